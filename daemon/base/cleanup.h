@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/cleanup.h: scope releases; success takes.
+ *
+ *     DEFINE_AUTO(plan, struct plan *, plan_free)       beside plan_free
+ *     AUTO(plan) struct plan *plan = plan_new();        freed when the scope ends
+ *     *ret_plan = TAKE(plan);                           ...unless it was taken
+ */
+#include <stdlib.h>
+
+#define DEFINE_AUTO(name, type, release)                                                           \
+	static inline void auto_##name(type *held)                                                 \
+	{                                                                                          \
+		if (*held)                                                                         \
+			release(*held);                                                            \
+	}
+
+#define AUTO(name) __attribute__((cleanup(auto_##name)))
+
+#define TAKE(held)                                                                                 \
+	({                                                                                         \
+		__typeof__(held) taken_ = (held);                                                  \
+		(held) = NULL;                                                                     \
+		taken_;                                                                            \
+	})
+
+DEFINE_AUTO(string, char *, free)

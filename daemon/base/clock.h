@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/clock.h: where time comes from. Everything that needs it takes a clock, so that
+ * tests own it; only clock.c asks the system. Thread: any. */
+#include <stdint.h>
+
+struct clock {
+	int64_t (*wall_ns)(void *arg); /* since 1970, UTC; may jump */
+	int64_t (*mono_us)(void *arg); /* never goes back; for waiting */
+	void *arg;
+};
+
+extern const struct clock system_clock;
+
+static inline int64_t clock_wall_ns(const struct clock *clock) { return clock->wall_ns(clock->arg); }
+static inline int64_t clock_wall_us(const struct clock *clock) { return clock->wall_ns(clock->arg) / 1000; }
+static inline int64_t clock_mono_us(const struct clock *clock) { return clock->mono_us(clock->arg); }

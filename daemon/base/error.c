@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/cleanup.h"
+
+static const char *const names[] = {
+	[STATUS_OK] = "OK",
+	[STATUS_CANCELLED] = "CANCELLED",
+	[STATUS_UNKNOWN] = "UNKNOWN",
+	[STATUS_INVALID_ARGUMENT] = "INVALID_ARGUMENT",
+	[STATUS_DEADLINE_EXCEEDED] = "DEADLINE_EXCEEDED",
+	[STATUS_NOT_FOUND] = "NOT_FOUND",
+	[STATUS_ALREADY_EXISTS] = "ALREADY_EXISTS",
+	[STATUS_PERMISSION_DENIED] = "PERMISSION_DENIED",
+	[STATUS_RESOURCE_EXHAUSTED] = "RESOURCE_EXHAUSTED",
+	[STATUS_FAILED_PRECONDITION] = "FAILED_PRECONDITION",
+	[STATUS_ABORTED] = "ABORTED",
+	[STATUS_OUT_OF_RANGE] = "OUT_OF_RANGE",
+	[STATUS_UNIMPLEMENTED] = "UNIMPLEMENTED",
+	[STATUS_INTERNAL] = "INTERNAL",
+	[STATUS_UNAVAILABLE] = "UNAVAILABLE",
+	[STATUS_DATA_LOSS] = "DATA_LOSS",
+	[STATUS_UNAUTHENTICATED] = "UNAUTHENTICATED",
+};
+
+const char *status_name(enum status status)
+{
+	if ((size_t)status >= sizeof(names) / sizeof(names[0]))
+		return "UNKNOWN";
+	return names[status];
+}
+
+void error_deinit(struct error *err)
+{
+	for (size_t i = 0; i < err->violation_count; i++) {
+		free(err->violations[i].field);
+		free(err->violations[i].text);
+	}
+	free(err->violations);
+	free(err->text);
+	*err = (struct error){ 0 };
+}
+
+static char *format_text(const char *format, va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		return NULL;
+	return text;
+}
+
+/* Failing to allocate here only loses words, never the status. */
+static void violation_append(struct error *err, const char *field, const char *text)
+{
+	struct violation *grown = realloc(err->violations, (err->violation_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return;
+	err->violations = grown;
+	grown[err->violation_count++] = (struct violation){
+		.field = field ? strdup(field) : NULL,
+		.text = strdup(text),
+	};
+}
+
+static void text_join(struct error *err, const char *separator, const char *more)
+{
+	char *joined = NULL;
+
+	if (!err->text) {
+		err->text = strdup(more);
+		return;
+	}
+	if (asprintf(&joined, "%s%s%s", err->text, separator, more) < 0)
+		return;
+	free(err->text);
+	err->text = joined;
+}
+
+static enum status add_semantic(struct error *err, enum status status, const char *field, const char *format,
+				va_list args)
+{
+	AUTO(string) char *description = format_text(format, args);
+	AUTO(string) char *sentence = NULL;
+
+	if (err->status == STATUS_OK)
+		err->status = status;
+	if (!description)
+		return err->status;
+	if (!field) {
+		text_join(err, " ", description);
+		return err->status;
+	}
+	violation_append(err, field, description);
+	if (asprintf(&sentence, "Field: %s Error: %s", field, description) < 0)
+		sentence = NULL;
+	else
+		text_join(err, " ", sentence);
+	return err->status;
+}
+
+enum status error_set(struct error *err, enum status status, const char *field, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return status;
+	error_deinit(err);
+	va_start(args, format);
+	add_semantic(err, status, field, format, args);
+	va_end(args);
+	return status;
+}
+
+enum status error_add(struct error *err, enum status status, const char *field, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return status;
+	va_start(args, format);
+	status = add_semantic(err, status, field, format, args);
+	va_end(args);
+	return status;
+}
+
+enum status error_add_transcoding(struct error *err, const char *field, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return STATUS_INVALID_ARGUMENT;
+	va_start(args, format);
+	AUTO(string) char *sentence = format_text(format, args);
+	va_end(args);
+	err->status = STATUS_INVALID_ARGUMENT;
+	if (sentence) {
+		violation_append(err, field, sentence);
+		text_join(err, "\n", sentence);
+	}
+	return STATUS_INVALID_ARGUMENT;
+}
+
+enum status error_wrap(struct error *err, const char *format, ...)
+{
+	va_list args;
+	char *wrapped = NULL;
+
+	if (!err)
+		return STATUS_INTERNAL;
+	if (err->status != STATUS_INTERNAL && err->status != STATUS_UNAVAILABLE)
+		return err->status;
+	va_start(args, format);
+	AUTO(string) char *context = format_text(format, args);
+	va_end(args);
+	if (context && asprintf(&wrapped, "%s: %s", context, err->text ? err->text : "") >= 0) {
+		free(err->text);
+		err->text = wrapped;
+	}
+	return err->status;
+}
+
+enum status error_move(struct error *to, struct error *from)
+{
+	enum status status = from->status;
+
+	if (to) {
+		error_deinit(to);
+		*to = *from;
+		*from = (struct error){ 0 };
+	} else {
+		error_deinit(from);
+	}
+	return status;
+}
+
+enum status error_no_memory(struct error *err)
+{
+	return error_set(err, STATUS_INTERNAL, NULL, "out of memory");
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/error.h: an error is a value on the caller's stack.
+ *
+ * It holds a canonical status, the text that a client may read, and the fields at fault.
+ * Functions that can fail return the status and fill *err on failure only; err may be NULL
+ * where the caller needs the status alone. Only api/http/error_body.c makes an HTTP answer of it.
+ *
+ *     struct error err AUTO_ERROR = { 0 };
+ *     rc = job_insert(store, job, &err);
+ */
+#include <stddef.h>
+
+/* Source: https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto (numbers are the wire's) */
+enum status {
+	STATUS_OK = 0,
+	STATUS_CANCELLED = 1,
+	STATUS_UNKNOWN = 2,
+	STATUS_INVALID_ARGUMENT = 3,
+	STATUS_DEADLINE_EXCEEDED = 4,
+	STATUS_NOT_FOUND = 5,
+	STATUS_ALREADY_EXISTS = 6,
+	STATUS_PERMISSION_DENIED = 7,
+	STATUS_RESOURCE_EXHAUSTED = 8,
+	STATUS_FAILED_PRECONDITION = 9,
+	STATUS_ABORTED = 10,
+	STATUS_OUT_OF_RANGE = 11,
+	STATUS_UNIMPLEMENTED = 12,
+	STATUS_INTERNAL = 13,
+	STATUS_UNAVAILABLE = 14,
+	STATUS_DATA_LOSS = 15,
+	STATUS_UNAUTHENTICATED = 16,
+};
+
+/* The canonical name, "INVALID_ARGUMENT"; never NULL. */
+const char *status_name(enum status status);
+
+struct violation {
+	char *field; /* snake_case path, NULL when the violation names none */
+	char *text;
+};
+
+struct error {
+	enum status status;
+	char *text; /* the whole top-level message */
+	struct violation *violations;
+	size_t violation_count;
+};
+
+#define AUTO_ERROR __attribute__((cleanup(error_deinit)))
+
+void error_deinit(struct error *err);
+
+/* Replaces *err. With a field the text becomes "Field: <field> Error: <description>" and one
+ * violation is recorded, as the service words its semantic errors; without one it is the text.
+ * Returns @status, so that callers can write `return error_set(...)`. */
+enum status error_set(struct error *err, enum status status, const char *field, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Adds one more "Field: … Error: …" violation; texts are joined by a space. The first call sets the status. */
+enum status error_add(struct error *err, enum status status, const char *field, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Adds a violation of the JSON front end: the sentence stands as it is, in the message (joined by
+ * newlines) and in the violation; @field may be NULL. The status becomes INVALID_ARGUMENT. */
+enum status error_add_transcoding(struct error *err, const char *field, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Puts context in front of an internal error's text ("create job x: disk full"). Texts of statuses
+ * that clients cause are left alone. Returns the status held. */
+enum status error_wrap(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Moves @from into @to (freeing what @to held); returns the status. @to may be NULL. */
+enum status error_move(struct error *to, struct error *from);
+
+/* "out of memory" in one place: INTERNAL. */
+enum status error_no_memory(struct error *err);

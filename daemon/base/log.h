@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/log.h: the daemon's own log, one line an event on stderr.
+ *
+ *     log_event(LOG_INFO, "replica-started", "job=%s replica=%s", job_id, replica);
+ *
+ * An event is a name and key=value pairs, the same keys everywhere; never a token, an environment
+ * or a whole request. Values with spaces are written key="..." by the caller through log_quote-free
+ * %s only where the value is our own; texts from outside go last, as error="%s", and control
+ * characters in the whole line are replaced. Thread: any. */
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+/* Before threads start. */
+void log_configure(enum log_level level, enum log_format format);
+void log_event(enum log_level level, const char *event, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

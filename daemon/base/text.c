@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/base/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NANOS = 1000000000, PRINT_ROOM = 64 };
+
+void text_deinit(struct text *text)
+{
+	free(text->data);
+	*text = (struct text){ 0 };
+}
+
+void text_clear(struct text *text)
+{
+	text->length = 0;
+	if (text->data)
+		text->data[0] = '\0';
+}
+
+static bool text_reserve(struct text *text, size_t more)
+{
+	size_t wanted = text->length + more + 1;
+	size_t size = text->size ? text->size : 128;
+	char *grown;
+
+	if (text->failed)
+		return false;
+	if (wanted <= text->size)
+		return true;
+	while (size < wanted)
+		size *= 2;
+	grown = realloc(text->data, size);
+	if (!grown) {
+		text->failed = true;
+		return false;
+	}
+	text->data = grown;
+	text->size = size;
+	return true;
+}
+
+void text_append(struct text *text, const void *data, size_t length)
+{
+	if (!text_reserve(text, length))
+		return;
+	if (length)
+		memcpy(text->data + text->length, data, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
+void text_puts(struct text *text, const char *string)
+{
+	text_append(text, string, strlen(string));
+}
+
+void text_putc(struct text *text, char c)
+{
+	text_append(text, &c, 1);
+}
+
+/* Formats into what room there is, and again only when that was too little. */
+void text_printf(struct text *text, const char *format, ...)
+{
+	va_list args, again;
+	int length;
+
+	if (!text_reserve(text, PRINT_ROOM))
+		return;
+	va_start(args, format);
+	va_copy(again, args);
+	length = vsnprintf(text->data + text->length, text->size - text->length, format, args);
+	va_end(args);
+	if (length < 0) {
+		text->failed = true;
+	} else if ((size_t)length < text->size - text->length) {
+		text->length += (size_t)length;
+	} else if (text_reserve(text, (size_t)length)) {
+		vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+		text->length += (size_t)length;
+	}
+	va_end(again);
+}
+
+char *text_take(struct text *text)
+{
+	char *data;
+
+	text_append(text, "", 0);
+	if (text->failed) {
+		text_deinit(text);
+		return NULL;
+	}
+	data = text->data;
+	*text = (struct text){ 0 };
+	return data;
+}
+
+/* The length of the UTF-8 sequence at @s, or 0 when it is none.
+ * Source: Unicode 15, table 3-7 (well-formed byte sequences). */
+static size_t utf8_step(const unsigned char *s, size_t left)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t need;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf) {
+		need = 2;
+	} else if (s[0] >= 0xe0 && s[0] <= 0xef) {
+		need = 3;
+		if (s[0] == 0xe0)
+			low = 0xa0;
+		if (s[0] == 0xed)
+			high = 0x9f;
+	} else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+		need = 4;
+		if (s[0] == 0xf0)
+			low = 0x90;
+		if (s[0] == 0xf4)
+			high = 0x8f;
+	} else {
+		return 0;
+	}
+	if (left < need || s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < need; i++)
+		if (s[i] < 0x80 || s[i] > 0xbf)
+			return 0;
+	return need;
+}
+
+bool utf8_valid(const char *data, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)data;
+
+	for (size_t i = 0; i < length;) {
+		size_t step = utf8_step(s + i, length - i);
+
+		if (!step)
+			return false;
+		i += step;
+	}
+	return true;
+}
+
+static void text_json_special(struct text *text, unsigned char c)
+{
+	static const char plain[] = "\"\\/bfnrt";
+	static const char shown[] = "\"\\/\b\f\n\r\t";
+	const char *found = c ? strchr(shown, c) : NULL;
+
+	if (found)
+		text_printf(text, "\\%c", plain[found - shown]);
+	else
+		text_printf(text, "\\u%04x", c);
+}
+
+void text_json(struct text *text, const char *string, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)string;
+	size_t plain = 0; /* where the run that needs no escape began */
+
+	text_putc(text, '"');
+	for (size_t i = 0; i < length;) {
+		size_t step = s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] == 0x7f ? 0 : utf8_step(s + i, length - i);
+
+		if (step) {
+			i += step;
+			continue;
+		}
+		text_append(text, s + plain, i - plain);
+		if (s[i] < 0x80)
+			text_json_special(text, s[i]);
+		else
+			text_puts(text, "\xef\xbf\xbd");
+		plain = ++i;
+	}
+	text_append(text, s + plain, length - plain);
+	text_putc(text, '"');
+}
+
+static void split_time(int64_t wall_ns, struct tm *ret_day, int64_t *ret_nanos)
+{
+	time_t seconds = wall_ns / NANOS;
+	int64_t nanos = wall_ns % NANOS;
+
+	if (nanos < 0) {
+		nanos += NANOS;
+		seconds--;
+	}
+	gmtime_r(&seconds, ret_day);
+	*ret_nanos = nanos;
+}
+
+/* Times are printed for every job and every log entry: without printf, which would cost more than all else. */
+static char *digits_put(char *at, int value, int digits)
+{
+	for (int i = digits - 1; i >= 0; i--, value /= 10)
+		at[i] = (char)('0' + value % 10);
+	return at + digits;
+}
+
+static char *pair_put(char *at, char before, int value)
+{
+	*at++ = before;
+	return digits_put(at, value, 2);
+}
+
+enum { DAY_LENGTH = 19, FRACTION_DIGITS = 9 };
+
+static void text_day(struct text *text, const struct tm *day)
+{
+	char digits[DAY_LENGTH];
+	char *at = digits_put(digits, day->tm_year + 1900, 4);
+
+	at = pair_put(at, '-', day->tm_mon + 1);
+	at = pair_put(at, '-', day->tm_mday);
+	at = pair_put(at, 'T', day->tm_hour);
+	at = pair_put(at, ':', day->tm_min);
+	pair_put(at, ':', day->tm_sec);
+	text_append(text, digits, DAY_LENGTH);
+}
+
+void text_time_seconds(struct text *text, int64_t wall_us)
+{
+	struct tm day;
+	int64_t nanos;
+
+	split_time(wall_us * 1000, &day, &nanos);
+	text_day(text, &day);
+	text_putc(text, 'Z');
+}
+
+void text_time_nanos(struct text *text, int64_t wall_ns)
+{
+	char fraction[FRACTION_DIGITS + 2] = ".";
+	struct tm day;
+	int64_t nanos;
+
+	split_time(wall_ns, &day, &nanos);
+	text_day(text, &day);
+	*digits_put(fraction + 1, (int)nanos, FRACTION_DIGITS) = 'Z';
+	text_append(text, fraction, sizeof(fraction));
+}
+
+/* Reads exactly @digits decimal digits; moves *at past them. */
+static bool digits_read(const char **at, int digits, int *ret_value)
+{
+	int value = 0;
+
+	for (int i = 0; i < digits; i++, (*at)++) {
+		if (!isdigit((unsigned char)**at))
+			return false;
+		value = value * 10 + (**at - '0');
+	}
+	*ret_value = value;
+	return true;
+}
+
+static bool char_read(const char **at, const char *any_of)
+{
+	if (!**at || !strchr(any_of, **at))
+		return false;
+	(*at)++;
+	return true;
+}
+
+static bool fraction_read(const char **at, int64_t *ret_nanos)
+{
+	int64_t unit = NANOS / 10;
+	int64_t nanos = 0;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	for (; isdigit((unsigned char)**at); (*at)++, unit /= 10)
+		nanos += (**at - '0') * unit;
+	*ret_nanos = nanos;
+	return true;
+}
+
+static bool zone_read(const char **at, int *ret_offset_s)
+{
+	int sign, hours, minutes;
+
+	if (char_read(at, "Zz")) {
+		*ret_offset_s = 0;
+		return true;
+	}
+	sign = **at == '-' ? -1 : 1;
+	if (!char_read(at, "+-") || !digits_read(at, 2, &hours) || !char_read(at, ":") || !digits_read(at, 2, &minutes) ||
+	    hours > 23 || minutes > 59)
+		return false;
+	*ret_offset_s = sign * (hours * 3600 + minutes * 60);
+	return true;
+}
+
+/* Hours and minutes, and seconds with up to nine digits behind them; only the filter language may leave the
+ * seconds out, or write more digits, which are cut. */
+static bool clock_part_read(const char **at, bool strict, struct tm *day, int64_t *ret_nanos)
+{
+	if (!digits_read(at, 2, &day->tm_hour) || !char_read(at, ":") || !digits_read(at, 2, &day->tm_min))
+		return false;
+	if (char_read(at, ":")) {
+		if (!digits_read(at, 2, &day->tm_sec))
+			return false;
+		if (char_read(at, ".")) {
+			const char *const first = *at;
+
+			if (!fraction_read(at, ret_nanos) || (strict && *at - first > 9))
+				return false;
+		}
+	} else if (strict) {
+		return false;
+	}
+	return day->tm_hour <= 23 && day->tm_min <= 59 && day->tm_sec <= 59;
+}
+
+/* Years whose nanoseconds fit 64 bits: 1678 to 2261. */
+enum { YEAR_MIN = 1678, YEAR_MAX = 2261 };
+
+static bool time_parse_as(const char *at, bool strict, int64_t *ret_wall_ns)
+{
+	struct tm day = { 0 }, normal;
+	int64_t nanos = 0;
+	int year, offset_s = 0;
+	time_t seconds;
+
+	if (!digits_read(&at, 4, &year) || !char_read(&at, "-") || !digits_read(&at, 2, &day.tm_mon) ||
+	    !char_read(&at, "-") || !digits_read(&at, 2, &day.tm_mday))
+		return false;
+	day.tm_year = year - 1900;
+	day.tm_mon -= 1;
+	if (*at || strict) {
+		if (!char_read(&at, "Tt") || !clock_part_read(&at, strict, &day, &nanos))
+			return false;
+		if ((*at || strict) && !zone_read(&at, &offset_s))
+			return false;
+	}
+	if (*at || year < 1 || day.tm_mon < 0 || day.tm_mon > 11 || day.tm_mday < 1)
+		return false;
+	normal = day;
+	seconds = timegm(&normal);
+	if (normal.tm_mday != day.tm_mday) /* the 31st of a month of 30 days */
+		return false;
+	if (year < YEAR_MIN || year > YEAR_MAX) {
+		*ret_wall_ns = year < YEAR_MIN ? INT64_MIN : INT64_MAX; /* before, or after, everything */
+		return true;
+	}
+	*ret_wall_ns = ((int64_t)seconds - offset_s) * NANOS + nanos;
+	return true;
+}
+
+bool time_parse(const char *string, int64_t *ret_wall_ns)
+{
+	return time_parse_as(string, false, ret_wall_ns);
+}
+
+bool time_parse_strict(const char *string, int64_t *ret_wall_ns)
+{
+	return time_parse_as(string, true, ret_wall_ns);
+}
+
+bool duration_parse(const char *string, int64_t *ret_us)
+{
+	const int64_t limit_s = 315576000000; /* Source: google/protobuf/duration.proto, ±10,000 years */
+	const char *at = string;
+	bool negative = *at == '-';
+	int64_t seconds = 0, nanos = 0;
+	int fraction = 0;
+
+	if (negative)
+		at++;
+	if (!isdigit((unsigned char)*at))
+		return false;
+	for (; isdigit((unsigned char)*at); at++) {
+		seconds = seconds * 10 + (*at - '0');
+		if (seconds > limit_s)
+			return false;
+	}
+	if (*at == '.') {
+		const char *first = ++at;
+
+		if (!fraction_read(&at, &nanos))
+			return false;
+		fraction = (int)(at - first);
+	}
+	if (strcmp(at, "s") != 0 || fraction > 9 || (seconds == limit_s && nanos > 0))
+		return false;
+	*ret_us = (negative ? -1 : 1) * (seconds * 1000000 + nanos / 1000);
+	return true;
+}
+
+char *name_to_snake(const char *camel)
+{
+	struct text snake AUTO_TEXT = { 0 };
+
+	for (const char *c = camel; *c; c++) {
+		if (isupper((unsigned char)*c)) {
+			/* A run of capitals is one word: consumedMLUnits is consumed_ml_units. */
+			bool starts_word = c == camel || !isupper((unsigned char)c[-1]) ||
+					   (c[1] && islower((unsigned char)c[1]));
+
+			if (starts_word && c != camel)
+				text_putc(&snake, '_');
+			text_putc(&snake, (char)tolower((unsigned char)*c));
+		} else {
+			text_putc(&snake, *c);
+		}
+	}
+	return text_take(&snake);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/text.h: a growing text, and how times and names are written in it.
+ *
+ * Appending never fails in the caller's face: a text that ran out of memory remembers it
+ * (text_failed), so that a long render is checked once, at its end. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	char *data; /* NUL-terminated once anything was appended */
+	size_t length;
+	size_t size;
+	bool failed;
+};
+
+#define AUTO_TEXT __attribute__((cleanup(text_deinit)))
+
+void text_deinit(struct text *text);
+void text_clear(struct text *text); /* empties it and keeps the memory */
+void text_append(struct text *text, const void *data, size_t length);
+void text_puts(struct text *text, const char *string);
+void text_putc(struct text *text, char c);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A JSON string literal with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void text_json(struct text *text, const char *string, size_t length);
+/* Hands the memory over (never NULL unless memory ran out); the text is empty afterwards. */
+char *text_take(struct text *text);
+
+/* "2026-11-20T21:29:51Z": how ml v1 prints the times of a job. */
+void text_time_seconds(struct text *text, int64_t wall_us);
+/* "2026-11-20T21:29:51.000000001Z": always nine digits; clients compare these as text. */
+void text_time_nanos(struct text *text, int64_t wall_ns);
+
+/* RFC 3339 with Z or a numeric offset, a date alone, or a date-time without zone (taken as UTC).
+ * False when @string is none of these. The result is clamped to years 1..9999 by refusing others. */
+bool time_parse(const char *string, int64_t *ret_wall_ns);
+/* Only what protobuf's JSON takes: RFC 3339 with a zone. */
+bool time_parse_strict(const char *string, int64_t *ret_wall_ns);
+/* protobuf's JSON Duration, "3.5s". False when malformed or beyond ±315,576,000,000 s. */
+bool duration_parse(const char *string, int64_t *ret_us);
+
+/* "trainingInput" -> "training_input"; the result is the caller's. */
+char *name_to_snake(const char *camel);
+/* True when @data is UTF-8 without surrogates or overlong forms. */
+bool utf8_valid(const char *data, size_t length);
