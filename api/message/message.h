@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/message/message.h: API messages described as tables, and the one reader of them.
+ *
+ * A message is a table of fields in the order of their numbers on the wire. message_read() takes
+ * what a client sent (protobuf's JSON, lowerCamelCase and snake_case freely mixed) and gives the
+ * canonical form: camelCase members in table order, int64 as strings, durations and timestamps
+ * normal, bytes in standard base64, defaults (zero, "", false, empty, enum 0) dropped, output-only
+ * fields dropped (set messages stay, even empty: they have presence; so do durations and times). Doubles
+ * stay integers or reals as given, and the strings "NaN", "Infinity", "-Infinity". That form is what the store keeps, the rules read and the answers show.
+ *
+ * A single value where a list is expected is a list of one. An enum is given by name or by a number it
+ * has; other numbers are refused. null is unset, but not inside lists and maps, where it is a fault.
+ * At most the first hundred faults of a request are told.
+ *
+ * Pure. Thread: any (tables are constant).
+ * Source: https://protobuf.dev/programming-guides/json/ (read 2026-11-20) */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/json.h"
+
+enum field_type {
+	FIELD_STRING,
+	FIELD_BOOL,
+	FIELD_INT32,
+	FIELD_INT64,     /* travels as a string */
+	FIELD_DOUBLE,
+	FIELD_BYTES,     /* base64 */
+	FIELD_DURATION,  /* "3.5s" */
+	FIELD_TIMESTAMP, /* RFC 3339 */
+	FIELD_MASK,      /* "labels,etag": canonical form is lowerCamelCase paths joined by commas */
+	FIELD_STRUCT,    /* any JSON object, kept as it is */
+	FIELD_VALUE,     /* any JSON value, kept as it is */
+	FIELD_ENUM,      /* of an enum_type */
+	FIELD_MESSAGE,   /* of a message */
+};
+
+enum field_flag {
+	FIELD_REPEATED = 1 << 0,
+	FIELD_MAP = 1 << 1,         /* object: string keys to values of the type */
+	FIELD_OUTPUT_ONLY = 1 << 2, /* read as far as its type allows, then ignored */
+	FIELD_REQUIRED = 1 << 3,    /* documentation of the field; the family's rules say it in their own words */
+	FIELD_IMMUTABLE = 1 << 4,
+};
+
+struct enum_value {
+	const char *name;
+	int number;
+};
+
+struct enum_type {
+	const char *full_name; /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
+	const struct enum_value *values; /* the one numbered 0 is the default; ends with a NULL name */
+};
+
+struct message;
+
+struct field {
+	const char *name; /* lowerCamelCase */
+	enum field_type type;
+	unsigned flags;
+	const struct enum_type *enum_type; /* FIELD_ENUM */
+	const struct message *message;     /* FIELD_MESSAGE */
+	const char *help;                  /* what it means, in our own words, for the discovery document */
+};
+
+struct message {
+	const char *full_name;      /* "google.cloud.ml.v1.TrainingInput" */
+	const struct field *fields; /* ends with a NULL name */
+	const char *help;
+};
+
+/* Parses the bytes of a body. Syntax errors get the front end's words ("Invalid JSON payload received. …"
+ * with the offending line and a caret line). Duplicate keys: the last wins. Zero bytes give {}.
+ * Top level must be an object. Nesting is bounded (100). */
+enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err);
+
+/* Reads @value as @message into canonical form. All faults are collected before it returns
+ * INVALID_ARGUMENT (transcoding violations with their paths). @root is the path of @value itself in
+ * messages: "job" for a body bound to a request's field `job`, "" for one bound to the request. */
+enum status message_read(const struct message *message, const json_t *value, const char *root, json_t **ret_canonical,
+			 struct error *err);
+
+/* Reads query parameters: @pairs is an array of [name, value] string pairs in request order, still
+ * with both spellings of names. Nested fields are written a.b. A repeated parameter of a field that is
+ * not repeated: the last wins. Unknown ones get "Cannot bind query parameter" words. */
+enum status message_read_query(const struct message *message, const json_t *pairs, json_t **ret_canonical,
+			       struct error *err);
+
+/* A copy of a canonical value with snake_case names, as the service repeats a job's input to its replicas. */
+json_t *message_to_snake(const struct message *message, const json_t *canonical);
+
+/* The name of a value, or NULL when the enum has no such number. */
+const char *enum_name(const struct enum_type *type, int number);
+/* False when the enum has no such name; names are compared by case. */
+bool enum_number(const struct enum_type *type, const char *name, int *ret_number);
+
+/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *): checks the mask, and keeps
+ * only what it names. A path that names nothing in the value selects nothing; a malformed mask is
+ * INVALID_ARGUMENT with the front end's words. */
+enum status fields_mask_apply(json_t *value, const char *mask, struct error *err);

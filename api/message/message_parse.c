@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/message/message.h"
+
+#include "api/message/syntax.h"
+#include "daemon/base/text.h"
+
+/* The front end shows this much of the body on either side of a fault. */
+enum { SHOWN_BYTES = 20 };
+
+static bool continues_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* The part of the line around @at that is shown: [*ret_from, *ret_to). */
+static void shown_part(const char *data, size_t length, size_t at, size_t *ret_from, size_t *ret_to)
+{
+	size_t from = at, to = at;
+
+	while (from > 0 && at - from < SHOWN_BYTES && data[from - 1] != '\n')
+		from--;
+	while (from < at && continues_character(data[from]))
+		from++;
+	while (to < length && to - at < SHOWN_BYTES && data[to] != '\n' && data[to] != '\r')
+		to++;
+	while (to < length && to > at && continues_character(data[to]))
+		to--;
+	*ret_from = from;
+	*ret_to = to;
+}
+
+/* "Invalid JSON payload received. <text>", the line, and a caret below the place. Without details:
+ * the violation has no field and the whole is the message. */
+static enum status syntax_error(const char *data, size_t length, const char *text, size_t at,
+				struct error *err)
+{
+	struct text shown AUTO_TEXT = { 0 };
+	struct text blanks AUTO_TEXT = { 0 };
+	size_t from, to;
+
+	if (at > length)
+		at = length;
+	shown_part(data, length, at, &from, &to);
+	text_append(&shown, data + from, to - from);
+	text_append(&blanks, "", 0);
+	for (size_t i = from; i < at; i++)
+		if (!continues_character(data[i]))
+			text_putc(&blanks, ' ');
+	if (shown.failed || blanks.failed)
+		return error_no_memory(err);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid JSON payload received. %s\n%s\n%s^",
+			 text, shown.data, blanks.data);
+}
+
+/* What passes the scan and still cannot be built: numbers beyond what a double or 64 bits hold. */
+static enum status build_error(const char *data, size_t length, const json_error_t *problem,
+			       struct error *err)
+{
+	size_t at = problem->position > 0 ? (size_t)problem->position - 1 : 0;
+
+	switch (json_error_code(problem)) {
+	case json_error_out_of_memory:
+		return error_no_memory(err);
+	case json_error_numeric_overflow:
+		return syntax_error(data, length, "Number exceeds the range of double or of 64-bit integers.",
+				    at, err);
+	default:
+		return syntax_error(data, length, "Unable to parse.", at, err);
+	}
+}
+
+enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err)
+{
+	struct syntax_fault fault;
+	json_error_t problem;
+	json_t *value;
+
+	if (length == 0)
+		value = json_object();
+	else if (!syntax_check(data, length, &fault))
+		return syntax_error(data, length, fault.text, fault.at, err);
+	else
+		value = json_loadb(data, length, JSON_DECODE_ANY, &problem);
+	if (!value)
+		return length ? build_error(data, length, &problem, err) : error_no_memory(err);
+	if (!json_is_object(value)) {
+		json_decref(value);
+		if (err)
+			error_deinit(err);
+		return error_add_transcoding(
+			err, NULL,
+			"Invalid JSON payload received. Unknown name \"\": Root element must be a message.");
+	}
+	*ret_value = value;
+	return STATUS_OK;
+}

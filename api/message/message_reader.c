@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/message/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/cleanup.h"
+
+void reader_init(struct reader *reader, const char *root, bool from_query)
+{
+	*reader = (struct reader){ .from_query = from_query };
+	text_puts(&reader->path, root);
+}
+
+enum status reader_finish(struct reader *reader, struct error *err)
+{
+	bool out_of_memory = reader->out_of_memory || reader->path.failed;
+	enum status status = out_of_memory ? STATUS_INTERNAL : reader->err.status;
+
+	text_deinit(&reader->path);
+	if (out_of_memory)
+		error_no_memory(err);
+	else if (status)
+		error_move(err, &reader->err);
+	error_deinit(&reader->err);
+	return status;
+}
+
+bool reader_failed(const struct reader *reader)
+{
+	return reader->out_of_memory || reader->path.failed || reader->err.status != STATUS_OK;
+}
+
+size_t reader_enter(struct reader *reader, const char *camel)
+{
+	size_t length = reader->path.length;
+	AUTO(string) char *snake = name_to_snake(camel);
+
+	if (!snake) {
+		reader->out_of_memory = true;
+		return length;
+	}
+	if (length)
+		text_putc(&reader->path, '.');
+	text_puts(&reader->path, snake);
+	return length;
+}
+
+size_t reader_enter_index(struct reader *reader, size_t index)
+{
+	size_t length = reader->path.length;
+
+	text_printf(&reader->path, "[%zu]", index);
+	return length;
+}
+
+void reader_leave(struct reader *reader, size_t length)
+{
+	if (length >= reader->path.length)
+		return;
+	reader->path.length = length;
+	reader->path.data[length] = '\0';
+}
+
+/* NULL when the path is the request itself, or when enough was said. */
+static const char *reader_field(const struct reader *reader)
+{
+	return reader->path.length ? reader->path.data : NULL;
+}
+
+static bool reader_may_say(struct reader *reader)
+{
+	if (reader->fault_count >= FAULTS_MAX)
+		return false;
+	reader->fault_count++;
+	return true;
+}
+
+/* How much of @string is shown: whole characters only. */
+static int shown_length(const char *string)
+{
+	size_t length = strnlen(string, SHOWN_VALUE_BYTES + 1);
+
+	if (length <= SHOWN_VALUE_BYTES)
+		return (int)length;
+	length = SHOWN_VALUE_BYTES;
+	while (length && ((unsigned char)string[length] & 0xc0) == 0x80)
+		length--;
+	return (int)length;
+}
+
+void reader_refuse_name(struct reader *reader, const char *name, const char *why)
+{
+	const char *path = reader_field(reader);
+
+	if (!reader_may_say(reader))
+		return;
+	if (path)
+		error_add_transcoding(&reader->err, path,
+				      "Invalid JSON payload received. Unknown name \"%.*s\" at '%s': %s",
+				      shown_length(name), name, path, why);
+	else
+		error_add_transcoding(&reader->err, NULL,
+				      "Invalid JSON payload received. Unknown name \"%.*s\": %s",
+				      shown_length(name), name, why);
+}
+
+void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
+{
+	const char *path = reader_field(reader);
+	char *what = NULL;
+	va_list args;
+
+	if (!reader_may_say(reader))
+		return;
+	va_start(args, format);
+	if (vasprintf(&what, format, args) < 0)
+		what = NULL;
+	va_end(args);
+	if (!what)
+		reader->out_of_memory = true;
+	else if (path)
+		error_add_transcoding(&reader->err, path, "Invalid value at '%s' (%s), %s", path, type, what);
+	else
+		error_add_transcoding(&reader->err, NULL, "Invalid value (%s), %s", type, what);
+	free(what);
+}
+
+void reader_refuse_value(struct reader *reader, const char *type, const json_t *value)
+{
+	struct text shown AUTO_TEXT = { 0 };
+
+	if (json_is_string(value))
+		text_json(&shown, json_string_value(value), (size_t)shown_length(json_string_value(value)));
+	else if (json_is_object(value) || json_is_array(value))
+		text_puts(&shown, json_is_object(value) ? "{...}" : "[...]");
+	else
+		json_write(&shown, value);
+	if (shown.failed) {
+		reader->out_of_memory = true;
+		return;
+	}
+	reader_refuse(reader, type, "%s", shown.data);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/message/names.h: the two spellings of a field's name. Pure. Thread: any. */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct field;
+struct message;
+
+/* True when @given is @camel itself or its snake_case spelling (as name_to_snake() writes it). */
+bool name_matches(const char *camel, const char *given);
+/* The field of @message called @given in either spelling; NULL when there is none. */
+const struct field *field_find(const struct message *message, const char *given);
+size_t field_count(const struct message *message);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/message/reader.h: what the reading of a message carries from field to field.
+ *
+ * Faults are gathered as they are met, in the body's own order, up to FAULTS_MAX of them. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/message/message.h"
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+/* Choice: a body of a million wrong names gets the first hundred said. */
+enum { FAULTS_MAX = 100, SHOWN_VALUE_BYTES = 200 };
+
+struct reader {
+	struct error err;
+	size_t fault_count;
+	struct text path; /* of what is being read: "job.training_input.args[0]" */
+	bool from_query;  /* every value is text */
+	bool out_of_memory;
+};
+
+void reader_init(struct reader *reader, const char *root, bool from_query);
+/* Hands the faults to @err and frees the rest; OK when there were none. */
+enum status reader_finish(struct reader *reader, struct error *err);
+bool reader_failed(const struct reader *reader);
+
+/* Lengthens the path; the length before, for reader_leave(). */
+size_t reader_enter(struct reader *reader, const char *camel);
+size_t reader_enter_index(struct reader *reader, size_t index);
+void reader_leave(struct reader *reader, size_t length);
+
+/* `Invalid JSON payload received. Unknown name "<name>" at '<path>': <why>` */
+void reader_refuse_name(struct reader *reader, const char *name, const char *why);
+/* `Invalid value at '<path>' (<type>), <what>` */
+void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same with @value written as the front end shows it: "abc", 3.5, true. */
+void reader_refuse_value(struct reader *reader, const char *type, const json_t *value);
+
+/* One value of @field (which is no message and no struct), in canonical form. New reference, or NULL
+ * after the fault was noted. @key is the name as the client wrote it. */
+json_t *read_scalar(struct reader *reader, const struct field *field, const char *key, const json_t *value);
+/* What the front end calls the type of @field: "TYPE_INT64", "type.googleapis.com/…". The caller frees. */
+char *field_type_text(const struct field *field);
+/* message_read() of an object whose values are all texts, as a query has them. */
+enum status message_read_texts(const struct message *message, const json_t *value, json_t **ret_canonical,
+			       struct error *err);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+
+static const char *const role_names[ROLE_COUNT] = {
+	[ROLE_MASTER] = "master",
+	[ROLE_WORKER] = "worker",
+	[ROLE_PS] = "ps",
+	[ROLE_EVALUATOR] = "evaluator",
+};
+
+/* Counts beyond this never were a plan of ours. */
+enum { POOL_COUNT_MAX = 1000000 };
+
+/* The plan's texts and those of a pool: one row is written, read and freed alike. */
+struct member {
+	const char *name;
+	size_t offset;
+};
+
+#define PLAN_TEXT(FIELD)                                                                                     \
+	{                                                                                                    \
+#FIELD, offsetof(struct plan, FIELD)                                                         \
+	}
+#define POOL_TEXT(FIELD)                                                                                     \
+	{                                                                                                    \
+#FIELD, offsetof(struct pool, FIELD)                                                         \
+	}
+
+static const struct member plan_texts[] = {
+	PLAN_TEXT(dialect), PLAN_TEXT(project), PLAN_TEXT(job_id), PLAN_TEXT(cluster_id),
+	PLAN_TEXT(region),  PLAN_TEXT(job_dir), PLAN_TEXT(input),
+};
+static const struct member pool_texts[] = { POOL_TEXT(image), POOL_TEXT(machine_type),
+					    POOL_TEXT(accelerator_type) };
+static const struct member pool_lists[] = { POOL_TEXT(command), POOL_TEXT(args) };
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static char **text_of(const void *owner, const struct member *member)
+{
+	return (char **)((char *)owner + member->offset);
+}
+
+static json_t **list_of(const void *owner, const struct member *member)
+{
+	return (json_t **)((char *)owner + member->offset);
+}
+
+const char *role_name(enum role role)
+{
+	return role_names[role];
+}
+
+bool role_parse(const char *name, enum role *ret_role)
+{
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		if (strcmp(role_names[role], name) == 0) {
+			*ret_role = (enum role)role;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct plan *plan_new(void)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return NULL;
+	plan->notices = json_array();
+	if (plan->notices)
+		return plan;
+	free(plan);
+	return NULL;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < COUNT_OF(plan_texts); i++)
+		free(*text_of(plan, &plan_texts[i]));
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		struct pool *pool = &plan->pools[role];
+
+		for (size_t i = 0; i < COUNT_OF(pool_texts); i++)
+			free(*text_of(pool, &pool_texts[i]));
+		for (size_t i = 0; i < COUNT_OF(pool_lists); i++)
+			json_decref(*list_of(pool, &pool_lists[i]));
+	}
+	json_decref(plan->notices);
+	free(plan);
+}
+
+unsigned plan_replica_count(const struct plan *plan)
+{
+	return plan_replica_ordinal(plan, ROLE_COUNT, 0);
+}
+
+unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned index)
+{
+	unsigned ordinal = index;
+
+	for (int before = 0; before < (int)role; before++)
+		ordinal += plan->pools[before].count;
+	return ordinal;
+}
+
+/* Absent members stay out of the text. */
+static bool texts_write(json_t *object, const void *owner, const struct member *members, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *text = *text_of(owner, &members[i]);
+
+		if (text && json_object_set_new(object, members[i].name, json_string(text)))
+			return false;
+	}
+	return true;
+}
+
+static json_t *pool_write(const struct pool *pool)
+{
+	AUTO(json) json_t *object = json_pack("{s:i}", "count", (int)pool->count);
+
+	if (!object || !texts_write(object, pool, pool_texts, COUNT_OF(pool_texts)))
+		return NULL;
+	for (size_t i = 0; i < COUNT_OF(pool_lists); i++) {
+		json_t *list = *list_of(pool, &pool_lists[i]);
+
+		if (list && json_object_set(object, pool_lists[i].name, list))
+			return NULL;
+	}
+	if (pool->accelerator_count &&
+	    json_object_set_new(object, "accelerator_count", json_integer(pool->accelerator_count)))
+		return NULL;
+	return TAKE(object);
+}
+
+static bool pools_write(json_t *object, const struct plan *plan)
+{
+	json_t *pools = json_object();
+
+	if (json_object_set_new(object, "pools", pools))
+		return false;
+	for (int role = 0; role < ROLE_COUNT; role++)
+		if (plan->pools[role].count &&
+		    json_object_set_new(pools, role_names[role], pool_write(&plan->pools[role])))
+			return false;
+	return true;
+}
+
+char *plan_to_text(const struct plan *plan)
+{
+	AUTO(json)
+	json_t *object = json_pack("{s:b, s:i, s:I, s:I, s:O}", "uses_chief", plan->uses_chief, "priority",
+				   plan->priority, "max_running_us", (json_int_t)plan->max_running_us,
+				   "max_wait_us", (json_int_t)plan->max_wait_us, "notices", plan->notices);
+
+	if (!object || !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
+	    !pools_write(object, plan))
+		return NULL;
+	return json_dump_compact(object);
+}
+
+static enum status text_fault(const char *what, struct error *err)
+{
+	return error_set(err, STATUS_INTERNAL, NULL, "stored plan cannot be read: %s", what);
+}
+
+static enum status texts_read(const json_t *object, void *owner, const struct member *members, size_t count,
+			      struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_object_get(object, members[i].name);
+		char **text = text_of(owner, &members[i]);
+
+		if (!value)
+			continue;
+		if (!json_is_string(value))
+			return text_fault(members[i].name, err);
+		*text = strdup(json_string_value(value));
+		if (!*text)
+			return error_no_memory(err);
+	}
+	return STATUS_OK;
+}
+
+static bool is_list_of_strings(const json_t *value)
+{
+	size_t index;
+	const json_t *element;
+
+	if (!json_is_array(value))
+		return false;
+	json_array_foreach((json_t *)value, index, element) {
+		if (!json_is_string(element))
+			return false;
+	}
+	return true;
+}
+
+static enum status list_read(const json_t *object, const char *name, json_t **ret_list, struct error *err)
+{
+	json_t *value = json_object_get(object, name);
+
+	if (!value)
+		return STATUS_OK;
+	if (!is_list_of_strings(value))
+		return text_fault(name, err);
+	json_decref(*ret_list);
+	*ret_list = json_incref(value);
+	return STATUS_OK;
+}
+
+static enum status pool_read(const json_t *object, struct pool *pool, struct error *err)
+{
+	int64_t count = json_int_at(object, "count", 0);
+	int64_t accelerator_count = json_int_at(object, "accelerator_count", 0);
+	enum status rc;
+
+	if (count < 1 || count > POOL_COUNT_MAX || accelerator_count < 0 ||
+	    accelerator_count > POOL_COUNT_MAX)
+		return text_fault("count", err);
+	pool->count = (unsigned)count;
+	pool->accelerator_count = (unsigned)accelerator_count;
+	rc = texts_read(object, pool, pool_texts, COUNT_OF(pool_texts), err);
+	for (size_t i = 0; !rc && i < COUNT_OF(pool_lists); i++)
+		rc = list_read(object, pool_lists[i].name, list_of(pool, &pool_lists[i]), err);
+	return rc;
+}
+
+static enum status pools_read(const json_t *pools, struct plan *plan, struct error *err)
+{
+	const char *name;
+	json_t *object;
+
+	json_object_foreach((json_t *)pools, name, object) {
+		enum role role;
+		enum status rc = role_parse(name, &role) ? pool_read(object, &plan->pools[role], err)
+							 : text_fault(name, err);
+
+		if (rc)
+			return rc;
+	}
+	return STATUS_OK;
+}
+
+static enum status numbers_read(const json_t *object, struct plan *plan, struct error *err)
+{
+	int64_t priority = json_int_at(object, "priority", 0);
+
+	plan->max_running_us = json_int_at(object, "max_running_us", 0);
+	plan->max_wait_us = json_int_at(object, "max_wait_us", 0);
+	if (priority < INT32_MIN || priority > INT32_MAX || plan->max_running_us < 0 || plan->max_wait_us < 0)
+		return text_fault("limits", err);
+	plan->priority = (int)priority;
+	plan->uses_chief = json_true_at(object, "uses_chief");
+	return STATUS_OK;
+}
+
+enum status plan_from_text(const char *text, struct plan **ret_plan, struct error *err)
+{
+	AUTO(json) json_t *object = NULL;
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc = json_parse_own(text, &object, err);
+
+	if (rc)
+		return rc;
+	plan = plan_new();
+	if (!plan)
+		return error_no_memory(err);
+	rc = texts_read(object, plan, plan_texts, COUNT_OF(plan_texts), err);
+	if (!rc)
+		rc = list_read(object, "notices", &plan->notices, err);
+	if (!rc)
+		rc = numbers_read(object, plan, err);
+	if (!rc)
+		rc = pools_read(json_object_get(object, "pools"), plan, err);
+	if (rc)
+		return rc;
+	if (!plan->dialect || !plan->project || !plan->job_id || !plan->cluster_id)
+		return text_fault("a name is missing", err);
+	*ret_plan = TAKE(plan);
+	return STATUS_OK;
+}

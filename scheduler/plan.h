@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/plan.h: what is to run, said without any API's words.
+ *
+ * An API family translates its own request into a plan; the store keeps it as text; the scheduler
+ * makes it true. Pure: values only. A plan owns all it points to. Thread: any, one at a time. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/error.h"
+
+/* The pools of a job, in the order of their names on the wire. */
+enum role { ROLE_MASTER, ROLE_WORKER, ROLE_PS, ROLE_EVALUATOR, ROLE_COUNT };
+
+/* "master", "worker", "ps", "evaluator". */
+const char *role_name(enum role role);
+bool role_parse(const char *name, enum role *ret_role);
+
+struct pool {
+	unsigned count;          /* replicas; 0 when the job has no such pool */
+	char *image;             /* reference as the client gave it */
+	json_t *command;         /* array of strings replacing the image's ENTRYPOINT, or NULL */
+	json_t *args;            /* array of strings replacing the image's CMD, or NULL */
+	char *machine_type;      /* as the client named it, or NULL */
+	char *accelerator_type;  /* NULL when none */
+	unsigned accelerator_count; /* per replica */
+};
+
+struct plan {
+	char *dialect;           /* which spelling of the environment: "ml" */
+	char *project;           /* id */
+	char *job_id;
+	char *cluster_id;        /* ten lowercase hex digits, one per job, part of each replica's host name */
+	char *region;
+	char *job_dir;           /* gs://…, or NULL */
+	char *input;             /* the submitted input as programs read it back from their environment: JSON text */
+	bool uses_chief;         /* TF_CONFIG calls the first replica chief */
+	int priority;            /* higher first */
+	int64_t max_running_us;  /* from RUNNING on; 0: no limit */
+	int64_t max_wait_us;     /* until RUNNING; 0: no limit */
+	json_t *notices;         /* array of strings: what runs otherwise than in the cloud, told in the service log */
+	struct pool pools[ROLE_COUNT];
+};
+
+struct plan *plan_new(void);
+void plan_free(struct plan *plan);
+DEFINE_AUTO(plan, struct plan *, plan_free)
+
+/* Replicas of all pools. */
+unsigned plan_replica_count(const struct plan *plan);
+/* The place of a replica among all of the job's, from 0: master first, then workers, ps, evaluators. */
+unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned index);
+
+/* Text for the store, and back. */
+char *plan_to_text(const struct plan *plan);
+enum status plan_from_text(const char *text, struct plan **ret_plan, struct error *err);
