@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/connection.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/filter_functions.h"
+#include "store/migrations.h"
+
+/* What each kind of connection is: its file's schema, how it opens, its settings.
+ * The caches are in KiB, and grow only as far as they are used. */
+static const struct {
+	const struct migration *migrations; /* NULL: a reader */
+	int flags;
+	const char *settings;
+} roles[CONNECTION_ROLE_COUNT] = {
+	[STATE_WRITER] = { state_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			   "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+			   "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -1024" },
+	[LOGS_WRITER] = { logs_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
+			  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096" },
+	[STATE_READER] = { NULL, SQLITE_OPEN_READONLY, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
+	[LOGS_READER] = { NULL, SQLITE_OPEN_READONLY, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
+};
+
+/* Failures of the medium, which may pass. */
+static bool may_pass(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum status database_error(sqlite3 *db, struct error *err, const char *doing)
+{
+	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+
+	return error_set(err, may_pass(code) ? STATUS_UNAVAILABLE : STATUS_INTERNAL, NULL, "%s: %s (SQLite %d)", doing,
+			 db ? sqlite3_errmsg(db) : "out of memory", code);
+}
+
+/* Must come before SQLite's first use; a process that already uses it keeps its own settings. */
+static void configure_once(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+static enum status settings_apply(struct connection *connection, struct error *err)
+{
+	sqlite3 *db = connection->db;
+
+	sqlite3_extended_result_codes(db, 1);
+	sqlite3_busy_timeout(db, 5000);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	return connection_exec(connection, roles[connection->role].settings, err);
+}
+
+static enum status statements_prepare(struct connection *connection, struct error *err)
+{
+	for (int id = 0; id < STATEMENT_COUNT; id++) {
+		if (!(statements[id].roles & 1u << connection->role))
+			continue;
+		if (sqlite3_prepare_v3(connection->db, statements[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
+				       &connection->statements[id], NULL) != SQLITE_OK)
+			return database_error(connection->db, err, statements[id].sql);
+	}
+	return STATUS_OK;
+}
+
+enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
+			    struct error *err)
+{
+	static pthread_once_t configured = PTHREAD_ONCE_INIT;
+	AUTO(connection) struct connection *connection = calloc(1, sizeof(*connection));
+	enum status rc;
+
+	if (!connection)
+		return error_no_memory(err);
+	pthread_once(&configured, configure_once);
+	connection->role = role;
+	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		return database_error(connection->db, err, path);
+	rc = settings_apply(connection, err);
+	if (!rc && roles[role].migrations)
+		rc = migrations_run(connection->db, roles[role].migrations, err);
+	if (!rc && !roles[role].migrations)
+		rc = filter_functions_register(connection->db, err);
+	if (!rc)
+		rc = statements_prepare(connection, err);
+	if (rc)
+		return rc;
+	*ret_connection = TAKE(connection);
+	return STATUS_OK;
+}
+
+void connection_close(struct connection *connection)
+{
+	if (!connection)
+		return;
+	for (int id = 0; id < STATEMENT_COUNT; id++)
+		sqlite3_finalize(connection->statements[id]);
+	sqlite3_close_v2(connection->db);
+	free(connection);
+}
+
+sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id)
+{
+	sqlite3_stmt *statement = connection->statements[id];
+
+	assert(statement);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return statement;
+}
+
+enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
+			       struct error *err)
+{
+	if (sqlite3_prepare_v2(connection->db, sql, -1, ret_query, NULL) != SQLITE_OK)
+		return database_error(connection->db, err, "prepare a query");
+	return STATUS_OK;
+}
+
+enum status connection_exec(struct connection *connection, const char *sql, struct error *err)
+{
+	if (sqlite3_exec(connection->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return database_error(connection->db, err, sql);
+	return STATUS_OK;
+}
+
+enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err)
+{
+	int code = sqlite3_step(statement);
+
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		return database_error(sqlite3_db_handle(statement), err, "use the store");
+	*ret_row = code == SQLITE_ROW;
+	return STATUS_OK;
+}
+
+enum status statement_run(sqlite3_stmt *statement, struct error *err)
+{
+	bool row = false;
+	enum status rc = statement_step(statement, &row, err);
+
+	sqlite3_reset(statement);
+	return rc;
+}
+
+static int index_of(sqlite3_stmt *statement, const char *name)
+{
+	int index = sqlite3_bind_parameter_index(statement, name);
+
+	assert(index > 0);
+	return index;
+}
+
+void bind_int(sqlite3_stmt *statement, const char *name, int64_t value)
+{
+	sqlite3_bind_int64(statement, index_of(statement, name), value);
+}
+
+void bind_bytes(sqlite3_stmt *statement, const char *name, const char *text, size_t length)
+{
+	sqlite3_bind_text64(statement, index_of(statement, name), text, length, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void bind_text(sqlite3_stmt *statement, const char *name, const char *text)
+{
+	if (text)
+		bind_bytes(statement, name, text, strlen(text));
+	else
+		sqlite3_bind_null(statement, index_of(statement, name));
+}
+
+const char *column_text(sqlite3_stmt *statement, int column)
+{
+	return (const char *)sqlite3_column_text(statement, column);
+}
+
+char *column_copy(sqlite3_stmt *statement, int column)
+{
+	const char *text = column_text(statement, column);
+
+	return text ? strdup(text) : NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/connection.h: one SQLite connection with its settings, its prepared statements, and the
+ * small steps that all files of the store take on it. Used by one thread at a time.
+ *
+ * Values are bound by name only; texts are not copied, so they outlive the statement's use. */
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/error.h"
+#include "store/statements.h"
+
+/* A prepared statement is borrowed and reset; a query made for one call is finalized. */
+DEFINE_AUTO(statement, sqlite3_stmt *, sqlite3_reset)
+DEFINE_AUTO(query, sqlite3_stmt *, sqlite3_finalize)
+
+struct connection {
+	sqlite3 *db;
+	enum connection_role role;
+	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not of this role */
+};
+
+/* Opens @path; a writer makes the file and brings it to the newest schema. */
+enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
+			    struct error *err);
+void connection_close(struct connection *connection);
+DEFINE_AUTO(connection, struct connection *, connection_close)
+
+/* The prepared statement, reset, without values. */
+sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id);
+/* A statement for this call alone; @sql is made of our own texts. */
+enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
+			       struct error *err);
+enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
+
+/* Runs a statement that gives no rows. */
+enum status statement_run(sqlite3_stmt *statement, struct error *err);
+/* Moves to the next row; *ret_row is false at the end. */
+enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err);
+
+void bind_int(sqlite3_stmt *statement, const char *name, int64_t value);
+void bind_text(sqlite3_stmt *statement, const char *name, const char *text); /* NULL: null */
+void bind_bytes(sqlite3_stmt *statement, const char *name, const char *text, size_t length);
+
+/* A copy of a text column, NULL when it is null or memory ran out. */
+char *column_copy(sqlite3_stmt *statement, int column);
+const char *column_text(sqlite3_stmt *statement, int column);
+
+/* Fills *err from the connection's last failure: UNAVAILABLE when the disk or a lock is to blame and
+ * the same call may work later, INTERNAL otherwise. @doing says what was tried. */
+enum status database_error(sqlite3 *db, struct error *err, const char *doing);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/job_rows.h"
+
+#include <stdlib.h>
+
+/* In the order of JOB_COLUMNS in statements.c. */
+enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err)
+{
+	*ret_job = (struct job){
+		.id = sqlite3_column_int64(row, 0),
+		.project = column_copy(row, 1),
+		.job_id = column_copy(row, 2),
+		.state = (enum job_state)sqlite3_column_int(row, 3),
+		.priority = sqlite3_column_int(row, 4),
+		.version = sqlite3_column_int64(row, 5),
+		.created_us = sqlite3_column_int64(row, 6),
+		.started_us = sqlite3_column_int64(row, 7),
+		.running_us = sqlite3_column_int64(row, 8),
+		.ended_us = sqlite3_column_int64(row, 9),
+		.error_message = column_copy(row, 10),
+		.labels = column_copy(row, 11),
+		.input = column_copy(row, 12),
+		.output = column_copy(row, 13),
+		.plan = column_copy(row, 14),
+		.verdict = (enum job_state)sqlite3_column_int(row, 15),
+		.verdict_message = column_copy(row, 16),
+		.attempt = (unsigned)sqlite3_column_int(row, 17),
+		.torn_down = sqlite3_column_int(row, 18) != 0,
+		.position = sqlite3_column_int64(row, 19),
+	};
+	if (ret_job->project && ret_job->job_id && ret_job->input && ret_job->output && ret_job->plan)
+		return STATUS_OK;
+	job_deinit(ret_job);
+	return error_no_memory(err);
+}
+
+static int by_id(const void *left, const void *right)
+{
+	int64_t a = (*(struct job *const *)left)->id, b = (*(struct job *const *)right)->id;
+
+	return (a > b) - (a < b);
+}
+
+static size_t queued_collect(struct job_list *list, struct job **queued)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].state == JOB_QUEUED)
+			queued[count++] = &list->jobs[i];
+	qsort(queued, count, sizeof(*queued), by_id);
+	return count;
+}
+
+enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *queue = connection_statement(connection, JOB_QUEUE);
+	struct job **queued = calloc(list->count + 1, sizeof(*queued));
+	size_t left = queued ? queued_collect(list, queued) : 0;
+	size_t count = left;
+	bool row = true;
+	enum status rc = queued ? STATUS_OK : error_no_memory(err);
+
+	for (int64_t place = 1; !rc && row && left; place++) {
+		rc = statement_step(queue, &row, err);
+		struct job key = { .id = !rc && row ? sqlite3_column_int64(queue, 0) : 0 }, *wanted = &key;
+		struct job **found = bsearch(&wanted, queued, count, sizeof(*queued), by_id);
+
+		if (!found)
+			continue;
+		(*found)->position = place;
+		left--;
+	}
+	free(queued);
+	return rc;
+}

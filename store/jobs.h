@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/jobs.h: the jobs. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/error.h"
+#include "store/job_state.h"
+
+struct store;
+
+struct job {
+	int64_t id; /* the store's number; containers carry it as a label */
+	char *project;
+	char *job_id;
+	enum job_state state;
+	int priority;
+	int64_t version; /* grows with every change of the row; the etag is made of it */
+	int64_t created_us;
+	int64_t started_us; /* left QUEUED; 0: never */
+	int64_t running_us; /* first became RUNNING; 0: never */
+	int64_t ended_us;   /* final state reached; 0: not yet */
+	char *error_message; /* NULL: none */
+	char *labels;        /* JSON object text, NULL: none */
+	char *input;         /* canonical trainingInput, JSON text */
+	char *output;        /* canonical trainingOutput, JSON text; "{}" at first */
+	char *plan;          /* plan_to_text() */
+
+	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
+	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
+	 * words; which try of the whole job this is, from 1; and whether the last service lines are out. */
+	enum job_state verdict;
+	char *verdict_message;
+	unsigned attempt;
+	bool torn_down;
+
+	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
+};
+
+void job_deinit(struct job *job);
+void job_free(struct job *job);
+DEFINE_AUTO(job, struct job *, job_free)
+
+/* base64 of 8 bytes, changes with every change of the row; @ret_etag has room for 13 bytes. */
+void job_etag(const struct job *job, char ret_etag[16]);
+
+/* Lines of task "service", in their order. They reach the log exactly once, kill -9 or not. */
+struct service_line {
+	int severity; /* 0..800, see logs.h */
+	const char *text;
+};
+
+/* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
+ * Uses project, job_id, priority, labels, input, output, plan of @job; @ret_job is the stored row (may be NULL).
+ * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
+enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines, size_t line_count,
+		       struct job **ret_job, struct error *err);
+
+/* NOT_FOUND: field name, text naming the job. */
+enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
+		    struct error *err);
+
+struct job_list {
+	struct job *jobs;
+	size_t count;
+	char *next_page_token; /* NULL on the last page */
+};
+void job_list_deinit(struct job_list *list);
+#define AUTO_JOB_LIST __attribute__((cleanup(job_list_deinit)))
+
+/* Newest first. @filter: the grammar of store/filter.h over the fields of job_filter.c; "" or NULL: all.
+ * @page_token: "" or NULL for the first page; opaque, bound to project and filter; jobs that are added
+ * meanwhile neither shift nor repeat a page. INVALID_ARGUMENT: field filter or page_token. */
+enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,
+			  const char *page_token, struct job_list *ret_list, struct error *err);
+
+/* Replaces the labels (@labels: JSON text, NULL: none). With @etag the change applies only while it is the
+ * row's etag, else ABORTED. */
+enum status job_set_labels(struct store *store, const char *project, const char *job_id, const char *labels,
+			   const char *etag, struct job **ret_job, struct error *err);
+
+/* Wants the job cancelled: QUEUED, PREPARING and RUNNING become CANCELLING with the verdict CANCELLED
+ * and @message; a job that has ended, or whose end is decided, stays as it is, successfully.
+ * Wakes the scheduler. NOT_FOUND as in job_get(). */
+enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
+		       struct error *err);
+
+/* All jobs that are not in a final state, oldest first. */
+enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err);
+enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);
+
+/* One step of one job, decided by the scheduler. */
+struct job_change {
+	int64_t job;
+	enum job_state from; /* applies only while the job is in this state... */
+	enum job_state to;   /* ...and takes it there; may be the same */
+	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
+	const char *error_message; /* NULL: leave */
+	const char *output;        /* NULL: leave */
+	bool decides;              /* sets verdict and verdict_message (only while none is decided) */
+	bool retries;              /* clears the verdict, adds one to attempt, clears torn_down */
+	bool tears_down;           /* sets torn_down */
+	enum job_state verdict;
+	const char *verdict_message;
+	const struct service_line *lines;
+	size_t line_count;
+
+	bool applied; /* out: false when the job was in another state, or decided already */
+};
+
+/* All of @changes in one commit, each on its own condition; a step that job_state_may_follow() forbids is
+ * INTERNAL for the whole call. Does not wake the scheduler. */
+enum status job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err);

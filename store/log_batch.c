@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/log_batch.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "store/log_source.h"
+
+static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, LOGS_META_GET);
+	bool row = false;
+	enum status rc;
+
+	bind_text(get, ":name", name);
+	rc = statement_step(get, &row, err);
+	if (!rc)
+		*ret_value = row ? sqlite3_column_int64(get, 0) : 0;
+	return rc;
+}
+
+static enum status meta_put(struct connection *connection, const char *name, int64_t value, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, LOGS_META_PUT);
+
+	bind_text(put, ":name", name);
+	bind_int(put, ":value", value);
+	return statement_run(put, err);
+}
+
+/* Forgets what was learnt from the file, and reads where it stands. */
+static enum status standing_read(struct log_batch *batch, struct error *err)
+{
+	enum status rc = meta_get(batch->connection, "sequence", &batch->sequence, err);
+
+	memset(batch->clocks, 0, sizeof(batch->clocks));
+	memset(batch->reaches, 0, sizeof(batch->reaches));
+	batch->reach_count = 0;
+	batch->numbering++;
+	if (!rc)
+		rc = meta_get(batch->connection, "outbox", &batch->reached, err);
+	return rc;
+}
+
+enum status log_batch_init(struct log_batch *batch, struct connection *connection, struct error *err)
+{
+	batch->connection = connection;
+	/* Sources outlive a store: another one must not take its numbers for its own. */
+	randombytes_buf(&batch->numbering, sizeof(batch->numbering));
+	return standing_read(batch, err);
+}
+
+static void source_bind(sqlite3_stmt *statement, const struct log_source *source)
+{
+	bind_text(statement, ":project", source->project);
+	bind_text(statement, ":log_name", source->log_name);
+	bind_int(statement, ":job", source->job);
+	bind_text(statement, ":type", source->resource_type);
+	bind_text(statement, ":resource_labels", source->resource_labels);
+	bind_text(statement, ":labels", source->labels);
+}
+
+static enum status source_row(struct log_batch *batch, struct log_source *source, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, SOURCE_INSERT);
+	AUTO(statement) sqlite3_stmt *find = connection_statement(batch->connection, SOURCE_ID);
+	bool row = false;
+	enum status rc;
+
+	source_bind(insert, source);
+	rc = statement_run(insert, err);
+	source_bind(find, source);
+	if (!rc)
+		rc = statement_step(find, &row, err);
+	if (!rc && !row)
+		rc = error_set(err, STATUS_INTERNAL, NULL, "a log source is not where it was put");
+	if (rc)
+		return rc;
+	source->row = sqlite3_column_int64(find, 0);
+	source->known_by = batch->numbering;
+	return STATUS_OK;
+}
+
+static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *last = connection_statement(batch->connection, ENTRY_LAST);
+	bool row = false;
+	enum status rc;
+
+	bind_int(last, ":job", job);
+	rc = statement_step(last, &row, err);
+	if (rc)
+		return rc;
+	*clock = (struct job_clock){ .job = job, .last_ns = INT64_MIN };
+	if (row) {
+		clock->last_ns = sqlite3_column_int64(last, 0);
+		clock->named = sqlite3_column_int(last, 1) != 0;
+	}
+	return STATUS_OK;
+}
+
+/* The time to store: a job's entries never go back. Insert ids that came from outside do not grow, so
+ * next to such a one the time must. */
+static enum status time_raise(struct log_batch *batch, const struct log_record *record, int64_t *ret_ns,
+			      struct error *err)
+{
+	int64_t job = record->source->job;
+	bool named = record->insert_id != NULL;
+	struct job_clock *clock = &batch->clocks[(uint64_t)job % JOB_CLOCKS];
+	int64_t least;
+
+	*ret_ns = record->time_ns;
+	if (job == 0)
+		return STATUS_OK;
+	if (clock->job != job) {
+		enum status rc = clock_load(batch, job, clock, err);
+
+		if (rc)
+			return rc;
+	}
+	least = clock->last_ns + (clock->last_ns != INT64_MIN && (named || clock->named));
+	if (*ret_ns < least)
+		*ret_ns = least;
+	clock->last_ns = *ret_ns;
+	clock->named = named;
+	return STATUS_OK;
+}
+
+static enum status reaches_write(struct log_batch *batch, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *put = connection_statement(batch->connection, POSITION_PUT);
+	enum status rc = STATUS_OK;
+
+	for (unsigned i = 0; i < POSITION_SLOTS && !rc && batch->reach_count; i++) {
+		struct replica_reach *reach = &batch->reaches[i];
+
+		if (!reach->job)
+			continue;
+		bind_int(put, ":job", reach->job);
+		bind_int(put, ":attempt", reach->attempt);
+		bind_int(put, ":role", reach->role);
+		bind_int(put, ":replica", reach->index);
+		bind_int(put, ":stdout", reach->stream_ns[0]);
+		bind_int(put, ":stderr", reach->stream_ns[1]);
+		rc = statement_run(put, err);
+		*reach = (struct replica_reach){ 0 };
+	}
+	batch->reach_count = 0;
+	return rc;
+}
+
+static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)
+{
+	const __typeof__(record->position) *at = &record->position;
+	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * 17 + at->role * 61 + at->index) % POSITION_SLOTS;
+	struct replica_reach *reach;
+
+	if (at->job == 0 || at->stream < 1 || at->stream > 2)
+		return STATUS_OK;
+	if (batch->reach_count > POSITION_SLOTS * 3 / 4) {
+		enum status rc = reaches_write(batch, err);
+
+		if (rc)
+			return rc;
+	}
+	for (;; slot = (slot + 1) % POSITION_SLOTS) {
+		reach = &batch->reaches[slot];
+		if (!reach->job || (reach->job == at->job && reach->attempt == at->attempt && reach->role == at->role &&
+				    reach->index == at->index))
+			break;
+	}
+	if (!reach->job) {
+		*reach = (struct replica_reach){ at->job, at->attempt, at->role, at->index, { 0, 0 } };
+		batch->reach_count++;
+	}
+	if (reach->stream_ns[at->stream - 1] < at->time_ns)
+		reach->stream_ns[at->stream - 1] = at->time_ns;
+	return STATUS_OK;
+}
+
+static void entry_bind(struct log_batch *batch, sqlite3_stmt *insert, const struct log_record *record, int64_t time_ns)
+{
+	bind_int(insert, ":job", record->source->job);
+	bind_int(insert, ":ts", time_ns);
+	if (record->insert_id)
+		bind_text(insert, ":insert_id", record->insert_id);
+	else
+		bind_int(insert, ":insert_id", ++batch->sequence);
+	bind_int(insert, ":source", record->source->row);
+	bind_int(insert, ":severity", record->severity);
+	bind_int(insert, ":kind", record->kind);
+	bind_int(insert, ":stream", record->position.stream);
+	bind_text(insert, ":extra", record->extra);
+	bind_bytes(insert, ":payload", record->payload ? record->payload : "", record->payload_length);
+}
+
+static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, struct log_item *item, struct error *err)
+{
+	struct log_record *record = &item->record;
+	int64_t time_ns;
+	enum status rc = STATUS_OK;
+
+	if (item->kind == ITEM_BARRIER)
+		return STATUS_OK;
+	if (item->kind == ITEM_LINE) {
+		if (item->outbox_id <= batch->reached)
+			return STATUS_OK; /* stored in an earlier life */
+		batch->reached = item->outbox_id;
+	}
+	if (record->source->known_by != batch->numbering)
+		rc = source_row(batch, record->source, err);
+	if (!rc)
+		rc = time_raise(batch, record, &time_ns, err);
+	if (!rc)
+		rc = reach_note(batch, record, err);
+	if (rc)
+		return rc;
+	entry_bind(batch, insert, record, time_ns);
+	return statement_run(insert, err);
+}
+
+static enum status items_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+			       struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, ENTRY_INSERT);
+	struct log_cursor cursor = { 0 };
+	struct log_item *item;
+	int64_t sequence = batch->sequence, reached = batch->reached;
+	enum status rc = STATUS_OK;
+
+	bind_int(insert, ":received", received_ns);
+	while (!rc && (item = log_queue_next(queue, &cursor)))
+		rc = item_write(batch, insert, item, err);
+	if (!rc)
+		rc = reaches_write(batch, err);
+	if (!rc && batch->sequence != sequence)
+		rc = meta_put(batch->connection, "sequence", batch->sequence, err);
+	if (!rc && batch->reached != reached)
+		rc = meta_put(batch->connection, "outbox", batch->reached, err);
+	return rc;
+}
+
+static bool has_lines(const struct log_queue *queue)
+{
+	struct log_cursor cursor = { 0 };
+	struct log_item *item;
+
+	while ((item = log_queue_next(queue, &cursor)))
+		if (item->kind == ITEM_LINE)
+			return true;
+	return false;
+}
+
+enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+			    struct error *err)
+{
+	/* What state.db will forget because of this batch must have reached the disk. */
+	const char *synchronous = has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
+	enum status rc = connection_exec(batch->connection, synchronous, err);
+
+	if (!rc)
+		rc = connection_exec(batch->connection, "BEGIN IMMEDIATE", err);
+	if (!rc)
+		rc = items_write(batch, queue, received_ns, err);
+	if (!rc)
+		rc = connection_exec(batch->connection, "COMMIT", err);
+	if (!rc)
+		return STATUS_OK;
+	if (!sqlite3_get_autocommit(batch->connection->db))
+		connection_exec(batch->connection, "ROLLBACK", NULL);
+	standing_read(batch, NULL);
+	return rc;
+}

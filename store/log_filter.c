@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/log_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "store/logs.h"
+
+static bool severity_parse(const char *name, int64_t *ret_number)
+{
+	char *end;
+
+	for (int severity = SEVERITY_DEFAULT; severity <= SEVERITY_EMERGENCY; severity += 100) {
+		if (strcasecmp(log_severity_name(severity), name) != 0)
+			continue;
+		*ret_number = severity;
+		return true;
+	}
+	*ret_number = strtol(name, &end, 10);
+	return end != name && *end == '\0';
+}
+
+#define IN_EXTRA(name)                                                                                                 \
+	{ .path = name ".*", .kind = MATCH_JSON, .traits = TRAIT_CAMEL, .sql = "e.extra", .root = "$." name }
+
+/* The plus keeps comparisons of the filter away from the index: log_query.c gives it the one interval
+ * that holds them all, or the place where the last page ended. */
+static const struct filter_field fields[] = {
+	{ .path = "timestamp", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "+e.ts" },
+	{ .path = "receiveTimestamp", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "e.received_ns" },
+	{ .path = "severity", .kind = MATCH_ENUM, .traits = TRAIT_ALWAYS, .sql = "e.severity", .parse = severity_parse },
+	{ .path = "insertId", .kind = MATCH_EXACT, .traits = TRAIT_ALWAYS,
+	  .sql = "CASE typeof(e.insert_id) WHEN 'integer' THEN printf('%016d', e.insert_id) ELSE e.insert_id END" },
+	{ .path = "textPayload", .kind = MATCH_TEXT, .sql = "CASE e.kind WHEN 0 THEN e.payload END" },
+	{ .path = "jsonPayload.*", .kind = MATCH_JSON, .sql = "CASE e.kind WHEN 1 THEN e.payload END", .root = "$" },
+	{ .path = "protoPayload.*", .kind = MATCH_JSON, .sql = "CASE e.kind WHEN 2 THEN e.payload END", .root = "$" },
+	{ .path = "logName", .kind = MATCH_TEXT, .traits = TRAIT_SHARED | TRAIT_ALWAYS,
+	  .sql = "('projects/' || s.project || '/logs/' || s.log_name)" },
+	{ .path = "resource.type", .kind = MATCH_TEXT, .traits = TRAIT_SHARED | TRAIT_ALWAYS, .sql = "s.resource_type" },
+	{ .path = "resource.labels.*", .kind = MATCH_JSON, .traits = TRAIT_SHARED | TRAIT_KEYS,
+	  .sql = "s.resource_labels", .root = "$" },
+	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_SHARED | TRAIT_KEYS, .sql = "s.labels", .root = "$",
+	  .also_sql = "e.extra", .also_root = "$.labels" },
+	IN_EXTRA("trace"),
+	IN_EXTRA("spanId"),
+	IN_EXTRA("traceSampled"),
+	IN_EXTRA("httpRequest"),
+	IN_EXTRA("operation"),
+	IN_EXTRA("sourceLocation"),
+	IN_EXTRA("split"),
+	{ .path = NULL },
+};
+
+static const char *const row_texts[] = { "e.payload", "e.extra", NULL };
+static const char *const shared_texts[] = { "s.log_name", "s.resource_type", "s.resource_labels", "s.labels", NULL };
+
+/* Along all entries the source is at hand; for a few jobs the sources that match are found first. */
+static const struct filter_schema along_time = {
+	.fields = fields,
+	.shared_open = "(",
+	.shared_close = ")",
+	.row_texts = row_texts,
+	.shared_texts = shared_texts,
+	.log_name = "s.log_name",
+};
+static const struct filter_schema along_jobs = {
+	.fields = fields,
+	.shared_open = "e.source IN (SELECT s.id FROM source AS s WHERE s.job IN (:job0, :job1, :job2, :job3) AND (",
+	.shared_close = "))",
+	.row_texts = row_texts,
+	.shared_texts = shared_texts,
+	.log_name = "s.log_name",
+};
+
+static bool is_job_equality(const struct filter_node *node)
+{
+	return filter_names(node, "resource.labels.job_id") && node->operator == OP_EQ;
+}
+
+/* The label of the one comparison with a job that must hold; NULL when there is none, or are several. */
+static const char *job_label_of(const struct filter_node *root)
+{
+	const char *label = NULL;
+
+	if (!root)
+		return NULL;
+	if (root->kind != FILTER_AND)
+		return is_job_equality(root) ? root->value : NULL;
+	for (const struct filter_node *child = root->child; child; child = child->next) {
+		if (!is_job_equality(child))
+			continue;
+		if (label)
+			return NULL;
+		label = child->value;
+	}
+	return label;
+}
+
+/* Source: the streaming of gcloud 578, observed: "timestamp<" the present minus five seconds. */
+static const int64_t margin_from_ns = 12000000000, margin_to_ns = 4000000000;
+
+static bool is_margin(const struct filter_node *node, int64_t now_ns)
+{
+	int64_t time;
+
+	return filter_names(node, "timestamp") && (node->operator == OP_LT || node->operator == OP_LE) &&
+	       time_parse(node->value, &time) && time >= now_ns - margin_from_ns && time <= now_ns - margin_to_ns;
+}
+
+/* Takes the upper bound out of a stream's filter; see log_query_run(). */
+static void margin_lift(struct filter_node *root, int64_t now_ns)
+{
+	if (!root || root->kind != FILTER_AND || !job_label_of(root) ||
+	    filter_interval_of(root, "timestamp").from_ns == INT64_MIN)
+		return;
+	for (struct filter_node **at = &root->child; *at;) {
+		if (is_margin(*at, now_ns)) {
+			*at = (*at)->next;
+			root->child_count--;
+		} else {
+			at = &(*at)->next;
+		}
+	}
+}
+
+enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, struct error *err)
+{
+	enum status rc;
+
+	*filter = (struct log_filter){ .text = text };
+	rc = filter_parse(text, NULL, &filter->tree, err);
+	if (rc)
+		return rc;
+	if (now_ns)
+		margin_lift(filter->tree.root, now_ns);
+	filter->timestamp = filter_interval_of(filter->tree.root, "timestamp");
+	filter->job_label = job_label_of(filter->tree.root);
+	return STATUS_OK;
+}
+
+void log_filter_deinit(struct log_filter *filter)
+{
+	filter_deinit(&filter->tree);
+}
+
+enum status log_filter_sql(const struct log_filter *filter, bool of_jobs, struct filter_sql *ret_sql,
+			   struct error *err)
+{
+	return filter_sql_make(of_jobs ? &along_jobs : &along_time, filter->text, filter->tree.root, ret_sql, err);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/log_filter.h: the fields of a log entry that a filter may name, and what a query may learn from
+ * a filter before it runs. */
+#include "store/filter_sql.h"
+
+struct log_filter {
+	const char *text;
+	struct filter tree;
+	struct filter_interval timestamp; /* which times can match */
+	const char *job_label;            /* the job that it asks for by resource.labels.job_id, or NULL */
+};
+
+/* INVALID_ARGUMENT with a text that says where. The margin of log_query_run() is taken into account
+ * here: @now_ns, or 0 where the query's order does not allow it. @text is kept by reference. */
+enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, struct error *err);
+void log_filter_deinit(struct log_filter *filter);
+#define AUTO_LOG_FILTER __attribute__((cleanup(log_filter_deinit)))
+
+/* A condition over the tables entry AS e and source AS s, joined. @of_jobs: only entries of the jobs
+ * :job0 … :job3 are looked at, so that what they share is worth being worked out beforehand. */
+enum status log_filter_sql(const struct log_filter *filter, bool of_jobs, struct filter_sql *ret_sql,
+			   struct error *err);

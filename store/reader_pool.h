@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/reader_pool.h: read-only connections to one file, opened when first needed, lent one at a
+ * time. Who finds none free waits. Thread: any. */
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "store/connection.h"
+
+enum { READER_LIMIT = 4 };
+
+struct reader_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t returned;
+	char *path;
+	enum connection_role role;
+	struct connection *idle[READER_LIMIT];
+	unsigned idle_count, open_count;
+};
+
+enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role, struct error *err);
+/* All readers are back. */
+void reader_pool_deinit(struct reader_pool *pool);
+
+/* A connection on loan, given back when its scope ends. */
+struct reader {
+	struct reader_pool *pool;
+	struct connection *connection;
+};
+
+enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err);
+void reader_return(struct reader *reader);
+#define AUTO_READER __attribute__((cleanup(reader_return)))

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/state_writer.h: the one thread that writes state.db.
+ *
+ * Callers hand in a change and wait. The thread takes all changes that wait, runs each in a savepoint
+ * of one transaction, commits with an fsync, and then answers them all: many changes share one commit.
+ * A change that fails is undone alone; a commit that fails fails all of its changes, and the next
+ * transaction is a new attempt. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+#include "store/connection.h"
+
+struct logs_writer;
+struct state_writer;
+
+/* What a change sees while it runs, on the writer's thread. */
+struct change_scope {
+	struct connection *connection;
+	int64_t now_ns;
+	int64_t woken;   /* set by the change: the job for which the scheduler has something new to do */
+	bool adds_lines; /* set by outbox_add() */
+};
+
+typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);
+
+/* Takes over @connection when it succeeds. Service lines go to @logs after each commit; those that
+ * @logs does not hold yet are handed over again first. */
+enum status state_writer_open(struct connection *connection, struct logs_writer *logs, const struct clock *clock,
+			      struct state_writer **ret_writer, struct error *err);
+/* Does what waits, and ends. */
+void state_writer_close(struct state_writer *writer);
+void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg, int64_t job), void *arg);
+
+/* Runs @run(@arg) and returns once its outcome is durable. UNAVAILABLE when too many wait already. */
+enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err);
+
+/* Adds a line of task "service" to the change's transaction. */
+enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line, struct error *err);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "store/logs_writer.h"
+#include "store/state_writer.h"
+#include "store/store_parts.h"
+
+DEFINE_AUTO(store, struct store *, store_close)
+
+static char *path_in(const char *dir, const char *name)
+{
+	struct text path AUTO_TEXT = { 0 };
+
+	text_printf(&path, "%s/%s", dir, name);
+	return text_take(&path);
+}
+
+/* Makes the directory and those above it, for the owner alone. */
+static enum status directory_make(const char *dir, struct error *err)
+{
+	AUTO(string) char *path = strdup(dir);
+
+	if (!path)
+		return error_no_memory(err);
+	for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		mkdir(path, 0700); /* what went wrong shows at the last one */
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make the state directory %s: %s", dir,
+				 strerror(errno));
+	return STATUS_OK;
+}
+
+static enum status lock_refused(int fd, const char *dir, struct error *err)
+{
+	char pid[16] = "";
+	ssize_t length = pread(fd, pid, sizeof(pid) - 1, 0);
+
+	pid[length > 0 ? length : 0] = '\0';
+	pid[strcspn(pid, "\n")] = '\0';
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the state directory %s is in use by process %s", dir,
+			 *pid ? pid : "(unknown)");
+}
+
+/* The lock goes with the process, however it ends. */
+static enum status directory_lock(struct store *store, const char *dir, struct error *err)
+{
+	AUTO(string) char *path = path_in(dir, "lock");
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+	char pid[16];
+	int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+
+	if (fd < 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot open %s/lock: %s", dir, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		enum status status = lock_refused(fd, dir, err);
+
+		close(fd);
+		return status;
+	}
+	store->lock_fd = fd;
+	if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)length, 0) != length)
+		log_event(LOG_WARNING, "lock-without-pid", "error=\"%s\"", strerror(errno));
+	return STATUS_OK;
+}
+
+static void instance_make(char ret_name[9])
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+	ret_name[0] = letters[randombytes_uniform(26)];
+	for (int i = 1; i < 8; i++)
+		ret_name[i] = letters[randombytes_uniform(36)];
+	ret_name[8] = '\0';
+}
+
+/* Reads the value of @name into @value, or stores what is there when there is none. */
+static enum status meta_keep(struct connection *connection, const char *name, void *value, size_t size,
+			     struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, STATE_META_GET);
+	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, STATE_META_PUT);
+	bool row = false;
+	enum status rc;
+
+	bind_text(get, ":name", name);
+	rc = statement_step(get, &row, err);
+	if (rc)
+		return rc;
+	if (row && (size_t)sqlite3_column_bytes(get, 0) == size) {
+		memcpy(value, sqlite3_column_blob(get, 0), size);
+		return STATUS_OK;
+	}
+	bind_text(put, ":name", name);
+	sqlite3_bind_blob(put, sqlite3_bind_parameter_index(put, ":value"), value, (int)size, SQLITE_STATIC);
+	return statement_run(put, err);
+}
+
+static enum status identity_load(struct store *store, struct connection *connection, struct error *err)
+{
+	enum status rc;
+
+	instance_make(store->instance);
+	randombytes_buf(store->page_key.bytes, sizeof(store->page_key.bytes));
+	rc = meta_keep(connection, "instance", store->instance, 8, err);
+	if (!rc)
+		rc = meta_keep(connection, "page_key", store->page_key.bytes, sizeof(store->page_key.bytes), err);
+	return rc;
+}
+
+static enum status files_open(struct store *store, const char *state_path, const char *logs_path, struct error *err)
+{
+	AUTO(connection) struct connection *state = NULL;
+	enum status rc = connection_open(state_path, STATE_WRITER, &state, err);
+
+	if (!rc)
+		rc = identity_load(store, state, err);
+	if (!rc)
+		rc = logs_writer_open(logs_path, store->instance, store->clock, &store->logs, err);
+	if (!rc)
+		rc = state_writer_open(state, store->logs, store->clock, &store->state, err);
+	if (rc)
+		return rc;
+	state = NULL; /* the state writer's now */
+	rc = reader_pool_init(&store->state_readers, state_path, STATE_READER, err);
+	if (!rc)
+		rc = reader_pool_init(&store->logs_readers, logs_path, LOGS_READER, err);
+	return rc;
+}
+
+enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store, struct error *err)
+{
+	AUTO(store) struct store *store = calloc(1, sizeof(*store));
+	AUTO(string) char *state_path = path_in(state_dir, "state.db");
+	AUTO(string) char *logs_path = path_in(state_dir, "logs.db");
+	enum status rc;
+
+	if (!store || !state_path || !logs_path)
+		return error_no_memory(err);
+	store->clock = clock;
+	store->lock_fd = -1;
+	if (sodium_init() < 0)
+		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
+	rc = directory_make(state_dir, err);
+	if (!rc)
+		rc = directory_lock(store, state_dir, err);
+	if (!rc)
+		rc = files_open(store, state_path, logs_path, err);
+	if (rc)
+		return rc;
+	*ret_store = TAKE(store);
+	return STATUS_OK;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	reader_pool_deinit(&store->state_readers);
+	reader_pool_deinit(&store->logs_readers);
+	state_writer_close(store->state); /* its last lines still go to the logs */
+	logs_writer_close(store->logs);
+	if (store->lock_fd >= 0)
+		close(store->lock_fd);
+	free(store);
+}
+
+const char *store_instance(const struct store *store)
+{
+	return store->instance;
+}
+
+void store_on_intent(struct store *store, void (*wake)(void *arg, int64_t job), void *arg)
+{
+	state_writer_on_intent(store->state, wake, arg);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/store.h: where jobs and logs are kept: two SQLite files under the state directory.
+ *
+ *   state.db  jobs, and the service's own log lines on their way out. WAL, synchronous=FULL: a call
+ *             that returned OK survives kill -9 and power loss. One writer thread; every caller waits
+ *             for its own change, many changes share one commit.
+ *   logs.db   log entries. WAL, synchronous=NORMAL, written in batches by one thread of its own, so
+ *             that bulk logs never delay a job.
+ *
+ * The directory is locked (file `lock`): a second daemon on it is refused with FAILED_PRECONDITION.
+ * Reads borrow a read-only connection from a small pool. Thread: any, for every function here and in
+ * jobs.h and logs.h, unless it says otherwise. */
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+
+struct store;
+
+enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store, struct error *err);
+/* Writes out what is queued, checkpoints, closes. No call may be under way. */
+void store_close(struct store *store);
+
+/* A random name of this state directory, made once: lowercase letters and digits, 8 of them.
+ * Labels on containers carry it. */
+const char *store_instance(const struct store *store);
+
+/* Called, on the state writer's thread, after a commit that changed what the scheduler must do
+ * (a job was created, cancelled), once for each such job. At most one hook; set before requests are served. */
+void store_on_intent(struct store *store, void (*wake)(void *arg, int64_t job), void *arg);

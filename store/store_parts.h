@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/store_parts.h: what the files of the store share of a struct store. */
+#include "daemon/base/clock.h"
+#include "store/page_token.h"
+#include "store/reader_pool.h"
+
+struct logs_writer;
+struct state_writer;
+
+struct store {
+	const struct clock *clock;
+	int lock_fd;
+	char instance[9];
+	struct page_key page_key;
+	struct reader_pool state_readers, logs_readers;
+	struct logs_writer *logs;
+	struct state_writer *state;
+};
