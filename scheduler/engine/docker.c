@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/text.h"
+#include "scheduler/engine/docker_parts.h"
+
+enum { IDLE_WAIT_MS = 60 * 1000, INSTANCE_MAX = 32 };
+
+static void command_deinit(struct command *command)
+{
+	free(command->image);
+	json_decref(command->body);
+}
+
+void docker_post(struct docker *docker, const struct command *command)
+{
+	struct command *copy = malloc(sizeof(*copy));
+
+	if (!copy) {
+		struct command lost = *command;
+
+		command_deinit(&lost); /* the next listing shows that nothing came of it */
+		return;
+	}
+	*copy = *command;
+	copy->next = NULL;
+	pthread_mutex_lock(&docker->lock);
+	*docker->commands_end = copy;
+	docker->commands_end = &copy->next;
+	pthread_mutex_unlock(&docker->lock);
+	http_wakeup(docker->http);
+}
+
+static struct command *commands_take(struct docker *docker)
+{
+	struct command *all;
+
+	pthread_mutex_lock(&docker->lock);
+	all = docker->commands;
+	docker->commands = NULL;
+	docker->commands_end = &docker->commands;
+	docker->closing = docker->close_asked;
+	pthread_mutex_unlock(&docker->lock);
+	return all;
+}
+
+static void commands_run(struct docker *docker)
+{
+	struct command *command = commands_take(docker);
+
+	while (command) {
+		struct command *next = command->next;
+
+		if (!docker->closing)
+			command->run(docker, command);
+		command_deinit(command);
+		free(command);
+		command = next;
+	}
+}
+
+void docker_after(struct docker *docker, int64_t delay_us, void (*fire)(void *arg), void *arg)
+{
+	struct timer *timer = malloc(sizeof(*timer));
+	struct timer **at = &docker->timers;
+
+	if (!timer) {
+		fire(arg); /* early rather than never */
+		return;
+	}
+	*timer = (struct timer){ .at_us = clock_mono_us(&system_clock) + delay_us, .fire = fire, .arg = arg };
+	while (*at && (*at)->at_us <= timer->at_us)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
+}
+
+static bool timers_fire(struct docker *docker)
+{
+	int64_t now_us = docker->timers ? clock_mono_us(&system_clock) : 0;
+	bool any = false;
+
+	while (docker->timers && (docker->closing || docker->timers->at_us <= now_us)) {
+		struct timer *timer = docker->timers;
+
+		docker->timers = timer->next;
+		timer->fire(timer->arg);
+		free(timer);
+		any = true;
+	}
+	return any;
+}
+
+static int wait_ms(const struct docker *docker)
+{
+	int64_t left_us;
+
+	if (!docker->timers)
+		return IDLE_WAIT_MS;
+	left_us = docker->timers->at_us - clock_mono_us(&system_clock);
+	if (left_us <= 0)
+		return 0;
+	return left_us >= IDLE_WAIT_MS * INT64_C(1000) ? IDLE_WAIT_MS : (int)(left_us / 1000) + 1;
+}
+
+/* Every task meets a failed exchange or an early timer, and ends itself. */
+static void tasks_end(struct docker *docker)
+{
+	link_end(docker);
+	followers_close(docker);
+	images_close(docker);
+	while (timers_fire(docker) || http_fail_all(docker->http))
+		;
+	commands_run(docker);
+}
+
+static void *thread_main(void *arg)
+{
+	struct docker *docker = arg;
+
+	pthread_setname_np(pthread_self(), "engine");
+	link_begin(docker);
+	for (;;) {
+		commands_run(docker);
+		if (docker->closing)
+			break;
+		timers_fire(docker);
+		http_move(docker->http);
+		http_wait(docker->http, wait_ms(docker)); /* moving may have set timers */
+	}
+	tasks_end(docker);
+	return NULL;
+}
+
+void docker_container_call(struct docker *docker, const struct replica_key *key, const char *suffix,
+			   struct http_request request)
+{
+	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
+
+	docker_container_name(docker->instance, key, name);
+	snprintf(path, sizeof(path), "/containers/%s%s", name, suffix);
+	request.path = path;
+	http_start(docker->http, &request);
+}
+
+void outcome_read(const struct http_answer *answer, struct outcome *ret_outcome)
+{
+	ret_outcome->text[0] = '\0';
+	ret_outcome->status = answer->status;
+	if (answer->status) {
+		snprintf(ret_outcome->text, sizeof(ret_outcome->text), "%s", answer->problem);
+	} else if (answer->code >= 300 && answer->code != 304) {
+		docker_message(answer->body, answer->body_length, ret_outcome->text);
+		ret_outcome->status = docker_code_status(answer->code);
+	}
+}
+
+static struct docker *of(struct engine *engine)
+{
+	return (struct docker *)engine;
+}
+
+static void op_ensure_image(struct engine *engine, const char *image)
+{
+	docker_post(of(engine), &(struct command){ .run = image_ensure_run, .image = strdup(image) });
+}
+
+static void op_create_network(struct engine *engine, int64_t job, unsigned address_count)
+{
+	docker_post(of(engine), &(struct command){ .run = network_create_run, .job = job, .number = address_count });
+}
+
+static void op_remove_network(struct engine *engine, int64_t job)
+{
+	docker_post(of(engine), &(struct command){ .run = network_remove_run, .job = job });
+}
+
+static void op_create_replica(struct engine *engine, const struct replica_spec *spec)
+{
+	docker_post(of(engine), &(struct command){ .run = replica_create_run,
+						   .key = spec->key,
+						   .body = docker_container_body(of(engine)->instance, spec) });
+}
+
+static void op_start_replica(struct engine *engine, const struct replica_key *key)
+{
+	docker_post(of(engine), &(struct command){ .run = replica_start_run, .key = *key });
+}
+
+static void op_stop_replica(struct engine *engine, const struct replica_key *key, unsigned grace_s)
+{
+	docker_post(of(engine), &(struct command){ .run = replica_stop_run, .key = *key, .number = grace_s });
+}
+
+static void op_remove_replica(struct engine *engine, const struct replica_key *key)
+{
+	docker_post(of(engine), &(struct command){ .run = replica_remove_run, .key = *key });
+}
+
+static void op_follow_logs(struct engine *engine, const struct replica_key *key, const struct log_position *from)
+{
+	docker_post(of(engine), &(struct command){ .run = follower_begin_run, .key = *key, .from = *from });
+}
+
+static void op_resume_logs(struct engine *engine)
+{
+	docker_post(of(engine), &(struct command){ .run = followers_resume_run });
+}
+
+static void list_run(struct docker *docker, struct command *command)
+{
+	(void)command;
+	if (link_is_up(docker)) /* else one comes with the next connection */
+		listing_ask(docker);
+}
+
+static void op_list(struct engine *engine)
+{
+	docker_post(of(engine), &(struct command){ .run = list_run });
+}
+
+static void docker_free(struct docker *docker)
+{
+	http_free(docker->http);
+	pthread_mutex_destroy(&docker->lock);
+	text_deinit(&docker->link.line);
+	free(docker->instance);
+	free(docker->docker_config);
+	free(docker);
+}
+
+DEFINE_AUTO(docker, struct docker *, docker_free)
+
+static void op_close(struct engine *engine)
+{
+	struct docker *docker = of(engine);
+
+	pthread_mutex_lock(&docker->lock);
+	docker->close_asked = true;
+	pthread_mutex_unlock(&docker->lock);
+	http_wakeup(docker->http);
+	pthread_join(docker->thread, NULL);
+	docker_free(docker);
+}
+
+static const struct engine_ops docker_ops = {
+	.ensure_image = op_ensure_image,
+	.create_network = op_create_network,
+	.remove_network = op_remove_network,
+	.create_replica = op_create_replica,
+	.start_replica = op_start_replica,
+	.stop_replica = op_stop_replica,
+	.remove_replica = op_remove_replica,
+	.follow_logs = op_follow_logs,
+	.resume_logs = op_resume_logs,
+	.list = op_list,
+	.close = op_close,
+};
+
+static enum status options_check(const struct docker_options *options, struct subnet *ret_pool, struct error *err)
+{
+	const char *instance = options->instance;
+	size_t length = strlen(instance);
+
+	if (strncmp(options->host, "unix:///", 8) != 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "engine %s: only unix:///path/to/socket is understood", options->host);
+	if (length == 0 || length > INSTANCE_MAX ||
+	    strspn(instance, "abcdefghijklmnopqrstuvwxyz0123456789") != length)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "instance %s: 1 to 32 lowercase letters and digits are wanted", instance);
+	if (!subnet_parse(options->networks, ret_pool) || ret_pool->bits > 26 || ret_pool->bits < 8)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "networks %s: an IPv4 block between /8 and /26 is wanted, such as 10.213.0.0/16",
+				 options->networks);
+	return STATUS_OK;
+}
+
+/* Signals are for the daemon's own threads. */
+static int thread_start(struct docker *docker)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&docker->thread, NULL, thread_main, docker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+enum status docker_open(const struct docker_options *options, const struct engine_sink *sink,
+			struct engine **ret_engine, struct error *err)
+{
+	struct subnet pool = { 0 };
+	enum status rc = options_check(options, &pool, err);
+	int problem;
+
+	if (rc)
+		return rc;
+	AUTO(docker) struct docker *docker = calloc(1, sizeof(*docker));
+	if (!docker)
+		return error_no_memory(err);
+	pthread_mutex_init(&docker->lock, NULL);
+	docker->engine.ops = &docker_ops;
+	docker->sink = *sink;
+	docker->pool = pool;
+	docker->offline = options->offline;
+	docker->commands_end = &docker->commands;
+	docker->instance = strdup(options->instance);
+	docker->docker_config = options->docker_config ? strdup(options->docker_config) : NULL;
+	if (!docker->instance || (options->docker_config && !docker->docker_config))
+		return error_no_memory(err);
+	rc = http_new(options->host + strlen("unix://"), &docker->http, err);
+	if (rc)
+		return rc;
+	http_set_limit(docker->http, LANE_START, 2 * (unsigned)get_nprocs());
+	problem = thread_start(docker);
+	if (problem)
+		return error_set(err, STATUS_INTERNAL, NULL, "engine thread: %s", strerrordesc_np(problem));
+	*ret_engine = &TAKE(docker)->engine;
+	return STATUS_OK;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/base/text.h"
+
+enum { CONNECT_TIMEOUT_MS = 2000, STREAM_BUFFER_BYTES = 256 * 1024 };
+
+static const unsigned lane_limits[LANE_COUNT] = {
+	[LANE_CALL] = 64, [LANE_START] = 4, [LANE_STOP] = 128, [LANE_PULL] = 8, [LANE_STREAM] = 1024,
+};
+
+struct http_exchange {
+	struct http *http;
+	struct http_exchange *next; /* in its lane's queue, or among the running */
+	struct http_exchange *previous; /* among the running */
+	struct http_request request; /* its strings are not kept, only callbacks */
+	CURL *easy;
+	struct curl_slist *headers;
+	char *url, *body;
+	struct text collected;
+	char problem[CURL_ERROR_SIZE];
+	char api_version[16];
+	unsigned code;
+	bool running, cancelled, too_large;
+};
+
+struct lane {
+	struct http_exchange *first, *last;
+	unsigned running, limit;
+};
+
+struct http {
+	CURLM *multi;
+	char *socket_path;
+	char version[16];
+	struct lane lanes[LANE_COUNT];
+	struct http_exchange *running;
+	bool any_cancelled;
+};
+
+enum status http_new(const char *socket_path, struct http **ret_http, struct error *err)
+{
+	struct http *http;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return error_set(err, STATUS_INTERNAL, NULL, "libcurl cannot be initialised");
+	http = calloc(1, sizeof(*http));
+	if (http) {
+		http->multi = curl_multi_init();
+		http->socket_path = strdup(socket_path);
+		for (int i = 0; i < LANE_COUNT; i++)
+			http->lanes[i].limit = lane_limits[i];
+	}
+	if (!http || !http->multi || !http->socket_path) {
+		if (http)
+			http_free(http);
+		else
+			curl_global_cleanup();
+		return error_no_memory(err);
+	}
+	*ret_http = http;
+	return STATUS_OK;
+}
+
+void http_free(struct http *http)
+{
+	if (!http)
+		return;
+	curl_multi_cleanup(http->multi);
+	free(http->socket_path);
+	free(http);
+	curl_global_cleanup();
+}
+
+void http_set_version(struct http *http, const char *version)
+{
+	snprintf(http->version, sizeof(http->version), "%s", version);
+}
+
+void http_set_limit(struct http *http, enum http_lane lane, unsigned limit)
+{
+	http->lanes[lane].limit = limit ? limit : 1;
+}
+
+void http_wakeup(struct http *http)
+{
+	curl_multi_wakeup(http->multi);
+}
+
+/* Header lines may hold credentials. */
+static void headers_free(struct curl_slist *headers)
+{
+	for (struct curl_slist *line = headers; line; line = line->next)
+		sodium_memzero(line->data, strlen(line->data));
+	curl_slist_free_all(headers);
+}
+
+static void exchange_free(struct http_exchange *exchange)
+{
+	if (exchange->easy)
+		curl_easy_cleanup(exchange->easy);
+	headers_free(exchange->headers);
+	text_deinit(&exchange->collected);
+	free(exchange->url);
+	free(exchange->body);
+	free(exchange);
+}
+
+/* One header line, or the empty one that ends them. Interim answers (1xx) end the same way. */
+static size_t on_header(char *data, size_t size, size_t count, void *arg)
+{
+	static const char wanted[] = "api-version:";
+	struct http_exchange *exchange = arg;
+	size_t length = size * count;
+	long code = 0;
+
+	if (length > sizeof(wanted) && strncasecmp(data, wanted, sizeof(wanted) - 1) == 0) {
+		char value[64];
+
+		snprintf(value, sizeof(value), "%.*s", (int)(length - sizeof(wanted) + 1), data + sizeof(wanted) - 1);
+		sscanf(value, " %15[0-9.]", exchange->api_version);
+	}
+	if (length > 2 || length == 0 || (data[0] != '\r' && data[0] != '\n'))
+		return length;
+	curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &code);
+	exchange->code = (unsigned)code;
+	if (code >= 200 && code < 300 && exchange->request.opened && !exchange->cancelled)
+		exchange->request.opened(exchange->request.arg);
+	return length;
+}
+
+static size_t on_data(char *data, size_t size, size_t count, void *arg)
+{
+	struct http_exchange *exchange = arg;
+	size_t length = size * count;
+
+	if (exchange->cancelled)
+		return 0;
+	if (exchange->request.data && exchange->code < 300) {
+		switch (exchange->request.data(exchange->request.arg, data, length)) {
+		case HTTP_TAKEN:
+			return length;
+		case HTTP_PAUSE:
+			return CURL_WRITEFUNC_PAUSE;
+		case HTTP_BREAK:
+			break;
+		}
+		return 0;
+	}
+	if (length > HTTP_BODY_MAX - exchange->collected.length) {
+		exchange->too_large = true;
+		return 0;
+	}
+	text_append(&exchange->collected, data, length);
+	return exchange->collected.failed ? 0 : length;
+}
+
+static bool header_add(struct http_exchange *exchange, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(exchange->headers, line);
+
+	if (longer)
+		exchange->headers = longer;
+	return longer != NULL;
+}
+
+static bool headers_make(struct http_exchange *exchange, const struct http_request *request)
+{
+	char *line = NULL;
+	bool added;
+
+	if (!header_add(exchange, "Expect:"))
+		return false;
+	if (!header_add(exchange, request->body ? "Content-Type: application/json" : "Content-Type:"))
+		return false;
+	if (!request->registry_auth)
+		return true;
+	if (asprintf(&line, "X-Registry-Auth: %s", request->registry_auth) < 0)
+		return false;
+	added = header_add(exchange, line);
+	sodium_memzero(line, strlen(line));
+	free(line);
+	return added;
+}
+
+static void easy_configure(struct http_exchange *exchange, const struct http_request *request)
+{
+	CURL *easy = exchange->easy;
+
+	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, exchange->http->socket_path);
+	curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
+	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http");
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_s * 1000);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->problem);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+	if (request->lane == LANE_STREAM)
+		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER_BYTES);
+	if (strcmp(request->method, "POST") == 0) {
+		const char *body = exchange->body ? exchange->body : "";
+
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
+	} else if (strcmp(request->method, "GET") != 0) {
+		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+	}
+}
+
+static struct http_exchange *exchange_new(struct http *http, const struct http_request *request)
+{
+	struct http_exchange *exchange = calloc(1, sizeof(*exchange));
+	bool whole;
+
+	if (!exchange)
+		return NULL;
+	exchange->http = http;
+	exchange->request = *request;
+	exchange->body = request->body ? strdup(request->body) : NULL;
+	if (asprintf(&exchange->url, "http://docker%s%s%s", request->without_version ? "" : "/v",
+		     request->without_version ? "" : http->version, request->path) < 0)
+		exchange->url = NULL;
+	exchange->easy = curl_easy_init();
+	whole = exchange->url && exchange->easy && (exchange->body || !request->body);
+	if (!whole || !headers_make(exchange, request)) {
+		exchange_free(exchange);
+		return NULL;
+	}
+	easy_configure(exchange, request);
+	exchange->request.path = exchange->request.body = exchange->request.registry_auth = NULL;
+	return exchange;
+}
+
+void http_start(struct http *http, const struct http_request *request)
+{
+	struct http_exchange *exchange = exchange_new(http, request);
+	struct lane *lane = &http->lanes[request->lane];
+
+	if (!exchange) {
+		request->done(request->arg, &(struct http_answer){ .status = STATUS_INTERNAL,
+								   .problem = "out of memory",
+								   .body = "",
+								   .api_version = "" });
+		return;
+	}
+	if (request->slot)
+		*request->slot = exchange;
+	if (lane->last)
+		lane->last->next = exchange;
+	else
+		lane->first = exchange;
+	lane->last = exchange;
+}
+
+void http_cancel(struct http_exchange *exchange)
+{
+	if (exchange->request.slot)
+		*exchange->request.slot = NULL;
+	exchange->cancelled = true;
+	exchange->http->any_cancelled = true;
+}
+
+void http_resume(struct http_exchange *exchange)
+{
+	if (exchange->running && !exchange->cancelled)
+		curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
+}
+
+static void running_remove(struct http_exchange *exchange)
+{
+	struct http *http = exchange->http;
+
+	curl_multi_remove_handle(http->multi, exchange->easy);
+	if (exchange->previous)
+		exchange->previous->next = exchange->next;
+	else
+		http->running = exchange->next;
+	if (exchange->next)
+		exchange->next->previous = exchange->previous;
+	exchange->running = false;
+	http->lanes[exchange->request.lane].running--;
+}
+
+static void exchange_end(struct http_exchange *exchange, struct http_answer answer)
+{
+	if (!exchange->cancelled) {
+		if (exchange->request.slot)
+			*exchange->request.slot = NULL;
+		answer.code = exchange->code;
+		answer.body = exchange->collected.data ? exchange->collected.data : "";
+		answer.body_length = exchange->collected.length;
+		answer.api_version = exchange->api_version;
+		exchange->request.done(exchange->request.arg, &answer);
+	}
+	exchange_free(exchange);
+}
+
+/* What curl's code means for us; the text is written to @problem. */
+static struct http_answer answer_of(struct http_exchange *exchange, CURLcode result, char *problem, size_t size)
+{
+	struct http_answer answer = { .status = STATUS_UNAVAILABLE, .problem = problem };
+	const char *words = exchange->problem[0] ? exchange->problem : curl_easy_strerror(result);
+	long os_error = 0;
+
+	switch (result) {
+	case CURLE_OK:
+		answer.status = STATUS_OK;
+		problem[0] = '\0';
+		break;
+	case CURLE_COULDNT_RESOLVE_HOST: /* a path too long for a socket address, too */
+	case CURLE_COULDNT_CONNECT:
+		curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
+		snprintf(problem, size, "cannot reach the engine at unix://%s: %s", exchange->http->socket_path,
+			 os_error ? strerrordesc_np((int)os_error) : words);
+		answer.unreachable = true;
+		break;
+	case CURLE_OPERATION_TIMEDOUT:
+		snprintf(problem, size, "the engine did not answer in time: %s", words);
+		break;
+	case CURLE_WRITE_ERROR:
+		answer.status = STATUS_INTERNAL;
+		if (exchange->too_large)
+			snprintf(problem, size, "the engine's answer is larger than %d bytes", HTTP_BODY_MAX);
+		else
+			snprintf(problem, size, "the engine's answer could not be taken");
+		break;
+	default:
+		snprintf(problem, size, "the connection to the engine broke: %s", words);
+		break;
+	}
+	return answer;
+}
+
+static void finished_collect(struct http *http)
+{
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
+		struct http_exchange *exchange = NULL;
+		struct http_answer answer;
+		char problem[CURL_ERROR_SIZE + 256];
+		CURLcode result = message->data.result;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&exchange);
+		answer = answer_of(exchange, result, problem, sizeof(problem));
+		running_remove(exchange);
+		exchange_end(exchange, answer);
+	}
+}
+
+static void exchange_run(struct http *http, struct lane *lane, struct http_exchange *exchange)
+{
+	exchange->running = true;
+	exchange->previous = NULL;
+	exchange->next = http->running;
+	if (http->running)
+		http->running->previous = exchange;
+	http->running = exchange;
+	lane->running++;
+	curl_multi_add_handle(http->multi, exchange->easy);
+}
+
+static void lane_pump(struct http *http, struct lane *lane)
+{
+	while (lane->first && (lane->first->cancelled || lane->running < lane->limit)) {
+		struct http_exchange *exchange = lane->first;
+
+		lane->first = exchange->next;
+		if (!lane->first)
+			lane->last = NULL;
+		if (exchange->cancelled)
+			exchange_free(exchange);
+		else
+			exchange_run(http, lane, exchange);
+	}
+}
+
+static void cancelled_drop(struct http *http)
+{
+	struct http_exchange *next;
+
+	if (!http->any_cancelled)
+		return;
+	http->any_cancelled = false;
+	for (struct http_exchange *exchange = http->running; exchange; exchange = next) {
+		next = exchange->next;
+		if (!exchange->cancelled)
+			continue;
+		running_remove(exchange);
+		exchange_free(exchange);
+	}
+}
+
+static bool lanes_ready(const struct http *http)
+{
+	for (int i = 0; i < LANE_COUNT; i++)
+		if (http->lanes[i].first && http->lanes[i].running < http->lanes[i].limit)
+			return true;
+	return false;
+}
+
+void http_move(struct http *http)
+{
+	int running;
+
+	do {
+		cancelled_drop(http);
+		for (int i = 0; i < LANE_COUNT; i++)
+			lane_pump(http, &http->lanes[i]);
+		curl_multi_perform(http->multi, &running);
+		finished_collect(http);
+	} while (lanes_ready(http));
+}
+
+void http_wait(struct http *http, int timeout_ms)
+{
+	curl_multi_poll(http->multi, NULL, 0, timeout_ms, NULL);
+}
+
+bool http_fail_all(struct http *http)
+{
+	struct http_answer answer = { .status = STATUS_CANCELLED, .problem = "the engine is being closed" };
+	bool any = false;
+
+	for (int i = 0; i < LANE_COUNT; i++)
+		http->lanes[i].limit = ~0u;
+	for (int i = 0; i < LANE_COUNT; i++)
+		lane_pump(http, &http->lanes[i]);
+	while (http->running) {
+		struct http_exchange *exchange = http->running;
+
+		running_remove(exchange);
+		exchange_end(exchange, answer);
+		any = true;
+	}
+	return any;
+}

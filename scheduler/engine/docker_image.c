@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "scheduler/engine/docker_credentials.h"
+#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_progress.h"
+
+enum { TELL_EVERY_US = 2 * SECOND_US };
+
+/* One per image, however many ask. */
+struct image_task {
+	struct image_task *next;
+	struct docker *docker;
+	char *image;
+	unsigned askers;
+	struct image_reference reference;
+	struct progress progress;
+	int64_t told_us;
+	bool pulled;
+	/* The thread that looks for credentials; what it finds is ours once it is joined. */
+	pthread_t thread;
+	bool thread_runs;
+	int stop_fd;
+	char *registry_auth;
+	struct error problem;
+};
+
+static void task_free(struct image_task *task)
+{
+	struct image_task **at = &task->docker->images;
+
+	while (*at != task)
+		at = &(*at)->next;
+	*at = task->next;
+	if (task->stop_fd >= 0)
+		close(task->stop_fd);
+	secret_free(task->registry_auth);
+	error_deinit(&task->problem);
+	progress_deinit(&task->progress);
+	free(task->image);
+	free(task);
+}
+
+/* Each ask gets its own event. */
+static void task_end(struct image_task *task, enum engine_event_kind kind, enum status status, const char *text)
+{
+	for (unsigned i = 0; i < task->askers; i++)
+		emit_image(task->docker, kind, task->image, status, text);
+	task_free(task);
+}
+
+static void task_fail(struct image_task *task, enum status status, const char *text)
+{
+	task_end(task, ENGINE_IMAGE_FAILED, status, text);
+}
+
+static void task_outcome(struct image_task *task, const struct http_answer *answer, struct outcome *ret_outcome)
+{
+	link_watch(task->docker, answer);
+	outcome_read(answer, ret_outcome);
+}
+
+/* ---- pull ---- */
+
+static void look(struct image_task *task);
+
+/* The engine answers most failures of a registry with 500. */
+static enum status pull_status(enum status status, const char *text)
+{
+	static const struct {
+		const char *words;
+		enum status status;
+	} meanings[] = {
+		{ "manifest unknown", STATUS_NOT_FOUND },       { "not found", STATUS_NOT_FOUND },
+		{ "does not exist", STATUS_NOT_FOUND },         { "denied", STATUS_PERMISSION_DENIED },
+		{ "unauthorized", STATUS_UNAUTHENTICATED },     { "no basic auth", STATUS_UNAUTHENTICATED },
+		{ "authentication required", STATUS_UNAUTHENTICATED },
+	};
+
+	for (size_t i = 0; status == STATUS_INTERNAL && i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (strstr(text, meanings[i].words))
+			return meanings[i].status;
+	return status;
+}
+
+static void pull_fail(struct image_task *task, enum status status, const char *text)
+{
+	char both[2 * DOCKER_TEXT_SIZE];
+
+	snprintf(both, sizeof(both), "%s%s%s", text, task->problem.text ? "; credentials: " : "",
+		 task->problem.text ? task->problem.text : "");
+	task_fail(task, pull_status(status, text), both);
+}
+
+static enum http_verdict pull_data(void *arg, const char *data, size_t length)
+{
+	struct image_task *task = arg;
+	int64_t now_us = clock_mono_us(&system_clock);
+	struct text line AUTO_TEXT = { 0 };
+
+	progress_feed(&task->progress, data, length);
+	if (now_us - task->told_us < TELL_EVERY_US || !progress_print(&task->progress, task->image, &line))
+		return HTTP_TAKEN;
+	task->told_us = now_us;
+	for (unsigned i = 0; i < task->askers; i++)
+		emit_image(task->docker, ENGINE_IMAGE_PROGRESS, task->image, STATUS_OK, line.data);
+	return HTTP_TAKEN;
+}
+
+static void pull_done(void *arg, const struct http_answer *answer)
+{
+	struct image_task *task = arg;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	progress_end(&task->progress);
+	if (outcome.status) {
+		pull_fail(task, outcome.status, outcome.text);
+	} else if (task->progress.problem[0]) {
+		pull_fail(task, STATUS_INTERNAL, task->progress.problem);
+	} else {
+		task->pulled = true;
+		look(task);
+	}
+}
+
+static void pull(struct image_task *task)
+{
+	char name[3 * REFERENCE_SIZE], tag[3 * REFERENCE_SIZE], path[6 * REFERENCE_SIZE + 64];
+
+	docker_query_encode(task->reference.name, name, sizeof(name));
+	docker_query_encode(task->reference.tag, tag, sizeof(tag));
+	snprintf(path, sizeof(path), "/images/create?fromImage=%s&tag=%s", name, tag);
+	log_event(LOG_INFO, "image-pull", "image=%s", task->image);
+	http_start(task->docker->http, &(struct http_request){ .method = "POST",
+							       .path = path,
+							       .registry_auth = task->registry_auth,
+							       .lane = LANE_PULL,
+							       .data = pull_data,
+							       .done = pull_done,
+							       .arg = task });
+}
+
+/* ---- credentials ---- */
+
+static void credentials_join(struct image_task *task)
+{
+	pthread_join(task->thread, NULL);
+	task->thread_runs = false;
+}
+
+static void credentials_found(struct docker *docker, struct command *command)
+{
+	struct image_task *task = command->arg;
+
+	(void)docker;
+	credentials_join(task);
+	/* Perhaps the registry wants none: what was wrong is told if the pull fails. */
+	if (task->problem.status)
+		log_event(LOG_WARNING, "registry-credentials", "registry=%s error=\"%s\"", task->reference.registry,
+			  task->problem.text ? task->problem.text : "");
+	pull(task);
+}
+
+static void *credentials_main(void *arg)
+{
+	struct image_task *task = arg;
+
+	pthread_setname_np(pthread_self(), "credentials");
+	registry_credentials_find(task->docker->docker_config, task->reference.registry, task->stop_fd,
+				  &task->registry_auth, &task->problem);
+	docker_post(task->docker, &(struct command){ .run = credentials_found, .arg = task });
+	return NULL;
+}
+
+static void credentials_look(struct image_task *task)
+{
+	task->stop_fd = eventfd(0, EFD_CLOEXEC);
+	task->thread_runs = task->stop_fd >= 0 && pthread_create(&task->thread, NULL, credentials_main, task) == 0;
+	if (!task->thread_runs)
+		task_fail(task, STATUS_INTERNAL, "no thread to look for registry credentials");
+}
+
+void images_close(struct docker *docker)
+{
+	struct image_task *next;
+
+	for (struct image_task *task = docker->images; task; task = next) {
+		next = task->next;
+		if (!task->thread_runs)
+			continue;
+		(void)!write(task->stop_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
+		credentials_join(task);
+		task_free(task);
+	}
+}
+
+/* ---- look ---- */
+
+static void missing(struct image_task *task, const char *text)
+{
+	char words[2 * REFERENCE_SIZE];
+
+	if (task->pulled || task->reference.is_id) {
+		task_fail(task, STATUS_NOT_FOUND, text);
+	} else if (task->docker->offline) {
+		snprintf(words, sizeof(words),
+			 "the image %s is not present and trainyard runs with --offline: bring it with "
+			 "`docker load` or `docker build -t %s`, or run without --offline",
+			 task->image, task->image);
+		task_fail(task, STATUS_NOT_FOUND, words);
+	} else if (task->docker->docker_config) {
+		credentials_look(task);
+	} else {
+		pull(task);
+	}
+}
+
+static void looked(void *arg, const struct http_answer *answer)
+{
+	struct image_task *task = arg;
+	AUTO(json) json_t *image = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	const char *id = json_text_at(image, "Id");
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	if (answer->code == 404)
+		missing(task, outcome.text);
+	else if (outcome.status)
+		task_fail(task, outcome.status, outcome.text);
+	else if (!id)
+		task_fail(task, STATUS_INTERNAL, "the engine's account of the image cannot be understood");
+	else
+		task_end(task, ENGINE_IMAGE_READY, STATUS_OK, id);
+}
+
+static void look(struct image_task *task)
+{
+	char name[3 * REFERENCE_SIZE], path[3 * REFERENCE_SIZE + 32];
+
+	docker_query_encode(task->image, name, sizeof(name));
+	snprintf(path, sizeof(path), "/images/%s/json", name);
+	http_start(task->docker->http, &(struct http_request){ .method = "GET",
+							       .path = path,
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .done = looked,
+							       .arg = task });
+}
+
+static struct image_task *task_find(const struct docker *docker, const char *image)
+{
+	struct image_task *task = docker->images;
+
+	while (task && strcmp(task->image, image) != 0)
+		task = task->next;
+	return task;
+}
+
+void image_ensure_run(struct docker *docker, struct command *command)
+{
+	const char *image = command->image ? command->image : "";
+	struct image_task *task = task_find(docker, image);
+	struct error err AUTO_ERROR = { 0 };
+	struct image_reference reference;
+
+	if (task) {
+		task->askers++;
+		return;
+	}
+	if (!link_is_up(docker)) {
+		emit_image(docker, ENGINE_IMAGE_FAILED, image, STATUS_UNAVAILABLE, docker->link.reason);
+		return;
+	}
+	if (image_reference_parse(image, &reference, &err)) {
+		emit_image(docker, ENGINE_IMAGE_FAILED, image, err.status, err.text ? err.text : "");
+		return;
+	}
+	task = calloc(1, sizeof(*task));
+	if (!task) {
+		emit_image(docker, ENGINE_IMAGE_FAILED, image, STATUS_INTERNAL, "out of memory");
+		return;
+	}
+	task->docker = docker;
+	task->askers = 1;
+	task->stop_fd = -1;
+	task->reference = reference;
+	task->image = TAKE(command->image);
+	task->next = docker->images;
+	docker->images = task;
+	look(task);
+}

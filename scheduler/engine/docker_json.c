@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_json.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+
+#define LABEL(name) "trainyard." name
+
+void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE])
+{
+	snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64 "-%s-%u-a%u", instance, key->job, role_name(key->role),
+		 key->index, key->attempt);
+}
+
+void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE])
+{
+	snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64, instance, job);
+}
+
+void docker_replica_name(const struct replica_key *key, char name[32])
+{
+	snprintf(name, 32, "%s-%u", role_name(key->role), key->index);
+}
+
+void docker_query_encode(const char *value, char *encoded, size_t size)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/:@";
+	size_t at = 0;
+
+	for (; *value && at + 4 <= size; value++) {
+		unsigned char byte = (unsigned char)*value;
+
+		if (strchr(plain, byte)) {
+			encoded[at++] = (char)byte;
+			continue;
+		}
+		encoded[at++] = '%';
+		encoded[at++] = hex[byte >> 4];
+		encoded[at++] = hex[byte & 15];
+	}
+	encoded[at] = '\0';
+}
+
+void docker_label_filter(const char *instance, const int64_t *job, char filter[DOCKER_PATH_SIZE])
+{
+	char plain[DOCKER_NAME_SIZE * 2];
+	char more[64] = "";
+
+	if (job)
+		snprintf(more, sizeof(more), ",\"" LABEL("job") "=%" PRId64 "\"", *job);
+	snprintf(plain, sizeof(plain), "{\"label\":[\"" LABEL("instance") "=%.32s\"%s]}", instance, more);
+	docker_query_encode(plain, filter, DOCKER_PATH_SIZE);
+}
+
+static json_t *labels_make(const char *instance, const struct replica_spec *spec)
+{
+	const struct replica_key *key = &spec->key;
+	json_t *labels = json_pack("{ss ss ss ss}", LABEL("instance"), instance, LABEL("project"), spec->project,
+				   LABEL("job_id"), spec->job_id, LABEL("pool"), role_name(key->role));
+
+	json_object_set_new(labels, LABEL("job"), json_sprintf("%" PRId64, key->job));
+	json_object_set_new(labels, LABEL("replica"), json_sprintf("%s-%u", role_name(key->role), key->index));
+	json_object_set_new(labels, LABEL("attempt"), json_sprintf("%u", key->attempt));
+	return labels;
+}
+
+/* What every container gets, whatever its job says: no privileges, nothing of the host's, a reaper of
+ * zombies as its first process, logs that are readable and bounded, no second life. */
+static json_t *host_config_make(const struct replica_spec *spec)
+{
+	return json_pack("{ss sb sb sb s[sss] s[s] s{ss} s{ss s{ss ss}} si sI sI sI}",
+			 "NetworkMode", spec->network, "Init", 1, "AutoRemove", 0, "Privileged", 0,
+			 "CapDrop", "NET_RAW", "MKNOD", "AUDIT_WRITE",
+			 "SecurityOpt", "no-new-privileges:true",
+			 "RestartPolicy", "Name", "no",
+			 "LogConfig", "Type", "json-file", "Config", "max-size", "256m", "max-file", "2",
+			 "PidsLimit", (int)spec->pids_limit,
+			 "NanoCpus", (json_int_t)spec->nano_cpus,
+			 "Memory", (json_int_t)spec->memory_bytes,
+			 "MemorySwap", (json_int_t)spec->memory_bytes);
+}
+
+static json_t *device_requests_make(const json_t *device_ids)
+{
+	return json_pack("[{ss so s[[sss]]}]", "Driver", "nvidia", "DeviceIDs", json_deep_copy(device_ids),
+			 "Capabilities", "gpu", "compute", "utility");
+}
+
+static json_t *networking_make(const struct replica_spec *spec)
+{
+	return json_pack("{s{s{s[s] s{ss}}}}", "EndpointsConfig", spec->network, "Aliases", spec->alias,
+			 "IPAMConfig", "IPv4Address", spec->address);
+}
+
+/* Sets what is there; false when memory ran out, or when a text is no UTF-8. */
+static bool part_set(json_t *object, const char *key, const json_t *value)
+{
+	return !value || json_object_set_new(object, key, json_deep_copy(value)) == 0;
+}
+
+static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
+{
+	if (device_ids)
+		return json_object_set_new(host, "DeviceRequests", device_requests_make(device_ids)) == 0;
+	/* Or an image's own NVIDIA_VISIBLE_DEVICES=all would get every GPU. */
+	return json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void")) == 0;
+}
+
+json_t *docker_container_body(const char *instance, const struct replica_spec *spec)
+{
+	AUTO(json) json_t *body = json_pack("{ss ss sb sb sb ss si}", "Image", spec->image, "Hostname", spec->hostname,
+					    "Tty", 0, "AttachStdout", 1, "AttachStderr", 1, "StopSignal", "SIGTERM",
+					    "StopTimeout", (int)spec->stop_grace_s);
+	AUTO(json) json_t *env = spec->env ? json_deep_copy(spec->env) : json_array();
+	AUTO(json) json_t *host = host_config_make(spec);
+	AUTO(json) json_t *shm = spec->shm_bytes > 0 ? json_integer(spec->shm_bytes) : NULL;
+	AUTO(json) json_t *labels = labels_make(instance, spec);
+	AUTO(json) json_t *networking = networking_make(spec);
+
+	if (!body || !env || !host || !labels || !networking || !devices_set(host, env, spec->device_ids))
+		return NULL;
+	if (!part_set(host, "ShmSize", shm) || !part_set(host, "ExtraHosts", spec->hosts) ||
+	    !part_set(body, "Entrypoint", spec->command) || !part_set(body, "Cmd", spec->args))
+		return NULL;
+	if (json_object_set(body, "Env", env) || json_object_set(body, "HostConfig", host) ||
+	    json_object_set(body, "Labels", labels) || json_object_set(body, "NetworkingConfig", networking))
+		return NULL;
+	return TAKE(body);
+}
+
+void docker_container_clamp(json_t *body, unsigned cpu_count)
+{
+	json_t *host = json_object_get(body, "HostConfig");
+	json_int_t most = (json_int_t)cpu_count * 1000000000;
+
+	if (cpu_count > 0 && json_integer_value(json_object_get(host, "NanoCpus")) > most)
+		json_object_set_new(host, "NanoCpus", json_integer(most));
+}
+
+/* "ty-" and twelve hexadecimal digits: interface names end at fifteen characters. */
+static void bridge_name(const char *network, char name[16])
+{
+	unsigned char digest[crypto_generichash_BYTES_MIN];
+	char hex[sizeof(digest) * 2 + 1];
+
+	crypto_generichash(digest, sizeof(digest), (const unsigned char *)network, strlen(network), NULL, 0);
+	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+	snprintf(name, 16, "ty-%.12s", hex);
+}
+
+char *docker_network_body(const char *instance, int64_t job, struct subnet subnet)
+{
+	char name[DOCKER_NAME_SIZE], bridge[16], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE];
+
+	docker_network_name(instance, job, name);
+	bridge_name(name, bridge);
+	subnet_print(subnet, block);
+	subnet_print_address(subnet.address + 1, gateway);
+	AUTO(json) json_t *body = json_pack("{ss sb ss s{ss so} s{ss} s{s[{ss ss}]}}", "Name", name,
+					    "CheckDuplicate", 1, "Driver", "bridge",
+					    "Labels", LABEL("instance"), instance,
+					    LABEL("job"), json_sprintf("%" PRId64, job),
+					    "Options", "com.docker.network.bridge.name", bridge,
+					    "IPAM", "Config", "Subnet", block, "Gateway", gateway);
+
+	return body ? json_dump_compact(body) : NULL;
+}
+
+json_t *docker_parse(const char *body, size_t length, json_type type)
+{
+	json_t *value = json_loadb(body, length, 0, NULL);
+
+	if (value && json_typeof(value) == type)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE])
+{
+	AUTO(json) json_t *answer = docker_parse(body, length, JSON_OBJECT);
+	const char *message = json_text_at(answer, "message");
+	size_t end;
+
+	snprintf(text, DOCKER_TEXT_SIZE, "%s", message ? message : length > 0 ? body : "the engine gave no reason");
+	end = strlen(text);
+	while (end > 0 && strchr(" \r\n", text[end - 1]))
+		text[--end] = '\0';
+}
+
+enum status docker_code_status(unsigned code)
+{
+	switch (code) {
+	case 400:
+		return STATUS_INVALID_ARGUMENT;
+	case 401:
+		return STATUS_UNAUTHENTICATED;
+	case 403:
+	case 409:
+		return STATUS_FAILED_PRECONDITION;
+	case 404:
+		return STATUS_NOT_FOUND;
+	case 501:
+		return STATUS_UNIMPLEMENTED;
+	case 503:
+		return STATUS_UNAVAILABLE;
+	default:
+		return STATUS_INTERNAL;
+	}
+}
+
+static bool label_number(const json_t *labels, const char *label, int64_t max, int64_t *ret_number)
+{
+	int64_t number = json_int_at(labels, label, -1);
+
+	*ret_number = number;
+	return number >= 0 && number <= max;
+}
+
+bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
+{
+	const char *pool = json_text_at(labels, LABEL("pool"));
+	const char *replica = json_text_at(labels, LABEL("replica"));
+	const char *dash = replica ? strrchr(replica, '-') : NULL;
+	int64_t job, attempt;
+	enum role role;
+	unsigned index;
+	int end = 0;
+
+	if (!pool || !dash || !role_parse(pool, &role) || sscanf(dash, "-%9u%n", &index, &end) != 1 || dash[end])
+		return false;
+	if (!label_number(labels, LABEL("job"), INT64_MAX, &job) ||
+	    !label_number(labels, LABEL("attempt"), UINT_MAX, &attempt))
+		return false;
+	*ret_key = (struct replica_key){ .job = job, .attempt = (unsigned)attempt, .role = role, .index = index };
+	return true;
+}
+
+bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
+{
+	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index;
+}
+
+bool docker_container_listed(const json_t *container, struct replica_status *ret_status, bool *ret_inspect)
+{
+	const char *state = json_text_at(container, "State");
+
+	*ret_status = (struct replica_status){ .sight = REPLICA_RUNNING };
+	*ret_inspect = !state || (strcmp(state, "running") != 0 && strcmp(state, "paused") != 0);
+	return docker_key_read(json_object_get(container, "Labels"), &ret_status->key);
+}
+
+static int64_t instant_at(const json_t *state, const char *key)
+{
+	const char *text = json_text_at(state, key);
+	int64_t ns;
+
+	/* What never happened is told as the year 1. */
+	return text && time_parse(text, &ns) && ns > 0 ? ns : 0;
+}
+
+static enum replica_sight sight_of(const json_t *state, int64_t started_ns)
+{
+	if (json_true_at(state, "Running"))
+		return REPLICA_RUNNING;
+	return started_ns ? REPLICA_EXITED : REPLICA_CREATED;
+}
+
+bool docker_container_inspected(const json_t *container, struct replica_status *ret_status)
+{
+	const json_t *labels = json_object_get(json_object_get(container, "Config"), "Labels");
+	const json_t *state = json_object_get(container, "State");
+	const char *problem = json_text_at(state, "Error");
+	int64_t started_ns = instant_at(state, "StartedAt");
+	int64_t finished_ns = instant_at(state, "FinishedAt");
+	struct replica_status status = { .sight = sight_of(state, started_ns) };
+
+	if (!json_is_object(state) || !docker_key_read(labels, &status.key))
+		return false;
+	if (status.sight == REPLICA_EXITED) {
+		status.exit_code = (int)json_int_at(state, "ExitCode", -1);
+		status.out_of_memory = json_true_at(state, "OOMKilled");
+		/* The end of an instant exit may lie before its start by some 0.5 ms. */
+		status.finished_ns = finished_ns > started_ns ? finished_ns : started_ns;
+	}
+	if (status.sight == REPLICA_CREATED && problem)
+		snprintf(status.start_error, sizeof(status.start_error), "%s", problem);
+	*ret_status = status;
+	return true;
+}
+
+bool docker_container_is_of(const json_t *container, const json_t *body)
+{
+	const json_t *labels = json_object_get(json_object_get(container, "Config"), "Labels");
+	const char *label;
+	json_t *value;
+
+	json_object_foreach(json_object_get(body, "Labels"), label, value)
+		if (!json_equal(json_object_get(labels, label), value))
+			return false;
+	return true;
+}
+
+static const json_t *ipam_at(const json_t *network, size_t index)
+{
+	return json_array_get(json_object_get(json_object_get(network, "IPAM"), "Config"), index);
+}
+
+bool docker_network_read(const json_t *network, struct network_status *ret_status)
+{
+	const char *id = json_text_at(network, "Id");
+	const char *block = json_text_at(ipam_at(network, 0), "Subnet");
+	const char *gateway = json_text_at(ipam_at(network, 0), "Gateway");
+	struct network_status status = { 0 };
+	struct subnet subnet;
+
+	if (!id || strlen(id) >= sizeof(status.id) || !block || !gateway || !subnet_parse(block, &subnet) ||
+	    !subnet_parse_address(gateway, &status.gateway))
+		return false;
+	if (!label_number(json_object_get(network, "Labels"), LABEL("job"), INT64_MAX, &status.job))
+		return false;
+	snprintf(status.id, sizeof(status.id), "%s", id);
+	status.capacity = subnet_capacity(subnet, status.gateway);
+	*ret_status = status;
+	return true;
+}
+
+bool docker_network_is_of(const json_t *network, const char *instance, int64_t job)
+{
+	const json_t *labels = json_object_get(network, "Labels");
+	const char *whose = json_text_at(labels, LABEL("instance"));
+
+	return whose && strcmp(whose, instance) == 0 && json_int_at(labels, LABEL("job"), -1) == job;
+}
+
+bool docker_networks_taken(const json_t *networks, struct subnet_list *list)
+{
+	for (size_t i = 0; i < json_array_size(networks); i++) {
+		const json_t *network = json_array_get(networks, i);
+		const json_t *config;
+
+		for (size_t k = 0; (config = ipam_at(network, k)) != NULL; k++) {
+			const char *block = json_text_at(config, "Subnet");
+			struct subnet subnet;
+
+			if (block && subnet_parse(block, &subnet) && !subnet_list_add(list, subnet))
+				return false;
+		}
+	}
+	return true;
+}
+
+static enum docker_action action_of(const char *action)
+{
+	if (action && strcmp(action, "die") == 0)
+		return ACTION_DIE;
+	/* Podman says "remove". */
+	return action && (strcmp(action, "destroy") == 0 || strcmp(action, "remove") == 0) ? ACTION_DESTROY :
+											      ACTION_OTHER;
+}
+
+bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)
+{
+	AUTO(json) json_t *event = docker_parse(line, length, JSON_OBJECT);
+	const json_t *actor = json_object_get(event, "Actor");
+	const json_t *attributes = json_object_get(actor, "Attributes");
+	const char *type = json_text_at(event, "Type");
+	const char *id = json_text_at(actor, "ID");
+	struct docker_event read = { .action = action_of(json_text_at(event, "Action")) };
+
+	if (!type || strcmp(type, "container") != 0 || !id || strlen(id) >= sizeof(read.id))
+		return false;
+	if (!docker_key_read(attributes, &read.status.key))
+		return false;
+	snprintf(read.id, sizeof(read.id), "%s", id);
+	read.status.sight = REPLICA_EXITED;
+	read.status.exit_code = (int)json_int_at(attributes, "exitCode", -1);
+	read.status.finished_ns = json_int_at(event, "timeNano", 0);
+	*ret_event = read;
+	return true;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "scheduler/engine/docker_parts.h"
+
+/*        ┌── backoff ──────────────┐
+ *      DOWN ── ping ─> PINGING ── version, info, events asked ─> OPENING ── events answer ─> UP
+ *        ^                │                                         │                         │
+ *        └────────────────┴──────────── no answer, stream broke ────┴─────────────────────────┘
+ * The events stream is open before the first listing is asked for, so that no exit falls between. */
+
+enum {
+	BACKOFF_FIRST_US = 200 * MILLISECOND_US,
+	BACKOFF_MOST_US = 5 * SECOND_US,
+	PING_TIMEOUT_S = 5,
+	EVENTS_PATIENCE_US = 2 * SECOND_US,
+	LISTING_EVERY_US = 30 * SECOND_US,
+	EVENT_LINE_MAX = 1024 * 1024,
+	OURS_MINOR = 47, /* the newest 1.x whose changes were looked at */
+	LEAST_MINOR = 40,
+};
+
+static void ping(void *arg);
+
+bool link_is_up(const struct docker *docker)
+{
+	return docker->link.state == LINK_UP;
+}
+
+static void exchange_drop(struct http_exchange *exchange)
+{
+	if (exchange)
+		http_cancel(exchange);
+}
+
+void link_end(struct docker *docker)
+{
+	exchange_drop(docker->link.ping);
+	exchange_drop(docker->link.info);
+	exchange_drop(docker->link.events);
+	docker->link.state = LINK_DOWN;
+}
+
+void link_lose(struct docker *docker, const char *reason)
+{
+	struct link *link = &docker->link;
+
+	if (docker->closing || link->state == LINK_DOWN)
+		return;
+	link_end(docker);
+	snprintf(link->reason, sizeof(link->reason), "%s", reason);
+	if (!link->told_down) {
+		link->told_down = true;
+		log_event(LOG_WARNING, "engine-down", "error=\"%s\"", reason);
+		emit_plain(docker, ENGINE_DOWN, reason);
+	}
+	docker_after(docker, link->backoff_us, ping, docker);
+	link->backoff_us = link->backoff_us * 2 < BACKOFF_MOST_US ? link->backoff_us * 2 : BACKOFF_MOST_US;
+}
+
+void link_watch(struct docker *docker, const struct http_answer *answer)
+{
+	if (answer->unreachable)
+		link_lose(docker, answer->problem);
+}
+
+static void list_regularly(void *arg)
+{
+	struct docker *docker = arg;
+
+	if (docker->closing || !link_is_up(docker))
+		return;
+	if (clock_mono_us(&system_clock) >= docker->link.list_at_us) {
+		docker->link.list_at_us = clock_mono_us(&system_clock) + LISTING_EVERY_US;
+		docker_after(docker, LISTING_EVERY_US, list_regularly, docker);
+		listing_ask(docker);
+	}
+}
+
+static void become_up(struct docker *docker)
+{
+	struct link *link = &docker->link;
+
+	if (link->state != LINK_OPENING)
+		return;
+	link->state = LINK_UP;
+	link->epoch++;
+	link->told_down = false;
+	link->backoff_us = BACKOFF_FIRST_US;
+	log_event(LOG_INFO, "engine-up", "engine=\"%s\"", link->name);
+	emit_plain(docker, ENGINE_UP, link->name);
+	link->list_at_us = clock_mono_us(&system_clock);
+	list_regularly(docker);
+	followers_reconnect(docker);
+}
+
+static void event_handle(struct docker *docker, const char *line, size_t length)
+{
+	struct docker_event event;
+
+	if (!docker_event_read(line, length, &event))
+		return;
+	if (event.action == ACTION_DIE)
+		replica_died(docker, &event);
+	else if (event.action == ACTION_DESTROY)
+		replica_destroyed(docker, &event);
+}
+
+static void event_piece(struct link *link, const char *data, size_t length)
+{
+	if (link->line.length + length > EVENT_LINE_MAX)
+		link->skipping = true;
+	if (!link->skipping)
+		text_append(&link->line, data, length);
+}
+
+static enum http_verdict events_data(void *arg, const char *data, size_t length)
+{
+	struct docker *docker = arg;
+	struct link *link = &docker->link;
+	const char *newline;
+
+	while ((newline = memchr(data, '\n', length)) != NULL) {
+		size_t piece = (size_t)(newline - data);
+
+		event_piece(link, data, piece);
+		if (!link->skipping && link->line.length > 0)
+			event_handle(docker, link->line.data, link->line.length);
+		text_clear(&link->line);
+		link->skipping = false;
+		data += piece + 1;
+		length -= piece + 1;
+	}
+	event_piece(link, data, length);
+	return link->line.failed ? HTTP_BREAK : HTTP_TAKEN;
+}
+
+static void events_opened(void *arg)
+{
+	become_up(arg);
+}
+
+/* Some engines keep the headers back until something happens. */
+static void events_awaited(void *arg)
+{
+	struct docker *docker = arg;
+
+	if (docker->link.events)
+		become_up(docker);
+}
+
+static void events_done(void *arg, const struct http_answer *answer)
+{
+	struct outcome outcome;
+
+	outcome_read(answer, &outcome);
+	link_lose(arg, outcome.text[0] ? outcome.text : "the engine ended its stream of events");
+}
+
+static void events_open(struct docker *docker)
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 32];
+
+	text_deinit(&docker->link.line);
+	docker->link.skipping = false;
+	docker_label_filter(docker->instance, NULL, filter);
+	snprintf(path, sizeof(path), "/events?filters=%s", filter);
+	docker_after(docker, EVENTS_PATIENCE_US, events_awaited, docker);
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = path,
+							 .lane = LANE_STREAM,
+							 .opened = events_opened,
+							 .data = events_data,
+							 .done = events_done,
+							 .arg = docker,
+							 .slot = &docker->link.events });
+}
+
+static void info_done(void *arg, const struct http_answer *answer)
+{
+	struct docker *docker = arg;
+	AUTO(json) json_t *info = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	const char *version = json_text_at(info, "ServerVersion");
+	struct outcome outcome;
+
+	outcome_read(answer, &outcome);
+	if (outcome.status || !info) {
+		link_lose(docker, outcome.status ? outcome.text : "the engine's answer to /info cannot be understood");
+		return;
+	}
+	snprintf(docker->link.name, sizeof(docker->link.name), "Docker Engine %.60s (API %s)",
+		 version ? version : "of unknown version", docker->link.version);
+	docker->cpu_count = (unsigned)json_int_at(info, "NCPU", 0);
+	docker->link.state = LINK_OPENING;
+	events_open(docker);
+}
+
+/* Speaks the older of its newest version and ours. */
+static bool version_settle(struct docker *docker, const char *theirs)
+{
+	unsigned major = 0, minor = 0;
+	char *version = docker->link.version;
+
+	if (sscanf(theirs, "%3u.%5u", &major, &minor) != 2 || major < 1 || (major == 1 && minor < LEAST_MINOR))
+		return false;
+	if (major > 1 || minor > OURS_MINOR)
+		minor = OURS_MINOR;
+	snprintf(version, sizeof(docker->link.version), "1.%u", minor);
+	http_set_version(docker->http, version);
+	return true;
+}
+
+static void ping_done(void *arg, const struct http_answer *answer)
+{
+	struct docker *docker = arg;
+	struct outcome outcome;
+
+	outcome_read(answer, &outcome);
+	if (!outcome.status && !version_settle(docker, answer->api_version)) {
+		outcome.status = STATUS_FAILED_PRECONDITION;
+		snprintf(outcome.text, sizeof(outcome.text),
+			 "the engine speaks API version %s; 1.%d or newer is needed (Docker 19.03)",
+			 answer->api_version[0] ? answer->api_version : "unknown", LEAST_MINOR);
+	}
+	if (outcome.status) {
+		link_lose(docker, outcome.text);
+		return;
+	}
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = "/info",
+							 .timeout_s = CALL_TIMEOUT_S,
+							 .done = info_done,
+							 .arg = docker,
+							 .slot = &docker->link.info });
+}
+
+static void ping(void *arg)
+{
+	struct docker *docker = arg;
+
+	if (docker->closing || docker->link.state != LINK_DOWN)
+		return;
+	docker->link.state = LINK_PINGING;
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = "/_ping",
+							 .without_version = true,
+							 .timeout_s = PING_TIMEOUT_S,
+							 .done = ping_done,
+							 .arg = docker,
+							 .slot = &docker->link.ping });
+}
+
+void link_begin(struct docker *docker)
+{
+	docker->link.backoff_us = BACKOFF_FIRST_US;
+	snprintf(docker->link.reason, sizeof(docker->link.reason), "the engine has not answered yet");
+	ping(docker);
+}

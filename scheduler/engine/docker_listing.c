@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "scheduler/engine/docker_parts.h"
+
+/* A listing takes several answers, and events go out between them. What an event says is newer than
+ * any of the answers, so it is noted and applied before the listing goes out: no listing contradicts
+ * an event that came before it. */
+
+enum { AGAIN_US = 1 * SECOND_US };
+
+struct note {
+	struct replica_status replica;
+	struct network_status network;
+	bool is_network, gone;
+};
+
+struct listing {
+	struct docker *docker;
+	unsigned epoch;
+	struct replica_status *replicas;
+	size_t replica_count, replica_size;
+	struct network_status *networks;
+	size_t network_count, network_size;
+	struct note *notes;
+	size_t note_count, note_size;
+	size_t waiting; /* answers to come */
+	struct outcome outcome; /* of the first that failed */
+};
+
+struct inspection {
+	struct listing *listing;
+	struct replica_key key;
+};
+
+static bool grow(void **items, size_t count, size_t *size, size_t item_bytes)
+{
+	size_t wanted = *size ? *size * 2 : 16;
+	void *grown;
+
+	if (count < *size)
+		return true;
+	grown = realloc(*items, wanted * item_bytes);
+	if (!grown)
+		return false;
+	*items = grown;
+	*size = wanted;
+	return true;
+}
+
+static void listing_fail(struct listing *listing, enum status status, const char *text)
+{
+	if (listing->outcome.status)
+		return;
+	listing->outcome.status = status;
+	snprintf(listing->outcome.text, sizeof(listing->outcome.text), "%s", text);
+}
+
+static void note_add(struct docker *docker, struct note note)
+{
+	struct listing *listing = docker->listing;
+
+	if (!listing)
+		return;
+	if (!grow((void **)&listing->notes, listing->note_count, &listing->note_size, sizeof(note)))
+		listing_fail(listing, STATUS_INTERNAL, "out of memory");
+	else
+		listing->notes[listing->note_count++] = note;
+}
+
+void listing_note_replica(struct docker *docker, const struct replica_status *replica, bool gone)
+{
+	note_add(docker, (struct note){ .replica = *replica, .gone = gone });
+}
+
+void listing_note_network(struct docker *docker, const struct network_status *network, bool gone)
+{
+	note_add(docker, (struct note){ .network = *network, .is_network = true, .gone = gone });
+}
+
+static void replica_add(struct listing *listing, const struct replica_status *replica)
+{
+	if (!grow((void **)&listing->replicas, listing->replica_count, &listing->replica_size, sizeof(*replica)))
+		listing_fail(listing, STATUS_INTERNAL, "out of memory");
+	else
+		listing->replicas[listing->replica_count++] = *replica;
+}
+
+static void network_add(struct listing *listing, const struct network_status *network)
+{
+	if (!grow((void **)&listing->networks, listing->network_count, &listing->network_size, sizeof(*network)))
+		listing_fail(listing, STATUS_INTERNAL, "out of memory");
+	else
+		listing->networks[listing->network_count++] = *network;
+}
+
+static struct replica_status *replica_find(struct listing *listing, const struct replica_key *key)
+{
+	for (size_t i = 0; i < listing->replica_count; i++)
+		if (docker_key_equal(&listing->replicas[i].key, key))
+			return &listing->replicas[i];
+	return NULL;
+}
+
+static void replica_apply(struct listing *listing, const struct replica_status *replica, bool gone)
+{
+	struct replica_status *found = replica_find(listing, &replica->key);
+
+	if (found && gone)
+		*found = listing->replicas[--listing->replica_count];
+	else if (found && replica->sight > found->sight)
+		*found = *replica;
+	else if (!found && !gone)
+		replica_add(listing, replica);
+}
+
+static void network_apply(struct listing *listing, const struct network_status *network, bool gone)
+{
+	for (size_t i = 0; i < listing->network_count; i++) {
+		if (listing->networks[i].job != network->job)
+			continue;
+		if (gone)
+			listing->networks[i] = listing->networks[--listing->network_count];
+		return;
+	}
+	if (!gone)
+		network_add(listing, network);
+}
+
+static void listing_again(void *arg)
+{
+	struct docker *docker = arg;
+
+	if (!docker->closing && link_is_up(docker))
+		listing_ask(docker);
+}
+
+static void listing_emit(struct listing *listing)
+{
+	struct docker *docker = listing->docker;
+
+	for (size_t i = 0; i < listing->note_count; i++) {
+		const struct note *note = &listing->notes[i];
+
+		if (note->is_network)
+			network_apply(listing, &note->network, note->gone);
+		else
+			replica_apply(listing, &note->replica, note->gone);
+	}
+	emit_listing(docker, listing->replicas, listing->replica_count, listing->networks, listing->network_count);
+}
+
+/* An answer was dealt with; the last one ends the listing. */
+static void listing_step(struct listing *listing)
+{
+	struct docker *docker = listing->docker;
+	bool again = docker->list_again;
+
+	if (--listing->waiting > 0)
+		return;
+	docker->listing = NULL;
+	docker->list_again = false;
+	if (listing->outcome.status == STATUS_OK && link_is_up(docker) && listing->epoch == docker->link.epoch) {
+		listing_emit(listing);
+	} else if (!docker->closing) {
+		log_event(LOG_WARNING, "listing-failed", "status=%s error=\"%s\"",
+			  status_name(listing->outcome.status), listing->outcome.text);
+		docker_after(docker, AGAIN_US, listing_again, docker);
+		/* An engine that takes calls and does not answer them is as good as gone. */
+		if (listing->outcome.status == STATUS_UNAVAILABLE && listing->epoch == docker->link.epoch)
+			link_lose(docker, listing->outcome.text);
+	}
+	free(listing->replicas);
+	free(listing->networks);
+	free(listing->notes);
+	free(listing);
+	if (again && !docker->closing && link_is_up(docker))
+		listing_ask(docker);
+}
+
+/* Watches, and remembers a failure. */
+static bool answer_is_good(struct listing *listing, const struct http_answer *answer)
+{
+	struct outcome outcome;
+
+	link_watch(listing->docker, answer);
+	outcome_read(answer, &outcome);
+	if (outcome.status)
+		listing_fail(listing, outcome.status, outcome.text);
+	return outcome.status == STATUS_OK;
+}
+
+static void inspected(void *arg, const struct http_answer *answer)
+{
+	struct inspection *inspection = arg;
+	struct listing *listing = inspection->listing;
+	struct replica_status status;
+
+	/* 404: it went since it was listed. */
+	if ((answer->status || answer->code != 404) && answer_is_good(listing, answer)) {
+		AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+
+		if (docker_container_inspected(container, &status))
+			replica_add(listing, &status);
+		else
+			listing_fail(listing, STATUS_INTERNAL, "the engine's account of a container cannot be understood");
+	}
+	free(inspection);
+	listing_step(listing);
+}
+
+static void networks_listed(void *arg, const struct http_answer *answer)
+{
+	struct listing *listing = arg;
+
+	if (answer_is_good(listing, answer)) {
+		AUTO(json) json_t *networks = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+		struct network_status network;
+
+		if (!networks)
+			listing_fail(listing, STATUS_INTERNAL, "the engine's list of networks cannot be understood");
+		for (size_t i = 0; i < json_array_size(networks); i++)
+			if (docker_network_read(json_array_get(networks, i), &network))
+				network_add(listing, &network);
+	}
+	listing_step(listing);
+}
+
+static void inspect(struct listing *listing, const struct replica_key *key)
+{
+	struct inspection *inspection = malloc(sizeof(*inspection));
+
+	if (!inspection) {
+		listing_fail(listing, STATUS_INTERNAL, "out of memory");
+		return;
+	}
+	*inspection = (struct inspection){ listing, *key };
+	listing->waiting++;
+	docker_container_call(listing->docker, key, "/json",
+			      (struct http_request){ .method = "GET",
+						     .timeout_s = CALL_TIMEOUT_S,
+						     .done = inspected,
+						     .arg = inspection });
+}
+
+static void ask_networks(struct listing *listing)
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 32];
+
+	docker_label_filter(listing->docker->instance, NULL, filter);
+	snprintf(path, sizeof(path), "/networks?filters=%s", filter);
+	listing->waiting++;
+	http_start(listing->docker->http, &(struct http_request){ .method = "GET",
+								  .path = path,
+								  .timeout_s = CALL_TIMEOUT_S,
+								  .done = networks_listed,
+								  .arg = listing });
+}
+
+static void containers_listed(void *arg, const struct http_answer *answer)
+{
+	struct listing *listing = arg;
+
+	if (answer_is_good(listing, answer)) {
+		AUTO(json) json_t *containers = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+		struct replica_status status;
+		bool needs_inspection;
+
+		if (!containers)
+			listing_fail(listing, STATUS_INTERNAL, "the engine's list of containers cannot be understood");
+		for (size_t i = 0; i < json_array_size(containers); i++) {
+			if (!docker_container_listed(json_array_get(containers, i), &status, &needs_inspection))
+				continue;
+			if (needs_inspection)
+				inspect(listing, &status.key);
+			else
+				replica_add(listing, &status);
+		}
+		ask_networks(listing);
+	}
+	listing_step(listing);
+}
+
+void listing_ask(struct docker *docker)
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+	struct listing *listing;
+
+	if (docker->listing) {
+		docker->list_again = true;
+		return;
+	}
+	listing = calloc(1, sizeof(*listing));
+	if (!listing) {
+		docker_after(docker, AGAIN_US, listing_again, docker);
+		return;
+	}
+	listing->docker = docker;
+	listing->epoch = docker->link.epoch;
+	listing->waiting = 1;
+	docker->listing = listing;
+	docker_label_filter(docker->instance, NULL, filter);
+	snprintf(path, sizeof(path), "/containers/json?all=1&filters=%s", filter);
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = path,
+							 .timeout_s = CALL_TIMEOUT_S,
+							 .done = containers_listed,
+							 .arg = listing });
+}

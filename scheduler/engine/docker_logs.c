@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "scheduler/engine/docker_frames.h"
+#include "scheduler/engine/docker_parts.h"
+
+/* Following a container's output to its very end.
+ *
+ *                    ┌────────── it runs: once more ──────────┐
+ *   WAITING ──> FOLLOW ── end of stream ──> inspect ── it has exited ──> TAIL ── a gap ──> REST ──> ended
+ *      ^           │                                                      └── nothing new ─────────> ended
+ *      └── lost ───┘
+ *
+ * The end of a followed stream proves nothing (a rotation ends it, and so does Podman too early), so
+ * the log is read once more after the exit. Only its last lines: what was handed over is the beginning
+ * of the file, so when the first of the last lines is known, everything before it is as well. If it is
+ * not, the rest is read from the last known instant on. */
+
+enum {
+	TAIL_LINES = 256,
+	RETRY_FIRST_US = 200 * MILLISECOND_US,
+	RETRY_MOST_US = 5 * SECOND_US,
+};
+
+/* How much older a line may be than a line of the other stream that stands before it. Choice: far more
+ * than was ever seen (milliseconds); reading a little twice is cheap, a whole log is not. */
+static const int64_t disorder_ns = INT64_C(60) * 1000000000;
+
+enum stage { STAGE_WAITING, STAGE_FOLLOW, STAGE_TAIL, STAGE_REST, STAGE_LAST_LINES };
+
+/* A long line of which parts went out and the end did not: they are not sent again. */
+struct parts {
+	int64_t time_ns;
+	unsigned handed, seen;
+};
+
+/* Has at most one exchange or timer at a time. */
+struct follower {
+	struct follower *next;
+	struct docker *docker;
+	struct replica_key key;
+	enum stage stage;
+	struct log_position position; /* of the last whole lines handed over */
+	struct parts parts[2];
+	struct frames frames;
+	struct http_exchange *exchange;
+	char *held; /* bytes of the stream that came with a refused line */
+	size_t held_length, held_size;
+	bool ended; /* the exchange is over, and */
+	struct outcome outcome;
+	unsigned code;
+	bool timed;    /* a timer is set */
+	bool moved;    /* a line was handed over since the stream was opened */
+	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
+	int64_t retry_us;
+};
+
+static void open_stream(struct follower *follower, enum stage stage);
+static void stream_settle(struct follower *follower);
+
+static void follower_free(struct follower *follower)
+{
+	struct follower **at = &follower->docker->followers;
+
+	while (*at != follower)
+		at = &(*at)->next;
+	*at = follower->next;
+	frames_deinit(&follower->frames);
+	free(follower->held);
+	free(follower);
+}
+
+static void follower_end(struct follower *follower)
+{
+	emit_key(follower->docker, ENGINE_LOGS_ENDED, &follower->key);
+	follower_free(follower);
+}
+
+/* ---- lines ---- */
+
+/* True when the line was handed over before. */
+static bool line_is_known(struct follower *follower, const struct frames_line *line)
+{
+	int64_t known_ns = line->stream == 1 ? follower->position.stdout_ns : follower->position.stderr_ns;
+	struct parts *parts = &follower->parts[line->stream - 1];
+
+	if (line->time_ns <= known_ns)
+		return true;
+	if (line->time_ns != parts->time_ns)
+		*parts = (struct parts){ .time_ns = line->time_ns };
+	if (!line->continues || parts->seen >= parts->handed)
+		return false;
+	parts->seen++;
+	return true;
+}
+
+static void line_was_handed(struct follower *follower, const struct frames_line *line)
+{
+	struct parts *parts = &follower->parts[line->stream - 1];
+
+	follower->moved = true;
+	if (line->continues)
+		parts->seen = ++parts->handed;
+	else if (line->stream == 1)
+		follower->position.stdout_ns = line->time_ns;
+	else
+		follower->position.stderr_ns = line->time_ns;
+}
+
+static bool take_line(void *arg, const struct frames_line *line)
+{
+	struct follower *follower = arg;
+	const struct engine_sink *sink = &follower->docker->sink;
+	bool known = line_is_known(follower, line);
+
+	if (follower->stage == STAGE_TAIL && !follower->judged) {
+		follower->judged = true;
+		follower->gap = !known;
+	}
+	if (known || follower->gap)
+		return true;
+	if (!sink->line(sink->arg, &(struct replica_line){ .key = follower->key,
+							   .stream = line->stream,
+							   .time_ns = line->time_ns,
+							   .data = line->data,
+							   .length = line->length,
+							   .continues = line->continues }))
+		return false;
+	line_was_handed(follower, line);
+	return true;
+}
+
+/* Keeps what follows a refused line. */
+static bool hold(struct follower *follower, const char *data, size_t length)
+{
+	follower->held_length = 0;
+	if (length == 0)
+		return true;
+	if (length > follower->held_size) {
+		char *grown = realloc(follower->held, length);
+
+		if (!grown)
+			return false;
+		follower->held = grown;
+		follower->held_size = length;
+	}
+	memcpy(follower->held, data, length);
+	follower->held_length = length;
+	return true;
+}
+
+/* The sink has no room; bytes may also be none but a line in the making. */
+static bool is_held(const struct follower *follower)
+{
+	return follower->held_length > 0 || follower->frames.halves[0].ready || follower->frames.halves[1].ready;
+}
+
+static enum http_verdict stream_data(void *arg, const char *data, size_t length)
+{
+	struct follower *follower = arg;
+	size_t consumed;
+
+	if (is_held(follower))
+		return HTTP_PAUSE;
+	switch (frames_feed(&follower->frames, data, length, &consumed)) {
+	case FRAMES_TAKEN:
+		return follower->gap ? HTTP_BREAK : HTTP_TAKEN;
+	case FRAMES_HELD:
+		return hold(follower, data + consumed, length - consumed) ? HTTP_TAKEN : HTTP_BREAK;
+	case FRAMES_BROKEN:
+		break;
+	}
+	return HTTP_BREAK;
+}
+
+/* ---- after a stream ---- */
+
+static void retry_fire(void *arg)
+{
+	struct follower *follower = arg;
+
+	follower->timed = false;
+	if (follower->docker->closing)
+		follower_free(follower);
+	else if (link_is_up(follower->docker))
+		open_stream(follower, STAGE_FOLLOW);
+	else
+		follower->stage = STAGE_WAITING;
+}
+
+static void retry(struct follower *follower)
+{
+	struct docker *docker = follower->docker;
+	int64_t delay_us = follower->retry_us;
+
+	follower->stage = STAGE_WAITING;
+	if (!link_is_up(docker))
+		return; /* followers_reconnect() */
+	follower->retry_us = delay_us * 2 < RETRY_MOST_US ? delay_us * 2 : RETRY_MOST_US;
+	follower->timed = true;
+	docker_after(docker, delay_us, retry_fire, follower);
+}
+
+static void exit_looked(void *arg, const struct http_answer *answer)
+{
+	struct follower *follower = arg;
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	struct replica_status status;
+	struct outcome outcome;
+
+	link_watch(follower->docker, answer);
+	outcome_read(answer, &outcome);
+	if (answer->code == 404) {
+		follower_end(follower);
+		return;
+	}
+	if (outcome.status || !docker_container_inspected(container, &status)) {
+		retry(follower);
+		return;
+	}
+	switch (status.sight) {
+	case REPLICA_EXITED:
+		open_stream(follower, STAGE_TAIL);
+		break;
+	case REPLICA_CREATED:
+		if (replica_is_starting(follower->docker, &follower->key))
+			retry(follower);
+		else
+			follower_end(follower);
+		break;
+	case REPLICA_RUNNING:
+		if (follower->moved)
+			follower->retry_us = RETRY_FIRST_US;
+		retry(follower);
+		break;
+	}
+}
+
+static void exit_look(struct follower *follower)
+{
+	docker_container_call(follower->docker, &follower->key, "/json",
+			      (struct http_request){ .method = "GET",
+						     .timeout_s = CALL_TIMEOUT_S,
+						     .done = exit_looked,
+						     .arg = follower,
+						     .slot = &follower->exchange });
+}
+
+static void last_lines_hand_over(struct follower *follower)
+{
+	follower->stage = STAGE_LAST_LINES;
+	if (frames_end(&follower->frames) == FRAMES_TAKEN)
+		follower_end(follower);
+}
+
+/* The stream is over and all its bytes were read. */
+static void stream_settle(struct follower *follower)
+{
+	char name[32];
+
+	follower->ended = false;
+	if (follower->gap) {
+		open_stream(follower, STAGE_REST);
+	} else if (follower->code == 404 || follower->code == 409) { /* gone, or about to be */
+		follower_end(follower);
+	} else if (follower->code == 501) { /* its log driver cannot be read */
+		docker_replica_name(&follower->key, name);
+		log_event(LOG_WARNING, "logs-unreadable", "job=%" PRId64 " replica=%s error=\"%s\"",
+			  follower->key.job, name, follower->outcome.text);
+		follower_end(follower);
+	} else if (follower->outcome.status) {
+		docker_replica_name(&follower->key, name);
+		log_event(LOG_INFO, "logs-broke", "job=%" PRId64 " replica=%s error=\"%s\"", follower->key.job, name,
+			  follower->outcome.text);
+		retry(follower);
+	} else if (follower->stage == STAGE_FOLLOW) {
+		exit_look(follower);
+	} else {
+		last_lines_hand_over(follower);
+	}
+}
+
+static void stream_done(void *arg, const struct http_answer *answer)
+{
+	struct follower *follower = arg;
+
+	link_watch(follower->docker, answer);
+	outcome_read(answer, &follower->outcome);
+	follower->code = answer->code;
+	follower->ended = true;
+	if (!is_held(follower))
+		stream_settle(follower);
+}
+
+/* Where to read on. The engine's since is inclusive. */
+static int64_t since_ns(const struct log_position *position)
+{
+	int64_t early = position->stdout_ns, late = position->stderr_ns;
+
+	if (early > late) {
+		early = position->stderr_ns;
+		late = position->stdout_ns;
+	}
+	return early > late - disorder_ns ? early : late - disorder_ns;
+}
+
+static void open_stream(struct follower *follower, enum stage stage)
+{
+	int64_t since = since_ns(&follower->position);
+	char suffix[160], range[64] = "";
+
+	frames_reset(&follower->frames);
+	follower->parts[0].seen = follower->parts[1].seen = 0;
+	follower->stage = stage;
+	follower->judged = follower->gap = follower->moved = false;
+	follower->held_length = 0;
+	if (stage == STAGE_TAIL)
+		snprintf(range, sizeof(range), "&tail=%d", TAIL_LINES);
+	else if (since > 0)
+		snprintf(range, sizeof(range), "&since=%" PRId64 ".%09" PRId64, since / 1000000000, since % 1000000000);
+	snprintf(suffix, sizeof(suffix), "/logs?stdout=1&stderr=1&timestamps=1%s%s",
+		 stage == STAGE_FOLLOW ? "&follow=1" : "", range);
+	docker_container_call(follower->docker, &follower->key, suffix,
+			      (struct http_request){ .method = "GET",
+						     .lane = LANE_STREAM,
+						     .data = stream_data,
+						     .done = stream_done,
+						     .arg = follower,
+						     .slot = &follower->exchange });
+}
+
+/* ---- from outside ---- */
+
+static struct follower *follower_find(const struct docker *docker, const struct replica_key *key)
+{
+	struct follower *follower = docker->followers;
+
+	while (follower && !docker_key_equal(&follower->key, key))
+		follower = follower->next;
+	return follower;
+}
+
+void follower_begin_run(struct docker *docker, struct command *command)
+{
+	struct follower *follower;
+
+	if (follower_find(docker, &command->key))
+		return;
+	follower = calloc(1, sizeof(*follower));
+	if (!follower) {
+		emit_replica_failed(docker, ENGINE_FAILED, &command->key, STATUS_INTERNAL, "out of memory");
+		return;
+	}
+	follower->docker = docker;
+	follower->key = command->key;
+	follower->position = command->from;
+	follower->retry_us = RETRY_FIRST_US;
+	frames_init(&follower->frames, ENGINE_LINE_MAX, take_line, follower);
+	follower->next = docker->followers;
+	docker->followers = follower;
+	if (link_is_up(docker))
+		open_stream(follower, STAGE_FOLLOW);
+}
+
+/* Feeds what was held; may end the follower. */
+static void follower_resume(struct follower *follower)
+{
+	enum frames_result result;
+	size_t consumed;
+
+	if (follower->stage == STAGE_LAST_LINES) {
+		last_lines_hand_over(follower);
+		return;
+	}
+	if (!is_held(follower))
+		return;
+	result = frames_feed(&follower->frames, follower->held, follower->held_length, &consumed);
+	follower->held_length -= consumed;
+	if (follower->held_length > 0)
+		memmove(follower->held, follower->held + consumed, follower->held_length);
+	if (result == FRAMES_HELD)
+		return;
+	if (result == FRAMES_BROKEN) {
+		if (follower->exchange)
+			http_cancel(follower->exchange);
+		follower->held_length = 0;
+		follower->ended = false;
+		retry(follower);
+	} else if (follower->ended) {
+		stream_settle(follower);
+	} else if (follower->exchange) {
+		http_resume(follower->exchange);
+	}
+}
+
+void followers_resume_run(struct docker *docker, struct command *command)
+{
+	struct follower *next;
+
+	(void)command;
+	for (struct follower *follower = docker->followers; follower; follower = next) {
+		next = follower->next;
+		follower_resume(follower);
+	}
+}
+
+void followers_reconnect(struct docker *docker)
+{
+	struct follower *next;
+
+	for (struct follower *follower = docker->followers; follower; follower = next) {
+		next = follower->next;
+		follower->retry_us = RETRY_FIRST_US;
+		if (follower->stage == STAGE_WAITING && !follower->timed)
+			open_stream(follower, STAGE_FOLLOW);
+	}
+}
+
+void followers_close(struct docker *docker)
+{
+	struct follower *next;
+
+	for (struct follower *follower = docker->followers; follower; follower = next) {
+		next = follower->next;
+		if (follower->timed)
+			continue; /* its timer frees it */
+		if (follower->exchange)
+			http_cancel(follower->exchange);
+		follower_free(follower);
+	}
+}

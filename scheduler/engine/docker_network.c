@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/docker_parts.h"
+
+enum {
+	CREATE_TRIES = 64,
+	REMOVE_TRIES = 60, /* of RETRY_US: endpoints go some time after their containers */
+	RETRY_US = 250 * MILLISECOND_US,
+	ROUTES_MAX_BYTES = 1024 * 1024,
+};
+
+struct network_task {
+	struct network_task *next;
+	struct docker *docker;
+	int64_t job;
+	enum engine_event_kind failed;
+	unsigned address_count;
+	unsigned tries;
+	bool chosen;
+	struct subnet choice;       /* reserved while the engine makes it */
+	struct subnet_list refused; /* blocks that the engine would not have */
+};
+
+static struct network_task *task_begin(struct docker *docker, enum engine_event_kind failed,
+				       const struct command *command)
+{
+	struct network_task *task;
+
+	if (!link_is_up(docker)) {
+		emit_network(docker, failed, command->job, STATUS_UNAVAILABLE, docker->link.reason, NULL);
+		return NULL;
+	}
+	task = calloc(1, sizeof(*task));
+	if (!task) {
+		emit_network(docker, failed, command->job, STATUS_INTERNAL, "out of memory", NULL);
+		return NULL;
+	}
+	task->docker = docker;
+	task->job = command->job;
+	task->failed = failed;
+	task->address_count = command->number;
+	task->next = docker->networks;
+	docker->networks = task;
+	return task;
+}
+
+static void task_end(struct network_task *task)
+{
+	struct network_task **at = &task->docker->networks;
+
+	while (*at != task)
+		at = &(*at)->next;
+	*at = task->next;
+	subnet_list_deinit(&task->refused);
+	free(task);
+}
+
+static void task_fail(struct network_task *task, enum status status, const char *text)
+{
+	emit_network(task->docker, task->failed, task->job, status, text, NULL);
+	task_end(task);
+}
+
+/* The networks of GET /networks; NULL after the task failed. */
+static json_t *networks_of(struct network_task *task, const struct http_answer *answer)
+{
+	json_t *networks = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+	struct outcome outcome;
+
+	link_watch(task->docker, answer);
+	outcome_read(answer, &outcome);
+	if (!outcome.status && networks)
+		return networks;
+	json_decref(networks);
+	if (outcome.status)
+		task_fail(task, outcome.status, outcome.text);
+	else
+		task_fail(task, STATUS_INTERNAL, "the engine's list of networks cannot be understood");
+	return NULL;
+}
+
+static json_t *own_find(const struct network_task *task, const json_t *networks)
+{
+	for (size_t i = 0; i < json_array_size(networks); i++) {
+		json_t *network = json_array_get(networks, i);
+
+		if (docker_network_is_of(network, task->docker->instance, task->job))
+			return network;
+	}
+	return NULL;
+}
+
+/* ---- create ---- */
+
+/* The engine accepts a block that hides one of the host's own routes; we do not. */
+static bool routes_add(struct subnet_list *list)
+{
+	int fd = open("/proc/net/route", O_RDONLY | O_CLOEXEC);
+	AUTO(string) char *text = fd >= 0 ? calloc(1, ROUTES_MAX_BYTES + 1) : NULL;
+	size_t length = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return true;
+	while (text && length < ROUTES_MAX_BYTES && (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
+		length += (size_t)got;
+	close(fd);
+	return text && subnet_parse_routes(text, list);
+}
+
+static bool interfaces_add(struct subnet_list *list)
+{
+	struct ifaddrs *all = NULL;
+	bool added = true;
+
+	if (getifaddrs(&all) != 0)
+		return true;
+	for (struct ifaddrs *one = all; one && added; one = one->ifa_next) {
+		struct in_addr address;
+
+		if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
+			continue;
+		address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
+		added = subnet_list_add(list, (struct subnet){ ntohl(address.s_addr), 32 });
+	}
+	freeifaddrs(all);
+	return added;
+}
+
+static bool reserved_add(const struct docker *docker, const struct network_task *but, struct subnet_list *list)
+{
+	for (size_t i = 0; i < but->refused.count; i++)
+		if (!subnet_list_add(list, but->refused.items[i]))
+			return false;
+	for (const struct network_task *task = docker->networks; task; task = task->next)
+		if (task != but && task->chosen && !subnet_list_add(list, task->choice))
+			return false;
+	return true;
+}
+
+static void create_look(struct network_task *task);
+
+static void ready(struct network_task *task, const struct network_status *network)
+{
+	emit_network(task->docker, ENGINE_NETWORK_READY, task->job, STATUS_OK, "", network);
+	task_end(task);
+}
+
+static void adopt(struct network_task *task, const json_t *network)
+{
+	struct network_status status;
+	char text[128];
+
+	if (!docker_network_read(network, &status)) {
+		task_fail(task, STATUS_FAILED_PRECONDITION, "the job's network exists without an IPv4 block and gateway");
+	} else if (status.capacity < task->address_count) {
+		snprintf(text, sizeof(text), "the job's network exists and holds %u replicas, not %u", status.capacity,
+			 task->address_count);
+		task_fail(task, STATUS_FAILED_PRECONDITION, text);
+	} else {
+		ready(task, &status);
+	}
+}
+
+static void create_done(void *arg, const struct http_answer *answer)
+{
+	struct network_task *task = arg;
+	AUTO(json) json_t *made = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	const char *id = json_text_at(made, "Id");
+	struct network_status status = { .job = task->job, .gateway = task->choice.address + 1 };
+	struct outcome outcome;
+
+	link_watch(task->docker, answer);
+	outcome_read(answer, &outcome);
+	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
+		snprintf(status.id, sizeof(status.id), "%s", id);
+		status.capacity = subnet_capacity(task->choice, status.gateway);
+		ready(task, &status);
+		return;
+	}
+	task->chosen = false;
+	/* 403: that block is taken after all; 409: the network was made since we looked. */
+	if (((answer->code == 403 && strstr(outcome.text, "overlap") &&
+	      subnet_list_add(&task->refused, task->choice)) ||
+	     (answer->code == 409 && task->tries == 0)) &&
+	    ++task->tries < CREATE_TRIES) {
+		create_look(task);
+		return;
+	}
+	if (outcome.status)
+		task_fail(task, answer->code == 409 ? STATUS_ALREADY_EXISTS : outcome.status, outcome.text);
+	else
+		task_fail(task, STATUS_INTERNAL, "the engine's answer to a new network cannot be understood");
+}
+
+static void create_send(struct network_task *task)
+{
+	AUTO(string) char *body = docker_network_body(task->docker->instance, task->job, task->choice);
+
+	task->chosen = true;
+	http_start(task->docker->http, &(struct http_request){ .method = "POST",
+							       .path = "/networks/create",
+							       .body = body ? body : "{}",
+							       .timeout_s = START_TIMEOUT_S,
+							       .done = create_done,
+							       .arg = task });
+}
+
+static void no_room(struct network_task *task, unsigned bits, size_t taken_count)
+{
+	char pool[SUBNET_TEXT_SIZE], text[256];
+
+	subnet_print(task->docker->pool, pool);
+	snprintf(text, sizeof(text),
+		 "no free block for %u replicas (a /%u) in the pool %s: %zu networks of the engine, routes and "
+		 "addresses of this host were looked at",
+		 task->address_count, bits, pool, taken_count);
+	task_fail(task, STATUS_RESOURCE_EXHAUSTED, text);
+}
+
+static void create_looked(void *arg, const struct http_answer *answer)
+{
+	struct network_task *task = arg;
+	AUTO(json) json_t *networks = networks_of(task, answer);
+	struct subnet_list taken AUTO_SUBNET_LIST = { 0 };
+	unsigned bits;
+
+	if (!networks)
+		return;
+	if (own_find(task, networks)) {
+		adopt(task, own_find(task, networks));
+		return;
+	}
+	if (!docker_networks_taken(networks, &taken) || !routes_add(&taken) || !interfaces_add(&taken) ||
+	    !reserved_add(task->docker, task, &taken)) {
+		task_fail(task, STATUS_INTERNAL, "out of memory");
+		return;
+	}
+	bits = subnet_bits_for(task->address_count);
+	if (bits && subnet_choose(task->docker->pool, bits, &taken, &task->choice))
+		create_send(task);
+	else
+		no_room(task, bits, taken.count);
+}
+
+static void create_look(struct network_task *task)
+{
+	http_start(task->docker->http, &(struct http_request){ .method = "GET",
+							       .path = "/networks",
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .done = create_looked,
+							       .arg = task });
+}
+
+void network_create_run(struct docker *docker, struct command *command)
+{
+	struct network_task *task = task_begin(docker, ENGINE_NETWORK_FAILED, command);
+
+	if (task)
+		create_look(task);
+}
+
+/* ---- remove ---- */
+
+static void remove_look(void *arg);
+
+static void remove_done(void *arg, const struct http_answer *answer)
+{
+	struct network_task *task = arg;
+	struct outcome outcome;
+
+	link_watch(task->docker, answer);
+	outcome_read(answer, &outcome);
+	if ((!outcome.status || answer->code == 404) && ++task->tries < REMOVE_TRIES)
+		remove_look(task); /* there may be another one */
+	else if ((answer->code == 403 || answer->code == 500) && ++task->tries < REMOVE_TRIES)
+		docker_after(task->docker, RETRY_US, remove_look, task);
+	else
+		task_fail(task, outcome.status, outcome.text);
+}
+
+static void remove_looked(void *arg, const struct http_answer *answer)
+{
+	struct network_task *task = arg;
+	AUTO(json) json_t *networks = networks_of(task, answer);
+	const char *id = networks ? json_text_at(own_find(task, networks), "Id") : NULL;
+	char path[DOCKER_PATH_SIZE];
+
+	if (!networks)
+		return;
+	if (!id) {
+		emit_network(task->docker, ENGINE_NETWORK_REMOVED, task->job, STATUS_OK, "", NULL);
+		task_end(task);
+		return;
+	}
+	snprintf(path, sizeof(path), "/networks/%.128s", id);
+	http_start(task->docker->http, &(struct http_request){ .method = "DELETE",
+							       .path = path,
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .done = remove_done,
+							       .arg = task });
+}
+
+static void remove_look(void *arg)
+{
+	struct network_task *task = arg;
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 32];
+
+	docker_label_filter(task->docker->instance, &task->job, filter);
+	snprintf(path, sizeof(path), "/networks?filters=%s", filter);
+	http_start(task->docker->http, &(struct http_request){ .method = "GET",
+							       .path = path,
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .done = remove_looked,
+							       .arg = task });
+}
+
+void network_remove_run(struct docker *docker, struct command *command)
+{
+	struct network_task *task = task_begin(docker, ENGINE_FAILED, command);
+
+	if (task)
+		remove_look(task);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_parts.h: what the files behind docker.c share. Nobody else includes it.
+ *
+ * An operation is a task on the heap that moves from one exchange (or timer) to the next and frees
+ * itself at its end. Starting an exchange may end the task at once, so it is the last thing done with
+ * it. All here belongs to the engine's thread, but docker_post().
+ *
+ *     docker.c          open, close, the thread's loop, the queue of commands, timers
+ *     docker_emit.c     events to the sink
+ *     docker_link.c     is the engine there? ping, info, the events stream
+ *     docker_listing.c  all that is ours
+ *     docker_replica.c  create, start, stop, remove, exits
+ *     docker_network.c  create, remove
+ *     docker_image.c    look, pull
+ *     docker_logs.c     followers
+ */
+#include <jansson.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/text.h"
+#include "scheduler/engine/docker_http.h"
+#include "scheduler/engine/docker_json.h"
+#include "scheduler/engine/docker_subnet.h"
+#include "scheduler/engine/engine.h"
+
+enum { CALL_TIMEOUT_S = 60, START_TIMEOUT_S = 120, SECOND_US = 1000 * 1000, MILLISECOND_US = 1000 };
+
+struct docker;
+
+/* What another thread asks for. */
+struct command {
+	void (*run)(struct docker *docker, struct command *command); /* takes what it needs of it */
+	struct command *next;
+	struct replica_key key;
+	struct log_position from;
+	char *image;
+	json_t *body;
+	void *arg;
+	int64_t job;
+	unsigned number; /* grace_s, or address_count */
+};
+
+struct timer {
+	struct timer *next;
+	int64_t at_us;
+	void (*fire)(void *arg);
+	void *arg;
+};
+
+enum link_state { LINK_DOWN, LINK_PINGING, LINK_OPENING, LINK_UP };
+
+struct link {
+	enum link_state state;
+	unsigned epoch; /* counts connections */
+	bool told_down;
+	char reason[DOCKER_TEXT_SIZE]; /* of the last loss */
+	char version[16];              /* "1.41" */
+	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
+	int64_t backoff_us;
+	struct http_exchange *ping, *info, *events;
+	struct text line;    /* of the events stream, in the making */
+	bool skipping;
+	int64_t list_at_us;
+};
+
+struct listing;
+struct image_task;
+struct network_task;
+struct replica_task;
+struct follower;
+
+struct docker {
+	struct engine engine; /* first */
+	struct engine_sink sink;
+	char *instance, *docker_config;
+	struct subnet pool;
+	bool offline;
+	struct http *http;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards the next three */
+	struct command *commands, **commands_end;
+	bool close_asked;
+	/* The engine's thread alone: */
+	bool closing;
+	struct timer *timers;
+	struct link link;
+	unsigned cpu_count; /* of the engine's host; 0 while unknown */
+	struct listing *listing;
+	bool list_again;
+	struct image_task *images;
+	struct network_task *networks;
+	struct replica_task *replicas; /* calls about replicas under way */
+	struct follower *followers;
+};
+
+/* docker.c */
+/* Queues a copy of @command; its strings become the queue's. Thread: any. */
+void docker_post(struct docker *docker, const struct command *command);
+/* Fires once, later. Every timer fires at the latest when the engine is closed. */
+void docker_after(struct docker *docker, int64_t delay_us, void (*fire)(void *arg), void *arg);
+/* Like http_start(), with the path "/containers/NAME" + @suffix. */
+void docker_container_call(struct docker *docker, const struct replica_key *key, const char *suffix,
+			   struct http_request request);
+
+/* How a call ended, for an event. */
+struct outcome {
+	enum status status; /* OK for codes below 300, and 304 */
+	char text[DOCKER_TEXT_SIZE];
+};
+void outcome_read(const struct http_answer *answer, struct outcome *ret_outcome);
+
+/* docker_emit.c: none of these says anything once the engine is being closed. */
+void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *text);
+void emit_listing(struct docker *docker, const struct replica_status *replicas, size_t replica_count,
+		  const struct network_status *networks, size_t network_count);
+void emit_image(struct docker *docker, enum engine_event_kind kind, const char *image, enum status status,
+		const char *text);
+void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t job, enum status status,
+		  const char *text, const struct network_status *network);
+void emit_replica(struct docker *docker, enum engine_event_kind kind, const struct replica_status *replica);
+void emit_replica_failed(struct docker *docker, enum engine_event_kind kind, const struct replica_key *key,
+			 enum status status, const char *text);
+void emit_key(struct docker *docker, enum engine_event_kind kind, const struct replica_key *key);
+
+/* docker_link.c */
+void link_begin(struct docker *docker);
+bool link_is_up(const struct docker *docker);
+/* An exchange found the engine gone, or hung. */
+void link_lose(struct docker *docker, const char *reason);
+/* Each answer passes here: one that shows the engine gone ends the link. */
+void link_watch(struct docker *docker, const struct http_answer *answer);
+void link_end(struct docker *docker);
+
+/* docker_listing.c */
+void listing_ask(struct docker *docker);
+/* An event went out while a listing is being made: what it says is newer than what was asked. */
+void listing_note_replica(struct docker *docker, const struct replica_status *replica, bool gone);
+void listing_note_network(struct docker *docker, const struct network_status *network, bool gone);
+
+/* docker_replica.c */
+void replica_create_run(struct docker *docker, struct command *command);
+void replica_start_run(struct docker *docker, struct command *command);
+void replica_stop_run(struct docker *docker, struct command *command);
+void replica_remove_run(struct docker *docker, struct command *command);
+void replica_died(struct docker *docker, const struct docker_event *event);
+void replica_destroyed(struct docker *docker, const struct docker_event *event);
+/* A start of it is under way. */
+bool replica_is_starting(const struct docker *docker, const struct replica_key *key);
+
+/* docker_network.c */
+void network_create_run(struct docker *docker, struct command *command);
+void network_remove_run(struct docker *docker, struct command *command);
+
+/* docker_image.c */
+void image_ensure_run(struct docker *docker, struct command *command);
+/* Ends and joins the threads that look for credentials. */
+void images_close(struct docker *docker);
+
+/* docker_logs.c */
+void follower_begin_run(struct docker *docker, struct command *command);
+void followers_resume_run(struct docker *docker, struct command *command);
+/* The engine is there again. */
+void followers_reconnect(struct docker *docker);
+void followers_close(struct docker *docker);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_progress.h: the stream of a pull, condensed.
+ * Pure: bytes of newline-delimited JSON in, one line worth showing out. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/text.h"
+
+enum { PROGRESS_LAYERS_MAX = 256, PROGRESS_LINE_MAX = 64 * 1024 };
+
+struct progress_layer {
+	char id[16];
+	int64_t current, total; /* bytes fetched, to fetch; 0 while unknown */
+	bool done;
+};
+
+struct progress {
+	struct text line; /* in the making */
+	bool skipping;    /* a line too long: until its newline */
+	bool changed;     /* since progress_print() */
+	struct progress_layer layers[PROGRESS_LAYERS_MAX];
+	size_t layer_count;
+	char problem[1024]; /* the engine's words when the pull failed, else "" */
+};
+
+void progress_deinit(struct progress *progress);
+void progress_feed(struct progress *progress, const char *data, size_t length);
+/* The last line may have no newline. */
+void progress_end(struct progress *progress);
+/* "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False when nothing changed since the last. */
+bool progress_print(struct progress *progress, const char *image, struct text *text);

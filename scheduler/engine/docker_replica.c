@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/docker_parts.h"
+
+enum {
+	RETRY_US = 300 * MILLISECOND_US,
+	CREATE_TRIES = 10,
+	START_TRIES = 2,
+	REMOVE_TRIES = 30,
+	EXIT_TRIES = 10,
+	STOP_MARGIN_S = 30,
+};
+
+enum task_kind { TASK_CREATE, TASK_START, TASK_STOP, TASK_REMOVE, TASK_EXIT };
+
+struct replica_task {
+	struct replica_task *next;
+	struct docker *docker;
+	enum task_kind kind;
+	struct replica_key key;
+	json_t *body;             /* CREATE */
+	unsigned tries;
+	bool announced;           /* REMOVE: the event was faster than the answer */
+	bool died;                /* START: it has already exited: */
+	struct docker_event exit; /* START, EXIT */
+};
+
+static struct replica_task *task_new(struct docker *docker, enum task_kind kind, const struct replica_key *key)
+{
+	struct replica_task *task = calloc(1, sizeof(*task));
+
+	if (!task)
+		return NULL;
+	task->docker = docker;
+	task->kind = kind;
+	task->key = *key;
+	task->next = docker->replicas;
+	docker->replicas = task;
+	return task;
+}
+
+static struct replica_task *task_find(const struct docker *docker, enum task_kind kind, const struct replica_key *key)
+{
+	struct replica_task *task = docker->replicas;
+
+	while (task && (task->kind != kind || !docker_key_equal(&task->key, key)))
+		task = task->next;
+	return task;
+}
+
+static void task_end(struct replica_task *task)
+{
+	struct replica_task **at = &task->docker->replicas;
+
+	while (*at != task)
+		at = &(*at)->next;
+	*at = task->next;
+	json_decref(task->body);
+	free(task);
+}
+
+static void task_fail(struct replica_task *task, const struct outcome *outcome)
+{
+	bool repeats = task->kind == TASK_STOP || task->kind == TASK_REMOVE;
+
+	emit_replica_failed(task->docker, repeats ? ENGINE_FAILED : ENGINE_REPLICA_FAILED, &task->key,
+			    outcome->status, outcome->text);
+	task_end(task);
+}
+
+/* A new task for a command, or NULL after its failure was told. */
+static struct replica_task *task_begin(struct docker *docker, enum task_kind kind, const struct command *command)
+{
+	bool repeats = kind == TASK_STOP || kind == TASK_REMOVE;
+	enum engine_event_kind failed = repeats ? ENGINE_FAILED : ENGINE_REPLICA_FAILED;
+	struct replica_task *task;
+
+	if (!link_is_up(docker)) {
+		emit_replica_failed(docker, failed, &command->key, STATUS_UNAVAILABLE, docker->link.reason);
+		return NULL;
+	}
+	task = task_new(docker, kind, &command->key);
+	if (!task)
+		emit_replica_failed(docker, failed, &command->key, STATUS_INTERNAL, "out of memory");
+	return task;
+}
+
+static void task_call(struct replica_task *task, const char *suffix, struct http_request request)
+{
+	request.arg = task;
+	docker_container_call(task->docker, &task->key, suffix, request);
+}
+
+static void task_inspect(struct replica_task *task, void (*done)(void *arg, const struct http_answer *answer))
+{
+	task_call(task, "/json", (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
+}
+
+static void task_outcome(struct replica_task *task, const struct http_answer *answer, struct outcome *ret_outcome)
+{
+	link_watch(task->docker, answer);
+	outcome_read(answer, ret_outcome);
+}
+
+/* ---- create ---- */
+
+static void create_send(void *arg);
+
+static void create_adopt(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	/* The name is taken and nobody has it: its owner is on the way out. */
+	if (answer->code == 404 && ++task->tries < CREATE_TRIES) {
+		docker_after(task->docker, RETRY_US, create_send, task);
+		return;
+	}
+	if (outcome.status) {
+		task_fail(task, &outcome);
+		return;
+	}
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+
+	if (!docker_container_is_of(container, task->body)) {
+		outcome.status = STATUS_ALREADY_EXISTS;
+		snprintf(outcome.text, sizeof(outcome.text), "the container %.200s exists and is not of this job",
+			 json_text_at(container, "Name") ? json_text_at(container, "Name") : "");
+		task_fail(task, &outcome);
+		return;
+	}
+	emit_key(task->docker, ENGINE_REPLICA_CREATED, &task->key);
+	task_end(task);
+}
+
+static void create_done(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	/* Podman says 500. */
+	if (answer->code == 409 || (answer->code == 500 && strstr(outcome.text, "already in use"))) {
+		task_inspect(task, create_adopt);
+		return;
+	}
+	if (outcome.status) {
+		task_fail(task, &outcome);
+		return;
+	}
+	emit_key(task->docker, ENGINE_REPLICA_CREATED, &task->key);
+	task_end(task);
+}
+
+static void create_send(void *arg)
+{
+	struct replica_task *task = arg;
+	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
+	AUTO(string) char *body = json_dump_compact(task->body);
+
+	docker_container_name(task->docker->instance, &task->key, name);
+	snprintf(path, sizeof(path), "/containers/create?name=%s", name);
+	http_start(task->docker->http, &(struct http_request){ .method = "POST",
+							       .path = path,
+							       .body = body ? body : "{}",
+							       .timeout_s = START_TIMEOUT_S,
+							       .done = create_done,
+							       .arg = task });
+}
+
+void replica_create_run(struct docker *docker, struct command *command)
+{
+	struct replica_task *task = task_begin(docker, TASK_CREATE, command);
+
+	if (!task)
+		return;
+	if (!command->body) {
+		task_fail(task, &(struct outcome){ STATUS_INVALID_ARGUMENT,
+						   "the container's description cannot be written as JSON" });
+		return;
+	}
+	task->body = TAKE(command->body);
+	docker_container_clamp(task->body, docker->cpu_count);
+	create_send(task);
+}
+
+/* ---- start ---- */
+
+static void exit_inspect(void *arg);
+
+static void exit_look(struct docker *docker, const struct docker_event *event)
+{
+	struct replica_task *task = task_new(docker, TASK_EXIT, &event->status.key);
+
+	if (!task) {
+		emit_replica(docker, ENGINE_REPLICA_EXITED, &event->status);
+		return;
+	}
+	task->exit = *event;
+	exit_inspect(task);
+}
+
+static void start_succeed(struct replica_task *task)
+{
+	struct docker *docker = task->docker;
+	struct docker_event exit = task->exit;
+	bool died = task->died;
+
+	emit_key(docker, ENGINE_REPLICA_STARTED, &task->key);
+	task_end(task);
+	if (died)
+		exit_look(docker, &exit);
+}
+
+static void start_send(void *arg);
+
+/* Traces of a neighbour that is just being taken down. */
+static bool start_may_go_better(const struct http_answer *answer, const struct outcome *outcome)
+{
+	return (answer->code == 404 && strstr(outcome->text, "network")) ||
+	       (answer->code == 403 && strstr(outcome->text, "ddress already in use"));
+}
+
+static void start_done(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	if (start_may_go_better(answer, &outcome) && ++task->tries < START_TRIES)
+		docker_after(task->docker, RETRY_US, start_send, task);
+	else if (outcome.status)
+		task_fail(task, &outcome);
+	else
+		start_succeed(task);
+}
+
+static void start_send(void *arg)
+{
+	task_call(arg, "/start", (struct http_request){ .method = "POST",
+							.lane = LANE_START,
+							.timeout_s = START_TIMEOUT_S,
+							.done = start_done });
+}
+
+/* A second start would run an exited container again, so it is looked at first. */
+static void start_looked(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	struct replica_status status;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	if (!outcome.status && !docker_container_inspected(container, &status))
+		outcome = (struct outcome){ STATUS_INTERNAL, "the engine's account of the container cannot be understood" };
+	if (outcome.status) {
+		task_fail(task, &outcome);
+		return;
+	}
+	if (status.sight == REPLICA_CREATED) {
+		start_send(task);
+		return;
+	}
+	emit_key(task->docker, ENGINE_REPLICA_STARTED, &task->key);
+	if (status.sight == REPLICA_EXITED)
+		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+	task_end(task);
+}
+
+void replica_start_run(struct docker *docker, struct command *command)
+{
+	struct replica_task *task = task_begin(docker, TASK_START, command);
+
+	if (task)
+		task_inspect(task, start_looked);
+}
+
+bool replica_is_starting(const struct docker *docker, const struct replica_key *key)
+{
+	return task_find(docker, TASK_START, key) != NULL;
+}
+
+/* ---- stop, remove ---- */
+
+static void stop_done(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	if (outcome.status && answer->code != 404) {
+		task_fail(task, &outcome);
+		return;
+	}
+	if (answer->code == 404)
+		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
+	task_end(task);
+}
+
+void replica_stop_run(struct docker *docker, struct command *command)
+{
+	struct replica_task *task = task_begin(docker, TASK_STOP, command);
+	char suffix[32];
+
+	if (!task)
+		return;
+	snprintf(suffix, sizeof(suffix), "/stop?t=%u", command->number);
+	task_call(task, suffix, (struct http_request){ .method = "POST",
+						       .lane = LANE_STOP,
+						       .timeout_s = command->number + STOP_MARGIN_S,
+						       .done = stop_done });
+}
+
+static void remove_send(void *arg);
+
+static void remove_done(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	/* 409: someone else removes it, 500: something of it is busy. Both pass. */
+	if ((answer->code == 409 || answer->code == 500) && ++task->tries < REMOVE_TRIES) {
+		docker_after(task->docker, RETRY_US, remove_send, task);
+		return;
+	}
+	if (outcome.status && answer->code != 404) {
+		task_fail(task, &outcome);
+		return;
+	}
+	if (!task->announced)
+		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
+	task_end(task);
+}
+
+static void remove_send(void *arg)
+{
+	task_call(arg, "?v=1&force=1",
+		  (struct http_request){ .method = "DELETE", .timeout_s = START_TIMEOUT_S, .done = remove_done });
+}
+
+void replica_remove_run(struct docker *docker, struct command *command)
+{
+	struct replica_task *task = task_begin(docker, TASK_REMOVE, command);
+
+	if (task)
+		remove_send(task);
+}
+
+void replica_destroyed(struct docker *docker, const struct docker_event *event)
+{
+	struct replica_task *removal = task_find(docker, TASK_REMOVE, &event->status.key);
+
+	if (removal && removal->announced)
+		return;
+	if (removal)
+		removal->announced = true;
+	emit_key(docker, ENGINE_REPLICA_REMOVED, &event->status.key);
+}
+
+/* ---- exits ---- */
+
+static void exit_inspected(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	struct replica_status status;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	if (outcome.status || !docker_container_inspected(container, &status))
+		status = task->exit.status; /* it may be gone already: the event says almost as much */
+	if (status.sight != REPLICA_EXITED && ++task->tries < EXIT_TRIES) {
+		docker_after(task->docker, RETRY_US, exit_inspect, task);
+		return;
+	}
+	/* Lost with the engine: the listing after its return tells it. */
+	if (status.sight == REPLICA_EXITED && answer->status == STATUS_OK)
+		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+	task_end(task);
+}
+
+static void exit_inspect(void *arg)
+{
+	task_inspect(arg, exit_inspected);
+}
+
+void replica_died(struct docker *docker, const struct docker_event *event)
+{
+	struct replica_task *start = task_find(docker, TASK_START, &event->status.key);
+
+	/* A short program ends before its start is answered; STARTED goes first all the same. */
+	if (start) {
+		start->died = true;
+		start->exit = *event;
+	} else {
+		exit_look(docker, event);
+	}
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/engine.h: the narrow door to whatever runs containers.
+ *
+ * Asynchronous: an operation is queued and returns at once; its outcome arrives as one event at the
+ * sink, from the engine's own thread. Every operation may be repeated safely: what is already so is
+ * success. Operations on an unreachable engine fail with UNAVAILABLE; after each (re)connect comes
+ * ENGINE_UP and then ENGINE_LISTING, from which the scheduler finds out what to do again.
+ *
+ * Containers and networks are known by the labels and names made of the instance and the key below,
+ * so that they are found again after a restart of either side. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/error.h"
+#include "scheduler/plan.h"
+
+struct engine;
+
+/* One try at one replica: one container. */
+struct replica_key {
+	int64_t job;      /* the store's number of the job */
+	unsigned attempt; /* of the job, from 1 */
+	enum role role;
+	unsigned index;
+};
+
+/* Everything a container is made of. Strings are borrowed for the call only. */
+struct replica_spec {
+	struct replica_key key;
+	const char *project, *job_id; /* for labels and the container's name */
+	const char *image;            /* id as ENGINE_IMAGE_READY gave it */
+	const char *hostname;         /* at most 63 bytes */
+	const char *alias;            /* the name that peers use */
+	const json_t *command;        /* array of strings, or NULL for the image's ENTRYPOINT */
+	const json_t *args;           /* array of strings, or NULL for the image's CMD */
+	const json_t *env;            /* array of "NAME=value"; each below 131072 bytes or the create fails */
+	const json_t *hosts;          /* array of "name:address" for /etc/hosts */
+	const char *network;          /* id */
+	const char *address;          /* IPv4 in that network */
+	const json_t *device_ids;     /* array of GPU ids, or NULL: then NVIDIA_VISIBLE_DEVICES is void */
+	int64_t nano_cpus;            /* 0: unlimited; clamped to what the host has */
+	int64_t memory_bytes;         /* 0: unlimited */
+	int64_t shm_bytes;            /* 0: the engine's default */
+	unsigned pids_limit;
+	unsigned stop_grace_s;
+};
+
+enum replica_sight { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
+
+/* What the engine knows of one replica. */
+struct replica_status {
+	struct replica_key key;
+	enum replica_sight sight;
+	int exit_code;       /* EXITED: 128+n for signal n */
+	bool out_of_memory;  /* EXITED: some process of it was killed for memory */
+	int64_t finished_ns; /* EXITED: wall clock */
+	char start_error[256]; /* CREATED after a failed start: the engine's words; else "" */
+};
+
+struct network_status {
+	int64_t job;
+	char id[80];
+	uint32_t gateway;  /* host byte order; replicas may take gateway + 1 and up */
+	unsigned capacity; /* how many addresses follow the gateway */
+};
+
+enum engine_event_kind {
+	ENGINE_UP,               /* reachable; text: name and version */
+	ENGINE_DOWN,             /* unreachable; text: why. Sent once per loss */
+	ENGINE_LISTING,          /* all that is ours: replicas[], networks[]. After UP and every 30 s */
+	ENGINE_IMAGE_PROGRESS,   /* image, text: a line worth showing (not more than one in two seconds) */
+	ENGINE_IMAGE_READY,      /* image (as asked for), text: the id to run */
+	ENGINE_IMAGE_FAILED,     /* image, status, text */
+	ENGINE_NETWORK_READY,    /* job, networks[0] */
+	ENGINE_NETWORK_FAILED,   /* job, status, text */
+	ENGINE_NETWORK_REMOVED,  /* job; also when there was none */
+	ENGINE_REPLICA_CREATED,  /* replicas[0].key */
+	ENGINE_REPLICA_STARTED,  /* replicas[0].key */
+	ENGINE_REPLICA_FAILED,   /* replicas[0].key; status, text: create or start refused */
+	ENGINE_REPLICA_EXITED,   /* replicas[0]: whole status */
+	ENGINE_REPLICA_REMOVED,  /* replicas[0].key; by us, already gone, or behind our back */
+	ENGINE_LOGS_ENDED,       /* replicas[0].key: the container has exited and each of its lines was handed over */
+	ENGINE_FAILED,           /* an operation that only repeats (stop, remove, remove network) failed:
+	                          * replicas[0].key or job, status, text; the next listing shows what is left */
+};
+
+struct engine_event {
+	enum engine_event_kind kind;
+	int64_t job;
+	const char *image;
+	enum status status;
+	const char *text; /* the engine's own words; never NULL */
+	const struct replica_status *replicas;
+	size_t replica_count;
+	const struct network_status *networks;
+	size_t network_count;
+};
+
+/* One whole line of a replica's output. */
+struct replica_line {
+	struct replica_key key;
+	int stream;       /* 1 stdout, 2 stderr */
+	int64_t time_ns;  /* the engine's clock; strictly increasing within one stream of one container */
+	const char *data; /* without the newline; any bytes; at most ENGINE_LINE_MAX */
+	size_t length;
+	bool continues;   /* the line was too long: its next part follows */
+};
+
+/* A longer line is cut into lines of this size (Cloud Logging takes entries up to 256 KiB), which
+ * then share one time_ns; only the last of them carries part_of_line = false. */
+enum { ENGINE_LINE_MAX = 240 * 1024 };
+
+/* What was stored of a container's output: lines up to these instants are not handed over again. */
+struct log_position {
+	int64_t stdout_ns, stderr_ns; /* 0: nothing yet */
+};
+
+struct engine_sink {
+	/* Called on the engine's thread; the event is borrowed. Must not block. */
+	void (*event)(void *arg, const struct engine_event *event);
+	/* Takes a copy of the line. False: no room now; the engine keeps the line, stops reading that
+	 * stream, and tries again after engine_resume_logs(). */
+	bool (*line)(void *arg, const struct replica_line *line);
+	void *arg;
+};
+
+struct engine_ops {
+	/* Makes the image present: looks, and pulls when it is missing (never when the engine was opened
+	 * offline). One pull at a time per image, however many ask; each ask gets its own event. */
+	void (*ensure_image)(struct engine *engine, const char *image);
+	/* @address_count: how many replicas it must hold. */
+	void (*create_network)(struct engine *engine, int64_t job, unsigned address_count);
+	void (*remove_network)(struct engine *engine, int64_t job);
+	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
+	void (*start_replica)(struct engine *engine, const struct replica_key *key);
+	/* SIGTERM, and SIGKILL after @grace_s (0: at once). Its end arrives as REPLICA_EXITED. */
+	void (*stop_replica)(struct engine *engine, const struct replica_key *key, unsigned grace_s);
+	/* With its anonymous volumes; kills it if it still runs. */
+	void (*remove_replica)(struct engine *engine, const struct replica_key *key);
+	/* Hands over each line after @from, in order within a stream, follows until the container exits,
+	 * reads once more what a broken stream may have missed, then sends LOGS_ENDED. Survives losses of
+	 * the engine: it continues by itself after a reconnect. Asking again for a followed one is nothing.
+	 * A replica that never started or is gone ends at once. */
+	void (*follow_logs)(struct engine *engine, const struct replica_key *key, const struct log_position *from);
+	/* The line sink has room again. Thread: any. */
+	void (*resume_logs)(struct engine *engine);
+	/* Sends a listing soon. */
+	void (*list)(struct engine *engine);
+	/* Ends the engine's thread; no event comes after it returned. Containers are left as they are. */
+	void (*close)(struct engine *engine);
+};
+
+/* Implementations begin with this. */
+struct engine {
+	const struct engine_ops *ops;
+};
+
+/* Docker Engine API over a unix socket.
+ *   @host      "unix:///var/run/docker.sock"; anything else is INVALID_ARGUMENT in one line
+ *   @instance  label value that marks what is ours: lowercase letters and digits, at most 32
+ *   @networks  pool for job networks, "10.213.0.0/16"
+ *   @offline   never pull
+ *   @docker_config  directory with config.json for registry credentials, or NULL for none
+ * Starts the thread and returns without waiting for the engine: it may be down. */
+struct docker_options {
+	const char *host;
+	const char *instance;
+	const char *networks;
+	const char *docker_config;
+	bool offline;
+};
+enum status docker_open(const struct docker_options *options, const struct engine_sink *sink,
+			struct engine **ret_engine, struct error *err);

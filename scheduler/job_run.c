@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/job_run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct job_run *job_run_new(struct job *row)
+{
+	struct job_run *run = calloc(1, sizeof(*run));
+
+	if (run)
+		run->row = row;
+	return run;
+}
+
+static void replicas_free(struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		free(run->replicas[i].refusal);
+	free(run->replicas);
+	run->replicas = NULL;
+	run->replica_count = 0;
+}
+
+void job_run_notes_clear(struct job_run *run)
+{
+	for (size_t i = 0; i < run->note_count; i++)
+		free(run->notes[i].text);
+	free(run->notes);
+	run->notes = NULL;
+	run->note_count = 0;
+}
+
+void job_run_free(struct job_run *run)
+{
+	if (!run)
+		return;
+	replicas_free(run);
+	job_run_notes_clear(run);
+	for (int role = 0; role < ROLE_COUNT; role++)
+		free(run->image_ids[role]);
+	plan_free(run->plan);
+	job_free(run->row);
+	free(run);
+}
+
+static enum status replicas_make(struct job_run *run, struct error *err)
+{
+	size_t count = plan_replica_count(run->plan);
+	size_t next = 0;
+
+	run->replicas = calloc(count, sizeof(*run->replicas));
+	if (!run->replicas)
+		return error_no_memory(err);
+	run->replica_count = count;
+	for (int role = 0; role < ROLE_COUNT; role++)
+		for (unsigned i = 0; i < run->plan->pools[role].count; i++)
+			run->replicas[next++].key = (struct replica_key){
+				.job = run->row->id,
+				.attempt = run->row->attempt,
+				.role = (enum role)role,
+				.index = i,
+			};
+	return STATUS_OK;
+}
+
+enum status job_run_unfold(struct job_run *run, struct error *err)
+{
+	enum status rc;
+
+	if (!run->plan) {
+		rc = plan_from_text(run->row->plan, &run->plan, err);
+		if (rc)
+			return rc;
+	}
+	return run->replicas ? STATUS_OK : replicas_make(run, err);
+}
+
+void job_run_rewind(struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		free(run->replicas[i].refusal);
+		run->replicas[i] = (struct replica_run){
+			.key = {
+				.job = run->row->id,
+				.attempt = run->row->attempt,
+				.role = run->replicas[i].key.role,
+				.index = run->replicas[i].key.index,
+			},
+		};
+	}
+	run->told_start = false;
+}
+
+void job_run_unsee(struct job_run *run)
+{
+	run->sighted = false;
+	run->network = NETWORK_NONE;
+	for (int role = 0; role < ROLE_COUNT; role++)
+		run->image_asked[role] = run->image_ids[role] != NULL;
+	for (size_t i = 0; i < run->replica_count; i++) {
+		run->replicas[i].stop_asked = false;
+		run->replicas[i].remove_asked = false;
+		run->replicas[i].missing = false;
+	}
+}
+
+struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].key.role == role && run->replicas[i].key.index == index)
+			return &run->replicas[i];
+	return NULL;
+}
+
+void job_run_say(struct job_run *run, int severity, const char *format, ...)
+{
+	struct note *grown = realloc(run->notes, (run->note_count + 1) * sizeof(*grown));
+	char *text = NULL;
+	va_list args;
+
+	if (!grown)
+		return;
+	run->notes = grown;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text)
+		run->notes[run->note_count++] = (struct note){ severity, text };
+}
+
+struct judgement job_run_judge(const struct job_run *run)
+{
+	struct replica_outcome *outcomes = calloc(run->replica_count, sizeof(*outcomes));
+	struct judgement judgement = { .verdict = JOB_STATE_UNSPECIFIED };
+
+	if (!outcomes)
+		return judgement;
+	for (size_t i = 0; i < run->replica_count; i++)
+		outcomes[i] = (struct replica_outcome){
+			.role = run->replicas[i].key.role,
+			.index = run->replicas[i].key.index,
+			.end = run->replicas[i].end,
+			.exit_code = run->replicas[i].exit_code,
+			.out_of_memory = run->replicas[i].out_of_memory,
+			.text = run->replicas[i].refusal,
+		};
+	judgement = verdict_of(outcomes, run->replica_count, run->row->attempt);
+	free(outcomes);
+	return judgement;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/job_run.h: one unfinished job as the scheduler sees it: the stored row, its plan, and what
+ * the engine was last known to have of it. Only the row is kept over a restart; the rest is seen anew.
+ * Thread: the scheduler's. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/engine/engine.h"
+#include "scheduler/plan.h"
+#include "scheduler/verdict.h"
+#include "store/jobs.h"
+
+/* What is known of one container. CREATING and STARTING were asked for and not answered yet. */
+enum sight { SEEN_NOTHING, SEEN_CREATING, SEEN_CREATED, SEEN_STARTING, SEEN_RUNNING, SEEN_EXITED, SIGHT_COUNT };
+
+struct replica_run {
+	struct replica_key key;
+	enum sight seen;
+	enum replica_end end; /* how it ended; stays known when the container is gone */
+	int exit_code;
+	bool out_of_memory;
+	char *refusal; /* the engine's words for END_REFUSED */
+	bool follows;     /* its output is being read */
+	bool logs_ended;  /* all of it was handed to the store */
+	bool logs_stored; /* and can be read there */
+	bool stop_asked, remove_asked;
+	bool missing;     /* was not in the last listing */
+};
+
+enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY, NETWORK_REMOVING };
+
+struct note {
+	int severity;
+	char *text;
+};
+
+struct job_run {
+	struct job *row;
+	struct plan *plan; /* NULL until it is admitted, or adopted */
+	struct replica_run *replicas;
+	size_t replica_count;
+
+	bool sighted; /* the engine's listing was seen since it came up: what follows is true */
+	enum network_sight network;
+	struct network_status network_status;
+	char *image_ids[ROLE_COUNT];
+	bool image_asked[ROLE_COUNT];
+
+	struct note *notes; /* service lines to be stored with the next change */
+	size_t note_count;
+	bool told_down;      /* the log says that the engine is away */
+	bool told_start;     /* the log says that the program is about to start */
+	bool dirty;          /* something happened since its last step */
+	bool change_pending; /* a change of the row waits for its commit */
+	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
+	int64_t hold_until_us; /* monotonic: no step before that */
+};
+
+/* Takes @row. NULL when memory ran out. */
+struct job_run *job_run_new(struct job *row);
+void job_run_free(struct job_run *run);
+DEFINE_AUTO(job_run, struct job_run *, job_run_free)
+
+/* Reads the plan of the row and makes its replicas, all unseen; harmless when done already. */
+enum status job_run_unfold(struct job_run *run, struct error *err);
+/* Forgets everything of this attempt but the network and the images, for the next one. */
+void job_run_rewind(struct job_run *run);
+/* The engine is away: nothing that was seen is certain. */
+void job_run_unsee(struct job_run *run);
+struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
+void job_run_say(struct job_run *run, int severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void job_run_notes_clear(struct job_run *run);
+
+/* The outcomes of its replicas judged; the message is the caller's. */
+struct judgement job_run_judge(const struct job_run *run);

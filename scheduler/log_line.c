@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/log_line.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/base/json.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+static const struct {
+	const char *name;
+	int severity;
+} severities[] = {
+	{ "DEFAULT", SEVERITY_DEFAULT },   { "DEBUG", SEVERITY_DEBUG },	      { "INFO", SEVERITY_INFO },
+	{ "NOTICE", SEVERITY_NOTICE },	   { "WARNING", SEVERITY_WARNING },   { "ERROR", SEVERITY_ERROR },
+	{ "CRITICAL", SEVERITY_CRITICAL }, { "ALERT", SEVERITY_ALERT },	      { "EMERGENCY", SEVERITY_EMERGENCY },
+	{ "WARN", SEVERITY_WARNING },	   { "FATAL", SEVERITY_CRITICAL },    { "CRIT", SEVERITY_CRITICAL },
+	{ "SEVERE", SEVERITY_ERROR },	   { "ERR", SEVERITY_ERROR },	      { "TRACE", SEVERITY_DEBUG },
+	{ "FINE", SEVERITY_DEBUG },	   { "FINER", SEVERITY_DEBUG },	      { "FINEST", SEVERITY_DEBUG },
+	{ "CONFIG", SEVERITY_DEBUG },	   { "INFORMATION", SEVERITY_INFO },  { "EMERG", SEVERITY_EMERGENCY },
+	{ "D", SEVERITY_DEBUG },	   { "I", SEVERITY_INFO },	      { "N", SEVERITY_NOTICE },
+	{ "W", SEVERITY_WARNING },	   { "E", SEVERITY_ERROR },	      { "F", SEVERITY_CRITICAL },
+	{ "C", SEVERITY_CRITICAL },	   { "A", SEVERITY_ALERT },
+};
+
+static int severity_of_number(double number)
+{
+	if (!(number > 0) || number >= SEVERITY_EMERGENCY + 100)
+		return SEVERITY_DEFAULT;
+	return (int)number / 100 * 100;
+}
+
+int log_severity_parse(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	if (digits > 0 && name[digits] == '\0')
+		return severity_of_number(strtod(name, NULL));
+	for (size_t i = 0; i < sizeof(severities) / sizeof(severities[0]); i++)
+		if (strcasecmp(severities[i].name, name) == 0)
+			return severities[i].severity;
+	return SEVERITY_DEFAULT;
+}
+
+void log_line_deinit(struct log_line *line)
+{
+	text_deinit(&line->payload);
+	text_deinit(&line->extra);
+	text_deinit(&line->insert_id);
+}
+
+/* True when all bytes are ASCII and none is NUL: eight at a time, for that is what most lines are. */
+static bool is_plain(const char *data, size_t length)
+{
+	const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+	size_t i = 0;
+
+	for (; i + 8 <= length; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, data + i, 8);
+		if ((word | (word - ones)) & highs)
+			return false; /* a high bit, or a borrow: a zero byte */
+	}
+	for (; i < length; i++)
+		if (data[i] <= 0)
+			return false;
+	return true;
+}
+
+/* Appends @data with what is no UTF-8, and NULs, replaced. */
+static void text_clean(struct text *text, const char *data, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		size_t step = 1;
+
+		while (step <= 4 && at + step <= length && !utf8_valid(data + at, step))
+			step++;
+		if (step > 4 || at + step > length || data[at] == '\0') {
+			text_puts(text, replacement);
+			at++;
+		} else {
+			text_append(text, data + at, step);
+			at += step;
+		}
+	}
+}
+
+/* The payload that was made; @otherwise when memory ran out. */
+static void payload_take_made(struct log_line *line, const char *otherwise)
+{
+	const struct text *made = &line->payload;
+
+	line->record.payload = made->failed || !made->data ? otherwise : made->data;
+	line->record.payload_length = strlen(line->record.payload);
+}
+
+static void payload_take_text(struct log_line *line, const char *data, size_t length)
+{
+	line->record.kind = LOG_TEXT;
+	line->record.payload = data;
+	line->record.payload_length = length;
+	if (is_plain(data, length) || (!memchr(data, '\0', length) && utf8_valid(data, length)))
+		return;
+	text_clean(&line->payload, data, length);
+	payload_take_made(line, "");
+}
+
+/* True when brackets are nested no deeper than the reader should follow. */
+static bool depth_is_bounded(const char *data, size_t length)
+{
+	unsigned depth = 0;
+	bool in_string = false;
+
+	for (size_t i = 0; i < length; i++) {
+		char c = data[i];
+
+		if (in_string) {
+			i += c == '\\';
+			in_string = c != '"';
+		} else if (c == '"') {
+			in_string = true;
+		} else if (c == '{' || c == '[') {
+			if (++depth > LOG_LINE_JSON_DEPTH_MAX)
+				return false;
+		} else if ((c == '}' || c == ']') && depth > 0) {
+			depth--;
+		}
+	}
+	return true;
+}
+
+static json_t *object_parse(const char *data, size_t length)
+{
+	json_t *object;
+
+	if (length > LOG_LINE_JSON_BYTES_MAX || !depth_is_bounded(data, length))
+		return NULL;
+	object = json_loadb(data, length, 0, NULL);
+	if (json_is_object(object))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static void severity_lift(struct log_record *record, json_t *object)
+{
+	const json_t *severity = json_object_get(object, "severity");
+
+	if (json_is_string(severity))
+		record->severity = log_severity_parse(json_string_value(severity));
+	else if (json_is_number(severity))
+		record->severity = severity_of_number(json_number_value(severity));
+	else
+		return;
+	json_object_del(object, "severity");
+}
+
+static bool time_of_parts(const json_t *seconds, const json_t *nanos, int64_t *ret_ns)
+{
+	json_int_t whole = json_integer_value(seconds), part = json_integer_value(nanos);
+
+	if (!json_is_integer(seconds) || (nanos && !json_is_integer(nanos)) || whole < 0 || whole > INT32_MAX * (json_int_t)4 ||
+	    part < 0 || part > 999999999)
+		return false;
+	*ret_ns = whole * 1000000000 + part;
+	return true;
+}
+
+static bool time_of(const json_t *value, int64_t *ret_ns)
+{
+	if (json_is_string(value))
+		return time_parse_strict(json_string_value(value), ret_ns);
+	return json_is_object(value) &&
+	       time_of_parts(json_object_get(value, "seconds"), json_object_get(value, "nanos"), ret_ns);
+}
+
+/* Choice: a time in the future stays in the payload; the entries that follow could not go back from it. */
+static void time_lift(struct log_record *record, json_t *object)
+{
+	static const char *const names[] = { "time", "timestamp" };
+	int64_t time_ns;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!time_of(json_object_get(object, names[i]), &time_ns) || time_ns > record->time_ns)
+			continue;
+		record->time_ns = time_ns;
+		json_object_del(object, names[i]);
+		return;
+	}
+	if (!time_of_parts(json_object_get(object, "timestampSeconds"), json_object_get(object, "timestampNanos"), &time_ns) ||
+	    time_ns > record->time_ns)
+		return;
+	record->time_ns = time_ns;
+	json_object_del(object, "timestampSeconds");
+	json_object_del(object, "timestampNanos");
+}
+
+/* Members of an entry that a line may carry, and of which type they are. */
+static const struct {
+	const char *key, *member;
+	json_type type;
+} lifted[] = {
+	{ "httpRequest", "httpRequest", JSON_OBJECT },
+	{ "logging.googleapis.com/labels", "labels", JSON_OBJECT },
+	{ "logging.googleapis.com/operation", "operation", JSON_OBJECT },
+	{ "logging.googleapis.com/sourceLocation", "sourceLocation", JSON_OBJECT },
+	{ "logging.googleapis.com/spanId", "spanId", JSON_STRING },
+	{ "logging.googleapis.com/trace", "trace", JSON_STRING },
+	{ "logging.googleapis.com/trace_sampled", "traceSampled", JSON_TRUE },
+};
+
+static bool is_of_type(const json_t *value, json_type type)
+{
+	return value && (json_typeof(value) == type || (type == JSON_TRUE && json_is_false(value)));
+}
+
+/* Labels are texts; numbers and truths are written as such, the rest is no label. */
+static void labels_normalize(json_t *labels)
+{
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(labels, next, name, value) {
+		if (json_is_string(value))
+			continue;
+		AUTO(string) char *text = json_is_object(value) || json_is_array(value) || json_is_null(value) ?
+						  NULL :
+						  json_dump_compact(value);
+
+		if (text)
+			json_object_set_new(labels, name, json_string(text));
+		else
+			json_object_del(labels, name);
+	}
+}
+
+static void extra_lift(struct log_line *line, json_t *object)
+{
+	AUTO(json) json_t *extra = json_object();
+
+	for (size_t i = 0; i < sizeof(lifted) / sizeof(lifted[0]); i++) {
+		json_t *value = json_object_get(object, lifted[i].key);
+
+		if (!is_of_type(value, lifted[i].type))
+			continue;
+		json_object_set(extra, lifted[i].member, value);
+		json_object_del(object, lifted[i].key);
+	}
+	if (json_object_size(extra) == 0)
+		return;
+	labels_normalize(json_object_get(extra, "labels"));
+	json_write(&line->extra, extra);
+	if (!line->extra.failed)
+		line->record.extra = line->extra.data;
+}
+
+static void insert_id_lift(struct log_line *line, json_t *object)
+{
+	static const char key[] = "logging.googleapis.com/insertId";
+	const json_t *id = json_object_get(object, key);
+
+	/* Longer ones are none of the service's. */
+	if (!json_is_string(id) || json_string_length(id) == 0 || json_string_length(id) > 512)
+		return;
+	text_append(&line->insert_id, json_string_value(id), json_string_length(id));
+	if (!line->insert_id.failed)
+		line->record.insert_id = line->insert_id.data;
+	json_object_del(object, key);
+}
+
+/* What reads a message expects a text; gcloud stops with an error at anything else. */
+static void message_normalize(json_t *object)
+{
+	const json_t *message = json_object_get(object, "message");
+
+	if (!message || json_is_string(message))
+		return;
+	AUTO(string) char *text = json_dump_compact(message);
+
+	if (text)
+		json_object_set_new(object, "message", json_string(text));
+}
+
+static void payload_take_object(struct log_line *line, json_t *object)
+{
+	const json_t *message;
+
+	message_normalize(object);
+	message = json_object_get(object, "message");
+	line->record.kind = message && json_object_size(object) == 1 ? LOG_TEXT : LOG_JSON;
+	if (line->record.kind == LOG_TEXT)
+		text_append(&line->payload, json_string_value(message), json_string_length(message));
+	else
+		json_write(&line->payload, object);
+	payload_take_made(line, line->record.kind == LOG_TEXT ? "" : "{}");
+}
+
+static void line_end_cut(const char *data, size_t *length)
+{
+	if (*length > 0 && data[*length - 1] == '\n')
+		--*length;
+	if (*length > 0 && data[*length - 1] == '\r')
+		--*length;
+}
+
+static bool starts_object(const char *data, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length && (data[at] == ' ' || data[at] == '\t'))
+		at++;
+	return at < length && data[at] == '{';
+}
+
+void log_line_read(struct log_line *line, const char *data, size_t length, int stream, int64_t time_ns)
+{
+	struct log_record *record = &line->record;
+	AUTO(json) json_t *object = NULL;
+
+	text_clear(&line->payload);
+	text_clear(&line->extra);
+	text_clear(&line->insert_id);
+	record->time_ns = time_ns;
+	record->severity = stream == 2 ? SEVERITY_ERROR : SEVERITY_INFO;
+	record->insert_id = record->extra = NULL;
+	line_end_cut(data, &length);
+	if (starts_object(data, length))
+		object = object_parse(data, length);
+	if (!object) {
+		payload_take_text(line, data, length);
+		return;
+	}
+	severity_lift(record, object);
+	time_lift(record, object);
+	insert_id_lift(line, object);
+	extra_lift(line, object);
+	payload_take_object(line, object);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/log_line.h: one line of a container's output as a log entry.
+ *
+ * A line of stdout is INFO, of stderr ERROR, as it stands: terminal escapes included, what is no UTF-8
+ * replaced, and NULs too. A line that is a JSON object says more: its severity, its time, its labels and
+ * other members of an entry are lifted out; what remains is the jsonPayload, or the textPayload when it
+ * is a message alone. An object that is broken, too large or too deep stays text.
+ * Pure. Source: the agent of the service's machines, github.com/GoogleCloudPlatform/fluent-plugin-google-cloud */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/text.h"
+#include "store/logs.h"
+
+enum { LOG_LINE_JSON_BYTES_MAX = 256 * 1024, LOG_LINE_JSON_DEPTH_MAX = 64 };
+
+/* Start zeroed; may be used for one line after the other, and keeps its memory. */
+struct log_line {
+	/* time_ns, severity, kind, payload, insert_id and extra are set; source and position are the
+	 * caller's and left alone. Texts live as long as the line read and this struct, until the next read. */
+	struct log_record record;
+	struct text payload, extra, insert_id; /* what is not the line's own memory */
+};
+
+void log_line_deinit(struct log_line *line);
+
+/* @stream: 1 stdout, 2 stderr. @time_ns: the engine's time of the line, taken unless the line says an
+ * earlier one. One line end is cut off. */
+void log_line_read(struct log_line *line, const char *data, size_t length, int stream, int64_t time_ns);
+
+/* A severity as programs write it ("warn", "E", "450"); SEVERITY_DEFAULT for what is none. */
+int log_severity_parse(const char *name);

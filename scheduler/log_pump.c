@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/log_pump.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/cluster_spec.h"
+#include "scheduler/log_line.h"
+#include "store/logs.h"
+
+/* A replica whose output is read: what its entries share. */
+struct outlet {
+	struct replica_key key;
+	struct log_source *source;
+	struct outlet *next;
+};
+
+enum { BUCKETS = 64 };
+
+struct log_pump {
+	struct store *store;
+	pthread_mutex_t mutex;
+	struct outlet *buckets[BUCKETS];
+	struct log_line line; /* the engine's thread's */
+};
+
+static size_t bucket_of(const struct replica_key *key)
+{
+	return ((size_t)key->job * 31 + key->index * 7 + (size_t)key->role) % BUCKETS;
+}
+
+struct log_pump *log_pump_new(struct store *store)
+{
+	struct log_pump *pump = calloc(1, sizeof(*pump));
+
+	if (!pump)
+		return NULL;
+	pump->store = store;
+	pthread_mutex_init(&pump->mutex, NULL);
+	return pump;
+}
+
+static void outlet_free(struct outlet *outlet)
+{
+	log_source_unref(outlet->source);
+	free(outlet);
+}
+
+static void outlets_remove(struct log_pump *pump, int64_t job, bool all)
+{
+	pthread_mutex_lock(&pump->mutex);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct outlet **link = &pump->buckets[i];
+
+		while (*link) {
+			struct outlet *outlet = *link;
+
+			if (!all && outlet->key.job != job) {
+				link = &outlet->next;
+				continue;
+			}
+			*link = outlet->next;
+			outlet_free(outlet);
+		}
+	}
+	pthread_mutex_unlock(&pump->mutex);
+}
+
+void log_pump_close(struct log_pump *pump, int64_t job)
+{
+	outlets_remove(pump, job, false);
+}
+
+void log_pump_free(struct log_pump *pump)
+{
+	if (!pump)
+		return;
+	outlets_remove(pump, 0, true);
+	log_line_deinit(&pump->line);
+	pthread_mutex_destroy(&pump->mutex);
+	free(pump);
+}
+
+/* Replicas of all attempts write to the same log: the key's attempt only places positions. */
+static struct outlet *outlet_find(struct log_pump *pump, const struct replica_key *key)
+{
+	struct outlet *outlet = pump->buckets[bucket_of(key)];
+
+	while (outlet && (outlet->key.job != key->job || outlet->key.role != key->role || outlet->key.index != key->index))
+		outlet = outlet->next;
+	return outlet;
+}
+
+static struct log_source *source_make(const struct plan *plan, const struct replica_key *key)
+{
+	char task[REPLICA_NAME_MAX], host[REPLICA_NAME_MAX];
+	AUTO(json) json_t *resource = NULL;
+	AUTO(json) json_t *labels = NULL;
+	AUTO(string) char *resource_text = NULL;
+	AUTO(string) char *labels_text = NULL;
+
+	replica_task_name(key->role, key->index, task);
+	replica_host_name(plan, key->role, key->index, host);
+	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan->job_id, "task_name", task);
+	labels = json_pack("{s:s}", "compute.googleapis.com/resource_name", host);
+	resource_text = json_dump_compact(resource);
+	labels_text = json_dump_compact(labels);
+	if (!resource_text || !labels_text)
+		return NULL;
+	return log_source_new(&(struct log_source_spec){
+		.job = key->job,
+		.project = plan->project,
+		.log_name = task,
+		.resource_type = "ml_job",
+		.resource_labels = resource_text,
+		.labels = labels_text,
+	});
+}
+
+enum status log_pump_open(struct log_pump *pump, const struct plan *plan, const struct replica_key *key,
+			  struct error *err)
+{
+	struct outlet *outlet;
+	bool known;
+
+	pthread_mutex_lock(&pump->mutex);
+	known = outlet_find(pump, key) != NULL;
+	pthread_mutex_unlock(&pump->mutex);
+	if (known)
+		return STATUS_OK;
+	outlet = calloc(1, sizeof(*outlet));
+	if (!outlet)
+		return error_no_memory(err);
+	outlet->key = *key;
+	outlet->source = source_make(plan, key);
+	if (!outlet->source) {
+		free(outlet);
+		return error_no_memory(err);
+	}
+	pthread_mutex_lock(&pump->mutex);
+	outlet->next = pump->buckets[bucket_of(key)];
+	pump->buckets[bucket_of(key)] = outlet;
+	pthread_mutex_unlock(&pump->mutex);
+	return STATUS_OK;
+}
+
+static bool line_offer(struct log_pump *pump, struct log_source *source, const struct replica_line *line)
+{
+	struct log_record *record = &pump->line.record;
+
+	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
+	record->source = source;
+	/* Choice: readers page by (timestamp, insertId); an id from the program could fall before the
+	 * page they have read, and its line would be lost to them. */
+	record->insert_id = NULL;
+	record->position.job = line->key.job;
+	record->position.attempt = line->key.attempt;
+	record->position.role = line->key.role;
+	record->position.index = line->key.index;
+	/* A cut line counts as read with its last part: until then it is read again as a whole. */
+	record->position.stream = line->continues ? 0 : line->stream;
+	record->position.time_ns = line->time_ns;
+	return log_offer(pump->store, record);
+}
+
+bool log_pump_line(struct log_pump *pump, const struct replica_line *line)
+{
+	struct log_source *source = NULL;
+	struct outlet *outlet;
+	bool taken;
+
+	pthread_mutex_lock(&pump->mutex);
+	outlet = outlet_find(pump, &line->key);
+	if (outlet)
+		source = outlet->source;
+	/* The lock is held for the offer: it keeps the source alive, and nobody else wants it for long. */
+	taken = !source || line_offer(pump, source, line);
+	pthread_mutex_unlock(&pump->mutex);
+	return taken;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/log_pump.h: from a replica's line to a stored log entry. */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+#include "scheduler/engine/engine.h"
+#include "scheduler/plan.h"
+
+struct log_pump;
+struct store;
+
+struct log_pump *log_pump_new(struct store *store);
+void log_pump_free(struct log_pump *pump);
+
+/* Makes the pump know a replica; before its output is followed. Harmless when known. Thread: any. */
+enum status log_pump_open(struct log_pump *pump, const struct plan *plan, const struct replica_key *key,
+			  struct error *err);
+/* Forgets all replicas of a job. Thread: any. */
+void log_pump_close(struct log_pump *pump, int64_t job);
+/* Offers one line to the store; false when there is no room now. A line of an unknown replica is dropped.
+ * Thread: the engine's. */
+bool log_pump_line(struct log_pump *pump, const struct replica_line *line);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/steps.h"
+
+static struct planned_change *slot_take(struct pass *pass)
+{
+	if (pass->count == pass->size) {
+		size_t size = pass->size ? pass->size * 2 : 8;
+		struct planned_change *grown = realloc(pass->planned, size * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		pass->planned = grown;
+		pass->size = size;
+	}
+	pass->planned[pass->count] = (struct planned_change){ 0 };
+	return &pass->planned[pass->count++];
+}
+
+struct planned_change *pass_add(struct pass *pass, struct job_run *run, enum job_state to)
+{
+	struct planned_change *planned = slot_take(pass);
+
+	if (!planned)
+		return NULL;
+	planned->run = run;
+	planned->change = (struct job_change){ .job = run->row->id, .from = run->row->state, .to = to };
+	run->change_pending = true;
+	return planned;
+}
+
+void pass_clear(struct pass *pass)
+{
+	for (size_t i = 0; i < pass->count; i++) {
+		free(pass->planned[i].lines);
+		free(pass->planned[i].error_message);
+		free(pass->planned[i].verdict_message);
+	}
+	pass->count = 0;
+}

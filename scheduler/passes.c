@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass: every job that something happened to takes its steps; their changes share one commit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+#include "store/logs.h"
+
+enum {
+	STEPS_AT_ONCE = 32,             /* more in a row without an event would be a loop */
+	RETRY_AFTER_STORE_US = 1000000, /* when a commit failed */
+};
+
+static const step_function steps[STEP_COUNT] = {
+	[STEP_ADMIT] = step_admit,     [STEP_FETCH] = step_fetch,
+	[STEP_CREATE] = step_create,   [STEP_START] = step_start,
+	[STEP_DECLARE_RUNNING] = step_declare_running,
+	[STEP_JUDGE] = step_judge,     [STEP_EXPIRE] = step_expire,
+	[STEP_STOP] = step_stop,       [STEP_REMOVE] = step_remove,
+	[STEP_EXPLAIN] = step_explain, [STEP_RETRY] = step_retry,
+	[STEP_CLOSE] = step_close,     [STEP_CLEAR] = step_clear,
+	[STEP_FINISH] = step_finish,
+};
+
+/* A finished run is NULL in the list until the pass is over. */
+static size_t find_index(const struct scheduler *scheduler, int64_t job)
+{
+	size_t low = 0, high = scheduler->run_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (scheduler->runs[middle]->row->id < job)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job)
+{
+	size_t at = find_index(scheduler, job);
+
+	return at < scheduler->run_count && scheduler->runs[at]->row->id == job ? scheduler->runs[at] : NULL;
+}
+
+enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err)
+{
+	struct job_run *run = job_run_new(row);
+	struct error problem AUTO_ERROR = { 0 };
+	size_t at;
+
+	if (!run) {
+		job_free(row);
+		return error_no_memory(err);
+	}
+	if (scheduler->run_count == scheduler->run_size) {
+		size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
+		struct job_run **grown = realloc(scheduler->runs, size * sizeof(struct job_run *));
+
+		if (!grown) {
+			job_run_free(run);
+			return error_no_memory(err);
+		}
+		scheduler->runs = grown;
+		scheduler->run_size = size;
+	}
+	if (job_run_unfold(run, &problem))
+		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", row->job_id, problem.text ? problem.text : "");
+	at = find_index(scheduler, row->id);
+	memmove(&scheduler->runs[at + 1], &scheduler->runs[at], (scheduler->run_count - at) * sizeof(struct job_run *));
+	scheduler->runs[at] = run;
+	scheduler->run_count++;
+	run->dirty = true;
+	return STATUS_OK;
+}
+
+void scheduler_remove(struct scheduler *scheduler, struct job_run *run)
+{
+	size_t at = find_index(scheduler, run->row->id);
+
+	log_pump_close(scheduler->reconciler.pump, run->row->id);
+	memmove(&scheduler->runs[at], &scheduler->runs[at + 1],
+		(scheduler->run_count - at - 1) * sizeof(struct job_run *));
+	scheduler->run_count--;
+	job_run_free(run);
+}
+
+static bool images_are(const struct job_run *run, bool ready)
+{
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		if (!run->plan->pools[role].count)
+			continue;
+		if (ready ? !run->image_ids[role] : !run->image_asked[role])
+			return false;
+	}
+	return true;
+}
+
+static void view_replicas(struct job_view *view, const struct job_run *run)
+{
+	view->total = (unsigned)run->replica_count;
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		view->count[replica->seen]++;
+		view->stoppable += replica->seen == SEEN_RUNNING && !replica->stop_asked;
+		view->removable += replica_is_removable(replica);
+		view->unread += replica_is_unread(replica);
+	}
+}
+
+static bool job_is_decided(const struct job_run *run)
+{
+	struct judgement judgement = job_run_judge(run);
+
+	free(judgement.message);
+	return judgement.verdict != JOB_STATE_UNSPECIFIED;
+}
+
+static struct job_view view_of(const struct scheduler *scheduler, const struct job_run *run, bool has_room)
+{
+	const struct clock *clock = scheduler->reconciler.clock;
+	int64_t now_us = clock_mono_us(clock);
+	const struct job *row = run->row;
+	struct job_view view = {
+		.state = row->state,
+		.verdict = row->verdict,
+		.has_room = has_room,
+		.touched = row->started_us != 0,
+		.sighted = run->sighted,
+		.expired = job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us,
+		.decided = job_is_decided(run),
+		.explained = row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message,
+		.torn_down = row->torn_down,
+		.last_words_stored = run->last_words_stored,
+		.images_ready = images_are(run, true),
+		.images_asked = images_are(run, false),
+		.network = run->network,
+	};
+
+	view_replicas(&view, run);
+	return view;
+}
+
+/* Whether no queued job stands before this one, and there is room for one more. */
+static bool has_room(const struct scheduler *scheduler, const struct job_run *run)
+{
+	unsigned active = 0;
+
+	if (run->row->state != JOB_QUEUED || !scheduler->engine_listed)
+		return false;
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		const struct job_run *other = scheduler->runs[i];
+		bool queued = other->row->state == JOB_QUEUED;
+
+		active += !queued || other->change_pending;
+		if (queued && !other->change_pending && other != run && other->plan &&
+		    (other->row->priority > run->row->priority ||
+		     (other->row->priority == run->row->priority && other->row->id < run->row->id)))
+			return false;
+	}
+	return active < scheduler->max_active_jobs;
+}
+
+/* Learns when the last service lines of a closed job can be read. */
+static void ask_last_words(struct scheduler *scheduler, struct job_run *run)
+{
+	struct happening *happening;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!run->row->torn_down || run->last_words_asked)
+		return;
+	happening = happening_new(HAPPENED_LAST_WORDS, run->row->id);
+	if (!happening)
+		return;
+	happening->to = scheduler;
+	run->last_words_asked = !log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err);
+	if (!run->last_words_asked) {
+		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
+		happening_free(happening);
+	}
+}
+
+static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
+{
+	char text[256];
+
+	if (!scheduler->engine_down || run->told_down || run->row->verdict != JOB_STATE_UNSPECIFIED)
+		return;
+	scheduler_engine_state(scheduler, text, sizeof(text));
+	run->told_down = true;
+	job_run_say(run, SEVERITY_WARNING, "Waiting for the container engine: %s", text);
+}
+
+static void run_steps(struct scheduler *scheduler, struct job_run *run)
+{
+	run->dirty = false;
+	if (!run->plan || clock_mono_us(scheduler->reconciler.clock) < run->hold_until_us)
+		return;
+	tell_engine_down(scheduler, run);
+	if (run->sighted)
+		sight_follow(scheduler, run);
+	ask_last_words(scheduler, run);
+	for (int i = 0; i < STEPS_AT_ONCE && !run->change_pending; i++) {
+		struct job_view view = view_of(scheduler, run, has_room(scheduler, run));
+		enum step step = reconcile_next(&view);
+
+		if (step == STEP_NONE)
+			break;
+		log_event(LOG_DEBUG, "step", "job=%s step=%s", run->row->job_id, step_name(step));
+		steps[step](&scheduler->reconciler, run);
+	}
+	if (run->note_count && !run->change_pending)
+		pass_add(&scheduler->pass, run, run->row->state);
+}
+
+/* The notes become the change's service lines: they are stored with it or not at all. */
+static bool change_complete(struct planned_change *planned)
+{
+	struct job_run *run = planned->run;
+
+	planned->change.error_message = planned->error_message;
+	planned->change.verdict_message = planned->verdict_message;
+	planned->change.line_count = run->note_count;
+	if (!run->note_count)
+		return true;
+	planned->lines = calloc(run->note_count, sizeof(*planned->lines));
+	if (!planned->lines)
+		return false;
+	for (size_t i = 0; i < run->note_count; i++)
+		planned->lines[i] = (struct service_line){ run->notes[i].severity, run->notes[i].text };
+	planned->change.lines = planned->lines;
+	return true;
+}
+
+static enum status row_reload(struct scheduler *scheduler, struct job_run *run, struct error *err)
+{
+	AUTO(job) struct job *row = NULL;
+	enum status rc = job_get_by_id(scheduler->reconciler.store, run->row->id, &row, err);
+
+	if (rc)
+		return rc;
+	job_free(run->row);
+	run->row = TAKE(row);
+	return STATUS_OK;
+}
+
+/* The change is stored, or was refused because a client changed the job meanwhile: the row tells. */
+static void change_settle(struct scheduler *scheduler, const struct planned_change *planned)
+{
+	struct job_run *run = planned->run;
+	bool applied = planned->change.applied;
+	struct error err AUTO_ERROR = { 0 };
+
+	run->change_pending = false;
+	run->dirty = true;
+	if (applied)
+		job_run_notes_clear(run);
+	if (row_reload(scheduler, run, &err)) {
+		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id, err.text ? err.text : "");
+		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
+		return;
+	}
+	if (applied && planned->change.from == JOB_QUEUED)
+		run->sighted = scheduler->engine_listed;
+	if (applied && planned->change.retries)
+		job_run_rewind(run);
+	if (job_state_is_final(run->row->state))
+		scheduler_remove(scheduler, run);
+}
+
+static void changes_refused(struct scheduler *scheduler, const struct error *err)
+{
+	int64_t until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
+
+	log_event(LOG_ERROR, "changes-unstored", "count=%zu error=\"%s\"", scheduler->pass.count,
+		  err->text ? err->text : "");
+	for (size_t i = 0; i < scheduler->pass.count; i++) {
+		scheduler->pass.planned[i].run->change_pending = false;
+		scheduler->pass.planned[i].run->hold_until_us = until_us;
+		scheduler->pass.planned[i].run->dirty = true;
+	}
+}
+
+static enum status changes_store(struct scheduler *scheduler, struct error *err)
+{
+	struct pass *pass = &scheduler->pass;
+	struct job_change *changes = calloc(pass->count, sizeof(*changes));
+	enum status rc = STATUS_OK;
+
+	if (!changes)
+		return error_no_memory(err);
+	for (size_t i = 0; i < pass->count && !rc; i++) {
+		if (!change_complete(&pass->planned[i]))
+			rc = error_no_memory(err);
+		changes[i] = pass->planned[i].change;
+	}
+	if (!rc)
+		rc = job_apply(scheduler->reconciler.store, changes, pass->count, err);
+	for (size_t i = 0; i < pass->count && !rc; i++)
+		pass->planned[i].change.applied = changes[i].applied;
+	free(changes);
+	return rc;
+}
+
+static void changes_commit(struct scheduler *scheduler)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	if (changes_store(scheduler, &err))
+		changes_refused(scheduler, &err);
+	else
+		for (size_t i = 0; i < scheduler->pass.count; i++)
+			change_settle(scheduler, &scheduler->pass.planned[i]);
+	pass_clear(&scheduler->pass);
+}
+
+static bool run_is_due(const struct scheduler *scheduler, const struct job_run *run, int64_t now_us)
+{
+	const struct clock *clock = scheduler->reconciler.clock;
+
+	if (run->hold_until_us > now_us)
+		return false;
+	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
+		return true;
+	return run->row->state == JOB_QUEUED ||
+	       (run->row->verdict == JOB_STATE_UNSPECIFIED &&
+		job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us);
+}
+
+void scheduler_reconcile(struct scheduler *scheduler)
+{
+	do {
+		int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+
+		for (size_t i = 0; i < scheduler->run_count; i++) {
+			struct job_run *run = scheduler->runs[i];
+
+			if (!run_is_due(scheduler, run, now_us))
+				continue;
+			run->hold_until_us = 0;
+			run_steps(scheduler, run);
+		}
+		if (!scheduler->pass.count)
+			return;
+		changes_commit(scheduler);
+	} while (true);
+}
+
+int64_t scheduler_deadline_us(const struct scheduler *scheduler)
+{
+	const struct clock *clock = scheduler->reconciler.clock;
+	int64_t now_us = clock_mono_us(clock), wall_us = clock_wall_us(clock);
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		const struct job_run *run = scheduler->runs[i];
+		int64_t deadline = INT64_MAX;
+
+		if (run->hold_until_us)
+			deadline = run->hold_until_us;
+		else if (run->row->verdict == JOB_STATE_UNSPECIFIED)
+			deadline = job_deadline_us(run, wall_us, now_us);
+		if (deadline < first)
+			first = deadline;
+	}
+	return first;
+}

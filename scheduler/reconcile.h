@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/reconcile.h: the next step of a job, from what is wanted and what is seen. Pure.
+ *
+ * Starting a job, running it, ending it, and taking it up again after a crash are the same function:
+ * it looks at the stored row and at the engine's containers, and never at what was done before.
+ *
+ *   wanted (row)                 seen (engine)                        step
+ *   QUEUED                       -                                    ADMIT when there is room
+ *   PREPARING                    image or network missing             FETCH
+ *                                some replica missing                 CREATE
+ *                                all created                          START
+ *                                all started                          DECLARE_RUNNING
+ *   any of these                 an exit that decides                 JUDGE
+ *                                a limit passed                       EXPIRE
+ *   a verdict                    something still runs                 STOP
+ *                                ended, its output stored             REMOVE
+ *                                no reason told yet                   EXPLAIN
+ *                                no container left, try again         RETRY
+ *                                no container left                    CLOSE
+ *                                closed, network left                 CLEAR
+ *                                nothing left                         FINISH
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scheduler/job_run.h"
+
+enum step {
+	STEP_NONE, /* wait for something to happen */
+	STEP_ADMIT,
+	STEP_FETCH,
+	STEP_CREATE,
+	STEP_START,
+	STEP_DECLARE_RUNNING,
+	STEP_JUDGE,
+	STEP_EXPIRE,
+	STEP_STOP,
+	STEP_REMOVE,
+	STEP_EXPLAIN,
+	STEP_RETRY,
+	STEP_CLOSE,
+	STEP_CLEAR,
+	STEP_FINISH,
+	STEP_COUNT
+};
+
+/* A job at a glance. */
+struct job_view {
+	enum job_state state, verdict;
+	bool has_room;    /* QUEUED: it may be admitted */
+	bool touched;     /* ever left QUEUED: the engine may have something of it */
+	bool sighted;     /* what the engine has of it is known */
+	bool expired;     /* a time limit has passed */
+	bool decided;     /* the outcomes of its replicas decide it */
+	bool explained;   /* its errorMessage is stored, or needs none */
+	bool torn_down;   /* its last service lines are stored */
+	bool last_words_stored; /* and can be read */
+	bool images_ready, images_asked;
+	enum network_sight network;
+	unsigned count[SIGHT_COUNT]; /* replicas by sight */
+	unsigned stoppable;  /* run, and were not asked to stop */
+	unsigned removable;  /* ended with their output stored, or never started; not asked to go */
+	unsigned unread;     /* output not stored yet */
+	unsigned total;
+};
+
+enum step reconcile_next(const struct job_view *view);
+const char *step_name(enum step step);

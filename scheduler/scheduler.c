@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/scheduler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+#include "store/logs.h"
+#include "store/store.h"
+
+enum { MICROS = 1000000 };
+
+static void on_engine_event(void *arg, const struct engine_event *event)
+{
+	scheduler_post(arg, happening_of_engine(event));
+}
+
+static bool on_line(void *arg, const struct replica_line *line)
+{
+	struct scheduler *scheduler = arg;
+
+	return log_pump_line(scheduler->reconciler.pump, line);
+}
+
+static void on_log_room(void *arg)
+{
+	scheduler_post(arg, happening_new(HAPPENED_LOG_ROOM, 0));
+}
+
+struct engine_sink scheduler_sink(struct scheduler *scheduler)
+{
+	return (struct engine_sink){ on_engine_event, on_line, scheduler };
+}
+
+void scheduler_wake(void *arg, int64_t job)
+{
+	scheduler_post(arg, happening_new(HAPPENED_WAKE, job));
+}
+
+void scheduler_post(struct scheduler *scheduler, struct happening *happening)
+{
+	if (!happening) {
+		log_event(LOG_ERROR, "happening-lost", "error=\"out of memory\"");
+		return;
+	}
+	pthread_mutex_lock(&scheduler->mutex);
+	*scheduler->last = happening;
+	scheduler->last = &happening->next;
+	pthread_cond_broadcast(&scheduler->changed);
+	pthread_mutex_unlock(&scheduler->mutex);
+}
+
+static void wait_until(struct scheduler *scheduler, int64_t mono_us)
+{
+	struct timespec when = { .tv_sec = mono_us / MICROS, .tv_nsec = mono_us % MICROS * 1000 };
+
+	if (mono_us == INT64_MAX)
+		pthread_cond_wait(&scheduler->changed, &scheduler->mutex);
+	else
+		pthread_cond_timedwait(&scheduler->changed, &scheduler->mutex, &when);
+}
+
+/* A job was stored or changed by a client: the row is what counts. */
+static void job_woken(struct scheduler *scheduler, int64_t job)
+{
+	struct job_run *run = scheduler_find(scheduler, job);
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(job) struct job *row = NULL;
+
+	if (job_get_by_id(scheduler->reconciler.store, job, &row, &err)) {
+		log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
+		return;
+	}
+	if (run) {
+		job_free(run->row);
+		run->row = TAKE(row);
+		run->dirty = true;
+	} else if (!job_state_is_final(row->state)) {
+		scheduler_add(scheduler, TAKE(row), &err);
+	}
+}
+
+static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
+{
+	struct job_run *run = scheduler_find(scheduler, key->job);
+	struct replica_run *replica = run && run->row->attempt == key->attempt
+					      ? job_run_replica(run, key->role, key->index)
+					      : NULL;
+
+	if (!replica)
+		return;
+	replica->logs_stored = true;
+	run->dirty = true;
+}
+
+static void happening_handle(struct scheduler *scheduler, const struct happening *happening)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+	struct job_run *run;
+
+	switch (happening->kind) {
+	case HAPPENED_LOG_ROOM:
+		engine->ops->resume_logs(engine);
+		break;
+	case HAPPENED_WAKE:
+		job_woken(scheduler, happening->job);
+		break;
+	case HAPPENED_ENGINE:
+		sight_update(scheduler, &happening->event);
+		break;
+	case HAPPENED_LOGS_STORED:
+		logs_stored(scheduler, &happening->key);
+		break;
+	case HAPPENED_LAST_WORDS:
+		run = scheduler_find(scheduler, happening->job);
+		if (run)
+			run->dirty = run->last_words_stored = true;
+		break;
+	}
+}
+
+static struct happening *queue_take(struct scheduler *scheduler)
+{
+	struct happening *first = scheduler->first;
+
+	scheduler->first = NULL;
+	scheduler->last = &scheduler->first;
+	return first;
+}
+
+static void *scheduler_main(void *arg)
+{
+	struct scheduler *scheduler = arg;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	while (!scheduler->stopping) {
+		struct happening *happening = queue_take(scheduler);
+		int64_t deadline;
+
+		pthread_mutex_unlock(&scheduler->mutex);
+		while (happening) {
+			struct happening *next = happening->next;
+
+			happening_handle(scheduler, happening);
+			happening_free(happening);
+			happening = next;
+		}
+		scheduler_reconcile(scheduler);
+		deadline = scheduler_deadline_us(scheduler);
+		pthread_mutex_lock(&scheduler->mutex);
+		scheduler->idle = scheduler->run_count == 0 && !scheduler->first;
+		if (scheduler->idle)
+			pthread_cond_broadcast(&scheduler->changed);
+		while (!scheduler->stopping && !scheduler->first &&
+		       clock_mono_us(scheduler->reconciler.clock) < deadline)
+			wait_until(scheduler, deadline);
+	}
+	pthread_mutex_unlock(&scheduler->mutex);
+	return NULL;
+}
+
+bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms)
+{
+	int64_t deadline = clock_mono_us(scheduler->reconciler.clock) + (int64_t)timeout_ms * 1000;
+	bool idle;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	while (!scheduler->idle && clock_mono_us(scheduler->reconciler.clock) < deadline)
+		wait_until(scheduler, deadline);
+	idle = scheduler->idle;
+	pthread_mutex_unlock(&scheduler->mutex);
+	return idle;
+}
+
+bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size)
+{
+	bool answers;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	answers = scheduler->engine_answers;
+	snprintf(ret_text, size, "%s", scheduler->engine_text);
+	pthread_mutex_unlock(&scheduler->mutex);
+	return answers;
+}
+
+enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler, struct error *err)
+{
+	struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
+	pthread_condattr_t attributes;
+
+	if (!scheduler)
+		return error_no_memory(err);
+	scheduler->last = &scheduler->first;
+	scheduler->max_active_jobs = options->max_active_jobs;
+	scheduler->project_number = strdup(options->project_number);
+	scheduler->reconciler = (struct reconciler){
+		.store = options->store,
+		.clock = options->clock,
+		.pump = log_pump_new(options->store),
+		.project_number = scheduler->project_number,
+		.stop_grace_s = options->stop_grace_s,
+		.pass = &scheduler->pass,
+	};
+	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&scheduler->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	pthread_mutex_init(&scheduler->mutex, NULL);
+	if (!scheduler->reconciler.pump || !scheduler->project_number) {
+		scheduler_free(scheduler);
+		return error_no_memory(err);
+	}
+	*ret_scheduler = scheduler;
+	return STATUS_OK;
+}
+
+static enum status unfinished_load(struct scheduler *scheduler, struct error *err)
+{
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	enum status rc = job_list_unfinished(scheduler->reconciler.store, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++) {
+		struct job *row = malloc(sizeof(*row));
+
+		if (!row)
+			return error_no_memory(err);
+		*row = list.jobs[i];
+		list.jobs[i] = (struct job){ 0 };
+		rc = scheduler_add(scheduler, row, err);
+	}
+	return rc;
+}
+
+enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)
+{
+	enum status rc = unfinished_load(scheduler, err);
+
+	if (rc)
+		return rc;
+	scheduler->reconciler.engine = engine;
+	log_on_room(scheduler->reconciler.store, on_log_room, scheduler);
+	store_on_intent(scheduler->reconciler.store, scheduler_wake, scheduler);
+	if (pthread_create(&scheduler->thread, NULL, scheduler_main, scheduler))
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the scheduler's thread");
+	scheduler->started = true;
+	return STATUS_OK;
+}
+
+void scheduler_stop(struct scheduler *scheduler)
+{
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->stopping = true;
+	pthread_cond_broadcast(&scheduler->changed);
+	pthread_mutex_unlock(&scheduler->mutex);
+	if (scheduler->started)
+		pthread_join(scheduler->thread, NULL);
+	scheduler->started = false;
+}
+
+void scheduler_free(struct scheduler *scheduler)
+{
+	struct happening *happening = queue_take(scheduler);
+
+	while (happening) {
+		struct happening *next = happening->next;
+
+		happening_free(happening);
+		happening = next;
+	}
+	for (size_t i = 0; i < scheduler->run_count; i++)
+		job_run_free(scheduler->runs[i]);
+	free(scheduler->runs);
+	pass_clear(&scheduler->pass);
+	free(scheduler->pass.planned);
+	log_pump_free(scheduler->reconciler.pump);
+	pthread_cond_destroy(&scheduler->changed);
+	pthread_mutex_destroy(&scheduler->mutex);
+	free(scheduler->project_number);
+	free(scheduler);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/scheduler.h: the one thread that owns every job's way from QUEUED to its end.
+ *
+ * It is told what happened (a job was stored or cancelled, the engine did something, output was
+ * stored, a time has come), looks at each job concerned and takes the next step of reconcile.h. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+#include "scheduler/engine/engine.h"
+
+struct scheduler;
+struct store;
+
+struct scheduler_options {
+	struct store *store;
+	const struct clock *clock;
+	const char *project_number;
+	unsigned stop_grace_s;
+	unsigned max_active_jobs; /* preparing, running or ending at one time */
+};
+
+enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler, struct error *err);
+/* What the engine is opened with. */
+struct engine_sink scheduler_sink(struct scheduler *scheduler);
+/* Takes up all unfinished jobs and starts the thread; the engine may be down. */
+enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err);
+/* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler: store_on_intent()'s hook. */
+void scheduler_wake(void *scheduler, int64_t job);
+/* Waits until no unfinished job is left, at most @timeout_ms. */
+bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
+/* Whether the engine answers, and in which words. Thread: any. */
+bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
+/* Ends the thread. Jobs go on in the engine and are taken up at the next start.
+ * Close the engine between stop and free: its events go nowhere after stop. */
+void scheduler_stop(struct scheduler *scheduler);
+void scheduler_free(struct scheduler *scheduler);

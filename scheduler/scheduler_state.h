@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/scheduler_state.h: what the scheduler's own files share: its queue of happenings and its jobs. */
+#include <pthread.h>
+
+#include "scheduler/log_pump.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/steps.h"
+
+enum happening_kind {
+	HAPPENED_WAKE,        /* a job was stored or changed by a client */
+	HAPPENED_ENGINE,      /* the engine said something */
+	HAPPENED_LOGS_STORED, /* a replica's output can be read */
+	HAPPENED_LAST_WORDS,  /* a job's last service lines can be read */
+	HAPPENED_LOG_ROOM,    /* the log takes lines again */
+};
+
+/* Something that happened on another thread; owns what it points to. */
+struct happening {
+	enum happening_kind kind;
+	int64_t job;
+	struct replica_key key;    /* LOGS_STORED */
+	struct engine_event event; /* ENGINE */
+	struct scheduler *to;      /* for happening_deliver() */
+	struct happening *next;
+};
+
+struct scheduler {
+	struct reconciler reconciler;
+	struct pass pass;
+	unsigned max_active_jobs;
+	char *project_number;
+
+	/* The scheduler's thread alone: */
+	struct job_run **runs; /* by id */
+	size_t run_count, run_size;
+	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
+	int64_t engine_lost_ns; /* wall clock of the last loss; 0: none */
+
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* the queue, or idleness */
+	struct happening *first, **last;
+	bool stopping, idle;
+	bool engine_answers;
+	char engine_text[256];
+};
+
+/* Thread: any. Takes @happening; NULL (memory ran out) is logged: the periodic listing repairs it. */
+void scheduler_post(struct scheduler *scheduler, struct happening *happening);
+struct happening *happening_new(enum happening_kind kind, int64_t job);
+struct happening *happening_of_engine(const struct engine_event *event);
+void happening_free(struct happening *happening);
+/* Posts a happening to its scheduler: a callback for others' threads. */
+void happening_deliver(void *happening);
+
+struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
+/* Takes @row; the run is dirty. */
+enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err);
+void scheduler_remove(struct scheduler *scheduler, struct job_run *run);
+
+/* Brings what is seen of the jobs up to what the engine said. sight.c */
+void sight_update(struct scheduler *scheduler, const struct engine_event *event);
+/* Reads the output of every replica that has some and is not being read. sight.c */
+void sight_follow(struct scheduler *scheduler, struct job_run *run);
+/* Steps of all dirty jobs until none has one left. passes.c */
+void scheduler_reconcile(struct scheduler *scheduler);
+/* The next instant (monotonic) at which a job must be looked at again. passes.c */
+int64_t scheduler_deadline_us(const struct scheduler *scheduler);

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the engine said, folded into what is known of the jobs. Every event may come twice. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+#include "store/logs.h"
+
+enum {
+	HOLD_AFTER_FAILURE_US = 1000000,
+	SIGNAL_EXIT_KILL = 137,
+	SIGNAL_EXIT_TERM = 143,
+	ENGINE_LOST_EXIT = 255, /* what an engine reports of containers that died with the machine */
+};
+
+static void hold(struct scheduler *scheduler, struct job_run *run)
+{
+	run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US;
+}
+
+static struct replica_run *find_replica(struct scheduler *scheduler, const struct replica_key *key,
+					struct job_run **ret_run)
+{
+	struct job_run *run = scheduler_find(scheduler, key->job);
+
+	*ret_run = run;
+	if (!run || run->row->attempt != key->attempt)
+		return NULL;
+	return job_run_replica(run, key->role, key->index);
+}
+
+void sight_follow(struct scheduler *scheduler, struct job_run *run)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+
+	for (size_t i = 0; i < run->replica_count; i++) {
+		struct replica_run *replica = &run->replicas[i];
+		const struct replica_key *key = &replica->key;
+		struct log_position from = { 0 };
+		struct error err AUTO_ERROR = { 0 };
+
+		if (replica->follows || (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED))
+			continue;
+		if (log_pump_open(scheduler->reconciler.pump, run->plan, key, &err) ||
+		    log_position_get(scheduler->reconciler.store, key->job, key->attempt, key->role, key->index,
+				     &from.stdout_ns, &from.stderr_ns, &err)) {
+			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
+				  err.text ? err.text : "");
+			hold(scheduler, run);
+			continue;
+		}
+		replica->follows = true;
+		engine->ops->follow_logs(engine, key, &from);
+	}
+}
+
+/* Whether an exit is the engine's doing rather than the program's: it was killed after the engine went
+ * away, or died together with the machine. */
+static bool exit_is_loss(const struct scheduler *scheduler, const struct replica_status *status, bool at_adoption)
+{
+	bool killed = status->exit_code == SIGNAL_EXIT_KILL || status->exit_code == SIGNAL_EXIT_TERM ||
+		      status->exit_code == ENGINE_LOST_EXIT;
+
+	if (at_adoption && status->exit_code == ENGINE_LOST_EXIT)
+		return true;
+	return killed && !status->out_of_memory && scheduler->engine_lost_ns &&
+	       status->finished_ns >= scheduler->engine_lost_ns;
+}
+
+static void fold_exit(struct scheduler *scheduler, struct replica_run *replica, const struct replica_status *status,
+		      bool at_adoption)
+{
+	replica->seen = SEEN_EXITED;
+	replica->exit_code = status->exit_code;
+	replica->out_of_memory = status->out_of_memory;
+	if (replica->end == END_NONE)
+		replica->end = exit_is_loss(scheduler, status, at_adoption) && !replica->stop_asked ? END_LOST : END_EXIT;
+}
+
+/* Gone: by our wish, or behind our back, which a job whose end is open does not survive. */
+static void fold_removed(struct replica_run *replica)
+{
+	if (!replica->remove_asked && replica->end == END_NONE && replica->seen >= SEEN_STARTING)
+		replica->end = END_LOST;
+	if (replica->follows && !replica->logs_ended && replica->remove_asked)
+		replica->logs_ended = replica->logs_stored = true;
+	replica->seen = SEEN_NOTHING;
+	replica->missing = false;
+}
+
+static void fold_refusal(struct replica_run *replica, const char *text)
+{
+	if (replica->end != END_NONE)
+		return;
+	replica->end = END_REFUSED;
+	free(replica->refusal);
+	replica->refusal = strdup(text);
+}
+
+static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			const struct replica_status *status)
+{
+	bool first = !run->sighted;
+
+	replica->missing = false;
+	switch (status->sight) {
+	case REPLICA_CREATED:
+		if (first)
+			replica->seen = SEEN_CREATED;
+		break;
+	case REPLICA_RUNNING:
+		if (first || replica->seen == SEEN_CREATED || replica->seen == SEEN_STARTING)
+			replica->seen = SEEN_RUNNING;
+		break;
+	case REPLICA_EXITED:
+		if (first || replica->seen != SEEN_EXITED)
+			fold_exit(scheduler, replica, status, first);
+		break;
+	}
+}
+
+/* Not in a listing. The first one after the engine came up is exact; a later one may have been taken
+ * before the container was made, so that only the second in a row counts. */
+static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
+{
+	if (!run->sighted) {
+		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING && replica->end == END_NONE)
+			replica->end = END_LOST;
+		fold_removed(replica);
+		return;
+	}
+	if (replica->seen == SEEN_NOTHING || replica->seen == SEEN_CREATING)
+		return;
+	if (replica->missing) {
+		fold_removed(replica);
+		return;
+	}
+	replica->missing = true;
+	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+}
+
+static const struct replica_status *listed(const struct engine_event *event, const struct replica_key *key)
+{
+	for (size_t i = 0; i < event->replica_count; i++) {
+		const struct replica_key *one = &event->replicas[i].key;
+
+		if (one->job == key->job && one->attempt == key->attempt && one->role == key->role &&
+		    one->index == key->index)
+			return &event->replicas[i];
+	}
+	return NULL;
+}
+
+static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run, const struct engine_event *event)
+{
+	bool first = !run->sighted;
+
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_status *status = listed(event, &run->replicas[i].key);
+
+		if (status)
+			fold_listed(scheduler, run, &run->replicas[i], status);
+		else
+			fold_unlisted(scheduler, run, &run->replicas[i]);
+	}
+	for (size_t i = 0; first && i < event->network_count; i++) {
+		if (event->networks[i].job != run->row->id)
+			continue;
+		run->network = NETWORK_READY;
+		run->network_status = event->networks[i];
+	}
+	run->sighted = true;
+	run->dirty = true;
+}
+
+/* What the engine holds of jobs that are over, of earlier attempts, or of nobody. */
+static void remove_strays(struct scheduler *scheduler, const struct engine_event *event)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+
+	for (size_t i = 0; i < event->replica_count; i++) {
+		const struct replica_key *key = &event->replicas[i].key;
+		struct job_run *run;
+
+		if (find_replica(scheduler, key, &run))
+			continue;
+		log_event(LOG_INFO, "stray-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
+			  role_name(key->role), key->index, key->attempt);
+		engine->ops->remove_replica(engine, key);
+	}
+	for (size_t i = 0; i < event->network_count; i++)
+		if (!scheduler_find(scheduler, event->networks[i].job))
+			engine->ops->remove_network(engine, event->networks[i].job);
+}
+
+static void on_listing(struct scheduler *scheduler, const struct engine_event *event)
+{
+	scheduler->engine_listed = true;
+	for (size_t i = 0; i < scheduler->run_count; i++)
+		if (scheduler->runs[i]->plan)
+			fold_listing_of_job(scheduler, scheduler->runs[i], event);
+	remove_strays(scheduler, event);
+}
+
+static void engine_text_set(struct scheduler *scheduler, bool answers, const char *text)
+{
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->engine_answers = answers;
+	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "%s", text);
+	pthread_mutex_unlock(&scheduler->mutex);
+}
+
+static void on_up(struct scheduler *scheduler, const struct engine_event *event)
+{
+	scheduler->engine_up = true;
+	scheduler->engine_down = scheduler->engine_listed = false;
+	engine_text_set(scheduler, true, event->text);
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		job_run_unsee(scheduler->runs[i]);
+		scheduler->runs[i]->told_down = false;
+	}
+}
+
+static void on_down(struct scheduler *scheduler, const struct engine_event *event)
+{
+	if (scheduler->engine_up)
+		scheduler->engine_lost_ns = clock_wall_ns(scheduler->reconciler.clock);
+	scheduler->engine_up = scheduler->engine_listed = false;
+	scheduler->engine_down = true;
+	engine_text_set(scheduler, false, event->text);
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		job_run_unsee(scheduler->runs[i]);
+		scheduler->runs[i]->dirty = true;
+	}
+}
+
+static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role, const struct engine_event *event)
+{
+	switch (event->kind) {
+	case ENGINE_IMAGE_READY:
+		free(run->image_ids[role]);
+		run->image_ids[role] = strdup(event->text);
+		break;
+	case ENGINE_IMAGE_FAILED:
+		run->image_asked[role] = false;
+		if (event->status == STATUS_UNAVAILABLE)
+			hold(scheduler, run);
+		else
+			fold_refusal(job_run_replica(run, role, 0), event->text);
+		break;
+	default:
+		break;
+	}
+	run->dirty = true;
+}
+
+static void on_image(struct scheduler *scheduler, const struct engine_event *event)
+{
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		struct job_run *run = scheduler->runs[i];
+		bool concerned = false;
+
+		for (int role = 0; run->plan && role < ROLE_COUNT; role++) {
+			if (!run->image_asked[role] || run->image_ids[role] ||
+			    strcmp(run->plan->pools[role].image, event->image) != 0)
+				continue;
+			fold_image(scheduler, run, (enum role)role, event);
+			concerned = true;
+		}
+		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS)
+			job_run_say(run, SEVERITY_INFO, "%s", event->text);
+	}
+}
+
+static void on_network(struct scheduler *scheduler, const struct engine_event *event)
+{
+	struct job_run *run = scheduler_find(scheduler, event->job);
+
+	if (!run)
+		return;
+	run->dirty = true;
+	if (event->kind == ENGINE_NETWORK_READY && run->network == NETWORK_CREATING) {
+		run->network = NETWORK_READY;
+		run->network_status = event->networks[0];
+	} else if (event->kind == ENGINE_NETWORK_REMOVED) {
+		run->network = NETWORK_NONE;
+	} else if (event->kind == ENGINE_NETWORK_FAILED) {
+		run->network = NETWORK_NONE;
+		if (event->status == STATUS_UNAVAILABLE)
+			hold(scheduler, run);
+		else if (run->replica_count)
+			fold_refusal(&run->replicas[0], event->text);
+	}
+}
+
+static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			      const struct engine_event *event)
+{
+	if (event->status == STATUS_UNAVAILABLE) {
+		/* Nobody knows what became of it: look again. */
+		run->sighted = false;
+		hold(scheduler, run);
+		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+		return;
+	}
+	replica->seen = replica->seen == SEEN_STARTING ? SEEN_CREATED : SEEN_NOTHING;
+	fold_refusal(replica, event->text);
+}
+
+/* All of a replica's lines were offered; once they can be read, its container may go. */
+static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
+{
+	struct happening *happening =
+		replica->logs_ended ? NULL : happening_new(HAPPENED_LOGS_STORED, replica->key.job);
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!happening)
+		return;
+	happening->key = replica->key;
+	happening->to = scheduler;
+	replica->logs_ended = true;
+	if (log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err)) {
+		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
+		replica->logs_ended = replica->follows = false;
+		happening_free(happening);
+	}
+}
+
+static void on_replica(struct scheduler *scheduler, const struct engine_event *event)
+{
+	const struct replica_status *status = &event->replicas[0];
+	struct job_run *run;
+	struct replica_run *replica = find_replica(scheduler, &status->key, &run);
+
+	if (!replica)
+		return;
+	run->dirty = true;
+	switch (event->kind) {
+	case ENGINE_REPLICA_CREATED:
+		if (replica->seen == SEEN_CREATING)
+			replica->seen = SEEN_CREATED;
+		break;
+	case ENGINE_REPLICA_STARTED:
+		if (replica->seen == SEEN_STARTING)
+			replica->seen = SEEN_RUNNING;
+		break;
+	case ENGINE_REPLICA_EXITED:
+		fold_exit(scheduler, replica, status, false);
+		break;
+	case ENGINE_REPLICA_REMOVED:
+		fold_removed(replica);
+		break;
+	case ENGINE_REPLICA_FAILED:
+		on_replica_failed(scheduler, run, replica, event);
+		break;
+	case ENGINE_LOGS_ENDED:
+		on_logs_ended(scheduler, replica);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A stop or a removal failed: ask again after a while. */
+static void on_failed(struct scheduler *scheduler, const struct engine_event *event)
+{
+	int64_t job = event->replica_count ? event->replicas[0].key.job : event->job;
+	struct job_run *run = scheduler_find(scheduler, job);
+
+	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
+	if (!run)
+		return;
+	for (size_t i = 0; i < run->replica_count; i++)
+		run->replicas[i].stop_asked = run->replicas[i].remove_asked = false;
+	if (run->network == NETWORK_REMOVING)
+		run->network = NETWORK_READY;
+	hold(scheduler, run);
+	run->dirty = true;
+}
+
+void sight_update(struct scheduler *scheduler, const struct engine_event *event)
+{
+	switch (event->kind) {
+	case ENGINE_UP:
+		on_up(scheduler, event);
+		break;
+	case ENGINE_DOWN:
+		on_down(scheduler, event);
+		break;
+	case ENGINE_LISTING:
+		on_listing(scheduler, event);
+		break;
+	case ENGINE_IMAGE_PROGRESS:
+	case ENGINE_IMAGE_READY:
+	case ENGINE_IMAGE_FAILED:
+		on_image(scheduler, event);
+		break;
+	case ENGINE_NETWORK_READY:
+	case ENGINE_NETWORK_FAILED:
+	case ENGINE_NETWORK_REMOVED:
+		on_network(scheduler, event);
+		break;
+	case ENGINE_REPLICA_CREATED:
+	case ENGINE_REPLICA_STARTED:
+	case ENGINE_REPLICA_FAILED:
+	case ENGINE_REPLICA_EXITED:
+	case ENGINE_REPLICA_REMOVED:
+	case ENGINE_LOGS_ENDED:
+		on_replica(scheduler, event);
+		break;
+	case ENGINE_FAILED:
+		on_failed(scheduler, event);
+		break;
+	}
+}

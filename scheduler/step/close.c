@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last words of a job, written before its final state, so that whoever sees the end can read them. */
+#include "scheduler/steps.h"
+
+#include "store/logs.h"
+
+static const char *last_words(enum job_state verdict)
+{
+	switch (verdict) {
+	case JOB_SUCCEEDED:
+		return "Job completed successfully.";
+	case JOB_CANCELLED:
+		return "Job cancelled.";
+	default:
+		return "Job failed.";
+	}
+}
+
+void step_close(struct reconciler *reconciler, struct job_run *run)
+{
+	struct planned_change *planned = pass_add(reconciler->pass, run, run->row->state);
+
+	if (!planned)
+		return;
+	planned->change.tears_down = true;
+	if (run->row->started_us)
+		job_run_say(run, SEVERITY_INFO, "Finished tearing down training program.");
+	job_run_say(run, run->row->verdict == JOB_FAILED ? SEVERITY_ERROR : SEVERITY_INFO, "%s",
+		    last_words(run->row->verdict));
+	/* The network goes meanwhile; the final state waits for both. */
+	if (run->network == NETWORK_READY)
+		step_clear(reconciler, run);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All replicas are up: the job is RUNNING. */
+#include "scheduler/steps.h"
+
+#include "store/logs.h"
+
+void step_declare_running(struct reconciler *reconciler, struct job_run *run)
+{
+	struct planned_change *planned = pass_add(reconciler->pass, run, JOB_RUNNING);
+
+	if (!planned)
+		return;
+	if (!run->row->running_us)
+		planned->change.running_us = clock_wall_us(reconciler->clock);
+	job_run_say(run, SEVERITY_INFO, "Job is running.");
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stores why a job failed or was cancelled, once all it wrote can be read, and says it in the log. */
+#include "scheduler/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/cluster_spec.h"
+#include "store/logs.h"
+
+enum { TAIL_LINES = 20 };
+
+/* The end of what the first replica that failed by itself wrote to stderr. */
+static char *stderr_tail(struct reconciler *reconciler, const struct job_run *run)
+{
+	struct error err AUTO_ERROR = { 0 };
+	char task[REPLICA_NAME_MAX];
+	char *tail = NULL;
+
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if (replica->end != END_EXIT || replica->exit_code == 0 || replica->stop_asked)
+			continue;
+		replica_task_name(replica->key.role, replica->key.index, task);
+		if (log_stderr_tail(reconciler->store, run->row->id, task, TAIL_LINES, &tail, &err))
+			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"", run->row->job_id,
+				  task, err.text ? err.text : "");
+		return tail;
+	}
+	return NULL;
+}
+
+void step_explain(struct reconciler *reconciler, struct job_run *run)
+{
+	struct planned_change *planned = pass_add(reconciler->pass, run, run->row->state);
+	const char *reason = run->row->verdict_message ? run->row->verdict_message : "";
+	AUTO(string) char *tail = NULL;
+
+	if (!planned)
+		return;
+	if (run->row->verdict == JOB_FAILED) {
+		tail = stderr_tail(reconciler, run);
+		planned->error_message =
+			error_message_text(reason, tail, reconciler->project_number, run->row->job_id);
+		job_run_say(run, SEVERITY_ERROR, "%s", planned->error_message ? planned->error_message : reason);
+	} else {
+		planned->error_message = strdup(reason);
+	}
+	if (run->row->started_us)
+		job_run_say(run, SEVERITY_INFO, "Tearing down training program.");
+}

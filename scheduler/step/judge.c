@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes down what the exits of the replicas decided, before anything is torn down for it. */
+#include "scheduler/steps.h"
+
+#include <stdlib.h>
+
+#include "daemon/base/log.h"
+#include "store/logs.h"
+
+void step_judge(struct reconciler *reconciler, struct job_run *run)
+{
+	struct judgement judgement = job_run_judge(run);
+	struct planned_change *planned = pass_add(reconciler->pass, run, run->row->state);
+
+	if (!planned) {
+		free(judgement.message);
+		return;
+	}
+	planned->change.decides = true;
+	planned->change.verdict = judgement.verdict;
+	planned->verdict_message = judgement.message;
+	if (judgement.verdict == JOB_PREPARING)
+		job_run_say(run, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).", judgement.message,
+			    run->row->attempt + 1);
+	if (judgement.verdict == JOB_SUCCEEDED)
+		job_run_say(run, SEVERITY_INFO, "Tearing down training program.");
+	log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s attempt=%u", run->row->project,
+		  run->row->job_id, job_state_name(judgement.verdict), run->row->attempt);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/steps.h: the steps themselves, one file each under step/.
+ *
+ * A step asks the engine for something (safe to repeat), or adds one change of the job's row to the
+ * pass, which commits all changes together and then looks at each changed job again. What the engine
+ * is asked for follows from the stored row alone, so that a crash at any point only asks again.
+ * Thread: the scheduler's. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+#include "scheduler/job_run.h"
+#include "scheduler/reconcile.h"
+
+struct store;
+struct log_pump;
+
+struct reconciler {
+	struct store *store;
+	struct engine *engine;
+	const struct clock *clock;
+	struct log_pump *pump;
+	const char *project_number; /* for the link in errorMessage */
+	unsigned stop_grace_s;      /* SIGTERM to SIGKILL when a job is cancelled */
+	struct pass *pass;
+};
+
+/* The changes of one pass. */
+struct planned_change {
+	struct job_run *run;
+	struct job_change change;
+	struct service_line *lines; /* the run's notes and the step's own */
+	char *error_message, *verdict_message;
+};
+
+struct pass {
+	struct planned_change *planned;
+	size_t count, size;
+};
+
+/* Adds a change of @run's row, from its present state to @to; the run's notes go with it.
+ * The caller fills the rest of the returned change before it returns; NULL when memory ran out. */
+struct planned_change *pass_add(struct pass *pass, struct job_run *run, enum job_state to);
+void pass_clear(struct pass *pass);
+
+typedef void (*step_function)(struct reconciler *reconciler, struct job_run *run);
+
+void step_admit(struct reconciler *reconciler, struct job_run *run);
+void step_fetch(struct reconciler *reconciler, struct job_run *run);
+void step_create(struct reconciler *reconciler, struct job_run *run);
+void step_start(struct reconciler *reconciler, struct job_run *run);
+void step_declare_running(struct reconciler *reconciler, struct job_run *run);
+void step_judge(struct reconciler *reconciler, struct job_run *run);
+void step_expire(struct reconciler *reconciler, struct job_run *run);
+void step_stop(struct reconciler *reconciler, struct job_run *run);
+void step_remove(struct reconciler *reconciler, struct job_run *run);
+void step_explain(struct reconciler *reconciler, struct job_run *run);
+void step_retry(struct reconciler *reconciler, struct job_run *run);
+void step_close(struct reconciler *reconciler, struct job_run *run);
+void step_clear(struct reconciler *reconciler, struct job_run *run);
+void step_finish(struct reconciler *reconciler, struct job_run *run);
+
+/* Whether a replica may be removed: nothing of it is still to be read. */
+bool replica_is_removable(const struct replica_run *replica);
+/* Whether output of it is still to be stored. */
+bool replica_is_unread(const struct replica_run *replica);
+/* The instant (monotonic) at which a limit of the job passes; INT64_MAX: none. */
+int64_t job_deadline_us(const struct job_run *run, int64_t wall_us, int64_t mono_us);

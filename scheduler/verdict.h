@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/verdict.h: what the exits of a job's replicas mean for the job, and in which words.
+ * Pure.
+ *
+ *   master 0 exits 0                      SUCCEEDED; the others are stopped, whatever they do
+ *   another replica exits 0               nothing
+ *   ordinary non-zero exit, out of memory FAILED
+ *   SIGABRT, SIGSEGV (6, 134, 11, 139)    the whole job again, up to 3 times, then FAILED
+ *   lost with the engine                  the whole job again, up to 2 times, then FAILED
+ * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scheduler/plan.h"
+#include "store/job_state.h"
+
+enum replica_end {
+	END_NONE,    /* not ended */
+	END_EXIT,    /* by itself, with exit_code */
+	END_LOST,    /* by the engine's doing: it restarted, or somebody removed the container */
+	END_REFUSED, /* the engine would not start it; text says why */
+};
+
+struct replica_outcome {
+	enum role role;
+	unsigned index;
+	enum replica_end end;
+	int exit_code; /* 128+n for signal n */
+	bool out_of_memory;
+	const char *text; /* REFUSED */
+};
+
+struct judgement {
+	/* UNSPECIFIED: nothing is decided; PREPARING: try the whole job again */
+	enum job_state verdict;
+	char *message; /* errorMessage's first sentences, or why it is tried again; NULL for SUCCEEDED */
+};
+
+/* @attempt: which try of the whole job these are the outcomes of, from 1. The message is the caller's. */
+struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count, unsigned attempt);
+
+/* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr,
+ * and where to look further. The caller frees. */
+char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number, const char *job_id);
