@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/health.h"
+
+#include "daemon/base/json.h"
+
+static enum status health_get(struct call *call, struct error *err)
+{
+	const struct health *health = call->context;
+	AUTO(json) json_t *answer = json_pack("{ss ss}", "status", "ok", "version", health->version);
+
+	if (!answer)
+		return error_no_memory(err);
+	if (health->details_add)
+		health->details_add(health->arg, answer);
+	json_write(&call->answer, answer);
+	return STATUS_OK;
+}
+
+const struct route health_routes[] = {
+	{ "GET", "/healthz", health_get, NULL, NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL, NULL },
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/http/exchange.h: one request from its head to its answer, without a socket.
+ *
+ * begin (refuse or route) -> receive (each piece of the body) -> end (parameters, messages, handler,
+ * answer). What is refused at the beginning is still received, and answered at the end: a client that
+ * writes its body reads the answer only then. Thread: the connection's. */
+#include <pthread.h>
+
+#include "api/http/body.h"
+#include "api/http/error_body.h"
+#include "api/http/guard.h"
+#include "api/http/http.h"
+#include "api/http/parameters.h"
+#include "api/http/request.h"
+#include "api/http/router.h"
+
+/* What all exchanges share. */
+struct exchange_rules {
+	const struct family *families;
+	const struct clock *clock;
+	struct guard guard;
+	size_t body_limit_bytes;
+	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
+	pthread_mutex_t *large_bodies;
+};
+
+enum { LARGE_BODY_BYTES = 1 << 20 };
+
+struct exchange {
+	const struct exchange_rules *rules;
+	char *raw;	    /* the request's target, owned */
+	const char *method; /* the one to route: X-HTTP-Method-Override is applied */
+	bool begun;
+	bool query_in_body; /* an overridden GET: its form body continues the query */
+	struct head head;
+	struct target target;
+	struct query query;
+	struct query form;
+	struct match match;
+	struct body body;
+	struct parameters parameters;
+	int64_t begun_us;
+
+	/* Set once something was refused or has failed; the handler runs only while this is OK. */
+	enum status failed;
+	enum refusal refusal;
+	struct error error;
+
+	/* The answer. */
+	unsigned http_status;
+	struct text answer;
+	const char *content_type;
+};
+
+struct exchange *exchange_new(const char *raw_target);
+void exchange_free(struct exchange *exchange);
+
+/* @head is borrowed until the end. True when the answer is due at once (exchange_end comes next): the
+ * client waits for a go-ahead that it will not get, where the body ends is in doubt, or it is beyond all measure. */
+bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
+		    const char *version, const struct head *head);
+/* False when the connection is to be cut. */
+bool exchange_receive(struct exchange *exchange, const char *data, size_t length);
+/* Fills the answer. */
+void exchange_end(struct exchange *exchange);
+/* Answers 503: the daemon is about to stop. Instead of exchange_end. */
+void exchange_end_stopping(struct exchange *exchange);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/guard.h"
+
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_SIZE = 256 };
+
+/* Copies the name of "name:port" or "[v6]:port" without brackets and a final dot. */
+static bool name_take(const char *host, char name[NAME_SIZE])
+{
+	const bool bracketed = *host == '[';
+	size_t length = bracketed ? strcspn(++host, "]") : strcspn(host, ":");
+	const char *rest = host + length;
+
+	if (bracketed && *rest++ != ']')
+		return false;
+	if (*rest == ':')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	if (*rest || length == 0 || length >= NAME_SIZE)
+		return false;
+	memcpy(name, host, length);
+	name[length] = '\0';
+	if (bracketed)
+		return strchr(name, ':') != NULL;
+	if (length > 1 && name[length - 1] == '.')
+		name[length - 1] = '\0';
+	return true;
+}
+
+/* The address as 16 bytes, IPv4 mapped into IPv6; false when @name is none. */
+static bool address_read(const char *name, struct in6_addr *ret_address)
+{
+	char mapped[NAME_SIZE + 8] = "::ffff:";
+
+	if (strchr(name, ':'))
+		return inet_pton(AF_INET6, name, ret_address) == 1;
+	strcat(mapped, name);
+	return inet_pton(AF_INET6, mapped, ret_address) == 1;
+}
+
+static bool address_is_loopback(const struct in6_addr *address)
+{
+	return IN6_IS_ADDR_LOOPBACK(address) ||
+	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+static bool address_is_wildcard(const struct in6_addr *address)
+{
+	static const unsigned char zeros[4];
+
+	return IN6_IS_ADDR_UNSPECIFIED(address) ||
+	       (IN6_IS_ADDR_V4MAPPED(address) && memcmp(address->s6_addr + 12, zeros, sizeof(zeros)) == 0);
+}
+
+/* A literal cannot have been rebound by anybody's name server. */
+static bool literal_allowed(const struct guard *guard, const struct in6_addr *address)
+{
+	struct in6_addr own;
+
+	if (address_is_loopback(address))
+		return true;
+	if (!guard->address || !address_read(guard->address, &own))
+		return false;
+	return address_is_wildcard(&own) || memcmp(&own, address, sizeof(own)) == 0;
+}
+
+static bool name_allowed(const struct guard *guard, const char *name)
+{
+	static const char suffix[] = ".localhost";
+	const size_t length = strlen(name);
+
+	if (strcasecmp(name, "localhost") == 0)
+		return true;
+	if (length > strlen(suffix) && strcasecmp(name + length - strlen(suffix), suffix) == 0)
+		return true;
+	for (const char *const *own = guard->hosts; own && *own; own++)
+		if (strcasecmp(name, *own) == 0)
+			return true;
+	return false;
+}
+
+bool guard_host_allowed(const struct guard *guard, const char *host)
+{
+	char name[NAME_SIZE];
+	struct in6_addr address;
+
+	if (!name_take(host, name))
+		return false;
+	return name_allowed(guard, name) ||
+	       (address_read(name, &address) && literal_allowed(guard, &address));
+}
+
+static bool origin_allowed(const struct guard *guard, const char *origin)
+{
+	const char *host = strstr(origin, "://");
+
+	return host && guard_host_allowed(guard, host + 3);
+}
+
+enum status guard_check(const struct guard *guard, const char *host, const char *origin,
+			const char *fetch_site, struct error *err)
+{
+	if (host && !guard_host_allowed(guard, host))
+		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
+				 "The host name of this request is not one of trainyard's.");
+	if (fetch_site && strcasecmp(fetch_site, "cross-site") == 0)
+		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
+				 "Requests from other web sites are refused.");
+	if (origin && !origin_allowed(guard, origin))
+		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
+				 "Requests from other web sites are refused.");
+	return STATUS_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/http/guard.h: keeps web pages away from a daemon on the same machine.
+ *
+ * A page that a browser on this machine shows can send requests to localhost, and a name that its
+ * owner points to 127.0.0.1 makes them look like its own. The first carry an Origin or Sec-Fetch-Site
+ * header, the second a Host that nobody here uses. Pure. Thread: any.
+ * Source: https://www.w3.org/TR/fetch-metadata/ */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+
+struct guard {
+	const char *address;	  /* what the listener is bound to, without brackets */
+	const char *const *hosts; /* further names; ends with NULL; may be NULL */
+};
+
+/* @host is "name", "name:port", "1.2.3.4:port" or "[::1]:port". */
+bool guard_host_allowed(const struct guard *guard, const char *host);
+
+/* Each header may be NULL. Outcome: PERMISSION_DENIED.
+ * Choice: an Origin whose host is allowed passes, whatever its port: it is a page of this machine. */
+enum status guard_check(const struct guard *guard, const char *host, const char *origin,
+			const char *fetch_site, struct error *err);

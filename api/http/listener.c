@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "api/http/exchange.h"
+#include "api/http/http.h"
+#include "api/http/response.h"
+#include "daemon/base/cleanup.h"
+#include "daemon/base/log.h"
+
+enum {
+	BODY_LIMIT_BYTES = 10 << 20,
+	CONNECTION_LIMIT = 512,
+	IDLE_TIMEOUT_S = 75,
+	STACK_BYTES = 512 << 10,
+	HEAD_LIMIT_BYTES = 32 << 10, /* target and headers of one request */
+	COMPLAINTS_MAX = 5,	     /* of libmicrohttpd, in one second */
+};
+
+struct listener {
+	struct MHD_Daemon *daemon;
+	const struct clock *clock;
+	struct exchange_rules rules;
+	pthread_mutex_t large_bodies;
+	uint16_t port;
+
+	/* Each request counts itself, then looks whether the listener stops; who stops it says so, then looks at
+	 * the count: so one of the two sees the other, and no lock is shared by requests. */
+	atomic_uint under_way; /* requests whose handling began and whose answer is not yet sent */
+	atomic_bool stopping;
+
+	pthread_mutex_t lock; /* for waiting, and for what follows */
+	pthread_cond_t idle;
+	int64_t complaint_second;
+	unsigned complaints;
+};
+
+/* Targets are decoded by us, after they were split. */
+static size_t unescape_nothing(void *arg, struct MHD_Connection *connection, char *text)
+{
+	(void)arg, (void)connection;
+	return strlen(text);
+}
+
+/* Its result is the request's *con_cls from the start. */
+static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
+{
+	(void)arg, (void)connection;
+	return exchange_new(target);
+}
+
+static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	(void)kind;
+	head_add(arg, name, value);
+	return MHD_YES;
+}
+
+/* False when the listener is about to close. Counts the request either way. */
+static bool request_enter(struct listener *listener)
+{
+	atomic_fetch_add(&listener->under_way, 1);
+	return !atomic_load(&listener->stopping);
+}
+
+static void request_leave(struct listener *listener)
+{
+	if (atomic_fetch_sub(&listener->under_way, 1) > 1 || !atomic_load(&listener->stopping))
+		return;
+	pthread_mutex_lock(&listener->lock);
+	pthread_cond_broadcast(&listener->idle);
+	pthread_mutex_unlock(&listener->lock);
+}
+
+static enum MHD_Result request_begin(struct listener *listener, struct MHD_Connection *connection,
+				     struct exchange *exchange, const char *method, const char *version)
+{
+	const bool open = request_enter(listener);
+	struct head head = { 0 };
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
+	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open)
+		return MHD_YES;
+	if (open)
+		exchange_end(exchange);
+	else
+		exchange_end_stopping(exchange);
+	return response_queue(connection, exchange, true);
+}
+
+/* Called with the head, with each piece of the body, and once more when it is complete. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *data, size_t *length,
+				  void **held)
+{
+	struct listener *listener = arg;
+	struct exchange *exchange = *held;
+
+	(void)url;
+	if (!exchange)
+		return MHD_NO; /* no memory for it */
+	if (!exchange->begun)
+		return request_begin(listener, connection, exchange, method, version);
+	if (*length) {
+		bool go_on = exchange_receive(exchange, data, *length);
+
+		*length = 0;
+		return go_on ? MHD_YES : MHD_NO;
+	}
+	exchange_end(exchange);
+	return response_queue(connection, exchange, atomic_load(&listener->stopping));
+}
+
+/* Also comes for requests whose head was never understood. */
+static void on_completed(void *arg, struct MHD_Connection *connection, void **held,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct exchange *exchange = *held;
+
+	(void)connection, (void)why;
+	*held = NULL;
+	if (exchange && exchange->begun)
+		request_leave(arg);
+	exchange_free(exchange);
+}
+
+/* Out of descriptors, libmicrohttpd complains a million times a second. */
+static bool complaint_allowed(struct listener *listener)
+{
+	int64_t second = clock_mono_us(listener->clock) / 1000000;
+	bool allowed;
+
+	pthread_mutex_lock(&listener->lock);
+	if (second != listener->complaint_second) {
+		listener->complaint_second = second;
+		listener->complaints = 0;
+	}
+	allowed = listener->complaints < COMPLAINTS_MAX;
+	listener->complaints += allowed;
+	pthread_mutex_unlock(&listener->lock);
+	return allowed;
+}
+
+static void on_complaint(void *arg, const char *format, va_list args)
+{
+	char complaint[512];
+
+	if (!complaint_allowed(arg))
+		return;
+	vsnprintf(complaint, sizeof(complaint), format, args);
+	log_event(LOG_WARNING, "http-complaint", "error=\"%s\"", complaint);
+}
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static bool address_read(const struct listener_options *options, union address *ret_address)
+{
+	union address address = { .v6 = { .sin6_family = AF_INET6, .sin6_port = htons(options->port) } };
+
+	if (inet_pton(AF_INET6, options->address, &address.v6.sin6_addr) != 1) {
+		address =
+			(union address){ .v4 = { .sin_family = AF_INET, .sin_port = htons(options->port) } };
+		if (inet_pton(AF_INET, options->address, &address.v4.sin_addr) != 1)
+			return false;
+	}
+	*ret_address = address;
+	return true;
+}
+
+static void listener_free(struct listener *listener)
+{
+	pthread_cond_destroy(&listener->idle);
+	pthread_mutex_destroy(&listener->lock);
+	pthread_mutex_destroy(&listener->large_bodies);
+	free(listener);
+}
+
+DEFINE_AUTO(listener, struct listener *, listener_free)
+
+static void condition_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static struct listener *listener_new(const struct listener_options *options)
+{
+	struct listener *listener = calloc(1, sizeof(*listener));
+
+	if (!listener)
+		return NULL;
+	pthread_mutex_init(&listener->lock, NULL);
+	pthread_mutex_init(&listener->large_bodies, NULL);
+	condition_init(&listener->idle);
+	listener->clock = options->clock ? options->clock : &system_clock;
+	listener->rules = (struct exchange_rules){
+		.families = options->families,
+		.clock = listener->clock,
+		.guard = { .address = options->address, .hosts = options->hosts },
+		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
+		.large_bodies = &listener->large_bodies,
+	};
+	return listener;
+}
+
+/* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.
+ * Never an AUTO or EPOLL mode, never a suspended connection: both lose clients in 0.9.75. */
+static struct MHD_Daemon *daemon_start(struct listener *listener, const struct listener_options *options,
+				       const union address *address)
+{
+	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC |
+			 MHD_USE_ERROR_LOG | (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+	unsigned connections = options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
+	unsigned idle_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S;
+
+	struct MHD_OptionItem items[] = {
+		/* First, so that it hears of what goes wrong with the others. */
+		{ MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_complaint, listener },
+		{ MHD_OPTION_SOCK_ADDR, 0, (void *)&address->any },
+		{ MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape_nothing, NULL },
+		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
+		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
+		{ MHD_OPTION_CONNECTION_LIMIT, connections, NULL },
+		{ MHD_OPTION_CONNECTION_TIMEOUT, idle_s, NULL },
+		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
+		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+
+	errno = 0;
+	return MHD_start_daemon(flags, options->port, NULL, NULL, on_request, listener, MHD_OPTION_ARRAY,
+				items, MHD_OPTION_END);
+}
+
+enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
+			  struct error *err)
+{
+	union address address;
+
+	if (!address_read(options, &address))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address",
+				 options->address);
+	AUTO(listener) struct listener *listener = listener_new(options);
+	if (!listener)
+		return error_no_memory(err);
+	listener->daemon = daemon_start(listener, options, &address);
+	if (!listener->daemon)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u: %s",
+				 options->address, options->port,
+				 errno ? strerror(errno) : "no threads or sockets to be had");
+	listener->port = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+	*ret_listener = TAKE(listener);
+	return STATUS_OK;
+}
+
+uint16_t listener_port(const struct listener *listener)
+{
+	return listener->port;
+}
+
+static struct timespec deadline_after(unsigned wait_ms)
+{
+	struct timespec deadline;
+
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += wait_ms / 1000;
+	deadline.tv_nsec += (long)(wait_ms % 1000) * 1000000;
+	if (deadline.tv_nsec >= 1000000000) {
+		deadline.tv_nsec -= 1000000000;
+		deadline.tv_sec++;
+	}
+	return deadline;
+}
+
+/* Stopping the daemon drops what is not yet sent: requests under way get their answers first. */
+static void wait_idle(struct listener *listener, unsigned wait_ms)
+{
+	const struct timespec deadline = deadline_after(wait_ms);
+	unsigned left;
+
+	atomic_store(&listener->stopping, true);
+	pthread_mutex_lock(&listener->lock);
+	while (atomic_load(&listener->under_way))
+		if (pthread_cond_timedwait(&listener->idle, &listener->lock, &deadline) == ETIMEDOUT)
+			break;
+	pthread_mutex_unlock(&listener->lock);
+	left = atomic_load(&listener->under_way);
+	if (left)
+		log_event(LOG_WARNING, "http-close-late", "requests=%u", left);
+}
+
+void listener_close(struct listener *listener, unsigned wait_ms)
+{
+	MHD_socket quiet;
+
+	if (!listener)
+		return;
+	quiet = MHD_quiesce_daemon(listener->daemon);
+	wait_idle(listener, wait_ms);
+	MHD_stop_daemon(listener->daemon);
+	if (quiet != MHD_INVALID_SOCKET)
+		close(quiet);
+	listener_free(listener);
+}
+
+void listener_versions_write(struct text *text)
+{
+	text_printf(text, "libmicrohttpd %s, zlib %s", MHD_get_version(), zlibVersion());
+}

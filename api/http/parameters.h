@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/http/parameters.h: the query parameters that every method takes. Pure. Thread: any.
+ * Source: https://cloud.google.com/apis/docs/system-parameters (read 2026-11-20) */
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "api/http/error_body.h"
+#include "api/http/request.h"
+
+struct parameters {
+	bool compact; /* prettyPrint=false */
+	enum error_form form;
+	const char *fields; /* a partial response's mask, borrowed; NULL: all */
+};
+
+/* Takes the system's parameters out of @query; the others are appended to @rest as [name, value].
+ * All are read even when one is refused, so that the refusal itself has the right form. */
+enum status parameters_take(const struct query *query, struct parameters *parameters, json_t *rest,
+			    struct error *err);

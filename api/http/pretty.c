@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/pretty.h"
+
+#include <string.h>
+
+enum { DEPTH_SHOWN_MAX = 128, PIECE_BYTES = 2048 };
+
+/* Tokens are short: they are gathered here, and appended piece by piece. */
+struct printer {
+	struct text *text;
+	size_t depth;
+	size_t used;
+	char piece[PIECE_BYTES];
+};
+
+static void flush(struct printer *printer)
+{
+	text_append(printer->text, printer->piece, printer->used);
+	printer->used = 0;
+}
+
+static inline void put(struct printer *printer, const char *data, size_t length)
+{
+	if (length > PIECE_BYTES - printer->used)
+		flush(printer);
+	if (length > PIECE_BYTES) {
+		text_append(printer->text, data, length);
+		return;
+	}
+	memcpy(printer->piece + printer->used, data, length);
+	printer->used += length;
+}
+
+static void line_break(struct printer *printer)
+{
+	static const char indent[1 + 2 * DEPTH_SHOWN_MAX] = { '\n', [1 ... 2 * DEPTH_SHOWN_MAX] = ' ' };
+	const size_t depth = printer->depth < DEPTH_SHOWN_MAX ? printer->depth : DEPTH_SHOWN_MAX;
+
+	put(printer, indent, 1 + 2 * depth);
+}
+
+/* The length of the string literal at @json, with its quotes. */
+static size_t string_length(const char *json, size_t left)
+{
+	for (size_t i = 1; i < left; i++) {
+		if (json[i] == '\\')
+			i++;
+		else if (json[i] == '"')
+			return i + 1;
+	}
+	return left;
+}
+
+/* The length of a number, true, false or null. */
+static size_t word_length(const char *json, size_t left)
+{
+	size_t length = 1;
+
+	while (length < left && !memchr(",:{}[]\" \t\r\n", json[length], 11))
+		length++;
+	return length;
+}
+
+static size_t blank_length(const char *json, size_t left)
+{
+	size_t length = 0;
+
+	while (length < left && memchr(" \t\r\n", json[length], 4))
+		length++;
+	return length;
+}
+
+/* After an opening brace: closes it at once when nothing is in it. Returns the bytes consumed. */
+static size_t open_write(struct printer *printer, const char *json, size_t left)
+{
+	const char close = json[0] == '{' ? '}' : ']';
+	size_t used = 1 + blank_length(json + 1, left - 1);
+
+	put(printer, json, 1);
+	if (used < left && json[used] == close) {
+		put(printer, json + used, 1);
+		return used + 1;
+	}
+	printer->depth++;
+	line_break(printer);
+	return used;
+}
+
+static size_t token_write(struct printer *printer, const char *json, size_t left)
+{
+	size_t length;
+
+	switch (json[0]) {
+	case '{':
+	case '[':
+		return open_write(printer, json, left);
+	case '}':
+	case ']':
+		printer->depth -= printer->depth > 0;
+		line_break(printer);
+		put(printer, json, 1);
+		return 1;
+	case ',':
+		put(printer, json, 1);
+		line_break(printer);
+		return 1;
+	case ':':
+		put(printer, ": ", 2);
+		return 1;
+	case ' ':
+	case '\t':
+	case '\r':
+	case '\n':
+		return 1;
+	case '"':
+		length = string_length(json, left);
+		break;
+	default:
+		length = word_length(json, left);
+		break;
+	}
+	put(printer, json, length);
+	return length;
+}
+
+void pretty_write(struct text *text, const char *json, size_t length)
+{
+	struct printer printer;
+
+	printer.text = text;
+	printer.depth = printer.used = 0; /* and not the piece, which is written before it is read */
+	for (size_t i = 0; i < length;)
+		i += token_write(&printer, json + i, length - i);
+	put(&printer, "\n", 1);
+	flush(&printer);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/request.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/base/text.h"
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* Writes the decoded text and its NUL at *at and moves *at past them. NULL when it cannot be decoded. */
+static const char *decode(const char *raw, size_t length, bool plus_is_space, char **at)
+{
+	char *const start = *at;
+	char *out = start;
+
+	for (size_t i = 0; i < length; i++) {
+		char c = raw[i];
+
+		if (c == '%') {
+			int high = i + 2 < length ? hex_value(raw[i + 1]) : -1;
+			int low = i + 2 < length ? hex_value(raw[i + 2]) : -1;
+
+			if (high < 0 || low < 0 || (high == 0 && low == 0))
+				return NULL;
+			c = (char)(high * 16 + low);
+			i += 2;
+		} else if (c == '+' && plus_is_space) {
+			c = ' ';
+		} else if (c == '\0') {
+			return NULL;
+		}
+		*out++ = c;
+	}
+	*out = '\0';
+	*at = out + 1;
+	return utf8_valid(start, (size_t)(out - start)) ? start : NULL;
+}
+
+static enum status refuse_target(struct error *err, const char *why)
+{
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid request target: %s.", why);
+}
+
+static bool printable(const char *raw)
+{
+	for (const unsigned char *c = (const unsigned char *)raw; *c; c++)
+		if (*c <= ' ' || *c == 0x7f || *c == '#')
+			return false;
+	return true;
+}
+
+/* Moves *raw of "http://host/path" to its path, and copies the authority to *at. */
+static void authority_take(const char **raw, struct target *target, char **at)
+{
+	static const char *const schemes[] = { "http://", "https://" };
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		size_t length = strlen(schemes[i]);
+		size_t authority;
+
+		if (strncasecmp(*raw, schemes[i], length) != 0)
+			continue;
+		*raw += length;
+		authority = strcspn(*raw, "/?");
+		target->authority = *at;
+		memcpy(*at, *raw, authority);
+		(*at)[authority] = '\0';
+		*at += authority + 1;
+		*raw += authority;
+		return;
+	}
+}
+
+/* The last raw colon of a segment parts it from a verb. */
+static bool verb_take(const char *raw, size_t length, struct target *target, char **at)
+{
+	const char *colon = memrchr(raw, ':', length);
+
+	if (!colon)
+		return true;
+	target->stem = decode(raw, (size_t)(colon - raw), false, at);
+	target->verb = decode(colon + 1, length - (size_t)(colon - raw) - 1, false, at);
+	return target->stem && target->verb;
+}
+
+static enum status path_split(const char *path, size_t length, struct target *target, char **at,
+			      struct error *err)
+{
+	const char *const end = path + length;
+
+	for (const char *segment = path + 1;; segment++) {
+		const char *slash = memchr(segment, '/', (size_t)(end - segment));
+		size_t segment_length = (size_t)((slash ? slash : end) - segment);
+		const char *decoded = decode(segment, segment_length, false, at);
+
+		if (!decoded || (!slash && !verb_take(segment, segment_length, target, at)))
+			return refuse_target(err,
+					     "its path holds an escape or a character that cannot be read");
+		if (strcmp(decoded, ".") == 0 || strcmp(decoded, "..") == 0)
+			return refuse_target(err, "its path holds a dot segment");
+		if (target->segment_count == SEGMENT_LIMIT)
+			return error_set(err, STATUS_NOT_FOUND, NULL,
+					 "Method not found: the path is too deep.");
+		target->segments[target->segment_count++] = decoded;
+		if (!slash)
+			return STATUS_OK;
+		segment = slash;
+	}
+}
+
+enum status target_parse(const char *raw, struct target *ret_target, struct error *err)
+{
+	/* Segments, the last one a second time as stem and verb, the authority, the query; and NULs. */
+	const size_t raw_length = strlen(raw);
+	struct target target = { .memory = malloc(3 * raw_length + SEGMENT_LIMIT + 8) };
+	char *at = target.memory;
+	size_t path_length;
+	enum status rc;
+
+	if (!target.memory)
+		return error_no_memory(err);
+	authority_take(&raw, &target, &at);
+	path_length = strcspn(raw, "?");
+	if (!printable(raw) || (target.authority && !printable(target.authority)))
+		rc = refuse_target(err, "it holds a space, a control character or a fragment");
+	else if (raw[0] != '/')
+		rc = refuse_target(err, "it is not a path");
+	else
+		rc = path_split(raw, path_length, &target, &at, err);
+	if (rc) {
+		target_deinit(&target);
+		return rc;
+	}
+	target.query = strcpy(at, raw[path_length] ? raw + path_length + 1 : "");
+	*ret_target = target;
+	return STATUS_OK;
+}
+
+void target_deinit(struct target *target)
+{
+	free(target->memory);
+	*target = (struct target){ 0 };
+}
+
+static size_t pairs_bound(const char *raw, size_t length)
+{
+	size_t bound = 1;
+
+	for (size_t i = 0; i < length; i++)
+		bound += raw[i] == '&';
+	return bound;
+}
+
+static enum status pair_add(struct query *query, const char *raw, size_t length, char **at, struct error *err)
+{
+	const char *equals = memchr(raw, '=', length);
+	size_t name_length = equals ? (size_t)(equals - raw) : length;
+	struct query_pair pair = {
+		.name = decode(raw, name_length, true, at),
+		.value = equals ? decode(equals + 1, length - name_length - 1, true, at) : "",
+	};
+
+	if (!pair.name || !pair.value)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid query: it holds an escape or a character that cannot be read.");
+	query->pairs[query->count++] = pair;
+	return STATUS_OK;
+}
+
+enum status query_parse(const char *raw, size_t length, struct query *ret_query, struct error *err)
+{
+	const size_t bound = pairs_bound(raw, length);
+	struct query query = { 0 };
+	enum status rc = STATUS_OK;
+	char *at;
+
+	if (length == 0) {
+		*ret_query = query;
+		return STATUS_OK;
+	}
+	if (bound > PAIR_LIMIT)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid query: more than %d parameters.", PAIR_LIMIT);
+	query.memory = at = malloc(length + 2 * bound);
+	query.pairs = calloc(bound, sizeof(*query.pairs));
+	if (!query.memory || !query.pairs)
+		rc = error_no_memory(err);
+	for (const char *pair = raw, *end = raw + length; !rc && pair < end; pair++) {
+		const char *next = memchr(pair, '&', (size_t)(end - pair));
+		size_t pair_length = (size_t)((next ? next : end) - pair);
+
+		if (pair_length)
+			rc = pair_add(&query, pair, pair_length, &at, err);
+		pair += pair_length;
+	}
+	if (rc) {
+		query_deinit(&query);
+		return rc;
+	}
+	*ret_query = query;
+	return STATUS_OK;
+}
+
+void query_deinit(struct query *query)
+{
+	free(query->memory);
+	free(query->pairs);
+	*query = (struct query){ 0 };
+}
+
+#define HEADER(header_name, is_single)                                                                       \
+	{                                                                                                    \
+		header_name, sizeof(header_name) - 1, is_single                                              \
+	}
+
+static const struct {
+	const char *name;
+	size_t length;
+	bool single; /* two of them make the request doubtful */
+} header_fields[HEADER_COUNT] = {
+	[HEADER_AUTHORIZATION] = HEADER("Authorization", true),
+	[HEADER_CONTENT_ENCODING] = HEADER("Content-Encoding", true),
+	[HEADER_CONTENT_LENGTH] = HEADER("Content-Length", true),
+	[HEADER_CONTENT_TYPE] = HEADER("Content-Type", true),
+	[HEADER_EXPECT] = HEADER("Expect", true),
+	[HEADER_FIELD_MASK] = HEADER("X-Goog-FieldMask", true),
+	[HEADER_HOST] = HEADER("Host", true),
+	[HEADER_METHOD_OVERRIDE] = HEADER("X-HTTP-Method-Override", true),
+	[HEADER_ORIGIN] = HEADER("Origin", true),
+	[HEADER_SEC_FETCH_SITE] = HEADER("Sec-Fetch-Site", true),
+	[HEADER_TRANSFER_ENCODING] = HEADER("Transfer-Encoding", true),
+	[HEADER_USER_AGENT] = HEADER("User-Agent", false),
+};
+
+/* How much of @name is a token. Source: RFC 9110 section 5.6.2 */
+static size_t token_length(const char *name)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)name[length]) ||
+	       (name[length] && strchr("!#$%&'*+-.^_`|~", name[length])))
+		length++;
+	return length;
+}
+
+void head_add(struct head *head, const char *name, const char *value)
+{
+	const size_t length = token_length(name);
+
+	head->malformed |= length == 0 || name[length] != '\0';
+	for (size_t i = 0; i < HEADER_COUNT; i++) {
+		if (length != header_fields[i].length ||
+		    strncasecmp(name, header_fields[i].name, length) != 0)
+			continue;
+		if (!head->counts[i]++)
+			head->values[i] = value ? value : "";
+		return;
+	}
+}
+
+static enum status check_single(const struct head *head, struct error *err)
+{
+	for (size_t i = 0; i < HEADER_COUNT; i++)
+		if (header_fields[i].single && head->counts[i] > 1)
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "Invalid request: the header %s is given more than once.",
+					 header_fields[i].name);
+	return STATUS_OK;
+}
+
+static bool is_digits(const char *value)
+{
+	return *value && strspn(value, "0123456789") == strlen(value);
+}
+
+enum status head_check_framing(const struct head *head, const char *version, struct error *err)
+{
+	const char *length = head->values[HEADER_CONTENT_LENGTH];
+	const char *coding = head->values[HEADER_TRANSFER_ENCODING];
+	const bool old = strcmp(version, "HTTP/1.0") == 0;
+	enum status rc;
+
+	if (!old && strcmp(version, "HTTP/1.1") != 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid request: not HTTP/1.1.");
+	if (head->malformed)
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"Invalid request: the name of a header holds a character that no name may hold.");
+	rc = check_single(head, err);
+	if (rc)
+		return rc;
+	if (!old && !head->values[HEADER_HOST])
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid request: the header Host is missing.");
+	if (length && coding)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid request: both Content-Length and Transfer-Encoding are given.");
+	if (length && !is_digits(length))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid request: Content-Length is no number.");
+	if (coding && (old || strcasecmp(coding, "chunked") != 0))
+		return error_set(err, STATUS_UNIMPLEMENTED, NULL,
+				 "Transfer codings other than chunked are not implemented.");
+	return STATUS_OK;
+}
+
+bool head_says_gzip(const struct head *head)
+{
+	const char *coding = head->values[HEADER_CONTENT_ENCODING];
+
+	return coding && (strcasecmp(coding, "gzip") == 0 || strcasecmp(coding, "x-gzip") == 0);
+}
+
+enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err)
+{
+	const char *coding = head->values[HEADER_CONTENT_ENCODING];
+
+	if (!coding || !*coding || strcasecmp(coding, "identity") == 0 || head_says_gzip(head))
+		return STATUS_OK;
+	*ret_refusal = REFUSAL_MEDIA_TYPE;
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			 "Unsupported Content-Encoding: a body may be sent plain or with gzip.");
+}
+
+/* The value of "; charset=..." is UTF-8, quoted or not, or there is none. */
+static bool charset_ok(const char *parameters)
+{
+	const char *charset = strcasestr(parameters, "charset=");
+	size_t length;
+
+	if (!charset)
+		return true;
+	charset += strlen("charset=");
+	charset += *charset == '"';
+	length = strcspn(charset, "\"; \t");
+	return (length == 5 && strncasecmp(charset, "utf-8", 5) == 0) ||
+	       (length == 4 && strncasecmp(charset, "utf8", 4) == 0);
+}
+
+bool media_type_is(const char *value, const char *type)
+{
+	size_t length = strlen(type);
+
+	value += strspn(value, " \t");
+	if (strncasecmp(value, type, length) != 0)
+		return false;
+	value += length;
+	value += strspn(value, " \t");
+	return (*value == '\0' || *value == ';') && charset_ok(value);
+}

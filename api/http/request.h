@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/http/request.h: a request's target and head, taken apart and refused when doubtful.
+ *
+ * The path is split at its raw slashes and colons first and decoded after that: %2F never makes a
+ * segment, %3A never makes a verb, and nothing can cut the text short. Pure. Thread: any.
+ * Source: RFC 3986 section 2 and 3, RFC 9112 section 3.2 and 6.3 */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/base/error.h"
+
+/* HTTP's own refusals that no canonical status stands for; 0 elsewhere means: as the status says. */
+enum refusal {
+	REFUSAL_BY_STATUS = 0,
+	REFUSAL_METHOD_NOT_ALLOWED = 405,
+	REFUSAL_TOO_LARGE = 413,
+	REFUSAL_MEDIA_TYPE = 415,
+};
+
+enum { SEGMENT_LIMIT = 32, PAIR_LIMIT = 2000 };
+
+struct target {
+	char *memory;	       /* the pointers below point into it */
+	const char *authority; /* "host:port" of an absolute-form target, NULL for the usual form */
+	const char *segments[SEGMENT_LIMIT]; /* decoded */
+	size_t segment_count;
+	const char *stem;  /* the last segment up to its last raw colon, decoded; NULL when it has none */
+	const char *verb;  /* what follows that colon, decoded */
+	const char *query; /* what follows the question mark, raw; "" when nothing does */
+};
+
+/* Outcomes: INVALID_ARGUMENT: no path, a bad escape, %00, no UTF-8, a raw control character;
+ *           NOT_FOUND: deeper than any route. Only OK leaves something to deinit. */
+enum status target_parse(const char *raw, struct target *ret_target, struct error *err);
+void target_deinit(struct target *target);
+
+struct query_pair {
+	const char *name, *value; /* decoded; a name without "=" has the value "" */
+};
+
+struct query {
+	char *memory;
+	struct query_pair *pairs;
+	size_t count;
+};
+
+/* Reads "a=b&c=d" of a target or of a form body. A plus is a space. Same refusals as target_parse. */
+enum status query_parse(const char *raw, size_t length, struct query *ret_query, struct error *err);
+void query_deinit(struct query *query);
+
+enum header {
+	HEADER_AUTHORIZATION,
+	HEADER_CONTENT_ENCODING,
+	HEADER_CONTENT_LENGTH,
+	HEADER_CONTENT_TYPE,
+	HEADER_EXPECT,
+	HEADER_FIELD_MASK,
+	HEADER_HOST,
+	HEADER_METHOD_OVERRIDE,
+	HEADER_ORIGIN,
+	HEADER_SEC_FETCH_SITE,
+	HEADER_TRANSFER_ENCODING,
+	HEADER_USER_AGENT,
+	HEADER_COUNT
+};
+
+struct head {
+	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL when absent */
+	unsigned counts[HEADER_COUNT];
+	bool malformed; /* a field's name is no token */
+};
+
+void head_add(struct head *head, const char *name, const char *value);
+
+/* Checks what decides where a request ends: a head that two readers could read differently is refused,
+ * and its connection must not be used again.
+ * Outcomes: INVALID_ARGUMENT; UNIMPLEMENTED: a transfer coding other than chunked. */
+enum status head_check_framing(const struct head *head, const char *version, struct error *err);
+/* Refuses body codings other than gzip, with *ret_refusal. */
+enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err);
+
+bool head_says_gzip(const struct head *head);
+/* True for @type itself, with or without parameters; a charset must be UTF-8. */
+bool media_type_is(const char *value, const char *type);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/response.h"
+
+#include <stdlib.h>
+
+#include "api/http/exchange.h"
+
+static void response_close(struct MHD_Response *response)
+{
+	MHD_destroy_response(response);
+}
+
+DEFINE_AUTO(response, struct MHD_Response *, response_close)
+
+static bool headers_add(struct MHD_Response *response, const struct exchange *exchange, bool last)
+{
+	const struct {
+		const char *name, *value;
+	} headers[] = {
+		{ MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type },
+		{ MHD_HTTP_HEADER_VARY, "Origin, X-Origin, Referer" },
+		{ "X-Content-Type-Options", "nosniff" },
+		{ MHD_HTTP_HEADER_ALLOW,
+		  exchange->refusal == REFUSAL_METHOD_NOT_ALLOWED ? exchange->match.allow : NULL },
+		{ MHD_HTTP_HEADER_CONNECTION, last ? "close" : NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (headers[i].value &&
+		    MHD_add_response_header(response, headers[i].name, headers[i].value) != MHD_YES)
+			return false;
+	return true;
+}
+
+enum MHD_Result response_queue(struct MHD_Connection *connection, struct exchange *exchange, bool last)
+{
+	const size_t length = exchange->answer.length;
+	AUTO(string) char *body = text_take(&exchange->answer);
+
+	if (!body)
+		return MHD_NO;
+	AUTO(response)
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer_with_free_callback(length, body, free);
+	if (!response)
+		return MHD_NO;
+	body = NULL; /* the response has it */
+	if (!headers_add(response, exchange, last))
+		return MHD_NO;
+	return MHD_queue_response(connection, exchange->http_status, response);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/http/router.h: which row of which family answers a method and a path. Pure. Thread: any. */
+#include "api/http/http.h"
+#include "api/http/request.h"
+
+enum match_kind {
+	MATCH_ROUTE,   /* family, route and params are set */
+	MATCH_ABSENT,  /* the real service has it and trainyard does not: route is set */
+	MATCH_METHODS, /* the path is there with other methods: allow is set */
+	MATCH_NOTHING,
+};
+
+struct match {
+	enum match_kind kind;
+	const struct family *family;
+	const struct route *route;
+	struct call_param params[8]; /* values point into the target */
+	size_t param_count;
+	char allow[64]; /* "GET, HEAD, POST" */
+};
+
+/* The first row that fits, in the order of the tables. HEAD is GET's. A text after the path's last raw
+ * colon is a verb if any row of any family has that verb; else it is part of the segment.
+ * Source: google.api.http path templates; https://github.com/googleapis/googleapis/blob/master/google/api/http.proto */
+struct match router_match(const struct family *families, const char *method, const struct target *target);
+
+/* The words for what is no MATCH_ROUTE. */
+enum status match_refuse(const struct match *match, const char *method, const struct target *target,
+			 enum refusal *ret_refusal, struct error *err);
+
+/* Appends the method's name in the discovery document, "projects.models.list", as the path spells it. */
+void route_name_write(struct text *text, const struct route *route);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/logging/entry_list.c: POST /v2/entries:list. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/logging/handlers.h"
+#include "api/logging/resource_name.h"
+#include "api/logging/routes.h"
+#include "daemon/base/json.h"
+#include "store/logs.h"
+
+/* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/entries/list (read 2026-11-20) */
+enum { NAMES_MAX = 100, PAGE_SIZE_DEFAULT = 50, PAGE_SIZE_MAX = 1000 };
+
+struct projects {
+	char *ids[NAMES_MAX];
+	size_t count;
+};
+
+static void projects_deinit(struct projects *projects)
+{
+	while (projects->count > 0)
+		free(projects->ids[--projects->count]);
+}
+
+static enum status names_read(const struct logging_context *context, const json_t *names, struct projects *projects,
+			      struct error *err)
+{
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		char *project = NULL;
+		enum status rc = resource_name_read(context, json_string_value(json_array_get(names, i)), &project, err);
+
+		if (rc)
+			return rc;
+		if (project)
+			projects->ids[projects->count++] = project;
+	}
+	return STATUS_OK;
+}
+
+static enum status projects_read(const struct logging_context *context, const json_t *body, struct projects *projects,
+				 struct error *err)
+{
+	const json_t *names = json_object_get(body, "resourceNames");
+	const json_t *ids = json_object_get(body, "projectIds"); /* deprecated */
+	size_t count = json_array_size(names) + json_array_size(ids);
+
+	if (count == 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names", "At least one resource name is needed.");
+	if (count > NAMES_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names", "At most %d resource names are allowed.",
+				 NAMES_MAX);
+	for (size_t i = 0; i < json_array_size(ids); i++) {
+		char *project = project_resolve(context, json_string_value(json_array_get(ids, i)));
+
+		if (!project)
+			return error_no_memory(err);
+		projects->ids[projects->count++] = project;
+	}
+	return names_read(context, names, projects, err);
+}
+
+static enum status order_read(const char *order, bool *ret_descending, struct error *err)
+{
+	char field[16] = "", direction[8] = "asc", rest[2] = "";
+	int count = order ? sscanf(order, "%15s %7s %1s", field, direction, rest) : 0;
+
+	if (count <= 0) {
+		*ret_descending = false;
+		return STATUS_OK;
+	}
+	*ret_descending = strcmp(direction, "desc") == 0;
+	if (count <= 2 && strcmp(field, "timestamp") == 0 && (*ret_descending || strcmp(direction, "asc") == 0))
+		return STATUS_OK;
+	return error_set(err, STATUS_INVALID_ARGUMENT, "order_by",
+			 "Entries can be ordered by \"timestamp asc\" or \"timestamp desc\" only.");
+}
+
+static enum status page_size_read(const json_t *body, unsigned *ret_size, struct error *err)
+{
+	int64_t size = json_int_at(body, "pageSize", 0);
+
+	if (size < 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size", "The page size must not be negative.");
+	*ret_size = size == 0 ? PAGE_SIZE_DEFAULT : size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : (unsigned)size;
+	return STATUS_OK;
+}
+
+static void string_put(struct text *answer, const char *name, const char *value)
+{
+	text_puts(answer, name);
+	text_json(answer, value, strlen(value));
+}
+
+static void time_put(struct text *answer, const char *name, int64_t time_ns)
+{
+	text_puts(answer, name);
+	text_putc(answer, '"');
+	text_time_nanos(answer, time_ns);
+	text_putc(answer, '"');
+}
+
+/* Labels that came with the entry go before those of its source; both are JSON objects. */
+static void extra_with_labels_put(struct text *answer, const struct log_entry *entry, json_t *extra)
+{
+	AUTO(json) json_t *labels = entry->labels ? json_loads(entry->labels, 0, NULL) : json_object();
+	const char *name;
+	json_t *member;
+
+	if (labels)
+		json_object_update(labels, json_object_get(extra, "labels"));
+	json_object_del(extra, "labels");
+	if (labels && json_object_size(labels)) {
+		text_puts(answer, ",\"labels\":");
+		json_write(answer, labels);
+	}
+	json_object_foreach(extra, name, member) {
+		text_putc(answer, ',');
+		text_json(answer, name, strlen(name));
+		text_putc(answer, ':');
+		json_write(answer, member);
+	}
+}
+
+/* What the store keeps as JSON goes into the answer as it is. */
+static void extra_put(struct text *answer, const struct log_entry *entry)
+{
+	AUTO(json) json_t *own_labels = NULL;
+	size_t length = entry->extra ? strlen(entry->extra) : 0;
+
+	if (length > 2 && strstr(entry->extra, "\"labels\""))
+		own_labels = json_loads(entry->extra, 0, NULL);
+	if (json_is_object(json_object_get(own_labels, "labels"))) {
+		extra_with_labels_put(answer, entry, own_labels);
+		return;
+	}
+	if (entry->labels) {
+		text_puts(answer, ",\"labels\":");
+		text_puts(answer, entry->labels);
+	}
+	if (length > 2) {
+		text_putc(answer, ',');
+		text_append(answer, entry->extra + 1, length - 2);
+	}
+}
+
+static void payload_put(struct text *answer, const struct log_entry *entry)
+{
+	switch (entry->kind) {
+	case LOG_TEXT:
+		text_puts(answer, ",\"textPayload\":");
+		text_json(answer, entry->payload, entry->payload_length);
+		return;
+	case LOG_JSON:
+		text_puts(answer, ",\"jsonPayload\":");
+		break;
+	case LOG_PROTO:
+		text_puts(answer, ",\"protoPayload\":");
+		break;
+	}
+	text_append(answer, entry->payload, entry->payload_length);
+}
+
+struct rendering {
+	struct text *answer;
+	bool begun;
+};
+
+static void entry_put(void *arg, const struct log_entry *entry)
+{
+	struct rendering *rendering = arg;
+	struct text *answer = rendering->answer;
+
+	text_puts(answer, rendering->begun ? ",{" : "{\"entries\":[{");
+	rendering->begun = true;
+	text_puts(answer, "\"logName\":\"projects/");
+	text_puts(answer, entry->project);
+	text_puts(answer, "/logs/");
+	text_puts(answer, entry->log_name);
+	string_put(answer, "\",\"resource\":{\"type\":", entry->resource_type);
+	text_puts(answer, ",\"labels\":");
+	text_puts(answer, entry->resource_labels);
+	time_put(answer, "},\"timestamp\":", entry->time_ns);
+	time_put(answer, ",\"receiveTimestamp\":", entry->received_ns);
+	if (entry->severity > SEVERITY_DEFAULT)
+		string_put(answer, ",\"severity\":", log_severity_name(entry->severity));
+	string_put(answer, ",\"insertId\":", entry->insert_id);
+	extra_put(answer, entry);
+	payload_put(answer, entry);
+	text_putc(answer, '}');
+}
+
+static enum status page_put(struct call *call, const struct projects *projects, bool descending, unsigned page_size,
+			    struct error *err)
+{
+	const struct logging_context *context = call->context;
+	struct rendering rendering = { .answer = &call->answer };
+	AUTO(string) char *next = NULL;
+	struct log_query query = {
+		.projects = (const char *const *)projects->ids,
+		.project_count = projects->count,
+		.filter = json_text_at(call->body, "filter"),
+		.descending = descending,
+		.page_size = page_size,
+		.page_token = json_text_at(call->body, "pageToken"),
+		.now_ns = clock_wall_ns(context->clock),
+	};
+	enum status rc = log_query_run(context->store, &query, entry_put, &rendering, &next, err);
+
+	if (rc)
+		return rc;
+	if (rendering.begun)
+		text_putc(&call->answer, ']');
+	if (next)
+		string_put(&call->answer, ",\"nextPageToken\":", next);
+	if (rendering.begun)
+		text_putc(&call->answer, '}');
+	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+}
+
+enum status entry_list(struct call *call, struct error *err)
+{
+	__attribute__((cleanup(projects_deinit))) struct projects projects = { .count = 0 };
+	bool descending = false;
+	unsigned page_size = 0;
+	enum status rc = projects_read(call->context, call->body, &projects, err);
+
+	if (!rc)
+		rc = order_read(json_text_at(call->body, "orderBy"), &descending, err);
+	if (!rc)
+		rc = page_size_read(call->body, &page_size, err);
+	if (!rc)
+		rc = page_put(call, &projects, descending, page_size, err);
+	if (rc)
+		text_clear(&call->answer);
+	return rc;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/logging/entry_write.c: POST /v2/entries:write.
+ *
+ * All entries are read before one is stored; the answer waits until they can be read. Choice: any time
+ * is taken (the service refuses the far future and what is past its retention), as tests write old logs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/logging/handlers.h"
+#include "api/logging/messages.h"
+#include "api/logging/resource_name.h"
+#include "api/logging/routes.h"
+#include "daemon/base/json.h"
+#include "store/logs.h"
+
+/* Source: https://cloud.google.com/logging/quotas (entry size; from memory) */
+enum { ENTRY_BYTES_MAX = 256 * 1024 };
+
+/* An entry that is ready to be stored; texts that were made for it are its own. */
+struct draft {
+	struct log_source *source;
+	struct log_record record;
+	char *payload, *extra;
+};
+
+struct drafts {
+	struct draft *items;
+	size_t count;
+};
+
+static void drafts_deinit(struct drafts *drafts)
+{
+	for (size_t i = 0; i < drafts->count; i++) {
+		log_source_unref(drafts->items[i].source);
+		free(drafts->items[i].payload);
+		free(drafts->items[i].extra);
+	}
+	free(drafts->items);
+}
+
+static int severity_of(const json_t *entry)
+{
+	const json_t *severity = json_object_get(entry, "severity");
+
+	if (json_is_integer(severity))
+		return (int)json_integer_value(severity);
+	for (const struct enum_value *value = logging_severity.values; json_is_string(severity) && value->name; value++)
+		if (strcmp(value->name, json_string_value(severity)) == 0)
+			return value->number;
+	return SEVERITY_DEFAULT;
+}
+
+/* A copy of the members of @defaults with those of @own over them. */
+static json_t *merged(const json_t *defaults, const json_t *own)
+{
+	json_t *all = json_object();
+
+	if (all && defaults)
+		json_object_update(all, (json_t *)defaults);
+	if (all && own)
+		json_object_update(all, (json_t *)own);
+	return all;
+}
+
+/* An entry that names no resource is about its project ("global"); the label project_id is filled in. */
+static enum status source_make(const json_t *request, const json_t *entry, const char *project, const char *log,
+			       struct log_source **ret_source, struct error *err)
+{
+	const json_t *resource = json_object_get(entry, "resource");
+	const char *type;
+
+	if (!resource)
+		resource = json_object_get(request, "resource");
+	type = json_text_at(resource, "type");
+	AUTO(json) json_t *labels = merged(json_object_get(request, "labels"), json_object_get(entry, "labels"));
+	AUTO(json) json_t *place = merged(NULL, json_object_get(resource, "labels"));
+
+	if (place && !json_object_get(place, "project_id"))
+		json_object_set_new(place, "project_id", json_string(project));
+	AUTO(string) char *labels_text = labels ? json_dump_compact(labels) : NULL;
+	AUTO(string) char *place_text = place ? json_dump_compact(place) : NULL;
+
+	if (!labels_text || !place_text)
+		return error_no_memory(err);
+	*ret_source = log_source_new(&(struct log_source_spec){
+		.project = project,
+		.log_name = log,
+		.resource_type = type ? type : "global",
+		.resource_labels = place_text,
+		.labels = labels_text,
+	});
+	return *ret_source ? STATUS_OK : error_no_memory(err);
+}
+
+static enum status payload_make(const json_t *entry, struct draft *draft, struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum log_payload kind;
+	} kinds[] = { { "textPayload", LOG_TEXT }, { "jsonPayload", LOG_JSON }, { "protoPayload", LOG_PROTO } };
+	unsigned found = 0;
+
+	draft->payload = strdup("");
+	for (size_t i = 0; draft->payload && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const json_t *value = json_object_get(entry, kinds[i].name);
+
+		if (!value)
+			continue;
+		found++;
+		free(draft->payload);
+		draft->payload = json_is_string(value) ? strdup(json_string_value(value)) : json_dump_compact(value);
+		draft->record.kind = kinds[i].kind;
+	}
+	if (!draft->payload)
+		return error_no_memory(err);
+	if (found > 1)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
+				 "An entry has one payload: textPayload, jsonPayload or protoPayload.");
+	draft->record.payload = draft->payload;
+	draft->record.payload_length = strlen(draft->payload);
+	if (draft->record.payload_length > ENTRY_BYTES_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
+				 "Log entry with size %zu bytes exceeds maximum size of %d bytes.",
+				 draft->record.payload_length, ENTRY_BYTES_MAX);
+	return STATUS_OK;
+}
+
+/* The members that the store keeps as they are. */
+static enum status extra_make(const json_t *entry, struct draft *draft, struct error *err)
+{
+	static const char *const names[] = { "httpRequest", "operation", "trace", "sourceLocation",
+					     "spanId",	    "traceSampled", "split" };
+	AUTO(json) json_t *extra = json_object();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_t *member = json_object_get(entry, names[i]);
+
+		if (member)
+			json_object_set(extra, names[i], member);
+	}
+	if (json_object_size(extra) == 0)
+		return STATUS_OK;
+	draft->extra = json_dump_compact(extra);
+	draft->record.extra = draft->extra;
+	return draft->extra ? STATUS_OK : error_no_memory(err);
+}
+
+static enum status draft_make(const struct logging_context *context, const json_t *request, const json_t *entry,
+			      struct draft *draft, struct error *err)
+{
+	const char *name = json_text_at(entry, "logName");
+	const char *time = json_text_at(entry, "timestamp");
+	AUTO(string) char *project = NULL;
+	AUTO(string) char *log = NULL;
+	enum status rc;
+
+	if (!name)
+		name = json_text_at(request, "logName");
+	rc = log_name_read(context, name ? name : "", &project, &log, err);
+	if (!rc)
+		rc = source_make(request, entry, project, log, &draft->source, err);
+	if (!rc)
+		rc = payload_make(entry, draft, err);
+	if (!rc)
+		rc = extra_make(entry, draft, err);
+	if (rc)
+		return rc;
+	draft->record.source = draft->source;
+	draft->record.insert_id = json_text_at(entry, "insertId");
+	draft->record.severity = severity_of(entry);
+	if (!time || !time_parse_strict(time, &draft->record.time_ns))
+		draft->record.time_ns = clock_wall_ns(context->clock);
+	return STATUS_OK;
+}
+
+/* Reads all entries. Refused ones are left out, and told of in *err. */
+static enum status drafts_make(const struct logging_context *context, const json_t *request, struct drafts *drafts,
+			       struct error *err)
+{
+	const json_t *entries = json_object_get(request, "entries");
+	size_t count = json_array_size(entries);
+	enum status first = STATUS_OK;
+
+	drafts->items = calloc(count ? count : 1, sizeof(*drafts->items));
+	if (!drafts->items)
+		return error_no_memory(err);
+	for (size_t i = 0; i < count; i++) {
+		struct error own AUTO_ERROR = { 0 };
+		struct draft *draft = &drafts->items[drafts->count++];
+		enum status rc = draft_make(context, request, json_array_get(entries, i), draft, &own);
+
+		if (!rc)
+			continue;
+		log_source_unref(draft->source);
+		free(draft->payload);
+		free(draft->extra);
+		*draft = (struct draft){ 0 };
+		drafts->count--;
+		if (!first)
+			first = error_move(err, &own);
+	}
+	return first;
+}
+
+static enum status drafts_store(struct store *store, const struct drafts *drafts, struct error *err)
+{
+	for (size_t i = 0; i < drafts->count; i++) {
+		while (!log_offer(store, &drafts->items[i].record)) {
+			enum status rc = log_flush(store, err); /* until there is room */
+
+			if (rc)
+				return rc;
+		}
+	}
+	return log_flush(store, err);
+}
+
+enum status entry_write(struct call *call, struct error *err)
+{
+	const struct logging_context *context = call->context;
+	__attribute__((cleanup(drafts_deinit))) struct drafts drafts = { .items = NULL };
+	enum status refused = drafts_make(context, call->body, &drafts, err);
+	struct error failure AUTO_ERROR = { 0 };
+
+	if (refused && (refused != STATUS_INVALID_ARGUMENT || !json_true_at(call->body, "partialSuccess")))
+		return refused;
+	if (json_true_at(call->body, "dryRun"))
+		return refused;
+	if (drafts_store(context->store, &drafts, &failure))
+		return error_move(err, &failure);
+	return refused;
+}

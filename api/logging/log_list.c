@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/logging/log_list.c: GET /v2/{parent}/logs. */
+#include <string.h>
+
+#include "api/logging/handlers.h"
+#include "api/logging/resource_name.h"
+#include "api/logging/routes.h"
+#include "daemon/base/json.h"
+#include "store/logs.h"
+
+enum { PAGE_SIZE_DEFAULT = 50, PAGE_SIZE_MAX = 1000 };
+
+static bool has_project(const struct call *call)
+{
+	return strncmp(call->route->path, "/v2/projects/", 13) == 0;
+}
+
+enum status log_list(struct call *call, struct error *err)
+{
+	const struct logging_context *context = call->context;
+	int64_t size = json_int_at(call->query, "pageSize", 0);
+	AUTO(string) char *project = NULL;
+	AUTO(string) char *names = NULL;
+	AUTO(string) char *next = NULL;
+	enum status rc;
+
+	if (size < 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size", "The page size must not be negative.");
+	if (!has_project(call))
+		return STATUS_OK; /* nothing is kept outside of projects: {} */
+	project = project_resolve(context, call_param(call, "project"));
+	if (!project)
+		return error_no_memory(err);
+	size = size == 0 ? PAGE_SIZE_DEFAULT : size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : size;
+	rc = log_names_page(context->store, project, (unsigned)size, json_text_at(call->query, "pageToken"), &names,
+			    &next, err);
+	if (rc || strcmp(names, "[]") == 0)
+		return rc;
+	text_printf(&call->answer, "{\"logNames\":%s", names);
+	if (next)
+		text_printf(&call->answer, ",\"nextPageToken\":\"%s\"", next);
+	text_putc(&call->answer, '}');
+	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/logging/messages.h: the messages of Cloud Logging v2 as tables.
+ * Source: https://cloud.google.com/logging/docs/reference/v2/rest (field numbers give the order) */
+#include "api/message/message.h"
+
+extern const struct message logging_entry;
+extern const struct message logging_list_entries_request;
+extern const struct message logging_write_entries_request;
+extern const struct message logging_list_logs_request;
+extern const struct enum_type logging_severity;

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/logging/resource_name.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/logging/routes.h"
+#include "daemon/base/cleanup.h"
+#include "daemon/base/text.h"
+
+/* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry (less than 512 characters) */
+enum { LOG_NAME_MAX = 511, SEGMENTS_MAX = 8 };
+
+char *project_resolve(const struct logging_context *context, const char *name)
+{
+	if (context->project_number && context->project_id && strcmp(name, context->project_number) == 0)
+		return strdup(context->project_id);
+	return strdup(name);
+}
+
+/* Cuts @path at its slashes; 0 when a segment is empty or there are too many. */
+static size_t segments_cut(char *path, char *ret_segments[SEGMENTS_MAX])
+{
+	size_t count = 0;
+
+	for (char *at = path; at;) {
+		char *slash = strchr(at, '/');
+
+		if (slash)
+			*slash = '\0';
+		if (!*at || count == SEGMENTS_MAX)
+			return 0;
+		ret_segments[count++] = at;
+		at = slash ? slash + 1 : NULL;
+	}
+	return count;
+}
+
+static bool is_view(char *const segments[], size_t count)
+{
+	return count == 8 && !strcmp(segments[2], "locations") && !strcmp(segments[4], "buckets") &&
+	       !strcmp(segments[6], "views");
+}
+
+static bool is_container(const char *collection)
+{
+	return !strcmp(collection, "folders") || !strcmp(collection, "organizations") ||
+	       !strcmp(collection, "billingAccounts");
+}
+
+enum status resource_name_read(const struct logging_context *context, const char *name, char **ret_project,
+			       struct error *err)
+{
+	AUTO(string) char *copy = strdup(name);
+	char *segments[SEGMENTS_MAX];
+	size_t count = copy ? segments_cut(copy, segments) : 0;
+
+	if (!copy)
+		return error_no_memory(err);
+	if (count == 2 || is_view(segments, count)) {
+		if (is_container(segments[0])) {
+			*ret_project = NULL;
+			return STATUS_OK;
+		}
+		if (strcmp(segments[0], "projects") == 0) {
+			*ret_project = project_resolve(context, segments[1]);
+			return *ret_project ? STATUS_OK : error_no_memory(err);
+		}
+	}
+	return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
+			 "'%.200s' is no resource name; projects/PROJECT_ID is one.", name);
+}
+
+/* Percent-encodes what may not stand in the last part of a log's name; what is encoded stays so. */
+static char *log_encode(const char *name)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	for (; *name; name++) {
+		if (isalnum((unsigned char)*name) || strchr("-_.~%", *name))
+			text_putc(&text, *name);
+		else
+			text_printf(&text, "%%%02X", (unsigned)(unsigned char)*name);
+	}
+	return text_take(&text);
+}
+
+enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project, char **ret_log,
+			  struct error *err)
+{
+	const char *project = strncmp(name, "projects/", 9) == 0 ? name + 9 : NULL;
+	const char *logs = project ? strstr(project, "/logs/") : NULL;
+	const char *slash = project ? strchr(project, '/') : NULL;
+
+	if (!logs || logs != slash || logs == project || !logs[6])
+		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name",
+				 "'%.200s' is no log name; projects/PROJECT_ID/logs/LOG_ID is one.", name);
+	AUTO(string) char *cut = strndup(project, (size_t)(logs - project));
+	AUTO(string) char *id = cut ? project_resolve(context, cut) : NULL;
+	AUTO(string) char *log = log_encode(logs + 6);
+
+	if (!id || !log)
+		return error_no_memory(err);
+	if (strlen(log) > LOG_NAME_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name", "The log's name is longer than %d characters.",
+				 LOG_NAME_MAX);
+	*ret_project = TAKE(id);
+	*ret_log = TAKE(log);
+	return STATUS_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/logging/routes.h"
+
+#include "api/logging/handlers.h"
+#include "api/logging/messages.h"
+
+#define END { NULL, NULL, NULL, NULL, NULL, NULL }
+#define LOGS_OF(parent) { "GET", "/v2/" parent "/logs", log_list, &logging_list_logs_request, NULL, NULL }
+
+const struct route logging_routes[] = {
+	{ "POST", "/v2/entries:list", entry_list, NULL, &logging_list_entries_request, "" },
+	{ "POST", "/v2/entries:write", entry_write, NULL, &logging_write_entries_request, "" },
+	LOGS_OF("projects/{project}"),
+	LOGS_OF("projects/{project}/locations/{location}/buckets/{bucket}/views/{view}"),
+	LOGS_OF("folders/{folder}"),
+	LOGS_OF("organizations/{organization}"),
+	LOGS_OF("billingAccounts/{account}"),
+	END,
+};
+
+#define ABSENT(method, path) { method, path, NULL, NULL, NULL, NULL }
+
+const struct route logging_absent[] = {
+	ABSENT("POST", "/v2/entries:tail"),
+	ABSENT("POST", "/v2/entries:copy"),
+	ABSENT("GET", "/v2/monitoredResourceDescriptors"),
+	ABSENT("DELETE", "/v2/projects/{project}/logs/{log}"),
+	ABSENT("GET", "/v2/projects/{project}/metrics"),
+	ABSENT("POST", "/v2/projects/{project}/metrics"),
+	ABSENT("GET", "/v2/projects/{project}/metrics/{metric}"),
+	ABSENT("PUT", "/v2/projects/{project}/metrics/{metric}"),
+	ABSENT("DELETE", "/v2/projects/{project}/metrics/{metric}"),
+	ABSENT("GET", "/v2/projects/{project}/sinks"),
+	ABSENT("POST", "/v2/projects/{project}/sinks"),
+	ABSENT("GET", "/v2/projects/{project}/sinks/{sink}"),
+	ABSENT("PUT", "/v2/projects/{project}/sinks/{sink}"),
+	ABSENT("PATCH", "/v2/projects/{project}/sinks/{sink}"),
+	ABSENT("DELETE", "/v2/projects/{project}/sinks/{sink}"),
+	ABSENT("GET", "/v2/projects/{project}/exclusions"),
+	ABSENT("POST", "/v2/projects/{project}/exclusions"),
+	ABSENT("GET", "/v2/projects/{project}/settings"),
+	ABSENT("GET", "/v2/projects/{project}/cmekSettings"),
+	ABSENT("GET", "/v2/projects/{project}/locations"),
+	ABSENT("GET", "/v2/projects/{project}/locations/{location}/buckets"),
+	ABSENT("POST", "/v2/projects/{project}/locations/{location}/buckets"),
+	ABSENT("GET", "/v2/projects/{project}/locations/{location}/buckets/{bucket}"),
+	ABSENT("GET", "/v2/projects/{project}/locations/{location}/buckets/{bucket}/views"),
+	END,
+};

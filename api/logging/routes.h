@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/logging/routes.h: Cloud Logging v2, as far as a training service needs it: reading and writing
+ * entries, and the names of logs. */
+#include "api/http/http.h"
+#include "daemon/base/clock.h"
+
+struct store;
+
+/* The family's context: call->context of its handlers. */
+struct logging_context {
+	struct store *store;
+	const struct clock *clock;
+	/* Clients may name the emulated project by its number; both NULL: ids only. */
+	const char *project_id, *project_number;
+};
+
+extern const struct route logging_routes[];
+extern const struct route logging_absent[];

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/cluster.h"
+
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/machine.h"
+
+const struct role_fields ml_roles[ROLE_COUNT] = {
+	[ROLE_MASTER] = { "masterConfig", "masterType", NULL, "master_config", "master_type", NULL,
+			  "master" },
+	[ROLE_WORKER] = { "workerConfig", "workerType", "workerCount", "worker_config", "worker_type",
+			  "worker_count", "worker" },
+	[ROLE_PS] = { "parameterServerConfig", "parameterServerType", "parameterServerCount",
+		      "parameter_server_config", "parameter_server_type", "parameter_server_count",
+		      "parameter server" },
+	[ROLE_EVALUATOR] = { "evaluatorConfig", "evaluatorType", "evaluatorCount", "evaluator_config",
+			     "evaluator_type", "evaluator_count", "evaluator" },
+};
+
+struct tier_pool {
+	unsigned count;
+	const char *machine_type;
+};
+
+static const struct {
+	const char *name;
+	struct tier_pool pools[ROLE_COUNT];
+	const char *accelerator_type; /* the master's */
+	unsigned accelerator_count;
+} tiers[TIER_COUNT] = {
+	[TIER_BASIC] = { .name = "BASIC", .pools = { [ROLE_MASTER] = { 1, "n1-standard-4" } } },
+	[TIER_STANDARD_1] = { .name = "STANDARD_1",
+			      .pools = { [ROLE_MASTER] = { 1, "n1-highcpu-8" },
+					 [ROLE_WORKER] = { 4, "n1-highcpu-8" },
+					 [ROLE_PS] = { 3, "n1-standard-4" } } },
+	[TIER_PREMIUM_1] = { .name = "PREMIUM_1",
+			     .pools = { [ROLE_MASTER] = { 1, "n1-highcpu-16" },
+					[ROLE_WORKER] = { 19, "n1-highcpu-16" },
+					[ROLE_PS] = { 11, "n1-highmem-8" } } },
+	[TIER_BASIC_GPU] = { .name = "BASIC_GPU",
+			     .pools = { [ROLE_MASTER] = { 1, "n1-standard-8" } },
+			     .accelerator_type = "NVIDIA_TESLA_K80",
+			     .accelerator_count = 1 },
+	[TIER_BASIC_TPU] = { .name = "BASIC_TPU",
+			     .pools = { [ROLE_MASTER] = { 1, "n1-standard-4" },
+					[ROLE_WORKER] = { 1, "cloud_tpu" } } },
+	[TIER_CUSTOM] = { .name = "CUSTOM" },
+};
+
+enum tier input_tier(const json_t *input)
+{
+	const char *name = json_text_at(input, "scaleTier");
+
+	for (int tier = 0; name && tier < TIER_COUNT; tier++)
+		if (tier != TIER_BASIC && strcmp(tiers[tier].name, name) == 0)
+			return (enum tier)tier;
+	return json_text_at(input, "masterType") ? TIER_CUSTOM : TIER_BASIC;
+}
+
+const char *tier_name(enum tier tier)
+{
+	return tiers[tier].name;
+}
+
+void input_role(const json_t *input, enum role role, struct role_request *ret_request)
+{
+	const struct role_fields *fields = &ml_roles[role];
+	enum tier tier = input_tier(input);
+
+	*ret_request = (struct role_request){
+		.count = tiers[tier].pools[role].count,
+		.machine_type = tiers[tier].pools[role].machine_type,
+		.config = json_object_get(input, fields->config),
+	};
+	if (role == ROLE_MASTER) {
+		ret_request->accelerator_type = tiers[tier].accelerator_type;
+		ret_request->accelerator_count = tiers[tier].accelerator_count;
+	}
+	if (tier != TIER_CUSTOM)
+		return;
+	ret_request->count = fields->count ? json_int_at(input, fields->count, 0) : 1;
+	ret_request->machine_type = json_text_at(input, fields->type);
+}
+
+bool input_has_tpu(const json_t *input)
+{
+	struct role_request workers;
+	struct machine machine;
+
+	input_role(input, ROLE_WORKER, &workers);
+	return workers.machine_type && machine_find(workers.machine_type, &machine) &&
+	       machine.category == MACHINE_TPU;
+}
+
+const char *input_image(const json_t *input, enum role role)
+{
+	const char *own = json_text_at(json_object_get(input, ml_roles[role].config), "imageUri");
+
+	return own ? own : json_text_at(json_object_get(input, "masterConfig"), "imageUri");
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/ml.h"
+#include "store/jobs.h"
+
+/* A finished job stays as it is, and the call succeeds: clients count on it. */
+enum status job_cancel_handle(struct call *call, struct error *err)
+{
+	const struct ml_context *context = call->context;
+
+	return job_cancel(context->store, ml_project(call), call_param(call, "job"),
+			  "The job was cancelled by the user.", err);
+}

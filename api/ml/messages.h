@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/ml/messages.h: the messages of AI Platform Training v1 as tables.
+ *
+ * They hold the fields of both published schemas, the public discovery document and the wider one that
+ * gcloud was built with, so that what either client knows is no unknown name here. Fields stand in the
+ * order of their numbers as far as it is known; the order shows in the input that replicas read back.
+ *
+ * Source: https://ml.googleapis.com/$discovery/rest?version=v1 and
+ * https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs */
+#include "api/message/message.h"
+
+/* Requests and the job. */
+extern const struct message ml_job;
+extern const struct message ml_list_jobs_query;
+extern const struct message ml_list_jobs_response;
+extern const struct message ml_update_job_query;
+extern const struct message ml_cancel_job;
+extern const struct message ml_empty;
+
+/* Input. */
+extern const struct message ml_training_input;
+extern const struct message ml_replica_config;
+extern const struct message ml_hyperparameter_spec;
+extern const struct message ml_nas_spec;
+extern const struct message ml_prediction_input;
+extern const struct message ml_explanation_input;
+
+/* Output. */
+extern const struct message ml_training_output;
+extern const struct message ml_prediction_output;
+extern const struct message ml_explanation_output;
+
+extern const struct enum_type ml_job_state;
+extern const struct enum_type ml_scale_tier;
+extern const struct enum_type ml_accelerator_type;
