@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/config.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/config_items.h"
+
+/* Where a value was found, for the message about it. */
+struct origin {
+	enum config_source source;
+	const char *file;
+	unsigned line;
+};
+
+static void *field_of(struct config *config, const struct config_item *item)
+{
+	return (char *)config + item->offset;
+}
+
+void config_deinit(struct config *config)
+{
+	for (const struct config_item *item = config_items; item->name; item++)
+		if (item->type == CONFIG_TEXT)
+			free(*(char **)field_of(config, item));
+	*config = (struct config){ 0 };
+}
+
+/* "--listen", "TRAINYARD_LISTEN" or "trainyard.conf:3: listen". */
+static void place_write(struct text *text, const struct origin *origin, const struct config_item *item)
+{
+	switch (origin->source) {
+	case CONFIG_COMMAND_LINE:
+		text_printf(text, "--%s", item->name);
+		break;
+	case CONFIG_ENVIRONMENT:
+		text_puts(text, item->environment);
+		break;
+	case CONFIG_FILE:
+		text_printf(text, "%s:%u: %s", origin->file, origin->line, item->name);
+		break;
+	case CONFIG_DEFAULT:
+		text_printf(text, "the default of --%s", item->name);
+		break;
+	}
+}
+
+static enum status refuse(const struct config_item *item, const struct origin *origin, const char *value,
+			  const char *expected, struct error *err)
+{
+	struct text place AUTO_TEXT = { 0 };
+
+	place_write(&place, origin, item);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: \"%s\" is not %s",
+			 place.failed ? item->name : place.data, value, expected);
+}
+
+static enum status set_text(struct config *config, const struct config_item *item,
+			    const struct origin *origin, const char *value, struct error *err)
+{
+	char **field = field_of(config, item);
+	char *copy;
+
+	for (const char *c = value; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return refuse(item, origin, value, "a text without control characters", err);
+	if (!item->valid(value))
+		return refuse(item, origin, value, item->expected, err);
+	copy = strdup(value);
+	if (!copy)
+		return error_no_memory(err);
+	free(*field);
+	*field = copy;
+	return STATUS_OK;
+}
+
+static enum status set_number(struct config *config, const struct config_item *item,
+			      const struct origin *origin, const char *value, struct error *err)
+{
+	int64_t *field = field_of(config, item);
+	char expected[96];
+	long long number;
+
+	errno = 0;
+	number = strtoll(value, NULL, 10);
+	if (*value && strspn(value, "0123456789") == strlen(value) && !errno && number >= item->min &&
+	    number <= item->max) {
+		*field = number;
+		return STATUS_OK;
+	}
+	if (item->max == INT64_MAX)
+		snprintf(expected, sizeof(expected), "a number from %lld on", (long long)item->min);
+	else
+		snprintf(expected, sizeof(expected), "a number from %lld to %lld", (long long)item->min,
+			 (long long)item->max);
+	return refuse(item, origin, value, expected, err);
+}
+
+static enum status set_flag(struct config *config, const struct config_item *item,
+			    const struct origin *origin, const char *value, struct error *err)
+{
+	static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "0", "1" };
+	bool *field = field_of(config, item);
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(words[i], value) == 0) {
+			*field = i % 2;
+			return STATUS_OK;
+		}
+	}
+	return refuse(item, origin, value, "true or false", err);
+}
+
+static enum status set_choice(struct config *config, const struct config_item *item,
+			      const struct origin *origin, const char *value, struct error *err)
+{
+	struct text expected AUTO_TEXT = { 0 };
+	unsigned *field = field_of(config, item);
+
+	for (unsigned i = 0; item->choices[i]; i++) {
+		if (strcmp(item->choices[i], value) == 0) {
+			*field = i;
+			return STATUS_OK;
+		}
+		text_printf(&expected, "%s%s", i ? ", " : "one of ", item->choices[i]);
+	}
+	return refuse(item, origin, value, expected.failed ? "known" : expected.data, err);
+}
+
+static enum status item_set(struct config *config, const struct config_item *item,
+			    const struct origin *origin, const char *value, struct error *err)
+{
+	enum status (*const set[])(struct config *, const struct config_item *, const struct origin *,
+				   const char *, struct error *) = {
+		[CONFIG_TEXT] = set_text,
+		[CONFIG_NUMBER] = set_number,
+		[CONFIG_FLAG] = set_flag,
+		[CONFIG_CHOICE] = set_choice,
+	};
+	enum status rc = set[item->type](config, item, origin, value, err);
+
+	if (!rc && item->offset == offsetof(struct config, listen))
+		config->listen_source = origin->source;
+	return rc;
+}
+
+static const struct config_item *item_find(const char *name, size_t length)
+{
+	for (const struct config_item *item = config_items; item->name; item++)
+		if (strlen(item->name) == length && strncmp(item->name, name, length) == 0)
+			return item;
+	return NULL;
+}
+
+static enum status read_defaults(struct config *config, struct error *err)
+{
+	static const struct origin origin = { .source = CONFIG_DEFAULT };
+	enum status rc = STATUS_OK;
+
+	for (const struct config_item *item = config_items; item->name && !rc; item++) {
+		AUTO(string) char *computed = item->compute ? item->compute() : NULL;
+		const char *value = computed ? computed : item->otherwise;
+
+		if (value)
+			rc = item_set(config, item, &origin, value, err);
+	}
+	return rc;
+}
+
+/* A computed default may be impossible, which matters only where nothing else was given. */
+static enum status check_complete(struct config *config, struct error *err)
+{
+	for (const struct config_item *item = config_items; item->name; item++)
+		if (item->compute && !*(char **)field_of(config, item))
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--%s: it has no default here because HOME is not set", item->name);
+	return STATUS_OK;
+}
+
+static char *trim(char *text)
+{
+	char *end;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	end = text + strlen(text);
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+static enum status read_line(struct config *config, const struct origin *origin, char *line,
+			     struct error *err)
+{
+	const struct config_item *item;
+	char *equals, *name;
+
+	line = trim(line);
+	if (*line == '\0' || *line == '#')
+		return STATUS_OK;
+	equals = strchr(line, '=');
+	if (!equals)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s:%u: no \"name = value\"",
+				 origin->file, origin->line);
+	*equals = '\0';
+	name = trim(line);
+	item = item_find(name, strlen(name));
+	if (!item || item->offset == offsetof(struct config, file))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s:%u: unknown option \"%s\"",
+				 origin->file, origin->line, name);
+	return item_set(config, item, origin, trim(equals + 1), err);
+}
+
+static void file_close(FILE *file)
+{
+	fclose(file);
+}
+
+DEFINE_AUTO(file, FILE *, file_close)
+
+/* The file's own name may be replaced while it is read: @path is a copy. */
+static enum status read_file(struct config *config, const char *path, struct error *err)
+{
+	AUTO(file) FILE *file = fopen(path, "re");
+	AUTO(string) char *line = NULL;
+	struct origin origin = { .source = CONFIG_FILE, .file = path };
+	size_t size = 0;
+	enum status rc = STATUS_OK;
+
+	if (!file)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, strerror(errno));
+	errno = 0;
+	while (!rc && getline(&line, &size, file) >= 0) {
+		origin.line++;
+		rc = read_line(config, &origin, line, err);
+	}
+	if (!rc && ferror(file))
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, strerror(errno));
+	return rc;
+}
+
+/* An empty variable is one that is not set. */
+static enum status read_environment(struct config *config, struct error *err)
+{
+	static const struct origin origin = { .source = CONFIG_ENVIRONMENT };
+	enum status rc = STATUS_OK;
+
+	for (const struct config_item *item = config_items; item->name && !rc; item++) {
+		const char *value = getenv(item->environment);
+
+		if (value && *value)
+			rc = item_set(config, item, &origin, value, err);
+	}
+	return rc;
+}
+
+/* Reads the option at **at and moves *at past it. */
+static enum status read_argument(struct config *config, enum config_command command, const char *const **at,
+				 struct error *err)
+{
+	static const struct origin origin = { .source = CONFIG_COMMAND_LINE };
+	const char *word = *(*at)++;
+	const char *name = word + 2;
+	const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(name, "=") : 0;
+	const struct config_item *item = length ? item_find(name, length) : NULL;
+	const char *value;
+
+	if (!length)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"", word);
+	if (!item || !(item->commands & command))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"--%.*s\"", (int)length,
+				 name);
+	if (name[length] == '=')
+		value = name + length + 1;
+	else if (item->type == CONFIG_FLAG)
+		value = "true";
+	else if (**at)
+		value = *(*at)++;
+	else
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s needs a value: %s", item->name,
+				 item->placeholder);
+	return item_set(config, item, &origin, value, err);
+}
+
+static enum status read_arguments(struct config *config, enum config_command command,
+				  const char *const *arguments, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	while (*arguments && !rc)
+		rc = read_argument(config, command, &arguments, err);
+	return rc;
+}
+
+/* The file is named by what goes before it: so the other two are read first, for its name, and again. */
+static enum status read_all(struct config *config, enum config_command command, const char *const *arguments,
+			    struct error *err)
+{
+	AUTO(string) char *path = NULL;
+	enum status rc = read_defaults(config, err);
+
+	if (!rc)
+		rc = read_environment(config, err);
+	if (!rc)
+		rc = read_arguments(config, command, arguments, err);
+	if (rc || !config->file)
+		return rc;
+	path = strdup(config->file);
+	if (!path)
+		return error_no_memory(err);
+	rc = read_file(config, path, err);
+	if (!rc)
+		rc = read_environment(config, err);
+	return rc ? rc : read_arguments(config, command, arguments, err);
+}
+
+enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
+			struct error *err)
+{
+	struct config config AUTO_CONFIG = { 0 };
+	enum status rc = read_all(&config, command, arguments, err);
+
+	if (!rc)
+		rc = check_complete(&config, err);
+	if (rc)
+		return rc;
+	*ret_config = config;
+	config = (struct config){ 0 };
+	return STATUS_OK;
+}
+
+void config_help_write(struct text *text, enum config_command command)
+{
+	for (const struct config_item *item = config_items; item->name; item++) {
+		AUTO(string) char *computed = item->compute ? item->compute() : NULL;
+		const char *otherwise = computed ? computed : item->otherwise;
+		char option[64];
+
+		if (!(item->commands & command))
+			continue;
+		snprintf(option, sizeof(option), "--%s%s%s", item->name, item->placeholder ? " " : "",
+			 item->placeholder ? item->placeholder : "");
+		text_printf(text, "  %-26s %s", option, item->help);
+		for (size_t i = 0; item->choices && item->choices[i]; i++)
+			text_printf(text, "%s%s", i ? ", " : ": ", item->choices[i]);
+		if (otherwise && item->type != CONFIG_FLAG)
+			text_printf(text, " (default %s)", otherwise);
+		text_putc(text, '\n');
+	}
+}
+
+static bool port_read(const char *digits, uint16_t *ret_port)
+{
+	const size_t length = strlen(digits);
+	unsigned long port;
+
+	if (length < 1 || length > 5 || strspn(digits, "0123456789") != length)
+		return false;
+	port = strtoul(digits, NULL, 10);
+	*ret_port = (uint16_t)port;
+	return port <= UINT16_MAX;
+}
+
+bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZE], uint16_t *ret_port)
+{
+	const char *colon = strrchr(listen, ':');
+	const bool bracketed = *listen == '[';
+	size_t length = colon ? (size_t)(colon - listen) : 0;
+	struct in6_addr scratch;
+
+	if (length == 0 || !port_read(colon + 1, ret_port))
+		return false;
+	if (bracketed && (length < 3 || colon[-1] != ']'))
+		return false;
+	listen += bracketed;
+	length -= bracketed ? 2 : 0;
+	if (length >= LISTEN_ADDRESS_SIZE)
+		return false;
+	memcpy(ret_address, listen, length);
+	ret_address[length] = '\0';
+	if (!bracketed && strcasecmp(ret_address, "localhost") == 0)
+		strcpy(ret_address, "127.0.0.1");
+	return inet_pton(bracketed ? AF_INET6 : AF_INET, ret_address, &scratch) == 1;
+}
+
+void config_url_write(struct text *text, const char *address, uint16_t port)
+{
+	if (strcmp(address, "0.0.0.0") == 0)
+		address = "127.0.0.1";
+	else if (strcmp(address, "::") == 0)
+		address = "::1";
+	text_printf(text, strchr(address, ':') ? "http://[%s]:%u" : "http://%s:%u", address, port);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/config.h: what the user asked for, from four places.
+ *
+ * An option is the same word everywhere: --stop-grace 10 on the command line, TRAINYARD_STOP_GRACE=10
+ * in the environment, stop-grace = 10 in a configuration file; the former goes before the latter, and
+ * the default comes last. Only daemon/ reads it; the rooms below get values. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+
+enum config_source { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_COMMAND_LINE };
+
+struct config {
+	char *file;   /* NULL: none */
+	char *listen; /* "127.0.0.1:8090"; config_listen_split() takes it apart */
+	char *state_dir;
+	char *engine; /* "unix:///var/run/docker.sock" */
+	char *project;
+	int64_t project_number;
+	char *region;
+	char *networks; /* "10.213.0.0/16" */
+	bool offline;	/* never pull an image */
+	bool stop_jobs; /* at the end, stop what runs */
+	int64_t stop_grace_s;
+	int64_t max_active_jobs;
+	enum log_level log_level;
+	enum log_format log_format;
+	char *docker_config; /* a directory */
+
+	enum config_source listen_source;
+};
+
+#define AUTO_CONFIG __attribute__((cleanup(config_deinit)))
+
+void config_deinit(struct config *config);
+
+/* The commands that take an option on their command line. */
+enum config_command { CONFIG_SERVE = 1 << 0, CONFIG_ENV = 1 << 1 };
+
+/* Reads all four places. @arguments are the words behind the subcommand, ending with NULL.
+ * Outcomes: INVALID_ARGUMENT: one line that says what and where. Thread: the first, before others. */
+enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
+			struct error *err);
+
+/* Appends one line an option of @command: its name, what it means, its default. */
+void config_help_write(struct text *text, enum config_command command);
+
+enum { LISTEN_ADDRESS_SIZE = 64 };
+
+/* "127.0.0.1:8090", "[::1]:0", "localhost:8090": the address without brackets, and the port. */
+bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZE], uint16_t *ret_port);
+/* "http://127.0.0.1:8090" as clients on this machine reach it: a wildcard address becomes loopback. */
+void config_url_write(struct text *text, const char *address, uint16_t port);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/config_items.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNIX_PATH_MAX_BYTES = 107 }; /* sun_path, without its NUL */
+
+static bool listen_valid(const char *value)
+{
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+
+	return config_listen_split(value, address, &port);
+}
+
+static bool path_valid(const char *value)
+{
+	return *value != '\0';
+}
+
+static bool engine_valid(const char *value)
+{
+	static const char scheme[] = "unix://";
+	const char *path = value + strlen(scheme);
+
+	return strncmp(value, scheme, strlen(scheme)) == 0 && *path == '/' &&
+	       strlen(path) <= UNIX_PATH_MAX_BYTES;
+}
+
+/* Choice: wider than the service's own rule, which wants 6 to 30 characters, because made-up projects
+ * are short; not wider than what clients put into a path. */
+static bool project_valid(const char *value)
+{
+	const size_t length = strlen(value);
+
+	return length <= 63 && islower((unsigned char)value[0]) &&
+	       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-.:") == length &&
+	       isalnum((unsigned char)value[length - 1]);
+}
+
+static bool region_valid(const char *value)
+{
+	const size_t length = strlen(value);
+
+	return length > 0 && length <= 63 && islower((unsigned char)value[0]) &&
+	       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+}
+
+/* A /24 is room for few jobs, a /8 is all that is private. */
+static bool networks_valid(const char *value)
+{
+	char address[INET_ADDRSTRLEN];
+	struct in_addr network;
+	const char *slash = strchr(value, '/');
+	const char *bits = slash ? slash + 1 : "";
+	const size_t digits = strlen(bits);
+	unsigned long prefix;
+
+	if (digits < 1 || digits > 2 || strspn(bits, "0123456789") != digits ||
+	    (size_t)(slash - value) >= sizeof(address))
+		return false;
+	memcpy(address, value, (size_t)(slash - value));
+	address[slash - value] = '\0';
+	prefix = strtoul(bits, NULL, 10);
+	if (prefix < 8 || prefix > 24 || inet_pton(AF_INET, address, &network) != 1)
+		return false;
+	return (ntohl(network.s_addr) & (0xffffffffu >> prefix)) == 0;
+}
+
+/* "@home/@below", or NULL when @home is no absolute path. */
+static char *path_below(const char *home, const char *below)
+{
+	char *path = NULL;
+
+	if (!home || *home != '/' || asprintf(&path, "%s/%s", home, below) < 0)
+		return NULL;
+	return path;
+}
+
+/* Source: XDG Base Directory Specification 0.8: paths that are not absolute are ignored. */
+char *state_dir_default(bool root, const char *xdg_state_home, const char *home)
+{
+	char *path;
+
+	if (root)
+		return strdup("/var/lib/trainyard");
+	path = path_below(xdg_state_home, "trainyard");
+	return path ? path : path_below(home, ".local/state/trainyard");
+}
+
+char *engine_default(const char *docker_host)
+{
+	return strdup(docker_host && engine_valid(docker_host) ? docker_host : "unix:///var/run/docker.sock");
+}
+
+static char *compute_state_dir(void)
+{
+	return state_dir_default(geteuid() == 0, getenv("XDG_STATE_HOME"), getenv("HOME"));
+}
+
+static char *compute_engine(void)
+{
+	return engine_default(getenv("DOCKER_HOST"));
+}
+
+static char *compute_docker_config(void)
+{
+	const char *own = getenv("DOCKER_CONFIG");
+	char *path = own && *own ? strdup(own) : path_below(getenv("HOME"), ".docker");
+
+	return path ? path : strdup("/root/.docker");
+}
+
+static const char *const log_levels[] = { "error", "warning", "info", "debug", NULL };
+static const char *const log_formats[] = { "text", "json", NULL };
+
+#define AT(field) .offset = offsetof(struct config, field)
+#define BOTH	  (CONFIG_SERVE | CONFIG_ENV)
+
+const struct config_item config_items[] = {
+	{ .name = "config",
+	  .environment = "TRAINYARD_CONFIG",
+	  .type = CONFIG_TEXT,
+	  AT(file),
+	  .commands = BOTH,
+	  .placeholder = "FILE",
+	  .valid = path_valid,
+	  .expected = "a path",
+	  .help = "read options from FILE: lines of \"name = value\", # starts a comment" },
+	{ .name = "listen",
+	  .environment = "TRAINYARD_LISTEN",
+	  .type = CONFIG_TEXT,
+	  AT(listen),
+	  .commands = BOTH,
+	  .placeholder = "ADDR:PORT",
+	  .otherwise = "127.0.0.1:8090",
+	  .valid = listen_valid,
+	  .expected = "ADDR:PORT, such as 127.0.0.1:8090 or [::1]:0",
+	  .help = "where to serve; port 0 takes any free one" },
+	{ .name = "state-dir",
+	  .environment = "TRAINYARD_STATE_DIR",
+	  .type = CONFIG_TEXT,
+	  AT(state_dir),
+	  .commands = BOTH,
+	  .placeholder = "DIR",
+	  .compute = compute_state_dir,
+	  .valid = path_valid,
+	  .expected = "a directory",
+	  .help = "where all state is kept" },
+	{ .name = "engine",
+	  .environment = "TRAINYARD_ENGINE",
+	  .type = CONFIG_TEXT,
+	  AT(engine),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "unix:///PATH",
+	  .compute = compute_engine,
+	  .valid = engine_valid,
+	  .expected = "unix:///PATH of at most 107 bytes",
+	  .help = "the container engine's socket" },
+	{ .name = "project",
+	  .environment = "TRAINYARD_PROJECT",
+	  .type = CONFIG_TEXT,
+	  AT(project),
+	  .commands = BOTH,
+	  .placeholder = "ID",
+	  .otherwise = "local-project",
+	  .valid = project_valid,
+	  .expected = "a project id, such as local-project",
+	  .help = "the project that clients are pointed to" },
+	{ .name = "project-number",
+	  .environment = "TRAINYARD_PROJECT_NUMBER",
+	  .type = CONFIG_NUMBER,
+	  AT(project_number),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "N",
+	  .otherwise = "123456789012",
+	  .min = 1,
+	  .max = INT64_MAX,
+	  .help = "the same project's number" },
+	{ .name = "region",
+	  .environment = "TRAINYARD_REGION",
+	  .type = CONFIG_TEXT,
+	  AT(region),
+	  .commands = BOTH,
+	  .placeholder = "REGION",
+	  .otherwise = "us-central1",
+	  .valid = region_valid,
+	  .expected = "a region, such as us-central1",
+	  .help = "the region that clients are pointed to" },
+	{ .name = "networks",
+	  .environment = "TRAINYARD_NETWORKS",
+	  .type = CONFIG_TEXT,
+	  AT(networks),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "CIDR",
+	  .otherwise = "10.213.0.0/16",
+	  .valid = networks_valid,
+	  .expected = "an IPv4 network of 8 to 24 bits, such as 10.213.0.0/16",
+	  .help = "the addresses that the jobs' networks are cut from" },
+	{ .name = "offline",
+	  .environment = "TRAINYARD_OFFLINE",
+	  .type = CONFIG_FLAG,
+	  AT(offline),
+	  .commands = CONFIG_SERVE,
+	  .otherwise = "false",
+	  .help = "never pull an image: use those the engine has" },
+	{ .name = "stop-jobs",
+	  .environment = "TRAINYARD_STOP_JOBS",
+	  .type = CONFIG_FLAG,
+	  AT(stop_jobs),
+	  .commands = CONFIG_SERVE,
+	  .otherwise = "false",
+	  .help = "stop running jobs at the end, rather than leave them running" },
+	{ .name = "stop-grace",
+	  .environment = "TRAINYARD_STOP_GRACE",
+	  .type = CONFIG_NUMBER,
+	  AT(stop_grace_s),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "SECONDS",
+	  .otherwise = "30",
+	  .min = 0,
+	  .max = 86400,
+	  .help = "how long a replica has between SIGTERM and SIGKILL" },
+	{ .name = "max-active-jobs",
+	  .environment = "TRAINYARD_MAX_ACTIVE_JOBS",
+	  .type = CONFIG_NUMBER,
+	  AT(max_active_jobs),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "N",
+	  .otherwise = "64",
+	  .min = 1,
+	  .max = 10000,
+	  .help = "how many jobs may run at once; more are queued" },
+	{ .name = "log-level",
+	  .environment = "TRAINYARD_LOG_LEVEL",
+	  .type = CONFIG_CHOICE,
+	  AT(log_level),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "LEVEL",
+	  .otherwise = "info",
+	  .choices = log_levels,
+	  .help = "the least that the daemon's own log shows" },
+	{ .name = "log-format",
+	  .environment = "TRAINYARD_LOG_FORMAT",
+	  .type = CONFIG_CHOICE,
+	  AT(log_format),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "FORMAT",
+	  .otherwise = "text",
+	  .choices = log_formats,
+	  .help = "how it is written, on stderr" },
+	{ .name = "docker-config",
+	  .environment = "TRAINYARD_DOCKER_CONFIG",
+	  .type = CONFIG_TEXT,
+	  AT(docker_config),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "DIR",
+	  .compute = compute_docker_config,
+	  .valid = path_valid,
+	  .expected = "a directory",
+	  .help = "where the registries' credentials are (config.json)" },
+	{ .name = NULL },
+};

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/config.h"
+#include "daemon/main.h"
+
+/* What a variable's value is made of. */
+enum part { PART_TEXT, PART_PROJECT, PART_REGION, PART_URL, PART_NO_PROXY };
+
+/* gcloud reads CLOUDSDK_<SECTION>_<PROPERTY>. An override must end with a slash; without it, and without
+ * disabled credentials, gcloud gives up or asks Google.
+ * Source: `gcloud topic configurations` (read 2026-11-20) */
+static const struct {
+	const char *name;
+	enum part part;
+	const char *tail; /* PART_TEXT: the value; else what follows the part */
+} variables[] = {
+	{ "CLOUDSDK_CORE_PROJECT", PART_PROJECT, "" },
+	{ "CLOUDSDK_AUTH_DISABLE_CREDENTIALS", PART_TEXT, "true" },
+	{ "CLOUDSDK_CORE_DISABLE_PROMPTS", PART_TEXT, "1" },
+	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", PART_URL, "/" },
+	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM", PART_URL, "/" },
+	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING", PART_URL, "/" },
+	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", PART_URL, "/storage/v1/" },
+	{ "CLOUDSDK_COMPUTE_REGION", PART_REGION, "" },
+	{ "CLOUDSDK_AI_REGION", PART_REGION, "" },
+	/* `submit --stream-logs` asks for new lines this often; gcloud's own default is a minute. */
+	{ "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", PART_TEXT, "6" },
+	{ "GOOGLE_CLOUD_PROJECT", PART_PROJECT, "" },
+	{ "STORAGE_EMULATOR_HOST", PART_URL, "" },
+	/* For programs that build a client themselves: its API endpoint. */
+	{ "TRAINYARD_ENDPOINT", PART_URL, "" },
+	{ "NO_PROXY", PART_NO_PROXY, "" },
+	{ "no_proxy", PART_NO_PROXY, "" },
+};
+
+static const char *part_value(const struct env_settings *settings, enum part part)
+{
+	switch (part) {
+	case PART_TEXT:
+		return "";
+	case PART_PROJECT:
+		return settings->project;
+	case PART_REGION:
+		return settings->region;
+	case PART_URL:
+		return settings->url;
+	case PART_NO_PROXY:
+		return settings->no_proxy;
+	}
+	return "";
+}
+
+static bool is_plain(const char *value)
+{
+	return *value &&
+	       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@-") ==
+		       strlen(value);
+}
+
+/* In sh nothing has a meaning between single quotes, so that a quote itself must leave them. */
+static void quote_sh(struct text *text, const char *value)
+{
+	if (is_plain(value)) {
+		text_puts(text, value);
+		return;
+	}
+	text_putc(text, '\'');
+	for (; *value; value++) {
+		if (*value == '\'')
+			text_puts(text, "'\\''");
+		else
+			text_putc(text, *value);
+	}
+	text_putc(text, '\'');
+}
+
+/* In fish a backslash stands before a quote and before itself. */
+static void quote_fish(struct text *text, const char *value)
+{
+	if (is_plain(value)) {
+		text_puts(text, value);
+		return;
+	}
+	text_putc(text, '\'');
+	for (; *value; value++) {
+		if (*value == '\'' || *value == '\\')
+			text_putc(text, '\\');
+		text_putc(text, *value);
+	}
+	text_putc(text, '\'');
+}
+
+static void line_write(struct text *text, enum shell shell, const char *name, const char *value)
+{
+	switch (shell) {
+	case SHELL_SH:
+		text_printf(text, "export %s=", name);
+		quote_sh(text, value);
+		break;
+	case SHELL_FISH:
+		text_printf(text, "set -gx %s ", name);
+		quote_fish(text, value);
+		break;
+	case SHELL_GITHUB:
+		text_printf(text, "%s=%s", name, value);
+		break;
+	}
+	text_putc(text, '\n');
+}
+
+static void unset_write(struct text *text, enum shell shell, const char *name)
+{
+	switch (shell) {
+	case SHELL_SH:
+		text_printf(text, "unset %s\n", name);
+		break;
+	case SHELL_FISH:
+		text_printf(text, "set -e %s\n", name);
+		break;
+	case SHELL_GITHUB:
+		text_printf(text, "%s=\n", name); /* a variable once set cannot be taken away there */
+		break;
+	}
+}
+
+void env_write(struct text *text, const struct env_settings *settings)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *part = part_value(settings, variables[i].part);
+		struct text value AUTO_TEXT = { 0 };
+
+		if (settings->unset) {
+			/* The exception from the proxy was partly the user's own, and does no harm. */
+			if (variables[i].part != PART_NO_PROXY)
+				unset_write(text, settings->shell, variables[i].name);
+			continue;
+		}
+		if (!part)
+			continue;
+		text_printf(&value, "%s%s", part, variables[i].tail);
+		if (!value.failed)
+			line_write(text, settings->shell, variables[i].name, value.data);
+	}
+}
+
+static bool list_has(const char *list, const char *entry)
+{
+	const size_t length = strlen(entry);
+
+	for (const char *at = list; (at = strstr(at, entry)); at += length)
+		if ((at == list || at[-1] == ',' || at[-1] == ' ') &&
+		    (at[length] == '\0' || at[length] == ',' || at[length] == ' '))
+			return true;
+	return false;
+}
+
+char *no_proxy_extend(const char *own)
+{
+	static const char *const names[] = { "127.0.0.1", "localhost" };
+	struct text list AUTO_TEXT = { 0 };
+
+	text_puts(&list, own ? own : "");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!list.failed && !list_has(list.data, names[i]))
+			text_printf(&list, "%s%s", list.length ? "," : "", names[i]);
+	return text_take(&list);
+}
+
+static bool proxy_is_set(void)
+{
+	static const char *const names[] = { "HTTP_PROXY",  "http_proxy", "HTTPS_PROXY",
+					     "https_proxy", "ALL_PROXY",  "all_proxy" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			return true;
+	return false;
+}
+
+/* The caller frees; NULL where no proxy is set. A list that no line can hold is left alone. */
+static char *no_proxy_value(void)
+{
+	const char *own = getenv("NO_PROXY") ? getenv("NO_PROXY") : getenv("no_proxy");
+
+	if (!proxy_is_set() || (own && strpbrk(own, "\r\n")))
+		return NULL;
+	return no_proxy_extend(own);
+}
+
+static bool is_url(const char *text)
+{
+	return strncmp(text, "http://", 7) == 0 && text[7] &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.:/[]-") == strlen(text);
+}
+
+static void address_close(FILE *file)
+{
+	fclose(file);
+}
+
+DEFINE_AUTO(address, FILE *, address_close)
+
+char *env_address_read(const char *state_dir)
+{
+	struct text path AUTO_TEXT = { 0 };
+	char line[256];
+	size_t length;
+
+	text_printf(&path, "%s/address", state_dir);
+	AUTO(address) FILE *file = path.failed ? NULL : fopen(path.data, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return NULL;
+	length = strcspn(line, "\r\n");
+	while (length && line[length - 1] == '/')
+		length--;
+	line[length] = '\0';
+	return is_url(line) ? strdup(line) : NULL;
+}
+
+/* What was asked for comes first, then where a daemon says that it serves, then the default. */
+static enum status url_choose(const struct config *config, char **ret_url, struct error *err)
+{
+	AUTO(string) char *running = env_address_read(config->state_dir);
+	struct text url AUTO_TEXT = { 0 };
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+
+	config_listen_split(config->listen, address, &port);
+	if (running && (config->listen_source == CONFIG_DEFAULT || port == 0)) {
+		*ret_url = TAKE(running);
+		return STATUS_OK;
+	}
+	if (port == 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "port 0 means any, and no daemon wrote the one it got into %s/address",
+				 config->state_dir);
+	config_url_write(&url, address, port);
+	*ret_url = text_take(&url);
+	return *ret_url ? STATUS_OK : error_no_memory(err);
+}
+
+static const char *const shell_names[] = { "sh", "fish", "github" };
+
+static enum status shell_find(const char *name, enum shell *ret_shell, struct error *err)
+{
+	for (size_t i = 0; name && i < sizeof(shell_names) / sizeof(shell_names[0]); i++) {
+		if (strcmp(shell_names[i], name) == 0) {
+			*ret_shell = (enum shell)i;
+			return STATUS_OK;
+		}
+	}
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--shell: \"%s\" is not one of sh, fish, github",
+			 name ? name : "");
+}
+
+/* Takes the two options that are env's own; the others are left in @rest, which has room for all. */
+static enum status own_options(const char *const *arguments, struct env_settings *settings, const char **rest,
+			       struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (; *arguments && !rc; arguments++) {
+		if (strcmp(*arguments, "--unset") == 0)
+			settings->unset = true;
+		else if (strncmp(*arguments, "--shell=", 8) == 0)
+			rc = shell_find(*arguments + 8, &settings->shell, err);
+		else if (strcmp(*arguments, "--shell") != 0)
+			*rest++ = *arguments;
+		else if (arguments[1])
+			rc = shell_find(*++arguments, &settings->shell, err);
+		else
+			rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				       "--shell needs a value: sh, fish or github");
+	}
+	*rest = NULL;
+	return rc;
+}
+
+static enum status settings_read(const char *const *arguments, struct env_settings *settings,
+				 struct config *config, struct error *err)
+{
+	size_t count = 0;
+	enum status rc;
+
+	while (arguments[count])
+		count++;
+	const char **rest = calloc(count + 1, sizeof(*rest));
+	if (!rest)
+		return error_no_memory(err);
+	rc = own_options(arguments, settings, rest, err);
+	if (!rc)
+		rc = config_read(config, CONFIG_ENV, rest, err);
+	free(rest);
+	return rc;
+}
+
+int env_main(const char *const *arguments)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct config config AUTO_CONFIG = { 0 };
+	struct env_settings settings = { .shell = SHELL_SH };
+	struct text lines AUTO_TEXT = { 0 };
+	AUTO(string) char *url = NULL;
+	AUTO(string) char *no_proxy = no_proxy_value();
+
+	if (settings_read(arguments, &settings, &config, &err))
+		return main_usage_error("env ", &err);
+	if (!settings.unset && url_choose(&config, &url, &err))
+		return main_failure(&err);
+	settings.url = url;
+	settings.project = config.project;
+	settings.region = config.region;
+	settings.no_proxy = no_proxy;
+	env_write(&lines, &settings);
+	return main_output(&lines);
+}
+
+void env_help_write(struct text *text)
+{
+	text_puts(text,
+		  "usage: trainyard env [OPTION]...\n"
+		  "\n"
+		  "Prints the lines that point gcloud and the client libraries at this machine's trainyard:\n"
+		  "    eval \"$(trainyard env)\"            sh, bash, zsh\n"
+		  "    trainyard env --shell fish | source\n"
+		  "    trainyard env --shell github >> \"$GITHUB_ENV\"\n"
+		  "\n"
+		  "  --shell sh|fish|github     the form of the lines (default sh)\n"
+		  "  --unset                    take the variables away again\n");
+	config_help_write(text, CONFIG_ENV);
+}

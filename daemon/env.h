@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/env.h: `trainyard env`: the lines that point gcloud and the client libraries here. */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+enum shell { SHELL_SH, SHELL_FISH, SHELL_GITHUB };
+
+struct env_settings {
+	enum shell shell;
+	bool unset;
+	const char *url; /* "http://127.0.0.1:8090", no slash behind it */
+	const char *project;
+	const char *region;
+	/* What NO_PROXY becomes; NULL where no proxy is set, which needs no exception then. */
+	const char *no_proxy;
+};
+
+/* Appends the lines. Values are quoted as the shell needs it, whatever is in them. Pure. */
+void env_write(struct text *text, const struct env_settings *settings);
+
+/* @own with this machine's names added where they are missing: "a,127.0.0.1,localhost". */
+char *no_proxy_extend(const char *own);
+
+/* The first line of @state_dir/address, when it is a URL: where a daemon of that state serves, or did
+ * last. NULL when there is none. The caller frees. */
+char *env_address_read(const char *state_dir);
+
+/* Runs the command; the exit code. @arguments end with NULL. */
+int env_main(const char *const *arguments);
+void env_help_write(struct text *text);

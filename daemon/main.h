@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/main.h: how every subcommand ends: an exit code, and at most one line on stderr. */
+#include <stdio.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static inline const char *main_words(const struct error *err)
+{
+	return err->text ? err->text : status_name(err->status);
+}
+
+static inline int main_failure(const struct error *err)
+{
+	fprintf(stderr, "trainyard: %s\n", main_words(err));
+	return EXIT_FAILED;
+}
+
+/* @command is "" before there is one, else a word and the space behind it: "serve ". */
+static inline int main_usage_error(const char *command, const struct error *err)
+{
+	fprintf(stderr, "trainyard: %s (see trainyard %s--help)\n", main_words(err), command);
+	return EXIT_USAGE;
+}
+
+/* Writes all of @text to stdout. */
+static inline int main_output(const struct text *text)
+{
+	if (!text->failed && fwrite(text->data ? text->data : "", 1, text->length, stdout) == text->length &&
+	    fflush(stdout) == 0)
+		return EXIT_GOOD;
+	fprintf(stderr, "trainyard: the output could not be written\n");
+	return EXIT_FAILED;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trainyard serve: from the first check to the last signal. */
+#include "daemon/serve.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "daemon/config.h"
+#include "daemon/wiring.h"
+
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_WRONG_USE = 2 };
+
+/* Running out of descriptors makes the listener spin; the soft limit is far below what the kernel allows. */
+static void descriptors_raise(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static sigset_t end_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	return signals;
+}
+
+/* Tells other commands where this instance is; a daemon without it serves as well. */
+static void address_file_write(const struct config *config, const char *url)
+{
+	struct text path AUTO_TEXT = { 0 };
+	FILE *file;
+
+	text_printf(&path, "%s/address", config->state_dir);
+	if (path.failed)
+		return;
+	file = fopen(path.data, "we");
+	if (!file || fprintf(file, "%s\n", url) < 0)
+		log_event(LOG_WARNING, "address-file", "path=%s error=\"%s\"", path.data, strerror(errno));
+	if (file)
+		fclose(file);
+}
+
+static void address_file_remove(const struct config *config)
+{
+	struct text path AUTO_TEXT = { 0 };
+
+	text_printf(&path, "%s/address", config->state_dir);
+	if (!path.failed)
+		unlink(path.data);
+}
+
+static void ready_tell(const struct config *config, const struct wiring *wiring)
+{
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+	struct text url AUTO_TEXT = { 0 };
+
+	config_listen_split(config->listen, address, &port);
+	config_url_write(&url, address, wiring_port(wiring));
+	if (url.failed)
+		return;
+	address_file_write(config, url.data);
+	printf("trainyard: listening on %s\n", url.data);
+	fflush(stdout);
+}
+
+static int failure_tell(const struct error *err)
+{
+	fprintf(stderr, "trainyard: %s\n", err->text ? err->text : status_name(err->status));
+	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_WRONG_USE : EXIT_FAILED;
+}
+
+static int serve_until_signal(const struct config *config, const sigset_t *signals)
+{
+	struct wiring *wiring = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	int signal_number = 0;
+
+	if (wiring_open(config, &wiring, &err))
+		return failure_tell(&err);
+	ready_tell(config, wiring);
+	while (sigwait(signals, &signal_number) != 0)
+		;
+	log_event(LOG_INFO, "stopping", "signal=%s", sigabbrev_np(signal_number));
+	/* A second signal ends the program at once: what was acknowledged is on disk. */
+	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+	address_file_remove(config);
+	wiring_close(wiring, config->stop_jobs);
+	return EXIT_GOOD;
+}
+
+int serve_main(const struct config *config)
+{
+	sigset_t signals = end_signals();
+
+	log_configure(config->log_level, config->log_format);
+	if (sodium_init() < 0) {
+		fprintf(stderr, "trainyard: libsodium cannot start\n");
+		return EXIT_FAILED;
+	}
+	json_object_seed(0);
+	descriptors_raise();
+	signal(SIGPIPE, SIG_IGN);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */
+	return serve_until_signal(config, &signals);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/wiring.h: the parts of the running daemon and who knows whom.
+ *
+ * store <- scheduler <-> engine, store <- families <- listener. Opened in that order, closed in the
+ * reverse one. Thread: the first. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct config;
+struct wiring;
+
+/* Everything up and serving when it returns; the engine may be down. */
+enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err);
+uint16_t wiring_port(const struct wiring *wiring);
+/* @stop_jobs: cancels what runs and waits for its end, at most its grace and 15 s more. */
+void wiring_close(struct wiring *wiring, bool stop_jobs);
