@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the daemon against floors taken in the same run, and prints ratios.
+
+    tests/bench/bench.py [--build DIR] [--rounds N] [ROW ...]
+
+Rows: start, get, pages, one, sixteen, logs (default: all). Needs an engine that answers on DOCKER_HOST
+(or /var/run/docker.sock), `wrk`, and a static busybox. It asserts nothing: read the numbers."""
+import argparse
+import concurrent.futures
+import http.client
+import json
+import os
+import pathlib
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.daemon import Daemon  # noqa: E402
+from support.engine import Engine, build_test_image  # noqa: E402
+
+PROJECT = "bench"
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def row(what, value, unit, floor=None, least="", aim=""):
+    ratio = f"{value / floor:6.2f}x" if floor else ""
+    floor_text = f"floor {floor:,.2f} {unit}" if floor else ""
+    print(f"{what:44} {value:12,.2f} {unit:8} {floor_text:28} {ratio:8} at least {least}, aim {aim}", flush=True)
+
+
+class Raw:
+    """The engine's calls and nothing else: what a job would cost with no daemon at all."""
+
+    def __init__(self, engine, image):
+        self.engine, self.image = engine, image
+
+    def network(self, name):
+        return self.engine.call("POST", "/networks/create", {"Name": name, "CheckDuplicate": True})["Id"]
+
+    def container(self, name, network, command):
+        return self.engine.call("POST", f"/containers/create?name={name}", {
+            "Image": self.image, "Cmd": command,
+            "HostConfig": {"NetworkMode": network, "Init": True, "LogConfig": {"Type": "json-file"}}})["Id"]
+
+    def start(self, container):
+        self.engine.call("POST", f"/containers/{container}/start")
+
+    def wait(self, container):
+        self.engine.call("POST", f"/containers/{container}/wait")
+
+    def remove(self, container, force=False):
+        self.engine.call("DELETE", f"/containers/{container}?v=1" + ("&force=1" if force else ""))
+
+    def one(self, number):
+        began = time.monotonic()
+        network = self.network(f"ty-bench-{number}")
+        container = self.container(f"ty-bench-{number}", network, ["true"])
+        self.start(container)
+        self.wait(container)
+        self.remove(container)
+        self.engine.call("DELETE", f"/networks/{network}")
+        return time.monotonic() - began
+
+    def many(self, number, count, width):
+        """Master ends by itself, the others are killed: each phase as parallel as pays off."""
+        began = time.monotonic()
+        network = self.network(f"ty-bench-{number}")
+        with concurrent.futures.ThreadPoolExecutor(width) as pool:
+            names = [f"ty-bench-{number}-{i}" for i in range(count)]
+            commands = [["sleep", "1"]] + [["sleep", "600"]] * (count - 1)
+            containers = list(pool.map(lambda pair: self.container(pair[0], network, pair[1]), zip(names, commands)))
+            list(pool.map(self.start, containers))
+            self.wait(containers[0])
+            list(pool.map(lambda c: self.remove(c, True), containers))
+        self.engine.call("DELETE", f"/networks/{network}")
+        return time.monotonic() - began
+
+
+def job_body(job_id, image, args, workers=0):
+    training = {"scaleTier": "CUSTOM", "region": "us-central1", "masterType": "n1-standard-4", "args": args,
+                "masterConfig": {"imageUri": image}}
+    if workers:
+        training |= {"workerType": "n1-standard-4", "workerCount": str(workers),
+                     "workerConfig": {"imageUri": image, "containerCommand": ["sleep", "600"]}}
+        training["masterConfig"] |= {"containerCommand": args}
+        del training["args"]
+    return {"jobId": job_id, "trainingInput": training}
+
+
+def run_job(daemon, body):
+    """From the create until the final state can be seen."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+    headers = {"Content-Type": "application/json"}
+
+    def ask(method, path, data=None):
+        connection.request(method, path, data, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        assert answer.status == 200, text
+        return json.loads(text)
+
+    began = time.monotonic()
+    ask("POST", f"/v1/projects/{PROJECT}/jobs", json.dumps(body))
+    while True:
+        job = ask("GET", f"/v1/projects/{PROJECT}/jobs/{body['jobId']}?prettyPrint=false")
+        if job["state"] in ("SUCCEEDED", "FAILED", "CANCELLED"):
+            break
+        time.sleep(0.002)
+    took = time.monotonic() - began
+    assert job["state"] == "SUCCEEDED", job
+    return took
+
+
+def bench_start(options):
+    times, memory = [], 0
+    for _ in range(options.rounds * 2):
+        with tempfile.TemporaryDirectory() as state:
+            daemon = Daemon(state_dir=state, binary=options.binary)
+            began = time.monotonic()
+            daemon.start()
+            times.append((time.monotonic() - began) * 1000)
+            time.sleep(0.5)
+            memory = int(next(line for line in open(f"/proc/{daemon.pid}/status") if line.startswith("VmRSS")).split()[1])
+            daemon.stop()
+    row("start to ready line, empty state", median(times), "ms", None, "50", "10")
+    row("idle RSS", memory / 1024, "MiB", None, "16", "8")
+
+
+def wrk(url, connections=16):
+    out = subprocess.run(["wrk", "-t2", f"-c{connections}", "-d4s", url], capture_output=True, text=True, check=True).stdout
+    return float(next(line for line in out.splitlines() if "Requests/sec" in line).split()[1])
+
+
+def bench_get(options):
+    with tempfile.TemporaryDirectory() as state:
+        subprocess.run([options.build / "tests/bench/seed", state, "100", "0"], check=True)
+        with Daemon(state_dir=state, binary=options.binary) as daemon:
+            path = f"/v1/projects/{PROJECT}/jobs/job_000050"
+            connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+            connection.request("GET", path)
+            size = len(connection.getresponse().read())
+            connection.close()
+            bare = subprocess.Popen([options.build / "tests/bench/bare_server", str(size)], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True)
+            port = int(bare.stdout.readline())
+            ours, floor = [], []
+            for _ in range(options.rounds):
+                floor.append(wrk(f"http://127.0.0.1:{port}/"))
+                ours.append(wrk(f"http://127.0.0.1:{daemon.port}{path}"))
+            bare.stdin.close()
+            bare.wait()
+    row("jobs.get", median(ours), "req/s", median(floor), "0.4x", "0.7x")
+
+
+def bench_pages(options):
+    with tempfile.TemporaryDirectory() as state:
+        subprocess.run([options.build / "tests/bench/seed", state, "10000", "1000000"], check=True)
+        with Daemon(state_dir=state, binary=options.binary) as daemon:
+            connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+
+            def timed(method, path, body=None):
+                times = []
+                for _ in range(30):
+                    began = time.monotonic()
+                    connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"})
+                    answer = connection.getresponse()
+                    text = answer.read()
+                    times.append((time.monotonic() - began) * 1000)
+                    assert answer.status == 200 and len(text) > 1000, text
+                return median(times)
+
+            def entries(text, order="timestamp asc", size=1000):
+                return timed("POST", "/v2/entries:list", {"resourceNames": [f"projects/{PROJECT}"], "filter": text,
+                                                          "orderBy": order, "pageSize": size})
+
+            stream = ('(resource.type="ml_job" OR resource.type="cloudml_job") AND resource.labels.job_id="job_009950"'
+                      ' AND timestamp>="1970-01-01T01:00:00.000000000Z"')
+            row("entries:list, 1000 of one job", entries(stream), "ms", None, "10", "2")
+            row("entries:list, 100 of one job", entries(stream, size=100), "ms", None, "10", "2")
+            row("entries:list, newest 1000 of all", entries("", "timestamp desc"), "ms", None, "10", "2")
+            row("entries:list, newest 100 of all", entries("", "timestamp desc", 100), "ms", None, "10", "2")
+            row("jobs.list, 100 newest", timed("GET", f"/v1/projects/{PROJECT}/jobs?pageSize=100"), "ms", None, "10", "2")
+            row("jobs.list, 100 by state", timed("GET", f"/v1/projects/{PROJECT}/jobs?pageSize=100&filter=state%3DFAILED"),
+                "ms", None, "10", "2")
+
+
+def bench_one(options):
+    raw, floor, ours = Raw(options.engine, options.image), [], []
+    with tempfile.TemporaryDirectory() as state, Daemon(state_dir=state, binary=options.binary) as daemon:
+        for i in range(options.rounds * 2):
+            floor.append(raw.one(i) * 1000)
+            ours.append(run_job(daemon, job_body(f"one_{i}", options.image, ["true"])) * 1000)
+    row("job of 1 replica, create to SUCCEEDED", median(ours), "ms", median(floor), "1.30x", "1.10x")
+
+
+def bench_sixteen(options):
+    raw, ours = Raw(options.engine, options.image), []
+    floors = {4: [], 16: []}
+    with tempfile.TemporaryDirectory() as state, Daemon(state_dir=state, binary=options.binary) as daemon:
+        for i in range(options.rounds):
+            for width, times in floors.items():
+                times.append(raw.many(f"{i}-{width}", 16, width) * 1000)
+            ours.append(run_job(daemon, job_body(f"sixteen_{i}", options.image, ["sleep", "1"], 15)) * 1000)
+    row("job of 16 replicas", median(ours), "ms", min(median(times) for times in floors.values()), "1.15x", "1.05x")
+
+
+LINES = 300_000
+PRINT = ["sh", "-c", f"i=0; s=$(printf '%090d' 0); yes \"$s\" | head -n {LINES}"]
+
+
+def read_stream(engine, container):
+    """The floor: the engine's log stream, read to its end and thrown away."""
+    sock = engine.connect()
+    sock.sendall(f"GET /v1.41/containers/{container}/logs?stdout=1&stderr=1&timestamps=1&follow=1 HTTP/1.0\r\n"
+                 f"Host: d\r\n\r\n".encode())
+    total = 0
+    while True:
+        data = sock.recv(262144)
+        if not data:
+            break
+        total += len(data)
+    sock.close()
+    return total
+
+
+def bench_logs(options):
+    raw, floor, ours = Raw(options.engine, options.image), [], []
+    with tempfile.TemporaryDirectory() as state, Daemon(state_dir=state, binary=options.binary) as daemon:
+        for i in range(options.rounds):
+            network = raw.network(f"ty-bench-logs-{i}")
+            container = raw.container(f"ty-bench-logs-{i}", network, PRINT)
+            raw.start(container)
+            began = time.monotonic()
+            read_stream(options.engine, container)
+            floor.append(LINES / (time.monotonic() - began))
+            raw.remove(container, True)
+            options.engine.call("DELETE", f"/networks/{network}")
+
+            body = job_body(f"logs_{i}", options.image, PRINT)
+            daemon.post(f"/v1/projects/{PROJECT}/jobs", body)
+            daemon.wait_state(f"logs_{i}", "RUNNING", project=PROJECT)
+            began = time.monotonic()
+            while lines_stored(daemon, i) < LINES:
+                time.sleep(0.02)
+            ours.append(LINES / (time.monotonic() - began))
+            daemon.wait_state(f"logs_{i}", "SUCCEEDED", project=PROJECT)
+            counted = lines_stored(daemon, i)
+            assert counted == LINES, f"{counted} lines of {LINES}"
+    row("log lines, container to queryable", median(ours), "lines/s", median(floor), "0.5x", "0.9x")
+
+
+def lines_stored(daemon, number):
+    """Counts by SQL on the daemon's own file: paging through the API would measure something else."""
+    import sqlite3
+    with sqlite3.connect(f"file:{daemon.state_dir}/logs.db?mode=ro", uri=True) as db:
+        return db.execute("SELECT count(*) FROM entry WHERE job = ? AND stream = 1", (number + 1,)).fetchone()[0]
+
+
+ROWS = {"start": bench_start, "get": bench_get, "pages": bench_pages, "one": bench_one, "sixteen": bench_sixteen,
+        "logs": bench_logs}
+NEED_ENGINE = {"one", "sixteen", "logs"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path.cwd())
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("rows", nargs="*", choices=[[], *ROWS], metavar="ROW")
+    options = parser.parse_args()
+    options.binary = str(options.build / "trainyard")
+    wanted = options.rows or list(ROWS)
+    if NEED_ENGINE & set(wanted):
+        options.engine = Engine()
+        options.image = build_test_image(options.engine)
+    for name in wanted:
+        ROWS[name](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A `trainyard serve` that tests start, stop, kill and start again, and the API as they call it."""
+import base64
+import contextlib
+import http.client
+import itertools
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import sqlite3
+import subprocess
+import time
+import urllib.parse
+
+from .engine import Engine
+from .wait import wait_until
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
+
+
+def program():
+    """The daemon under test: $TRAINYARD, else what a build in the tree or deploy/check has left."""
+    candidates = [os.environ.get("TRAINYARD"), ROOT / "trainyard", ROOT / "build/check/sanitized/trainyard",
+                  ROOT / "build/check/plain/trainyard"]
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.X_OK):
+            return str(candidate)
+    raise RuntimeError("no trainyard to test: set TRAINYARD to the built program")
+
+
+class Answer:
+    def __init__(self, status, headers, data):
+        self.status, self.headers, self.data = status, headers, data
+
+    @property
+    def json(self):
+        return json.loads(self.data)
+
+    @property
+    def error(self):
+        return self.json["error"]
+
+    def __repr__(self):
+        return f"<{self.status} {self.data[:400]!r}>"
+
+
+class Daemon:
+    _numbers = itertools.count(1)
+
+    def __init__(self, directory=None, engine=None, *options, project="demo-project", state_dir=None, binary=None):
+        """`directory`: for its log, and for its state unless `state_dir` says where that is."""
+        self.directory = pathlib.Path(directory or state_dir)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.state_dir = pathlib.Path(state_dir or self.directory / "state")
+        self.engine, self.options, self.project = engine or Engine(), options, project
+        self.binary = binary or program()
+        self.log_path = self.directory / "daemon.log"
+        self.process, self.port, self.instance = None, None, None
+
+    # ---- its life ----
+
+    def command(self):
+        return [self.binary, "serve", "--listen", "127.0.0.1:0", "--state-dir", str(self.state_dir),
+                "--engine", self.engine.host, "--project", self.project, *self.options]
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                            stderr=log, start_new_session=True)
+        line = self._ready_line(30)
+        match = re.fullmatch(r"trainyard: listening on http://127\.0\.0\.1:(\d+)\n", line)
+        assert match, f"not the ready line: {line!r}; log: {self.log()[-2000:]}"
+        self.port = int(match.group(1))
+        return self
+
+    def _ready_line(self, timeout):
+        end, line = time.monotonic() + timeout, b""
+        while not line.endswith(b"\n"):
+            readable, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            byte = os.read(self.process.stdout.fileno(), 1) if readable else b""
+            if not byte:
+                break
+            line += byte
+        return line.decode()
+
+    def stop(self, how=signal.SIGTERM, timeout=60):
+        """Asks it to end, and expects a clean end."""
+        if self.process is None:
+            return
+        self.process.send_signal(how)
+        code = self.process.wait(timeout)
+        self.process.stdout.close()
+        self.process = None
+        assert code == 0, f"exit code {code}; log: {self.log()[-3000:]}"
+        assert "Sanitizer" not in self.log() and "runtime error" not in self.log(), self.log()[-6000:]
+
+    def kill9(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process = None
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+    def log(self):
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def read_instance(self):
+        """The name that its containers and networks carry, kept in its state directory."""
+        try:
+            with contextlib.closing(sqlite3.connect(f"file:{self.state_dir}/state.db?mode=ro", uri=True)) as state:
+                return state.execute("SELECT value FROM meta WHERE name = 'instance'").fetchone()[0]
+        except (sqlite3.Error, TypeError):
+            return None
+
+    @property
+    def base(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    # ---- HTTP ----
+
+    def request(self, method, path, body=None, headers=None, **query):
+        """`body`: a value sent as JSON, or bytes or str sent as they are."""
+        if query:
+            path += ("&" if "?" in path else "?") + urllib.parse.urlencode(query)
+        headers = dict(headers or {})
+        if body is not None:
+            if not isinstance(body, (bytes, str)):
+                body = json.dumps(body)
+            if isinstance(body, str):
+                body = body.encode()
+            headers.setdefault("Content-Type", "application/json")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path, **query):
+        return self.request("GET", path, **query)
+
+    def post(self, path, body=None, **query):
+        return self.request("POST", path, body, **query)
+
+    @property
+    def jobs_path(self):
+        return f"/v1/projects/{self.project}/jobs"
+
+    # ---- jobs ----
+
+    def new_id(self, name="job"):
+        return f"{name}_{os.getpid()}_{next(self._numbers)}"
+
+    def create(self, training_input=None, job_id=None, **job):
+        """Submits; returns the job id. Anything but 200 fails the test."""
+        body = dict(jobId=job_id or self.new_id(), trainingInput=training_input, **job)
+        answer = self.post(self.jobs_path, body)
+        assert answer.status == 200, answer
+        return answer.json["jobId"]
+
+    def job(self, job_id, project=None):
+        answer = self.get(f"/v1/projects/{project or self.project}/jobs/{job_id}")
+        assert answer.status == 200, answer
+        return answer.json
+
+    def cancel(self, job_id):
+        answer = self.post(f"{self.jobs_path}/{job_id}:cancel", {})
+        assert (answer.status, answer.json) == (200, {}), answer
+
+    def wait_state(self, job_id, *states, project=None, timeout=60):
+        return self.until(job_id, *states, project=project, timeout=timeout)
+
+    def until(self, job_id, *states, project=None, timeout=60):
+        """The job, once it is in one of `states`; ended ones count as in their state only with their endTime."""
+        def there():
+            job = self.job(job_id, project)
+            if job["state"] in states and (job["state"] not in FINAL or "endTime" in job):
+                return job
+            if job["state"] in FINAL and "endTime" in job:
+                raise AssertionError(f"{job_id} is {job['state']}, not {states}: {job.get('errorMessage')}")
+            return None
+        try:
+            return wait_until(there, timeout, f"{job_id} in {states}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\njob: {self.job(job_id, project)}\nlog: {self.log()[-3000:]}") from None
+
+    def run(self, training_input, expect="SUCCEEDED", timeout=60, **job):
+        """Submits and waits for the end; returns the job."""
+        return self.until(self.create(training_input, **job), expect, timeout=timeout)
+
+    # ---- logs ----
+
+    def entries(self, job_id=None, extra="", order="timestamp asc", page_size=1000):
+        """Every log entry of a job."""
+        clauses = ['resource.type="ml_job"'] + ([f'resource.labels.job_id="{job_id}"'] if job_id else [])
+        body = dict(resourceNames=[f"projects/{self.project}"], orderBy=order, pageSize=page_size,
+                    filter=" AND ".join(clauses + ([f"({extra})"] if extra else [])))
+        entries = []
+        while True:
+            answer = self.post("/v2/entries:list", body)
+            assert answer.status == 200, answer
+            entries += answer.json.get("entries", [])
+            if not answer.json.get("nextPageToken"):
+                return entries
+            body["pageToken"] = answer.json["nextPageToken"]
+
+    def lines(self, job_id, task="master-replica-0"):
+        """The texts of one task's entries, in order."""
+        return [text_of(e) for e in self.entries(job_id) if task_of(e) == task]
+
+    def service_lines(self, job_id):
+        return [(e.get("severity", "DEFAULT"), text_of(e)) for e in self.entries(job_id) if task_of(e) == "service"]
+
+    def environment(self, job_id, task="master-replica-0"):
+        """What a replica that ran PRINT_ENVIRONMENT had in its environment."""
+        for line in self.lines(job_id, task):
+            if line and line.startswith("environment "):
+                words = base64.b64decode(line.split()[1]).decode().split("\0")
+                return dict(word.split("=", 1) for word in words if "=" in word)
+        raise AssertionError(f"{task} of {job_id} printed no environment: {self.lines(job_id, task)}")
+
+    # ---- what it has in the engine ----
+
+    def containers(self, job_id=None):
+        found = self.engine.containers(f"trainyard.project={self.project}")
+        return [c for c in found if job_id is None or c["Labels"]["trainyard.job_id"] == job_id]
+
+    def container(self, job_id, replica="master-0"):
+        """The id of a replica's container; waits until it runs."""
+        def running():
+            for found in self.containers(job_id):
+                if found["Labels"]["trainyard.replica"] == replica and found["State"] == "running":
+                    return found["Id"]
+            return None
+        return wait_until(running, 30, f"{replica} of {job_id} runs")
+
+
+PRINT_ENVIRONMENT = 'echo "environment $(base64 /proc/self/environ | tr -d "\\n")"'
+
+
+def text_of(entry):
+    return entry.get("textPayload", entry.get("jsonPayload", {}).get("message"))
+
+
+def task_of(entry):
+    return entry["resource"]["labels"]["task_name"]
+
+
+# ---- training inputs -------------------------------------------------------------------------------------
+
+def one_replica(*args, image, **more):
+    """A job of a master alone. The images of the tests have no entry point: args are the command."""
+    return dict(region="us-central1", masterConfig={"imageUri": image}, args=list(args), **more)
+
+
+def script(text, image="trainyard-test:1", **more):
+    return one_replica("sh", "-c", text, image=image, **more)
+
+
+MACHINE = "n1-standard-4"
+
+
+def distributed(master, worker=None, ps=None, evaluator=None, workers=0, ps_count=0, evaluators=0,
+                image="trainyard-test:1", **more):
+    """A job whose roles run scripts of their own."""
+    training_input = dict(region="us-central1", scaleTier="CUSTOM", masterType=MACHINE,
+                          masterConfig=shell_config(image, master), **more)
+    for role, count, text in (("worker", workers, worker), ("parameterServer", ps_count, ps),
+                              ("evaluator", evaluators, evaluator)):
+        if count:
+            training_input[role + "Count"] = str(count)
+            training_input[role + "Type"] = MACHINE
+            training_input[role + "Config"] = shell_config(image, text)
+    return training_input
+
+
+def shell_config(image, text):
+    return {"imageUri": image, "containerCommand": ["sh", "-c"], "containerArgs": [text]}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Docker Engine as tests see it: its API over the unix socket, test images, private engines."""
+import http.client
+import io
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tarfile
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class EngineError(Exception):
+    def __init__(self, status, message):
+        super().__init__(f"{status}: {message}")
+        self.status = status
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout=60):
+        super().__init__("engine", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def query(**parameters):
+    return urllib.parse.urlencode(
+        {k: json.dumps(v) if isinstance(v, dict) else v for k, v in parameters.items()})
+
+
+class Engine:
+    def __init__(self, path=None):
+        self.path = path or os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").removeprefix("unix://")
+
+    def connect(self):
+        """A connected socket, for what HTTP libraries are too slow for."""
+        connection = UnixConnection(self.path)
+        connection.connect()
+        return connection.sock
+
+    @property
+    def host(self):
+        return "unix://" + self.path
+
+    def call(self, method, path, body=None, content_type="application/json", ok=(200, 201, 204, 304)):
+        """The decoded answer; raises EngineError for statuses that are not in `ok`."""
+        connection = UnixConnection(self.path)
+        try:
+            headers = {}
+            if body is not None:
+                headers["Content-Type"] = content_type
+                if not isinstance(body, bytes):
+                    body = json.dumps(body).encode()
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            data = response.read()
+        finally:
+            connection.close()
+        if response.status not in ok:
+            try:
+                raise EngineError(response.status, json.loads(data)["message"])
+            except (ValueError, KeyError):
+                raise EngineError(response.status, data.decode(errors="replace")) from None
+        try:
+            return json.loads(data) if data else None
+        except ValueError:
+            return data
+
+    def answers(self):
+        try:
+            return self.call("GET", "/_ping") == b"OK"
+        except (OSError, http.client.HTTPException, EngineError):
+            return False
+
+    def containers(self, label):
+        return self.call("GET", "/containers/json?" + query(all=1, filters={"label": [label]}))
+
+    def networks(self, label):
+        return self.call("GET", "/networks?" + query(filters={"label": [label]}))
+
+    def volumes(self):
+        return self.call("GET", "/volumes")["Volumes"] or []
+
+    def inspect(self, container):
+        return self.call("GET", f"/containers/{container}/json")
+
+    def kill(self, container, signal="SIGKILL"):
+        self.call("POST", f"/containers/{container}/kill?signal={signal}")
+
+    def leftovers(self, instance):
+        """Names of what one instance of trainyard still has here."""
+        label = f"trainyard.instance={instance}"
+        return ([c["Names"][0] for c in self.containers(label)] + [n["Name"] for n in self.networks(label)]
+                + [v["Name"] for v in self.volumes() if (v.get("Labels") or {}).get("trainyard.instance") == instance])
+
+    def remove_leftovers(self, instance):
+        label = f"trainyard.instance={instance}"
+        for container in self.containers(label):
+            self.call("DELETE", f"/containers/{container['Id']}?force=1&v=1", ok=(204, 404, 409))
+        for network in self.networks(label):
+            self.call("DELETE", f"/networks/{network['Id']}", ok=(204, 404, 403))
+
+    def import_image(self, name, files, changes=()):
+        """Makes an image of `files` {path: bytes or link target as str}, and of static busybox."""
+        repo, tag = name.rsplit(":", 1)
+        parameters = [("fromSrc", "-"), ("repo", repo), ("tag", tag)] + [("changes", c) for c in changes]
+        self.call("POST", "/images/create?" + urllib.parse.urlencode(parameters),
+                  busybox_root(files), "application/x-tar")
+
+    def has_image(self, name):
+        try:
+            return bool(self.call("GET", f"/images/{name}/json"))
+        except EngineError:
+            return False
+
+    def remove_image(self, name):
+        self.call("DELETE", f"/images/{name}?force=1", ok=(200, 404))
+
+
+def busybox_root(files):
+    """A root file system as a tar: busybox, its applets, and `files`."""
+    busybox = shutil.which("busybox", path=os.environ["PATH"] + ":/bin:/usr/bin")
+    assert busybox, "busybox-static is not installed"
+    applets = subprocess.run([busybox, "--list"], check=True, capture_output=True, text=True).stdout.split()
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        def add(name, kind, mode=0o755, data=b"", target=""):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode, entry.size, entry.linkname = kind, mode, len(data), target
+            tar.addfile(entry, io.BytesIO(data) if data else None)
+
+        for directory, mode in (("bin", 0o755), ("etc", 0o755), ("tmp", 0o1777), ("root", 0o700), ("proc", 0o755),
+                                ("sys", 0o755), ("dev", 0o755)):
+            add(directory, tarfile.DIRTYPE, mode)
+        add("bin/busybox", tarfile.REGTYPE, data=pathlib.Path(busybox).read_bytes())
+        for applet in applets:
+            if applet != "busybox":
+                add("bin/" + applet, tarfile.SYMTYPE, target="busybox")
+        add("etc/passwd", tarfile.REGTYPE, 0o644, b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n")
+        for path, content in files.items():
+            add(path, tarfile.REGTYPE, data=content)
+    return out.getvalue()
+
+
+# The images of the tests. trainyard-test:1 has no entry point: a job's args are the command. The three
+# others say which image they are and what they got, then do what the last argument says.
+IMAGE = "trainyard-test:1"
+ENTRY = b"""#!/bin/sh
+echo "image $(cat /image)"
+for word in "$@"; do echo "arg $word"; last=$word; done
+eval "$last"
+"""
+
+
+def ensure_test_images(engine):
+    if not engine.has_image(IMAGE):
+        engine.import_image(IMAGE, {}, ['CMD ["/bin/sh","-c","echo the default command"]'])
+    for role in ("master", "worker", "ps"):
+        name = role_image(role)
+        if not engine.has_image(name):
+            engine.import_image(name, {"entry": ENTRY, "image": role.encode()},
+                                ['ENTRYPOINT ["/entry"]', 'CMD ["exit 0"]', "ENV TEST_IMAGE=" + role])
+
+
+def build_test_image(engine):
+    ensure_test_images(engine)
+    return IMAGE
+
+
+def role_image(role):
+    return f"trainyard-test-{role}:1"
+
+
+def lib(*words, timeout=120):
+    """Calls a function of deploy/lib.sh."""
+    return subprocess.run(["sh", "-c", 'root=$1; . "$root/deploy/lib.sh"; shift; "$@"', "lib.sh", str(ROOT), *words],
+                          check=True, timeout=timeout, capture_output=True, text=True)
+
+
+class PrivateEngine(Engine):
+    """An engine of a test's own, to be stopped and killed; with a network apart from the machine's."""
+
+    def __init__(self, directory):
+        self.directory, self.data = str(directory / "engine"), str(directory / "data")
+        super().__init__(self.directory + "/docker.sock")
+
+    def configure(self, **settings):
+        os.makedirs(self.directory, exist_ok=True)
+        pathlib.Path(self.directory, "daemon.json").write_text(json.dumps(settings))
+
+    def start(self):
+        lib("dockerd_start", self.directory, self.data, "netns")
+
+    def stop(self):
+        lib("dockerd_stop", self.directory)
+
+    def kill9(self):
+        lib("dockerd_stop", self.directory, "KILL")
+
+    def delete(self):
+        lib("dockerd_delete", self.directory, self.data)

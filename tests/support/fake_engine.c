@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/fake_engine.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTAINERS_MAX = 256, NETWORKS_MAX = 64 };
+
+struct fake_engine {
+	struct engine engine; /* first: the door is opened with it */
+	struct engine_sink sink;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	struct replica_status containers[CONTAINERS_MAX];
+	struct network_status networks[NETWORKS_MAX];
+	unsigned container_count, network_count;
+	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
+	enum status failure[FAKE_OPERATION_COUNT];
+	bool up, ignores_stop;
+};
+
+static struct fake_engine *fake_of(struct engine *engine)
+{
+	return (struct fake_engine *)engine;
+}
+
+/* Whether this call is to fail, and how. Under the lock. */
+static enum status outcome_of(struct fake_engine *fake, enum fake_operation operation)
+{
+	fake->calls[operation]++;
+	if (!fake->up)
+		return STATUS_UNAVAILABLE;
+	if (!fake->countdown[operation] || --fake->countdown[operation])
+		return STATUS_OK;
+	return fake->failure[operation];
+}
+
+static bool same_key(const struct replica_key *a, const struct replica_key *b)
+{
+	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index;
+}
+
+static struct replica_status *container_find(struct fake_engine *fake, const struct replica_key *key)
+{
+	for (unsigned i = 0; i < fake->container_count; i++)
+		if (same_key(&fake->containers[i].key, key))
+			return &fake->containers[i];
+	return NULL;
+}
+
+static void container_drop(struct fake_engine *fake, const struct replica_key *key)
+{
+	struct replica_status *container = container_find(fake, key);
+
+	if (container)
+		*container = fake->containers[--fake->container_count];
+}
+
+static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind, const struct replica_status *status,
+			 enum status rc)
+{
+	pthread_cond_broadcast(&fake->changed);
+	fake->sink.event(fake->sink.arg, &(struct engine_event){
+		.kind = kind, .status = rc, .text = rc ? "the fake refuses" : "", .replicas = status, .replica_count = 1 });
+}
+
+static void tell_job(struct fake_engine *fake, enum engine_event_kind kind, int64_t job, enum status rc)
+{
+	const struct network_status network = { .job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61 };
+
+	fake->sink.event(fake->sink.arg, &(struct engine_event){
+		.kind = kind, .job = job, .status = rc, .text = rc ? "the fake refuses" : "", .networks = &network,
+		.network_count = 1 });
+}
+
+static void ensure_image(struct engine *engine, const char *image)
+{
+	struct fake_engine *fake = fake_of(engine);
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_IMAGE);
+	fake->sink.event(fake->sink.arg, &(struct engine_event){
+		.kind = rc ? ENGINE_IMAGE_FAILED : ENGINE_IMAGE_READY, .image = image, .status = rc,
+		.text = rc ? "No such image" : "sha256:0" });
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void create_network(struct engine *engine, int64_t job, unsigned address_count)
+{
+	struct fake_engine *fake = fake_of(engine);
+	enum status rc;
+
+	(void)address_count;
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_NETWORK);
+	if (!rc)
+		fake->networks[fake->network_count++] =
+			(struct network_status){ .job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61 };
+	tell_job(fake, rc ? ENGINE_NETWORK_FAILED : ENGINE_NETWORK_READY, job, rc);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void remove_network(struct engine *engine, int64_t job)
+{
+	struct fake_engine *fake = fake_of(engine);
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_REMOVE_NETWORK);
+	for (unsigned i = 0; !rc && i < fake->network_count; i++)
+		if (fake->networks[i].job == job)
+			fake->networks[i--] = fake->networks[--fake->network_count];
+	tell_job(fake, rc ? ENGINE_FAILED : ENGINE_NETWORK_REMOVED, job, rc);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void create_replica(struct engine *engine, const struct replica_spec *spec)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status status = { .key = spec->key, .sight = REPLICA_CREATED };
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_CREATE);
+	if (!rc && !container_find(fake, &spec->key))
+		fake->containers[fake->container_count++] = status;
+	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_CREATED, &status, rc);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void start_replica(struct engine *engine, const struct replica_key *key)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status status = { .key = *key, .sight = REPLICA_RUNNING };
+	struct replica_status *container;
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_START);
+	container = container_find(fake, key);
+	if (!rc && container && container->sight == REPLICA_CREATED)
+		container->sight = REPLICA_RUNNING;
+	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_STARTED, &status, rc);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+/* Under the lock. */
+static void container_end(struct fake_engine *fake, struct replica_status *container, int exit_code, bool tell)
+{
+	container->sight = REPLICA_EXITED;
+	container->exit_code = exit_code;
+	if (!tell)
+		return;
+	tell_replica(fake, ENGINE_REPLICA_EXITED, container, STATUS_OK);
+	tell_replica(fake, ENGINE_LOGS_ENDED, container, STATUS_OK);
+}
+
+static void stop_replica(struct engine *engine, const struct replica_key *key, unsigned grace_s)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status *container;
+	struct replica_status unknown = { .key = *key };
+	enum status rc;
+
+	(void)grace_s;
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_STOP);
+	container = container_find(fake, key);
+	if (rc)
+		tell_replica(fake, ENGINE_FAILED, &unknown, rc);
+	else if (container && container->sight == REPLICA_RUNNING && !fake->ignores_stop)
+		container_end(fake, container, 143, true);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void remove_replica(struct engine *engine, const struct replica_key *key)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status status = { .key = *key };
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_REMOVE);
+	if (!rc)
+		container_drop(fake, key);
+	tell_replica(fake, rc ? ENGINE_FAILED : ENGINE_REPLICA_REMOVED, &status, rc);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+/* Nothing is ever written; a replica that has ended by now has no more to say. */
+static void follow_logs(struct engine *engine, const struct replica_key *key, const struct log_position *from)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status *container;
+
+	(void)from;
+	pthread_mutex_lock(&fake->mutex);
+	container = container_find(fake, key);
+	if (!container || container->sight == REPLICA_EXITED)
+		tell_replica(fake, ENGINE_LOGS_ENDED, &(struct replica_status){ .key = *key }, STATUS_OK);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void resume_logs(struct engine *engine)
+{
+	(void)engine;
+}
+
+/* Under the lock. */
+static void listing_send(struct fake_engine *fake)
+{
+	fake->sink.event(fake->sink.arg, &(struct engine_event){
+		.kind = ENGINE_LISTING, .text = "", .replicas = fake->containers, .replica_count = fake->container_count,
+		.networks = fake->networks, .network_count = fake->network_count });
+}
+
+static void list(struct engine *engine)
+{
+	struct fake_engine *fake = fake_of(engine);
+
+	pthread_mutex_lock(&fake->mutex);
+	if (fake->up)
+		listing_send(fake);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void close_engine(struct engine *engine)
+{
+	(void)engine;
+}
+
+static const struct engine_ops operations = {
+	ensure_image, create_network, remove_network, create_replica, start_replica, stop_replica,
+	remove_replica, follow_logs,  resume_logs,    list,           close_engine,
+};
+
+struct fake_engine *fake_engine_new(void)
+{
+	struct fake_engine *fake = calloc(1, sizeof(*fake));
+
+	fake->engine.ops = &operations;
+	pthread_mutex_init(&fake->mutex, NULL);
+	pthread_cond_init(&fake->changed, NULL);
+	return fake;
+}
+
+struct engine *fake_engine_open(struct fake_engine *fake, const struct engine_sink *sink)
+{
+	fake->sink = *sink;
+	return &fake->engine;
+}
+
+void fake_engine_free(struct fake_engine *fake)
+{
+	pthread_mutex_destroy(&fake->mutex);
+	pthread_cond_destroy(&fake->changed);
+	free(fake);
+}
+
+void fake_engine_up(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->up = true;
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_UP, .text = "fake 1.0" });
+	listing_send(fake);
+	/* What was being read when it went away has ended meanwhile. */
+	for (unsigned i = 0; i < fake->container_count; i++)
+		if (fake->containers[i].sight == REPLICA_EXITED)
+			tell_replica(fake, ENGINE_LOGS_ENDED, &fake->containers[i], STATUS_OK);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_down(struct fake_engine *fake, const char *text)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->up = false;
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_DOWN, .text = text });
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth, enum status status)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->countdown[operation] = nth;
+	fake->failure[operation] = status;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void end_by_itself(struct fake_engine *fake, const struct replica_key *key, int exit_code, bool tell)
+{
+	struct replica_status *container;
+
+	pthread_mutex_lock(&fake->mutex);
+	while (!(container = container_find(fake, key)) || container->sight != REPLICA_RUNNING)
+		pthread_cond_wait(&fake->changed, &fake->mutex);
+	container_end(fake, container, exit_code, tell);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code)
+{
+	end_by_itself(fake, key, exit_code, true);
+}
+
+void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code)
+{
+	end_by_itself(fake, key, exit_code, false);
+}
+
+void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key)
+{
+	struct replica_status status = { .key = *key };
+
+	pthread_mutex_lock(&fake->mutex);
+	while (!container_find(fake, key))
+		pthread_cond_wait(&fake->changed, &fake->mutex);
+	container_drop(fake, key);
+	tell_replica(fake, ENGINE_REPLICA_REMOVED, &status, STATUS_OK);
+	tell_replica(fake, ENGINE_LOGS_ENDED, &status, STATUS_OK);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->ignores_stop = ignore;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+unsigned fake_engine_container_count(struct fake_engine *fake)
+{
+	unsigned count;
+
+	pthread_mutex_lock(&fake->mutex);
+	count = fake->container_count;
+	pthread_mutex_unlock(&fake->mutex);
+	return count;
+}
+
+unsigned fake_engine_network_count(struct fake_engine *fake)
+{
+	unsigned count;
+
+	pthread_mutex_lock(&fake->mutex);
+	count = fake->network_count;
+	pthread_mutex_unlock(&fake->mutex);
+	return count;
+}
+
+unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation)
+{
+	unsigned calls;
+
+	pthread_mutex_lock(&fake->mutex);
+	calls = fake->calls[operation];
+	pthread_mutex_unlock(&fake->mutex);
+	return calls;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/support/fake_engine.h: an engine without containers, for faults and for every order of events.
+ *
+ * Each operation succeeds at once unless a countdown says otherwise; replicas run until the test ends
+ * them, or stop when they are told to. Thread: any. */
+#include "scheduler/engine/engine.h"
+
+enum fake_operation { FAKE_IMAGE, FAKE_NETWORK, FAKE_CREATE, FAKE_START, FAKE_STOP, FAKE_REMOVE, FAKE_REMOVE_NETWORK, FAKE_OPERATION_COUNT };
+
+struct fake_engine;
+
+struct fake_engine *fake_engine_new(void);
+/* After the sink is known. */
+struct engine *fake_engine_open(struct fake_engine *fake, const struct engine_sink *sink);
+void fake_engine_free(struct fake_engine *fake);
+
+/* Comes up and lists what it has; goes away. */
+void fake_engine_up(struct fake_engine *fake);
+void fake_engine_down(struct fake_engine *fake, const char *text);
+/* The @nth operation of that kind from now on fails once with @status. */
+void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth, enum status status);
+/* Ends a replica by itself once it runs (waits for that). */
+void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code);
+/* The same without telling: as if it happened while nobody listened. */
+void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code);
+/* Somebody removes the container. */
+void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key);
+/* Replicas that ignore SIGTERM: stop has no effect until the test ends them. */
+void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore);
+unsigned fake_engine_container_count(struct fake_engine *fake);
+unsigned fake_engine_network_count(struct fake_engine *fake);
+/* Operations of that kind so far. */
+unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation);

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A container registry on 127.0.0.1 that serves what a test puts into it. Engines speak plain HTTP to it."""
+import base64
+import gzip
+import hashlib
+import http.server
+import io
+import json
+import tarfile
+import threading
+
+MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+
+
+def digest(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+class Registry:
+    def __init__(self, user=None, password=None):
+        self.wanted = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode() if user else None
+        self.blobs, self.manifests = {}, {}
+        self.blobs_asked = []
+        registry = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *args):
+                pass
+
+            def do_GET(self):
+                registry.answer(self)
+
+            do_HEAD = do_GET
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    @property
+    def blobs_served(self):
+        return len(self.blobs_asked)
+
+    def push(self, engine, image, repository, tag):
+        """Takes an image that the engine has."""
+        saved = engine.call("GET", f"/images/{image}/get")
+        with tarfile.open(fileobj=io.BytesIO(saved)) as tar:
+            described = json.load(tar.extractfile("manifest.json"))[0]
+            config = tar.extractfile(described["Config"]).read()
+            layers = [gzip.compress(tar.extractfile(name).read(), 1) for name in described["Layers"]]
+        for blob in [config, *layers]:
+            self.blobs[digest(blob)] = blob
+        manifest = json.dumps({
+            "schemaVersion": 2, "mediaType": MANIFEST,
+            "config": {"mediaType": "application/vnd.docker.container.image.v1+json", "size": len(config),
+                       "digest": digest(config)},
+            "layers": [{"mediaType": "application/vnd.docker.image.rootfs.diff.tar.gzip", "size": len(layer),
+                        "digest": digest(layer)} for layer in layers]}).encode()
+        for reference in (tag, digest(manifest)):
+            self.manifests[repository, reference] = manifest
+
+    def answer(self, request):
+        status, kind, data, headers = self.find(request.path, request.headers.get("Authorization"))
+        if request.command == "GET" and "/blobs/" in request.path and status == 200:
+            self.blobs_asked.append(request.path)
+        request.send_response(status)
+        request.send_header("Content-Type", kind)
+        request.send_header("Content-Length", str(len(data)))
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.end_headers()
+        if request.command == "GET":
+            request.wfile.write(data)
+
+    def find(self, path, authorization):
+        if self.wanted and authorization != self.wanted:
+            return 401, "application/json", b"{}", {"Www-Authenticate": 'Basic realm="tests"'}
+        words = path.strip("/").split("/")
+        if words == ["v2"]:
+            return 200, "application/json", b"{}", {}
+        repository, what, reference = "/".join(words[1:-2]), words[-2], words[-1]
+        if what == "manifests" and (repository, reference) in self.manifests:
+            manifest = self.manifests[repository, reference]
+            return 200, MANIFEST, manifest, {"Docker-Content-Digest": digest(manifest)}
+        if what == "blobs" and reference in self.blobs:
+            return 200, "application/octet-stream", self.blobs[reference], {}
+        return 404, "application/json", b'{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}', {}

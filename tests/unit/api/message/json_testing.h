@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/unit/api/message/json_testing.h: JSON written in C with single quotes for double ones. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/json.h"
+#include "tests/unit/testing.h"
+
+/* The text with its single quotes turned into double ones; the caller frees. */
+static inline char *quoted(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (char *c = copy; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	return copy;
+}
+
+static inline json_t *json_of(const char *text)
+{
+	AUTO(string) char *json = quoted(text);
+	json_t *value = json_loads(json, JSON_DECODE_ANY, NULL);
+
+	if (!value)
+		fail_msg("the test itself has bad JSON: %s", text);
+	return value;
+}
+
+/* Compares values as text, so that the order of members counts. */
+static inline void assert_json_text(const json_t *value, const char *expected)
+{
+	AUTO(string) char *text = json_dump_compact(value);
+	AUTO(string) char *wanted = quoted(expected);
+
+	assert_string_equal(text, wanted);
+}

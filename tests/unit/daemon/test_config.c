@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/config.h"
+#include "daemon/config_items.h"
+#include "tests/unit/testing.h"
+
+#define TEST(name) static void name(void **state_)
+#define ARGUMENTS(...)                                                                                       \
+	(const char *[])                                                                                     \
+	{                                                                                                    \
+		__VA_ARGS__ __VA_OPT__(, ) NULL                                                              \
+	}
+
+static char file_path[] = "/tmp/trainyard-config-XXXXXX";
+
+static void file_write(const char *text)
+{
+	FILE *file = fopen(file_path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* No test sees the variables of whoever runs it. */
+static int environment_clear(void **state)
+{
+	(void)state;
+	for (const struct config_item *item = config_items; item->name; item++)
+		unsetenv(item->environment);
+	unsetenv("DOCKER_HOST");
+	unsetenv("DOCKER_CONFIG");
+	setenv("HOME", "/home/someone", 1);
+	return 0;
+}
+
+static void refused(const char *const *arguments, const char *expected)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct config config AUTO_CONFIG = { 0 };
+
+	assert_int_equal(config_read(&config, CONFIG_SERVE, arguments, &err), STATUS_INVALID_ARGUMENT);
+	assert_string_equal(err.text, expected);
+}
+
+TEST(without_anything_given_the_defaults_hold)
+{
+	struct config config AUTO_CONFIG = { 0 };
+
+	(void)state_;
+	assert_int_equal(config_read(&config, CONFIG_SERVE, ARGUMENTS(), NULL), STATUS_OK);
+	assert_null(config.file);
+	assert_string_equal(config.listen, "127.0.0.1:8090");
+	assert_int_equal(config.listen_source, CONFIG_DEFAULT);
+	assert_string_equal(config.engine, "unix:///var/run/docker.sock");
+	assert_string_equal(config.project, "local-project");
+	assert_true(config.project_number == 123456789012);
+	assert_string_equal(config.region, "us-central1");
+	assert_string_equal(config.networks, "10.213.0.0/16");
+	assert_false(config.offline);
+	assert_false(config.stop_jobs);
+	assert_int_equal(config.stop_grace_s, 30);
+	assert_int_equal(config.max_active_jobs, 64);
+	assert_int_equal(config.log_level, LOG_INFO);
+	assert_int_equal(config.log_format, LOG_FORMAT_TEXT);
+	assert_string_equal(config.docker_config, "/home/someone/.docker");
+}
+
+TEST(the_command_line_goes_before_the_environment_before_the_file_before_the_default)
+{
+	struct config config AUTO_CONFIG = { 0 };
+
+	(void)state_;
+	file_write("region = europe-west1\nproject = from-file\nstop-grace=1\nlisten = [::1]:0\n");
+	setenv("TRAINYARD_PROJECT", "from-environment", 1);
+	setenv("TRAINYARD_STOP_GRACE", "2", 1);
+	assert_int_equal(config_read(&config, CONFIG_SERVE,
+				     ARGUMENTS("--stop-grace", "3", "--config", file_path), NULL),
+			 STATUS_OK);
+	assert_int_equal(config.stop_grace_s, 3);
+	assert_string_equal(config.project, "from-environment");
+	assert_string_equal(config.region, "europe-west1");
+	assert_int_equal(config.listen_source, CONFIG_FILE);
+	assert_int_equal(config.max_active_jobs, 64);
+}
+
+TEST(a_file_holds_comments_blanks_and_every_option_but_itself)
+{
+	struct config config AUTO_CONFIG = { 0 };
+
+	(void)state_;
+	file_write("# a comment\n\n   # another\r\n  offline  =  yes  \r\nstop-jobs=off\nstate-dir = /a "
+		   "b/c\nlog-format = json");
+	setenv("TRAINYARD_CONFIG", file_path, 1);
+	assert_int_equal(config_read(&config, CONFIG_ENV, ARGUMENTS(), NULL), STATUS_OK);
+	assert_true(config.offline);
+	assert_false(config.stop_jobs);
+	assert_string_equal(config.state_dir, "/a b/c");
+	assert_int_equal(config.log_format, LOG_FORMAT_JSON);
+}
+
+TEST(a_fault_in_the_file_is_told_with_its_line)
+{
+	char expected[256];
+
+	(void)state_;
+	setenv("TRAINYARD_CONFIG", file_path, 1);
+	file_write("# one\nregion = x1\nfoo = 3\n");
+	snprintf(expected, sizeof(expected), "%s:3: unknown option \"foo\"", file_path);
+	refused(ARGUMENTS(), expected);
+	file_write("region\n");
+	snprintf(expected, sizeof(expected), "%s:1: no \"name = value\"", file_path);
+	refused(ARGUMENTS(), expected);
+	file_write("\nstop-grace = soon\n");
+	snprintf(expected, sizeof(expected), "%s:2: stop-grace: \"soon\" is not a number from 0 to 86400",
+		 file_path);
+	refused(ARGUMENTS(), expected);
+	file_write("config = /etc/other\n");
+	snprintf(expected, sizeof(expected), "%s:1: unknown option \"config\"", file_path);
+	refused(ARGUMENTS(), expected);
+	refused(ARGUMENTS("--config=/nowhere/x"), "/nowhere/x: No such file or directory");
+}
+
+TEST(a_wrong_argument_is_told)
+{
+	(void)state_;
+	refused(ARGUMENTS("--foo"), "unknown option \"--foo\"");
+	refused(ARGUMENTS("--foo=bar"), "unknown option \"--foo\"");
+	refused(ARGUMENTS("--shell", "sh"), "unknown option \"--shell\"");
+	refused(ARGUMENTS("foo"), "unexpected argument \"foo\"");
+	refused(ARGUMENTS("--"), "unexpected argument \"--\"");
+	refused(ARGUMENTS("-l"), "unexpected argument \"-l\"");
+	refused(ARGUMENTS("--region"), "--region needs a value: REGION");
+	refused(ARGUMENTS("--region="), "--region: \"\" is not a region, such as us-central1");
+	refused(ARGUMENTS("--offline=perhaps"), "--offline: \"perhaps\" is not true or false");
+	refused(ARGUMENTS("--log-level", "loud"),
+		"--log-level: \"loud\" is not one of error, warning, info, debug");
+	refused(ARGUMENTS("--project-number", "0"), "--project-number: \"0\" is not a number from 1 on");
+	refused(ARGUMENTS("--project-number", "99999999999999999999"),
+		"--project-number: \"99999999999999999999\" is not a number from 1 on");
+	setenv("TRAINYARD_MAX_ACTIVE_JOBS", "-1", 1);
+	refused(ARGUMENTS(), "TRAINYARD_MAX_ACTIVE_JOBS: \"-1\" is not a number from 1 to 10000");
+}
+
+TEST(an_option_of_serve_alone_is_none_of_env)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct config config AUTO_CONFIG = { 0 };
+
+	(void)state_;
+	assert_int_equal(config_read(&config, CONFIG_ENV, ARGUMENTS("--offline"), &err),
+			 STATUS_INVALID_ARGUMENT);
+}
+
+TEST(an_empty_variable_counts_as_none)
+{
+	struct config config AUTO_CONFIG = { 0 };
+
+	(void)state_;
+	setenv("TRAINYARD_REGION", "", 1);
+	assert_int_equal(config_read(&config, CONFIG_SERVE, ARGUMENTS("--offline", "--stop-jobs=true"), NULL),
+			 STATUS_OK);
+	assert_string_equal(config.region, "us-central1");
+	assert_true(config.offline && config.stop_jobs);
+}
+
+TEST(each_text_is_checked_by_its_own_rule)
+{
+	static const struct {
+		const char *name, *good[4], *bad[8];
+	} cases[] = {
+		{ "listen",
+		  { "0.0.0.0:80", "[::]:0", "localhost:65535" },
+		  { "8090", ":8090", "::1:80", "[::1]", "127.0.0.1:", "127.0.0.1:65536", "[127.0.0.1]:1",
+		    "host:1" } },
+		{ "engine", { "unix:///a" }, { "tcp://x:1", "/var/run/docker.sock", "unix://x", "unix://" } },
+		{ "project",
+		  { "p", "my-project-1", "example.com:p" },
+		  { "1p", "P", "a_b", "a-", "a/b", "a b", "" } },
+		{ "region", { "us-central1", "local" }, { "", "1", "US", "us central" } },
+		{ "networks",
+		  { "10.0.0.0/8", "192.168.0.0/16", "172.16.5.0/24" },
+		  { "10.0.0.0", "10.0.0.0/7", "10.0.0.0/25", "10.1.0.0/8", "fd00::/8", "10.0.0.0/ 8",
+		    "10.0.0/8", "10.0.0.0/16x" } },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		for (const struct config_item *item = config_items; item->name; item++) {
+			if (strcmp(item->name, cases[i].name) != 0)
+				continue;
+			for (size_t j = 0; j < 4 && cases[i].good[j]; j++)
+				assert_true(item->valid(cases[i].good[j]));
+			for (size_t j = 0; j < 8 && cases[i].bad[j]; j++)
+				if (item->valid(cases[i].bad[j]))
+					fail_msg("%s takes \"%s\"", item->name, cases[i].bad[j]);
+		}
+	}
+}
+
+TEST(a_variable_is_named_after_its_option)
+{
+	(void)state_;
+	for (const struct config_item *item = config_items; item->name; item++) {
+		char expected[64] = "TRAINYARD_";
+		size_t at = strlen(expected);
+
+		for (const char *c = item->name; *c; c++)
+			expected[at++] = *c == '-' ? '_' : (char)(*c - 'a' + 'A');
+		expected[at] = '\0';
+		assert_string_equal(item->environment, expected);
+	}
+}
+
+static void state_dir_is(bool root, const char *xdg, const char *home, const char *expected)
+{
+	AUTO(string) char *path = state_dir_default(root, xdg, home);
+
+	if (expected)
+		assert_string_equal(path, expected);
+	else
+		assert_null(path);
+}
+
+TEST(the_state_directory_is_where_xdg_says)
+{
+	(void)state_;
+	state_dir_is(true, "/x", "/root", "/var/lib/trainyard");
+	state_dir_is(false, "/x", "/h", "/x/trainyard");
+	state_dir_is(false, "x", "/h", "/h/.local/state/trainyard");
+	state_dir_is(false, "", "/h", "/h/.local/state/trainyard");
+	state_dir_is(false, NULL, NULL, NULL);
+}
+
+TEST(the_engine_is_docker_host_when_that_is_a_socket)
+{
+	AUTO(string) char *own = engine_default("unix:///run/user/1/docker.sock");
+	AUTO(string) char *other = engine_default("tcp://1.2.3.4:2375");
+
+	(void)state_;
+	assert_string_equal(own, "unix:///run/user/1/docker.sock");
+	assert_string_equal(other, "unix:///var/run/docker.sock");
+}
+
+TEST(an_address_becomes_a_url_that_clients_reach)
+{
+	static const struct {
+		const char *listen, *url;
+	} cases[] = {
+		{ "127.0.0.1:8090", "http://127.0.0.1:8090" }, { "localhost:1", "http://127.0.0.1:1" },
+		{ "0.0.0.0:80", "http://127.0.0.1:80" },       { "[::]:80", "http://[::1]:80" },
+		{ "10.1.2.3:80", "http://10.1.2.3:80" },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char address[LISTEN_ADDRESS_SIZE];
+		struct text url AUTO_TEXT = { 0 };
+		uint16_t port;
+
+		assert_true(config_listen_split(cases[i].listen, address, &port));
+		config_url_write(&url, address, port);
+		assert_string_equal(url.data, cases[i].url);
+	}
+}
+
+TEST(help_shows_every_option_of_its_command)
+{
+	struct text help AUTO_TEXT = { 0 };
+
+	(void)state_;
+	config_help_write(&help, CONFIG_SERVE);
+	for (const struct config_item *item = config_items; item->name; item++)
+		assert_non_null(strstr(help.data, item->name));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(without_anything_given_the_defaults_hold, environment_clear),
+		cmocka_unit_test_setup(
+			the_command_line_goes_before_the_environment_before_the_file_before_the_default,
+			environment_clear),
+		cmocka_unit_test_setup(a_file_holds_comments_blanks_and_every_option_but_itself,
+				       environment_clear),
+		cmocka_unit_test_setup(a_fault_in_the_file_is_told_with_its_line, environment_clear),
+		cmocka_unit_test_setup(a_wrong_argument_is_told, environment_clear),
+		cmocka_unit_test_setup(an_option_of_serve_alone_is_none_of_env, environment_clear),
+		cmocka_unit_test_setup(an_empty_variable_counts_as_none, environment_clear),
+		cmocka_unit_test(each_text_is_checked_by_its_own_rule),
+		cmocka_unit_test(a_variable_is_named_after_its_option),
+		cmocka_unit_test(the_state_directory_is_where_xdg_says),
+		cmocka_unit_test(the_engine_is_docker_host_when_that_is_a_socket),
+		cmocka_unit_test(an_address_becomes_a_url_that_clients_reach),
+		cmocka_unit_test(help_shows_every_option_of_its_command),
+	};
+	int descriptor = mkstemp(file_path);
+	int failed;
+
+	if (descriptor < 0)
+		return 99;
+	close(descriptor);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(file_path);
+	return failed;
+}

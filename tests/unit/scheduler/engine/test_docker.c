@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests scheduler/engine/docker.c and its parts against an engine that lies: what a real one rarely does.
+ * What a real one does is tested by tests/integration/engine_contract.c. */
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sodium.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "scheduler/engine/engine.h"
+
+enum { WAIT_S = 20, CONNECTIONS_MAX = 64 };
+
+/* Answers by the first rule whose text is part of the request's first line. */
+struct rule {
+	const char *request; /* NULL ends the rules */
+	int code;            /* 0: closes the connection without a word; -1: says nothing, keeps it */
+	const char *body;
+	size_t flood;        /* so many bytes more, without an end */
+	unsigned times;      /* 0: always */
+};
+
+#define LABELS "{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\"," \
+	       "\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\"," \
+	       "\"trainyard.attempt\":\"1\"}"
+#define EXITED_MASTER "{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":3," \
+	"\"StartedAt\":\"2026-11-20T21:29:51Z\",\"FinishedAt\":\"2026-11-20T21:29:52Z\"}}"
+#define CREATED_MASTER "{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":0," \
+	"\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\"}}"
+#define DIE_MASTER "{\"Type\":\"container\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c\",\"Attributes\":{\"exitCode\":\"3\"," \
+	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\"," \
+	"\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
+
+struct lab {
+	char path[64];
+	const char *api_version;
+	struct rule rules[12];
+	unsigned asked[12];
+	int listener;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool stop;
+	struct engine *engine;
+	/* Events: "KIND STATUS TEXT" each. */
+	struct {
+		enum engine_event_kind kind;
+		enum status status;
+		char text[1100];
+		size_t replica_count;
+		struct replica_status replica;
+		bool seen;
+	} events[64];
+	size_t event_count;
+	struct text lines;
+};
+
+static const struct replica_key master = { .job = 1, .attempt = 1, .role = ROLE_MASTER, .index = 0 };
+
+/* ---- the lying engine ---- */
+
+static const struct rule *rule_find(struct lab *lab, const char *line)
+{
+	static const struct rule usual[] = {
+		{ "/info", 200, "{\"ServerVersion\":\"9\",\"NCPU\":2}", 0, 0 },
+		{ "/events", 200, NULL, 0, 0 },
+		{ "/containers/json", 200, "[]", 0, 0 },
+		{ "/networks", 200, "[]", 0, 0 },
+		{ "/_ping", 200, "OK", 0, 0 },
+		{ "", 404, "{\"message\":\"page not found\"}", 0, 0 },
+	};
+
+	for (size_t i = 0; lab->rules[i].request; i++)
+		if (strstr(line, lab->rules[i].request) &&
+		    (lab->rules[i].times == 0 || lab->asked[i] < lab->rules[i].times)) {
+			lab->asked[i]++;
+			return &lab->rules[i];
+		}
+	for (size_t i = 0;; i++)
+		if (strstr(line, usual[i].request))
+			return &usual[i];
+}
+
+/* False when the connection is over. */
+static bool answer(struct lab *lab, int fd)
+{
+	char request[65536], head[256];
+	static const char zeros[65536];
+	ssize_t got = recv(fd, request, sizeof(request) - 1, 0);
+	const char *api_version;
+	struct rule rule;
+	size_t length;
+
+	if (got <= 0)
+		return false;
+	request[got] = '\0';
+	request[strcspn(request, "\r")] = '\0';
+	pthread_mutex_lock(&lab->lock);
+	rule = *rule_find(lab, request);
+	api_version = lab->api_version;
+	pthread_mutex_unlock(&lab->lock);
+	if (rule.code <= 0)
+		return rule.code < 0;
+	length = rule.body ? strlen(rule.body) : 0;
+	/* A stream has no length and ends with its connection; events never end. */
+	if (strstr(request, "/events") || rule.flood)
+		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule.code, api_version);
+	else
+		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\nContent-Length: %zu\r\n\r\n", rule.code,
+			 api_version, length);
+	send(fd, head, strlen(head), MSG_NOSIGNAL);
+	send(fd, rule.body, length, MSG_NOSIGNAL);
+	for (size_t sent = 0; sent < rule.flood; sent += sizeof(zeros))
+		if (send(fd, zeros, sizeof(zeros), MSG_NOSIGNAL) <= 0)
+			return false;
+	return !rule.flood;
+}
+
+static void *lab_main(void *arg)
+{
+	struct lab *lab = arg;
+	struct pollfd fds[CONNECTIONS_MAX + 1] = { { lab->listener, POLLIN, 0 } };
+	nfds_t count = 1;
+
+	for (;;) {
+		poll(fds, count, 10);
+		pthread_mutex_lock(&lab->lock);
+		bool stop = lab->stop;
+		pthread_mutex_unlock(&lab->lock);
+		if (stop)
+			break;
+		for (nfds_t i = count - 1; i > 0; i--)
+			if (fds[i].revents && !answer(lab, fds[i].fd)) {
+				close(fds[i].fd);
+				fds[i] = fds[--count];
+			}
+		if (fds[0].revents && count <= CONNECTIONS_MAX)
+			fds[count++] = (struct pollfd){ accept4(lab->listener, NULL, NULL, SOCK_CLOEXEC), POLLIN, 0 };
+	}
+	for (nfds_t i = 0; i < count; i++)
+		close(fds[i].fd);
+	unlink(lab->path);
+	return NULL;
+}
+
+/* ---- the sink ---- */
+
+static void on_event(void *arg, const struct engine_event *event)
+{
+	struct lab *lab = arg;
+
+	pthread_mutex_lock(&lab->lock);
+	if (lab->event_count < 64) {
+		lab->events[lab->event_count].kind = event->kind;
+		lab->events[lab->event_count].status = event->status;
+		lab->events[lab->event_count].replica_count = event->replica_count;
+		if (event->replica_count)
+			lab->events[lab->event_count].replica = event->replicas[0];
+		snprintf(lab->events[lab->event_count++].text, 1100, "%s", event->text);
+	}
+	pthread_cond_broadcast(&lab->changed);
+	pthread_mutex_unlock(&lab->lock);
+}
+
+static bool on_line(void *arg, const struct replica_line *line)
+{
+	struct lab *lab = arg;
+
+	pthread_mutex_lock(&lab->lock);
+	text_append(&lab->lines, line->data, line->length);
+	text_putc(&lab->lines, '\n');
+	pthread_mutex_unlock(&lab->lock);
+	return true;
+}
+
+/* The index of the next such event. */
+static size_t expect_event(struct lab *lab, enum engine_event_kind kind)
+{
+	struct timespec deadline;
+	size_t found = SIZE_MAX;
+	int rc = 0;
+
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += WAIT_S;
+	pthread_mutex_lock(&lab->lock);
+	while (found == SIZE_MAX && rc == 0) {
+		for (size_t i = 0; i < lab->event_count && found == SIZE_MAX; i++)
+			if (lab->events[i].kind == kind && !lab->events[i].seen)
+				found = i;
+		if (found == SIZE_MAX)
+			rc = pthread_cond_timedwait(&lab->changed, &lab->lock, &deadline);
+	}
+	if (found != SIZE_MAX)
+		lab->events[found].seen = true;
+	pthread_mutex_unlock(&lab->lock);
+	if (found == SIZE_MAX)
+		fail_msg("no event of kind %d came", kind);
+	return found;
+}
+
+static size_t events_count(struct lab *lab, enum engine_event_kind kind)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&lab->lock);
+	for (size_t i = 0; i < lab->event_count; i++)
+		count += lab->events[i].kind == kind;
+	pthread_mutex_unlock(&lab->lock);
+	return count;
+}
+
+/* ---- setup ---- */
+
+static void client_open(struct lab *lab)
+{
+	char host[80];
+	struct docker_options options = { .host = host, .instance = "t", .networks = "10.213.0.0/16" };
+	struct engine_sink sink = { on_event, on_line, lab };
+
+	snprintf(host, sizeof(host), "unix://%s", lab->path);
+	assert_int_equal(docker_open(&options, &sink, &lab->engine, NULL), STATUS_OK);
+}
+
+static void server_open(struct lab *lab)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	memcpy(address.sun_path, lab->path, sizeof(lab->path));
+	lab->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(lab->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(lab->listener, 64), 0);
+	assert_int_equal(pthread_create(&lab->thread, NULL, lab_main, lab), 0);
+}
+
+static int setup(void **state)
+{
+	struct lab *lab = calloc(1, sizeof(*lab));
+
+	snprintf(lab->path, sizeof(lab->path), "/tmp/ty-test-docker-%d.sock", (int)getpid());
+	lab->api_version = "1.41";
+	pthread_mutex_init(&lab->lock, NULL);
+	pthread_cond_init(&lab->changed, NULL);
+	server_open(lab);
+	*state = lab;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct lab *lab = *state;
+
+	if (lab->engine)
+		lab->engine->ops->close(lab->engine);
+	pthread_mutex_lock(&lab->lock);
+	lab->stop = true;
+	pthread_mutex_unlock(&lab->lock);
+	pthread_join(lab->thread, NULL);
+	text_deinit(&lab->lines);
+	free(lab);
+	return 0;
+}
+
+static void rule_set(struct lab *lab, size_t index, struct rule rule)
+{
+	pthread_mutex_lock(&lab->lock);
+	lab->rules[index] = rule;
+	lab->asked[index] = 0;
+	pthread_mutex_unlock(&lab->lock);
+}
+
+static unsigned rule_asked(struct lab *lab, size_t index)
+{
+	unsigned asked;
+
+	pthread_mutex_lock(&lab->lock);
+	asked = lab->asked[index];
+	pthread_mutex_unlock(&lab->lock);
+	return asked;
+}
+
+static void version_set(struct lab *lab, const char *version)
+{
+	pthread_mutex_lock(&lab->lock);
+	lab->api_version = version;
+	pthread_mutex_unlock(&lab->lock);
+}
+
+static void up(struct lab *lab)
+{
+	client_open(lab);
+	expect_event(lab, ENGINE_UP);
+	expect_event(lab, ENGINE_LISTING);
+}
+
+static struct replica_spec spec_of(void)
+{
+	return (struct replica_spec){ .key = master, .project = "p", .job_id = "j", .image = "i", .hostname = "h",
+				      .alias = "a", .network = "n", .address = "10.213.0.2" };
+}
+
+/* ---- tests ---- */
+
+static void options_are_checked(void **state)
+{
+	static const struct docker_options wrong[] = {
+		{ .host = "tcp://127.0.0.1:2375", .instance = "t", .networks = "10.213.0.0/16" },
+		{ .host = "unix://relative", .instance = "t", .networks = "10.213.0.0/16" },
+		{ .host = "unix:///x", .instance = "", .networks = "10.213.0.0/16" },
+		{ .host = "unix:///x", .instance = "Upper", .networks = "10.213.0.0/16" },
+		{ .host = "unix:///x", .instance = "a23456789012345678901234567890123", .networks = "10.213.0.0/16" },
+		{ .host = "unix:///x", .instance = "t", .networks = "10.213.0.0" },
+		{ .host = "unix:///x", .instance = "t", .networks = "10.213.0.0/27" },
+		{ .host = "unix:///x", .instance = "t", .networks = "0.0.0.0/0" },
+	};
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct error err AUTO_ERROR = { 0 };
+
+		assert_int_equal(docker_open(&wrong[i], &(struct engine_sink){ on_event, on_line, lab }, &lab->engine, &err),
+				 STATUS_INVALID_ARGUMENT);
+		assert_null(strchr(err.text, '\n'));
+		assert_null(lab->engine);
+	}
+}
+
+static void an_engine_that_comes_late_is_found(void **state)
+{
+	struct lab *lab = *state;
+	char late[sizeof(lab->path) + 8];
+
+	snprintf(late, sizeof(late), "%s.late", lab->path);
+	assert_int_equal(rename(lab->path, late), 0);
+	client_open(lab);
+	assert_non_null(strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "No such file or directory"));
+	lab->engine->ops->list(lab->engine);
+	assert_int_equal(rename(late, lab->path), 0);
+	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Docker Engine 9 (API 1.41)");
+	expect_event(lab, ENGINE_LISTING);
+	assert_int_equal(events_count(lab, ENGINE_DOWN), 1);
+}
+
+static void versions_are_agreed_on(void **state)
+{
+	static const struct {
+		const char *theirs, *path;
+	} versions[] = { { "1.40", "/v1.40/info" }, { "1.44", "/v1.44/info" }, { "1.99", "/v1.47/info" } };
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		version_set(lab, versions[i].theirs);
+		rule_set(lab, 0, (struct rule){ versions[i].path, 200, "{}", 0, 0 });
+		rule_set(lab, 1, (struct rule){ "/info", 400, "{\"message\":\"wrong version\"}", 0, 0 });
+		up(lab);
+		lab->engine->ops->close(lab->engine);
+		lab->engine = NULL;
+	}
+}
+
+static void an_engine_too_old_is_down_with_a_reason(void **state)
+{
+	static const char *const old[] = { "1.39", "0.9", "", "x" };
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+		version_set(lab, old[i]);
+		client_open(lab);
+		assert_non_null(strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "1.40 or newer is needed"));
+		lab->engine->ops->close(lab->engine);
+		lab->engine = NULL;
+	}
+	assert_int_equal(events_count(lab, ENGINE_UP), 0);
+}
+
+static void answers_that_are_no_json_fail_their_call(void **state)
+{
+	static const char *const bodies[] = { "", "{", "[", "null", "\"x\"", "{}", "[7,{},{\"Labels\":7}]", "\xff\xfe" };
+	struct lab *lab = *state;
+
+	up(lab);
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		rule_set(lab, 0, (struct rule){ "GET /v1.41/images", 200, bodies[i], 0, 0 });
+		rule_set(lab, 1, (struct rule){ "GET /v1.41/networks ", 200, bodies[i], 0, 0 });
+		rule_set(lab, 2, (struct rule){ "POST /v1.41/networks", 201, bodies[i], 0, 0 });
+		rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, bodies[i], 0, 0 });
+		lab->engine->ops->ensure_image(lab->engine, "x");
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_IMAGE_FAILED)].status, STATUS_INTERNAL);
+		lab->engine->ops->create_network(lab->engine, 1, 1);
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_NETWORK_FAILED)].status, STATUS_INTERNAL);
+		lab->engine->ops->start_replica(lab->engine, &master);
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].status, STATUS_INTERNAL);
+	}
+}
+
+static void an_endless_answer_is_cut_off(void **state)
+{
+	struct lab *lab = *state;
+	size_t failed;
+
+	rule_set(lab, 0, (struct rule){ "GET /v1.41/images", 200, "{", 20 << 20, 0 });
+	up(lab);
+	lab->engine->ops->ensure_image(lab->engine, "x");
+	failed = expect_event(lab, ENGINE_IMAGE_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_INTERNAL);
+	assert_non_null(strstr(lab->events[failed].text, "larger than"));
+}
+
+static void a_cut_connection_makes_the_outcome_unavailable(void **state)
+{
+	struct lab *lab = *state;
+	struct replica_spec spec = spec_of();
+
+	rule_set(lab, 0, (struct rule){ "/containers/create", 0, NULL, 0, 0 });
+	rule_set(lab, 1, (struct rule){ "DELETE", 0, NULL, 0, 0 });
+	up(lab);
+	lab->engine->ops->create_replica(lab->engine, &spec);
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].status, STATUS_UNAVAILABLE);
+	lab->engine->ops->remove_replica(lab->engine, &master);
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_FAILED)].status, STATUS_UNAVAILABLE);
+}
+
+static void a_taken_name_is_adopted_only_with_our_labels(void **state)
+{
+	struct lab *lab = *state;
+	struct replica_spec spec = spec_of();
+
+	rule_set(lab, 0, (struct rule){ "/containers/create", 409, "{\"message\":\"Conflict\"}", 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 404, "{}", 0, 2 }); /* its owner is leaving */
+	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, 0, 0 });
+	up(lab);
+	lab->engine->ops->create_replica(lab->engine, &spec);
+	expect_event(lab, ENGINE_REPLICA_CREATED);
+	spec.job_id = "another";
+	lab->engine->ops->create_replica(lab->engine, &spec);
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].status, STATUS_ALREADY_EXISTS);
+}
+
+static void a_start_that_meets_a_neighbours_end_is_tried_again(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/start", 403, "{\"message\":\"Address already in use\"}", 0, 1 });
+	rule_set(lab, 2, (struct rule){ "/start", 204, NULL, 0, 1 });
+	rule_set(lab, 3, (struct rule){ "/start", 404, "{\"message\":\"network n not found\"}", 0, 0 });
+	up(lab);
+	lab->engine->ops->start_replica(lab->engine, &master);
+	expect_event(lab, ENGINE_REPLICA_STARTED);
+	lab->engine->ops->start_replica(lab->engine, &master);
+	assert_string_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].text, "network n not found");
+}
+
+static void an_exit_is_told_once_and_after_the_start(void **state)
+{
+	struct lab *lab = *state;
+	size_t exited;
+
+	rule_set(lab, 0, (struct rule){ "/events", 200, DIE_MASTER, 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, 0, 0 });
+	up(lab);
+	exited = expect_event(lab, ENGINE_REPLICA_EXITED);
+	assert_int_equal(lab->events[exited].replica.exit_code, 3);
+	assert_int_equal(lab->events[exited].replica.finished_ns, INT64_C(1795210192000000000));
+	assert_int_equal(events_count(lab, ENGINE_REPLICA_EXITED), 1);
+}
+
+static void an_exit_of_a_vanished_container_is_told_from_its_event(void **state)
+{
+	struct lab *lab = *state;
+	size_t exited;
+
+	rule_set(lab, 0, (struct rule){ "/events", 200, "garbage\n{}\n" DIE_MASTER, 0, 0 });
+	up(lab);
+	exited = expect_event(lab, ENGINE_REPLICA_EXITED);
+	assert_int_equal(lab->events[exited].replica.exit_code, 3);
+	assert_int_equal(lab->events[exited].replica.finished_ns, INT64_C(1795210192000000000));
+}
+
+static void a_listing_does_not_contradict_an_event_before_it(void **state)
+{
+	struct lab *lab = *state;
+	size_t listing;
+
+	/* The list was made before the exit, and comes after it. */
+	rule_set(lab, 0, (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/events", 200, DIE_MASTER, 0, 0 });
+	rule_set(lab, 2, (struct rule){ "GET /v1.41/networks?", -1, NULL, 0, 1 });
+	client_open(lab);
+	expect_event(lab, ENGINE_UP);
+	expect_event(lab, ENGINE_REPLICA_EXITED);
+	lab->engine->ops->list(lab->engine); /* waits for the one that hangs */
+	lab->engine->ops->close(lab->engine);
+	lab->engine = NULL;
+	assert_int_equal(events_count(lab, ENGINE_LISTING), 0);
+	/* Now with a removal that is answered while the listing is under way. */
+	rule_set(lab, 2, (struct rule){ NULL, 0, NULL, 0, 0 });
+	rule_set(lab, 0, (struct rule){ "DELETE", 204, NULL, 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0, 0 });
+	up(lab);
+	lab->engine->ops->list(lab->engine);
+	lab->engine->ops->remove_replica(lab->engine, &master);
+	expect_event(lab, ENGINE_REPLICA_REMOVED);
+	listing = expect_event(lab, ENGINE_LISTING);
+	pthread_mutex_lock(&lab->lock);
+	for (size_t i = 0; i < listing; i++)
+		if (lab->events[i].kind == ENGINE_REPLICA_REMOVED)
+			assert_int_equal(lab->events[listing].replica_count, 0);
+	pthread_mutex_unlock(&lab->lock);
+}
+
+static void a_removal_under_way_is_waited_for(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ "DELETE", 409, "{\"message\":\"removal of container x is already in progress\"}", 0, 2 });
+	up(lab);
+	lab->engine->ops->remove_replica(lab->engine, &master); /* then 404: gone */
+	expect_event(lab, ENGINE_REPLICA_REMOVED);
+	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
+}
+
+static void an_overlapping_block_is_passed_over(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ "POST /v1.41/networks", 403,
+				       "{\"message\":\"Pool overlaps with other one on this address space\"}", 0, 3 });
+	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"net\"}", 0, 0 });
+	up(lab);
+	lab->engine->ops->create_network(lab->engine, 1, 1);
+	expect_event(lab, ENGINE_NETWORK_READY);
+	assert_int_equal(rule_asked(lab, 0), 3);
+}
+
+static void a_log_that_is_none_ends_with_its_container(void **state)
+{
+	struct lab *lab = *state;
+	static const struct log_position beginning;
+
+	rule_set(lab, 0, (struct rule){ "/logs", 200, "this is no log stream", 0, 2 });
+	up(lab);
+	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
+	expect_event(lab, ENGINE_LOGS_ENDED); /* the third try finds it gone */
+	assert_int_equal(rule_asked(lab, 0), 2);
+	assert_int_equal(lab->lines.length, 0);
+}
+
+static void a_close_ends_all_that_is_under_way(void **state)
+{
+	struct lab *lab = *state;
+	struct replica_spec spec = spec_of();
+	static const struct log_position beginning;
+
+	rule_set(lab, 0, (struct rule){ "/containers/", -1, NULL, 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/images/", -1, NULL, 0, 0 });
+	rule_set(lab, 2, (struct rule){ "DELETE", -1, NULL, 0, 0 });
+	client_open(lab);
+	expect_event(lab, ENGINE_UP);
+	lab->engine->ops->ensure_image(lab->engine, "x");
+	lab->engine->ops->ensure_image(lab->engine, "x");
+	lab->engine->ops->create_replica(lab->engine, &spec);
+	lab->engine->ops->start_replica(lab->engine, &master);
+	lab->engine->ops->stop_replica(lab->engine, &master, 1000);
+	lab->engine->ops->remove_replica(lab->engine, &master);
+	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
+	lab->engine->ops->create_network(lab->engine, 1, 1);
+	lab->engine->ops->remove_network(lab->engine, 1);
+	expect_event(lab, ENGINE_NETWORK_REMOVED); /* so all were begun */
+	lab->engine->ops->close(lab->engine);
+	lab->engine = NULL;
+	assert_int_equal(events_count(lab, ENGINE_REPLICA_FAILED), 0);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
+	return sodium_init() < 0;
+}
+
+#define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		LAB_TEST(options_are_checked),
+		LAB_TEST(an_engine_that_comes_late_is_found),
+		LAB_TEST(versions_are_agreed_on),
+		LAB_TEST(an_engine_too_old_is_down_with_a_reason),
+		LAB_TEST(answers_that_are_no_json_fail_their_call),
+		LAB_TEST(an_endless_answer_is_cut_off),
+		LAB_TEST(a_cut_connection_makes_the_outcome_unavailable),
+		LAB_TEST(a_taken_name_is_adopted_only_with_our_labels),
+		LAB_TEST(a_start_that_meets_a_neighbours_end_is_tried_again),
+		LAB_TEST(an_exit_is_told_once_and_after_the_start),
+		LAB_TEST(an_exit_of_a_vanished_container_is_told_from_its_event),
+		LAB_TEST(a_listing_does_not_contradict_an_event_before_it),
+		LAB_TEST(a_removal_under_way_is_waited_for),
+		LAB_TEST(an_overlapping_block_is_passed_over),
+		LAB_TEST(a_log_that_is_none_ends_with_its_container),
+		LAB_TEST(a_close_ends_all_that_is_under_way),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("docker", tests, start, NULL);
+}

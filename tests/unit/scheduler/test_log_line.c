@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "scheduler/log_line.h"
+#include "tests/unit/testing.h"
+
+/* The engine's time of every line. */
+#define NOW INT64_C(1700000000000000000)
+
+struct row {
+	const char *line;
+	int stream;
+	int severity;
+	enum log_payload kind;
+	const char *payload;
+	const char *extra;
+};
+
+static const struct row rows[] = {
+	{ "hello", 1, SEVERITY_INFO, LOG_TEXT, "hello", NULL },
+	{ "hello", 2, SEVERITY_ERROR, LOG_TEXT, "hello", NULL },
+	{ "", 1, SEVERITY_INFO, LOG_TEXT, "", NULL },
+	{ "windows\r", 1, SEVERITY_INFO, LOG_TEXT, "windows", NULL },
+	{ "a\rb\rc", 1, SEVERITY_INFO, LOG_TEXT, "a\rb\rc", NULL },
+	{ "bad \xff\xfe bytes \xc3\xa4", 1, SEVERITY_INFO, LOG_TEXT, "bad \xef\xbf\xbd\xef\xbf\xbd bytes \xc3\xa4", NULL },
+	{ "\x1b[31mred\x1b[0m", 1, SEVERITY_INFO, LOG_TEXT, "\x1b[31mred\x1b[0m", NULL },
+	{ "{\"message\":\"m\"}", 1, SEVERITY_INFO, LOG_TEXT, "m", NULL },
+	{ "{\"message\":\"m\",\"severity\":\"WARNING\"}", 2, SEVERITY_WARNING, LOG_TEXT, "m", NULL },
+	{ "  {\"severity\":\"warn\",\"message\":\"m\",\"step\":3}", 1, SEVERITY_WARNING, LOG_JSON,
+	  "{\"message\":\"m\",\"step\":3}", NULL },
+	{ "{\"severity\":450,\"a\":1}", 1, SEVERITY_WARNING, LOG_JSON, "{\"a\":1}", NULL },
+	{ "{\"severity\":\"nonsense\",\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON, "{\"a\":1}", NULL },
+	{ "{\"severity\":[1],\"a\":1}", 2, SEVERITY_ERROR, LOG_JSON, "{\"severity\":[1],\"a\":1}", NULL },
+	{ "{\"time\":\"2020-01-01T00:00:00Z\",\"logging.googleapis.com/insertId\":\"x\",\"message\":\"m\"}", 1, SEVERITY_INFO,
+	  LOG_TEXT, "m", NULL },
+	{ "{\"message\":\"m\",\"logging.googleapis.com/trace\":\"t\",\"httpRequest\":{\"status\":200},"
+	  "\"logging.googleapis.com/trace_sampled\":true}", 1, SEVERITY_INFO, LOG_TEXT, "m",
+	  "{\"httpRequest\":{\"status\":200},\"trace\":\"t\",\"traceSampled\":true}" },
+	/* gcloud stops at a message that is no text */
+	{ "{\"message\":1}", 1, SEVERITY_INFO, LOG_TEXT, "1", NULL },
+	{ "{\"message\":[1],\"a\":2}", 1, SEVERITY_INFO, LOG_JSON, "{\"message\":\"[1]\",\"a\":2}", NULL },
+	{ "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"a\":\"b\",\"n\":1,\"o\":{}}}", 1, SEVERITY_INFO, LOG_TEXT,
+	  "m", "{\"labels\":{\"a\":\"b\",\"n\":\"1\"}}" },
+	{ "{\"a\":\"\\u0000\"}", 1, SEVERITY_INFO, LOG_TEXT, "{\"a\":\"\\u0000\"}", NULL },
+	{ "{\"a\":99999999999999999999}", 1, SEVERITY_INFO, LOG_TEXT, "{\"a\":99999999999999999999}", NULL },
+	{ "{}", 1, SEVERITY_INFO, LOG_JSON, "{}", NULL },
+	{ "{broken", 1, SEVERITY_INFO, LOG_TEXT, "{broken", NULL },
+	{ "{\"a\":1} trailing", 1, SEVERITY_INFO, LOG_TEXT, "{\"a\":1} trailing", NULL },
+	{ "[1,2]", 1, SEVERITY_INFO, LOG_TEXT, "[1,2]", NULL },
+};
+
+static void lines_say_their_severity_and_payload(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct log_line line = { 0 };
+
+		log_line_read(&line, rows[i].line, strlen(rows[i].line), rows[i].stream, NOW);
+		assert_int_equal(line.record.severity, rows[i].severity);
+		assert_int_equal(line.record.kind, rows[i].kind);
+		assert_int_equal(line.record.payload_length, strlen(rows[i].payload));
+		assert_memory_equal(line.record.payload, rows[i].payload, line.record.payload_length);
+		if (rows[i].extra)
+			assert_string_equal(line.record.extra, rows[i].extra);
+		else
+			assert_null(line.record.extra);
+		log_line_deinit(&line);
+	}
+}
+
+static void a_nul_byte_is_replaced(void **state)
+{
+	(void)state;
+	struct log_line line = { 0 };
+
+	log_line_read(&line, "a\0b", 3, 1, NOW);
+	assert_int_equal(line.record.payload_length, 5);
+	assert_memory_equal(line.record.payload, "a\xef\xbf\xbd" "b", 5);
+	log_line_deinit(&line);
+}
+
+static void a_line_may_say_its_time_and_its_id(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line;
+		int64_t time_ns;
+		const char *payload;
+	} times[] = {
+		{ "{\"time\":\"1970-01-01T00:00:01.5Z\",\"message\":\"m\"}", 1500000000, "m" },
+		{ "{\"timestamp\":\"1970-01-01T01:00:01+01:00\",\"message\":\"m\"}", 1000000000, "m" },
+		{ "{\"timestamp\":{\"seconds\":2,\"nanos\":3},\"message\":\"m\"}", 2000000003, "m" },
+		{ "{\"timestampSeconds\":2,\"timestampNanos\":3,\"message\":\"m\"}", 2000000003, "m" },
+		{ "{\"time\":\"now\",\"message\":\"m\"}", NOW, "{\"time\":\"now\",\"message\":\"m\"}" },
+		{ "{\"time\":\"2200-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
+		  "{\"time\":\"2200-01-01T00:00:00Z\",\"message\":\"m\"}" },
+		{ "{\"time\":5,\"message\":\"m\"}", NOW, "{\"time\":5,\"message\":\"m\"}" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(times); i++) {
+		struct log_line line = { 0 };
+
+		log_line_read(&line, times[i].line, strlen(times[i].line), 1, NOW);
+		assert_int_equal(line.record.time_ns, times[i].time_ns);
+		assert_memory_equal(line.record.payload, times[i].payload, line.record.payload_length);
+		assert_int_equal(line.record.payload_length, strlen(times[i].payload));
+		log_line_deinit(&line);
+	}
+	struct log_line line = { 0 };
+	const char with_id[] = "{\"logging.googleapis.com/insertId\":\"x\",\"message\":\"m\"}\n";
+
+	log_line_read(&line, with_id, sizeof(with_id) - 1, 1, NOW);
+	assert_string_equal(line.record.insert_id, "x");
+	assert_string_equal(line.record.payload, "m");
+	log_line_deinit(&line);
+}
+
+static void what_is_too_deep_or_too_large_stays_text(void **state)
+{
+	(void)state;
+	struct log_line line = { 0 };
+	struct text deep AUTO_TEXT = { 0 };
+	struct text large AUTO_TEXT = { 0 };
+
+	text_puts(&deep, "{\"a\":");
+	for (int i = 0; i < 5000; i++)
+		text_putc(&deep, '[');
+	for (int i = 0; i < 5000; i++)
+		text_putc(&deep, ']');
+	text_putc(&deep, '}');
+	log_line_read(&line, deep.data, deep.length, 2, NOW);
+	assert_int_equal(line.record.kind, LOG_TEXT);
+	assert_int_equal(line.record.payload_length, deep.length);
+	log_line_deinit(&line);
+	text_puts(&large, "{\"a\":\"");
+	for (int i = 0; i < LOG_LINE_JSON_BYTES_MAX; i++)
+		text_putc(&large, 'x');
+	text_puts(&large, "\"}");
+	log_line_read(&line, large.data, large.length, 1, NOW);
+	assert_int_equal(line.record.kind, LOG_TEXT);
+	log_line_deinit(&line);
+}
+
+static void severities_are_translated(void **state)
+{
+	(void)state;
+	static const struct { const char *name; int severity; } names[] = {
+		{ "DEFAULT", 0 }, { "debug", 100 }, { "Info", 200 }, { "NOTICE", 300 }, { "WARN", 400 }, { "ERR", 500 },
+		{ "FATAL", 600 }, { "A", 700 }, { "EMERG", 800 }, { "250", 200 }, { "800", 800 }, { "899", 800 }, { "900", 0 }, { "-1", 0 },
+		{ "", 0 }, { "INFO ", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		assert_int_equal(log_severity_parse(names[i].name), names[i].severity);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_say_their_severity_and_payload),
+		cmocka_unit_test(a_nul_byte_is_replaced),
+		cmocka_unit_test(a_line_may_say_its_time_and_its_id),
+		cmocka_unit_test(what_is_too_deep_or_too_large_stays_text),
+		cmocka_unit_test(severities_are_translated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

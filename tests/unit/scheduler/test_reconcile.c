@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/reconcile.h"
+#include "tests/unit/testing.h"
+
+#define BASE .touched = true, .sighted = true, .total = 2
+#define FETCHED .images_ready = true, .images_asked = true, .network = NETWORK_READY
+#define SEEN(sight, number) .count[SEEN_##sight] = number
+
+struct row {
+	const char *what;
+	struct job_view view;
+	enum step step;
+};
+
+static const struct row rows[] = {
+	{ "final", { BASE, .state = JOB_SUCCEEDED, .verdict = JOB_SUCCEEDED }, STEP_NONE },
+	{ "queued, no room", { .state = JOB_QUEUED, .total = 2 }, STEP_NONE },
+	{ "queued, room", { .state = JOB_QUEUED, .has_room = true, .total = 2 }, STEP_ADMIT },
+	{ "queued too long", { .state = JOB_QUEUED, .expired = true, .total = 2 }, STEP_EXPIRE },
+	{ "preparing, engine away", { .state = JOB_PREPARING, .touched = true, .total = 2, SEEN(NOTHING, 2) }, STEP_NONE },
+	{ "nothing there", { BASE, .state = JOB_PREPARING, SEEN(NOTHING, 2) }, STEP_FETCH },
+	{ "asked for", { BASE, .state = JOB_PREPARING, SEEN(NOTHING, 2), .images_asked = true, .network = NETWORK_CREATING },
+	  STEP_NONE },
+	{ "images there, no network", { BASE, .state = JOB_PREPARING, SEEN(NOTHING, 2), .images_asked = true, .images_ready = true },
+	  STEP_FETCH },
+	{ "all fetched", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(NOTHING, 2) }, STEP_CREATE },
+	{ "one missing after a crash", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(NOTHING, 1), SEEN(RUNNING, 1) },
+	  STEP_CREATE },
+	{ "being created", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(CREATING, 1), SEEN(CREATED, 1) }, STEP_NONE },
+	{ "all created", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(CREATED, 2) }, STEP_START },
+	{ "one created, one runs, adopted", { BASE, .state = JOB_PREPARING, SEEN(CREATED, 1), SEEN(RUNNING, 1) }, STEP_START },
+	{ "being started", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(STARTING, 1), SEEN(RUNNING, 1) }, STEP_NONE },
+	{ "all up", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(RUNNING, 2) }, STEP_DECLARE_RUNNING },
+	{ "one up, one done already", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(RUNNING, 1), SEEN(EXITED, 1) },
+	  STEP_DECLARE_RUNNING },
+	{ "decided while preparing", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(STARTING, 1), SEEN(EXITED, 1), .decided = true },
+	  STEP_JUDGE },
+	{ "runs", { BASE, .state = JOB_RUNNING, SEEN(RUNNING, 2) }, STEP_NONE },
+	{ "runs too long", { BASE, .state = JOB_RUNNING, SEEN(RUNNING, 2), .expired = true }, STEP_EXPIRE },
+	{ "runs too long, engine away", { .touched = true, .state = JOB_RUNNING, .total = 2, .expired = true }, STEP_EXPIRE },
+	{ "decided", { BASE, .state = JOB_RUNNING, SEEN(RUNNING, 1), SEEN(EXITED, 1), .decided = true }, STEP_JUDGE },
+	{ "ending, engine away", { .touched = true, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .total = 2 }, STEP_NONE },
+	{ "ending, one runs",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, SEEN(RUNNING, 1), SEEN(EXITED, 1), .stoppable = 1, .removable = 1 },
+	  STEP_STOP },
+	{ "ending, one asked to stop",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, SEEN(RUNNING, 1), SEEN(EXITED, 1), .removable = 1 }, STEP_REMOVE },
+	{ "ending, output unread",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_FAILED, SEEN(EXITED, 2), .unread = 1 }, STEP_NONE },
+	{ "failed, not explained", { BASE, .state = JOB_RUNNING, .verdict = JOB_FAILED, SEEN(EXITED, 2) }, STEP_EXPLAIN },
+	{ "going", { BASE, .state = JOB_RUNNING, .verdict = JOB_FAILED, .explained = true, SEEN(EXITED, 1), SEEN(NOTHING, 1) },
+	  STEP_NONE },
+	{ "gone", { BASE, .state = JOB_RUNNING, .verdict = JOB_FAILED, .explained = true, SEEN(NOTHING, 2) }, STEP_CLOSE },
+	{ "gone, to be tried again", { BASE, .state = JOB_RUNNING, .verdict = JOB_PREPARING, .explained = true, SEEN(NOTHING, 2) },
+	  STEP_RETRY },
+	{ "still being created when cancelled",
+	  { BASE, .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .explained = true, SEEN(CREATING, 1), SEEN(NOTHING, 1) },
+	  STEP_NONE },
+	{ "closed, network left",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .explained = true, .torn_down = true, .network = NETWORK_READY, SEEN(NOTHING, 2) },
+	  STEP_CLEAR },
+	{ "closed, network going",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .explained = true, .torn_down = true, .network = NETWORK_REMOVING, .last_words_stored = true },
+	  STEP_NONE },
+	{ "closed, last words unread",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .explained = true, .torn_down = true }, STEP_NONE },
+	{ "closed, all gone",
+	  { BASE, .state = JOB_RUNNING, .verdict = JOB_SUCCEEDED, .explained = true, .torn_down = true, .last_words_stored = true },
+	  STEP_FINISH },
+	{ "cancelled in the queue, engine away", { .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .total = 2 }, STEP_EXPLAIN },
+	{ "cancelled in the queue, explained",
+	  { .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .total = 2, .explained = true }, STEP_CLOSE },
+	{ "cancelled in the queue, closed",
+	  { .state = JOB_CANCELLING, .verdict = JOB_CANCELLED, .total = 2, .explained = true, .torn_down = true, .last_words_stored = true },
+	  STEP_FINISH },
+};
+
+static void the_next_step_follows_from_what_is_wanted_and_seen(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		enum step step = reconcile_next(&rows[i].view);
+
+		if (step != rows[i].step)
+			fail_msg("%s: %s instead of %s", rows[i].what, step_name(step), step_name(rows[i].step));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_next_step_follows_from_what_is_wanted_and_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

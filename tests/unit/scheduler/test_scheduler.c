@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole scheduler on a real store, with an engine that does as the test says. */
+#include <ftw.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "scheduler/plan.h"
+#include "scheduler/scheduler.h"
+#include "store/jobs.h"
+#include "store/logs.h"
+#include "store/store.h"
+#include "tests/support/fake_engine.h"
+#include "tests/unit/testing.h"
+
+enum { WAIT_MS = 20000 };
+
+struct bench {
+	char directory[64];
+	struct store *store;
+	struct scheduler *scheduler;
+	struct fake_engine *fake;
+	unsigned max_active;
+};
+
+static void daemon_start(struct bench *bench)
+{
+	struct engine_sink sink;
+
+	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
+	assert_int_equal(scheduler_new(&(struct scheduler_options){ .store = bench->store,
+								    .clock = &system_clock,
+								    .project_number = "42",
+								    .stop_grace_s = 1,
+								    .max_active_jobs = bench->max_active },
+				       &bench->scheduler, NULL),
+			 STATUS_OK);
+	sink = scheduler_sink(bench->scheduler);
+	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL), STATUS_OK);
+}
+
+static void daemon_stop(struct bench *bench)
+{
+	scheduler_stop(bench->scheduler);
+	store_close(bench->store);
+	scheduler_free(bench->scheduler);
+}
+
+static int setup(void **state)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	bench->max_active = 8;
+	strcpy(bench->directory, "/tmp/trainyard-test-XXXXXX");
+	assert_non_null(mkdtemp(bench->directory));
+	bench->fake = fake_engine_new();
+	daemon_start(bench);
+	*state = bench;
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status, (void)type, (void)place;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	struct bench *bench = *state;
+
+	daemon_stop(bench);
+	fake_engine_free(bench->fake);
+	nftw(bench->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	free(bench);
+	return 0;
+}
+
+static int64_t job_submit(struct bench *bench, const char *job_id, unsigned workers, int priority)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	AUTO(string) char *text = NULL;
+	AUTO(job) struct job *stored = NULL;
+
+	plan->dialect = strdup("ml");
+	plan->project = strdup("p");
+	plan->job_id = strdup(job_id);
+	plan->cluster_id = strdup("ab12cd34ef");
+	plan->region = strdup("us-central1");
+	plan->input = strdup("{}");
+	plan->priority = priority;
+	plan->pools[ROLE_MASTER].count = 1;
+	plan->pools[ROLE_MASTER].image = strdup("image:1");
+	plan->pools[ROLE_WORKER].count = workers;
+	plan->pools[ROLE_WORKER].image = strdup("image:2");
+	text = plan_to_text(plan);
+	assert_non_null(text);
+	assert_int_equal(job_insert(bench->store,
+				    &(struct job){ .project = "p", .job_id = (char *)job_id, .priority = priority,
+						   .input = "{}", .output = "{}", .plan = text },
+				    NULL, 0, &stored, NULL),
+			 STATUS_OK);
+	return stored->id;
+}
+
+static struct replica_key key_of(int64_t job, enum role role, unsigned index)
+{
+	return (struct replica_key){ .job = job, .attempt = 1, .role = role, .index = index };
+}
+
+/* The state can only be read: asks again until it is as wanted, or the test has waited too long. */
+static void job_await(struct bench *bench, int64_t id, enum job_state wanted)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		AUTO(job) struct job *job = NULL;
+
+		assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+		if (job->state == wanted)
+			return;
+		usleep(1000);
+	}
+	fail_msg("job %d never became %s", (int)id, job_state_name(wanted));
+}
+
+static void line_collect(void *arg, const struct log_entry *entry)
+{
+	struct text *text = arg;
+
+	text_append(text, entry->payload, entry->payload_length);
+	text_putc(text, '\n');
+}
+
+static char *service_log(struct bench *bench, const char *job_id)
+{
+	struct text text AUTO_TEXT = { 0 };
+	AUTO(string) char *filter = NULL;
+	AUTO(string) char *token = NULL;
+	const char *project = "p";
+
+	assert_true(asprintf(&filter, "resource.labels.job_id=\"%s\"", job_id) > 0);
+	assert_int_equal(log_query_run(bench->store,
+				       &(struct log_query){ .projects = &project, .project_count = 1, .filter = filter,
+							    .page_size = 1000, .now_ns = clock_wall_ns(&system_clock) },
+				       line_collect, &text, &token, NULL),
+			 STATUS_OK);
+	return text_take(&text);
+}
+
+/* As job_await(), for a line. */
+static void line_await(struct bench *bench, const char *job_id, const char *part)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		AUTO(string) char *log = service_log(bench, job_id);
+
+		if (strstr(log, part))
+			return;
+		usleep(1000);
+	}
+	fail_msg("the log of %s never said: %s", job_id, part);
+}
+
+static void job_check(struct bench *bench, int64_t id, enum job_state state, const char *error_part)
+{
+	AUTO(job) struct job *job = NULL;
+
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	assert_string_equal(job_state_name(job->state), job_state_name(state));
+	assert_true(job->ended_us != 0);
+	if (error_part) {
+		assert_non_null(job->error_message);
+		if (!strstr(job->error_message, error_part))
+			fail_msg("errorMessage is: %s", job->error_message);
+	} else {
+		assert_null(job->error_message);
+	}
+	assert_int_equal(fake_engine_container_count(bench->fake), 0);
+	assert_int_equal(fake_engine_network_count(bench->fake), 0);
+}
+
+static void idle_await(struct bench *bench)
+{
+	assert_true(scheduler_wait_idle(bench->scheduler, WAIT_MS));
+}
+
+static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "good", 2, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+	AUTO(string) char *log = NULL;
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(fake_engine_container_count(bench->fake), 3);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+	log = service_log(bench, "good");
+	assert_string_equal(log, "Waiting for job to be provisioned.\n"
+				 "Job is preparing.\n"
+				 "Waiting for training program to start.\n"
+				 "Job is running.\n"
+				 "Tearing down training program.\n"
+				 "Finished tearing down training program.\n"
+				 "Job completed successfully.\n");
+}
+
+static void a_failing_worker_fails_the_job(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "bad", 2, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 1);
+	AUTO(string) char *log = NULL;
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &worker, 3);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "The replica worker 1 exited with a non-zero status of 3.");
+	log = service_log(bench, "bad");
+	assert_non_null(strstr(log, "The replica worker 1 exited"));
+	assert_non_null(strstr(log, "Finished tearing down training program.\nJob failed.\n"));
+}
+
+static void a_transient_exit_is_tried_again_as_a_whole(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "again", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	fake_engine_exit(bench->fake, &worker, 139);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void transient_exits_end_after_the_fourth_attempt(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "never", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	for (master.attempt = 1; master.attempt <= 4; master.attempt++)
+		fake_engine_exit(bench->fake, &master, 134);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "6(SIGABRT)");
+}
+
+static void a_job_cancelled_in_the_queue_never_touches_the_engine(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "early", 0, 0);
+
+	assert_int_equal(job_cancel(bench->store, "p", "early", "Because.", NULL), STATUS_OK);
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "Because.");
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 0);
+}
+
+static void a_running_job_is_cancelled(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "late", 2, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(job_cancel(bench->store, "p", "late", "Because.", NULL), STATUS_OK);
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "Because.");
+}
+
+static void a_master_that_ends_while_the_job_is_cancelled_does_not_save_it(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "race", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	fake_engine_ignore_stop(bench->fake, true);
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(job_cancel(bench->store, "p", "race", "Because.", NULL), STATUS_OK);
+	job_await(bench, id, JOB_CANCELLING);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "Because.");
+}
+
+static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state)
+{
+	struct bench *bench = *state;
+	static const enum fake_operation operations[] = { FAKE_IMAGE, FAKE_NETWORK, FAKE_CREATE, FAKE_START };
+
+	fake_engine_up(bench->fake);
+	for (size_t i = 0; i < COUNT_OF(operations); i++) {
+		char name[32];
+		int64_t id;
+
+		snprintf(name, sizeof(name), "refused_%zu", i);
+		fake_engine_fail(bench->fake, operations[i], operations[i] == FAKE_NETWORK ? 1 : 2, STATUS_INTERNAL);
+		id = job_submit(bench, name, 2, 0);
+		idle_await(bench);
+		job_await(bench, id, JOB_FAILED);
+		job_check(bench, id, JOB_FAILED, operations[i] == FAKE_IMAGE ? "No such image" : "the fake refuses");
+	}
+}
+
+static void what_could_not_be_removed_is_removed_later(void **state)
+{
+	struct bench *bench = *state;
+	static const enum fake_operation operations[] = { FAKE_STOP, FAKE_REMOVE, FAKE_REMOVE_NETWORK };
+
+	fake_engine_up(bench->fake);
+	for (size_t i = 0; i < COUNT_OF(operations); i++) {
+		char name[32];
+		struct replica_key master;
+		int64_t id;
+
+		snprintf(name, sizeof(name), "sticky_%zu", i);
+		id = job_submit(bench, name, 1, 0);
+		job_await(bench, id, JOB_RUNNING);
+		fake_engine_fail(bench->fake, operations[i], 1, STATUS_INTERNAL);
+		master = key_of(id, ROLE_MASTER, 0);
+		fake_engine_exit(bench->fake, &master, 0);
+		job_await(bench, id, JOB_SUCCEEDED);
+		job_check(bench, id, JOB_SUCCEEDED, NULL);
+	}
+}
+
+static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id;
+	struct replica_key master;
+
+	fake_engine_down(bench->fake, "cannot connect");
+	id = job_submit(bench, "waits", 0, 0);
+	master = key_of(id, ROLE_MASTER, 0);
+	line_await(bench, "waits", "Waiting for the container engine: cannot connect");
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_down(bench->fake, "gone again");
+	line_await(bench, "waits", "Waiting for the container engine: gone again");
+	fake_engine_exit_unseen(bench->fake, &master, 0);
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void a_container_removed_from_outside_makes_the_job_start_over(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "snatched", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_snatch(bench->fake, &worker);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void running_jobs_are_adopted_by_the_next_daemon(void **state)
+{
+	struct bench *bench = *state;
+	int64_t running = job_submit(bench, "running", 1, 0), ended = job_submit(bench, "ended", 0, 0);
+	struct replica_key running_master = key_of(running, ROLE_MASTER, 0), ended_master = key_of(ended, ROLE_MASTER, 0);
+	unsigned creates;
+
+	fake_engine_up(bench->fake);
+	job_await(bench, running, JOB_RUNNING);
+	job_await(bench, ended, JOB_RUNNING);
+	creates = fake_engine_calls(bench->fake, FAKE_CREATE);
+	daemon_stop(bench);
+	fake_engine_exit_unseen(bench->fake, &ended_master, 7);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	job_await(bench, ended, JOB_FAILED);
+	fake_engine_exit(bench->fake, &running_master, 0);
+	idle_await(bench);
+	job_check(bench, running, JOB_SUCCEEDED, NULL);
+	job_check(bench, ended, JOB_FAILED, "status of 7.");
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), creates);
+}
+
+static void strays_of_unknown_jobs_are_removed(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "known", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	/* A leftover of a job that nobody knows comes with the next listing. */
+	{
+		struct engine_sink ignored = scheduler_sink(bench->scheduler);
+		struct engine *engine = fake_engine_open(bench->fake, &ignored);
+		struct replica_spec stray = { .key = { .job = 4711, .attempt = 1, .role = ROLE_PS } };
+
+		engine->ops->create_replica(engine, &stray);
+		engine->ops->create_network(engine, 4711, 1);
+		engine->ops->list(engine);
+	}
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	for (int i = 0; i < WAIT_MS && fake_engine_network_count(bench->fake); i++)
+		usleep(1000);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void the_queue_is_served_by_priority_and_then_by_age(void **state)
+{
+	struct bench *bench = *state;
+	int64_t first, second, urgent;
+	struct replica_key master;
+
+	daemon_stop(bench);
+	bench->max_active = 1;
+	daemon_start(bench);
+	first = job_submit(bench, "first", 0, 0);
+	second = job_submit(bench, "second", 0, 0);
+	urgent = job_submit(bench, "urgent", 0, 5);
+	fake_engine_up(bench->fake);
+	job_await(bench, urgent, JOB_RUNNING);
+	for (int i = 0; i < 3; i++) {
+		const int64_t order[] = { urgent, first, second };
+
+		job_await(bench, order[i], JOB_RUNNING);
+		assert_int_equal(fake_engine_container_count(bench->fake), 1);
+		master = key_of(order[i], ROLE_MASTER, 0);
+		fake_engine_exit(bench->fake, &master, 0);
+		job_await(bench, order[i], JOB_SUCCEEDED);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_job_runs_to_its_end_and_leaves_nothing),
+		TEST(a_failing_worker_fails_the_job),
+		TEST(a_transient_exit_is_tried_again_as_a_whole),
+		TEST(transient_exits_end_after_the_fourth_attempt),
+		TEST(a_job_cancelled_in_the_queue_never_touches_the_engine),
+		TEST(a_running_job_is_cancelled),
+		TEST(a_master_that_ends_while_the_job_is_cancelled_does_not_save_it),
+		TEST(every_refusal_of_the_engine_ends_the_job_with_its_words),
+		TEST(what_could_not_be_removed_is_removed_later),
+		TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
+		TEST(a_container_removed_from_outside_makes_the_job_start_over),
+		TEST(running_jobs_are_adopted_by_the_next_daemon),
+		TEST(strays_of_unknown_jobs_are_removed),
+		TEST(the_queue_is_served_by_priority_and_then_by_age),
+	};
+
+	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
