@@ -29,8 +29,11 @@ static struct connection *idle_take(struct reader_pool *pool)
 	struct connection *connection = NULL;
 
 	pthread_mutex_lock(&pool->lock);
-	while (pool->idle_count == 0 && pool->open_count == READER_LIMIT)
+	while (pool->idle_count == 0 && pool->open_count == READER_LIMIT) {
+		pool->waiting++;
 		pthread_cond_wait(&pool->returned, &pool->lock);
+		pool->waiting--;
+	}
 	if (pool->idle_count > 0)
 		connection = pool->idle[--pool->idle_count];
 	else
@@ -71,7 +74,8 @@ void reader_return(struct reader *reader)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->idle[pool->idle_count++] = reader->connection;
-	pthread_cond_signal(&pool->returned);
+	if (pool->waiting)
+		pthread_cond_signal(&pool->returned);
 	pthread_mutex_unlock(&pool->lock);
 	*reader = (struct reader){ 0 };
 }

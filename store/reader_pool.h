@@ -7,7 +7,7 @@
 
 #include "store/connection.h"
 
-enum { READER_LIMIT = 4 };
+enum { READER_LIMIT = 16 };
 
 struct reader_pool {
 	pthread_mutex_t lock;
@@ -15,7 +15,7 @@ struct reader_pool {
 	char *path;
 	enum connection_role role;
 	struct connection *idle[READER_LIMIT];
-	unsigned idle_count, open_count;
+	unsigned idle_count, open_count, waiting;
 };
 
 enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role, struct error *err);

@@ -80,7 +80,7 @@ struct listener_options {
 	const char *const *hosts;
 };
 
-/* Serves from the moment it returns. What @options points to must live until the listener is closed.
+/* Serves from the moment it returns. Families, clock and hosts must live until the listener is closed.
  * Outcomes: INVALID_ARGUMENT: @address is no IP address; UNAVAILABLE: it cannot be bound. */
 enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
 			  struct error *err);

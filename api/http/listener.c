@@ -31,6 +31,7 @@ struct listener {
 	const struct clock *clock;
 	struct exchange_rules rules;
 	pthread_mutex_t large_bodies;
+	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
 
 	/* Each request counts itself, then looks whether the listener stops; who stops it says so, then looks at
@@ -209,11 +210,13 @@ static struct listener *listener_new(const struct listener_options *options)
 	pthread_mutex_init(&listener->lock, NULL);
 	pthread_mutex_init(&listener->large_bodies, NULL);
 	condition_init(&listener->idle);
+	strncpy(listener->address, options->address,
+		sizeof(listener->address) - 1); /* it fits: it was read */
 	listener->clock = options->clock ? options->clock : &system_clock;
 	listener->rules = (struct exchange_rules){
 		.families = options->families,
 		.clock = listener->clock,
-		.guard = { .address = options->address, .hosts = options->hosts },
+		.guard = { .address = listener->address, .hosts = options->hosts },
 		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
 		.large_bodies = &listener->large_bodies,
 	};

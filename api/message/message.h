@@ -2,12 +2,13 @@
 #pragma once
 /* api/message/message.h: API messages described as tables, and the one reader of them.
  *
- * A message is a table of fields in the order of their numbers on the wire. message_read() takes
- * what a client sent (protobuf's JSON, lowerCamelCase and snake_case freely mixed) and gives the
- * canonical form: camelCase members in table order, int64 as strings, durations and timestamps
- * normal, bytes in standard base64, defaults (zero, "", false, empty, enum 0) dropped, output-only
- * fields dropped (set messages stay, even empty: they have presence; so do durations and times). Doubles
- * stay integers or reals as given, and the strings "NaN", "Infinity", "-Infinity". That form is what the store keeps, the rules read and the answers show.
+ * A message is a table of fields in the order of their numbers on the wire. message_read() takes what
+ * a client sent (protobuf's JSON, lowerCamelCase and snake_case freely mixed) and gives the canonical
+ * form: camelCase members in table order, int64 as strings, durations and timestamps normal, bytes in
+ * standard base64, defaults (zero, "", false, empty, enum 0) dropped, output-only fields dropped. Set
+ * messages stay, even empty, for they have presence; so do durations and times. Doubles stay integers
+ * or reals as given, or the strings "NaN", "Infinity", "-Infinity". That form is what the store keeps,
+ * the rules read and the answers show.
  *
  * A single value where a list is expected is a list of one. An enum is given by name or by a number it
  * has; other numbers are refused. null is unset, but not inside lists and maps, where it is a fault.

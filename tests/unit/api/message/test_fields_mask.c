@@ -46,8 +46,9 @@ static void only_what_the_mask_names_is_kept(void **state)
 
 static void malformed_masks_are_refused(void **state)
 {
-	static const char *const masks[] = { "",	 ",",	 "a,",	"a,,b", "a(",  "a(b",  "a)",	 "a()", "/a",
-					     "a/",	 "a//b", "a b", "a;b",	"(a)", "a(b)c", "a(b)/c", "\xff", "jobs(jobId,)" };
+	static const char *const masks[] = { "",    ",",   "a,",    "a,,b",   "a(",   "a(b",
+					     "a)",  "a()", "/a",    "a/",     "a//b", "a b",
+					     "a;b", "(a)", "a(b)c", "a(b)/c", "\xff", "jobs(jobId,)" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(masks); i++) {

@@ -56,9 +56,10 @@ static void enums_are_known_by_name_and_number(void **state)
 
 static void snake_spelling_reaches_all_but_keys_and_free_objects(void **state)
 {
-	AUTO(json) json_t *value = json_of(
-		"{'smallCount':1,'largeCount':'2','bag':{'aB':1},'child':{'waitTime':'1s'},"
-		"'children':[{'endTime':'2020-01-01T00:00:00Z'}],'labels':{'aB':'cD'},'nodes':{'aB':{'smallCount':2}}}");
+	AUTO(json)
+	json_t *value = json_of("{'smallCount':1,'largeCount':'2','bag':{'aB':1},'child':{'waitTime':'1s'},"
+				"'children':[{'endTime':'2020-01-01T00:00:00Z'}],'labels':{'aB':'cD'},'nodes'"
+				":{'aB':{'smallCount':2}}}");
 	AUTO(json) json_t *snake = message_to_snake(&sample_message, value);
 
 	(void)state;

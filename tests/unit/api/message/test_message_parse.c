@@ -79,7 +79,8 @@ static void faults_are_shown_with_their_place(void **state)
 		struct error err AUTO_ERROR = { 0 };
 
 		assert_true(asprintf(&whole, PREFIX "%s", text) > 0);
-		assert_int_equal(message_parse_body(body, strlen(body), &value, &err), STATUS_INVALID_ARGUMENT);
+		assert_int_equal(message_parse_body(body, strlen(body), &value, &err),
+				 STATUS_INVALID_ARGUMENT);
 		assert_null(value);
 		assert_string_equal(err.text, whole);
 		assert_int_equal(err.violation_count, 0);
@@ -149,7 +150,8 @@ static void a_hundred_levels_are_the_most(void **state)
 
 static void every_truncation_is_refused_and_none_crashes(void **state)
 {
-	AUTO(string) char *body = quoted("{'a':[1,-2.5e+3,'\\u00e9\\ud83d\\ude00',true,{'b':null}],'c':'\xc3\xa9'}");
+	AUTO(string)
+	char *body = quoted("{'a':[1,-2.5e+3,'\\u00e9\\ud83d\\ude00',true,{'b':null}],'c':'\xc3\xa9'}");
 	size_t length = strlen(body);
 
 	(void)state;

@@ -4,12 +4,12 @@
 #include "tests/unit/api/message/json_testing.h"
 #include "tests/unit/api/message/sample_message.h"
 
-#define UNKNOWN(name)                                                                              \
-	"Invalid JSON payload received. Unknown name \"" name "\": Cannot bind query parameter. "  \
+#define UNKNOWN(name)                                                                                        \
+	"Invalid JSON payload received. Unknown name \"" name "\": Cannot bind query parameter. "            \
 	"Field '" name "' could not be found in request message."
-#define NO_PRIMITIVE(name)                                                                         \
-	"Invalid JSON payload received. Unknown name \"" name "\": Cannot bind query parameter. '" \
-	name "' is a message type. Parameters can only be bound to primitive types."
+#define NO_PRIMITIVE(name)                                                                                   \
+	"Invalid JSON payload received. Unknown name \"" name "\": Cannot bind query parameter. '" name      \
+	"' is a message type. Parameters can only be bound to primitive types."
 
 static const struct {
 	const char *pairs, *canonical;
@@ -98,7 +98,8 @@ static void names_of_many_parts_name_nothing(void **state)
 		text_puts(&name, "child.");
 	text_puts(&name, "text");
 	pairs = json_pack("[[s, s]]", name.data, "x");
-	assert_int_equal(message_read_query(&sample_message, pairs, &canonical, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(message_read_query(&sample_message, pairs, &canonical, NULL),
+			 STATUS_INVALID_ARGUMENT);
 	text_deinit(&name);
 }
 

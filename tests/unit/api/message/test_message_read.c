@@ -96,7 +96,8 @@ static void scalars_are_taken_in_each_of_their_spellings(void **state)
 		{ "{'etag':'AB'}", "{'etag':'AA=='}" },
 		{ "{'bag':{'any_name':[1,null,{'x':'y'}]}}", "{'bag':{'any_name':[1,null,{'x':'y'}]}}" },
 		{ "{'thing':[1,[2]]}", "{'thing':[1,[2]]}" },
-		{ "{'updateMask':'training_input.job_dir,labels'}", "{'updateMask':'trainingInput.jobDir,labels'}" },
+		{ "{'updateMask':'training_input.job_dir,labels'}",
+		  "{'updateMask':'trainingInput.jobDir,labels'}" },
 		{ "{'updateMask':''}", "{'updateMask':''}" },
 	};
 
@@ -143,9 +144,10 @@ static void output_only_fields_are_read_and_dropped(void **state)
 		{ "{'output':{'text':'x'}}", "{}" },
 	};
 	static const struct row refused[] = {
-		{ "{'consumedMLUnits':'x'}", "Invalid value at 'job.consumed_ml_units' (TYPE_DOUBLE), \"x\"" },
-		{ "{'output':{'nope':1}}",
-		  "Invalid JSON payload received. Unknown name \"nope\" at 'job.output': Cannot find field." },
+		{ "{'consumedMLUnits':'x'}",
+		  "Invalid value at 'job.consumed_ml_units' (TYPE_DOUBLE), \"x\"" },
+		{ "{'output':{'nope':1}}", "Invalid JSON payload received. Unknown name \"nope\" at "
+					   "'job.output': Cannot find field." },
 	};
 
 	(void)state;
@@ -154,10 +156,10 @@ static void output_only_fields_are_read_and_dropped(void **state)
 }
 
 #define DURATION "(type.googleapis.com/google.protobuf.Duration), Field "
-#define UNKNOWN(name, path) \
+#define UNKNOWN(name, path)                                                                                  \
 	"Invalid JSON payload received. Unknown name \"" name "\" at '" path "': Cannot find field."
-#define NOT_REPEATING(name, path)                                                    \
-	"Invalid JSON payload received. Unknown name \"" name "\" at '" path         \
+#define NOT_REPEATING(name, path)                                                                            \
+	"Invalid JSON payload received. Unknown name \"" name "\" at '" path                                 \
 	"': Proto field is not repeating, cannot start list."
 
 static void faults_are_told_in_the_front_ends_words(void **state)
@@ -175,8 +177,10 @@ static void faults_are_told_in_the_front_ends_words(void **state)
 		{ "{'text':1.5}", "Invalid value at 'job.text' (TYPE_STRING), 1.5" },
 		{ "{'flag':'true'}", "Invalid value at 'job.flag' (TYPE_BOOL), \"true\"" },
 		{ "{'flag':1}", "Invalid value at 'job.flag' (TYPE_BOOL), 1" },
-		{ "{'smallCount':2147483648}", "Invalid value at 'job.small_count' (TYPE_INT32), 2147483648" },
-		{ "{'smallCount':-2147483649}", "Invalid value at 'job.small_count' (TYPE_INT32), -2147483649" },
+		{ "{'smallCount':2147483648}",
+		  "Invalid value at 'job.small_count' (TYPE_INT32), 2147483648" },
+		{ "{'smallCount':-2147483649}",
+		  "Invalid value at 'job.small_count' (TYPE_INT32), -2147483649" },
 		{ "{'smallCount':1.5}", "Invalid value at 'job.small_count' (TYPE_INT32), 1.5" },
 		{ "{'smallCount':''}", "Invalid value at 'job.small_count' (TYPE_INT32), \"\"" },
 		{ "{'largeCount':'abc'}", "Invalid value at 'job.large_count' (TYPE_INT64), \"abc\"" },
@@ -189,16 +193,20 @@ static void faults_are_told_in_the_front_ends_words(void **state)
 		{ "{'largeCount':false}", "Invalid value at 'job.large_count' (TYPE_INT64), false" },
 		{ "{'ratio':'nan'}", "Invalid value at 'job.ratio' (TYPE_DOUBLE), \"nan\"" },
 		{ "{'ratio':'1e999'}", "Invalid value at 'job.ratio' (TYPE_DOUBLE), \"1e999\"" },
-		{ "{'color':'red'}", "Invalid value at 'job.color' (type.googleapis.com/test.Color), \"red\"" },
+		{ "{'color':'red'}",
+		  "Invalid value at 'job.color' (type.googleapis.com/test.Color), \"red\"" },
 		{ "{'color':2}", "Invalid value at 'job.color' (type.googleapis.com/test.Color), 2" },
 		{ "{'color':'4'}", "Invalid value at 'job.color' (type.googleapis.com/test.Color), \"4\"" },
 		{ "{'color':4294967300}",
 		  "Invalid value at 'job.color' (type.googleapis.com/test.Color), 4294967300" },
-		{ "{'etag':'!'}", "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"!\"" },
-		{ "{'etag':'A'}", "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"A\"" },
+		{ "{'etag':'!'}",
+		  "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"!\"" },
+		{ "{'etag':'A'}",
+		  "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"A\"" },
 		{ "{'etag':'AAA=='}",
 		  "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"AAA==\"" },
-		{ "{'etag':'===='}", "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"====\"" },
+		{ "{'etag':'===='}",
+		  "Invalid value at 'job.etag' (TYPE_BYTES), Base64 decoding failed for \"====\"" },
 		{ "{'etag':5}", "Invalid value at 'job.etag' (TYPE_BYTES), 5" },
 		{ "{'waitTime':'3600'}", "Invalid value at 'job.wait_time' " DURATION
 					 "'waitTime', Illegal duration format; duration must end with 's'" },
@@ -206,16 +214,18 @@ static void faults_are_told_in_the_front_ends_words(void **state)
 				      "'wait_time', Illegal duration format; duration must end with 's'" },
 		{ "{'waitTime':'xs'}", "Invalid value at 'job.wait_time' " DURATION
 				       "'waitTime', Invalid duration format, failed to parse seconds" },
-		{ "{'waitTime':'315576000001s'}", "Invalid value at 'job.wait_time' " DURATION
-						  "'waitTime', Invalid duration format, failed to parse seconds" },
+		{ "{'waitTime':'315576000001s'}",
+		  "Invalid value at 'job.wait_time' " DURATION
+		  "'waitTime', Invalid duration format, failed to parse seconds" },
 		{ "{'waitTime':60}",
 		  "Invalid value at 'job.wait_time' (type.googleapis.com/google.protobuf.Duration), 60" },
 		{ "{'endTime':'2020-01-02'}",
 		  "Invalid value at 'job.end_time' (type.googleapis.com/google.protobuf.Timestamp), "
 		  "Field 'endTime', Invalid time format: 2020-01-02" },
-		{ "{'updateMask':'a b'}",
-		  "Invalid value at 'job.update_mask' (type.googleapis.com/google.protobuf.FieldMask), \"a b\"" },
-		{ "{'bag':'x'}", "Invalid value at 'job.bag' (type.googleapis.com/google.protobuf.Struct), \"x\"" },
+		{ "{'updateMask':'a b'}", "Invalid value at 'job.update_mask' "
+					  "(type.googleapis.com/google.protobuf.FieldMask), \"a b\"" },
+		{ "{'bag':'x'}",
+		  "Invalid value at 'job.bag' (type.googleapis.com/google.protobuf.Struct), \"x\"" },
 		{ "{'child':'x'}", "Invalid value at 'job.child' (type.googleapis.com/test.Sample), \"x\"" },
 		{ "{'text':['x']}", NOT_REPEATING("text", "job") },
 		{ "{'child':[{}]}", NOT_REPEATING("child", "job") },
@@ -225,7 +235,8 @@ static void faults_are_told_in_the_front_ends_words(void **state)
 		{ "{'text':{'a':1}}", "Invalid value at 'job' (text), Starting an object on a scalar field" },
 		{ "{'child':{'small_count':{}}}",
 		  "Invalid value at 'job.child' (small_count), Starting an object on a scalar field" },
-		{ "{'labels':[]}", "Invalid value at 'job' (Map), Cannot bind a list to map for field 'labels'." },
+		{ "{'labels':[]}",
+		  "Invalid value at 'job' (Map), Cannot bind a list to map for field 'labels'." },
 		{ "{'labels':'x'}",
 		  "Invalid value at 'job.labels' (type.googleapis.com/test.Sample.LabelsEntry), \"x\"" },
 		{ "{'labels':{'a':'x','b':1}}", "Invalid value at 'job.labels[1].value' (TYPE_STRING), 1" },
@@ -245,7 +256,8 @@ static void all_faults_are_told_at_once_in_the_bodys_order(void **state)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;
-	assert_int_equal(message_read(&sample_message, value, "job", &canonical, &err), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(message_read(&sample_message, value, "job", &canonical, &err),
+			 STATUS_INVALID_ARGUMENT);
 	assert_int_equal(err.violation_count, 4);
 	assert_string_equal(err.violations[0].field, "job");
 	assert_string_equal(err.violations[1].field, "job.children[0].text");
@@ -262,8 +274,9 @@ static void at_the_root_of_a_request_there_is_no_path(void **state)
 
 	(void)state;
 	assert_int_equal(message_read(&sample_message, value, "", &canonical, &err), STATUS_INVALID_ARGUMENT);
-	assert_string_equal(err.text, "Invalid JSON payload received. Unknown name \"nope\": Cannot find field.\n"
-				      "Invalid value (text), Starting an object on a scalar field");
+	assert_string_equal(err.text,
+			    "Invalid JSON payload received. Unknown name \"nope\": Cannot find field.\n"
+			    "Invalid value (text), Starting an object on a scalar field");
 	assert_null(err.violations[0].field);
 	assert_null(err.violations[1].field);
 }
@@ -279,7 +292,8 @@ static void a_body_full_of_faults_gets_a_hundred_of_them_said(void **state)
 	for (int i = 0; i < 50000; i++)
 		json_array_append_new(words, json_integer(i));
 	json_object_set(value, "words", words);
-	assert_int_equal(message_read(&sample_message, value, "job", &canonical, &err), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(message_read(&sample_message, value, "job", &canonical, &err),
+			 STATUS_INVALID_ARGUMENT);
 	assert_int_equal(err.violation_count, 100);
 }
 
@@ -295,7 +309,8 @@ static void long_values_are_shown_in_part(void **state)
 		text_puts(&long_name, "\xc3\xa9");
 	json_object_set_new(value, long_name.data, json_string("x"));
 	json_object_set_new(value, "largeCount", json_string(long_name.data));
-	assert_int_equal(message_read(&sample_message, value, "job", &canonical, &err), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(message_read(&sample_message, value, "job", &canonical, &err),
+			 STATUS_INVALID_ARGUMENT);
 	assert_int_equal(err.violation_count, 2);
 	assert_true(strlen(err.text) < 1000);
 	assert_true(utf8_valid(err.text, strlen(err.text)));
@@ -314,9 +329,11 @@ static void a_value_that_is_no_object_is_no_message(void **state)
 
 static void reading_the_canonical_form_again_changes_nothing(void **state)
 {
-	AUTO(json) json_t *value = json_of(
-		"{'largeCount':3,'ratio':'2.5','etag':'_-8','waitTime':'01.50s','endTime':'2020-01-02T03:04:05+02:00',"
-		"'color':1,'children':[{'updateMask':'a_b'}],'labels':{'a':'b'},'thing':{'x':null},'words':'w'}");
+	AUTO(json)
+	json_t *value = json_of("{'largeCount':3,'ratio':'2.5','etag':'_-8','waitTime':'01.50s','endTime':'"
+				"2020-01-02T03:04:05+02:00',"
+				"'color':1,'children':[{'updateMask':'a_b'}],'labels':{'a':'b'},'thing':{'x':"
+				"null},'words':'w'}");
 	AUTO(json) json_t *once = NULL;
 	AUTO(json) json_t *twice = NULL;
 

@@ -7,7 +7,7 @@
 #include "tests/unit/api/message/json_testing.h"
 
 /* The least job that is run; tests change what they are about. */
-#define CONTAINER_JOB \
+#define CONTAINER_JOB                                                                                        \
 	"{'jobId':'j','trainingInput':{'region':'us-central1','masterConfig':{'imageUri':'gcr.io/p/i:1'}}}"
 
 /* The canonical form of a body; the test fails where the front end would refuse it. */
@@ -82,6 +82,7 @@ static inline void assert_input_rows(const struct input_row *rows, size_t count)
 			fail_msg("%s was taken", rows[i].patch);
 		assert_int_equal(status, STATUS_INVALID_ARGUMENT);
 		if (!has_violation(&err, rows[i].field, rows[i].text))
-			fail_msg("%s: %s, but expected %s: %s", rows[i].patch, err.text, rows[i].field, rows[i].text);
+			fail_msg("%s: %s, but expected %s: %s", rows[i].patch, err.text, rows[i].field,
+				 rows[i].text);
 	}
 }

@@ -18,10 +18,11 @@ static void job_ids_begin_with_a_letter_and_have_no_hyphen(void **state)
 		const char *id;
 		bool good;
 	} rows[] = {
-		{ "j", true },	     { "J", true },	  { "my_job_20260101_120000", true }, { "a1", true },
-		{ "a_", true },	     { "", false },	  { "1a", false },		      { "_a", false },
-		{ "my-job", false }, { "a b", false },	  { "a.b", false },		      { "a:b", false },
-		{ "a/b", false },    { "j\xc3\xa9", false }, { "a\n", false },
+		{ "j", true },	  { "J", true },	  { "my_job_20260101_120000", true },
+		{ "a1", true },	  { "a_", true },	  { "", false },
+		{ "1a", false },  { "_a", false },	  { "my-job", false },
+		{ "a b", false }, { "a.b", false },	  { "a:b", false },
+		{ "a/b", false }, { "j\xc3\xa9", false }, { "a\n", false },
 	};
 
 	(void)state;
@@ -70,7 +71,8 @@ static void a_job_trains_and_does_nothing_else(void **state)
 		{ "{'jobId':'j'}", "training_input", "required" },
 		{ "{'jobId':'j','predictionInput':{'uri':'gs://b/m'}}", "prediction_input",
 		  "Batch prediction is not emulated" },
-		{ "{'jobId':'j','predictionInput':{}}", "prediction_input", "Batch prediction is not emulated" },
+		{ "{'jobId':'j','predictionInput':{}}", "prediction_input",
+		  "Batch prediction is not emulated" },
 		{ "{'jobId':'j','explanationInput':{}}", "explanation_input", "not emulated" },
 		{ "{'jobId':'j','predictionInput':{},'trainingInput':{'region':'us-central1',"
 		  "'masterConfig':{'imageUri':'i'}}}",
@@ -104,12 +106,13 @@ static void the_region_is_one_of_the_list(void **state)
 			assert_true(strcmp(region[0], region[1]) < 0);
 	}
 	assert_int_equal(job_rules_check(job, &strict, &err), STATUS_INVALID_ARGUMENT);
-	assert_string_equal(err.text,
-			    "Field: region Error: The provided GCE region 'mars-east1' is not available. Options are "
-			    "[asia-east1, asia-east2, asia-northeast1, asia-northeast2, asia-northeast3, asia-south1, "
-			    "asia-southeast1, australia-southeast1, europe-north1, europe-west1, europe-west2, "
-			    "europe-west3, europe-west4, europe-west6, northamerica-northeast1, southamerica-east1, "
-			    "us-central1, us-east1, us-east4, us-west1, us-west2, us-west3].");
+	assert_string_equal(
+		err.text,
+		"Field: region Error: The provided GCE region 'mars-east1' is not available. Options are "
+		"[asia-east1, asia-east2, asia-northeast1, asia-northeast2, asia-northeast3, asia-south1, "
+		"asia-southeast1, australia-southeast1, europe-north1, europe-west1, europe-west2, "
+		"europe-west3, europe-west4, europe-west6, northamerica-northeast1, southamerica-east1, "
+		"us-central1, us-east1, us-east4, us-west1, us-west2, us-west3].");
 	assert_int_equal(job_rules_check(none, &strict, &unset), STATUS_INVALID_ARGUMENT);
 	assert_string_equal(unset.violations[0].field, "region");
 	assert_int_equal(job_rules_check(job, &lenient, NULL), STATUS_OK);
@@ -136,7 +139,8 @@ static void fields_of_the_input_are_checked(void **state)
 		{ "{'scheduling':{'maxRunningTime':'0s'}}", "scheduling.max_running_time", NULL },
 		{ "{'scheduling':{'maxRunningTime':'-1s'}}", "scheduling.max_running_time", NULL },
 		{ "{'scheduling':{'maxWaitTime':'1800s'}}", NULL, NULL },
-		{ "{'scheduling':{'maxWaitTime':'1799.999s'}}", "scheduling.max_wait_time", "at least 1800s" },
+		{ "{'scheduling':{'maxWaitTime':'1799.999s'}}", "scheduling.max_wait_time",
+		  "at least 1800s" },
 		{ "{'scheduling':{'priority':0}}", NULL, NULL },
 		{ "{'scheduling':{'priority':1000}}", NULL, NULL },
 		{ "{'scheduling':{'priority':1001}}", "scheduling.priority", "from 0 to 1000, not 1001" },
@@ -155,14 +159,18 @@ static void fields_of_the_input_are_checked(void **state)
 		{ "{'serviceAccount':'a@b@c'}", "service_account", NULL },
 		{ "{'serviceAccount':'a b@c'}", "service_account", NULL },
 
-		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r/cryptoKeys/k'}}",
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r/cryptoKeys/"
+		  "k'}}",
 		  NULL, NULL },
 		{ "{'encryptionConfig':{}}", NULL, NULL },
-		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-east1/keyRings/r/cryptoKeys/k'}}",
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-east1/keyRings/r/cryptoKeys/"
+		  "k'}}",
 		  "encryption_config.kms_key_name", "in the region of the job" },
-		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central12/keyRings/r/cryptoKeys/k'}}",
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central12/keyRings/r/"
+		  "cryptoKeys/k'}}",
 		  "encryption_config.kms_key_name", NULL },
-		{ "{'encryptionConfig':{'kmsKeyName':'projects/locations/locations/us-central1/keyRings/r/cryptoKeys/k'}}",
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/locations/locations/us-central1/keyRings/r/"
+		  "cryptoKeys/k'}}",
 		  NULL, NULL },
 		{ "{'encryptionConfig':{'kmsKeyName':'k'}}", "encryption_config.kms_key_name", NULL },
 		{ "{'encryptionConfig':{'kmsKeyName':'projects//locations/r/keyRings/r/cryptoKeys/k'}}",
@@ -181,7 +189,8 @@ static void several_violations_are_told_at_once(void **state)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;
-	assert_int_equal(check_body("{'jobId':'a-b','labels':{'A':'b'},'trainingInput':{'region':'us-central1','jobDir':'x',"
+	assert_int_equal(check_body("{'jobId':'a-b','labels':{'A':'b'},'trainingInput':{'region':'us-"
+				    "central1','jobDir':'x',"
 				    "'masterConfig':{'imageUri':'i'},'scheduling':{'priority':-1}}}",
 				    &strict, &err),
 			 STATUS_INVALID_ARGUMENT);

@@ -11,7 +11,8 @@ static const struct message *const roots[] = {
 };
 
 /* Calls @check for every field of every message that is reached. No message here holds itself. */
-static void each_field(const struct message *message, void (*check)(const struct message *, const struct field *))
+static void each_field(const struct message *message,
+		       void (*check)(const struct message *, const struct field *))
 {
 	for (const struct field *field = message->fields; field->name; field++) {
 		check(message, field);
@@ -67,8 +68,10 @@ static void every_enum_has_a_zero_and_no_number_twice(void **state)
 /* A name known to either of the two published schemas is no unknown name. */
 static void fields_of_both_schemas_are_known(void **state)
 {
-	AUTO(json) json_t *body = json_of(
-		"{'jobId':'j','trainingInput':{'nasJobSpec':{'multiTrialAlgorithmSpec':{'x':1},'previousNasJobId':'1'},"
+	AUTO(json)
+	json_t *body = json_of(
+		"{'jobId':'j','trainingInput':{'nasJobSpec':{'multiTrialAlgorithmSpec':{'x':1},'"
+		"previousNasJobId':'1'},"
 		"'scheduling':{'strategy':'LOW_COST','resilientToWorkerRestart':true},"
 		"'hyperparameters':{'algorithm':'POPULATION_BASED_TRAINING'}},"
 		"'explanationInput':{'modelName':'m'},'explanationOutput':{'outputPath':'p'},"
@@ -80,26 +83,32 @@ static void fields_of_both_schemas_are_known(void **state)
 	(void)state;
 	if (message_read(&ml_job, body, "job", &job, &err))
 		fail_msg("%s", err.text);
-	assert_json_text(job,
-			 "{'jobId':'j','trainingInput':{'hyperparameters':{'algorithm':'POPULATION_BASED_TRAINING'},"
-			 "'scheduling':{'strategy':'LOW_COST','resilientToWorkerRestart':true},"
-			 "'nasJobSpec':{'multiTrialAlgorithmSpec':{'x':1},'previousNasJobId':'1'}},"
-			 "'predictionInput':{'uri':'gs://b/m','dataFormat':'TEXT','inputPaths':['gs://b/i'],"
-			 "'outputPath':'gs://b/o','maxWorkerCount':'2','region':'us-central1','batchSize':'8'},"
-			 "'explanationInput':{'modelName':'m'}}");
+	assert_json_text(
+		job,
+		"{'jobId':'j','trainingInput':{'hyperparameters':{'algorithm':'POPULATION_BASED_TRAINING'},"
+		"'scheduling':{'strategy':'LOW_COST','resilientToWorkerRestart':true},"
+		"'nasJobSpec':{'multiTrialAlgorithmSpec':{'x':1},'previousNasJobId':'1'}},"
+		"'predictionInput':{'uri':'gs://b/m','dataFormat':'TEXT','inputPaths':['gs://b/i'],"
+		"'outputPath':'gs://b/o','maxWorkerCount':'2','region':'us-central1','batchSize':'8'},"
+		"'explanationInput':{'modelName':'m'}}");
 }
 
 /* People post what a get answered. */
 static void an_answered_job_can_be_posted_again(void **state)
 {
-	AUTO(json) json_t *body = json_of(
+	AUTO(json)
+	json_t *body = json_of(
 		"{'jobId':'j','trainingInput':{'region':'us-central1'},'createTime':'2022-02-09T17:36:42Z',"
 		"'startTime':'2022-02-09T17:36:43Z','endTime':'2022-02-09T17:36:44Z','state':'SUCCEEDED',"
-		"'errorMessage':'x','jobPosition':'3','etag':'2KRqIbAhzvM=','predictionOutput':{'nodeHours':1.5},"
-		"'trainingOutput':{'consumedMLUnits':3.55,'completedTrialCount':'5','isHyperparameterTuningJob':true,"
-		"'hyperparameterMetricTag':'t','webAccessUris':{'master-replica-0':'http://x'},'nasJobOutput':{},"
+		"'errorMessage':'x','jobPosition':'3','etag':'2KRqIbAhzvM=','predictionOutput':{'nodeHours':"
+		"1.5},"
+		"'trainingOutput':{'consumedMLUnits':3.55,'completedTrialCount':'5','"
+		"isHyperparameterTuningJob':true,"
+		"'hyperparameterMetricTag':'t','webAccessUris':{'master-replica-0':'http://"
+		"x'},'nasJobOutput':{},"
 		"'builtInAlgorithmOutput':{'framework':'TENSORFLOW'},'isBuiltInAlgorithmJob':true,'trials':["
-		"{'trialId':'1','hyperparameters':{'lr':'0.1'},'finalMetric':{'trainingStep':'7','objectiveValue':0.5},"
+		"{'trialId':'1','hyperparameters':{'lr':'0.1'},'finalMetric':{'trainingStep':'7','"
+		"objectiveValue':0.5},"
 		"'state':'SUCCEEDED','startTime':'2022-02-09T17:36:42Z','isTrialStoppedEarly':true}]}}");
 	AUTO(json) json_t *job = NULL;
 	struct error err AUTO_ERROR = { 0 };

@@ -8,7 +8,8 @@ static void image_or_runtime_but_not_both(void **state)
 		{ "{'runtimeVersion':'2.11'}", "",
 		  "Only one of runtime version or the master Docker image URI should be provided." },
 		{ "{'masterConfig':null}", "runtime_version", "Either a runtime version or" },
-		{ "{'masterConfig':null,'workerConfig':{'imageUri':'w'}}", "worker_config.image_uri", "master" },
+		{ "{'masterConfig':null,'workerConfig':{'imageUri':'w'}}", "worker_config.image_uri",
+		  "master" },
 	};
 
 	(void)state;
@@ -34,9 +35,10 @@ static void commands_need_an_image_and_no_args(void **state)
 		{ "{'masterConfig':{'containerCommand':['sh'],'containerArgs':['-c','x']}}", NULL, NULL },
 		{ "{'workerConfig':{'containerCommand':['sh']}}", NULL, NULL },
 		{ "{'args':['x']}", NULL, NULL },
-		{ "{'args':['x'],'masterConfig':{'containerCommand':['sh']}}", "master_config.container_command",
-		  "cannot be given together with args" },
-		{ "{'args':['x'],'workerConfig':{'containerArgs':['y']}}", "worker_config.container_args", NULL },
+		{ "{'args':['x'],'masterConfig':{'containerCommand':['sh']}}",
+		  "master_config.container_command", "cannot be given together with args" },
+		{ "{'args':['x'],'workerConfig':{'containerArgs':['y']}}", "worker_config.container_args",
+		  NULL },
 		{ "{'args':[],'masterConfig':{'containerCommand':['sh']}}", NULL, NULL },
 		{ "{'masterConfig':{'imageUri':null,'containerArgs':['x']},'runtimeVersion':'2.11'}",
 		  "master_config.container_args", "custom container image" },
@@ -46,7 +48,8 @@ static void commands_need_an_image_and_no_args(void **state)
 	assert_input_rows(rows, COUNT_OF(rows));
 }
 
-#define TPU_CLUSTER "'scaleTier':'CUSTOM','masterType':'n1-standard-4','workerType':'cloud_tpu','workerCount':1"
+#define TPU_CLUSTER                                                                                          \
+	"'scaleTier':'CUSTOM','masterType':'n1-standard-4','workerType':'cloud_tpu','workerCount':1"
 
 static void the_tpus_version_is_for_tpu_workers_of_containers(void **state)
 {
@@ -54,10 +57,12 @@ static void the_tpus_version_is_for_tpu_workers_of_containers(void **state)
 		{ "{" TPU_CLUSTER ",'workerConfig':{'tpuTfVersion':'2.11'}}", NULL, NULL },
 		{ "{" TPU_CLUSTER "}", "worker_config.tpu_tf_version", "required" },
 		{ "{'scaleTier':'BASIC_TPU'}", "worker_config.tpu_tf_version", "required" },
-		{ "{" TPU_CLUSTER ",'workerConfig':{'tpuTfVersion':'latest'}}", "worker_config.tpu_tf_version",
-		  "such as 2.11" },
-		{ "{'workerConfig':{'tpuTfVersion':'2.11'}}", "worker_config.tpu_tf_version", "only be given" },
-		{ "{" TPU_CLUSTER ",'masterConfig':{'tpuTfVersion':'2.11'},'workerConfig':{'tpuTfVersion':'2.11'}}",
+		{ "{" TPU_CLUSTER ",'workerConfig':{'tpuTfVersion':'latest'}}",
+		  "worker_config.tpu_tf_version", "such as 2.11" },
+		{ "{'workerConfig':{'tpuTfVersion':'2.11'}}", "worker_config.tpu_tf_version",
+		  "only be given" },
+		{ "{" TPU_CLUSTER
+		  ",'masterConfig':{'tpuTfVersion':'2.11'},'workerConfig':{'tpuTfVersion':'2.11'}}",
 		  "master_config.tpu_tf_version", NULL },
 	};
 
@@ -68,8 +73,10 @@ static void the_tpus_version_is_for_tpu_workers_of_containers(void **state)
 static void disks_have_a_type_and_a_size(void **state)
 {
 	static const struct input_row rows[] = {
-		{ "{'masterConfig':{'diskConfig':{'bootDiskType':'pd-ssd','bootDiskSizeGb':100}}}", NULL, NULL },
-		{ "{'masterConfig':{'diskConfig':{'bootDiskType':'pd-standard','bootDiskSizeGb':64000}}}", NULL, NULL },
+		{ "{'masterConfig':{'diskConfig':{'bootDiskType':'pd-ssd','bootDiskSizeGb':100}}}", NULL,
+		  NULL },
+		{ "{'masterConfig':{'diskConfig':{'bootDiskType':'pd-standard','bootDiskSizeGb':64000}}}",
+		  NULL, NULL },
 		{ "{'masterConfig':{'diskConfig':{'bootDiskSizeGb':99}}}",
 		  "master_config.disk_config.boot_disk_size_gb", NULL },
 		{ "{'workerConfig':{'diskConfig':{'bootDiskSizeGb':64001}}}",

@@ -2,8 +2,8 @@
 #include "tests/unit/api/ml/job_testing.h"
 
 /* A package job that keeps every rule, with changes; it is refused by what is not run, at the end. */
-#define PACKAGES(rest)                                                                              \
-	"{'masterConfig':null,'runtimeVersion':'2.11','pythonVersion':'3.7','pythonModule':'trainer.task'," \
+#define PACKAGES(rest)                                                                                       \
+	"{'masterConfig':null,'runtimeVersion':'2.11','pythonVersion':'3.7','pythonModule':'trainer.task',"  \
 	"'packageUris':['gs://bucket/p.tar.gz']" rest "}"
 #define NOT_RUN "trainyard does not run Python-package jobs: give masterConfig.imageUri"
 
@@ -14,7 +14,8 @@ static void package_jobs_are_checked_and_then_refused_as_a_kind(void **state)
 		{ PACKAGES(",'runtimeVersion':'1.15','pythonVersion':'2.7'"), "runtime_version", NOT_RUN },
 		{ PACKAGES(",'runtimeVersion':'2.10'"), "runtime_version", NOT_RUN },
 		{ PACKAGES(",'runtimeVersion':'2.11','pythonVersion':'2.7'"), "runtime_version",
-		  "The specified runtime version '2.11' with the Python version '2.7' is not supported or is deprecated" },
+		  "The specified runtime version '2.11' with the Python version '2.7' is not supported or is "
+		  "deprecated" },
 		{ PACKAGES(",'runtimeVersion':'1.15','pythonVersion':'7 2'"), "runtime_version", "'7 2'" },
 		{ PACKAGES(",'runtimeVersion':'1.14'"), "runtime_version", "'1.14'" },
 		{ PACKAGES(",'pythonVersion':null"), "runtime_version", "with the Python version '' is" },
@@ -24,7 +25,8 @@ static void package_jobs_are_checked_and_then_refused_as_a_kind(void **state)
 		{ PACKAGES(",'pythonModule':'.a'"), "python_module", NULL },
 		{ PACKAGES(",'packageUris':['gs://bucket']"), "package_uris", "'gs://bucket' is not" },
 		{ PACKAGES(",'packageUris':['p.tar.gz']"), "package_uris", NULL },
-		{ "{'packageUris':['gs://bucket/p.tar.gz'],'pythonModule':'trainer.task'}", "package_uris", NOT_RUN },
+		{ "{'packageUris':['gs://bucket/p.tar.gz'],'pythonModule':'trainer.task'}", "package_uris",
+		  NOT_RUN },
 		{ "{'pythonModule':'trainer.task'}", "python_module", NOT_RUN },
 		{ "{'pythonVersion':'3.7'}", NULL, NULL },
 		{ "{'hyperparameters':{'params':[{'parameterName':'a','type':'DOUBLE','maxValue':1}]}}",

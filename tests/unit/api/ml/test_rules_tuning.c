@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/api/ml/job_testing.h"
 
-#define SPEC(rest) "{'hyperparameters':{" rest "}}"
+#define SPEC(rest)  "{'hyperparameters':{" rest "}}"
 #define PARAM(rest) SPEC("'params':[{'parameterName':'p'," rest "}]")
-#define FIRST "hyperparameters.params[0]"
+#define FIRST	    "hyperparameters.params[0]"
 /* A good spec is refused as a kind, and so every rule was kept. */
 #define GOOD "hyperparameters", "does not run"
 
@@ -19,9 +19,10 @@ static void parameters_have_what_their_type_needs(void **state)
 		{ PARAM("'type':'INTEGER','minValue':1,'maxValue':7.5"), FIRST, "whole" },
 		{ PARAM("'type':'CATEGORICAL','categoricalValues':['a']"), GOOD },
 		{ PARAM("'type':'CATEGORICAL'"), FIRST, "categoricalValues" },
-		{ PARAM("'type':'CATEGORICAL','categoricalValues':['a'],'minValue':1"), FIRST, "no minValue" },
-		{ PARAM("'type':'CATEGORICAL','categoricalValues':['a'],'scaleType':'UNIT_LINEAR_SCALE'"), FIRST,
-		  "no scaleType" },
+		{ PARAM("'type':'CATEGORICAL','categoricalValues':['a'],'minValue':1"), FIRST,
+		  "no minValue" },
+		{ PARAM("'type':'CATEGORICAL','categoricalValues':['a'],'scaleType':'UNIT_LINEAR_SCALE'"),
+		  FIRST, "no scaleType" },
 		{ PARAM("'type':'CATEGORICAL','categoricalValues':['a'],'scaleType':'NONE'"), GOOD },
 		{ PARAM("'type':'DISCRETE','discreteValues':[1,2.5,4]"), GOOD },
 		{ PARAM("'type':'DISCRETE','discreteValues':[0]"), GOOD },
@@ -40,10 +41,13 @@ static void logarithmic_scales_need_positive_values(void **state)
 {
 	static const struct input_row rows[] = {
 		{ PARAM("'type':'DOUBLE','minValue':0.1,'maxValue':1,'scaleType':'UNIT_LOG_SCALE'"), GOOD },
-		{ PARAM("'type':'DOUBLE','minValue':0,'maxValue':1,'scaleType':'UNIT_LOG_SCALE'"), FIRST, "greater than 0" },
-		{ PARAM("'type':'INTEGER','minValue':-1,'maxValue':1,'scaleType':'UNIT_REVERSE_LOG_SCALE'"), FIRST, NULL },
+		{ PARAM("'type':'DOUBLE','minValue':0,'maxValue':1,'scaleType':'UNIT_LOG_SCALE'"), FIRST,
+		  "greater than 0" },
+		{ PARAM("'type':'INTEGER','minValue':-1,'maxValue':1,'scaleType':'UNIT_REVERSE_LOG_SCALE'"),
+		  FIRST, NULL },
 		{ PARAM("'type':'DOUBLE','minValue':-1,'maxValue':1,'scaleType':'UNIT_LINEAR_SCALE'"), GOOD },
-		{ PARAM("'type':'DISCRETE','discreteValues':[0,1],'scaleType':'UNIT_LOG_SCALE'"), FIRST, NULL },
+		{ PARAM("'type':'DISCRETE','discreteValues':[0,1],'scaleType':'UNIT_LOG_SCALE'"), FIRST,
+		  NULL },
 	};
 
 	(void)state;
@@ -56,7 +60,8 @@ static void names_become_flags(void **state)
 {
 	static const struct input_row rows[] = {
 		{ SPEC("'params':[" NAMED("a") "," NAMED("b_c") "," NAMED("d.e-f") "]"), GOOD },
-		{ SPEC("'params':[" NAMED("a") "," NAMED("a") "]"), "hyperparameters.params[1]", "given twice" },
+		{ SPEC("'params':[" NAMED("a") "," NAMED("a") "]"), "hyperparameters.params[1]",
+		  "given twice" },
 		{ SPEC("'params':[" NAMED("") "]"), FIRST, "parameterName" },
 		{ SPEC("'params':[" NAMED("-a") "]"), FIRST, NULL },
 		{ SPEC("'params':[" NAMED("a=b") "]"), FIRST, NULL },
@@ -73,12 +78,15 @@ static void a_grid_has_no_doubles_and_counts_are_not_negative(void **state)
 {
 	static const struct input_row rows[] = {
 		{ SPEC("'algorithm':'GRID_SEARCH','params':[" NAMED("a") "]"), GOOD },
-		{ SPEC("'algorithm':'GRID_SEARCH','params':[{'parameterName':'p','type':'DOUBLE','maxValue':1}]"), FIRST,
-		  "GRID_SEARCH" },
+		{ SPEC("'algorithm':'GRID_SEARCH','params':[{'parameterName':'p','type':'DOUBLE','maxValue':"
+		       "1}]"),
+		  FIRST, "GRID_SEARCH" },
 		{ SPEC("'maxTrials':1,'maxParallelTrials':2147483647,'params':[" NAMED("a") "]"), GOOD },
 		{ SPEC("'maxTrials':-1,'params':[" NAMED("a") "]"), "hyperparameters.max_trials", NULL },
-		{ SPEC("'maxParallelTrials':-1,'params':[" NAMED("a") "]"), "hyperparameters.max_parallel_trials", NULL },
-		{ SPEC("'maxFailedTrials':-1,'params':[" NAMED("a") "]"), "hyperparameters.max_failed_trials", NULL },
+		{ SPEC("'maxParallelTrials':-1,'params':[" NAMED("a") "]"),
+		  "hyperparameters.max_parallel_trials", NULL },
+		{ SPEC("'maxFailedTrials':-1,'params':[" NAMED("a") "]"), "hyperparameters.max_failed_trials",
+		  NULL },
 	};
 
 	(void)state;
@@ -89,7 +97,8 @@ static void a_thousand_discrete_values_are_the_most(void **state)
 {
 	AUTO(json) json_t *job = job_with_input(PARAM("'type':'DISCRETE','discreteValues':[0]"));
 	json_t *spec = json_object_get(json_object_get(job, "trainingInput"), "hyperparameters");
-	json_t *values = json_object_get(json_array_get(json_object_get(spec, "params"), 0), "discreteValues");
+	json_t *values =
+		json_object_get(json_array_get(json_object_get(spec, "params"), 0), "discreteValues");
 	struct error err AUTO_ERROR = { 0 };
 	struct error more AUTO_ERROR = { 0 };
 
@@ -106,7 +115,8 @@ static void a_thousand_discrete_values_are_the_most(void **state)
 static void a_spec_full_of_faults_gets_some_of_them_said(void **state)
 {
 	AUTO(json) json_t *job = job_with_input(SPEC("'params':[{}]"));
-	json_t *params = json_object_get(json_object_get(json_object_get(job, "trainingInput"), "hyperparameters"), "params");
+	json_t *params = json_object_get(
+		json_object_get(json_object_get(job, "trainingInput"), "hyperparameters"), "params");
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/to_plan.h"
+
+#include "tests/unit/api/ml/job_testing.h"
+
+#define DAY_US (86400 * INT64_C(1000000))
+
+/* The plan of a job that the rules pass. */
+static struct plan *plan_with_input(const char *patch)
+{
+	AUTO(json) json_t *job = job_with_input(patch);
+	struct error err AUTO_ERROR = { 0 };
+	struct plan *plan = NULL;
+
+	if (job_rules_check(job, &strict, &err) || job_to_plan("p", job, "ab12cd34ef", &plan, &err))
+		fail_msg("%s: %s", patch, err.text);
+	return plan;
+}
+
+static void assert_list(const json_t *list, const char *expected)
+{
+	if (expected)
+		assert_json_text(list, expected);
+	else
+		assert_null(list);
+}
+
+static void the_least_job_is_one_master(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_with_input("{}");
+
+	(void)state;
+	assert_string_equal(plan->dialect, "ml");
+	assert_string_equal(plan->project, "p");
+	assert_string_equal(plan->job_id, "j");
+	assert_string_equal(plan->cluster_id, "ab12cd34ef");
+	assert_string_equal(plan->region, "us-central1");
+	assert_null(plan->job_dir);
+	assert_false(plan->uses_chief);
+	assert_int_equal(plan->priority, 0);
+	assert_true(plan->max_running_us == 7 * DAY_US);
+	assert_true(plan->max_wait_us == 0);
+	assert_int_equal(json_array_size(plan->notices), 0);
+	assert_int_equal(plan_replica_count(plan), 1);
+	assert_string_equal(plan->pools[ROLE_MASTER].image, "gcr.io/p/i:1");
+	assert_string_equal(plan->pools[ROLE_MASTER].machine_type, "n1-standard-4");
+	assert_null(plan->pools[ROLE_MASTER].command);
+	assert_null(plan->pools[ROLE_MASTER].args);
+	assert_null(plan->pools[ROLE_WORKER].image);
+}
+
+#define CLUSTER                                                                                              \
+	"'scaleTier':'CUSTOM','masterType':'n1-standard-4','workerType':'n1-standard-8','workerCount':'2',"  \
+	"'parameterServerType':'n1-highmem-2','parameterServerCount':3,'evaluatorType':'n1-standard-16',"    \
+	"'evaluatorCount':1"
+
+static void tiers_have_their_compositions(void **state)
+{
+	static const struct {
+		const char *patch;
+		struct {
+			unsigned count;
+			const char *machine_type;
+		} pools[ROLE_COUNT];
+		const char *accelerator_type; /* the master's */
+		unsigned accelerator_count;
+	} rows[] = {
+		{ "{'scaleTier':'BASIC'}", { { 1, "n1-standard-4" } }, NULL, 0 },
+		{ "{'scaleTier':'STANDARD_1'}",
+		  { { 1, "n1-highcpu-8" }, { 4, "n1-highcpu-8" }, { 3, "n1-standard-4" } },
+		  NULL,
+		  0 },
+		{ "{'scaleTier':'PREMIUM_1'}",
+		  { { 1, "n1-highcpu-16" }, { 19, "n1-highcpu-16" }, { 11, "n1-highmem-8" } },
+		  NULL,
+		  0 },
+		{ "{'scaleTier':'BASIC_GPU'}", { { 1, "n1-standard-8" } }, "NVIDIA_TESLA_K80", 1 },
+		{ "{'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.11'}}",
+		  { { 1, "n1-standard-4" } },
+		  NULL,
+		  0 },
+		{ "{" CLUSTER "}",
+		  { { 1, "n1-standard-4" },
+		    { 2, "n1-standard-8" },
+		    { 3, "n1-highmem-2" },
+		    { 1, "n1-standard-16" } },
+		  NULL,
+		  0 },
+		{ "{'masterType':'complex_model_m_gpu'}",
+		  { { 1, "complex_model_m_gpu" } },
+		  "NVIDIA_TESLA_K80",
+		  4 },
+		{ "{'masterType':'a2-highgpu-4g','masterConfig':{'acceleratorConfig':{'type':'NVIDIA_TESLA_"
+		  "A100',"
+		  "'count':4}}}",
+		  { { 1, "a2-highgpu-4g" } },
+		  "NVIDIA_TESLA_A100",
+		  4 },
+		{ "{'masterType':'n1-standard-8','masterConfig':{'acceleratorConfig':{'type':'NVIDIA_TESLA_"
+		  "T4',"
+		  "'count':'2'}}}",
+		  { { 1, "n1-standard-8" } },
+		  "NVIDIA_TESLA_T4",
+		  2 },
+		{ "{'masterType':'n1-standard-8','workerType':'cloud_tpu','workerCount':1,'workerConfig':"
+		  "{'tpuTfVersion':'2.11'}}",
+		  { { 1, "n1-standard-8" } },
+		  NULL,
+		  0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
+
+		for (int role = 0; role < ROLE_COUNT; role++) {
+			const struct pool *pool = &plan->pools[role];
+
+			assert_int_equal(pool->count, rows[i].pools[role].count);
+			if (!pool->count)
+				continue;
+			assert_string_equal(pool->machine_type, rows[i].pools[role].machine_type);
+			assert_string_equal(pool->image, "gcr.io/p/i:1");
+		}
+		assert_int_equal(plan->pools[ROLE_MASTER].accelerator_count, rows[i].accelerator_count);
+		if (rows[i].accelerator_type)
+			assert_string_equal(plan->pools[ROLE_MASTER].accelerator_type,
+					    rows[i].accelerator_type);
+		else
+			assert_null(plan->pools[ROLE_MASTER].accelerator_type);
+	}
+}
+
+/* Of the master and the workers of one job. */
+static void commands_and_arguments_reach_the_roles(void **state)
+{
+	static const struct {
+		const char *rest;
+		const char *master_command, *master_args, *worker_image, *worker_command, *worker_args;
+	} rows[] = {
+		{ "'x':null", NULL, NULL, "gcr.io/p/i:1", NULL, NULL },
+		{ "'args':['a','b c']", NULL, "['a','b c']", "gcr.io/p/i:1", NULL, "['a','b c']" },
+		{ "'args':[],'jobDir':'gs://bucket/d'", NULL, "['--job-dir','gs://bucket/d']", "gcr.io/p/i:1",
+		  NULL, "['--job-dir','gs://bucket/d']" },
+		{ "'args':['--job-dir=gs://other/d'],'jobDir':'gs://bucket/d'", NULL,
+		  "['--job-dir=gs://other/d','--job-dir','gs://bucket/d']", "gcr.io/p/i:1", NULL,
+		  "['--job-dir=gs://other/d','--job-dir','gs://bucket/d']" },
+		{ "'masterConfig':{'containerCommand':['sh','-c'],'containerArgs':['x']}", "['sh','-c']",
+		  "['x']", "gcr.io/p/i:1", "['sh','-c']", "['x']" },
+		{ "'masterConfig':{'containerCommand':['sh']},'workerConfig':{'imageUri':'w'}", "['sh']",
+		  NULL, "w", NULL, NULL },
+		{ "'masterConfig':{'containerCommand':['sh']},'workerConfig':{'containerArgs':['y']}",
+		  "['sh']", NULL, "gcr.io/p/i:1", NULL, "['y']" },
+		{ "'masterConfig':{'containerArgs':['x']},'workerConfig':{'imageUri':'w','containerArgs':['y'"
+		  "]},"
+		  "'jobDir':'gs://bucket'",
+		  NULL, "['x','--job-dir','gs://bucket']", "w", NULL, "['y','--job-dir','gs://bucket']" },
+		{ "'args':['a'],'workerConfig':{'imageUri':'w'}", NULL, "['a']", "w", NULL, "['a']" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct text patch AUTO_TEXT = { 0 };
+		AUTO(plan) struct plan *plan = NULL;
+
+		text_printf(&patch, "{'masterType':'standard','workerType':'standard','workerCount':1,%s}",
+			    rows[i].rest);
+		plan = plan_with_input(patch.data);
+		assert_list(plan->pools[ROLE_MASTER].command, rows[i].master_command);
+		assert_list(plan->pools[ROLE_MASTER].args, rows[i].master_args);
+		assert_string_equal(plan->pools[ROLE_WORKER].image, rows[i].worker_image);
+		assert_list(plan->pools[ROLE_WORKER].command, rows[i].worker_command);
+		assert_list(plan->pools[ROLE_WORKER].args, rows[i].worker_args);
+	}
+}
+
+static void the_pools_own_their_lists(void **state)
+{
+	AUTO(json) json_t *job = job_with_input("{'args':['a'],'jobDir':'gs://bucket'}");
+	AUTO(plan) struct plan *plan = NULL;
+
+	(void)state;
+	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &plan, NULL), STATUS_OK);
+	json_array_clear(json_object_get(json_object_get(job, "trainingInput"), "args"));
+	assert_json_text(plan->pools[ROLE_MASTER].args, "['a','--job-dir','gs://bucket']");
+}
+
+static void the_first_replica_is_chief_on_request_or_beside_an_evaluator(void **state)
+{
+	static const struct {
+		const char *patch;
+		bool uses_chief;
+	} rows[] = {
+		{ "{}", false },
+		{ "{'useChiefInTfConfig':false}", false },
+		{ "{'useChiefInTfConfig':true}", true },
+		{ "{'masterType':'standard','evaluatorType':'standard','evaluatorCount':1}", true },
+		{ "{'masterType':'standard','workerType':'standard','workerCount':1}", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
+
+		assert_int_equal(plan->uses_chief, rows[i].uses_chief);
+	}
+}
+
+static void limits_are_microseconds(void **state)
+{
+	AUTO(plan)
+	struct plan *plan = plan_with_input("{'scheduling':{'maxRunningTime':'3.5s','maxWaitTime':'1800s','"
+					    "priority':1000},'jobDir':'gs://bucket/d'}");
+
+	(void)state;
+	assert_true(plan->max_running_us == 3500000);
+	assert_true(plan->max_wait_us == INT64_C(1800000000));
+	assert_int_equal(plan->priority, 1000);
+	assert_string_equal(plan->job_dir, "gs://bucket/d");
+}
+
+static void the_input_is_repeated_as_replicas_know_it(void **state)
+{
+	static const struct {
+		const char *patch, *input;
+	} rows[] = {
+		{ "{}", "{'region':'us-central1','run_on_raw_vm':true,'master_config':{'image_uri':'gcr.io/p/"
+			"i:1'}}" },
+		{ "{'scaleTier':'BASIC_GPU','region':'us-east1','args':['--epochs=3']}",
+		  "{'scale_tier':'BASIC_GPU','args':['--epochs\\u003d3'],'region':'us-east1','run_on_raw_vm':"
+		  "true,"
+		  "'master_config':{'image_uri':'gcr.io/p/i:1'}}" },
+		{ "{'args':['<a>&=','\\u0027']}", "{'args':['\\u003ca\\u003e\\u0026\\u003d','\\u0027'],'"
+						  "region':'us-central1','run_on_raw_vm':true,"
+						  "'master_config':{'image_uri':'gcr.io/p/i:1'}}" },
+		{ "{'scaleTier':'CUSTOM','masterType':'n1-standard-4','workerType':'n1-standard-4','"
+		  "workerCount':9,"
+		  "'jobDir':'gs://bucket/"
+		  "d','pythonVersion':'3.7','enableWebAccess':false,'scheduling':{'priority':5}}",
+		  "{'scale_tier':'CUSTOM','master_type':'n1-standard-4','worker_type':'n1-standard-4',"
+		  "'worker_count':'9','region':'us-central1','job_dir':'gs://bucket/d','run_on_raw_vm':true,"
+		  "'python_version':'3.7','master_config':{'image_uri':'gcr.io/p/"
+		  "i:1'},'scheduling':{'priority':5}}" },
+		{ "{'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.11'}}",
+		  "{'scale_tier':'BASIC_TPU','region':'us-central1','master_config':{'image_uri':'gcr.io/p/"
+		  "i:1'},"
+		  "'worker_config':{'tpu_tf_version':'2.11'}}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
+		AUTO(string) char *expected = quoted(rows[i].input);
+		AUTO(json) json_t *parsed = json_loads(plan->input, 0, NULL);
+
+		assert_string_equal(plan->input, expected);
+		assert_true(json_is_object(parsed));
+	}
+}
+
+static void what_has_no_effect_here_is_said(void **state)
+{
+	static const struct {
+		const char *patch, *text;
+	} rows[] = {
+		{ "{'scaleTier':'BASIC_GPU'}", "Accelerators are not attached: replicas run without GPUs." },
+		{ "{'masterType':'standard_v100'}",
+		  "Accelerators are not attached: replicas run without GPUs." },
+		{ "{'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.11'}}", "Cloud TPU" },
+		{ "{'masterConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", "Disk" },
+		{ "{'network':'projects/1/global/networks/n'}", "network" },
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r/cryptoKeys/"
+		  "k'}}",
+		  "key" },
+		{ "{'serviceAccount':'a@b'}", "service account" },
+		{ "{'enableWebAccess':true}", "Web access" },
+		{ "{'scheduling':{'strategy':'LOW_COST'}}", "strategy" },
+		{ "{'scheduling':{'resilientToWorkerRestart':true}}", "resilientToWorkerRestart" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
+
+		assert_int_equal(json_array_size(plan->notices), 1);
+		assert_non_null(strstr(json_string_value(json_array_get(plan->notices, 0)), rows[i].text));
+	}
+}
+
+static void what_the_rules_refuse_makes_no_plan(void **state)
+{
+	AUTO(json) json_t *no_input = json_of("{'jobId':'j'}");
+	AUTO(json) json_t *no_image = job_with_input("{'masterConfig':null}");
+	AUTO(json)
+	json_t *too_many = job_with_input(
+		"{'masterType':'standard','workerType':'standard','workerCount':'9223372036854775807'}");
+	struct plan *plan = NULL;
+
+	(void)state;
+	assert_int_equal(job_to_plan("p", no_input, "ab12cd34ef", &plan, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(job_to_plan("p", no_image, "ab12cd34ef", &plan, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(job_to_plan("p", too_many, "ab12cd34ef", &plan, NULL), STATUS_INVALID_ARGUMENT);
+	assert_null(plan);
+}
+
+/* Members that are laid over the job at random: each good alone, and mostly good together. */
+static const char *const choices[] = {
+	"{'scaleTier':'BASIC'}",
+	"{'scaleTier':'STANDARD_1'}",
+	"{'scaleTier':'PREMIUM_1'}",
+	"{'scaleTier':'BASIC_GPU'}",
+	"{'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.1'}}",
+	"{'scaleTier':'CUSTOM','masterType':'n1-standard-4'}",
+	"{'masterType':'n1-highmem-8','workerType':'n1-standard-4','workerCount':7}",
+	"{'masterType':'standard','workerType':'cloud_tpu','workerCount':1}",
+	"{'workerConfig':{'tpuTfVersion':'2.1'}}",
+	"{'masterType':'large_model_v100'}",
+	"{'masterConfig':{'acceleratorConfig':{'type':'NVIDIA_TESLA_T4','count':4}}}",
+	"{'workerConfig':{'acceleratorConfig':{'type':'TPU_V2','count':8}}}",
+	"{'parameterServerType':'n1-highmem-2','parameterServerCount':2}",
+	"{'evaluatorType':'n1-standard-4','evaluatorCount':1}",
+	"{'evaluatorConfig':{'imageUri':'e','containerCommand':['x']}}",
+	"{'masterConfig':{'containerCommand':['x']}}",
+	"{'parameterServerConfig':{'containerArgs':['x']}}",
+	"{'args':['a','=']}",
+	"{'jobDir':'gs://bucket/d'}",
+	"{'useChiefInTfConfig':true}",
+	"{'scheduling':{'maxWaitTime':'1800s'}}",
+	"{'scheduling':{'maxRunningTime':'1s','priority':7}}",
+	"{'enableWebAccess':true,'serviceAccount':'a@b'}",
+	"{'runtimeVersion':'2.11'}",
+};
+
+static void every_job_that_the_rules_pass_makes_a_plan_that_survives_the_store(void **state)
+{
+	unsigned seed = 20261120, passed = 0;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		AUTO(json) json_t *body = json_of(CONTAINER_JOB);
+		AUTO(json) json_t *job = NULL;
+		AUTO(plan) struct plan *plan = NULL;
+		AUTO(plan) struct plan *again = NULL;
+		AUTO(string) char *text = NULL;
+		AUTO(string) char *same = NULL;
+		struct error err AUTO_ERROR = { 0 };
+
+		for (int i = rand_r(&seed) % 5; i >= 0; i--) {
+			AUTO(json) json_t *patch = json_of(choices[rand_r(&seed) % COUNT_OF(choices)]);
+
+			json_patch(json_object_get(body, "trainingInput"), patch);
+		}
+		job = job_of_body(body);
+		if (job_rules_check(job, round % 2 ? &strict : &lenient, NULL))
+			continue;
+		passed++;
+		if (job_to_plan("p", job, "ab12cd34ef", &plan, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(plan->pools[ROLE_MASTER].count, 1);
+		text = plan_to_text(plan);
+		assert_int_equal(plan_from_text(text, &again, &err), STATUS_OK);
+		same = plan_to_text(again);
+		assert_string_equal(text, same);
+	}
+	assert_true(passed > 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_least_job_is_one_master),
+		cmocka_unit_test(tiers_have_their_compositions),
+		cmocka_unit_test(commands_and_arguments_reach_the_roles),
+		cmocka_unit_test(the_pools_own_their_lists),
+		cmocka_unit_test(the_first_replica_is_chief_on_request_or_beside_an_evaluator),
+		cmocka_unit_test(limits_are_microseconds),
+		cmocka_unit_test(the_input_is_repeated_as_replicas_know_it),
+		cmocka_unit_test(what_has_no_effect_here_is_said),
+		cmocka_unit_test(what_the_rules_refuse_makes_no_plan),
+		cmocka_unit_test(every_job_that_the_rules_pass_makes_a_plan_that_survives_the_store),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "tests/unit/testing.h"
+
+static struct plan *full_plan(void)
+{
+	struct plan *plan = plan_new();
+
+	plan->dialect = strdup("ml");
+	plan->project = strdup("p");
+	plan->job_id = strdup("j\"\xc3\xa9\n");
+	plan->cluster_id = strdup("ab12cd34ef");
+	plan->region = strdup("us-central1");
+	plan->job_dir = strdup("gs://bucket/d");
+	plan->input = strdup("{\"args\":[\"\\u003d\"]}");
+	plan->uses_chief = true;
+	plan->priority = 1000;
+	plan->max_running_us = INT64_C(315576000000000000);
+	plan->max_wait_us = INT64_C(1800000000);
+	json_array_append_new(plan->notices, json_string("notice"));
+	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1,
+						  .image = strdup("i:1"),
+						  .command = json_pack("[s]", "sh"),
+						  .args = json_pack("[ss]", "a", ""),
+						  .machine_type = strdup("n1-standard-8"),
+						  .accelerator_type = strdup("NVIDIA_TESLA_K80"),
+						  .accelerator_count = 2 };
+	plan->pools[ROLE_PS] = (struct pool){ .count = 3, .image = strdup("ps") };
+	plan->pools[ROLE_EVALUATOR] = (struct pool){ .count = 2, .image = strdup("ev") };
+	return plan;
+}
+
+static void roles_are_named_and_read(void **state)
+{
+	static const char *const names[] = { "master", "worker", "ps", "evaluator" };
+	enum role role;
+
+	(void)state;
+	for (int i = 0; i < ROLE_COUNT; i++) {
+		assert_string_equal(role_name((enum role)i), names[i]);
+		assert_true(role_parse(names[i], &role));
+		assert_int_equal(role, i);
+	}
+	assert_false(role_parse("chief", &role));
+	assert_false(role_parse("", &role));
+}
+
+static void replicas_are_counted_in_the_order_of_their_roles(void **state)
+{
+	AUTO(plan) struct plan *plan = full_plan();
+
+	(void)state;
+	assert_int_equal(plan_replica_count(plan), 6);
+	assert_int_equal(plan_replica_ordinal(plan, ROLE_MASTER, 0), 0);
+	assert_int_equal(plan_replica_ordinal(plan, ROLE_PS, 0), 1);
+	assert_int_equal(plan_replica_ordinal(plan, ROLE_PS, 2), 3);
+	assert_int_equal(plan_replica_ordinal(plan, ROLE_EVALUATOR, 1), 5);
+}
+
+static void a_plan_survives_being_text(void **state)
+{
+	AUTO(plan) struct plan *plan = full_plan();
+	AUTO(plan) struct plan *again = NULL;
+	AUTO(string) char *text = plan_to_text(plan);
+	AUTO(string) char *same = NULL;
+
+	(void)state;
+	assert_int_equal(plan_from_text(text, &again, NULL), STATUS_OK);
+	same = plan_to_text(again);
+	assert_string_equal(text, same);
+	assert_string_equal(again->job_id, plan->job_id);
+	assert_string_equal(again->input, plan->input);
+	assert_true(again->uses_chief);
+	assert_int_equal(again->priority, 1000);
+	assert_true(again->max_running_us == plan->max_running_us);
+	assert_true(again->max_wait_us == plan->max_wait_us);
+	assert_true(json_equal(again->notices, plan->notices));
+	assert_true(json_equal(again->pools[ROLE_MASTER].command, plan->pools[ROLE_MASTER].command));
+	assert_true(json_equal(again->pools[ROLE_MASTER].args, plan->pools[ROLE_MASTER].args));
+	assert_string_equal(again->pools[ROLE_MASTER].accelerator_type, "NVIDIA_TESLA_K80");
+	assert_int_equal(again->pools[ROLE_MASTER].accelerator_count, 2);
+	assert_int_equal(again->pools[ROLE_WORKER].count, 0);
+	assert_int_equal(again->pools[ROLE_PS].count, 3);
+	assert_null(again->pools[ROLE_PS].args);
+}
+
+static void an_empty_plan_is_harmless(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	AUTO(string) char *text = plan_to_text(plan);
+
+	(void)state;
+	assert_non_null(text);
+	assert_int_equal(plan_replica_count(plan), 0);
+	plan_free(NULL);
+}
+
+#define NAMES "\"dialect\":\"ml\",\"project\":\"p\",\"job_id\":\"j\",\"cluster_id\":\"c\""
+
+static void text_that_is_no_plan_is_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		enum status status;
+	} rows[] = {
+		{ "{" NAMES "}", STATUS_OK },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":1}}}", STATUS_OK },
+		{ "", STATUS_INTERNAL },
+		{ "[]", STATUS_INTERNAL },
+		{ "{}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"region\":1}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"notices\":[1]}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"max_wait_us\":-1}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"priority\":3000000000}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"chief\":{\"count\":1}}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":0}}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":-1}}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":99999999999}}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":1,\"args\":\"x\"}}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":1,\"args\":[1]}}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"pools\":{\"ps\":{\"count\":1,\"image\":[]}}}", STATUS_INTERNAL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = NULL;
+		struct error err AUTO_ERROR = { 0 };
+
+		assert_int_equal(plan_from_text(rows[i].text, &plan, &err), rows[i].status);
+		assert_int_equal(plan != NULL, rows[i].status == STATUS_OK);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roles_are_named_and_read),
+		cmocka_unit_test(replicas_are_counted_in_the_order_of_their_roles),
+		cmocka_unit_test(a_plan_survives_being_text),
+		cmocka_unit_test(an_empty_plan_is_harmless),
+		cmocka_unit_test(text_that_is_no_plan_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
