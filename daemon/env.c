@@ -32,7 +32,6 @@ static const struct {
 	/* `submit --stream-logs` asks for new lines this often; gcloud's own default is a minute. */
 	{ "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", PART_TEXT, "6" },
 	{ "GOOGLE_CLOUD_PROJECT", PART_PROJECT, "" },
-	{ "STORAGE_EMULATOR_HOST", PART_URL, "" },
 	/* For programs that build a client themselves: its API endpoint. */
 	{ "TRAINYARD_ENDPOINT", PART_URL, "" },
 	{ "NO_PROXY", PART_NO_PROXY, "" },

@@ -173,7 +173,8 @@ static void op_ensure_image(struct engine *engine, const char *image)
 
 static void op_create_network(struct engine *engine, int64_t job, unsigned address_count)
 {
-	docker_post(of(engine), &(struct command){ .run = network_create_run, .job = job, .number = address_count });
+	docker_post(of(engine),
+		    &(struct command){ .run = network_create_run, .job = job, .number = address_count });
 }
 
 static void op_remove_network(struct engine *engine, int64_t job)
@@ -183,9 +184,10 @@ static void op_remove_network(struct engine *engine, int64_t job)
 
 static void op_create_replica(struct engine *engine, const struct replica_spec *spec)
 {
-	docker_post(of(engine), &(struct command){ .run = replica_create_run,
-						   .key = spec->key,
-						   .body = docker_container_body(of(engine)->instance, spec) });
+	docker_post(of(engine),
+		    &(struct command){ .run = replica_create_run,
+				       .key = spec->key,
+				       .body = docker_container_body(of(engine)->instance, spec) });
 }
 
 static void op_start_replica(struct engine *engine, const struct replica_key *key)
@@ -203,7 +205,8 @@ static void op_remove_replica(struct engine *engine, const struct replica_key *k
 	docker_post(of(engine), &(struct command){ .run = replica_remove_run, .key = *key });
 }
 
-static void op_follow_logs(struct engine *engine, const struct replica_key *key, const struct log_position *from)
+static void op_follow_logs(struct engine *engine, const struct replica_key *key,
+			   const struct log_position *from)
 {
 	docker_post(of(engine), &(struct command){ .run = follower_begin_run, .key = *key, .from = *from });
 }
@@ -263,7 +266,8 @@ static const struct engine_ops docker_ops = {
 	.close = op_close,
 };
 
-static enum status options_check(const struct docker_options *options, struct subnet *ret_pool, struct error *err)
+static enum status options_check(const struct docker_options *options, struct subnet *ret_pool,
+				 struct error *err)
 {
 	const char *instance = options->instance;
 	size_t length = strlen(instance);
@@ -276,9 +280,10 @@ static enum status options_check(const struct docker_options *options, struct su
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "instance %s: 1 to 32 lowercase letters and digits are wanted", instance);
 	if (!subnet_parse(options->networks, ret_pool) || ret_pool->bits > 26 || ret_pool->bits < 8)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "networks %s: an IPv4 block between /8 and /26 is wanted, such as 10.213.0.0/16",
-				 options->networks);
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"networks %s: an IPv4 block between /8 and /26 is wanted, such as 10.213.0.0/16",
+			options->networks);
 	return STATUS_OK;
 }
 

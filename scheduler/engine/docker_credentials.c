@@ -24,6 +24,29 @@ void secret_free(char *secret)
 	free(secret);
 }
 
+static void json_wipe(json_t *value)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+
+	/* The strings are jansson's, and about to be freed: nobody else reads them. */
+	if (json_is_string(value))
+		sodium_memzero((char *)json_string_value(value), json_string_length(value));
+	json_object_foreach(value, key, member)
+		json_wipe(member);
+	json_array_foreach(value, i, member)
+		json_wipe(member);
+}
+
+static void secret_json_free(json_t *value)
+{
+	json_wipe(value);
+	json_decref(value);
+}
+
+DEFINE_AUTO(secret_json, json_t *, secret_json_free)
+
 /* A component with a dot, a colon, or "localhost" names a registry; else it is Docker Hub's.
  * Source: https://github.com/distribution/reference, splitDockerDomain() */
 static void registry_split(struct image_reference *reference)
@@ -33,8 +56,8 @@ static void registry_split(struct image_reference *reference)
 	char host[REFERENCE_SIZE];
 
 	snprintf(host, sizeof(host), "%.*s", (int)length, reference->name);
-	if (!slash || (!strpbrk(host, ".:") && strcmp(host, "localhost") != 0) || strcmp(host, "docker.io") == 0 ||
-	    strcmp(host, "index.docker.io") == 0)
+	if (!slash || (!strpbrk(host, ".:") && strcmp(host, "localhost") != 0) ||
+	    strcmp(host, "docker.io") == 0 || strcmp(host, "index.docker.io") == 0)
 		snprintf(host, sizeof(host), "%s", DOCKER_HUB);
 	memcpy(reference->registry, host, sizeof(host));
 }
@@ -54,7 +77,8 @@ enum status image_reference_parse(const char *image, struct image_reference *ret
 	char *at, *colon, *slash;
 
 	if (!can_stand_in_path(image))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "invalid reference format: %.200s", image);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "invalid reference format: %.200s",
+				 image);
 	reference.is_id = strncmp(image, "sha256:", 7) == 0;
 	snprintf(reference.name, sizeof(reference.name), "%s", image);
 	at = strchr(reference.name, '@');
@@ -70,7 +94,8 @@ enum status image_reference_parse(const char *image, struct image_reference *ret
 			snprintf(reference.tag, sizeof(reference.tag), "%s", colon + 1);
 	}
 	if (!reference.name[0] || !reference.tag[0])
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "invalid reference format: %.200s", image);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "invalid reference format: %.200s",
+				 image);
 	registry_split(&reference);
 	*ret_reference = reference;
 	return STATUS_OK;
@@ -85,7 +110,8 @@ static char *file_read(const char *path, struct error *err)
 
 	if (fd < 0) {
 		if (errno != ENOENT)
-			error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", path, strerrordesc_np(errno));
+			error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", path,
+				  strerrordesc_np(errno));
 		return NULL;
 	}
 	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= CONFIG_MAX_BYTES)
@@ -96,8 +122,8 @@ static char *file_read(const char *path, struct error *err)
 	if (length >= 0)
 		return content;
 	free(content);
-	error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: no file of at most %d bytes that can be read", path,
-		  CONFIG_MAX_BYTES);
+	error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: no file of at most %d bytes that can be read",
+		  path, CONFIG_MAX_BYTES);
 	return NULL;
 }
 
@@ -135,8 +161,9 @@ static json_t *entry_find(const json_t *object, const char *registry)
 /* {"username":…,"password":…,"identitytoken":…,"serveraddress":…} as base64url. */
 static char *header_make(const char *username, const char *password, const char *token, const char *registry)
 {
-	AUTO(json) json_t *object = json_pack("{ss* ss* ss* ss}", "username", username, "password", password,
-					      "identitytoken", token, "serveraddress", registry);
+	AUTO(secret_json)
+	json_t *object = json_pack("{ss* ss* ss* ss}", "username", username, "password", password,
+				   "identitytoken", token, "serveraddress", registry);
 	AUTO(secret) char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 	size_t size = text ? sodium_base64_encoded_len(strlen(text), sodium_base64_VARIANT_URLSAFE) : 0;
 	char *header = text ? malloc(size) : NULL;
@@ -154,8 +181,8 @@ static char *header_of_auth(const char *auth, const char *token, const char *reg
 	AUTO(secret) char *plain = calloc(1, size);
 	char *colon, *header;
 
-	if (!plain || sodium_base642bin((unsigned char *)plain, size - 1, auth, strlen(auth), "\r\n", &length, NULL,
-					sodium_base64_VARIANT_ORIGINAL) != 0)
+	if (!plain || sodium_base642bin((unsigned char *)plain, size - 1, auth, strlen(auth), "\r\n", &length,
+					NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
 		return NULL;
 	colon = strchr(plain, ':');
 	if (!colon)
@@ -167,7 +194,8 @@ static char *header_of_auth(const char *auth, const char *token, const char *reg
 	return header;
 }
 
-static enum status header_of_entry(const json_t *entry, const char *registry, char **ret_header, struct error *err)
+static enum status header_of_entry(const json_t *entry, const char *registry, char **ret_header,
+				   struct error *err)
 {
 	const char *auth = json_text_at(entry, "auth");
 	const char *token = json_text_at(entry, "identitytoken");
@@ -198,7 +226,7 @@ static enum status header_of_helper(const char *helper, const char *registry, in
 
 	if (rc)
 		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
-	AUTO(json) json_t *answer = json_loads(output, 0, NULL);
+	AUTO(secret_json) json_t *answer = json_loads(output, 0, NULL);
 	username = json_text_at(answer, "Username");
 	secret = json_text_at(answer, "Secret");
 	if (!username || !secret)
@@ -211,8 +239,8 @@ static enum status header_of_helper(const char *helper, const char *registry, in
 	return *ret_header ? STATUS_OK : error_no_memory(err);
 }
 
-enum status registry_credentials_find(const char *config_dir, const char *registry, int stop_fd, char **ret_header,
-				      struct error *err)
+enum status registry_credentials_find(const char *config_dir, const char *registry, int stop_fd,
+				      char **ret_header, struct error *err)
 {
 	AUTO(string) char *path = NULL;
 	const char *helper;
@@ -225,7 +253,7 @@ enum status registry_credentials_find(const char *config_dir, const char *regist
 	}
 	struct error problem AUTO_ERROR = { 0 };
 	AUTO(secret) char *content = file_read(path, &problem);
-	AUTO(json) json_t *config = content ? json_loads(content, 0, NULL) : NULL;
+	AUTO(secret_json) json_t *config = content ? json_loads(content, 0, NULL) : NULL;
 
 	if (problem.status)
 		return error_move(err, &problem);
@@ -237,7 +265,8 @@ enum status registry_credentials_find(const char *config_dir, const char *regist
 	if (helper && *helper)
 		rc = header_of_helper(helper, registry, stop_fd, &header, err);
 	if (!rc && !header)
-		rc = header_of_entry(entry_find(json_object_get(config, "auths"), registry), registry, &header, err);
+		rc = header_of_entry(entry_find(json_object_get(config, "auths"), registry), registry,
+				     &header, err);
 	if (!rc)
 		*ret_header = header;
 	return rc;

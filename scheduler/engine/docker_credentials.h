@@ -14,14 +14,16 @@
 enum { REFERENCE_SIZE = 512 };
 
 struct image_reference {
-	char registry[REFERENCE_SIZE]; /* key in config.json: "https://index.docker.io/v1/", or "HOST[:PORT]" */
-	char name[REFERENCE_SIZE];     /* without tag and digest, as it was written */
-	char tag[REFERENCE_SIZE];      /* or digest; "latest" when there was none */
-	bool is_id;                    /* "sha256:…": nothing that a registry has */
+	char registry
+		[REFERENCE_SIZE];  /* key in config.json: "https://index.docker.io/v1/", or "HOST[:PORT]" */
+	char name[REFERENCE_SIZE]; /* without tag and digest, as it was written */
+	char tag[REFERENCE_SIZE];  /* or digest; "latest" when there was none */
+	bool is_id;		   /* "sha256:…": nothing that a registry has */
 };
 
 /* Refuses (INVALID_ARGUMENT) what could not stand in a path of the API. The engine checks the rest. */
-enum status image_reference_parse(const char *image, struct image_reference *ret_reference, struct error *err);
+enum status image_reference_parse(const char *image, struct image_reference *ret_reference,
+				  struct error *err);
 
 /* Wipes, then frees. */
 void secret_free(char *secret);
@@ -33,5 +35,5 @@ DEFINE_AUTO(secret, char *, secret_free)
  * @stop_fd becoming readable ends it early with CANCELLED.
  * Outcomes: FAILED_PRECONDITION: the file cannot be understood, or the helper failed.
  * Thread: any. */
-enum status registry_credentials_find(const char *config_dir, const char *registry, int stop_fd, char **ret_header,
-				      struct error *err);
+enum status registry_credentials_find(const char *config_dir, const char *registry, int stop_fd,
+				      char **ret_header, struct error *err);

@@ -10,6 +10,12 @@ static void emit(struct docker *docker, const struct engine_event *event)
 		docker->sink.event(docker->sink.arg, event);
 }
 
+/* That the engine is gone was said once; what fails for it is no news. */
+static enum log_level failure_level(enum status status)
+{
+	return status == STATUS_UNAVAILABLE ? LOG_DEBUG : LOG_WARNING;
+}
+
 void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *text)
 {
 	emit(docker, &(struct engine_event){ .kind = kind, .text = text });
@@ -29,9 +35,6 @@ void emit_listing(struct docker *docker, const struct replica_status *replicas, 
 void emit_image(struct docker *docker, enum engine_event_kind kind, const char *image, enum status status,
 		const char *text)
 {
-	if (kind == ENGINE_IMAGE_FAILED && !docker->closing)
-		log_event(LOG_WARNING, "image-failed", "image=%s status=%s error=\"%s\"", image, status_name(status),
-			  text);
 	emit(docker, &(struct engine_event){ .kind = kind, .image = image, .status = status, .text = text });
 }
 
@@ -42,8 +45,8 @@ void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t jo
 		listing_note_network(docker, network ? network : &(struct network_status){ .job = job },
 				     kind == ENGINE_NETWORK_REMOVED);
 	else if (!docker->closing)
-		log_event(LOG_WARNING, "network-failed", "job=%" PRId64 " status=%s error=\"%s\"", job,
-			  status_name(status), text);
+		log_event(failure_level(status), "network-failed", "job=%" PRId64 " status=%s error=\"%s\"",
+			  job, status_name(status), text);
 	emit(docker, &(struct engine_event){ .kind = kind,
 					     .job = job,
 					     .status = status,
@@ -71,8 +74,9 @@ void emit_replica_failed(struct docker *docker, enum engine_event_kind kind, con
 
 	docker_replica_name(key, name);
 	if (!docker->closing)
-		log_event(LOG_WARNING, "replica-call-failed", "job=%" PRId64 " replica=%s attempt=%u status=%s error=\"%s\"",
-			  key->job, name, key->attempt, status_name(status), text);
+		log_event(failure_level(status), "replica-call-failed",
+			  "job=%" PRId64 " replica=%s attempt=%u status=%s error=\"%s\"", key->job, name,
+			  key->attempt, status_name(status), text);
 	emit(docker, &(struct engine_event){ .kind = kind,
 					     .job = key->job,
 					     .status = status,

@@ -71,7 +71,8 @@ bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length,
 	if (length > FRAMES_STAMP_MAX)
 		return false;
 	if (length < MINUTE_CHARS + 4 || stamp[length - 1] != 'Z' || stamp[MINUTE_CHARS] != ':' ||
-	    !is_digit(stamp[MINUTE_CHARS + 1]) || !is_digit(stamp[MINUTE_CHARS + 2]) || !minute_find(frames, stamp))
+	    !is_digit(stamp[MINUTE_CHARS + 1]) || !is_digit(stamp[MINUTE_CHARS + 2]) ||
+	    !minute_find(frames, stamp))
 		return stamp_parse_slowly(stamp, length, ret_ns);
 	if (stamp[at] == '.')
 		for (at++; digits < NANO_DIGITS && is_digit(stamp[at]); at++, digits++)
@@ -80,7 +81,8 @@ bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length,
 		return stamp_parse_slowly(stamp, length, ret_ns);
 	for (; digits < NANO_DIGITS; digits++)
 		nanos *= 10;
-	nanos += ((stamp[MINUTE_CHARS + 1] - '0') * 10 + (stamp[MINUTE_CHARS + 2] - '0')) * INT64_C(1000000000);
+	nanos += ((stamp[MINUTE_CHARS + 1] - '0') * 10 + (stamp[MINUTE_CHARS + 2] - '0')) *
+		 INT64_C(1000000000);
 	*ret_ns = frames->minute_ns + nanos;
 	return true;
 }
@@ -148,8 +150,8 @@ static bool half_reserve(struct frames *frames, struct frames_half *half, size_t
 }
 
 /* Appends text to the line in the making; a full line goes on its way first. */
-static enum frames_result half_append(struct frames *frames, struct frames_half *half, const char *data, size_t length,
-				      size_t *ret_consumed)
+static enum frames_result half_append(struct frames *frames, struct frames_half *half, const char *data,
+				      size_t length, size_t *ret_consumed)
 {
 	*ret_consumed = 0;
 	while (length > 0) {
@@ -174,7 +176,8 @@ static enum frames_result half_append(struct frames *frames, struct frames_half 
 	return FRAMES_TAKEN;
 }
 
-static enum frames_result header_feed(struct frames *frames, const char *data, size_t length, size_t *ret_consumed)
+static enum frames_result header_feed(struct frames *frames, const char *data, size_t length,
+				      size_t *ret_consumed)
 {
 	size_t take = FRAMES_HEADER_BYTES - frames->header_length;
 	const unsigned char *header = frames->header;
@@ -189,7 +192,8 @@ static enum frames_result header_feed(struct frames *frames, const char *data, s
 	if (header[0] < 1 || header[0] > 2 || header[1] || header[2] || header[3])
 		return FRAMES_BROKEN;
 	frames->stream = header[0];
-	frames->left = (uint32_t)header[4] << 24 | (uint32_t)header[5] << 16 | (uint32_t)header[6] << 8 | header[7];
+	frames->left =
+		(uint32_t)header[4] << 24 | (uint32_t)header[5] << 16 | (uint32_t)header[6] << 8 | header[7];
 	frames->stamp_length = 0;
 	frames->stamped = false;
 	if (frames->left == 0)
@@ -212,7 +216,8 @@ static enum frames_result stamp_finish(struct frames *frames, const char *stamp,
 	return FRAMES_TAKEN;
 }
 
-static enum frames_result stamp_feed(struct frames *frames, const char *data, size_t length, size_t *ret_consumed)
+static enum frames_result stamp_feed(struct frames *frames, const char *data, size_t length,
+				     size_t *ret_consumed)
 {
 	size_t room = FRAMES_STAMP_MAX - frames->stamp_length;
 	size_t limit = length < frames->left ? length : frames->left;
@@ -238,13 +243,15 @@ static enum frames_result stamp_feed(struct frames *frames, const char *data, si
 }
 
 /* The usual case: a whole line lies in the piece. */
-static bool text_is_whole(const struct frames *frames, const struct frames_half *half, const char *data, size_t length)
+static bool text_is_whole(const struct frames *frames, const struct frames_half *half, const char *data,
+			  size_t length)
 {
 	return !half->open && frames->left <= length && frames->left <= frames->line_max &&
 	       data[frames->left - 1] == '\n';
 }
 
-static enum frames_result text_feed(struct frames *frames, const char *data, size_t length, size_t *ret_consumed)
+static enum frames_result text_feed(struct frames *frames, const char *data, size_t length,
+				    size_t *ret_consumed)
 {
 	struct frames_half *half = &frames->halves[frames->stream - 1];
 	size_t limit = length < frames->left ? length : frames->left;

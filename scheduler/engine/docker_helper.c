@@ -54,13 +54,15 @@ static int spawn_on(const char *program, int socket, pid_t *ret_pid)
 	return rc;
 }
 
-static enum status child_start(const char *program, const char *registry, struct child *child, struct error *err)
+static enum status child_start(const char *program, const char *registry, struct child *child,
+			       struct error *err)
 {
 	int pair[2];
 	int rc;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", program, strerrordesc_np(errno));
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", program,
+				 strerrordesc_np(errno));
 	rc = spawn_on(program, pair[1], &child->pid);
 	close(pair[1]);
 	if (rc) {
@@ -117,7 +119,8 @@ static bool child_reap(const struct child *child, bool kill_it, int64_t deadline
 	return WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 
-static enum status child_converse(const struct child *child, int stop_fd, char *output, size_t *length, bool *ret_good)
+static enum status child_converse(const struct child *child, int stop_fd, char *output, size_t *length,
+				  bool *ret_good)
 {
 	int64_t deadline_us = clock_mono_us(&system_clock) + RUN_MAX_US;
 	enum status rc = STATUS_OK;
@@ -141,8 +144,8 @@ enum status credential_helper_run(const char *name, const char *registry, int st
 	enum status rc;
 
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != strlen(name))
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "config.json names no credential helper: %.60s",
-				 name);
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "config.json names no credential helper: %.60s", name);
 	snprintf(program, sizeof(program), "docker-credential-%.100s", name);
 	output = calloc(1, OUTPUT_MAX_BYTES + 1);
 	if (!output)
@@ -154,9 +157,9 @@ enum status credential_helper_run(const char *name, const char *registry, int st
 			rc = strstr(output, "credentials not found") ? STATUS_NOT_FOUND : STATUS_UNKNOWN;
 		if (rc && rc != STATUS_NOT_FOUND && rc != STATUS_CANCELLED)
 			rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s get: %s", program,
-				       rc == STATUS_DEADLINE_EXCEEDED  ? "no answer in 30 s" :
-				       rc == STATUS_RESOURCE_EXHAUSTED ? "the answer is too long" :
-									 "it failed");
+				       rc == STATUS_DEADLINE_EXCEEDED	 ? "no answer in 30 s"
+				       : rc == STATUS_RESOURCE_EXHAUSTED ? "the answer is too long"
+									 : "it failed");
 	}
 	if (!rc) {
 		*ret_output = output;

@@ -19,9 +19,9 @@ static const unsigned lane_limits[LANE_COUNT] = {
 
 struct http_exchange {
 	struct http *http;
-	struct http_exchange *next; /* in its lane's queue, or among the running */
+	struct http_exchange *next;	/* in its lane's queue, or among the running */
 	struct http_exchange *previous; /* among the running */
-	struct http_request request; /* its strings are not kept, only callbacks */
+	struct http_request request;	/* its strings are not kept, only callbacks */
 	CURL *easy;
 	struct curl_slist *headers;
 	char *url, *body;
@@ -50,7 +50,7 @@ enum status http_new(const char *socket_path, struct http **ret_http, struct err
 {
 	struct http *http;
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK)
 		return error_set(err, STATUS_INTERNAL, NULL, "libcurl cannot be initialised");
 	http = calloc(1, sizeof(*http));
 	if (http) {
@@ -125,7 +125,8 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	if (length > sizeof(wanted) && strncasecmp(data, wanted, sizeof(wanted) - 1) == 0) {
 		char value[64];
 
-		snprintf(value, sizeof(value), "%.*s", (int)(length - sizeof(wanted) + 1), data + sizeof(wanted) - 1);
+		snprintf(value, sizeof(value), "%.*s", (int)(length - sizeof(wanted) + 1),
+			 data + sizeof(wanted) - 1);
 		sscanf(value, " %15[0-9.]", exchange->api_version);
 	}
 	if (length > 2 || length == 0 || (data[0] != '\r' && data[0] != '\n'))
@@ -312,7 +313,8 @@ static void exchange_end(struct http_exchange *exchange, struct http_answer answ
 }
 
 /* What curl's code means for us; the text is written to @problem. */
-static struct http_answer answer_of(struct http_exchange *exchange, CURLcode result, char *problem, size_t size)
+static struct http_answer answer_of(struct http_exchange *exchange, CURLcode result, char *problem,
+				    size_t size)
 {
 	struct http_answer answer = { .status = STATUS_UNAVAILABLE, .problem = problem };
 	const char *words = exchange->problem[0] ? exchange->problem : curl_easy_strerror(result);
@@ -326,8 +328,8 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 	case CURLE_COULDNT_RESOLVE_HOST: /* a path too long for a socket address, too */
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &os_error);
-		snprintf(problem, size, "cannot reach the engine at unix://%s: %s", exchange->http->socket_path,
-			 os_error ? strerrordesc_np((int)os_error) : words);
+		snprintf(problem, size, "cannot reach the engine at unix://%s: %s",
+			 exchange->http->socket_path, os_error ? strerrordesc_np((int)os_error) : words);
 		answer.unreachable = true;
 		break;
 	case CURLE_OPERATION_TIMEDOUT:

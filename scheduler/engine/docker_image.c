@@ -49,7 +49,8 @@ static void task_free(struct image_task *task)
 }
 
 /* Each ask gets its own event. */
-static void task_end(struct image_task *task, enum engine_event_kind kind, enum status status, const char *text)
+static void task_end(struct image_task *task, enum engine_event_kind kind, enum status status,
+		     const char *text)
 {
 	for (unsigned i = 0; i < task->askers; i++)
 		emit_image(task->docker, kind, task->image, status, text);
@@ -58,10 +59,14 @@ static void task_end(struct image_task *task, enum engine_event_kind kind, enum 
 
 static void task_fail(struct image_task *task, enum status status, const char *text)
 {
+	if (!task->docker->closing)
+		log_event(LOG_WARNING, "image-failed", "image=%s status=%s error=\"%s\"", task->image,
+			  status_name(status), text);
 	task_end(task, ENGINE_IMAGE_FAILED, status, text);
 }
 
-static void task_outcome(struct image_task *task, const struct http_answer *answer, struct outcome *ret_outcome)
+static void task_outcome(struct image_task *task, const struct http_answer *answer,
+			 struct outcome *ret_outcome)
 {
 	link_watch(task->docker, answer);
 	outcome_read(answer, ret_outcome);
@@ -78,9 +83,12 @@ static enum status pull_status(enum status status, const char *text)
 		const char *words;
 		enum status status;
 	} meanings[] = {
-		{ "manifest unknown", STATUS_NOT_FOUND },       { "not found", STATUS_NOT_FOUND },
-		{ "does not exist", STATUS_NOT_FOUND },         { "denied", STATUS_PERMISSION_DENIED },
-		{ "unauthorized", STATUS_UNAUTHENTICATED },     { "no basic auth", STATUS_UNAUTHENTICATED },
+		{ "manifest unknown", STATUS_NOT_FOUND },
+		{ "not found", STATUS_NOT_FOUND },
+		{ "does not exist", STATUS_NOT_FOUND },
+		{ "denied", STATUS_PERMISSION_DENIED },
+		{ "unauthorized", STATUS_UNAUTHENTICATED },
+		{ "no basic auth", STATUS_UNAUTHENTICATED },
 		{ "authentication required", STATUS_UNAUTHENTICATED },
 	};
 
@@ -164,8 +172,8 @@ static void credentials_found(struct docker *docker, struct command *command)
 	credentials_join(task);
 	/* Perhaps the registry wants none: what was wrong is told if the pull fails. */
 	if (task->problem.status)
-		log_event(LOG_WARNING, "registry-credentials", "registry=%s error=\"%s\"", task->reference.registry,
-			  task->problem.text ? task->problem.text : "");
+		log_event(LOG_WARNING, "registry-credentials", "registry=%s error=\"%s\"",
+			  task->reference.registry, task->problem.text ? task->problem.text : "");
 	pull(task);
 }
 
@@ -183,7 +191,8 @@ static void *credentials_main(void *arg)
 static void credentials_look(struct image_task *task)
 {
 	task->stop_fd = eventfd(0, EFD_CLOEXEC);
-	task->thread_runs = task->stop_fd >= 0 && pthread_create(&task->thread, NULL, credentials_main, task) == 0;
+	task->thread_runs =
+		task->stop_fd >= 0 && pthread_create(&task->thread, NULL, credentials_main, task) == 0;
 	if (!task->thread_runs)
 		task_fail(task, STATUS_INTERNAL, "no thread to look for registry credentials");
 }

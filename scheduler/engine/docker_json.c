@@ -14,8 +14,8 @@
 
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE])
 {
-	snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64 "-%s-%u-a%u", instance, key->job, role_name(key->role),
-		 key->index, key->attempt);
+	snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64 "-%s-%u-a%u", instance, key->job,
+		 role_name(key->role), key->index, key->attempt);
 }
 
 void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE])
@@ -62,11 +62,13 @@ void docker_label_filter(const char *instance, const int64_t *job, char filter[D
 static json_t *labels_make(const char *instance, const struct replica_spec *spec)
 {
 	const struct replica_key *key = &spec->key;
-	json_t *labels = json_pack("{ss ss ss ss}", LABEL("instance"), instance, LABEL("project"), spec->project,
-				   LABEL("job_id"), spec->job_id, LABEL("pool"), role_name(key->role));
+	json_t *labels =
+		json_pack("{ss ss ss ss}", LABEL("instance"), instance, LABEL("project"), spec->project,
+			  LABEL("job_id"), spec->job_id, LABEL("pool"), role_name(key->role));
 
 	json_object_set_new(labels, LABEL("job"), json_sprintf("%" PRId64, key->job));
-	json_object_set_new(labels, LABEL("replica"), json_sprintf("%s-%u", role_name(key->role), key->index));
+	json_object_set_new(labels, LABEL("replica"),
+			    json_sprintf("%s-%u", role_name(key->role), key->index));
 	json_object_set_new(labels, LABEL("attempt"), json_sprintf("%u", key->attempt));
 	return labels;
 }
@@ -75,8 +77,12 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
  * zombies as its first process, logs that are readable and bounded, no second life. */
 static json_t *host_config_make(const struct replica_spec *spec)
 {
+	/* clang-format off */
 	return json_pack("{ss sb sb sb s[sss] s[s] s{ss} s{ss s{ss ss}} si sI sI sI}",
-			 "NetworkMode", spec->network, "Init", 1, "AutoRemove", 0, "Privileged", 0,
+			 "NetworkMode", spec->network,
+			 "Init", 1,
+			 "AutoRemove", 0,
+			 "Privileged", 0,
 			 "CapDrop", "NET_RAW", "MKNOD", "AUDIT_WRITE",
 			 "SecurityOpt", "no-new-privileges:true",
 			 "RestartPolicy", "Name", "no",
@@ -85,6 +91,7 @@ static json_t *host_config_make(const struct replica_spec *spec)
 			 "NanoCpus", (json_int_t)spec->nano_cpus,
 			 "Memory", (json_int_t)spec->memory_bytes,
 			 "MemorySwap", (json_int_t)spec->memory_bytes);
+	/* clang-format on */
 }
 
 static json_t *device_requests_make(const json_t *device_ids)
@@ -115,9 +122,10 @@ static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
 
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec)
 {
-	AUTO(json) json_t *body = json_pack("{ss ss sb sb sb ss si}", "Image", spec->image, "Hostname", spec->hostname,
-					    "Tty", 0, "AttachStdout", 1, "AttachStderr", 1, "StopSignal", "SIGTERM",
-					    "StopTimeout", (int)spec->stop_grace_s);
+	AUTO(json)
+	json_t *body = json_pack("{ss ss sb sb sb ss si}", "Image", spec->image, "Hostname", spec->hostname,
+				 "Tty", 0, "AttachStdout", 1, "AttachStderr", 1, "StopSignal", "SIGTERM",
+				 "StopTimeout", (int)spec->stop_grace_s);
 	AUTO(json) json_t *env = spec->env ? json_deep_copy(spec->env) : json_array();
 	AUTO(json) json_t *host = host_config_make(spec);
 	AUTO(json) json_t *shm = spec->shm_bytes > 0 ? json_integer(spec->shm_bytes) : NULL;
@@ -163,12 +171,11 @@ char *docker_network_body(const char *instance, int64_t job, struct subnet subne
 	bridge_name(name, bridge);
 	subnet_print(subnet, block);
 	subnet_print_address(subnet.address + 1, gateway);
-	AUTO(json) json_t *body = json_pack("{ss sb ss s{ss so} s{ss} s{s[{ss ss}]}}", "Name", name,
-					    "CheckDuplicate", 1, "Driver", "bridge",
-					    "Labels", LABEL("instance"), instance,
-					    LABEL("job"), json_sprintf("%" PRId64, job),
-					    "Options", "com.docker.network.bridge.name", bridge,
-					    "IPAM", "Config", "Subnet", block, "Gateway", gateway);
+	AUTO(json)
+	json_t *body = json_pack("{ss sb ss s{ss so} s{ss} s{s[{ss ss}]}}", "Name", name, "CheckDuplicate", 1,
+				 "Driver", "bridge", "Labels", LABEL("instance"), instance, LABEL("job"),
+				 json_sprintf("%" PRId64, job), "Options", "com.docker.network.bridge.name",
+				 bridge, "IPAM", "Config", "Subnet", block, "Gateway", gateway);
 
 	return body ? json_dump_compact(body) : NULL;
 }
@@ -189,7 +196,10 @@ void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE]
 	const char *message = json_text_at(answer, "message");
 	size_t end;
 
-	snprintf(text, DOCKER_TEXT_SIZE, "%s", message ? message : length > 0 ? body : "the engine gave no reason");
+	snprintf(text, DOCKER_TEXT_SIZE, "%s",
+		 message      ? message
+		 : length > 0 ? body
+			      : "the engine gave no reason");
 	end = strlen(text);
 	while (end > 0 && strchr(" \r\n", text[end - 1]))
 		text[--end] = '\0';
@@ -234,12 +244,15 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	unsigned index;
 	int end = 0;
 
-	if (!pool || !dash || !role_parse(pool, &role) || sscanf(dash, "-%9u%n", &index, &end) != 1 || dash[end])
+	if (!pool || !dash || !role_parse(pool, &role) || sscanf(dash, "-%9u%n", &index, &end) != 1 ||
+	    dash[end])
 		return false;
 	if (!label_number(labels, LABEL("job"), INT64_MAX, &job) ||
 	    !label_number(labels, LABEL("attempt"), UINT_MAX, &attempt))
 		return false;
-	*ret_key = (struct replica_key){ .job = job, .attempt = (unsigned)attempt, .role = role, .index = index };
+	*ret_key = (struct replica_key){
+		.job = job, .attempt = (unsigned)attempt, .role = role, .index = index
+	};
 	return true;
 }
 
@@ -362,8 +375,8 @@ static enum docker_action action_of(const char *action)
 	if (action && strcmp(action, "die") == 0)
 		return ACTION_DIE;
 	/* Podman says "remove". */
-	return action && (strcmp(action, "destroy") == 0 || strcmp(action, "remove") == 0) ? ACTION_DESTROY :
-											      ACTION_OTHER;
+	return action && (strcmp(action, "destroy") == 0 || strcmp(action, "remove") == 0) ? ACTION_DESTROY
+											   : ACTION_OTHER;
 }
 
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)

@@ -190,7 +190,8 @@ static void info_done(void *arg, const struct http_answer *answer)
 
 	outcome_read(answer, &outcome);
 	if (outcome.status || !info) {
-		link_lose(docker, outcome.status ? outcome.text : "the engine's answer to /info cannot be understood");
+		link_lose(docker, outcome.status ? outcome.text
+						 : "the engine's answer to /info cannot be understood");
 		return;
 	}
 	snprintf(docker->link.name, sizeof(docker->link.name), "Docker Engine %.60s (API %s)",
@@ -206,7 +207,8 @@ static bool version_settle(struct docker *docker, const char *theirs)
 	unsigned major = 0, minor = 0;
 	char *version = docker->link.version;
 
-	if (sscanf(theirs, "%3u.%5u", &major, &minor) != 2 || major < 1 || (major == 1 && minor < LEAST_MINOR))
+	if (sscanf(theirs, "%3u.%5u", &major, &minor) != 2 || major < 1 ||
+	    (major == 1 && minor < LEAST_MINOR))
 		return false;
 	if (major > 1 || minor > OURS_MINOR)
 		minor = OURS_MINOR;

@@ -27,7 +27,7 @@ struct listing {
 	size_t network_count, network_size;
 	struct note *notes;
 	size_t note_count, note_size;
-	size_t waiting; /* answers to come */
+	size_t waiting;		/* answers to come */
 	struct outcome outcome; /* of the first that failed */
 };
 
@@ -83,7 +83,8 @@ void listing_note_network(struct docker *docker, const struct network_status *ne
 
 static void replica_add(struct listing *listing, const struct replica_status *replica)
 {
-	if (!grow((void **)&listing->replicas, listing->replica_count, &listing->replica_size, sizeof(*replica)))
+	if (!grow((void **)&listing->replicas, listing->replica_count, &listing->replica_size,
+		  sizeof(*replica)))
 		listing_fail(listing, STATUS_INTERNAL, "out of memory");
 	else
 		listing->replicas[listing->replica_count++] = *replica;
@@ -91,7 +92,8 @@ static void replica_add(struct listing *listing, const struct replica_status *re
 
 static void network_add(struct listing *listing, const struct network_status *network)
 {
-	if (!grow((void **)&listing->networks, listing->network_count, &listing->network_size, sizeof(*network)))
+	if (!grow((void **)&listing->networks, listing->network_count, &listing->network_size,
+		  sizeof(*network)))
 		listing_fail(listing, STATUS_INTERNAL, "out of memory");
 	else
 		listing->networks[listing->network_count++] = *network;
@@ -150,7 +152,8 @@ static void listing_emit(struct listing *listing)
 		else
 			replica_apply(listing, &note->replica, note->gone);
 	}
-	emit_listing(docker, listing->replicas, listing->replica_count, listing->networks, listing->network_count);
+	emit_listing(docker, listing->replicas, listing->replica_count, listing->networks,
+		     listing->network_count);
 }
 
 /* An answer was dealt with; the last one ends the listing. */
@@ -163,7 +166,8 @@ static void listing_step(struct listing *listing)
 		return;
 	docker->listing = NULL;
 	docker->list_again = false;
-	if (listing->outcome.status == STATUS_OK && link_is_up(docker) && listing->epoch == docker->link.epoch) {
+	if (listing->outcome.status == STATUS_OK && link_is_up(docker) &&
+	    listing->epoch == docker->link.epoch) {
 		listing_emit(listing);
 	} else if (!docker->closing) {
 		log_event(LOG_WARNING, "listing-failed", "status=%s error=\"%s\"",
@@ -206,7 +210,8 @@ static void inspected(void *arg, const struct http_answer *answer)
 		if (docker_container_inspected(container, &status))
 			replica_add(listing, &status);
 		else
-			listing_fail(listing, STATUS_INTERNAL, "the engine's account of a container cannot be understood");
+			listing_fail(listing, STATUS_INTERNAL,
+				     "the engine's account of a container cannot be understood");
 	}
 	free(inspection);
 	listing_step(listing);
@@ -221,7 +226,8 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 		struct network_status network;
 
 		if (!networks)
-			listing_fail(listing, STATUS_INTERNAL, "the engine's list of networks cannot be understood");
+			listing_fail(listing, STATUS_INTERNAL,
+				     "the engine's list of networks cannot be understood");
 		for (size_t i = 0; i < json_array_size(networks); i++)
 			if (docker_network_read(json_array_get(networks, i), &network))
 				network_add(listing, &network);
@@ -239,11 +245,10 @@ static void inspect(struct listing *listing, const struct replica_key *key)
 	}
 	*inspection = (struct inspection){ listing, *key };
 	listing->waiting++;
-	docker_container_call(listing->docker, key, "/json",
-			      (struct http_request){ .method = "GET",
-						     .timeout_s = CALL_TIMEOUT_S,
-						     .done = inspected,
-						     .arg = inspection });
+	docker_container_call(
+		listing->docker, key, "/json",
+		(struct http_request){
+			.method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = inspected, .arg = inspection });
 }
 
 static void ask_networks(struct listing *listing)
@@ -270,9 +275,11 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 		bool needs_inspection;
 
 		if (!containers)
-			listing_fail(listing, STATUS_INTERNAL, "the engine's list of containers cannot be understood");
+			listing_fail(listing, STATUS_INTERNAL,
+				     "the engine's list of containers cannot be understood");
 		for (size_t i = 0; i < json_array_size(containers); i++) {
-			if (!docker_container_listed(json_array_get(containers, i), &status, &needs_inspection))
+			if (!docker_container_listed(json_array_get(containers, i), &status,
+						     &needs_inspection))
 				continue;
 			if (needs_inspection)
 				inspect(listing, &status.key);

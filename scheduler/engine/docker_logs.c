@@ -54,8 +54,8 @@ struct follower {
 	bool ended; /* the exchange is over, and */
 	struct outcome outcome;
 	unsigned code;
-	bool timed;    /* a timer is set */
-	bool moved;    /* a line was handed over since the stream was opened */
+	bool timed;	  /* a timer is set */
+	bool moved;	  /* a line was handed over since the stream was opened */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
 };
@@ -157,7 +157,8 @@ static bool hold(struct follower *follower, const char *data, size_t length)
 /* The sink has no room; bytes may also be none but a line in the making. */
 static bool is_held(const struct follower *follower)
 {
-	return follower->held_length > 0 || follower->frames.halves[0].ready || follower->frames.halves[1].ready;
+	return follower->held_length > 0 || follower->frames.halves[0].ready ||
+	       follower->frames.halves[1].ready;
 }
 
 static enum http_verdict stream_data(void *arg, const char *data, size_t length)
@@ -275,8 +276,8 @@ static void stream_settle(struct follower *follower)
 		follower_end(follower);
 	} else if (follower->outcome.status) {
 		docker_replica_name(&follower->key, name);
-		log_event(LOG_INFO, "logs-broke", "job=%" PRId64 " replica=%s error=\"%s\"", follower->key.job, name,
-			  follower->outcome.text);
+		log_event(LOG_INFO, "logs-broke", "job=%" PRId64 " replica=%s error=\"%s\"",
+			  follower->key.job, name, follower->outcome.text);
 		retry(follower);
 	} else if (follower->stage == STAGE_FOLLOW) {
 		exit_look(follower);
@@ -322,7 +323,8 @@ static void open_stream(struct follower *follower, enum stage stage)
 	if (stage == STAGE_TAIL)
 		snprintf(range, sizeof(range), "&tail=%d", TAIL_LINES);
 	else if (since > 0)
-		snprintf(range, sizeof(range), "&since=%" PRId64 ".%09" PRId64, since / 1000000000, since % 1000000000);
+		snprintf(range, sizeof(range), "&since=%" PRId64 ".%09" PRId64, since / 1000000000,
+			 since % 1000000000);
 	snprintf(suffix, sizeof(suffix), "/logs?stdout=1&stderr=1&timestamps=1%s%s",
 		 stage == STAGE_FOLLOW ? "&follow=1" : "", range);
 	docker_container_call(follower->docker, &follower->key, suffix,

@@ -26,7 +26,7 @@ struct network_task {
 	unsigned address_count;
 	unsigned tries;
 	bool chosen;
-	struct subnet choice;       /* reserved while the engine makes it */
+	struct subnet choice;	    /* reserved while the engine makes it */
 	struct subnet_list refused; /* blocks that the engine would not have */
 };
 
@@ -111,7 +111,8 @@ static bool routes_add(struct subnet_list *list)
 
 	if (fd < 0)
 		return true;
-	while (text && length < ROUTES_MAX_BYTES && (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
+	while (text && length < ROUTES_MAX_BYTES &&
+	       (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
 		length += (size_t)got;
 	close(fd);
 	return text && subnet_parse_routes(text, list);
@@ -136,7 +137,8 @@ static bool interfaces_add(struct subnet_list *list)
 	return added;
 }
 
-static bool reserved_add(const struct docker *docker, const struct network_task *but, struct subnet_list *list)
+static bool reserved_add(const struct docker *docker, const struct network_task *but,
+			 struct subnet_list *list)
 {
 	for (size_t i = 0; i < but->refused.count; i++)
 		if (!subnet_list_add(list, but->refused.items[i]))
@@ -161,10 +163,11 @@ static void adopt(struct network_task *task, const json_t *network)
 	char text[128];
 
 	if (!docker_network_read(network, &status)) {
-		task_fail(task, STATUS_FAILED_PRECONDITION, "the job's network exists without an IPv4 block and gateway");
+		task_fail(task, STATUS_FAILED_PRECONDITION,
+			  "the job's network exists without an IPv4 block and gateway");
 	} else if (status.capacity < task->address_count) {
-		snprintf(text, sizeof(text), "the job's network exists and holds %u replicas, not %u", status.capacity,
-			 task->address_count);
+		snprintf(text, sizeof(text), "the job's network exists and holds %u replicas, not %u",
+			 status.capacity, task->address_count);
 		task_fail(task, STATUS_FAILED_PRECONDITION, text);
 	} else {
 		ready(task, &status);
@@ -221,7 +224,8 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 
 	subnet_print(task->docker->pool, pool);
 	snprintf(text, sizeof(text),
-		 "no free block for %u replicas (a /%u) in the pool %s: %zu networks of the engine, routes and "
+		 "no free block for %u replicas (a /%u) in the pool %s: %zu networks of the engine, routes "
+		 "and "
 		 "addresses of this host were looked at",
 		 task->address_count, bits, pool, taken_count);
 	task_fail(task, STATUS_RESOURCE_EXHAUSTED, text);

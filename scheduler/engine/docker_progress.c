@@ -12,14 +12,10 @@ static const struct {
 	const char *status;
 	bool fetched, done;
 } words[] = {
-	{ "Pulling fs layer", false, false },
-	{ "Waiting", false, false },
-	{ "Downloading", false, false },
-	{ "Verifying Checksum", true, false },
-	{ "Download complete", true, false },
-	{ "Extracting", true, false },
-	{ "Pull complete", true, true },
-	{ "Already exists", true, true },
+	{ "Pulling fs layer", false, false }, { "Waiting", false, false },
+	{ "Downloading", false, false },      { "Verifying Checksum", true, false },
+	{ "Download complete", true, false }, { "Extracting", true, false },
+	{ "Pull complete", true, true },      { "Already exists", true, true },
 };
 
 void progress_deinit(struct progress *progress)
@@ -120,6 +116,8 @@ bool progress_print(struct progress *progress, const char *image, struct text *t
 		total += progress->layers[i].total;
 		done += progress->layers[i].done;
 	}
+	if (done == progress->layer_count)
+		return false; /* those that are known so far, or all: the end is told anyway */
 	text_printf(text, "Pulling %s: %zu of %zu layers", image, done, progress->layer_count);
 	if (total > 0)
 		text_printf(text, ", %.1f MB of %.1f MB", (double)current / 1e6, (double)total / 1e6);

@@ -18,8 +18,8 @@ struct progress_layer {
 
 struct progress {
 	struct text line; /* in the making */
-	bool skipping;    /* a line too long: until its newline */
-	bool changed;     /* since progress_print() */
+	bool skipping;	  /* a line too long: until its newline */
+	bool changed;	  /* since progress_print() */
 	struct progress_layer layers[PROGRESS_LAYERS_MAX];
 	size_t layer_count;
 	char problem[1024]; /* the engine's words when the pull failed, else "" */
@@ -29,5 +29,6 @@ void progress_deinit(struct progress *progress);
 void progress_feed(struct progress *progress, const char *data, size_t length);
 /* The last line may have no newline. */
 void progress_end(struct progress *progress);
-/* "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False when nothing changed since the last. */
+/* "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False when nothing
+ * changed since the last, or no layer is left to do. */
 bool progress_print(struct progress *progress, const char *image, struct text *text);

@@ -22,14 +22,15 @@ struct replica_task {
 	struct docker *docker;
 	enum task_kind kind;
 	struct replica_key key;
-	json_t *body;             /* CREATE */
+	json_t *body; /* CREATE */
 	unsigned tries;
-	bool announced;           /* REMOVE: the event was faster than the answer */
-	bool died;                /* START: it has already exited: */
+	bool announced;		  /* REMOVE: the event was faster than the answer */
+	bool died;		  /* START: it has already exited: */
 	struct docker_event exit; /* START, EXIT */
 };
 
-static struct replica_task *task_new(struct docker *docker, enum task_kind kind, const struct replica_key *key)
+static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
+				     const struct replica_key *key)
 {
 	struct replica_task *task = calloc(1, sizeof(*task));
 
@@ -43,7 +44,8 @@ static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
 	return task;
 }
 
-static struct replica_task *task_find(const struct docker *docker, enum task_kind kind, const struct replica_key *key)
+static struct replica_task *task_find(const struct docker *docker, enum task_kind kind,
+				      const struct replica_key *key)
 {
 	struct replica_task *task = docker->replicas;
 
@@ -73,7 +75,8 @@ static void task_fail(struct replica_task *task, const struct outcome *outcome)
 }
 
 /* A new task for a command, or NULL after its failure was told. */
-static struct replica_task *task_begin(struct docker *docker, enum task_kind kind, const struct command *command)
+static struct replica_task *task_begin(struct docker *docker, enum task_kind kind,
+				       const struct command *command)
 {
 	bool repeats = kind == TASK_STOP || kind == TASK_REMOVE;
 	enum engine_event_kind failed = repeats ? ENGINE_FAILED : ENGINE_REPLICA_FAILED;
@@ -97,10 +100,12 @@ static void task_call(struct replica_task *task, const char *suffix, struct http
 
 static void task_inspect(struct replica_task *task, void (*done)(void *arg, const struct http_answer *answer))
 {
-	task_call(task, "/json", (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
+	task_call(task, "/json",
+		  (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
 }
 
-static void task_outcome(struct replica_task *task, const struct http_answer *answer, struct outcome *ret_outcome)
+static void task_outcome(struct replica_task *task, const struct http_answer *answer,
+			 struct outcome *ret_outcome)
 {
 	link_watch(task->docker, answer);
 	outcome_read(answer, ret_outcome);
@@ -129,7 +134,8 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 
 	if (!docker_container_is_of(container, task->body)) {
 		outcome.status = STATUS_ALREADY_EXISTS;
-		snprintf(outcome.text, sizeof(outcome.text), "the container %.200s exists and is not of this job",
+		snprintf(outcome.text, sizeof(outcome.text),
+			 "the container %.200s exists and is not of this job",
 			 json_text_at(container, "Name") ? json_text_at(container, "Name") : "");
 		task_fail(task, &outcome);
 		return;
@@ -242,10 +248,11 @@ static void start_done(void *arg, const struct http_answer *answer)
 
 static void start_send(void *arg)
 {
-	task_call(arg, "/start", (struct http_request){ .method = "POST",
-							.lane = LANE_START,
-							.timeout_s = START_TIMEOUT_S,
-							.done = start_done });
+	task_call(arg, "/start",
+		  (struct http_request){ .method = "POST",
+					 .lane = LANE_START,
+					 .timeout_s = START_TIMEOUT_S,
+					 .done = start_done });
 }
 
 /* A second start would run an exited container again, so it is looked at first. */
@@ -258,7 +265,8 @@ static void start_looked(void *arg, const struct http_answer *answer)
 
 	task_outcome(task, answer, &outcome);
 	if (!outcome.status && !docker_container_inspected(container, &status))
-		outcome = (struct outcome){ STATUS_INTERNAL, "the engine's account of the container cannot be understood" };
+		outcome = (struct outcome){ STATUS_INTERNAL,
+					    "the engine's account of the container cannot be understood" };
 	if (outcome.status) {
 		task_fail(task, &outcome);
 		return;
@@ -311,10 +319,11 @@ void replica_stop_run(struct docker *docker, struct command *command)
 	if (!task)
 		return;
 	snprintf(suffix, sizeof(suffix), "/stop?t=%u", command->number);
-	task_call(task, suffix, (struct http_request){ .method = "POST",
-						       .lane = LANE_STOP,
-						       .timeout_s = command->number + STOP_MARGIN_S,
-						       .done = stop_done });
+	task_call(task, suffix,
+		  (struct http_request){ .method = "POST",
+					 .lane = LANE_STOP,
+					 .timeout_s = command->number + STOP_MARGIN_S,
+					 .done = stop_done });
 }
 
 static void remove_send(void *arg);
@@ -342,7 +351,8 @@ static void remove_done(void *arg, const struct http_answer *answer)
 static void remove_send(void *arg)
 {
 	task_call(arg, "?v=1&force=1",
-		  (struct http_request){ .method = "DELETE", .timeout_s = START_TIMEOUT_S, .done = remove_done });
+		  (struct http_request){
+			  .method = "DELETE", .timeout_s = START_TIMEOUT_S, .done = remove_done });
 }
 
 void replica_remove_run(struct docker *docker, struct command *command)

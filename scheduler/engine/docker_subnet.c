@@ -66,8 +66,8 @@ bool subnet_parse(const char *text, struct subnet *ret_subnet)
 
 void subnet_print_address(uint32_t address, char text[SUBNET_TEXT_SIZE])
 {
-	snprintf(text, SUBNET_TEXT_SIZE, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255,
-		 address & 255);
+	snprintf(text, SUBNET_TEXT_SIZE, "%u.%u.%u.%u", address >> 24, address >> 16 & 255,
+		 address >> 8 & 255, address & 255);
 }
 
 void subnet_print(struct subnet subnet, char text[SUBNET_TEXT_SIZE])
@@ -106,7 +106,8 @@ static const struct subnet *taken_find(const struct subnet_list *taken, struct s
 	return NULL;
 }
 
-bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken, struct subnet *ret_subnet)
+bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken,
+		   struct subnet *ret_subnet)
 {
 	uint64_t step = UINT64_C(1) << (32 - bits);
 	uint64_t at = pool.address;
@@ -122,7 +123,8 @@ bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *
 			return true;
 		}
 		/* Both begin at multiples of their sizes: past the larger of the two. */
-		at = (uint64_t)last_of(*obstacle) + 1 > at + step ? (uint64_t)last_of(*obstacle) + 1 : at + step;
+		at = (uint64_t)last_of(*obstacle) + 1 > at + step ? (uint64_t)last_of(*obstacle) + 1
+								  : at + step;
 	}
 	return false;
 }

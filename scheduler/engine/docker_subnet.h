@@ -40,7 +40,8 @@ unsigned subnet_bits_for(unsigned address_count);
 
 /* The first block of @bits in @pool that overlaps none of @taken. Choice: the lowest, so that
  * networks are easy to read in listings. False when there is none. */
-bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken, struct subnet *ret_subnet);
+bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *taken,
+		   struct subnet *ret_subnet);
 
 /* Adds the destinations of a text of the form of /proc/net/route, the default route aside. Lines that
  * are none are skipped. False when memory ran out. */

@@ -71,7 +71,8 @@ struct network_status {
 enum engine_event_kind {
 	ENGINE_UP,               /* reachable; text: name and version */
 	ENGINE_DOWN,             /* unreachable; text: why. Sent once per loss */
-	ENGINE_LISTING,          /* all that is ours: replicas[], networks[]. After UP and every 30 s */
+	ENGINE_LISTING,          /* all that is ours: replicas[], networks[]. After UP and every 30 s. Never older
+				  * than an event that came before it; what is only asked for may be missing */
 	ENGINE_IMAGE_PROGRESS,   /* image, text: a line worth showing (not more than one in two seconds) */
 	ENGINE_IMAGE_READY,      /* image (as asked for), text: the id to run */
 	ENGINE_IMAGE_FAILED,     /* image, status, text */
@@ -110,8 +111,9 @@ struct replica_line {
 	bool continues;   /* the line was too long: its next part follows */
 };
 
-/* A longer line is cut into lines of this size (Cloud Logging takes entries up to 256 KiB), which
- * then share one time_ns; only the last of them carries part_of_line = false. */
+/* A longer line is cut into parts of this size or up to three bytes less, so that no UTF-8 sequence is
+ * split (Cloud Logging takes entries up to 256 KiB). They share one time_ns; only the last of them
+ * carries continues = false, and only then is its time_ns a position to store. */
 enum { ENGINE_LINE_MAX = 240 * 1024 };
 
 /* What was stored of a container's output: lines up to these instants are not handed over again. */

@@ -25,8 +25,7 @@ void step_close(struct reconciler *reconciler, struct job_run *run)
 	planned->change.tears_down = true;
 	if (run->row->started_us)
 		job_run_say(run, SEVERITY_INFO, "Finished tearing down training program.");
-	job_run_say(run, run->row->verdict == JOB_FAILED ? SEVERITY_ERROR : SEVERITY_INFO, "%s",
-		    last_words(run->row->verdict));
+	job_run_say(run, SEVERITY_INFO, "%s", last_words(run->row->verdict));
 	/* The network goes meanwhile; the final state waits for both. */
 	if (run->network == NETWORK_READY)
 		step_clear(reconciler, run);

@@ -101,8 +101,8 @@ static int64_t job_submit(struct bench *bench, const char *job_id, unsigned work
 	text = plan_to_text(plan);
 	assert_non_null(text);
 	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = "p", .job_id = (char *)job_id, .priority = priority,
-						   .input = "{}", .output = "{}", .plan = text },
+				    &(struct job){ .project = (char *)"p", .job_id = (char *)job_id, .priority = priority,
+						   .input = (char *)"{}", .output = (char *)"{}", .plan = text },
 				    NULL, 0, &stored, NULL),
 			 STATUS_OK);
 	return stored->id;

@@ -37,7 +37,7 @@ static int64_t bench_mono_us(void *arg)
 	return bench_wall_ns(arg) / 1000;
 }
 
-static void bench_reopen(struct bench *bench)
+static __attribute__((unused)) void bench_reopen(struct bench *bench)
 {
 	store_close(bench->store);
 	bench->store = NULL;

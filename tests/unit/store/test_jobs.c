@@ -184,8 +184,9 @@ static void labels_change_while_the_etag_is_right(void **state)
 	job_free(none);
 }
 
-static void wakes_count(void *arg)
+static void wakes_count(void *arg, int64_t job)
 {
+	assert_int_equal(job, 1);
 	__atomic_add_fetch((int *)arg, 1, __ATOMIC_RELAXED);
 }
 

@@ -27,21 +27,26 @@ enum { WAIT_S = 20, CONNECTIONS_MAX = 64 };
 /* Answers by the first rule whose text is part of the request's first line. */
 struct rule {
 	const char *request; /* NULL ends the rules */
-	int code;            /* 0: closes the connection without a word; -1: says nothing, keeps it */
+	int code;	     /* 0: closes the connection without a word; -1: says nothing, keeps it */
 	const char *body;
-	size_t flood;        /* so many bytes more, without an end */
-	unsigned times;      /* 0: always */
+	size_t flood;	/* so many bytes more, without an end */
+	unsigned times; /* 0: always */
 };
 
-#define LABELS "{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\"," \
-	       "\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\"," \
-	       "\"trainyard.attempt\":\"1\"}"
-#define EXITED_MASTER "{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":3," \
+#define LABELS                                                                                               \
+	"{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\","                  \
+	"\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","      \
+	"\"trainyard.attempt\":\"1\"}"
+#define EXITED_MASTER                                                                                        \
+	"{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":3,"  \
 	"\"StartedAt\":\"2026-11-20T21:29:51Z\",\"FinishedAt\":\"2026-11-20T21:29:52Z\"}}"
-#define CREATED_MASTER "{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":0," \
+#define CREATED_MASTER                                                                                       \
+	"{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":0,"  \
 	"\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\"}}"
-#define DIE_MASTER "{\"Type\":\"container\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c\",\"Attributes\":{\"exitCode\":\"3\"," \
-	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\"," \
+#define DIE_MASTER                                                                                           \
+	"{\"Type\":\"container\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c\",\"Attributes\":{\"exitCode\":"   \
+	"\"3\","                                                                                             \
+	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","          \
 	"\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
 
 struct lab {
@@ -117,9 +122,11 @@ static bool answer(struct lab *lab, int fd)
 	length = rule.body ? strlen(rule.body) : 0;
 	/* A stream has no length and ends with its connection; events never end. */
 	if (strstr(request, "/events") || rule.flood)
-		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule.code, api_version);
+		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule.code,
+			 api_version);
 	else
-		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\nContent-Length: %zu\r\n\r\n", rule.code,
+		snprintf(head, sizeof(head),
+			 "HTTP/1.1 %d X\r\nApi-Version: %s\r\nContent-Length: %zu\r\n\r\n", rule.code,
 			 api_version, length);
 	send(fd, head, strlen(head), MSG_NOSIGNAL);
 	send(fd, rule.body, length, MSG_NOSIGNAL);
@@ -148,7 +155,8 @@ static void *lab_main(void *arg)
 				fds[i] = fds[--count];
 			}
 		if (fds[0].revents && count <= CONNECTIONS_MAX)
-			fds[count++] = (struct pollfd){ accept4(lab->listener, NULL, NULL, SOCK_CLOEXEC), POLLIN, 0 };
+			fds[count++] = (struct pollfd){ accept4(lab->listener, NULL, NULL, SOCK_CLOEXEC),
+							POLLIN, 0 };
 	}
 	for (nfds_t i = 0; i < count; i++)
 		close(fds[i].fd);
@@ -307,8 +315,14 @@ static void up(struct lab *lab)
 
 static struct replica_spec spec_of(void)
 {
-	return (struct replica_spec){ .key = master, .project = "p", .job_id = "j", .image = "i", .hostname = "h",
-				      .alias = "a", .network = "n", .address = "10.213.0.2" };
+	return (struct replica_spec){ .key = master,
+				      .project = "p",
+				      .job_id = "j",
+				      .image = "i",
+				      .hostname = "h",
+				      .alias = "a",
+				      .network = "n",
+				      .address = "10.213.0.2" };
 }
 
 /* ---- tests ---- */
@@ -320,7 +334,9 @@ static void options_are_checked(void **state)
 		{ .host = "unix://relative", .instance = "t", .networks = "10.213.0.0/16" },
 		{ .host = "unix:///x", .instance = "", .networks = "10.213.0.0/16" },
 		{ .host = "unix:///x", .instance = "Upper", .networks = "10.213.0.0/16" },
-		{ .host = "unix:///x", .instance = "a23456789012345678901234567890123", .networks = "10.213.0.0/16" },
+		{ .host = "unix:///x",
+		  .instance = "a23456789012345678901234567890123",
+		  .networks = "10.213.0.0/16" },
 		{ .host = "unix:///x", .instance = "t", .networks = "10.213.0.0" },
 		{ .host = "unix:///x", .instance = "t", .networks = "10.213.0.0/27" },
 		{ .host = "unix:///x", .instance = "t", .networks = "0.0.0.0/0" },
@@ -330,7 +346,8 @@ static void options_are_checked(void **state)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct error err AUTO_ERROR = { 0 };
 
-		assert_int_equal(docker_open(&wrong[i], &(struct engine_sink){ on_event, on_line, lab }, &lab->engine, &err),
+		assert_int_equal(docker_open(&wrong[i], &(struct engine_sink){ on_event, on_line, lab },
+					     &lab->engine, &err),
 				 STATUS_INVALID_ARGUMENT);
 		assert_null(strchr(err.text, '\n'));
 		assert_null(lab->engine);
@@ -345,7 +362,8 @@ static void an_engine_that_comes_late_is_found(void **state)
 	snprintf(late, sizeof(late), "%s.late", lab->path);
 	assert_int_equal(rename(lab->path, late), 0);
 	client_open(lab);
-	assert_non_null(strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "No such file or directory"));
+	assert_non_null(
+		strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "No such file or directory"));
 	lab->engine->ops->list(lab->engine);
 	assert_int_equal(rename(late, lab->path), 0);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Docker Engine 9 (API 1.41)");
@@ -378,7 +396,8 @@ static void an_engine_too_old_is_down_with_a_reason(void **state)
 	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
 		version_set(lab, old[i]);
 		client_open(lab);
-		assert_non_null(strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "1.40 or newer is needed"));
+		assert_non_null(
+			strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "1.40 or newer is needed"));
 		lab->engine->ops->close(lab->engine);
 		lab->engine = NULL;
 	}
@@ -387,7 +406,9 @@ static void an_engine_too_old_is_down_with_a_reason(void **state)
 
 static void answers_that_are_no_json_fail_their_call(void **state)
 {
-	static const char *const bodies[] = { "", "{", "[", "null", "\"x\"", "{}", "[7,{},{\"Labels\":7}]", "\xff\xfe" };
+	static const char *const bodies[] = {
+		"", "{", "[", "null", "\"x\"", "{}", "[7,{},{\"Labels\":7}]", "\xff\xfe"
+	};
 	struct lab *lab = *state;
 
 	up(lab);
@@ -399,9 +420,11 @@ static void answers_that_are_no_json_fail_their_call(void **state)
 		lab->engine->ops->ensure_image(lab->engine, "x");
 		assert_int_equal(lab->events[expect_event(lab, ENGINE_IMAGE_FAILED)].status, STATUS_INTERNAL);
 		lab->engine->ops->create_network(lab->engine, 1, 1);
-		assert_int_equal(lab->events[expect_event(lab, ENGINE_NETWORK_FAILED)].status, STATUS_INTERNAL);
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_NETWORK_FAILED)].status,
+				 STATUS_INTERNAL);
 		lab->engine->ops->start_replica(lab->engine, &master);
-		assert_int_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].status, STATUS_INTERNAL);
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].status,
+				 STATUS_INTERNAL);
 	}
 }
 
@@ -438,7 +461,8 @@ static void a_taken_name_is_adopted_only_with_our_labels(void **state)
 	struct replica_spec spec = spec_of();
 
 	rule_set(lab, 0, (struct rule){ "/containers/create", 409, "{\"message\":\"Conflict\"}", 0, 0 });
-	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 404, "{}", 0, 2 }); /* its owner is leaving */
+	rule_set(lab, 1,
+		 (struct rule){ "/ty-t-1-master-0-a1/json", 404, "{}", 0, 2 }); /* its owner is leaving */
 	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, 0, 0 });
 	up(lab);
 	lab->engine->ops->create_replica(lab->engine, &spec);
@@ -460,7 +484,8 @@ static void a_start_that_meets_a_neighbours_end_is_tried_again(void **state)
 	lab->engine->ops->start_replica(lab->engine, &master);
 	expect_event(lab, ENGINE_REPLICA_STARTED);
 	lab->engine->ops->start_replica(lab->engine, &master);
-	assert_string_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].text, "network n not found");
+	assert_string_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].text,
+			    "network n not found");
 }
 
 static void an_exit_is_told_once_and_after_the_start(void **state)
@@ -495,7 +520,9 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	size_t listing;
 
 	/* The list was made before the exit, and comes after it. */
-	rule_set(lab, 0, (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0, 0 });
+	rule_set(lab, 0,
+		 (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
+				0 });
 	rule_set(lab, 1, (struct rule){ "/events", 200, DIE_MASTER, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "GET /v1.41/networks?", -1, NULL, 0, 1 });
 	client_open(lab);
@@ -508,7 +535,9 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	/* Now with a removal that is answered while the listing is under way. */
 	rule_set(lab, 2, (struct rule){ NULL, 0, NULL, 0, 0 });
 	rule_set(lab, 0, (struct rule){ "DELETE", 204, NULL, 0, 0 });
-	rule_set(lab, 1, (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0, 0 });
+	rule_set(lab, 1,
+		 (struct rule){ "/containers/json", 200, "[{\"State\":\"running\",\"Labels\":" LABELS "}]", 0,
+				0 });
 	up(lab);
 	lab->engine->ops->list(lab->engine);
 	lab->engine->ops->remove_replica(lab->engine, &master);
@@ -525,7 +554,9 @@ static void a_removal_under_way_is_waited_for(void **state)
 {
 	struct lab *lab = *state;
 
-	rule_set(lab, 0, (struct rule){ "DELETE", 409, "{\"message\":\"removal of container x is already in progress\"}", 0, 2 });
+	rule_set(lab, 0,
+		 (struct rule){ "DELETE", 409,
+				"{\"message\":\"removal of container x is already in progress\"}", 0, 2 });
 	up(lab);
 	lab->engine->ops->remove_replica(lab->engine, &master); /* then 404: gone */
 	expect_event(lab, ENGINE_REPLICA_REMOVED);
@@ -536,8 +567,10 @@ static void an_overlapping_block_is_passed_over(void **state)
 {
 	struct lab *lab = *state;
 
-	rule_set(lab, 0, (struct rule){ "POST /v1.41/networks", 403,
-				       "{\"message\":\"Pool overlaps with other one on this address space\"}", 0, 3 });
+	rule_set(lab, 0,
+		 (struct rule){ "POST /v1.41/networks", 403,
+				"{\"message\":\"Pool overlaps with other one on this address space\"}", 0,
+				3 });
 	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"net\"}", 0, 0 });
 	up(lab);
 	lab->engine->ops->create_network(lab->engine, 1, 1);

@@ -57,8 +57,10 @@ static void expect_header(const char *registry, const char *wanted)
 	if (rc)
 		snprintf(plain, sizeof(plain), "!%s", status_name(rc));
 	else if (header)
-		assert_int_equal(sodium_base642bin((unsigned char *)plain, sizeof(plain) - 1, header, strlen(header),
-						   NULL, &length, NULL, sodium_base64_VARIANT_URLSAFE), 0);
+		assert_int_equal(sodium_base642bin((unsigned char *)plain, sizeof(plain) - 1, header,
+						   strlen(header), NULL, &length, NULL,
+						   sodium_base64_VARIANT_URLSAFE),
+				 0);
 	assert_string_equal(plain, wanted);
 	assert_int_equal(rc, err.status);
 }
@@ -94,8 +96,9 @@ static void references_name_their_registry(void **state)
 
 static void references_cannot_leave_their_path(void **state)
 {
-	static const char *const bad[] = { "", "/x", "../x", "a/../b", "a//b", "a b", "a?b", "a#b", "a%2fb", "x:", "x@",
-					   ":x", "@x", "x/", "\xc3\xa9", "a\nb", "-", "." };
+	static const char *const bad[] = { "",	  "/x",	 "../x",     "a/../b", "a//b", "a b",
+					   "a?b", "a#b", "a%2fb",    "x:",     "x@",   ":x",
+					   "@x",  "x/",	 "\xc3\xa9", "a\nb",   "-",    "." };
 	struct image_reference reference;
 	char longest[REFERENCE_SIZE + 1];
 
@@ -121,14 +124,18 @@ static void auths_are_found_by_registry(void **state)
 {
 	(void)state;
 	/* "user:pa:ss" */
-	file_write("config.json",
-		   "{\"auths\":{\"gcr.io\":{\"auth\":\"dXNlcjpwYTpzcw==\"},"
-		   "\"https://reg.example/v2/\":{\"username\":\"u\",\"password\":\"p\"},"
-		   "\"https://index.docker.io/v1/\":{\"auth\":\"dXNlcjpwYTpzcw==\",\"identitytoken\":\"tok\"},"
-		   "\"empty.example\":{},\"bad.example\":{\"auth\":\"***\"},\"nocolon.example\":{\"auth\":\"dXNlcg==\"}}}",
-		   0600);
-	expect_header("gcr.io", "{\"username\":\"user\",\"password\":\"pa:ss\",\"serveraddress\":\"gcr.io\"}");
-	expect_header("reg.example", "{\"username\":\"u\",\"password\":\"p\",\"serveraddress\":\"reg.example\"}");
+	file_write(
+		"config.json",
+		"{\"auths\":{\"gcr.io\":{\"auth\":\"dXNlcjpwYTpzcw==\"},"
+		"\"https://reg.example/v2/\":{\"username\":\"u\",\"password\":\"p\"},"
+		"\"https://index.docker.io/v1/\":{\"auth\":\"dXNlcjpwYTpzcw==\",\"identitytoken\":\"tok\"},"
+		"\"empty.example\":{},\"bad.example\":{\"auth\":\"***\"},\"nocolon.example\":{\"auth\":"
+		"\"dXNlcg==\"}}}",
+		0600);
+	expect_header("gcr.io",
+		      "{\"username\":\"user\",\"password\":\"pa:ss\",\"serveraddress\":\"gcr.io\"}");
+	expect_header("reg.example",
+		      "{\"username\":\"u\",\"password\":\"p\",\"serveraddress\":\"reg.example\"}");
 	expect_header("https://index.docker.io/v1/", "{\"username\":\"user\",\"identitytoken\":\"tok\","
 						     "\"serveraddress\":\"https://index.docker.io/v1/\"}");
 	expect_header("empty.example", "");
@@ -153,7 +160,9 @@ static void a_helper_is_asked_for_its_registry(void **state)
 	(void)state;
 	file_write("docker-credential-good",
 		   "#!/bin/sh\n[ \"$1\" = get ] || exit 1\nread server\n"
-		   "printf '{\"ServerURL\":\"%s\",\"Username\":\"u-%s\",\"Secret\":\"s\"}' \"$server\" \"$server\"\n", 0700);
+		   "printf '{\"ServerURL\":\"%s\",\"Username\":\"u-%s\",\"Secret\":\"s\"}' \"$server\" "
+		   "\"$server\"\n",
+		   0700);
 	file_write("docker-credential-token",
 		   "#!/bin/sh\nprintf '{\"Username\":\"<token>\",\"Secret\":\"tok\"}'\n", 0700);
 	file_write("docker-credential-none",
@@ -163,13 +172,17 @@ static void a_helper_is_asked_for_its_registry(void **state)
 	file_write("docker-credential-flood", "#!/bin/sh\nexec cat /dev/zero\n", 0700);
 	file_write("config.json",
 		   "{\"credsStore\":\"none\",\"credHelpers\":{\"gcr.io\":\"good\",\"tok.example\":\"token\","
-		   "\"bad.example\":\"bad\",\"odd.example\":\"odd\",\"gone.example\":\"gone\",\"path.example\":\"../x\","
+		   "\"bad.example\":\"bad\",\"odd.example\":\"odd\",\"gone.example\":\"gone\",\"path."
+		   "example\":\"../x\","
 		   "\"flood.example\":\"flood\"},"
-		   "\"auths\":{\"file.example\":{\"username\":\"f\",\"password\":\"p\"}}}", 0600);
-	expect_header("gcr.io", "{\"username\":\"u-gcr.io\",\"password\":\"s\",\"serveraddress\":\"gcr.io\"}");
+		   "\"auths\":{\"file.example\":{\"username\":\"f\",\"password\":\"p\"}}}",
+		   0600);
+	expect_header("gcr.io",
+		      "{\"username\":\"u-gcr.io\",\"password\":\"s\",\"serveraddress\":\"gcr.io\"}");
 	expect_header("tok.example", "{\"identitytoken\":\"tok\",\"serveraddress\":\"tok.example\"}");
 	expect_header("other.example", "");
-	expect_header("file.example", "{\"username\":\"f\",\"password\":\"p\",\"serveraddress\":\"file.example\"}");
+	expect_header("file.example",
+		      "{\"username\":\"f\",\"password\":\"p\",\"serveraddress\":\"file.example\"}");
 	expect_header("bad.example", "!FAILED_PRECONDITION");
 	expect_header("odd.example", "!FAILED_PRECONDITION");
 	expect_header("gone.example", "!FAILED_PRECONDITION");
@@ -209,9 +222,14 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	static const char *const names[] = { "config.json", "docker-credential-good", "docker-credential-token",
-					     "docker-credential-none", "docker-credential-bad", "docker-credential-odd",
-					     "docker-credential-flood", "docker-credential-hang",
+	static const char *const names[] = { "config.json",
+					     "docker-credential-good",
+					     "docker-credential-token",
+					     "docker-credential-none",
+					     "docker-credential-bad",
+					     "docker-credential-odd",
+					     "docker-credential-flood",
+					     "docker-credential-hang",
 					     "docker-credential-deaf" };
 
 	(void)state;

@@ -38,8 +38,13 @@ static bool take(void *arg, const struct frames_line *line)
 static void frame(struct text *stream, int number, const char *payload)
 {
 	size_t length = strlen(payload);
-	const unsigned char header[8] = { (unsigned char)number, 0, 0, 0, (unsigned char)(length >> 24),
-					  (unsigned char)(length >> 16), (unsigned char)(length >> 8),
+	const unsigned char header[8] = { (unsigned char)number,
+					  0,
+					  0,
+					  0,
+					  (unsigned char)(length >> 24),
+					  (unsigned char)(length >> 16),
+					  (unsigned char)(length >> 8),
 					  (unsigned char)length };
 
 	text_append(stream, header, sizeof(header));
@@ -134,8 +139,9 @@ static void a_too_long_line_is_cut_into_parts(void **state)
 	frame(&stream, 1, STAMP("01") "0123456789abcdef");
 	frame(&stream, 1, STAMP("01") "ghij\n");
 	frame(&stream, 1, STAMP("02") "01234567\n");
-	expect_lines(&stream, 8, "1@1000000001:01234567+\n1@1000000001:89abcdef+\n1@1000000001:ghij\n"
-				 "1@2000000001:01234567\n");
+	expect_lines(&stream, 8,
+		     "1@1000000001:01234567+\n1@1000000001:89abcdef+\n1@1000000001:ghij\n"
+		     "1@2000000001:01234567\n");
 }
 
 static void a_cut_does_not_split_a_character(void **state)
@@ -147,10 +153,11 @@ static void a_cut_does_not_split_a_character(void **state)
 	frame(&stream, 1, STAMP("02") "abcd\xf0\x9f\x9a\x82xy\n");
 	frame(&stream, 1, STAMP("03") "abcde\xf0\x9f\x9a\x82y\n");
 	frame(&stream, 1, STAMP("04") "\x80\x80\x80\x80\x80\x80\x80\x80\x80\n");
-	expect_lines(&stream, 8, "1@1000000001:abcdefg+\n1@1000000001:\xc3\xa9h\n"
-				 "1@2000000001:abcd\xf0\x9f\x9a\x82+\n1@2000000001:xy\n"
-				 "1@3000000001:abcde+\n1@3000000001:\xf0\x9f\x9a\x82y\n"
-				 "1@4000000001:\x80\x80\x80\x80\x80\x80\x80\x80+\n1@4000000001:\x80\n");
+	expect_lines(&stream, 8,
+		     "1@1000000001:abcdefg+\n1@1000000001:\xc3\xa9h\n"
+		     "1@2000000001:abcd\xf0\x9f\x9a\x82+\n1@2000000001:xy\n"
+		     "1@3000000001:abcde+\n1@3000000001:\xf0\x9f\x9a\x82y\n"
+		     "1@4000000001:\x80\x80\x80\x80\x80\x80\x80\x80+\n1@4000000001:\x80\n");
 }
 
 static void a_last_line_needs_no_newline(void **state)
@@ -200,13 +207,19 @@ static void what_is_no_log_stream_is_refused(void **state)
 		size_t length;
 	} streams[] = {
 		{ "plain text of a terminal\n", 25 },
-		{ "\0\0\0\0\0\0\0\5hello", 13 },                         /* stdin */
-		{ "\3\0\0\0\0\0\0\5hello", 13 },                         /* no such stream */
-		{ "\1\0\0\0\0\0\0\5hello", 13 },                         /* no stamp */
-		{ "\1\0\0\0\0\0\0\7hel lo\n", 15 },                      /* no time */
-		{ "\1\0\0\0\0\0\0\57" "2026-11-20T21:29:51.000000001Z0123456789abcdef \n", 55 }, /* endless stamp */
-		{ "\1\0\0\0\377\377\377\377" "0123456789012345678901234567890123456789 1234", 53 },
-		{ "\1\0\0\0\0\0\0\40" "2026-13-20T21:29:51.000000001Z \n", 40 },
+		{ "\0\0\0\0\0\0\0\5hello", 13 },    /* stdin */
+		{ "\3\0\0\0\0\0\0\5hello", 13 },    /* no such stream */
+		{ "\1\0\0\0\0\0\0\5hello", 13 },    /* no stamp */
+		{ "\1\0\0\0\0\0\0\7hel lo\n", 15 }, /* no time */
+		{ "\1\0\0\0\0\0\0\57"
+		  "2026-11-20T21:29:51.000000001Z0123456789abcdef \n",
+		  55 }, /* endless stamp */
+		{ "\1\0\0\0\377\377\377\377"
+		  "0123456789012345678901234567890123456789 1234",
+		  53 },
+		{ "\1\0\0\0\0\0\0\40"
+		  "2026-13-20T21:29:51.000000001Z \n",
+		  40 },
 	};
 
 	(void)state;
@@ -250,8 +263,13 @@ static void stamps_are_read_with_any_number_of_digits(void **state)
 		{ "2026-11-20T22:29:51.25+01:00", INT64_C(1795210191250000000) },
 		{ "1970-01-01T00:00:00Z", 0 },
 	};
-	static const char *const none[] = { "", "Z", "2026-11-20", "2026-11-20T21:29:5xZ", "2026-11-20T21:29:51.x5Z",
-					    "2026-11-20T21:29:51.0000000001234567890123456789Z", "2026-11-20T21:29:51" };
+	static const char *const none[] = { "",
+					    "Z",
+					    "2026-11-20",
+					    "2026-11-20T21:29:5xZ",
+					    "2026-11-20T21:29:51.x5Z",
+					    "2026-11-20T21:29:51.0000000001234567890123456789Z",
+					    "2026-11-20T21:29:51" };
 	struct frames frames;
 	int64_t ns;
 
@@ -259,7 +277,8 @@ static void stamps_are_read_with_any_number_of_digits(void **state)
 	frames_init(&frames, 1000, take, NULL);
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < sizeof(stamps) / sizeof(stamps[0]); i++) {
-			assert_true(frames_parse_stamp(&frames, stamps[i].stamp, strlen(stamps[i].stamp), &ns));
+			assert_true(
+				frames_parse_stamp(&frames, stamps[i].stamp, strlen(stamps[i].stamp), &ns));
 			assert_int_equal(ns, stamps[i].ns);
 		}
 		for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)

@@ -18,9 +18,18 @@ static const struct replica_key worker = { .job = 12, .attempt = 2, .role = ROLE
 static struct replica_spec spec_of(void)
 {
 	return (struct replica_spec){
-		.key = worker, .project = "demo", .job_id = "train_1", .image = "sha256:abc", .hostname = "host",
-		.alias = "peer", .network = "net1", .address = "10.213.0.5", .nano_cpus = 4000000000,
-		.memory_bytes = 15000000000, .pids_limit = 4096, .stop_grace_s = 30,
+		.key = worker,
+		.project = "demo",
+		.job_id = "train_1",
+		.image = "sha256:abc",
+		.hostname = "host",
+		.alias = "peer",
+		.network = "net1",
+		.address = "10.213.0.5",
+		.nano_cpus = 4000000000,
+		.memory_bytes = 15000000000,
+		.pids_limit = 4096,
+		.stop_grace_s = 30,
 	};
 }
 
@@ -29,7 +38,8 @@ static json_t *at(json_t *value, const char *path)
 	char *copy = strdup(path), *rest = copy, *part;
 
 	while ((part = strsep(&rest, "/")) != NULL)
-		value = json_is_array(value) ? json_array_get(value, (size_t)atoi(part)) : json_object_get(value, part);
+		value = json_is_array(value) ? json_array_get(value, (size_t)atoi(part))
+					     : json_object_get(value, part);
 	free(copy);
 	return value;
 }
@@ -61,10 +71,18 @@ static void a_container_gets_no_privileges(void **state)
 {
 	struct replica_spec spec = spec_of();
 	AUTO(json) json_t *body = docker_container_body("i1", &spec);
-	static const char *const absent[] = { "HostConfig/Binds", "HostConfig/Mounts", "HostConfig/CapAdd",
-					      "HostConfig/PidMode", "HostConfig/IpcMode", "HostConfig/Devices",
-					      "HostConfig/DeviceRequests", "HostConfig/UsernsMode", "User",
-					      "HostConfig/ShmSize", "Entrypoint", "Cmd" };
+	static const char *const absent[] = { "HostConfig/Binds",
+					      "HostConfig/Mounts",
+					      "HostConfig/CapAdd",
+					      "HostConfig/PidMode",
+					      "HostConfig/IpcMode",
+					      "HostConfig/Devices",
+					      "HostConfig/DeviceRequests",
+					      "HostConfig/UsernsMode",
+					      "User",
+					      "HostConfig/ShmSize",
+					      "Entrypoint",
+					      "Cmd" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
@@ -124,7 +142,8 @@ static void gpus_are_asked_for_by_id(void **state)
 	AUTO(json) json_t *body = docker_container_body("i1", &spec);
 
 	expect_at(body, "HostConfig/DeviceRequests",
-		  "[{\"Driver\":\"nvidia\",\"DeviceIDs\":[\"0\",\"3\"],\"Capabilities\":[[\"gpu\",\"compute\",\"utility\"]]}]");
+		  "[{\"Driver\":\"nvidia\",\"DeviceIDs\":[\"0\",\"3\"],\"Capabilities\":[[\"gpu\","
+		  "\"compute\",\"utility\"]]}]");
 	expect_at(body, "Env", "[]");
 }
 
@@ -195,10 +214,14 @@ static void keys_are_read_from_labels(void **state)
 	static const struct {
 		const char *label, *value;
 	} wrong[] = {
-		{ "trainyard.job", "-1" },         { "trainyard.job", "x" },
-		{ "trainyard.job", "99999999999999999999" }, { "trainyard.attempt", "4294967296" },
-		{ "trainyard.pool", "chief" },     { "trainyard.replica", "worker" },
-		{ "trainyard.replica", "worker-" }, { "trainyard.replica", "worker-3x" },
+		{ "trainyard.job", "-1" },
+		{ "trainyard.job", "x" },
+		{ "trainyard.job", "99999999999999999999" },
+		{ "trainyard.attempt", "4294967296" },
+		{ "trainyard.pool", "chief" },
+		{ "trainyard.replica", "worker" },
+		{ "trainyard.replica", "worker-" },
+		{ "trainyard.replica", "worker-3x" },
 		{ "trainyard.replica", "worker-99999999999" },
 	};
 	struct replica_key key;
@@ -218,8 +241,9 @@ static void keys_are_read_from_labels(void **state)
 	assert_false(docker_key_read(NULL, &key));
 }
 
-#define LABELS "{\"trainyard.instance\":\"i1\",\"trainyard.job\":\"12\",\"trainyard.pool\":\"worker\"," \
-	       "\"trainyard.replica\":\"worker-3\",\"trainyard.attempt\":\"2\"}"
+#define LABELS                                                                                               \
+	"{\"trainyard.instance\":\"i1\",\"trainyard.job\":\"12\",\"trainyard.pool\":\"worker\","             \
+	"\"trainyard.replica\":\"worker-3\",\"trainyard.attempt\":\"2\"}"
 #define INSPECTED(state) "{\"Config\":{\"Labels\":" LABELS "},\"State\":{" state "}}"
 
 static struct replica_status inspected(const char *text)
@@ -238,16 +262,19 @@ static void states_are_told_apart(void **state)
 	struct replica_status status;
 
 	(void)state;
-	status = inspected(INSPECTED("\"Status\":\"running\",\"Running\":true,\"StartedAt\":\"2026-11-20T21:29:51.5Z\""));
+	status = inspected(INSPECTED(
+		"\"Status\":\"running\",\"Running\":true,\"StartedAt\":\"2026-11-20T21:29:51.5Z\""));
 	assert_int_equal(status.sight, REPLICA_RUNNING);
-	status = inspected(INSPECTED("\"Status\":\"exited\",\"Running\":false,\"OOMKilled\":true,\"ExitCode\":137,"
-				     "\"StartedAt\":\"2026-11-20T21:29:51.5Z\",\"FinishedAt\":\"2026-11-20T21:29:52Z\""));
+	status = inspected(INSPECTED(
+		"\"Status\":\"exited\",\"Running\":false,\"OOMKilled\":true,\"ExitCode\":137,"
+		"\"StartedAt\":\"2026-11-20T21:29:51.5Z\",\"FinishedAt\":\"2026-11-20T21:29:52Z\""));
 	assert_int_equal(status.sight, REPLICA_EXITED);
 	assert_int_equal(status.exit_code, 137);
 	assert_true(status.out_of_memory);
 	assert_int_equal(status.finished_ns, INT64_C(1795210192000000000));
-	status = inspected(INSPECTED("\"Status\":\"created\",\"Running\":false,\"ExitCode\":128,\"Error\":\"no driver\","
-				     "\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\""));
+	status = inspected(
+		INSPECTED("\"Status\":\"created\",\"Running\":false,\"ExitCode\":128,\"Error\":\"no driver\","
+			  "\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\""));
 	assert_int_equal(status.sight, REPLICA_CREATED);
 	assert_string_equal(status.start_error, "no driver");
 	assert_int_equal(status.exit_code, 0);
@@ -255,9 +282,9 @@ static void states_are_told_apart(void **state)
 
 static void an_end_before_the_start_is_moved_to_it(void **state)
 {
-	struct replica_status status =
-		inspected(INSPECTED("\"Running\":false,\"ExitCode\":0,\"StartedAt\":\"2026-11-20T21:29:51.0006Z\","
-				    "\"FinishedAt\":\"2026-11-20T21:29:51Z\""));
+	struct replica_status status = inspected(
+		INSPECTED("\"Running\":false,\"ExitCode\":0,\"StartedAt\":\"2026-11-20T21:29:51.0006Z\","
+			  "\"FinishedAt\":\"2026-11-20T21:29:51Z\""));
 
 	(void)state;
 	assert_int_equal(status.finished_ns, INT64_C(1795210191000600000));
@@ -265,9 +292,13 @@ static void an_end_before_the_start_is_moved_to_it(void **state)
 
 static void strange_accounts_are_refused(void **state)
 {
-	static const char *const strange[] = { "{}", "{\"State\":{}}", "{\"Config\":{\"Labels\":" LABELS "}}",
+	static const char *const strange[] = { "{}",
+					       "{\"State\":{}}",
+					       "{\"Config\":{\"Labels\":" LABELS "}}",
 					       "{\"Config\":{\"Labels\":" LABELS "},\"State\":[]}",
-					       "{\"Config\":7,\"State\":{}}", "[]", "{" };
+					       "{\"Config\":7,\"State\":{}}",
+					       "[]",
+					       "{" };
 	struct replica_status status;
 	struct network_status network;
 	bool inspect;
@@ -308,11 +339,12 @@ static void only_what_does_not_run_needs_a_closer_look(void **state)
 
 static void networks_are_read_and_owned(void **state)
 {
-	AUTO(json) json_t *networks =
-		read_json("[{\"Id\":\"n1\",\"Labels\":{\"trainyard.instance\":\"i1\",\"trainyard.job\":\"12\"},"
-			  "\"IPAM\":{\"Config\":[{\"Subnet\":\"10.213.1.64/26\",\"Gateway\":\"10.213.1.65\"}]}},"
-			  "{\"Id\":\"n2\",\"Labels\":null,\"IPAM\":{\"Config\":[{\"Subnet\":\"fd00::/64\"},"
-			  "{\"Subnet\":\"172.17.0.0/16\"}]}},{\"IPAM\":{\"Config\":null}},7]");
+	AUTO(json)
+	json_t *networks = read_json(
+		"[{\"Id\":\"n1\",\"Labels\":{\"trainyard.instance\":\"i1\",\"trainyard.job\":\"12\"},"
+		"\"IPAM\":{\"Config\":[{\"Subnet\":\"10.213.1.64/26\",\"Gateway\":\"10.213.1.65\"}]}},"
+		"{\"Id\":\"n2\",\"Labels\":null,\"IPAM\":{\"Config\":[{\"Subnet\":\"fd00::/64\"},"
+		"{\"Subnet\":\"172.17.0.0/16\"}]}},{\"IPAM\":{\"Config\":null}},7]");
 	struct subnet_list taken AUTO_SUBNET_LIST = { 0 };
 	struct network_status status;
 
@@ -330,8 +362,10 @@ static void networks_are_read_and_owned(void **state)
 	assert_int_equal(taken.count, 2);
 }
 
-#define EVENT(action, more) "{\"Type\":\"container\",\"Action\":\"" action "\",\"Actor\":{\"ID\":\"c1\"," \
-	"\"Attributes\":{\"trainyard.job\":\"12\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":\"worker-3\"," \
+#define EVENT(action, more)                                                                                  \
+	"{\"Type\":\"container\",\"Action\":\"" action "\",\"Actor\":{\"ID\":\"c1\","                        \
+	"\"Attributes\":{\"trainyard.job\":\"12\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":"      \
+	"\"worker-3\","                                                                                      \
 	"\"trainyard.attempt\":\"2\"" more "}},\"timeNano\":1795210191000000001}"
 
 static void events_about_containers_are_read(void **state)
@@ -345,7 +379,8 @@ static void events_about_containers_are_read(void **state)
 		{ EVENT("destroy", ""), true, ACTION_DESTROY },
 		{ EVENT("remove", ""), true, ACTION_DESTROY },
 		{ EVENT("start", ""), true, ACTION_OTHER },
-		{ "{\"Type\":\"network\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c1\"}}", false, ACTION_OTHER },
+		{ "{\"Type\":\"network\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c1\"}}", false,
+		  ACTION_OTHER },
 		{ "{\"Type\":\"container\",\"Action\":\"die\"}", false, ACTION_OTHER },
 		{ "{", false, ACTION_OTHER },
 		{ "[]", false, ACTION_OTHER },
@@ -354,7 +389,8 @@ static void events_about_containers_are_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		assert_int_equal(docker_event_read(lines[i].line, strlen(lines[i].line), &event), lines[i].read);
+		assert_int_equal(docker_event_read(lines[i].line, strlen(lines[i].line), &event),
+				 lines[i].read);
 		if (lines[i].read)
 			assert_int_equal(event.action, lines[i].action);
 	}
@@ -369,7 +405,8 @@ static void filters_are_encoded_for_a_query(void **state)
 
 	(void)state;
 	docker_label_filter("i1", &(int64_t){ 12 }, filter);
-	assert_string_equal(filter, "%7B%22label%22:%5B%22trainyard.instance%3Di1%22%2C%22trainyard.job%3D12%22%5D%7D");
+	assert_string_equal(
+		filter, "%7B%22label%22:%5B%22trainyard.instance%3Di1%22%2C%22trainyard.job%3D12%22%5D%7D");
 	docker_query_encode("abc&defghij", small, sizeof(small));
 	assert_string_equal(small, "abc%26");
 }

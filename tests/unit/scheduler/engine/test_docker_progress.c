@@ -16,8 +16,10 @@ static const char stream[] =
 	"{\"status\":\"Pulling fs layer\",\"progressDetail\":{},\"id\":\"aaaaaaaaaaaa\"}\n"
 	"{\"status\":\"Pulling fs layer\",\"progressDetail\":{},\"id\":\"bbbbbbbbbbbb\"}\n"
 	"{\"status\":\"Already exists\",\"progressDetail\":{},\"id\":\"cccccccccccc\"}\n"
-	"{\"status\":\"Downloading\",\"progressDetail\":{\"current\":5000000,\"total\":20000000},\"id\":\"aaaaaaaaaaaa\"}\n"
-	"{\"status\":\"Downloading\",\"progressDetail\":{\"current\":1200000,\"total\":100000000},\"id\":\"bbbbbbbbbbbb\"}\n";
+	"{\"status\":\"Downloading\",\"progressDetail\":{\"current\":5000000,\"total\":20000000},\"id\":"
+	"\"aaaaaaaaaaaa\"}\n"
+	"{\"status\":\"Downloading\",\"progressDetail\":{\"current\":1200000,\"total\":100000000},\"id\":"
+	"\"bbbbbbbbbbbb\"}\n";
 
 static struct progress *fed(const char *data, size_t piece)
 {
@@ -70,8 +72,9 @@ static void a_fetched_layer_counts_in_full(void **state)
 
 static void the_failure_at_the_end_is_kept(void **state)
 {
-	static const char failing[] = "{\"status\":\"Downloading\",\"id\":\"x\"}\n"
-				      "{\"errorDetail\":{\"message\":\"verification failed\"},\"error\":\"v\"}";
+	static const char failing[] =
+		"{\"status\":\"Downloading\",\"id\":\"x\"}\n"
+		"{\"errorDetail\":{\"message\":\"verification failed\"},\"error\":\"v\"}";
 	struct progress *progress = fed(failing, 10);
 
 	(void)state;
@@ -92,8 +95,10 @@ static void a_failure_without_words_is_one(void **state)
 
 static void what_cannot_be_understood_is_passed_over(void **state)
 {
-	struct progress *progress = fed("}{\n[1]\n\n\"x\"\n{\"id\":1,\"status\":2}\n{\"status\":\"Downloading\",\"id\":\"a\","
-					"\"progressDetail\":[]}\n\xff\xfe\n", 3);
+	struct progress *progress =
+		fed("}{\n[1]\n\n\"x\"\n{\"id\":1,\"status\":2}\n{\"status\":\"Downloading\",\"id\":\"a\","
+		    "\"progressDetail\":[]}\n\xff\xfe\n",
+		    3);
 	char *endless = malloc(PROGRESS_LINE_MAX + 100);
 	static const char failing[] = "\n{\"errorDetail\":{\"message\":\"end\"}}\n";
 

@@ -58,7 +58,8 @@ static void a_full_pool_has_no_block(void **state)
 {
 	(void)state;
 	expect_choice("10.213.0.0/16", 26, (const char *const[]){ "10.0.0.0/8", NULL }, NULL);
-	expect_choice("10.213.0.0/25", 26, (const char *const[]){ "10.213.0.0/26", "10.213.0.64/26", NULL }, NULL);
+	expect_choice("10.213.0.0/25", 26, (const char *const[]){ "10.213.0.0/26", "10.213.0.64/26", NULL },
+		      NULL);
 	expect_choice("10.213.0.0/26", 25, (const char *const[]){ NULL }, NULL);
 	expect_choice("255.255.255.0/24", 26,
 		      (const char *const[]){ "255.255.255.0/25", "255.255.255.128/25", NULL }, NULL);
@@ -67,7 +68,8 @@ static void a_full_pool_has_no_block(void **state)
 static void the_end_of_all_addresses_is_no_wall_to_run_into(void **state)
 {
 	(void)state;
-	expect_choice("255.255.255.0/24", 26, (const char *const[]){ "255.255.255.0/25", NULL }, "255.255.255.128/26");
+	expect_choice("255.255.255.0/24", 26, (const char *const[]){ "255.255.255.0/25", NULL },
+		      "255.255.255.128/26");
 }
 
 static void blocks_hold_what_is_asked(void **state)
@@ -87,8 +89,10 @@ static void blocks_hold_what_is_asked(void **state)
 
 static void texts_that_are_no_blocks_are_refused(void **state)
 {
-	static const char *const none[] = { "", "10.0.0.0", "10.0.0.0/33", "10.0.0/8", "10.0.0.0/8x", "fd00::/8",
-					    "300.0.0.0/8", "10.0.0.0/-1", "/8" };
+	static const char *const none[] = {
+		"",	    "10.0.0.0",	   "10.0.0.0/33", "10.0.0/8", "10.0.0.0/8x",
+		"fd00::/8", "300.0.0.0/8", "10.0.0.0/-1", "/8"
+	};
 	struct subnet subnet;
 	char text[SUBNET_TEXT_SIZE];
 
@@ -103,11 +107,12 @@ static void texts_that_are_no_blocks_are_refused(void **state)
 
 static void routes_are_read_but_not_the_default(void **state)
 {
-	static const char table[] = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
-				    "eth0\t00000000\t010011AC\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
-				    "eth0\t0000D50A\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n"
-				    "garbage\n\n"
-				    "tun0\t0101A8C0\t00000000\t0005\t0\t0\t0\tFFFFFFFF\t0\t0\t0";
+	static const char table[] =
+		"Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+		"eth0\t00000000\t010011AC\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+		"eth0\t0000D50A\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n"
+		"garbage\n\n"
+		"tun0\t0101A8C0\t00000000\t0005\t0\t0\t0\tFFFFFFFF\t0\t0\t0";
 	struct subnet_list list AUTO_SUBNET_LIST = { 0 };
 	char text[SUBNET_TEXT_SIZE];
 

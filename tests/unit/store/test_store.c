@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "store/connection.h"
+#include "tests/unit/store/store_testing.h"
+
+static void the_directory_is_the_owners_alone(void **state)
+{
+	(void)state;
+	struct stat info;
+	struct store *store = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	char top[] = "/tmp/trainyard-test-XXXXXX";
+	char dir[128];
+
+	assert_non_null(mkdtemp(top));
+	snprintf(dir, sizeof(dir), "%s/a/b", top);
+	assert_int_equal(store_open(dir, &system_clock, &store, &err), STATUS_OK);
+	assert_int_equal(stat(dir, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0700);
+	store_close(store);
+	directory_remove(dir);
+	snprintf(dir, sizeof(dir), "%s/a", top);
+	rmdir(dir);
+	rmdir(top);
+}
+
+static void a_second_store_on_the_directory_is_refused(void **state)
+{
+	BENCH(state);
+	struct store *second = NULL;
+	char pid[32];
+
+	assert_int_equal(store_open(bench->dir, &bench->clock, &second, &bench->err), STATUS_FAILED_PRECONDITION);
+	snprintf(pid, sizeof(pid), "in use by process %d", (int)getpid());
+	assert_non_null(strstr(bench->err.text, pid));
+	assert_null(second);
+	store_close(bench->store);
+	bench->store = NULL;
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &bench->err), STATUS_OK);
+}
+
+static void the_instance_stays(void **state)
+{
+	BENCH(state);
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s", store_instance(bench->store));
+	assert_int_equal(strlen(name), 8);
+	assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789"), 8);
+	bench_reopen(bench);
+	assert_string_equal(store_instance(bench->store), name);
+}
+
+static void a_directory_that_cannot_be_made_is_told(void **state)
+{
+	(void)state;
+	struct store *store = NULL;
+	struct error err AUTO_ERROR = { 0 };
+
+	assert_int_equal(store_open("/proc/nothing/here", &system_clock, &store, &err), STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(err.text, "/proc/nothing/here"));
+}
+
+static void sql_run(struct bench *bench, const char *file, const char *sql)
+{
+	char path[128];
+	sqlite3 *db = NULL;
+
+	snprintf(path, sizeof(path), "%s/%s", bench->dir, file);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void files_of_others_are_refused(void **state)
+{
+	BENCH(state);
+	struct error err AUTO_ERROR = { 0 };
+
+	store_close(bench->store);
+	bench->store = NULL;
+	sql_run(bench, "state.db", "PRAGMA user_version = 99");
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err), STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(err.text, "newer"));
+	sql_run(bench, "state.db", "PRAGMA user_version = 1; PRAGMA application_id = 7");
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err), STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(err.text, "no database of trainyard"));
+}
+
+static void logs_of_another_state_are_set_aside(void **state)
+{
+	BENCH(state);
+	char path[128];
+
+	store_close(bench->store);
+	bench->store = NULL;
+	snprintf(path, sizeof(path), "%s/state.db", bench->dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &bench->err), STATUS_OK);
+	snprintf(path, sizeof(path), "%s/logs.db.other", bench->dir);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void plan_read(sqlite3 *db, const char *sql, struct text *plan)
+{
+	struct text explain AUTO_TEXT = { 0 };
+	AUTO(query) sqlite3_stmt *query = NULL;
+
+	text_printf(&explain, "EXPLAIN QUERY PLAN %s", sql);
+	if (sqlite3_prepare_v2(db, explain.data, -1, &query, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	text_puts(plan, "");
+	while (sqlite3_step(query) == SQLITE_ROW)
+		text_printf(plan, "%s; ", sqlite3_column_text(query, 3));
+}
+
+/* Every statement against the schema: none reads a whole table. */
+static void each_statement_uses_its_index(void **state)
+{
+	BENCH(state);
+	static const char *const files[CONNECTION_ROLE_COUNT] = {
+		[STATE_WRITER] = "state.db", [STATE_READER] = "state.db", [LOGS_WRITER] = "logs.db", [LOGS_READER] = "logs.db",
+	};
+
+	for (int role = 0; role < CONNECTION_ROLE_COUNT; role++) {
+		char path[128];
+		AUTO(connection) struct connection *connection = NULL;
+
+		snprintf(path, sizeof(path), "%s/%s", bench->dir, files[role]);
+		assert_int_equal(connection_open(path, (enum connection_role)role, &connection, &bench->err), STATUS_OK);
+		for (int id = 0; id < STATEMENT_COUNT; id++) {
+			struct text plan AUTO_TEXT = { 0 };
+			const char *scan;
+
+			if (!(statements[id].roles & 1u << role))
+				continue;
+			plan_read(connection->db, statements[id].sql, &plan);
+			scan = strstr(plan.data, "SCAN ");
+			/* A walk along an index, or over a subquery that is bounded, is meant. */
+			if (scan && !strstr(scan, "USING INDEX") && !strstr(scan, "USING COVERING INDEX") &&
+			    !strstr(scan, "SCAN (subquery"))
+				fail_msg("%s: %s", statements[id].sql, plan.data);
+			if (strstr(plan.data, "TEMP B-TREE"))
+				fail_msg("%s: %s", statements[id].sql, plan.data);
+		}
+	}
+}
+
+static void each_statement_belongs_to_a_file(void **state)
+{
+	(void)state;
+	for (int id = 0; id < STATEMENT_COUNT; id++) {
+		assert_non_null(statements[id].sql);
+		assert_int_not_equal(statements[id].roles, 0);
+	}
+}
+
+/* The pages that are put together for a filter go along the index that serves it. */
+static void pages_of_jobs_use_the_indexes(void **state)
+{
+	BENCH(state);
+	static const struct { const char *where, *index; } pages[] = {
+		{ "", "job_newest (project=?)" },
+		{ " AND (created_us, id) < (:a, :b)", "job_newest (project=? AND created_us<?)" },
+		{ " AND created_us <= :a AND created_us >= :b", "job_newest (project=? AND created_us>? AND created_us<?)" },
+		{ " AND ((state = :f0))", "job_by_state (project=? AND state=?)" },
+		{ " AND (created_us, id) < (:a, :b) AND ((state = :f0))",
+		  "job_by_state (project=? AND state=? AND created_us<?)" },
+		{ " AND ((job_id >= :f0 AND job_id < :f1))", "(project=? AND job_id>? AND job_id<?)" },
+		{ " AND ((job_id = :f0))", "(project=? AND job_id=?)" },
+	};
+	char path[128];
+	AUTO(connection) struct connection *connection = NULL;
+
+	snprintf(path, sizeof(path), "%s/state.db", bench->dir);
+	assert_int_equal(connection_open(path, STATE_READER, &connection, &bench->err), STATUS_OK);
+	for (size_t i = 0; i < COUNT_OF(pages); i++) {
+		struct text sql AUTO_TEXT = { 0 };
+		struct text plan AUTO_TEXT = { 0 };
+
+		text_printf(&sql, "SELECT id, created_us FROM job WHERE project = :project%s"
+			    " ORDER BY created_us DESC, id DESC LIMIT :count", pages[i].where);
+		plan_read(connection->db, sql.data, &plan);
+		if (!strstr(plan.data, pages[i].index))
+			fail_msg("%s: %s", sql.data, plan.data);
+	}
+}
+
+#define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_directory_is_the_owners_alone),
+		WITH_BENCH(a_second_store_on_the_directory_is_refused),
+		WITH_BENCH(the_instance_stays),
+		cmocka_unit_test(a_directory_that_cannot_be_made_is_told),
+		WITH_BENCH(files_of_others_are_refused),
+		WITH_BENCH(logs_of_another_state_are_set_aside),
+		WITH_BENCH(each_statement_uses_its_index),
+		cmocka_unit_test(each_statement_belongs_to_a_file),
+		WITH_BENCH(pages_of_jobs_use_the_indexes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
