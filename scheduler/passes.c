@@ -106,7 +106,7 @@ static void view_replicas(struct job_view *view, const struct job_run *run)
 		const struct replica_run *replica = &run->replicas[i];
 
 		view->count[replica->seen]++;
-		view->stoppable += replica->seen == SEEN_RUNNING && !replica->stop_asked;
+		view->stoppable += replica_is_stoppable(replica);
 		view->removable += replica_is_removable(replica);
 		view->unread += replica_is_unread(replica);
 	}

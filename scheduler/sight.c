@@ -339,7 +339,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	run->dirty = true;
 	switch (event->kind) {
 	case ENGINE_REPLICA_CREATED:
-		if (replica->seen == SEEN_CREATING)
+		if (replica->seen == SEEN_CREATING || replica->seen == SEEN_STARTING)
 			replica->seen = SEEN_CREATED;
 		break;
 	case ENGINE_REPLICA_STARTED:

@@ -63,6 +63,8 @@ void step_close(struct reconciler *reconciler, struct job_run *run);
 void step_clear(struct reconciler *reconciler, struct job_run *run);
 void step_finish(struct reconciler *reconciler, struct job_run *run);
 
+/* Whether a replica runs, or is about to, and was not told to stop. */
+bool replica_is_stoppable(const struct replica_run *replica);
 /* Whether a replica may be removed: nothing of it is still to be read. */
 bool replica_is_removable(const struct replica_run *replica);
 /* Whether output of it is still to be stored. */

@@ -453,7 +453,7 @@ static size_t shared_first(const struct maker *maker, const struct filter_node *
 	size_t shared = 0, others = node->child_count;
 
 	for (const struct filter_node *child = node->child; child; child = child->next) {
-		if (!maker->in_shared && is_shared(maker->schema, child))
+		if (!maker->in_shared && maker->schema->shared_open && is_shared(maker->schema, child))
 			nodes[shared++] = child;
 		else
 			nodes[--others] = child;

@@ -225,7 +225,6 @@ static void *writer_main(void *arg)
 	struct state_writer *writer = arg;
 	struct change *first;
 
-	outbox_hand_over(writer);
 	while ((first = changes_take(writer))) {
 		struct change_scope shared = { 0 };
 		bool committed = changes_commit(writer, first, &shared);
@@ -287,6 +286,7 @@ enum status state_writer_open(struct connection *connection, struct logs_writer 
 	writer->handed = logs_writer_reached(logs);
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->wanted, NULL);
+	outbox_hand_over(writer); /* before anybody can wait for the logs */
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
 		free(writer);
 		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the state writer");

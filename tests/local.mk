@@ -8,11 +8,15 @@ check_PROGRAMS += \
 	tests/unit/api/http/test_pretty \
 	tests/unit/api/http/test_request \
 	tests/unit/api/http/test_router \
+	tests/unit/api/logging/test_entry_list \
+	tests/unit/api/logging/test_entry_write \
+	tests/unit/api/logging/test_log_list \
 	tests/unit/api/message/test_fields_mask \
 	tests/unit/api/message/test_message_names \
 	tests/unit/api/message/test_message_parse \
 	tests/unit/api/message/test_message_query \
 	tests/unit/api/message/test_message_read \
+	tests/unit/api/ml/test_gcloud_bodies \
 	tests/unit/api/ml/test_job_rules \
 	tests/unit/api/ml/test_messages \
 	tests/unit/api/ml/test_rules_cluster \
@@ -20,6 +24,7 @@ check_PROGRAMS += \
 	tests/unit/api/ml/test_rules_labels \
 	tests/unit/api/ml/test_rules_package \
 	tests/unit/api/ml/test_rules_tuning \
+	tests/unit/api/ml/test_to_plan \
 	tests/unit/daemon/test_config \
 	tests/unit/daemon/test_env \
 	tests/unit/daemon/test_error \
@@ -33,9 +38,19 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/test_cluster_spec \
 	tests/unit/scheduler/test_log_line \
+	tests/unit/scheduler/test_machine \
+	tests/unit/scheduler/test_plan \
 	tests/unit/scheduler/test_reconcile \
 	tests/unit/scheduler/test_scheduler \
-	tests/unit/scheduler/test_verdict
+	tests/unit/scheduler/test_verdict \
+	tests/unit/store/test_filter \
+	tests/unit/store/test_job_filter \
+	tests/unit/store/test_jobs \
+	tests/unit/store/test_log_filter \
+	tests/unit/store/test_logs \
+	tests/unit/store/test_outbox \
+	tests/unit/store/test_page_token \
+	tests/unit/store/test_store
 endif
 tests_unit_api_http_test_error_body_SOURCES = tests/unit/api/http/test_error_body.c
 tests_unit_api_http_test_guard_SOURCES = tests/unit/api/http/test_guard.c
@@ -43,11 +58,15 @@ tests_unit_api_http_test_listener_SOURCES = tests/unit/api/http/test_listener.c
 tests_unit_api_http_test_pretty_SOURCES = tests/unit/api/http/test_pretty.c
 tests_unit_api_http_test_request_SOURCES = tests/unit/api/http/test_request.c
 tests_unit_api_http_test_router_SOURCES = tests/unit/api/http/test_router.c
+tests_unit_api_logging_test_entry_list_SOURCES = tests/unit/api/logging/test_entry_list.c
+tests_unit_api_logging_test_entry_write_SOURCES = tests/unit/api/logging/test_entry_write.c
+tests_unit_api_logging_test_log_list_SOURCES = tests/unit/api/logging/test_log_list.c
 tests_unit_api_message_test_fields_mask_SOURCES = tests/unit/api/message/test_fields_mask.c
 tests_unit_api_message_test_message_names_SOURCES = tests/unit/api/message/test_message_names.c
 tests_unit_api_message_test_message_parse_SOURCES = tests/unit/api/message/test_message_parse.c
 tests_unit_api_message_test_message_query_SOURCES = tests/unit/api/message/test_message_query.c
 tests_unit_api_message_test_message_read_SOURCES = tests/unit/api/message/test_message_read.c
+tests_unit_api_ml_test_gcloud_bodies_SOURCES = tests/unit/api/ml/test_gcloud_bodies.c
 tests_unit_api_ml_test_job_rules_SOURCES = tests/unit/api/ml/test_job_rules.c
 tests_unit_api_ml_test_messages_SOURCES = tests/unit/api/ml/test_messages.c
 tests_unit_api_ml_test_rules_cluster_SOURCES = tests/unit/api/ml/test_rules_cluster.c
@@ -55,6 +74,7 @@ tests_unit_api_ml_test_rules_container_SOURCES = tests/unit/api/ml/test_rules_co
 tests_unit_api_ml_test_rules_labels_SOURCES = tests/unit/api/ml/test_rules_labels.c
 tests_unit_api_ml_test_rules_package_SOURCES = tests/unit/api/ml/test_rules_package.c
 tests_unit_api_ml_test_rules_tuning_SOURCES = tests/unit/api/ml/test_rules_tuning.c
+tests_unit_api_ml_test_to_plan_SOURCES = tests/unit/api/ml/test_to_plan.c
 tests_unit_daemon_test_config_SOURCES = tests/unit/daemon/test_config.c
 tests_unit_daemon_test_env_SOURCES = tests/unit/daemon/test_env.c
 tests_unit_daemon_test_error_SOURCES = tests/unit/daemon/test_error.c
@@ -68,6 +88,63 @@ tests_unit_scheduler_engine_test_docker_progress_SOURCES = tests/unit/scheduler/
 tests_unit_scheduler_engine_test_docker_subnet_SOURCES = tests/unit/scheduler/engine/test_docker_subnet.c
 tests_unit_scheduler_test_cluster_spec_SOURCES = tests/unit/scheduler/test_cluster_spec.c
 tests_unit_scheduler_test_log_line_SOURCES = tests/unit/scheduler/test_log_line.c
+tests_unit_scheduler_test_machine_SOURCES = tests/unit/scheduler/test_machine.c
+tests_unit_scheduler_test_plan_SOURCES = tests/unit/scheduler/test_plan.c
 tests_unit_scheduler_test_reconcile_SOURCES = tests/unit/scheduler/test_reconcile.c
 tests_unit_scheduler_test_scheduler_SOURCES = tests/unit/scheduler/test_scheduler.c
 tests_unit_scheduler_test_verdict_SOURCES = tests/unit/scheduler/test_verdict.c
+tests_unit_store_test_filter_SOURCES = tests/unit/store/test_filter.c
+tests_unit_store_test_job_filter_SOURCES = tests/unit/store/test_job_filter.c
+tests_unit_store_test_jobs_SOURCES = tests/unit/store/test_jobs.c
+tests_unit_store_test_log_filter_SOURCES = tests/unit/store/test_log_filter.c
+tests_unit_store_test_logs_SOURCES = tests/unit/store/test_logs.c
+tests_unit_store_test_outbox_SOURCES = tests/unit/store/test_outbox.c
+tests_unit_store_test_page_token_SOURCES = tests/unit/store/test_page_token.c
+tests_unit_store_test_store_SOURCES = tests/unit/store/test_store.c
+tests_unit_scheduler_test_scheduler_SOURCES += tests/support/fake_engine.c
+
+# Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
+fuzz_targets = \
+	tests/fuzz/fuzz_filter \
+	tests/fuzz/fuzz_log_line \
+	tests/fuzz/fuzz_message \
+	tests/fuzz/fuzz_request
+check_PROGRAMS += $(fuzz_targets)
+tests_fuzz_fuzz_filter_SOURCES = tests/fuzz/fuzz_filter.c tests/fuzz/replay.c
+tests_fuzz_fuzz_log_line_SOURCES = tests/fuzz/fuzz_log_line.c tests/fuzz/replay.c
+tests_fuzz_fuzz_message_SOURCES = tests/fuzz/fuzz_message.c tests/fuzz/replay.c
+tests_fuzz_fuzz_request_SOURCES = tests/fuzz/fuzz_request.c tests/fuzz/replay.c
+
+# Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
+if HAVE_CMOCKA
+noinst_PROGRAMS += tests/integration/engine_contract
+endif
+tests_integration_engine_contract_SOURCES = tests/integration/engine_contract.c
+
+# Measurements: `make bench`, with an engine and wrk.
+bench_helpers = tests/bench/seed tests/bench/bare_server
+EXTRA_PROGRAMS += $(bench_helpers)
+CLEANFILES += $(bench_helpers)
+tests_bench_seed_SOURCES = tests/bench/seed.c
+tests_bench_bare_server_SOURCES = tests/bench/bare_server.c
+.PHONY: bench
+bench: trainyard $(bench_helpers)
+	$(srcdir)/tests/bench/bench.py --build $(abs_builddir) $(BENCH_ROWS)
+
+EXTRA_DIST += \
+	tests/bench/bench.py \
+	tests/check_includes.sh \
+	tests/clients \
+	tests/conftest.py \
+	tests/cppcheck.txt \
+	tests/crash \
+	tests/fuzz/corpus \
+	tests/fuzz/run \
+	tests/integration \
+	tests/support \
+	tests/unit/api/logging/logging_testing.h \
+	tests/unit/api/message/json_testing.h \
+	tests/unit/api/message/sample_message.h \
+	tests/unit/api/ml/job_testing.h \
+	tests/unit/store/store_testing.h \
+	tests/unit/testing.h

@@ -269,6 +269,11 @@ void http_start(struct http *http, const struct http_request *request)
 	lane->last = exchange;
 }
 
+bool http_is_queued(const struct http_exchange *exchange)
+{
+	return !exchange->running;
+}
+
 void http_cancel(struct http_exchange *exchange)
 {
 	if (exchange->request.slot)

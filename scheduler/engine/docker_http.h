@@ -71,6 +71,8 @@ void http_set_version(struct http *http, const char *version);
 void http_set_limit(struct http *http, enum http_lane lane, unsigned limit);
 
 void http_start(struct http *http, const struct http_request *request);
+/* Whether it still waits for its turn: nothing of it was sent. */
+bool http_is_queued(const struct http_exchange *exchange);
 /* Ends it without done(). */
 void http_cancel(struct http_exchange *exchange);
 /* After HTTP_PAUSE. Not inside callbacks. */

@@ -24,6 +24,9 @@ struct replica_task {
 	struct replica_key key;
 	json_t *body; /* CREATE */
 	unsigned tries;
+	struct http_exchange *call; /* START: queued or under way */
+	bool stop_wanted;	    /* START: it is not wanted any more, with: */
+	unsigned stop_grace_s;
 	bool announced;		  /* REMOVE: the event was faster than the answer */
 	bool died;		  /* START: it has already exited: */
 	struct docker_event exit; /* START, EXIT */
@@ -211,16 +214,28 @@ static void exit_look(struct docker *docker, const struct docker_event *event)
 	exit_inspect(task);
 }
 
+static void stop_send(struct docker *docker, const struct replica_key *key, unsigned grace_s);
+
 static void start_succeed(struct replica_task *task)
 {
 	struct docker *docker = task->docker;
-	struct docker_event exit = task->exit;
-	bool died = task->died;
+	struct replica_task over = *task;
 
-	emit_key(docker, ENGINE_REPLICA_STARTED, &task->key);
+	emit_key(docker, ENGINE_REPLICA_STARTED, &over.key);
 	task_end(task);
-	if (died)
-		exit_look(docker, &exit);
+	if (over.died)
+		exit_look(docker, &over.exit);
+	else if (over.stop_wanted)
+		stop_send(docker, &over.key, over.stop_grace_s);
+}
+
+/* It was never started: it is what it was before. */
+static void start_drop(struct replica_task *task)
+{
+	if (task->call)
+		http_cancel(task->call);
+	emit_key(task->docker, ENGINE_REPLICA_CREATED, &task->key);
+	task_end(task);
 }
 
 static void start_send(void *arg);
@@ -252,6 +267,7 @@ static void start_send(void *arg)
 		  (struct http_request){ .method = "POST",
 					 .lane = LANE_START,
 					 .timeout_s = START_TIMEOUT_S,
+					 .slot = &((struct replica_task *)arg)->call,
 					 .done = start_done });
 }
 
@@ -272,12 +288,18 @@ static void start_looked(void *arg, const struct http_answer *answer)
 		return;
 	}
 	if (status.sight == REPLICA_CREATED) {
-		start_send(task);
+		if (task->stop_wanted)
+			start_drop(task);
+		else
+			start_send(task);
+		return;
+	}
+	if (status.sight == REPLICA_RUNNING) {
+		start_succeed(task);
 		return;
 	}
 	emit_key(task->docker, ENGINE_REPLICA_STARTED, &task->key);
-	if (status.sight == REPLICA_EXITED)
-		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+	emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
 	task_end(task);
 }
 
@@ -311,19 +333,52 @@ static void stop_done(void *arg, const struct http_answer *answer)
 	task_end(task);
 }
 
-void replica_stop_run(struct docker *docker, struct command *command)
+static void stop_call(struct replica_task *task, unsigned grace_s)
 {
-	struct replica_task *task = task_begin(docker, TASK_STOP, command);
 	char suffix[32];
 
-	if (!task)
-		return;
-	snprintf(suffix, sizeof(suffix), "/stop?t=%u", command->number);
+	snprintf(suffix, sizeof(suffix), "/stop?t=%u", grace_s);
 	task_call(task, suffix,
 		  (struct http_request){ .method = "POST",
 					 .lane = LANE_STOP,
-					 .timeout_s = command->number + STOP_MARGIN_S,
+					 .timeout_s = grace_s + STOP_MARGIN_S,
 					 .done = stop_done });
+}
+
+static void stop_send(struct docker *docker, const struct replica_key *key, unsigned grace_s)
+{
+	struct replica_task *task = task_new(docker, TASK_STOP, key);
+
+	if (task)
+		stop_call(task, grace_s);
+	else
+		emit_replica_failed(docker, ENGINE_FAILED, key, STATUS_INTERNAL, "out of memory");
+}
+
+/* A start that still waits for its turn is taken back; one that is under way is stopped once it is done:
+ * the engine answers a stop that comes before it with "not running". */
+static bool start_revoke(struct docker *docker, const struct command *command)
+{
+	struct replica_task *start = task_find(docker, TASK_START, &command->key);
+
+	if (!start)
+		return false;
+	start->stop_wanted = true;
+	start->stop_grace_s = command->number;
+	if (start->call && http_is_queued(start->call))
+		start_drop(start);
+	return true;
+}
+
+void replica_stop_run(struct docker *docker, struct command *command)
+{
+	struct replica_task *task;
+
+	if (start_revoke(docker, command))
+		return;
+	task = task_begin(docker, TASK_STOP, command);
+	if (task)
+		stop_call(task, command->number);
 }
 
 static void remove_send(void *arg);

@@ -139,7 +139,8 @@ struct engine_ops {
 	void (*remove_network)(struct engine *engine, int64_t job);
 	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
 	void (*start_replica)(struct engine *engine, const struct replica_key *key);
-	/* SIGTERM, and SIGKILL after @grace_s (0: at once). Its end arrives as REPLICA_EXITED. */
+	/* SIGTERM, and SIGKILL after @grace_s (0: at once). Its end arrives as REPLICA_EXITED. A start that was
+	 * asked for and has not begun is taken back: REPLICA_CREATED; one that has begun comes first. */
 	void (*stop_replica)(struct engine *engine, const struct replica_key *key, unsigned grace_s);
 	/* With its anonymous volumes; kills it if it still runs. */
 	void (*remove_replica)(struct engine *engine, const struct replica_key *key);

@@ -38,7 +38,7 @@ CREATE INDEX job_queue ON job (priority DESC, id) WHERE state = 1;
 -- AUTOINCREMENT: logs.db remembers the greatest id it holds, so none may come twice.
 CREATE TABLE outbox (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
-	job INTEGER NOT NULL REFERENCES job (id),
+	job INTEGER NOT NULL,
 	severity INTEGER NOT NULL,
 	time_ns INTEGER NOT NULL,
 	line TEXT NOT NULL

@@ -121,7 +121,7 @@ static void what_cannot_be_understood_is_refused(void **state)
 {
 	BENCH(state);
 	static const char *const bad[] = {
-		"nosuch=1", "state=NOSUCH", "createTime>yesterday", "jobId=", "createTime=~x", "jobId=~\"(\"", "log_id(x)",
+		"nosuch=1", "state=NOSUCH", "createTime>yesterday", "jobId=", "createTime=~x", "jobId=~\"(\"", "log_id(x)", "state=FAILED log_id(x)",
 		"trainingInputs.x=1", "jobId.x=1", "(state=FAILED",
 	};
 	struct job_list list = { 0 };

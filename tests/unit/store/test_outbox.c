@@ -46,6 +46,7 @@ static void lines_check(const struct bench *bench, const char *dir, const char *
 	struct gathering gathering = { .count = 0 };
 
 	copy.clock = (struct clock){ bench_wall_ns, bench_mono_us, &copy };
+	snprintf(copy.dir, sizeof(copy.dir), "%s", dir);
 	assert_int_equal(store_open(dir, &copy.clock, &copy.store, &copy.err), STATUS_OK);
 	/* A commit, so that what was handed over again is trimmed as well; then once more. */
 	for (int times = 0; times < 2; times++) {

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# tests/check_includes.sh: who may include whom. Prints each include that the table does not allow.
+#
+# A row: the files it is about (a pattern of awk; the first that fits counts), then what they may include
+# of ours (patterns, one of which must fit).
+cd "$(dirname "$0")/.." || exit 2
+
+rules='
+^daemon/base/                                   ^daemon/base/
+^daemon/                                        .
+^store/                                         ^store/ ^daemon/base/
+^scheduler/(plan|cluster_spec|machine)[.]       ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^scheduler/engine/                              ^scheduler/engine/ ^scheduler/plan[.]h$ ^daemon/base/
+^scheduler/                                     ^scheduler/[a-z_]+[.]h$ ^scheduler/(step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
+^api/message/                                   ^api/message/ ^daemon/base/
+^api/http/                                      ^api/http/ ^api/message/ ^daemon/base/
+^api/ml/                                        ^api/ml/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^api/logging/                                   ^api/logging/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^api/aiplatform/                                ^api/aiplatform/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^api/storage/                                   ^api/storage/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^api/metadata/                                  ^api/metadata/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^api/emulator/                                  ^api/emulator/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+'
+# A library that only one room may see.
+alone='
+sqlite3.h     ^store/
+curl/curl.h   ^scheduler/engine/
+microhttpd.h  ^api/http/
+'
+
+# shellcheck disable=SC2016  # a program of awk
+find daemon api scheduler store -name '*.[ch]' | sort | RULES=$rules ALONE=$alone xargs awk '
+function complain(text) {
+	printf "%s:%d: %s\n", FILENAME, FNR, text
+	bad++
+}
+BEGIN {
+	rows = split(ENVIRON["RULES"], rule, "\n")
+	count = split(ENVIRON["ALONE"], line, "\n")
+	for (i = 1; i <= count; i++)
+		if (split(line[i], word, /[ \t]+/) == 2)
+			owner[word[1]] = word[2]
+}
+FNR == 1 {
+	if ($0 !~ /SPDX-License-Identifier: Apache-2.0/)
+		complain("does not begin with its SPDX line")
+	allowed = ""
+	for (i = 1; i <= rows && !allowed; i++)
+		if (split(rule[i], word, /[ \t]+/) > 1 && FILENAME ~ word[1])
+			allowed = rule[i]
+	if (!allowed)
+		complain("no row of the table in tests/check_includes.sh is about this file")
+}
+/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+	match($0, /[<"][^>"]*/)
+	name = substr($0, RSTART + 1, RLENGTH - 1)
+	if (name in owner && FILENAME !~ owner[name])
+		complain(name " may be included below " substr(owner[name], 2) " only")
+	if ($0 !~ /"/ || !allowed)
+		next
+	fits = 0
+	count = split(allowed, word, /[ \t]+/)
+	for (i = 2; i <= count; i++)
+		if (name ~ word[i])
+			fits = 1
+	if (!fits)
+		complain("may not include \"" name "\"")
+}
+END { exit bad > 0 }'
