@@ -24,10 +24,16 @@ void job_deinit(struct job *job)
 
 void job_free(struct job *job)
 {
-	if (!job)
+	if (!job || __atomic_fetch_sub(&job->sharers, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	job_deinit(job);
 	free(job);
+}
+
+struct job *job_share(struct job *job)
+{
+	__atomic_add_fetch(&job->sharers, 1, __ATOMIC_RELAXED);
+	return job;
 }
 
 void job_list_deinit(struct job_list *list)
@@ -94,10 +100,19 @@ static enum status fetch_by_id(struct connection *connection, int64_t id, struct
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
 		    struct error *err)
 {
+	uint64_t generation = state_writer_generation(store->state);
 	struct reader reader AUTO_READER = { 0 };
-	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+	enum status rc;
 
-	return rc ? rc : fetch_by_name(reader.connection, project, job_id, ret_job, err);
+	*ret_job = job_cache_find(&store->jobs, project, job_id, generation);
+	if (*ret_job)
+		return STATUS_OK;
+	rc = reader_borrow(&store->state_readers, &reader, err);
+	if (!rc)
+		rc = fetch_by_name(reader.connection, project, job_id, ret_job, err);
+	if (!rc)
+		job_cache_put(&store->jobs, *ret_job, generation);
+	return rc;
 }
 
 enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err)

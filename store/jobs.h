@@ -37,10 +37,15 @@ struct job {
 	bool torn_down;
 
 	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
+
+	unsigned sharers; /* others that hold this struct; see job_share() */
 };
 
 void job_deinit(struct job *job);
+/* Gives up one hold; the last one frees it. */
 void job_free(struct job *job);
+/* One hold more on a job from the heap; it must not be changed any more. Returns @job. Thread: any. */
+struct job *job_share(struct job *job);
 DEFINE_AUTO(job, struct job *, job_free)
 
 /* base64 of 8 bytes, changes with every change of the row; @ret_etag has room for 13 bytes. */
@@ -58,7 +63,7 @@ struct service_line {
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines, size_t line_count,
 		       struct job **ret_job, struct error *err);
 
-/* NOT_FOUND: field name, text naming the job. */
+/* The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
 		    struct error *err);
 

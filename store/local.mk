@@ -8,6 +8,8 @@ libtrainyard_a_SOURCES += \
 	store/filter_functions.h \
 	store/filter_sql.c \
 	store/filter_sql.h \
+	store/job_cache.c \
+	store/job_cache.h \
 	store/job_filter.c \
 	store/job_filter.h \
 	store/job_page.c \

@@ -35,6 +35,7 @@ struct state_writer {
 	bool stopping;
 	void (*wake)(void *arg, int64_t job);
 	void *wake_arg;
+	uint64_t generation; /* commits so far; atomic */
 	int64_t handed;  /* the last outbox row given to the logs; the thread's own */
 	int64_t deleted; /* rows up to here are gone from the outbox */
 };
@@ -167,6 +168,7 @@ static bool changes_commit(struct state_writer *writer, struct change *first, st
 			rc = connection_exec(writer->connection, "COMMIT", &err);
 	}
 	if (!rc) {
+		__atomic_add_fetch(&writer->generation, 1, __ATOMIC_RELEASE);
 		writer->deleted = reached > writer->deleted ? reached : writer->deleted;
 		return true;
 	}
@@ -237,6 +239,11 @@ static void *writer_main(void *arg)
 		changes_answer(writer, first);
 	}
 	return NULL;
+}
+
+uint64_t state_writer_generation(struct state_writer *writer)
+{
+	return __atomic_load_n(&writer->generation, __ATOMIC_ACQUIRE);
 }
 
 enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err)

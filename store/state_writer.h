@@ -37,5 +37,8 @@ void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg,
 /* Runs @run(@arg) and returns once its outcome is durable. UNAVAILABLE when too many wait already. */
 enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err);
 
+/* Grows with every commit, before anyone who waits for it is answered. Thread: any. */
+uint64_t state_writer_generation(struct state_writer *writer);
+
 /* Adds a line of task "service" to the change's transaction. */
 enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line, struct error *err);

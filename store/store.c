@@ -153,6 +153,7 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 		return error_no_memory(err);
 	store->clock = clock;
 	store->lock_fd = -1;
+	job_cache_init(&store->jobs);
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
 	rc = directory_make(state_dir, err);
@@ -170,6 +171,7 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
+	job_cache_deinit(&store->jobs);
 	reader_pool_deinit(&store->state_readers);
 	reader_pool_deinit(&store->logs_readers);
 	state_writer_close(store->state); /* its last lines still go to the logs */

@@ -2,6 +2,7 @@
 #pragma once
 /* store/store_parts.h: what the files of the store share of a struct store. */
 #include "daemon/base/clock.h"
+#include "store/job_cache.h"
 #include "store/page_token.h"
 #include "store/reader_pool.h"
 
@@ -14,6 +15,7 @@ struct store {
 	char instance[9];
 	struct page_key page_key;
 	struct reader_pool state_readers, logs_readers;
+	struct job_cache jobs;
 	struct logs_writer *logs;
 	struct state_writer *state;
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "store/connection.h"
@@ -87,6 +89,44 @@ static void files_of_others_are_refused(void **state)
 	sql_run(bench, "state.db", "PRAGMA user_version = 1; PRAGMA application_id = 7");
 	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err), STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, "no database of trainyard"));
+}
+
+/* No file may grow past what it has: a full disk, as far as SQLite can tell. */
+static void disk_set_full(bool full)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = full ? 16 : limit.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_refuses_changes_and_no_more(void **state)
+{
+	BENCH(state);
+	struct service_line line = { SEVERITY_INFO, "later" };
+	struct job job = job_named("b");
+	struct job *found = NULL;
+	enum status rc;
+
+	job_add(bench, "a");
+	disk_set_full(true);
+	rc = job_insert(bench->store, &job, &line, 1, NULL, &bench->err);
+	assert_int_equal(rc, STATUS_UNAVAILABLE);
+	assert_non_null(bench->err.text);
+	assert_int_equal(job_get(bench->store, "demo", "a", &found, NULL), STATUS_OK);
+	job_free(found);
+	assert_int_equal(job_get(bench->store, "demo", "b", &found, NULL), STATUS_NOT_FOUND);
+	struct log_source *source = task_source(1, "a", "master-replica-0");
+
+	line_add(bench, source, START_NS, SEVERITY_INFO, "kept until there is room");
+	log_source_unref(source);
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_UNAVAILABLE);
+	disk_set_full(false);
+	assert_int_equal(job_insert(bench->store, &job, &line, 1, NULL, &bench->err), STATUS_OK);
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	assert_logs(bench, "", "kept until there is room|later");
 }
 
 static void logs_of_another_state_are_set_aside(void **state)
@@ -198,6 +238,7 @@ int main(void)
 		WITH_BENCH(the_instance_stays),
 		cmocka_unit_test(a_directory_that_cannot_be_made_is_told),
 		WITH_BENCH(files_of_others_are_refused),
+		WITH_BENCH(a_full_disk_refuses_changes_and_no_more),
 		WITH_BENCH(logs_of_another_state_are_set_aside),
 		WITH_BENCH(each_statement_uses_its_index),
 		cmocka_unit_test(each_statement_belongs_to_a_file),
