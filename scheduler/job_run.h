@@ -52,6 +52,7 @@ struct job_run {
 	size_t note_count;
 	bool told_down;      /* the log says that the engine is away */
 	bool told_start;     /* the log says that the program is about to start */
+	bool has_room;       /* QUEUED: its turn has come */
 	bool dirty;          /* something happened since its last step */
 	bool change_pending; /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */

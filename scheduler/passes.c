@@ -120,7 +120,7 @@ static bool job_is_decided(const struct job_run *run)
 	return judgement.verdict != JOB_STATE_UNSPECIFIED;
 }
 
-static struct job_view view_of(const struct scheduler *scheduler, const struct job_run *run, bool has_room)
+static struct job_view view_of(const struct scheduler *scheduler, const struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 	int64_t now_us = clock_mono_us(clock);
@@ -128,7 +128,7 @@ static struct job_view view_of(const struct scheduler *scheduler, const struct j
 	struct job_view view = {
 		.state = row->state,
 		.verdict = row->verdict,
-		.has_room = has_room,
+		.has_room = run->has_room,
 		.touched = row->started_us != 0,
 		.sighted = run->sighted,
 		.expired = job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us,
@@ -145,24 +145,25 @@ static struct job_view view_of(const struct scheduler *scheduler, const struct j
 	return view;
 }
 
-/* Whether no queued job stands before this one, and there is room for one more. */
-static bool has_room(const struct scheduler *scheduler, const struct job_run *run)
+/* The queued job whose turn it is, NULL when there is none or no room: the highest priority, then the oldest. */
+static struct job_run *next_queued(const struct scheduler *scheduler)
 {
+	int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+	struct job_run *next = NULL;
 	unsigned active = 0;
 
-	if (run->row->state != JOB_QUEUED || !scheduler->engine_listed)
-		return false;
+	if (!scheduler->engine_listed)
+		return NULL;
 	for (size_t i = 0; i < scheduler->run_count; i++) {
-		const struct job_run *other = scheduler->runs[i];
-		bool queued = other->row->state == JOB_QUEUED;
+		struct job_run *run = scheduler->runs[i];
 
-		active += !queued || other->change_pending;
-		if (queued && !other->change_pending && other != run && other->plan &&
-		    (other->row->priority > run->row->priority ||
-		     (other->row->priority == run->row->priority && other->row->id < run->row->id)))
-			return false;
+		if (run->row->state != JOB_QUEUED || run->change_pending)
+			active++;
+		else if (run->plan && run->hold_until_us <= now_us &&
+			 (!next || run->row->priority > next->row->priority))
+			next = run;
 	}
-	return active < scheduler->max_active_jobs;
+	return active < scheduler->max_active_jobs ? next : NULL;
 }
 
 /* Learns when the last service lines of a closed job can be read. */
@@ -205,7 +206,7 @@ static void run_steps(struct scheduler *scheduler, struct job_run *run)
 		sight_follow(scheduler, run);
 	ask_last_words(scheduler, run);
 	for (int i = 0; i < STEPS_AT_ONCE && !run->change_pending; i++) {
-		struct job_view view = view_of(scheduler, run, has_room(scheduler, run));
+		struct job_view view = view_of(scheduler, run);
 		enum step step = reconcile_next(&view);
 
 		if (step == STEP_NONE)
@@ -326,9 +327,21 @@ static bool run_is_due(const struct scheduler *scheduler, const struct job_run *
 		return false;
 	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
 		return true;
-	return run->row->state == JOB_QUEUED ||
-	       (run->row->verdict == JOB_STATE_UNSPECIFIED &&
-		job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us);
+	return run->row->verdict == JOB_STATE_UNSPECIFIED &&
+	       job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us;
+}
+
+static void queue_serve(struct scheduler *scheduler)
+{
+	struct job_run *run;
+
+	while ((run = next_queued(scheduler))) {
+		run->has_room = true;
+		run_steps(scheduler, run);
+		run->has_room = false;
+		if (!run->change_pending)
+			return;
+	}
 }
 
 void scheduler_reconcile(struct scheduler *scheduler)
@@ -344,6 +357,7 @@ void scheduler_reconcile(struct scheduler *scheduler)
 			run->hold_until_us = 0;
 			run_steps(scheduler, run);
 		}
+		queue_serve(scheduler);
 		if (!scheduler->pass.count)
 			return;
 		changes_commit(scheduler);

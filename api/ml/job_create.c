@@ -103,6 +103,7 @@ enum status job_create_handle(struct call *call, struct error *err)
 		    plan, &stored, err);
 	if (rc)
 		return rc;
+	stored->position = 0; /* the answer to a create does not tell it */
 	job_render(&call->answer, stored);
 	return STATUS_OK;
 }
