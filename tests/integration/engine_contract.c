@@ -547,7 +547,7 @@ static void replica_ask(struct bench *bench, const struct replica_key *key,
 {
 	json_t *command = json_pack("[sss]", "/bin/sh", "-c", script);
 	char address[32], alias[32];
-	uint32_t ip = network->gateway + 1 + (uint32_t)key->role;
+	uint32_t ip = network->gateway + 1 + (uint32_t)key->role + ROLE_COUNT * key->index;
 	struct replica_spec spec = {
 		.key = *key,
 		.project = "p",
@@ -750,6 +750,34 @@ static void a_stop_gives_grace_and_then_kills(void **state)
 	bench->engine->ops->stop_replica(bench->engine, &worker, 0);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 9);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &worker, 1).replicas[0].exit_code, 137);
+}
+
+/* More are asked to start than are started at a time: those that wait are as if never asked. */
+static void a_start_that_waits_is_taken_back_by_a_stop(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network = network_make(bench, 1);
+	enum { REPLICAS = 12 };
+	struct replica_key keys[REPLICAS];
+	size_t taken_back, started;
+
+	for (unsigned i = 0; i < REPLICAS; i++) {
+		keys[i] = (struct replica_key){ .job = 1, .attempt = 1, .role = ROLE_WORKER, .index = i };
+		replica_make(bench, &keys[i], &network, "sleep 600");
+	}
+	for (unsigned i = 0; i < REPLICAS; i++)
+		bench->engine->ops->start_replica(bench->engine, &keys[i]);
+	expect_event(bench, ENGINE_REPLICA_STARTED, NULL, 1);
+	for (unsigned i = 0; i < REPLICAS; i++)
+		bench->engine->ops->stop_replica(bench->engine, &keys[i], 0);
+	for (unsigned i = 0; i < REPLICAS; i++)
+		bench->engine->ops->remove_replica(bench->engine, &keys[i]);
+	for (unsigned i = 0; i < REPLICAS; i++)
+		expect_event(bench, ENGINE_REPLICA_REMOVED, &keys[i], 1);
+	started = events_count(bench, ENGINE_REPLICA_STARTED);
+	taken_back = events_count(bench, ENGINE_REPLICA_CREATED) - REPLICAS;
+	assert_true(taken_back > 0);
+	assert_true(started + taken_back <= REPLICAS);
 }
 
 static void a_very_long_line_comes_in_parts(void **state)
@@ -1014,6 +1042,7 @@ int main(void)
 		ENGINE_TEST(a_refused_start_says_why),
 		ENGINE_TEST(a_missing_program_exits_with_127),
 		ENGINE_TEST(a_stop_gives_grace_and_then_kills),
+		ENGINE_TEST(a_start_that_waits_is_taken_back_by_a_stop),
 		ENGINE_TEST(a_very_long_line_comes_in_parts),
 		ENGINE_TEST(a_full_sink_holds_the_stream_and_loses_nothing),
 		ENGINE_TEST(logs_continue_from_a_stored_position),
