@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import tarfile
+import tempfile
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -181,15 +182,18 @@ def role_image(role):
 
 def lib(*words, timeout=120):
     """Calls a function of deploy/lib.sh."""
-    return subprocess.run(["sh", "-c", 'root=$1; . "$root/deploy/lib.sh"; shift; "$@"', "lib.sh", str(ROOT), *words],
-                          check=True, timeout=timeout, capture_output=True, text=True)
+    done = subprocess.run(["sh", "-c", 'root=$1; . "$root/deploy/lib.sh"; shift; "$@"', "lib.sh", str(ROOT), *words],
+                          timeout=timeout, capture_output=True, text=True)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
 
 
 class PrivateEngine(Engine):
     """An engine of a test's own, to be stopped and killed; with a network apart from the machine's."""
 
-    def __init__(self, directory):
-        self.directory, self.data = str(directory / "engine"), str(directory / "data")
+    def __init__(self):
+        # A short path: containerd's sockets lie deep below it, and a socket's path has 107 bytes at most.
+        self.top = tempfile.mkdtemp(prefix="tye", dir="/tmp")
+        self.directory, self.data = self.top + "/run", self.top + "/data"
         super().__init__(self.directory + "/docker.sock")
 
     def configure(self, **settings):
@@ -207,3 +211,4 @@ class PrivateEngine(Engine):
 
     def delete(self):
         lib("dockerd_delete", self.directory, self.data)
+        shutil.rmtree(self.top, ignore_errors=True)

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Google's own Node library, pointed at trainyard. Prints one line of JSON a test; see test_clients.py.
+'use strict';
+const assert = require('node:assert/strict');
+const { google } = require('googleapis');
+
+const rootUrl = process.env.TRAINYARD_ENDPOINT + '/';
+const project = process.env.GOOGLE_CLOUD_PROJECT;
+const parent = `projects/${project}`;
+const ml = google.ml({ version: 'v1', rootUrl });
+const logging = google.logging({ version: 'v2', rootUrl });
+const image = 'trainyard-test:1';
+const machine = 'n1-standard-4';
+const prefix = `node_${process.pid}`;
+const nameOf = (id) => `${parent}/jobs/${id}`;
+
+const shell = (text) => ({ imageUri: image, containerCommand: ['sh', '-c'], containerArgs: [text] });
+const quick = (id, more = {}) => ({
+  jobId: id, trainingInput: { region: 'us-central1', masterConfig: shell('echo quick') }, ...more });
+const create = async (requestBody) => (await ml.projects.jobs.create({ parent, requestBody })).data;
+const get = async (id) => (await ml.projects.jobs.get({ name: nameOf(id) })).data;
+
+async function until(id, ...states) {
+  const end = Date.now() + 60000;
+  for (;;) {
+    const job = await get(id);
+    if (states.includes(job.state)) return job;
+    assert.ok(!job.endTime, `${id} ended ${job.state}: ${job.errorMessage}`);
+    assert.ok(Date.now() < end, `${id} is ${job.state}, not ${states}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function refused(call) {
+  try {
+    await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('was not refused');
+}
+
+const tests = {
+  async 'creates a distributed job and follows it to its end'() {
+    const id = `${prefix}_dist`;
+    const job = await create({
+      jobId: id,
+      trainingInput: {
+        scaleTier: 'CUSTOM', region: 'us-central1',
+        masterType: machine, masterConfig: shell('sleep 0.5; echo master here'),
+        workerType: machine, workerCount: '2', workerConfig: shell('echo worker here'),
+        parameterServerType: machine, parameterServerCount: 1, parameterServerConfig: shell('while :; do sleep 0.1; done'),
+      },
+    });
+    assert.equal(job.jobId, id);
+    assert.equal(job.state, 'QUEUED');
+    assert.equal(job.trainingInput.workerCount, '2');
+    const ended = await until(id, 'SUCCEEDED');
+    assert.ok(ended.startTime >= ended.createTime && ended.endTime >= ended.startTime);
+  },
+
+  async 'reads the log of a job'() {
+    const filter = `resource.type="ml_job" AND resource.labels.job_id="${prefix}_dist" AND textPayload:"here"`;
+    const entries = [];
+    let pageToken;
+    do {
+      const { data } = await logging.entries.list({
+        requestBody: { resourceNames: [parent], filter, orderBy: 'timestamp asc', pageSize: 2, pageToken } });
+      entries.push(...(data.entries ?? []));
+      pageToken = data.nextPageToken;
+    } while (pageToken);
+    assert.deepEqual(entries.map((e) => `${e.resource.labels.task_name} ${e.textPayload}`).sort(),
+      ['master-replica-0 master here', 'worker-replica-0 worker here', 'worker-replica-1 worker here']);
+    assert.ok(entries.every((e) => e.severity === 'INFO'));
+  },
+
+  async 'lists jobs by filter, page after page'() {
+    const ids = [0, 1, 2, 3, 4].map((i) => `${prefix}_list_${i}`);
+    for (const id of ids) await create(quick(id));
+    const seen = [];
+    let pageToken;
+    do {
+      const { data } = await ml.projects.jobs.list({ parent, filter: `jobId:${prefix}_list_*`, pageSize: 2, pageToken });
+      assert.ok(data.jobs.length <= 2);
+      seen.push(...data.jobs.map((j) => j.jobId));
+      pageToken = data.nextPageToken;
+    } while (pageToken);
+    assert.deepEqual(seen, ids.reverse());
+    for (const id of ids) await until(id, 'SUCCEEDED');
+  },
+
+  async 'changes labels under an etag'() {
+    const id = `${prefix}_list_0`;
+    const { etag } = await get(id);
+    const patch = (labels) => ml.projects.jobs.patch({
+      name: nameOf(id), updateMask: 'labels,etag', requestBody: { labels, etag } });
+    assert.deepEqual((await patch({ team: 'a' })).data.labels, { team: 'a' });
+    const error = await refused(patch({ team: 'b' }));
+    assert.equal(error.response.status, 409);
+    assert.equal(error.response.data.error.status, 'ABORTED');
+    assert.deepEqual((await get(id)).labels, { team: 'a' });
+  },
+
+  async 'cancels a running job'() {
+    const id = `${prefix}_cancel`;
+    await create({ jobId: id, trainingInput: { region: 'us-central1', masterConfig: shell('while :; do sleep 0.1; done') } });
+    await until(id, 'RUNNING');
+    assert.deepEqual((await ml.projects.jobs.cancel({ name: nameOf(id) })).data, {});
+    await until(id, 'CANCELLED');
+  },
+
+  async 'understands errors'() {
+    const missing = await refused(get(`${prefix}_never`));
+    assert.equal(missing.response.status, 404);
+    assert.equal(missing.response.data.error.status, 'NOT_FOUND');
+    const twice = await refused(create(quick(`${prefix}_list_1`)));
+    assert.equal(twice.response.data.error.status, 'ALREADY_EXISTS');
+    const bad = await refused(create(quick('not-an-id')));
+    assert.equal(bad.response.status, 400);
+    assert.equal(bad.response.data.error.details[0].fieldViolations[0].field, 'job.job_id');
+    const unknown = await refused(create(quick(`${prefix}_x`, { trainingInputs: {} })));
+    assert.match(unknown.message, /Unknown name "trainingInputs"/);
+  },
+};
+
+(async () => {
+  for (const [name, run] of Object.entries(tests)) {
+    let error = null;
+    try {
+      await run();
+    } catch (thrown) {
+      error = thrown.stack ?? String(thrown);
+    }
+    console.log(JSON.stringify({ name, error }));
+  }
+})();

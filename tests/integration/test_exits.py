@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which exit of which replica decides a job, and what the user is told."""
+import pytest
+
+from support.daemon import distributed, script, task_of, text_of
+from support.wait import wait_until
+
+WAIT = "while :; do sleep 0.1; done"
+STUBBORN = 'trap "" TERM; echo stubborn; ' + WAIT
+
+
+def test_a_failing_master_fails_the_job_and_its_last_words_are_told(yard):
+    job_id = yard.create(script('echo fine; echo "Traceback: first" >&2; echo "ValueError: no data" >&2; exit 3'))
+    job = yard.until(job_id, "FAILED")
+    message = job["errorMessage"]
+    assert message.startswith("The replica master 0 exited with a non-zero status of 3."), message
+    assert "Traceback: first\nValueError: no data" in message and "fine" not in message
+    assert "To find out more about why your job exited please check the logs: " in message
+    told = [text for severity, text in yard.service_lines(job_id) if severity == "ERROR"]
+    assert told == [message]
+    assert yard.service_lines(job_id)[-1] == ("INFO", "Job failed.")
+
+
+@pytest.mark.parametrize("role,replica", [("worker", "worker 0"), ("parameterServer", "ps 0"), ("evaluator", "evaluator 0")])
+def test_an_ordinary_failure_of_any_replica_fails_the_job(yard, role, replica):
+    counts = dict(workers=int(role == "worker"), ps_count=int(role == "parameterServer"), evaluators=int(role == "evaluator"))
+    fail = "echo worse >&2; exit 1"
+    job_id = yard.create(distributed(WAIT, fail, fail, fail, **counts))
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith(f"The replica {replica} exited with a non-zero status of 1."), job
+    assert "worse" in job["errorMessage"]
+    assert yard.containers(job_id) == []
+
+
+def test_memory_running_out_is_told_as_such(yard):
+    # Machine types have gigabytes: the test shrinks the container's limit and only then lets it grow.
+    limit = 32 << 20
+    job_id = yard.create(script(f'until grep -qx {limit} /sys/fs/cgroup/memory/memory.limit_in_bytes '
+                                '/sys/fs/cgroup/memory.max 2>/dev/null; do sleep 0.05; done; tail /dev/zero'))
+    yard.engine.call("POST", f"/containers/{yard.container(job_id)}/update", {"Memory": limit, "MemorySwap": limit})
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith(
+        "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)"), job
+
+
+def test_a_kill_from_outside_is_told_with_its_signal(yard):
+    job_id = yard.create(script(WAIT))
+    yard.engine.kill(yard.container(job_id))
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 9(SIGKILL)"), job
+
+
+@pytest.mark.parametrize("code", [134, 139])
+def test_a_crash_that_may_pass_is_tried_again_up_to_three_times(yard, code):
+    job_id = yard.create(script(f"echo attempt; exit {code}"))
+    job = yard.until(job_id, "FAILED", timeout=90)
+    assert yard.lines(job_id) == ["attempt"] * 4
+    assert f"{code - 128}(SIG" in job["errorMessage"] or str(code) in job["errorMessage"], job
+    assert yard.containers(job_id) == []
+
+
+def test_a_crash_that_passes_leaves_no_trace_in_the_verdict(yard):
+    job_id = yard.create(script('trap "exit 134" USR1; echo attempt; sleep 2 & wait; echo made it'))
+    wait_until(lambda: "attempt" in yard.lines(job_id), 30)
+    yard.engine.kill(yard.container(job_id), "SIGUSR1")
+    job = yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id) == ["attempt", "attempt", "made it"]
+    assert "errorMessage" not in job
+
+
+def test_the_masters_end_stops_replicas_that_ignore_sigterm(yard):
+    job_id = yard.create(distributed("sleep 1; echo done", STUBBORN, STUBBORN, workers=1, ps_count=1))
+    job = yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id) == ["done"]
+    assert yard.lines(job_id, "ps-replica-0") == ["stubborn"]
+    assert "errorMessage" not in job
+    assert yard.containers(job_id) == []
+
+
+def test_a_worker_that_ends_well_ends_nothing(yard):
+    job_id = yard.create(distributed("sleep 1; echo master done", "echo worker done", workers=1))
+    yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id) == ["master done"]
+    assert yard.lines(job_id, "worker-replica-0") == ["worker done"]
+
+
+def test_a_command_that_does_not_exist_fails_the_job(yard):
+    job = yard.run(dict(region="us-central1", masterConfig={"imageUri": "trainyard-test:1", "containerCommand": ["/no/such"]}),
+                   expect="FAILED")
+    assert "master 0" in job["errorMessage"] and "/no/such" in job["errorMessage"], job
+
+
+def test_nothing_is_left_of_an_ended_job(yard):
+    for job_input, state in ((script("true"), "SUCCEEDED"), (script("exit 1"), "FAILED"),
+                             (distributed("sleep 0.3", STUBBORN, workers=2), "SUCCEEDED")):
+        job_id = yard.create(job_input)
+        yard.until(job_id, state)
+        assert yard.containers(job_id) == []
+    assert yard.engine.leftovers(yard.read_instance()) == []
+
+
+def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
+    job_id = yard.create(distributed("sleep 1; exit 0", 'trap "echo bye; exit 0" TERM; echo hi; ' + WAIT, workers=1))
+    yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id, "worker-replica-0") == ["hi", "bye"]
+    entries = yard.entries(job_id)
+    assert text_of(entries[-1]) == "Job completed successfully." and task_of(entries[-1]) == "service"

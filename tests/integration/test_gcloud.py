@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real gcloud, pointed here as `trainyard env` says. Runs where gcloud is in PATH or TRAINYARD_GCLOUD names it."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from support.daemon import MACHINE, program
+from support.engine import role_image
+from support.wait import wait_until
+
+GCLOUD = os.environ.get("TRAINYARD_GCLOUD") or shutil.which("gcloud")
+
+pytestmark = pytest.mark.skipif(not GCLOUD, reason="no gcloud in PATH, and TRAINYARD_GCLOUD does not name one")
+
+
+@pytest.fixture(scope="module")
+def gcloud(yard, tmp_path_factory):
+    """Runs `gcloud ai-platform jobs ...`; expects exit code `expect`; returns the finished process."""
+    lines = subprocess.run([program(), "env", "--state-dir", str(yard.state_dir), "--project", yard.project],
+                           check=True, capture_output=True, text=True).stdout
+    pointed = dict(re.findall(r"^export (\w+)=(.*)$", lines, re.MULTILINE))
+    environment = os.environ | pointed | dict(
+        CLOUDSDK_CONFIG=str(tmp_path_factory.mktemp("gcloud")), CLOUDSDK_CORE_DISABLE_USAGE_REPORTING="1",
+        CLOUDSDK_ML_ENGINE_POLLING_INTERVAL="2", CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK="1", PYTHONUNBUFFERED="1")
+
+    def call(*words, expect=0, timeout=180):
+        done = subprocess.run([GCLOUD, "ai-platform", "jobs", *words], capture_output=True, text=True, timeout=timeout,
+                              env=environment, stdin=subprocess.DEVNULL)
+        assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
+        return done
+    return call
+
+
+def one_image(text):
+    """Flags of a job of a master alone, and what follows them."""
+    return ["--master-image-uri", "trainyard-test:1"], ["--", "sh", "-c", text]
+
+
+def submit(gcloud, job_id, text, *flags, **more):
+    image, args = one_image(text)
+    return gcloud("submit", "training", job_id, "--region", "us-central1", *image, *flags, *args, **more)
+
+
+def rows(text):
+    """The rows of a log stream: (severity, task, message)."""
+    found = []
+    for line in text.splitlines():
+        cells = line.split("\t")
+        if len(cells) >= 4:
+            found.append((cells[0].strip(), cells[2].strip(), cells[-1]))
+    return found
+
+
+def messages(text, task):
+    return [message for _, found, message in rows(text) if found == task]
+
+
+def test_the_documentations_distributed_job_is_submitted_described_listed_and_streamed(gcloud, yard):
+    job_id = yard.new_id("gcloud_dist")
+    role = ('case $(cat /image) in ps) trap "exit 0" TERM; while :; do sleep 0.1; done;; '
+            "*) i=0; while [ $i -lt 20 ]; do echo step $i; i=$((i+1)); sleep 0.2; done;; esac")
+    done = gcloud("submit", "training", job_id, "--region", "us-central1", "--scale-tier", "custom",
+                  "--master-machine-type", "complex_model_m", "--master-image-uri", role_image("master"),
+                  "--worker-machine-type", "large_model", "--worker-count", "3", "--worker-image-uri", role_image("worker"),
+                  "--parameter-server-machine-type", "large_model", "--parameter-server-count", "1",
+                  "--parameter-server-image-uri", role_image("ps"),
+                  "--", "--train-files", "gs://my-bucket/train", "an argument with spaces", role)
+    assert f"Job [{job_id}] submitted successfully." in done.stderr
+
+    # Started while the job runs, the stream follows it to its end.
+    streamed = gcloud("stream-logs", job_id, "--polling-interval", "2", "--allow-multiline-logs").stdout
+    described = json.loads(gcloud("describe", job_id, "--format", "json").stdout)
+    assert described["state"] == "SUCCEEDED" and described["trainingInput"]["workerCount"] == "3"
+    assert "SUCCEEDED" in gcloud("describe", job_id, "--summarize").stdout
+    assert job_id in gcloud("list", "--limit", "5").stdout
+
+    for task, image in (("master-replica-0", "master"), ("worker-replica-0", "worker"), ("worker-replica-1", "worker"),
+                        ("worker-replica-2", "worker")):
+        said = messages(streamed, task)
+        assert said == [f"image {image}", "arg --train-files", "arg gs://my-bucket/train", "arg an argument with spaces",
+                        "arg " + role] + [f"step {i}" for i in range(20)], (task, said)
+    assert [m for m in messages(streamed, "service") if m][-1] == "Job completed successfully."
+    assert len(rows(streamed)) == len(yard.entries(job_id))
+
+
+def test_streaming_a_one_second_job_from_its_submission_shows_every_line_once(gcloud, yard):
+    job_id = yard.new_id("gcloud_short")
+    done = submit(gcloud, job_id, "echo first; sleep 1; echo last", "--stream-logs")
+    assert messages(done.stderr, "master-replica-0") == ["first", "last"], done.stderr
+    assert messages(done.stderr, "service")[-1] == "Job completed successfully.", done.stderr
+    assert "state: SUCCEEDED" in done.stdout
+
+
+def test_a_failing_job_ends_the_stream_with_exit_code_1(gcloud, yard):
+    done = submit(gcloud, yard.new_id("gcloud_bad"), "echo oh no >&2; exit 9", "--stream-logs", expect=1)
+    assert ("ERROR", "master-replica-0", "oh no") in rows(done.stderr), done.stderr
+    assert any("non-zero status of 9" in message for message in messages(done.stderr, "service")), done.stderr
+
+
+def test_a_stream_of_one_task_shows_only_that(gcloud, yard):
+    job_id = yard.create(dict(region="us-central1", scaleTier="CUSTOM", masterType=MACHINE, workerType=MACHINE, workerCount=1,
+                              masterConfig={"imageUri": "trainyard-test:1", "containerCommand": ["sh", "-c", "echo m; sleep 0.3"]},
+                              workerConfig={"imageUri": "trainyard-test:1", "containerCommand": ["echo", "w"]}))
+    yard.until(job_id, "SUCCEEDED")
+    done = gcloud("stream-logs", job_id, "--polling-interval", "2", "--task-name", "worker-replica-0")
+    assert [(task, message) for _, task, message in rows(done.stdout)] == [("worker-replica-0", "w")]
+
+
+def test_labels_are_updated_and_cleared(gcloud, yard):
+    job_id = yard.new_id("gcloud_labels")
+    submit(gcloud, job_id, "true", "--labels", "team=a,stage=one")
+    gcloud("update", job_id, "--update-labels", "team=b,new=x", "--remove-labels", "stage")
+    assert yard.job(job_id)["labels"] == {"team": "b", "new": "x"}
+    gcloud("update", job_id, "--clear-labels")
+    assert "labels" not in yard.job(job_id)
+    yard.until(job_id, "SUCCEEDED")
+
+
+def test_a_running_job_is_cancelled_while_it_is_streamed(gcloud, yard):
+    job_id = yard.new_id("gcloud_cancel")
+    ended = []
+    stream = threading.Thread(target=lambda: ended.append(submit(
+        gcloud, job_id, 'trap "echo saved; exit 0" TERM; echo up; while :; do sleep 0.1; done', "--stream-logs", expect=1)))
+    stream.start()
+    wait_until(lambda: yard.get(f"{yard.jobs_path}/{job_id}").status == 200 and "up" in yard.lines(job_id), 60)
+    gcloud("cancel", job_id)
+    stream.join()
+    assert ended and messages(ended[0].stderr, "master-replica-0") == ["up", "saved"], ended
+    assert yard.job(job_id)["state"] == "CANCELLED"
+    gcloud("cancel", job_id)
+
+
+def test_a_config_file_with_everything_in_it_is_submitted(gcloud, yard, tmp_path):
+    config = tmp_path / "job.yaml"
+    config.write_text("""
+labels: {from: file}
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  masterConfig:
+    imageUri: trainyard-test:1
+    containerCommand: [sh, -c]
+    containerArgs: ["echo configured"]
+  scheduling: {maxRunningTime: 3600s, priority: 5}
+""")
+    job_id = yard.new_id("gcloud_config")
+    gcloud("submit", "training", job_id, "--region", "us-central1", "--config", str(config))
+    job = yard.until(job_id, "SUCCEEDED")
+    assert job["labels"] == {"from": "file"} and job["trainingInput"]["scheduling"]["priority"] == 5
+    assert yard.lines(job_id) == ["configured"]
+
+
+ERRORS = [
+    # words after `gcloud ai-platform jobs`, part of what is printed
+    (["describe", "never_was"], "NOT_FOUND: "),
+    (["cancel", "never_was"], "NOT_FOUND: "),
+    (["submit", "training", "with-hyphen", "--region", "us-central1", "--master-image-uri", "x"],
+     "INVALID_ARGUMENT: Field: job.job_id Error: "),
+    (["submit", "training", "bad_region", "--region", "mars", "--master-image-uri", "x"],
+     "INVALID_ARGUMENT: Field: region Error: The provided GCE region 'mars' is not available. Options are ["),
+    (["submit", "prediction", "predict_it", "--region", "us-central1", "--model", "m", "--data-format", "text",
+      "--input-paths", "gs://b/i", "--output-path", "gs://b/o"], "INVALID_ARGUMENT: "),
+]
+
+
+@pytest.mark.parametrize("words,text", ERRORS, ids=[" ".join(w[:3]) for w, _ in ERRORS])
+def test_errors_are_printed_at_once(gcloud, words, text):
+    assert text in gcloud(*words, expect=1, timeout=25).stderr
+
+
+def test_a_second_job_of_the_same_id_is_a_conflict(gcloud, yard):
+    job_id = yard.new_id("gcloud_twice")
+    submit(gcloud, job_id, "true")
+    done = submit(gcloud, job_id, "true", expect=1)
+    assert f"Resource in projects [{yard.project}] is the subject of a conflict: " in done.stderr
+    yard.until(job_id, "SUCCEEDED")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images that are missing, and images that are pulled."""
+from support.daemon import distributed, one_replica, script, text_of
+from support.registry import Registry
+from support.engine import IMAGE
+
+
+def test_offline_a_missing_image_fails_the_job_in_clear_words(yard):
+    job = yard.run(one_replica(image="no-such-image:7"), expect="FAILED")
+    assert "no-such-image:7" in job["errorMessage"], job
+    assert "offline" in job["errorMessage"], job
+    assert yard.containers(job["jobId"]) == []
+
+
+def test_a_registry_that_cannot_be_reached_fails_the_job_in_the_engines_words(new_daemon):
+    daemon = new_daemon().start()
+    job = daemon.run(one_replica(image="127.0.0.1:9/some/image:1"), expect="FAILED")
+    assert "127.0.0.1:9/some/image:1" in job["errorMessage"], job
+
+
+def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine):
+    daemon = new_daemon().start()
+    with Registry() as registry:
+        registry.push(engine, IMAGE, "team/trainer", "1")
+        image = f"127.0.0.1:{registry.port}/team/trainer:1"
+        jobs = [daemon.create(distributed("echo pulled; sleep 0.2", "echo too", workers=1, image=image)) for _ in range(3)]
+        try:
+            for job_id in jobs:
+                daemon.until(job_id, "SUCCEEDED")
+                assert daemon.lines(job_id) == ["pulled"] and daemon.lines(job_id, "worker-replica-0") == ["too"]
+        finally:
+            engine.remove_image(image)
+        assert registry.blobs_served == len(set(registry.blobs_asked)), registry.blobs_asked
+    assert any("team/trainer" in text_of(e) for e in daemon.entries(jobs[0]) if text_of(e)), daemon.service_lines(jobs[0])
+
+
+def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path):
+    with Registry(user="me", password="secret") as registry:
+        registry.push(engine, IMAGE, "private/trainer", "1")
+        host = f"127.0.0.1:{registry.port}"
+        image = f"{host}/private/trainer:1"
+        config = tmp_path / "docker"
+        config.mkdir()
+        (config / "config.json").write_text('{"auths": {"%s": {"auth": "bWU6c2VjcmV0"}}}' % host)
+        stranger, friend = new_daemon("--docker-config", str(tmp_path / "none")), new_daemon("--docker-config", str(config))
+        try:
+            job = stranger.start().run(one_replica("true", image=image), expect="FAILED")
+            assert image in job["errorMessage"], job
+            friend.start().run(one_replica("true", image=image))
+        finally:
+            engine.remove_image(image)
+
+
+def test_a_job_keeps_its_image_when_the_tag_goes(yard, engine):
+    engine.call("POST", f"/images/{IMAGE}/tag?repo=trainyard-test-moving&tag=1")
+    job_id = yard.create(script("sleep 0.5; echo still here", image="trainyard-test-moving:1"))
+    yard.until(job_id, "RUNNING", "SUCCEEDED")
+    engine.remove_image("trainyard-test-moving:1")
+    yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id) == ["still here"]

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program itself: its commands, options, exit codes, signals and state directory."""
+import os
+import re
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from support.daemon import program, script
+from support.wait import wait_until
+
+
+def run(*words, env=None, timeout=30):
+    return subprocess.run([program(), *words], capture_output=True, text=True, timeout=timeout,
+                          env=dict(os.environ, **(env or {})))
+
+
+def test_version_names_the_program():
+    result = run("version")
+    assert result.returncode == 0 and re.match(r"trainyard \d+\.\d+", result.stdout)
+
+
+def test_help_lists_every_option():
+    result = run("serve", "--help")
+    assert result.returncode == 0
+    for option in ("--listen", "--state-dir", "--engine", "--config", "--project"):
+        assert option in result.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["frobnicate"], ["serve", "--listen", "nowhere"], ["serve", "--no-such-option"],
+                                   ["serve", "--engine", "tcp://127.0.0.1:1"], ["serve", "--config", "/no/such/file"],
+                                   ["serve", "--stop-grace", "soon"], ["env", "--shell", "csh"], ["version", "more"]])
+def test_wrong_usage_is_one_line_and_exit_code_2(words, tmp_path):
+    result = run(*words, env={"XDG_STATE_HOME": str(tmp_path), "TRAINYARD_STATE_DIR": str(tmp_path)})
+    assert result.returncode == 2 and result.stdout == "", result
+    assert result.stderr.count("\n") == 1 and result.stderr.startswith("trainyard"), result.stderr
+
+
+def test_options_come_from_the_environment_and_a_file_too(tmp_path):
+    config = tmp_path / "config"
+    config.write_text("# a comment\nproject = from-file\nregion = europe-west4\n")
+    result = run("env", "--config", str(config), "--listen", "127.0.0.1:9", env={"TRAINYARD_PROJECT": "from-environment"})
+    assert "export CLOUDSDK_CORE_PROJECT=from-environment\n" in result.stdout
+    assert "export CLOUDSDK_COMPUTE_REGION=europe-west4\n" in result.stdout
+    config.write_text("nonsense = 1\n")
+    result = run("env", "--config", str(config))
+    assert result.returncode == 2 and str(config) in result.stderr and "nonsense" in result.stderr
+
+
+def test_env_points_clients_at_a_running_daemon(new_daemon):
+    daemon = new_daemon().start()
+    result = run("env", "--state-dir", str(daemon.state_dir), "--project", "some-project")
+    shell = subprocess.run(["sh", "-c", 'eval "$1"; env', "sh", result.stdout], capture_output=True, text=True, check=True)
+    for line in (f"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML={daemon.base}/", f"CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING={daemon.base}/",
+                 "CLOUDSDK_CORE_PROJECT=some-project", "CLOUDSDK_AUTH_DISABLE_CREDENTIALS=true"):
+        assert line + "\n" in shell.stdout, shell.stdout
+
+
+def test_two_daemons_never_share_a_state_directory(new_daemon, engine):
+    first = new_daemon().start()
+    second = subprocess.run([program(), "serve", "--listen", "127.0.0.1:0", "--state-dir", str(first.state_dir),
+                             "--engine", engine.host], capture_output=True, text=True, timeout=30)
+    assert second.returncode in (1, 2) and second.stdout == ""
+    last = second.stderr.strip().splitlines()[-1]
+    assert str(first.state_dir) in last, second.stderr
+    assert first.get("/healthz").status == 200
+
+
+def test_a_taken_port_is_told(tmp_path, engine):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("serve", "--listen", f"127.0.0.1:{port}", "--state-dir", str(tmp_path), "--engine", engine.host)
+    assert result.returncode == 1 and str(port) in result.stderr, result
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(new_daemon, how):
+    daemon = new_daemon().start()
+    daemon.stop(how)
+
+
+def test_stopping_leaves_jobs_running_and_the_next_start_adopts_them(new_daemon):
+    daemon = new_daemon("--offline").start()
+    job_id = daemon.create(script("i=0; while [ $i -lt 30 ]; do echo line $i; i=$((i+1)); sleep 0.1; done"))
+    container = daemon.container(job_id)
+    wait_until(lambda: "line 2" in daemon.lines(job_id), 30)
+    daemon.stop()
+    assert daemon.engine.inspect(container)["State"]["Running"]
+    daemon.start()
+    daemon.until(job_id, "SUCCEEDED")
+    assert daemon.lines(job_id) == [f"line {i}" for i in range(30)]
+
+
+def test_stop_jobs_stops_them(new_daemon):
+    daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1").start()
+    job_id = daemon.create(script('trap "" TERM; while :; do sleep 0.1; done'))
+    daemon.until(job_id, "RUNNING")
+    daemon.stop()
+    assert daemon.engine.leftovers(daemon.read_instance()) == []
+
+
+def test_deleting_the_state_directory_resets_everything(new_daemon):
+    daemon = new_daemon("--offline").start()
+    daemon.run(script("true"), job_id="the_job")
+    daemon.stop()
+    subprocess.run(["rm", "-rf", str(daemon.state_dir)], check=True)
+    daemon.start()
+    assert daemon.get(daemon.jobs_path).json == {}
+    daemon.run(script("true"), job_id="the_job")
+
+
+def test_containers_of_a_forgotten_state_are_left_to_their_owner(new_daemon):
+    """Another instance's containers are not this one's business."""
+    owner, other = new_daemon("--offline").start(), new_daemon("--offline")
+    job_id = owner.create(script("while :; do sleep 0.1; done"))
+    container = owner.container(job_id)
+    other.start()
+    other.run(script("true"))
+    assert owner.engine.inspect(container)["State"]["Running"]
+    owner.cancel(job_id)
+    owner.until(job_id, "CANCELLED")
+
+
+def test_memory_and_start_are_small(new_daemon):
+    daemon = new_daemon().start()
+    with open(f"/proc/{daemon.process.pid}/maps") as maps:
+        if "asan" in maps.read():
+            pytest.skip("sanitizers need memory of their own")
+    with open(f"/proc/{daemon.process.pid}/status") as status:
+        rss_kb = int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
+    assert rss_kb <= 16 * 1024, rss_kb
