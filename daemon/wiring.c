@@ -173,6 +173,9 @@ static void jobs_stop(struct wiring *wiring)
 
 void wiring_close(struct wiring *wiring, bool stop_jobs)
 {
+	/* First of all: what is submitted while jobs are being stopped would be left running. */
+	listener_close(wiring->listener, REQUESTS_END_MS);
+	wiring->listener = NULL;
 	if (stop_jobs)
 		jobs_stop(wiring);
 	parts_close(wiring);

@@ -23,13 +23,14 @@ static void replicas_free(struct job_run *run)
 	run->replica_count = 0;
 }
 
-void job_run_notes_clear(struct job_run *run)
+void job_run_notes_cut(struct job_run *run, size_t kept)
 {
-	for (size_t i = 0; i < run->note_count; i++)
-		free(run->notes[i].text);
+	while (run->note_count > kept)
+		free(run->notes[--run->note_count].text);
+	if (run->note_count)
+		return;
 	free(run->notes);
 	run->notes = NULL;
-	run->note_count = 0;
 }
 
 void job_run_free(struct job_run *run)
@@ -37,7 +38,7 @@ void job_run_free(struct job_run *run)
 	if (!run)
 		return;
 	replicas_free(run);
-	job_run_notes_clear(run);
+	job_run_notes_cut(run, 0);
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(run->image_ids[role]);
 	plan_free(run->plan);

@@ -54,6 +54,7 @@ struct job_run {
 	bool told_start;     /* the log says that the program is about to start */
 	bool has_room;       /* QUEUED: its turn has come */
 	bool dirty;          /* something happened since its last step */
+	bool stale;          /* the stored row may say more than ours */
 	bool change_pending; /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
 	int64_t hold_until_us; /* monotonic: no step before that */
@@ -72,7 +73,8 @@ void job_run_rewind(struct job_run *run);
 void job_run_unsee(struct job_run *run);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
 void job_run_say(struct job_run *run, int severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void job_run_notes_clear(struct job_run *run);
+/* Forgets all notes but the first @kept. */
+void job_run_notes_cut(struct job_run *run, size_t kept);
 
 /* The outcomes of its replicas judged; the message is the caller's. */
 struct judgement job_run_judge(const struct job_run *run);

@@ -26,6 +26,7 @@ struct planned_change *pass_add(struct pass *pass, struct job_run *run, enum job
 	if (!planned)
 		return NULL;
 	planned->run = run;
+	planned->note_mark = run->note_count;
 	planned->change = (struct job_change){ .job = run->row->id, .from = run->row->state, .to = to };
 	run->change_pending = true;
 	return planned;

@@ -237,40 +237,36 @@ static bool change_complete(struct planned_change *planned)
 	return true;
 }
 
-static enum status row_reload(struct scheduler *scheduler, struct job_run *run, struct error *err)
+/* False when the row cannot be read now: no step may be taken from the old one. */
+static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 {
 	AUTO(job) struct job *row = NULL;
-	enum status rc = job_get_by_id(scheduler->reconciler.store, run->row->id, &row, err);
+	struct error err AUTO_ERROR = { 0 };
 
-	if (rc)
-		return rc;
+	if (job_get_by_id(scheduler->reconciler.store, run->row->id, &row, &err)) {
+		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id, err.text ? err.text : "");
+		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
+		return false;
+	}
+	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED)
+		run->sighted = scheduler->engine_listed;
 	job_free(run->row);
 	run->row = TAKE(row);
-	return STATUS_OK;
+	run->stale = false;
+	if (run->replica_count && run->replicas[0].key.attempt != run->row->attempt)
+		job_run_rewind(run);
+	return true;
 }
 
 /* The change is stored, or was refused because a client changed the job meanwhile: the row tells. */
-static void change_settle(struct scheduler *scheduler, const struct planned_change *planned)
+static void change_settle(const struct planned_change *planned)
 {
 	struct job_run *run = planned->run;
-	bool applied = planned->change.applied;
-	struct error err AUTO_ERROR = { 0 };
 
 	run->change_pending = false;
-	run->dirty = true;
-	if (applied)
-		job_run_notes_clear(run);
-	if (row_reload(scheduler, run, &err)) {
-		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id, err.text ? err.text : "");
-		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
-		return;
-	}
-	if (applied && planned->change.from == JOB_QUEUED)
-		run->sighted = scheduler->engine_listed;
-	if (applied && planned->change.retries)
-		job_run_rewind(run);
-	if (job_state_is_final(run->row->state))
-		scheduler_remove(scheduler, run);
+	run->dirty = run->stale = true;
+	/* A step that did not take place says nothing: it says it when it does. */
+	job_run_notes_cut(run, planned->change.applied ? 0 : planned->note_mark);
 }
 
 static void changes_refused(struct scheduler *scheduler, const struct error *err)
@@ -280,9 +276,8 @@ static void changes_refused(struct scheduler *scheduler, const struct error *err
 	log_event(LOG_ERROR, "changes-unstored", "count=%zu error=\"%s\"", scheduler->pass.count,
 		  err->text ? err->text : "");
 	for (size_t i = 0; i < scheduler->pass.count; i++) {
-		scheduler->pass.planned[i].run->change_pending = false;
+		change_settle(&scheduler->pass.planned[i]);
 		scheduler->pass.planned[i].run->hold_until_us = until_us;
-		scheduler->pass.planned[i].run->dirty = true;
 	}
 }
 
@@ -315,7 +310,7 @@ static void changes_commit(struct scheduler *scheduler)
 		changes_refused(scheduler, &err);
 	else
 		for (size_t i = 0; i < scheduler->pass.count; i++)
-			change_settle(scheduler, &scheduler->pass.planned[i]);
+			change_settle(&scheduler->pass.planned[i]);
 	pass_clear(&scheduler->pass);
 }
 
@@ -329,6 +324,20 @@ static bool run_is_due(const struct scheduler *scheduler, const struct job_run *
 		return true;
 	return run->row->verdict == JOB_STATE_UNSPECIFIED &&
 	       job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us;
+}
+
+/* Steps of one run, from what the store says of it. False when its end is stored: it is gone then. */
+static bool run_serve(struct scheduler *scheduler, struct job_run *run)
+{
+	run->hold_until_us = 0;
+	if (run->stale && !row_refresh(scheduler, run))
+		return true;
+	if (job_state_is_final(run->row->state)) {
+		scheduler_remove(scheduler, run);
+		return false;
+	}
+	run_steps(scheduler, run);
+	return true;
 }
 
 static void queue_serve(struct scheduler *scheduler)
@@ -349,13 +358,11 @@ void scheduler_reconcile(struct scheduler *scheduler)
 	do {
 		int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 
-		for (size_t i = 0; i < scheduler->run_count; i++) {
+		for (size_t i = 0; i < scheduler->run_count;) {
 			struct job_run *run = scheduler->runs[i];
+			bool stays = !run_is_due(scheduler, run, now_us) || run_serve(scheduler, run);
 
-			if (!run_is_due(scheduler, run, now_us))
-				continue;
-			run->hold_until_us = 0;
-			run_steps(scheduler, run);
+			i += stays;
 		}
 		queue_serve(scheduler);
 		if (!scheduler->pass.count)

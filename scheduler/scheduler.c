@@ -48,6 +48,7 @@ void scheduler_post(struct scheduler *scheduler, struct happening *happening)
 		return;
 	}
 	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->idle = false;
 	*scheduler->last = happening;
 	scheduler->last = &happening->next;
 	pthread_cond_broadcast(&scheduler->changed);
@@ -71,17 +72,16 @@ static void job_woken(struct scheduler *scheduler, int64_t job)
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(job) struct job *row = NULL;
 
+	if (run) {
+		run->dirty = run->stale = true;
+		return;
+	}
 	if (job_get_by_id(scheduler->reconciler.store, job, &row, &err)) {
 		log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
 		return;
 	}
-	if (run) {
-		job_free(run->row);
-		run->row = TAKE(row);
-		run->dirty = true;
-	} else if (!job_state_is_final(row->state)) {
+	if (!job_state_is_final(row->state))
 		scheduler_add(scheduler, TAKE(row), &err);
-	}
 }
 
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)

@@ -35,7 +35,7 @@ struct scheduler {
 	struct job_run **runs; /* by id */
 	size_t run_count, run_size;
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
-	int64_t engine_lost_ns; /* wall clock of the last loss; 0: none */
+	int64_t engine_lost_ns, engine_back_ns; /* wall clock of the last loss, and of the return; 0: none */
 
 	pthread_t thread;
 	bool started;

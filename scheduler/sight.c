@@ -56,7 +56,7 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 	}
 }
 
-/* Whether an exit is the engine's doing rather than the program's: it was killed after the engine went
+/* Whether an exit is the engine's doing rather than the program's: it was killed while the engine was
  * away, or died together with the machine. */
 static bool exit_is_loss(const struct scheduler *scheduler, const struct replica_status *status, bool at_adoption)
 {
@@ -66,7 +66,7 @@ static bool exit_is_loss(const struct scheduler *scheduler, const struct replica
 	if (at_adoption && status->exit_code == ENGINE_LOST_EXIT)
 		return true;
 	return killed && !status->out_of_memory && scheduler->engine_lost_ns &&
-	       status->finished_ns >= scheduler->engine_lost_ns;
+	       status->finished_ns >= scheduler->engine_lost_ns && status->finished_ns <= scheduler->engine_back_ns;
 }
 
 static void fold_exit(struct scheduler *scheduler, struct replica_run *replica, const struct replica_status *status,
@@ -215,6 +215,7 @@ static void engine_text_set(struct scheduler *scheduler, bool answers, const cha
 static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 {
 	scheduler->engine_up = true;
+	scheduler->engine_back_ns = clock_wall_ns(scheduler->reconciler.clock);
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	for (size_t i = 0; i < scheduler->run_count; i++) {

@@ -11,6 +11,7 @@ enum {
 	ATTEMPTS_TRANSIENT = 4, /* the first and three more */
 	ATTEMPTS_LOST = 3,
 	SIGNAL_BASE = 128,
+	TAIL_BYTES_MAX = 16 * 1024,
 };
 
 static bool exit_is_transient(int code)
@@ -101,13 +102,34 @@ struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count
 	return (struct judgement){ .verdict = JOB_STATE_UNSPECIFIED };
 }
 
+bool sentences_blame(const char *sentences, enum role role, unsigned index)
+{
+	char start[64];
+	size_t length = (size_t)snprintf(start, sizeof(start), "The replica %s %u ", role_name(role), index);
+	const char *found = strstr(sentences, start);
+
+	return found && (strncmp(found + length, "exited ", 7) == 0 || strncmp(found + length, "ran ", 4) == 0);
+}
+
+/* The end of a long text, from the beginning of a character on. */
+static const char *end_of(const char *tail)
+{
+	size_t length = strlen(tail);
+
+	if (length <= TAIL_BYTES_MAX)
+		return tail;
+	for (tail += length - TAIL_BYTES_MAX; (*tail & 0xc0) == 0x80; tail++)
+		continue;
+	return tail;
+}
+
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number, const char *job_id)
 {
 	struct text text AUTO_TEXT = { 0 };
 
 	text_puts(&text, sentences);
 	if (stderr_tail && *stderr_tail)
-		text_printf(&text, "\n%s", stderr_tail);
+		text_printf(&text, "\n%s", end_of(stderr_tail));
 	/* Source: transcripts of failed jobs; the shape that tools search for. */
 	text_printf(&text,
 		    "\n\nTo find out more about why your job exited please check the logs: "

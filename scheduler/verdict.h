@@ -40,6 +40,9 @@ struct judgement {
 /* @attempt: which try of the whole job these are the outcomes of, from 1. The message is the caller's. */
 struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count, unsigned attempt);
 
+/* Whether a judgement's sentences say that this replica ended by itself, so that its stderr tells more. */
+bool sentences_blame(const char *sentences, enum role role, unsigned index);
+
 /* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr,
- * and where to look further. The caller frees. */
+ * (of that the last 16 KiB), and where to look further. The caller frees. */
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number, const char *job_id);

@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "daemon/base/log.h"
 #include "store/log_source.h"
 
 static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value, struct error *err)
@@ -219,18 +220,39 @@ static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, str
 	return statement_run(insert, err);
 }
 
+/* A record that is itself at fault is left out: the others are not to suffer for it. */
+static enum status records_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+				 struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, ENTRY_INSERT);
+	struct error first AUTO_ERROR = { 0 };
+	struct log_cursor cursor = { 0 };
+	struct log_item *item;
+	size_t lost = 0;
+
+	bind_int(insert, ":received", received_ns);
+	while ((item = log_queue_next(queue, &cursor))) {
+		struct error own AUTO_ERROR = { 0 };
+		enum status rc = item_write(batch, insert, item, &own);
+
+		if (!rc)
+			continue;
+		if (rc != STATUS_INTERNAL || sqlite3_get_autocommit(batch->connection->db))
+			return error_move(err, &own);
+		if (lost++ == 0)
+			error_move(&first, &own);
+	}
+	if (lost)
+		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", lost, first.text ? first.text : "");
+	return STATUS_OK;
+}
+
 static enum status items_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			       struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, ENTRY_INSERT);
-	struct log_cursor cursor = { 0 };
-	struct log_item *item;
 	int64_t sequence = batch->sequence, reached = batch->reached;
-	enum status rc = STATUS_OK;
+	enum status rc = records_write(batch, queue, received_ns, err);
 
-	bind_int(insert, ":received", received_ns);
-	while (!rc && (item = log_queue_next(queue, &cursor)))
-		rc = item_write(batch, insert, item, err);
 	if (!rc)
 		rc = reaches_write(batch, err);
 	if (!rc && batch->sequence != sequence)
@@ -254,6 +276,7 @@ static bool has_lines(const struct log_queue *queue)
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err)
 {
+	int64_t sequence = batch->sequence, reached = batch->reached;
 	/* What state.db will forget because of this batch must have reached the disk. */
 	const char *synchronous = has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
 	enum status rc = connection_exec(batch->connection, synchronous, err);
@@ -268,6 +291,8 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 		return STATUS_OK;
 	if (!sqlite3_get_autocommit(batch->connection->db))
 		connection_exec(batch->connection, "ROLLBACK", NULL);
+	batch->sequence = sequence;
+	batch->reached = reached;
 	standing_read(batch, NULL);
 	return rc;
 }

@@ -54,19 +54,20 @@ enum status outbox_add(struct change_scope *scope, int64_t job, int severity, co
 
 static struct log_source *service_source(int64_t job, const char *project, const char *job_id)
 {
-	struct text labels AUTO_TEXT = { 0 };
+	/* Written by the JSON library: a project is whatever a caller put into a path. */
+	AUTO(json) json_t *labels = json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
+	AUTO(string) char *labels_text = json_dump_compact(labels);
 	struct text name AUTO_TEXT = { 0 };
 
 	text_printf(&name, "ml.googleapis.com%%2F%s", job_id);
-	text_printf(&labels, "{\"project_id\":\"%s\",\"job_id\":\"%s\",\"task_name\":\"service\"}", project, job_id);
-	if (name.failed || labels.failed)
+	if (name.failed || !labels_text)
 		return NULL;
 	return log_source_new(&(struct log_source_spec){
 		.job = job,
 		.project = project,
 		.log_name = name.data,
 		.resource_type = "ml_job",
-		.resource_labels = labels.data,
+		.resource_labels = labels_text,
 	});
 }
 

@@ -93,6 +93,19 @@ static void string_put(struct text *answer, const char *name, const char *value)
 	text_json(answer, value, strlen(value));
 }
 
+/* The inside of a JSON string. A project is whatever a caller put into a name. */
+static void escaped_put(struct text *answer, const char *value)
+{
+	size_t at = answer->length;
+
+	text_json(answer, value, strlen(value));
+	if (answer->failed)
+		return;
+	answer->length -= 2; /* the quotes */
+	memmove(answer->data + at, answer->data + at + 1, answer->length - at);
+	answer->data[answer->length] = '\0';
+}
+
 static void time_put(struct text *answer, const char *name, int64_t time_ns)
 {
 	text_puts(answer, name);
@@ -175,7 +188,7 @@ static void entry_put(void *arg, const struct log_entry *entry)
 	text_puts(answer, rendering->begun ? ",{" : "{\"entries\":[{");
 	rendering->begun = true;
 	text_puts(answer, "\"logName\":\"projects/");
-	text_puts(answer, entry->project);
+	escaped_put(answer, entry->project);
 	text_puts(answer, "/logs/");
 	text_puts(answer, entry->log_name);
 	string_put(answer, "\",\"resource\":{\"type\":", entry->resource_type);

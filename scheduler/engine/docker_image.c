@@ -100,11 +100,17 @@ static enum status pull_status(enum status status, const char *text)
 
 static void pull_fail(struct image_task *task, enum status status, const char *text)
 {
-	char both[2 * DOCKER_TEXT_SIZE];
+	char both[2 * DOCKER_TEXT_SIZE + REFERENCE_SIZE];
 
-	snprintf(both, sizeof(both), "%s%s%s", text, task->problem.text ? "; credentials: " : "",
-		 task->problem.text ? task->problem.text : "");
+	snprintf(both, sizeof(both), "the image %s cannot be pulled: %s%s%s", task->image, text,
+		 task->problem.text ? "; credentials: " : "", task->problem.text ? task->problem.text : "");
 	task_fail(task, pull_status(status, text), both);
+}
+
+/* One event, however many ask: it is about the image. */
+static void pull_tell(const struct image_task *task, const char *line)
+{
+	emit_image(task->docker, ENGINE_IMAGE_PROGRESS, task->image, STATUS_OK, line);
 }
 
 static enum http_verdict pull_data(void *arg, const char *data, size_t length)
@@ -117,8 +123,7 @@ static enum http_verdict pull_data(void *arg, const char *data, size_t length)
 	if (now_us - task->told_us < TELL_EVERY_US || !progress_print(&task->progress, task->image, &line))
 		return HTTP_TAKEN;
 	task->told_us = now_us;
-	for (unsigned i = 0; i < task->askers; i++)
-		emit_image(task->docker, ENGINE_IMAGE_PROGRESS, task->image, STATUS_OK, line.data);
+	pull_tell(task, line.data);
 	return HTTP_TAKEN;
 }
 
@@ -142,11 +147,15 @@ static void pull_done(void *arg, const struct http_answer *answer)
 static void pull(struct image_task *task)
 {
 	char name[3 * REFERENCE_SIZE], tag[3 * REFERENCE_SIZE], path[6 * REFERENCE_SIZE + 64];
+	char words[REFERENCE_SIZE + 16];
 
 	docker_query_encode(task->reference.name, name, sizeof(name));
 	docker_query_encode(task->reference.tag, tag, sizeof(tag));
 	snprintf(path, sizeof(path), "/images/create?fromImage=%s&tag=%s", name, tag);
 	log_event(LOG_INFO, "image-pull", "image=%s", task->image);
+	task->told_us = clock_mono_us(&system_clock);
+	snprintf(words, sizeof(words), "Pulling %s", task->image);
+	pull_tell(task, words);
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
 							       .path = path,
 							       .registry_auth = task->registry_auth,

@@ -25,6 +25,7 @@ struct network_task {
 	enum engine_event_kind failed;
 	unsigned address_count;
 	unsigned tries;
+	bool waits; /* a removal: for the creation of the same network to end */
 	bool chosen;
 	struct subnet choice;	    /* reserved while the engine makes it */
 	struct subnet_list refused; /* blocks that the engine would not have */
@@ -53,15 +54,46 @@ static struct network_task *task_begin(struct docker *docker, enum engine_event_
 	return task;
 }
 
+static struct network_task *creation_find(const struct docker *docker, int64_t job)
+{
+	struct network_task *task = docker->networks;
+
+	while (task && (task->failed != ENGINE_NETWORK_FAILED || task->job != job))
+		task = task->next;
+	return task;
+}
+
+static void remove_look(void *arg);
+
+/* What waited for a creation of @job's network goes on. */
+static void waiting_removals_go(struct docker *docker, int64_t job)
+{
+	struct network_task *task;
+
+	do {
+		task = docker->networks;
+		while (task && !(task->waits && task->job == job))
+			task = task->next;
+		if (task) {
+			task->waits = false;
+			remove_look(task);
+		}
+	} while (task);
+}
+
 static void task_end(struct network_task *task)
 {
-	struct network_task **at = &task->docker->networks;
+	struct docker *docker = task->docker;
+	struct network_task **at = &docker->networks;
+	int64_t job = task->job;
 
 	while (*at != task)
 		at = &(*at)->next;
 	*at = task->next;
 	subnet_list_deinit(&task->refused);
 	free(task);
+	if (!creation_find(docker, job))
+		waiting_removals_go(docker, job);
 }
 
 static void task_fail(struct network_task *task, enum status status, const char *text)
@@ -151,6 +183,11 @@ static bool reserved_add(const struct docker *docker, const struct network_task 
 
 static void create_look(struct network_task *task);
 
+static void create_look_again(void *arg)
+{
+	create_look(arg);
+}
+
 static void ready(struct network_task *task, const struct network_status *network)
 {
 	emit_network(task->docker, ENGINE_NETWORK_READY, task->job, STATUS_OK, "", network);
@@ -174,6 +211,13 @@ static void adopt(struct network_task *task, const json_t *network)
 	}
 }
 
+/* A daemon that was killed had asked for the same network, and the engine was not done with it when we looked: it
+ * has the name (409), or only the bridge as yet, whose name no other job's network can have. */
+static bool made_by_another(const struct http_answer *answer, const struct outcome *outcome)
+{
+	return answer->code == 409 || (answer->code == 403 && strstr(outcome->text, "same bridge name"));
+}
+
 static void create_done(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
@@ -191,11 +235,13 @@ static void create_done(void *arg, const struct http_answer *answer)
 		return;
 	}
 	task->chosen = false;
-	/* 403: that block is taken after all; 409: the network was made since we looked. */
-	if (((answer->code == 403 && strstr(outcome.text, "overlap") &&
-	      subnet_list_add(&task->refused, task->choice)) ||
-	     (answer->code == 409 && task->tries == 0)) &&
-	    ++task->tries < CREATE_TRIES) {
+	if (made_by_another(answer, &outcome) && ++task->tries < CREATE_TRIES) {
+		docker_after(task->docker, RETRY_US, create_look_again, task);
+		return;
+	}
+	/* 403: that block is taken after all. */
+	if (answer->code == 403 && strstr(outcome.text, "overlap") &&
+	    subnet_list_add(&task->refused, task->choice) && ++task->tries < CREATE_TRIES) {
 		create_look(task);
 		return;
 	}
@@ -275,8 +321,6 @@ void network_create_run(struct docker *docker, struct command *command)
 
 /* ---- remove ---- */
 
-static void remove_look(void *arg);
-
 static void remove_done(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
@@ -332,6 +376,10 @@ void network_remove_run(struct docker *docker, struct command *command)
 {
 	struct network_task *task = task_begin(docker, ENGINE_FAILED, command);
 
-	if (task)
+	if (!task)
+		return;
+	/* A look now would find nothing, and the network would be made after it. */
+	task->waits = creation_find(docker, command->job) != NULL;
+	if (!task->waits)
 		remove_look(task);
 }

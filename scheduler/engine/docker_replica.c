@@ -271,6 +271,11 @@ static void start_send(void *arg)
 					 .done = start_done });
 }
 
+bool replica_is_starting(const struct docker *docker, const struct replica_key *key)
+{
+	return task_find(docker, TASK_START, key) != NULL;
+}
+
 /* A second start would run an exited container again, so it is looked at first. */
 static void start_looked(void *arg, const struct http_answer *answer)
 {
@@ -305,15 +310,14 @@ static void start_looked(void *arg, const struct http_answer *answer)
 
 void replica_start_run(struct docker *docker, struct command *command)
 {
-	struct replica_task *task = task_begin(docker, TASK_START, command);
+	struct replica_task *task;
 
+	/* Asked for again after a loss: two starts at a time could run a short program twice. */
+	if (replica_is_starting(docker, &command->key))
+		return;
+	task = task_begin(docker, TASK_START, command);
 	if (task)
 		task_inspect(task, start_looked);
-}
-
-bool replica_is_starting(const struct docker *docker, const struct replica_key *key)
-{
-	return task_find(docker, TASK_START, key) != NULL;
 }
 
 /* ---- stop, remove ---- */

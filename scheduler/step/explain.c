@@ -11,19 +11,20 @@
 
 enum { TAIL_LINES = 20 };
 
-/* The end of what the first replica that failed by itself wrote to stderr. */
-static char *stderr_tail(struct reconciler *reconciler, const struct job_run *run)
+/* The end of what the first replica that failed by itself wrote to stderr. The stored sentences say which
+ * that was: exits that were seen later, of replicas that were stopped for it, say nothing. */
+static char *stderr_tail(struct reconciler *reconciler, const struct job_run *run, const char *reason)
 {
 	struct error err AUTO_ERROR = { 0 };
 	char task[REPLICA_NAME_MAX];
 	char *tail = NULL;
 
 	for (size_t i = 0; i < run->replica_count; i++) {
-		const struct replica_run *replica = &run->replicas[i];
+		const struct replica_key *key = &run->replicas[i].key;
 
-		if (replica->end != END_EXIT || replica->exit_code == 0 || replica->stop_asked)
+		if (!sentences_blame(reason, key->role, key->index))
 			continue;
-		replica_task_name(replica->key.role, replica->key.index, task);
+		replica_task_name(key->role, key->index, task);
 		if (log_stderr_tail(reconciler->store, run->row->id, task, TAIL_LINES, &tail, &err))
 			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"", run->row->job_id,
 				  task, err.text ? err.text : "");
@@ -41,7 +42,7 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 	if (!planned)
 		return;
 	if (run->row->verdict == JOB_FAILED) {
-		tail = stderr_tail(reconciler, run);
+		tail = stderr_tail(reconciler, run, reason);
 		planned->error_message =
 			error_message_text(reason, tail, reconciler->project_number, run->row->job_id);
 		job_run_say(run, SEVERITY_ERROR, "%s", planned->error_message ? planned->error_message : reason);

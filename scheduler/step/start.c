@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts every created replica, side by side. */
+/* Starts every created replica, side by side. The engine starts a few at a time: the master comes last, so
+ * that the peers it looks for are up, or nearly, when it begins. */
 #include "scheduler/steps.h"
 
 #include "store/logs.h"
 
-void step_start(struct reconciler *reconciler, struct job_run *run)
+static void role_start(struct reconciler *reconciler, struct job_run *run, enum role role)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
-		if (run->replicas[i].seen != SEEN_CREATED)
+		struct replica_run *replica = &run->replicas[i];
+
+		if (replica->key.role != role || replica->seen != SEEN_CREATED)
 			continue;
-		run->replicas[i].seen = SEEN_STARTING;
-		reconciler->engine->ops->start_replica(reconciler->engine, &run->replicas[i].key);
+		replica->seen = SEEN_STARTING;
+		reconciler->engine->ops->start_replica(reconciler->engine, &replica->key);
 	}
+}
+
+void step_start(struct reconciler *reconciler, struct job_run *run)
+{
+	static const enum role order[ROLE_COUNT] = { ROLE_PS, ROLE_WORKER, ROLE_EVALUATOR, ROLE_MASTER };
+
+	for (int i = 0; i < ROLE_COUNT; i++)
+		role_start(reconciler, run, order[i]);
 	if (!run->told_start)
 		job_run_say(run, SEVERITY_INFO, "Waiting for training program to start.");
 	run->told_start = true;

@@ -42,8 +42,8 @@ static void job_seed(unsigned number)
 
 	snprintf(name, sizeof(name), "job_%06u", number);
 	if (job_insert(store,
-		       &(struct job){ .project = "bench", .job_id = name, .input = (char *)input, .output = "{}",
-				      .labels = "{\"owner\":\"bench\"}", .plan = "{}" },
+		       &(struct job){ .project = (char *)"bench", .job_id = name, .input = (char *)input, .output = (char *)"{}",
+				      .labels = (char *)"{\"owner\":\"bench\"}", .plan = (char *)"{}" },
 		       NULL, 0, &stored, &err))
 		die("insert", &err);
 	change.job = stored->id;

@@ -125,7 +125,8 @@ class Daemon:
         """The name that its containers and networks carry, kept in its state directory."""
         try:
             with contextlib.closing(sqlite3.connect(f"file:{self.state_dir}/state.db?mode=ro", uri=True)) as state:
-                return state.execute("SELECT value FROM meta WHERE name = 'instance'").fetchone()[0]
+                # Kept as a blob, which arrives as bytes: "b'...'" would be the label of nothing.
+                return bytes(state.execute("SELECT value FROM meta WHERE name = 'instance'").fetchone()[0]).decode()
         except (sqlite3.Error, TypeError):
             return None
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
+
 enum { CONTAINERS_MAX = 256, NETWORKS_MAX = 64 };
 
 struct fake_engine {
@@ -152,6 +154,7 @@ static void container_end(struct fake_engine *fake, struct replica_status *conta
 {
 	container->sight = REPLICA_EXITED;
 	container->exit_code = exit_code;
+	container->finished_ns = clock_wall_ns(&system_clock);
 	if (!tell)
 		return;
 	tell_replica(fake, ENGINE_REPLICA_EXITED, container, STATUS_OK);

@@ -369,6 +369,41 @@ static void a_container_removed_from_outside_makes_the_job_start_over(void **sta
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
+static void what_dies_while_the_engine_is_away_is_tried_again(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "taken", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_down(bench->fake, "gone");
+	line_await(bench, "taken", "Waiting for the container engine: gone");
+	fake_engine_exit_unseen(bench->fake, &master, 137);
+	fake_engine_up(bench->fake);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void a_kill_after_the_engines_return_is_the_programs_own(void **state)
+{
+	struct bench *bench = *state;
+	struct replica_key master;
+	int64_t id;
+
+	fake_engine_up(bench->fake);
+	fake_engine_down(bench->fake, "gone");
+	fake_engine_up(bench->fake);
+	id = job_submit(bench, "killed", 0, 0);
+	master = key_of(id, ROLE_MASTER, 0);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &master, 137);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
+}
+
 static void running_jobs_are_adopted_by_the_next_daemon(void **state)
 {
 	struct bench *bench = *state;
@@ -458,6 +493,8 @@ int main(void)
 		TEST(what_could_not_be_removed_is_removed_later),
 		TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
 		TEST(a_container_removed_from_outside_makes_the_job_start_over),
+		TEST(what_dies_while_the_engine_is_away_is_tried_again),
+		TEST(a_kill_after_the_engines_return_is_the_programs_own),
 		TEST(running_jobs_are_adopted_by_the_next_daemon),
 		TEST(strays_of_unknown_jobs_are_removed),
 		TEST(the_queue_is_served_by_priority_and_then_by_age),

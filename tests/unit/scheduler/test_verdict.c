@@ -85,11 +85,40 @@ static void an_error_message_has_tail_and_link(void **state)
 	free(text);
 }
 
+static void a_long_tail_is_cut_between_characters(void **state)
+{
+	(void)state;
+	char tail[20001] = "begin";
+	char *text;
+
+	memset(tail + 5, 'x', sizeof(tail) - 6);
+	memcpy(tail + sizeof(tail) - 1 - 16 * 1024 - 1, "\xc3\xa9", 2); /* one character on the edge */
+	text = error_message_text("S.", tail, "42", "j");
+	assert_non_null(strstr(text, "S.\nxxx"));
+	assert_true(strlen(text) < 17 * 1024);
+	free(text);
+}
+
+static void sentences_blame_whom_they_say_ended(void **state)
+{
+	(void)state;
+	const char *sentences = "The replica worker 1 exited with a non-zero status of 3. Termination reason: Error. "
+				"The replica ps 0 was lost: its container was stopped or removed from outside. ";
+
+	assert_true(sentences_blame(sentences, ROLE_WORKER, 1));
+	assert_false(sentences_blame(sentences, ROLE_WORKER, 0));
+	assert_false(sentences_blame(sentences, ROLE_WORKER, 11));
+	assert_false(sentences_blame(sentences, ROLE_PS, 0));
+	assert_true(sentences_blame("The replica master 0 ran out-of-memory and exited", ROLE_MASTER, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_decide_the_job),
 		cmocka_unit_test(an_error_message_has_tail_and_link),
+		cmocka_unit_test(a_long_tail_is_cut_between_characters),
+		cmocka_unit_test(sentences_blame_whom_they_say_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -313,6 +313,20 @@ static void a_barrier_calls_when_all_can_be_read(void **state)
 	assert_logs(bench, "log_id(\"ml.googleapis.com/a\") resource.labels.task_name=service", "said by the service");
 }
 
+static void a_record_that_is_itself_at_fault_takes_no_other_with_it(void **state)
+{
+	BENCH(state);
+	struct log_source *good = task_source(7, "j", "master-replica-0"), *bad = task_source(8, "no \"JSON", "t");
+
+	line_add(bench, good, START_NS, SEVERITY_INFO, "before");
+	line_add(bench, bad, START_NS, SEVERITY_INFO, "lost");
+	line_add(bench, good, START_NS, SEVERITY_INFO, "after");
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	assert_logs(bench, "", "before|after");
+	log_source_unref(good);
+	log_source_unref(bad);
+}
+
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
 int main(void)
@@ -330,6 +344,7 @@ int main(void)
 		WITH_BENCH(names_of_logs_come_in_pages),
 		WITH_BENCH(a_full_queue_refuses_and_calls_back),
 		WITH_BENCH(a_barrier_calls_when_all_can_be_read),
+		WITH_BENCH(a_record_that_is_itself_at_fault_takes_no_other_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

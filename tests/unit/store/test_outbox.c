@@ -116,6 +116,23 @@ static void lost_logs_cost_no_line_that_was_not_trimmed(void **state)
 	lines_check(bench, dir, "kept");
 }
 
+/* A project's name is the caller's: what JSON has to escape in it costs neither this job's lines nor others'. */
+static void lines_of_any_project_arrive(void **state)
+{
+	BENCH(state);
+	struct gathering gathering = { .count = 0 };
+	struct job plain = job_named("a"), odd = job_named("b");
+	struct service_line line = { SEVERITY_INFO, "kept" };
+
+	odd.project = LITERAL("p\"\\\n");
+	assert_int_equal(job_insert(bench->store, &odd, &line, 1, NULL, NULL), STATUS_OK);
+	assert_int_equal(job_insert(bench->store, &plain, &line, 1, NULL, NULL), STATUS_OK);
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	assert_int_equal(logs_ask(bench, "", false, 1000, NULL, &gathering), STATUS_OK);
+	assert_string_equal(gathering.text.data, "kept");
+	text_deinit(&gathering.text);
+}
+
 /* The same with real kills: a child writes and tells what was acknowledged, and is killed. */
 static void child_write(const char *dir, int tell)
 {
@@ -183,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(lines_arrive_once_after_a_kill_at_any_step),
 		WITH_BENCH(lost_logs_cost_no_line_that_was_not_trimmed),
+		WITH_BENCH(lines_of_any_project_arrive),
 		WITH_BENCH(a_killed_process_loses_and_doubles_nothing),
 	};
 

@@ -578,6 +578,43 @@ static void an_overlapping_block_is_passed_over(void **state)
 	assert_int_equal(rule_asked(lab, 0), 3);
 }
 
+/* What the engine still does for a daemon that was killed: it has the bridge and is not listed yet. */
+static void a_network_that_is_just_being_made_is_waited_for(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0,
+		 (struct rule){ "POST /v1.41/networks", 403,
+				"{\"message\":\"cannot create network a (ty-1): conflicts with network b (ty-1): "
+				"networks have same bridge name\"}",
+				0, 2 });
+	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"net\"}", 0, 0 });
+	up(lab);
+	lab->engine->ops->create_network(lab->engine, 1, 1);
+	expect_event(lab, ENGINE_NETWORK_READY);
+	assert_int_equal(rule_asked(lab, 0), 2);
+	assert_int_equal(events_count(lab, ENGINE_NETWORK_FAILED), 0);
+}
+
+/* A job that is cancelled while its network is made: the removal comes after the creation, not beside it. */
+static void a_network_is_removed_only_after_its_creation(void **state)
+{
+	struct lab *lab = *state;
+	size_t ready, removed;
+
+	rule_set(lab, 0,
+		 (struct rule){ "POST /v1.41/networks", 403,
+				"{\"message\":\"Pool overlaps with other one on this address space\"}", 0,
+				20 });
+	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"net\"}", 0, 0 });
+	up(lab);
+	lab->engine->ops->create_network(lab->engine, 1, 1);
+	lab->engine->ops->remove_network(lab->engine, 1);
+	removed = expect_event(lab, ENGINE_NETWORK_REMOVED);
+	ready = expect_event(lab, ENGINE_NETWORK_READY);
+	assert_true(ready < removed);
+}
+
 static void a_log_that_is_none_ends_with_its_container(void **state)
 {
 	struct lab *lab = *state;
@@ -643,6 +680,8 @@ int main(void)
 		LAB_TEST(a_listing_does_not_contradict_an_event_before_it),
 		LAB_TEST(a_removal_under_way_is_waited_for),
 		LAB_TEST(an_overlapping_block_is_passed_over),
+		LAB_TEST(a_network_that_is_just_being_made_is_waited_for),
+		LAB_TEST(a_network_is_removed_only_after_its_creation),
 		LAB_TEST(a_log_that_is_none_ends_with_its_container),
 		LAB_TEST(a_close_ends_all_that_is_under_way),
 	};
