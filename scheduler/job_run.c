@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/base/log.h"
+
 struct job_run *job_run_new(struct job *row)
 {
 	struct job_run *run = calloc(1, sizeof(*run));
@@ -41,6 +43,7 @@ void job_run_free(struct job_run *run)
 	job_run_notes_cut(run, 0);
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(run->image_ids[role]);
+	free(run->fault);
 	plan_free(run->plan);
 	job_free(run->row);
 	free(run);
@@ -51,7 +54,7 @@ static enum status replicas_make(struct job_run *run, struct error *err)
 	size_t count = plan_replica_count(run->plan);
 	size_t next = 0;
 
-	run->replicas = calloc(count, sizeof(*run->replicas));
+	run->replicas = calloc(count ? count : 1, sizeof(*run->replicas));
 	if (!run->replicas)
 		return error_no_memory(err);
 	run->replica_count = count;
@@ -68,14 +71,16 @@ static enum status replicas_make(struct job_run *run, struct error *err)
 
 enum status job_run_unfold(struct job_run *run, struct error *err)
 {
-	enum status rc;
+	struct error problem AUTO_ERROR = { 0 };
 
-	if (!run->plan) {
-		rc = plan_from_text(run->row->plan, &run->plan, err);
-		if (rc)
-			return rc;
+	if (plan_from_text(run->row->plan, &run->plan, &problem)) {
+		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id, problem.text ? problem.text : "");
+		run->plan = plan_new();
+		run->fault = strdup("Internal error: the job's plan cannot be read.");
+		if (!run->plan || !run->fault)
+			return error_no_memory(err);
 	}
-	return run->replicas ? STATUS_OK : replicas_make(run, err);
+	return replicas_make(run, err);
 }
 
 void job_run_rewind(struct job_run *run)
@@ -91,7 +96,6 @@ void job_run_rewind(struct job_run *run)
 			},
 		};
 	}
-	run->told_start = false;
 }
 
 void job_run_unsee(struct job_run *run)
@@ -101,6 +105,9 @@ void job_run_unsee(struct job_run *run)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		run->image_asked[role] = run->image_ids[role] != NULL;
 	for (size_t i = 0; i < run->replica_count; i++) {
+		if (run->replicas[i].in_doubt)
+			run->replicas[i].end = END_LOST;
+		run->replicas[i].in_doubt = false;
 		run->replicas[i].stop_asked = false;
 		run->replicas[i].remove_asked = false;
 		run->replicas[i].missing = false;
@@ -134,11 +141,15 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 
 struct judgement job_run_judge(const struct job_run *run)
 {
-	struct replica_outcome *outcomes = calloc(run->replica_count, sizeof(*outcomes));
+	struct replica_outcome *outcomes = calloc(run->replica_count + 1, sizeof(*outcomes));
 	struct judgement judgement = { .verdict = JOB_STATE_UNSPECIFIED };
 
-	if (!outcomes)
+	if (run->fault)
+		judgement = (struct judgement){ JOB_FAILED, strdup(run->fault) };
+	if (run->fault || !outcomes) {
+		free(outcomes);
 		return judgement;
+	}
 	for (size_t i = 0; i < run->replica_count; i++)
 		outcomes[i] = (struct replica_outcome){
 			.role = run->replicas[i].key.role,

@@ -27,6 +27,7 @@ struct replica_run {
 	bool logs_stored; /* and can be read there */
 	bool stop_asked, remove_asked;
 	bool missing;     /* was not in the last listing */
+	bool in_doubt;    /* was killed, perhaps by an engine that is about to go: end is open for a moment */
 };
 
 enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY, NETWORK_REMOVING };
@@ -38,7 +39,8 @@ struct note {
 
 struct job_run {
 	struct job *row;
-	struct plan *plan; /* NULL until it is admitted, or adopted */
+	struct plan *plan; /* never NULL after job_run_unfold() */
+	char *fault;       /* why nothing can be run: the stored plan cannot be read; NULL: none */
 	struct replica_run *replicas;
 	size_t replica_count;
 
@@ -51,7 +53,6 @@ struct job_run {
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
 	bool told_down;      /* the log says that the engine is away */
-	bool told_start;     /* the log says that the program is about to start */
 	bool has_room;       /* QUEUED: its turn has come */
 	bool dirty;          /* something happened since its last step */
 	bool stale;          /* the stored row may say more than ours */
@@ -65,7 +66,8 @@ struct job_run *job_run_new(struct job *row);
 void job_run_free(struct job_run *run);
 DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 
-/* Reads the plan of the row and makes its replicas, all unseen; harmless when done already. */
+/* Reads the plan of the row and makes its replicas, all unseen. A plan that cannot be read is the run's
+ * fault: it fails. INTERNAL: memory ran out. */
 enum status job_run_unfold(struct job_run *run, struct error *err);
 /* Forgets everything of this attempt but the network and the images, for the next one. */
 void job_run_rewind(struct job_run *run);

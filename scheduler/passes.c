@@ -49,12 +49,15 @@ struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job)
 enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err)
 {
 	struct job_run *run = job_run_new(row);
-	struct error problem AUTO_ERROR = { 0 };
 	size_t at;
 
 	if (!run) {
 		job_free(row);
 		return error_no_memory(err);
+	}
+	if (job_run_unfold(run, err)) {
+		job_run_free(run);
+		return STATUS_INTERNAL;
 	}
 	if (scheduler->run_count == scheduler->run_size) {
 		size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
@@ -67,8 +70,6 @@ enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct e
 		scheduler->runs = grown;
 		scheduler->run_size = size;
 	}
-	if (job_run_unfold(run, &problem))
-		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", row->job_id, problem.text ? problem.text : "");
 	at = find_index(scheduler, row->id);
 	memmove(&scheduler->runs[at + 1], &scheduler->runs[at], (scheduler->run_count - at) * sizeof(struct job_run *));
 	scheduler->runs[at] = run;
@@ -106,6 +107,7 @@ static void view_replicas(struct job_view *view, const struct job_run *run)
 		const struct replica_run *replica = &run->replicas[i];
 
 		view->count[replica->seen]++;
+		view->missing += replica->seen == SEEN_NOTHING && replica->end == END_NONE;
 		view->stoppable += replica_is_stoppable(replica);
 		view->removable += replica_is_removable(replica);
 		view->unread += replica_is_unread(replica);
@@ -159,7 +161,7 @@ static struct job_run *next_queued(const struct scheduler *scheduler)
 
 		if (run->row->state != JOB_QUEUED || run->change_pending)
 			active++;
-		else if (run->plan && run->hold_until_us <= now_us &&
+		else if (run->hold_until_us <= now_us &&
 			 (!next || run->row->priority > next->row->priority))
 			next = run;
 	}
@@ -199,8 +201,9 @@ static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
 static void run_steps(struct scheduler *scheduler, struct job_run *run)
 {
 	run->dirty = false;
-	if (!run->plan || clock_mono_us(scheduler->reconciler.clock) < run->hold_until_us)
+	if (clock_mono_us(scheduler->reconciler.clock) < run->hold_until_us)
 		return;
+	sight_settle(run);
 	tell_engine_down(scheduler, run);
 	if (run->sighted)
 		sight_follow(scheduler, run);
@@ -375,7 +378,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 	int64_t now_us = clock_mono_us(clock), wall_us = clock_wall_us(clock);
-	int64_t first = INT64_MAX;
+	int64_t first = scheduler->catch_up_at_us ? scheduler->catch_up_at_us : INT64_MAX;
 
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		const struct job_run *run = scheduler->runs[i];

@@ -19,7 +19,7 @@ const char *step_name(enum step step)
 
 static enum step next_while_preparing(const struct job_view *view)
 {
-	if (view->count[SEEN_NOTHING]) {
+	if (view->missing) {
 		bool asked = view->images_asked && view->network != NETWORK_NONE;
 
 		if (!view->images_ready || view->network != NETWORK_READY)

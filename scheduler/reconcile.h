@@ -59,6 +59,7 @@ struct job_view {
 	bool images_ready, images_asked;
 	enum network_sight network;
 	unsigned count[SIGHT_COUNT]; /* replicas by sight */
+	unsigned missing;    /* not there, and not ended either: to be made */
 	unsigned stoppable;  /* run, and were not asked to stop */
 	unsigned removable;  /* ended with their output stored, or never started; not asked to go */
 	unsigned unread;     /* output not stored yet */

@@ -12,7 +12,7 @@
 #include "store/logs.h"
 #include "store/store.h"
 
-enum { MICROS = 1000000 };
+enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS };
 
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
@@ -43,14 +43,15 @@ void scheduler_wake(void *arg, int64_t job)
 
 void scheduler_post(struct scheduler *scheduler, struct happening *happening)
 {
-	if (!happening) {
-		log_event(LOG_ERROR, "happening-lost", "error=\"out of memory\"");
-		return;
-	}
 	pthread_mutex_lock(&scheduler->mutex);
 	scheduler->idle = false;
-	*scheduler->last = happening;
-	scheduler->last = &happening->next;
+	if (happening) {
+		*scheduler->last = happening;
+		scheduler->last = &happening->next;
+	} else {
+		log_event(LOG_ERROR, "happening-lost", "error=\"out of memory\"");
+		scheduler->missed = true;
+	}
 	pthread_cond_broadcast(&scheduler->changed);
 	pthread_mutex_unlock(&scheduler->mutex);
 }
@@ -76,12 +77,11 @@ static void job_woken(struct scheduler *scheduler, int64_t job)
 		run->dirty = run->stale = true;
 		return;
 	}
-	if (job_get_by_id(scheduler->reconciler.store, job, &row, &err)) {
-		log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
+	if (!job_get_by_id(scheduler->reconciler.store, job, &row, &err) &&
+	    (job_state_is_final(row->state) || !scheduler_add(scheduler, TAKE(row), &err)))
 		return;
-	}
-	if (!job_state_is_final(row->state))
-		scheduler_add(scheduler, TAKE(row), &err);
+	log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
+	scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
 }
 
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
@@ -141,6 +141,9 @@ static void *scheduler_main(void *arg)
 		struct happening *happening = queue_take(scheduler);
 		int64_t deadline;
 
+		if (scheduler->missed)
+			scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
+		scheduler->missed = false;
 		pthread_mutex_unlock(&scheduler->mutex);
 		while (happening) {
 			struct happening *next = happening->next;
@@ -225,7 +228,11 @@ static enum status unfinished_load(struct scheduler *scheduler, struct error *er
 	enum status rc = job_list_unfinished(scheduler->reconciler.store, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++) {
-		struct job *row = malloc(sizeof(*row));
+		struct job *row;
+
+		if (scheduler_find(scheduler, list.jobs[i].id))
+			continue;
+		row = malloc(sizeof(*row));
 
 		if (!row)
 			return error_no_memory(err);
@@ -234,6 +241,25 @@ static enum status unfinished_load(struct scheduler *scheduler, struct error *er
 		rc = scheduler_add(scheduler, row, err);
 	}
 	return rc;
+}
+
+void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!scheduler->catch_up_at_us || now_us < scheduler->catch_up_at_us)
+		return;
+	scheduler->catch_up_at_us = 0;
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		job_run_unsee(scheduler->runs[i]);
+		scheduler->runs[i]->dirty = scheduler->runs[i]->stale = true;
+	}
+	if (unfinished_load(scheduler, &err)) {
+		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
+		scheduler->catch_up_at_us = now_us + CATCH_UP_AFTER_US;
+	}
+	engine->ops->list(engine);
 }
 
 enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)

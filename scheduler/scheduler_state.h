@@ -37,17 +37,20 @@ struct scheduler {
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	int64_t engine_lost_ns, engine_back_ns; /* wall clock of the last loss, and of the return; 0: none */
 
+	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
+
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* the queue, or idleness */
 	struct happening *first, **last;
 	bool stopping, idle;
+	bool missed; /* a happening was lost for want of memory */
 	bool engine_answers;
 	char engine_text[256];
 };
 
-/* Thread: any. Takes @happening; NULL (memory ran out) is logged: the periodic listing repairs it. */
+/* Thread: any. Takes @happening; NULL (memory ran out) makes the scheduler look at everything anew. */
 void scheduler_post(struct scheduler *scheduler, struct happening *happening);
 struct happening *happening_new(enum happening_kind kind, int64_t job);
 struct happening *happening_of_engine(const struct engine_event *event);
@@ -62,8 +65,12 @@ void scheduler_remove(struct scheduler *scheduler, struct job_run *run);
 
 /* Brings what is seen of the jobs up to what the engine said. sight.c */
 void sight_update(struct scheduler *scheduler, const struct engine_event *event);
+/* What was in doubt is as it looks: its moment has passed. sight.c */
+void sight_settle(struct job_run *run);
 /* Reads the output of every replica that has some and is not being read. sight.c */
 void sight_follow(struct scheduler *scheduler, struct job_run *run);
+/* When it is time: takes up jobs that it was not told of, and looks at all others anew. */
+void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us);
 /* Steps of all dirty jobs until none has one left. passes.c */
 void scheduler_reconcile(struct scheduler *scheduler);
 /* The next instant (monotonic) at which a job must be looked at again. passes.c */

@@ -13,7 +13,11 @@ enum {
 	SIGNAL_EXIT_KILL = 137,
 	SIGNAL_EXIT_TERM = 143,
 	ENGINE_LOST_EXIT = 255, /* what an engine reports of containers that died with the machine */
+	DOUBT_US = 2000000,     /* an engine that stops kills its containers before its connections */
 };
+
+/* A dockerd that is told to stop gives its containers 15 s before it kills them. */
+#define ENGINE_STOP_NS ((int64_t)20 * 1000000000)
 
 static void hold(struct scheduler *scheduler, struct job_run *run)
 {
@@ -56,27 +60,50 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 	}
 }
 
-/* Whether an exit is the engine's doing rather than the program's: it was killed while the engine was
- * away, or died together with the machine. */
-static bool exit_is_loss(const struct scheduler *scheduler, const struct replica_status *status, bool at_adoption)
+static bool exit_is_kill(const struct replica_status *status)
 {
-	bool killed = status->exit_code == SIGNAL_EXIT_KILL || status->exit_code == SIGNAL_EXIT_TERM ||
-		      status->exit_code == ENGINE_LOST_EXIT;
-
-	if (at_adoption && status->exit_code == ENGINE_LOST_EXIT)
-		return true;
-	return killed && !status->out_of_memory && scheduler->engine_lost_ns &&
-	       status->finished_ns >= scheduler->engine_lost_ns && status->finished_ns <= scheduler->engine_back_ns;
+	return !status->out_of_memory &&
+	       (status->exit_code == SIGNAL_EXIT_KILL || status->exit_code == SIGNAL_EXIT_TERM ||
+		status->exit_code == ENGINE_LOST_EXIT);
 }
 
-static void fold_exit(struct scheduler *scheduler, struct replica_run *replica, const struct replica_status *status,
-		      bool at_adoption)
+/* Whether a kill seen in the first listing is the engine's doing: it happened around the time in which the
+ * engine was away, or nobody knows, because we were away ourselves: the machine may have gone down. */
+static bool kill_is_loss(const struct scheduler *scheduler, const struct replica_status *status)
 {
+	if (!scheduler->engine_lost_ns)
+		return true;
+	return status->finished_ns >= scheduler->engine_lost_ns - ENGINE_STOP_NS &&
+	       status->finished_ns <= scheduler->engine_back_ns;
+}
+
+static void fold_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+		      const struct replica_status *status)
+{
+	bool first = !run->sighted;
+
 	replica->seen = SEEN_EXITED;
 	replica->exit_code = status->exit_code;
 	replica->out_of_memory = status->out_of_memory;
-	if (replica->end == END_NONE)
-		replica->end = exit_is_loss(scheduler, status, at_adoption) && !replica->stop_asked ? END_LOST : END_EXIT;
+	if (replica->end != END_NONE || replica->in_doubt)
+		return;
+	if (!exit_is_kill(status) || replica->stop_asked || run->row->verdict != JOB_STATE_UNSPECIFIED) {
+		replica->end = END_EXIT;
+	} else if (first) {
+		replica->end = kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
+	} else {
+		replica->in_doubt = true;
+		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
+	}
+}
+
+void sight_settle(struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		if (run->replicas[i].in_doubt)
+			run->replicas[i].end = END_EXIT;
+		run->replicas[i].in_doubt = false;
+	}
 }
 
 /* Gone: by our wish, or behind our back, which a job whose end is open does not survive. */
@@ -116,7 +143,7 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 		break;
 	case REPLICA_EXITED:
 		if (first || replica->seen != SEEN_EXITED)
-			fold_exit(scheduler, replica, status, first);
+			fold_exit(scheduler, run, replica, status);
 		break;
 	}
 }
@@ -199,8 +226,7 @@ static void on_listing(struct scheduler *scheduler, const struct engine_event *e
 {
 	scheduler->engine_listed = true;
 	for (size_t i = 0; i < scheduler->run_count; i++)
-		if (scheduler->runs[i]->plan)
-			fold_listing_of_job(scheduler, scheduler->runs[i], event);
+		fold_listing_of_job(scheduler, scheduler->runs[i], event);
 	remove_strays(scheduler, event);
 }
 
@@ -263,7 +289,7 @@ static void on_image(struct scheduler *scheduler, const struct engine_event *eve
 		struct job_run *run = scheduler->runs[i];
 		bool concerned = false;
 
-		for (int role = 0; run->plan && role < ROLE_COUNT; role++) {
+		for (int role = 0; role < ROLE_COUNT; role++) {
 			if (!run->image_asked[role] || run->image_ids[role] ||
 			    strcmp(run->plan->pools[role].image, event->image) != 0)
 				continue;
@@ -302,6 +328,7 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 	if (event->status == STATUS_UNAVAILABLE) {
 		/* Nobody knows what became of it: look again. */
 		run->sighted = false;
+		run->network = NETWORK_NONE;
 		hold(scheduler, run);
 		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 		return;
@@ -348,7 +375,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 			replica->seen = SEEN_RUNNING;
 		break;
 	case ENGINE_REPLICA_EXITED:
-		fold_exit(scheduler, replica, status, false);
+		fold_exit(scheduler, run, replica, status);
 		break;
 	case ENGINE_REPLICA_REMOVED:
 		fold_removed(replica);
@@ -364,19 +391,23 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	}
 }
 
-/* A stop or a removal failed: ask again after a while. */
+/* A stop, a removal or the reading of output failed: ask again after a while. */
 static void on_failed(struct scheduler *scheduler, const struct engine_event *event)
 {
-	int64_t job = event->replica_count ? event->replicas[0].key.job : event->job;
+	const struct replica_key *key = event->replica_count ? &event->replicas[0].key : NULL;
+	int64_t job = key ? key->job : event->job;
 	struct job_run *run = scheduler_find(scheduler, job);
+	struct replica_run *replica = key ? find_replica(scheduler, key, &run) : NULL;
 
 	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
 	if (!run)
 		return;
-	for (size_t i = 0; i < run->replica_count; i++)
-		run->replicas[i].stop_asked = run->replicas[i].remove_asked = false;
-	if (run->network == NETWORK_REMOVING)
+	if (replica) {
+		replica->stop_asked = replica->remove_asked = false;
+		replica->follows = replica->logs_ended; /* asking twice is harmless */
+	} else if (run->network == NETWORK_REMOVING) {
 		run->network = NETWORK_READY;
+	}
 	hold(scheduler, run);
 	run->dirty = true;
 }

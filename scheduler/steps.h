@@ -64,6 +64,9 @@ void step_close(struct reconciler *reconciler, struct job_run *run);
 void step_clear(struct reconciler *reconciler, struct job_run *run);
 void step_finish(struct reconciler *reconciler, struct job_run *run);
 
+/* A change to @to which tells the log, once in an attempt, that the program is about to start. NULL when there
+ * is nothing to change. */
+struct planned_change *start_announce(struct reconciler *reconciler, struct job_run *run, enum job_state to);
 /* Whether a replica runs, or is about to, and was not told to stop. */
 bool replica_is_stoppable(const struct replica_run *replica);
 /* Whether a replica may be removed: nothing of it is still to be read. */

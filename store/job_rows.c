@@ -26,7 +26,8 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.verdict_message = column_copy(row, 16),
 		.attempt = (unsigned)sqlite3_column_int(row, 17),
 		.torn_down = sqlite3_column_int(row, 18) != 0,
-		.position = sqlite3_column_int64(row, 19),
+		.announced = (unsigned)sqlite3_column_int(row, 19),
+		.position = sqlite3_column_int64(row, 20),
 	};
 	if (ret_job->project && ret_job->job_id && ret_job->input && ret_job->output && ret_job->plan)
 		return STATUS_OK;

@@ -312,6 +312,7 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_int(advance, ":retries", change->retries);
 	if (change->tears_down || change->retries)
 		bind_int(advance, ":torn_down", change->tears_down && !change->retries);
+	bind_int(advance, ":announces", change->announces);
 	bind_int(advance, ":changes", touches_row(change));
 }
 

@@ -35,6 +35,7 @@ struct job {
 	char *verdict_message;
 	unsigned attempt;
 	bool torn_down;
+	unsigned announced; /* the attempt whose start the log was told of; 0: none */
 
 	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
 
@@ -107,6 +108,7 @@ struct job_change {
 	bool decides;              /* sets verdict and verdict_message (only while none is decided) */
 	bool retries;              /* clears the verdict, adds one to attempt, clears torn_down */
 	bool tears_down;           /* sets torn_down */
+	bool announces;            /* sets announced to the attempt */
 	enum job_state verdict;
 	const char *verdict_message;
 	const struct service_line *lines;

@@ -10,7 +10,7 @@
 /* In the order in which job_rows.c reads them, before the place in the queue. */
 #define JOB_COLUMNS                                                                                                    \
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message,"   \
-	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down"
+	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced"
 
 /* Who goes first: those of higher priority, then those of the same who came earlier. */
 #define JOB_POSITION                                                                                                   \
@@ -42,6 +42,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " output = coalesce(:output, output), verdict = coalesce(:verdict, verdict),"
 			  " verdict_message = CASE WHEN :verdict IS NULL THEN verdict_message ELSE :verdict_message END,"
 			  " attempt = attempt + :retries, torn_down = coalesce(:torn_down, torn_down),"
+			  " announced = CASE WHEN :announces THEN attempt ELSE announced END,"
 			  " version = version + :changes"
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),

@@ -6,7 +6,7 @@
 
 void step_declare_running(struct reconciler *reconciler, struct job_run *run)
 {
-	struct planned_change *planned = pass_add(reconciler->pass, run, JOB_RUNNING);
+	struct planned_change *planned = start_announce(reconciler, run, JOB_RUNNING);
 
 	if (!planned)
 		return;

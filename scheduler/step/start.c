@@ -5,6 +5,20 @@
 
 #include "store/logs.h"
 
+struct planned_change *start_announce(struct reconciler *reconciler, struct job_run *run, enum job_state to)
+{
+	struct planned_change *planned;
+
+	if (run->row->announced == run->row->attempt && to == run->row->state)
+		return NULL;
+	planned = pass_add(reconciler->pass, run, to);
+	if (!planned || run->row->announced == run->row->attempt)
+		return planned;
+	planned->change.announces = true;
+	job_run_say(run, SEVERITY_INFO, "Waiting for training program to start.");
+	return planned;
+}
+
 static void role_start(struct reconciler *reconciler, struct job_run *run, enum role role)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
@@ -23,7 +37,5 @@ void step_start(struct reconciler *reconciler, struct job_run *run)
 
 	for (int i = 0; i < ROLE_COUNT; i++)
 		role_start(reconciler, run, order[i]);
-	if (!run->told_start)
-		job_run_say(run, SEVERITY_INFO, "Waiting for training program to start.");
-	run->told_start = true;
+	start_announce(reconciler, run, run->row->state);
 }

@@ -19,6 +19,7 @@ CREATE TABLE job (
 	verdict INTEGER NOT NULL DEFAULT 0,
 	attempt INTEGER NOT NULL DEFAULT 1,
 	torn_down INTEGER NOT NULL DEFAULT 0,
+	announced INTEGER NOT NULL DEFAULT 0,
 	error_message TEXT,
 	verdict_message TEXT,
 	labels TEXT,

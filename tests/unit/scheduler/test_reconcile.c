@@ -5,6 +5,7 @@
 #define BASE .touched = true, .sighted = true, .total = 2
 #define FETCHED .images_ready = true, .images_asked = true, .network = NETWORK_READY
 #define SEEN(sight, number) .count[SEEN_##sight] = number
+#define MISSING(number) .count[SEEN_NOTHING] = number, .missing = number
 
 struct row {
 	const char *what;
@@ -17,14 +18,14 @@ static const struct row rows[] = {
 	{ "queued, no room", { .state = JOB_QUEUED, .total = 2 }, STEP_NONE },
 	{ "queued, room", { .state = JOB_QUEUED, .has_room = true, .total = 2 }, STEP_ADMIT },
 	{ "queued too long", { .state = JOB_QUEUED, .expired = true, .total = 2 }, STEP_EXPIRE },
-	{ "preparing, engine away", { .state = JOB_PREPARING, .touched = true, .total = 2, SEEN(NOTHING, 2) }, STEP_NONE },
-	{ "nothing there", { BASE, .state = JOB_PREPARING, SEEN(NOTHING, 2) }, STEP_FETCH },
-	{ "asked for", { BASE, .state = JOB_PREPARING, SEEN(NOTHING, 2), .images_asked = true, .network = NETWORK_CREATING },
+	{ "preparing, engine away", { .state = JOB_PREPARING, .touched = true, .total = 2, MISSING(2) }, STEP_NONE },
+	{ "nothing there", { BASE, .state = JOB_PREPARING, MISSING(2) }, STEP_FETCH },
+	{ "asked for", { BASE, .state = JOB_PREPARING, MISSING(2), .images_asked = true, .network = NETWORK_CREATING },
 	  STEP_NONE },
-	{ "images there, no network", { BASE, .state = JOB_PREPARING, SEEN(NOTHING, 2), .images_asked = true, .images_ready = true },
+	{ "images there, no network", { BASE, .state = JOB_PREPARING, MISSING(2), .images_asked = true, .images_ready = true },
 	  STEP_FETCH },
-	{ "all fetched", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(NOTHING, 2) }, STEP_CREATE },
-	{ "one missing after a crash", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(NOTHING, 1), SEEN(RUNNING, 1) },
+	{ "all fetched", { BASE, FETCHED, .state = JOB_PREPARING, MISSING(2) }, STEP_CREATE },
+	{ "one missing after a crash", { BASE, FETCHED, .state = JOB_PREPARING, MISSING(1), SEEN(RUNNING, 1) },
 	  STEP_CREATE },
 	{ "being created", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(CREATING, 1), SEEN(CREATED, 1) }, STEP_NONE },
 	{ "all created", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(CREATED, 2) }, STEP_START },
@@ -32,6 +33,8 @@ static const struct row rows[] = {
 	{ "being started", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(STARTING, 1), SEEN(RUNNING, 1) }, STEP_NONE },
 	{ "all up", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(RUNNING, 2) }, STEP_DECLARE_RUNNING },
 	{ "one up, one done already", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(RUNNING, 1), SEEN(EXITED, 1) },
+	  STEP_DECLARE_RUNNING },
+	{ "one ended and was removed by somebody", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(RUNNING, 1), SEEN(NOTHING, 1) },
 	  STEP_DECLARE_RUNNING },
 	{ "decided while preparing", { BASE, FETCHED, .state = JOB_PREPARING, SEEN(STARTING, 1), SEEN(EXITED, 1), .decided = true },
 	  STEP_JUDGE },

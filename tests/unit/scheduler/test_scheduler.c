@@ -427,6 +427,73 @@ static void running_jobs_are_adopted_by_the_next_daemon(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), creates);
 }
 
+/* An engine that is told to stop kills its containers first, and closes its connections then. */
+static void a_kill_by_an_engine_that_stops_is_no_failure(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "restarted", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &master, 143);
+	fake_engine_down(bench->fake, "stopped");
+	fake_engine_up(bench->fake);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void a_kill_by_somebody_fails_the_job(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "killed", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &master, 137);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
+}
+
+static void a_job_whose_plan_cannot_be_read_fails(void **state)
+{
+	struct bench *bench = *state;
+	AUTO(job) struct job *stored = NULL;
+
+	assert_int_equal(job_insert(bench->store,
+				    &(struct job){ .project = (char *)"p", .job_id = (char *)"broken",
+						   .input = (char *)"{}", .output = (char *)"{}", .plan = (char *)"nonsense" },
+				    NULL, 0, &stored, NULL),
+			 STATUS_OK);
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, stored->id, JOB_FAILED, "plan cannot be read");
+}
+
+static void the_start_is_told_once_whatever_happens_to_the_daemon(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "told", 1, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+	AUTO(string) char *log = NULL;
+	const char *first;
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	log = service_log(bench, "told");
+	first = strstr(log, "Waiting for training program to start.");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "Waiting for training program to start."));
+}
+
 static void strays_of_unknown_jobs_are_removed(void **state)
 {
 	struct bench *bench = *state;
@@ -496,6 +563,10 @@ int main(void)
 		TEST(what_dies_while_the_engine_is_away_is_tried_again),
 		TEST(a_kill_after_the_engines_return_is_the_programs_own),
 		TEST(running_jobs_are_adopted_by_the_next_daemon),
+		TEST(a_kill_by_an_engine_that_stops_is_no_failure),
+		TEST(a_kill_by_somebody_fails_the_job),
+		TEST(a_job_whose_plan_cannot_be_read_fails),
+		TEST(the_start_is_told_once_whatever_happens_to_the_daemon),
 		TEST(strays_of_unknown_jobs_are_removed),
 		TEST(the_queue_is_served_by_priority_and_then_by_age),
 	};
