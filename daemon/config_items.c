@@ -95,7 +95,7 @@ char *state_dir_default(bool root, const char *xdg_state_home, const char *home)
 
 char *engine_default(const char *docker_host)
 {
-	return strdup(docker_host && engine_valid(docker_host) ? docker_host : "unix:///var/run/docker.sock");
+	return strdup(docker_host && *docker_host ? docker_host : "unix:///var/run/docker.sock");
 }
 
 static char *compute_state_dir(void)

@@ -203,14 +203,14 @@ struct labelling {
 	struct job **ret_job;
 };
 
-static enum status etag_check(const struct job *job, const char *wanted, struct error *err)
+enum status job_etag_check(const struct job *job, const char *wanted, struct error *err)
 {
 	char etag[16];
 
 	job_etag(job, etag);
 	if (!wanted || strcmp(etag, wanted) == 0)
 		return STATUS_OK;
-	return error_set(err, STATUS_ABORTED, NULL,
+	return error_set(err, STATUS_ABORTED, "etag",
 			 "The job was changed by someone else: its etag is %s now, the request has %s.", etag, wanted);
 }
 
@@ -221,7 +221,7 @@ static enum status labelling_run(struct change_scope *scope, void *arg, struct e
 	enum status rc = fetch_by_name(scope->connection, labelling->project, labelling->job_id, &job, err);
 
 	if (!rc)
-		rc = etag_check(job, labelling->etag, err);
+		rc = job_etag_check(job, labelling->etag, err);
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_SET_LABELS);

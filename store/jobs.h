@@ -82,6 +82,9 @@ void job_list_deinit(struct job_list *list);
 enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,
 			  const char *page_token, struct job_list *ret_list, struct error *err);
 
+/* ABORTED when @etag is not the job's present one; NULL: whatever it is. */
+enum status job_etag_check(const struct job *job, const char *etag, struct error *err);
+
 /* Replaces the labels (@labels: JSON text, NULL: none). With @etag the change applies only while it is the
  * row's etag, else ABORTED. */
 enum status job_set_labels(struct store *store, const char *project, const char *job_id, const char *labels,

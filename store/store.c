@@ -149,11 +149,13 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 	AUTO(string) char *logs_path = path_in(state_dir, "logs.db");
 	enum status rc;
 
-	if (!store || !state_path || !logs_path)
+	if (!store)
 		return error_no_memory(err);
 	store->clock = clock;
 	store->lock_fd = -1;
 	job_cache_init(&store->jobs);
+	if (!state_path || !logs_path)
+		return error_no_memory(err);
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
 	rc = directory_make(state_dir, err);

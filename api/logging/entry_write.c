@@ -14,7 +14,7 @@
 #include "store/logs.h"
 
 /* Source: https://cloud.google.com/logging/quotas (entry size; from memory) */
-enum { ENTRY_BYTES_MAX = 256 * 1024 };
+enum { ENTRY_BYTES_MAX = 256 * 1024, INSERT_ID_MAX = 512 };
 
 /* An entry that is ready to be stored; texts that were made for it are its own. */
 struct draft {
@@ -167,6 +167,8 @@ static enum status draft_make(const struct logging_context *context, const json_
 		return rc;
 	draft->record.source = draft->source;
 	draft->record.insert_id = json_text_at(entry, "insertId");
+	if (draft->record.insert_id && strlen(draft->record.insert_id) > INSERT_ID_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "An insertId has at most %d bytes.", INSERT_ID_MAX);
 	draft->record.severity = severity_of(entry);
 	if (!time || !time_parse_strict(time, &draft->record.time_ns))
 		draft->record.time_ns = clock_wall_ns(context->clock);

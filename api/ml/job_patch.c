@@ -43,15 +43,9 @@ static enum status mask_read(const struct call *call, struct patch_mask *ret_mas
 static enum status etag_compare(const struct ml_context *context, struct call *call, const char *etag,
 				struct job **ret_job, struct error *err)
 {
-	char present[16];
 	enum status rc = job_get(context->store, ml_project(call), call_param(call, "job"), ret_job, err);
 
-	if (rc)
-		return rc;
-	job_etag(*ret_job, present);
-	if (etag && strcmp(etag, present) != 0)
-		return error_set(err, STATUS_ABORTED, "etag", "The etag is not the job's present one.");
-	return STATUS_OK;
+	return rc ? rc : job_etag_check(*ret_job, etag, err);
 }
 
 enum status job_patch_handle(struct call *call, struct error *err)

@@ -19,7 +19,6 @@ struct image_task {
 	struct image_task *next;
 	struct docker *docker;
 	char *image;
-	unsigned askers;
 	struct image_reference reference;
 	struct progress progress;
 	int64_t told_us;
@@ -48,12 +47,10 @@ static void task_free(struct image_task *task)
 	free(task);
 }
 
-/* Each ask gets its own event. */
 static void task_end(struct image_task *task, enum engine_event_kind kind, enum status status,
 		     const char *text)
 {
-	for (unsigned i = 0; i < task->askers; i++)
-		emit_image(task->docker, kind, task->image, status, text);
+	emit_image(task->docker, kind, task->image, status, text);
 	task_free(task);
 }
 
@@ -288,10 +285,8 @@ void image_ensure_run(struct docker *docker, struct command *command)
 	struct error err AUTO_ERROR = { 0 };
 	struct image_reference reference;
 
-	if (task) {
-		task->askers++;
-		return;
-	}
+	if (task)
+		return; /* its end answers this ask as well */
 	if (!link_is_up(docker)) {
 		emit_image(docker, ENGINE_IMAGE_FAILED, image, STATUS_UNAVAILABLE, docker->link.reason);
 		return;
@@ -306,7 +301,6 @@ void image_ensure_run(struct docker *docker, struct command *command)
 		return;
 	}
 	task->docker = docker;
-	task->askers = 1;
 	task->stop_fd = -1;
 	task->reference = reference;
 	task->image = TAKE(command->image);

@@ -132,7 +132,7 @@ struct engine_sink {
 
 struct engine_ops {
 	/* Makes the image present: looks, and pulls when it is missing (never when the engine was opened
-	 * offline). One pull at a time per image, however many ask; each ask gets its own event. */
+	 * offline). One pull at a time per image, however many ask: one event answers all. */
 	void (*ensure_image)(struct engine *engine, const char *image);
 	/* @address_count: how many replicas it must hold. */
 	void (*create_network)(struct engine *engine, int64_t job, unsigned address_count);

@@ -33,25 +33,27 @@ def test_newest_come_first_with_all_their_fields(yard, family):
 
 
 def test_pages_hold_each_job_once_while_jobs_are_added(yard, family):
-    seen, token = [], None
+    seen, added, token = [], [], None
     while True:
         query = dict(pageSize=2, filter="jobId:rnn* OR jobId:census*", **({"pageToken": token} if token else {}))
         page = yard.get(yard.jobs_path, **query).json
         assert len(page["jobs"]) <= 2
         seen += [j["jobId"] for j in page["jobs"]]
-        added = yard.create(QUICK, job_id=yard.new_id("rnn_added"))
+        added.append(yard.create(QUICK, job_id=yard.new_id("rnn_added")))
         token = page.get("nextPageToken")
         if not token:
             break
     assert seen == family[::-1]
-    yard.until(added, "SUCCEEDED")
+    for job_id in added:
+        yard.until(job_id, "SUCCEEDED")
 
 
 def test_sizes_are_bounded_as_documented(yard, family):
-    for _ in range(21 - len(listed(yard, pageSize=100))):
-        yard.create(QUICK)
+    more = [yard.create(QUICK) for _ in range(21 - len(listed(yard, pageSize=100)))]
     assert len(listed(yard)) == 20 == len(listed(yard, pageSize=0))
     assert len(listed(yard, pageSize=1000)) >= 21
+    for job_id in more:
+        yard.until(job_id, "SUCCEEDED")
 
 
 FILTERS = [

@@ -237,14 +237,17 @@ TEST(the_state_directory_is_where_xdg_says)
 	state_dir_is(false, NULL, NULL, NULL);
 }
 
-TEST(the_engine_is_docker_host_when_that_is_a_socket)
+/* One that cannot be used is refused when it is opened, not silently replaced by another engine. */
+TEST(the_engine_is_docker_host)
 {
 	AUTO(string) char *own = engine_default("unix:///run/user/1/docker.sock");
 	AUTO(string) char *other = engine_default("tcp://1.2.3.4:2375");
+	AUTO(string) char *none = engine_default("");
 
 	(void)state_;
 	assert_string_equal(own, "unix:///run/user/1/docker.sock");
-	assert_string_equal(other, "unix:///var/run/docker.sock");
+	assert_string_equal(other, "tcp://1.2.3.4:2375");
+	assert_string_equal(none, "unix:///var/run/docker.sock");
 }
 
 TEST(an_address_becomes_a_url_that_clients_reach)
@@ -295,7 +298,7 @@ int main(void)
 		cmocka_unit_test(each_text_is_checked_by_its_own_rule),
 		cmocka_unit_test(a_variable_is_named_after_its_option),
 		cmocka_unit_test(the_state_directory_is_where_xdg_says),
-		cmocka_unit_test(the_engine_is_docker_host_when_that_is_a_socket),
+		cmocka_unit_test(the_engine_is_docker_host),
 		cmocka_unit_test(an_address_becomes_a_url_that_clients_reach),
 		cmocka_unit_test(help_shows_every_option_of_its_command),
 	};
