@@ -174,6 +174,7 @@ static void jobs_stop(struct wiring *wiring)
 void wiring_close(struct wiring *wiring, bool stop_jobs)
 {
 	/* First of all: what is submitted while jobs are being stopped would be left running. */
+	store_end_queries(wiring->store);
 	listener_close(wiring->listener, REQUESTS_END_MS);
 	wiring->listener = NULL;
 	if (stop_jobs)

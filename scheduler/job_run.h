@@ -21,7 +21,7 @@ struct replica_run {
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;
-	char *refusal; /* the engine's words for END_REFUSED */
+	char *refusal; /* the engine's words for END_REFUSED and END_BROKEN */
 	bool follows;     /* its output is being read */
 	bool logs_ended;  /* all of it was handed to the store */
 	bool logs_stored; /* and can be read there */
@@ -47,6 +47,7 @@ struct job_run {
 	bool sighted; /* the engine's listing was seen since it came up: what follows is true */
 	enum network_sight network;
 	struct network_status network_status;
+	bool network_left; /* it could not be removed: the job does not wait for it */
 	char *image_ids[ROLE_COUNT];
 	bool image_asked[ROLE_COUNT];
 

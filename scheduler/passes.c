@@ -336,6 +336,8 @@ static bool run_serve(struct scheduler *scheduler, struct job_run *run)
 	if (run->stale && !row_refresh(scheduler, run))
 		return true;
 	if (job_state_is_final(run->row->state)) {
+		if (run->network_left)
+			scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 		scheduler_remove(scheduler, run);
 		return false;
 	}

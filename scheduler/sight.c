@@ -89,8 +89,13 @@ static void fold_exit(struct scheduler *scheduler, struct job_run *run, struct r
 		return;
 	if (!exit_is_kill(status) || replica->stop_asked || run->row->verdict != JOB_STATE_UNSPECIFIED) {
 		replica->end = END_EXIT;
+	} else if (status->exit_code == SIGNAL_EXIT_TERM) {
+		/* Nobody here sent it: the engine stops, perhaps long before its connections end. */
+		replica->end = END_LOST;
 	} else if (first) {
 		replica->end = kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
+	} else if (status->exit_code != SIGNAL_EXIT_KILL) {
+		replica->end = END_EXIT;
 	} else {
 		replica->in_doubt = true;
 		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
@@ -117,13 +122,21 @@ static void fold_removed(struct replica_run *replica)
 	replica->missing = false;
 }
 
-static void fold_refusal(struct replica_run *replica, const char *text)
+static void fold_refusal(struct replica_run *replica, enum replica_end end, const char *text)
 {
 	if (replica->end != END_NONE)
 		return;
-	replica->end = END_REFUSED;
+	replica->end = end;
 	free(replica->refusal);
 	replica->refusal = strdup(text);
+}
+
+/* An engine that was killed forgets starts that its runtime still knows, and refuses them ever after: the next
+ * attempt has other names. The job is not to blame for that, nor for anything else that is wrong inside. */
+static enum replica_end refusal_kind(enum status status)
+{
+	return status == STATUS_INTERNAL || status == STATUS_ALREADY_EXISTS || status == STATUS_UNKNOWN ? END_BROKEN
+													    : END_REFUSED;
 }
 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
@@ -275,7 +288,7 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 		if (event->status == STATUS_UNAVAILABLE)
 			hold(scheduler, run);
 		else
-			fold_refusal(job_run_replica(run, role, 0), event->text);
+			fold_refusal(job_run_replica(run, role, 0), END_REFUSED, event->text);
 		break;
 	default:
 		break;
@@ -318,7 +331,7 @@ static void on_network(struct scheduler *scheduler, const struct engine_event *e
 		if (event->status == STATUS_UNAVAILABLE)
 			hold(scheduler, run);
 		else if (run->replica_count)
-			fold_refusal(&run->replicas[0], event->text);
+			fold_refusal(&run->replicas[0], refusal_kind(event->status), event->text);
 	}
 }
 
@@ -334,7 +347,7 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 		return;
 	}
 	replica->seen = replica->seen == SEEN_STARTING ? SEEN_CREATED : SEEN_NOTHING;
-	fold_refusal(replica, event->text);
+	fold_refusal(replica, refusal_kind(event->status), event->text);
 }
 
 /* All of a replica's lines were offered; once they can be read, its container may go. */
@@ -405,8 +418,10 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 	if (replica) {
 		replica->stop_asked = replica->remove_asked = false;
 		replica->follows = replica->logs_ended; /* asking twice is harmless */
-	} else if (run->network == NETWORK_REMOVING) {
-		run->network = NETWORK_READY;
+	} else if (!key && run->network == NETWORK_REMOVING) {
+		/* It is a stray once the job has ended: the next listings remove it. */
+		run->network = NETWORK_NONE;
+		run->network_left = true;
 	}
 	hold(scheduler, run);
 	run->dirty = true;

@@ -51,6 +51,7 @@ static void outcome_append(struct text *text, const struct replica_outcome *outc
 		text_puts(text, "was lost: its container was stopped or removed from outside. ");
 		break;
 	case END_REFUSED:
+	case END_BROKEN:
 		text_printf(text, "could not be started: %s ", outcome->text ? outcome->text : "");
 		break;
 	}
@@ -58,14 +59,14 @@ static void outcome_append(struct text *text, const struct replica_outcome *outc
 
 static bool outcome_is_bad(const struct replica_outcome *outcome)
 {
-	return outcome->end == END_LOST || outcome->end == END_REFUSED ||
+	return outcome->end == END_LOST || outcome->end == END_REFUSED || outcome->end == END_BROKEN ||
 	       (outcome->end == END_EXIT && outcome->exit_code != 0);
 }
 
 /* How often the whole job may be tried for this outcome's sake. */
 static unsigned attempts_allowed(const struct replica_outcome *outcome)
 {
-	if (outcome->end == END_LOST)
+	if (outcome->end == END_LOST || outcome->end == END_BROKEN)
 		return ATTEMPTS_LOST;
 	if (outcome->end == END_EXIT && !outcome->out_of_memory && exit_is_transient(outcome->exit_code))
 		return ATTEMPTS_TRANSIENT;

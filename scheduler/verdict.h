@@ -7,7 +7,8 @@
  *   another replica exits 0               nothing
  *   ordinary non-zero exit, out of memory FAILED
  *   SIGABRT, SIGSEGV (6, 134, 11, 139)    the whole job again, up to 3 times, then FAILED
- *   lost with the engine                  the whole job again, up to 2 times, then FAILED
+ *   lost with the engine, or the engine   the whole job again, up to 2 times, then FAILED
+ *   failed inside itself
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service */
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ enum replica_end {
 	END_EXIT,    /* by itself, with exit_code */
 	END_LOST,    /* by the engine's doing: it restarted, or somebody removed the container */
 	END_REFUSED, /* the engine would not start it; text says why */
+	END_BROKEN,  /* the engine could not start it, through no fault of the job; text says why */
 };
 
 struct replica_outcome {
@@ -28,7 +30,7 @@ struct replica_outcome {
 	enum replica_end end;
 	int exit_code; /* 128+n for signal n */
 	bool out_of_memory;
-	const char *text; /* REFUSED */
+	const char *text; /* REFUSED, BROKEN */
 };
 
 struct judgement {

@@ -46,6 +46,9 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 {
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
 
+	if (code == SQLITE_INTERRUPT)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "The query takes too long. Narrow its filter, by job or by time.");
 	return error_set(err, may_pass(code) ? STATUS_UNAVAILABLE : STATUS_INTERNAL, NULL, "%s: %s (SQLite %d)", doing,
 			 db ? sqlite3_errmsg(db) : "out of memory", code);
 }

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/reader_pool.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
+
+#include "daemon/base/clock.h"
+
+enum { STEPS_BETWEEN_LOOKS = 5000 };
 
 enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role, struct error *err)
 {
+	pthread_condattr_t attributes;
+
 	*pool = (struct reader_pool){ .role = role, .path = strdup(path) };
 	pthread_mutex_init(&pool->lock, NULL);
-	pthread_cond_init(&pool->returned, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&pool->returned, &attributes);
+	pthread_condattr_destroy(&attributes);
 	return pool->path ? STATUS_OK : error_no_memory(err);
 }
 
@@ -23,23 +34,42 @@ void reader_pool_deinit(struct reader_pool *pool)
 	*pool = (struct reader_pool){ 0 };
 }
 
-/* Takes an idle connection, or the right to open one: NULL then. */
-static struct connection *idle_take(struct reader_pool *pool)
+void reader_pool_end(struct reader_pool *pool)
 {
-	struct connection *connection = NULL;
+	__atomic_store_n(&pool->ends, true, __ATOMIC_RELAXED);
+}
 
+/* Takes an idle connection, or the right to open one: *ret_connection is NULL then. False after a long wait. */
+static bool idle_take(struct reader_pool *pool, struct connection **ret_connection)
+{
+	int64_t until_us = clock_mono_us(&system_clock) + READER_TIME_US;
+	struct timespec until = { .tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000 };
+	int rc = 0;
+
+	*ret_connection = NULL;
 	pthread_mutex_lock(&pool->lock);
-	while (pool->idle_count == 0 && pool->open_count == READER_LIMIT) {
+	while (pool->idle_count == 0 && pool->open_count == READER_LIMIT && rc != ETIMEDOUT) {
 		pool->waiting++;
-		pthread_cond_wait(&pool->returned, &pool->lock);
+		rc = pthread_cond_timedwait(&pool->returned, &pool->lock, &until);
 		pool->waiting--;
 	}
 	if (pool->idle_count > 0)
-		connection = pool->idle[--pool->idle_count];
-	else
+		*ret_connection = pool->idle[--pool->idle_count];
+	else if (pool->open_count < READER_LIMIT)
 		pool->open_count++;
+	else
+		rc = -1;
 	pthread_mutex_unlock(&pool->lock);
-	return connection;
+	return rc != -1;
+}
+
+/* SQLite asks every so often; a query whose answer comes too late, or for nobody, ends. */
+static int time_is_up(void *arg)
+{
+	const struct reader_pool *pool = ((struct connection *)arg)->pool;
+
+	return __atomic_load_n(&pool->ends, __ATOMIC_RELAXED) ||
+	       clock_mono_us(&system_clock) > ((struct connection *)arg)->deadline_us;
 }
 
 static void right_return(struct reader_pool *pool)
@@ -52,8 +82,10 @@ static void right_return(struct reader_pool *pool)
 
 enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err)
 {
-	struct connection *connection = idle_take(pool);
+	struct connection *connection;
 
+	if (!idle_take(pool, &connection))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "Too many queries are under way.");
 	if (!connection) {
 		enum status rc = connection_open(pool->path, pool->role, &connection, err);
 
@@ -61,7 +93,10 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 			right_return(pool);
 			return rc;
 		}
+		connection->pool = pool;
+		sqlite3_progress_handler(connection->db, STEPS_BETWEEN_LOOKS, time_is_up, connection);
 	}
+	connection->deadline_us = clock_mono_us(&system_clock) + READER_TIME_US;
 	*ret_reader = (struct reader){ pool, connection };
 	return STATUS_OK;
 }

@@ -7,7 +7,10 @@
 
 #include "store/connection.h"
 
-enum { READER_LIMIT = 16 };
+enum {
+	READER_LIMIT = 16,
+	READER_TIME_US = 10 * 1000 * 1000, /* a loan ends its queries after that, and who waits for one gives up */
+};
 
 struct reader_pool {
 	pthread_mutex_t lock;
@@ -16,9 +19,12 @@ struct reader_pool {
 	enum connection_role role;
 	struct connection *idle[READER_LIMIT];
 	unsigned idle_count, open_count, waiting;
+	bool ends; /* queries end at once; atomic */
 };
 
 enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role, struct error *err);
+/* Ends the queries that are under way, and those to come, as if their time were up. */
+void reader_pool_end(struct reader_pool *pool);
 /* All readers are back. */
 void reader_pool_deinit(struct reader_pool *pool);
 
@@ -28,6 +34,7 @@ struct reader {
 	struct connection *connection;
 };
 
+/* UNAVAILABLE when none was free for long. */
 enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err);
 void reader_return(struct reader *reader);
 #define AUTO_READER __attribute__((cleanup(reader_return)))

@@ -182,6 +182,12 @@ static void job_check(struct bench *bench, int64_t id, enum job_state state, con
 	assert_int_equal(fake_engine_network_count(bench->fake), 0);
 }
 
+static void network_free_await(struct bench *bench)
+{
+	for (int i = 0; i < WAIT_MS && fake_engine_network_count(bench->fake); i++)
+		usleep(1000);
+}
+
 static void idle_await(struct bench *bench)
 {
 	assert_true(scheduler_wait_idle(bench->scheduler, WAIT_MS));
@@ -304,12 +310,30 @@ static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state
 		int64_t id;
 
 		snprintf(name, sizeof(name), "refused_%zu", i);
-		fake_engine_fail(bench->fake, operations[i], operations[i] == FAKE_NETWORK ? 1 : 2, STATUS_INTERNAL);
+		fake_engine_fail(bench->fake, operations[i], operations[i] == FAKE_NETWORK ? 1 : 2,
+				 STATUS_INVALID_ARGUMENT);
 		id = job_submit(bench, name, 2, 0);
 		idle_await(bench);
 		job_await(bench, id, JOB_FAILED);
 		job_check(bench, id, JOB_FAILED, operations[i] == FAKE_IMAGE ? "No such image" : "the fake refuses");
 	}
+}
+
+/* An engine that was killed may refuse a container for ever that it half started: not the job's fault. */
+static void what_breaks_inside_the_engine_is_tried_again(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id;
+	struct replica_key master;
+
+	fake_engine_up(bench->fake);
+	fake_engine_fail(bench->fake, FAKE_START, 2, STATUS_INTERNAL);
+	id = job_submit(bench, "broken_start", 2, 0);
+	master = key_of(id, ROLE_MASTER, 0);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
 static void what_could_not_be_removed_is_removed_later(void **state)
@@ -330,6 +354,7 @@ static void what_could_not_be_removed_is_removed_later(void **state)
 		master = key_of(id, ROLE_MASTER, 0);
 		fake_engine_exit(bench->fake, &master, 0);
 		job_await(bench, id, JOB_SUCCEEDED);
+		network_free_await(bench);
 		job_check(bench, id, JOB_SUCCEEDED, NULL);
 	}
 }
@@ -514,8 +539,7 @@ static void strays_of_unknown_jobs_are_removed(void **state)
 	}
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
-	for (int i = 0; i < WAIT_MS && fake_engine_network_count(bench->fake); i++)
-		usleep(1000);
+	network_free_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
@@ -557,6 +581,7 @@ int main(void)
 		TEST(a_running_job_is_cancelled),
 		TEST(a_master_that_ends_while_the_job_is_cancelled_does_not_save_it),
 		TEST(every_refusal_of_the_engine_ends_the_job_with_its_words),
+		TEST(what_breaks_inside_the_engine_is_tried_again),
 		TEST(what_could_not_be_removed_is_removed_later),
 		TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
 		TEST(a_container_removed_from_outside_makes_the_job_start_over),

@@ -48,6 +48,9 @@ static const struct row rows[] = {
 	{ "lost", { { .role = ROLE_PS, .end = END_LOST } }, 2, JOB_PREPARING,
 	  "The replica ps 0 was lost: its container was stopped or removed from outside. " },
 	{ "lost for the third time", { { .role = ROLE_PS, .end = END_LOST } }, 3, JOB_FAILED, NULL },
+	{ "broken", { { .role = ROLE_WORKER, .index = 2, .end = END_BROKEN, .text = "task already exists" } }, 2, JOB_PREPARING,
+	  "The replica worker 2 could not be started: task already exists " },
+	{ "broken for the third time", { { .role = ROLE_WORKER, .end = END_BROKEN } }, 3, JOB_FAILED, NULL },
 	{ "refused", { { .role = ROLE_WORKER, .index = 2, .end = END_REFUSED, .text = "No such image: x" } }, 1,
 	  JOB_FAILED, "The replica worker 2 could not be started: No such image: x " },
 };
