@@ -135,6 +135,14 @@ static void barriers_call(const struct log_queue *queue, enum status status)
 	}
 }
 
+/* Those who came while a batch cannot be stored do not wait for it either. */
+static void newcomers_settle(struct logs_writer *writer, enum status status)
+{
+	pthread_mutex_lock(&writer->lock);
+	barriers_call(&writer->queue, status);
+	pthread_mutex_unlock(&writer->lock);
+}
+
 /* After a failure: the time to try again, or false when there is no hope for this batch. */
 static bool may_retry(struct logs_writer *writer, enum status status, unsigned tries)
 {
@@ -160,6 +168,7 @@ static void batch_store(struct logs_writer *writer, const struct log_queue *queu
 			log_event(LOG_ERROR, "log-commit-failed", "records=%zu error=\"%s\"", queue->count,
 				  err.text ? err.text : "");
 		barriers_call(queue, rc);
+		newcomers_settle(writer, rc);
 		if (may_retry(writer, rc, tries))
 			continue;
 		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", queue->count,

@@ -11,6 +11,7 @@ struct scan {
 	size_t length;
 	size_t at;
 	unsigned depth;
+	unsigned values;
 	struct syntax_fault fault;
 };
 
@@ -223,6 +224,8 @@ static bool scan_value(struct scan *scan)
 {
 	int c = scan_peek_token(scan);
 
+	if (++scan->values > SYNTAX_VALUES_MAX)
+		return scan_fail(scan, "Message too large. It has more than 250000 values.");
 	if (c < 0)
 		return scan_fail(scan, "Unexpected end of string. Expected a value.");
 	if (c == '{' || c == '[')

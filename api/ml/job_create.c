@@ -2,6 +2,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/ml/ml.h"
 #include "api/ml/to_plan.h"
@@ -10,7 +11,19 @@
 #include "store/jobs.h"
 #include "store/logs.h"
 
-enum { CLUSTER_ID_BYTES = 5 };
+enum { CLUSTER_ID_BYTES = 5, PROJECT_MAX = 100 };
+
+/* Ids, numbers and domain-scoped ids ("example.com:project"); anything else could not be named in a log query. */
+static enum status project_check(const char *project, struct error *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
+	size_t length = strspn(project, allowed);
+
+	if (length && !project[length] && length <= PROJECT_MAX)
+		return STATUS_OK;
+	return error_set(err, STATUS_INVALID_ARGUMENT, "parent", "'%.100s' is not the id or the number of a project.",
+			 project);
+}
 
 /* What cannot be handed to a program is refused now, not when its container fails. */
 static enum status environment_check(const struct plan *plan, struct error *err)
@@ -79,8 +92,10 @@ enum status job_create_handle(struct call *call, struct error *err)
 	AUTO(string) char *input_text = NULL;
 	AUTO(string) char *labels_text = NULL;
 	AUTO(string) char *plan_text = NULL;
-	enum status rc = job_rules_check(call->body, &context->settings, err);
+	enum status rc = project_check(ml_project(call), err);
 
+	if (!rc)
+		rc = job_rules_check(call->body, &context->settings, err);
 	if (!rc)
 		rc = plan_make(call, &plan, err);
 	if (rc)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/message/message.h"
+#include "api/message/syntax.h"
 
 #include <stdio.h>
 
@@ -148,6 +149,31 @@ static void a_hundred_levels_are_the_most(void **state)
 	assert_int_equal(message_parse_body(many, strlen(many), &value, &err), STATUS_INVALID_ARGUMENT);
 }
 
+/* "[{},{},...]" of @count objects as the member of an object. */
+static char *crowd(size_t count)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	text_puts(&text, "{\"a\":[{}");
+	for (size_t i = 1; i < count; i++)
+		text_puts(&text, ",{}");
+	text_puts(&text, "]}");
+	return text_take(&text);
+}
+
+static void more_values_than_memory_should_hold_are_refused(void **state)
+{
+	AUTO(string) char *most = crowd(SYNTAX_VALUES_MAX - 2);
+	AUTO(string) char *more = crowd(SYNTAX_VALUES_MAX - 1);
+	AUTO(json) json_t *value = NULL;
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(message_parse_body(most, strlen(most), &value, &err), STATUS_OK);
+	assert_int_equal(message_parse_body(more, strlen(more), &value, &err), STATUS_INVALID_ARGUMENT);
+	assert_non_null(strstr(err.text, PREFIX "Message too large."));
+}
+
 static void every_truncation_is_refused_and_none_crashes(void **state)
 {
 	AUTO(string)
@@ -174,6 +200,7 @@ int main(void)
 		cmocka_unit_test(numbers_that_fit_nothing_are_refused),
 		cmocka_unit_test(only_an_object_is_a_message),
 		cmocka_unit_test(a_hundred_levels_are_the_most),
+		cmocka_unit_test(more_values_than_memory_should_hold_are_refused),
 		cmocka_unit_test(every_truncation_is_refused_and_none_crashes),
 	};
 
