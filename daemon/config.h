@@ -24,7 +24,7 @@ struct config {
 	int64_t project_number;
 	char *region;
 	char *networks; /* "10.213.0.0/16" */
-	bool offline;	/* never pull an image */
+	bool offline;   /* never pull an image */
 	bool stop_jobs; /* at the end, stop what runs */
 	int64_t stop_grace_s;
 	int64_t max_active_jobs;

@@ -120,7 +120,7 @@ static const char *const log_levels[] = { "error", "warning", "info", "debug", N
 static const char *const log_formats[] = { "text", "json", NULL };
 
 #define AT(field) .offset = offsetof(struct config, field)
-#define BOTH	  (CONFIG_SERVE | CONFIG_ENV)
+#define BOTH      (CONFIG_SERVE | CONFIG_ENV)
 
 const struct config_item config_items[] = {
 	{ .name = "config",

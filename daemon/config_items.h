@@ -6,17 +6,17 @@
 enum config_type { CONFIG_TEXT, CONFIG_NUMBER, CONFIG_FLAG, CONFIG_CHOICE };
 
 struct config_item {
-	const char *name;	 /* "stop-grace" */
+	const char *name;        /* "stop-grace" */
 	const char *environment; /* "TRAINYARD_STOP_GRACE" */
 	enum config_type type;
-	size_t offset;		 /* of its field in struct config */
-	unsigned commands;	 /* bits of enum config_command */
+	size_t offset;           /* of its field in struct config */
+	unsigned commands;       /* bits of enum config_command */
 	const char *placeholder; /* "SECONDS"; NULL for a flag */
-	const char *otherwise;	 /* the default, NULL: none or computed */
-	char *(*compute)(void);	 /* makes the default; the text is the caller's */
+	const char *otherwise;   /* the default, NULL: none or computed */
+	char *(*compute)(void);  /* makes the default; the text is the caller's */
 	bool (*valid)(const char *value);
-	const char *expected;	    /* what valid() wants, in words: "ADDR:PORT, such as ..." */
-	int64_t min, max;	    /* of a number */
+	const char *expected;       /* what valid() wants, in words: "ADDR:PORT, such as ..." */
+	int64_t min, max;           /* of a number */
 	const char *const *choices; /* in the order of the enum, ending with NULL */
 	const char *help;
 };

@@ -39,7 +39,8 @@ static void health_details(void *arg, json_t *answer)
 	char detail[256];
 	bool reachable = scheduler_engine_state(wiring->scheduler, detail, sizeof(detail));
 
-	json_object_set_new(answer, "engine", json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
+	json_object_set_new(answer, "engine",
+			    json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
 }
 
 static void families_fill(struct wiring *wiring)
@@ -166,8 +167,8 @@ static void jobs_stop(struct wiring *wiring)
 	for (size_t i = 0; i < list.count; i++)
 		job_cancel(wiring->store, list.jobs[i].project, list.jobs[i].job_id,
 			   "The job was cancelled because the emulator was stopped.", NULL);
-	if (list.count &&
-	    !scheduler_wait_idle(wiring->scheduler, (unsigned)wiring->config->stop_grace_s * 1000 + JOBS_END_MS))
+	if (list.count && !scheduler_wait_idle(wiring->scheduler,
+					       (unsigned)wiring->config->stop_grace_s * 1000 + JOBS_END_MS))
 		log_event(LOG_WARNING, "jobs-unstopped", "hint=\"they are ended at the next start\"");
 }
 

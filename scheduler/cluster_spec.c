@@ -7,9 +7,11 @@
 
 #include "daemon/base/json.h"
 
-void replica_address_name(const struct plan *plan, enum role role, unsigned index, char ret_name[REPLICA_NAME_MAX])
+void replica_address_name(const struct plan *plan, enum role role, unsigned index,
+			  char ret_name[REPLICA_NAME_MAX])
 {
-	snprintf(ret_name, REPLICA_NAME_MAX, "cmle-training-%s-%s-%u", role_name(role), plan->cluster_id, index);
+	snprintf(ret_name, REPLICA_NAME_MAX, "cmle-training-%s-%s-%u", role_name(role), plan->cluster_id,
+		 index);
 }
 
 /* Lowercase hex of a hash over a name: stable, and different for each name. */
@@ -21,7 +23,8 @@ static void hash_hex(const char *name, char *ret_hex, size_t bytes)
 	sodium_bin2hex(ret_hex, bytes * 2 + 1, hash, bytes);
 }
 
-void replica_host_name(const struct plan *plan, enum role role, unsigned index, char ret_name[REPLICA_NAME_MAX])
+void replica_host_name(const struct plan *plan, enum role role, unsigned index,
+		       char ret_name[REPLICA_NAME_MAX])
 {
 	char address[REPLICA_NAME_MAX];
 	char suffix[7];
@@ -70,11 +73,13 @@ static const char *task_type(enum role role, const char *master_name)
 	return role == ROLE_MASTER ? master_name : role_name(role);
 }
 
-static char *specification_text(const struct plan *plan, enum role role, unsigned index, const char *master_name,
-				bool names_cloud)
+static char *specification_text(const struct plan *plan, enum role role, unsigned index,
+				const char *master_name, bool names_cloud)
 {
 	AUTO(json) json_t *cluster = cluster_members(plan, master_name);
-	AUTO(json) json_t *task = json_pack("{s:s, s:I}", "type", task_type(role, master_name), "index", (json_int_t)index);
+	AUTO(json)
+	json_t *task =
+		json_pack("{s:s, s:I}", "type", task_type(role, master_name), "index", (json_int_t)index);
 	AUTO(json) json_t *whole = NULL;
 	char id[17];
 
@@ -83,8 +88,8 @@ static char *specification_text(const struct plan *plan, enum role role, unsigne
 		json_object_set_new(task, "cloud", json_sprintf("w%s-ml", id));
 	}
 	/* "job" is text here, not an object: so it was seen in custom containers. */
-	whole = json_pack("{s:O, s:s, s:O, s:s}", "cluster", cluster, "environment", "cloud", "task", task, "job",
-			  plan->input);
+	whole = json_pack("{s:O, s:s, s:O, s:s}", "cluster", cluster, "environment", "cloud", "task", task,
+			  "job", plan->input);
 	return json_dump_compact(whole);
 }
 
@@ -103,16 +108,17 @@ static enum status variable_add(json_t *environment, const char *name, const cha
 	if (!value)
 		return error_no_memory(err);
 	if (strlen(name) + 1 + strlen(value) + 1 > ENVIRONMENT_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "args",
-				 "The job is too long to be passed to its replicas: %s would have %zu bytes, %d are possible.",
-				 name, strlen(value), ENVIRONMENT_MAX);
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, "args",
+			"The job is too long to be passed to its replicas: %s would have %zu bytes, %d are possible.",
+			name, strlen(value), ENVIRONMENT_MAX);
 	if (json_array_append_new(environment, json_sprintf("%s=%s", name, value)))
 		return error_no_memory(err);
 	return STATUS_OK;
 }
 
-enum status replica_environment(const struct plan *plan, enum role role, unsigned index, json_t **ret_environment,
-				struct error *err)
+enum status replica_environment(const struct plan *plan, enum role role, unsigned index,
+				json_t **ret_environment, struct error *err)
 {
 	AUTO(string) char *cluster_spec = cluster_spec_text(plan, role, index);
 	AUTO(string) char *tf_config = tf_config_text(plan, role, index);
@@ -120,10 +126,8 @@ enum status replica_environment(const struct plan *plan, enum role role, unsigne
 	const struct {
 		const char *name, *value;
 	} variables[] = {
-		{ "CLUSTER_SPEC", cluster_spec },
-		{ "TF_CONFIG", tf_config },
-		{ "CLOUD_ML_JOB_ID", plan->job_id },
-		{ "CLOUD_ML_PROJECT_ID", plan->project },
+		{ "CLUSTER_SPEC", cluster_spec },    { "TF_CONFIG", tf_config },
+		{ "CLOUD_ML_JOB_ID", plan->job_id }, { "CLOUD_ML_PROJECT_ID", plan->project },
 		{ "CLOUD_ML_JOB", plan->input },
 	};
 

@@ -12,15 +12,17 @@
 #include "scheduler/plan.h"
 
 enum {
-	CLUSTER_PORT = 2222,         /* suggested to every replica; nothing listens there by itself */
-	REPLICA_NAME_MAX = 64,       /* a host name's limit in the kernel, NUL included */
-	ENVIRONMENT_MAX = 131071,    /* execve() takes no longer single string; NUL included */
+	CLUSTER_PORT = 2222,      /* suggested to every replica; nothing listens there by itself */
+	REPLICA_NAME_MAX = 64,    /* a host name's limit in the kernel, NUL included */
+	ENVIRONMENT_MAX = 131071, /* execve() takes no longer single string; NUL included */
 };
 
 /* The name that peers resolve: "cmle-training-worker-ab12cd34ef-0". */
-void replica_address_name(const struct plan *plan, enum role role, unsigned index, char ret_name[REPLICA_NAME_MAX]);
+void replica_address_name(const struct plan *plan, enum role role, unsigned index,
+			  char ret_name[REPLICA_NAME_MAX]);
 /* The container's own host name: the address name and a suffix that stays the same over restarts. */
-void replica_host_name(const struct plan *plan, enum role role, unsigned index, char ret_name[REPLICA_NAME_MAX]);
+void replica_host_name(const struct plan *plan, enum role role, unsigned index,
+		       char ret_name[REPLICA_NAME_MAX]);
 /* What log entries call it: "worker-replica-0". */
 void replica_task_name(enum role role, unsigned index, char ret_name[REPLICA_NAME_MAX]);
 
@@ -30,5 +32,5 @@ char *tf_config_text(const struct plan *plan, enum role role, unsigned index);
 
 /* The whole environment as an array of "NAME=value".
  * INVALID_ARGUMENT: some value is too long to be passed to a program at all. */
-enum status replica_environment(const struct plan *plan, enum role role, unsigned index, json_t **ret_environment,
-				struct error *err);
+enum status replica_environment(const struct plan *plan, enum role role, unsigned index,
+				json_t **ret_environment, struct error *err);

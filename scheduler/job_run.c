@@ -74,7 +74,8 @@ enum status job_run_unfold(struct job_run *run, struct error *err)
 	struct error problem AUTO_ERROR = { 0 };
 
 	if (plan_from_text(run->row->plan, &run->plan, &problem)) {
-		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id, problem.text ? problem.text : "");
+		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id,
+			  problem.text ? problem.text : "");
 		run->plan = plan_new();
 		run->fault = strdup("Internal error: the job's plan cannot be read.");
 		if (!run->plan || !run->fault)

@@ -13,7 +13,15 @@
 #include "store/jobs.h"
 
 /* What is known of one container. CREATING and STARTING were asked for and not answered yet. */
-enum sight { SEEN_NOTHING, SEEN_CREATING, SEEN_CREATED, SEEN_STARTING, SEEN_RUNNING, SEEN_EXITED, SIGHT_COUNT };
+enum sight {
+	SEEN_NOTHING,
+	SEEN_CREATING,
+	SEEN_CREATED,
+	SEEN_STARTING,
+	SEEN_RUNNING,
+	SEEN_EXITED,
+	SIGHT_COUNT
+};
 
 struct replica_run {
 	struct replica_key key;
@@ -21,13 +29,13 @@ struct replica_run {
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;
-	char *refusal; /* the engine's words for END_REFUSED and END_BROKEN */
+	char *refusal;    /* the engine's words for END_REFUSED and END_BROKEN */
 	bool follows;     /* its output is being read */
 	bool logs_ended;  /* all of it was handed to the store */
 	bool logs_stored; /* and can be read there */
 	bool stop_asked, remove_asked;
-	bool missing;     /* was not in the last listing */
-	bool in_doubt;    /* was killed, perhaps by an engine that is about to go: end is open for a moment */
+	bool missing;  /* was not in the last listing */
+	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
 };
 
 enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY, NETWORK_REMOVING };
@@ -53,13 +61,13 @@ struct job_run {
 
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
-	bool told_down;      /* the log says that the engine is away */
-	bool has_room;       /* QUEUED: its turn has come */
-	bool dirty;          /* something happened since its last step */
-	bool stale;          /* the stored row may say more than ours */
-	bool change_pending; /* a change of the row waits for its commit */
+	bool told_down;                           /* the log says that the engine is away */
+	bool has_room;                            /* QUEUED: its turn has come */
+	bool dirty;                               /* something happened since its last step */
+	bool stale;                               /* the stored row may say more than ours */
+	bool change_pending;                      /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
-	int64_t hold_until_us; /* monotonic: no step before that */
+	int64_t hold_until_us;                    /* monotonic: no step before that */
 };
 
 /* Takes @row. NULL when memory ran out. */
@@ -75,7 +83,8 @@ void job_run_rewind(struct job_run *run);
 /* The engine is away: nothing that was seen is certain. */
 void job_run_unsee(struct job_run *run);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
-void job_run_say(struct job_run *run, int severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void job_run_say(struct job_run *run, int severity, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Forgets all notes but the first @kept. */
 void job_run_notes_cut(struct job_run *run, size_t kept);
 

@@ -14,16 +14,35 @@ static const struct {
 	const char *name;
 	int severity;
 } severities[] = {
-	{ "DEFAULT", SEVERITY_DEFAULT },   { "DEBUG", SEVERITY_DEBUG },	      { "INFO", SEVERITY_INFO },
-	{ "NOTICE", SEVERITY_NOTICE },	   { "WARNING", SEVERITY_WARNING },   { "ERROR", SEVERITY_ERROR },
-	{ "CRITICAL", SEVERITY_CRITICAL }, { "ALERT", SEVERITY_ALERT },	      { "EMERGENCY", SEVERITY_EMERGENCY },
-	{ "WARN", SEVERITY_WARNING },	   { "FATAL", SEVERITY_CRITICAL },    { "CRIT", SEVERITY_CRITICAL },
-	{ "SEVERE", SEVERITY_ERROR },	   { "ERR", SEVERITY_ERROR },	      { "TRACE", SEVERITY_DEBUG },
-	{ "FINE", SEVERITY_DEBUG },	   { "FINER", SEVERITY_DEBUG },	      { "FINEST", SEVERITY_DEBUG },
-	{ "CONFIG", SEVERITY_DEBUG },	   { "INFORMATION", SEVERITY_INFO },  { "EMERG", SEVERITY_EMERGENCY },
-	{ "D", SEVERITY_DEBUG },	   { "I", SEVERITY_INFO },	      { "N", SEVERITY_NOTICE },
-	{ "W", SEVERITY_WARNING },	   { "E", SEVERITY_ERROR },	      { "F", SEVERITY_CRITICAL },
-	{ "C", SEVERITY_CRITICAL },	   { "A", SEVERITY_ALERT },
+	{ "DEFAULT", SEVERITY_DEFAULT },
+	{ "DEBUG", SEVERITY_DEBUG },
+	{ "INFO", SEVERITY_INFO },
+	{ "NOTICE", SEVERITY_NOTICE },
+	{ "WARNING", SEVERITY_WARNING },
+	{ "ERROR", SEVERITY_ERROR },
+	{ "CRITICAL", SEVERITY_CRITICAL },
+	{ "ALERT", SEVERITY_ALERT },
+	{ "EMERGENCY", SEVERITY_EMERGENCY },
+	{ "WARN", SEVERITY_WARNING },
+	{ "FATAL", SEVERITY_CRITICAL },
+	{ "CRIT", SEVERITY_CRITICAL },
+	{ "SEVERE", SEVERITY_ERROR },
+	{ "ERR", SEVERITY_ERROR },
+	{ "TRACE", SEVERITY_DEBUG },
+	{ "FINE", SEVERITY_DEBUG },
+	{ "FINER", SEVERITY_DEBUG },
+	{ "FINEST", SEVERITY_DEBUG },
+	{ "CONFIG", SEVERITY_DEBUG },
+	{ "INFORMATION", SEVERITY_INFO },
+	{ "EMERG", SEVERITY_EMERGENCY },
+	{ "D", SEVERITY_DEBUG },
+	{ "I", SEVERITY_INFO },
+	{ "N", SEVERITY_NOTICE },
+	{ "W", SEVERITY_WARNING },
+	{ "E", SEVERITY_ERROR },
+	{ "F", SEVERITY_CRITICAL },
+	{ "C", SEVERITY_CRITICAL },
+	{ "A", SEVERITY_ALERT },
 };
 
 static int severity_of_number(double number)
@@ -163,8 +182,8 @@ static bool time_of_parts(const json_t *seconds, const json_t *nanos, int64_t *r
 {
 	json_int_t whole = json_integer_value(seconds), part = json_integer_value(nanos);
 
-	if (!json_is_integer(seconds) || (nanos && !json_is_integer(nanos)) || whole < 0 || whole > INT32_MAX * (json_int_t)4 ||
-	    part < 0 || part > 999999999)
+	if (!json_is_integer(seconds) || (nanos && !json_is_integer(nanos)) || whole < 0 ||
+	    whole > INT32_MAX * (json_int_t)4 || part < 0 || part > 999999999)
 		return false;
 	*ret_ns = whole * 1000000000 + part;
 	return true;
@@ -191,7 +210,8 @@ static void time_lift(struct log_record *record, json_t *object)
 		json_object_del(object, names[i]);
 		return;
 	}
-	if (!time_of_parts(json_object_get(object, "timestampSeconds"), json_object_get(object, "timestampNanos"), &time_ns) ||
+	if (!time_of_parts(json_object_get(object, "timestampSeconds"),
+			   json_object_get(object, "timestampNanos"), &time_ns) ||
 	    time_ns > record->time_ns)
 		return;
 	record->time_ns = time_ns;
@@ -228,9 +248,10 @@ static void labels_normalize(json_t *labels)
 	json_object_foreach_safe(labels, next, name, value) {
 		if (json_is_string(value))
 			continue;
-		AUTO(string) char *text = json_is_object(value) || json_is_array(value) || json_is_null(value) ?
-						  NULL :
-						  json_dump_compact(value);
+		AUTO(string)
+		char *text = json_is_object(value) || json_is_array(value) || json_is_null(value)
+				     ? NULL
+				     : json_dump_compact(value);
 
 		if (text)
 			json_object_set_new(labels, name, json_string(text));

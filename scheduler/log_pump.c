@@ -88,7 +88,8 @@ static struct outlet *outlet_find(struct log_pump *pump, const struct replica_ke
 {
 	struct outlet *outlet = pump->buckets[bucket_of(key)];
 
-	while (outlet && (outlet->key.job != key->job || outlet->key.role != key->role || outlet->key.index != key->index))
+	while (outlet && (outlet->key.job != key->job || outlet->key.role != key->role ||
+			  outlet->key.index != key->index))
 		outlet = outlet->next;
 	return outlet;
 }
@@ -103,7 +104,8 @@ static struct log_source *source_make(const struct plan *plan, const struct repl
 
 	replica_task_name(key->role, key->index, task);
 	replica_host_name(plan, key->role, key->index, host);
-	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan->job_id, "task_name", task);
+	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan->job_id,
+			     "task_name", task);
 	labels = json_pack("{s:s}", "compute.googleapis.com/resource_name", host);
 	resource_text = json_dump_compact(resource);
 	labels_text = json_dump_compact(labels);

@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 enum machine_category {
-	MACHINE_LEGACY,		/* "standard", "complex_model_m": accelerators are part of the name */
+	MACHINE_LEGACY,         /* "standard", "complex_model_m": accelerators are part of the name */
 	MACHINE_COMPUTE_ENGINE, /* "n1-standard-4": accelerators are asked for apart */
-	MACHINE_TPU,		/* "cloud_tpu": runs no container */
-	MACHINE_OF_TIER,	/* only inside a scale tier: no client may name it */
+	MACHINE_TPU,            /* "cloud_tpu": runs no container */
+	MACHINE_OF_TIER,        /* only inside a scale tier: no client may name it */
 };
 
 struct machine {
 	const char *name;
 	enum machine_category category;
-	unsigned vcpus;		      /* 0: not known */
-	unsigned memory_mib;	      /* 0: not known */
+	unsigned vcpus;               /* 0: not known */
+	unsigned memory_mib;          /* 0: not known */
 	const char *accelerator_type; /* what comes with the machine by its name; NULL: nothing */
 	unsigned accelerator_count;
 };

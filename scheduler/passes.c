@@ -13,13 +13,19 @@ enum {
 };
 
 static const step_function steps[STEP_COUNT] = {
-	[STEP_ADMIT] = step_admit,     [STEP_FETCH] = step_fetch,
-	[STEP_CREATE] = step_create,   [STEP_START] = step_start,
+	[STEP_ADMIT] = step_admit,
+	[STEP_FETCH] = step_fetch,
+	[STEP_CREATE] = step_create,
+	[STEP_START] = step_start,
 	[STEP_DECLARE_RUNNING] = step_declare_running,
-	[STEP_JUDGE] = step_judge,     [STEP_EXPIRE] = step_expire,
-	[STEP_STOP] = step_stop,       [STEP_REMOVE] = step_remove,
-	[STEP_EXPLAIN] = step_explain, [STEP_RETRY] = step_retry,
-	[STEP_CLOSE] = step_close,     [STEP_CLEAR] = step_clear,
+	[STEP_JUDGE] = step_judge,
+	[STEP_EXPIRE] = step_expire,
+	[STEP_STOP] = step_stop,
+	[STEP_REMOVE] = step_remove,
+	[STEP_EXPLAIN] = step_explain,
+	[STEP_RETRY] = step_retry,
+	[STEP_CLOSE] = step_close,
+	[STEP_CLEAR] = step_clear,
 	[STEP_FINISH] = step_finish,
 };
 
@@ -71,7 +77,8 @@ enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct e
 		scheduler->run_size = size;
 	}
 	at = find_index(scheduler, row->id);
-	memmove(&scheduler->runs[at + 1], &scheduler->runs[at], (scheduler->run_count - at) * sizeof(struct job_run *));
+	memmove(&scheduler->runs[at + 1], &scheduler->runs[at],
+		(scheduler->run_count - at) * sizeof(struct job_run *));
 	scheduler->runs[at] = run;
 	scheduler->run_count++;
 	run->dirty = true;
@@ -135,7 +142,8 @@ static struct job_view view_of(const struct scheduler *scheduler, const struct j
 		.sighted = run->sighted,
 		.expired = job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us,
 		.decided = job_is_decided(run),
-		.explained = row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message,
+		.explained =
+			row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message,
 		.torn_down = row->torn_down,
 		.last_words_stored = run->last_words_stored,
 		.images_ready = images_are(run, true),
@@ -161,8 +169,7 @@ static struct job_run *next_queued(const struct scheduler *scheduler)
 
 		if (run->row->state != JOB_QUEUED || run->change_pending)
 			active++;
-		else if (run->hold_until_us <= now_us &&
-			 (!next || run->row->priority > next->row->priority))
+		else if (run->hold_until_us <= now_us && (!next || run->row->priority > next->row->priority))
 			next = run;
 	}
 	return active < scheduler->max_active_jobs ? next : NULL;
@@ -247,7 +254,8 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	struct error err AUTO_ERROR = { 0 };
 
 	if (job_get_by_id(scheduler->reconciler.store, run->row->id, &row, &err)) {
-		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id, err.text ? err.text : "");
+		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id,
+			  err.text ? err.text : "");
 		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
 		return false;
 	}

@@ -19,28 +19,28 @@ const char *role_name(enum role role);
 bool role_parse(const char *name, enum role *ret_role);
 
 struct pool {
-	unsigned count;          /* replicas; 0 when the job has no such pool */
-	char *image;             /* reference as the client gave it */
-	json_t *command;         /* array of strings replacing the image's ENTRYPOINT, or NULL */
-	json_t *args;            /* array of strings replacing the image's CMD, or NULL */
-	char *machine_type;      /* as the client named it, or NULL */
-	char *accelerator_type;  /* NULL when none */
+	unsigned count;             /* replicas; 0 when the job has no such pool */
+	char *image;                /* reference as the client gave it */
+	json_t *command;            /* array of strings replacing the image's ENTRYPOINT, or NULL */
+	json_t *args;               /* array of strings replacing the image's CMD, or NULL */
+	char *machine_type;         /* as the client named it, or NULL */
+	char *accelerator_type;     /* NULL when none */
 	unsigned accelerator_count; /* per replica */
 };
 
 struct plan {
-	char *dialect;           /* which spelling of the environment: "ml" */
-	char *project;           /* id */
+	char *dialect; /* which spelling of the environment: "ml" */
+	char *project; /* id */
 	char *job_id;
-	char *cluster_id;        /* ten lowercase hex digits, one per job, part of each replica's host name */
+	char *cluster_id; /* ten lowercase hex digits, one per job, part of each replica's host name */
 	char *region;
-	char *job_dir;           /* gs://…, or NULL */
-	char *input;             /* the submitted input as programs read it back from their environment: JSON text */
-	bool uses_chief;         /* TF_CONFIG calls the first replica chief */
-	int priority;            /* higher first */
-	int64_t max_running_us;  /* from RUNNING on; 0: no limit */
-	int64_t max_wait_us;     /* until RUNNING; 0: no limit */
-	json_t *notices;         /* array of strings: what runs otherwise than in the cloud, told in the service log */
+	char *job_dir;   /* gs://…, or NULL */
+	char *input;     /* the submitted input as programs read it back from their environment: JSON text */
+	bool uses_chief; /* TF_CONFIG calls the first replica chief */
+	int priority;    /* higher first */
+	int64_t max_running_us; /* from RUNNING on; 0: no limit */
+	int64_t max_wait_us;    /* until RUNNING; 0: no limit */
+	json_t *notices; /* array of strings: what runs otherwise than in the cloud, told in the service log */
 	struct pool pools[ROLE_COUNT];
 };
 

@@ -2,14 +2,11 @@
 #include "scheduler/reconcile.h"
 
 static const char *const step_names[STEP_COUNT] = {
-	[STEP_NONE] = "none",       [STEP_ADMIT] = "admit",
-	[STEP_FETCH] = "fetch",     [STEP_CREATE] = "create",
-	[STEP_START] = "start",     [STEP_DECLARE_RUNNING] = "declare-running",
-	[STEP_JUDGE] = "judge",     [STEP_EXPIRE] = "expire",
-	[STEP_STOP] = "stop",       [STEP_REMOVE] = "remove",
-	[STEP_EXPLAIN] = "explain", [STEP_RETRY] = "retry",
-	[STEP_CLOSE] = "close",     [STEP_CLEAR] = "clear",
-	[STEP_FINISH] = "finish",
+	[STEP_NONE] = "none",     [STEP_ADMIT] = "admit",     [STEP_FETCH] = "fetch",
+	[STEP_CREATE] = "create", [STEP_START] = "start",     [STEP_DECLARE_RUNNING] = "declare-running",
+	[STEP_JUDGE] = "judge",   [STEP_EXPIRE] = "expire",   [STEP_STOP] = "stop",
+	[STEP_REMOVE] = "remove", [STEP_EXPLAIN] = "explain", [STEP_RETRY] = "retry",
+	[STEP_CLOSE] = "close",   [STEP_CLEAR] = "clear",     [STEP_FINISH] = "finish",
 };
 
 const char *step_name(enum step step)
@@ -53,7 +50,8 @@ static enum step next_while_stopping(const struct job_view *view)
 		return STEP_STOP;
 	if (view->removable)
 		return STEP_REMOVE;
-	if (view->count[SEEN_CREATING] || view->count[SEEN_STARTING] || view->count[SEEN_RUNNING] || view->unread)
+	if (view->count[SEEN_CREATING] || view->count[SEEN_STARTING] || view->count[SEEN_RUNNING] ||
+	    view->unread)
 		return STEP_NONE;
 	if (!view->explained)
 		return STEP_EXPLAIN;

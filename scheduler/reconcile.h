@@ -48,21 +48,21 @@ enum step {
 /* A job at a glance. */
 struct job_view {
 	enum job_state state, verdict;
-	bool has_room;    /* QUEUED: it may be admitted */
-	bool touched;     /* ever left QUEUED: the engine may have something of it */
-	bool sighted;     /* what the engine has of it is known */
-	bool expired;     /* a time limit has passed */
-	bool decided;     /* the outcomes of its replicas decide it */
-	bool explained;   /* its errorMessage is stored, or needs none */
-	bool torn_down;   /* its last service lines are stored */
+	bool has_room;          /* QUEUED: it may be admitted */
+	bool touched;           /* ever left QUEUED: the engine may have something of it */
+	bool sighted;           /* what the engine has of it is known */
+	bool expired;           /* a time limit has passed */
+	bool decided;           /* the outcomes of its replicas decide it */
+	bool explained;         /* its errorMessage is stored, or needs none */
+	bool torn_down;         /* its last service lines are stored */
 	bool last_words_stored; /* and can be read */
 	bool images_ready, images_asked;
 	enum network_sight network;
 	unsigned count[SIGHT_COUNT]; /* replicas by sight */
-	unsigned missing;    /* not there, and not ended either: to be made */
-	unsigned stoppable;  /* run, and were not asked to stop */
-	unsigned removable;  /* ended with their output stored, or never started; not asked to go */
-	unsigned unread;     /* output not stored yet */
+	unsigned missing;            /* not there, and not ended either: to be made */
+	unsigned stoppable;          /* run, and were not asked to stop */
+	unsigned removable;          /* ended with their output stored, or never started; not asked to go */
+	unsigned unread;             /* output not stored yet */
 	unsigned total;
 };
 

@@ -87,9 +87,8 @@ static void job_woken(struct scheduler *scheduler, int64_t job)
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
 {
 	struct job_run *run = scheduler_find(scheduler, key->job);
-	struct replica_run *replica = run && run->row->attempt == key->attempt
-					      ? job_run_replica(run, key->role, key->index)
-					      : NULL;
+	struct replica_run *replica =
+		run && run->row->attempt == key->attempt ? job_run_replica(run, key->role, key->index) : NULL;
 
 	if (!replica)
 		return;
@@ -190,7 +189,8 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	return answers;
 }
 
-enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler, struct error *err)
+enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
+			  struct error *err)
 {
 	struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
 	pthread_condattr_t attributes;

@@ -23,7 +23,8 @@ struct scheduler_options {
 	unsigned max_active_jobs; /* preparing, running or ending at one time */
 };
 
-enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler, struct error *err);
+enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
+			  struct error *err);
 /* What the engine is opened with. */
 struct engine_sink scheduler_sink(struct scheduler *scheduler);
 /* Takes up all unfinished jobs and starts the thread; the engine may be down. */

@@ -48,8 +48,8 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 		if (replica->follows || (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED))
 			continue;
 		if (log_pump_open(scheduler->reconciler.pump, run->plan, key, &err) ||
-		    log_position_get(scheduler->reconciler.store, key->job, key->attempt, key->role, key->index,
-				     &from.stdout_ns, &from.stderr_ns, &err)) {
+		    log_position_get(scheduler->reconciler.store, key->job, key->attempt, key->role,
+				     key->index, &from.stdout_ns, &from.stderr_ns, &err)) {
 			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
 				  err.text ? err.text : "");
 			hold(scheduler, run);
@@ -135,8 +135,9 @@ static void fold_refusal(struct replica_run *replica, enum replica_end end, cons
  * attempt has other names. The job is not to blame for that, nor for anything else that is wrong inside. */
 static enum replica_end refusal_kind(enum status status)
 {
-	return status == STATUS_INTERNAL || status == STATUS_ALREADY_EXISTS || status == STATUS_UNKNOWN ? END_BROKEN
-													    : END_REFUSED;
+	return status == STATUS_INTERNAL || status == STATUS_ALREADY_EXISTS || status == STATUS_UNKNOWN
+		       ? END_BROKEN
+		       : END_REFUSED;
 }
 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
@@ -166,7 +167,8 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
 	if (!run->sighted) {
-		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING && replica->end == END_NONE)
+		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
+		    replica->end == END_NONE)
 			replica->end = END_LOST;
 		fold_removed(replica);
 		return;
@@ -193,7 +195,8 @@ static const struct replica_status *listed(const struct engine_event *event, con
 	return NULL;
 }
 
-static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run, const struct engine_event *event)
+static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run,
+				const struct engine_event *event)
 {
 	bool first = !run->sighted;
 
@@ -276,7 +279,8 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	}
 }
 
-static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role, const struct engine_event *event)
+static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role,
+		       const struct engine_event *event)
 {
 	switch (event->kind) {
 	case ENGINE_IMAGE_READY:

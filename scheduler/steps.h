@@ -33,7 +33,7 @@ struct planned_change {
 	struct job_run *run;
 	struct job_change change;
 	struct service_line *lines; /* the run's notes and the step's own */
-	size_t note_mark;	    /* how many notes the run had before the step */
+	size_t note_mark;           /* how many notes the run had before the step */
 	char *error_message, *verdict_message;
 };
 

@@ -16,7 +16,8 @@ enum {
 
 static bool exit_is_transient(int code)
 {
-	return code == SIGABRT || code == SIGNAL_BASE + SIGABRT || code == SIGSEGV || code == SIGNAL_BASE + SIGSEGV;
+	return code == SIGABRT || code == SIGNAL_BASE + SIGABRT || code == SIGSEGV ||
+	       code == SIGNAL_BASE + SIGSEGV;
 }
 
 /* "1", or "9(SIGKILL)" for what a signal ended. */
@@ -94,8 +95,8 @@ static struct judgement judge_bad(const struct replica_outcome *outcomes, size_t
 struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count, unsigned attempt)
 {
 	for (size_t i = 0; i < count; i++)
-		if (outcomes[i].role == ROLE_MASTER && outcomes[i].index == 0 && outcomes[i].end == END_EXIT &&
-		    outcomes[i].exit_code == 0)
+		if (outcomes[i].role == ROLE_MASTER && outcomes[i].index == 0 &&
+		    outcomes[i].end == END_EXIT && outcomes[i].exit_code == 0)
 			return (struct judgement){ .verdict = JOB_SUCCEEDED };
 	for (size_t i = 0; i < count; i++)
 		if (outcome_is_bad(&outcomes[i]))
@@ -109,7 +110,8 @@ bool sentences_blame(const char *sentences, enum role role, unsigned index)
 	size_t length = (size_t)snprintf(start, sizeof(start), "The replica %s %u ", role_name(role), index);
 	const char *found = strstr(sentences, start);
 
-	return found && (strncmp(found + length, "exited ", 7) == 0 || strncmp(found + length, "ran ", 4) == 0);
+	return found &&
+	       (strncmp(found + length, "exited ", 7) == 0 || strncmp(found + length, "ran ", 4) == 0);
 }
 
 /* The end of a long text, from the beginning of a character on. */
@@ -124,7 +126,8 @@ static const char *end_of(const char *tail)
 	return tail;
 }
 
-char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number, const char *job_id)
+char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
+			 const char *job_id)
 {
 	struct text text AUTO_TEXT = { 0 };
 

@@ -47,4 +47,5 @@ bool sentences_blame(const char *sentences, enum role role, unsigned index);
 
 /* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr,
  * (of that the last 16 KiB), and where to look further. The caller frees. */
-char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number, const char *job_id);
+char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
+			 const char *job_id);

@@ -22,8 +22,10 @@ static const struct {
 	[LOGS_WRITER] = { logs_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
 			  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096" },
-	[STATE_READER] = { NULL, SQLITE_OPEN_READONLY, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
-	[LOGS_READER] = { NULL, SQLITE_OPEN_READONLY, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
+	[STATE_READER] = { NULL, SQLITE_OPEN_READONLY,
+			   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
+	[LOGS_READER] = { NULL, SQLITE_OPEN_READONLY,
+			  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
 };
 
 /* Failures of the medium, which may pass. */
@@ -49,8 +51,8 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 	if (code == SQLITE_INTERRUPT)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "The query takes too long. Narrow its filter, by job or by time.");
-	return error_set(err, may_pass(code) ? STATUS_UNAVAILABLE : STATUS_INTERNAL, NULL, "%s: %s (SQLite %d)", doing,
-			 db ? sqlite3_errmsg(db) : "out of memory", code);
+	return error_set(err, may_pass(code) ? STATUS_UNAVAILABLE : STATUS_INTERNAL, NULL,
+			 "%s: %s (SQLite %d)", doing, db ? sqlite3_errmsg(db) : "out of memory", code);
 }
 
 /* Must come before SQLite's first use; a process that already uses it keeps its own settings. */
@@ -96,7 +98,8 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 		return error_no_memory(err);
 	pthread_once(&configured, configure_once);
 	connection->role = role;
-	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
 		return database_error(connection->db, err, path);
 	rc = settings_apply(connection, err);
 	if (!rc && roles[role].migrations)

@@ -21,8 +21,8 @@ struct reader_pool;
 struct connection {
 	sqlite3 *db;
 	enum connection_role role;
-	const struct reader_pool *pool; /* a reader's; NULL: a writer */
-	int64_t deadline_us;            /* a reader's: when its loan ends, monotonic */
+	const struct reader_pool *pool;            /* a reader's; NULL: a writer */
+	int64_t deadline_us;                       /* a reader's: when its loan ends, monotonic */
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not of this role */
 };
 

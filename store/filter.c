@@ -61,7 +61,8 @@ void filter_deinit(struct filter *filter)
 	filter->root = NULL;
 }
 
-enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err, const char *format, ...)
+enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err,
+			  const char *format, ...)
 {
 	unsigned line = 1, column = 1;
 	char what[256];
@@ -76,8 +77,8 @@ enum status filter_refuse(const char *text, const char *field, size_t position, 
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	return error_set(err, STATUS_INVALID_ARGUMENT, field, "Unparseable filter: %s at line %u, column %u", what, line,
-			 column);
+	return error_set(err, STATUS_INVALID_ARGUMENT, field, "Unparseable filter: %s at line %u, column %u",
+			 what, line, column);
 }
 
 static struct filter_node *syntax_error(struct parser *parser)
@@ -85,9 +86,11 @@ static struct filter_node *syntax_error(struct parser *parser)
 	const char *token = parser->text + parser->at;
 
 	if (!*token)
-		filter_refuse(parser->text, parser->field, parser->at, parser->err, "syntax error: the filter ends too early");
+		filter_refuse(parser->text, parser->field, parser->at, parser->err,
+			      "syntax error: the filter ends too early");
 	else
-		filter_refuse(parser->text, parser->field, parser->at, parser->err, "syntax error near '%.20s'", token);
+		filter_refuse(parser->text, parser->field, parser->at, parser->err,
+			      "syntax error near '%.20s'", token);
 	return NULL;
 }
 
@@ -115,7 +118,8 @@ static bool keyword_read(struct parser *parser, const char *keyword)
 	size_t length = strlen(keyword);
 
 	space_skip(parser);
-	if (strncmp(parser->text + parser->at, keyword, length) != 0 || !ends_word(parser->text[parser->at + length]))
+	if (strncmp(parser->text + parser->at, keyword, length) != 0 ||
+	    !ends_word(parser->text[parser->at + length]))
 		return false;
 	parser->at += length;
 	return true;
@@ -151,7 +155,8 @@ static bool hex_read(const char *at, unsigned digits, uint32_t *ret_value)
 	for (unsigned i = 0; i < digits; i++) {
 		if (!isxdigit((unsigned char)at[i]))
 			return false;
-		value = value * 16 + (uint32_t)(isdigit((unsigned char)at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
+		value = value * 16 +
+			(uint32_t)(isdigit((unsigned char)at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
 	}
 	*ret_value = value;
 	return value != 0 && (value < 0xd800 || value > 0xdfff);
@@ -267,7 +272,7 @@ static const struct {
 } operators[] = {
 	/* the longer ones first */
 	{ "=~", OP_MATCH }, { "!~", OP_NO_MATCH }, { "!=", OP_NE }, { "<=", OP_LE }, { ">=", OP_GE },
-	{ "=", OP_EQ },	    { "<", OP_LT },	   { ">", OP_GT },  { ":", OP_HAS },
+	{ "=", OP_EQ },     { "<", OP_LT },        { ">", OP_GT },  { ":", OP_HAS },
 };
 
 static bool operator_read(struct parser *parser, enum filter_operator *ret_operator)
@@ -325,8 +330,8 @@ static struct filter_node *group_read(struct parser *parser)
 	struct filter_node *node;
 
 	if (parser->depth == FILTER_DEPTH_MAX) {
-		filter_refuse(parser->text, parser->field, parser->at, parser->err, "more than %d levels of parentheses",
-			      FILTER_DEPTH_MAX);
+		filter_refuse(parser->text, parser->field, parser->at, parser->err,
+			      "more than %d levels of parentheses", FILTER_DEPTH_MAX);
 		return NULL;
 	}
 	parser->depth++;
@@ -349,7 +354,7 @@ static struct filter_node *subject_value_read(struct parser *parser)
 
 	if (!node)
 		return NULL;
-	node->operator = parser->subject->operator;
+	node->operator= parser->subject->operator;
 	node->path = parser->subject->path;
 	node->path_length = parser->subject->path_length;
 	return value_read(parser, node);
@@ -372,7 +377,8 @@ static struct filter_node *comparison_read(struct parser *parser, struct filter_
 static struct filter_node *function_read(struct parser *parser, struct filter_node *node)
 {
 	if (strcmp(node->path[0], "log_id") != 0) {
-		filter_refuse(parser->text, parser->field, node->position, parser->err, "no function '%s'", node->path[0]);
+		filter_refuse(parser->text, parser->field, node->position, parser->err, "no function '%s'",
+			      node->path[0]);
 		return NULL;
 	}
 	node->kind = FILTER_LOG_ID;
@@ -525,8 +531,8 @@ enum status filter_parse(const char *text, const char *field, struct filter *ret
 	struct parser parser = { .text = text ? text : "", .field = field, .filter = &filter, .err = &own };
 
 	if (strlen(parser.text) > FILTER_LENGTH_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, field, "The filter is longer than %d characters.",
-				 FILTER_LENGTH_MAX);
+		return error_set(err, STATUS_INVALID_ARGUMENT, field,
+				 "The filter is longer than %d characters.", FILTER_LENGTH_MAX);
 	space_skip(&parser);
 	if (parser.text[parser.at]) {
 		filter.root = expression_read(&parser);

@@ -34,8 +34,8 @@ enum filter_operator { OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE, OP_HAS, OP_MATC
 struct filter_node {
 	enum filter_kind kind;
 	enum filter_operator operator;
-	bool quoted;   /* the value was: a * in it is a star */
-	size_t position; /* in the text, from 0 */
+	bool quoted;       /* the value was: a * in it is a star */
+	size_t position;   /* in the text, from 0 */
 	const char **path; /* segments, FILTER_COMPARE */
 	size_t path_length;
 	const char *value;
@@ -52,7 +52,7 @@ struct filter {
  * @text may be NULL. An AND never has an AND for a child, nor an OR an OR. */
 enum status filter_parse(const char *text, const char *field, struct filter *ret_filter, struct error *err);
 /* Refuses the filter because of what stands at @position. Returns INVALID_ARGUMENT. */
-enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err,
+			  const char *format, ...) __attribute__((format(printf, 5, 6)));
 void filter_deinit(struct filter *filter);
 #define AUTO_FILTER __attribute__((cleanup(filter_deinit)))

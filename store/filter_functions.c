@@ -86,7 +86,8 @@ static void like_wild(sqlite3_context *context, int count, sqlite3_value **value
 	const char *pattern = (const char *)sqlite3_value_text(values[1]);
 
 	(void)count;
-	sqlite3_result_int(context, text && pattern && text_fits(text, pattern, sqlite3_value_int(values[2]) != 0));
+	sqlite3_result_int(context,
+			   text && pattern && text_fits(text, pattern, sqlite3_value_int(values[2]) != 0));
 }
 
 /* Patterns come from clients: what they may cost is bounded. */
@@ -113,7 +114,8 @@ static void regex_free(void *memory)
 static pcre2_code *regex_compile(const char *pattern, int *ret_problem, size_t *ret_offset)
 {
 	return pcre2_compile((PCRE2_SPTR)pattern, strlen(pattern),
-			     PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, ret_problem, ret_offset, NULL);
+			     PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, ret_problem,
+			     ret_offset, NULL);
 }
 
 enum status filter_regex_check(const char *pattern, struct error *err)
@@ -182,7 +184,8 @@ static void matches(sqlite3_context *context, int count, sqlite3_value **values)
 		sqlite3_result_error_nomem(context);
 		return;
 	}
-	found = pcre2_match(regex->code, text, (size_t)sqlite3_value_bytes(values[0]), 0, 0, regex->match, regex->limits);
+	found = pcre2_match(regex->code, text, (size_t)sqlite3_value_bytes(values[0]), 0, 0, regex->match,
+			    regex->limits);
 	/* Choice: a text on which the expression costs too much does not match it. */
 	sqlite3_result_int(context, found >= 0);
 }
@@ -219,7 +222,8 @@ static bool order_holds(int order, enum filter_operator operator)
 
 /* @type is json_type()'s word. Numbers compare as numbers when the literal is one, and so do texts
  * that hold one (64-bit integers travel as text); true, false and null by their names. */
-static bool json_holds(const char *type, const char *value, enum filter_operator operator, const char *literal)
+static bool json_holds(const char *type, const char *value, enum filter_operator operator,
+		       const char * literal)
 {
 	double left, right;
 
@@ -227,11 +231,11 @@ static bool json_holds(const char *type, const char *value, enum filter_operator
 		value = type;
 	if (!value)
 		return false;
-	if (operator == OP_HAS)
+	if (operator== OP_HAS)
 		return text_has(value, strlen(value), literal, strlen(literal));
 	if (number_parse(literal, &right) && number_parse(value, &left))
 		return order_holds((left > right) - (left < right), operator);
-	if (operator == OP_EQ || operator == OP_NE)
+	if (operator== OP_EQ || operator== OP_NE)
 		return order_holds(strcasecmp(value, literal), operator);
 	return order_holds(strcmp(value, literal), operator);
 }
@@ -242,9 +246,10 @@ static void json_test(sqlite3_context *context, int count, sqlite3_value **value
 	const char *literal = (const char *)sqlite3_value_text(values[3]);
 
 	(void)count;
-	sqlite3_result_int(context, type && literal &&
-					    json_holds(type, (const char *)sqlite3_value_text(values[1]),
-						       (enum filter_operator)sqlite3_value_int(values[2]), literal));
+	sqlite3_result_int(context,
+			   type && literal &&
+				   json_holds(type, (const char *)sqlite3_value_text(values[1]),
+					      (enum filter_operator)sqlite3_value_int(values[2]), literal));
 }
 
 enum status filter_functions_register(sqlite3 *db, struct error *err)

@@ -48,8 +48,9 @@ void filter_sql_bind(const struct filter_sql *sql, sqlite3_stmt *statement)
 	}
 }
 
-#define REFUSE(maker, node, ...)                                                                                       \
-	filter_refuse((maker)->text, (maker)->schema->error_field, (node)->position, (maker)->err, __VA_ARGS__)
+#define REFUSE(maker, node, ...)                                                                             \
+	filter_refuse((maker)->text, (maker)->schema->error_field, (node)->position, (maker)->err,           \
+		      __VA_ARGS__)
 
 static bool value_add(struct maker *maker, struct filter_value value)
 {
@@ -92,7 +93,8 @@ static bool segment_is(const char *segment, const char *name, size_t length)
 	for (; *segment && i < length; segment++, i++) {
 		if (*segment == name[i])
 			continue;
-		if (*segment != '_' || !isupper((unsigned char)name[i]) || tolower((unsigned char)name[i]) != segment[1])
+		if (*segment != '_' || !isupper((unsigned char)name[i]) ||
+		    tolower((unsigned char)name[i]) != segment[1])
 			return false;
 		segment++;
 	}
@@ -124,8 +126,8 @@ bool filter_names(const struct filter_node *node, const char *path)
 }
 
 /* *ret_rest is the first segment that belongs to the field's "*". */
-static const struct filter_field *field_find(const struct filter_schema *schema, const struct filter_node *node,
-					     size_t *ret_rest)
+static const struct filter_field *field_find(const struct filter_schema *schema,
+					     const struct filter_node *node, size_t *ret_rest)
 {
 	for (const struct filter_field *field = schema->fields; field->path; field++) {
 		*ret_rest = path_takes(node, field->path);
@@ -159,7 +161,7 @@ static bool is_shared(const struct filter_schema *schema, const struct filter_no
 
 static bool is_presence(const struct filter_node *node)
 {
-	return node->operator == OP_HAS && !node->quoted && strcmp(node->value, "*") == 0;
+	return node->operator== OP_HAS && !node->quoted && strcmp(node->value, "*") == 0;
 }
 
 /* Wraps what may be null. */
@@ -168,14 +170,15 @@ static void condition_put(struct maker *maker, const struct filter_field *field,
 	text_printf(&maker->sql->where, field->traits & TRAIT_ALWAYS ? "(%s)" : "ifnull(%s, 0)", condition);
 }
 
-static enum status regex_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node)
+static enum status regex_put(struct maker *maker, const struct filter_field *field,
+			     const struct filter_node *node)
 {
 	struct error why AUTO_ERROR = { 0 };
 	struct text *where = &maker->sql->where;
 
 	if (filter_regex_check(node->value, &why))
 		return REFUSE(maker, node, "%s", why.text ? why.text : "no regular expression");
-	if (node->operator == OP_NO_MATCH)
+	if (node->operator== OP_NO_MATCH)
 		text_printf(where, "(%s IS NOT NULL AND NOT matches(%s, :f%zu))", field->sql, field->sql,
 			    text_add(maker, node->value));
 	else
@@ -195,41 +198,45 @@ static void prefix_put(struct maker *maker, const struct filter_field *field, co
 	}
 	text_printf(&to, "%s\xf4\x8f\xbf\xbf", from); /* U+10FFFF */
 	text_printf(&maker->sql->where, "(%s >= :f%zu", field->sql, text_add(maker, from));
-	text_printf(&maker->sql->where, " AND %s < :f%zu)", field->sql, text_add(maker, to.failed ? "" : to.data));
+	text_printf(&maker->sql->where, " AND %s < :f%zu)", field->sql,
+		    text_add(maker, to.failed ? "" : to.data));
 }
 
-static void wildcard_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node)
+static void wildcard_put(struct maker *maker, const struct filter_field *field,
+			 const struct filter_node *node)
 {
 	const char *star = strchr(node->value, '*');
 	bool prefix = star[1] == '\0' && star != node->value && field->kind == MATCH_EXACT;
-	const char *not_this = node->operator == OP_NE ? "NOT " : "";
+	const char *not_this = node->operator== OP_NE ? "NOT " : "";
 
 	text_puts(&maker->sql->where, not_this);
 	if (prefix)
 		prefix_put(maker, field, node);
 	else
-		text_printf(&maker->sql->where, "like_wild(%s, :f%zu, %d)", field->sql, text_add(maker, node->value),
-			    field->kind == MATCH_EXACT);
+		text_printf(&maker->sql->where, "like_wild(%s, :f%zu, %d)", field->sql,
+			    text_add(maker, node->value), field->kind == MATCH_EXACT);
 }
 
-static enum status text_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node)
+static enum status text_put(struct maker *maker, const struct filter_field *field,
+			    const struct filter_node *node)
 {
 	struct text condition AUTO_TEXT = { 0 };
-	enum filter_operator operator = node->operator;
+	enum filter_operator operator= node->operator;
 
-	if (operator == OP_MATCH || operator == OP_NO_MATCH)
+	if (operator== OP_MATCH || operator== OP_NO_MATCH)
 		return regex_put(maker, field, node);
 	if (maker->schema->wildcards && strchr(node->value, '*') &&
-	    (operator == OP_EQ || operator == OP_NE || operator == OP_HAS)) {
+	    (operator== OP_EQ || operator== OP_NE || operator== OP_HAS)) {
 		text_puts(&maker->sql->where, "(");
-		if (operator == OP_NE)
+		if (operator== OP_NE)
 			text_printf(&maker->sql->where, "%s IS NOT NULL AND ", field->sql);
 		wildcard_put(maker, field, node);
 		text_puts(&maker->sql->where, ")");
 		return STATUS_OK;
 	}
-	if (operator == OP_HAS) {
-		text_printf(&maker->sql->where, "has_text(%s, :f%zu)", field->sql, text_add(maker, node->value));
+	if (operator== OP_HAS) {
+		text_printf(&maker->sql->where, "has_text(%s, :f%zu)", field->sql,
+			    text_add(maker, node->value));
 		return STATUS_OK;
 	}
 	text_printf(&condition, "%s %s :f%zu%s", field->sql, signs[operator], text_add(maker, node->value),
@@ -240,15 +247,17 @@ static enum status text_put(struct maker *maker, const struct filter_field *fiel
 	return STATUS_OK;
 }
 
-static enum status number_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node)
+static enum status number_put(struct maker *maker, const struct filter_field *field,
+			      const struct filter_node *node)
 {
-	enum filter_operator operator = node->operator == OP_HAS ? OP_EQ : node->operator;
+	enum filter_operator operator= node->operator== OP_HAS ? OP_EQ : node->operator;
 	struct text condition AUTO_TEXT = { 0 };
 	int64_t number;
 
-	if (operator == OP_MATCH || operator == OP_NO_MATCH)
+	if (operator== OP_MATCH || operator== OP_NO_MATCH)
 		return REFUSE(maker, node, "field '%s' takes no regular expression", field->path);
-	if (field->kind == MATCH_TIME ? !time_parse(node->value, &number) : !field->parse(node->value, &number))
+	if (field->kind == MATCH_TIME ? !time_parse(node->value, &number)
+				      : !field->parse(node->value, &number))
 		return REFUSE(maker, node, "'%.64s' is no value of field '%s'", node->value, field->path);
 	text_printf(&condition, "%s %s :f%zu", field->sql, signs[operator], number_add(maker, number));
 	if (condition.failed)
@@ -273,7 +282,8 @@ static bool name_put(struct text *path, const char *name, bool camel)
 	return true;
 }
 
-static bool document_path(const struct filter_field *field, const struct filter_node *node, size_t rest, struct text *path)
+static bool document_path(const struct filter_field *field, const struct filter_node *node, size_t rest,
+			  struct text *path)
 {
 	bool camel = field->traits & TRAIT_CAMEL;
 	bool sayable = true;
@@ -281,20 +291,21 @@ static bool document_path(const struct filter_field *field, const struct filter_
 	text_puts(path, field->root);
 	for (size_t i = rest; i < node->path_length; i++)
 		sayable = sayable && name_put(path, node->path[i], camel);
-	if (rest == node->path_length && (field->traits & TRAIT_KEYS) && node->operator == OP_HAS && !is_presence(node))
+	if (rest == node->path_length && (field->traits & TRAIT_KEYS) &&
+	    node->operator== OP_HAS && !is_presence(node))
 		sayable = sayable && name_put(path, node->value, false);
 	return sayable;
 }
 
-static void json_compare_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node,
-			     size_t path)
+static void json_compare_put(struct maker *maker, const struct filter_field *field,
+			     const struct filter_node *node, size_t path)
 {
-	text_printf(&maker->sql->where, "json_test(json_type(%s, :f%zu), %s ->> :f%zu, %d, :f%zu)", field->sql, path,
-		    field->sql, path, (int)node->operator, text_add(maker, node->value));
+	text_printf(&maker->sql->where, "json_test(json_type(%s, :f%zu), %s ->> :f%zu, %d, :f%zu)",
+		    field->sql, path, field->sql, path, (int)node->operator, text_add(maker, node->value));
 }
 
-static enum status json_match_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node,
-				  size_t path)
+static enum status json_match_put(struct maker *maker, const struct filter_field *field,
+				  const struct filter_node *node, size_t path)
 {
 	struct text value AUTO_TEXT = { 0 };
 	struct filter_field at = *field;
@@ -303,20 +314,20 @@ static enum status json_match_put(struct maker *maker, const struct filter_field
 	if (value.failed)
 		return error_no_memory(maker->err);
 	at.sql = value.data;
-	if (node->operator == OP_MATCH || node->operator == OP_NO_MATCH)
+	if (node->operator== OP_MATCH || node->operator== OP_NO_MATCH)
 		return regex_put(maker, &at, node);
 	at.kind = MATCH_TEXT;
 	return text_put(maker, &at, node);
 }
 
-static enum status json_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node,
-			    size_t rest)
+static enum status json_put(struct maker *maker, const struct filter_field *field,
+			    const struct filter_node *node, size_t rest)
 {
 	struct text path AUTO_TEXT = { 0 };
 	bool sayable = document_path(field, node, rest, &path);
 	bool whole = rest == node->path_length;
 	bool wild = maker->schema->wildcards && strchr(node->value, '*') &&
-		    (node->operator == OP_EQ || node->operator == OP_NE || node->operator == OP_HAS);
+		    (node->operator== OP_EQ || node->operator== OP_NE || node->operator== OP_HAS);
 	size_t at;
 
 	if (!sayable) {
@@ -325,9 +336,9 @@ static enum status json_put(struct maker *maker, const struct filter_field *fiel
 	}
 	at = text_add(maker, path.failed ? "$" : path.data);
 	maker->sql->where.failed |= path.failed;
-	if (is_presence(node) || (whole && (field->traits & TRAIT_KEYS) && node->operator == OP_HAS))
+	if (is_presence(node) || (whole && (field->traits & TRAIT_KEYS) && node->operator== OP_HAS))
 		text_printf(&maker->sql->where, "(json_type(%s, :f%zu) IS NOT NULL)", field->sql, at);
-	else if (wild || node->operator == OP_MATCH || node->operator == OP_NO_MATCH)
+	else if (wild || node->operator== OP_MATCH || node->operator== OP_NO_MATCH)
 		return json_match_put(maker, field, node, at);
 	else
 		json_compare_put(maker, field, node, at);
@@ -335,8 +346,8 @@ static enum status json_put(struct maker *maker, const struct filter_field *fiel
 }
 
 /* The value may be in either of two documents. */
-static enum status either_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node,
-			      size_t rest)
+static enum status either_put(struct maker *maker, const struct filter_field *field,
+			      const struct filter_node *node, size_t rest)
 {
 	struct filter_field also = *field;
 	enum status rc;
@@ -358,7 +369,8 @@ static enum status compare_put(struct maker *maker, const struct filter_node *no
 	const struct filter_field *field = field_find(maker->schema, node, &rest);
 
 	if (!field)
-		return REFUSE(maker, node, "no field '%.64s%s'", node->path[0], node->path_length > 1 ? ".…" : "");
+		return REFUSE(maker, node, "no field '%.64s%s'", node->path[0],
+			      node->path_length > 1 ? ".…" : "");
 	if (field->also_sql)
 		return either_put(maker, field, node, rest);
 	if (field->kind == MATCH_JSON)
@@ -432,7 +444,8 @@ static enum status log_id_put(struct maker *maker, const struct filter_node *nod
 static enum status node_put(struct maker *maker, const struct filter_node *node);
 
 /* Balanced, so that a long list makes no deep expression. */
-static enum status joint_put(struct maker *maker, const struct filter_node **nodes, size_t count, const char *word)
+static enum status joint_put(struct maker *maker, const struct filter_node **nodes, size_t count,
+			     const char *word)
 {
 	enum status rc;
 
@@ -448,7 +461,8 @@ static enum status joint_put(struct maker *maker, const struct filter_node **nod
 }
 
 /* Brings those that are shared to the front; returns how many. */
-static size_t shared_first(const struct maker *maker, const struct filter_node *node, const struct filter_node **nodes)
+static size_t shared_first(const struct maker *maker, const struct filter_node *node,
+			   const struct filter_node **nodes)
 {
 	size_t shared = 0, others = node->child_count;
 
@@ -461,7 +475,8 @@ static size_t shared_first(const struct maker *maker, const struct filter_node *
 	return shared;
 }
 
-static enum status shared_put(struct maker *maker, const struct filter_node **nodes, size_t count, const char *word)
+static enum status shared_put(struct maker *maker, const struct filter_node **nodes, size_t count,
+			      const char *word)
 {
 	enum status rc;
 
@@ -496,7 +511,8 @@ static enum status node_put(struct maker *maker, const struct filter_node *node)
 {
 	enum status rc;
 
-	if (!maker->in_shared && maker->schema->shared_open && node->kind >= FILTER_NOT && is_shared(maker->schema, node))
+	if (!maker->in_shared && maker->schema->shared_open && node->kind >= FILTER_NOT &&
+	    is_shared(maker->schema, node))
 		return shared_put(maker, &node, 1, "");
 	switch (node->kind) {
 	case FILTER_AND:
@@ -517,8 +533,8 @@ static enum status node_put(struct maker *maker, const struct filter_node *node)
 	return STATUS_OK;
 }
 
-enum status filter_sql_make(const struct filter_schema *schema, const char *text, const struct filter_node *root,
-			    struct filter_sql *ret_sql, struct error *err)
+enum status filter_sql_make(const struct filter_schema *schema, const char *text,
+			    const struct filter_node *root, struct filter_sql *ret_sql, struct error *err)
 {
 	struct filter_sql sql AUTO_FILTER_SQL = { 0 };
 	struct error own AUTO_ERROR = { 0 };

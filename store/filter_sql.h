@@ -26,8 +26,9 @@ enum match_kind {
 enum filter_trait {
 	TRAIT_SHARED = 1 << 0, /* of what many rows share, see filter_schema */
 	TRAIT_ALWAYS = 1 << 1, /* never null */
-	TRAIT_CAMEL = 1 << 2,  /* MATCH_JSON: names in the document are lowerCamelCase, whatever the client writes */
-	TRAIT_KEYS = 1 << 3,   /* MATCH_JSON: "field:x" asks for the key x */
+	TRAIT_CAMEL =
+		1 << 2, /* MATCH_JSON: names in the document are lowerCamelCase, whatever the client writes */
+	TRAIT_KEYS = 1 << 3, /* MATCH_JSON: "field:x" asks for the key x */
 };
 
 /* One field. The path is as documented, and snake_case is found as well. A path that ends with ".*"
@@ -67,8 +68,8 @@ struct filter_sql {
 };
 
 /* @text is what @root was parsed from, for errors: INVALID_ARGUMENT. */
-enum status filter_sql_make(const struct filter_schema *schema, const char *text, const struct filter_node *root,
-			    struct filter_sql *ret_sql, struct error *err);
+enum status filter_sql_make(const struct filter_schema *schema, const char *text,
+			    const struct filter_node *root, struct filter_sql *ret_sql, struct error *err);
 void filter_sql_deinit(struct filter_sql *sql);
 #define AUTO_FILTER_SQL __attribute__((cleanup(filter_sql_deinit)))
 void filter_sql_bind(const struct filter_sql *sql, struct sqlite3_stmt *statement);

@@ -29,7 +29,8 @@ static struct job_cache_slot *slot_of(struct job_cache *cache, const char *job_i
 	return &cache->slots[hash[0] % JOB_CACHE_SLOTS];
 }
 
-struct job *job_cache_find(struct job_cache *cache, const char *project, const char *job_id, uint64_t generation)
+struct job *job_cache_find(struct job_cache *cache, const char *project, const char *job_id,
+			   uint64_t generation)
 {
 	struct job_cache_slot *slot = slot_of(cache, job_id);
 	struct job *found = NULL;

@@ -23,6 +23,7 @@ struct job_cache {
 void job_cache_init(struct job_cache *cache);
 void job_cache_deinit(struct job_cache *cache);
 /* The job as of @generation, for the caller to job_free(), or NULL. */
-struct job *job_cache_find(struct job_cache *cache, const char *project, const char *job_id, uint64_t generation);
+struct job *job_cache_find(struct job_cache *cache, const char *project, const char *job_id,
+			   uint64_t generation);
 /* @generation: read before the job was. The caller keeps @job. */
 void job_cache_put(struct job_cache *cache, struct job *job, uint64_t generation);

@@ -21,13 +21,20 @@ static bool state_parse(const char *name, int64_t *ret_number)
 static const struct filter_field fields[] = {
 	{ .path = "jobId", .kind = MATCH_EXACT, .traits = TRAIT_ALWAYS, .sql = "job_id" },
 	{ .path = "state", .kind = MATCH_ENUM, .traits = TRAIT_ALWAYS, .sql = "state", .parse = state_parse },
-	{ .path = "createTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "(created_us / 1000000 * 1000000000)" },
+	{ .path = "createTime",
+	  .kind = MATCH_TIME,
+	  .traits = TRAIT_ALWAYS,
+	  .sql = "(created_us / 1000000 * 1000000000)" },
 	{ .path = "startTime", .kind = MATCH_TIME, .sql = "(nullif(started_us, 0) / 1000000 * 1000000000)" },
 	{ .path = "endTime", .kind = MATCH_TIME, .sql = "(nullif(ended_us, 0) / 1000000 * 1000000000)" },
 	{ .path = "errorMessage", .kind = MATCH_TEXT, .sql = "error_message" },
 	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_KEYS, .sql = "labels", .root = "$" },
 	{ .path = "trainingInput.*", .kind = MATCH_JSON, .traits = TRAIT_CAMEL, .sql = "input", .root = "$" },
-	{ .path = "trainingOutput.*", .kind = MATCH_JSON, .traits = TRAIT_CAMEL, .sql = "output", .root = "$" },
+	{ .path = "trainingOutput.*",
+	  .kind = MATCH_JSON,
+	  .traits = TRAIT_CAMEL,
+	  .sql = "output",
+	  .root = "$" },
 	{ .path = NULL },
 };
 
@@ -40,8 +47,8 @@ static const struct filter_schema schema = {
 	.row_texts = texts,
 };
 
-enum status job_filter_make(const char *filter, struct filter_sql *ret_sql, struct filter_interval *ret_created,
-			    struct error *err)
+enum status job_filter_make(const char *filter, struct filter_sql *ret_sql,
+			    struct filter_interval *ret_created, struct error *err)
 {
 	struct filter tree AUTO_FILTER = { 0 };
 	enum status rc = filter_parse(filter, "filter", &tree, err);

@@ -4,5 +4,5 @@
 #include "store/filter_sql.h"
 
 /* INVALID_ARGUMENT on field filter. @ret_created: when the jobs wanted can have been created. */
-enum status job_filter_make(const char *filter, struct filter_sql *ret_sql, struct filter_interval *ret_created,
-			    struct error *err);
+enum status job_filter_make(const char *filter, struct filter_sql *ret_sql,
+			    struct filter_interval *ret_created, struct error *err);

@@ -101,12 +101,14 @@ static enum status rows_read(struct connection *connection, struct job_list *lis
 	return job_positions_fill(connection, list, err);
 }
 
-static enum status token_make(struct store *store, const struct page *page, struct job_list *list, struct error *err)
+static enum status token_make(struct store *store, const struct page *page, struct job_list *list,
+			      struct error *err)
 {
 	const struct job *last = &list->jobs[list->count - 1];
 	struct page_mark mark = { .numbers = { last->created_us, last->id } };
 
-	list->next_page_token = page_token_write(&store->page_key, page->bound_to.data, page->bound_to.length, &mark);
+	list->next_page_token =
+		page_token_write(&store->page_key, page->bound_to.data, page->bound_to.length, &mark);
 	return list->next_page_token ? STATUS_OK : error_no_memory(err);
 }
 
@@ -144,7 +146,8 @@ static enum status page_init(struct store *store, struct page *page, const char 
 	page->continues = token && *token;
 	if (!page->continues)
 		return STATUS_OK;
-	return page_token_read(&store->page_key, page->bound_to.data, page->bound_to.length, token, &page->mark, err);
+	return page_token_read(&store->page_key, page->bound_to.data, page->bound_to.length, token,
+			       &page->mark, err);
 }
 
 enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,
@@ -152,7 +155,9 @@ enum status job_list_page(struct store *store, const char *project, const char *
 {
 	__attribute__((cleanup(page_deinit))) struct page page = {
 		.project = project,
-		.size = page_size < 1 ? 1 : page_size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : page_size,
+		.size = page_size < 1               ? 1
+			: page_size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX
+						    : page_size,
 	};
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	struct reader reader AUTO_READER = { 0 };

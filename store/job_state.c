@@ -26,7 +26,8 @@ const char *job_state_name(enum job_state state)
 
 bool job_state_may_follow(enum job_state from, enum job_state to)
 {
-	return (unsigned)from < JOB_STATE_COUNT && (unsigned)to < JOB_STATE_COUNT && (states[from].next & 1u << to);
+	return (unsigned)from < JOB_STATE_COUNT && (unsigned)to < JOB_STATE_COUNT &&
+	       (states[from].next & 1u << to);
 }
 
 bool job_state_is_final(enum job_state state)

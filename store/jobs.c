@@ -85,11 +85,13 @@ static enum status fetch_by_name(struct connection *connection, const char *proj
 	bind_text(statement, ":job_id", job_id);
 	rc = job_fetch(statement, ret_job, err);
 	if (rc == STATUS_NOT_FOUND)
-		return error_set(err, rc, "name", "The job projects/%s/jobs/%s could not be found.", project, job_id);
+		return error_set(err, rc, "name", "The job projects/%s/jobs/%s could not be found.", project,
+				 job_id);
 	return rc;
 }
 
-static enum status fetch_by_id(struct connection *connection, int64_t id, struct job **ret_job, struct error *err)
+static enum status fetch_by_id(struct connection *connection, int64_t id, struct job **ret_job,
+			       struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_BY_ID);
 
@@ -123,8 +125,8 @@ enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job,
 	return rc ? rc : fetch_by_id(reader.connection, id, ret_job, err);
 }
 
-static enum status lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines, size_t count,
-			     struct error *err)
+static enum status lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
+			     size_t count, struct error *err)
 {
 	enum status rc = STATUS_OK;
 
@@ -140,7 +142,8 @@ struct insertion {
 	struct job **ret_job; /* may be NULL */
 };
 
-static enum status row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id, struct error *err)
+static enum status row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
+			      struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, JOB_INSERT);
 	bool row = false;
@@ -156,7 +159,8 @@ static enum status row_insert(struct change_scope *scope, const struct job *job,
 	bind_text(insert, ":plan", job->plan);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
-		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id", "A job with this id already exists.");
+		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
+				 "A job with this id already exists.");
 	if (!rc)
 		*ret_id = sqlite3_column_int64(insert, 0);
 	return rc;
@@ -189,8 +193,8 @@ static enum status change_with_job(struct store *store, change_run run, void *ar
 	return rc;
 }
 
-enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines, size_t line_count,
-		       struct job **ret_job, struct error *err)
+enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
+		       size_t line_count, struct job **ret_job, struct error *err)
 {
 	struct job *made = NULL;
 	struct insertion insertion = { job, lines, line_count, ret_job ? &made : NULL };
@@ -211,7 +215,8 @@ enum status job_etag_check(const struct job *job, const char *wanted, struct err
 	if (!wanted || strcmp(etag, wanted) == 0)
 		return STATUS_OK;
 	return error_set(err, STATUS_ABORTED, "etag",
-			 "The job was changed by someone else: its etag is %s now, the request has %s.", etag, wanted);
+			 "The job was changed by someone else: its etag is %s now, the request has %s.", etag,
+			 wanted);
 }
 
 static enum status labelling_run(struct change_scope *scope, void *arg, struct error *err)
@@ -251,7 +256,8 @@ static enum status cancellation_run(struct change_scope *scope, void *arg, struc
 {
 	struct cancellation *cancellation = arg;
 	AUTO(job) struct job *job = NULL;
-	enum status rc = fetch_by_name(scope->connection, cancellation->project, cancellation->job_id, &job, err);
+	enum status rc =
+		fetch_by_name(scope->connection, cancellation->project, cancellation->job_id, &job, err);
 
 	/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
 	if (rc || (job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
@@ -292,7 +298,8 @@ static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t 
 static bool touches_row(const struct job_change *change)
 {
 	return change->to != change->from || change->started_us || change->running_us || change->ended_us ||
-	       change->error_message || change->output || change->decides || change->retries || change->tears_down;
+	       change->error_message || change->output || change->decides || change->retries ||
+	       change->tears_down;
 }
 
 static void change_bind(sqlite3_stmt *advance, const struct job_change *change)

@@ -19,9 +19,9 @@ struct job {
 	int priority;
 	int64_t version; /* grows with every change of the row; the etag is made of it */
 	int64_t created_us;
-	int64_t started_us; /* left QUEUED; 0: never */
-	int64_t running_us; /* first became RUNNING; 0: never */
-	int64_t ended_us;   /* final state reached; 0: not yet */
+	int64_t started_us;  /* left QUEUED; 0: never */
+	int64_t running_us;  /* first became RUNNING; 0: never */
+	int64_t ended_us;    /* final state reached; 0: not yet */
 	char *error_message; /* NULL: none */
 	char *labels;        /* JSON object text, NULL: none */
 	char *input;         /* canonical trainingInput, JSON text */
@@ -61,8 +61,8 @@ struct service_line {
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
  * Uses project, job_id, priority, labels, input, output, plan of @job; @ret_job is the stored row (may be NULL).
  * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
-enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines, size_t line_count,
-		       struct job **ret_job, struct error *err);
+enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
+		       size_t line_count, struct job **ret_job, struct error *err);
 
 /* The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
@@ -103,15 +103,15 @@ enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job,
 /* One step of one job, decided by the scheduler. */
 struct job_change {
 	int64_t job;
-	enum job_state from; /* applies only while the job is in this state... */
-	enum job_state to;   /* ...and takes it there; may be the same */
+	enum job_state from;                      /* applies only while the job is in this state... */
+	enum job_state to;                        /* ...and takes it there; may be the same */
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
-	const char *error_message; /* NULL: leave */
-	const char *output;        /* NULL: leave */
-	bool decides;              /* sets verdict and verdict_message (only while none is decided) */
-	bool retries;              /* clears the verdict, adds one to attempt, clears torn_down */
-	bool tears_down;           /* sets torn_down */
-	bool announces;            /* sets announced to the attempt */
+	const char *error_message;                /* NULL: leave */
+	const char *output;                       /* NULL: leave */
+	bool decides;    /* sets verdict and verdict_message (only while none is decided) */
+	bool retries;    /* clears the verdict, adds one to attempt, clears torn_down */
+	bool tears_down; /* sets torn_down */
+	bool announces;  /* sets announced to the attempt */
 	enum job_state verdict;
 	const char *verdict_message;
 	const struct service_line *lines;

@@ -7,7 +7,8 @@
 #include "daemon/base/log.h"
 #include "store/log_source.h"
 
-static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value, struct error *err)
+static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value,
+			    struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, LOGS_META_GET);
 	bool row = false;
@@ -82,7 +83,8 @@ static enum status source_row(struct log_batch *batch, struct log_source *source
 	return STATUS_OK;
 }
 
-static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock, struct error *err)
+static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock,
+			      struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *last = connection_statement(batch->connection, ENTRY_LAST);
 	bool row = false;
@@ -153,7 +155,8 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)
 {
 	const __typeof__(record->position) *at = &record->position;
-	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * 17 + at->role * 61 + at->index) % POSITION_SLOTS;
+	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * 17 + at->role * 61 + at->index) %
+			POSITION_SLOTS;
 	struct replica_reach *reach;
 
 	if (at->job == 0 || at->stream < 1 || at->stream > 2)
@@ -166,8 +169,8 @@ static enum status reach_note(struct log_batch *batch, const struct log_record *
 	}
 	for (;; slot = (slot + 1) % POSITION_SLOTS) {
 		reach = &batch->reaches[slot];
-		if (!reach->job || (reach->job == at->job && reach->attempt == at->attempt && reach->role == at->role &&
-				    reach->index == at->index))
+		if (!reach->job || (reach->job == at->job && reach->attempt == at->attempt &&
+				    reach->role == at->role && reach->index == at->index))
 			break;
 	}
 	if (!reach->job) {
@@ -179,7 +182,8 @@ static enum status reach_note(struct log_batch *batch, const struct log_record *
 	return STATUS_OK;
 }
 
-static void entry_bind(struct log_batch *batch, sqlite3_stmt *insert, const struct log_record *record, int64_t time_ns)
+static void entry_bind(struct log_batch *batch, sqlite3_stmt *insert, const struct log_record *record,
+		       int64_t time_ns)
 {
 	bind_int(insert, ":job", record->source->job);
 	bind_int(insert, ":ts", time_ns);
@@ -195,7 +199,8 @@ static void entry_bind(struct log_batch *batch, sqlite3_stmt *insert, const stru
 	bind_bytes(insert, ":payload", record->payload ? record->payload : "", record->payload_length);
 }
 
-static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, struct log_item *item, struct error *err)
+static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, struct log_item *item,
+			      struct error *err)
 {
 	struct log_record *record = &item->record;
 	int64_t time_ns;
@@ -243,7 +248,8 @@ static enum status records_write(struct log_batch *batch, const struct log_queue
 			error_move(&first, &own);
 	}
 	if (lost)
-		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", lost, first.text ? first.text : "");
+		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", lost,
+			  first.text ? first.text : "");
 	return STATUS_OK;
 }
 
@@ -278,7 +284,8 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 {
 	int64_t sequence = batch->sequence, reached = batch->reached;
 	/* What state.db will forget because of this batch must have reached the disk. */
-	const char *synchronous = has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
+	const char *synchronous =
+		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
 	enum status rc = connection_exec(batch->connection, synchronous, err);
 
 	if (!rc)

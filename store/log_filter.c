@@ -21,27 +21,55 @@ static bool severity_parse(const char *name, int64_t *ret_number)
 	return end != name && *end == '\0';
 }
 
-#define IN_EXTRA(name)                                                                                                 \
-	{ .path = name ".*", .kind = MATCH_JSON, .traits = TRAIT_CAMEL, .sql = "e.extra", .root = "$." name }
+#define IN_EXTRA(name)                                                                                       \
+	{                                                                                                    \
+		.path = name ".*", .kind = MATCH_JSON, .traits = TRAIT_CAMEL, .sql = "e.extra",              \
+		.root = "$." name                                                                            \
+	}
 
 /* The plus keeps comparisons of the filter away from the index: log_query.c gives it the one interval
  * that holds them all, or the place where the last page ended. */
 static const struct filter_field fields[] = {
 	{ .path = "timestamp", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "+e.ts" },
 	{ .path = "receiveTimestamp", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "e.received_ns" },
-	{ .path = "severity", .kind = MATCH_ENUM, .traits = TRAIT_ALWAYS, .sql = "e.severity", .parse = severity_parse },
-	{ .path = "insertId", .kind = MATCH_EXACT, .traits = TRAIT_ALWAYS,
+	{ .path = "severity",
+	  .kind = MATCH_ENUM,
+	  .traits = TRAIT_ALWAYS,
+	  .sql = "e.severity",
+	  .parse = severity_parse },
+	{ .path = "insertId",
+	  .kind = MATCH_EXACT,
+	  .traits = TRAIT_ALWAYS,
 	  .sql = "CASE typeof(e.insert_id) WHEN 'integer' THEN printf('%016d', e.insert_id) ELSE e.insert_id END" },
 	{ .path = "textPayload", .kind = MATCH_TEXT, .sql = "CASE e.kind WHEN 0 THEN e.payload END" },
-	{ .path = "jsonPayload.*", .kind = MATCH_JSON, .sql = "CASE e.kind WHEN 1 THEN e.payload END", .root = "$" },
-	{ .path = "protoPayload.*", .kind = MATCH_JSON, .sql = "CASE e.kind WHEN 2 THEN e.payload END", .root = "$" },
-	{ .path = "logName", .kind = MATCH_TEXT, .traits = TRAIT_SHARED | TRAIT_ALWAYS,
+	{ .path = "jsonPayload.*",
+	  .kind = MATCH_JSON,
+	  .sql = "CASE e.kind WHEN 1 THEN e.payload END",
+	  .root = "$" },
+	{ .path = "protoPayload.*",
+	  .kind = MATCH_JSON,
+	  .sql = "CASE e.kind WHEN 2 THEN e.payload END",
+	  .root = "$" },
+	{ .path = "logName",
+	  .kind = MATCH_TEXT,
+	  .traits = TRAIT_SHARED | TRAIT_ALWAYS,
 	  .sql = "('projects/' || s.project || '/logs/' || s.log_name)" },
-	{ .path = "resource.type", .kind = MATCH_TEXT, .traits = TRAIT_SHARED | TRAIT_ALWAYS, .sql = "s.resource_type" },
-	{ .path = "resource.labels.*", .kind = MATCH_JSON, .traits = TRAIT_SHARED | TRAIT_KEYS,
-	  .sql = "s.resource_labels", .root = "$" },
-	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_SHARED | TRAIT_KEYS, .sql = "s.labels", .root = "$",
-	  .also_sql = "e.extra", .also_root = "$.labels" },
+	{ .path = "resource.type",
+	  .kind = MATCH_TEXT,
+	  .traits = TRAIT_SHARED | TRAIT_ALWAYS,
+	  .sql = "s.resource_type" },
+	{ .path = "resource.labels.*",
+	  .kind = MATCH_JSON,
+	  .traits = TRAIT_SHARED | TRAIT_KEYS,
+	  .sql = "s.resource_labels",
+	  .root = "$" },
+	{ .path = "labels.*",
+	  .kind = MATCH_JSON,
+	  .traits = TRAIT_SHARED | TRAIT_KEYS,
+	  .sql = "s.labels",
+	  .root = "$",
+	  .also_sql = "e.extra",
+	  .also_root = "$.labels" },
 	IN_EXTRA("trace"),
 	IN_EXTRA("spanId"),
 	IN_EXTRA("traceSampled"),
@@ -53,7 +81,8 @@ static const struct filter_field fields[] = {
 };
 
 static const char *const row_texts[] = { "e.payload", "e.extra", NULL };
-static const char *const shared_texts[] = { "s.log_name", "s.resource_type", "s.resource_labels", "s.labels", NULL };
+static const char *const shared_texts[] = { "s.log_name", "s.resource_type", "s.resource_labels", "s.labels",
+					    NULL };
 
 /* Along all entries the source is at hand; for a few jobs the sources that match are found first. */
 static const struct filter_schema along_time = {
@@ -66,7 +95,8 @@ static const struct filter_schema along_time = {
 };
 static const struct filter_schema along_jobs = {
 	.fields = fields,
-	.shared_open = "e.source IN (SELECT s.id FROM source AS s WHERE s.job IN (:job0, :job1, :job2, :job3) AND (",
+	.shared_open =
+		"e.source IN (SELECT s.id FROM source AS s WHERE s.job IN (:job0, :job1, :job2, :job3) AND (",
 	.shared_close = "))",
 	.row_texts = row_texts,
 	.shared_texts = shared_texts,
@@ -75,7 +105,7 @@ static const struct filter_schema along_jobs = {
 
 static bool is_job_equality(const struct filter_node *node)
 {
-	return filter_names(node, "resource.labels.job_id") && node->operator == OP_EQ;
+	return filter_names(node, "resource.labels.job_id") && node->operator== OP_EQ;
 }
 
 /* The label of the one comparison with a job that must hold; NULL when there is none, or are several. */
@@ -104,8 +134,9 @@ static bool is_margin(const struct filter_node *node, int64_t now_ns)
 {
 	int64_t time;
 
-	return filter_names(node, "timestamp") && (node->operator == OP_LT || node->operator == OP_LE) &&
-	       time_parse(node->value, &time) && time >= now_ns - margin_from_ns && time <= now_ns - margin_to_ns;
+	return filter_names(node, "timestamp") && (node->operator== OP_LT || node->operator== OP_LE) &&
+	       time_parse(node->value, &time) && time >= now_ns - margin_from_ns &&
+	       time <= now_ns - margin_to_ns;
 }
 
 /* Takes the upper bound out of a stream's filter; see log_query_run(). */
@@ -147,5 +178,6 @@ void log_filter_deinit(struct log_filter *filter)
 enum status log_filter_sql(const struct log_filter *filter, bool of_jobs, struct filter_sql *ret_sql,
 			   struct error *err)
 {
-	return filter_sql_make(of_jobs ? &along_jobs : &along_time, filter->text, filter->tree.root, ret_sql, err);
+	return filter_sql_make(of_jobs ? &along_jobs : &along_time, filter->text, filter->tree.root, ret_sql,
+			       err);
 }

@@ -69,7 +69,8 @@ static enum status jobs_read(sqlite3_stmt *rows, struct query *query, unsigned *
 
 /* Finds the jobs whose entries carry the label that the filter asks for. Few: each is a leg. None:
  * *ret_none. Too many (clients may write anything): along time. */
-static enum status jobs_find(struct connection *connection, struct query *query, bool *ret_none, struct error *err)
+static enum status jobs_find(struct connection *connection, struct query *query, bool *ret_none,
+			     struct error *err)
 {
 	AUTO(query) sqlite3_stmt *rows = NULL;
 	struct text sql AUTO_TEXT = { 0 };
@@ -99,8 +100,10 @@ static void range_put(struct text *sql, const struct query *query)
 	const struct filter_interval *interval = &query->filter.timestamp;
 
 	if (query->continues)
-		text_printf(sql, "(e.ts, e.insert_id, e.job, e.source) %c (:mark_ts, :mark_id, :mark_job, :mark_source)",
-			    descending ? '<' : '>');
+		text_printf(
+			sql,
+			"(e.ts, e.insert_id, e.job, e.source) %c (:mark_ts, :mark_id, :mark_job, :mark_source)",
+			descending ? '<' : '>');
 	else
 		text_puts(sql, descending ? "e.ts <= :to" : "e.ts >= :from");
 	if (descending ? interval->from_ns != INT64_MIN : interval->to_ns != INT64_MAX)
@@ -109,11 +112,12 @@ static void range_put(struct text *sql, const struct query *query)
 
 static void leg_put(struct text *sql, const struct query *query, unsigned leg)
 {
-	text_printf(sql,
-		    "SELECT e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"
-		    " e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"
-		    " FROM entry AS e%s CROSS JOIN source AS s ON s.id = e.source WHERE ",
-		    query->job_count ? "" : " INDEXED BY entry_time");
+	text_printf(
+		sql,
+		"SELECT e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"
+		" e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"
+		" FROM entry AS e%s CROSS JOIN source AS s ON s.id = e.source WHERE ",
+		query->job_count ? "" : " INDEXED BY entry_time");
 	if (query->job_count)
 		text_printf(sql, "e.job = :job%u AND ", leg);
 	range_put(sql, query);
@@ -209,8 +213,9 @@ static void entry_give(sqlite3_stmt *row, const struct page_mark *mark,
 }
 
 /* *ret_more: the page is full and something comes after @ret_last. */
-static enum status rows_give(sqlite3_stmt *rows, unsigned page_size, void (*give)(void *arg, const struct log_entry *entry),
-			     void *arg, struct page_mark *ret_last, bool *ret_more, struct error *err)
+static enum status rows_give(sqlite3_stmt *rows, unsigned page_size,
+			     void (*give)(void *arg, const struct log_entry *entry), void *arg,
+			     struct page_mark *ret_last, bool *ret_more, struct error *err)
 {
 	for (unsigned count = 0;; count++) {
 		bool row = false;
@@ -261,13 +266,13 @@ static enum status query_init(struct store *store, struct query *query, struct e
 	query->continues = asked->page_token && *asked->page_token;
 	if (!query->continues)
 		return STATUS_OK;
-	return page_token_read(&store->page_key, query->bound_to.data, query->bound_to.length, asked->page_token,
-			       &query->mark, err);
+	return page_token_read(&store->page_key, query->bound_to.data, query->bound_to.length,
+			       asked->page_token, &query->mark, err);
 }
 
 enum status log_query_run(struct store *store, const struct log_query *asked,
-			  void (*row)(void *arg, const struct log_entry *entry), void *arg, char **ret_next_page_token,
-			  struct error *err)
+			  void (*row)(void *arg, const struct log_entry *entry), void *arg,
+			  char **ret_next_page_token, struct error *err)
 {
 	__attribute__((cleanup(query_deinit))) struct query query = { .asked = asked };
 	struct reader reader AUTO_READER = { 0 };
@@ -283,7 +288,8 @@ enum status log_query_run(struct store *store, const struct log_query *asked,
 	if (rc)
 		return rc;
 	if (more) {
-		token = page_token_write(&store->page_key, query.bound_to.data, query.bound_to.length, &query.mark);
+		token = page_token_write(&store->page_key, query.bound_to.data, query.bound_to.length,
+					 &query.mark);
 		if (!token)
 			return error_no_memory(err);
 	}

@@ -38,7 +38,8 @@ struct log_source *log_source_new(const struct log_source_spec *spec)
 		.resource_labels = strdup(spec->resource_labels ? spec->resource_labels : "{}"),
 		.labels = strdup(spec->labels ? spec->labels : "{}"),
 	};
-	if (source->project && source->log_name && source->resource_type && source->resource_labels && source->labels)
+	if (source->project && source->log_name && source->resource_type && source->resource_labels &&
+	    source->labels)
 		return source;
 	log_source_unref(source);
 	return NULL;
@@ -117,8 +118,9 @@ enum status log_flush(struct store *store, struct error *err)
 	return STATUS_OK;
 }
 
-enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role, unsigned index,
-			     int64_t *ret_stdout_ns, int64_t *ret_stderr_ns, struct error *err)
+enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
+			     unsigned index, int64_t *ret_stdout_ns, int64_t *ret_stderr_ns,
+			     struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	bool row = false;
@@ -171,8 +173,8 @@ static char *tail_join(char **lines, size_t count)
 	return text_take(&text);
 }
 
-enum status log_stderr_tail(struct store *store, int64_t job, const char *task_name, unsigned count, char **ret_text,
-			    struct error *err)
+enum status log_stderr_tail(struct store *store, int64_t job, const char *task_name, unsigned count,
+			    char **ret_text, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	char *lines[TAIL_LINES_MAX];
@@ -236,8 +238,9 @@ static enum status names_mark(struct store *store, const struct text *bound_to, 
 	return page_token_read(&store->page_key, bound_to->data, bound_to->length, page_token, ret_mark, err);
 }
 
-enum status log_names_page(struct store *store, const char *project, unsigned page_size, const char *page_token,
-			   char **ret_names_json, char **ret_next_page_token, struct error *err)
+enum status log_names_page(struct store *store, const char *project, unsigned page_size,
+			   const char *page_token, char **ret_names_json, char **ret_next_page_token,
+			   struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	struct text bound_to AUTO_TEXT = { 0 };
@@ -262,8 +265,8 @@ enum status log_names_page(struct store *store, const char *project, unsigned pa
 	text_putc(&json, ']');
 	if (rc)
 		return rc;
-	AUTO(string) char *token =
-		more ? page_token_write(&store->page_key, bound_to.data, bound_to.length, &last) : NULL;
+	AUTO(string)
+	char *token = more ? page_token_write(&store->page_key, bound_to.data, bound_to.length, &last) : NULL;
 	AUTO(string) char *names = text_take(&json);
 
 	if (!names || (more && !token))

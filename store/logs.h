@@ -31,9 +31,9 @@ const char *log_severity_name(int severity);
 /* Where entries come from: what they share. Made once per (job, task, trial), kept by the caller. */
 struct log_source;
 struct log_source_spec {
-	int64_t job;           /* 0: of no job */
+	int64_t job; /* 0: of no job */
 	const char *project;
-	const char *log_name;  /* the part after projects/P/logs/, percent-encoded as it is printed */
+	const char *log_name; /* the part after projects/P/logs/, percent-encoded as it is printed */
 	const char *resource_type;
 	const char *resource_labels; /* JSON object text */
 	const char *labels;          /* JSON object text, NULL: none */
@@ -48,10 +48,10 @@ struct log_record {
 	int64_t time_ns;
 	int severity;
 	enum log_payload kind;
-	const char *payload;  /* text, or JSON object text; UTF-8 (others' bytes are replaced by the caller) */
+	const char *payload; /* text, or JSON object text; UTF-8 (others' bytes are replaced by the caller) */
 	size_t payload_length;
 	const char *insert_id; /* NULL: the store makes one */
-	const char *extra;     /* JSON object text with further LogEntry members (trace, httpRequest…), or NULL */
+	const char *extra; /* JSON object text with further LogEntry members (trace, httpRequest…), or NULL */
 	/* How far this record takes its container's stream; container 0: says nothing.
 	 * Stored in the same transaction as the record. */
 	struct {
@@ -74,18 +74,19 @@ enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg,
 enum status log_flush(struct store *store, struct error *err);
 
 /* What was stored of a container's output; zeros when nothing. */
-enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role, unsigned index,
-			     int64_t *ret_stdout_ns, int64_t *ret_stderr_ns, struct error *err);
+enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
+			     unsigned index, int64_t *ret_stdout_ns, int64_t *ret_stderr_ns,
+			     struct error *err);
 /* The last @count stderr lines of one replica, oldest first, joined by newlines ("" when none): for errorMessage. */
-enum status log_stderr_tail(struct store *store, int64_t job, const char *task_name, unsigned count, char **ret_text,
-			    struct error *err);
+enum status log_stderr_tail(struct store *store, int64_t job, const char *task_name, unsigned count,
+			    char **ret_text, struct error *err);
 
 struct log_query {
 	const char *const *projects; /* ids; entries of any of them */
 	size_t project_count;
-	const char *filter;     /* "" or NULL: all; the language of store/filter.h over log_filter.c's fields */
-	bool descending;        /* by (timestamp, insertId); default ascending */
-	unsigned page_size;     /* 1..1000 */
+	const char *filter; /* "" or NULL: all; the language of store/filter.h over log_filter.c's fields */
+	bool descending;    /* by (timestamp, insertId); default ascending */
+	unsigned page_size; /* 1..1000 */
 	const char *page_token; /* "" or NULL: first page. Bound to the rest of the query but page_size */
 	int64_t now_ns;         /* for the reader's margin, see log_query_run */
 };
@@ -115,9 +116,10 @@ struct log_entry {
  * entries of a job never come late, so nothing can be missed or doubled by it.
  * INVALID_ARGUMENT: a filter that cannot be parsed (text says where), a foreign or broken token. */
 enum status log_query_run(struct store *store, const struct log_query *query,
-			  void (*row)(void *arg, const struct log_entry *entry), void *arg, char **ret_next_page_token,
-			  struct error *err);
+			  void (*row)(void *arg, const struct log_entry *entry), void *arg,
+			  char **ret_next_page_token, struct error *err);
 
 /* Names of the logs of a project ("projects/P/logs/NAME"), sorted, after @page_token. JSON array text of strings. */
-enum status log_names_page(struct store *store, const char *project, unsigned page_size, const char *page_token,
-			   char **ret_names_json, char **ret_next_page_token, struct error *err);
+enum status log_names_page(struct store *store, const char *project, unsigned page_size,
+			   const char *page_token, char **ret_names_json, char **ret_next_page_token,
+			   struct error *err);

@@ -26,10 +26,10 @@ struct logs_writer {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wanted;
-	struct log_queue queue;       /* under the lock, as all below */
+	struct log_queue queue;              /* under the lock, as all below */
 	size_t written_bytes, written_count; /* of the batch under way: they still count as queued */
-	bool refused;                 /* someone waits for room */
-	bool urgent;                  /* someone waits at a barrier */
+	bool refused;                        /* someone waits for room */
+	bool urgent;                         /* someone waits at a barrier */
 	bool stopping;
 	int64_t reached;
 	void (*room)(void *arg);
@@ -66,7 +66,9 @@ bool logs_writer_offer(struct logs_writer *writer, const struct log_record *reco
 
 bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id)
 {
-	return item_push(writer, &(struct log_item){ .kind = ITEM_LINE, .record = *record, .outbox_id = outbox_id }, true);
+	return item_push(writer,
+			 &(struct log_item){ .kind = ITEM_LINE, .record = *record, .outbox_id = outbox_id },
+			 true);
 }
 
 bool logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier)
@@ -211,7 +213,8 @@ static void *writer_main(void *arg)
 }
 
 /* Reads whose logs the file holds; writes it into a new one. */
-static enum status owner_check(struct connection *connection, const char *instance, bool *ret_ours, struct error *err)
+static enum status owner_check(struct connection *connection, const char *instance, bool *ret_ours,
+			       struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, LOGS_META_GET);
 	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, LOGS_META_PUT);
@@ -234,7 +237,8 @@ static enum status set_aside(const char *path, struct error *err)
 
 	text_printf(&aside, "%s.other", path);
 	if (aside.failed || rename(path, aside.data) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s belongs to another state.db", path);
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s belongs to another state.db",
+				 path);
 	log_event(LOG_WARNING, "logs-set-aside", "file=%s", aside.data);
 	return STATUS_OK;
 }

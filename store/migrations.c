@@ -24,8 +24,8 @@ static enum status migration_run(sqlite3 *db, const struct migration *migration,
 	char marks[96];
 
 	/* Pragmas take no parameters; both values are numbers of our own. */
-	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", APPLICATION_ID,
-		 migration->number);
+	snprintf(marks, sizeof(marks), "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		 APPLICATION_ID, migration->number);
 	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
 	    sqlite3_exec(db, migration->sql, NULL, NULL, NULL) == SQLITE_OK &&
 	    sqlite3_exec(db, marks, NULL, NULL, NULL) == SQLITE_OK)

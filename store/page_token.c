@@ -27,8 +27,8 @@ static int64_t number_get(const unsigned char *at)
 	return (int64_t)number;
 }
 
-static void mac_make(const struct page_key *key, const char *bound_to, size_t bound_length, const unsigned char *body,
-		     size_t body_length, unsigned char ret_mac[MAC_BYTES])
+static void mac_make(const struct page_key *key, const char *bound_to, size_t bound_length,
+		     const unsigned char *body, size_t body_length, unsigned char ret_mac[MAC_BYTES])
 {
 	crypto_generichash_state state;
 	unsigned char length[NUMBER_BYTES];
@@ -48,7 +48,8 @@ char *page_token_write(const struct page_key *key, const char *bound_to, size_t 
 	unsigned char *body = bytes + MAC_BYTES;
 	size_t name_length = strnlen(mark->name, PAGE_NAME_MAX);
 	size_t body_length = FIXED_BYTES + name_length;
-	size_t token_size = sodium_base64_ENCODED_LEN(MAC_BYTES + body_length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	size_t token_size =
+		sodium_base64_ENCODED_LEN(MAC_BYTES + body_length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 	char *token = malloc(token_size);
 
 	if (!token || name_length == PAGE_NAME_MAX) {
@@ -63,8 +64,8 @@ char *page_token_write(const struct page_key *key, const char *bound_to, size_t 
 				 sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-enum status page_token_read(const struct page_key *key, const char *bound_to, size_t bound_length, const char *token,
-			    struct page_mark *ret_mark, struct error *err)
+enum status page_token_read(const struct page_key *key, const char *bound_to, size_t bound_length,
+			    const char *token, struct page_mark *ret_mark, struct error *err)
 {
 	unsigned char bytes[MAC_BYTES + BODY_BYTES_MAX];
 	unsigned char mac[MAC_BYTES];
@@ -78,8 +79,9 @@ enum status page_token_read(const struct page_key *key, const char *bound_to, si
 	length -= MAC_BYTES;
 	mac_make(key, bound_to, bound_length, body, length, mac);
 	if (sodium_memcmp(mac, bytes, MAC_BYTES) != 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_token",
-				 "The page token does not belong to this request; all other fields must stay as they were.");
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, "page_token",
+			"The page token does not belong to this request; all other fields must stay as they were.");
 	*ret_mark = (struct page_mark){ 0 };
 	for (int i = 0; i < PAGE_NUMBERS; i++)
 		ret_mark->numbers[i] = number_get(body + i * NUMBER_BYTES);

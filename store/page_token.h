@@ -25,5 +25,5 @@ struct page_mark {
 char *page_token_write(const struct page_key *key, const char *bound_to, size_t bound_length,
 		       const struct page_mark *mark);
 /* INVALID_ARGUMENT on field page_token for what page_token_write() did not make with the same key and binding. */
-enum status page_token_read(const struct page_key *key, const char *bound_to, size_t bound_length, const char *token,
-			    struct page_mark *ret_mark, struct error *err);
+enum status page_token_read(const struct page_key *key, const char *bound_to, size_t bound_length,
+			    const char *token, struct page_mark *ret_mark, struct error *err);

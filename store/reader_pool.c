@@ -9,7 +9,8 @@
 
 enum { STEPS_BETWEEN_LOOKS = 5000 };
 
-enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role, struct error *err)
+enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
+			     struct error *err)
 {
 	pthread_condattr_t attributes;
 

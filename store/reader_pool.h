@@ -9,7 +9,8 @@
 
 enum {
 	READER_LIMIT = 16,
-	READER_TIME_US = 10 * 1000 * 1000, /* a loan ends its queries after that, and who waits for one gives up */
+	READER_TIME_US =
+		10 * 1000 * 1000, /* a loan ends its queries after that, and who waits for one gives up */
 };
 
 struct reader_pool {
@@ -22,7 +23,8 @@ struct reader_pool {
 	bool ends; /* queries end at once; atomic */
 };
 
-enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role, struct error *err);
+enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
+			     struct error *err);
 /* Ends the queries that are under way, and those to come, as if their time were up. */
 void reader_pool_end(struct reader_pool *pool);
 /* All readers are back. */

@@ -36,11 +36,12 @@ struct state_writer {
 	void (*wake)(void *arg, int64_t job);
 	void *wake_arg;
 	uint64_t generation; /* commits so far; atomic */
-	int64_t handed;  /* the last outbox row given to the logs; the thread's own */
-	int64_t deleted; /* rows up to here are gone from the outbox */
+	int64_t handed;      /* the last outbox row given to the logs; the thread's own */
+	int64_t deleted;     /* rows up to here are gone from the outbox */
 };
 
-enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line, struct error *err)
+enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line,
+		       struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *statement = connection_statement(scope->connection, OUTBOX_INSERT);
 
@@ -55,7 +56,9 @@ enum status outbox_add(struct change_scope *scope, int64_t job, int severity, co
 static struct log_source *service_source(int64_t job, const char *project, const char *job_id)
 {
 	/* Written by the JSON library: a project is whatever a caller put into a path. */
-	AUTO(json) json_t *labels = json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
+	AUTO(json)
+	json_t *labels =
+		json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
 	AUTO(string) char *labels_text = json_dump_compact(labels);
 	struct text name AUTO_TEXT = { 0 };
 
@@ -73,7 +76,8 @@ static struct log_source *service_source(int64_t job, const char *project, const
 
 static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 {
-	struct log_source *source = service_source(sqlite3_column_int64(row, 1), column_text(row, 5), column_text(row, 6));
+	struct log_source *source =
+		service_source(sqlite3_column_int64(row, 1), column_text(row, 5), column_text(row, 6));
 	struct log_record record = {
 		.source = source,
 		.severity = sqlite3_column_int(row, 2),
@@ -116,7 +120,8 @@ static void outbox_trim(struct state_writer *writer, int64_t reached)
 
 static void change_perform(struct state_writer *writer, struct change_scope *shared, struct change *change)
 {
-	struct change_scope scope = { .connection = writer->connection, .now_ns = clock_wall_ns(writer->clock) };
+	struct change_scope scope = { .connection = writer->connection,
+				      .now_ns = clock_wall_ns(writer->clock) };
 
 	if (sqlite3_get_autocommit(writer->connection->db))
 		return; /* the transaction is gone: a savepoint would be one of its own */
@@ -139,7 +144,8 @@ static void changes_fail(struct change *first, const struct error *cause)
 	for (struct change *change = first; change; change = change->next) {
 		if (change->status)
 			continue; /* has a reason of its own */
-		change->status = error_set(&change->err, cause->status, NULL, "%s", cause->text ? cause->text : "");
+		change->status =
+			error_set(&change->err, cause->status, NULL, "%s", cause->text ? cause->text : "");
 	}
 }
 
@@ -148,7 +154,8 @@ static enum status transaction_lost(const struct change *first, struct error *er
 {
 	for (; first; first = first->next)
 		if (first->status == STATUS_UNAVAILABLE || first->status == STATUS_INTERNAL)
-			return error_set(err, first->status, NULL, "%s", first->err.text ? first->err.text : "");
+			return error_set(err, first->status, NULL, "%s",
+					 first->err.text ? first->err.text : "");
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
 }
 
@@ -255,7 +262,8 @@ enum status state_writer_change(struct state_writer *writer, change_run run, voi
 	pthread_mutex_lock(&writer->lock);
 	if (writer->waiting == CHANGES_WAITING_MAX || writer->stopping) {
 		change.status = error_set(&change.err, STATUS_UNAVAILABLE, NULL,
-					  writer->stopping ? "the store is closing" : "too many changes wait to be stored");
+					  writer->stopping ? "the store is closing"
+							   : "too many changes wait to be stored");
 	} else {
 		*writer->last = &change;
 		writer->last = &change.next;
@@ -280,8 +288,8 @@ void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg,
 	pthread_mutex_unlock(&writer->lock);
 }
 
-enum status state_writer_open(struct connection *connection, struct logs_writer *logs, const struct clock *clock,
-			      struct state_writer **ret_writer, struct error *err)
+enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
+			      const struct clock *clock, struct state_writer **ret_writer, struct error *err)
 {
 	struct state_writer *writer = calloc(1, sizeof(*writer));
 

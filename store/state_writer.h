@@ -28,8 +28,8 @@ typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct 
 
 /* Takes over @connection when it succeeds. Service lines go to @logs after each commit; those that
  * @logs does not hold yet are handed over again first. */
-enum status state_writer_open(struct connection *connection, struct logs_writer *logs, const struct clock *clock,
-			      struct state_writer **ret_writer, struct error *err);
+enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
+			      const struct clock *clock, struct state_writer **ret_writer, struct error *err);
 /* Does what waits, and ends. */
 void state_writer_close(struct state_writer *writer);
 void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg, int64_t job), void *arg);
@@ -41,4 +41,5 @@ enum status state_writer_change(struct state_writer *writer, change_run run, voi
 uint64_t state_writer_generation(struct state_writer *writer);
 
 /* Adds a line of task "service" to the change's transaction. */
-enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line, struct error *err);
+enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line,
+		       struct error *err);

@@ -5,18 +5,18 @@
 
 #define ON(role) (1u << (role))
 #define ON_STATE (ON(STATE_WRITER) | ON(STATE_READER))
-#define ON_LOGS (ON(LOGS_WRITER) | ON(LOGS_READER))
+#define ON_LOGS  (ON(LOGS_WRITER) | ON(LOGS_READER))
 
 /* In the order in which job_rows.c reads them, before the place in the queue. */
-#define JOB_COLUMNS                                                                                                    \
-	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message,"   \
+#define JOB_COLUMNS                                                                                                   \
+	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
 	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced"
 
 /* Who goes first: those of higher priority, then those of the same who came earlier. */
-#define JOB_POSITION                                                                                                   \
-	" CASE state WHEN 1 THEN 1"                                                                                     \
-	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.priority > job.priority)"                \
-	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.priority = job.priority"                 \
+#define JOB_POSITION                                                                                         \
+	" CASE state WHEN 1 THEN 1"                                                                          \
+	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.priority > job.priority)"     \
+	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.priority = job.priority"      \
 	"    AND ahead.id < job.id) ELSE 0 END"
 
 const struct statement statements[STATEMENT_COUNT] = {
@@ -28,7 +28,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
-	[JOB_BY_NAME] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE project = :project AND job_id = :job_id" },
+	[JOB_BY_NAME] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION
+				    " FROM job WHERE project = :project AND job_id = :job_id" },
 	[JOB_ROW] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE id = :id" },
 	[JOB_SET_LABELS] = { ON(STATE_WRITER),
 			     "UPDATE job SET labels = :labels, version = version + 1 WHERE id = :id" },

@@ -40,8 +40,8 @@ static enum status directory_make(const char *dir, struct error *err)
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make the state directory %s: %s", dir,
-				 strerror(errno));
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "cannot make the state directory %s: %s", dir, strerror(errno));
 	return STATUS_OK;
 }
 
@@ -52,8 +52,8 @@ static enum status lock_refused(int fd, const char *dir, struct error *err)
 
 	pid[length > 0 ? length : 0] = '\0';
 	pid[strcspn(pid, "\n")] = '\0';
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the state directory %s is in use by process %s", dir,
-			 *pid ? pid : "(unknown)");
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "the state directory %s is in use by process %s", dir, *pid ? pid : "(unknown)");
 }
 
 /* The lock goes with the process, however it ends. */
@@ -65,7 +65,8 @@ static enum status directory_lock(struct store *store, const char *dir, struct e
 	int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 
 	if (fd < 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot open %s/lock: %s", dir, strerror(errno));
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot open %s/lock: %s", dir,
+				 strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		enum status status = lock_refused(fd, dir, err);
 
@@ -118,11 +119,13 @@ static enum status identity_load(struct store *store, struct connection *connect
 	randombytes_buf(store->page_key.bytes, sizeof(store->page_key.bytes));
 	rc = meta_keep(connection, "instance", store->instance, 8, err);
 	if (!rc)
-		rc = meta_keep(connection, "page_key", store->page_key.bytes, sizeof(store->page_key.bytes), err);
+		rc = meta_keep(connection, "page_key", store->page_key.bytes, sizeof(store->page_key.bytes),
+			       err);
 	return rc;
 }
 
-static enum status files_open(struct store *store, const char *state_path, const char *logs_path, struct error *err)
+static enum status files_open(struct store *store, const char *state_path, const char *logs_path,
+			      struct error *err)
 {
 	AUTO(connection) struct connection *state = NULL;
 	enum status rc = connection_open(state_path, STATE_WRITER, &state, err);
@@ -144,7 +147,8 @@ static enum status files_open(struct store *store, const char *state_path, const
 	return rc;
 }
 
-enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store, struct error *err)
+enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
+		       struct error *err)
 {
 	AUTO(store) struct store *store = calloc(1, sizeof(*store));
 	AUTO(string) char *state_path = path_in(state_dir, "state.db");

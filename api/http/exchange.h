@@ -29,7 +29,7 @@ enum { LARGE_BODY_BYTES = 1 << 20 };
 
 struct exchange {
 	const struct exchange_rules *rules;
-	char *raw;	    /* the request's target, owned */
+	char *raw;          /* the request's target, owned */
 	const char *method; /* the one to route: X-HTTP-Method-Override is applied */
 	bool begun;
 	bool query_in_body; /* an overridden GET: its form body continues the query */

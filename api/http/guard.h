@@ -11,7 +11,7 @@
 #include "daemon/base/error.h"
 
 struct guard {
-	const char *address;	  /* what the listener is bound to, without brackets */
+	const char *address;      /* what the listener is bound to, without brackets */
 	const char *const *hosts; /* further names; ends with NULL; may be NULL */
 };
 

@@ -28,7 +28,7 @@ struct route {
 	call_handler handler;
 	const struct message *query; /* the parameters it takes, NULL for none but the system's */
 	const struct message *body;  /* NULL: no body is read */
-	const char *body_root;       /* the request field the body is bound to ("job"), "" for the request itself */
+	const char *body_root; /* the request field the body is bound to ("job"), "" for the request itself */
 };
 
 struct family {
@@ -43,15 +43,15 @@ struct family {
 
 /* One request on its way. Everything in it lives until the answer is sent. */
 struct call {
-	void *context;              /* the family's */
+	void *context; /* the family's */
 	const struct route *route;
 	const char *method;
-	const char *user_agent;     /* "" when absent */
-	const char *host;           /* the Host header, as sent */
-	json_t *query;              /* canonical query message; {} when the row has none */
-	json_t *body;               /* canonical body message, NULL when the row has none */
+	const char *user_agent; /* "" when absent */
+	const char *host;       /* the Host header, as sent */
+	json_t *query;          /* canonical query message; {} when the row has none */
+	json_t *body;           /* canonical body message, NULL when the row has none */
 	struct text answer;
-	const char *content_type;   /* static; NULL: application/json. Handlers that answer otherwise set it */
+	const char *content_type; /* static; NULL: application/json. Handlers that answer otherwise set it */
 	struct call_param {
 		const char *name; /* as the row's path has it: ends at its brace, or as a string */
 		const char *value;
@@ -68,13 +68,13 @@ const char *call_query(const struct call *call, const char *name);
 struct listener;
 
 struct listener_options {
-	const char *address;            /* "127.0.0.1" or "::1" … */
-	uint16_t port;                  /* 0: any free */
-	const struct family *families;  /* ends with a NULL name */
+	const char *address;           /* "127.0.0.1" or "::1" … */
+	uint16_t port;                 /* 0: any free */
+	const struct family *families; /* ends with a NULL name */
 	const struct clock *clock;
-	size_t body_limit_bytes;        /* 0: 10 MiB; larger ones are drained, then answered 413 */
-	unsigned connection_limit;      /* 0: 512 */
-	unsigned idle_timeout_s;        /* 0: 75; every received byte starts it anew */
+	size_t body_limit_bytes;   /* 0: 10 MiB; larger ones are drained, then answered 413 */
+	unsigned connection_limit; /* 0: 512 */
+	unsigned idle_timeout_s;   /* 0: 75; every received byte starts it anew */
 	/* Names that a Host header may carry besides localhost, *.localhost, 127.0.0.0/8, ::1 and the
 	 * address itself; ends with NULL; may be NULL. With a wildcard address any IP literal will do. */
 	const char *const *hosts;

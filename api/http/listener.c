@@ -23,7 +23,7 @@ enum {
 	IDLE_TIMEOUT_S = 75,
 	STACK_BYTES = 512 << 10,
 	HEAD_LIMIT_BYTES = 32 << 10, /* target and headers of one request */
-	COMPLAINTS_MAX = 5,	     /* of libmicrohttpd, in one second */
+	COMPLAINTS_MAX = 5,          /* of libmicrohttpd, in one second */
 };
 
 struct listener {

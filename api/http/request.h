@@ -21,7 +21,7 @@ enum refusal {
 enum { SEGMENT_LIMIT = 32, PAIR_LIMIT = 2000 };
 
 struct target {
-	char *memory;	       /* the pointers below point into it */
+	char *memory;          /* the pointers below point into it */
 	const char *authority; /* "host:port" of an absolute-form target, NULL for the usual form */
 	const char *segments[SEGMENT_LIMIT]; /* decoded */
 	size_t segment_count;

@@ -166,8 +166,8 @@ static const char *plain_verb(const char *method, bool on_item)
 	static const struct {
 		const char *method, *on_collection, *on_item;
 	} verbs[] = {
-		{ "GET", "list", "get" },	  { "POST", "create", "create" },
-		{ "PATCH", "patch", "patch" },	  { "PUT", "update", "update" },
+		{ "GET", "list", "get" },         { "POST", "create", "create" },
+		{ "PATCH", "patch", "patch" },    { "PUT", "update", "update" },
 		{ "DELETE", "delete", "delete" },
 	};
 

@@ -24,12 +24,13 @@ static void projects_deinit(struct projects *projects)
 		free(projects->ids[--projects->count]);
 }
 
-static enum status names_read(const struct logging_context *context, const json_t *names, struct projects *projects,
-			      struct error *err)
+static enum status names_read(const struct logging_context *context, const json_t *names,
+			      struct projects *projects, struct error *err)
 {
 	for (size_t i = 0; i < json_array_size(names); i++) {
 		char *project = NULL;
-		enum status rc = resource_name_read(context, json_string_value(json_array_get(names, i)), &project, err);
+		enum status rc = resource_name_read(context, json_string_value(json_array_get(names, i)),
+						    &project, err);
 
 		if (rc)
 			return rc;
@@ -39,18 +40,19 @@ static enum status names_read(const struct logging_context *context, const json_
 	return STATUS_OK;
 }
 
-static enum status projects_read(const struct logging_context *context, const json_t *body, struct projects *projects,
-				 struct error *err)
+static enum status projects_read(const struct logging_context *context, const json_t *body,
+				 struct projects *projects, struct error *err)
 {
 	const json_t *names = json_object_get(body, "resourceNames");
 	const json_t *ids = json_object_get(body, "projectIds"); /* deprecated */
 	size_t count = json_array_size(names) + json_array_size(ids);
 
 	if (count == 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names", "At least one resource name is needed.");
+		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
+				 "At least one resource name is needed.");
 	if (count > NAMES_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names", "At most %d resource names are allowed.",
-				 NAMES_MAX);
+		return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
+				 "At most %d resource names are allowed.", NAMES_MAX);
 	for (size_t i = 0; i < json_array_size(ids); i++) {
 		char *project = project_resolve(context, json_string_value(json_array_get(ids, i)));
 
@@ -71,7 +73,8 @@ static enum status order_read(const char *order, bool *ret_descending, struct er
 		return STATUS_OK;
 	}
 	*ret_descending = strcmp(direction, "desc") == 0;
-	if (count <= 2 && strcmp(field, "timestamp") == 0 && (*ret_descending || strcmp(direction, "asc") == 0))
+	if (count <= 2 && strcmp(field, "timestamp") == 0 &&
+	    (*ret_descending || strcmp(direction, "asc") == 0))
 		return STATUS_OK;
 	return error_set(err, STATUS_INVALID_ARGUMENT, "order_by",
 			 "Entries can be ordered by \"timestamp asc\" or \"timestamp desc\" only.");
@@ -82,7 +85,8 @@ static enum status page_size_read(const json_t *body, unsigned *ret_size, struct
 	int64_t size = json_int_at(body, "pageSize", 0);
 
 	if (size < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size", "The page size must not be negative.");
+		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size",
+				 "The page size must not be negative.");
 	*ret_size = size == 0 ? PAGE_SIZE_DEFAULT : size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : (unsigned)size;
 	return STATUS_OK;
 }
@@ -204,8 +208,8 @@ static void entry_put(void *arg, const struct log_entry *entry)
 	text_putc(answer, '}');
 }
 
-static enum status page_put(struct call *call, const struct projects *projects, bool descending, unsigned page_size,
-			    struct error *err)
+static enum status page_put(struct call *call, const struct projects *projects, bool descending,
+			    unsigned page_size, struct error *err)
 {
 	const struct logging_context *context = call->context;
 	struct rendering rendering = { .answer = &call->answer };

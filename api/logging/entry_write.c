@@ -44,7 +44,8 @@ static int severity_of(const json_t *entry)
 
 	if (json_is_integer(severity))
 		return (int)json_integer_value(severity);
-	for (const struct enum_value *value = logging_severity.values; json_is_string(severity) && value->name; value++)
+	for (const struct enum_value *value = logging_severity.values;
+	     json_is_string(severity) && value->name; value++)
 		if (strcmp(value->name, json_string_value(severity)) == 0)
 			return value->number;
 	return SEVERITY_DEFAULT;
@@ -63,8 +64,8 @@ static json_t *merged(const json_t *defaults, const json_t *own)
 }
 
 /* An entry that names no resource is about its project ("global"); the label project_id is filled in. */
-static enum status source_make(const json_t *request, const json_t *entry, const char *project, const char *log,
-			       struct log_source **ret_source, struct error *err)
+static enum status source_make(const json_t *request, const json_t *entry, const char *project,
+			       const char *log, struct log_source **ret_source, struct error *err)
 {
 	const json_t *resource = json_object_get(entry, "resource");
 	const char *type;
@@ -72,7 +73,8 @@ static enum status source_make(const json_t *request, const json_t *entry, const
 	if (!resource)
 		resource = json_object_get(request, "resource");
 	type = json_text_at(resource, "type");
-	AUTO(json) json_t *labels = merged(json_object_get(request, "labels"), json_object_get(entry, "labels"));
+	AUTO(json)
+	json_t *labels = merged(json_object_get(request, "labels"), json_object_get(entry, "labels"));
 	AUTO(json) json_t *place = merged(NULL, json_object_get(resource, "labels"));
 
 	if (place && !json_object_get(place, "project_id"))
@@ -97,7 +99,9 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 	static const struct {
 		const char *name;
 		enum log_payload kind;
-	} kinds[] = { { "textPayload", LOG_TEXT }, { "jsonPayload", LOG_JSON }, { "protoPayload", LOG_PROTO } };
+	} kinds[] = { { "textPayload", LOG_TEXT },
+		      { "jsonPayload", LOG_JSON },
+		      { "protoPayload", LOG_PROTO } };
 	unsigned found = 0;
 
 	draft->payload = strdup("");
@@ -108,7 +112,8 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 			continue;
 		found++;
 		free(draft->payload);
-		draft->payload = json_is_string(value) ? strdup(json_string_value(value)) : json_dump_compact(value);
+		draft->payload =
+			json_is_string(value) ? strdup(json_string_value(value)) : json_dump_compact(value);
 		draft->record.kind = kinds[i].kind;
 	}
 	if (!draft->payload)
@@ -128,8 +133,8 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 /* The members that the store keeps as they are. */
 static enum status extra_make(const json_t *entry, struct draft *draft, struct error *err)
 {
-	static const char *const names[] = { "httpRequest", "operation", "trace", "sourceLocation",
-					     "spanId",	    "traceSampled", "split" };
+	static const char *const names[] = { "httpRequest", "operation",    "trace", "sourceLocation",
+					     "spanId",      "traceSampled", "split" };
 	AUTO(json) json_t *extra = json_object();
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -145,8 +150,8 @@ static enum status extra_make(const json_t *entry, struct draft *draft, struct e
 	return draft->extra ? STATUS_OK : error_no_memory(err);
 }
 
-static enum status draft_make(const struct logging_context *context, const json_t *request, const json_t *entry,
-			      struct draft *draft, struct error *err)
+static enum status draft_make(const struct logging_context *context, const json_t *request,
+			      const json_t *entry, struct draft *draft, struct error *err)
 {
 	const char *name = json_text_at(entry, "logName");
 	const char *time = json_text_at(entry, "timestamp");
@@ -168,7 +173,8 @@ static enum status draft_make(const struct logging_context *context, const json_
 	draft->record.source = draft->source;
 	draft->record.insert_id = json_text_at(entry, "insertId");
 	if (draft->record.insert_id && strlen(draft->record.insert_id) > INSERT_ID_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "An insertId has at most %d bytes.", INSERT_ID_MAX);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "An insertId has at most %d bytes.",
+				 INSERT_ID_MAX);
 	draft->record.severity = severity_of(entry);
 	if (!time || !time_parse_strict(time, &draft->record.time_ns))
 		draft->record.time_ns = clock_wall_ns(context->clock);
@@ -176,8 +182,8 @@ static enum status draft_make(const struct logging_context *context, const json_
 }
 
 /* Reads all entries. Refused ones are left out, and told of in *err. */
-static enum status drafts_make(const struct logging_context *context, const json_t *request, struct drafts *drafts,
-			       struct error *err)
+static enum status drafts_make(const struct logging_context *context, const json_t *request,
+			       struct drafts *drafts, struct error *err)
 {
 	const json_t *entries = json_object_get(request, "entries");
 	size_t count = json_array_size(entries);

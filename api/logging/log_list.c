@@ -25,15 +25,16 @@ enum status log_list(struct call *call, struct error *err)
 	enum status rc;
 
 	if (size < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size", "The page size must not be negative.");
+		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size",
+				 "The page size must not be negative.");
 	if (!has_project(call))
 		return STATUS_OK; /* nothing is kept outside of projects: {} */
 	project = project_resolve(context, call_param(call, "project"));
 	if (!project)
 		return error_no_memory(err);
 	size = size == 0 ? PAGE_SIZE_DEFAULT : size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : size;
-	rc = log_names_page(context->store, project, (unsigned)size, json_text_at(call->query, "pageToken"), &names,
-			    &next, err);
+	rc = log_names_page(context->store, project, (unsigned)size, json_text_at(call->query, "pageToken"),
+			    &names, &next, err);
 	if (rc || strcmp(names, "[]") == 0)
 		return rc;
 	text_printf(&call->answer, "{\"logNames\":%s", names);

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/logging/messages.h"
 
-#define END { NULL, FIELD_STRING, 0, NULL, NULL, NULL }
-#define PLAIN(name, type, help) { name, type, 0, NULL, NULL, help }
-#define LIST(name, type, help) { name, type, FIELD_REPEATED, NULL, NULL, help }
-#define MAP(name, type, help) { name, type, FIELD_MAP, NULL, NULL, help }
-#define OBJECT(name, flags, message, help) { name, FIELD_MESSAGE, flags, NULL, message, help }
+#define END                                                                                                  \
+	{                                                                                                    \
+		NULL, FIELD_STRING, 0, NULL, NULL, NULL                                                      \
+	}
+#define PLAIN(name, type, help)                                                                              \
+	{                                                                                                    \
+		name, type, 0, NULL, NULL, help                                                              \
+	}
+#define LIST(name, type, help)                                                                               \
+	{                                                                                                    \
+		name, type, FIELD_REPEATED, NULL, NULL, help                                                 \
+	}
+#define MAP(name, type, help)                                                                                \
+	{                                                                                                    \
+		name, type, FIELD_MAP, NULL, NULL, help                                                      \
+	}
+#define OBJECT(name, flags, message, help)                                                                   \
+	{                                                                                                    \
+		name, FIELD_MESSAGE, flags, NULL, message, help                                              \
+	}
 
 static const struct enum_value severities[] = {
-	{ "DEFAULT", 0 }, { "DEBUG", 100 },    { "INFO", 200 },	 { "NOTICE", 300 },    { "WARNING", 400 },
+	{ "DEFAULT", 0 }, { "DEBUG", 100 },    { "INFO", 200 },  { "NOTICE", 300 },    { "WARNING", 400 },
 	{ "ERROR", 500 }, { "CRITICAL", 600 }, { "ALERT", 700 }, { "EMERGENCY", 800 }, { NULL, 0 },
 };
 const struct enum_type logging_severity = { "google.logging.type.LogSeverity", severities };
@@ -58,7 +73,8 @@ static const struct field source_location_fields[] = {
 	PLAIN("function", FIELD_STRING, "Function or method."),
 	END,
 };
-static const struct message source_location = { "google.logging.v2.LogEntrySourceLocation", source_location_fields,
+static const struct message source_location = { "google.logging.v2.LogEntrySourceLocation",
+						source_location_fields,
 						"Where in the program the entry was made." };
 
 static const struct field split_fields[] = {
@@ -84,7 +100,8 @@ static const struct field entry_fields[] = {
 	OBJECT("operation", 0, &operation, "The operation it belongs to."),
 	PLAIN("trace", FIELD_STRING, "Name of the trace it belongs to."),
 	OBJECT("sourceLocation", 0, &source_location, "Where in the program it was made."),
-	{ "receiveTimestamp", FIELD_TIMESTAMP, FIELD_OUTPUT_ONLY, NULL, NULL, "When the service took it in." },
+	{ "receiveTimestamp", FIELD_TIMESTAMP, FIELD_OUTPUT_ONLY, NULL, NULL,
+	  "When the service took it in." },
 	PLAIN("spanId", FIELD_STRING, "The span within the trace."),
 	PLAIN("traceSampled", FIELD_BOOL, "The trace was kept."),
 	OBJECT("split", 0, &split, "Which part of a cut entry this is."),
@@ -94,15 +111,17 @@ const struct message logging_entry = { "google.logging.v2.LogEntry", entry_field
 
 static const struct field list_entries_fields[] = {
 	LIST("projectIds", FIELD_STRING, "Deprecated: ids or numbers of projects; use resourceNames."),
-	PLAIN("filter", FIELD_STRING, "Which entries, in the Logging query language; at most 20000 characters."),
+	PLAIN("filter", FIELD_STRING,
+	      "Which entries, in the Logging query language; at most 20000 characters."),
 	PLAIN("orderBy", FIELD_STRING, "\"timestamp asc\" (default) or \"timestamp desc\"."),
 	PLAIN("pageSize", FIELD_INT32, "Most entries in an answer: 50 unless told, 1000 at most."),
-	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the answer before; all else but pageSize stays as it was."),
+	PLAIN("pageToken", FIELD_STRING,
+	      "nextPageToken of the answer before; all else but pageSize stays as it was."),
 	LIST("resourceNames", FIELD_STRING, "projects/PROJECT, or a view below it; at most 100."),
 	END,
 };
-const struct message logging_list_entries_request = { "google.logging.v2.ListLogEntriesRequest", list_entries_fields,
-						      "Asks for a page of entries." };
+const struct message logging_list_entries_request = { "google.logging.v2.ListLogEntriesRequest",
+						      list_entries_fields, "Asks for a page of entries." };
 
 static const struct field write_entries_fields[] = {
 	PLAIN("logName", FIELD_STRING, "Log of the entries that name none."),

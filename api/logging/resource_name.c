@@ -86,8 +86,8 @@ static char *log_encode(const char *name)
 	return text_take(&text);
 }
 
-enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project, char **ret_log,
-			  struct error *err)
+enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project,
+			  char **ret_log, struct error *err)
 {
 	const char *project = strncmp(name, "projects/", 9) == 0 ? name + 9 : NULL;
 	const char *logs = project ? strstr(project, "/logs/") : NULL;
@@ -103,8 +103,8 @@ enum status log_name_read(const struct logging_context *context, const char *nam
 	if (!id || !log)
 		return error_no_memory(err);
 	if (strlen(log) > LOG_NAME_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name", "The log's name is longer than %d characters.",
-				 LOG_NAME_MAX);
+		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name",
+				 "The log's name is longer than %d characters.", LOG_NAME_MAX);
 	*ret_project = TAKE(id);
 	*ret_log = TAKE(log);
 	return STATUS_OK;

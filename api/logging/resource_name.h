@@ -17,5 +17,5 @@ enum status resource_name_read(const struct logging_context *context, const char
 
 /* Splits "projects/P/logs/NAME" (NAME may also come with slashes, which are then encoded).
  * INVALID_ARGUMENT when it is none, or too long. The caller frees both. */
-enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project, char **ret_log,
-			  struct error *err);
+enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project,
+			  char **ret_log, struct error *err);

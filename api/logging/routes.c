@@ -4,8 +4,14 @@
 #include "api/logging/handlers.h"
 #include "api/logging/messages.h"
 
-#define END { NULL, NULL, NULL, NULL, NULL, NULL }
-#define LOGS_OF(parent) { "GET", "/v2/" parent "/logs", log_list, &logging_list_logs_request, NULL, NULL }
+#define END                                                                                                  \
+	{                                                                                                    \
+		NULL, NULL, NULL, NULL, NULL, NULL                                                           \
+	}
+#define LOGS_OF(parent)                                                                                      \
+	{                                                                                                    \
+		"GET", "/v2/" parent "/logs", log_list, &logging_list_logs_request, NULL, NULL               \
+	}
 
 const struct route logging_routes[] = {
 	{ "POST", "/v2/entries:list", entry_list, NULL, &logging_list_entries_request, "" },
@@ -18,7 +24,10 @@ const struct route logging_routes[] = {
 	END,
 };
 
-#define ABSENT(method, path) { method, path, NULL, NULL, NULL, NULL }
+#define ABSENT(method, path)                                                                                 \
+	{                                                                                                    \
+		method, path, NULL, NULL, NULL, NULL                                                         \
+	}
 
 const struct route logging_absent[] = {
 	ABSENT("POST", "/v2/entries:tail"),

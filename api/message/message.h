@@ -27,7 +27,7 @@ enum field_type {
 	FIELD_STRING,
 	FIELD_BOOL,
 	FIELD_INT32,
-	FIELD_INT64,     /* travels as a string */
+	FIELD_INT64, /* travels as a string */
 	FIELD_DOUBLE,
 	FIELD_BYTES,     /* base64 */
 	FIELD_DURATION,  /* "3.5s" */
@@ -43,7 +43,8 @@ enum field_flag {
 	FIELD_REPEATED = 1 << 0,
 	FIELD_MAP = 1 << 1,         /* object: string keys to values of the type */
 	FIELD_OUTPUT_ONLY = 1 << 2, /* read as far as its type allows, then ignored */
-	FIELD_REQUIRED = 1 << 3,    /* documentation of the field; the family's rules say it in their own words */
+	FIELD_REQUIRED =
+		1 << 3, /* documentation of the field; the family's rules say it in their own words */
 	FIELD_IMMUTABLE = 1 << 4,
 };
 
@@ -53,7 +54,7 @@ struct enum_value {
 };
 
 struct enum_type {
-	const char *full_name; /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
+	const char *full_name;           /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
 	const struct enum_value *values; /* the one numbered 0 is the default; ends with a NULL name */
 };
 
@@ -82,8 +83,8 @@ enum status message_parse_body(const char *data, size_t length, json_t **ret_val
 /* Reads @value as @message into canonical form. All faults are collected before it returns
  * INVALID_ARGUMENT (transcoding violations with their paths). @root is the path of @value itself in
  * messages: "job" for a body bound to a request's field `job`, "" for one bound to the request. */
-enum status message_read(const struct message *message, const json_t *value, const char *root, json_t **ret_canonical,
-			 struct error *err);
+enum status message_read(const struct message *message, const json_t *value, const char *root,
+			 json_t **ret_canonical, struct error *err);
 
 /* Reads query parameters: @pairs is an array of [name, value] string pairs in request order, still
  * with both spellings of names. Nested fields are written a.b. A repeated parameter of a field that is

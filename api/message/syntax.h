@@ -14,7 +14,7 @@ enum {
 
 struct syntax_fault {
 	const char *text; /* constant */
-	size_t at;	  /* byte offset */
+	size_t at;        /* byte offset */
 };
 
 /* True when @data is one JSON value nested at most SYNTAX_DEPTH_MAX deep, and of at most

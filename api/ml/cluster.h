@@ -33,7 +33,7 @@ extern const struct role_fields ml_roles[ROLE_COUNT];
 struct role_request {
 	int64_t count;
 	const char *machine_type; /* NULL: none */
-	const json_t *config;	  /* ReplicaConfig or NULL */
+	const json_t *config;     /* ReplicaConfig or NULL */
 	const char
 		*accelerator_type; /* of the tier alone; see machine.h for what comes with a machine's name */
 	unsigned accelerator_count;

@@ -4,8 +4,8 @@
 #include "api/message/message.h"
 
 #define REPEATED  FIELD_REPEATED
-#define MAP	  FIELD_MAP
-#define OUT	  FIELD_OUTPUT_ONLY
+#define MAP       FIELD_MAP
+#define OUT       FIELD_OUTPUT_ONLY
 #define REQUIRED  FIELD_REQUIRED
 #define IMMUTABLE FIELD_IMMUTABLE
 

@@ -21,8 +21,8 @@ static enum status project_check(const char *project, struct error *err)
 
 	if (length && !project[length] && length <= PROJECT_MAX)
 		return STATUS_OK;
-	return error_set(err, STATUS_INVALID_ARGUMENT, "parent", "'%.100s' is not the id or the number of a project.",
-			 project);
+	return error_set(err, STATUS_INVALID_ARGUMENT, "parent",
+			 "'%.100s' is not the id or the number of a project.", project);
 }
 
 /* What cannot be handed to a program is refused now, not when its container fails. */
@@ -73,7 +73,8 @@ static enum status insert(const struct ml_context *context, const struct job *jo
 		return error_no_memory(err);
 	}
 	lines[0] = (struct service_line){ SEVERITY_INFO, "Validating job requirements..." };
-	lines[1] = (struct service_line){ SEVERITY_INFO, "Job creation request has been successfully validated." };
+	lines[1] = (struct service_line){ SEVERITY_INFO,
+					  "Job creation request has been successfully validated." };
 	lines[2] = (struct service_line){ SEVERITY_INFO, queued };
 	for (size_t i = 0; i < notice_count; i++)
 		lines[3 + i] = (struct service_line){ SEVERITY_NOTICE,

@@ -13,7 +13,8 @@ static enum status page_size_of(const struct call *call, unsigned *ret_size, str
 	int64_t asked = json_int_at(call->query, "pageSize", 0);
 
 	if (asked < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size", "The page size must not be negative.");
+		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size",
+				 "The page size must not be negative.");
 	*ret_size = asked == 0 ? PAGE_SIZE_DEFAULT : asked > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : (unsigned)asked;
 	return STATUS_OK;
 }

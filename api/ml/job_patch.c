@@ -33,7 +33,8 @@ static enum status mask_read(const struct call *call, struct patch_mask *ret_mas
 	if (!copy)
 		return error_no_memory(err);
 	if (!*copy)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "update_mask", "The update mask must name a field.");
+		return error_set(err, STATUS_INVALID_ARGUMENT, "update_mask",
+				 "The update mask must name a field.");
 	for (char *part = strtok_r(copy, ",", &rest); part && !rc; part = strtok_r(NULL, ",", &rest))
 		rc = mask_part(part, ret_mask, err);
 	return rc;
@@ -69,8 +70,8 @@ enum status job_patch_handle(struct call *call, struct error *err)
 			return error_no_memory(err);
 	}
 	if (mask.labels)
-		rc = job_set_labels(context->store, ml_project(call), call_param(call, "job"), labels_text, etag, &job,
-				    err);
+		rc = job_set_labels(context->store, ml_project(call), call_param(call, "job"), labels_text,
+				    etag, &job, err);
 	else
 		rc = etag_compare(context, call, etag, &job, err);
 	if (rc)

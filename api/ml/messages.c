@@ -4,9 +4,9 @@
 #include "api/ml/field_rows.h"
 
 static const struct enum_value job_state_values[] = {
-	{ "STATE_UNSPECIFIED", 0 }, { "QUEUED", 1 },	{ "PREPARING", 2 },
-	{ "RUNNING", 3 },	    { "SUCCEEDED", 4 }, { "FAILED", 5 },
-	{ "CANCELLING", 6 },	    { "CANCELLED", 7 }, END_OF_VALUES,
+	{ "STATE_UNSPECIFIED", 0 }, { "QUEUED", 1 },    { "PREPARING", 2 },
+	{ "RUNNING", 3 },           { "SUCCEEDED", 4 }, { "FAILED", 5 },
+	{ "CANCELLING", 6 },        { "CANCELLED", 7 }, END_OF_VALUES,
 };
 const struct enum_type ml_job_state = { "google.cloud.ml.v1.Job.State", job_state_values };
 

@@ -4,8 +4,8 @@
 #include "api/ml/messages.h"
 
 static const struct enum_value scale_tier_values[] = {
-	{ "BASIC", 0 },	    { "STANDARD_1", 1 }, { "PREMIUM_1", 2 }, { "BASIC_GPU", 3 },
-	{ "BASIC_TPU", 4 }, { "CUSTOM", 5 },	 END_OF_VALUES,
+	{ "BASIC", 0 },     { "STANDARD_1", 1 }, { "PREMIUM_1", 2 }, { "BASIC_GPU", 3 },
+	{ "BASIC_TPU", 4 }, { "CUSTOM", 5 },     END_OF_VALUES,
 };
 const struct enum_type ml_scale_tier = { "google.cloud.ml.v1.TrainingInput.ScaleTier", scale_tier_values };
 
@@ -125,7 +125,7 @@ const struct message ml_training_input = { "google.cloud.ml.v1.TrainingInput", t
 
 static const struct enum_value data_format_values[] = {
 	{ "DATA_FORMAT_UNSPECIFIED", 0 }, { "JSON", 1 }, { "TEXT", 2 }, { "TF_RECORD", 3 },
-	{ "TF_RECORD_GZIP", 4 },	  { "CSV", 5 },	 END_OF_VALUES,
+	{ "TF_RECORD_GZIP", 4 },          { "CSV", 5 },  END_OF_VALUES,
 };
 static const struct enum_type data_format = { "google.cloud.ml.v1.PredictionInput.DataFormat",
 					      data_format_values };

@@ -12,7 +12,7 @@ static const struct enum_value goal_values[] = {
 static const struct enum_type goal = { "google.cloud.ml.v1.HyperparameterSpec.GoalType", goal_values };
 
 static const struct enum_value algorithm_values[] = {
-	{ "ALGORITHM_UNSPECIFIED", 0 },	    { "GRID_SEARCH", 1 }, { "RANDOM_SEARCH", 2 },
+	{ "ALGORITHM_UNSPECIFIED", 0 },     { "GRID_SEARCH", 1 }, { "RANDOM_SEARCH", 2 },
 	{ "POPULATION_BASED_TRAINING", 3 }, END_OF_VALUES,
 };
 static const struct enum_type algorithm = { "google.cloud.ml.v1.HyperparameterSpec.Algorithm",

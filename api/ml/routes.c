@@ -10,12 +10,16 @@ const struct route ml_routes[] = {
 	{ "POST", "/v1/projects/{project}/jobs", job_create_handle, NULL, &ml_job, "job" },
 	{ "GET", "/v1/projects/{project}/jobs", job_list_handle, &ml_list_jobs_query, NULL, NULL },
 	{ "GET", "/v1/projects/{project}/jobs/{job}", job_get_handle, NULL, NULL, NULL },
-	{ "PATCH", "/v1/projects/{project}/jobs/{job}", job_patch_handle, &ml_update_job_query, &ml_job, "job" },
+	{ "PATCH", "/v1/projects/{project}/jobs/{job}", job_patch_handle, &ml_update_job_query, &ml_job,
+	  "job" },
 	{ "POST", "/v1/projects/{project}/jobs/{job}:cancel", job_cancel_handle, NULL, &ml_cancel_job, "" },
 	{ 0 },
 };
 
-#define ABSENT(method, path) { method, path, NULL, NULL, NULL, NULL }
+#define ABSENT(method, path)                                                                                 \
+	{                                                                                                    \
+		method, path, NULL, NULL, NULL, NULL                                                         \
+	}
 
 const struct route ml_absent[] = {
 	ABSENT("GET", "/v1/projects/{project}/jobs/{job}:getIamPolicy"),

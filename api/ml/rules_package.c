@@ -12,8 +12,8 @@ static const struct {
 	const char *version, *python, *other_python;
 } runtimes[] = {
 	{ "1.15", "3.7", "2.7" }, { "2.1", "3.7", NULL }, { "2.2", "3.7", NULL },  { "2.3", "3.7", NULL },
-	{ "2.4", "3.7", NULL },	  { "2.5", "3.7", NULL }, { "2.6", "3.7", NULL },  { "2.7", "3.7", NULL },
-	{ "2.8", "3.7", NULL },	  { "2.9", "3.7", NULL }, { "2.10", "3.7", NULL }, { "2.11", "3.7", NULL },
+	{ "2.4", "3.7", NULL },   { "2.5", "3.7", NULL }, { "2.6", "3.7", NULL },  { "2.7", "3.7", NULL },
+	{ "2.8", "3.7", NULL },   { "2.9", "3.7", NULL }, { "2.10", "3.7", NULL }, { "2.11", "3.7", NULL },
 };
 
 static bool runtime_known(const char *version, const char *python)

@@ -8,20 +8,20 @@
  */
 #include <stdlib.h>
 
-#define DEFINE_AUTO(name, type, release)                                                           \
-	static inline void auto_##name(type *held)                                                 \
-	{                                                                                          \
-		if (*held)                                                                         \
-			release(*held);                                                            \
+#define DEFINE_AUTO(name, type, release)                                                                     \
+	static inline void auto_##name(type *held)                                                           \
+	{                                                                                                    \
+		if (*held)                                                                                   \
+			release(*held);                                                                      \
 	}
 
 #define AUTO(name) __attribute__((cleanup(auto_##name)))
 
-#define TAKE(held)                                                                                 \
-	({                                                                                         \
-		__typeof__(held) taken_ = (held);                                                  \
-		(held) = NULL;                                                                     \
-		taken_;                                                                            \
+#define TAKE(held)                                                                                           \
+	({                                                                                                   \
+		__typeof__(held) taken_ = (held);                                                            \
+		(held) = NULL;                                                                               \
+		taken_;                                                                                      \
 	})
 
 DEFINE_AUTO(string, char *, free)

@@ -12,6 +12,15 @@ struct clock {
 
 extern const struct clock system_clock;
 
-static inline int64_t clock_wall_ns(const struct clock *clock) { return clock->wall_ns(clock->arg); }
-static inline int64_t clock_wall_us(const struct clock *clock) { return clock->wall_ns(clock->arg) / 1000; }
-static inline int64_t clock_mono_us(const struct clock *clock) { return clock->mono_us(clock->arg); }
+static inline int64_t clock_wall_ns(const struct clock *clock)
+{
+	return clock->wall_ns(clock->arg);
+}
+static inline int64_t clock_wall_us(const struct clock *clock)
+{
+	return clock->wall_ns(clock->arg) / 1000;
+}
+static inline int64_t clock_mono_us(const struct clock *clock)
+{
+	return clock->mono_us(clock->arg);
+}

@@ -52,7 +52,8 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 	if (settings.format == LOG_FORMAT_JSON) {
 		text_puts(&line, "{\"time\":\"");
 		text_time_nanos(&line, clock_wall_ns(&system_clock));
-		text_printf(&line, "\",\"level\":\"%s\",\"event\":\"%s\",\"detail\":", level_names[level], event);
+		text_printf(&line, "\",\"level\":\"%s\",\"event\":\"%s\",\"detail\":", level_names[level],
+			    event);
 		text_json(&line, detail, strlen(detail));
 		text_puts(&line, "}\n");
 	} else {

@@ -169,7 +169,9 @@ void text_json(struct text *text, const char *string, size_t length)
 
 	text_putc(text, '"');
 	for (size_t i = 0; i < length;) {
-		size_t step = s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] == 0x7f ? 0 : utf8_step(s + i, length - i);
+		size_t step = s[i] < 0x20 || s[i] == '"' || s[i] == '\\' || s[i] == 0x7f
+				      ? 0
+				      : utf8_step(s + i, length - i);
 
 		if (step) {
 			i += step;
@@ -294,8 +296,8 @@ static bool zone_read(const char **at, int *ret_offset_s)
 		return true;
 	}
 	sign = **at == '-' ? -1 : 1;
-	if (!char_read(at, "+-") || !digits_read(at, 2, &hours) || !char_read(at, ":") || !digits_read(at, 2, &minutes) ||
-	    hours > 23 || minutes > 59)
+	if (!char_read(at, "+-") || !digits_read(at, 2, &hours) || !char_read(at, ":") ||
+	    !digits_read(at, 2, &minutes) || hours > 23 || minutes > 59)
 		return false;
 	*ret_offset_s = sign * (hours * 3600 + minutes * 60);
 	return true;

@@ -18,7 +18,7 @@ struct image_reference {
 		[REFERENCE_SIZE];  /* key in config.json: "https://index.docker.io/v1/", or "HOST[:PORT]" */
 	char name[REFERENCE_SIZE]; /* without tag and digest, as it was written */
 	char tag[REFERENCE_SIZE];  /* or digest; "latest" when there was none */
-	bool is_id;		   /* "sha256:…": nothing that a registry has */
+	bool is_id;                /* "sha256:…": nothing that a registry has */
 };
 
 /* Refuses (INVALID_ARGUMENT) what could not stand in a path of the API. The engine checks the rest. */

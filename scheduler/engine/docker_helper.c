@@ -157,7 +157,7 @@ enum status credential_helper_run(const char *name, const char *registry, int st
 			rc = strstr(output, "credentials not found") ? STATUS_NOT_FOUND : STATUS_UNKNOWN;
 		if (rc && rc != STATUS_NOT_FOUND && rc != STATUS_CANCELLED)
 			rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s get: %s", program,
-				       rc == STATUS_DEADLINE_EXCEEDED	 ? "no answer in 30 s"
+				       rc == STATUS_DEADLINE_EXCEEDED    ? "no answer in 30 s"
 				       : rc == STATUS_RESOURCE_EXHAUSTED ? "the answer is too long"
 									 : "it failed");
 	}

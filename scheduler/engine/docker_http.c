@@ -19,9 +19,9 @@ static const unsigned lane_limits[LANE_COUNT] = {
 
 struct http_exchange {
 	struct http *http;
-	struct http_exchange *next;	/* in its lane's queue, or among the running */
+	struct http_exchange *next;     /* in its lane's queue, or among the running */
 	struct http_exchange *previous; /* among the running */
-	struct http_request request;	/* its strings are not kept, only callbacks */
+	struct http_request request;    /* its strings are not kept, only callbacks */
 	CURL *easy;
 	struct curl_slist *headers;
 	char *url, *body;

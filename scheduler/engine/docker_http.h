@@ -25,7 +25,7 @@ enum http_lane {
 /* What came back. Borrowed by done(). */
 struct http_answer {
 	enum status status;  /* OK: a whole HTTP answer, whatever its code says */
-	unsigned code;	     /* HTTP status; 0 when none came */
+	unsigned code;       /* HTTP status; 0 when none came */
 	const char *problem; /* why there is no whole answer; "" when OK */
 	bool unreachable;    /* no connection could be made */
 	const char *body;    /* NUL-terminated; "" when it went to data() */
@@ -41,8 +41,8 @@ enum http_verdict {
 
 struct http_request {
 	const char *method;
-	const char *path;	   /* with query, without version; copied, as are body and registry_auth */
-	const char *body;	   /* JSON, or NULL */
+	const char *path;          /* with query, without version; copied, as are body and registry_auth */
+	const char *body;          /* JSON, or NULL */
 	const char *registry_auth; /* value of X-Registry-Auth, or NULL; wiped afterwards */
 	enum http_lane lane;
 	unsigned timeout_s;   /* 0: none */

@@ -27,7 +27,7 @@ struct listing {
 	size_t network_count, network_size;
 	struct note *notes;
 	size_t note_count, note_size;
-	size_t waiting;		/* answers to come */
+	size_t waiting;         /* answers to come */
 	struct outcome outcome; /* of the first that failed */
 };
 

@@ -54,8 +54,8 @@ struct follower {
 	bool ended; /* the exchange is over, and */
 	struct outcome outcome;
 	unsigned code;
-	bool timed;	  /* a timer is set */
-	bool moved;	  /* a line was handed over since the stream was opened */
+	bool timed;       /* a timer is set */
+	bool moved;       /* a line was handed over since the stream was opened */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
 };

@@ -27,7 +27,7 @@ struct network_task {
 	unsigned tries;
 	bool waits; /* a removal: for the creation of the same network to end */
 	bool chosen;
-	struct subnet choice;	    /* reserved while the engine makes it */
+	struct subnet choice;       /* reserved while the engine makes it */
 	struct subnet_list refused; /* blocks that the engine would not have */
 };
 

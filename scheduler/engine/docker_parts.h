@@ -58,8 +58,8 @@ struct link {
 	unsigned epoch; /* counts connections */
 	bool told_down;
 	char reason[DOCKER_TEXT_SIZE]; /* of the last loss */
-	char version[16];	       /* "1.41" */
-	char name[128];		       /* "Docker Engine 20.10.24 (API 1.41)" */
+	char version[16];              /* "1.41" */
+	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
 	int64_t backoff_us;
 	struct http_exchange *ping, *info, *events;
 	struct text line; /* of the events stream, in the making */

@@ -18,8 +18,8 @@ struct progress_layer {
 
 struct progress {
 	struct text line; /* in the making */
-	bool skipping;	  /* a line too long: until its newline */
-	bool changed;	  /* since progress_print() */
+	bool skipping;    /* a line too long: until its newline */
+	bool changed;     /* since progress_print() */
 	struct progress_layer layers[PROGRESS_LAYERS_MAX];
 	size_t layer_count;
 	char problem[1024]; /* the engine's words when the pull failed, else "" */

@@ -25,10 +25,10 @@ struct replica_task {
 	json_t *body; /* CREATE */
 	unsigned tries;
 	struct http_exchange *call; /* START: queued or under way */
-	bool stop_wanted;	    /* START: it is not wanted any more, with: */
+	bool stop_wanted;           /* START: it is not wanted any more, with: */
 	unsigned stop_grace_s;
-	bool announced;		  /* REMOVE: the event was faster than the answer */
-	bool died;		  /* START: it has already exited: */
+	bool announced;           /* REMOVE: the event was faster than the answer */
+	bool died;                /* START: it has already exited: */
 	struct docker_event exit; /* START, EXIT */
 };
 

@@ -55,9 +55,9 @@ enum replica_sight { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
 struct replica_status {
 	struct replica_key key;
 	enum replica_sight sight;
-	int exit_code;       /* EXITED: 128+n for signal n */
-	bool out_of_memory;  /* EXITED: some process of it was killed for memory */
-	int64_t finished_ns; /* EXITED: wall clock */
+	int exit_code;         /* EXITED: 128+n for signal n */
+	bool out_of_memory;    /* EXITED: some process of it was killed for memory */
+	int64_t finished_ns;   /* EXITED: wall clock */
 	char start_error[256]; /* CREATED after a failed start: the engine's words; else "" */
 };
 
@@ -69,23 +69,23 @@ struct network_status {
 };
 
 enum engine_event_kind {
-	ENGINE_UP,               /* reachable; text: name and version */
-	ENGINE_DOWN,             /* unreachable; text: why. Sent once per loss */
-	ENGINE_LISTING,          /* all that is ours: replicas[], networks[]. After UP and every 30 s. Never older
+	ENGINE_UP,      /* reachable; text: name and version */
+	ENGINE_DOWN,    /* unreachable; text: why. Sent once per loss */
+	ENGINE_LISTING, /* all that is ours: replicas[], networks[]. After UP and every 30 s. Never older
 				  * than an event that came before it; what is only asked for may be missing */
-	ENGINE_IMAGE_PROGRESS,   /* image, text: a line worth showing (not more than one in two seconds) */
-	ENGINE_IMAGE_READY,      /* image (as asked for), text: the id to run */
-	ENGINE_IMAGE_FAILED,     /* image, status, text */
-	ENGINE_NETWORK_READY,    /* job, networks[0] */
-	ENGINE_NETWORK_FAILED,   /* job, status, text */
-	ENGINE_NETWORK_REMOVED,  /* job; also when there was none */
-	ENGINE_REPLICA_CREATED,  /* replicas[0].key */
-	ENGINE_REPLICA_STARTED,  /* replicas[0].key */
-	ENGINE_REPLICA_FAILED,   /* replicas[0].key; status, text: create or start refused */
-	ENGINE_REPLICA_EXITED,   /* replicas[0]: whole status */
-	ENGINE_REPLICA_REMOVED,  /* replicas[0].key; by us, already gone, or behind our back */
-	ENGINE_LOGS_ENDED,       /* replicas[0].key: the container has exited and each of its lines was handed over */
-	ENGINE_FAILED,           /* an operation that only repeats (stop, remove, remove network) failed:
+	ENGINE_IMAGE_PROGRESS,  /* image, text: a line worth showing (not more than one in two seconds) */
+	ENGINE_IMAGE_READY,     /* image (as asked for), text: the id to run */
+	ENGINE_IMAGE_FAILED,    /* image, status, text */
+	ENGINE_NETWORK_READY,   /* job, networks[0] */
+	ENGINE_NETWORK_FAILED,  /* job, status, text */
+	ENGINE_NETWORK_REMOVED, /* job; also when there was none */
+	ENGINE_REPLICA_CREATED, /* replicas[0].key */
+	ENGINE_REPLICA_STARTED, /* replicas[0].key */
+	ENGINE_REPLICA_FAILED,  /* replicas[0].key; status, text: create or start refused */
+	ENGINE_REPLICA_EXITED,  /* replicas[0]: whole status */
+	ENGINE_REPLICA_REMOVED, /* replicas[0].key; by us, already gone, or behind our back */
+	ENGINE_LOGS_ENDED, /* replicas[0].key: the container has exited and each of its lines was handed over */
+	ENGINE_FAILED,     /* an operation that only repeats (stop, remove, remove network) failed:
 	                          * replicas[0].key or job, status, text; the next listing shows what is left */
 };
 
@@ -108,7 +108,7 @@ struct replica_line {
 	int64_t time_ns;  /* the engine's clock; strictly increasing within one stream of one container */
 	const char *data; /* without the newline; any bytes; at most ENGINE_LINE_MAX */
 	size_t length;
-	bool continues;   /* the line was too long: its next part follows */
+	bool continues; /* the line was too long: its next part follows */
 };
 
 /* A longer line is cut into parts of this size or up to three bytes less, so that no UTF-8 sequence is
@@ -148,7 +148,8 @@ struct engine_ops {
 	 * reads once more what a broken stream may have missed, then sends LOGS_ENDED. Survives losses of
 	 * the engine: it continues by itself after a reconnect. Asking again for a followed one is nothing.
 	 * A replica that never started or is gone ends at once. */
-	void (*follow_logs)(struct engine *engine, const struct replica_key *key, const struct log_position *from);
+	void (*follow_logs)(struct engine *engine, const struct replica_key *key,
+			    const struct log_position *from);
 	/* The line sink has room again. Thread: any. */
 	void (*resume_logs)(struct engine *engine);
 	/* Sends a listing soon. */

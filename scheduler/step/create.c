@@ -19,7 +19,8 @@ static void address_text(const struct job_run *run, enum role role, unsigned ind
 {
 	uint32_t address = run->network_status.gateway + 1 + plan_replica_ordinal(run->plan, role, index);
 
-	snprintf(ret_address, 16, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
+	snprintf(ret_address, 16, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255,
+		 address & 255);
 }
 
 /* Every replica's name in every replica's /etc/hosts: they hold while a peer is down or not up yet. */
@@ -58,23 +59,24 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
 	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
 	address_text(run, replica->key.role, replica->key.index, address);
-	reconciler->engine->ops->create_replica(reconciler->engine, &(struct replica_spec){
-		.key = replica->key,
-		.project = run->row->project,
-		.job_id = run->row->job_id,
-		.image = run->image_ids[replica->key.role],
-		.hostname = hostname,
-		.alias = alias,
-		.command = pool->command,
-		.args = pool->args,
-		.env = environment,
-		.hosts = hosts,
-		.network = run->network_status.id,
-		.address = address,
-		.shm_bytes = SHM_BYTES,
-		.pids_limit = PIDS_LIMIT,
-		.stop_grace_s = reconciler->stop_grace_s,
-	});
+	reconciler->engine->ops->create_replica(reconciler->engine,
+						&(struct replica_spec){
+							.key = replica->key,
+							.project = run->row->project,
+							.job_id = run->row->job_id,
+							.image = run->image_ids[replica->key.role],
+							.hostname = hostname,
+							.alias = alias,
+							.command = pool->command,
+							.args = pool->args,
+							.env = environment,
+							.hosts = hosts,
+							.network = run->network_status.id,
+							.address = address,
+							.shm_bytes = SHM_BYTES,
+							.pids_limit = PIDS_LIMIT,
+							.stop_grace_s = reconciler->stop_grace_s,
+						});
 }
 
 void step_create(struct reconciler *reconciler, struct job_run *run)

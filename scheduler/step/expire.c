@@ -7,7 +7,9 @@
 int64_t job_deadline_us(const struct job_run *run, int64_t wall_us, int64_t mono_us)
 {
 	int64_t from = run->row->running_us ? run->row->running_us : run->row->created_us;
-	int64_t limit = !run->plan ? 0 : run->row->running_us ? run->plan->max_running_us : run->plan->max_wait_us;
+	int64_t limit = !run->plan             ? 0
+			: run->row->running_us ? run->plan->max_running_us
+					       : run->plan->max_wait_us;
 
 	return limit ? mono_us + (from + limit - wall_us) : INT64_MAX;
 }
@@ -22,7 +24,9 @@ void step_expire(struct reconciler *reconciler, struct job_run *run)
 		return;
 	planned->change.decides = true;
 	planned->change.verdict = JOB_CANCELLED;
-	if (asprintf(&planned->verdict_message, "The job was cancelled because it %s longer than its %s of %.15gs.",
-		     ran ? "ran" : "waited", ran ? "maxRunningTime" : "maxWaitTime", (double)limit_us / 1e6) < 0)
+	if (asprintf(&planned->verdict_message,
+		     "The job was cancelled because it %s longer than its %s of %.15gs.",
+		     ran ? "ran" : "waited", ran ? "maxRunningTime" : "maxWaitTime",
+		     (double)limit_us / 1e6) < 0)
 		planned->verdict_message = NULL;
 }

@@ -26,8 +26,8 @@ static char *stderr_tail(struct reconciler *reconciler, const struct job_run *ru
 			continue;
 		replica_task_name(key->role, key->index, task);
 		if (log_stderr_tail(reconciler->store, run->row->id, task, TAIL_LINES, &tail, &err))
-			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"", run->row->job_id,
-				  task, err.text ? err.text : "");
+			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"",
+				  run->row->job_id, task, err.text ? err.text : "");
 		return tail;
 	}
 	return NULL;
@@ -45,7 +45,8 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 		tail = stderr_tail(reconciler, run, reason);
 		planned->error_message =
 			error_message_text(reason, tail, reconciler->project_number, run->row->job_id);
-		job_run_say(run, SEVERITY_ERROR, "%s", planned->error_message ? planned->error_message : reason);
+		job_run_say(run, SEVERITY_ERROR, "%s",
+			    planned->error_message ? planned->error_message : reason);
 	} else {
 		planned->error_message = strdup(reason);
 	}

@@ -20,8 +20,8 @@ void step_judge(struct reconciler *reconciler, struct job_run *run)
 	planned->change.verdict = judgement.verdict;
 	planned->verdict_message = judgement.message;
 	if (judgement.verdict == JOB_PREPARING)
-		job_run_say(run, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).", judgement.message,
-			    run->row->attempt + 1);
+		job_run_say(run, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
+			    judgement.message, run->row->attempt + 1);
 	if (judgement.verdict == JOB_SUCCEEDED)
 		job_run_say(run, SEVERITY_INFO, "Tearing down training program.");
 	log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s attempt=%u", run->row->project,

@@ -3,16 +3,17 @@
  *
  *     bare_server BYTES        prints its port; ends with its standard input */
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
-static enum MHD_Result answer(void *response, struct MHD_Connection *connection, const char *url, const char *method,
-			      const char *version, const char *upload_data, size_t *upload_data_size, void **seen)
+static enum MHD_Result answer(void *response, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *upload_data,
+			      size_t *upload_data_size, void **seen)
 {
 	(void)url, (void)method, (void)version, (void)upload_data, (void)upload_data_size;
 	if (!*seen) {
@@ -36,8 +37,9 @@ int main(int argc, char **argv)
 	memset(body, 'x', bytes);
 	response = MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE);
 	MHD_add_response_header(response, "Content-Type", "application/json; charset=UTF-8");
-	daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC, 0, NULL,
-				  NULL, answer, response, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_END);
+	daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC,
+				  0, NULL, NULL, answer, response, MHD_OPTION_SOCK_ADDR, &address,
+				  MHD_OPTION_END);
 	if (!daemon)
 		return 1;
 	printf("%u\n", (unsigned)MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port);

@@ -37,13 +37,19 @@ static void job_seed(unsigned number)
 {
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(job) struct job *stored = NULL;
-	struct job_change change = { .from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1, .error_message = "seeded" };
+	struct job_change change = {
+		.from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1, .error_message = "seeded"
+	};
 	char name[32];
 
 	snprintf(name, sizeof(name), "job_%06u", number);
 	if (job_insert(store,
-		       &(struct job){ .project = (char *)"bench", .job_id = name, .input = (char *)input, .output = (char *)"{}",
-				      .labels = (char *)"{\"owner\":\"bench\"}", .plan = (char *)"{}" },
+		       &(struct job){ .project = (char *)"bench",
+				      .job_id = name,
+				      .input = (char *)input,
+				      .output = (char *)"{}",
+				      .labels = (char *)"{\"owner\":\"bench\"}",
+				      .plan = (char *)"{}" },
 		       NULL, 0, &stored, &err))
 		die("insert", &err);
 	change.job = stored->id;
@@ -85,16 +91,21 @@ static void lines_seed(unsigned lines)
 	for (unsigned i = 0; i < JOBS_WITH_LINES; i++) {
 		char labels[160];
 
-		snprintf(labels, sizeof(labels),
-			 "{\"project_id\":\"bench\",\"job_id\":\"job_%06u\",\"task_name\":\"master-replica-0\"}",
-			 job_count - 1 - i);
-		sources[i] = log_source_new(&(struct log_source_spec){ .job = job_count - i, .project = "bench",
+		snprintf(
+			labels, sizeof(labels),
+			"{\"project_id\":\"bench\",\"job_id\":\"job_%06u\",\"task_name\":\"master-replica-0\"}",
+			job_count - 1 - i);
+		sources[i] = log_source_new(&(struct log_source_spec){ .job = job_count - i,
+								       .project = "bench",
 								       .log_name = "master-replica-0",
 								       .resource_type = "ml_job",
 								       .resource_labels = labels });
 	}
 	for (unsigned i = 0; i < lines; i++) {
-		int length = snprintf(text, sizeof(text), "step %08u loss 0.123456 accuracy 0.987654 learning rate 0.001000 examples per second 1234.5 eta 0h 01m", i);
+		int length = snprintf(
+			text, sizeof(text),
+			"step %08u loss 0.123456 accuracy 0.987654 learning rate 0.001000 examples per second 1234.5 eta 0h 01m",
+			i);
 
 		line_offer(&(struct log_record){ .source = sources[i % JOBS_WITH_LINES],
 						 .time_ns = start_ns + (int64_t)i * 3000000,

@@ -72,7 +72,8 @@ static void logs_try(const char *filter, bool of_jobs)
 {
 	struct log_filter log_filter AUTO_LOG_FILTER = { 0 };
 	struct filter_sql sql AUTO_FILTER_SQL = { 0 };
-	enum status rc = log_filter_init(&log_filter, filter, of_jobs ? INT64_C(1700000000000000000) : 0, NULL);
+	enum status rc =
+		log_filter_init(&log_filter, filter, of_jobs ? INT64_C(1700000000000000000) : 0, NULL);
 
 	if (rc == STATUS_OK)
 		rc = log_filter_sql(&log_filter, of_jobs, &sql, NULL);

@@ -119,7 +119,7 @@ static void tar_add(struct text *tar, const char *name, char kind, const char *t
 
 static bool image_make(void)
 {
-	static const char *const applets[] = { "sh",	   "sleep", "echo", "cat",  "seq", "head",     "tr",
+	static const char *const applets[] = { "sh",       "sleep", "echo", "cat",  "seq", "head",     "tr",
 					       "nslookup", "wget",  "yes",  "kill", "env", "hostname", "nc" };
 	char name[64], path[128], end[1024] = { 0 };
 	struct text tar AUTO_TEXT = { 0 };

@@ -60,21 +60,29 @@ static void container_drop(struct fake_engine *fake, const struct replica_key *k
 		*container = fake->containers[--fake->container_count];
 }
 
-static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind, const struct replica_status *status,
-			 enum status rc)
+static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
+			 const struct replica_status *status, enum status rc)
 {
 	pthread_cond_broadcast(&fake->changed);
-	fake->sink.event(fake->sink.arg, &(struct engine_event){
-		.kind = kind, .status = rc, .text = rc ? "the fake refuses" : "", .replicas = status, .replica_count = 1 });
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = kind,
+								 .status = rc,
+								 .text = rc ? "the fake refuses" : "",
+								 .replicas = status,
+								 .replica_count = 1 });
 }
 
 static void tell_job(struct fake_engine *fake, enum engine_event_kind kind, int64_t job, enum status rc)
 {
-	const struct network_status network = { .job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61 };
+	const struct network_status network = {
+		.job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61
+	};
 
-	fake->sink.event(fake->sink.arg, &(struct engine_event){
-		.kind = kind, .job = job, .status = rc, .text = rc ? "the fake refuses" : "", .networks = &network,
-		.network_count = 1 });
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = kind,
+								 .job = job,
+								 .status = rc,
+								 .text = rc ? "the fake refuses" : "",
+								 .networks = &network,
+								 .network_count = 1 });
 }
 
 static void ensure_image(struct engine *engine, const char *image)
@@ -84,9 +92,11 @@ static void ensure_image(struct engine *engine, const char *image)
 
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_IMAGE);
-	fake->sink.event(fake->sink.arg, &(struct engine_event){
-		.kind = rc ? ENGINE_IMAGE_FAILED : ENGINE_IMAGE_READY, .image = image, .status = rc,
-		.text = rc ? "No such image" : "sha256:0" });
+	fake->sink.event(fake->sink.arg,
+			 &(struct engine_event){ .kind = rc ? ENGINE_IMAGE_FAILED : ENGINE_IMAGE_READY,
+						 .image = image,
+						 .status = rc,
+						 .text = rc ? "No such image" : "sha256:0" });
 	pthread_mutex_unlock(&fake->mutex);
 }
 
@@ -99,8 +109,9 @@ static void create_network(struct engine *engine, int64_t job, unsigned address_
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_NETWORK);
 	if (!rc)
-		fake->networks[fake->network_count++] =
-			(struct network_status){ .job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61 };
+		fake->networks[fake->network_count++] = (struct network_status){
+			.job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61
+		};
 	tell_job(fake, rc ? ENGINE_NETWORK_FAILED : ENGINE_NETWORK_READY, job, rc);
 	pthread_mutex_unlock(&fake->mutex);
 }
@@ -150,7 +161,8 @@ static void start_replica(struct engine *engine, const struct replica_key *key)
 }
 
 /* Under the lock. */
-static void container_end(struct fake_engine *fake, struct replica_status *container, int exit_code, bool tell)
+static void container_end(struct fake_engine *fake, struct replica_status *container, int exit_code,
+			  bool tell)
 {
 	container->sight = REPLICA_EXITED;
 	container->exit_code = exit_code;
@@ -215,9 +227,12 @@ static void resume_logs(struct engine *engine)
 /* Under the lock. */
 static void listing_send(struct fake_engine *fake)
 {
-	fake->sink.event(fake->sink.arg, &(struct engine_event){
-		.kind = ENGINE_LISTING, .text = "", .replicas = fake->containers, .replica_count = fake->container_count,
-		.networks = fake->networks, .network_count = fake->network_count });
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_LISTING,
+								 .text = "",
+								 .replicas = fake->containers,
+								 .replica_count = fake->container_count,
+								 .networks = fake->networks,
+								 .network_count = fake->network_count });
 }
 
 static void list(struct engine *engine)
@@ -236,8 +251,8 @@ static void close_engine(struct engine *engine)
 }
 
 static const struct engine_ops operations = {
-	ensure_image, create_network, remove_network, create_replica, start_replica, stop_replica,
-	remove_replica, follow_logs,  resume_logs,    list,           close_engine,
+	ensure_image,   create_network, remove_network, create_replica, start_replica, stop_replica,
+	remove_replica, follow_logs,    resume_logs,    list,           close_engine,
 };
 
 struct fake_engine *fake_engine_new(void)
@@ -284,7 +299,8 @@ void fake_engine_down(struct fake_engine *fake, const char *text)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth, enum status status)
+void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth,
+		      enum status status)
 {
 	pthread_mutex_lock(&fake->mutex);
 	fake->countdown[operation] = nth;

@@ -6,7 +6,16 @@
  * them, or stop when they are told to. Thread: any. */
 #include "scheduler/engine/engine.h"
 
-enum fake_operation { FAKE_IMAGE, FAKE_NETWORK, FAKE_CREATE, FAKE_START, FAKE_STOP, FAKE_REMOVE, FAKE_REMOVE_NETWORK, FAKE_OPERATION_COUNT };
+enum fake_operation {
+	FAKE_IMAGE,
+	FAKE_NETWORK,
+	FAKE_CREATE,
+	FAKE_START,
+	FAKE_STOP,
+	FAKE_REMOVE,
+	FAKE_REMOVE_NETWORK,
+	FAKE_OPERATION_COUNT
+};
 
 struct fake_engine;
 
@@ -19,7 +28,8 @@ void fake_engine_free(struct fake_engine *fake);
 void fake_engine_up(struct fake_engine *fake);
 void fake_engine_down(struct fake_engine *fake, const char *text);
 /* The @nth operation of that kind from now on fails once with @status. */
-void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth, enum status status);
+void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth,
+		      enum status status);
 /* Ends a replica by itself once it runs (waits for that). */
 void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code);
 /* The same without telling: as if it happened while nobody listened. */

@@ -21,7 +21,7 @@ struct shard {
 	const struct cluster *cluster;
 	float learning_rate;
 	pthread_mutex_t lock; /* guards what follows */
-	float *values;	      /* NULL until the master has handed out */
+	float *values;        /* NULL until the master has handed out */
 	uint32_t count;
 	uint32_t attendance[MAX_TASKS]; /* per worker: enum attendance */
 };

@@ -50,11 +50,11 @@ unsigned cluster_trainer_index(const struct cluster *cluster);
  * the word that holds its bits. Requests of a trainer, and the holder's answers: */
 enum frame_kind {
 	FRAME_HELLO = 1, /* magic, role, index                   -> OK */
-	FRAME_INIT,	 /* the first values, from the master    -> OK */
-	FRAME_PULL,	 /*                                      -> VALUES or NOT_READY */
-	FRAME_PUSH,	 /* a gradient                           -> VALUES, with it applied */
-	FRAME_ROLL,	 /*                                      -> ROLL: an attendance per worker */
-	FRAME_BYE,	 /* "my share is done"                   -> OK */
+	FRAME_INIT,      /* the first values, from the master    -> OK */
+	FRAME_PULL,      /*                                      -> VALUES or NOT_READY */
+	FRAME_PUSH,      /* a gradient                           -> VALUES, with it applied */
+	FRAME_ROLL,      /*                                      -> ROLL: an attendance per worker */
+	FRAME_BYE,       /* "my share is done"                   -> OK */
 	FRAME_OK,
 	FRAME_VALUES,
 	FRAME_NOT_READY, /* the master has not sent INIT yet */
@@ -62,10 +62,10 @@ enum frame_kind {
 
 enum { WIRE_MAGIC = 0x54594431 /* "TYD1" */, MAX_VALUES = 1 << 19 };
 
-int wire_listen(const char *address);			  /* a socket; or dies */
-int wire_accept(int listener);				  /* a socket, or -1 */
+int wire_listen(const char *address);                     /* a socket; or dies */
+int wire_accept(int listener);                            /* a socket, or -1 */
 int wire_connect(const char *address, double deadline_s); /* a socket, or -1: see wire_error() */
-const char *wire_error(void);				  /* why the last call failed */
+const char *wire_error(void);                             /* why the last call failed */
 int frame_send(int fd, enum frame_kind kind, const void *words, uint32_t count); /* 0, or -1 */
 /* Receives one frame into @words, which has room for @capacity words; a longer frame is an error.
  * Returns its kind, or -1. */
@@ -85,14 +85,14 @@ struct parameters {
 	const struct cluster *cluster;
 	struct shard *local; /* set: they are in this process, and there are no sockets */
 	int sockets[MAX_TASKS];
-	uint32_t count;	   /* of values, over all holders */
+	uint32_t count;    /* of values, over all holders */
 	double deadline_s; /* until when a peer may be missing */
 };
 
 void parameters_open(struct parameters *p, const struct cluster *cluster, struct shard *local, uint32_t count,
 		     double deadline_s);
 void parameters_hand_out(struct parameters *p, const float *values); /* the master, once */
-void parameters_pull(struct parameters *p, float *ret_values);	     /* waits for the hand-out */
+void parameters_pull(struct parameters *p, float *ret_values);       /* waits for the hand-out */
 void parameters_step(struct parameters *p, const float *gradient, float *ret_values);
 void parameters_roll(struct parameters *p, uint32_t ret_attendance[MAX_TASKS]);
 void parameters_close(struct parameters *p);

@@ -30,7 +30,7 @@ static struct plan *plan_of(struct shape shape)
 	return plan;
 }
 
-#define JOB "\"job\":\"{\\\"region\\\":\\\"us-central1\\\"}\"}"
+#define JOB               "\"job\":\"{\\\"region\\\":\\\"us-central1\\\"}\"}"
 #define HOST(role, index) "\"cmle-training-" role "-ab12cd34ef-" index ":2222\""
 
 struct row {
@@ -42,32 +42,52 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ { 1, 0, 0, 0, false }, ROLE_MASTER, 0,
+	{ { 1, 0, 0, 0, false },
+	  ROLE_MASTER,
+	  0,
 	  "{\"cluster\":{\"master\":[\"127.0.0.1:2222\"]},\"environment\":\"cloud\",\"task\":{\"type\":\"master\",\"index\":0}," JOB,
 	  "{\"cluster\":{\"master\":[\"127.0.0.1:2222\"]},\"environment\":\"cloud\",\"task\":{\"type\":\"master\",\"index\":0}," JOB },
-	{ { 1, 0, 0, 0, true }, ROLE_MASTER, 0,
+	{ { 1, 0, 0, 0, true },
+	  ROLE_MASTER,
+	  0,
 	  "{\"cluster\":{\"master\":[\"127.0.0.1:2222\"]},\"environment\":\"cloud\",\"task\":{\"type\":\"master\",\"index\":0}," JOB,
 	  "{\"cluster\":{\"chief\":[\"127.0.0.1:2222\"]},\"environment\":\"cloud\",\"task\":{\"type\":\"chief\",\"index\":0}," JOB },
-	{ { 1, 2, 0, 0, false }, ROLE_WORKER, 1,
-	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"worker\":[" HOST("worker", "0") "," HOST("worker", "1")
-	  "]},\"environment\":\"cloud\",\"task\":{\"type\":\"worker\",\"index\":1}," JOB,
-	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"worker\":[" HOST("worker", "0") "," HOST("worker", "1")
-	  "]},\"environment\":\"cloud\",\"task\":{\"type\":\"worker\",\"index\":1,\"cloud\":\"%s\"}," JOB },
-	{ { 1, 1, 2, 0, true }, ROLE_MASTER, 0,
-	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0") "," HOST("ps", "1") "],\"worker\":["
-	  HOST("worker", "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"master\",\"index\":0}," JOB,
-	  "{\"cluster\":{\"chief\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0") "," HOST("ps", "1") "],\"worker\":["
-	  HOST("worker", "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"chief\",\"index\":0,\"cloud\":\"%s\"}," JOB },
-	{ { 1, 0, 1, 1, true }, ROLE_EVALUATOR, 0,
-	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0")
-	  "]},\"environment\":\"cloud\",\"task\":{\"type\":\"evaluator\",\"index\":0}," JOB,
-	  "{\"cluster\":{\"chief\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0")
-	  "]},\"environment\":\"cloud\",\"task\":{\"type\":\"evaluator\",\"index\":0,\"cloud\":\"%s\"}," JOB },
-	{ { 1, 0, 1, 0, false }, ROLE_PS, 0,
-	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0")
-	  "]},\"environment\":\"cloud\",\"task\":{\"type\":\"ps\",\"index\":0}," JOB,
-	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0")
-	  "]},\"environment\":\"cloud\",\"task\":{\"type\":\"ps\",\"index\":0,\"cloud\":\"%s\"}," JOB },
+	{ { 1, 2, 0, 0, false },
+	  ROLE_WORKER,
+	  1,
+	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"worker\":[" HOST("worker", "0") "," HOST(
+		  "worker",
+		  "1") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"worker\",\"index\":1}," JOB,
+	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"worker\":[" HOST("worker", "0") "," HOST(
+		  "worker",
+		  "1") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"worker\",\"index\":1,\"cloud\":\"%s\"}," JOB },
+	{ { 1, 1, 2, 0, true },
+	  ROLE_MASTER,
+	  0,
+	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0") "," HOST(
+		  "ps",
+		  "1") "],\"worker\":[" HOST("worker",
+					     "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"master\",\"index\":0}," JOB,
+	  "{\"cluster\":{\"chief\":[" HOST("master", "0") "],\"ps\":[" HOST("ps", "0") "," HOST("ps", "1") "],\"worker\":[" HOST(
+		  "worker",
+		  "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"chief\",\"index\":0,\"cloud\":\"%s\"}," JOB },
+	{ { 1, 0, 1, 1, true },
+	  ROLE_EVALUATOR,
+	  0,
+	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST(
+		  "ps",
+		  "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"evaluator\",\"index\":0}," JOB,
+	  "{\"cluster\":{\"chief\":[" HOST("master", "0") "],\"ps\":[" HOST(
+		  "ps",
+		  "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"evaluator\",\"index\":0,\"cloud\":\"%s\"}," JOB },
+	{ { 1, 0, 1, 0, false },
+	  ROLE_PS,
+	  0,
+	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST(
+		  "ps", "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"ps\",\"index\":0}," JOB,
+	  "{\"cluster\":{\"master\":[" HOST("master", "0") "],\"ps\":[" HOST(
+		  "ps",
+		  "0") "]},\"environment\":\"cloud\",\"task\":{\"type\":\"ps\",\"index\":0,\"cloud\":\"%s\"}," JOB },
 };
 
 /* The id is a hash; its form is what programs may see. */
@@ -122,15 +142,16 @@ static void host_names_keep_their_suffix_and_fit_the_kernel(void **state)
 static void the_environment_has_what_programs_look_for_and_nothing_of_tuning(void **state)
 {
 	(void)state;
-	static const char *const names[] = { "CLUSTER_SPEC=", "TF_CONFIG=", "CLOUD_ML_JOB_ID=j", "CLOUD_ML_PROJECT_ID=p",
-					     "CLOUD_ML_JOB={" };
+	static const char *const names[] = { "CLUSTER_SPEC=", "TF_CONFIG=", "CLOUD_ML_JOB_ID=j",
+					     "CLOUD_ML_PROJECT_ID=p", "CLOUD_ML_JOB={" };
 	AUTO(plan) struct plan *plan = plan_of((struct shape){ 1, 0, 0, 0, false });
 	AUTO(json) json_t *environment = NULL;
 
 	assert_int_equal(replica_environment(plan, ROLE_MASTER, 0, &environment, NULL), STATUS_OK);
 	assert_int_equal(json_array_size(environment), COUNT_OF(names));
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		assert_true(strncmp(json_string_value(json_array_get(environment, i)), names[i], strlen(names[i])) == 0);
+		assert_true(strncmp(json_string_value(json_array_get(environment, i)), names[i],
+				    strlen(names[i])) == 0);
 }
 
 static void a_job_too_long_for_a_program_is_refused(void **state)
@@ -144,7 +165,8 @@ static void a_job_too_long_for_a_program_is_refused(void **state)
 	plan->input = malloc(140000);
 	memset(plan->input, 'x', 139999);
 	plan->input[139999] = '\0';
-	assert_int_equal(replica_environment(plan, ROLE_MASTER, 0, &environment, &err), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(replica_environment(plan, ROLE_MASTER, 0, &environment, &err),
+			 STATUS_INVALID_ARGUMENT);
 	assert_string_equal(err.violations[0].field, "args");
 }
 

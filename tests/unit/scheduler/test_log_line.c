@@ -22,7 +22,8 @@ static const struct row rows[] = {
 	{ "", 1, SEVERITY_INFO, LOG_TEXT, "", NULL },
 	{ "windows\r", 1, SEVERITY_INFO, LOG_TEXT, "windows", NULL },
 	{ "a\rb\rc", 1, SEVERITY_INFO, LOG_TEXT, "a\rb\rc", NULL },
-	{ "bad \xff\xfe bytes \xc3\xa4", 1, SEVERITY_INFO, LOG_TEXT, "bad \xef\xbf\xbd\xef\xbf\xbd bytes \xc3\xa4", NULL },
+	{ "bad \xff\xfe bytes \xc3\xa4", 1, SEVERITY_INFO, LOG_TEXT,
+	  "bad \xef\xbf\xbd\xef\xbf\xbd bytes \xc3\xa4", NULL },
 	{ "\x1b[31mred\x1b[0m", 1, SEVERITY_INFO, LOG_TEXT, "\x1b[31mred\x1b[0m", NULL },
 	{ "{\"message\":\"m\"}", 1, SEVERITY_INFO, LOG_TEXT, "m", NULL },
 	{ "{\"message\":\"m\",\"severity\":\"WARNING\"}", 2, SEVERITY_WARNING, LOG_TEXT, "m", NULL },
@@ -31,16 +32,17 @@ static const struct row rows[] = {
 	{ "{\"severity\":450,\"a\":1}", 1, SEVERITY_WARNING, LOG_JSON, "{\"a\":1}", NULL },
 	{ "{\"severity\":\"nonsense\",\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON, "{\"a\":1}", NULL },
 	{ "{\"severity\":[1],\"a\":1}", 2, SEVERITY_ERROR, LOG_JSON, "{\"severity\":[1],\"a\":1}", NULL },
-	{ "{\"time\":\"2020-01-01T00:00:00Z\",\"logging.googleapis.com/insertId\":\"x\",\"message\":\"m\"}", 1, SEVERITY_INFO,
-	  LOG_TEXT, "m", NULL },
+	{ "{\"time\":\"2020-01-01T00:00:00Z\",\"logging.googleapis.com/insertId\":\"x\",\"message\":\"m\"}",
+	  1, SEVERITY_INFO, LOG_TEXT, "m", NULL },
 	{ "{\"message\":\"m\",\"logging.googleapis.com/trace\":\"t\",\"httpRequest\":{\"status\":200},"
-	  "\"logging.googleapis.com/trace_sampled\":true}", 1, SEVERITY_INFO, LOG_TEXT, "m",
+	  "\"logging.googleapis.com/trace_sampled\":true}",
+	  1, SEVERITY_INFO, LOG_TEXT, "m",
 	  "{\"httpRequest\":{\"status\":200},\"trace\":\"t\",\"traceSampled\":true}" },
 	/* gcloud stops at a message that is no text */
 	{ "{\"message\":1}", 1, SEVERITY_INFO, LOG_TEXT, "1", NULL },
 	{ "{\"message\":[1],\"a\":2}", 1, SEVERITY_INFO, LOG_JSON, "{\"message\":\"[1]\",\"a\":2}", NULL },
-	{ "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"a\":\"b\",\"n\":1,\"o\":{}}}", 1, SEVERITY_INFO, LOG_TEXT,
-	  "m", "{\"labels\":{\"a\":\"b\",\"n\":\"1\"}}" },
+	{ "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"a\":\"b\",\"n\":1,\"o\":{}}}", 1,
+	  SEVERITY_INFO, LOG_TEXT, "m", "{\"labels\":{\"a\":\"b\",\"n\":\"1\"}}" },
 	{ "{\"a\":\"\\u0000\"}", 1, SEVERITY_INFO, LOG_TEXT, "{\"a\":\"\\u0000\"}", NULL },
 	{ "{\"a\":99999999999999999999}", 1, SEVERITY_INFO, LOG_TEXT, "{\"a\":99999999999999999999}", NULL },
 	{ "{}", 1, SEVERITY_INFO, LOG_JSON, "{}", NULL },
@@ -75,7 +77,10 @@ static void a_nul_byte_is_replaced(void **state)
 
 	log_line_read(&line, "a\0b", 3, 1, NOW);
 	assert_int_equal(line.record.payload_length, 5);
-	assert_memory_equal(line.record.payload, "a\xef\xbf\xbd" "b", 5);
+	assert_memory_equal(line.record.payload,
+			    "a\xef\xbf\xbd"
+			    "b",
+			    5);
 	log_line_deinit(&line);
 }
 
@@ -144,10 +149,14 @@ static void what_is_too_deep_or_too_large_stays_text(void **state)
 static void severities_are_translated(void **state)
 {
 	(void)state;
-	static const struct { const char *name; int severity; } names[] = {
-		{ "DEFAULT", 0 }, { "debug", 100 }, { "Info", 200 }, { "NOTICE", 300 }, { "WARN", 400 }, { "ERR", 500 },
-		{ "FATAL", 600 }, { "A", 700 }, { "EMERG", 800 }, { "250", 200 }, { "800", 800 }, { "899", 800 }, { "900", 0 }, { "-1", 0 },
-		{ "", 0 }, { "INFO ", 0 },
+	static const struct {
+		const char *name;
+		int severity;
+	} names[] = {
+		{ "DEFAULT", 0 }, { "debug", 100 }, { "Info", 200 },  { "NOTICE", 300 },
+		{ "WARN", 400 },  { "ERR", 500 },   { "FATAL", 600 }, { "A", 700 },
+		{ "EMERG", 800 }, { "250", 200 },   { "800", 800 },   { "899", 800 },
+		{ "900", 0 },     { "-1", 0 },      { "", 0 },        { "INFO ", 0 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)

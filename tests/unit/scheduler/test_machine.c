@@ -48,8 +48,8 @@ static void machines_are_found_by_name(void **state)
 static void other_names_are_no_machines(void **state)
 {
 	static const char *const names[] = {
-		"",	  "n1-standard-1", "n1-standard-2", "n1-highcpu-4",  "Standard", "e2-",
-		"e2-a b", "e2-A",	   "n1-",	    "g2-standard-4", "n2",	 "xe2-standard-4"
+		"",       "n1-standard-1", "n1-standard-2", "n1-highcpu-4",  "Standard", "e2-",
+		"e2-a b", "e2-A",          "n1-",           "g2-standard-4", "n2",       "xe2-standard-4"
 	};
 	struct machine machine;
 

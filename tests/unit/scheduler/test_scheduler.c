@@ -41,7 +41,8 @@ static void daemon_start(struct bench *bench)
 				       &bench->scheduler, NULL),
 			 STATUS_OK);
 	sink = scheduler_sink(bench->scheduler);
-	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL), STATUS_OK);
+	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL),
+			 STATUS_OK);
 }
 
 static void daemon_stop(struct bench *bench)
@@ -101,8 +102,12 @@ static int64_t job_submit(struct bench *bench, const char *job_id, unsigned work
 	text = plan_to_text(plan);
 	assert_non_null(text);
 	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = (char *)"p", .job_id = (char *)job_id, .priority = priority,
-						   .input = (char *)"{}", .output = (char *)"{}", .plan = text },
+				    &(struct job){ .project = (char *)"p",
+						   .job_id = (char *)job_id,
+						   .priority = priority,
+						   .input = (char *)"{}",
+						   .output = (char *)"{}",
+						   .plan = text },
 				    NULL, 0, &stored, NULL),
 			 STATUS_OK);
 	return stored->id;
@@ -144,8 +149,11 @@ static char *service_log(struct bench *bench, const char *job_id)
 
 	assert_true(asprintf(&filter, "resource.labels.job_id=\"%s\"", job_id) > 0);
 	assert_int_equal(log_query_run(bench->store,
-				       &(struct log_query){ .projects = &project, .project_count = 1, .filter = filter,
-							    .page_size = 1000, .now_ns = clock_wall_ns(&system_clock) },
+				       &(struct log_query){ .projects = &project,
+							    .project_count = 1,
+							    .filter = filter,
+							    .page_size = 1000,
+							    .now_ns = clock_wall_ns(&system_clock) },
 				       line_collect, &text, &token, NULL),
 			 STATUS_OK);
 	return text_take(&text);
@@ -315,7 +323,8 @@ static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state
 		id = job_submit(bench, name, 2, 0);
 		idle_await(bench);
 		job_await(bench, id, JOB_FAILED);
-		job_check(bench, id, JOB_FAILED, operations[i] == FAKE_IMAGE ? "No such image" : "the fake refuses");
+		job_check(bench, id, JOB_FAILED,
+			  operations[i] == FAKE_IMAGE ? "No such image" : "the fake refuses");
 	}
 }
 
@@ -433,7 +442,8 @@ static void running_jobs_are_adopted_by_the_next_daemon(void **state)
 {
 	struct bench *bench = *state;
 	int64_t running = job_submit(bench, "running", 1, 0), ended = job_submit(bench, "ended", 0, 0);
-	struct replica_key running_master = key_of(running, ROLE_MASTER, 0), ended_master = key_of(ended, ROLE_MASTER, 0);
+	struct replica_key running_master = key_of(running, ROLE_MASTER, 0),
+			   ended_master = key_of(ended, ROLE_MASTER, 0);
 	unsigned creates;
 
 	fake_engine_up(bench->fake);
@@ -489,8 +499,11 @@ static void a_job_whose_plan_cannot_be_read_fails(void **state)
 	AUTO(job) struct job *stored = NULL;
 
 	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = (char *)"p", .job_id = (char *)"broken",
-						   .input = (char *)"{}", .output = (char *)"{}", .plan = (char *)"nonsense" },
+				    &(struct job){ .project = (char *)"p",
+						   .job_id = (char *)"broken",
+						   .input = (char *)"{}",
+						   .output = (char *)"{}",
+						   .plan = (char *)"nonsense" },
 				    NULL, 0, &stored, NULL),
 			 STATUS_OK);
 	fake_engine_up(bench->fake);

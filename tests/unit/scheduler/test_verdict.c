@@ -5,8 +5,14 @@
 #include "scheduler/verdict.h"
 #include "tests/unit/testing.h"
 
-#define EXIT(the_role, the_index, code) { .role = ROLE_##the_role, .index = the_index, .end = END_EXIT, .exit_code = code }
-#define UP(the_role, the_index) { .role = ROLE_##the_role, .index = the_index }
+#define EXIT(the_role, the_index, code)                                                                      \
+	{                                                                                                    \
+		.role = ROLE_##the_role, .index = the_index, .end = END_EXIT, .exit_code = code              \
+	}
+#define UP(the_role, the_index)                                                                              \
+	{                                                                                                    \
+		.role = ROLE_##the_role, .index = the_index                                                  \
+	}
 
 struct row {
 	const char *what;
@@ -21,38 +27,85 @@ static const struct row rows[] = {
 	{ "master ended well", { EXIT(MASTER, 0, 0), UP(WORKER, 0) }, 1, JOB_SUCCEEDED, NULL },
 	{ "worker ended well", { UP(MASTER, 0), EXIT(WORKER, 0, 0) }, 1, JOB_STATE_UNSPECIFIED, NULL },
 	{ "evaluator ended well", { UP(MASTER, 0), EXIT(EVALUATOR, 0, 0) }, 1, JOB_STATE_UNSPECIFIED, NULL },
-	{ "master wins over a failed worker", { EXIT(MASTER, 0, 0), EXIT(WORKER, 0, 1) }, 1, JOB_SUCCEEDED, NULL },
-	{ "master failed", { EXIT(MASTER, 0, 1) }, 1, JOB_FAILED,
+	{ "master wins over a failed worker",
+	  { EXIT(MASTER, 0, 0), EXIT(WORKER, 0, 1) },
+	  1,
+	  JOB_SUCCEEDED,
+	  NULL },
+	{ "master failed",
+	  { EXIT(MASTER, 0, 1) },
+	  1,
+	  JOB_FAILED,
 	  "The replica master 0 exited with a non-zero status of 1. Termination reason: Error. " },
-	{ "worker failed", { UP(MASTER, 0), EXIT(WORKER, 1, 3) }, 1, JOB_FAILED,
+	{ "worker failed",
+	  { UP(MASTER, 0), EXIT(WORKER, 1, 3) },
+	  1,
+	  JOB_FAILED,
 	  "The replica worker 1 exited with a non-zero status of 3. Termination reason: Error. " },
-	{ "ps failed", { UP(MASTER, 0), EXIT(PS, 0, 2) }, 1, JOB_FAILED,
+	{ "ps failed",
+	  { UP(MASTER, 0), EXIT(PS, 0, 2) },
+	  1,
+	  JOB_FAILED,
 	  "The replica ps 0 exited with a non-zero status of 2. Termination reason: Error. " },
-	{ "two failed", { EXIT(MASTER, 0, 1), EXIT(WORKER, 0, 1) }, 1, JOB_FAILED,
+	{ "two failed",
+	  { EXIT(MASTER, 0, 1), EXIT(WORKER, 0, 1) },
+	  1,
+	  JOB_FAILED,
 	  "The replica master 0 exited with a non-zero status of 1. Termination reason: Error. "
 	  "The replica worker 0 exited with a non-zero status of 1. Termination reason: Error. " },
-	{ "killed", { EXIT(MASTER, 0, 137) }, 1, JOB_FAILED,
+	{ "killed",
+	  { EXIT(MASTER, 0, 137) },
+	  1,
+	  JOB_FAILED,
 	  "The replica master 0 exited with a non-zero status of 9(SIGKILL). Termination reason: Error. " },
 	{ "out of memory",
-	  { { .role = ROLE_MASTER, .end = END_EXIT, .exit_code = 137, .out_of_memory = true } }, 1, JOB_FAILED,
+	  { { .role = ROLE_MASTER, .end = END_EXIT, .exit_code = 137, .out_of_memory = true } },
+	  1,
+	  JOB_FAILED,
 	  "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL). " },
 	{ "a child was out of memory, the master ended well",
-	  { { .role = ROLE_MASTER, .end = END_EXIT, .exit_code = 0, .out_of_memory = true } }, 1, JOB_SUCCEEDED, NULL },
-	{ "segmentation fault", { EXIT(MASTER, 0, 139) }, 1, JOB_PREPARING,
+	  { { .role = ROLE_MASTER, .end = END_EXIT, .exit_code = 0, .out_of_memory = true } },
+	  1,
+	  JOB_SUCCEEDED,
+	  NULL },
+	{ "segmentation fault",
+	  { EXIT(MASTER, 0, 139) },
+	  1,
+	  JOB_PREPARING,
 	  "The replica master 0 exited with a non-zero status of 11(SIGSEGV). Termination reason: Error. " },
-	{ "abort", { EXIT(WORKER, 0, 134) }, 3, JOB_PREPARING,
+	{ "abort",
+	  { EXIT(WORKER, 0, 134) },
+	  3,
+	  JOB_PREPARING,
 	  "The replica worker 0 exited with a non-zero status of 6(SIGABRT). Termination reason: Error. " },
-	{ "plain 6 and 11 count as transient", { EXIT(MASTER, 0, 6), EXIT(WORKER, 0, 11) }, 1, JOB_PREPARING, NULL },
+	{ "plain 6 and 11 count as transient",
+	  { EXIT(MASTER, 0, 6), EXIT(WORKER, 0, 11) },
+	  1,
+	  JOB_PREPARING,
+	  NULL },
 	{ "the fourth abort is the last", { EXIT(WORKER, 0, 134) }, 4, JOB_FAILED, NULL },
-	{ "an ordinary failure beside an abort", { EXIT(MASTER, 0, 134), EXIT(WORKER, 0, 1) }, 1, JOB_FAILED, NULL },
-	{ "lost", { { .role = ROLE_PS, .end = END_LOST } }, 2, JOB_PREPARING,
+	{ "an ordinary failure beside an abort",
+	  { EXIT(MASTER, 0, 134), EXIT(WORKER, 0, 1) },
+	  1,
+	  JOB_FAILED,
+	  NULL },
+	{ "lost",
+	  { { .role = ROLE_PS, .end = END_LOST } },
+	  2,
+	  JOB_PREPARING,
 	  "The replica ps 0 was lost: its container was stopped or removed from outside. " },
 	{ "lost for the third time", { { .role = ROLE_PS, .end = END_LOST } }, 3, JOB_FAILED, NULL },
-	{ "broken", { { .role = ROLE_WORKER, .index = 2, .end = END_BROKEN, .text = "task already exists" } }, 2, JOB_PREPARING,
+	{ "broken",
+	  { { .role = ROLE_WORKER, .index = 2, .end = END_BROKEN, .text = "task already exists" } },
+	  2,
+	  JOB_PREPARING,
 	  "The replica worker 2 could not be started: task already exists " },
 	{ "broken for the third time", { { .role = ROLE_WORKER, .end = END_BROKEN } }, 3, JOB_FAILED, NULL },
-	{ "refused", { { .role = ROLE_WORKER, .index = 2, .end = END_REFUSED, .text = "No such image: x" } }, 1,
-	  JOB_FAILED, "The replica worker 2 could not be started: No such image: x " },
+	{ "refused",
+	  { { .role = ROLE_WORKER, .index = 2, .end = END_REFUSED, .text = "No such image: x" } },
+	  1,
+	  JOB_FAILED,
+	  "The replica worker 2 could not be started: No such image: x " },
 };
 
 static void exits_decide_the_job(void **state)
@@ -74,14 +127,15 @@ static void exits_decide_the_job(void **state)
 static void an_error_message_has_tail_and_link(void **state)
 {
 	(void)state;
-	char *text = error_message_text("The replica master 0 exited with a non-zero status of 1. ", "Traceback\nBoom",
-					"42", "job_1");
+	char *text = error_message_text("The replica master 0 exited with a non-zero status of 1. ",
+					"Traceback\nBoom", "42", "job_1");
 
-	assert_string_equal(text,
-			    "The replica master 0 exited with a non-zero status of 1. \nTraceback\nBoom\n\n"
-			    "To find out more about why your job exited please check the logs: "
-			    "https://console.cloud.google.com/logs/viewer?project=42&resource=ml_job%2Fjob_id%2Fjob_1"
-			    "&advancedFilter=resource.type%3D%22ml_job%22%0Aresource.labels.job_id%3D%22job_1%22");
+	assert_string_equal(
+		text,
+		"The replica master 0 exited with a non-zero status of 1. \nTraceback\nBoom\n\n"
+		"To find out more about why your job exited please check the logs: "
+		"https://console.cloud.google.com/logs/viewer?project=42&resource=ml_job%2Fjob_id%2Fjob_1"
+		"&advancedFilter=resource.type%3D%22ml_job%22%0Aresource.labels.job_id%3D%22job_1%22");
 	free(text);
 	text = error_message_text("Sentence.", "", "42", "j");
 	assert_non_null(strstr(text, "Sentence.\n\nTo find"));
@@ -105,8 +159,9 @@ static void a_long_tail_is_cut_between_characters(void **state)
 static void sentences_blame_whom_they_say_ended(void **state)
 {
 	(void)state;
-	const char *sentences = "The replica worker 1 exited with a non-zero status of 3. Termination reason: Error. "
-				"The replica ps 0 was lost: its container was stopped or removed from outside. ";
+	const char *sentences =
+		"The replica worker 1 exited with a non-zero status of 3. Termination reason: Error. "
+		"The replica ps 0 was lost: its container was stopped or removed from outside. ";
 
 	assert_true(sentences_blame(sentences, ROLE_WORKER, 1));
 	assert_false(sentences_blame(sentences, ROLE_WORKER, 0));

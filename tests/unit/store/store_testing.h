@@ -111,20 +111,29 @@ static __attribute__((unused)) int64_t job_add(struct bench *bench, const char *
 	return id;
 }
 
-static __attribute__((unused)) struct log_source *task_source(int64_t job, const char *job_id, const char *task)
+static __attribute__((unused)) struct log_source *task_source(int64_t job, const char *job_id,
+							      const char *task)
 {
 	char labels[256];
 
-	snprintf(labels, sizeof(labels), "{\"project_id\":\"demo\",\"job_id\":\"%s\",\"task_name\":\"%s\"}", job_id, task);
-	return log_source_new(&(struct log_source_spec){
-		.job = job, .project = "demo", .log_name = task, .resource_type = "ml_job", .resource_labels = labels });
+	snprintf(labels, sizeof(labels), "{\"project_id\":\"demo\",\"job_id\":\"%s\",\"task_name\":\"%s\"}",
+		 job_id, task);
+	return log_source_new(&(struct log_source_spec){ .job = job,
+							 .project = "demo",
+							 .log_name = task,
+							 .resource_type = "ml_job",
+							 .resource_labels = labels });
 }
 
 static __attribute__((unused)) void line_add(struct bench *bench, struct log_source *source, int64_t time_ns,
 					     int severity, const char *payload)
 {
-	struct log_record record = { .source = source, .time_ns = time_ns, .severity = severity, .kind = LOG_TEXT,
-				     .payload = payload, .payload_length = strlen(payload) };
+	struct log_record record = { .source = source,
+				     .time_ns = time_ns,
+				     .severity = severity,
+				     .kind = LOG_TEXT,
+				     .payload = payload,
+				     .payload_length = strlen(payload) };
 
 	assert_true(log_offer(bench->store, &record));
 }
@@ -153,11 +162,17 @@ static void entry_gather(void *arg, const struct log_entry *entry)
 }
 
 static __attribute__((unused)) enum status logs_ask(struct bench *bench, const char *filter, bool descending,
-						    unsigned page_size, const char *token, struct gathering *gathering)
+						    unsigned page_size, const char *token,
+						    struct gathering *gathering)
 {
 	const char *const projects[] = { "demo" };
-	struct log_query query = { .projects = projects, .project_count = 1, .filter = filter, .descending = descending,
-				   .page_size = page_size, .page_token = token, .now_ns = bench->now_ns };
+	struct log_query query = { .projects = projects,
+				   .project_count = 1,
+				   .filter = filter,
+				   .descending = descending,
+				   .page_size = page_size,
+				   .page_token = token,
+				   .now_ns = bench->now_ns };
 
 	gathering->count = 0;
 	gathering->last_ns = 0;
@@ -167,13 +182,13 @@ static __attribute__((unused)) enum status logs_ask(struct bench *bench, const c
 	return log_query_run(bench->store, &query, entry_gather, gathering, &gathering->next, &bench->err);
 }
 
-#define assert_logs(bench, filter, expected)                                                                           \
-	do {                                                                                                           \
-		struct gathering g_ = { .count = 0 };                                                                  \
-		if (logs_ask(bench, filter, false, 1000, NULL, &g_) != STATUS_OK)                                      \
-			fail_msg("%s: %s", filter, (bench)->err.text);                                                 \
-		if (strcmp(g_.text.data, expected) != 0)                                                               \
-			fail_msg("%s: got %s, not %s", filter, g_.text.data, expected);                                \
-		assert_null(g_.next);                                                                                  \
-		text_deinit(&g_.text);                                                                                 \
+#define assert_logs(bench, filter, expected)                                                                 \
+	do {                                                                                                 \
+		struct gathering g_ = { .count = 0 };                                                        \
+		if (logs_ask(bench, filter, false, 1000, NULL, &g_) != STATUS_OK)                            \
+			fail_msg("%s: %s", filter, (bench)->err.text);                                       \
+		if (strcmp(g_.text.data, expected) != 0)                                                     \
+			fail_msg("%s: got %s, not %s", filter, g_.text.data, expected);                      \
+		assert_null(g_.next);                                                                        \
+		text_deinit(&g_.text);                                                                       \
 	} while (0)

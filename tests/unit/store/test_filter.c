@@ -100,10 +100,28 @@ static const struct {
 	const char *filter;
 	unsigned column;
 } faults[] = {
-	{ "resource.type= = ((", 16 }, { "a=", 3 }, { "a=1 AND", 8 }, { "AND a=1", 1 }, { "a=1 OR OR b=2", 8 },
-	{ "(a=1", 5 }, { "a=1)", 4 }, { "()", 2 }, { "a=\"x", 3 }, { "a..b=1", 3 }, { "a=AND", 3 }, { "=1", 1 },
-	{ "a=1=2", 4 }, { "NOT", 4 }, { "-", 2 }, { "a=()", 4 }, { "f(x)", 1 }, { "log_id(x", 9 }, { "a.=1", 3 },
-	{ "a=(b=1)", 5 }, { ",", 1 }, { "a,b", 2 },
+	{ "resource.type= = ((", 16 },
+	{ "a=", 3 },
+	{ "a=1 AND", 8 },
+	{ "AND a=1", 1 },
+	{ "a=1 OR OR b=2", 8 },
+	{ "(a=1", 5 },
+	{ "a=1)", 4 },
+	{ "()", 2 },
+	{ "a=\"x", 3 },
+	{ "a..b=1", 3 },
+	{ "a=AND", 3 },
+	{ "=1", 1 },
+	{ "a=1=2", 4 },
+	{ "NOT", 4 },
+	{ "-", 2 },
+	{ "a=()", 4 },
+	{ "f(x)", 1 },
+	{ "log_id(x", 9 },
+	{ "a.=1", 3 },
+	{ "a=(b=1)", 5 },
+	{ ",", 1 },
+	{ "a,b", 2 },
 };
 
 static void faults_are_told_with_their_place(void **state)
@@ -115,7 +133,8 @@ static void faults_are_told_with_their_place(void **state)
 		char place[32];
 
 		snprintf(place, sizeof(place), "line 1, column %u", faults[i].column);
-		assert_int_equal(filter_parse(faults[i].filter, NULL, &filter, &err), STATUS_INVALID_ARGUMENT);
+		assert_int_equal(filter_parse(faults[i].filter, NULL, &filter, &err),
+				 STATUS_INVALID_ARGUMENT);
 		if (!strstr(err.text, place) || strlen(strstr(err.text, place)) != strlen(place))
 			fail_msg("%s: %s, not %s", faults[i].filter, err.text, place);
 		assert_true(strncmp(err.text, "Unparseable filter: ", 20) == 0);
@@ -147,11 +166,13 @@ static void length_depth_and_number_are_bounded(void **state)
 	(void)state;
 	assert_int_equal(parse_and_free(repeated("", " ", FILTER_LENGTH_MAX, "")), STATUS_OK);
 	assert_int_equal(parse_and_free(repeated("", " ", FILTER_LENGTH_MAX, " ")), STATUS_INVALID_ARGUMENT);
-	assert_int_equal(parse_and_free(repeated("", "(", FILTER_DEPTH_MAX + 1, "")), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(parse_and_free(repeated("", "(", FILTER_DEPTH_MAX + 1, "")),
+			 STATUS_INVALID_ARGUMENT);
 	assert_int_equal(parse_and_free(repeated("", "(", 19000, "")), STATUS_INVALID_ARGUMENT);
 	assert_int_equal(parse_and_free(repeated("", "NOT ", 4000, "a")), STATUS_OK);
 	assert_int_equal(parse_and_free(repeated("", "a ", FILTER_COMPARISONS_MAX, "")), STATUS_OK);
-	assert_int_equal(parse_and_free(repeated("", "a ", FILTER_COMPARISONS_MAX + 1, "")), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(parse_and_free(repeated("", "a ", FILTER_COMPARISONS_MAX + 1, "")),
+			 STATUS_INVALID_ARGUMENT);
 }
 
 int main(void)

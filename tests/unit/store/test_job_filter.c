@@ -3,7 +3,10 @@
 
 static void jobs_make(struct bench *bench)
 {
-	static const struct { const char *name, *labels, *error; enum job_state state; } jobs[] = {
+	static const struct {
+		const char *name, *labels, *error;
+		enum job_state state;
+	} jobs[] = {
 		{ "census_1", "{\"owner\":\"alice\",\"env\":\"dev\"}", NULL, JOB_QUEUED },
 		{ "census_2", "{\"owner\":\"bob\"}", NULL, JOB_PREPARING },
 		{ "rnn_1", NULL, "The replica master 0 ran out of memory", JOB_FAILED },
@@ -13,7 +16,9 @@ static void jobs_make(struct bench *bench)
 	for (size_t i = 0; i < COUNT_OF(jobs); i++, bench->now_ns += INT64_C(3600000000000)) {
 		struct job job = job_named(jobs[i].name);
 		struct job *stored = NULL;
-		struct job_change change = { .from = JOB_QUEUED, .to = jobs[i].state, .error_message = jobs[i].error };
+		struct job_change change = { .from = JOB_QUEUED,
+					     .to = jobs[i].state,
+					     .error_message = jobs[i].error };
 
 		job.labels = LITERAL(jobs[i].labels);
 		assert_int_equal(job_insert(bench->store, &job, NULL, 0, &stored, NULL), STATUS_OK);
@@ -25,7 +30,9 @@ static void jobs_make(struct bench *bench)
 }
 
 /* Ids oldest first, as their last characters. */
-static const struct { const char *filter, *expected; } filters[] = {
+static const struct {
+	const char *filter, *expected;
+} filters[] = {
 	{ "", "census_1 census_2 rnn_1 rnn_Census" },
 	{ "jobId:census*", "census_1 census_2" },
 	{ "job_id:census*", "census_1 census_2" },
@@ -107,8 +114,10 @@ static void pages_of_a_filter_join_without_a_gap(void **state)
 	do {
 		struct job_list list AUTO_JOB_LIST = { 0 };
 
-		assert_int_equal(job_list_page(bench->store, "demo", "createTime>=2026-11-20 createTime<2026-11-21", 1, token,
-					       &list, &bench->err), STATUS_OK);
+		assert_int_equal(job_list_page(bench->store, "demo",
+					       "createTime>=2026-11-20 createTime<2026-11-21", 1, token,
+					       &list, &bench->err),
+				 STATUS_OK);
 		assert_int_equal(list.count, 1);
 		count++;
 		free(token);
@@ -121,8 +130,10 @@ static void what_cannot_be_understood_is_refused(void **state)
 {
 	BENCH(state);
 	static const char *const bad[] = {
-		"nosuch=1", "state=NOSUCH", "createTime>yesterday", "jobId=", "createTime=~x", "jobId=~\"(\"", "log_id(x)", "state=FAILED log_id(x)",
-		"trainingInputs.x=1", "jobId.x=1", "(state=FAILED",
+		"nosuch=1",  "state=NOSUCH",           "createTime>yesterday",
+		"jobId=",    "createTime=~x",          "jobId=~\"(\"",
+		"log_id(x)", "state=FAILED log_id(x)", "trainingInputs.x=1",
+		"jobId.x=1", "(state=FAILED",
 	};
 	struct job_list list = { 0 };
 

@@ -6,8 +6,12 @@
 static void a_job_is_stored_and_found(void **state)
 {
 	BENCH(state);
-	struct job job = { .project = LITERAL("demo"), .job_id = LITERAL("a"), .labels = LITERAL("{\"k\":\"v\"}"),
-			   .input = LITERAL("{\"x\":1}"), .output = LITERAL("{}"), .plan = LITERAL("{\"p\":2}") };
+	struct job job = { .project = LITERAL("demo"),
+			   .job_id = LITERAL("a"),
+			   .labels = LITERAL("{\"k\":\"v\"}"),
+			   .input = LITERAL("{\"x\":1}"),
+			   .output = LITERAL("{}"),
+			   .plan = LITERAL("{\"p\":2}") };
 	struct job *stored = NULL, *found = NULL;
 	char etag[16], again[16];
 
@@ -80,12 +84,14 @@ static void each_edge_is_legal_or_refused(void **state)
 			char name[16];
 			struct job_change change = { .from = (enum job_state)from, .to = (enum job_state)to };
 			struct job *job = NULL;
-			bool legal = from == to || job_state_may_follow((enum job_state)from, (enum job_state)to);
+			bool legal =
+				from == to || job_state_may_follow((enum job_state)from, (enum job_state)to);
 
 			snprintf(name, sizeof(name), "j%d", number++);
 			change.job = job_add(bench, name);
 			job_take_to(bench, change.job, (enum job_state)from);
-			assert_int_equal(job_apply(bench->store, &change, 1, NULL), legal ? STATUS_OK : STATUS_INTERNAL);
+			assert_int_equal(job_apply(bench->store, &change, 1, NULL),
+					 legal ? STATUS_OK : STATUS_INTERNAL);
 			assert_int_equal(change.applied, legal);
 			assert_int_equal(job_get_by_id(bench->store, change.job, &job, NULL), STATUS_OK);
 			assert_int_equal(job->state, legal ? to : from);
@@ -98,7 +104,9 @@ static void a_late_step_is_not_applied(void **state)
 {
 	BENCH(state);
 	struct service_line line = { SEVERITY_INFO, "late" };
-	struct job_change change = { .from = JOB_RUNNING, .to = JOB_SUCCEEDED, .lines = &line, .line_count = 1 };
+	struct job_change change = {
+		.from = JOB_RUNNING, .to = JOB_SUCCEEDED, .lines = &line, .line_count = 1
+	};
 	struct job *job = NULL;
 
 	change.job = job_add(bench, "a");
@@ -117,7 +125,8 @@ static void a_late_step_is_not_applied(void **state)
 static void one_illegal_step_refuses_the_whole_call(void **state)
 {
 	BENCH(state);
-	struct job_change changes[2] = { { .from = JOB_QUEUED, .to = JOB_PREPARING }, { .from = JOB_QUEUED, .to = JOB_RUNNING } };
+	struct job_change changes[2] = { { .from = JOB_QUEUED, .to = JOB_PREPARING },
+					 { .from = JOB_QUEUED, .to = JOB_RUNNING } };
 	struct job *job = NULL;
 
 	changes[0].job = job_add(bench, "a");
@@ -133,9 +142,14 @@ static void a_verdict_is_decided_once_and_cleared_by_a_retry(void **state)
 {
 	BENCH(state);
 	int64_t id = job_add(bench, "a");
-	struct job_change first = { .job = id, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
-				    .verdict = JOB_FAILED, .verdict_message = "one" };
-	struct job_change second = first, retry = { .job = id, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true };
+	struct job_change first = { .job = id,
+				    .from = JOB_RUNNING,
+				    .to = JOB_RUNNING,
+				    .decides = true,
+				    .verdict = JOB_FAILED,
+				    .verdict_message = "one" };
+	struct job_change second = first,
+			  retry = { .job = id, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true };
 	struct job_change torn = { .job = id, .from = JOB_RUNNING, .to = JOB_RUNNING, .tears_down = true };
 	struct job *job = NULL;
 
@@ -170,14 +184,19 @@ static void labels_change_while_the_etag_is_right(void **state)
 	job_add(bench, "a");
 	job_get(bench->store, "demo", "a", &before, NULL);
 	job_etag(before, etag);
-	assert_int_equal(job_set_labels(bench->store, "demo", "a", "{\"x\":\"y\"}", etag, &after, &bench->err), STATUS_OK);
+	assert_int_equal(
+		job_set_labels(bench->store, "demo", "a", "{\"x\":\"y\"}", etag, &after, &bench->err),
+		STATUS_OK);
 	assert_string_equal(after->labels, "{\"x\":\"y\"}");
 	job_etag(after, newer);
 	assert_string_not_equal(etag, newer);
-	assert_int_equal(job_set_labels(bench->store, "demo", "a", NULL, etag, &none, &bench->err), STATUS_ABORTED);
-	assert_int_equal(job_set_labels(bench->store, "demo", "b", NULL, NULL, &none, &bench->err), STATUS_NOT_FOUND);
+	assert_int_equal(job_set_labels(bench->store, "demo", "a", NULL, etag, &none, &bench->err),
+			 STATUS_ABORTED);
+	assert_int_equal(job_set_labels(bench->store, "demo", "b", NULL, NULL, &none, &bench->err),
+			 STATUS_NOT_FOUND);
 	assert_null(none);
-	assert_int_equal(job_set_labels(bench->store, "demo", "a", NULL, NULL, &none, &bench->err), STATUS_OK);
+	assert_int_equal(job_set_labels(bench->store, "demo", "a", NULL, NULL, &none, &bench->err),
+			 STATUS_OK);
 	assert_null(none->labels);
 	job_free(before);
 	job_free(after);
@@ -219,7 +238,8 @@ static void *jobs_insert(void *arg)
 		struct job *found = NULL;
 
 		snprintf(name, sizeof(name), "t%u_%u", thread, i);
-		if (job_insert(bench->store, &job, &line, 1, NULL, NULL) || job_get(bench->store, "demo", name, &found, NULL))
+		if (job_insert(bench->store, &job, &line, 1, NULL, NULL) ||
+		    job_get(bench->store, "demo", name, &found, NULL))
 			return LITERAL("failed");
 		job_free(found);
 		/* Every other name a second time: one bad change must not take its neighbours along. */
@@ -270,7 +290,8 @@ static void pages_stay_right_while_jobs_are_added(void **state)
 	for (int page = 0; page == 0 || token; page++) {
 		struct job_list list AUTO_JOB_LIST = { 0 };
 
-		assert_int_equal(job_list_page(bench->store, "demo", NULL, 10, token, &list, &bench->err), STATUS_OK);
+		assert_int_equal(job_list_page(bench->store, "demo", NULL, 10, token, &list, &bench->err),
+				 STATUS_OK);
 		for (size_t i = 0; i < list.count; i++, seen++) {
 			snprintf(name, sizeof(name), "old_%02u", 24 - seen);
 			assert_string_equal(list.jobs[i].job_id, name);
@@ -296,11 +317,13 @@ static void a_token_is_bound_to_its_list(void **state)
 	assert_int_equal(job_list_page(bench->store, "demo", "", 1, list.next_page_token, &none, &bench->err),
 			 STATUS_INVALID_ARGUMENT);
 	assert_string_equal(bench->err.violations[0].field, "page_token");
-	assert_int_equal(job_list_page(bench->store, "other", "state=QUEUED", 1, list.next_page_token, &none, NULL),
-			 STATUS_INVALID_ARGUMENT);
+	assert_int_equal(
+		job_list_page(bench->store, "other", "state=QUEUED", 1, list.next_page_token, &none, NULL),
+		STATUS_INVALID_ARGUMENT);
 	bench_reopen(bench); /* the key stays with the directory */
-	assert_int_equal(job_list_page(bench->store, "demo", "state=QUEUED", 1, list.next_page_token, &none, NULL),
-			 STATUS_OK);
+	assert_int_equal(
+		job_list_page(bench->store, "demo", "state=QUEUED", 1, list.next_page_token, &none, NULL),
+		STATUS_OK);
 	assert_string_equal(none.jobs[0].job_id, "a");
 	assert_null(none.next_page_token);
 	job_list_deinit(&none);
@@ -309,7 +332,11 @@ static void a_token_is_bound_to_its_list(void **state)
 static void the_queue_goes_by_priority_then_age(void **state)
 {
 	BENCH(state);
-	static const struct { const char *name; int priority; int64_t place; } jobs[] = {
+	static const struct {
+		const char *name;
+		int priority;
+		int64_t place;
+	} jobs[] = {
 		{ "a", 0, 3 }, { "b", 5, 1 }, { "c", 0, 4 }, { "d", 5, 2 }, { "e", -1, 5 },
 	};
 	struct job_list list AUTO_JOB_LIST = { 0 };

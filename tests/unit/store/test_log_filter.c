@@ -5,16 +5,24 @@
 
 static struct log_source *other_source(void)
 {
-	return log_source_new(&(struct log_source_spec){
-		.project = "demo", .log_name = "my%2Flog", .resource_type = "global",
-		.resource_labels = "{\"project_id\":\"demo\"}", .labels = "{\"ml.googleapis.com/trial_id\":\"7\",\"k\":\"V\"}" });
+	return log_source_new(
+		&(struct log_source_spec){ .project = "demo",
+					   .log_name = "my%2Flog",
+					   .resource_type = "global",
+					   .resource_labels = "{\"project_id\":\"demo\"}",
+					   .labels = "{\"ml.googleapis.com/trial_id\":\"7\",\"k\":\"V\"}" });
 }
 
-static void json_add(struct bench *bench, struct log_source *source, int64_t time_ns, int severity, const char *payload,
-		     const char *insert_id, const char *extra)
+static void json_add(struct bench *bench, struct log_source *source, int64_t time_ns, int severity,
+		     const char *payload, const char *insert_id, const char *extra)
 {
-	struct log_record record = { .source = source, .time_ns = time_ns, .severity = severity, .kind = LOG_JSON,
-				     .payload = payload, .payload_length = strlen(payload), .insert_id = insert_id,
+	struct log_record record = { .source = source,
+				     .time_ns = time_ns,
+				     .severity = severity,
+				     .kind = LOG_JSON,
+				     .payload = payload,
+				     .payload_length = strlen(payload),
+				     .insert_id = insert_id,
 				     .extra = extra };
 
 	assert_true(log_offer(bench->store, &record));
@@ -32,9 +40,10 @@ static void entries_make(struct bench *bench)
 	line_add(bench, master, START_NS, SEVERITY_INFO, "a line 1");
 	line_add(bench, worker, START_NS + SECOND, SEVERITY_WARNING, "b Line 2");
 	line_add(bench, stream, START_NS + 2 * SECOND, SEVERITY_ERROR, "c line 3");
-	json_add(bench, master, START_NS + 3 * SECOND, SEVERITY_ERROR,
-		 "{\"message\":\"d say \\\"hi\\\"\",\"step\":12,\"ok\":true,\"loss\":0.5,\"in\":{\"x y\":\"z\"}}", NULL,
-		 "{\"trace\":\"t1\",\"labels\":{\"own\":\"yes\"},\"httpRequest\":{\"status\":200}}");
+	json_add(
+		bench, master, START_NS + 3 * SECOND, SEVERITY_ERROR,
+		"{\"message\":\"d say \\\"hi\\\"\",\"step\":12,\"ok\":true,\"loss\":0.5,\"in\":{\"x y\":\"z\"}}",
+		NULL, "{\"trace\":\"t1\",\"labels\":{\"own\":\"yes\"},\"httpRequest\":{\"status\":200}}");
 	json_add(bench, other, START_NS + 4 * SECOND, SEVERITY_DEFAULT, "{\"e\":null}", "tie-1", NULL);
 	line_add(bench, other, START_NS + 5 * SECOND, SEVERITY_CRITICAL, "f done");
 	log_source_unref(master);
@@ -44,14 +53,18 @@ static void entries_make(struct bench *bench)
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 }
 
-static const struct { const char *filter, *letters; } filters[] = {
+static const struct {
+	const char *filter, *letters;
+} filters[] = {
 	{ "", "abcdef" },
 	{ "resource.type=\"ml_job\"", "abcd" },
 	{ "resource.type=ML_JOB", "abcd" },
 	{ "resource.type!=ml_job", "ef" },
-	{ "(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\") AND resource.labels.job_id=\"my_job\"", "abd" },
+	{ "(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\") AND resource.labels.job_id=\"my_job\"",
+	  "abd" },
 	{ "resource.labels.job_id=\"my_job\" AND (resource.labels.task_name=\"worker-replica-1\" OR"
-	  " labels.task_name=\"worker-replica-1\")", "b" },
+	  " labels.task_name=\"worker-replica-1\")",
+	  "b" },
 	{ "resource.labels.job_id=\"MY_JOB\"", "abd" },
 	{ "resource.labels.job_id=\"nobody\"", "" },
 	{ "resource.labels.job_id=(\"my_job\" OR \"stream_job\")", "abcd" },
@@ -76,8 +89,10 @@ static const struct { const char *filter, *letters; } filters[] = {
 	{ "timestamp>=\"2026-11-20\" AND timestamp<=\"2026-11-20T00:00:01.000000000Z\"", "ab" },
 	{ "timestamp=\"2026-11-20T00:00:04.000000000Z\"", "e" },
 	{ "timestamp!=\"2026-11-20T00:00:04.000000000Z\"", "abcdf" },
-	{ "(timestamp=\"2026-11-20T00:00:04Z\" AND insertId>\"tie-0\") OR timestamp>\"2026-11-20T00:00:04Z\"", "ef" },
-	{ "(timestamp=\"2026-11-20T00:00:04Z\" AND insertId>\"tie-1\") OR timestamp>\"2026-11-20T00:00:04Z\"", "f" },
+	{ "(timestamp=\"2026-11-20T00:00:04Z\" AND insertId>\"tie-0\") OR timestamp>\"2026-11-20T00:00:04Z\"",
+	  "ef" },
+	{ "(timestamp=\"2026-11-20T00:00:04Z\" AND insertId>\"tie-1\") OR timestamp>\"2026-11-20T00:00:04Z\"",
+	  "f" },
 	{ "insertId=\"tie-1\"", "e" },
 	{ "insertId=\"0000000000000002\"", "b" },
 	{ "insertId>\"0000000000000002\" insertId<\"0000000000000004\"", "c" },
@@ -115,7 +130,8 @@ static const struct { const char *filter, *letters; } filters[] = {
 	{ "stream_job OR done", "cf" },
 	{ "resource.labels.job_id=\"my_job\" AND severity>=ERROR", "d" },
 	{ "resource.labels.job_id=\"my_job\" timestamp>=\"2026-01-01T00:00:00Z\"", "abd" },
-	{ "timestamp>=\"2026-11-19T21:41:24.028499Z\" AND logName=\"projects/demo/logs/master-replica-0\" AND \"line\"", "ac" },
+	{ "timestamp>=\"2026-11-19T21:41:24.028499Z\" AND logName=\"projects/demo/logs/master-replica-0\" AND \"line\"",
+	  "ac" },
 	{ "jsonPayload.\"a\\\"b\"=1", "" },
 };
 
@@ -151,7 +167,8 @@ static void filters_find_their_entries(void **state)
 }
 
 /* The upper bound of a stream's filter, so many seconds before now. */
-static void margin_ask(struct bench *bench, const char *before, double seconds, bool descending, const char *expected)
+static void margin_ask(struct bench *bench, const char *before, double seconds, bool descending,
+		       const char *expected)
 {
 	struct text filter AUTO_TEXT = { 0 };
 	struct gathering gathering = { .count = 0 };
@@ -168,8 +185,9 @@ static void margin_ask(struct bench *bench, const char *before, double seconds, 
 static void a_stream_is_answered_up_to_the_present(void **state)
 {
 	BENCH(state);
-	const char *stream = "(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\") AND"
-			     " resource.labels.job_id=\"my_job\" AND timestamp>=\"1970-01-01T01:00:00.000000000Z\"";
+	const char *stream =
+		"(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\") AND"
+		" resource.labels.job_id=\"my_job\" AND timestamp>=\"1970-01-01T01:00:00.000000000Z\"";
 	const char *later = "resource.labels.job_id=\"my_job\" AND ((timestamp=\"2026-11-20T00:00:00Z\" AND"
 			    " insertId>\"zz\") OR timestamp>\"2026-11-20T00:00:00Z\")";
 	struct log_source *source = task_source(job_add(bench, "my_job"), "my_job", "master-replica-0");
@@ -186,22 +204,30 @@ static void a_stream_is_answered_up_to_the_present(void **state)
 	margin_ask(bench, stream, 5, true, "old");     /* no stream */
 	margin_ask(bench, "resource.labels.job_id=\"my_job\"", 5, false, "old");
 	margin_ask(bench, "timestamp>=\"1970-01-01T01:00:00Z\"", 5, false, "old");
-	margin_ask(bench, "(severity=DEBUG OR severity=INFO) AND timestamp>=\"1970-01-01T01:00:00Z\"", 5, false, "old");
+	margin_ask(bench, "(severity=DEBUG OR severity=INFO) AND timestamp>=\"1970-01-01T01:00:00Z\"", 5,
+		   false, "old");
 }
 
 static void what_cannot_be_understood_is_refused(void **state)
 {
 	BENCH(state);
 	static const char *const bad[] = {
-		"resource.type= = ((", "timestamp>=\"2026-11-19T22:41:25.196044Z\" AND resource.type= = ((", "nosuch=1",
-		"severity=LOUD", "timestamp>now", "textPayload=~\"[\"", "resource.labels.job_id=", "nofunction(\"x\")",
+		"resource.type= = ((",
+		"timestamp>=\"2026-11-19T22:41:25.196044Z\" AND resource.type= = ((",
+		"nosuch=1",
+		"severity=LOUD",
+		"timestamp>now",
+		"textPayload=~\"[\"",
+		"resource.labels.job_id=",
+		"nofunction(\"x\")",
 		"resource.labels.job_id=\"nobody\" AND nosuch=1",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		struct gathering gathering = { .count = 0 };
 
-		assert_int_equal(logs_ask(bench, bad[i], false, 10, NULL, &gathering), STATUS_INVALID_ARGUMENT);
+		assert_int_equal(logs_ask(bench, bad[i], false, 10, NULL, &gathering),
+				 STATUS_INVALID_ARGUMENT);
 		assert_non_null(strstr(bench->err.text, "Unparseable filter: "));
 		text_deinit(&gathering.text);
 	}

@@ -45,7 +45,10 @@ static void an_insert_id_from_outside_never_hides_an_entry(void **state)
 
 	for (size_t i = 0; i < COUNT_OF(ids); i++) {
 		char payload[2] = { (char)('1' + i), '\0' };
-		struct log_record record = { .source = source, .time_ns = START_NS, .payload = payload, .payload_length = 1,
+		struct log_record record = { .source = source,
+					     .time_ns = START_NS,
+					     .payload = payload,
+					     .payload_length = 1,
 					     .insert_id = ids[i] };
 
 		assert_true(log_offer(bench->store, &record));
@@ -65,13 +68,21 @@ static void what_clients_write_keeps_its_time(void **state)
 	BENCH(state);
 	struct log_source *source = log_source_new(&(struct log_source_spec){
 		.project = "demo", .log_name = "l", .resource_type = "global", .resource_labels = "{}" });
-	static const struct { const char *id; int64_t second; const char *payload; } entries[] = {
-		{ "tie-2", 5, "c" }, { "tie-1", 5, "b" }, { "x", 1, "a" }, { "tie-1", 5, "b" }, { NULL, 9, "d" },
+	static const struct {
+		const char *id;
+		int64_t second;
+		const char *payload;
+	} entries[] = {
+		{ "tie-2", 5, "c" }, { "tie-1", 5, "b" }, { "x", 1, "a" },
+		{ "tie-1", 5, "b" }, { NULL, 9, "d" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(entries); i++) {
-		struct log_record record = { .source = source, .time_ns = START_NS + entries[i].second * SECOND,
-					     .payload = entries[i].payload, .payload_length = 1, .insert_id = entries[i].id };
+		struct log_record record = { .source = source,
+					     .time_ns = START_NS + entries[i].second * SECOND,
+					     .payload = entries[i].payload,
+					     .payload_length = 1,
+					     .insert_id = entries[i].id };
 
 		assert_true(log_offer(bench->store, &record));
 	}
@@ -88,8 +99,8 @@ static void every_page_size_gives_the_same_entries(void **state)
 		task_source(job_add(bench, "b"), "b", "master-replica-0"),
 		task_source(0, "a", "client"), /* written by a client about job a */
 	};
-	static const char *const filters[] = { "", "resource.labels.job_id=\"a\"", "resource.labels.job_id=\"b\"",
-					       "severity>=INFO" };
+	static const char *const filters[] = { "", "resource.labels.job_id=\"a\"",
+					       "resource.labels.job_id=\"b\"", "severity>=INFO" };
 
 	for (int i = 0; i < 60; i++) {
 		char payload[16];
@@ -109,7 +120,8 @@ static void every_page_size_gives_the_same_entries(void **state)
 			do {
 				struct gathering page = { .count = 0 };
 
-				assert_int_equal(logs_ask(bench, filters[f / 2], f % 2, size, token, &page), STATUS_OK);
+				assert_int_equal(logs_ask(bench, filters[f / 2], f % 2, size, token, &page),
+						 STATUS_OK);
 				assert_int_not_equal(page.count, 0);
 				text_printf(&joined, "%s%s", joined.length ? "|" : "", page.text.data);
 				text_deinit(&page.text);
@@ -141,7 +153,8 @@ static void pages_stay_right_while_logs_come_in(void **state)
 		struct gathering page = { .count = 0 };
 
 		log_flush(bench->store, NULL);
-		assert_int_equal(logs_ask(bench, "resource.labels.job_id=a", false, 6, token, &page), STATUS_OK);
+		assert_int_equal(logs_ask(bench, "resource.labels.job_id=a", false, 6, token, &page),
+				 STATUS_OK);
 		for (char *at = page.text.data; at && *at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
 			assert_int_equal(strtoul(at, NULL, 10), next++);
 		free(token);
@@ -172,7 +185,8 @@ static void a_token_is_bound_to_its_query(void **state)
 	assert_int_equal(logs_ask(bench, "x", false, 1, NULL, &page), STATUS_OK);
 	token = page.next;
 	assert_non_null(token);
-	assert_int_equal(logs_ask(bench, "x", false, 1000, token, &other), STATUS_OK); /* gcloud changes the size */
+	assert_int_equal(logs_ask(bench, "x", false, 1000, token, &other),
+			 STATUS_OK); /* gcloud changes the size */
 	assert_int_equal(other.count, 2);
 	assert_int_equal(logs_ask(bench, "y", false, 1, token, &other), STATUS_INVALID_ARGUMENT);
 	assert_int_equal(logs_ask(bench, "x", true, 1, token, &other), STATUS_INVALID_ARGUMENT);
@@ -190,9 +204,16 @@ static void positions_are_stored_with_their_lines(void **state)
 	int64_t out = -1, errors = -1;
 
 	for (int i = 1; i <= 500; i++) { /* more streams than the batch remembers at a time */
-		struct log_record record = { .source = source, .time_ns = START_NS, .payload = "x", .payload_length = 1,
-					     .position = { .job = 1, .attempt = 1, .role = 1, .index = (unsigned)i % 300,
-							   .stream = 1 + i % 2, .time_ns = i } };
+		struct log_record record = { .source = source,
+					     .time_ns = START_NS,
+					     .payload = "x",
+					     .payload_length = 1,
+					     .position = { .job = 1,
+							   .attempt = 1,
+							   .role = 1,
+							   .index = (unsigned)i % 300,
+							   .stream = 1 + i % 2,
+							   .time_ns = i } };
 
 		assert_true(log_offer(bench->store, &record));
 	}
@@ -209,14 +230,18 @@ static void the_tail_of_stderr_is_the_replicas_own(void **state)
 {
 	BENCH(state);
 	int64_t job = job_add(bench, "a");
-	struct log_source *sources[2] = { task_source(job, "a", "master-replica-0"), task_source(job, "a", "worker-replica-0") };
+	struct log_source *sources[2] = { task_source(job, "a", "master-replica-0"),
+					  task_source(job, "a", "worker-replica-0") };
 	AUTO(string) char *tail = NULL;
 	AUTO(string) char *none = NULL;
 
 	for (int i = 0; i < 12; i++) {
 		char payload[32];
-		struct log_record record = { .source = sources[i % 3 == 2], .time_ns = START_NS + i, .payload = payload,
-					     .position = { .job = job, .attempt = 1, .stream = 1 + (i % 2) } };
+		struct log_record record = { .source = sources[i % 3 == 2],
+					     .time_ns = START_NS + i,
+					     .payload = payload,
+					     .position = {
+						     .job = job, .attempt = 1, .stream = 1 + (i % 2) } };
 
 		record.kind = i == 9 ? LOG_JSON : LOG_TEXT;
 		snprintf(payload, sizeof(payload), i == 9 ? "{\"message\":\"m%d\",\"a\":1}" : "%d", i);
@@ -278,7 +303,9 @@ static void a_full_queue_refuses_and_calls_back(void **state)
 	struct log_source *source = task_source(job_add(bench, "a"), "a", "master-replica-0");
 	const size_t size = 1 << 20;
 	char *payload = malloc(size);
-	struct log_record record = { .source = source, .time_ns = START_NS, .payload = payload, .payload_length = size };
+	struct log_record record = {
+		.source = source, .time_ns = START_NS, .payload = payload, .payload_length = size
+	};
 	unsigned offered = 0;
 
 	memset(payload, 'x', size);
@@ -301,7 +328,9 @@ static void a_barrier_calls_when_all_can_be_read(void **state)
 	BENCH(state);
 	struct room room = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
 	struct service_line line = { SEVERITY_INFO, "said by the service" };
-	struct job_change change = { .from = JOB_QUEUED, .to = JOB_PREPARING, .lines = &line, .line_count = 1 };
+	struct job_change change = {
+		.from = JOB_QUEUED, .to = JOB_PREPARING, .lines = &line, .line_count = 1
+	};
 
 	change.job = job_add(bench, "a");
 	assert_int_equal(job_apply(bench->store, &change, 1, NULL), STATUS_OK);
@@ -310,13 +339,15 @@ static void a_barrier_calls_when_all_can_be_read(void **state)
 	while (room.count == 0)
 		pthread_cond_wait(&room.changed, &room.lock);
 	pthread_mutex_unlock(&room.lock);
-	assert_logs(bench, "log_id(\"ml.googleapis.com/a\") resource.labels.task_name=service", "said by the service");
+	assert_logs(bench, "log_id(\"ml.googleapis.com/a\") resource.labels.task_name=service",
+		    "said by the service");
 }
 
 static void a_record_that_is_itself_at_fault_takes_no_other_with_it(void **state)
 {
 	BENCH(state);
-	struct log_source *good = task_source(7, "j", "master-replica-0"), *bad = task_source(8, "no \"JSON", "t");
+	struct log_source *good = task_source(7, "j", "master-replica-0"),
+			  *bad = task_source(8, "no \"JSON", "t");
 
 	line_add(bench, good, START_NS, SEVERITY_INFO, "before");
 	line_add(bench, bad, START_NS, SEVERITY_INFO, "lost");

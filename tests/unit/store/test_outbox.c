@@ -80,11 +80,15 @@ static void lines_arrive_once_after_a_kill_at_any_step(void **state)
 			struct job named = job_named("a");
 			struct job *stored = NULL;
 
-			assert_int_equal(job_insert(bench->store, &named, lines, 2, &stored, NULL), STATUS_OK);
+			assert_int_equal(job_insert(bench->store, &named, lines, 2, &stored, NULL),
+					 STATUS_OK);
 			job = stored->id;
 			job_free(stored);
 		} else {
-			struct job_change change = { .job = job, .from = JOB_QUEUED, .to = JOB_QUEUED, .lines = lines,
+			struct job_change change = { .job = job,
+						     .from = JOB_QUEUED,
+						     .to = JOB_QUEUED,
+						     .lines = lines,
 						     .line_count = 2 };
 
 			assert_int_equal(job_apply(bench->store, &change, 1, NULL), STATUS_OK);

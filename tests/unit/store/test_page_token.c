@@ -6,7 +6,8 @@
 #include "tests/unit/testing.h"
 
 static const struct page_key key = { "a key" }, other_key = { "another" };
-static const struct page_mark mark = { .numbers = { 1, -2, INT64_MAX, INT64_MIN }, .name = "master-replica-0" };
+static const struct page_mark mark = { .numbers = { 1, -2, INT64_MAX, INT64_MIN },
+				       .name = "master-replica-0" };
 
 static void a_token_gives_back_its_mark(void **state)
 {
@@ -16,7 +17,8 @@ static void a_token_gives_back_its_mark(void **state)
 
 	assert_int_equal(page_token_read(&key, "query", 5, token, &read, NULL), STATUS_OK);
 	assert_memory_equal(&read, &mark, sizeof(mark));
-	assert_int_equal(strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), strlen(token));
+	assert_int_equal(strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
+			 strlen(token));
 	free(token);
 }
 
@@ -29,7 +31,8 @@ static void another_query_or_key_is_refused(void **state)
 
 	assert_int_equal(page_token_read(&key, "Query", 5, token, &read, &err), STATUS_INVALID_ARGUMENT);
 	assert_string_equal(err.violations[0].field, "page_token");
-	assert_int_equal(page_token_read(&other_key, "query", 5, token, &read, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(page_token_read(&other_key, "query", 5, token, &read, NULL),
+			 STATUS_INVALID_ARGUMENT);
 	free(token);
 }
 
@@ -44,14 +47,16 @@ static void a_changed_token_is_refused(void **state)
 		char kept = token[i];
 
 		token[i] = kept == 'A' ? 'B' : 'A';
-		assert_int_equal(page_token_read(&key, "query", 5, token, &read, NULL), STATUS_INVALID_ARGUMENT);
+		assert_int_equal(page_token_read(&key, "query", 5, token, &read, NULL),
+				 STATUS_INVALID_ARGUMENT);
 		token[i] = kept;
 	}
 	for (size_t i = 0; i < length; i++) {
 		char kept = token[i];
 
 		token[i] = '\0';
-		assert_int_equal(page_token_read(&key, "query", 5, token, &read, NULL), STATUS_INVALID_ARGUMENT);
+		assert_int_equal(page_token_read(&key, "query", 5, token, &read, NULL),
+				 STATUS_INVALID_ARGUMENT);
 		token[i] = kept;
 	}
 	free(token);
@@ -65,7 +70,8 @@ static void garbage_is_refused(void **state)
 	char *large = malloc(100001);
 
 	for (size_t i = 0; i < COUNT_OF(garbage); i++)
-		assert_int_equal(page_token_read(&key, "query", 5, garbage[i], &read, NULL), STATUS_INVALID_ARGUMENT);
+		assert_int_equal(page_token_read(&key, "query", 5, garbage[i], &read, NULL),
+				 STATUS_INVALID_ARGUMENT);
 	memset(large, 'A', 100000);
 	large[100000] = '\0';
 	assert_int_equal(page_token_read(&key, "query", 5, large, &read, NULL), STATUS_INVALID_ARGUMENT);

@@ -34,7 +34,8 @@ static void a_second_store_on_the_directory_is_refused(void **state)
 	struct store *second = NULL;
 	char pid[32];
 
-	assert_int_equal(store_open(bench->dir, &bench->clock, &second, &bench->err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(store_open(bench->dir, &bench->clock, &second, &bench->err),
+			 STATUS_FAILED_PRECONDITION);
 	snprintf(pid, sizeof(pid), "in use by process %d", (int)getpid());
 	assert_non_null(strstr(bench->err.text, pid));
 	assert_null(second);
@@ -61,7 +62,8 @@ static void a_directory_that_cannot_be_made_is_told(void **state)
 	struct store *store = NULL;
 	struct error err AUTO_ERROR = { 0 };
 
-	assert_int_equal(store_open("/proc/nothing/here", &system_clock, &store, &err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(store_open("/proc/nothing/here", &system_clock, &store, &err),
+			 STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, "/proc/nothing/here"));
 }
 
@@ -84,10 +86,12 @@ static void files_of_others_are_refused(void **state)
 	store_close(bench->store);
 	bench->store = NULL;
 	sql_run(bench, "state.db", "PRAGMA user_version = 99");
-	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err),
+			 STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, "newer"));
 	sql_run(bench, "state.db", "PRAGMA user_version = 1; PRAGMA application_id = 7");
-	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err),
+			 STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, "no database of trainyard"));
 }
 
@@ -161,7 +165,10 @@ static void each_statement_uses_its_index(void **state)
 {
 	BENCH(state);
 	static const char *const files[CONNECTION_ROLE_COUNT] = {
-		[STATE_WRITER] = "state.db", [STATE_READER] = "state.db", [LOGS_WRITER] = "logs.db", [LOGS_READER] = "logs.db",
+		[STATE_WRITER] = "state.db",
+		[STATE_READER] = "state.db",
+		[LOGS_WRITER] = "logs.db",
+		[LOGS_READER] = "logs.db",
 	};
 
 	for (int role = 0; role < CONNECTION_ROLE_COUNT; role++) {
@@ -169,7 +176,8 @@ static void each_statement_uses_its_index(void **state)
 		AUTO(connection) struct connection *connection = NULL;
 
 		snprintf(path, sizeof(path), "%s/%s", bench->dir, files[role]);
-		assert_int_equal(connection_open(path, (enum connection_role)role, &connection, &bench->err), STATUS_OK);
+		assert_int_equal(connection_open(path, (enum connection_role)role, &connection, &bench->err),
+				 STATUS_OK);
 		for (int id = 0; id < STATEMENT_COUNT; id++) {
 			struct text plan AUTO_TEXT = { 0 };
 			const char *scan;
@@ -201,10 +209,13 @@ static void each_statement_belongs_to_a_file(void **state)
 static void pages_of_jobs_use_the_indexes(void **state)
 {
 	BENCH(state);
-	static const struct { const char *where, *index; } pages[] = {
+	static const struct {
+		const char *where, *index;
+	} pages[] = {
 		{ "", "job_newest (project=?)" },
 		{ " AND (created_us, id) < (:a, :b)", "job_newest (project=? AND created_us<?)" },
-		{ " AND created_us <= :a AND created_us >= :b", "job_newest (project=? AND created_us>? AND created_us<?)" },
+		{ " AND created_us <= :a AND created_us >= :b",
+		  "job_newest (project=? AND created_us>? AND created_us<?)" },
 		{ " AND ((state = :f0))", "job_by_state (project=? AND state=?)" },
 		{ " AND (created_us, id) < (:a, :b) AND ((state = :f0))",
 		  "job_by_state (project=? AND state=? AND created_us<?)" },
@@ -220,8 +231,10 @@ static void pages_of_jobs_use_the_indexes(void **state)
 		struct text sql AUTO_TEXT = { 0 };
 		struct text plan AUTO_TEXT = { 0 };
 
-		text_printf(&sql, "SELECT id, created_us FROM job WHERE project = :project%s"
-			    " ORDER BY created_us DESC, id DESC LIMIT :count", pages[i].where);
+		text_printf(&sql,
+			    "SELECT id, created_us FROM job WHERE project = :project%s"
+			    " ORDER BY created_us DESC, id DESC LIMIT :count",
+			    pages[i].where);
 		plan_read(connection->db, sql.data, &plan);
 		if (!strstr(plan.data, pages[i].index))
 			fail_msg("%s: %s", sql.data, plan.data);

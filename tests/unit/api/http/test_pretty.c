@@ -51,7 +51,7 @@ TEST(white_space_between_tokens_is_dropped)
 
 TEST(what_is_no_json_does_no_harm)
 {
-	static const char *const cases[] = { "",  "}",	"]]]", "\"",   "\"\\", "{",
+	static const char *const cases[] = { "",  "}",  "]]]", "\"",   "\"\\", "{",
 					     "[", "{ ", ",:",  "\xff", "tru",  "{\"a" };
 
 	(void)state_;

@@ -54,9 +54,9 @@ TEST(a_path_is_split_at_raw_slashes_and_colons_and_decoded_after_that)
 TEST(a_doubtful_target_is_refused)
 {
 	static const char *const cases[] = {
-		"",	     "a",      "*",	  "?a=b",	 "/%",		 "/%4",
-		"/%zz",	     "/a%00b", "/%ff",	  "/%c0%80",	 "/%ed%a0%80",	 "/\xff",
-		"/a b",	     "/a\tb",  "/a\x7f",  "/a#b",	 "/a/../b",	 "/./b",
+		"",          "a",      "*",       "?a=b",        "/%",           "/%4",
+		"/%zz",      "/a%00b", "/%ff",    "/%c0%80",     "/%ed%a0%80",   "/\xff",
+		"/a b",      "/a\tb",  "/a\x7f",  "/a#b",        "/a/../b",      "/./b",
 		"/a/%2e%2E", "/a:%zz", "/a%zz:b", "http://host", "ftp://host/x", "/a?b c",
 		"/a?b#c",
 	};
@@ -208,7 +208,7 @@ TEST(only_gzip_is_a_body_coding)
 		const char *value;
 		enum refusal expected;
 	} cases[] = {
-		{ "gzip", REFUSAL_BY_STATUS },	      { "GZip", REFUSAL_BY_STATUS },
+		{ "gzip", REFUSAL_BY_STATUS },        { "GZip", REFUSAL_BY_STATUS },
 		{ "identity", REFUSAL_BY_STATUS },    { "br", REFUSAL_MEDIA_TYPE },
 		{ "gzip, gzip", REFUSAL_MEDIA_TYPE },
 	};

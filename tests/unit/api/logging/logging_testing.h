@@ -21,7 +21,8 @@ static __attribute__((unused)) char *quotes(const char *text)
 /* Calls @handler with a body (JSON with ' for ") read by @message; gives its answer, "{}" when it left
  * none. */
 static __attribute__((unused)) enum status handler_call(struct bench *bench, call_handler handler,
-							const struct message *message, const char *body, char **ret_answer)
+							const struct message *message, const char *body,
+							char **ret_answer)
 {
 	struct logging_context context = { bench->store, &bench->clock, "demo", "123456789" };
 	AUTO(string) char *text = quotes(body);
@@ -66,7 +67,8 @@ static __attribute__((unused)) void write_entries(struct bench *bench, const cha
 }
 
 static __attribute__((unused)) void assert_refused(struct bench *bench, call_handler handler,
-						   const struct message *message, const char *body, const char *field)
+						   const struct message *message, const char *body,
+						   const char *field)
 {
 	AUTO(string) char *answer = NULL;
 

@@ -5,8 +5,12 @@ static void an_entry_is_shown_whole(void **state)
 {
 	BENCH(state);
 	struct log_source *source = task_source(job_add(bench, "my_job"), "my_job", "master-replica-0");
-	struct log_record record = { .source = source, .time_ns = START_NS + 19, .severity = SEVERITY_ERROR, .kind = LOG_JSON,
-				     .payload = "{\"message\":\"m\",\"n\":1}", .payload_length = 21,
+	struct log_record record = { .source = source,
+				     .time_ns = START_NS + 19,
+				     .severity = SEVERITY_ERROR,
+				     .kind = LOG_JSON,
+				     .payload = "{\"message\":\"m\",\"n\":1}",
+				     .payload_length = 21,
 				     .extra = "{\"trace\":\"t\",\"labels\":{\"a\":\"b\"}}" };
 	AUTO(string) char *answer = NULL;
 
@@ -15,8 +19,10 @@ static void an_entry_is_shown_whole(void **state)
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
 	assert_int_equal(handler_call(bench, entry_list, &logging_list_entries_request,
-				      "{'resourceNames':['projects/demo']}", &answer), STATUS_OK);
-	AUTO(string) char *expected = quotes(
+				      "{'resourceNames':['projects/demo']}", &answer),
+			 STATUS_OK);
+	AUTO(string)
+	char *expected = quotes(
 		"{'entries':[{'logName':'projects/demo/logs/master-replica-0','resource':{'type':'ml_job','labels':"
 		"{'project_id':'demo','job_id':'my_job','task_name':'master-replica-0'}},"
 		"'timestamp':'2026-11-20T00:00:00.000000019Z','receiveTimestamp':'2026-11-20T00:00:00.000000000Z',"
@@ -34,14 +40,18 @@ static void nothing_found_is_an_empty_object(void **state)
 {
 	BENCH(state);
 	static const char *const bodies[] = {
-		"{'resourceNames':['projects/demo']}", "{'projectIds':['demo']}", "{'resourceNames':['folders/1']}",
+		"{'resourceNames':['projects/demo']}",
+		"{'projectIds':['demo']}",
+		"{'resourceNames':['folders/1']}",
 		"{'resource_names':['organizations/1'],'filter':'severity>=ERROR','order_by':'timestamp desc','page_size':5}",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(bodies); i++) {
 		AUTO(string) char *answer = NULL;
 
-		assert_int_equal(handler_call(bench, entry_list, &logging_list_entries_request, bodies[i], &answer), STATUS_OK);
+		assert_int_equal(
+			handler_call(bench, entry_list, &logging_list_entries_request, bodies[i], &answer),
+			STATUS_OK);
 		assert_string_equal(answer, "{}");
 	}
 }
@@ -49,9 +59,14 @@ static void nothing_found_is_an_empty_object(void **state)
 static void a_project_has_several_names(void **state)
 {
 	BENCH(state);
-	static const char *const names[] = { "'resourceNames':['projects/demo']", "'resourceNames':['projects/123456789']",
-		"'resourceNames':['projects/demo/locations/global/buckets/_Default/views/_AllLogs']", "'projectIds':['demo']",
-		"'projectIds':['123456789']", "'resourceNames':['projects/other','projects/demo','folders/7']" };
+	static const char *const names[] = {
+		"'resourceNames':['projects/demo']",
+		"'resourceNames':['projects/123456789']",
+		"'resourceNames':['projects/demo/locations/global/buckets/_Default/views/_AllLogs']",
+		"'projectIds':['demo']",
+		"'projectIds':['123456789']",
+		"'resourceNames':['projects/other','projects/demo','folders/7']"
+	};
 
 	write_entries(bench, "{'logName':'projects/demo/logs/l','entries':[{'textPayload':'x'}]}");
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -71,7 +86,11 @@ static void pages_have_their_sizes(void **state)
 {
 	BENCH(state);
 	struct log_source *source = task_source(job_add(bench, "a"), "a", "master-replica-0");
-	static const struct { const char *body; size_t count; bool more; } pages[] = {
+	static const struct {
+		const char *body;
+		size_t count;
+		bool more;
+	} pages[] = {
 		{ "{'resourceNames':['projects/demo']}", 50, true },
 		{ "{'resourceNames':['projects/demo'],'pageSize':0}", 50, true },
 		{ "{'resourceNames':['projects/demo'],'pageSize':1}", 1, true },
@@ -95,8 +114,13 @@ static void pages_have_their_sizes(void **state)
 static void an_order_is_kept(void **state)
 {
 	BENCH(state);
-	static const struct { const char *order, *first; } orders[] = {
-		{ "", "a" }, { "timestamp", "a" }, { "timestamp asc", "a" }, { " timestamp  desc ", "b" },
+	static const struct {
+		const char *order, *first;
+	} orders[] = {
+		{ "", "a" },
+		{ "timestamp", "a" },
+		{ "timestamp asc", "a" },
+		{ " timestamp  desc ", "b" },
 	};
 
 	write_entries(bench, "{'logName':'projects/demo/logs/l','entries':["
@@ -105,18 +129,22 @@ static void an_order_is_kept(void **state)
 	for (size_t i = 0; i < COUNT_OF(orders); i++) {
 		char body[200];
 
-		snprintf(body, sizeof(body), "{'resourceNames':['projects/demo'],'orderBy':'%s'}", orders[i].order);
+		snprintf(body, sizeof(body), "{'resourceNames':['projects/demo'],'orderBy':'%s'}",
+			 orders[i].order);
 		AUTO(json) json_t *answer = list_ask(bench, body);
 
-		assert_string_equal(json_text_at(json_array_get(json_object_get(answer, "entries"), 0), "textPayload"),
-				    orders[i].first);
+		assert_string_equal(
+			json_text_at(json_array_get(json_object_get(answer, "entries"), 0), "textPayload"),
+			orders[i].first);
 	}
 }
 
 static void wrong_requests_are_refused(void **state)
 {
 	BENCH(state);
-	static const struct { const char *body, *field; } wrong[] = {
+	static const struct {
+		const char *body, *field;
+	} wrong[] = {
 		{ "{}", "resource_names" },
 		{ "{'resourceNames':[]}", "resource_names" },
 		{ "{'resourceNames':['demo']}", "resource_names" },
@@ -132,7 +160,8 @@ static void wrong_requests_are_refused(void **state)
 	struct text many AUTO_TEXT = { 0 };
 
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
-		assert_refused(bench, entry_list, &logging_list_entries_request, wrong[i].body, wrong[i].field);
+		assert_refused(bench, entry_list, &logging_list_entries_request, wrong[i].body,
+			       wrong[i].field);
 	text_puts(&many, "{'resourceNames':['projects/p'");
 	for (int i = 0; i < 100; i++)
 		text_puts(&many, ",'projects/p'");

@@ -23,29 +23,36 @@ static void an_entry_comes_back_as_it_was_written(void **state)
 {
 	BENCH(state);
 
-	write_entries(bench, "{'entries':[{'logName':'projects/demo/logs/my%2Flog','insertId':'i','severity':'WARNING',"
-			     "'timestamp':'2026-01-01T01:00:00.5+01:00','resource':{'type':'ml_job','labels':{'job_id':'j'}},"
-			     "'labels':{'k':'v'},'jsonPayload':{'z':1,'a':[true,null]},'trace':'t','spanId':'s','traceSampled':true,"
-			     "'httpRequest':{'status':200,'responseSize':'12'},'sourceLocation':{'line':7}}]}");
+	write_entries(
+		bench,
+		"{'entries':[{'logName':'projects/demo/logs/my%2Flog','insertId':'i','severity':'WARNING',"
+		"'timestamp':'2026-01-01T01:00:00.5+01:00','resource':{'type':'ml_job','labels':{'job_id':'j'}},"
+		"'labels':{'k':'v'},'jsonPayload':{'z':1,'a':[true,null]},'trace':'t','spanId':'s','traceSampled':true,"
+		"'httpRequest':{'status':200,'responseSize':'12'},'sourceLocation':{'line':7}}]}");
 	AUTO(json) json_t *entry = first_entry(bench, "");
 
-	assert_json(entry, "{'logName':'projects/demo/logs/my%2Flog','resource':{'type':'ml_job','labels':{'job_id':'j',"
-			   "'project_id':'demo'}},'timestamp':'2026-01-01T00:00:00.500000000Z',"
-			   "'receiveTimestamp':'2026-11-20T00:00:00.000000000Z','severity':'WARNING','insertId':'i',"
-			   "'labels':{'k':'v'},'httpRequest':{'status':200,'responseSize':'12'},'trace':'t',"
-			   "'sourceLocation':{'line':'7'},'spanId':'s','traceSampled':true,'jsonPayload':{'z':1,'a':[true,null]}}");
+	assert_json(
+		entry,
+		"{'logName':'projects/demo/logs/my%2Flog','resource':{'type':'ml_job','labels':{'job_id':'j',"
+		"'project_id':'demo'}},'timestamp':'2026-01-01T00:00:00.500000000Z',"
+		"'receiveTimestamp':'2026-11-20T00:00:00.000000000Z','severity':'WARNING','insertId':'i',"
+		"'labels':{'k':'v'},'httpRequest':{'status':200,'responseSize':'12'},'trace':'t',"
+		"'sourceLocation':{'line':'7'},'spanId':'s','traceSampled':true,'jsonPayload':{'z':1,'a':[true,null]}}");
 }
 
 static void the_request_gives_what_entries_leave_out(void **state)
 {
 	BENCH(state);
 
-	write_entries(bench, "{'logName':'projects/123456789/logs/a/b','resource':{'type':'t','labels':{'x':'y'}},"
-			     "'labels':{'k':'request','l':'m'},'entries':[{'textPayload':'p','labels':{'k':'own'}}]}");
+	write_entries(
+		bench,
+		"{'logName':'projects/123456789/logs/a/b','resource':{'type':'t','labels':{'x':'y'}},"
+		"'labels':{'k':'request','l':'m'},'entries':[{'textPayload':'p','labels':{'k':'own'}}]}");
 	AUTO(json) json_t *entry = first_entry(bench, "labels.k=own");
 
 	assert_json(json_object_get(entry, "labels"), "{'k':'own','l':'m'}");
-	assert_json(json_object_get(entry, "resource"), "{'type':'t','labels':{'x':'y','project_id':'demo'}}");
+	assert_json(json_object_get(entry, "resource"),
+		    "{'type':'t','labels':{'x':'y','project_id':'demo'}}");
 	assert_string_equal(json_text_at(entry, "logName"), "projects/demo/logs/a%2Fb");
 	assert_string_equal(json_text_at(entry, "timestamp"), "2026-11-20T00:00:00.000000000Z");
 	assert_int_equal(strlen(json_text_at(entry, "insertId")), 16);
@@ -56,12 +63,14 @@ static void ties_are_read_by_their_ids(void **state)
 {
 	BENCH(state);
 
-	write_entries(bench, "{'logName':'projects/demo/logs/l','entries':["
-			     "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-1','textPayload':'tie 1'},"
-			     "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-0','textPayload':'tie 0'}]}");
-	write_entries(bench, "{'logName':'projects/demo/logs/l','entries':["
-			     "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-2','textPayload':'tie 2'},"
-			     "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-1','textPayload':'tie 1'}]}");
+	write_entries(bench,
+		      "{'logName':'projects/demo/logs/l','entries':["
+		      "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-1','textPayload':'tie 1'},"
+		      "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-0','textPayload':'tie 0'}]}");
+	write_entries(bench,
+		      "{'logName':'projects/demo/logs/l','entries':["
+		      "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-2','textPayload':'tie 2'},"
+		      "{'timestamp':'2026-11-20T22:39:17Z','insertId':'tie-1','textPayload':'tie 1'}]}");
 	assert_logs(bench, "", "tie 0|tie 1|tie 2");
 }
 
@@ -69,7 +78,8 @@ static void a_dry_run_writes_nothing(void **state)
 {
 	BENCH(state);
 
-	write_entries(bench, "{'dryRun':true,'logName':'projects/demo/logs/l','entries':[{'textPayload':'x'}]}");
+	write_entries(bench,
+		      "{'dryRun':true,'logName':'projects/demo/logs/l','entries':[{'textPayload':'x'}]}");
 	assert_logs(bench, "", "");
 	assert_refused(bench, entry_write, &logging_write_entries_request,
 		       "{'dryRun':true,'entries':[{'textPayload':'x'}]}", "log_name");
@@ -78,8 +88,9 @@ static void a_dry_run_writes_nothing(void **state)
 static void one_bad_entry_refuses_all_unless_told(void **state)
 {
 	BENCH(state);
-	static const char *const entries = "'entries':[{'textPayload':'a','logName':'projects/demo/logs/l'},{'textPayload':'b'},"
-					   "{'textPayload':'c','logName':'projects/demo/logs/l'}]}";
+	static const char *const entries =
+		"'entries':[{'textPayload':'a','logName':'projects/demo/logs/l'},{'textPayload':'b'},"
+		"{'textPayload':'c','logName':'projects/demo/logs/l'}]}";
 	char body[300];
 
 	snprintf(body, sizeof(body), "{%s", entries);
@@ -93,18 +104,22 @@ static void one_bad_entry_refuses_all_unless_told(void **state)
 static void wrong_entries_are_refused(void **state)
 {
 	BENCH(state);
-	static const struct { const char *body, *field; } wrong[] = {
+	static const struct {
+		const char *body, *field;
+	} wrong[] = {
 		{ "{'entries':[{'logName':'l','textPayload':'x'}]}", "log_name" },
 		{ "{'entries':[{'logName':'projects//logs/l','textPayload':'x'}]}", "log_name" },
 		{ "{'entries':[{'logName':'projects/demo/logs/','textPayload':'x'}]}", "log_name" },
 		{ "{'entries':[{'logName':'projects/demo/x/logs/l','textPayload':'x'}]}", "log_name" },
-		{ "{'entries':[{'logName':'projects/demo/logs/l','textPayload':'x','jsonPayload':{}}]}", NULL },
+		{ "{'entries':[{'logName':'projects/demo/logs/l','textPayload':'x','jsonPayload':{}}]}",
+		  NULL },
 		{ "{'entries':[{'logName':'projects/demo/logs/l','severity':'LOUD'}]}", NULL },
 		{ "{'entries':[{'logName':'projects/demo/logs/l','nosuch':1}]}", NULL },
 	};
 
 	for (size_t i = 0; i + 3 < COUNT_OF(wrong); i++)
-		assert_refused(bench, entry_write, &logging_write_entries_request, wrong[i].body, wrong[i].field);
+		assert_refused(bench, entry_write, &logging_write_entries_request, wrong[i].body,
+			       wrong[i].field);
 	for (size_t i = COUNT_OF(wrong) - 2; i < COUNT_OF(wrong); i++)
 		assert_refused(bench, entry_write, &logging_write_entries_request, wrong[i].body, NULL);
 	write_entries(bench, "{}");
@@ -122,7 +137,8 @@ static void many_entries_pass_through_a_full_queue(void **state)
 		text_puts(&body, ",{'textPayload':'x'}");
 	text_puts(&body, "]}");
 	write_entries(bench, body.data);
-	assert_int_equal(logs_ask(bench, "insertId>\"0000000000069500\"", false, 1000, NULL, &gathering), STATUS_OK);
+	assert_int_equal(logs_ask(bench, "insertId>\"0000000000069500\"", false, 1000, NULL, &gathering),
+			 STATUS_OK);
 	assert_int_equal(gathering.count, 500);
 	text_deinit(&gathering.text);
 }

@@ -7,8 +7,8 @@ static enum status logs_list(struct bench *bench, const char *collection, const 
 {
 	struct logging_context context = { bench->store, &bench->clock, "demo", "123456789" };
 	AUTO(string) char *value = strdup(name);
-	struct route route = { .path = strcmp(collection, "projects") ? "/v2/folders/{folder}/logs" :
-									"/v2/projects/{project}/logs" };
+	struct route route = { .path = strcmp(collection, "projects") ? "/v2/folders/{folder}/logs"
+								      : "/v2/projects/{project}/logs" };
 	struct call call = { .context = &context, .route = &route, .query = json_object(), .param_count = 1 };
 	enum status rc;
 
@@ -58,11 +58,14 @@ static void names_come_in_pages(void **state)
 			     "{'logName':'projects/demo/logs/a','textPayload':'x'}]}");
 	assert_int_equal(logs_list(bench, "projects", "demo", 1, NULL, &first), STATUS_OK);
 	page = json_loads(first, 0, NULL);
-	assert_int_equal(logs_list(bench, "projects", "demo", 1, json_text_at(page, "nextPageToken"), &second), STATUS_OK);
+	assert_int_equal(
+		logs_list(bench, "projects", "demo", 1, json_text_at(page, "nextPageToken"), &second),
+		STATUS_OK);
 	assert_string_equal(second, "{\"logNames\":[\"projects/demo/logs/b\"]}");
 	assert_int_equal(logs_list(bench, "projects", "demo", -1, NULL, &wrong), STATUS_INVALID_ARGUMENT);
-	assert_int_equal(logs_list(bench, "projects", "other", 1, json_text_at(page, "nextPageToken"), &wrong),
-			 STATUS_INVALID_ARGUMENT);
+	assert_int_equal(
+		logs_list(bench, "projects", "other", 1, json_text_at(page, "nextPageToken"), &wrong),
+		STATUS_INVALID_ARGUMENT);
 }
 
 static void each_row_is_complete(void **state)

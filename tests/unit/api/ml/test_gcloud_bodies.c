@@ -5,12 +5,12 @@
 
 #define JOB(id, input)                                                                                       \
 	"{'jobId':'" id "','trainingInput':{'enableWebAccess':false,'region':'us-central1'," input "}}"
-#define IMAGE	"'masterConfig':{'imageUri':'gcr.io/demo-project/train:1'}"
+#define IMAGE   "'masterConfig':{'imageUri':'gcr.io/demo-project/train:1'}"
 #define RUNTIME "'pythonModule':'trainer.task','pythonVersion':'3.7','runtimeVersion':'2.11',"
 
 static const struct {
 	const char *what, *body;
-	unsigned replicas;	  /* of the plan; 0: refused */
+	unsigned replicas;        /* of the plan; 0: refused */
 	const char *field, *text; /* why; a NULL field: the front end refuses it */
 } rows[] = {
 	{ "container", JOB("my_job", IMAGE), 1, NULL, NULL },

@@ -18,10 +18,10 @@ static void job_ids_begin_with_a_letter_and_have_no_hyphen(void **state)
 		const char *id;
 		bool good;
 	} rows[] = {
-		{ "j", true },	  { "J", true },	  { "my_job_20260101_120000", true },
-		{ "a1", true },	  { "a_", true },	  { "", false },
-		{ "1a", false },  { "_a", false },	  { "my-job", false },
-		{ "a b", false }, { "a.b", false },	  { "a:b", false },
+		{ "j", true },    { "J", true },          { "my_job_20260101_120000", true },
+		{ "a1", true },   { "a_", true },         { "", false },
+		{ "1a", false },  { "_a", false },        { "my-job", false },
+		{ "a b", false }, { "a.b", false },       { "a:b", false },
 		{ "a/b", false }, { "j\xc3\xa9", false }, { "a\n", false },
 	};
 

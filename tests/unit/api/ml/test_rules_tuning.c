@@ -3,7 +3,7 @@
 
 #define SPEC(rest)  "{'hyperparameters':{" rest "}}"
 #define PARAM(rest) SPEC("'params':[{'parameterName':'p'," rest "}]")
-#define FIRST	    "hyperparameters.params[0]"
+#define FIRST       "hyperparameters.params[0]"
 /* A good spec is refused as a kind, and so every rule was kept. */
 #define GOOD "hyperparameters", "does not run"
 

@@ -27,9 +27,9 @@ enum { WAIT_S = 20, CONNECTIONS_MAX = 64 };
 /* Answers by the first rule whose text is part of the request's first line. */
 struct rule {
 	const char *request; /* NULL ends the rules */
-	int code;	     /* 0: closes the connection without a word; -1: says nothing, keeps it */
+	int code;            /* 0: closes the connection without a word; -1: says nothing, keeps it */
 	const char *body;
-	size_t flood;	/* so many bytes more, without an end */
+	size_t flood;   /* so many bytes more, without an end */
 	unsigned times; /* 0: always */
 };
 
@@ -584,10 +584,11 @@ static void a_network_that_is_just_being_made_is_waited_for(void **state)
 	struct lab *lab = *state;
 
 	rule_set(lab, 0,
-		 (struct rule){ "POST /v1.41/networks", 403,
-				"{\"message\":\"cannot create network a (ty-1): conflicts with network b (ty-1): "
-				"networks have same bridge name\"}",
-				0, 2 });
+		 (struct rule){
+			 "POST /v1.41/networks", 403,
+			 "{\"message\":\"cannot create network a (ty-1): conflicts with network b (ty-1): "
+			 "networks have same bridge name\"}",
+			 0, 2 });
 	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks", 201, "{\"Id\":\"net\"}", 0, 0 });
 	up(lab);
 	lab->engine->ops->create_network(lab->engine, 1, 1);

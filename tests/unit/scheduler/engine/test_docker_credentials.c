@@ -96,9 +96,9 @@ static void references_name_their_registry(void **state)
 
 static void references_cannot_leave_their_path(void **state)
 {
-	static const char *const bad[] = { "",	  "/x",	 "../x",     "a/../b", "a//b", "a b",
+	static const char *const bad[] = { "",    "/x",  "../x",     "a/../b", "a//b", "a b",
 					   "a?b", "a#b", "a%2fb",    "x:",     "x@",   ":x",
-					   "@x",  "x/",	 "\xc3\xa9", "a\nb",   "-",    "." };
+					   "@x",  "x/",  "\xc3\xa9", "a\nb",   "-",    "." };
 	struct image_reference reference;
 	char longest[REFERENCE_SIZE + 1];
 

@@ -90,7 +90,7 @@ static void blocks_hold_what_is_asked(void **state)
 static void texts_that_are_no_blocks_are_refused(void **state)
 {
 	static const char *const none[] = {
-		"",	    "10.0.0.0",	   "10.0.0.0/33", "10.0.0/8", "10.0.0.0/8x",
+		"",         "10.0.0.0",    "10.0.0.0/33", "10.0.0/8", "10.0.0.0/8x",
 		"fd00::/8", "300.0.0.0/8", "10.0.0.0/-1", "/8"
 	};
 	struct subnet subnet;
