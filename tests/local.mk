@@ -106,11 +106,13 @@ tests_unit_scheduler_test_scheduler_SOURCES += tests/support/fake_engine.c
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
 	tests/fuzz/fuzz_filter \
+	tests/fuzz/fuzz_frames \
 	tests/fuzz/fuzz_log_line \
 	tests/fuzz/fuzz_message \
 	tests/fuzz/fuzz_request
 check_PROGRAMS += $(fuzz_targets)
 tests_fuzz_fuzz_filter_SOURCES = tests/fuzz/fuzz_filter.c tests/fuzz/replay.c
+tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c tests/fuzz/replay.c
 tests_fuzz_fuzz_log_line_SOURCES = tests/fuzz/fuzz_log_line.c tests/fuzz/replay.c
 tests_fuzz_fuzz_message_SOURCES = tests/fuzz/fuzz_message.c tests/fuzz/replay.c
 tests_fuzz_fuzz_request_SOURCES = tests/fuzz/fuzz_request.c tests/fuzz/replay.c
@@ -136,7 +138,6 @@ EXTRA_DIST += \
 	tests/check_includes.sh \
 	tests/clients \
 	tests/conftest.py \
-	tests/cppcheck.cfg \
 	tests/cppcheck.txt \
 	tests/crash \
 	tests/fuzz/corpus \
