@@ -138,6 +138,7 @@ EXTRA_DIST += \
 	tests/check_includes.sh \
 	tests/clients \
 	tests/conftest.py \
+	tests/cppcheck.cfg \
 	tests/cppcheck.txt \
 	tests/crash \
 	tests/fuzz/corpus \
