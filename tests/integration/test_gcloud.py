@@ -63,7 +63,9 @@ def messages(text, task):
 def test_the_documentations_distributed_job_is_submitted_described_listed_and_streamed(gcloud, yard):
     job_id = yard.new_id("gcloud_dist")
     role = ('case $(cat /image) in ps) trap "exit 0" TERM; while :; do sleep 0.1; done;; '
-            "*) i=0; while [ $i -lt 20 ]; do echo step $i; i=$((i+1)); sleep 0.2; done;; esac")
+            "*) i=0; while [ $i -lt 20 ]; do echo step $i; i=$((i+1)); sleep 0.2; done;; esac; "
+            # The master's end stops the others: it comes after theirs.
+            "[ $(cat /image) != master ] || sleep 2")
     done = gcloud("submit", "training", job_id, "--region", "us-central1", "--scale-tier", "custom",
                   "--master-machine-type", "complex_model_m", "--master-image-uri", role_image("master"),
                   "--worker-machine-type", "large_model", "--worker-count", "3", "--worker-image-uri", role_image("worker"),
