@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from support.daemon import MACHINE, PRINT_ENVIRONMENT, distributed, script, task_of, text_of
+from support.daemon import AFTER_THE_OTHERS, MACHINE, PRINT_ENVIRONMENT, distributed, script, task_of, text_of
 from support.engine import role_image
 from support.wait import wait_until
 
@@ -89,7 +89,7 @@ def seen_by_replicas(yard, job_id, tasks):
 def test_replicas_are_told_the_cluster_and_their_place_in_it(yard, shape):
     counts, tasks = SHAPES[shape]
     others = PRINT_ENVIRONMENT
-    text = PRINT_ENVIRONMENT + "; sleep 0.3"
+    text = PRINT_ENVIRONMENT + AFTER_THE_OTHERS
     training_input = (distributed(text, others, others, others, **counts) if counts else script(text))
     job_id = yard.create(training_input)
     yard.until(job_id, "SUCCEEDED")
@@ -121,7 +121,7 @@ def test_every_name_of_the_cluster_resolves_before_user_code_starts(yard):
                'ping -c 1 -W 1 "$name" >/dev/null 2>&1; '
                'getent hosts "$name" >/dev/null 2>&1 || nslookup "$name" >/dev/null 2>&1 || grep -q "$name" /etc/hosts '
                '&& echo "resolved $name" || echo "lost $name"; done')
-    job_id = yard.create(distributed(look_up + "; sleep 0.2", look_up, look_up, workers=2, ps_count=1))
+    job_id = yard.create(distributed(look_up + AFTER_THE_OTHERS, look_up, look_up, workers=2, ps_count=1))
     yard.until(job_id, "SUCCEEDED")
     for task in ("master-replica-0", "worker-replica-0", "worker-replica-1", "ps-replica-0"):
         lines = yard.lines(job_id, task)
@@ -156,7 +156,7 @@ def test_an_image_without_args_runs_its_default_command(yard):
 
 
 def test_a_role_without_an_image_of_its_own_gets_the_masters_image_and_command(yard):
-    training_input = distributed('echo "I am $(hostname | cut -d- -f3)"; sleep 0.3', "", workers=1)
+    training_input = distributed('echo "I am $(hostname | cut -d- -f3)"' + AFTER_THE_OTHERS, "", workers=1)
     del training_input["workerConfig"]
     job_id = yard.create(training_input)
     yard.until(job_id, "SUCCEEDED")

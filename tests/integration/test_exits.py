@@ -2,7 +2,7 @@
 """Which exit of which replica decides a job, and what the user is told."""
 import pytest
 
-from support.daemon import distributed, script, task_of, text_of
+from support.daemon import AFTER_THE_OTHERS, distributed, script, task_of, text_of
 from support.wait import wait_until
 
 WAIT = "while :; do sleep 0.1; done"
@@ -69,7 +69,7 @@ def test_a_crash_that_passes_leaves_no_trace_in_the_verdict(yard):
 
 
 def test_the_masters_end_stops_replicas_that_ignore_sigterm(yard):
-    job_id = yard.create(distributed("sleep 1; echo done", STUBBORN, STUBBORN, workers=1, ps_count=1))
+    job_id = yard.create(distributed("true" + AFTER_THE_OTHERS + "; echo done", STUBBORN, STUBBORN, workers=1, ps_count=1))
     job = yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id) == ["done"]
     assert yard.lines(job_id, "ps-replica-0") == ["stubborn"]
@@ -78,7 +78,7 @@ def test_the_masters_end_stops_replicas_that_ignore_sigterm(yard):
 
 
 def test_a_worker_that_ends_well_ends_nothing(yard):
-    job_id = yard.create(distributed("sleep 1; echo master done", "echo worker done", workers=1))
+    job_id = yard.create(distributed("true" + AFTER_THE_OTHERS + "; echo master done", "echo worker done", workers=1))
     yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id) == ["master done"]
     assert yard.lines(job_id, "worker-replica-0") == ["worker done"]
@@ -100,7 +100,7 @@ def test_nothing_is_left_of_an_ended_job(yard):
 
 
 def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
-    job_id = yard.create(distributed("sleep 1; exit 0", 'trap "echo bye; exit 0" TERM; echo hi; ' + WAIT, workers=1))
+    job_id = yard.create(distributed("true" + AFTER_THE_OTHERS, 'trap "echo bye; exit 0" TERM; echo hi; ' + WAIT, workers=1))
     yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id, "worker-replica-0") == ["hi", "bye"]
     entries = yard.entries(job_id)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images that are missing, and images that are pulled."""
-from support.daemon import distributed, one_replica, script
+from support.daemon import AFTER_THE_OTHERS, distributed, one_replica, script
 from support.registry import Registry
 from support.engine import IMAGE
 
@@ -23,7 +23,7 @@ def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine)
     with Registry() as registry:
         registry.push(engine, IMAGE, "team/trainer", "1")
         image = f"127.0.0.1:{registry.port}/team/trainer:1"
-        jobs = [daemon.create(distributed("echo pulled; sleep 0.2", "echo too", workers=1, image=image)) for _ in range(3)]
+        jobs = [daemon.create(distributed("echo pulled" + AFTER_THE_OTHERS, "echo too", workers=1, image=image)) for _ in range(3)]
         try:
             for job_id in jobs:
                 daemon.until(job_id, "SUCCEEDED")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from support.daemon import distributed, script, task_of, text_of
+from support.daemon import AFTER_THE_OTHERS, distributed, script, task_of, text_of
 from support.wait import wait_until
 
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
@@ -20,7 +20,7 @@ def quoted(text):
 def counted(yard):
     """A job whose three replicas print 300 numbered lines each."""
     count = "i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done"
-    job_id = yard.create(distributed(count + "; sleep 0.5", count, workers=2))
+    job_id = yard.create(distributed(count + AFTER_THE_OTHERS, count, workers=2))
     yard.until(job_id, "SUCCEEDED")
     return job_id
 

@@ -254,6 +254,9 @@ class Daemon:
         return wait_until(running, 30, f"{replica} of {job_id} runs")
 
 
+# What a master does last whose end must not cut off what the others have to say: they started before it.
+AFTER_THE_OTHERS = "; sleep 3"
+
 PRINT_ENVIRONMENT = 'echo "environment $(base64 /proc/self/environ | tr -d "\\n")"'
 
 
