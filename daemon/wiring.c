@@ -18,7 +18,7 @@
 #include "store/jobs.h"
 #include "store/store.h"
 
-enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000 };
+enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, RETRY_PAUSE_MS = 5000 };
 
 struct wiring {
 	const struct config *config;
@@ -76,6 +76,7 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 			.clock = &system_clock,
 			.project_number = wiring->project_number,
 			.stop_grace_s = (unsigned)config->stop_grace_s,
+			.retry_pause_ms = RETRY_PAUSE_MS,
 			.max_active_jobs = (unsigned)config->max_active_jobs,
 		},
 		&wiring->scheduler, err);

@@ -75,6 +75,7 @@ static void job_woken(struct scheduler *scheduler, int64_t job)
 
 	if (run) {
 		run->dirty = run->stale = true;
+		run->hold_until_us = 0; /* a client waits for it */
 		return;
 	}
 	if (!job_get_by_id(scheduler->reconciler.store, job, &row, &err) &&
@@ -206,6 +207,7 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 		.pump = log_pump_new(options->store),
 		.project_number = scheduler->project_number,
 		.stop_grace_s = options->stop_grace_s,
+		.retry_pause_ms = options->retry_pause_ms,
 		.pass = &scheduler->pass,
 	};
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");

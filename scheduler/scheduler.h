@@ -20,6 +20,7 @@ struct scheduler_options {
 	const struct clock *clock;
 	const char *project_number;
 	unsigned stop_grace_s;
+	unsigned retry_pause_ms;  /* before a job that was lost is tried again; doubled each time */
 	unsigned max_active_jobs; /* preparing, running or ending at one time */
 };
 

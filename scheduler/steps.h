@@ -25,6 +25,7 @@ struct reconciler {
 	struct log_pump *pump;
 	const char *project_number; /* for the link in errorMessage */
 	unsigned stop_grace_s;      /* SIGTERM to SIGKILL when a job is cancelled */
+	unsigned retry_pause_ms;
 	struct pass *pass;
 };
 

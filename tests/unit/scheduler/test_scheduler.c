@@ -37,6 +37,7 @@ static void daemon_start(struct bench *bench)
 								    .clock = &system_clock,
 								    .project_number = "42",
 								    .stop_grace_s = 1,
+								    .retry_pause_ms = 1,
 								    .max_active_jobs = bench->max_active },
 				       &bench->scheduler, NULL),
 			 STATUS_OK);
