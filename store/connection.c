@@ -181,6 +181,11 @@ void bind_int(sqlite3_stmt *statement, const char *name, int64_t value)
 	sqlite3_bind_int64(statement, index_of(statement, name), value);
 }
 
+void bind_real(sqlite3_stmt *statement, const char *name, double value)
+{
+	sqlite3_bind_double(statement, index_of(statement, name), value);
+}
+
 void bind_bytes(sqlite3_stmt *statement, const char *name, const char *text, size_t length)
 {
 	sqlite3_bind_text64(statement, index_of(statement, name), text, length, SQLITE_STATIC, SQLITE_UTF8);

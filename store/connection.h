@@ -45,6 +45,7 @@ enum status statement_run(sqlite3_stmt *statement, struct error *err);
 enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err);
 
 void bind_int(sqlite3_stmt *statement, const char *name, int64_t value);
+void bind_real(sqlite3_stmt *statement, const char *name, double value);
 void bind_text(sqlite3_stmt *statement, const char *name, const char *text); /* NULL: null */
 void bind_bytes(sqlite3_stmt *statement, const char *name, const char *text, size_t length);
 

@@ -27,7 +27,9 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.attempt = (unsigned)sqlite3_column_int(row, 17),
 		.torn_down = sqlite3_column_int(row, 18) != 0,
 		.announced = (unsigned)sqlite3_column_int(row, 19),
-		.position = sqlite3_column_int64(row, 20),
+		.assignment = column_copy(row, 20),
+		.ml_units_per_hour = sqlite3_column_double(row, 21),
+		.position = sqlite3_column_int64(row, 22),
 	};
 	if (ret_job->project && ret_job->job_id && ret_job->input && ret_job->output && ret_job->plan)
 		return STATUS_OK;

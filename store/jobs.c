@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/job_rows.h"
+#include "store/lease_rows.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
 
@@ -18,6 +19,7 @@ void job_deinit(struct job *job)
 	free(job->input);
 	free(job->output);
 	free(job->plan);
+	free(job->assignment);
 	free(job->verdict_message);
 	*job = (struct job){ 0 };
 }
@@ -157,6 +159,7 @@ static enum status row_insert(struct change_scope *scope, const struct job *job,
 	bind_text(insert, ":input", job->input);
 	bind_text(insert, ":output", job->output ? job->output : "{}");
 	bind_text(insert, ":plan", job->plan);
+	bind_real(insert, ":ml_units_per_hour", job->ml_units_per_hour);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
@@ -298,8 +301,8 @@ static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t 
 static bool touches_row(const struct job_change *change)
 {
 	return change->to != change->from || change->started_us || change->running_us || change->ended_us ||
-	       change->error_message || change->output || change->decides || change->retries ||
-	       change->tears_down;
+	       change->error_message || change->output || change->assignment || change->decides ||
+	       change->retries || change->tears_down;
 }
 
 static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
@@ -312,6 +315,7 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_unless_zero(advance, ":ended", change->ended_us);
 	bind_text(advance, ":message", change->error_message);
 	bind_text(advance, ":output", change->output);
+	bind_text(advance, ":assignment", change->assignment);
 	bind_int(advance, ":decides", change->decides);
 	bind_text(advance, ":verdict_message", change->decides ? change->verdict_message : NULL);
 	if (change->decides || change->retries)
@@ -339,7 +343,9 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 		change->applied = sqlite3_changes(scope->connection->db) == 1;
 		if (!change->applied)
 			continue;
-		rc = lines_add(scope, change->job, change->lines, change->line_count, err);
+		rc = leases_add(scope, change->job, change->leases, change->lease_count, err);
+		if (!rc)
+			rc = lines_add(scope, change->job, change->lines, change->line_count, err);
 		if (rc)
 			return rc;
 	}

@@ -9,6 +9,7 @@
 #include "daemon/base/error.h"
 #include "store/job_state.h"
 
+struct lease;
 struct store;
 
 struct job {
@@ -19,14 +20,16 @@ struct job {
 	int priority;
 	int64_t version; /* grows with every change of the row; the etag is made of it */
 	int64_t created_us;
-	int64_t started_us;  /* left QUEUED; 0: never */
-	int64_t running_us;  /* first became RUNNING; 0: never */
-	int64_t ended_us;    /* final state reached; 0: not yet */
-	char *error_message; /* NULL: none */
-	char *labels;        /* JSON object text, NULL: none */
-	char *input;         /* canonical trainingInput, JSON text */
-	char *output;        /* canonical trainingOutput, JSON text; "{}" at first */
-	char *plan;          /* plan_to_text() */
+	int64_t started_us;       /* left QUEUED; 0: never */
+	int64_t running_us;       /* first became RUNNING; 0: never */
+	int64_t ended_us;         /* final state reached; 0: not yet */
+	char *error_message;      /* NULL: none */
+	char *labels;             /* JSON object text, NULL: none */
+	char *input;              /* canonical trainingInput, JSON text */
+	char *output;             /* canonical trainingOutput, JSON text; "{}" at first */
+	char *plan;               /* plan_to_text() */
+	char *assignment;         /* what it was let in with, JSON text of the scheduler's; NULL: not yet */
+	double ml_units_per_hour; /* while it runs */
 
 	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
 	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
@@ -59,7 +62,8 @@ struct service_line {
 };
 
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
- * Uses project, job_id, priority, labels, input, output, plan of @job; @ret_job is the stored row (may be NULL).
+ * Uses project, job_id, priority, labels, input, output, plan, ml_units_per_hour of @job; @ret_job is the
+ * stored row (may be NULL).
  * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
@@ -108,6 +112,9 @@ struct job_change {
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
 	const char *error_message;                /* NULL: leave */
 	const char *output;                       /* NULL: leave */
+	const char *assignment;                   /* NULL: leave */
+	const struct lease *leases;               /* to be taken with this change, all by its job */
+	size_t lease_count;
 	bool decides;    /* sets verdict and verdict_message (only while none is decided) */
 	bool retries;    /* clears the verdict, adds one to attempt, clears torn_down */
 	bool tears_down; /* sets torn_down */
@@ -120,6 +127,7 @@ struct job_change {
 	bool applied; /* out: false when the job was in another state, or decided already */
 };
 
-/* All of @changes in one commit, each on its own condition; a step that job_state_may_follow() forbids is
- * INTERNAL for the whole call. Does not wake the scheduler. */
+/* All of @changes in one commit, each on its own condition; a lease that another job holds is INTERNAL for
+ * the whole call, which then stores nothing; so is a step that job_state_may_follow() forbids. A step that
+ * leads to a final state gives up the job's leases. Does not wake the scheduler. */
 enum status job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err);

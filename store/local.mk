@@ -19,6 +19,9 @@ libtrainyard_a_SOURCES += \
 	store/job_state.h \
 	store/jobs.c \
 	store/jobs.h \
+	store/lease_rows.h \
+	store/leases.c \
+	store/leases.h \
 	store/log_batch.c \
 	store/log_batch.h \
 	store/log_filter.c \
@@ -35,6 +38,8 @@ libtrainyard_a_SOURCES += \
 	store/migrations.h \
 	store/page_token.c \
 	store/page_token.h \
+	store/policies.c \
+	store/policies.h \
 	store/reader_pool.c \
 	store/reader_pool.h \
 	store/state_writer.c \

@@ -52,12 +52,12 @@ struct log_record {
 	size_t payload_length;
 	const char *insert_id; /* NULL: the store makes one */
 	const char *extra; /* JSON object text with further LogEntry members (trace, httpRequest…), or NULL */
-	/* How far this record takes its container's stream; container 0: says nothing.
+	/* How far this record takes its container's stream; stream 0: says nothing.
 	 * Stored in the same transaction as the record. */
 	struct {
 		int64_t job;
 		unsigned attempt, role, index;
-		int stream;      /* 1 or 2; 0: no position */
+		int stream;      /* 1 or 2 */
 		int64_t time_ns; /* the engine's clock, before any raising */
 	} position;
 };

@@ -10,7 +10,8 @@
 /* In the order in which job_rows.c reads them, before the place in the queue. */
 #define JOB_COLUMNS                                                                                                   \
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
-	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced"
+	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced,"                      \
+	" assignment, ml_units_per_hour"
 
 /* Who goes first: those of higher priority, then those of the same who came earlier. */
 #define JOB_POSITION                                                                                         \
@@ -24,8 +25,10 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[STATE_META_PUT] = { ON(STATE_WRITER), "INSERT INTO meta (name, value) VALUES (:name, :value)"
 					       " ON CONFLICT DO UPDATE SET value = excluded.value" },
 	[JOB_INSERT] = { ON(STATE_WRITER),
-			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan)"
-			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan)"
+			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
+			 " ml_units_per_hour)"
+			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
+			 " :ml_units_per_hour)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
 	[JOB_BY_NAME] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION
@@ -40,7 +43,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  "UPDATE job SET state = :to,"
 			  " started_us = coalesce(:started, started_us), running_us = coalesce(:running, running_us),"
 			  " ended_us = coalesce(:ended, ended_us), error_message = coalesce(:message, error_message),"
-			  " output = coalesce(:output, output), verdict = coalesce(:verdict, verdict),"
+			  " output = coalesce(:output, output), assignment = coalesce(:assignment, assignment),"
+			  " verdict = coalesce(:verdict, verdict),"
 			  " verdict_message = CASE WHEN :verdict IS NULL THEN verdict_message ELSE :verdict_message END,"
 			  " attempt = attempt + :retries, torn_down = coalesce(:torn_down, torn_down),"
 			  " announced = CASE WHEN :announces THEN attempt ELSE announced END,"
@@ -49,6 +53,10 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[JOB_UNFINISHED] = { ON(STATE_READER),
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
 	[JOB_QUEUE] = { ON(STATE_READER), "SELECT id FROM job WHERE state = 1 ORDER BY priority DESC, id" },
+	[LEASE_INSERT] = { ON(STATE_WRITER), "INSERT INTO lease (job, role, replica, device, shared)"
+					     " VALUES (:job, :role, :replica, :device, :shared)" },
+	[LEASES] = { ON(STATE_READER), "SELECT job, role, replica, device, shared FROM lease WHERE job > 0"
+				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },
 	[OUTBOX_AFTER] = { ON(STATE_WRITER),
@@ -56,6 +64,12 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   " FROM outbox CROSS JOIN job ON job.id = outbox.job"
 			   " WHERE outbox.id > :after ORDER BY outbox.id" },
 	[OUTBOX_DELETE] = { ON(STATE_WRITER), "DELETE FROM outbox WHERE id <= :reached" },
+	[POLICY_OF_JOB] = { ON_STATE, "SELECT job.id, coalesce(policy.version, 0), policy.policy"
+				      " FROM job LEFT JOIN policy ON policy.job = job.id"
+				      " WHERE job.project = :project AND job.job_id = :job_id" },
+	[POLICY_PUT] = { ON(STATE_WRITER),
+			 "INSERT INTO policy (job, version, policy) VALUES (:job, :version, :policy)"
+			 " ON CONFLICT (job) DO UPDATE SET version = excluded.version, policy = excluded.policy" },
 
 	[LOGS_META_GET] = { ON(LOGS_WRITER), "SELECT value FROM meta WHERE name = :name" },
 	[LOGS_META_PUT] = { ON(LOGS_WRITER), "INSERT INTO meta (name, value) VALUES (:name, :value)"

@@ -117,10 +117,13 @@ static enum status identity_load(struct store *store, struct connection *connect
 
 	instance_make(store->instance);
 	randombytes_buf(store->page_key.bytes, sizeof(store->page_key.bytes));
+	randombytes_buf(store->secret, sizeof(store->secret));
 	rc = meta_keep(connection, "instance", store->instance, 8, err);
 	if (!rc)
 		rc = meta_keep(connection, "page_key", store->page_key.bytes, sizeof(store->page_key.bytes),
 			       err);
+	if (!rc)
+		rc = meta_keep(connection, "secret", store->secret, sizeof(store->secret), err);
 	return rc;
 }
 
@@ -198,6 +201,16 @@ void store_close(struct store *store)
 const char *store_instance(const struct store *store)
 {
 	return store->instance;
+}
+
+const unsigned char *store_secret(const struct store *store)
+{
+	return store->secret;
+}
+
+const struct page_key *store_page_key(const struct store *store)
+{
+	return &store->page_key;
 }
 
 void store_on_intent(struct store *store, void (*wake)(void *arg, int64_t job), void *arg)

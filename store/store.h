@@ -17,6 +17,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
 
+struct page_key;
 struct store;
 
 enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
@@ -29,6 +30,12 @@ void store_close(struct store *store);
 /* A random name of this state directory, made once: lowercase letters and digits, 8 of them.
  * Labels on containers carry it. */
 const char *store_instance(const struct store *store);
+
+/* 32 random bytes of this state directory, made once: a key for what is to stay good after a restart. Whoever
+ * uses it hashes a word of its own along. */
+const unsigned char *store_secret(const struct store *store);
+/* What the page tokens of this state directory are made with. */
+const struct page_key *store_page_key(const struct store *store);
 
 /* Called, on the state writer's thread, after a commit that changed what the scheduler must do
  * (a job was created, cancelled), once for each such job. At most one hook; set before requests are served. */

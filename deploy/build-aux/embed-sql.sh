@@ -21,7 +21,7 @@ for file in "$@"; do
 		array=$folder
 	fi
 	printf '\t{ %s, "%s",\n' "$number" "$name"
-	awk '{ gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); gsub(/\t/, "\\t"); printf "\t  \"%s\\n\"\n", $0 }' "$file"
+	sed -e 's/[\\"]/\\&/g' -e 's/\t/\\t/g' -e 's/.*/\t  "&\\n"/' "$file"
 	printf '\t},\n'
 done
 [ -z "$array" ] || printf '\t{ 0, NULL, NULL },\n};\n'

@@ -44,7 +44,7 @@ static __attribute__((unused)) void bench_reopen(struct bench *bench)
 	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &bench->err), STATUS_OK);
 }
 
-static int bench_open(void **state)
+static __attribute__((unused)) int bench_open(void **state)
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -73,7 +73,7 @@ static void directory_remove(const char *dir)
 	rmdir(dir);
 }
 
-static int bench_close(void **state)
+static __attribute__((unused)) int bench_close(void **state)
 {
 	BENCH(state);
 
