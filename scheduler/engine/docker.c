@@ -9,8 +9,9 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_terminal.h"
 
-enum { IDLE_WAIT_MS = 60 * 1000, INSTANCE_MAX = 32 };
+enum { IDLE_WAIT_MS = 60 * 1000, INSTANCE_MAX = 32, TERMINAL_PATIENCE_MS = 10 * 1000 };
 
 static void command_deinit(struct command *command)
 {
@@ -20,24 +21,24 @@ static void command_deinit(struct command *command)
 
 void docker_post(struct docker *docker, const struct command *command)
 {
+	struct command given = *command;
 	struct command *copy = malloc(sizeof(*copy));
 
-	if (!copy) {
-		struct command lost = *command;
-
-		command_deinit(&lost); /* the next listing shows that nothing came of it */
-		return;
-	}
-	*copy = *command;
-	copy->next = NULL;
+	given.next = NULL;
 	pthread_mutex_lock(&docker->lock);
-	*docker->commands_end = copy;
-	docker->commands_end = &copy->next;
+	if (copy) {
+		*copy = given;
+		*docker->commands_end = copy;
+		docker->commands_end = &copy->next;
+	} else {
+		command_deinit(&given);
+		docker->command_lost = true;
+	}
 	pthread_mutex_unlock(&docker->lock);
 	http_wakeup(docker->http);
 }
 
-static struct command *commands_take(struct docker *docker)
+static struct command *commands_take(struct docker *docker, bool *ret_lost)
 {
 	struct command *all;
 
@@ -46,13 +47,16 @@ static struct command *commands_take(struct docker *docker)
 	docker->commands = NULL;
 	docker->commands_end = &docker->commands;
 	docker->closing = docker->close_asked;
+	*ret_lost = docker->command_lost;
+	docker->command_lost = false;
 	pthread_mutex_unlock(&docker->lock);
 	return all;
 }
 
 static void commands_run(struct docker *docker)
 {
-	struct command *command = commands_take(docker);
+	bool lost;
+	struct command *command = commands_take(docker, &lost);
 
 	while (command) {
 		struct command *next = command->next;
@@ -63,6 +67,9 @@ static void commands_run(struct docker *docker)
 		free(command);
 		command = next;
 	}
+	/* Who asked waits for an answer; after a loss all is looked at and asked for anew. */
+	if (lost)
+		link_lose(docker, "out of memory");
 }
 
 void docker_after(struct docker *docker, int64_t delay_us, void (*fire)(void *arg), void *arg)
@@ -216,6 +223,25 @@ static void op_resume_logs(struct engine *engine)
 	docker_post(of(engine), &(struct command){ .run = followers_resume_run });
 }
 
+static enum status op_open_terminal(struct engine *engine, const struct replica_key *key,
+				    const json_t *command, struct terminal **ret_terminal, struct error *err)
+{
+	struct docker *docker = of(engine);
+	char container[DOCKER_NAME_SIZE], version[sizeof(docker->spoken_version)];
+
+	pthread_mutex_lock(&docker->lock);
+	memcpy(version, docker->spoken_version, sizeof(version));
+	pthread_mutex_unlock(&docker->lock);
+	if (!version[0])
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine has not answered yet");
+	docker_container_name(docker->instance, key, container);
+	return docker_terminal_open(&(struct terminal_place){ .socket_path = docker->socket_path,
+							      .api_version = version,
+							      .container = container,
+							      .patience_ms = TERMINAL_PATIENCE_MS },
+				    command, ret_terminal, err);
+}
+
 static void list_run(struct docker *docker, struct command *command)
 {
 	(void)command;
@@ -233,8 +259,10 @@ static void docker_free(struct docker *docker)
 	http_free(docker->http);
 	pthread_mutex_destroy(&docker->lock);
 	text_deinit(&docker->link.line);
+	host_deinit(&docker->link.host);
 	free(docker->instance);
 	free(docker->docker_config);
+	free(docker->socket_path);
 	free(docker);
 }
 
@@ -262,6 +290,7 @@ static const struct engine_ops docker_ops = {
 	.remove_replica = op_remove_replica,
 	.follow_logs = op_follow_logs,
 	.resume_logs = op_resume_logs,
+	.open_terminal = op_open_terminal,
 	.list = op_list,
 	.close = op_close,
 };
@@ -320,9 +349,10 @@ enum status docker_open(const struct docker_options *options, const struct engin
 	docker->commands_end = &docker->commands;
 	docker->instance = strdup(options->instance);
 	docker->docker_config = options->docker_config ? strdup(options->docker_config) : NULL;
-	if (!docker->instance || (options->docker_config && !docker->docker_config))
+	docker->socket_path = strdup(options->host + strlen("unix://"));
+	if (!docker->instance || !docker->socket_path || (options->docker_config && !docker->docker_config))
 		return error_no_memory(err);
-	rc = http_new(options->host + strlen("unix://"), &docker->http, err);
+	rc = http_new(docker->socket_path, &docker->http, err);
 	if (rc)
 		return rc;
 	http_set_limit(docker->http, LANE_START, 2 * (unsigned)get_nprocs());

@@ -21,6 +21,11 @@ void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *
 	emit(docker, &(struct engine_event){ .kind = kind, .text = text });
 }
 
+void emit_up(struct docker *docker, const char *text, const struct host *host)
+{
+	emit(docker, &(struct engine_event){ .kind = ENGINE_UP, .text = text, .host = host });
+}
+
 void emit_listing(struct docker *docker, const struct replica_status *replicas, size_t replica_count,
 		  const struct network_status *networks, size_t network_count)
 {

@@ -12,10 +12,15 @@
 
 #define LABEL(name) "trainyard." name
 
+enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024 };
+
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE])
 {
-	snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64 "-%s-%u-a%u", instance, key->job,
-		 role_name(key->role), key->index, key->attempt);
+	int length = snprintf(name, DOCKER_NAME_SIZE, "ty-%.32s-%" PRId64 "-%s-%u-a%u", instance, key->job,
+			      role_name(key->role), key->index, key->attempt);
+
+	if (key->restart)
+		snprintf(name + length, DOCKER_NAME_SIZE - (size_t)length, "-r%u", key->restart);
 }
 
 void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE])
@@ -70,13 +75,25 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	json_object_set_new(labels, LABEL("replica"),
 			    json_sprintf("%s-%u", role_name(key->role), key->index));
 	json_object_set_new(labels, LABEL("attempt"), json_sprintf("%u", key->attempt));
+	if (key->restart)
+		json_object_set_new(labels, LABEL("restart"), json_sprintf("%u", key->restart));
 	return labels;
+}
+
+/* Engines refuse a smaller limit, at the create. */
+static int64_t memory_of(const struct replica_spec *spec)
+{
+	bool too_small = spec->memory_bytes > 0 && spec->memory_bytes < MEMORY_LEAST_BYTES;
+
+	return too_small ? MEMORY_LEAST_BYTES : spec->memory_bytes;
 }
 
 /* What every container gets, whatever its job says: no privileges, nothing of the host's, a reaper of
  * zombies as its first process, logs that are readable and bounded, no second life. */
 static json_t *host_config_make(const struct replica_spec *spec)
 {
+	int64_t memory_bytes = memory_of(spec);
+
 	/* clang-format off */
 	return json_pack("{ss sb sb sb s[sss] s[s] s{ss} s{ss s{ss ss}} si sI sI sI}",
 			 "NetworkMode", spec->network,
@@ -89,15 +106,48 @@ static json_t *host_config_make(const struct replica_spec *spec)
 			 "LogConfig", "Type", "json-file", "Config", "max-size", "256m", "max-file", "2",
 			 "PidsLimit", (int)spec->pids_limit,
 			 "NanoCpus", (json_int_t)spec->nano_cpus,
-			 "Memory", (json_int_t)spec->memory_bytes,
-			 "MemorySwap", (json_int_t)spec->memory_bytes);
+			 "Memory", (json_int_t)memory_bytes,
+			 "MemorySwap", (json_int_t)memory_bytes);
 	/* clang-format on */
 }
 
+/* Names of the Container Device Interface have the form vendor/class=name; nvidia's own ids have no '='. */
+static bool device_is_cdi(const char *id)
+{
+	return strchr(id, '=') != NULL;
+}
+
+/* Those of @device_ids that are of one kind. */
+static json_t *devices_pick(const json_t *device_ids, bool cdi)
+{
+	json_t *picked = json_array();
+	size_t index;
+	json_t *id;
+
+	json_array_foreach(device_ids, index, id)
+		if (json_is_string(id) && device_is_cdi(json_string_value(id)) == cdi)
+			json_array_append(picked, id);
+	return picked;
+}
+
+/* Each kind has a driver of its own; cdi takes neither count nor options.
+ * Source: https://docs.docker.com/reference/api/engine/version/v1.50/ (read 2026-11-20) */
 static json_t *device_requests_make(const json_t *device_ids)
 {
-	return json_pack("[{ss so s[[sss]]}]", "Driver", "nvidia", "DeviceIDs", json_deep_copy(device_ids),
-			 "Capabilities", "gpu", "compute", "utility");
+	AUTO(json) json_t *cdi = devices_pick(device_ids, true), *nvidia = devices_pick(device_ids, false);
+	AUTO(json) json_t *requests = json_array();
+	int rc = 0;
+
+	if (!requests || json_array_size(cdi) + json_array_size(nvidia) != json_array_size(device_ids))
+		return NULL; /* memory ran out, or an id is no text */
+	if (json_array_size(nvidia) > 0)
+		rc |= json_array_append_new(requests,
+					    json_pack("{ss sO s[[sss]]}", "Driver", "nvidia", "DeviceIDs",
+						      nvidia, "Capabilities", "gpu", "compute", "utility"));
+	if (json_array_size(cdi) > 0)
+		rc |= json_array_append_new(requests,
+					    json_pack("{ss sO}", "Driver", "cdi", "DeviceIDs", cdi));
+	return rc ? NULL : TAKE(requests);
 }
 
 static json_t *networking_make(const struct replica_spec *spec)
@@ -114,7 +164,7 @@ static bool part_set(json_t *object, const char *key, const json_t *value)
 
 static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
 {
-	if (device_ids)
+	if (json_array_size(device_ids) > 0)
 		return json_object_set_new(host, "DeviceRequests", device_requests_make(device_ids)) == 0;
 	/* Or an image's own NVIDIA_VISIBLE_DEVICES=all would get every GPU. */
 	return json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void")) == 0;
@@ -239,7 +289,7 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	const char *pool = json_text_at(labels, LABEL("pool"));
 	const char *replica = json_text_at(labels, LABEL("replica"));
 	const char *dash = replica ? strrchr(replica, '-') : NULL;
-	int64_t job, attempt;
+	int64_t job, attempt, restart = 0;
 	enum role role;
 	unsigned index;
 	int end = 0;
@@ -250,15 +300,21 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	if (!label_number(labels, LABEL("job"), INT64_MAX, &job) ||
 	    !label_number(labels, LABEL("attempt"), UINT_MAX, &attempt))
 		return false;
-	*ret_key = (struct replica_key){
-		.job = job, .attempt = (unsigned)attempt, .role = role, .index = index
-	};
+	if (json_object_get(labels, LABEL("restart")) &&
+	    !label_number(labels, LABEL("restart"), UINT_MAX, &restart))
+		return false;
+	*ret_key = (struct replica_key){ .job = job,
+					 .attempt = (unsigned)attempt,
+					 .role = role,
+					 .index = index,
+					 .restart = (unsigned)restart };
 	return true;
 }
 
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 {
-	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index;
+	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index &&
+	       a->restart == b->restart;
 }
 
 bool docker_container_listed(const json_t *container, struct replica_status *ret_status, bool *ret_inspect)
@@ -290,7 +346,6 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 {
 	const json_t *labels = json_object_get(json_object_get(container, "Config"), "Labels");
 	const json_t *state = json_object_get(container, "State");
-	const char *problem = json_text_at(state, "Error");
 	int64_t started_ns = instant_at(state, "StartedAt");
 	int64_t finished_ns = instant_at(state, "FinishedAt");
 	struct replica_status status = { .sight = sight_of(state, started_ns) };
@@ -303,8 +358,6 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 		/* The end of an instant exit may lie before its start by some 0.5 ms. */
 		status.finished_ns = finished_ns > started_ns ? finished_ns : started_ns;
 	}
-	if (status.sight == REPLICA_CREATED && problem)
-		snprintf(status.start_error, sizeof(status.start_error), "%s", problem);
 	*ret_status = status;
 	return true;
 }

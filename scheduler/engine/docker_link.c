@@ -6,7 +6,9 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/nvidia_gpus.h"
 
 /*        ┌── backoff ──────────────┐
  *      DOWN ── ping ─> PINGING ── version, info, events asked ─> OPENING ── events answer ─> UP
@@ -21,7 +23,7 @@ enum {
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
 	EVENT_LINE_MAX = 1024 * 1024,
-	OURS_MINOR = 47, /* the newest 1.x whose changes were looked at */
+	OURS_MINOR = 50, /* the newest 1.x whose changes were looked at; the first that names devices */
 	LEAST_MINOR = 40,
 };
 
@@ -92,8 +94,9 @@ static void become_up(struct docker *docker)
 	link->epoch++;
 	link->told_down = false;
 	link->backoff_us = BACKOFF_FIRST_US;
-	log_event(LOG_INFO, "engine-up", "engine=\"%s\"", link->name);
-	emit_plain(docker, ENGINE_UP, link->name);
+	log_event(LOG_INFO, "engine-up", "cpus=%u memory_bytes=%" PRId64 " gpus=%zu engine=\"%s\"",
+		  link->host.cpus, link->host.memory_bytes, link->host.device_count, link->name);
+	emit_up(docker, link->name, &link->host);
 	link->list_at_us = clock_mono_us(&system_clock);
 	list_regularly(docker);
 	followers_reconnect(docker);
@@ -186,6 +189,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 	struct docker *docker = arg;
 	AUTO(json) json_t *info = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *version = json_text_at(info, "ServerVersion");
+	struct error err AUTO_ERROR = { 0 };
 	struct outcome outcome;
 
 	outcome_read(answer, &outcome);
@@ -196,7 +200,11 @@ static void info_done(void *arg, const struct http_answer *answer)
 	}
 	snprintf(docker->link.name, sizeof(docker->link.name), "Docker Engine %.60s (API %s)",
 		 version ? version : "of unknown version", docker->link.version);
-	docker->cpu_count = (unsigned)json_int_at(info, "NCPU", 0);
+	host_deinit(&docker->link.host);
+	if (docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host, &err)) {
+		link_lose(docker, err.text);
+		return;
+	}
 	docker->link.state = LINK_OPENING;
 	events_open(docker);
 }
@@ -214,6 +222,9 @@ static bool version_settle(struct docker *docker, const char *theirs)
 		minor = OURS_MINOR;
 	snprintf(version, sizeof(docker->link.version), "1.%u", minor);
 	http_set_version(docker->http, version);
+	pthread_mutex_lock(&docker->lock);
+	snprintf(docker->spoken_version, sizeof(docker->spoken_version), "%s", version);
+	pthread_mutex_unlock(&docker->lock);
 	return true;
 }
 

@@ -4,7 +4,8 @@
  *
  * An operation is a task on the heap that moves from one exchange (or timer) to the next and frees
  * itself at its end. Starting an exchange may end the task at once, so it is the last thing done with
- * it. All here belongs to the engine's thread, but docker_post().
+ * it. All here belongs to the engine's thread, but docker_post(). Terminals are apart: they work on
+ * connections of their own, on their callers' threads (docker_terminal.h).
  *
  *     docker.c          open, close, the thread's loop, the queue of commands, timers
  *     docker_emit.c     events to the sink
@@ -61,6 +62,7 @@ struct link {
 	char version[16];              /* "1.41" */
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
 	int64_t backoff_us;
+	struct host host; /* of the engine, as it last told */
 	struct http_exchange *ping, *info, *events;
 	struct text line; /* of the events stream, in the making */
 	bool skipping;
@@ -77,18 +79,20 @@ struct docker {
 	struct engine engine; /* first */
 	struct engine_sink sink;
 	char *instance, *docker_config;
+	char *socket_path;
 	struct subnet pool;
 	bool offline;
 	struct http *http;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the next three */
+	pthread_mutex_t lock; /* guards the next five */
 	struct command *commands, **commands_end;
+	bool command_lost; /* for want of memory */
 	bool close_asked;
+	char spoken_version[16]; /* link.version, for other threads; "" until an engine answered */
 	/* The engine's thread alone: */
 	bool closing;
 	struct timer *timers;
 	struct link link;
-	unsigned cpu_count; /* of the engine's host; 0 while unknown */
 	struct listing *listing;
 	bool list_again;
 	struct image_task *images;
@@ -115,6 +119,7 @@ void outcome_read(const struct http_answer *answer, struct outcome *ret_outcome)
 
 /* docker_emit.c: none of these says anything once the engine is being closed. */
 void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *text);
+void emit_up(struct docker *docker, const char *text, const struct host *host);
 void emit_listing(struct docker *docker, const struct replica_status *replicas, size_t replica_count,
 		  const struct network_status *networks, size_t network_count);
 void emit_image(struct docker *docker, enum engine_event_kind kind, const char *image, enum status status,

@@ -194,7 +194,7 @@ void replica_create_run(struct docker *docker, struct command *command)
 		return;
 	}
 	task->body = TAKE(command->body);
-	docker_container_clamp(task->body, docker->cpu_count);
+	docker_container_clamp(task->body, docker->link.host.cpus);
 	create_send(task);
 }
 
@@ -247,13 +247,28 @@ static bool start_may_go_better(const struct http_answer *answer, const struct o
 	       (answer->code == 403 && strstr(outcome->text, "ddress already in use"));
 }
 
+/* Somebody removed it before it was started: no fault of the job's. The event that tells so may come later. */
+static bool start_came_too_late(const struct http_answer *answer, const struct outcome *outcome)
+{
+	return (answer->code == 404 && strcasestr(outcome->text, "no such container")) ||
+	       (answer->code == 409 && strstr(outcome->text, "removal"));
+}
+
+static void start_lost(struct replica_task *task)
+{
+	emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
+	task_end(task);
+}
+
 static void start_done(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
 	struct outcome outcome;
 
 	task_outcome(task, answer, &outcome);
-	if (start_may_go_better(answer, &outcome) && ++task->tries < START_TRIES)
+	if (start_came_too_late(answer, &outcome))
+		start_lost(task);
+	else if (start_may_go_better(answer, &outcome) && ++task->tries < START_TRIES)
 		docker_after(task->docker, RETRY_US, start_send, task);
 	else if (outcome.status)
 		task_fail(task, &outcome);
@@ -285,6 +300,10 @@ static void start_looked(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	task_outcome(task, answer, &outcome);
+	if (start_came_too_late(answer, &outcome)) {
+		start_lost(task);
+		return;
+	}
 	if (!outcome.status && !docker_container_inspected(container, &status))
 		outcome = (struct outcome){ STATUS_INTERNAL,
 					    "the engine's account of the container cannot be understood" };

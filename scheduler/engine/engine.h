@@ -13,9 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
+#include "scheduler/host.h"
 #include "scheduler/plan.h"
 
 struct engine;
@@ -26,6 +28,7 @@ struct replica_key {
 	unsigned attempt; /* of the job, from 1 */
 	enum role role;
 	unsigned index;
+	unsigned restart; /* of this replica alone within the attempt, from 0 */
 };
 
 /* Everything a container is made of. Strings are borrowed for the call only. */
@@ -41,10 +44,11 @@ struct replica_spec {
 	const json_t *hosts;          /* array of "name:address" for /etc/hosts */
 	const char *network;          /* id */
 	const char *address;          /* IPv4 in that network */
-	const json_t *device_ids;     /* array of GPU ids, or NULL: then NVIDIA_VISIBLE_DEVICES is void */
-	int64_t nano_cpus;            /* 0: unlimited; clamped to what the host has */
-	int64_t memory_bytes;         /* 0: unlimited */
-	int64_t shm_bytes;            /* 0: the engine's default */
+	const json_t *
+		device_ids; /* array of ids as struct host has them, or NULL: then NVIDIA_VISIBLE_DEVICES is void */
+	int64_t nano_cpus;    /* 0: unlimited; clamped to what the host has */
+	int64_t memory_bytes; /* 0: unlimited */
+	int64_t shm_bytes;    /* 0: the engine's default */
 	unsigned pids_limit;
 	unsigned stop_grace_s;
 };
@@ -55,10 +59,9 @@ enum replica_sight { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
 struct replica_status {
 	struct replica_key key;
 	enum replica_sight sight;
-	int exit_code;         /* EXITED: 128+n for signal n */
-	bool out_of_memory;    /* EXITED: some process of it was killed for memory */
-	int64_t finished_ns;   /* EXITED: wall clock */
-	char start_error[256]; /* CREATED after a failed start: the engine's words; else "" */
+	int exit_code;       /* EXITED: 128+n for signal n */
+	bool out_of_memory;  /* EXITED: some process of it was killed for memory */
+	int64_t finished_ns; /* EXITED: wall clock */
 };
 
 struct network_status {
@@ -69,7 +72,7 @@ struct network_status {
 };
 
 enum engine_event_kind {
-	ENGINE_UP,      /* reachable; text: name and version */
+	ENGINE_UP,      /* reachable; text: name and version; host: what its machine has */
 	ENGINE_DOWN,    /* unreachable; text: why. Sent once per loss */
 	ENGINE_LISTING, /* all that is ours: replicas[], networks[]. After UP and every 30 s. Never older
 				  * than an event that came before it; what is only asked for may be missing */
@@ -99,6 +102,7 @@ struct engine_event {
 	size_t replica_count;
 	const struct network_status *networks;
 	size_t network_count;
+	const struct host *host; /* UP */
 };
 
 /* One whole line of a replica's output. */
@@ -130,6 +134,27 @@ struct engine_sink {
 	void *arg;
 };
 
+/* A program's terminal. One thread may read while another writes or resizes; close() comes after them. It may
+ * outlive the engine that it was opened by. */
+struct terminal;
+
+struct terminal_ops {
+	/* What was printed, as it comes: the number of bytes; 0: nothing within @timeout_ms; -1: it is over. */
+	ssize_t (*read)(struct terminal *terminal, char *buffer, size_t size, unsigned timeout_ms);
+	/* What is typed. Waits while the program does not read. False: it is over, or took nothing for ten seconds. */
+	bool (*write)(struct terminal *terminal, const char *data, size_t length);
+	void (*resize)(struct terminal *terminal, unsigned columns, unsigned rows);
+	/* Ends the connection. A program that still runs gets a hangup, and so do those that it began; what is left
+	 * of them a second later is killed. Asks the engine for that: a moment, ten seconds at most for each of
+	 * two questions when it does not answer. */
+	void (*close)(struct terminal *terminal);
+};
+
+/* Implementations begin with this. */
+struct terminal {
+	const struct terminal_ops *ops;
+};
+
 struct engine_ops {
 	/* Makes the image present: looks, and pulls when it is missing (never when the engine was opened
 	 * offline). One pull at a time per image, however many ask: one event answers all. */
@@ -152,6 +177,13 @@ struct engine_ops {
 			    const struct log_position *from);
 	/* The line sink has room again. Thread: any. */
 	void (*resume_logs)(struct engine *engine);
+	/* Runs @command (array of strings) beside a running replica's program, on a terminal of its own, of 80 columns
+	 * and 24 rows at first. Blocks for a moment, on a connection of its own: until the program runs. Thread: any.
+	 * Outcomes: NOT_FOUND: no such replica; FAILED_PRECONDITION: it does not run, or has no such program;
+	 *           UNAVAILABLE: the engine does not answer. */
+	enum status (*open_terminal)(struct engine *engine, const struct replica_key *key,
+				     const json_t *command, struct terminal **ret_terminal,
+				     struct error *err);
 	/* Sends a listing soon. */
 	void (*list)(struct engine *engine);
 	/* Ends the engine's thread; no event comes after it returned. Containers are left as they are. */

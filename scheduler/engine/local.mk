@@ -8,6 +8,10 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_frames.h \
 	scheduler/engine/docker_helper.c \
 	scheduler/engine/docker_helper.h \
+	scheduler/engine/docker_hijack.c \
+	scheduler/engine/docker_hijack.h \
+	scheduler/engine/docker_host.c \
+	scheduler/engine/docker_host.h \
 	scheduler/engine/docker_http.c \
 	scheduler/engine/docker_http.h \
 	scheduler/engine/docker_image.c \
@@ -23,4 +27,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_replica.c \
 	scheduler/engine/docker_subnet.c \
 	scheduler/engine/docker_subnet.h \
-	scheduler/engine/engine.h
+	scheduler/engine/docker_terminal.c \
+	scheduler/engine/docker_terminal.h \
+	scheduler/engine/engine.h \
+	scheduler/engine/nvidia_gpus.c \
+	scheduler/engine/nvidia_gpus.h

@@ -67,6 +67,8 @@ struct lab {
 		char text[1100];
 		size_t replica_count;
 		struct replica_status replica;
+		struct host host; /* without its devices */
+		char device[64];  /* the first */
 		bool seen;
 	} events[64];
 	size_t event_count;
@@ -177,6 +179,13 @@ static void on_event(void *arg, const struct engine_event *event)
 		lab->events[lab->event_count].replica_count = event->replica_count;
 		if (event->replica_count)
 			lab->events[lab->event_count].replica = event->replicas[0];
+		if (event->host) {
+			lab->events[lab->event_count].host = *event->host;
+			lab->events[lab->event_count].host.devices = NULL;
+			if (event->host->device_count)
+				snprintf(lab->events[lab->event_count].device, 64, "%s",
+					 event->host->devices[0]);
+		}
 		snprintf(lab->events[lab->event_count++].text, 1100, "%s", event->text);
 	}
 	pthread_cond_broadcast(&lab->changed);
@@ -375,7 +384,7 @@ static void versions_are_agreed_on(void **state)
 {
 	static const struct {
 		const char *theirs, *path;
-	} versions[] = { { "1.40", "/v1.40/info" }, { "1.44", "/v1.44/info" }, { "1.99", "/v1.47/info" } };
+	} versions[] = { { "1.40", "/v1.40/info" }, { "1.44", "/v1.44/info" }, { "1.99", "/v1.50/info" } };
 	struct lab *lab = *state;
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
@@ -386,6 +395,69 @@ static void versions_are_agreed_on(void **state)
 		lab->engine->ops->close(lab->engine);
 		lab->engine = NULL;
 	}
+}
+
+static void each_connection_tells_what_the_host_has_now(void **state)
+{
+	struct lab *lab = *state;
+	size_t up;
+
+	rule_set(lab, 0,
+		 (struct rule){ "/info", 200,
+				"{\"NCPU\":4,\"MemTotal\":1000,\"DiscoveredDevices\":["
+				"{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=0\"}]}",
+				0, 1 });
+	rule_set(lab, 1, (struct rule){ "/info", 200, "{\"NCPU\":2,\"MemTotal\":500}", 0, 0 });
+	rule_set(lab, 2,
+		 (struct rule){ "/events", 0, NULL, 0, 2 }); /* a first connection ends; curl asks twice */
+	client_open(lab);
+	expect_event(lab, ENGINE_DOWN);
+	up = expect_event(lab, ENGINE_UP);
+	assert_true(lab->events[up].host.known);
+	assert_int_equal(lab->events[up].host.cpus, 2);
+	assert_int_equal(lab->events[up].host.memory_bytes, 500);
+	assert_int_equal(lab->events[up].host.device_count, 0);
+	lab->engine->ops->close(lab->engine);
+	lab->engine = NULL;
+	rule_set(lab, 0,
+		 (struct rule){ "/info", 200,
+				"{\"NCPU\":4,\"MemTotal\":1000,\"DiscoveredDevices\":["
+				"{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=0\"}]}",
+				0, 1 });
+	client_open(lab);
+	up = expect_event(lab, ENGINE_UP);
+	assert_int_equal(lab->events[up].host.cpus, 4);
+	assert_int_equal(lab->events[up].host.device_count, 1);
+	assert_string_equal(lab->events[up].device, "nvidia.com/gpu=0");
+}
+
+static void a_terminal_is_opened_once_the_engine_has_answered(void **state)
+{
+	struct lab *lab = *state;
+	json_t *command = json_pack("[s]", "/bin/sh");
+	struct terminal *terminal = NULL;
+
+	rule_set(lab, 0, (struct rule){ "/_ping", -1, NULL, 0, 1 });
+	client_open(lab);
+	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
+			 STATUS_UNAVAILABLE);
+	lab->engine->ops->close(lab->engine);
+	up(lab);
+	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
+			 STATUS_NOT_FOUND);
+	rule_set(lab, 0,
+		 (struct rule){ "/containers/ty-t-1-master-0-a1/exec ", 201, "{\"Id\":\"e\"}", 0, 0 });
+	rule_set(lab, 1, (struct rule){ "/exec/e/start", 101, "", 0, 1 });
+	rule_set(lab, 2, (struct rule){ "/exec/e/", 200, "{\"Running\":true,\"Pid\":7}", 0, 0 });
+	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
+			 STATUS_OK);
+	/* It outlives what opened it. */
+	lab->engine->ops->close(lab->engine);
+	lab->engine = NULL;
+	assert_true(terminal->ops->write(terminal, "x", 1));
+	terminal->ops->close(terminal);
+	assert_true(rule_asked(lab, 2) >= 3); /* sized, looked at, ended */
+	json_decref(command);
 }
 
 static void an_engine_too_old_is_down_with_a_reason(void **state)
@@ -486,6 +558,24 @@ static void a_start_that_meets_a_neighbours_end_is_tried_again(void **state)
 	lab->engine->ops->start_replica(lab->engine, &master);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_REPLICA_FAILED)].text,
 			    "network n not found");
+}
+
+static void a_start_of_what_somebody_removed_tells_that_it_is_gone(void **state)
+{
+	static const char removal[] =
+		"{\"message\":\"container is marked for removal and cannot be started\"}";
+	static const char gone[] = "{\"message\":\"No such container: ty-t-1-master-0-a1\"}";
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, 0, 2 });
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 404, gone, 0, 0 });
+	rule_set(lab, 2, (struct rule){ "/start", 409, removal, 0, 1 });
+	rule_set(lab, 3, (struct rule){ "/start", 404, gone, 0, 0 });
+	up(lab);
+	for (size_t i = 0; i < 3; i++) {
+		lab->engine->ops->start_replica(lab->engine, &master);
+		expect_event(lab, ENGINE_REPLICA_REMOVED);
+	}
 }
 
 static void an_exit_is_told_once_and_after_the_start(void **state)
@@ -670,12 +760,15 @@ int main(void)
 		LAB_TEST(options_are_checked),
 		LAB_TEST(an_engine_that_comes_late_is_found),
 		LAB_TEST(versions_are_agreed_on),
+		LAB_TEST(each_connection_tells_what_the_host_has_now),
+		LAB_TEST(a_terminal_is_opened_once_the_engine_has_answered),
 		LAB_TEST(an_engine_too_old_is_down_with_a_reason),
 		LAB_TEST(answers_that_are_no_json_fail_their_call),
 		LAB_TEST(an_endless_answer_is_cut_off),
 		LAB_TEST(a_cut_connection_makes_the_outcome_unavailable),
 		LAB_TEST(a_taken_name_is_adopted_only_with_our_labels),
 		LAB_TEST(a_start_that_meets_a_neighbours_end_is_tried_again),
+		LAB_TEST(a_start_of_what_somebody_removed_tells_that_it_is_gone),
 		LAB_TEST(an_exit_is_told_once_and_after_the_start),
 		LAB_TEST(an_exit_of_a_vanished_container_is_told_from_its_event),
 		LAB_TEST(a_listing_does_not_contradict_an_event_before_it),

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_host.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/nvidia_gpus.h"
+
+enum { DEVICES_MAX = 1024, CPUS_MAX = 65536, UUID_MAX = 100, WHOLE = -1 };
+
+/* ---- names of the Container Device Interface ---- */
+
+/* "nvidia.com/gpu=3", "nvidia.com/gpu=3:1" (a slice of it), "nvidia.com/gpu=GPU-8a5…" */
+struct device {
+	const char *id;
+	bool indexed;
+	int gpu, slice; /* indexed; slice WHOLE: all of it */
+};
+
+/* "3", or "3:1". */
+static bool index_read(const char *name, struct device *device)
+{
+	int gpu, slice = WHOLE, end = 0;
+
+	if (name[strspn(name, "0123456789:")])
+		return false;
+	if ((sscanf(name, "%4d%n", &gpu, &end) != 1 || name[end]) &&
+	    (sscanf(name, "%4d:%4d%n", &gpu, &slice, &end) != 2 || name[end]))
+		return false;
+	device->indexed = true;
+	device->gpu = gpu;
+	device->slice = slice;
+	return true;
+}
+
+static bool uuid_has_form(const char *name)
+{
+	bool whole = strncmp(name, "GPU-", 4) == 0, slice = strncmp(name, "MIG-", 4) == 0;
+
+	return (whole || slice) && name[4] && strlen(name) <= UUID_MAX &&
+	       name[strspn(name, "0123456789abcdefABCDEFGIMPU-/")] == '\0';
+}
+
+/* Not "all", and not what else there may be. */
+static bool device_read(const json_t *entry, struct device *ret_device)
+{
+	static const char prefix[] = "nvidia.com/gpu=";
+	const char *id = json_text_at(entry, "ID"), *name;
+	struct device device = { .id = id };
+
+	if (!id || strncmp(id, prefix, strlen(prefix)) != 0)
+		return false;
+	name = id + strlen(prefix);
+	if (!index_read(name, &device) && !uuid_has_form(name))
+		return false;
+	*ret_device = device;
+	return true;
+}
+
+/* Indexed ones first, a whole GPU before its slices; the others by name. */
+static int by_index(const void *a, const void *b)
+{
+	const struct device *left = a, *right = b;
+
+	if (left->indexed != right->indexed)
+		return left->indexed ? -1 : 1;
+	if (left->gpu != right->gpu)
+		return left->gpu < right->gpu ? -1 : 1;
+	if (left->slice != right->slice)
+		return left->slice < right->slice ? -1 : 1;
+	return strcmp(left->id, right->id);
+}
+
+/* Whether @device is another name of what was taken just before it. */
+static bool device_is_taken(const struct device *device, const struct device *last)
+{
+	if (!last)
+		return false;
+	if (!device->indexed)
+		return last->indexed || strcmp(device->id, last->id) == 0;
+	return device->gpu == last->gpu && (last->slice == WHOLE || device->slice == last->slice);
+}
+
+static bool devices_take(const struct device *devices, size_t count, struct host *host)
+{
+	const struct device *last = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (device_is_taken(&devices[i], last))
+			continue;
+		last = &devices[i];
+		host->devices[host->device_count] = strdup(last->id);
+		if (!host->devices[host->device_count])
+			return false;
+		host->device_count++;
+	}
+	return true;
+}
+
+static enum status discovered_read(const json_t *entries, struct host *host, struct error *err)
+{
+	size_t most = json_array_size(entries) < DEVICES_MAX ? json_array_size(entries) : DEVICES_MAX;
+	struct device *devices = calloc(most + 1, sizeof(*devices));
+	size_t count = 0;
+	bool taken;
+
+	host->devices = calloc(most + 1, sizeof(*host->devices));
+	for (size_t i = 0; devices && i < most; i++)
+		count += device_read(json_array_get(entries, i), &devices[count]);
+	taken = devices && host->devices;
+	if (taken) {
+		qsort(devices, count, sizeof(*devices), by_index);
+		taken = devices_take(devices, count, host);
+	}
+	free(devices);
+	return taken ? STATUS_OK : error_no_memory(err);
+}
+
+/* ---- the rest ---- */
+
+/* The engine and we have the same kernel under us, as far as can be told: by its release, and by the machine's
+ * memory to the byte. */
+static bool is_on_this_kernel(const json_t *info)
+{
+	const char *release = json_text_at(info, "KernelVersion");
+	struct utsname us;
+	struct sysinfo machine;
+
+	if (!release || uname(&us) != 0 || sysinfo(&machine) != 0 || strcmp(release, us.release) != 0)
+		return false;
+	return json_int_at(info, "MemTotal", 0) == (int64_t)machine.totalram * (int64_t)machine.mem_unit;
+}
+
+static enum status devices_read(const json_t *info, const char *nvidia_directory, struct host *host,
+				struct error *err)
+{
+	const json_t *discovered = json_object_get(info, "DiscoveredDevices");
+	enum status rc = STATUS_OK;
+
+	if (json_array_size(discovered) > 0)
+		rc = discovered_read(discovered, host, err);
+	if (!rc && host->device_count == 0 && is_on_this_kernel(info) &&
+	    json_object_get(json_object_get(info, "Runtimes"), "nvidia")) {
+		free(host->devices);
+		host->devices = NULL;
+		rc = nvidia_gpus_read(nvidia_directory, host, err);
+	}
+	return rc;
+}
+
+enum status docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host,
+			     struct error *err)
+{
+	int64_t cpus = json_int_at(info, "NCPU", 0), memory_bytes = json_int_at(info, "MemTotal", 0);
+	struct host host = {
+		.cpus = cpus > 0 && cpus <= CPUS_MAX ? (unsigned)cpus : 0,
+		.memory_bytes = memory_bytes > 0 ? memory_bytes : 0,
+	};
+	enum status rc = devices_read(info, nvidia_directory, &host, err);
+
+	host.known = host.cpus > 0 && host.memory_bytes > 0;
+	if (rc)
+		host_deinit(&host);
+	else
+		*ret_host = host;
+	return rc;
+}
