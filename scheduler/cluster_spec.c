@@ -128,10 +128,12 @@ enum status replica_environment(const struct plan *plan, enum role role, unsigne
 	} variables[] = {
 		{ "CLUSTER_SPEC", cluster_spec },    { "TF_CONFIG", tf_config },
 		{ "CLOUD_ML_JOB_ID", plan->job_id }, { "CLOUD_ML_PROJECT_ID", plan->project },
-		{ "CLOUD_ML_JOB", plan->input },
+		{ "CLOUD_ML_JOB", plan->input },     { "TPU_CONFIG", plan->tpu_config },
 	};
+	/* The last one is for masters that have it. */
+	size_t count = sizeof(variables) / sizeof(variables[0]) - (role != ROLE_MASTER || !plan->tpu_config);
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		enum status rc = variable_add(environment, variables[i].name, variables[i].value, err);
 
 		if (rc)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/admission.h"
 
 struct job_run *job_run_new(struct job *row)
 {
@@ -44,6 +45,7 @@ void job_run_free(struct job_run *run)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(run->image_ids[role]);
 	free(run->fault);
+	assignment_free(run->assignment);
 	plan_free(run->plan);
 	job_free(run->row);
 	free(run);
@@ -69,6 +71,19 @@ static enum status replicas_make(struct job_run *run, struct error *err)
 	return STATUS_OK;
 }
 
+static enum status assignment_unfold(struct job_run *run, struct error *err)
+{
+	struct error problem AUTO_ERROR = { 0 };
+
+	if (!run->row->assignment || run->fault ||
+	    !assignment_from_text(run->row->assignment, &run->assignment, &problem))
+		return STATUS_OK;
+	log_event(LOG_ERROR, "assignment-unread", "job=%s error=\"%s\"", run->row->job_id,
+		  problem.text ? problem.text : "");
+	run->fault = strdup("Internal error: the job's assignment cannot be read.");
+	return run->fault ? STATUS_OK : error_no_memory(err);
+}
+
 enum status job_run_unfold(struct job_run *run, struct error *err)
 {
 	struct error problem AUTO_ERROR = { 0 };
@@ -81,6 +96,8 @@ enum status job_run_unfold(struct job_run *run, struct error *err)
 		if (!run->plan || !run->fault)
 			return error_no_memory(err);
 	}
+	if (assignment_unfold(run, err))
+		return STATUS_INTERNAL;
 	return replicas_make(run, err);
 }
 
@@ -140,6 +157,28 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 		run->notes[run->note_count++] = (struct note){ severity, text };
 }
 
+static bool some_replica_lives(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].end == END_NONE)
+			return true;
+	return false;
+}
+
+bool job_run_restarts(const struct job_run *run, const struct replica_run *replica)
+{
+	return replica->end == END_LOST && run->row->state == JOB_RUNNING && !run->plan->restarts_whole &&
+	       replica->key.restart < REPLICA_RESTARTS_MAX && some_replica_lives(run);
+}
+
+bool job_run_restarts_any(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (job_run_restarts(run, &run->replicas[i]))
+			return true;
+	return false;
+}
+
 struct judgement job_run_judge(const struct job_run *run)
 {
 	struct replica_outcome *outcomes = calloc(run->replica_count + 1, sizeof(*outcomes));
@@ -155,7 +194,7 @@ struct judgement job_run_judge(const struct job_run *run)
 		outcomes[i] = (struct replica_outcome){
 			.role = run->replicas[i].key.role,
 			.index = run->replicas[i].key.index,
-			.end = run->replicas[i].end,
+			.end = job_run_restarts(run, &run->replicas[i]) ? END_NONE : run->replicas[i].end,
 			.exit_code = run->replicas[i].exit_code,
 			.out_of_memory = run->replicas[i].out_of_memory,
 			.text = run->replicas[i].refusal,

@@ -12,6 +12,8 @@
 #include "scheduler/verdict.h"
 #include "store/jobs.h"
 
+struct assignment;
+
 /* What is known of one container. CREATING and STARTING were asked for and not answered yet. */
 enum sight {
 	SEEN_NOTHING,
@@ -22,6 +24,10 @@ enum sight {
 	SEEN_EXITED,
 	SIGHT_COUNT
 };
+
+/* Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): of one replica, before
+ * the whole job is tried again. */
+enum { REPLICA_RESTARTS_MAX = 5 };
 
 struct replica_run {
 	struct replica_key key;
@@ -47,8 +53,9 @@ struct note {
 
 struct job_run {
 	struct job *row;
-	struct plan *plan; /* never NULL after job_run_unfold() */
-	char *fault;       /* why nothing can be run: the stored plan cannot be read; NULL: none */
+	struct plan *plan;             /* never NULL after job_run_unfold() */
+	struct assignment *assignment; /* what it was let in with; NULL: not yet, or by an earlier release */
+	char *fault; /* why nothing can be run: what is stored cannot be read, or does not fit this host; NULL: none */
 	struct replica_run *replicas;
 	size_t replica_count;
 
@@ -62,12 +69,16 @@ struct job_run {
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
 	bool told_down;                           /* the log says that the engine is away */
+	bool queued;                              /* waits in the scheduler's queue */
+	bool lacks_host;                          /* for GPUs that the host has not */
 	bool has_room;                            /* QUEUED: its turn has come */
+	bool counted;                             /* takes part of the scheduler's room */
 	bool dirty;                               /* something happened since its last step */
 	bool stale;                               /* the stored row may say more than ours */
 	bool change_pending;                      /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
 	int64_t hold_until_us;                    /* monotonic: no step before that */
+	int64_t restart_at_us; /* monotonic: when lost replicas are started anew; 0: there are none */
 };
 
 /* Takes @row. NULL when memory ran out. */
@@ -75,8 +86,8 @@ struct job_run *job_run_new(struct job *row);
 void job_run_free(struct job_run *run);
 DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 
-/* Reads the plan of the row and makes its replicas, all unseen. A plan that cannot be read is the run's
- * fault: it fails. INTERNAL: memory ran out. */
+/* Reads the plan and the assignment of the row and makes its replicas, all unseen. One that cannot be read is
+ * the run's fault: it fails. INTERNAL: memory ran out. */
 enum status job_run_unfold(struct job_run *run, struct error *err);
 /* Forgets everything of this attempt but the network and the images, for the next one. */
 void job_run_rewind(struct job_run *run);
@@ -87,6 +98,12 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Forgets all notes but the first @kept. */
 void job_run_notes_cut(struct job_run *run, size_t kept);
+
+/* Whether a replica was lost and is to be started anew, alone, under the same names: while the job runs and
+ * others of it live on. The job outlives such a loss.
+ * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service (VM restarts) */
+bool job_run_restarts(const struct job_run *run, const struct replica_run *replica);
+bool job_run_restarts_any(const struct job_run *run);
 
 /* The outcomes of its replicas judged; the message is the caller's. */
 struct judgement job_run_judge(const struct job_run *run);

@@ -1,22 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	scheduler/accelerator.c \
+	scheduler/accelerator.h \
+	scheduler/admission.c \
+	scheduler/admission.h \
+	scheduler/assignment.c \
+	scheduler/assignment.h \
 	scheduler/cluster_spec.c \
 	scheduler/cluster_spec.h \
+	scheduler/devices.c \
+	scheduler/devices.h \
+	scheduler/difference.c \
+	scheduler/difference.h \
 	scheduler/happening.c \
+	scheduler/host.c \
+	scheduler/host.h \
 	scheduler/job_run.c \
 	scheduler/job_run.h \
+	scheduler/limits.c \
+	scheduler/limits.h \
 	scheduler/log_line.c \
 	scheduler/log_line.h \
 	scheduler/log_pump.c \
 	scheduler/log_pump.h \
 	scheduler/machine.c \
 	scheduler/machine.h \
+	scheduler/ml_units.c \
+	scheduler/ml_units.h \
 	scheduler/pass.c \
 	scheduler/passes.c \
 	scheduler/plan.c \
 	scheduler/plan.h \
+	scheduler/queue.c \
 	scheduler/reconcile.c \
 	scheduler/reconcile.h \
+	scheduler/room.c \
 	scheduler/scheduler.c \
 	scheduler/scheduler.h \
 	scheduler/scheduler_state.h \
@@ -32,6 +50,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/step/finish.c \
 	scheduler/step/judge.c \
 	scheduler/step/remove_replicas.c \
+	scheduler/step/restart.c \
 	scheduler/step/retry.c \
 	scheduler/step/start.c \
 	scheduler/step/stop_replicas.c \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/machine.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LEGACY(NAME, VCPUS, MIB)                                                                             \
@@ -21,6 +20,9 @@
 		NAME, MACHINE_COMPUTE_ENGINE, VCPUS, MIB, "NVIDIA_TESLA_A100", COUNT                         \
 	}
 
+/* Memory in MiB, of which the service writes 1024 as one GB. Sizes of the later families:
+ * Source: https://cloud.google.com/compute/docs/general-purpose-machines, …/compute-optimized-machines and
+ * …/memory-optimized-machines */
 static const struct machine machines[] = {
 	LEGACY("standard", 4, 15360),
 	LEGACY("large_model", 8, 53248),
@@ -60,6 +62,85 @@ static const struct machine machines[] = {
 	COMPUTE_A100("a2-highgpu-4g", 48, 348160, 4),
 	COMPUTE_A100("a2-highgpu-8g", 96, 696320, 8),
 	COMPUTE_A100("a2-megagpu-16g", 96, 1392640, 16),
+	COMPUTE("e2-standard-2", 2, 8192),
+	COMPUTE("e2-standard-4", 4, 16384),
+	COMPUTE("e2-standard-8", 8, 32768),
+	COMPUTE("e2-standard-16", 16, 65536),
+	COMPUTE("e2-standard-32", 32, 131072),
+	COMPUTE("e2-highmem-2", 2, 16384),
+	COMPUTE("e2-highmem-4", 4, 32768),
+	COMPUTE("e2-highmem-8", 8, 65536),
+	COMPUTE("e2-highmem-16", 16, 131072),
+	COMPUTE("e2-highcpu-2", 2, 2048),
+	COMPUTE("e2-highcpu-4", 4, 4096),
+	COMPUTE("e2-highcpu-8", 8, 8192),
+	COMPUTE("e2-highcpu-16", 16, 16384),
+	COMPUTE("e2-highcpu-32", 32, 32768),
+	COMPUTE("n2-standard-2", 2, 8192),
+	COMPUTE("n2-standard-4", 4, 16384),
+	COMPUTE("n2-standard-8", 8, 32768),
+	COMPUTE("n2-standard-16", 16, 65536),
+	COMPUTE("n2-standard-32", 32, 131072),
+	COMPUTE("n2-standard-48", 48, 196608),
+	COMPUTE("n2-standard-64", 64, 262144),
+	COMPUTE("n2-standard-80", 80, 327680),
+	COMPUTE("n2-standard-96", 96, 393216),
+	COMPUTE("n2-standard-128", 128, 524288),
+	COMPUTE("n2-highmem-2", 2, 16384),
+	COMPUTE("n2-highmem-4", 4, 32768),
+	COMPUTE("n2-highmem-8", 8, 65536),
+	COMPUTE("n2-highmem-16", 16, 131072),
+	COMPUTE("n2-highmem-32", 32, 262144),
+	COMPUTE("n2-highmem-48", 48, 393216),
+	COMPUTE("n2-highmem-64", 64, 524288),
+	COMPUTE("n2-highmem-80", 80, 655360),
+	COMPUTE("n2-highmem-96", 96, 786432),
+	COMPUTE("n2-highmem-128", 128, 884736),
+	COMPUTE("n2-highcpu-2", 2, 2048),
+	COMPUTE("n2-highcpu-4", 4, 4096),
+	COMPUTE("n2-highcpu-8", 8, 8192),
+	COMPUTE("n2-highcpu-16", 16, 16384),
+	COMPUTE("n2-highcpu-32", 32, 32768),
+	COMPUTE("n2-highcpu-48", 48, 49152),
+	COMPUTE("n2-highcpu-64", 64, 65536),
+	COMPUTE("n2-highcpu-80", 80, 81920),
+	COMPUTE("n2-highcpu-96", 96, 98304),
+	COMPUTE("n2d-standard-2", 2, 8192),
+	COMPUTE("n2d-standard-4", 4, 16384),
+	COMPUTE("n2d-standard-8", 8, 32768),
+	COMPUTE("n2d-standard-16", 16, 65536),
+	COMPUTE("n2d-standard-32", 32, 131072),
+	COMPUTE("n2d-standard-48", 48, 196608),
+	COMPUTE("n2d-standard-64", 64, 262144),
+	COMPUTE("n2d-standard-80", 80, 327680),
+	COMPUTE("n2d-standard-96", 96, 393216),
+	COMPUTE("n2d-standard-128", 128, 524288),
+	COMPUTE("n2d-standard-224", 224, 917504),
+	COMPUTE("n2d-highmem-2", 2, 16384),
+	COMPUTE("n2d-highmem-4", 4, 32768),
+	COMPUTE("n2d-highmem-8", 8, 65536),
+	COMPUTE("n2d-highmem-16", 16, 131072),
+	COMPUTE("n2d-highmem-32", 32, 262144),
+	COMPUTE("n2d-highmem-48", 48, 393216),
+	COMPUTE("n2d-highmem-64", 64, 524288),
+	COMPUTE("n2d-highmem-80", 80, 655360),
+	COMPUTE("n2d-highmem-96", 96, 786432),
+	COMPUTE("n2d-highcpu-2", 2, 2048),
+	COMPUTE("n2d-highcpu-4", 4, 4096),
+	COMPUTE("n2d-highcpu-8", 8, 8192),
+	COMPUTE("n2d-highcpu-16", 16, 16384),
+	COMPUTE("n2d-highcpu-32", 32, 32768),
+	COMPUTE("n2d-highcpu-48", 48, 49152),
+	COMPUTE("n2d-highcpu-64", 64, 65536),
+	COMPUTE("n2d-highcpu-80", 80, 81920),
+	COMPUTE("n2d-highcpu-96", 96, 98304),
+	COMPUTE("n2d-highcpu-128", 128, 131072),
+	COMPUTE("n2d-highcpu-224", 224, 229376),
+	COMPUTE("c2-standard-4", 4, 16384),
+	COMPUTE("c2-standard-8", 8, 32768),
+	COMPUTE("c2-standard-16", 16, 65536),
+	COMPUTE("c2-standard-30", 30, 122880),
+	COMPUTE("c2-standard-60", 60, 245760),
 	COMPUTE("m1-ultramem-40", 40, 984064),
 	COMPUTE("m1-ultramem-80", 80, 1968128),
 	COMPUTE("m1-ultramem-160", 160, 3936256),
@@ -94,19 +175,18 @@ static const struct {
 	{ "TPU_V4_POD", 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096 },
 };
 
-/* "n2-highmem-16": the size ends the name, and the kind says the memory of each vCPU. */
-static struct machine family_machine(const char *name)
+/* Choice: the lists of these families changed often, so that other names are taken too, with a size unknown. */
+static bool is_of_later_family(const char *name)
 {
-	const char *last = strrchr(name, '-');
-	unsigned long vcpus = strtoul(last + 1, NULL, 10);
-	unsigned mib_per_vcpu = strstr(name, "-highmem-") ? 8192 : strstr(name, "-highcpu-") ? 1024 : 4096;
+	if (strlen(name) > 63 || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+		return false;
+	for (size_t i = 0; i < sizeof(family_prefixes) / sizeof(family_prefixes[0]); i++) {
+		size_t length = strlen(family_prefixes[i]);
 
-	if (vcpus > 1024)
-		vcpus = 0;
-	return (struct machine){ .name = name,
-				 .category = MACHINE_COMPUTE_ENGINE,
-				 .vcpus = (unsigned)vcpus,
-				 .memory_mib = (unsigned)vcpus * mib_per_vcpu };
+		if (strncmp(name, family_prefixes[i], length) == 0 && name[length])
+			return true;
+	}
+	return false;
 }
 
 bool machine_find(const char *name, struct machine *ret_machine)
@@ -117,17 +197,10 @@ bool machine_find(const char *name, struct machine *ret_machine)
 			return true;
 		}
 	}
-	if (strlen(name) > 63 || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+	if (!is_of_later_family(name))
 		return false;
-	for (size_t i = 0; i < sizeof(family_prefixes) / sizeof(family_prefixes[0]); i++) {
-		size_t length = strlen(family_prefixes[i]);
-
-		if (strncmp(name, family_prefixes[i], length) == 0 && name[length]) {
-			*ret_machine = family_machine(name);
-			return true;
-		}
-	}
-	return false;
+	*ret_machine = (struct machine){ .name = name, .category = MACHINE_COMPUTE_ENGINE };
+	return true;
 }
 
 static unsigned n1_counts(const struct machine *machine, const char *type)

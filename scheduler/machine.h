@@ -24,8 +24,9 @@ struct machine {
 	unsigned accelerator_count;
 };
 
-/* False when there is no such machine type. The later families (e2-, n2-, n2d-, c2-, m1-) are taken by
- * their prefix, since their lists changed often. ret_machine->name may be @name itself. */
+/* False when there is no such machine type. Of the later families (e2-, n2-, n2d-, c2-, m1-) any name is taken,
+ * since their lists changed often; one that the catalogue has not is of unknown size, and ret_machine->name is
+ * @name itself. */
 bool machine_find(const char *name, struct machine *ret_machine);
 
 /* How many accelerators of @type one machine can have: each bit is such a number (1, 2, 4, 8 … or'ed);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scheduler/steps.h"
+#include "store/leases.h"
 
 static struct planned_change *slot_take(struct pass *pass)
 {
@@ -38,6 +39,8 @@ void pass_clear(struct pass *pass)
 		free(pass->planned[i].lines);
 		free(pass->planned[i].error_message);
 		free(pass->planned[i].verdict_message);
+		free(pass->planned[i].assignment);
+		leases_free(pass->planned[i].leases, pass->planned[i].lease_count);
 	}
 	pass->count = 0;
 }

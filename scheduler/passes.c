@@ -18,6 +18,7 @@ static const step_function steps[STEP_COUNT] = {
 	[STEP_CREATE] = step_create,
 	[STEP_START] = step_start,
 	[STEP_DECLARE_RUNNING] = step_declare_running,
+	[STEP_RESTART] = step_restart,
 	[STEP_JUDGE] = step_judge,
 	[STEP_EXPIRE] = step_expire,
 	[STEP_STOP] = step_stop,
@@ -29,7 +30,6 @@ static const step_function steps[STEP_COUNT] = {
 	[STEP_FINISH] = step_finish,
 };
 
-/* A finished run is NULL in the list until the pass is over. */
 static size_t find_index(const struct scheduler *scheduler, int64_t job)
 {
 	size_t low = 0, high = scheduler->run_count;
@@ -52,6 +52,22 @@ struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job)
 	return at < scheduler->run_count && scheduler->runs[at]->row->id == job ? scheduler->runs[at] : NULL;
 }
 
+/* Room for one more, in the queue as well: entering that cannot fail. */
+static bool runs_reserve(struct scheduler *scheduler)
+{
+	size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
+	struct job_run **runs, **queue;
+
+	if (scheduler->run_count < scheduler->run_size)
+		return true;
+	runs = realloc(scheduler->runs, size * sizeof(struct job_run *));
+	scheduler->runs = runs ? runs : scheduler->runs;
+	queue = realloc(scheduler->queue, size * sizeof(struct job_run *));
+	scheduler->queue = queue ? queue : scheduler->queue;
+	scheduler->run_size = runs && queue ? size : scheduler->run_size;
+	return runs && queue;
+}
+
 enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err)
 {
 	struct job_run *run = job_run_new(row);
@@ -65,16 +81,9 @@ enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct e
 		job_run_free(run);
 		return STATUS_INTERNAL;
 	}
-	if (scheduler->run_count == scheduler->run_size) {
-		size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
-		struct job_run **grown = realloc(scheduler->runs, size * sizeof(struct job_run *));
-
-		if (!grown) {
-			job_run_free(run);
-			return error_no_memory(err);
-		}
-		scheduler->runs = grown;
-		scheduler->run_size = size;
+	if (!runs_reserve(scheduler) || (row->started_us && room_take(scheduler, run, err))) {
+		job_run_free(run);
+		return error_no_memory(err);
 	}
 	at = find_index(scheduler, row->id);
 	memmove(&scheduler->runs[at + 1], &scheduler->runs[at],
@@ -82,6 +91,7 @@ enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct e
 	scheduler->runs[at] = run;
 	scheduler->run_count++;
 	run->dirty = true;
+	queue_update(scheduler, run);
 	return STATUS_OK;
 }
 
@@ -90,6 +100,8 @@ void scheduler_remove(struct scheduler *scheduler, struct job_run *run)
 	size_t at = find_index(scheduler, run->row->id);
 
 	log_pump_close(scheduler->reconciler.pump, run->row->id);
+	queue_leave(scheduler, run);
+	room_return(scheduler, run);
 	memmove(&scheduler->runs[at], &scheduler->runs[at + 1],
 		(scheduler->run_count - at - 1) * sizeof(struct job_run *));
 	scheduler->run_count--;
@@ -129,6 +141,29 @@ static bool job_is_decided(const struct job_run *run)
 	return judgement.verdict != JOB_STATE_UNSPECIFIED;
 }
 
+/* Whether something can be done for a lost replica now. */
+static bool replicas_restart(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (job_run_restarts(run, &run->replicas[i]) &&
+		    (replica_is_removable(&run->replicas[i]) || replica_is_replaceable(&run->replicas[i])))
+			return true;
+	return false;
+}
+
+/* A lost replica waits a moment: if the engine is about to stop, the others are lost as well, and with them the
+ * attempt. */
+static void restart_schedule(struct scheduler *scheduler, struct job_run *run)
+{
+	const struct reconciler *reconciler = &scheduler->reconciler;
+
+	if (!job_run_restarts_any(run))
+		run->restart_at_us = 0;
+	else if (!run->restart_at_us)
+		run->restart_at_us =
+			clock_mono_us(reconciler->clock) + (int64_t)reconciler->retry_pause_ms * 1000;
+}
+
 static struct job_view view_of(const struct scheduler *scheduler, const struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
@@ -142,6 +177,7 @@ static struct job_view view_of(const struct scheduler *scheduler, const struct j
 		.sighted = run->sighted,
 		.expired = job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us,
 		.decided = job_is_decided(run),
+		.restarts = run->restart_at_us && run->restart_at_us <= now_us && replicas_restart(run),
 		.explained =
 			row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message,
 		.torn_down = row->torn_down,
@@ -153,26 +189,6 @@ static struct job_view view_of(const struct scheduler *scheduler, const struct j
 
 	view_replicas(&view, run);
 	return view;
-}
-
-/* The queued job whose turn it is, NULL when there is none or no room: the highest priority, then the oldest. */
-static struct job_run *next_queued(const struct scheduler *scheduler)
-{
-	int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
-	struct job_run *next = NULL;
-	unsigned active = 0;
-
-	if (!scheduler->engine_listed)
-		return NULL;
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		struct job_run *run = scheduler->runs[i];
-
-		if (run->row->state != JOB_QUEUED || run->change_pending)
-			active++;
-		else if (run->hold_until_us <= now_us && (!next || run->row->priority > next->row->priority))
-			next = run;
-	}
-	return active < scheduler->max_active_jobs ? next : NULL;
 }
 
 /* Learns when the last service lines of a closed job can be read. */
@@ -205,13 +221,14 @@ static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
 	job_run_say(run, SEVERITY_WARNING, "Waiting for the container engine: %s", text);
 }
 
-static void run_steps(struct scheduler *scheduler, struct job_run *run)
+void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 {
 	run->dirty = false;
 	if (clock_mono_us(scheduler->reconciler.clock) < run->hold_until_us)
 		return;
 	sight_settle(run);
 	tell_engine_down(scheduler, run);
+	restart_schedule(scheduler, run);
 	if (run->sighted)
 		sight_follow(scheduler, run);
 	ask_last_words(scheduler, run);
@@ -235,6 +252,9 @@ static bool change_complete(struct planned_change *planned)
 
 	planned->change.error_message = planned->error_message;
 	planned->change.verdict_message = planned->verdict_message;
+	planned->change.assignment = planned->assignment;
+	planned->change.leases = planned->leases;
+	planned->change.lease_count = planned->lease_count;
 	planned->change.line_count = run->note_count;
 	if (!run->note_count)
 		return true;
@@ -264,6 +284,9 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;
+	queue_update(scheduler, run);
+	if (run->counted && !run->row->started_us)
+		queue_retract(scheduler, run);
 	if (run->replica_count && run->replicas[0].key.attempt != run->row->attempt)
 		job_run_rewind(run);
 	return true;
@@ -283,6 +306,7 @@ static void change_settle(const struct planned_change *planned)
 static void changes_refused(struct scheduler *scheduler, const struct error *err)
 {
 	int64_t until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
+	struct error problem AUTO_ERROR = { 0 };
 
 	log_event(LOG_ERROR, "changes-unstored", "count=%zu error=\"%s\"", scheduler->pass.count,
 		  err->text ? err->text : "");
@@ -290,6 +314,8 @@ static void changes_refused(struct scheduler *scheduler, const struct error *err
 		change_settle(&scheduler->pass.planned[i]);
 		scheduler->pass.planned[i].run->hold_until_us = until_us;
 	}
+	if (room_leases_load(scheduler, &problem))
+		log_event(LOG_ERROR, "leases-unread", "error=\"%s\"", problem.text ? problem.text : "");
 }
 
 static enum status changes_store(struct scheduler *scheduler, struct error *err)
@@ -333,7 +359,9 @@ static bool run_is_due(const struct scheduler *scheduler, const struct job_run *
 		return false;
 	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
 		return true;
-	return run->row->verdict == JOB_STATE_UNSPECIFIED &&
+	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
+		return false;
+	return (run->restart_at_us && run->restart_at_us <= now_us) ||
 	       job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us;
 }
 
@@ -349,21 +377,9 @@ static bool run_serve(struct scheduler *scheduler, struct job_run *run)
 		scheduler_remove(scheduler, run);
 		return false;
 	}
-	run_steps(scheduler, run);
+	scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
+	scheduler_step(scheduler, run);
 	return true;
-}
-
-static void queue_serve(struct scheduler *scheduler)
-{
-	struct job_run *run;
-
-	while ((run = next_queued(scheduler))) {
-		run->has_room = true;
-		run_steps(scheduler, run);
-		run->has_room = false;
-		if (!run->change_pending)
-			return;
-	}
 }
 
 void scheduler_reconcile(struct scheduler *scheduler)
@@ -398,6 +414,8 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 			deadline = run->hold_until_us;
 		else if (run->row->verdict == JOB_STATE_UNSPECIFIED)
 			deadline = job_deadline_us(run, wall_us, now_us);
+		if (run->restart_at_us > now_us && run->restart_at_us < deadline)
+			deadline = run->restart_at_us;
 		if (deadline < first)
 			first = deadline;
 	}

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/plan.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/accelerator.h"
+#include "scheduler/difference.h"
 
 static const char *const role_names[ROLE_COUNT] = {
 	[ROLE_MASTER] = "master",
@@ -34,9 +37,9 @@ struct member {
 
 static const struct member plan_texts[] = {
 	PLAN_TEXT(dialect), PLAN_TEXT(project), PLAN_TEXT(job_id), PLAN_TEXT(cluster_id),
-	PLAN_TEXT(region),  PLAN_TEXT(job_dir), PLAN_TEXT(input),
+	PLAN_TEXT(region),  PLAN_TEXT(job_dir), PLAN_TEXT(input),  PLAN_TEXT(tpu_config),
 };
-static const struct member pool_texts[] = { POOL_TEXT(image), POOL_TEXT(machine_type),
+static const struct member pool_texts[] = { POOL_TEXT(image), POOL_TEXT(cloud_image), POOL_TEXT(machine_type),
 					    POOL_TEXT(accelerator_type) };
 static const struct member pool_lists[] = { POOL_TEXT(command), POOL_TEXT(args) };
 
@@ -52,9 +55,16 @@ static json_t **list_of(const void *owner, const struct member *member)
 	return (json_t **)((char *)owner + member->offset);
 }
 
+const enum role role_start_order[ROLE_COUNT] = { ROLE_PS, ROLE_WORKER, ROLE_EVALUATOR, ROLE_MASTER };
+
 const char *role_name(enum role role)
 {
 	return role_names[role];
+}
+
+const char *role_noun(enum role role)
+{
+	return role == ROLE_PS ? "parameter server" : role_names[role];
 }
 
 bool role_parse(const char *name, enum role *ret_role)
@@ -74,8 +84,8 @@ struct plan *plan_new(void)
 
 	if (!plan)
 		return NULL;
-	plan->notices = json_array();
-	if (plan->notices)
+	plan->differences = json_array();
+	if (plan->differences)
 		return plan;
 	free(plan);
 	return NULL;
@@ -95,7 +105,7 @@ void plan_free(struct plan *plan)
 		for (size_t i = 0; i < COUNT_OF(pool_lists); i++)
 			json_decref(*list_of(pool, &pool_lists[i]));
 	}
-	json_decref(plan->notices);
+	json_decref(plan->differences);
 	free(plan);
 }
 
@@ -111,6 +121,22 @@ unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned 
 	for (int before = 0; before < (int)role; before++)
 		ordinal += plan->pools[before].count;
 	return ordinal;
+}
+
+unsigned pool_gpu_count(const struct pool *pool)
+{
+	if (!pool->count || !pool->accelerator_type || accelerator_is_tpu(pool->accelerator_type))
+		return 0;
+	return pool->accelerator_count;
+}
+
+unsigned plan_accelerator_count(const struct plan *plan)
+{
+	uint64_t count = 0;
+
+	for (int role = 0; role < ROLE_COUNT; role++)
+		count += (uint64_t)plan->pools[role].count * pool_gpu_count(&plan->pools[role]);
+	return count < UINT_MAX ? (unsigned)count : UINT_MAX;
 }
 
 /* Absent members stay out of the text. */
@@ -159,9 +185,10 @@ static bool pools_write(json_t *object, const struct plan *plan)
 char *plan_to_text(const struct plan *plan)
 {
 	AUTO(json)
-	json_t *object = json_pack("{s:b, s:i, s:I, s:I, s:O}", "uses_chief", plan->uses_chief, "priority",
-				   plan->priority, "max_running_us", (json_int_t)plan->max_running_us,
-				   "max_wait_us", (json_int_t)plan->max_wait_us, "notices", plan->notices);
+	json_t *object = json_pack("{s:b, s:b, s:i, s:I, s:I, s:O}", "uses_chief", plan->uses_chief,
+				   "restarts_whole", plan->restarts_whole, "priority", plan->priority,
+				   "max_running_us", (json_int_t)plan->max_running_us, "max_wait_us",
+				   (json_int_t)plan->max_wait_us, "differences", plan->differences);
 
 	if (!object || !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
 	    !pools_write(object, plan))
@@ -219,6 +246,37 @@ static enum status list_read(const json_t *object, const char *name, json_t **re
 	return STATUS_OK;
 }
 
+/* Releases that knew no differences kept their texts alone. */
+static enum status notices_read(const json_t *notices, json_t *differences, struct error *err)
+{
+	size_t index;
+	json_t *text;
+
+	if (!notices)
+		return STATUS_OK;
+	if (!is_list_of_strings(notices))
+		return text_fault("notices", err);
+	json_array_foreach((json_t *)notices, index, text) {
+		if (json_array_append_new(differences, json_pack("{s:s, s:s, s:O}", "kind", "WITHOUT_EFFECT",
+								 "code", "notice", "text", text)))
+			return error_no_memory(err);
+	}
+	return STATUS_OK;
+}
+
+static enum status differences_read(const json_t *object, struct plan *plan, struct error *err)
+{
+	json_t *value = json_object_get(object, "differences");
+
+	if (!value)
+		return notices_read(json_object_get(object, "notices"), plan->differences, err);
+	if (!differences_valid(value))
+		return text_fault("differences", err);
+	json_decref(plan->differences);
+	plan->differences = json_incref(value);
+	return STATUS_OK;
+}
+
 static enum status pool_read(const json_t *object, struct pool *pool, struct error *err)
 {
 	int64_t count = json_int_at(object, "count", 0);
@@ -262,6 +320,7 @@ static enum status numbers_read(const json_t *object, struct plan *plan, struct 
 		return text_fault("limits", err);
 	plan->priority = (int)priority;
 	plan->uses_chief = json_true_at(object, "uses_chief");
+	plan->restarts_whole = json_true_at(object, "restarts_whole");
 	return STATUS_OK;
 }
 
@@ -278,7 +337,7 @@ enum status plan_from_text(const char *text, struct plan **ret_plan, struct erro
 		return error_no_memory(err);
 	rc = texts_read(object, plan, plan_texts, COUNT_OF(plan_texts), err);
 	if (!rc)
-		rc = list_read(object, "notices", &plan->notices, err);
+		rc = differences_read(object, plan, err);
 	if (!rc)
 		rc = numbers_read(object, plan, err);
 	if (!rc)

@@ -16,11 +16,18 @@ enum role { ROLE_MASTER, ROLE_WORKER, ROLE_PS, ROLE_EVALUATOR, ROLE_COUNT };
 
 /* "master", "worker", "ps", "evaluator". */
 const char *role_name(enum role role);
+/* The same in sentences: "parameter server". */
+const char *role_noun(enum role role);
 bool role_parse(const char *name, enum role *ret_role);
+
+/* The order in which pools are started: the master last, so that its peers are up, or nearly, when it looks for
+ * them. */
+extern const enum role role_start_order[ROLE_COUNT];
 
 struct pool {
 	unsigned count;             /* replicas; 0 when the job has no such pool */
-	char *image;                /* reference as the client gave it */
+	char *image;                /* reference to run: the client's, or what the image map makes of it */
+	char *cloud_image;          /* the client's, when it was mapped; else NULL */
 	json_t *command;            /* array of strings replacing the image's ENTRYPOINT, or NULL */
 	json_t *args;               /* array of strings replacing the image's CMD, or NULL */
 	char *machine_type;         /* as the client named it, or NULL */
@@ -34,13 +41,15 @@ struct plan {
 	char *job_id;
 	char *cluster_id; /* ten lowercase hex digits, one per job, part of each replica's host name */
 	char *region;
-	char *job_dir;   /* gs://…, or NULL */
-	char *input;     /* the submitted input as programs read it back from their environment: JSON text */
-	bool uses_chief; /* TF_CONFIG calls the first replica chief */
-	int priority;    /* higher first */
+	char *job_dir;    /* gs://…, or NULL */
+	char *tpu_config; /* what the master's TPU_CONFIG says: JSON text; NULL: it has none */
+	char *input;      /* the submitted input as programs read it back from their environment: JSON text */
+	bool uses_chief;  /* TF_CONFIG calls the first replica chief */
+	bool restarts_whole;    /* when one replica was lost, all begin anew; else that one alone */
+	int priority;           /* higher first */
 	int64_t max_running_us; /* from RUNNING on; 0: no limit */
 	int64_t max_wait_us;    /* until RUNNING; 0: no limit */
-	json_t *notices; /* array of strings: what runs otherwise than in the cloud, told in the service log */
+	json_t *differences;    /* difference.h: what the request alone tells */
 	struct pool pools[ROLE_COUNT];
 };
 
@@ -53,6 +62,10 @@ unsigned plan_replica_count(const struct plan *plan);
 /* The place of a replica among all of the job's, from 0: master first, then workers, ps, evaluators. */
 unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned index);
 
-/* Text for the store, and back. */
+/* GPUs that each replica of a pool asks for, and all replicas of the plan together; TPUs do not count. */
+unsigned pool_gpu_count(const struct pool *pool);
+unsigned plan_accelerator_count(const struct plan *plan);
+
+/* Text for the store, and back. Texts of all earlier releases can be read. */
 char *plan_to_text(const struct plan *plan);
 enum status plan_from_text(const char *text, struct plan **ret_plan, struct error *err);

@@ -6,7 +6,8 @@ static const char *const step_names[STEP_COUNT] = {
 	[STEP_CREATE] = "create", [STEP_START] = "start",     [STEP_DECLARE_RUNNING] = "declare-running",
 	[STEP_JUDGE] = "judge",   [STEP_EXPIRE] = "expire",   [STEP_STOP] = "stop",
 	[STEP_REMOVE] = "remove", [STEP_EXPLAIN] = "explain", [STEP_RETRY] = "retry",
-	[STEP_CLOSE] = "close",   [STEP_CLEAR] = "clear",     [STEP_FINISH] = "finish",
+	[STEP_CLOSE] = "close",   [STEP_RESTART] = "restart", [STEP_CLEAR] = "clear",
+	[STEP_FINISH] = "finish",
 };
 
 const char *step_name(enum step step)
@@ -14,7 +15,8 @@ const char *step_name(enum step step)
 	return step_names[step];
 }
 
-static enum step next_while_preparing(const struct job_view *view)
+/* Until all replicas are started: at first, and when one of them was lost. */
+static enum step next_while_starting(const struct job_view *view)
 {
 	if (view->missing) {
 		bool asked = view->images_asked && view->network != NETWORK_NONE;
@@ -27,7 +29,7 @@ static enum step next_while_preparing(const struct job_view *view)
 		return STEP_NONE;
 	if (view->count[SEEN_CREATED])
 		return STEP_START;
-	return view->count[SEEN_STARTING] ? STEP_NONE : STEP_DECLARE_RUNNING;
+	return view->count[SEEN_STARTING] || view->state == JOB_RUNNING ? STEP_NONE : STEP_DECLARE_RUNNING;
 }
 
 static enum step next_while_wanted(const struct job_view *view)
@@ -35,12 +37,12 @@ static enum step next_while_wanted(const struct job_view *view)
 	if (view->expired)
 		return STEP_EXPIRE;
 	if (view->state == JOB_QUEUED)
-		return view->has_room ? STEP_ADMIT : STEP_NONE;
+		return view->decided ? STEP_JUDGE : view->has_room ? STEP_ADMIT : STEP_NONE;
 	if (!view->sighted)
 		return STEP_NONE;
 	if (view->decided)
 		return STEP_JUDGE;
-	return view->state == JOB_PREPARING ? next_while_preparing(view) : STEP_NONE;
+	return view->restarts ? STEP_RESTART : next_while_starting(view);
 }
 
 /* Containers and their output, until nothing of them is left. */

@@ -6,11 +6,13 @@
  * it looks at the stored row and at the engine's containers, and never at what was done before.
  *
  *   wanted (row)                 seen (engine)                        step
- *   QUEUED                       -                                    ADMIT when there is room
+ *   QUEUED                       -                                    ADMIT when there is room,
+ *                                                                     JUDGE when it can have none
  *   PREPARING                    image or network missing             FETCH
  *                                some replica missing                 CREATE
  *                                all created                          START
  *                                all started                          DECLARE_RUNNING
+ *   RUNNING                      one lost, others live on             RESTART, then as above
  *   any of these                 an exit that decides                 JUDGE
  *                                a limit passed                       EXPIRE
  *   a verdict                    something still runs                 STOP
@@ -33,6 +35,7 @@ enum step {
 	STEP_CREATE,
 	STEP_START,
 	STEP_DECLARE_RUNNING,
+	STEP_RESTART,
 	STEP_JUDGE,
 	STEP_EXPIRE,
 	STEP_STOP,
@@ -52,7 +55,8 @@ struct job_view {
 	bool touched;           /* ever left QUEUED: the engine may have something of it */
 	bool sighted;           /* what the engine has of it is known */
 	bool expired;           /* a time limit has passed */
-	bool decided;           /* the outcomes of its replicas decide it */
+	bool decided;           /* the outcomes of its replicas, or a fault, decide it */
+	bool restarts;          /* lost replicas are due to be started anew */
 	bool explained;         /* its errorMessage is stored, or needs none */
 	bool torn_down;         /* its last service lines are stored */
 	bool last_words_stored; /* and can be read */

@@ -87,9 +87,8 @@ static void job_woken(struct scheduler *scheduler, int64_t job)
 
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
 {
-	struct job_run *run = scheduler_find(scheduler, key->job);
-	struct replica_run *replica =
-		run && run->row->attempt == key->attempt ? job_run_replica(run, key->role, key->index) : NULL;
+	struct job_run *run;
+	struct replica_run *replica = sight_find(scheduler, key, &run);
 
 	if (!replica)
 		return;
@@ -190,6 +189,18 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	return answers;
 }
 
+static bool room_init(struct scheduler *scheduler, const struct scheduler_options *options)
+{
+	const struct inventory *inventory = &options->inventory;
+	const struct host given = { .devices = inventory->devices, .device_count = inventory->device_count };
+
+	scheduler->room.capacity = options->capacity;
+	scheduler->room.capacity.host = (struct host){ 0 };
+	scheduler->devices_automatic = inventory->automatic;
+	scheduler->project_vcpus = json_object();
+	return scheduler->project_vcpus && !host_copy(&given, &scheduler->given, NULL);
+}
+
 enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
 			  struct error *err)
 {
@@ -199,7 +210,6 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	if (!scheduler)
 		return error_no_memory(err);
 	scheduler->last = &scheduler->first;
-	scheduler->max_active_jobs = options->max_active_jobs;
 	scheduler->project_number = strdup(options->project_number);
 	scheduler->reconciler = (struct reconciler){
 		.store = options->store,
@@ -216,7 +226,7 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	pthread_cond_init(&scheduler->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&scheduler->mutex, NULL);
-	if (!scheduler->reconciler.pump || !scheduler->project_number) {
+	if (!scheduler->reconciler.pump || !scheduler->project_number || !room_init(scheduler, options)) {
 		scheduler_free(scheduler);
 		return error_no_memory(err);
 	}
@@ -235,7 +245,6 @@ static enum status unfinished_load(struct scheduler *scheduler, struct error *er
 		if (scheduler_find(scheduler, list.jobs[i].id))
 			continue;
 		row = malloc(sizeof(*row));
-
 		if (!row)
 			return error_no_memory(err);
 		*row = list.jobs[i];
@@ -268,6 +277,8 @@ enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, 
 {
 	enum status rc = unfinished_load(scheduler, err);
 
+	if (!rc)
+		rc = room_leases_load(scheduler, err);
 	if (rc)
 		return rc;
 	scheduler->reconciler.engine = engine;
@@ -303,6 +314,10 @@ void scheduler_free(struct scheduler *scheduler)
 	for (size_t i = 0; i < scheduler->run_count; i++)
 		job_run_free(scheduler->runs[i]);
 	free(scheduler->runs);
+	free(scheduler->queue);
+	room_deinit(&scheduler->room);
+	host_deinit(&scheduler->given);
+	json_decref(scheduler->project_vcpus);
 	pass_clear(&scheduler->pass);
 	free(scheduler->pass.planned);
 	log_pump_free(scheduler->reconciler.pump);

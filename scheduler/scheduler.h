@@ -10,6 +10,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
+#include "scheduler/admission.h"
 #include "scheduler/engine/engine.h"
 
 struct scheduler;
@@ -20,8 +21,10 @@ struct scheduler_options {
 	const struct clock *clock;
 	const char *project_number;
 	unsigned stop_grace_s;
-	unsigned retry_pause_ms;  /* before a job that was lost is tried again; doubled each time */
-	unsigned max_active_jobs; /* preparing, running or ending at one time */
+	unsigned retry_pause_ms; /* before a job that was lost is tried again; doubled each time */
+	/* What may be used; its host is learned from the engine, its devices from @inventory. */
+	struct capacity capacity;
+	struct inventory inventory; /* borrowed for the call */
 };
 
 enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
@@ -36,6 +39,9 @@ void scheduler_wake(void *scheduler, int64_t job);
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
 /* Whether the engine answers, and in which words. Thread: any. */
 bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
+/* A copy of what may be used and what is used now, as @project sees it. Thread: any. */
+enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
+			   struct error *err);
 /* Ends the thread. Jobs go on in the engine and are taken up at the next start.
  * Close the engine between stop and free: its events go nowhere after stop. */
 void scheduler_stop(struct scheduler *scheduler);

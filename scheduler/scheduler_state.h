@@ -3,6 +3,7 @@
 /* scheduler/scheduler_state.h: what the scheduler's own files share: its queue of happenings and its jobs. */
 #include <pthread.h>
 
+#include "scheduler/admission.h"
 #include "scheduler/log_pump.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/steps.h"
@@ -28,16 +29,25 @@ struct happening {
 struct scheduler {
 	struct reconciler reconciler;
 	struct pass pass;
-	unsigned max_active_jobs;
 	char *project_number;
+	bool devices_automatic; /* the host's GPUs are those that the engine names */
+	struct host given;      /* otherwise those of this one */
 
 	/* The scheduler's thread alone: */
 	struct job_run **runs; /* by id */
 	size_t run_count, run_size;
+	struct job_run *
+		*queue; /* those that wait for room, in the order of their turn; has the size of runs */
+	size_t queue_count;
+	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	int64_t engine_lost_ns, engine_back_ns; /* wall clock of the last loss, and of the return; 0: none */
 
 	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
+
+	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
+	struct room room;
+	json_t *project_vcpus; /* for each project in the cloud's sizes what its jobs take of the room */
 
 	pthread_t thread;
 	bool started;
@@ -63,6 +73,10 @@ struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
 enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err);
 void scheduler_remove(struct scheduler *scheduler, struct job_run *run);
 
+/* The replica that is known by @key now: not one of an earlier attempt or restart. NULL: none. *ret_run is the
+ * job's, or NULL. sight.c */
+struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
+			       struct job_run **ret_run);
 /* Brings what is seen of the jobs up to what the engine said. sight.c */
 void sight_update(struct scheduler *scheduler, const struct engine_event *event);
 /* What was in doubt is as it looks: its moment has passed. sight.c */
@@ -71,7 +85,31 @@ void sight_settle(struct job_run *run);
 void sight_follow(struct scheduler *scheduler, struct job_run *run);
 /* When it is time: takes up jobs that it was not told of, and looks at all others anew. */
 void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us);
+/* The steps that one job can take now; its change waits in the pass. passes.c */
+void scheduler_step(struct scheduler *scheduler, struct job_run *run);
 /* Steps of all dirty jobs until none has one left. passes.c */
 void scheduler_reconcile(struct scheduler *scheduler);
 /* The next instant (monotonic) at which a job must be looked at again. passes.c */
 int64_t scheduler_deadline_us(const struct scheduler *scheduler);
+
+/* Puts a run into the queue or takes it out, as its row says. queue.c */
+void queue_update(struct scheduler *scheduler, struct job_run *run);
+void queue_leave(struct scheduler *scheduler, struct job_run *run);
+/* The host is another: all look at it anew. queue.c */
+void queue_reconsider(struct scheduler *scheduler);
+/* It was not let in after all: gives back what was put aside for it. queue.c */
+void queue_retract(struct scheduler *scheduler, struct job_run *run);
+/* Lets in who has room, by priority and age. queue.c */
+void queue_serve(struct scheduler *scheduler);
+
+/* What the engine's machine has. room.c */
+void room_host_set(struct scheduler *scheduler, const struct host *told);
+/* Takes the leases from the store: what is there counts, whatever the scheduler believed. room.c */
+enum status room_leases_load(struct scheduler *scheduler, struct error *err);
+/* Counts a job that does not count yet; its leases apart. INTERNAL: memory ran out. room.c */
+enum status room_take(struct scheduler *scheduler, struct job_run *run, struct error *err);
+enum status room_lease(struct scheduler *scheduler, const struct job_run *run, struct error *err);
+/* Both are free again; harmless for a job that does not count. room.c */
+void room_return(struct scheduler *scheduler, struct job_run *run);
+/* As @project sees it; borrowed, until something is taken or returned. room.c */
+struct room room_for(const struct scheduler *scheduler, const char *project);

@@ -24,15 +24,17 @@ static void hold(struct scheduler *scheduler, struct job_run *run)
 	run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US;
 }
 
-static struct replica_run *find_replica(struct scheduler *scheduler, const struct replica_key *key,
-					struct job_run **ret_run)
+struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
+			       struct job_run **ret_run)
 {
 	struct job_run *run = scheduler_find(scheduler, key->job);
+	struct replica_run *replica;
 
 	*ret_run = run;
 	if (!run || run->row->attempt != key->attempt)
 		return NULL;
-	return job_run_replica(run, key->role, key->index);
+	replica = job_run_replica(run, key->role, key->index);
+	return replica && replica->key.restart == key->restart ? replica : NULL;
 }
 
 void sight_follow(struct scheduler *scheduler, struct job_run *run)
@@ -119,7 +121,19 @@ static void fold_removed(struct replica_run *replica)
 	if (replica->follows && !replica->logs_ended && replica->remove_asked)
 		replica->logs_ended = replica->logs_stored = true;
 	replica->seen = SEEN_NOTHING;
-	replica->missing = false;
+	replica->missing = replica->in_doubt = false;
+}
+
+/* The kill was part of the removal: nothing is left to be waited for, unless it is about another replica. */
+static void on_removed(struct job_run *run, struct replica_run *replica)
+{
+	bool doubted = replica->in_doubt;
+
+	fold_removed(replica);
+	for (size_t i = 0; i < run->replica_count; i++)
+		doubted = doubted && !run->replicas[i].in_doubt;
+	if (doubted)
+		run->hold_until_us = 0;
 }
 
 static void fold_refusal(struct replica_run *replica, enum replica_end end, const char *text)
@@ -183,16 +197,21 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 }
 
-static const struct replica_status *listed(const struct engine_event *event, const struct replica_key *key)
+/* Its newest container. One that was started anew before we were is taken up as that. */
+static const struct replica_status *listed(const struct engine_event *event, struct replica_key *key)
 {
+	const struct replica_status *newest = NULL;
+
 	for (size_t i = 0; i < event->replica_count; i++) {
 		const struct replica_key *one = &event->replicas[i].key;
 
-		if (one->job == key->job && one->attempt == key->attempt && one->role == key->role &&
-		    one->index == key->index)
-			return &event->replicas[i];
+		if (one->job != key->job || one->attempt != key->attempt || one->role != key->role ||
+		    one->index != key->index || one->restart < key->restart)
+			continue;
+		key->restart = one->restart;
+		newest = &event->replicas[i];
 	}
-	return NULL;
+	return newest;
 }
 
 static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run,
@@ -227,7 +246,7 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 		const struct replica_key *key = &event->replicas[i].key;
 		struct job_run *run;
 
-		if (find_replica(scheduler, key, &run))
+		if (sight_find(scheduler, key, &run))
 			continue;
 		log_event(LOG_INFO, "stray-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
 			  role_name(key->role), key->index, key->attempt);
@@ -260,6 +279,8 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	scheduler->engine_back_ns = clock_wall_ns(scheduler->reconciler.clock);
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
+	if (event->host)
+		room_host_set(scheduler, event->host);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		job_run_unsee(scheduler->runs[i]);
 		scheduler->runs[i]->told_down = false;
@@ -377,7 +398,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 {
 	const struct replica_status *status = &event->replicas[0];
 	struct job_run *run;
-	struct replica_run *replica = find_replica(scheduler, &status->key, &run);
+	struct replica_run *replica = sight_find(scheduler, &status->key, &run);
 
 	if (!replica)
 		return;
@@ -395,7 +416,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 		fold_exit(scheduler, run, replica, status);
 		break;
 	case ENGINE_REPLICA_REMOVED:
-		fold_removed(replica);
+		on_removed(run, replica);
 		break;
 	case ENGINE_REPLICA_FAILED:
 		on_replica_failed(scheduler, run, replica, event);
@@ -414,7 +435,7 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 	const struct replica_key *key = event->replica_count ? &event->replicas[0].key : NULL;
 	int64_t job = key ? key->job : event->job;
 	struct job_run *run = scheduler_find(scheduler, job);
-	struct replica_run *replica = key ? find_replica(scheduler, key, &run) : NULL;
+	struct replica_run *replica = key ? sight_find(scheduler, key, &run) : NULL;
 
 	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
 	if (!run)

@@ -35,7 +35,9 @@ struct planned_change {
 	struct job_change change;
 	struct service_line *lines; /* the run's notes and the step's own */
 	size_t note_mark;           /* how many notes the run had before the step */
-	char *error_message, *verdict_message;
+	char *error_message, *verdict_message, *assignment;
+	struct lease *leases;
+	size_t lease_count;
 };
 
 struct pass {
@@ -55,6 +57,7 @@ void step_fetch(struct reconciler *reconciler, struct job_run *run);
 void step_create(struct reconciler *reconciler, struct job_run *run);
 void step_start(struct reconciler *reconciler, struct job_run *run);
 void step_declare_running(struct reconciler *reconciler, struct job_run *run);
+void step_restart(struct reconciler *reconciler, struct job_run *run);
 void step_judge(struct reconciler *reconciler, struct job_run *run);
 void step_expire(struct reconciler *reconciler, struct job_run *run);
 void step_stop(struct reconciler *reconciler, struct job_run *run);
@@ -72,6 +75,8 @@ struct planned_change *start_announce(struct reconciler *reconciler, struct job_
 bool replica_is_stoppable(const struct replica_run *replica);
 /* Whether a replica may be removed: nothing of it is still to be read. */
 bool replica_is_removable(const struct replica_run *replica);
+/* Whether nothing is left of it, neither container nor output to be stored. */
+bool replica_is_replaceable(const struct replica_run *replica);
 /* Whether output of it is still to be stored. */
 bool replica_is_unread(const struct replica_run *replica);
 /* The instant (monotonic) at which a limit of the job passes; INT64_MAX: none. */

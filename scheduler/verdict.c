@@ -8,8 +8,7 @@
 #include "daemon/base/text.h"
 
 enum {
-	ATTEMPTS_TRANSIENT = 4, /* the first and three more */
-	ATTEMPTS_LOST = 3,
+	ATTEMPTS_MAX = 4, /* the first and three more */
 	SIGNAL_BASE = 128,
 	TAIL_BYTES_MAX = 16 * 1024,
 };
@@ -64,30 +63,26 @@ static bool outcome_is_bad(const struct replica_outcome *outcome)
 	       (outcome->end == END_EXIT && outcome->exit_code != 0);
 }
 
-/* How often the whole job may be tried for this outcome's sake. */
-static unsigned attempts_allowed(const struct replica_outcome *outcome)
+/* Whether the whole job may be tried again for this outcome's sake. */
+static bool outcome_may_pass(const struct replica_outcome *outcome)
 {
-	if (outcome->end == END_LOST || outcome->end == END_BROKEN)
-		return ATTEMPTS_LOST;
-	if (outcome->end == END_EXIT && !outcome->out_of_memory && exit_is_transient(outcome->exit_code))
-		return ATTEMPTS_TRANSIENT;
-	return 1;
+	return outcome->end == END_LOST || outcome->end == END_BROKEN ||
+	       (outcome->end == END_EXIT && !outcome->out_of_memory && exit_is_transient(outcome->exit_code));
 }
 
 static struct judgement judge_bad(const struct replica_outcome *outcomes, size_t count, unsigned attempt)
 {
 	struct text text AUTO_TEXT = { 0 };
-	unsigned allowed = ATTEMPTS_TRANSIENT;
+	bool again = attempt < ATTEMPTS_MAX;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!outcome_is_bad(&outcomes[i]))
 			continue;
 		outcome_append(&text, &outcomes[i]);
-		if (attempts_allowed(&outcomes[i]) < allowed)
-			allowed = attempts_allowed(&outcomes[i]);
+		again = again && outcome_may_pass(&outcomes[i]);
 	}
 	return (struct judgement){
-		.verdict = attempt < allowed ? JOB_PREPARING : JOB_FAILED,
+		.verdict = again ? JOB_PREPARING : JOB_FAILED,
 		.message = text_take(&text),
 	};
 }

@@ -7,9 +7,11 @@
  *   another replica exits 0               nothing
  *   ordinary non-zero exit, out of memory FAILED
  *   SIGABRT, SIGSEGV (6, 134, 11, 139)    the whole job again, up to 3 times, then FAILED
- *   lost with the engine, or the engine   the whole job again, up to 2 times, then FAILED
+ *   lost with the engine, or the engine   likewise
  *   failed inside itself
- * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service */
+ * A replica that is lost alone is restarted first: job_run.h.
+ * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service
+ * Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): how often */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -8,10 +8,10 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "scheduler/admission.h"
 #include "scheduler/cluster_spec.h"
 
-/* Choice: like the cloud's large /dev/shm rather than the engine's 64 MiB, which starves data loaders.
- * It is a limit, not a reservation. */
+/* Of jobs that an earlier release let in, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 
@@ -44,7 +44,10 @@ static json_t *hosts_of(const struct job_run *run)
 static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
 			   const json_t *hosts)
 {
+	static const struct limits none = { 0 };
 	const struct pool *pool = &run->plan->pools[replica->key.role];
+	const struct assignment *assignment = run->assignment;
+	const struct limits *limits = assignment ? &assignment->limits[replica->key.role] : &none;
 	char hostname[REPLICA_NAME_MAX], alias[REPLICA_NAME_MAX], address[16];
 	AUTO(json) json_t *environment = NULL;
 	struct error err AUTO_ERROR = { 0 };
@@ -59,24 +62,30 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
 	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
 	address_text(run, replica->key.role, replica->key.index, address);
-	reconciler->engine->ops->create_replica(reconciler->engine,
-						&(struct replica_spec){
-							.key = replica->key,
-							.project = run->row->project,
-							.job_id = run->row->job_id,
-							.image = run->image_ids[replica->key.role],
-							.hostname = hostname,
-							.alias = alias,
-							.command = pool->command,
-							.args = pool->args,
-							.env = environment,
-							.hosts = hosts,
-							.network = run->network_status.id,
-							.address = address,
-							.shm_bytes = SHM_BYTES,
-							.pids_limit = PIDS_LIMIT,
-							.stop_grace_s = reconciler->stop_grace_s,
-						});
+	reconciler->engine->ops->create_replica(
+		reconciler->engine,
+		&(struct replica_spec){
+			.key = replica->key,
+			.project = run->row->project,
+			.job_id = run->row->job_id,
+			.image = run->image_ids[replica->key.role],
+			.hostname = hostname,
+			.alias = alias,
+			.command = pool->command,
+			.args = pool->args,
+			.env = environment,
+			.hosts = hosts,
+			.network = run->network_status.id,
+			.address = address,
+			.device_ids = assignment ? assignment_devices(assignment, replica->key.role,
+								      replica->key.index)
+						 : NULL,
+			.nano_cpus = limits->nano_cpus,
+			.memory_bytes = limits->memory_bytes,
+			.shm_bytes = limits->shm_bytes ? limits->shm_bytes : SHM_BYTES,
+			.pids_limit = PIDS_LIMIT,
+			.stop_grace_s = reconciler->stop_grace_s,
+		});
 }
 
 void step_create(struct reconciler *reconciler, struct job_run *run)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts every created replica, side by side. The engine starts a few at a time: the master comes last, so
- * that the peers it looks for are up, or nearly, when it begins. */
+/* Starts every created replica, side by side; the engine starts a few at a time. */
 #include "scheduler/steps.h"
 
 #include "store/logs.h"
@@ -33,9 +32,7 @@ static void role_start(struct reconciler *reconciler, struct job_run *run, enum 
 
 void step_start(struct reconciler *reconciler, struct job_run *run)
 {
-	static const enum role order[ROLE_COUNT] = { ROLE_PS, ROLE_WORKER, ROLE_EVALUATOR, ROLE_MASTER };
-
 	for (int i = 0; i < ROLE_COUNT; i++)
-		role_start(reconciler, run, order[i]);
+		role_start(reconciler, run, role_start_order[i]);
 	start_announce(reconciler, run, run->row->state);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/text.h"
 
 enum { CONTAINERS_MAX = 256, NETWORKS_MAX = 64 };
 
@@ -16,11 +17,16 @@ struct fake_engine {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct replica_status containers[CONTAINERS_MAX];
+	/* Of the container at the same place: */
+	char *limits[CONTAINERS_MAX];
+	json_t *devices[CONTAINERS_MAX];
 	struct network_status networks[NETWORKS_MAX];
 	unsigned container_count, network_count;
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT];
+	unsigned doubled;
 	bool up, ignores_stop;
+	struct host host;
 };
 
 static struct fake_engine *fake_of(struct engine *engine)
@@ -41,7 +47,8 @@ static enum status outcome_of(struct fake_engine *fake, enum fake_operation oper
 
 static bool same_key(const struct replica_key *a, const struct replica_key *b)
 {
-	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index;
+	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index &&
+	       a->restart == b->restart;
 }
 
 static struct replica_status *container_find(struct fake_engine *fake, const struct replica_key *key)
@@ -55,9 +62,17 @@ static struct replica_status *container_find(struct fake_engine *fake, const str
 static void container_drop(struct fake_engine *fake, const struct replica_key *key)
 {
 	struct replica_status *container = container_find(fake, key);
+	unsigned at, last;
 
-	if (container)
-		*container = fake->containers[--fake->container_count];
+	if (!container)
+		return;
+	at = (unsigned)(container - fake->containers);
+	last = --fake->container_count;
+	free(fake->limits[at]);
+	fake->containers[at] = fake->containers[last];
+	fake->limits[at] = fake->limits[last];
+	json_decref(fake->devices[at]);
+	fake->devices[at] = fake->devices[last];
 }
 
 static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
@@ -130,6 +145,34 @@ static void remove_network(struct engine *engine, int64_t job)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+static char *limits_text(const struct replica_spec *spec)
+{
+	struct text text AUTO_TEXT = { 0 };
+	size_t index;
+	json_t *id;
+
+	text_printf(&text, "%lld %lld %lld ", (long long)spec->nano_cpus, (long long)spec->memory_bytes,
+		    (long long)spec->shm_bytes);
+	json_array_foreach((json_t *)spec->device_ids, index, id)
+		text_printf(&text, "%s%s", index ? "," : "", json_string_value(id));
+	if (!spec->device_ids)
+		text_puts(&text, "-");
+	return text_take(&text);
+}
+
+static bool has_double(const struct fake_engine *fake, const json_t *ids)
+{
+	size_t index, other;
+	json_t *id, *held;
+
+	for (unsigned i = 0; i < fake->container_count; i++)
+		json_array_foreach((json_t *)ids, index, id)
+			json_array_foreach(fake->devices[i], other, held)
+				if (json_equal(id, held))
+					return true;
+	return false;
+}
+
 static void create_replica(struct engine *engine, const struct replica_spec *spec)
 {
 	struct fake_engine *fake = fake_of(engine);
@@ -138,8 +181,12 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_CREATE);
-	if (!rc && !container_find(fake, &spec->key))
+	if (!rc && !container_find(fake, &spec->key)) {
+		fake->doubled += has_double(fake, spec->device_ids);
+		fake->devices[fake->container_count] = json_deep_copy(spec->device_ids);
+		fake->limits[fake->container_count] = limits_text(spec);
 		fake->containers[fake->container_count++] = status;
+	}
 	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_CREATED, &status, rc);
 	pthread_mutex_unlock(&fake->mutex);
 }
@@ -224,6 +271,13 @@ static void resume_logs(struct engine *engine)
 	(void)engine;
 }
 
+static enum status open_terminal(struct engine *engine, const struct replica_key *key, const json_t *command,
+				 struct terminal **ret_terminal, struct error *err)
+{
+	(void)engine, (void)key, (void)command, (void)ret_terminal;
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the fake has no programs");
+}
+
 /* Under the lock. */
 static void listing_send(struct fake_engine *fake)
 {
@@ -252,7 +306,7 @@ static void close_engine(struct engine *engine)
 
 static const struct engine_ops operations = {
 	ensure_image,   create_network, remove_network, create_replica, start_replica, stop_replica,
-	remove_replica, follow_logs,    resume_logs,    list,           close_engine,
+	remove_replica, follow_logs,    resume_logs,    open_terminal,  list,          close_engine,
 };
 
 struct fake_engine *fake_engine_new(void)
@@ -260,6 +314,7 @@ struct fake_engine *fake_engine_new(void)
 	struct fake_engine *fake = calloc(1, sizeof(*fake));
 
 	fake->engine.ops = &operations;
+	fake->host = (struct host){ .known = true, .cpus = 8, .memory_bytes = (int64_t)64 << 30 };
 	pthread_mutex_init(&fake->mutex, NULL);
 	pthread_cond_init(&fake->changed, NULL);
 	return fake;
@@ -271,8 +326,17 @@ struct engine *fake_engine_open(struct fake_engine *fake, const struct engine_si
 	return &fake->engine;
 }
 
+void fake_engine_host(struct fake_engine *fake, const struct host *host)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->host = *host;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 void fake_engine_free(struct fake_engine *fake)
 {
+	for (unsigned i = 0; i < fake->container_count; i++)
+		free(fake->limits[i]), json_decref(fake->devices[i]);
 	pthread_mutex_destroy(&fake->mutex);
 	pthread_cond_destroy(&fake->changed);
 	free(fake);
@@ -282,7 +346,9 @@ void fake_engine_up(struct fake_engine *fake)
 {
 	pthread_mutex_lock(&fake->mutex);
 	fake->up = true;
-	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_UP, .text = "fake 1.0" });
+	fake->sink.event(
+		fake->sink.arg,
+		&(struct engine_event){ .kind = ENGINE_UP, .text = "fake 1.0", .host = &fake->host });
 	listing_send(fake);
 	/* What was being read when it went away has ended meanwhile. */
 	for (unsigned i = 0; i < fake->container_count; i++)
@@ -308,6 +374,16 @@ void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, u
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+unsigned fake_engine_doubled(struct fake_engine *fake)
+{
+	unsigned doubled;
+
+	pthread_mutex_lock(&fake->mutex);
+	doubled = fake->doubled;
+	pthread_mutex_unlock(&fake->mutex);
+	return doubled;
+}
+
 static void end_by_itself(struct fake_engine *fake, const struct replica_key *key, int exit_code, bool tell)
 {
 	struct replica_status *container;
@@ -329,16 +405,73 @@ void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key 
 	end_by_itself(fake, key, exit_code, false);
 }
 
-void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key)
+static void end_any(struct fake_engine *fake, unsigned choice, int exit_code, bool tell)
 {
-	struct replica_status status = { .key = *key };
+	struct replica_status *running[CONTAINERS_MAX];
+	unsigned count = 0;
 
 	pthread_mutex_lock(&fake->mutex);
-	while (!container_find(fake, key))
+	for (unsigned i = 0; i < fake->container_count; i++)
+		if (fake->containers[i].sight == REPLICA_RUNNING)
+			running[count++] = &fake->containers[i];
+	if (count)
+		container_end(fake, running[choice % count], exit_code, tell);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_exit_any(struct fake_engine *fake, unsigned choice, int exit_code)
+{
+	end_any(fake, choice, exit_code, true);
+}
+
+void fake_engine_exit_any_unseen(struct fake_engine *fake, unsigned choice, int exit_code)
+{
+	end_any(fake, choice, exit_code, false);
+}
+
+char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key)
+{
+	struct replica_status *container;
+	char *limits;
+
+	pthread_mutex_lock(&fake->mutex);
+	while (!(container = container_find(fake, key)))
 		pthread_cond_wait(&fake->changed, &fake->mutex);
+	limits = strdup(fake->limits[container - fake->containers]);
+	pthread_mutex_unlock(&fake->mutex);
+	return limits;
+}
+
+/* Under the lock. */
+static void container_snatch(struct fake_engine *fake, const struct replica_key *key)
+{
+	struct replica_status status = { .key = *key, .sight = REPLICA_EXITED, .exit_code = 137 };
+
+	if (container_find(fake, key)->sight == REPLICA_RUNNING)
+		tell_replica(fake, ENGINE_REPLICA_EXITED, &status, STATUS_OK);
 	container_drop(fake, key);
 	tell_replica(fake, ENGINE_REPLICA_REMOVED, &status, STATUS_OK);
 	tell_replica(fake, ENGINE_LOGS_ENDED, &status, STATUS_OK);
+}
+
+void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key)
+{
+	pthread_mutex_lock(&fake->mutex);
+	while (!container_find(fake, key))
+		pthread_cond_wait(&fake->changed, &fake->mutex);
+	container_snatch(fake, key);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice)
+{
+	struct replica_key key;
+
+	pthread_mutex_lock(&fake->mutex);
+	if (fake->container_count) {
+		key = fake->containers[choice % fake->container_count].key;
+		container_snatch(fake, &key);
+	}
 	pthread_mutex_unlock(&fake->mutex);
 }
 

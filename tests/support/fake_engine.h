@@ -20,6 +20,8 @@ enum fake_operation {
 struct fake_engine;
 
 struct fake_engine *fake_engine_new(void);
+/* What its machine has; told when it comes up next. The strings are borrowed. At first: 8 CPUs, 64 GiB, no GPUs. */
+void fake_engine_host(struct fake_engine *fake, const struct host *host);
 /* After the sink is known. */
 struct engine *fake_engine_open(struct fake_engine *fake, const struct engine_sink *sink);
 void fake_engine_free(struct fake_engine *fake);
@@ -30,12 +32,22 @@ void fake_engine_down(struct fake_engine *fake, const char *text);
 /* The @nth operation of that kind from now on fails once with @status. */
 void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth,
 		      enum status status);
+/* How many replicas were made with a device that another container had. */
+unsigned fake_engine_doubled(struct fake_engine *fake);
 /* Ends a replica by itself once it runs (waits for that). */
 void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code);
 /* The same without telling: as if it happened while nobody listened. */
 void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code);
+/* Ends one of those that run now, by @choice; nothing when there is none. */
+void fake_engine_exit_any(struct fake_engine *fake, unsigned choice, int exit_code);
+void fake_engine_exit_any_unseen(struct fake_engine *fake, unsigned choice, int exit_code);
 /* Somebody removes the container. */
 void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key);
+/* Any one that there is now, by @choice; nothing when there is none. */
+void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice);
+/* What a replica was created with, once it was (waits for that): limits and devices, "2000000000 1024 512 0,1". The
+ * caller frees. */
+char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key);
 /* Replicas that ignore SIGTERM: stop has no effect until the test ends them. */
 void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore);
 unsigned fake_engine_container_count(struct fake_engine *fake);

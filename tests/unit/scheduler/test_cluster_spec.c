@@ -154,6 +154,21 @@ static void the_environment_has_what_programs_look_for_and_nothing_of_tuning(voi
 				    strlen(names[i])) == 0);
 }
 
+static void a_tpus_address_is_for_the_master_alone(void **state)
+{
+	(void)state;
+	AUTO(plan) struct plan *plan = plan_of((struct shape){ 1, 1, 0, 0, false });
+	AUTO(json) json_t *masters = NULL;
+	AUTO(json) json_t *workers = NULL;
+
+	plan->tpu_config = strdup("{\"zone\":\"z\"}");
+	assert_int_equal(replica_environment(plan, ROLE_MASTER, 0, &masters, NULL), STATUS_OK);
+	assert_string_equal(json_string_value(json_array_get(masters, json_array_size(masters) - 1)),
+			    "TPU_CONFIG={\"zone\":\"z\"}");
+	assert_int_equal(replica_environment(plan, ROLE_WORKER, 0, &workers, NULL), STATUS_OK);
+	assert_int_equal(json_array_size(workers), json_array_size(masters) - 1);
+}
+
 static void a_job_too_long_for_a_program_is_refused(void **state)
 {
 	(void)state;
@@ -176,6 +191,7 @@ int main(void)
 		cmocka_unit_test(each_role_of_each_shape_gets_its_golden_specification),
 		cmocka_unit_test(host_names_keep_their_suffix_and_fit_the_kernel),
 		cmocka_unit_test(the_environment_has_what_programs_look_for_and_nothing_of_tuning),
+		cmocka_unit_test(a_tpus_address_is_for_the_master_alone),
 		cmocka_unit_test(a_job_too_long_for_a_program_is_refused),
 	};
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/difference.h"
 #include "tests/unit/testing.h"
 
 static struct plan *full_plan(void)
@@ -22,9 +23,11 @@ static struct plan *full_plan(void)
 	plan->priority = 1000;
 	plan->max_running_us = INT64_C(315576000000000000);
 	plan->max_wait_us = INT64_C(1800000000);
-	json_array_append_new(plan->notices, json_string("notice"));
+	difference_add(plan->differences, REFUSED_BY_CLOUD, "image-mapped",
+		       "trainingInput.masterConfig.imageUri", "Another %s runs.", "image");
 	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1,
 						  .image = strdup("i:1"),
+						  .cloud_image = strdup("gcr.io/p/i:1"),
 						  .command = json_pack("[s]", "sh"),
 						  .args = json_pack("[ss]", "a", ""),
 						  .machine_type = strdup("n1-standard-8"),
@@ -79,7 +82,10 @@ static void a_plan_survives_being_text(void **state)
 	assert_int_equal(again->priority, 1000);
 	assert_true(again->max_running_us == plan->max_running_us);
 	assert_true(again->max_wait_us == plan->max_wait_us);
-	assert_true(json_equal(again->notices, plan->notices));
+	assert_int_equal(json_array_size(again->differences), 1);
+	assert_true(json_equal(again->differences, plan->differences));
+	assert_string_equal(again->pools[ROLE_MASTER].cloud_image, "gcr.io/p/i:1");
+	assert_null(again->pools[ROLE_PS].cloud_image);
 	assert_true(json_equal(again->pools[ROLE_MASTER].command, plan->pools[ROLE_MASTER].command));
 	assert_true(json_equal(again->pools[ROLE_MASTER].args, plan->pools[ROLE_MASTER].args));
 	assert_string_equal(again->pools[ROLE_MASTER].accelerator_type, "NVIDIA_TESLA_K80");
@@ -102,6 +108,47 @@ static void an_empty_plan_is_harmless(void **state)
 
 #define NAMES "\"dialect\":\"ml\",\"project\":\"p\",\"job_id\":\"j\",\"cluster_id\":\"c\""
 
+static void notices_of_earlier_releases_become_differences(void **state)
+{
+	static const char text[] = "{" NAMES ",\"notices\":[\"One.\",\"Two.\"]}";
+	AUTO(plan) struct plan *plan = NULL;
+
+	(void)state;
+	assert_int_equal(plan_from_text(text, &plan, NULL), STATUS_OK);
+	assert_true(differences_valid(plan->differences));
+	assert_int_equal(json_array_size(plan->differences), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *difference = json_array_get(plan->differences, i);
+
+		assert_string_equal(json_text_at(difference, "kind"), "WITHOUT_EFFECT");
+		assert_string_equal(json_text_at(difference, "code"), "notice");
+		assert_string_equal(json_text_at(difference, "text"), i ? "Two." : "One.");
+		assert_null(json_object_get(difference, "field"));
+	}
+}
+
+static void only_gpus_of_pools_with_replicas_count(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	struct pool *pools = plan->pools;
+
+	(void)state;
+	pools[ROLE_WORKER] = (struct pool){ .count = 3,
+					    .accelerator_type = strdup("NVIDIA_TESLA_T4"),
+					    .accelerator_count = 2 };
+	pools[ROLE_PS] =
+		(struct pool){ .count = 1, .accelerator_type = strdup("TPU_V2"), .accelerator_count = 8 };
+	pools[ROLE_EVALUATOR] =
+		(struct pool){ .accelerator_type = strdup("NVIDIA_TESLA_T4"), .accelerator_count = 4 };
+	assert_int_equal(pool_gpu_count(&pools[ROLE_MASTER]), 0);
+	assert_int_equal(pool_gpu_count(&pools[ROLE_WORKER]), 2);
+	assert_int_equal(pool_gpu_count(&pools[ROLE_PS]), 0);
+	assert_int_equal(pool_gpu_count(&pools[ROLE_EVALUATOR]), 0);
+	assert_int_equal(plan_accelerator_count(plan), 6);
+	pools[ROLE_WORKER].count = pools[ROLE_WORKER].accelerator_count = 1000000;
+	assert_true(plan_accelerator_count(plan) == UINT32_MAX);
+}
+
 static void text_that_is_no_plan_is_refused(void **state)
 {
 	static const struct {
@@ -114,7 +161,12 @@ static void text_that_is_no_plan_is_refused(void **state)
 		{ "[]", STATUS_INTERNAL },
 		{ "{}", STATUS_INTERNAL },
 		{ "{" NAMES ",\"region\":1}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"differences\":[]}", STATUS_OK },
+		{ "{" NAMES ",\"differences\":{}}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"differences\":[\"notice\"]}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"notices\":[]}", STATUS_OK },
 		{ "{" NAMES ",\"notices\":[1]}", STATUS_INTERNAL },
+		{ "{" NAMES ",\"notices\":\"x\"}", STATUS_INTERNAL },
 		{ "{" NAMES ",\"max_wait_us\":-1}", STATUS_INTERNAL },
 		{ "{" NAMES ",\"priority\":3000000000}", STATUS_INTERNAL },
 		{ "{" NAMES ",\"pools\":{\"chief\":{\"count\":1}}}", STATUS_INTERNAL },
@@ -143,6 +195,8 @@ int main(void)
 		cmocka_unit_test(replicas_are_counted_in_the_order_of_their_roles),
 		cmocka_unit_test(a_plan_survives_being_text),
 		cmocka_unit_test(an_empty_plan_is_harmless),
+		cmocka_unit_test(notices_of_earlier_releases_become_differences),
+		cmocka_unit_test(only_gpus_of_pools_with_replicas_count),
 		cmocka_unit_test(text_that_is_no_plan_is_refused),
 	};
 

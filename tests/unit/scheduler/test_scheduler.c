@@ -1,206 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole scheduler on a real store, with an engine that does as the test says. */
-#include <ftw.h>
-#include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/base/text.h"
-#include "scheduler/plan.h"
-#include "scheduler/scheduler.h"
-#include "store/jobs.h"
-#include "store/logs.h"
-#include "store/store.h"
-#include "tests/support/fake_engine.h"
-#include "tests/unit/testing.h"
-
-enum { WAIT_MS = 20000 };
-
-struct bench {
-	char directory[64];
-	struct store *store;
-	struct scheduler *scheduler;
-	struct fake_engine *fake;
-	unsigned max_active;
-};
-
-static void daemon_start(struct bench *bench)
-{
-	struct engine_sink sink;
-
-	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
-	assert_int_equal(scheduler_new(&(struct scheduler_options){ .store = bench->store,
-								    .clock = &system_clock,
-								    .project_number = "42",
-								    .stop_grace_s = 1,
-								    .retry_pause_ms = 1,
-								    .max_active_jobs = bench->max_active },
-				       &bench->scheduler, NULL),
-			 STATUS_OK);
-	sink = scheduler_sink(bench->scheduler);
-	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL),
-			 STATUS_OK);
-}
-
-static void daemon_stop(struct bench *bench)
-{
-	scheduler_stop(bench->scheduler);
-	store_close(bench->store);
-	scheduler_free(bench->scheduler);
-}
-
-static int setup(void **state)
-{
-	struct bench *bench = calloc(1, sizeof(*bench));
-
-	bench->max_active = 8;
-	strcpy(bench->directory, "/tmp/trainyard-test-XXXXXX");
-	assert_non_null(mkdtemp(bench->directory));
-	bench->fake = fake_engine_new();
-	daemon_start(bench);
-	*state = bench;
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status, (void)type, (void)place;
-	return remove(path);
-}
-
-static int teardown(void **state)
-{
-	struct bench *bench = *state;
-
-	daemon_stop(bench);
-	fake_engine_free(bench->fake);
-	nftw(bench->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	free(bench);
-	return 0;
-}
-
-static int64_t job_submit(struct bench *bench, const char *job_id, unsigned workers, int priority)
-{
-	AUTO(plan) struct plan *plan = plan_new();
-	AUTO(string) char *text = NULL;
-	AUTO(job) struct job *stored = NULL;
-
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup(job_id);
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->input = strdup("{}");
-	plan->priority = priority;
-	plan->pools[ROLE_MASTER].count = 1;
-	plan->pools[ROLE_MASTER].image = strdup("image:1");
-	plan->pools[ROLE_WORKER].count = workers;
-	plan->pools[ROLE_WORKER].image = strdup("image:2");
-	text = plan_to_text(plan);
-	assert_non_null(text);
-	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = (char *)"p",
-						   .job_id = (char *)job_id,
-						   .priority = priority,
-						   .input = (char *)"{}",
-						   .output = (char *)"{}",
-						   .plan = text },
-				    NULL, 0, &stored, NULL),
-			 STATUS_OK);
-	return stored->id;
-}
-
-static struct replica_key key_of(int64_t job, enum role role, unsigned index)
-{
-	return (struct replica_key){ .job = job, .attempt = 1, .role = role, .index = index };
-}
-
-/* The state can only be read: asks again until it is as wanted, or the test has waited too long. */
-static void job_await(struct bench *bench, int64_t id, enum job_state wanted)
-{
-	for (int i = 0; i < WAIT_MS; i++) {
-		AUTO(job) struct job *job = NULL;
-
-		assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
-		if (job->state == wanted)
-			return;
-		usleep(1000);
-	}
-	fail_msg("job %d never became %s", (int)id, job_state_name(wanted));
-}
-
-static void line_collect(void *arg, const struct log_entry *entry)
-{
-	struct text *text = arg;
-
-	text_append(text, entry->payload, entry->payload_length);
-	text_putc(text, '\n');
-}
-
-static char *service_log(struct bench *bench, const char *job_id)
-{
-	struct text text AUTO_TEXT = { 0 };
-	AUTO(string) char *filter = NULL;
-	AUTO(string) char *token = NULL;
-	const char *project = "p";
-
-	assert_true(asprintf(&filter, "resource.labels.job_id=\"%s\"", job_id) > 0);
-	assert_int_equal(log_query_run(bench->store,
-				       &(struct log_query){ .projects = &project,
-							    .project_count = 1,
-							    .filter = filter,
-							    .page_size = 1000,
-							    .now_ns = clock_wall_ns(&system_clock) },
-				       line_collect, &text, &token, NULL),
-			 STATUS_OK);
-	return text_take(&text);
-}
-
-/* As job_await(), for a line. */
-static void line_await(struct bench *bench, const char *job_id, const char *part)
-{
-	for (int i = 0; i < WAIT_MS; i++) {
-		AUTO(string) char *log = service_log(bench, job_id);
-
-		if (strstr(log, part))
-			return;
-		usleep(1000);
-	}
-	fail_msg("the log of %s never said: %s", job_id, part);
-}
-
-static void job_check(struct bench *bench, int64_t id, enum job_state state, const char *error_part)
-{
-	AUTO(job) struct job *job = NULL;
-
-	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
-	assert_string_equal(job_state_name(job->state), job_state_name(state));
-	assert_true(job->ended_us != 0);
-	if (error_part) {
-		assert_non_null(job->error_message);
-		if (!strstr(job->error_message, error_part))
-			fail_msg("errorMessage is: %s", job->error_message);
-	} else {
-		assert_null(job->error_message);
-	}
-	assert_int_equal(fake_engine_container_count(bench->fake), 0);
-	assert_int_equal(fake_engine_network_count(bench->fake), 0);
-}
-
-static void network_free_await(struct bench *bench)
-{
-	for (int i = 0; i < WAIT_MS && fake_engine_network_count(bench->fake); i++)
-		usleep(1000);
-}
-
-static void idle_await(struct bench *bench)
-{
-	assert_true(scheduler_wait_idle(bench->scheduler, WAIT_MS));
-}
+#include "tests/unit/scheduler/scheduler_testing.h"
 
 static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
 {
@@ -389,15 +188,15 @@ static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-static void a_container_removed_from_outside_makes_the_job_start_over(void **state)
+static void a_job_whose_only_container_was_removed_from_outside_starts_over(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "snatched", 1, 0);
-	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+	int64_t id = job_submit(bench, "snatched", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
-	fake_engine_snatch(bench->fake, &worker);
+	fake_engine_snatch(bench->fake, &master);
 	master.attempt = 2;
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
@@ -512,6 +311,25 @@ static void a_job_whose_plan_cannot_be_read_fails(void **state)
 	job_check(bench, stored->id, JOB_FAILED, "plan cannot be read");
 }
 
+static void a_job_whose_assignment_cannot_be_read_fails(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id;
+	struct job_change change = {
+		.from = JOB_QUEUED, .to = JOB_PREPARING, .started_us = 1, .assignment = "nonsense"
+	};
+
+	daemon_stop(bench);
+	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
+	id = change.job = job_submit(bench, "broken", 1, 0);
+	assert_int_equal(job_apply(bench->store, &change, 1, NULL), STATUS_OK);
+	store_close(bench->store);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "assignment cannot be read");
+}
+
 static void the_start_is_told_once_whatever_happens_to_the_daemon(void **state)
 {
 	struct bench *bench = *state;
@@ -564,7 +382,7 @@ static void the_queue_is_served_by_priority_and_then_by_age(void **state)
 	struct replica_key master;
 
 	daemon_stop(bench);
-	bench->max_active = 1;
+	bench->capacity.max_jobs = 1;
 	daemon_start(bench);
 	first = job_submit(bench, "first", 0, 0);
 	second = job_submit(bench, "second", 0, 0);
@@ -598,13 +416,14 @@ int main(void)
 		TEST(what_breaks_inside_the_engine_is_tried_again),
 		TEST(what_could_not_be_removed_is_removed_later),
 		TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
-		TEST(a_container_removed_from_outside_makes_the_job_start_over),
+		TEST(a_job_whose_only_container_was_removed_from_outside_starts_over),
 		TEST(what_dies_while_the_engine_is_away_is_tried_again),
 		TEST(a_kill_after_the_engines_return_is_the_programs_own),
 		TEST(running_jobs_are_adopted_by_the_next_daemon),
 		TEST(a_kill_by_an_engine_that_stops_is_no_failure),
 		TEST(a_kill_by_somebody_fails_the_job),
 		TEST(a_job_whose_plan_cannot_be_read_fails),
+		TEST(a_job_whose_assignment_cannot_be_read_fails),
 		TEST(the_start_is_told_once_whatever_happens_to_the_daemon),
 		TEST(strays_of_unknown_jobs_are_removed),
 		TEST(the_queue_is_served_by_priority_and_then_by_age),

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/difference.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+
+static const char *const kind_names[] = {
+	[DONE_OTHERWISE] = "DONE_OTHERWISE",
+	[WITHOUT_EFFECT] = "WITHOUT_EFFECT",
+	[REFUSED_BY_CLOUD] = "REFUSED_BY_CLOUD",
+	[IN_DOUBT_IN_CLOUD] = "IN_DOUBT_IN_CLOUD",
+};
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_listed(const json_t *list, const char *code, const char *field)
+{
+	size_t index;
+	const json_t *difference;
+
+	json_array_foreach((json_t *)list, index, difference) {
+		if (is_same(json_text_at(difference, "code"), code) &&
+		    is_same(json_text_at(difference, "field"), field))
+			return true;
+	}
+	return false;
+}
+
+bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
+		    const char *format, ...)
+{
+	AUTO(string) char *text = NULL;
+	va_list args;
+	int length;
+
+	if (is_listed(list, code, field))
+		return true;
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0) {
+		text = NULL;
+		return false;
+	}
+	return json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s}", "kind", kind_names[kind],
+						     "code", code, "field", field, "text", text)) == 0;
+}
+
+static bool kind_is_known(const char *name)
+{
+	for (size_t i = 0; name && i < COUNT_OF(kind_names); i++)
+		if (strcmp(kind_names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool code_is_valid(const char *code)
+{
+	return code && *code && !code[strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+}
+
+static bool difference_is_valid(const json_t *difference)
+{
+	const json_t *field = json_object_get(difference, "field");
+	const char *text = json_text_at(difference, "text");
+
+	return kind_is_known(json_text_at(difference, "kind")) &&
+	       code_is_valid(json_text_at(difference, "code")) && (!field || json_is_string(field)) && text &&
+	       *text;
+}
+
+bool differences_valid(const json_t *list)
+{
+	size_t index;
+	const json_t *difference;
+
+	if (!json_is_array(list))
+		return false;
+	json_array_foreach((json_t *)list, index, difference) {
+		if (!difference_is_valid(difference))
+			return false;
+	}
+	return true;
+}
+
+static void texts_append(struct text *line, const json_t *list)
+{
+	size_t index;
+	const json_t *difference;
+
+	json_array_foreach((json_t *)list, index, difference) {
+		const char *text = json_text_at(difference, "text");
+
+		if (text)
+			text_printf(line, " %s", text);
+	}
+}
+
+char *differences_line(const json_t *first, const json_t *second)
+{
+	static const char start[] = "Unlike in the cloud:";
+	struct text line AUTO_TEXT = { 0 };
+
+	text_puts(&line, start);
+	texts_append(&line, first);
+	texts_append(&line, second);
+	return line.length > strlen(start) ? text_take(&line) : NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/difference.h: what happens to a job otherwise than it would in the cloud.
+ *
+ * A list is a JSON array of objects {"kind", "code", "field", "text"}: kind as below; code names the sort of
+ * difference in lowercase words joined by dashes ("gpu-pretended"), the same from release to release; field is
+ * the path in the Job as clients spell it ("trainingInput.masterConfig.imageUri"), absent when it concerns no
+ * one field; text is one whole sentence. Pure. */
+#include <jansson.h>
+#include <stdbool.h>
+
+enum difference_kind {
+	DONE_OTHERWISE,    /* it has another effect here: "DONE_OTHERWISE" */
+	WITHOUT_EFFECT,    /* it has none here: "WITHOUT_EFFECT" */
+	REFUSED_BY_CLOUD,  /* the cloud would not take it: "REFUSED_BY_CLOUD" */
+	IN_DOUBT_IN_CLOUD, /* it may fail there, and cannot be checked here: "IN_DOUBT_IN_CLOUD" */
+};
+
+/* False when memory ran out. A second one with the same code and field is not added. @field may be NULL. */
+bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
+		    const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Whether @list is one as described above. */
+bool differences_valid(const json_t *list);
+/* The texts in one line, for the log: "Unlike in the cloud: … …"; NULL when there is none or memory ran out.
+ * @second may be NULL. The caller frees. */
+char *differences_line(const json_t *first, const json_t *second);

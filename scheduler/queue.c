@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The jobs that wait for room, in the order of their turn, and who is let in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+
+enum { RETRY_AFTER_US = 1000000 }; /* when memory ran out */
+
+/* Higher priority first, then who came first. */
+static bool goes_before(const struct job *a, const struct job *b)
+{
+	return a->priority != b->priority ? a->priority > b->priority : a->id < b->id;
+}
+
+static size_t find_place(const struct scheduler *scheduler, const struct job *row)
+{
+	size_t low = 0, high = scheduler->queue_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (goes_before(scheduler->queue[middle]->row, row))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void queue_insert(struct scheduler *scheduler, struct job_run *run)
+{
+	size_t at = find_place(scheduler, run->row);
+
+	memmove(&scheduler->queue[at + 1], &scheduler->queue[at],
+		(scheduler->queue_count - at) * sizeof(struct job_run *));
+	scheduler->queue[at] = run;
+	scheduler->queue_count++;
+	run->queued = true;
+}
+
+void queue_leave(struct scheduler *scheduler, struct job_run *run)
+{
+	size_t at = find_place(scheduler, run->row);
+
+	if (!run->queued)
+		return;
+	memmove(&scheduler->queue[at], &scheduler->queue[at + 1],
+		(scheduler->queue_count - at - 1) * sizeof(struct job_run *));
+	scheduler->queue_count--;
+	run->queued = false;
+	scheduler->queue_stirred = true; /* others may have waited for it alone */
+}
+
+void queue_update(struct scheduler *scheduler, struct job_run *run)
+{
+	bool waits = run->row->state == JOB_QUEUED && run->row->verdict == JOB_STATE_UNSPECIFIED;
+
+	if (waits && !run->queued)
+		queue_insert(scheduler, run);
+	else if (!waits)
+		queue_leave(scheduler, run);
+}
+
+void queue_reconsider(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->queue_count; i++)
+		scheduler->queue[i]->lacks_host = false;
+	scheduler->queue_stirred = true;
+}
+
+void queue_retract(struct scheduler *scheduler, struct job_run *run)
+{
+	room_return(scheduler, run);
+	assignment_free(run->assignment);
+	run->assignment = NULL;
+}
+
+/* One walk along the queue. */
+struct walk {
+	struct scheduler *scheduler;
+	int64_t now_us;
+	bool closed;        /* nobody else is let in */
+	bool devices_short; /* nobody who wants GPUs */
+	json_t *projects;   /* nobody of these: an object with their names; NULL: none */
+};
+
+static bool may_try(const struct walk *walk, const struct job_run *run)
+{
+	if (run->change_pending || run->hold_until_us > walk->now_us || run->lacks_host)
+		return false;
+	if (walk->devices_short && admission_wants_devices(run->plan, &walk->scheduler->room.capacity))
+		return false;
+	return !json_object_get(walk->projects, run->row->project);
+}
+
+static void note_shortage(struct walk *walk, struct job_run *run, enum shortage shortage)
+{
+	switch (shortage) {
+	case SHORTAGE_NONE:
+	case SHORTAGE_ROOM:
+		walk->closed = true;
+		break;
+	case SHORTAGE_DEVICES:
+		walk->devices_short = true;
+		break;
+	case SHORTAGE_PROJECT:
+		if (!walk->projects)
+			walk->projects = json_object();
+		/* Without memory for the name: better all wait than one overtakes. */
+		if (json_object_set_new_nocheck(walk->projects, run->row->project, json_true()))
+			walk->closed = true;
+		break;
+	case SHORTAGE_HOST:
+		run->lacks_host = true;
+		break;
+	}
+}
+
+static void put_off(struct walk *walk, struct job_run *run, const struct error *err)
+{
+	log_event(LOG_ERROR, "job-unplaced", "job=%s error=\"%s\"", run->row->job_id,
+		  err->text ? err->text : "out of memory");
+	run->hold_until_us = walk->now_us + RETRY_AFTER_US;
+	walk->closed = true;
+}
+
+static void let_in(struct walk *walk, struct job_run *run)
+{
+	struct scheduler *scheduler = walk->scheduler;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!room_take(scheduler, run, &err) && !room_lease(scheduler, run, &err)) {
+		run->has_room = true;
+		scheduler_step(scheduler, run);
+		run->has_room = false;
+	}
+	if (run->change_pending)
+		return;
+	queue_retract(scheduler, run);
+	put_off(walk, run, &err);
+}
+
+static void turn_away(struct walk *walk, struct job_run *run, struct error *err)
+{
+	free(run->fault);
+	run->fault = err->text ? TAKE(err->text) : strdup("The job cannot run on this machine.");
+	scheduler_step(walk->scheduler, run);
+}
+
+static void visit(struct walk *walk, struct job_run *run)
+{
+	struct room room = room_for(walk->scheduler, run->row->project);
+	enum shortage shortage = SHORTAGE_NONE;
+	struct error err AUTO_ERROR = { 0 };
+
+	switch (admission_place(run->plan, &room, &run->assignment, &shortage, &err)) {
+	case STATUS_OK:
+		let_in(walk, run);
+		break;
+	case STATUS_RESOURCE_EXHAUSTED:
+		note_shortage(walk, run, shortage);
+		break;
+	case STATUS_FAILED_PRECONDITION:
+		turn_away(walk, run, &err);
+		break;
+	case STATUS_UNAVAILABLE:
+		walk->closed = true;
+		break;
+	default:
+		put_off(walk, run, &err);
+		break;
+	}
+}
+
+void queue_serve(struct scheduler *scheduler)
+{
+	struct walk walk = { .scheduler = scheduler, .now_us = clock_mono_us(scheduler->reconciler.clock) };
+
+	if (!scheduler->queue_stirred || !scheduler->engine_listed)
+		return;
+	scheduler->queue_stirred = false;
+	for (size_t i = 0; i < scheduler->queue_count && !walk.closed; i++)
+		if (may_try(&walk, scheduler->queue[i]))
+			visit(&walk, scheduler->queue[i]);
+	json_decref(walk.projects);
+}

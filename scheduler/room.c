@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may be used and what is: kept by the scheduler's thread, told to others.
+ *
+ * The thread reads it as it is and changes it under the mutex; others read a copy that is made there. A job counts
+ * from the moment it is to be let in, before that is stored, until its final state is stored. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+
+static unsigned project_vcpus(const struct scheduler *scheduler, const char *project)
+{
+	return (unsigned)json_integer_value(json_object_get(scheduler->project_vcpus, project));
+}
+
+void room_host_set(struct scheduler *scheduler, const struct host *told)
+{
+	struct host host = *told, copy = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!scheduler->devices_automatic) {
+		host.devices = scheduler->given.devices;
+		host.device_count = scheduler->given.device_count;
+	}
+	if (host_copy(&host, &copy, &err)) {
+		log_event(LOG_ERROR, "host-unread", "error=\"%s\"", err.text ? err.text : "");
+		return;
+	}
+	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", copy.cpus,
+		  (long long)(copy.memory_bytes >> 20), copy.device_count);
+	pthread_mutex_lock(&scheduler->mutex);
+	host_deinit(&scheduler->room.capacity.host);
+	scheduler->room.capacity.host = copy;
+	pthread_mutex_unlock(&scheduler->mutex);
+	queue_reconsider(scheduler);
+}
+
+enum status room_leases_load(struct scheduler *scheduler, struct error *err)
+{
+	struct usage *usage = &scheduler->room.usage;
+	struct lease *leases = NULL;
+	size_t count = 0;
+	enum status rc = lease_list(scheduler->reconciler.store, &leases, &count, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&scheduler->mutex);
+	leases_free(usage->leases, usage->lease_count);
+	usage->leases = leases;
+	usage->lease_count = count;
+	pthread_mutex_unlock(&scheduler->mutex);
+	return STATUS_OK;
+}
+
+/* False when memory ran out, which only a project's first job can meet. A project is any text: no check of it. */
+static bool project_vcpus_add(struct scheduler *scheduler, const char *project, int64_t vcpus)
+{
+	json_t *sum = json_object_get(scheduler->project_vcpus, project);
+
+	if (!sum)
+		return !vcpus ||
+		       !json_object_set_new_nocheck(scheduler->project_vcpus, project, json_integer(vcpus));
+	json_integer_set(sum, json_integer_value(sum) + vcpus);
+	if (!json_integer_value(sum))
+		json_object_del(scheduler->project_vcpus, project);
+	return true;
+}
+
+/* @sign: 1 or -1. */
+static void sums_add(struct usage *usage, const struct job_run *run, int sign)
+{
+	struct usage share = { 0 };
+
+	plan_usage_add(run->plan, run->assignment, &share);
+	usage->jobs += (unsigned)sign * share.jobs;
+	usage->containers += (unsigned)sign * share.containers;
+	usage->nano_cpus += sign * share.nano_cpus;
+	usage->memory_bytes += sign * share.memory_bytes;
+}
+
+enum status room_take(struct scheduler *scheduler, struct job_run *run, struct error *err)
+{
+	bool taken;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	taken = project_vcpus_add(scheduler, run->row->project, plan_vcpus(run->plan));
+	if (taken)
+		sums_add(&scheduler->room.usage, run, 1);
+	pthread_mutex_unlock(&scheduler->mutex);
+	run->counted = taken;
+	return taken ? STATUS_OK : error_no_memory(err);
+}
+
+enum status room_lease(struct scheduler *scheduler, const struct job_run *run, struct error *err)
+{
+	struct usage *usage = &scheduler->room.usage;
+	struct lease *leases = NULL, *grown;
+	size_t count = 0;
+	enum status rc = assignment_leases(run->assignment, run->row->id, &leases, &count, err);
+
+	if (rc || !count)
+		return rc;
+	pthread_mutex_lock(&scheduler->mutex);
+	grown = realloc(usage->leases, (usage->lease_count + count) * sizeof(*grown));
+	if (grown) {
+		memcpy(grown + usage->lease_count, leases, count * sizeof(*leases));
+		usage->leases = grown;
+		usage->lease_count += count;
+	}
+	pthread_mutex_unlock(&scheduler->mutex);
+	if (!grown) {
+		leases_free(leases, count);
+		return error_no_memory(err);
+	}
+	free(leases); /* their texts are the room's now */
+	return STATUS_OK;
+}
+
+static void leases_drop(struct usage *usage, int64_t job)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < usage->lease_count; i++)
+		if (usage->leases[i].job == job)
+			free(usage->leases[i].device);
+		else
+			usage->leases[kept++] = usage->leases[i];
+	usage->lease_count = kept;
+}
+
+void room_return(struct scheduler *scheduler, struct job_run *run)
+{
+	if (!run->counted)
+		return;
+	pthread_mutex_lock(&scheduler->mutex);
+	project_vcpus_add(scheduler, run->row->project, -(int64_t)plan_vcpus(run->plan));
+	sums_add(&scheduler->room.usage, run, -1);
+	leases_drop(&scheduler->room.usage, run->row->id);
+	pthread_mutex_unlock(&scheduler->mutex);
+	run->counted = false;
+	scheduler->queue_stirred = true;
+}
+
+struct room room_for(const struct scheduler *scheduler, const char *project)
+{
+	struct room room = scheduler->room;
+
+	room.usage.project_vcpus = project_vcpus(scheduler, project);
+	return room;
+}
+
+/* @ret_usage has the sums already. */
+static enum status leases_copy(const struct usage *usage, struct usage *ret_usage, struct error *err)
+{
+	if (!usage->lease_count)
+		return STATUS_OK;
+	ret_usage->leases = calloc(usage->lease_count, sizeof(*ret_usage->leases));
+	if (!ret_usage->leases)
+		return error_no_memory(err);
+	for (size_t i = 0; i < usage->lease_count; i++) {
+		ret_usage->leases[i] = usage->leases[i];
+		ret_usage->leases[i].device = strdup(usage->leases[i].device);
+		ret_usage->lease_count++;
+		if (!ret_usage->leases[i].device)
+			return error_no_memory(err);
+	}
+	return STATUS_OK;
+}
+
+enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
+			   struct error *err)
+{
+	struct room copy AUTO_ROOM = { 0 };
+	struct room now;
+	enum status rc;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	now = room_for(scheduler, project);
+	copy = now;
+	copy.capacity.host = (struct host){ 0 };
+	copy.usage.leases = NULL;
+	copy.usage.lease_count = 0;
+	rc = host_copy(&now.capacity.host, &copy.capacity.host, err);
+	if (!rc)
+		rc = leases_copy(&now.usage, &copy.usage, err);
+	pthread_mutex_unlock(&scheduler->mutex);
+	if (rc)
+		return rc;
+	*ret_room = copy;
+	copy = (struct room){ 0 };
+	return STATUS_OK;
+}

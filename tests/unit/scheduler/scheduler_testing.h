@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/unit/scheduler/scheduler_testing.h: the whole scheduler on a real store, with an engine that does as the
+ * test says. */
+#include <ftw.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "scheduler/plan.h"
+#include "scheduler/scheduler.h"
+#include "store/jobs.h"
+#include "store/logs.h"
+#include "store/store.h"
+#include "tests/support/fake_engine.h"
+#include "tests/unit/testing.h"
+
+enum { WAIT_MS = 20000 };
+
+struct bench {
+	char directory[64];
+	struct store *store;
+	struct scheduler *scheduler;
+	struct fake_engine *fake;
+	struct capacity capacity; /* of the next daemon_start() */
+	const char *gpus;
+};
+
+static __attribute__((unused)) void daemon_start(struct bench *bench)
+{
+	struct inventory inventory = { 0 };
+	struct engine_sink sink;
+
+	assert_int_equal(inventory_parse(bench->gpus, &inventory, NULL), STATUS_OK);
+	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
+	assert_int_equal(scheduler_new(&(struct scheduler_options){ .store = bench->store,
+								    .clock = &system_clock,
+								    .project_number = "42",
+								    .stop_grace_s = 1,
+								    .retry_pause_ms = 1,
+								    .capacity = bench->capacity,
+								    .inventory = inventory },
+				       &bench->scheduler, NULL),
+			 STATUS_OK);
+	inventory_deinit(&inventory);
+	sink = scheduler_sink(bench->scheduler);
+	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL),
+			 STATUS_OK);
+}
+
+static __attribute__((unused)) void daemon_stop(struct bench *bench)
+{
+	scheduler_stop(bench->scheduler);
+	store_close(bench->store);
+	scheduler_free(bench->scheduler);
+}
+
+static __attribute__((unused)) int setup(void **state)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	bench->capacity = (struct capacity){ .max_jobs = 8, .max_containers = 64 };
+	bench->gpus = "auto";
+	strcpy(bench->directory, "/tmp/trainyard-test-XXXXXX");
+	assert_non_null(mkdtemp(bench->directory));
+	bench->fake = fake_engine_new();
+	daemon_start(bench);
+	*state = bench;
+	return 0;
+}
+
+static __attribute__((unused)) int remove_entry(const char *path, const struct stat *status, int type,
+						struct FTW *place)
+{
+	(void)status, (void)type, (void)place;
+	return remove(path);
+}
+
+static __attribute__((unused)) int teardown(void **state)
+{
+	struct bench *bench = *state;
+
+	daemon_stop(bench);
+	fake_engine_free(bench->fake);
+	nftw(bench->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	free(bench);
+	return 0;
+}
+
+/* A master and @workers of these machines, each with so many GPUs. */
+struct shape {
+	const char *project, *machine_type;
+	unsigned workers, gpus;
+	int priority;
+	bool restarts_whole;
+};
+
+static __attribute__((unused)) void pool_fill(struct pool *pool, const struct shape *shape, const char *image,
+					      unsigned count)
+{
+	pool->count = count;
+	pool->image = strdup(image);
+	pool->machine_type = shape->machine_type ? strdup(shape->machine_type) : NULL;
+	pool->accelerator_type = shape->gpus ? strdup("NVIDIA_TESLA_T4") : NULL;
+	pool->accelerator_count = shape->gpus;
+}
+
+static __attribute__((unused)) int64_t shape_submit(struct bench *bench, const char *job_id,
+						    const struct shape *shape)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	AUTO(string) char *text = NULL;
+	AUTO(job) struct job *stored = NULL;
+
+	plan->dialect = strdup("ml");
+	plan->project = strdup(shape->project);
+	plan->job_id = strdup(job_id);
+	plan->cluster_id = strdup("ab12cd34ef");
+	plan->region = strdup("us-central1");
+	plan->input = strdup("{}");
+	plan->priority = shape->priority;
+	plan->restarts_whole = shape->restarts_whole;
+	pool_fill(&plan->pools[ROLE_MASTER], shape, "image:1", 1);
+	pool_fill(&plan->pools[ROLE_WORKER], shape, "image:2", shape->workers);
+	text = plan_to_text(plan);
+	assert_non_null(text);
+	assert_int_equal(job_insert(bench->store,
+				    &(struct job){ .project = (char *)shape->project,
+						   .job_id = (char *)job_id,
+						   .priority = shape->priority,
+						   .input = (char *)"{}",
+						   .output = (char *)"{}",
+						   .plan = text },
+				    NULL, 0, &stored, NULL),
+			 STATUS_OK);
+	return stored->id;
+}
+
+static __attribute__((unused)) int64_t job_submit(struct bench *bench, const char *job_id, unsigned workers,
+						  int priority)
+{
+	return shape_submit(bench, job_id,
+			    &(struct shape){ .project = "p", .workers = workers, .priority = priority });
+}
+
+static __attribute__((unused)) struct replica_key key_of(int64_t job, enum role role, unsigned index)
+{
+	return (struct replica_key){ .job = job, .attempt = 1, .role = role, .index = index };
+}
+
+/* The state can only be read: asks again until it is as wanted, or the test has waited too long. */
+static __attribute__((unused)) void job_await(struct bench *bench, int64_t id, enum job_state wanted)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		AUTO(job) struct job *job = NULL;
+
+		assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+		if (job->state == wanted)
+			return;
+		usleep(1000);
+	}
+	fail_msg("job %d never became %s", (int)id, job_state_name(wanted));
+}
+
+static __attribute__((unused)) void line_collect(void *arg, const struct log_entry *entry)
+{
+	struct text *text = arg;
+
+	text_append(text, entry->payload, entry->payload_length);
+	text_putc(text, '\n');
+}
+
+static __attribute__((unused)) char *service_log(struct bench *bench, const char *job_id)
+{
+	struct text text AUTO_TEXT = { 0 };
+	AUTO(string) char *filter = NULL;
+	AUTO(string) char *token = NULL;
+	const char *project = "p";
+
+	assert_true(asprintf(&filter, "resource.labels.job_id=\"%s\"", job_id) > 0);
+	assert_int_equal(log_query_run(bench->store,
+				       &(struct log_query){ .projects = &project,
+							    .project_count = 1,
+							    .filter = filter,
+							    .page_size = 1000,
+							    .now_ns = clock_wall_ns(&system_clock) },
+				       line_collect, &text, &token, NULL),
+			 STATUS_OK);
+	return text_take(&text);
+}
+
+/* As job_await(), for a line. */
+static __attribute__((unused)) void line_await(struct bench *bench, const char *job_id, const char *part)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		AUTO(string) char *log = service_log(bench, job_id);
+
+		if (strstr(log, part))
+			return;
+		usleep(1000);
+	}
+	fail_msg("the log of %s never said: %s", job_id, part);
+}
+
+static __attribute__((unused)) void job_check_error(struct bench *bench, int64_t id, enum job_state state,
+						    const char *error_part)
+{
+	AUTO(job) struct job *job = NULL;
+
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	assert_string_equal(job_state_name(job->state), job_state_name(state));
+	assert_true(job->ended_us != 0);
+	if (error_part) {
+		assert_non_null(job->error_message);
+		if (!strstr(job->error_message, error_part))
+			fail_msg("errorMessage is: %s", job->error_message);
+	} else {
+		assert_null(job->error_message);
+	}
+}
+
+/* Of the last job: nothing is left. */
+static __attribute__((unused)) void job_check(struct bench *bench, int64_t id, enum job_state state,
+					      const char *error_part)
+{
+	job_check_error(bench, id, state, error_part);
+	assert_int_equal(fake_engine_container_count(bench->fake), 0);
+	assert_int_equal(fake_engine_network_count(bench->fake), 0);
+}
+
+static __attribute__((unused)) void network_free_await(struct bench *bench)
+{
+	for (int i = 0; i < WAIT_MS && fake_engine_network_count(bench->fake); i++)
+		usleep(1000);
+}
+
+static __attribute__((unused)) void idle_await(struct bench *bench)
+{
+	assert_true(scheduler_wait_idle(bench->scheduler, WAIT_MS));
+}

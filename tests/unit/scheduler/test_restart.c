@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replicas that are lost one by one. */
+#include "scheduler/job_run.h"
+#include "tests/unit/scheduler/scheduler_testing.h"
+
+/* The replica of the next restart, or of the first one of the next attempt. */
+static struct replica_key after(struct replica_key key, unsigned attempts, unsigned restarts)
+{
+	key.attempt += attempts;
+	key.restart = attempts ? 0 : key.restart + restarts;
+	return key;
+}
+
+static void a_lost_replica_is_started_anew_alone(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "moved", 2, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 1), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_snatch(bench->fake, &worker);
+	worker = after(worker, 0, 1);
+	fake_engine_exit(bench->fake, &worker, 0);
+	line_await(bench, "moved", "The replica worker 1 was lost and is restarted (1 of 5 times).");
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 4);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 1);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void a_replica_that_was_stopped_from_outside_is_removed_and_started_anew(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "stopped", 1, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &master, 143);
+	master = after(master, 0, 1);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+/* The engine tells each kill first, and one removal before the other kill is old. */
+static void replicas_that_are_removed_at_once_are_all_lost(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "both", 2, 0);
+	struct replica_key first = key_of(id, ROLE_WORKER, 0), second = key_of(id, ROLE_WORKER, 1);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &second, 137);
+	fake_engine_snatch(bench->fake, &first);
+	job_await(bench, job_submit(bench, "other", 0, 0), JOB_RUNNING); /* by now the scheduler saw both */
+	fake_engine_snatch(bench->fake, &second);
+	line_await(bench, "both", "The replica worker 0 was lost and is restarted");
+	line_await(bench, "both", "The replica worker 1 was lost and is restarted");
+	fake_engine_exit(bench->fake, &master, 0);
+	job_await(bench, id, JOB_SUCCEEDED);
+}
+
+static void a_job_that_wants_to_begin_anew_as_a_whole_does(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = shape_submit(bench, "whole",
+				  &(struct shape){ .project = "p", .workers = 1, .restarts_whole = true });
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_snatch(bench->fake, &worker);
+	master = after(master, 1, 0);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void a_job_that_lost_all_its_replicas_begins_anew(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "all", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_down(bench->fake, "gone");
+	fake_engine_exit_unseen(bench->fake, &worker, 137);
+	fake_engine_exit_unseen(bench->fake, &master, 137);
+	fake_engine_up(bench->fake);
+	master = after(master, 1, 0);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void after_five_restarts_the_whole_job_begins_anew(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "unlucky", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	for (int i = 0; i <= REPLICA_RESTARTS_MAX; i++) {
+		fake_engine_exit(bench->fake, &worker, 143);
+		worker = after(worker, 0, 1);
+	}
+	line_await(bench, "unlucky", "(5 of 5 times)");
+	line_await(bench, "unlucky", "The job is tried again (attempt 2).");
+	master = after(master, 1, 0);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+static void a_restarted_replica_is_adopted_by_the_next_daemon(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "adopted", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
+	unsigned creates;
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_snatch(bench->fake, &worker);
+	worker = after(worker, 0, 1);
+	fake_engine_exit(bench->fake, &worker, 143); /* waits until it runs */
+	worker = after(worker, 0, 1);
+	free(fake_engine_limits(bench->fake, &worker)); /* waits until it is made */
+	creates = fake_engine_calls(bench->fake, FAKE_CREATE);
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	fake_engine_exit(bench->fake, &worker, 3);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "The replica worker 0 exited with a non-zero status of 3.");
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), creates);
+}
+
+static void a_restart_that_the_engine_refuses_fails_the_job(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "refused", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_fail(bench->fake, FAKE_CREATE, 1, STATUS_INVALID_ARGUMENT);
+	fake_engine_snatch(bench->fake, &worker);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "The replica worker 0 could not be started");
+}
+
+static void a_cancel_does_not_wait_for_a_restart(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "cancelled", 1, 0);
+	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_snatch(bench->fake, &worker);
+	assert_int_equal(job_cancel(bench->store, "p", "cancelled", "The job was cancelled.", NULL),
+			 STATUS_OK);
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "The job was cancelled.");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_lost_replica_is_started_anew_alone),
+		TEST(a_replica_that_was_stopped_from_outside_is_removed_and_started_anew),
+		TEST(replicas_that_are_removed_at_once_are_all_lost),
+		TEST(a_job_that_wants_to_begin_anew_as_a_whole_does),
+		TEST(a_job_that_lost_all_its_replicas_begins_anew),
+		TEST(after_five_restarts_the_whole_job_begins_anew),
+		TEST(a_restarted_replica_is_adopted_by_the_next_daemon),
+		TEST(a_restart_that_the_engine_refuses_fails_the_job),
+		TEST(a_cancel_does_not_wait_for_a_restart),
+	};
+
+	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
