@@ -88,22 +88,64 @@ static void member_write(struct text *text, const char *name, const char *value)
 	text_json(text, value, strlen(value));
 }
 
+/* The type of each detail, and the names of its parts.
+ * Source: https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto */
+static const struct {
+	const char *type, *violations, *field;
+} detail_forms[] = {
+	[ERROR_DETAIL_FIELDS] = { "BadRequest", "fieldViolations", "field" },
+	[ERROR_DETAIL_QUOTA] = { "QuotaFailure", "violations", "subject" },
+};
+
+static void detail_open(struct text *text, const char *type)
+{
+	text_printf(text, "{\"@type\":\"type.googleapis.com/google.rpc.%s\",", type);
+}
+
 static void violations_write(struct text *text, const struct error *err)
 {
-	text_puts(text, ",\"details\":[{\"@type\":\"type.googleapis.com/"
-			"google.rpc.BadRequest\",\"fieldViolations\":[");
+	detail_open(text, detail_forms[err->detail].type);
+	text_printf(text, "\"%s\":[", detail_forms[err->detail].violations);
 	for (size_t i = 0; i < err->violation_count; i++) {
 		const struct violation *violation = &err->violations[i];
 
 		text_puts(text, i ? ",{" : "{");
 		if (violation->field) {
-			member_write(text, "field", violation->field);
+			member_write(text, detail_forms[err->detail].field, violation->field);
 			text_putc(text, ',');
 		}
 		member_write(text, "description", violation->text ? violation->text : "");
 		text_putc(text, '}');
 	}
-	text_puts(text, "]}]");
+	text_puts(text, "]}");
+}
+
+static void reason_write(struct text *text, const struct error *err)
+{
+	detail_open(text, "ErrorInfo");
+	member_write(text, "reason", err->reason);
+	text_puts(text, ",\"domain\":\"googleapis.com\",\"metadata\":{");
+	for (size_t i = 0; i < err->metadata_count; i++) {
+		const struct error_metadata *metadata = &err->metadata[i];
+
+		if (i)
+			text_putc(text, ',');
+		member_write(text, metadata->key ? metadata->key : "",
+			     metadata->value ? metadata->value : "");
+	}
+	text_puts(text, "}}");
+}
+
+static void details_write(struct text *text, const struct error *err)
+{
+	text_puts(text, ",\"details\":[");
+	if (err->reason)
+		reason_write(text, err);
+	if (err->reason && err->violation_count)
+		text_putc(text, ',');
+	if (err->violation_count)
+		violations_write(text, err);
+	text_putc(text, ']');
 }
 
 void error_body_write(struct text *text, const struct error *err, enum refusal refusal, enum error_form form)
@@ -119,7 +161,7 @@ void error_body_write(struct text *text, const struct error *err, enum refusal r
 		text_printf(text, ",\"domain\":\"global\",\"reason\":\"%s\"}]", wire.reason);
 	}
 	text_printf(text, ",\"status\":\"%s\"", status_name(err->status));
-	if (err->violation_count && !error_is_internal(err->status))
-		violations_write(text, err);
+	if ((err->violation_count || err->reason) && !error_is_internal(err->status))
+		details_write(text, err);
 	text_puts(text, "}}");
 }

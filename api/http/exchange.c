@@ -15,24 +15,6 @@ enum { SWALLOW_MAX_BYTES = 64 << 20 };
 
 static const char json_media_type[] = "application/json; charset=UTF-8";
 
-const char *call_param(const struct call *call, const char *name)
-{
-	const size_t length = strlen(name);
-
-	for (size_t i = 0; i < call->param_count; i++) {
-		const char *own = call->params[i].name;
-
-		if (strncmp(own, name, length) == 0 && (own[length] == '}' || own[length] == '\0'))
-			return call->params[i].value;
-	}
-	return NULL;
-}
-
-const char *call_query(const struct call *call, const char *name)
-{
-	return json_text_at(call->query, name);
-}
-
 struct exchange *exchange_new(const char *raw_target)
 {
 	struct exchange *exchange = calloc(1, sizeof(*exchange));
@@ -47,10 +29,21 @@ struct exchange *exchange_new(const char *raw_target)
 	return exchange;
 }
 
+static void stream_close(struct exchange *exchange)
+{
+	const struct answer_stream stream = exchange->call.stream;
+
+	exchange->call.stream = (struct answer_stream){ 0 };
+	if (stream.read)
+		stream.close(stream.arg);
+}
+
 void exchange_free(struct exchange *exchange)
 {
 	if (!exchange)
 		return;
+	stream_close(exchange);
+	headers_clear(exchange);
 	body_deinit(&exchange->body);
 	query_deinit(&exchange->form);
 	query_deinit(&exchange->query);
@@ -134,6 +127,7 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 	unsigned long long declared;
 
 	exchange->begun = true;
+	exchange->head_only = strcmp(method, "HEAD") == 0;
 	exchange->head = *head;
 	exchange->rules = rules;
 	exchange->method = "GET";
@@ -191,7 +185,7 @@ static enum status body_read(struct exchange *exchange, json_t **ret_body, struc
 	AUTO(json) json_t *value = NULL;
 	enum status rc;
 
-	if (!route->body)
+	if (!route->body || route->body == &raw_body)
 		return STATUS_OK;
 	rc = body_type_check(exchange, &exchange->refusal, err);
 	if (!rc)
@@ -237,25 +231,35 @@ static void answer_json(struct exchange *exchange, const struct text *compact)
 	exchange->answer.failed |= compact->failed;
 }
 
-static enum status answer_success(struct exchange *exchange, struct call *call, struct error *err)
+static enum status answer_made(struct exchange *exchange, struct error *err)
 {
+	struct text *answer = &exchange->call.answer;
 	enum status rc;
 
-	exchange->http_status = error_http_status(STATUS_OK);
-	if (call->content_type) {
-		exchange->content_type = call->content_type;
-		exchange->answer = call->answer;
-		call->answer = (struct text){ 0 };
+	if (exchange->call.content_type || headers_find(exchange, "Content-Type")) {
+		exchange->content_type = exchange->call.content_type;
+		exchange->answer = *answer;
+		*answer = (struct text){ 0 };
 	} else {
-		if (call->answer.length == 0)
-			text_puts(&call->answer, "{}");
-		rc = call->answer.failed ? STATUS_OK
-					 : fields_apply(exchange->parameters.fields, &call->answer, err);
+		if (answer->length == 0)
+			text_puts(answer, "{}");
+		rc = answer->failed ? STATUS_OK : fields_apply(exchange->parameters.fields, answer, err);
 		if (rc)
 			return rc;
-		answer_json(exchange, &call->answer);
+		answer_json(exchange, answer);
 	}
 	return exchange->answer.failed ? error_no_memory(err) : STATUS_OK;
+}
+
+static enum status answer_success(struct exchange *exchange, struct error *err)
+{
+	const struct call *call = &exchange->call;
+
+	exchange->http_status = call->http_status ? call->http_status : error_http_status(STATUS_OK);
+	if (!call->stream.read)
+		return answer_made(exchange, err);
+	exchange->content_type = call->content_type ? call->content_type : "application/octet-stream";
+	return STATUS_OK;
 }
 
 static void error_log(const struct exchange *exchange)
@@ -275,6 +279,8 @@ static void answer_error(struct exchange *exchange)
 
 	if (!exchange->error.status)
 		exchange->error.status = exchange->failed;
+	stream_close(exchange);
+	headers_clear(exchange);
 	text_deinit(&exchange->answer);
 	error_body_write(&compact, &exchange->error, exchange->refusal, exchange->parameters.form);
 	answer_json(exchange, &compact);
@@ -282,36 +288,58 @@ static void answer_error(struct exchange *exchange)
 		exchange->refusal ? (unsigned)exchange->refusal : error_http_status(exchange->error.status);
 }
 
-static void call_deinit(struct call *call)
-{
-	json_decref(call->query);
-	json_decref(call->body);
-	text_deinit(&call->answer);
-}
-
-static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
+static void call_init(struct exchange *exchange)
 {
 	const struct match *match = &exchange->match;
-	struct call call __attribute__((cleanup(call_deinit))) = {
+	struct call *call = &exchange->call;
+
+	*call = (struct call){
 		.context = match->family->context,
 		.route = match->route,
 		.method = exchange->method,
 		.user_agent = header(exchange, HEADER_USER_AGENT) ? header(exchange, HEADER_USER_AGENT) : "",
 		.host = header(exchange, HEADER_HOST) ? header(exchange, HEADER_HOST) : "",
 		.param_count = match->param_count,
+		.exchange = exchange,
 	};
+	memcpy(call->params, match->params, sizeof(call->params));
+	if (match->route->body == &raw_body) {
+		call->raw = exchange->body.bytes.data ? exchange->body.bytes.data : "";
+		call->raw_bytes = exchange->body.bytes.length;
+	}
+}
+
+/* A stream may go on for days: what came in does not stay that long. */
+static void call_release(struct exchange *exchange)
+{
+	struct call *call = &exchange->call;
+
+	json_decref(call->query);
+	json_decref(call->body);
+	call->query = call->body = NULL;
+	call->raw = NULL;
+	call->raw_bytes = 0;
+	text_deinit(&call->answer);
+	body_deinit(&exchange->body);
+}
+
+static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
+{
+	const struct route *route = exchange->match.route;
+	struct call *call = &exchange->call;
 	enum status rc;
 
-	memcpy(call.params, match->params, sizeof(call.params));
+	call_init(exchange);
 	rc = fields_check(exchange->parameters.fields, err);
 	if (!rc)
-		rc = query_read(match->route, pairs, &call.query, err);
+		rc = query_read(route, pairs, &call->query, err);
 	if (!rc)
-		rc = body_read(exchange, &call.body, err);
+		rc = body_read(exchange, &call->body, err);
 	if (!rc)
-		rc = match->route->handler(&call, err);
+		rc = route->handler(call, err);
 	if (!rc)
-		rc = answer_success(exchange, &call, err);
+		rc = answer_success(exchange, err);
+	call_release(exchange);
 	return rc;
 }
 

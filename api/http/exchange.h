@@ -6,6 +6,7 @@
  * answer). What is refused at the beginning is still received, and answered at the end: a client that
  * writes its body reads the answer only then. Thread: the connection's. */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "api/http/body.h"
 #include "api/http/error_body.h"
@@ -23,15 +24,23 @@ struct exchange_rules {
 	size_t body_limit_bytes;
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
 	pthread_mutex_t *large_bodies;
+	const atomic_bool *closing; /* the listener is about to close */
+	const atomic_bool *cutting; /* its wait is over: streams are cut */
+	unsigned idle_timeout_s;
 };
 
-enum { LARGE_BODY_BYTES = 1 << 20 };
+enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 16 };
+
+struct answer_header {
+	char *name, *value;
+};
 
 struct exchange {
 	const struct exchange_rules *rules;
 	char *raw;          /* the request's target, owned */
 	const char *method; /* the one to route: X-HTTP-Method-Override is applied */
 	bool begun;
+	bool head_only;     /* the answer goes without its content */
 	bool query_in_body; /* an overridden GET: its form body continues the query */
 	struct head head;
 	struct target target;
@@ -48,12 +57,16 @@ struct exchange {
 	struct error error;
 
 	/* The answer. */
+	struct call call; /* its stream, when read is set, is still to be closed */
 	unsigned http_status;
 	struct text answer;
 	const char *content_type;
+	struct answer_header headers[ANSWER_HEADERS_MAX];
+	size_t header_count;
 };
 
 struct exchange *exchange_new(const char *raw_target);
+/* Closes the answer's stream, too. */
 void exchange_free(struct exchange *exchange);
 
 /* @head is borrowed until the end. True when the answer is due at once (exchange_end comes next): the
@@ -62,7 +75,12 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 		    const char *version, const struct head *head);
 /* False when the connection is to be cut. */
 bool exchange_receive(struct exchange *exchange, const char *data, size_t length);
-/* Fills the answer. */
+/* Fills the answer, or call.stream. */
 void exchange_end(struct exchange *exchange);
 /* Answers 503: the daemon is about to stop. Instead of exchange_end. */
 void exchange_end_stopping(struct exchange *exchange);
+
+/* The answer's headers, given up. */
+void headers_clear(struct exchange *exchange);
+/* The value of an added header, or NULL. */
+const char *headers_find(const struct exchange *exchange, const char *name);

@@ -38,6 +38,7 @@ struct listener {
 	 * the count: so one of the two sees the other, and no lock is shared by requests. */
 	atomic_uint under_way; /* requests whose handling began and whose answer is not yet sent */
 	atomic_bool stopping;
+	atomic_bool cutting; /* nobody waits for what is still under way */
 
 	pthread_mutex_t lock; /* for waiting, and for what follows */
 	pthread_cond_t idle;
@@ -66,6 +67,11 @@ static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char 
 	return MHD_YES;
 }
 
+static const char *header_find(void *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
 /* False when the listener is about to close. Counts the request either way. */
 static bool request_enter(struct listener *listener)
 {
@@ -86,7 +92,7 @@ static enum MHD_Result request_begin(struct listener *listener, struct MHD_Conne
 				     struct exchange *exchange, const char *method, const char *version)
 {
 	const bool open = request_enter(listener);
-	struct head head = { 0 };
+	struct head head = { .find = header_find, .find_arg = connection };
 
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
 	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open)
@@ -126,12 +132,13 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **he
 			 enum MHD_RequestTerminationCode why)
 {
 	struct exchange *exchange = *held;
+	const bool counted = exchange && exchange->begun;
 
 	(void)connection, (void)why;
 	*held = NULL;
-	if (exchange && exchange->begun)
-		request_leave(arg);
 	exchange_free(exchange);
+	if (counted)
+		request_leave(arg);
 }
 
 /* Out of descriptors, libmicrohttpd complains a million times a second. */
@@ -151,6 +158,24 @@ static bool complaint_allowed(struct listener *listener)
 	return allowed;
 }
 
+/* Paths may hold what only their users are to know; libmicrohttpd quotes them `so'. */
+static void path_hide(char *complaint)
+{
+	char *path = strstr(complaint, "`/");
+	char *end = path ? strchr(path, '\'') : NULL;
+
+	if (path)
+		memmove(path + 1, end ? end : "", strlen(end ? end : "") + 1);
+}
+
+/* Streams that are cut tell why themselves. */
+static bool is_about_cut(const char *complaint)
+{
+	static const char start[] = "Closing connection (application ";
+
+	return strncmp(complaint, start, strlen(start)) == 0;
+}
+
 static void on_complaint(void *arg, const char *format, va_list args)
 {
 	char complaint[512];
@@ -158,7 +183,9 @@ static void on_complaint(void *arg, const char *format, va_list args)
 	if (!complaint_allowed(arg))
 		return;
 	vsnprintf(complaint, sizeof(complaint), format, args);
-	log_event(LOG_WARNING, "http-complaint", "error=\"%s\"", complaint);
+	path_hide(complaint);
+	if (!is_about_cut(complaint))
+		log_event(LOG_WARNING, "http-complaint", "error=\"%s\"", complaint);
 }
 
 union address {
@@ -219,6 +246,9 @@ static struct listener *listener_new(const struct listener_options *options)
 		.guard = { .address = listener->address, .hosts = options->hosts },
 		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
 		.large_bodies = &listener->large_bodies,
+		.closing = &listener->stopping,
+		.cutting = &listener->cutting,
+		.idle_timeout_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S,
 	};
 	return listener;
 }
@@ -231,7 +261,6 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC |
 			 MHD_USE_ERROR_LOG | (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 	unsigned connections = options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
-	unsigned idle_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S;
 
 	struct MHD_OptionItem items[] = {
 		/* First, so that it hears of what goes wrong with the others. */
@@ -241,7 +270,7 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
 		{ MHD_OPTION_CONNECTION_LIMIT, connections, NULL },
-		{ MHD_OPTION_CONNECTION_TIMEOUT, idle_s, NULL },
+		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
 		{ MHD_OPTION_END, 0, NULL },
@@ -317,6 +346,7 @@ void listener_close(struct listener *listener, unsigned wait_ms)
 		return;
 	quiet = MHD_quiesce_daemon(listener->daemon);
 	wait_idle(listener, wait_ms);
+	atomic_store(&listener->cutting, true);
 	MHD_stop_daemon(listener->daemon);
 	if (quiet != MHD_INVALID_SOCKET)
 		close(quiet);

@@ -270,6 +270,19 @@ void head_add(struct head *head, const char *name, const char *value)
 	}
 }
 
+bool header_name_valid(const char *name)
+{
+	return *name && name[token_length(name)] == '\0';
+}
+
+const char *head_find(const struct head *head, const char *name)
+{
+	for (size_t i = 0; i < HEADER_COUNT; i++)
+		if (strcasecmp(name, header_fields[i].name) == 0)
+			return head->values[i];
+	return head->find ? head->find(head->find_arg, name) : NULL;
+}
+
 static enum status check_single(const struct head *head, struct error *err)
 {
 	for (size_t i = 0; i < HEADER_COUNT; i++)

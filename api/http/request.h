@@ -69,7 +69,15 @@ struct head {
 	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL when absent */
 	unsigned counts[HEADER_COUNT];
 	bool malformed; /* a field's name is no token */
+	/* Finds the first of any other header, or NULL. NULL: there are no others. */
+	const char *(*find)(void *arg, const char *name);
+	void *find_arg;
 };
+
+/* The first header @name, in any case of letters; NULL when absent. */
+const char *head_find(const struct head *head, const char *name);
+/* Whether @name may be the name of a header. */
+bool header_name_valid(const char *name);
 
 void head_add(struct head *head, const char *name, const char *value);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/http/exchange.h"
+#include "api/http/stream.h"
 
 static void response_close(struct MHD_Response *response)
 {
@@ -17,7 +18,8 @@ static bool headers_add(struct MHD_Response *response, const struct exchange *ex
 	const struct {
 		const char *name, *value;
 	} headers[] = {
-		{ MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type },
+		{ MHD_HTTP_HEADER_CONTENT_TYPE,
+		  headers_find(exchange, MHD_HTTP_HEADER_CONTENT_TYPE) ? NULL : exchange->content_type },
 		{ MHD_HTTP_HEADER_VARY, "Origin, X-Origin, Referer" },
 		{ "X-Content-Type-Options", "nosniff" },
 		{ MHD_HTTP_HEADER_ALLOW,
@@ -32,20 +34,36 @@ static bool headers_add(struct MHD_Response *response, const struct exchange *ex
 	return true;
 }
 
-enum MHD_Result response_queue(struct MHD_Connection *connection, struct exchange *exchange, bool last)
+static bool headers_add_own(struct MHD_Response *response, const struct exchange *exchange)
 {
-	const size_t length = exchange->answer.length;
-	AUTO(string) char *body = text_take(&exchange->answer);
+	for (size_t i = 0; i < exchange->header_count; i++)
+		if (MHD_add_response_header(response, exchange->headers[i].name,
+					    exchange->headers[i].value) != MHD_YES)
+			return false;
+	return true;
+}
+
+static struct MHD_Response *text_response(struct text *answer)
+{
+	const size_t length = answer->length;
+	AUTO(string) char *body = text_take(answer);
+	struct MHD_Response *response;
 
 	if (!body)
-		return MHD_NO;
+		return NULL;
+	response = MHD_create_response_from_buffer_with_free_callback(length, body, free);
+	if (response)
+		body = NULL; /* the response has it */
+	return response;
+}
+
+enum MHD_Result response_queue(struct MHD_Connection *connection, struct exchange *exchange, bool last)
+{
 	AUTO(response)
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer_with_free_callback(length, body, free);
-	if (!response)
-		return MHD_NO;
-	body = NULL; /* the response has it */
-	if (!headers_add(response, exchange, last))
+	struct MHD_Response *response = stream_is_used(exchange) ? stream_response(connection, exchange)
+								 : text_response(&exchange->answer);
+
+	if (!response || !headers_add(response, exchange, last) || !headers_add_own(response, exchange))
 		return MHD_NO;
 	return MHD_queue_response(connection, exchange->http_status, response);
 }

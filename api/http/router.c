@@ -3,12 +3,7 @@
 
 #include <string.h>
 
-/* One segment of a row's path, without its slash and verb. */
-struct part {
-	const char *text;
-	size_t length;
-	bool is_param;
-};
+#include "api/message/path.h"
 
 static const char *verb_of(const char *path)
 {
@@ -17,22 +12,7 @@ static const char *verb_of(const char *path)
 	return colon ? colon + 1 : NULL;
 }
 
-/* Reads the part at *at (which stands on a slash) and moves past it. False at the end of the path. */
-static bool part_next(const char **at, struct part *ret_part)
-{
-	if (**at != '/')
-		return false;
-	(*at)++;
-	*ret_part = (struct part){ .text = *at, .length = strcspn(*at, "/:"), .is_param = **at == '{' };
-	*at += ret_part->length;
-	if (ret_part->is_param) {
-		ret_part->text++;
-		ret_part->length -= 2;
-	}
-	return true;
-}
-
-static bool part_is(const struct part *part, const char *segment)
+static bool part_is(const struct path_part *part, const char *segment)
 {
 	return strncmp(part->text, segment, part->length) == 0 && segment[part->length] == '\0';
 }
@@ -47,16 +27,16 @@ static bool verbs_equal(const char *path, const char *verb)
 /* @verb is NULL where the target's last segment is to be taken whole. */
 static bool path_fits(const char *path, const struct target *target, const char *verb)
 {
-	struct part part;
+	struct path_part part;
 	size_t i = 0;
 
-	for (; part_next(&path, &part); i++) {
+	for (; path_part_next(&path, &part); i++) {
 		const char *segment;
 
 		if (i == target->segment_count)
 			return false;
 		segment = verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
-		if (part.is_param ? !*segment : !part_is(&part, segment))
+		if (part.is_name ? !*segment : !part_is(&part, segment))
 			return false;
 	}
 	return i == target->segment_count && verbs_equal(path, verb);
@@ -65,13 +45,13 @@ static bool path_fits(const char *path, const struct target *target, const char 
 static void params_take(struct match *match, const struct target *target, const char *verb)
 {
 	const char *at = match->route->path;
-	struct part part;
+	struct path_part part;
 
-	for (size_t i = 0; part_next(&at, &part); i++) {
+	for (size_t i = 0; path_part_next(&at, &part); i++) {
 		const char *segment =
 			verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
 
-		if (!part.is_param || match->param_count == sizeof(match->params) / sizeof(match->params[0]))
+		if (!part.is_name || match->param_count == sizeof(match->params) / sizeof(match->params[0]))
 			continue;
 		match->params[match->param_count++] = (struct call_param){
 			.name = part.text,
@@ -181,16 +161,16 @@ void route_name_write(struct text *text, const struct route *route)
 {
 	const char *at = route->path;
 	const char *verb = verb_of(route->path);
-	struct part part = { 0 };
+	struct path_part part = { 0 };
 
-	part_next(&at, &part); /* the version */
-	while (part_next(&at, &part)) {
-		if (part.is_param)
+	path_part_next(&at, &part); /* the version */
+	while (path_part_next(&at, &part)) {
+		if (part.is_name)
 			continue;
 		text_append(text, part.text, part.length);
 		text_putc(text, '.');
 	}
-	text_puts(text, verb ? verb : plain_verb(route->method, part.is_param));
+	text_puts(text, verb ? verb : plain_verb(route->method, part.is_name));
 }
 
 static enum status refuse_absent(const struct route *route, struct error *err)

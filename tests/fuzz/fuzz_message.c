@@ -20,13 +20,13 @@ static void expect(bool held)
 		abort();
 }
 
-static void fuzz_plan(const json_t *job)
+static void fuzz_plan(const json_t *job, const struct ml_settings *settings)
 {
 	AUTO(plan) struct plan *plan = NULL;
 	AUTO(plan) struct plan *again = NULL;
 	AUTO(string) char *text = NULL;
 
-	expect(job_to_plan("p", job, "0123456789", &plan, NULL) == STATUS_OK);
+	expect(job_to_plan("p", job, "0123456789", settings, &plan, NULL) == STATUS_OK);
 	text = plan_to_text(plan);
 	expect(text && plan_from_text(text, &again, NULL) == STATUS_OK);
 	expect(plan_replica_count(plan) == plan_replica_count(again));
@@ -42,7 +42,7 @@ static void fuzz_job(const json_t *job)
 		struct error err AUTO_ERROR = { 0 };
 
 		if (job_rules_check(job, &settings[i], &err) == STATUS_OK)
-			fuzz_plan(job);
+			fuzz_plan(job, &settings[i]);
 		else
 			expect(err.text);
 	}

@@ -10,9 +10,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define ROW(method, path)                                                                                    \
+#define ROW(method_, path_)                                                                                  \
 	{                                                                                                    \
-		method, path, NULL, NULL, NULL, NULL                                                         \
+		.method = method_, .path = path_                                                             \
 	}
 
 static const struct route routes[] = {

@@ -105,6 +105,41 @@ TEST(an_internal_cause_stays_inside)
 		"encountered.\",\"status\":\"INTERNAL\"}}");
 }
 
+TEST(a_quota_is_a_quota_failure)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state_;
+	error_set_quota(&err, "p", "none left");
+	body_is(&err, REFUSAL_BY_STATUS, ERROR_FORM_2,
+		"{\"error\":{\"code\":429,\"message\":\"none left\",\"status\":\"RESOURCE_EXHAUSTED\",\"details\":["
+		"{\"@type\":\"type.googleapis.com/google.rpc.QuotaFailure\",\"violations\":["
+		"{\"subject\":\"p\",\"description\":\"none left\"}]}]}}");
+}
+
+TEST(a_reason_comes_before_the_violations)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct error alone AUTO_ERROR = { 0 };
+
+	(void)state_;
+	error_set_quota(&err, "p", "slow down");
+	error_add_reason(&err, "RATE_LIMIT_EXCEEDED", "service", "ml");
+	error_add_reason(&err, "RATE_LIMIT_EXCEEDED", "unit", "\"");
+	body_is(&err, REFUSAL_BY_STATUS, ERROR_FORM_2,
+		"{\"error\":{\"code\":429,\"message\":\"slow down\",\"status\":\"RESOURCE_EXHAUSTED\",\"details\":["
+		"{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":\"RATE_LIMIT_EXCEEDED\","
+		"\"domain\":\"googleapis.com\",\"metadata\":{\"service\":\"ml\",\"unit\":\"\\\"\"}},"
+		"{\"@type\":\"type.googleapis.com/google.rpc.QuotaFailure\",\"violations\":["
+		"{\"subject\":\"p\",\"description\":\"slow down\"}]}]}}");
+	error_set(&alone, STATUS_ABORTED, NULL, "no");
+	error_add_reason(&alone, "R", NULL, NULL);
+	body_is(&alone, REFUSAL_BY_STATUS, ERROR_FORM_2,
+		"{\"error\":{\"code\":409,\"message\":\"no\",\"status\":\"ABORTED\",\"details\":["
+		"{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":\"R\","
+		"\"domain\":\"googleapis.com\",\"metadata\":{}}]}}");
+}
+
 TEST(a_refusal_of_http_has_its_own_code)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -133,6 +168,8 @@ int main(void)
 		cmocka_unit_test(violations_without_a_field_leave_it_out),
 		cmocka_unit_test(the_older_form_has_a_list_of_errors),
 		cmocka_unit_test(an_internal_cause_stays_inside),
+		cmocka_unit_test(a_quota_is_a_quota_failure),
+		cmocka_unit_test(a_reason_comes_before_the_violations),
 		cmocka_unit_test(a_refusal_of_http_has_its_own_code),
 		cmocka_unit_test(an_error_that_lost_its_words_still_says_its_status),
 	};

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +7,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "api/http/http.h"
-#include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "tests/unit/testing.h"
+#include "tests/unit/api/http/http_testing.h"
 
-#define TEST(name) static void name(void **state_)
-
-enum { BODY_LIMIT = 1000, ANSWER_WAIT_MS = 10000 };
+enum { BODY_LIMIT = 1000 };
 
 /* A handler that stands still until it is let go. */
 static struct gate {
@@ -95,19 +89,17 @@ static const struct field thing_fields[] = {
 static const struct message thing = { .full_name = "Thing", .fields = thing_fields };
 
 static const struct route routes[] = {
-	{ "GET", "/v1/hello/{name}", hello, NULL, NULL, NULL },
-	{ "GET", "/v1/nothing", nothing, NULL, NULL, NULL },
-	{ "GET", "/v1/plain", plain, NULL, NULL, NULL },
-	{ "GET", "/v1/things", echo, &thing, NULL, NULL },
-	{ "POST", "/v1/things", echo, NULL, &thing, "thing" },
-	{ "PATCH", "/v1/things", echo, NULL, &thing, "thing" },
-	{ "GET", "/v1/broken", broken, NULL, NULL, NULL },
-	{ "GET", "/v1/slow", slow, NULL, NULL, NULL },
-	{ NULL, NULL, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/hello/{name}", hello, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/nothing", nothing, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/plain", plain, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/things", echo, &thing, NULL, NULL, NULL },
+	{ "POST", "/v1/things", echo, NULL, &thing, "thing", NULL },
+	{ "PATCH", "/v1/things", echo, NULL, &thing, "thing", NULL },
+	{ "GET", "/v1/broken", broken, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/slow", slow, NULL, NULL, NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 static const struct family families[] = { { .name = "test", .routes = routes }, { .name = NULL } };
-
-static struct listener *listener;
 
 static int listener_setup(void **state)
 {
@@ -131,86 +123,6 @@ static int listener_teardown(void **state)
 	listener = NULL;
 	return 0;
 }
-
-static int client_open(void)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(listener_port(listener)),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(client >= 0);
-	assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
-	return client;
-}
-
-static void client_send(int client, const char *data, size_t length)
-{
-	while (length) {
-		ssize_t sent = send(client, data, length, MSG_NOSIGNAL);
-
-		if (sent <= 0)
-			return; /* refused meanwhile: the answer tells */
-		data += sent;
-		length -= (size_t)sent;
-	}
-}
-
-/* Appends what comes; false at the end of the stream, or after a silence that no answer needs. */
-static bool client_receive(int client, struct text *seen)
-{
-	struct pollfd wait = { .fd = client, .events = POLLIN };
-	char piece[4096];
-	ssize_t got;
-
-	if (poll(&wait, 1, ANSWER_WAIT_MS) != 1)
-		return false;
-	got = recv(client, piece, sizeof(piece), 0);
-	if (got > 0)
-		text_append(seen, piece, (size_t)got);
-	return got > 0;
-}
-
-/* Sends @request, reads until the server closes. */
-static char *exchange_raw(const char *request)
-{
-	struct text seen AUTO_TEXT = { 0 };
-	int client = client_open();
-
-	client_send(client, request, strlen(request));
-	shutdown(client, SHUT_WR);
-	while (client_receive(client, &seen))
-		;
-	close(client);
-	return text_take(&seen);
-}
-
-static unsigned count_of(const char *text, const char *part)
-{
-	unsigned count = 0;
-
-	for (; (text = strstr(text, part)); text += strlen(part))
-		count++;
-	return count;
-}
-
-static void answers(const char *request, const char *status, const char *part)
-{
-	AUTO(string) char *seen = exchange_raw(request);
-
-	if (strncmp(seen, status, strlen(status)) != 0)
-		fail_msg("%s\nwas answered\n%s\nnot %s", request, seen, status);
-	if (!strstr(seen, part))
-		fail_msg("%s\nwas answered\n%s\nwithout %s", request, seen, part);
-	assert_int_equal(count_of(seen, "HTTP/1."), 1);
-	assert_null(strcasestr(seen, "Retry-After"));
-}
-
-#define HOST "Host: localhost\r\n"
-#define JSON "Content-Type: application/json\r\n"
-#define OK_  "HTTP/1.1 200 OK\r\n"
 
 TEST(a_request_is_answered_as_the_service_does)
 {

@@ -6,9 +6,9 @@
 #include "api/http/router.h"
 
 #define TEST(name) static void name(void **state_)
-#define ROW(method, path)                                                                                    \
+#define ROW(method_, path_)                                                                                  \
 	{                                                                                                    \
-		method, path, NULL, NULL, NULL, NULL                                                         \
+		.method = method_, .path = path_                                                             \
 	}
 
 static const struct route ml_routes[] = {

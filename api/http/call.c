@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/http/call.c: what a handler may ask of its call, and add to its answer. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/exchange.h"
+#include "daemon/base/json.h"
+
+const struct message raw_body = { .full_name = "google.api.HttpBody", .fields = NULL };
+
+const char *call_param(const struct call *call, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (size_t i = 0; i < call->param_count; i++) {
+		const char *own = call->params[i].name;
+
+		if (strncmp(own, name, length) == 0 && (own[length] == '}' || own[length] == '\0'))
+			return call->params[i].value;
+	}
+	return NULL;
+}
+
+const char *call_query(const struct call *call, const char *name)
+{
+	return json_text_at(call->query, name);
+}
+
+const char *call_header(const struct call *call, const char *name)
+{
+	const char *value = head_find(&call->exchange->head, name);
+
+	return value ? value : "";
+}
+
+bool call_closing(const struct call *call)
+{
+	return atomic_load(call->exchange->rules->closing);
+}
+
+/* What these say decides where an answer ends. */
+static bool is_framing(const char *name)
+{
+	static const char *const framing[] = { "Connection", "Content-Length", "Transfer-Encoding" };
+
+	for (size_t i = 0; i < sizeof(framing) / sizeof(framing[0]); i++)
+		if (strcasecmp(framing[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Source: RFC 9110 section 5.5 */
+static bool value_valid(const char *value)
+{
+	for (const unsigned char *c = (const unsigned char *)value; *c; c++)
+		if ((*c < ' ' && *c != '\t') || *c == 0x7f)
+			return false;
+	return *value != '\0';
+}
+
+bool call_header_add(struct call *call, const char *name, const char *value)
+{
+	struct exchange *exchange = call->exchange;
+	struct answer_header added;
+
+	if (exchange->header_count == ANSWER_HEADERS_MAX || !header_name_valid(name) || is_framing(name) ||
+	    !value_valid(value))
+		return false;
+	added = (struct answer_header){ .name = strdup(name), .value = strdup(value) };
+	if (!added.name || !added.value) {
+		free(added.name);
+		free(added.value);
+		return false;
+	}
+	exchange->headers[exchange->header_count++] = added;
+	return true;
+}
+
+void headers_clear(struct exchange *exchange)
+{
+	for (size_t i = 0; i < exchange->header_count; i++) {
+		free(exchange->headers[i].name);
+		free(exchange->headers[i].value);
+	}
+	exchange->header_count = 0;
+}
+
+const char *headers_find(const struct exchange *exchange, const char *name)
+{
+	for (size_t i = 0; i < exchange->header_count; i++)
+		if (strcasecmp(exchange->headers[i].name, name) == 0)
+			return exchange->headers[i].value;
+	return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/http/stream.h: an answer that is made while it is sent, as libmicrohttpd asks for it.
+ * Thread: the connection's. */
+#include <microhttpd.h>
+#include <stdbool.h>
+
+struct exchange;
+
+/* Whether the answer is to be read from call.stream. */
+bool stream_is_used(const struct exchange *exchange);
+/* The stream must stay until the response was sent. NULL when memory ran out. */
+struct MHD_Response *stream_response(struct MHD_Connection *connection, const struct exchange *exchange);
