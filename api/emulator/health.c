@@ -17,6 +17,6 @@ static enum status health_get(struct call *call, struct error *err)
 }
 
 const struct route health_routes[] = {
-	{ "GET", "/healthz", health_get, NULL, NULL, NULL },
-	{ NULL, NULL, NULL, NULL, NULL, NULL },
+	{ .method = "GET", .path = "/healthz", .handler = health_get },
+	{ .method = NULL },
 };

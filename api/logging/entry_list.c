@@ -80,17 +80,6 @@ static enum status order_read(const char *order, bool *ret_descending, struct er
 			 "Entries can be ordered by \"timestamp asc\" or \"timestamp desc\" only.");
 }
 
-static enum status page_size_read(const json_t *body, unsigned *ret_size, struct error *err)
-{
-	int64_t size = json_int_at(body, "pageSize", 0);
-
-	if (size < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size",
-				 "The page size must not be negative.");
-	*ret_size = size == 0 ? PAGE_SIZE_DEFAULT : size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : (unsigned)size;
-	return STATUS_OK;
-}
-
 static void string_put(struct text *answer, const char *name, const char *value)
 {
 	text_puts(answer, name);
@@ -246,7 +235,7 @@ enum status entry_list(struct call *call, struct error *err)
 	if (!rc)
 		rc = order_read(json_text_at(call->body, "orderBy"), &descending, err);
 	if (!rc)
-		rc = page_size_read(call->body, &page_size, err);
+		rc = page_size_read(call->body, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, &page_size, err);
 	if (!rc)
 		rc = page_put(call, &projects, descending, page_size, err);
 	if (rc)

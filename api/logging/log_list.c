@@ -18,23 +18,21 @@ static bool has_project(const struct call *call)
 enum status log_list(struct call *call, struct error *err)
 {
 	const struct logging_context *context = call->context;
-	int64_t size = json_int_at(call->query, "pageSize", 0);
 	AUTO(string) char *project = NULL;
 	AUTO(string) char *names = NULL;
 	AUTO(string) char *next = NULL;
-	enum status rc;
+	unsigned size;
+	enum status rc = page_size_read(call->query, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, &size, err);
 
-	if (size < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size",
-				 "The page size must not be negative.");
+	if (rc)
+		return rc;
 	if (!has_project(call))
 		return STATUS_OK; /* nothing is kept outside of projects: {} */
 	project = project_resolve(context, call_param(call, "project"));
 	if (!project)
 		return error_no_memory(err);
-	size = size == 0 ? PAGE_SIZE_DEFAULT : size > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : size;
-	rc = log_names_page(context->store, project, (unsigned)size, json_text_at(call->query, "pageToken"),
-			    &names, &next, err);
+	rc = log_names_page(context->store, project, size, json_text_at(call->query, "pageToken"), &names,
+			    &next, err);
 	if (rc || strcmp(names, "[]") == 0)
 		return rc;
 	text_printf(&call->answer, "{\"logNames\":%s", names);

@@ -23,8 +23,16 @@
 	}
 
 static const struct enum_value severities[] = {
-	{ "DEFAULT", 0 }, { "DEBUG", 100 },    { "INFO", 200 },  { "NOTICE", 300 },    { "WARNING", 400 },
-	{ "ERROR", 500 }, { "CRITICAL", 600 }, { "ALERT", 700 }, { "EMERGENCY", 800 }, { NULL, 0 },
+	{ "DEFAULT", 0, "No severity was given." },
+	{ "DEBUG", 100, "Of use to who searches for faults." },
+	{ "INFO", 200, "What happens from day to day." },
+	{ "NOTICE", 300, "Normal, but worth knowing." },
+	{ "WARNING", 400, "May lead to trouble." },
+	{ "ERROR", 500, "Likely to be trouble." },
+	{ "CRITICAL", 600, "Serious trouble." },
+	{ "ALERT", 700, "Someone has to act at once." },
+	{ "EMERGENCY", 800, "Nothing can be used any more." },
+	{ NULL, 0, NULL },
 };
 const struct enum_type logging_severity = { "google.logging.type.LogSeverity", severities };
 
@@ -123,6 +131,15 @@ static const struct field list_entries_fields[] = {
 const struct message logging_list_entries_request = { "google.logging.v2.ListLogEntriesRequest",
 						      list_entries_fields, "Asks for a page of entries." };
 
+static const struct field list_entries_response_fields[] = {
+	OBJECT("entries", FIELD_REPEATED, &logging_entry,
+	       "The entries; a page may have none and yet not be the last."),
+	PLAIN("nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
+	END,
+};
+const struct message logging_list_entries_response = { "google.logging.v2.ListLogEntriesResponse",
+						       list_entries_response_fields, "A page of entries." };
+
 static const struct field write_entries_fields[] = {
 	PLAIN("logName", FIELD_STRING, "Log of the entries that name none."),
 	OBJECT("resource", 0, &resource, "Resource of the entries that have none."),
@@ -135,6 +152,10 @@ static const struct field write_entries_fields[] = {
 const struct message logging_write_entries_request = { "google.logging.v2.WriteLogEntriesRequest",
 						       write_entries_fields, "Writes entries." };
 
+static const struct field no_fields[] = { END };
+const struct message logging_write_entries_response = { "google.logging.v2.WriteLogEntriesResponse",
+							no_fields, "Holds nothing." };
+
 static const struct field list_logs_fields[] = {
 	PLAIN("pageSize", FIELD_INT32, "Most names in an answer."),
 	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the answer before."),
@@ -143,3 +164,11 @@ static const struct field list_logs_fields[] = {
 };
 const struct message logging_list_logs_request = { "google.logging.v2.ListLogsRequest", list_logs_fields,
 						   "Asks for a page of names of logs." };
+
+static const struct field list_logs_response_fields[] = {
+	LIST("logNames", FIELD_STRING, "projects/PROJECT/logs/LOG, LOG percent-encoded, in rising order."),
+	PLAIN("nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
+	END,
+};
+const struct message logging_list_logs_response = { "google.logging.v2.ListLogsResponse",
+						    list_logs_response_fields, "A page of names of logs." };

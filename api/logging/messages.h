@@ -6,6 +6,9 @@
 
 extern const struct message logging_entry;
 extern const struct message logging_list_entries_request;
+extern const struct message logging_list_entries_response;
 extern const struct message logging_write_entries_request;
+extern const struct message logging_write_entries_response;
 extern const struct message logging_list_logs_request;
+extern const struct message logging_list_logs_response;
 extern const struct enum_type logging_severity;

@@ -3,19 +3,37 @@
 
 #include "api/logging/handlers.h"
 #include "api/logging/messages.h"
+#include "api/message/discovery.h"
+
+/* The revision is that of the public document whose fields the tables have. */
+const struct discovery_api logging_api = {
+	.name = "logging",
+	.version = "v2",
+	.revision = "20260911",
+	.title = "Cloud Logging API",
+	.description = "The logs of trainyard's jobs, and whatever else is written to them.",
+	.canonical_name = "Logging",
+	.documentation_link = "https://cloud.google.com/logging/docs",
+	.short_names = true,
+};
 
 #define END                                                                                                  \
 	{                                                                                                    \
-		NULL, NULL, NULL, NULL, NULL, NULL                                                           \
+		NULL, NULL, NULL, NULL, NULL, NULL, NULL                                                     \
 	}
 #define LOGS_OF(parent)                                                                                      \
 	{                                                                                                    \
-		"GET", "/v2/" parent "/logs", log_list, &logging_list_logs_request, NULL, NULL               \
+		"GET", "/v2/" parent "/logs", log_list, &logging_list_logs_request, NULL, NULL,              \
+			METHOD_DOC("parent", logging_list_logs_response,                                     \
+				   "Lists the names of logs that have entries.")                             \
 	}
 
 const struct route logging_routes[] = {
-	{ "POST", "/v2/entries:list", entry_list, NULL, &logging_list_entries_request, "" },
-	{ "POST", "/v2/entries:write", entry_write, NULL, &logging_write_entries_request, "" },
+	{ "POST", "/v2/entries:list", entry_list, NULL, &logging_list_entries_request, "",
+	  METHOD_DOC(NULL, logging_list_entries_response,
+		     "Reads entries of logs in the order of time, page by page.") },
+	{ "POST", "/v2/entries:write", entry_write, NULL, &logging_write_entries_request, "",
+	  METHOD_DOC(NULL, logging_write_entries_response, "Writes entries into logs.") },
 	LOGS_OF("projects/{project}"),
 	LOGS_OF("projects/{project}/locations/{location}/buckets/{bucket}/views/{view}"),
 	LOGS_OF("folders/{folder}"),
@@ -24,9 +42,9 @@ const struct route logging_routes[] = {
 	END,
 };
 
-#define ABSENT(method, path)                                                                                 \
+#define ABSENT(method_, path_)                                                                               \
 	{                                                                                                    \
-		method, path, NULL, NULL, NULL, NULL                                                         \
+		.method = method_, .path = path_                                                             \
 	}
 
 const struct route logging_absent[] = {

@@ -5,6 +5,7 @@
 #include "api/http/http.h"
 #include "daemon/base/clock.h"
 
+struct discovery_api;
 struct store;
 
 /* The family's context: call->context of its handlers. */
@@ -15,5 +16,6 @@ struct logging_context {
 	const char *project_id, *project_number;
 };
 
+extern const struct discovery_api logging_api;
 extern const struct route logging_routes[];
 extern const struct route logging_absent[];

@@ -51,6 +51,7 @@ enum field_flag {
 struct enum_value {
 	const char *name;
 	int number;
+	const char *help; /* like a field's */
 };
 
 struct enum_type {
@@ -66,7 +67,7 @@ struct field {
 	unsigned flags;
 	const struct enum_type *enum_type; /* FIELD_ENUM */
 	const struct message *message;     /* FIELD_MESSAGE */
-	const char *help;                  /* what it means, in our own words, for the discovery document */
+	const char *help; /* what it means, in our own words, for the discovery document (discovery.h) */
 };
 
 struct message {

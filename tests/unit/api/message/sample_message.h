@@ -4,7 +4,7 @@
 #include "api/message/message.h"
 
 static const struct enum_value sample_color_values[] = {
-	{ "NONE", 0 }, { "RED", 1 }, { "BLUE", 4 }, { NULL, 0 }
+	{ "NONE", 0, "" }, { "RED", 1, "" }, { "BLUE", 4, "" }, { NULL, 0, NULL }
 };
 static const struct enum_type sample_color = { "test.Color", sample_color_values };
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/discovery.h"
+
+#include <string.h>
+
+#include "api/http/router.h"
+#include "api/message/discovery.h"
+#include "daemon/base/json.h"
+
+static const struct field rest_fields[] = {
+	{ .name = "version", .type = FIELD_STRING, .help = "The version of the API, v1 unless given." },
+	{ .name = NULL },
+};
+static const struct message rest_query = { "google.discovery.RestQuery", rest_fields, "Which document." };
+
+static const struct field list_fields[] = {
+	{ .name = "name", .type = FIELD_STRING, .help = "Only the API of this name." },
+	{ .name = "preferred", .type = FIELD_BOOL, .help = "Only preferred versions; all of them are." },
+	{ .name = NULL },
+};
+static const struct message list_query = { "google.discovery.ListQuery", list_fields, "Which APIs." };
+
+/* "http://127.0.0.1:8090/" */
+static enum status root_url_write(struct text *text, const struct call *call, struct error *err)
+{
+	if (!*call->host)
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"A discovery document names the host it was asked at: the header Host is missing.");
+	text_printf(text, "http://%s/", call->host);
+	return text->failed ? error_no_memory(err) : STATUS_OK;
+}
+
+static bool route_publish(json_t *document, const struct discovery_api *api, const struct route *route)
+{
+	struct text id AUTO_TEXT = { 0 };
+
+	route_name_write(&id, route);
+	return !id.failed && discovery_add(document, api,
+					   &(struct discovery_method){
+						   .id = id.data,
+						   .http_method = route->method,
+						   .path = route->path,
+						   .resource = route->doc->resource,
+						   .query = route->query,
+						   .request = route->body,
+						   .response = route->doc->response,
+						   .help = route->doc->help,
+					   });
+}
+
+static enum status document_write(struct call *call, const struct discovery_entry *entry, struct error *err)
+{
+	struct text root_url AUTO_TEXT = { 0 };
+	AUTO(json) json_t *document = NULL;
+	enum status rc = root_url_write(&root_url, call, err);
+
+	if (rc)
+		return rc;
+	document = discovery_begin(entry->api, root_url.data);
+	for (const struct route *route = entry->routes; document && route->method; route++)
+		if (route->doc && !route_publish(document, entry->api, route))
+			return error_no_memory(err);
+	if (!document)
+		return error_no_memory(err);
+	json_write(&call->answer, document);
+	return STATUS_OK;
+}
+
+/* The first API of this name and version; NULL for @name: of any name. */
+static const struct discovery_entry *entry_find(const struct call *call, const char *name,
+						const char *version)
+{
+	const struct discovery *discovery = call->context;
+
+	for (const struct discovery_entry *entry = discovery->entries; entry->api; entry++)
+		if ((!name || strcmp(entry->api->name, name) == 0) &&
+		    strcmp(entry->api->version, version) == 0)
+			return entry;
+	return NULL;
+}
+
+/* Every API of the cloud has this path on a host of its own; here its version has to tell which one is meant. */
+static enum status own_document_get(struct call *call, struct error *err)
+{
+	const char *asked = call_query(call, "version");
+	const char *version = asked && *asked ? asked : "v1";
+	const struct discovery_entry *entry = entry_find(call, NULL, version);
+
+	if (!entry)
+		return error_set(err, STATUS_NOT_FOUND, NULL,
+				 "There is no discovery document for version %.100s.", version);
+	return document_write(call, entry, err);
+}
+
+static enum status document_get(struct call *call, struct error *err)
+{
+	const char *name = call_param(call, "api"), *version = call_param(call, "version");
+	const struct discovery_entry *entry = entry_find(call, name, version);
+
+	if (!entry)
+		return error_set(err, STATUS_NOT_FOUND, NULL,
+				 "There is no discovery document for %.100s %.100s.", name, version);
+	return document_write(call, entry, err);
+}
+
+static json_t *item_make(const struct discovery_api *api, const char *root_url)
+{
+	return json_pack("{s:s, s:s++, s:s, s:s, s:s, s:s, s:s+++++, s:s, s:b}", "kind",
+			 "discovery#directoryItem", "id", api->name, ":", api->version, "name", api->name,
+			 "version", api->version, "title", api->title, "description", api->description,
+			 "discoveryRestUrl", root_url, "discovery/v1/apis/", api->name, "/", api->version,
+			 "/rest", "documentationLink", api->documentation_link, "preferred", 1);
+}
+
+static enum status directory_get(struct call *call, struct error *err)
+{
+	const struct discovery *discovery = call->context;
+	const char *name = call_query(call, "name");
+	struct text root_url AUTO_TEXT = { 0 };
+	AUTO(json) json_t *directory = NULL;
+	json_t *items = json_array();
+	enum status rc = root_url_write(&root_url, call, err);
+
+	directory = json_pack("{s:s, s:s, s:o}", "kind", "discovery#directoryList", "discoveryVersion", "v1",
+			      "items", items);
+	if (rc || !directory)
+		return rc ? rc : error_no_memory(err);
+	for (const struct discovery_entry *entry = discovery->entries; entry->api; entry++)
+		if ((!name || !*name || strcmp(name, entry->api->name) == 0) &&
+		    json_array_append_new(items, item_make(entry->api, root_url.data)))
+			return error_no_memory(err);
+	json_write(&call->answer, directory);
+	return STATUS_OK;
+}
+
+const struct route discovery_routes[] = {
+	{ .method = "GET", .path = "/$discovery/rest", .handler = own_document_get, .query = &rest_query },
+	{ .method = "GET", .path = "/discovery/v1/apis", .handler = directory_get, .query = &list_query },
+	{ .method = "GET", .path = "/discovery/v1/apis/{api}/{version}/rest", .handler = document_get },
+	{ .method = NULL },
+};

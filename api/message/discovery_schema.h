@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/message/discovery_schema.h: messages as the schemas and the parameters of a discovery document.
+ * Pure. Thread: any. */
+#include <jansson.h>
+#include <stdbool.h>
+
+struct discovery_api;
+struct message;
+
+/* Adds the schema of @message and of all that it holds, unless they are there. False when memory ran out. */
+bool schema_add(json_t *schemas, const struct discovery_api *api, const struct message *message);
+/* {"$ref": "GoogleCloudMlV1__Job"}; NULL when memory ran out. */
+json_t *schema_reference(const struct discovery_api *api, const struct message *message);
+/* Adds each field of @message that a query can hold, those of messages in it as "options.version"; no query
+ * holds itself. False when memory ran out. */
+bool parameters_add(json_t *parameters, const struct message *message);

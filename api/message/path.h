@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/message/path.h: the paths of methods, as routes and discovery documents spell them:
+ * "/v1/projects/{project}/jobs/{job}:cancel". Pure. Thread: any. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One segment, without its slash and verb; of {name} the name alone. */
+struct path_part {
+	const char *text;
+	size_t length;
+	bool is_name;
+};
+
+/* Reads the part at *at (which stands on a slash) and moves past it. False at the end, where the verb is. */
+bool path_part_next(const char **at, struct path_part *ret_part);
