@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/emulator/shell_terminal.h: a program's terminal, as the web shell needs it from whoever runs replicas.
+ * One thread may read while another writes; close() comes after both. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "scheduler/plan.h"
+
+struct shell_terminal;
+
+struct shell_terminal_ops {
+	/* What was printed, as it comes: the number of bytes; 0: nothing within @timeout_ms; -1: it is over. */
+	ssize_t (*read)(struct shell_terminal *terminal, char *buffer, size_t size, unsigned timeout_ms);
+	/* What is typed. False: it is over, or the program has taken nothing for some seconds. */
+	bool (*write)(struct shell_terminal *terminal, const char *data, size_t length);
+	void (*resize)(struct shell_terminal *terminal, unsigned columns, unsigned rows);
+	/* Ends the connection: the program gets a hangup. */
+	void (*close)(struct shell_terminal *terminal);
+};
+
+/* Implementations begin with this. */
+struct shell_terminal {
+	const struct shell_terminal_ops *ops;
+};
+
+/* Where the program is to run. */
+struct shell_replica {
+	int64_t job; /* the store's number of it */
+	unsigned attempt;
+	enum role role;
+	unsigned index;
+};

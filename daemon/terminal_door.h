@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/terminal_door.h: the engine's terminals as the web shell takes them. Thread: any. */
+#include "api/emulator/shell_terminal.h"
+#include "scheduler/engine/engine.h"
+
+/* As engine->ops->open_terminal, with the names of the other side; in the container that the replica has now. */
+enum status terminal_door_open(struct engine *engine, const struct shell_replica *replica,
+			       const json_t *command, struct shell_terminal **ret_terminal,
+			       struct error *err);

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "api/emulator/web_shell.h"
+#include "daemon/base/log.h"
+#include "tests/unit/api/http/http_testing.h"
+#include "tests/unit/store/store_testing.h"
+
+enum { STEP_MS = 10 };
+
+/* A terminal whose program gives back what is typed, and ends at "exit". */
+struct echo {
+	struct shell_terminal terminal; /* first */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct text typed;
+	bool over;
+};
+
+/* What the terminals do, and what became of them. */
+static struct script {
+	bool without_bash, without_sh, unreachable;
+	bool takes_nothing; /* a write waits until @let_go */
+	atomic_bool let_go;
+	atomic_uint opened, closed, writes;
+	atomic_uint columns, rows;
+	struct shell_replica replica; /* of the last one */
+	char program[32];
+} script;
+
+static struct bench *shell_bench;
+static struct web_shell_context context;
+
+static ssize_t echo_read(struct shell_terminal *terminal, char *buffer, size_t size, unsigned timeout_ms)
+{
+	struct echo *echo = (struct echo *)terminal;
+	struct timespec until;
+	size_t length;
+	bool over;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += (long)timeout_ms * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&echo->lock);
+	while (!echo->typed.length && !echo->over)
+		if (pthread_cond_timedwait(&echo->changed, &echo->lock, &until))
+			break;
+	length = echo->typed.length < size ? echo->typed.length : size;
+	if (length) {
+		memcpy(buffer, echo->typed.data, length);
+		memmove(echo->typed.data, echo->typed.data + length, echo->typed.length - length);
+		echo->typed.length -= length;
+	}
+	over = echo->over;
+	pthread_mutex_unlock(&echo->lock);
+	return length ? (ssize_t)length : over ? -1 : 0;
+}
+
+static void step(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000 }, NULL);
+}
+
+static bool echo_write(struct shell_terminal *terminal, const char *data, size_t length)
+{
+	struct echo *echo = (struct echo *)terminal;
+
+	atomic_fetch_add(&script.writes, 1);
+	while (script.takes_nothing && !script.let_go)
+		step();
+	pthread_mutex_lock(&echo->lock);
+	text_append(&echo->typed, data, length);
+	echo->over = length == 4 && memcmp(data, "exit", 4) == 0;
+	pthread_cond_signal(&echo->changed);
+	pthread_mutex_unlock(&echo->lock);
+	return true;
+}
+
+static void echo_resize(struct shell_terminal *terminal, unsigned columns, unsigned rows)
+{
+	(void)terminal;
+	script.columns = columns;
+	script.rows = rows;
+}
+
+static void echo_close(struct shell_terminal *terminal)
+{
+	struct echo *echo = (struct echo *)terminal;
+
+	pthread_mutex_destroy(&echo->lock);
+	pthread_cond_destroy(&echo->changed);
+	text_deinit(&echo->typed);
+	free(echo);
+	atomic_fetch_add(&script.closed, 1);
+}
+
+static const struct shell_terminal_ops echo_ops = { echo_read, echo_write, echo_resize, echo_close };
+
+static enum status echo_open(void *arg, const struct shell_replica *replica, const json_t *command,
+			     struct shell_terminal **ret_terminal, struct error *err)
+{
+	const char *program = json_string_value(json_array_get(command, 0));
+	struct echo *echo;
+
+	assert_ptr_equal(arg, &script);
+	if (script.unreachable)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine does not answer");
+	if (strcmp(program, "/bin/bash") == 0 ? script.without_bash : script.without_sh)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "there is no %s", program);
+	echo = calloc(1, sizeof(*echo));
+	echo->terminal.ops = &echo_ops;
+	pthread_mutex_init(&echo->lock, NULL);
+	pthread_cond_init(&echo->changed, NULL);
+	text_puts(&echo->typed, "welcome");
+	script.replica = *replica;
+	snprintf(script.program, sizeof(script.program), "%s", program);
+	atomic_fetch_add(&script.opened, 1);
+	*ret_terminal = &echo->terminal;
+	return STATUS_OK;
+}
+
+static struct family families[] = { { .name = "shell", .routes = web_shell_routes, .context = &context },
+				    { .name = NULL } };
+
+static int shell_setup(void **state)
+{
+	const struct listener_options options = {
+		.address = "127.0.0.1",
+		.families = families,
+		.clock = &system_clock,
+		.idle_timeout_s = 20,
+	};
+
+	if (bench_open(state))
+		return -1;
+	shell_bench = *state;
+	script = (struct script){ 0 };
+	context = (struct web_shell_context){
+		.store = shell_bench->store,
+		.clock = &system_clock,
+		.key = store_secret(shell_bench->store),
+		.sessions = shell_sessions_new(),
+		.open = echo_open,
+		.arg = &script,
+	};
+	return listener_open(&options, &listener, NULL);
+}
+
+static int shell_teardown(void **state)
+{
+	listener_close(listener, 5000);
+	listener = NULL;
+	shell_sessions_free(context.sessions);
+	assert_int_equal(script.opened, script.closed);
+	return bench_close(state);
+}
+
+static void job_goes(int64_t id, enum job_state from, enum job_state to)
+{
+	struct job_change change = { .job = id, .from = from, .to = to };
+
+	assert_int_equal(job_apply(shell_bench->store, &change, 1, &shell_bench->err), STATUS_OK);
+	assert_true(change.applied);
+}
+
+static int64_t job_with(const char *job_id, const char *input)
+{
+	struct job job = job_named(job_id);
+	struct job *stored = NULL;
+	int64_t id;
+
+	job.input = LITERAL(input);
+	assert_int_equal(job_insert(shell_bench->store, &job, NULL, 0, &stored, &shell_bench->err),
+			 STATUS_OK);
+	id = stored->id;
+	job_free(stored);
+	return id;
+}
+
+static int64_t job_running(const char *job_id)
+{
+	int64_t id = job_with(job_id, "{\"enableWebAccess\":true}");
+
+	job_goes(id, JOB_QUEUED, JOB_PREPARING);
+	job_goes(id, JOB_PREPARING, JOB_RUNNING);
+	return id;
+}
+
+/* The path of a replica's shell; the caller frees. */
+static char *shell_path(int64_t job, enum role role, unsigned index)
+{
+	AUTO(string) char *uri = web_shell_uri(context.key, "localhost", job, role, index);
+	static const char start[] = "http://localhost/_trainyard/shell/";
+
+	assert_memory_equal(uri, start, strlen(start));
+	return strdup(uri + strlen("http://localhost"));
+}
+
+static char *shell_request(const char *method, const char *path, const char *rest, const char *body)
+{
+	struct text request AUTO_TEXT = { 0 };
+
+	text_printf(&request, "%s %s%s HTTP/1.1\r\n" HOST "Content-Length: %zu\r\n\r\n%s", method, path, rest,
+		    strlen(body), body);
+	return text_take(&request);
+}
+
+/* Status line and all. */
+static char *ask(const char *method, const char *path, const char *rest, const char *body)
+{
+	AUTO(string) char *request = shell_request(method, path, rest, body);
+
+	return exchange_raw(request);
+}
+
+static void assert_status(const char *answer, unsigned status)
+{
+	char start[32];
+
+	snprintf(start, sizeof(start), "HTTP/1.1 %u ", status);
+	if (!answer || strncmp(answer, start, strlen(start)) != 0)
+		fail_msg("%s\nis no %u", answer, status);
+}
+
+static void asking_gives(const char *method, const char *path, const char *rest, const char *body,
+			 unsigned status)
+{
+	AUTO(string) char *answer = ask(method, path, rest, body);
+
+	assert_status(answer, status);
+	if (status >= 400)
+		assert_non_null(strstr(answer, "\"error\""));
+}
+
+/* Reads until @part was seen. */
+static void receive_until(int client, const char *part)
+{
+	struct text seen AUTO_TEXT = { 0 };
+
+	while (!seen.data || !strstr(seen.data, part))
+		if (!client_receive(client, &seen))
+			fail_msg("%s\nhas no %s", seen.data, part);
+}
+
+/* Opens a session; its client. */
+static int output_open(const char *path, const char *session)
+{
+	char rest[96];
+	int client = client_open();
+
+	snprintf(rest, sizeof(rest), "output?session=%s", session);
+	AUTO(string) char *request = shell_request("GET", path, rest, "");
+
+	client_send(client, request, strlen(request));
+	receive_until(client, "welcome");
+	return client;
+}
+
+static void await_count(const atomic_uint *count, unsigned wanted)
+{
+	for (int i = 0; i < ANSWER_WAIT_MS / STEP_MS && *count != wanted; i++)
+		step();
+	assert_int_equal(*count, wanted);
+}
+
+TEST(an_address_is_of_one_replica_and_stays_after_a_restart)
+{
+	BENCH(state_);
+	AUTO(string) char *first = shell_path(12, ROLE_MASTER, 0);
+	AUTO(string) char *again = NULL;
+	const char *const others[] = {
+		shell_path(13, ROLE_MASTER, 0),
+		shell_path(12, ROLE_WORKER, 0),
+		shell_path(12, ROLE_MASTER, 1),
+	};
+	static const char start[] = "/_trainyard/shell/12-master-0-";
+
+	assert_memory_equal(first, start, strlen(start));
+	assert_int_equal(strlen(first), strlen(start) + 32 + 1);
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		assert_string_not_equal(first + strlen(first) - 33, others[i] + strlen(others[i]) - 33);
+		free((char *)(uintptr_t)others[i]);
+	}
+	bench_reopen(bench);
+	context.key = store_secret(bench->store);
+	again = shell_path(12, ROLE_MASTER, 0);
+	assert_string_equal(first, again);
+}
+
+TEST(only_the_address_to_the_letter_opens)
+{
+	const int64_t job = job_running("j");
+	AUTO(string) char *path = shell_path(job, ROLE_WORKER, 3);
+	const size_t start = strlen("/_trainyard/shell/"), end = strlen(path) - 1;
+	static const char *const nonsense[] = { "x",
+						"1-master-0-",
+						"--",
+						"1-master",
+						"1-cook-0-00",
+						"%31-worker-3-00",
+						"99999999999999999999-master-0-0" };
+
+	(void)state_;
+	asking_gives("GET", path, "", "", 200);
+	for (size_t i = start; i < end; i++) {
+		AUTO(string) char *wrong = strdup(path);
+
+		wrong[i] = wrong[i] == '1' ? '2' : '1';
+		asking_gives("GET", wrong, "", "", 404);
+		asking_gives("GET", wrong, "output?session=a", "", 404);
+		asking_gives("POST", wrong, "input?session=a", "x", 404);
+	}
+	for (size_t i = 0; i < COUNT_OF(nonsense); i++) {
+		char wrong[128];
+
+		snprintf(wrong, sizeof(wrong), "/_trainyard/shell/%s/", nonsense[i]);
+		asking_gives("GET", wrong, "", "", 404);
+		snprintf(wrong, sizeof(wrong), "/_trainyard/shell/0%s", path + start);
+		asking_gives("GET", wrong, "", "", 404);
+		snprintf(wrong, sizeof(wrong), "/_trainyard/shell/+%s", path + start);
+		asking_gives("GET", wrong, "", "", 404);
+	}
+	assert_int_equal(script.opened, 0);
+}
+
+TEST(a_job_that_does_not_run_or_did_not_ask_has_no_shell)
+{
+	const int64_t waiting = job_with("waiting", "{\"enableWebAccess\":true}");
+	const int64_t plain = job_with("plain", "{}");
+	const int64_t ended = job_running("ended");
+	const int64_t all[] = { waiting, plain, ended, ended + 100 };
+
+	(void)state_;
+	job_goes(plain, JOB_QUEUED, JOB_PREPARING);
+	job_goes(plain, JOB_PREPARING, JOB_RUNNING);
+	job_goes(ended, JOB_RUNNING, JOB_SUCCEEDED);
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		AUTO(string) char *path = shell_path(all[i], ROLE_MASTER, 0);
+
+		asking_gives("GET", path, "", "", 404);
+		asking_gives("GET", path, "page.js", "", 404);
+		asking_gives("GET", path, "output?session=a", "", 404);
+	}
+}
+
+TEST(the_page_is_for_nobody_else)
+{
+	static const struct {
+		const char *file, *type;
+	} files[] = {
+		{ "", "text/html" },
+		{ "page.js", "text/javascript" },
+		{ "grid.js", "text/javascript" },
+		{ "screen.js", "text/javascript" },
+		{ "page.css", "text/css" },
+	};
+	static const char *const headers[] = {
+		"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n",
+		"Referrer-Policy: no-referrer\r\n",
+		"Cache-Control: no-store\r\n",
+		"X-Content-Type-Options: nosniff\r\n",
+	};
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		AUTO(string) char *answer = ask("GET", path, files[i].file, "");
+		char type[64];
+
+		assert_status(answer, 200);
+		snprintf(type, sizeof(type), "Content-Type: %s; charset=UTF-8\r\n", files[i].type);
+		assert_non_null(strstr(answer, type));
+		for (size_t j = 0; j < COUNT_OF(headers); j++)
+			assert_non_null(strstr(answer, headers[j]));
+		assert_null(strstr(answer, "://cdn"));
+	}
+	asking_gives("GET", path, "page.html", "", 404);
+	asking_gives("GET", path, "../page.js", "", 400);
+}
+
+TEST(an_address_without_its_slash_leads_to_the_page)
+{
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+	AUTO(string) char *bare = strndup(path, strlen(path) - 1);
+	AUTO(string) char *answer = ask("GET", bare, "", "");
+	char location[160];
+
+	(void)state_;
+	assert_status(answer, 308);
+	snprintf(location, sizeof(location), "Location: %s\r\n", path);
+	assert_non_null(strstr(answer, location));
+}
+
+TEST(what_is_typed_arrives_and_what_is_printed_comes)
+{
+	const int64_t job = job_running("j");
+	AUTO(string) char *path = shell_path(job, ROLE_EVALUATOR, 0);
+	int client = output_open(path, "a&columns=132&rows=43");
+
+	(void)state_;
+	assert_string_equal(script.program, "/bin/bash");
+	assert_int_equal(script.replica.job, job);
+	assert_int_equal(script.replica.attempt, 1);
+	assert_int_equal(script.replica.role, ROLE_EVALUATOR);
+	assert_int_equal(script.columns, 132);
+	assert_int_equal(script.rows, 43);
+	asking_gives("POST", path, "input?session=a", "{\"not\": json\xff", 200);
+	receive_until(client, "{\"not\": json\xff");
+	asking_gives("POST", path, "resize?session=a&columns=1&rows=1000", "", 200);
+	assert_int_equal(script.columns, 1);
+	assert_int_equal(script.rows, 1000);
+	asking_gives("POST", path, "input?session=a", "exit", 200);
+	receive_until(client, "exit\r\n0\r\n\r\n");
+	await_count(&script.closed, 1);
+	asking_gives("POST", path, "input?session=a", "x", 404);
+	close(client);
+}
+
+TEST(an_image_without_bash_gets_sh)
+{
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+	int client;
+
+	(void)state_;
+	script.without_bash = true;
+	client = output_open(path, "a");
+	assert_string_equal(script.program, "/bin/sh");
+	close(client);
+	await_count(&script.closed, 1);
+	script.without_sh = true;
+	asking_gives("GET", path, "output?session=a", "", 400);
+	script.unreachable = true;
+	asking_gives("GET", path, "output?session=a", "", 503);
+	script.without_bash = script.without_sh = script.unreachable = false;
+	close(output_open(path, "a")); /* the place was given back */
+}
+
+TEST(what_no_terminal_can_have_is_refused)
+{
+	static const struct {
+		const char *method, *rest;
+		unsigned status;
+	} cases[] = {
+		{ "GET", "output", 400 },
+		{ "GET", "output?session=", 400 },
+		{ "GET", "output?session=a/b", 400 },
+		{ "GET", "output?session=a%0d%0ab", 400 },
+		{ "GET", "output?session=a12345678901234567890123456789012345678901234567890123456789012345",
+		  400 },
+		{ "GET", "output?session=a&columns=0&rows=24", 400 },
+		{ "GET", "output?session=a&columns=80", 400 },
+		{ "GET", "output?session=a&columns=1001&rows=24", 400 },
+		{ "GET", "output?session=a&columns=-1&rows=24", 400 },
+		{ "GET", "output?session=a&nonsense=1", 400 },
+		{ "POST", "output?session=a", 405 },
+		{ "GET", "input?session=a", 405 },
+		{ "POST", "input?session=a", 404 },
+		{ "POST", "input", 404 },
+		{ "POST", "resize?session=a", 400 },
+		{ "POST", "resize?session=a&columns=80&rows=24", 404 },
+	};
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		asking_gives(cases[i].method, path, cases[i].rest, "", cases[i].status);
+	assert_int_equal(script.opened, 0);
+}
+
+TEST(head_opens_no_shell)
+{
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+	AUTO(string) char *answer = ask("HEAD", path, "output?session=a", "");
+
+	(void)state_;
+	assert_status(answer, 200);
+	assert_int_equal(script.opened, 0);
+}
+
+TEST(other_web_sites_get_nowhere)
+{
+	static const struct {
+		const char *headers;
+		unsigned status;
+	} cases[] = {
+		{ "Host: 127.0.0.1:1234\r\nOrigin: http://127.0.0.1:1234\r\nSec-Fetch-Site: same-origin\r\n",
+		  404 },
+		{ HOST "Origin: http://localhost\r\n", 404 },
+		{ HOST "Origin: https://evil.com\r\n", 403 },
+		{ HOST "Origin: null\r\n", 403 },
+		{ HOST "Sec-Fetch-Site: cross-site\r\n", 403 },
+		{ "Host: evil.com\r\nOrigin: http://evil.com\r\nSec-Fetch-Site: same-origin\r\n", 403 },
+	};
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct text request AUTO_TEXT = { 0 };
+
+		text_printf(&request, "POST %sinput?session=a HTTP/1.1\r\n%sContent-Length: 1\r\n\r\nx", path,
+			    cases[i].headers);
+		AUTO(string) char *answer = exchange_raw(request.data);
+
+		assert_status(answer, cases[i].status);
+	}
+}
+
+TEST(a_shell_ends_with_its_client_and_with_its_job)
+{
+	const int64_t job = job_running("j");
+	AUTO(string) char *path = shell_path(job, ROLE_MASTER, 0);
+	int client = output_open(path, "a");
+
+	(void)state_;
+	close(client);
+	await_count(&script.closed, 1);
+	client = output_open(path, "a");
+	job_goes(job, JOB_RUNNING, JOB_SUCCEEDED);
+	receive_until(client, "0\r\n\r\n");
+	await_count(&script.closed, 2);
+	close(client);
+}
+
+TEST(a_shell_ends_when_the_daemon_stops)
+{
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+	int client = output_open(path, "a");
+
+	(void)state_;
+	listener_close(listener, 30000);
+	assert_int_equal(script.closed, 1);
+	receive_until(client, "0\r\n\r\n");
+	close(client);
+	listener = NULL; /* for the teardown */
+}
+
+TEST(a_replica_has_few_sessions_each_with_its_own_id)
+{
+	const int64_t job = job_running("j");
+	AUTO(string) char *path = shell_path(job, ROLE_MASTER, 0);
+	AUTO(string) char *other = shell_path(job, ROLE_WORKER, 0);
+	static const char *const ids[] = { "a", "b", "c", "d" };
+	int clients[COUNT_OF(ids)], another;
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(ids); i++)
+		clients[i] = output_open(path, ids[i]);
+	asking_gives("GET", path, "output?session=a", "", 409);
+	asking_gives("GET", path, "output?session=e", "", 429);
+	asking_gives("POST", other, "input?session=a", "x", 404);
+	another = output_open(other, "a");
+	asking_gives("POST", path, "input?session=b", "to b", 200);
+	receive_until(clients[1], "to b");
+	close(clients[0]);
+	await_count(&script.closed, 1);
+	clients[0] = output_open(path, "e");
+	for (size_t i = 0; i < COUNT_OF(ids); i++)
+		close(clients[i]);
+	close(another);
+	await_count(&script.closed, 6);
+}
+
+TEST(too_much_at_once_is_not_typed)
+{
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+	AUTO(string) char *much = calloc(1, (1 << 20) + 2);
+	int client = output_open(path, "a");
+	int typist = client_open();
+
+	(void)state_;
+	memset(much, 'x', (1 << 20) + 1);
+	AUTO(string) char *request = shell_request("POST", path, "input?session=a", much);
+
+	client_send(typist, request, strlen(request));
+	receive_until(typist, "At most 1048576 bytes");
+	assert_int_equal(script.writes, 0);
+	close(typist);
+	close(client);
+}
+
+TEST(a_program_that_takes_nothing_holds_nobody_but_its_typist)
+{
+	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
+	AUTO(string) char *request = shell_request("POST", path, "input?session=a", "x");
+	int client = output_open(path, "a");
+	int typist = client_open();
+
+	(void)state_;
+	script.takes_nothing = true;
+	client_send(typist, request, strlen(request));
+	await_count(&script.writes, 1);
+	close(client);
+	/* Its place is free again, while somebody is still typing. */
+	for (int i = 0; i < ANSWER_WAIT_MS / STEP_MS && script.opened < 2; i++) {
+		AUTO(string) char *answer = ask("GET", path, "output?session=a", "");
+
+		step();
+	}
+	await_count(&script.closed, 1);
+	script.let_go = true;
+	await_count(&script.closed, 2);
+	close(typist);
+}
+
+static void *crowd(void *arg)
+{
+	const char *path = arg;
+	unsigned accepted = 0;
+	int clients[32];
+
+	for (size_t i = 0; i < COUNT_OF(clients); i++) {
+		struct text seen AUTO_TEXT = { 0 };
+		char rest[64];
+
+		clients[i] = client_open();
+		snprintf(rest, sizeof(rest), "output?session=%zu", i);
+		AUTO(string) char *request = shell_request("GET", path, rest, "");
+
+		client_send(clients[i], request, strlen(request));
+		client_receive(clients[i], &seen);
+		accepted += seen.data && strncmp(seen.data, "HTTP/1.1 200 ", 13) == 0;
+	}
+	for (size_t i = 0; i < COUNT_OF(clients); i++)
+		close(clients[i]);
+	return (void *)(uintptr_t)accepted;
+}
+
+TEST(a_crowd_gets_as_many_shells_as_there_are_places)
+{
+	enum { REPLICAS = 10 };
+	const int64_t job = job_running("j");
+	pthread_t threads[REPLICAS];
+	char *paths[REPLICAS];
+
+	(void)state_;
+	for (unsigned i = 0; i < REPLICAS; i++) {
+		paths[i] = shell_path(job, ROLE_WORKER, i);
+		assert_int_equal(pthread_create(&threads[i], NULL, crowd, paths[i]), 0);
+	}
+	for (unsigned i = 0; i < REPLICAS; i++) {
+		void *accepted;
+
+		pthread_join(threads[i], &accepted);
+		assert_in_range((uintptr_t)accepted, 1, SESSIONS_PER_REPLICA);
+		free(paths[i]);
+	}
+	await_count(&script.closed, script.opened);
+}
+
+#define WITH_SHELL(name) cmocka_unit_test_setup_teardown(name, shell_setup, shell_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SHELL(an_address_is_of_one_replica_and_stays_after_a_restart),
+		WITH_SHELL(only_the_address_to_the_letter_opens),
+		WITH_SHELL(a_job_that_does_not_run_or_did_not_ask_has_no_shell),
+		WITH_SHELL(the_page_is_for_nobody_else),
+		WITH_SHELL(an_address_without_its_slash_leads_to_the_page),
+		WITH_SHELL(what_is_typed_arrives_and_what_is_printed_comes),
+		WITH_SHELL(an_image_without_bash_gets_sh),
+		WITH_SHELL(what_no_terminal_can_have_is_refused),
+		WITH_SHELL(head_opens_no_shell),
+		WITH_SHELL(other_web_sites_get_nowhere),
+		WITH_SHELL(a_shell_ends_with_its_client_and_with_its_job),
+		WITH_SHELL(a_shell_ends_when_the_daemon_stops),
+		WITH_SHELL(a_replica_has_few_sessions_each_with_its_own_id),
+		WITH_SHELL(too_much_at_once_is_not_typed),
+		WITH_SHELL(a_program_that_takes_nothing_holds_nobody_but_its_typist),
+		WITH_SHELL(a_crowd_gets_as_many_shells_as_there_are_places),
+	};
+
+	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
