@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/ml.h"
+#include "api/ml/regions.h"
+
+enum status location_get_handle(struct call *call, struct error *err)
+{
+	const char *name = call_param(call, "location");
+	const struct region *region = region_find(name);
+	enum status rc = ml_project_check(call, "name", err);
+
+	if (rc)
+		return rc;
+	if (!region)
+		return error_set(err, STATUS_NOT_FOUND, "name",
+				 "The location projects/%s/locations/%.100s could not be found.",
+				 call_param(call, "project"), name);
+	location_render(&call->answer, call_param(call, "project"), region);
+	return STATUS_OK;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replaces the policy of a job, or those parts of it that the mask names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/ml/ml.h"
+#include "api/ml/policy_rules.h"
+#include "daemon/base/json.h"
+#include "store/policies.h"
+
+/* Each time that a change without an etag comes too late, someone else's came through. */
+enum { TRIES_MAX = 16 };
+
+struct policy_mask {
+	bool bindings, audit_configs, etag;
+};
+
+/* The version is made of the bindings; to name it is no fault. */
+static enum status mask_part(const char *part, struct policy_mask *mask, struct error *err)
+{
+	if (strcmp(part, "bindings") == 0)
+		mask->bindings = true;
+	else if (strcmp(part, "auditConfigs") == 0)
+		mask->audit_configs = true;
+	else if (strcmp(part, "etag") == 0)
+		mask->etag = true;
+	else if (strcmp(part, "version") != 0)
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, "update_mask",
+			"Only bindings, auditConfigs, etag and version can be updated, not '%.100s'.", part);
+	return STATUS_OK;
+}
+
+static enum status mask_read(const json_t *body, struct policy_mask *ret_mask, struct error *err)
+{
+	const char *text = json_text_at(body, "updateMask");
+	AUTO(string) char *copy = strdup(text && *text ? text : "bindings,etag");
+	char *rest = NULL;
+	enum status rc = STATUS_OK;
+
+	if (!copy)
+		return error_no_memory(err);
+	for (char *part = strtok_r(copy, ",", &rest); part && !rc; part = strtok_r(NULL, ",", &rest))
+		rc = mask_part(part, ret_mask, err);
+	return rc;
+}
+
+struct setting {
+	struct call *call;
+	const json_t *policy; /* what the client wants */
+	struct policy_mask mask;
+	const char *etag; /* NULL: whatever the present one is */
+};
+
+/* The present policy with the parts that the mask names replaced; without etag and version. */
+static json_t *policy_merge(const struct setting *setting, const json_t *present)
+{
+	const json_t *bindings_of = setting->mask.bindings ? setting->policy : present;
+	const json_t *audits_of = setting->mask.audit_configs ? setting->policy : present;
+
+	return json_pack("{s:O*, s:O*}", "bindings", json_object_get(bindings_of, "bindings"), "auditConfigs",
+			 json_object_get(audits_of, "auditConfigs"));
+}
+
+/* Who changes a policy that has conditions must show that it knows of them; without an etag it may be
+ * overwritten. Source: https://cloud.google.com/iam/docs/reference/rest/v1/Policy */
+static enum status version_check(const struct setting *setting, const json_t *present, struct error *err)
+{
+	if (!setting->etag || !policy_has_conditions(present) ||
+	    json_int_at(setting->policy, "version", 0) == 3)
+		return STATUS_OK;
+	return error_set(
+		err, STATUS_INVALID_ARGUMENT, "policy.version",
+		"The present policy has conditions: whoever changes it must say that its version is 3.");
+}
+
+static enum status policy_write(const struct setting *setting, const json_t *merged, const char *etag,
+				struct error *err)
+{
+	const struct ml_context *context = setting->call->context;
+	AUTO(string) char *text = json_dump_compact(merged);
+	AUTO(string) char *new_etag = NULL;
+	enum status rc;
+
+	if (!text)
+		return error_no_memory(err);
+	if (strlen(text) > POLICY_BYTES_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "policy",
+				 "The policy is larger than the %d bytes that one can have.",
+				 POLICY_BYTES_MAX);
+	rc = policy_set(context->store, ml_project(setting->call), call_param(setting->call, "job"), text,
+			etag, &new_etag, err);
+	return rc ? rc : policy_render(&setting->call->answer, merged, new_etag, 3, err);
+}
+
+/* Reads, changes, and writes if nobody else did meanwhile. */
+static enum status policy_change(const struct setting *setting, struct error *err)
+{
+	const struct ml_context *context = setting->call->context;
+	AUTO(string) char *text = NULL;
+	AUTO(string) char *etag = NULL;
+	AUTO(json) json_t *present = NULL;
+	AUTO(json) json_t *merged = NULL;
+	enum status rc = policy_get(context->store, ml_project(setting->call),
+				    call_param(setting->call, "job"), &text, &etag, err);
+
+	if (!rc && text)
+		rc = json_parse_own(text, &present, err);
+	if (!rc && setting->etag && strcmp(setting->etag, etag) == 0)
+		rc = version_check(setting, present, err);
+	if (rc)
+		return rc;
+	merged = policy_merge(setting, present);
+	if (!merged)
+		return error_no_memory(err);
+	return policy_write(setting, merged, setting->etag ? setting->etag : etag, err);
+}
+
+enum status policy_set_handle(struct call *call, struct error *err)
+{
+	struct setting setting = { .call = call, .policy = json_object_get(call->body, "policy") };
+	enum status rc;
+
+	if (!setting.policy)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "policy",
+				 "A policy is required; it may be empty.");
+	rc = mask_read(call->body, &setting.mask, err);
+	if (!rc)
+		rc = policy_rules_check(setting.policy, err);
+	if (rc)
+		return rc;
+	setting.etag = setting.mask.etag ? json_text_at(setting.policy, "etag") : NULL;
+	rc = policy_change(&setting, err);
+	for (int tried = 1; rc == STATUS_ABORTED && !setting.etag && tried < TRIES_MAX; tried++)
+		rc = policy_change(&setting, err);
+	return rc;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/regions.h"
+
+#include <string.h>
+
+#include "api/ml/messages.h"
+#include "daemon/base/text.h"
+#include "tests/unit/testing.h"
+
+static void the_table_is_in_rising_order(void **state)
+{
+	(void)state;
+	for (const struct region *region = ml_regions; region[1].name; region++)
+		assert_true(strcmp(region[0].name, region[1].name) < 0);
+}
+
+static void accelerators_are_known_and_in_the_order_of_their_numbers(void **state)
+{
+	(void)state;
+	for (const struct region *region = ml_regions; region->name; region++) {
+		int before = 0;
+
+		for (size_t i = 0; region->accelerators[i]; i++) {
+			int number = 0;
+
+			assert_true(enum_number(&ml_accelerator_type, region->accelerators[i], &number));
+			assert_true(number > before);
+			assert_true(region_has_accelerator(region->name, region->accelerators[i]));
+			before = number;
+		}
+	}
+}
+
+static void what_is_not_in_the_table_is_not_there(void **state)
+{
+	(void)state;
+	assert_true(region_known("us-central1"));
+	assert_false(region_known("us-central"));
+	assert_false(region_known(""));
+	assert_null(region_find("mars-east1"));
+	assert_false(region_has_accelerator("us-west3", "NVIDIA_TESLA_T4"));
+	assert_false(region_has_accelerator("mars-east1", "NVIDIA_TESLA_T4"));
+	assert_false(region_has_accelerator("us-central1", "TPU_V4_POD"));
+}
+
+static void the_list_names_all(void **state)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state;
+	regions_list(&text);
+	assert_int_equal(strncmp(text.data, "asia-east1, asia-east2, ", 24), 0);
+	for (const struct region *region = ml_regions; region->name; region++)
+		assert_non_null(strstr(text.data, region->name));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_is_in_rising_order),
+		cmocka_unit_test(accelerators_are_known_and_in_the_order_of_their_numbers),
+		cmocka_unit_test(what_is_not_in_the_table_is_not_there),
+		cmocka_unit_test(the_list_names_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
