@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/ml/builtin.h"
+#include "api/ml/job_units.h"
 #include "api/ml/ml.h"
+#include "daemon/base/json.h"
+#include "scheduler/cluster_spec.h"
+#include "scheduler/plan.h"
 #include "store/jobs.h"
 
 static void time_render(struct text *text, const char *name, int64_t wall_us)
@@ -20,9 +26,102 @@ static void json_render(struct text *text, const char *name, const char *json)
 		text_printf(text, ",\"%s\":%s", name, json);
 }
 
-/* The stored documents are canonical text already and are copied, not parsed. */
-void job_render(struct text *text, const struct job *job)
+static void comma_render(struct text *text)
 {
+	if (text->length && text->data[text->length - 1] != '{')
+		text_putc(text, ',');
+}
+
+/* Appends the members of an object's text, without its braces. */
+static void members_render(struct text *text, const char *object)
+{
+	size_t length = strlen(object);
+
+	if (length <= 2)
+		return;
+	comma_render(text);
+	text_append(text, object + 1, length - 2);
+}
+
+/* A quoted name and a colon are found in canonical text only where it is a member's name: within a string its
+ * quotes would be escaped. */
+static bool has_member(const char *json, const char *member)
+{
+	return json && strstr(json, member);
+}
+
+/* A built-in algorithm's output with its model, which is there only when the job went well; NULL where the stored
+ * text will do. */
+static char *output_with_model(const struct job *job)
+{
+	AUTO(json) json_t *output = NULL;
+	AUTO(json) json_t *input = NULL;
+
+	if (job->state != JOB_SUCCEEDED || !has_member(job->output, "\"builtInAlgorithmOutput\":") ||
+	    json_parse_own(job->output, &output, NULL) || json_parse_own(job->input, &input, NULL) ||
+	    !builtin_output_finish(output, json_text_at(input, "jobDir")))
+		return NULL;
+	return json_dump_compact(output);
+}
+
+/* One shell for each replica. */
+static void shells_gather(struct text *shells, const struct call *call, const struct job *job,
+			  const struct plan *plan)
+{
+	const struct ml_context *context = call->context;
+	char name[REPLICA_NAME_MAX];
+
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		for (unsigned i = 0; i < plan->pools[role].count; i++) {
+			AUTO(string)
+			char *uri = context->shell_uri(context->shell_arg, call->host, job->id,
+						       (enum role)role, i);
+
+			if (!uri)
+				continue;
+			replica_task_name((enum role)role, i, name);
+			text_printf(shells, "%s\"%s\":", shells->length ? "," : "", name);
+			text_json(shells, uri, strlen(uri));
+		}
+	}
+}
+
+/* Only a job that asked for shells has its plan parsed, and only while it runs. A client that names no host (HTTP/1.0)
+ * cannot be told an address. */
+static void shells_render(struct call *call, const struct job *job)
+{
+	const struct ml_context *context = call->context;
+	AUTO(plan) struct plan *plan = NULL;
+	struct text shells AUTO_TEXT = { 0 };
+
+	if (job->state != JOB_RUNNING || !context->shell_uri || !*call->host ||
+	    !has_member(job->input, "\"enableWebAccess\":true") || plan_from_text(job->plan, &plan, NULL))
+		return;
+	shells_gather(&shells, call, job, plan);
+	if (!shells.length || shells.failed)
+		return;
+	comma_render(&call->answer);
+	text_printf(&call->answer, "\"webAccessUris\":{%s}", shells.data);
+}
+
+static void output_render(struct call *call, const struct job *job)
+{
+	const struct ml_context *context = call->context;
+	double units = job_ml_units(job, clock_wall_us(context->clock));
+	AUTO(string) char *with_model = output_with_model(job);
+
+	text_puts(&call->answer, ",\"trainingOutput\":{");
+	if (units > 0)
+		text_printf(&call->answer, "\"consumedMLUnits\":%.15g", units);
+	members_render(&call->answer, with_model ? with_model : job->output);
+	shells_render(call, job);
+	text_putc(&call->answer, '}');
+}
+
+/* The stored documents are canonical text already and are copied, not parsed. */
+void job_render(struct call *call, const struct job *job)
+{
+	struct text *text = &call->answer;
 	char etag[16];
 
 	text_puts(text, "{\"jobId\":");
@@ -36,7 +135,7 @@ void job_render(struct text *text, const struct job *job)
 		text_puts(text, ",\"errorMessage\":");
 		text_json(text, job->error_message, strlen(job->error_message));
 	}
-	json_render(text, "trainingOutput", job->output);
+	output_render(call, job);
 	json_render(text, "labels", job->labels);
 	job_etag(job, etag);
 	text_printf(text, ",\"etag\":\"%s\"", etag);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/outlook.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/ml/ml.h"
+#include "store/jobs.h"
+
+/* Choice: behind so many jobs nothing starts at once, and each of them would have to be looked at. */
+enum { WAITING_MAX = 100 };
+
+void outlook_deinit(struct outlook *outlook)
+{
+	free(outlook->text);
+	free(outlook->behind);
+	assignment_free(outlook->assignment);
+	*outlook = (struct outlook){ 0 };
+}
+
+static enum status waits(struct outlook *outlook, const struct job *behind, enum shortage shortage,
+			 const char *text, struct error *err)
+{
+	outlook->shortage = shortage;
+	outlook->text = strdup(text ? text : "There is too little room now.");
+	if (behind && asprintf(&outlook->behind, "projects/%s/jobs/%s", behind->project, behind->job_id) < 0)
+		outlook->behind = NULL;
+	return outlook->text && (!behind || outlook->behind) ? STATUS_OK : error_no_memory(err);
+}
+
+/* Takes what the job takes out of the room. */
+static enum status room_take(struct room *room, const struct plan *plan, const struct assignment *assignment,
+			     struct error *err)
+{
+	struct usage *usage = &room->usage;
+	struct lease *leases = NULL, *all;
+	size_t count = 0;
+	enum status rc = assignment_leases(assignment, 0, &leases, &count, err);
+
+	if (rc)
+		return rc;
+	all = count ? realloc(usage->leases, (usage->lease_count + count) * sizeof(*all)) : usage->leases;
+	if (count && !all) {
+		leases_free(leases, count);
+		return error_no_memory(err);
+	}
+	usage->leases = all;
+	for (size_t i = 0; i < count; i++)
+		all[usage->lease_count + i] = leases[i];
+	usage->lease_count += count;
+	free(leases);
+	plan_usage_add(plan, assignment, usage);
+	return STATUS_OK;
+}
+
+/* One look at a job that waits before ours. */
+struct sighting {
+	const struct plan *plan; /* ours */
+	struct room *room;
+	struct outlook *outlook;
+};
+
+/* Whether ours has to wait when the other one lacks that. */
+static bool holds_up(const struct sighting *sighting, const struct plan *other, enum shortage shortage)
+{
+	const struct plan *ours = sighting->plan;
+
+	switch (shortage) {
+	case SHORTAGE_NONE:
+	case SHORTAGE_ROOM:
+		return true;
+	case SHORTAGE_DEVICES:
+		return admission_wants_devices(ours, &sighting->room->capacity);
+	case SHORTAGE_PROJECT:
+		return strcmp(ours->project, other->project) == 0;
+	case SHORTAGE_HOST:
+		return false;
+	}
+	return false;
+}
+
+/* The other job takes its room, or is what ours waits behind, or does not matter. */
+static enum status look_at(const struct sighting *sighting, const struct job *job, struct error *err)
+{
+	AUTO(plan) struct plan *other = NULL;
+	AUTO(assignment) struct assignment *assignment = NULL;
+	struct error cause AUTO_ERROR = { 0 };
+	struct room seen = *sighting->room;
+	enum shortage shortage = SHORTAGE_NONE;
+	bool is_ours;
+
+	if (plan_from_text(job->plan, &other, NULL))
+		return STATUS_OK; /* it is about to fail */
+	is_ours = strcmp(other->project, sighting->plan->project) == 0;
+	if (!is_ours)
+		seen.capacity.project_vcpus = 0; /* the usage that is known is that of our project */
+	switch (admission_place(other, &seen, &assignment, &shortage, &cause)) {
+	case STATUS_OK:
+		if (is_ours)
+			sighting->room->usage.project_vcpus += plan_vcpus(other);
+		return room_take(sighting->room, other, assignment, err);
+	case STATUS_RESOURCE_EXHAUSTED:
+		if (holds_up(sighting, other, shortage))
+			return waits(sighting->outlook, job, shortage, cause.text, err);
+		return STATUS_OK;
+	default:
+		return STATUS_OK; /* likewise */
+	}
+}
+
+static int compare_turns(const void *left, const void *right)
+{
+	const struct job *a = *(const struct job *const *)left, *b = *(const struct job *const *)right;
+
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Those that wait and whose turn is before that of a job which comes now, in their order. */
+static enum status queue_before(const struct plan *plan, const struct job_list *list,
+				const struct job ***ret_jobs, size_t *ret_count, struct error *err)
+{
+	const struct job **jobs = calloc(list->count + 1, sizeof(*jobs));
+	size_t count = 0;
+
+	if (!jobs)
+		return error_no_memory(err);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
+		    list->jobs[i].priority >= plan->priority)
+			jobs[count++] = &list->jobs[i];
+	qsort(jobs, count, sizeof(*jobs), compare_turns);
+	*ret_jobs = jobs;
+	*ret_count = count;
+	return STATUS_OK;
+}
+
+static enum status queue_look(const struct ml_context *context, const struct sighting *sighting,
+			      struct error *err)
+{
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	const struct job **jobs = NULL;
+	size_t count = 0;
+	enum status rc = job_list_unfinished(context->store, &list, err);
+
+	if (!rc)
+		rc = queue_before(sighting->plan, &list, &jobs, &count, err);
+	if (!rc && count > WAITING_MAX)
+		rc = waits(sighting->outlook, jobs[count - 1], SHORTAGE_ROOM, "Many jobs wait before it.",
+			   err);
+	for (size_t i = 0; i < count && !rc && !sighting->outlook->text; i++)
+		rc = look_at(sighting, jobs[i], err);
+	free(jobs);
+	return rc;
+}
+
+/* What the job would have with nobody else there. */
+static enum status place_alone(const struct plan *plan, const struct room *room, struct outlook *outlook,
+			       struct error *err)
+{
+	struct room empty = { .capacity = room->capacity };
+	enum shortage shortage = SHORTAGE_NONE;
+	enum status rc = admission_place(plan, &empty, &outlook->assignment, &shortage, err);
+
+	if (rc == STATUS_RESOURCE_EXHAUSTED) {
+		error_deinit(err);
+		return STATUS_OK;
+	}
+	for (int role = 0; !rc && role < ROLE_COUNT; role++) {
+		json_decref(outlook->assignment->devices[role]);
+		outlook->assignment->devices[role] = NULL;
+	}
+	return rc;
+}
+
+static enum status place(const struct plan *plan, const struct room *room, struct outlook *outlook,
+			 struct error *err)
+{
+	struct error cause AUTO_ERROR = { 0 };
+	enum shortage shortage = SHORTAGE_NONE;
+	enum status rc = admission_place(plan, room, &outlook->assignment, &shortage, &cause);
+
+	if (rc == STATUS_RESOURCE_EXHAUSTED)
+		return waits(outlook, NULL, shortage, cause.text, err);
+	if (rc)
+		error_move(err, &cause);
+	outlook->starts_now = !rc;
+	return rc;
+}
+
+static enum status outlook_in(const struct ml_context *context, const struct plan *plan, struct room *room,
+			      struct outlook *outlook, struct error *err)
+{
+	struct sighting sighting = { plan, room, outlook };
+	enum status rc = queue_look(context, &sighting, err);
+
+	if (!rc && !outlook->text)
+		rc = place(plan, room, outlook, err);
+	if (!rc && !outlook->starts_now)
+		rc = place_alone(plan, room, outlook, err);
+	outlook->known = !rc;
+	return rc;
+}
+
+enum status outlook_make(const struct ml_context *context, const struct plan *plan,
+			 struct outlook *ret_outlook, struct error *err)
+{
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+	struct error cause AUTO_ERROR = { 0 };
+	struct room room AUTO_ROOM = { 0 };
+	enum status rc = STATUS_UNAVAILABLE;
+
+	if (context->room)
+		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (!rc)
+		rc = outlook_in(context, plan, &room, &outlook, &cause);
+	if (rc == STATUS_UNAVAILABLE) {
+		rc = waits(&outlook, NULL, SHORTAGE_NONE,
+			   cause.text ? cause.text : "What this machine has is not known.", err);
+	} else if (rc) {
+		error_move(err, &cause);
+	}
+	if (rc)
+		return rc;
+	*ret_outlook = outlook;
+	outlook = (struct outlook){ 0 };
+	return STATUS_OK;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/replica_json.h"
+
+#include <string.h>
+
+#include "api/ml/cluster.h"
+#include "daemon/base/json.h"
+#include "scheduler/admission.h"
+#include "scheduler/cluster_spec.h"
+
+/* Adds a member unless @wanted is false; takes @value. False when memory ran out. */
+static bool member_add(json_t *object, const char *name, bool wanted, json_t *value)
+{
+	if (wanted)
+		return json_object_set_new(object, name, value) == 0;
+	json_decref(value);
+	return true;
+}
+
+static json_t *limits_json(const struct limits *limits)
+{
+	AUTO(json) json_t *object = json_object();
+
+	if (!member_add(object, "vcpus", limits->nano_cpus > 0, json_real((double)limits->nano_cpus / 1e9)) ||
+	    !member_add(object, "memoryBytes", limits->memory_bytes > 0,
+			json_integer(limits->memory_bytes)) ||
+	    !member_add(object, "shmBytes", limits->shm_bytes > 0, json_integer(limits->shm_bytes)))
+		return NULL;
+	return TAKE(object);
+}
+
+static bool assigned_add(json_t *object, const struct assignment *assignment, enum role role, unsigned index)
+{
+	const json_t *devices = assignment_devices(assignment, role, index);
+
+	return member_add(object, "limits", true, limits_json(&assignment->limits[role])) &&
+	       member_add(object, "devices", json_array_size(devices) > 0, json_incref((json_t *)devices));
+}
+
+json_t *replica_json(const struct plan *plan, const struct assignment *assignment, enum role role,
+		     unsigned index)
+{
+	const struct pool *pool = &plan->pools[role];
+	AUTO(json) json_t *object = NULL;
+	char name[REPLICA_NAME_MAX];
+
+	replica_task_name(role, index, name);
+	object = json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "name", name, "image", pool->image, "cloudImage",
+			   pool->cloud_image, "machineType", pool->machine_type, "acceleratorType",
+			   pool->accelerator_type);
+	if (!object ||
+	    !member_add(object, "acceleratorCount", pool->accelerator_count > 0,
+			json_integer(pool->accelerator_count)) ||
+	    (assignment && !assigned_add(object, assignment, role, index)))
+		return NULL;
+	return TAKE(object);
+}
+
+/* What of the input made the pool what it is; @member is the pool's. */
+static json_t *pool_field(const json_t *input, enum role role, const char *member)
+{
+	const char *config = ml_roles[role].config;
+
+	if (strncmp(member, "accelerator", strlen("accelerator")) == 0 &&
+	    json_object_get(json_object_get(input, config), "acceleratorConfig"))
+		return json_sprintf("trainingInput.%s.acceleratorConfig", config);
+	if (input_tier(input) != TIER_CUSTOM)
+		return json_string("trainingInput.scaleTier");
+	return json_sprintf("trainingInput.%s", ml_roles[role].type);
+}
+
+/* "pools.worker.machine_type": the role's name, and where the member's begins; NULL for other fields. */
+static const char *pool_member(const char *field, enum role *ret_role)
+{
+	static const char prefix[] = "pools.";
+	const char *dot;
+	AUTO(string) char *name = NULL;
+
+	if (!field || strncmp(field, prefix, strlen(prefix)) != 0)
+		return NULL;
+	field += strlen(prefix);
+	dot = strchr(field, '.');
+	name = dot ? strndup(field, (size_t)(dot - field)) : NULL;
+	return name && role_parse(name, ret_role) ? dot + 1 : NULL;
+}
+
+static json_t *difference_json(const json_t *difference, const json_t *input)
+{
+	AUTO(json) json_t *copy = json_copy((json_t *)difference);
+	enum role role = ROLE_MASTER;
+	const char *member = pool_member(json_text_at(difference, "field"), &role);
+
+	if (member && json_object_set_new(copy, "field", pool_field(input, role, member)))
+		return NULL;
+	return TAKE(copy);
+}
+
+/* Two pools of one tier may say the same of the same field. */
+static bool is_listed(const json_t *list, const json_t *difference)
+{
+	const json_t *listed;
+	size_t i;
+
+	json_array_foreach(list, i, listed)
+		if (json_equal(listed, difference))
+			return true;
+	return false;
+}
+
+json_t *differences_json(const struct plan *plan, const struct assignment *assignment, const json_t *input)
+{
+	AUTO(json) json_t *list = json_copy(plan->differences);
+	const json_t *difference;
+	size_t i;
+
+	if (!list)
+		return NULL;
+	json_array_foreach(assignment ? assignment->differences : NULL, i, difference) {
+		AUTO(json) json_t *told = difference_json(difference, input);
+
+		if (!told || (!is_listed(list, told) && json_array_append(list, told)))
+			return NULL;
+	}
+	return TAKE(list);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/outlook.h"
+
+#include "tests/unit/api/ml/ml_testing.h"
+
+/* One job that waits already. */
+struct waiting {
+	const char *project, *job_id;
+	unsigned workers, gpus;
+	int priority;
+};
+
+static void waiting_store(struct bench *bench, const struct waiting *waiting)
+{
+	AUTO(plan)
+	struct plan *plan = plan_of(waiting->project, waiting->job_id, waiting->workers, waiting->gpus);
+
+	plan->priority = waiting->priority;
+	plan_store(bench, plan, "{}");
+}
+
+static struct outlook outlook_of(struct bench *bench, struct machine_told *told, const struct plan *plan)
+{
+	struct ml_context context = context_on(bench, told);
+	struct outlook outlook = { 0 };
+
+	if (outlook_make(&context, plan, &outlook, &bench->err))
+		fail_msg("%s", bench->err.text);
+	return outlook;
+}
+
+static void a_job_with_room_starts_with_its_devices(void **state)
+{
+	BENCH(state);
+	struct machine_told told = machine_told(16, 4);
+	AUTO(plan) struct plan *plan = plan_of("demo", "j", 1, 2);
+	struct outlook outlook AUTO_OUTLOOK = outlook_of(bench, &told, plan);
+
+	assert_true(outlook.known && outlook.starts_now);
+	assert_null(outlook.text);
+	assert_null(outlook.behind);
+	assert_int_equal(outlook.assignment->limits[ROLE_MASTER].nano_cpus, INT64_C(4000000000));
+	assert_json_text(assignment_devices(outlook.assignment, ROLE_MASTER, 0), "['0','1']");
+	assert_json_text(assignment_devices(outlook.assignment, ROLE_WORKER, 0), "['2','3']");
+}
+
+static void a_job_without_room_is_told_what_it_would_have_but_no_devices(void **state)
+{
+	BENCH(state);
+	struct machine_told told = machine_told(16, 4);
+	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 1);
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+
+	told.usage.jobs = told.capacity.max_jobs;
+	outlook = outlook_of(bench, &told, plan);
+	assert_true(outlook.known && !outlook.starts_now);
+	assert_int_equal(outlook.shortage, SHORTAGE_ROOM);
+	assert_non_null(strstr(outlook.text, "4 of 4 jobs"));
+	assert_null(outlook.behind);
+	assert_int_equal(outlook.assignment->limits[ROLE_MASTER].nano_cpus, INT64_C(4000000000));
+	assert_null(assignment_devices(outlook.assignment, ROLE_MASTER, 0));
+}
+
+/* Four CPUs a job; the machine has room for two; GPUs as each row says. */
+static void whoever_waits_before_it_takes_its_room_first(void **state)
+{
+	static const struct {
+		const char *what;
+		struct waiting waiting[3];
+		unsigned gpus; /* that ours asks for */
+		int priority;
+		bool starts_now;
+		enum shortage shortage;
+		const char *behind;
+	} rows[] = {
+		{ "nobody", { { 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
+		{ "one who leaves enough", { { "demo", "a", 0, 0, 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
+		{ "two who take all",
+		  { { "demo", "a", 0, 0, 0 }, { "other", "b", 0, 0, 0 } },
+		  0,
+		  0,
+		  false,
+		  SHORTAGE_ROOM,
+		  NULL },
+		{ "one who is too large for now",
+		  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 1, 0, 0 } },
+		  0,
+		  0,
+		  false,
+		  SHORTAGE_ROOM,
+		  "projects/demo/jobs/b" },
+		{ "less important ones",
+		  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 0, 0, 0 } },
+		  0,
+		  1,
+		  true,
+		  SHORTAGE_NONE,
+		  NULL },
+		{ "more important ones",
+		  { { "demo", "a", 0, 0, 2 }, { "demo", "b", 0, 0, 2 } },
+		  0,
+		  1,
+		  false,
+		  SHORTAGE_ROOM,
+		  NULL },
+		{ "one who takes the GPUs",
+		  { { "demo", "a", 0, 2, 0 } },
+		  1,
+		  0,
+		  false,
+		  SHORTAGE_DEVICES,
+		  NULL },
+		{ "one who lacks GPUs for now",
+		  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
+		  1,
+		  0,
+		  false,
+		  SHORTAGE_DEVICES,
+		  "projects/demo/jobs/b" },
+		{ "one who lacks GPUs, which ours does not want",
+		  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
+		  0,
+		  0,
+		  true,
+		  SHORTAGE_NONE,
+		  NULL },
+		{ "one who wants more GPUs than there are",
+		  { { "demo", "a", 0, 8, 0 } },
+		  1,
+		  0,
+		  true,
+		  SHORTAGE_NONE,
+		  NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		void *fresh = NULL;
+		struct machine_told told = machine_told(8, 2);
+		AUTO(plan) struct plan *plan = plan_of("demo", "ours", 0, rows[i].gpus);
+		struct outlook outlook AUTO_OUTLOOK = { 0 };
+
+		assert_int_equal(bench_open(&fresh), 0);
+		told.capacity.max_vcpus = 8;
+		told.capacity.accelerators = ACCELERATORS_WAIT;
+		told.usage.jobs = 1; /* one that takes nothing, so that none runs "alone" */
+		for (size_t k = 0; k < COUNT_OF(rows[i].waiting) && rows[i].waiting[k].project; k++)
+			waiting_store(fresh, &rows[i].waiting[k]);
+		plan->priority = rows[i].priority;
+		outlook = outlook_of(fresh, &told, plan);
+		if (outlook.starts_now != rows[i].starts_now || outlook.shortage != rows[i].shortage)
+			fail_msg("%s: %d, shortage %d: %s", rows[i].what, outlook.starts_now,
+				 outlook.shortage, outlook.text ? outlook.text : "");
+		assert_int_equal(!outlook.text, rows[i].starts_now);
+		if (rows[i].behind)
+			assert_string_equal(outlook.behind, rows[i].behind);
+		else
+			assert_null(outlook.behind);
+		bench_close(&fresh);
+	}
+}
+
+static void a_project_s_limit_holds_up_that_project_alone(void **state)
+{
+	BENCH(state);
+	struct machine_told told = machine_told(64, 0);
+	AUTO(plan) struct plan *theirs = plan_of("other", "j", 0, 0);
+	AUTO(plan) struct plan *ours = plan_of("demo", "j", 0, 0);
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+
+	told.capacity.project_vcpus = 8;
+	told.usage.project_vcpus = 4;
+	waiting_store(bench, &(struct waiting){ "demo", "large", 1, 0, 0 });
+	outlook = outlook_of(bench, &told, ours);
+	assert_int_equal(outlook.shortage, SHORTAGE_PROJECT);
+	assert_string_equal(outlook.behind, "projects/demo/jobs/large");
+	outlook_deinit(&outlook);
+	outlook = outlook_of(bench, &told, theirs);
+	assert_true(outlook.starts_now);
+}
+
+static void behind_a_long_queue_nobody_looks_further(void **state)
+{
+	BENCH(state);
+	struct machine_told told = machine_told(64, 0);
+	AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 0);
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+
+	for (unsigned i = 0; i <= 100; i++) {
+		char job_id[16];
+
+		snprintf(job_id, sizeof(job_id), "j%u", i);
+		waiting_store(bench, &(struct waiting){ "demo", job_id, 0, 0, 0 });
+	}
+	outlook = outlook_of(bench, &told, plan);
+	assert_false(outlook.starts_now);
+	assert_string_equal(outlook.behind, "projects/demo/jobs/j100");
+	assert_non_null(outlook.assignment);
+}
+
+static void a_machine_that_does_not_tell_leaves_all_open(void **state)
+{
+	BENCH(state);
+	struct machine_told silent = { .status = STATUS_UNAVAILABLE };
+	struct machine_told unknown = machine_told(4, 0);
+	struct machine_told *rows[] = { NULL, &silent, &unknown };
+
+	unknown.capacity.host.known = false;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_of("demo", "j", 0, 0);
+		struct outlook outlook AUTO_OUTLOOK = outlook_of(bench, rows[i], plan);
+
+		assert_false(outlook.known || outlook.starts_now);
+		assert_non_null(outlook.text);
+		assert_null(outlook.assignment);
+	}
+}
+
+static void what_can_never_run_is_an_error(void **state)
+{
+	BENCH(state);
+	struct machine_told told = machine_told(4, 0);
+	struct ml_context context = context_on(bench, &told);
+	AUTO(plan) struct plan *plan = plan_of("demo", "j", 5, 0);
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+
+	told.capacity.max_containers = 5;
+	assert_int_equal(outlook_make(&context, plan, &outlook, &bench->err), STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(bench->err.text, "6 replicas"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_job_with_room_starts_with_its_devices, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(a_job_without_room_is_told_what_it_would_have_but_no_devices,
+						bench_open, bench_close),
+		cmocka_unit_test(whoever_waits_before_it_takes_its_room_first),
+		cmocka_unit_test_setup_teardown(a_project_s_limit_holds_up_that_project_alone, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(behind_a_long_queue_nobody_looks_further, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(a_machine_that_does_not_tell_leaves_all_open, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(what_can_never_run_is_an_error, bench_open, bench_close),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
