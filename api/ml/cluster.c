@@ -83,6 +83,42 @@ void input_role(const json_t *input, enum role role, struct role_request *ret_re
 	ret_request->machine_type = json_text_at(input, fields->type);
 }
 
+static void machine_accelerators(const char *machine_type, struct role_accelerators *ret_accelerators)
+{
+	struct machine machine;
+
+	if (!machine_type || !machine_find(machine_type, &machine))
+		return;
+	if (machine.category == MACHINE_TPU)
+		*ret_accelerators = (struct role_accelerators){ "TPU_V2", 8 };
+	else if (machine.accelerator_type)
+		*ret_accelerators =
+			(struct role_accelerators){ machine.accelerator_type, machine.accelerator_count };
+}
+
+void input_accelerators(const json_t *input, enum role role, struct role_accelerators *ret_accelerators)
+{
+	struct role_request request;
+	const json_t *config;
+	const char *type;
+	int64_t count;
+
+	input_role(input, role, &request);
+	config = json_object_get(request.config, "acceleratorConfig");
+	type = json_text_at(config, "type");
+	count = json_int_at(config, "count", 0);
+	*ret_accelerators = (struct role_accelerators){ NULL, 0 };
+	if (request.count <= 0)
+		return;
+	if (type && count > 0)
+		*ret_accelerators = (struct role_accelerators){ type, count };
+	else if (request.accelerator_type)
+		*ret_accelerators =
+			(struct role_accelerators){ request.accelerator_type, request.accelerator_count };
+	else
+		machine_accelerators(request.machine_type, ret_accelerators);
+}
+
 bool input_has_tpu(const json_t *input)
 {
 	struct role_request workers;

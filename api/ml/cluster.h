@@ -44,6 +44,14 @@ struct role_request {
  * Source: https://cloud.google.com/ai-platform/training/docs/using-containers */
 enum tier input_tier(const json_t *input);
 const char *tier_name(enum tier tier);
+/* The accelerators of each replica of a role, from acceleratorConfig, the tier, or the name of the machine type.
+ * A Cloud TPU that nothing more is said of has eight cores of the second version.
+ * Source: https://cloud.google.com/ai-platform/training/docs/using-tpus */
+struct role_accelerators {
+	const char *type; /* NULL: none */
+	int64_t count;    /* 0: none */
+};
+void input_accelerators(const json_t *input, enum role role, struct role_accelerators *ret_accelerators);
 /* In a tier other than CUSTOM the types and counts are the tier's own. */
 void input_role(const json_t *input, enum role role, struct role_request *ret_request);
 /* True when the workers are a Cloud TPU, which runs no container. */

@@ -4,26 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/ml/builtin.h"
+#include "api/ml/cluster.h"
+#include "api/ml/job_units.h"
 #include "api/ml/ml.h"
+#include "api/ml/quota.h"
 #include "api/ml/to_plan.h"
 #include "daemon/base/json.h"
+#include "scheduler/admission.h"
 #include "scheduler/cluster_spec.h"
 #include "store/jobs.h"
 #include "store/logs.h"
 
-enum { CLUSTER_ID_BYTES = 5, PROJECT_MAX = 100 };
-
-/* Ids, numbers and domain-scoped ids ("example.com:project"); anything else could not be named in a log query. */
-static enum status project_check(const char *project, struct error *err)
-{
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
-	size_t length = strspn(project, allowed);
-
-	if (length && !project[length] && length <= PROJECT_MAX)
-		return STATUS_OK;
-	return error_set(err, STATUS_INVALID_ARGUMENT, "parent",
-			 "'%.100s' is not the id or the number of a project.", project);
-}
+enum { CLUSTER_ID_BYTES = 5 };
 
 /* What cannot be handed to a program is refused now, not when its container fails. */
 static enum status environment_check(const struct plan *plan, struct error *err)
@@ -43,6 +36,7 @@ static enum status environment_check(const struct plan *plan, struct error *err)
 
 static enum status plan_make(const struct call *call, struct plan **ret_plan, struct error *err)
 {
+	const struct ml_context *context = call->context;
 	unsigned char random[CLUSTER_ID_BYTES];
 	char cluster_id[CLUSTER_ID_BYTES * 2 + 1];
 	AUTO(plan) struct plan *plan = NULL;
@@ -50,7 +44,7 @@ static enum status plan_make(const struct call *call, struct plan **ret_plan, st
 
 	randombytes_buf(random, sizeof(random));
 	sodium_bin2hex(cluster_id, sizeof(cluster_id), random, sizeof(random));
-	rc = job_to_plan(ml_project(call), call->body, cluster_id, &plan, err);
+	rc = job_to_plan(ml_project(call), call->body, cluster_id, &context->settings, &plan, err);
 	if (!rc)
 		rc = environment_check(plan, err);
 	if (rc)
@@ -59,52 +53,121 @@ static enum status plan_make(const struct call *call, struct plan **ret_plan, st
 	return STATUS_OK;
 }
 
-/* The first lines of a job's log, and what will run otherwise than in the cloud. */
-static enum status insert(const struct ml_context *context, const struct job *job, const struct plan *plan,
-			  struct job **ret_stored, struct error *err)
+/* Against the quota of accelerators, Cloud TPUs included. */
+static enum status quota_check(const struct call *call, struct error *err)
 {
-	size_t notice_count = json_array_size(plan->notices);
-	struct service_line *lines = calloc(3 + notice_count, sizeof(*lines));
-	AUTO(string) char *queued = NULL;
-	enum status rc;
+	const struct ml_context *context = call->context;
+	const json_t *input = json_object_get(call->body, "trainingInput");
+	struct quota_request request = { 0 };
 
-	if (!lines || asprintf(&queued, "Job %s is queued.", job->job_id) < 0) {
-		free(lines);
-		return error_no_memory(err);
+	if (!context->settings.quota)
+		return STATUS_OK;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		struct role_accelerators each;
+		struct role_request members;
+
+		input_role(input, (enum role)role, &members);
+		input_accelerators(input, (enum role)role, &each);
+		if (each.count > 0)
+			quota_request_add(&request, each.type,
+					  (uint64_t)each.count * (uint64_t)members.count);
 	}
-	lines[0] = (struct service_line){ SEVERITY_INFO, "Validating job requirements..." };
-	lines[1] = (struct service_line){ SEVERITY_INFO,
-					  "Job creation request has been successfully validated." };
-	lines[2] = (struct service_line){ SEVERITY_INFO, queued };
-	for (size_t i = 0; i < notice_count; i++)
-		lines[3 + i] = (struct service_line){ SEVERITY_NOTICE,
-						      json_string_value(json_array_get(plan->notices, i)) };
-	rc = job_insert(context->store, job, lines, 3 + notice_count, ret_stored, err);
-	free(lines);
-	return rc;
+	return quota_check_request(context->settings.quota, &request, ml_project(call), err);
+}
+
+/* The words stay, as those of a quota where the service has one: of GPUs and of a project's vCPUs. Other things of
+ * this host have none. */
+static enum status refuse_for_good(const char *project, enum shortage shortage, struct error *cause,
+				   struct error *err)
+{
+	const char *text = cause->text ? cause->text : "This host cannot run the job.";
+
+	if (shortage == SHORTAGE_HOST || shortage == SHORTAGE_PROJECT)
+		return error_set_quota(err, project, "%s", text);
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", text);
+}
+
+/* Refused now is what this host could not run if it had nothing else to do; all else waits for its turn. */
+static enum status host_check(const struct ml_context *context, const struct plan *plan, struct error *err)
+{
+	struct room room AUTO_ROOM = { 0 };
+	struct room empty = { 0 };
+	AUTO(assignment) struct assignment *assignment = NULL;
+	struct error cause AUTO_ERROR = { 0 };
+	enum shortage shortage = SHORTAGE_NONE;
+	enum status rc = STATUS_UNAVAILABLE;
+
+	if (context->room)
+		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (!rc) {
+		empty.capacity = room.capacity; /* borrowed */
+		rc = admission_place(plan, &empty, &assignment, &shortage, &cause);
+	}
+	if (rc == STATUS_FAILED_PRECONDITION)
+		return refuse_for_good(plan->project, shortage, &cause, err);
+	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
+}
+
+enum status job_prepare(const struct call *call, struct plan **ret_plan, struct error *err)
+{
+	const struct ml_context *context = call->context;
+	enum status rc = ml_project_check(call, "parent", err);
+
+	if (!rc)
+		rc = job_rules_check(call->body, &context->settings, err);
+	return rc ? rc : plan_make(call, ret_plan, err);
+}
+
+enum status job_possible(const struct call *call, const struct plan *plan, struct error *err)
+{
+	enum status rc = quota_check(call, err);
+
+	return rc ? rc : host_check(call->context, plan, err);
+}
+
+/* The first lines of a job's log. */
+static enum status insert(const struct ml_context *context, const struct job *job, struct job **ret_stored,
+			  struct error *err)
+{
+	AUTO(string) char *queued = NULL;
+
+	if (asprintf(&queued, "Job %s is queued.", job->job_id) < 0)
+		return error_no_memory(err);
+	return job_insert(context->store, job,
+			  (const struct service_line[]){
+				  { SEVERITY_INFO, "Validating job requirements..." },
+				  { SEVERITY_INFO, "Job creation request has been successfully validated." },
+				  { SEVERITY_INFO, queued },
+			  },
+			  3, ret_stored, err);
 }
 
 enum status job_create_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
+	const json_t *input = json_object_get(call->body, "trainingInput");
 	const json_t *labels = json_object_get(call->body, "labels");
 	AUTO(plan) struct plan *plan = NULL;
 	AUTO(job) struct job *stored = NULL;
 	AUTO(string) char *input_text = NULL;
 	AUTO(string) char *labels_text = NULL;
 	AUTO(string) char *plan_text = NULL;
-	enum status rc = project_check(ml_project(call), err);
+	AUTO(string) char *output_text = NULL;
+	enum status rc = job_prepare(call, &plan, err);
 
+	/* The quotas come after all that is wrong with the request itself, and before the id is known to be a second
+	 * one. */
 	if (!rc)
-		rc = job_rules_check(call->body, &context->settings, err);
+		rc = ml_count_create(call, err);
 	if (!rc)
-		rc = plan_make(call, &plan, err);
+		rc = job_possible(call, plan, err);
 	if (rc)
 		return rc;
-	input_text = json_dump_compact(json_object_get(call->body, "trainingInput"));
+	input_text = json_dump_compact(input);
 	labels_text = labels ? json_dump_compact(labels) : NULL;
 	plan_text = plan_to_text(plan);
-	if (!input_text || !plan_text || (labels && !labels_text))
+	output_text = builtin_output_new(input_image(input, ROLE_MASTER));
+	if (!input_text || !plan_text || !output_text || (labels && !labels_text))
 		return error_no_memory(err);
 	rc = insert(context,
 		    &(struct job){
@@ -113,13 +176,14 @@ enum status job_create_handle(struct call *call, struct error *err)
 			    .priority = plan->priority,
 			    .labels = labels_text,
 			    .input = input_text,
-			    .output = (char *)"{}",
+			    .output = output_text,
 			    .plan = plan_text,
+			    .ml_units_per_hour = job_ml_units_per_hour(plan, input),
 		    },
-		    plan, &stored, err);
+		    &stored, err);
 	if (rc)
 		return rc;
 	stored->position = 0; /* the answer to a create does not tell it */
-	job_render(&call->answer, stored);
+	job_render(call, stored);
 	return STATUS_OK;
 }

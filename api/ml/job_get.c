@@ -6,10 +6,12 @@ enum status job_get_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
 	AUTO(job) struct job *job = NULL;
-	enum status rc = job_get(context->store, ml_project(call), call_param(call, "job"), &job, err);
+	enum status rc = ml_count_read(call, err);
 
+	if (!rc)
+		rc = job_get(context->store, ml_project(call), call_param(call, "job"), &job, err);
 	if (rc)
 		return rc;
-	job_render(&call->answer, job);
+	job_render(call, job);
 	return STATUS_OK;
 }

@@ -5,29 +5,17 @@
 #include "daemon/base/json.h"
 #include "store/jobs.h"
 
-/* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs/list */
-enum { PAGE_SIZE_DEFAULT = 20, PAGE_SIZE_MAX = 100 };
-
-static enum status page_size_of(const struct call *call, unsigned *ret_size, struct error *err)
+static void list_render(struct call *call, const struct job_list *list)
 {
-	int64_t asked = json_int_at(call->query, "pageSize", 0);
+	struct text *text = &call->answer;
 
-	if (asked < 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "page_size",
-				 "The page size must not be negative.");
-	*ret_size = asked == 0 ? PAGE_SIZE_DEFAULT : asked > PAGE_SIZE_MAX ? PAGE_SIZE_MAX : (unsigned)asked;
-	return STATUS_OK;
-}
-
-static void list_render(struct text *text, const struct job_list *list)
-{
 	if (!list->count)
 		return;
 	text_puts(text, "{\"jobs\":[");
 	for (size_t i = 0; i < list->count; i++) {
 		if (i)
 			text_putc(text, ',');
-		job_render(text, &list->jobs[i]);
+		job_render(call, &list->jobs[i]);
 	}
 	text_putc(text, ']');
 	if (list->next_page_token) {
@@ -42,13 +30,15 @@ enum status job_list_handle(struct call *call, struct error *err)
 	const struct ml_context *context = call->context;
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	unsigned page_size = 0;
-	enum status rc = page_size_of(call, &page_size, err);
+	enum status rc = page_size_read(call->query, ML_PAGE_DEFAULT, ML_PAGE_MAX, &page_size, err);
 
+	if (!rc)
+		rc = ml_count_read(call, err);
 	if (!rc)
 		rc = job_list_page(context->store, ml_project(call), call_query(call, "filter"), page_size,
 				   call_query(call, "pageToken"), &list, err);
 	if (rc)
 		return rc;
-	list_render(&call->answer, &list);
+	list_render(call, &list);
 	return STATUS_OK;
 }

@@ -76,6 +76,6 @@ enum status job_patch_handle(struct call *call, struct error *err)
 		rc = etag_compare(context, call, etag, &job, err);
 	if (rc)
 		return rc;
-	job_render(&call->answer, job);
+	job_render(call, job);
 	return STATUS_OK;
 }

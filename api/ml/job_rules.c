@@ -21,26 +21,42 @@ enum { MATCHED_BYTES_MAX = 4096 };
 
 bool text_matches(const char *text, const char *pattern)
 {
+	const size_t length = strnlen(text, MATCHED_BYTES_MAX + 1);
 	regex_t regex;
+	regmatch_t match;
 	bool matches;
 
-	if (strnlen(text, MATCHED_BYTES_MAX + 1) > MATCHED_BYTES_MAX)
+	if (length > MATCHED_BYTES_MAX || strchr(text, '\n') || regcomp(&regex, pattern, REG_EXTENDED))
 		return false;
-	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-		return false;
-	matches = regexec(&regex, text, 0, NULL, 0) == 0;
+	/* The leftmost match is the longest from there: if all of the text fits, that is the one. */
+	matches =
+		regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && (size_t)match.rm_eo == length;
 	regfree(&regex);
-	return matches && !strchr(text, '\n');
+	return matches;
 }
 
 /* Source: https://cloud.google.com/storage/docs/buckets#naming */
 bool is_storage_path(const char *text, bool needs_object)
 {
-	return text_matches(text, needs_object ? "^gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]/.+$"
-					       : "^gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/.*)?$");
+	return text_matches(text, needs_object ? "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]/.+"
+					       : "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/.*)?");
 }
 
+/* Choice: what no region and no machine was ever called like is a mistake, whatever came later. */
+bool is_cloud_name(const char *text)
+{
+	return text_matches(text, "[a-z][a-z0-9_-]{0,62}");
+}
+
+enum { JOB_ID_BYTES_MAX = 128 };
+
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Job (jobId) */
+bool is_job_id(const char *text)
+{
+	return strnlen(text, JOB_ID_BYTES_MAX + 1) <= JOB_ID_BYTES_MAX &&
+	       text_matches(text, "[A-Za-z][A-Za-z0-9_]*");
+}
+
 static void check_job_id(struct rules *rules)
 {
 	const char *job_id = json_text_at(rules->job, "jobId");
@@ -48,10 +64,10 @@ static void check_job_id(struct rules *rules)
 
 	if (!job_id)
 		rules_refuse(rules, "job.job_id", "A job id is required.");
-	else if (length > 128)
-		rules_refuse(rules, "job.job_id", "A name should have at most 128 characters, not %zu.",
-			     length);
-	else if (!text_matches(job_id, "^[A-Za-z][A-Za-z0-9_]*$"))
+	else if (length > JOB_ID_BYTES_MAX)
+		rules_refuse(rules, "job.job_id", "A name should have at most %d characters, not %zu.",
+			     JOB_ID_BYTES_MAX, length);
+	else if (!is_job_id(job_id))
 		rules_refuse(rules, "job.job_id",
 			     "A name should start with a letter and contain only letters, numbers and "
 			     "underscores.");
@@ -80,7 +96,7 @@ static void check_region(struct rules *rules)
 	const char *region = json_text_at(rules->input, "region");
 	struct text known AUTO_TEXT = { 0 };
 
-	if (region && (region_known(region) || rules->settings->lenient))
+	if (region && (region_known(region) || (rules->settings->lenient && is_cloud_name(region))))
 		return;
 	regions_list(&known);
 	rules_refuse(rules, "region", "The provided GCE region '%.*s' is not available. Options are [%s].",
@@ -125,7 +141,7 @@ static void check_network(struct rules *rules)
 	const char *network = json_text_at(rules->input, "network");
 
 	if (network &&
-	    !text_matches(network, "^projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"))
+	    !text_matches(network, "projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?"))
 		rules_refuse(rules, "network",
 			     "'%.*s' is not a network: it should be "
 			     "projects/PROJECT_NUMBER/global/networks/NAME, with the "
@@ -138,7 +154,7 @@ static void check_service_account(struct rules *rules)
 {
 	const char *account = json_text_at(rules->input, "serviceAccount");
 
-	if (account && !text_matches(account, "^[^@[:space:][:cntrl:]]+@[^@[:space:][:cntrl:]]+$"))
+	if (account && !text_matches(account, "[^@[:space:][:cntrl:]]+@[^@[:space:][:cntrl:]]+"))
 		rules_refuse(rules, "service_account",
 			     "'%.*s' is not the e-mail address of a service account.", RULES_SHOWN_BYTES,
 			     account);
@@ -155,7 +171,7 @@ static void check_encryption(struct rules *rules)
 
 	if (!key)
 		return;
-	if (!text_matches(key, "^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$")) {
+	if (!text_matches(key, "projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+")) {
 		rules_refuse(rules, field,
 			     "'%.*s' is not a key: it should be "
 			     "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY.",

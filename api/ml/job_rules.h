@@ -8,8 +8,15 @@
 
 #include "daemon/base/error.h"
 
+struct image_map;
+struct quota_limits;
+
+/* What the configuration says about jobs. What it points to outlives it; a NULL stands for nothing said. */
 struct ml_settings {
-	bool lenient; /* take regions, machine types and runtime versions that no table knows */
+	bool lenient; /* take regions, machine types and runtime versions that no table knows, if they look like some */
+	const struct image_map *images;
+	const struct quota_limits *quota;
+	const char *tpu_config; /* the value of TPU_CONFIG: a JSON object */
 };
 
 /* Checks a canonical Job (as message_read() gives it) for creation. All violations that are found are

@@ -4,9 +4,15 @@
 #include "api/ml/field_rows.h"
 
 static const struct enum_value job_state_values[] = {
-	{ "STATE_UNSPECIFIED", 0 }, { "QUEUED", 1 },    { "PREPARING", 2 },
-	{ "RUNNING", 3 },           { "SUCCEEDED", 4 }, { "FAILED", 5 },
-	{ "CANCELLING", 6 },        { "CANCELLED", 7 }, END_OF_VALUES,
+	{ "STATE_UNSPECIFIED", 0, "Not said." },
+	{ "QUEUED", 1, "Accepted; waits for room." },
+	{ "PREPARING", 2, "Images are pulled and replicas are started." },
+	{ "RUNNING", 3, "Every replica runs." },
+	{ "SUCCEEDED", 4, "The program ended well." },
+	{ "FAILED", 5, "The program or its start failed; errorMessage says why." },
+	{ "CANCELLING", 6, "Told to end; replicas are being stopped." },
+	{ "CANCELLED", 7, "Ended because it was told to; errorMessage says by whom." },
+	END_OF_VALUES,
 };
 const struct enum_type ml_job_state = { "google.cloud.ml.v1.Job.State", job_state_values };
 

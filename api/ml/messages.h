@@ -18,6 +18,19 @@ extern const struct message ml_update_job_query;
 extern const struct message ml_cancel_job;
 extern const struct message ml_empty;
 
+/* Policies of jobs. */
+extern const struct message ml_policy;
+extern const struct message ml_get_iam_policy_query;
+extern const struct message ml_set_iam_policy;
+extern const struct message ml_test_iam_permissions;
+extern const struct message ml_test_iam_permissions_response;
+
+/* Projects. */
+extern const struct message ml_get_config_response;
+extern const struct message ml_location;
+extern const struct message ml_list_locations_query;
+extern const struct message ml_list_locations_response;
+
 /* Input. */
 extern const struct message ml_training_input;
 extern const struct message ml_replica_config;

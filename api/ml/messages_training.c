@@ -4,24 +4,29 @@
 #include "api/ml/messages.h"
 
 static const struct enum_value scale_tier_values[] = {
-	{ "BASIC", 0 },     { "STANDARD_1", 1 }, { "PREMIUM_1", 2 }, { "BASIC_GPU", 3 },
-	{ "BASIC_TPU", 4 }, { "CUSTOM", 5 },     END_OF_VALUES,
+	{ "BASIC", 0, "One small machine." },
+	{ "STANDARD_1", 1, "A master, 4 workers and 3 parameter servers." },
+	{ "PREMIUM_1", 2, "A large master, 19 workers and 11 parameter servers." },
+	{ "BASIC_GPU", 3, "One machine with one K80 GPU." },
+	{ "BASIC_TPU", 4, "A master and a Cloud TPU." },
+	{ "CUSTOM", 5, "What the fields of machine types and counts say." },
+	END_OF_VALUES,
 };
 const struct enum_type ml_scale_tier = { "google.cloud.ml.v1.TrainingInput.ScaleTier", scale_tier_values };
 
 static const struct enum_value accelerator_type_values[] = {
-	{ "ACCELERATOR_TYPE_UNSPECIFIED", 0 },
-	{ "NVIDIA_TESLA_K80", 1 },
-	{ "NVIDIA_TESLA_P100", 2 },
-	{ "NVIDIA_TESLA_V100", 3 },
-	{ "NVIDIA_TESLA_P4", 4 },
-	{ "NVIDIA_TESLA_T4", 5 },
-	{ "NVIDIA_TESLA_A100", 6 },
-	{ "TPU_V2", 7 },
-	{ "TPU_V3", 8 },
-	{ "TPU_V2_POD", 9 },
-	{ "TPU_V3_POD", 10 },
-	{ "TPU_V4_POD", 11 },
+	{ "ACCELERATOR_TYPE_UNSPECIFIED", 0, "No accelerator." },
+	{ "NVIDIA_TESLA_K80", 1, "Nvidia K80 GPU." },
+	{ "NVIDIA_TESLA_P100", 2, "Nvidia P100 GPU." },
+	{ "NVIDIA_TESLA_V100", 3, "Nvidia V100 GPU." },
+	{ "NVIDIA_TESLA_P4", 4, "Nvidia P4 GPU." },
+	{ "NVIDIA_TESLA_T4", 5, "Nvidia T4 GPU." },
+	{ "NVIDIA_TESLA_A100", 6, "Nvidia A100 GPU, on A2 machines." },
+	{ "TPU_V2", 7, "Cloud TPU v2." },
+	{ "TPU_V3", 8, "Cloud TPU v3." },
+	{ "TPU_V2_POD", 9, "A slice of a Cloud TPU v2 pod." },
+	{ "TPU_V3_POD", 10, "A slice of a Cloud TPU v3 pod." },
+	{ "TPU_V4_POD", 11, "A slice of a Cloud TPU v4 pod." },
 	END_OF_VALUES,
 };
 const struct enum_type ml_accelerator_type = { "google.cloud.ml.v1.AcceleratorConfig.Type",
@@ -51,7 +56,7 @@ static const struct field replica_config_fields[] = {
 	FIELD("tpuTfVersion", STRING, 0, "TensorFlow version of a TPU worker beside a custom container."),
 	FIELD("containerCommand", STRING, REPEATED, "Replaces the image's ENTRYPOINT."),
 	FIELD("containerArgs", STRING, REPEATED, "Replaces the image's CMD."),
-	MESSAGE("diskConfig", disk_config, 0, "The boot disk."),
+	MESSAGE("diskConfig", disk_config, 0, "The boot disk; without effect."),
 	END_OF_FIELDS,
 };
 const struct message ml_replica_config = { "google.cloud.ml.v1.ReplicaConfig", replica_config_fields,
@@ -66,9 +71,9 @@ static const struct message encryption_config = { "google.cloud.ml.v1.Encryption
 						  "The client's own key for what is stored." };
 
 static const struct enum_value strategy_values[] = {
-	{ "STRATEGY_UNSPECIFIED", 0 },
-	{ "ON_DEMAND", 1 },
-	{ "LOW_COST", 2 },
+	{ "STRATEGY_UNSPECIFIED", 0, "The same as ON_DEMAND." },
+	{ "ON_DEMAND", 1, "Machines that stay until the job ends." },
+	{ "LOW_COST", 2, "Preemptible machines may be used." },
 	END_OF_VALUES,
 };
 static const struct enum_type strategy = { "google.cloud.ml.v1.Scheduling.Strategy", strategy_values };
@@ -79,7 +84,7 @@ static const struct field scheduling_fields[] = {
 	FIELD("maxWaitTime", DURATION, 0,
 	      "The job is cancelled when it is not RUNNING by then; at least 1800s."),
 	FIELD("priority", INT32, 0, "0 to 1000; higher goes first."),
-	ENUM("strategy", strategy, 0, "Whether preemptible machines may be used."),
+	ENUM("strategy", strategy, 0, "Whether preemptible machines may be used; without effect."),
 	FIELD("resilientToWorkerRestart", BOOL, 0, "Start the whole job again when one worker had to be."),
 	END_OF_FIELDS,
 };
@@ -97,25 +102,30 @@ static const struct field training_input_fields[] = {
 	      "The parameter servers' machine type; goes with parameterServerCount."),
 	FIELD("workerCount", INT64, 0, "How many workers; with CUSTOM only."),
 	FIELD("parameterServerCount", INT64, 0, "How many parameter servers; with CUSTOM only."),
-	FIELD("packageUris", STRING, REPEATED, "Python packages in Cloud Storage, at most 100."),
-	FIELD("pythonModule", STRING, 0, "The module to run after the packages were installed."),
+	FIELD("packageUris", STRING, REPEATED,
+	      "Python packages in Cloud Storage, at most 100; known so that they can be refused."),
+	FIELD("pythonModule", STRING, 0,
+	      "The module to run after the packages were installed; known so that it can be refused."),
 	FIELD("args", STRING, REPEATED, "Command line arguments of every replica."),
-	MESSAGE("hyperparameters", ml_hyperparameter_spec, 0, "What to tune; makes the job a tuning job."),
+	MESSAGE("hyperparameters", ml_hyperparameter_spec, 0,
+		"What to tune; known so that it can be refused."),
 	FIELD("region", STRING, REQUIRED, "Where to run."),
-	FIELD("runtimeVersion", STRING, 0, "The prepared runtime; either this or masterConfig.imageUri."),
+	FIELD("runtimeVersion", STRING, 0,
+	      "The prepared runtime; known so that it can be refused: masterConfig.imageUri it must be."),
 	FIELD("jobDir", STRING, 0, "Cloud Storage directory of the output; programs get it as --job-dir."),
 	FIELD("pythonVersion", STRING, 0, "The runtime's Python."),
 	MESSAGE("masterConfig", ml_replica_config, 0, "The master."),
 	MESSAGE("workerConfig", ml_replica_config, 0, "The workers."),
 	MESSAGE("parameterServerConfig", ml_replica_config, 0, "The parameter servers."),
-	MESSAGE("encryptionConfig", encryption_config, 0, "The key for what is stored."),
+	MESSAGE("encryptionConfig", encryption_config, 0, "The key for what is stored; without effect."),
 	FIELD("evaluatorType", STRING, 0, "The evaluators' machine type; goes with evaluatorCount."),
 	FIELD("evaluatorCount", INT64, 0, "How many evaluators; with CUSTOM only."),
 	MESSAGE("evaluatorConfig", ml_replica_config, 0, "The evaluators."),
 	FIELD("useChiefInTfConfig", BOOL, 0, "TF_CONFIG calls the first replica chief instead of master."),
 	MESSAGE("scheduling", scheduling, 0, "Limits and order of the job."),
-	FIELD("network", STRING, 0, "The VPC network to peer with, projects/NUMBER/global/networks/NAME."),
-	FIELD("serviceAccount", STRING, 0, "E-mail of the account that the program acts as."),
+	FIELD("network", STRING, 0,
+	      "The VPC network to peer with, projects/NUMBER/global/networks/NAME; without effect."),
+	FIELD("serviceAccount", STRING, 0, "E-mail of the account that the program acts as; without effect."),
 	FIELD("enableWebAccess", BOOL, 0, "Allow interactive shells in the containers."),
 	MESSAGE("nasJobSpec", ml_nas_spec, 0, "Neural architecture search; known so that it can be refused."),
 	END_OF_FIELDS,
@@ -124,8 +134,13 @@ const struct message ml_training_input = { "google.cloud.ml.v1.TrainingInput", t
 					   "The input of a training job." };
 
 static const struct enum_value data_format_values[] = {
-	{ "DATA_FORMAT_UNSPECIFIED", 0 }, { "JSON", 1 }, { "TEXT", 2 }, { "TF_RECORD", 3 },
-	{ "TF_RECORD_GZIP", 4 },          { "CSV", 5 },  END_OF_VALUES,
+	{ "DATA_FORMAT_UNSPECIFIED", 0, "Not said." },
+	{ "JSON", 1, "A JSON value a line." },
+	{ "TEXT", 2, "A plain text a line." },
+	{ "TF_RECORD", 3, "A TFRecord file." },
+	{ "TF_RECORD_GZIP", 4, "A TFRecord file packed with gzip." },
+	{ "CSV", 5, "Comma-separated values." },
+	END_OF_VALUES,
 };
 static const struct enum_type data_format = { "google.cloud.ml.v1.PredictionInput.DataFormat",
 					      data_format_values };

@@ -4,33 +4,39 @@
 #include "api/ml/messages.h"
 
 static const struct enum_value goal_values[] = {
-	{ "GOAL_TYPE_UNSPECIFIED", 0 },
-	{ "MAXIMIZE", 1 },
-	{ "MINIMIZE", 2 },
+	{ "GOAL_TYPE_UNSPECIFIED", 0, "The same as MAXIMIZE." },
+	{ "MAXIMIZE", 1, "The larger the better." },
+	{ "MINIMIZE", 2, "The smaller the better." },
 	END_OF_VALUES,
 };
 static const struct enum_type goal = { "google.cloud.ml.v1.HyperparameterSpec.GoalType", goal_values };
 
 static const struct enum_value algorithm_values[] = {
-	{ "ALGORITHM_UNSPECIFIED", 0 },     { "GRID_SEARCH", 1 }, { "RANDOM_SEARCH", 2 },
-	{ "POPULATION_BASED_TRAINING", 3 }, END_OF_VALUES,
+	{ "ALGORITHM_UNSPECIFIED", 0, "Bayesian optimization." },
+	{ "GRID_SEARCH", 1, "Every combination in turn." },
+	{ "RANDOM_SEARCH", 2, "Combinations drawn at random." },
+	{ "POPULATION_BASED_TRAINING", 3, "Trials that learn from each other while they run." },
+	END_OF_VALUES,
 };
 static const struct enum_type algorithm = { "google.cloud.ml.v1.HyperparameterSpec.Algorithm",
 					    algorithm_values };
 
 static const struct enum_value parameter_type_values[] = {
-	{ "PARAMETER_TYPE_UNSPECIFIED", 0 },
-	{ "DOUBLE", 1 },
-	{ "INTEGER", 2 },
-	{ "CATEGORICAL", 3 },
-	{ "DISCRETE", 4 },
+	{ "PARAMETER_TYPE_UNSPECIFIED", 0, "Refused: a type has to be given." },
+	{ "DOUBLE", 1, "A real number from minValue to maxValue." },
+	{ "INTEGER", 2, "A whole number from minValue to maxValue." },
+	{ "CATEGORICAL", 3, "One of categoricalValues." },
+	{ "DISCRETE", 4, "One of discreteValues." },
 	END_OF_VALUES,
 };
 static const struct enum_type parameter_type = { "google.cloud.ml.v1.ParameterSpec.ParameterType",
 						 parameter_type_values };
 
 static const struct enum_value scale_type_values[] = {
-	{ "NONE", 0 }, { "UNIT_LINEAR_SCALE", 1 }, { "UNIT_LOG_SCALE", 2 }, { "UNIT_REVERSE_LOG_SCALE", 3 },
+	{ "NONE", 0, "As UNIT_LINEAR_SCALE." },
+	{ "UNIT_LINEAR_SCALE", 1, "Evenly over the range." },
+	{ "UNIT_LOG_SCALE", 2, "Evenly over the logarithm of the range: small values more closely." },
+	{ "UNIT_REVERSE_LOG_SCALE", 3, "The logarithm from the upper end: large values more closely." },
 	END_OF_VALUES,
 };
 static const struct enum_type scale_type = { "google.cloud.ml.v1.ParameterSpec.ScaleType",

@@ -84,7 +84,7 @@ static bool check_machine(struct rules *rules, enum role role, const struct role
 	if (rules->tier != TIER_CUSTOM)
 		return machine_find(request->machine_type, ret_machine);
 	if (!machine_find(request->machine_type, ret_machine) || ret_machine->category == MACHINE_OF_TIER) {
-		if (!rules->settings->lenient)
+		if (!rules->settings->lenient || !is_cloud_name(request->machine_type))
 			rules_refuse(rules, ml_roles[role].type_snake,
 				     "The specified machine type for %s is not supported: %.*s",
 				     ml_roles[role].noun, RULES_SHOWN_BYTES, request->machine_type);
@@ -103,7 +103,7 @@ static void check_category(struct rules *rules, enum role role, const struct mac
 	    machine->category == MACHINE_TPU)
 		return;
 	if (!machine_find(master_type, &master) || master.category == MACHINE_TPU ||
-	    master.category == machine->category)
+	    master.category == MACHINE_OF_TIER || master.category == machine->category)
 		return;
 	rules_refuse(rules, ml_roles[role].type_snake,
 		     "The machine types of all roles must be of one kind, legacy or Compute Engine: %s does "
@@ -182,7 +182,7 @@ static void check_accelerators(struct rules *rules, enum role role, const struct
 			rules, field,
 			"Accelerators can only be given with a Compute Engine machine type; the %s has none.",
 			ml_roles[role].noun);
-	else if (count > ROLE_COUNT_LIMIT)
+	else if (!machine && count > ROLE_COUNT_LIMIT)
 		rules_refuse(rules, field, "The number of accelerators must be at most %d, not %lld.",
 			     ROLE_COUNT_LIMIT, (long long)count);
 }

@@ -4,6 +4,8 @@
  * https://cloud.google.com/ai-platform/training/docs/containers-overview */
 #include <string.h>
 
+#include "api/ml/builtin.h"
+#include "api/ml/image_name.h"
 #include "api/ml/rules.h"
 #include "daemon/base/json.h"
 
@@ -25,17 +27,29 @@ static void check_image_or_runtime(struct rules *rules)
 			     "Either a runtime version or the master Docker image URI should be provided.");
 }
 
-/* Choice: references are left to the container engine, as long as they are one word. */
+/* Choice: a worker that is a Cloud TPU runs no container, so that what is said of one is a mistake. */
+static bool runs_container(const struct rules *rules, enum role role)
+{
+	return role != ROLE_WORKER || !input_has_tpu(rules->input);
+}
+
 static void check_image(struct rules *rules, enum role role, const json_t *config)
 {
 	const char *image = json_text_at(config, "imageUri");
 	char name[FIELD_NAME_SIZE];
 	const char *field = role_field(role, "image_uri", name);
+	struct image_name parsed;
 
 	if (!image)
 		return;
-	if (!text_matches(image, "^[^[:space:][:cntrl:]]+$"))
-		rules_refuse(rules, field, "'%.*s' is not a Docker image URI.", RULES_SHOWN_BYTES, image);
+	if (!image_name_parse(image, &parsed))
+		rules_refuse(
+			rules, field,
+			"'%.*s' is not a Docker image URI: it should be [HOST[:PORT]/]PATH[:TAG][@DIGEST], with "
+			"a lowercase path.",
+			RULES_SHOWN_BYTES, image);
+	if (!runs_container(rules, role))
+		rules_refuse(rules, field, "It cannot be given for TPU workers, which run no container.");
 	if (!master_image(rules))
 		rules_refuse(
 			rules, field,
@@ -57,29 +71,46 @@ static void check_command(struct rules *rules, enum role role, const json_t *con
 		if (!input_image(rules->input, role))
 			rules_refuse(rules, role_field(role, rows[i].snake, name),
 				     "It can only be given together with a custom container image.");
+		if (!runs_container(rules, role))
+			rules_refuse(rules, role_field(role, rows[i].snake, name),
+				     "It cannot be given for TPU workers, which run no container.");
 		if (has_args)
 			rules_refuse(rules, role_field(role, rows[i].snake, name),
 				     "It cannot be given together with args.");
 	}
 }
 
-/* Source: https://cloud.google.com/ai-platform/training/docs/using-tpus (custom containers) */
+static void check_tpu_form(struct rules *rules, const char *field, const char *version)
+{
+	if (!text_matches(version, "[0-9]+\\.[0-9]+"))
+		rules_refuse(rules, field, "'%.*s' is not a runtime version such as 2.11.", RULES_SHOWN_BYTES,
+			     version);
+	else if (!rules->settings->lenient && !runtime_known(version, NULL))
+		rules_refuse(
+			rules, field,
+			"The runtime version '%.*s' is not supported or is deprecated. Supported versions are "
+			"listed at https://cloud.google.com/ai-platform/training/docs/runtime-version-list.",
+			RULES_SHOWN_BYTES, version);
+}
+
+/* A built-in algorithm knows its TensorFlow: such jobs were taken without it.
+ * Source: https://cloud.google.com/ai-platform/training/docs/using-tpus (custom containers) */
 static void check_tpu_version(struct rules *rules, enum role role, const json_t *config)
 {
 	const char *version = json_text_at(config, "tpuTfVersion");
-	bool needed = role == ROLE_WORKER && input_has_tpu(rules->input) && master_image(rules);
+	const char *image = master_image(rules);
+	bool allowed = role == ROLE_WORKER && input_has_tpu(rules->input) && image;
 	char name[FIELD_NAME_SIZE];
 	const char *field = role_field(role, "tpu_tf_version", name);
 
-	if (version && !needed)
+	if (version && !allowed)
 		rules_refuse(rules, field,
 			     "It can only be given for TPU workers of a job with a custom container image.");
-	else if (!version && needed)
+	else if (!version && allowed && !builtin_image(image))
 		rules_refuse(rules, field,
 			     "It is required for TPU workers of a job with a custom container image.");
-	else if (version && !text_matches(version, "^[0-9]+\\.[0-9]+$"))
-		rules_refuse(rules, field, "'%.*s' is not a runtime version such as 2.11.", RULES_SHOWN_BYTES,
-			     version);
+	else if (version)
+		check_tpu_form(rules, field, version);
 }
 
 static void check_disk(struct rules *rules, enum role role, const json_t *config)

@@ -16,12 +16,12 @@ static const struct {
 	{ "2.8", "3.7", NULL },   { "2.9", "3.7", NULL }, { "2.10", "3.7", NULL }, { "2.11", "3.7", NULL },
 };
 
-static bool runtime_known(const char *version, const char *python)
+bool runtime_known(const char *version, const char *python)
 {
 	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
 		if (strcmp(runtimes[i].version, version) != 0)
 			continue;
-		return strcmp(runtimes[i].python, python) == 0 ||
+		return !python || strcmp(runtimes[i].python, python) == 0 ||
 		       (runtimes[i].other_python && strcmp(runtimes[i].other_python, python) == 0);
 	}
 	return false;
@@ -75,7 +75,7 @@ void rules_check_packages(struct rules *rules)
 			rules_refuse(rules, "python_module", "A module is required with a runtime version.");
 	}
 	check_package_uris(rules, uris);
-	if (module && !text_matches(module, "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$"))
+	if (module && !text_matches(module, "[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*"))
 		rules_refuse(rules, "python_module", "'%.*s' is not the name of a Python module.",
 			     RULES_SHOWN_BYTES, module);
 }

@@ -32,7 +32,10 @@ static void check_range(struct rules *rules, const struct parameter *parameter)
 	bool numbers = number_at(parameter->spec, "minValue", &least);
 
 	numbers = number_at(parameter->spec, "maxValue", &most) && numbers;
-	if (!numbers)
+	if (!json_object_get(parameter->spec, "minValue") && !json_object_get(parameter->spec, "maxValue"))
+		rules_refuse(rules, parameter->field, "A parameter of type %s needs minValue and maxValue.",
+			     parameter->type);
+	else if (!numbers)
 		rules_refuse(rules, parameter->field, "The bounds must be finite numbers.");
 	else if (least > most)
 		rules_refuse(rules, parameter->field, "minValue must not be greater than maxValue.");
@@ -154,6 +157,16 @@ static void check_numbers(struct rules *rules, const json_t *spec)
 	}
 }
 
+/* Whether there is such a job is no matter of the request alone. */
+static void check_resumed(struct rules *rules, const json_t *spec)
+{
+	const char *job_id = json_text_at(spec, "resumePreviousJobId");
+
+	if (job_id && !is_job_id(job_id))
+		rules_refuse(rules, "hyperparameters.resume_previous_job_id",
+			     "'%.*s' is not the id of a job.", RULES_SHOWN_BYTES, job_id);
+}
+
 void rules_check_tuning(struct rules *rules)
 {
 	const json_t *spec = json_object_get(rules->input, "hyperparameters");
@@ -166,6 +179,7 @@ void rules_check_tuning(struct rules *rules)
 	if (!spec)
 		return;
 	check_numbers(rules, spec);
+	check_resumed(rules, spec);
 	if (!params)
 		rules_refuse(rules, "hyperparameters.params", "At least one parameter is required.");
 	json_array_foreach((json_t *)params, index, param) {

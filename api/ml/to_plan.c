@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "api/ml/cluster.h"
+#include "api/ml/image_map.h"
+#include "api/ml/input_differences.h"
 #include "api/ml/input_text.h"
+#include "api/ml/job_rules.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "scheduler/machine.h"
@@ -18,11 +21,6 @@ static bool text_copy(char **to, const char *from)
 {
 	*to = from ? strdup(from) : NULL;
 	return !from || *to;
-}
-
-static bool notice_add(struct plan *plan, const char *text)
-{
-	return json_array_append_new(plan->notices, json_string(text)) == 0;
 }
 
 /* Whose command and arguments a role takes: its own, or, with the master's image and nothing of its
@@ -57,24 +55,30 @@ static bool pool_args(const json_t *input, const json_t *config, json_t **ret_ar
 	return true;
 }
 
-/* Accelerators by acceleratorConfig, by the tier, or by the name of a legacy machine type. */
-static bool pool_accelerators(const struct role_request *request, struct pool *pool)
+static bool pool_accelerators(const json_t *input, enum role role, struct pool *pool)
 {
-	const json_t *config = json_object_get(request->config, "acceleratorConfig");
-	const char *type = json_text_at(config, "type");
-	int64_t count = type ? json_int_at(config, "count", 0) : 0;
-	struct machine machine;
+	struct role_accelerators accelerators;
 
-	if (count <= 0) {
-		type = request->accelerator_type;
-		count = request->accelerator_count;
-	}
-	if (!type && request->machine_type && machine_find(request->machine_type, &machine)) {
-		type = machine.accelerator_type;
-		count = machine.accelerator_count;
-	}
-	pool->accelerator_count = type ? (unsigned)count : 0;
-	return text_copy(&pool->accelerator_type, type);
+	input_accelerators(input, role, &accelerators);
+	pool->accelerator_count = (unsigned)accelerators.count;
+	return text_copy(&pool->accelerator_type, accelerators.type);
+}
+
+/* What the image map puts in the place of the client's image, which is kept beside it then. */
+static enum status pool_image(const json_t *input, enum role role, const struct ml_settings *settings,
+			      struct pool *pool, struct error *err)
+{
+	const char *image = input_image(input, role);
+	AUTO(string) char *mapped = NULL;
+	enum status rc = image_map_apply(settings->images, image, &mapped, err);
+
+	if (rc)
+		return rc;
+	if (!text_copy(mapped ? &pool->cloud_image : &pool->image, image))
+		return error_no_memory(err);
+	if (mapped)
+		pool->image = TAKE(mapped);
+	return STATUS_OK;
 }
 
 static bool is_tpu(const struct role_request *request)
@@ -85,25 +89,27 @@ static bool is_tpu(const struct role_request *request)
 	       machine.category == MACHINE_TPU;
 }
 
-/* False when memory ran out. */
-static bool pool_fill(const json_t *input, enum role role, const struct role_request *request,
-		      struct pool *pool)
+static enum status pool_fill(const json_t *input, enum role role, const struct role_request *request,
+			     const struct ml_settings *settings, struct pool *pool, struct error *err)
 {
 	const json_t *config = command_config(input, request->config);
 	const json_t *command = json_object_get(config, "containerCommand");
 
 	pool->count = (unsigned)request->count;
 	pool->command = command ? json_copy((json_t *)command) : NULL;
-	return (!command || pool->command) && pool_args(input, config, &pool->args) &&
-	       pool_accelerators(request, pool) && text_copy(&pool->image, input_image(input, role)) &&
-	       text_copy(&pool->machine_type, request->machine_type);
+	if ((command && !pool->command) || !pool_args(input, config, &pool->args) ||
+	    !pool_accelerators(input, role, pool) || !text_copy(&pool->machine_type, request->machine_type))
+		return error_no_memory(err);
+	return pool_image(input, role, settings, pool, err);
 }
 
 /* Cloud TPUs run no container: the pool stays empty. */
-static enum status pools_fill(const json_t *input, struct plan *plan, struct error *err)
+static enum status pools_fill(const json_t *input, const struct ml_settings *settings, struct plan *plan,
+			      struct error *err)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		struct role_request request;
+		enum status rc;
 
 		input_role(input, (enum role)role, &request);
 		if (request.count < 0 || request.count > UINT16_MAX)
@@ -114,8 +120,9 @@ static enum status pools_fill(const json_t *input, struct plan *plan, struct err
 		if (!input_image(input, (enum role)role))
 			return error_set(err, STATUS_INVALID_ARGUMENT, "master_config.image_uri",
 					 "The %s has no image to run.", ml_roles[role].noun);
-		if (!pool_fill(input, (enum role)role, &request, &plan->pools[role]))
-			return error_no_memory(err);
+		rc = pool_fill(input, (enum role)role, &request, settings, &plan->pools[role], err);
+		if (rc)
+			return rc;
 	}
 	return STATUS_OK;
 }
@@ -135,106 +142,23 @@ static bool input_uses_chief(const json_t *input, const struct plan *plan)
 	return json_true_at(input, "useChiefInTfConfig") || plan->pools[ROLE_EVALUATOR].count;
 }
 
-static bool asks_accelerators(const json_t *input, const struct plan *plan)
-{
-	(void)input;
-	for (int role = 0; role < ROLE_COUNT; role++)
-		if (plan->pools[role].count && plan->pools[role].accelerator_count)
-			return true;
-	return false;
-}
-
-static bool asks_tpu(const json_t *input, const struct plan *plan)
-{
-	(void)plan;
-	return input_has_tpu(input);
-}
-
-static bool asks_disk(const json_t *input, const struct plan *plan)
-{
-	for (int role = 0; role < ROLE_COUNT; role++)
-		if (plan->pools[role].count &&
-		    json_object_get(json_object_get(input, ml_roles[role].config), "diskConfig"))
-			return true;
-	return false;
-}
-
-static bool asks_network(const json_t *input, const struct plan *plan)
-{
-	(void)plan;
-	return json_object_get(input, "network");
-}
-
-static bool asks_key(const json_t *input, const struct plan *plan)
-{
-	(void)plan;
-	return json_object_get(json_object_get(input, "encryptionConfig"), "kmsKeyName");
-}
-
-static bool asks_account(const json_t *input, const struct plan *plan)
-{
-	(void)plan;
-	return json_object_get(input, "serviceAccount");
-}
-
-static bool asks_shells(const json_t *input, const struct plan *plan)
-{
-	(void)plan;
-	return json_object_get(input, "enableWebAccess");
-}
-
-static bool asks_strategy(const json_t *input, const struct plan *plan)
-{
-	const char *strategy = json_text_at(json_object_get(input, "scheduling"), "strategy");
-
-	(void)plan;
-	return strategy && strcmp(strategy, "LOW_COST") == 0;
-}
-
-static bool asks_restart(const json_t *input, const struct plan *plan)
-{
-	(void)plan;
-	return json_true_at(json_object_get(input, "scheduling"), "resilientToWorkerRestart");
-}
-
-/* What runs otherwise than in the cloud. */
-static const struct {
-	bool (*asked)(const json_t *input, const struct plan *plan);
-	const char *text;
-} notices[] = {
-	{ asks_accelerators, "Accelerators are not attached: replicas run without GPUs." },
-	{ asks_tpu, "The Cloud TPU is not emulated: only the other replicas run." },
-	{ asks_disk, "Disk configurations have no effect: replicas use the container engine's storage." },
-	{ asks_network, "The VPC network has no effect: replicas share a network of their own." },
-	{ asks_key, "The encryption key has no effect: nothing is encrypted with it." },
-	{ asks_account, "The service account has no effect on what replicas may do." },
-	{ asks_shells, "Web access is not emulated: there are no interactive shells." },
-	{ asks_strategy, "The scheduling strategy has no effect: there are no preemptible machines." },
-	{ asks_restart, "resilientToWorkerRestart has no effect." },
-};
-
-static bool notices_fill(const json_t *input, struct plan *plan)
-{
-	for (size_t i = 0; i < sizeof(notices) / sizeof(notices[0]); i++)
-		if (notices[i].asked(input, plan) && !notice_add(plan, notices[i].text))
-			return false;
-	return true;
-}
-
-static bool texts_fill(const char *project, const json_t *job, const char *cluster_id, struct plan *plan)
+static bool texts_fill(const char *project, const json_t *job, const char *cluster_id,
+		       const struct ml_settings *settings, struct plan *plan)
 {
 	const json_t *input = json_object_get(job, "trainingInput");
+	const char *tpu_config = input_has_tpu(input) ? settings->tpu_config : NULL;
 
 	plan->input = input_text(input);
 	return plan->input && text_copy(&plan->dialect, "ml") && text_copy(&plan->project, project) &&
 	       text_copy(&plan->job_id, json_text_at(job, "jobId")) &&
 	       text_copy(&plan->cluster_id, cluster_id) &&
 	       text_copy(&plan->region, json_text_at(input, "region")) &&
-	       text_copy(&plan->job_dir, json_text_at(input, "jobDir"));
+	       text_copy(&plan->job_dir, json_text_at(input, "jobDir")) &&
+	       text_copy(&plan->tpu_config, tpu_config);
 }
 
 enum status job_to_plan(const char *project, const json_t *job, const char *cluster_id,
-			struct plan **ret_plan, struct error *err)
+			const struct ml_settings *settings, struct plan **ret_plan, struct error *err)
 {
 	const json_t *input = json_object_get(job, "trainingInput");
 	AUTO(plan) struct plan *plan = plan_new();
@@ -243,16 +167,17 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 	if (!input)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "training_input",
 				 "A training input is required.");
-	if (!plan || !texts_fill(project, job, cluster_id, plan))
+	if (!plan || !texts_fill(project, job, cluster_id, settings, plan))
 		return error_no_memory(err);
-	rc = pools_fill(input, plan, err);
+	rc = pools_fill(input, settings, plan, err);
 	if (rc)
 		return rc;
 	plan->uses_chief = input_uses_chief(input, plan);
+	plan->restarts_whole = json_true_at(json_object_get(input, "scheduling"), "resilientToWorkerRestart");
 	plan->priority = (int)json_int_at(json_object_get(input, "scheduling"), "priority", 0);
 	plan->max_running_us = limit_us(input, "maxRunningTime", MAX_RUNNING_DEFAULT_US);
 	plan->max_wait_us = limit_us(input, "maxWaitTime", 0);
-	if (!notices_fill(input, plan))
+	if (!input_differences_add(input, settings, plan))
 		return error_no_memory(err);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;

@@ -111,7 +111,7 @@ static enum status create(const char *text, struct plan **ret_plan, struct error
 	if (!rc)
 		rc = job_rules_check(job, &strict, err);
 	if (!rc)
-		rc = job_to_plan("demo-project", job, "0123456789", ret_plan, err);
+		rc = job_to_plan("demo-project", job, "0123456789", &strict, ret_plan, err);
 	return rc;
 }
 

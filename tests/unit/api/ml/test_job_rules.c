@@ -97,13 +97,12 @@ static void the_region_is_one_of_the_list(void **state)
 	struct error unset AUTO_ERROR = { 0 };
 
 	(void)state;
-	for (const char *const *region = ml_regions; *region; region++) {
+	for (const struct region *region = ml_regions; region->name; region++) {
 		AUTO(json) json_t *good = job_with_input("{}");
 
-		json_object_set_new(json_object_get(good, "trainingInput"), "region", json_string(*region));
+		json_object_set_new(json_object_get(good, "trainingInput"), "region",
+				    json_string(region->name));
 		assert_int_equal(job_rules_check(good, &strict, NULL), STATUS_OK);
-		if (region[1])
-			assert_true(strcmp(region[0], region[1]) < 0);
 	}
 	assert_int_equal(job_rules_check(job, &strict, &err), STATUS_INVALID_ARGUMENT);
 	assert_string_equal(
@@ -116,6 +115,24 @@ static void the_region_is_one_of_the_list(void **state)
 	assert_int_equal(job_rules_check(none, &strict, &unset), STATUS_INVALID_ARGUMENT);
 	assert_string_equal(unset.violations[0].field, "region");
 	assert_int_equal(job_rules_check(job, &lenient, NULL), STATUS_OK);
+	assert_int_equal(job_rules_check(none, &lenient, NULL), STATUS_INVALID_ARGUMENT);
+}
+
+static void what_looks_like_no_region_is_none_for_lenient_validation_either(void **state)
+{
+	static const char *const bad[] = { "US-CENTRAL1", "us central1", "1us", "us-central1\\n",
+					   "us/central1" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		AUTO(string) char *patch = NULL;
+		AUTO(json) json_t *job = NULL;
+
+		assert_true(asprintf(&patch, "{'region':'%s'}", bad[i]) > 0);
+		job = job_with_input(patch);
+		if (job_rules_check(job, &lenient, NULL) != STATUS_INVALID_ARGUMENT)
+			fail_msg("%s was taken", bad[i]);
+	}
 }
 
 static void fields_of_the_input_are_checked(void **state)
@@ -132,6 +149,13 @@ static void fields_of_the_input_are_checked(void **state)
 		{ "{'jobDir':'s3://bucket/x'}", "job_dir", NULL },
 		{ "{'jobDir':'/tmp/x'}", "job_dir", "'/tmp/x' is not a Cloud Storage path" },
 		{ "{'jobDir':'gs://bucket/x\\ny'}", "job_dir", NULL },
+
+		{ "{'jobDir':'gs://buc_ket.1-a/x'}", NULL, NULL },
+		{ "{'jobDir':'gs://-bucket/x'}", "job_dir", NULL },
+		{ "{'jobDir':'gs://bucket-/x'}", "job_dir", NULL },
+		{ "{'jobDir':'GS://bucket/x'}", "job_dir", NULL },
+		{ "{'jobDir':'bucket/x'}", "job_dir", NULL },
+		{ "{'jobDir':''}", NULL, NULL },
 
 		{ "{'scheduling':{}}", NULL, NULL },
 		{ "{'scheduling':{'maxRunningTime':'0.000001s'}}", NULL, NULL },
@@ -152,12 +176,30 @@ static void fields_of_the_input_are_checked(void **state)
 		{ "{'network':'projects/123/global/networks/'}", "network", NULL },
 		{ "{'network':'projects/123/global/networks/-x'}", "network", NULL },
 		{ "{'network':'default'}", "network", NULL },
+		{ "{'network':'projects/123/global/networks/a'}", NULL, NULL },
+		{ "{'network':'projects/123/global/networks/a-1'}", NULL, NULL },
+		{ "{'network':'projects/123/global/networks/a-'}", "network", NULL },
+		{ "{'network':'projects/123/global/networks/A'}", "network", NULL },
+		{ "{'network':'projects/123/global/networks/1a'}", "network", NULL },
+		{ "{'network':'projects/123/global/networks/a_b'}", "network", NULL },
+		{ "{'network':'projects/123/regions/r/networks/a'}", "network", NULL },
+		{ "{'network':'projects/123/global/networks/a/b'}", "network", NULL },
+		{ "{'network':'/projects/123/global/networks/a'}", "network", NULL },
+		{ "{'network':'projects//global/networks/a'}", "network", NULL },
+		{ "{'network':'projects/123/global/networks/"
+		  "a23456789012345678901234567890123456789012345678901234567890123'}",
+		  NULL, NULL },
+		{ "{'network':'projects/123/global/networks/"
+		  "a234567890123456789012345678901234567890123456789012345678901234'}",
+		  "network", NULL },
 
 		{ "{'serviceAccount':'sa@p.iam.gserviceaccount.com'}", NULL, NULL },
 		{ "{'serviceAccount':'sa'}", "service_account", NULL },
 		{ "{'serviceAccount':'@p'}", "service_account", NULL },
 		{ "{'serviceAccount':'a@b@c'}", "service_account", NULL },
 		{ "{'serviceAccount':'a b@c'}", "service_account", NULL },
+		{ "{'serviceAccount':'a@'}", "service_account", NULL },
+		{ "{'serviceAccount':'a@b'}", NULL, NULL },
 
 		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r/cryptoKeys/"
 		  "k'}}",
@@ -173,6 +215,13 @@ static void fields_of_the_input_are_checked(void **state)
 		  "cryptoKeys/k'}}",
 		  NULL, NULL },
 		{ "{'encryptionConfig':{'kmsKeyName':'k'}}", "encryption_config.kms_key_name", NULL },
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r'}}",
+		  "encryption_config.kms_key_name", "is not a key" },
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/global/keyRings/r/cryptoKeys/k'}}",
+		  "encryption_config.kms_key_name", "in the region of the job" },
+		{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r/cryptoKeys/"
+		  "k/cryptoKeyVersions/1'}}",
+		  "encryption_config.kms_key_name", "is not a key" },
 		{ "{'encryptionConfig':{'kmsKeyName':'projects//locations/r/keyRings/r/cryptoKeys/k'}}",
 		  "encryption_config.kms_key_name", NULL },
 
@@ -226,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_job_without_id_is_refused),
 		cmocka_unit_test(a_job_trains_and_does_nothing_else),
 		cmocka_unit_test(the_region_is_one_of_the_list),
+		cmocka_unit_test(what_looks_like_no_region_is_none_for_lenient_validation_either),
 		cmocka_unit_test(fields_of_the_input_are_checked),
 		cmocka_unit_test(several_violations_are_told_at_once),
 		cmocka_unit_test(long_values_are_repeated_in_part),

@@ -7,7 +7,21 @@
 #include "tests/unit/api/message/json_testing.h"
 
 static const struct message *const roots[] = {
-	&ml_job, &ml_list_jobs_query, &ml_list_jobs_response, &ml_update_job_query, &ml_cancel_job, &ml_empty,
+	&ml_job,
+	&ml_list_jobs_query,
+	&ml_list_jobs_response,
+	&ml_update_job_query,
+	&ml_cancel_job,
+	&ml_empty,
+	&ml_policy,
+	&ml_get_iam_policy_query,
+	&ml_set_iam_policy,
+	&ml_test_iam_permissions,
+	&ml_test_iam_permissions_response,
+	&ml_get_config_response,
+	&ml_location,
+	&ml_list_locations_query,
+	&ml_list_locations_response,
 };
 
 /* Calls @check for every field of every message that is reached. No message here holds itself. */
@@ -48,13 +62,14 @@ static void check_enum(const struct message *message, const struct field *field)
 	if (field->type != FIELD_ENUM)
 		return;
 	assert_non_null(enum_name(field->enum_type, 0));
-	assert_int_equal(strncmp(field->enum_type->full_name, "google.cloud.ml.v1.", 19), 0);
+	assert_int_equal(strncmp(field->enum_type->full_name, "google.", 7), 0);
 	for (const struct enum_value *value = field->enum_type->values; value->name; value++) {
 		int number = -1;
 
 		assert_true(enum_number(field->enum_type, value->name, &number));
 		assert_int_equal(number, value->number);
 		assert_string_equal(enum_name(field->enum_type, number), value->name);
+		assert_true(value->help && *value->help);
 	}
 }
 

@@ -25,6 +25,17 @@ static void package_jobs_are_checked_and_then_refused_as_a_kind(void **state)
 		{ PACKAGES(",'pythonModule':'.a'"), "python_module", NULL },
 		{ PACKAGES(",'packageUris':['gs://bucket']"), "package_uris", "'gs://bucket' is not" },
 		{ PACKAGES(",'packageUris':['p.tar.gz']"), "package_uris", NULL },
+		{ PACKAGES(",'packageUris':['gs://bucket/']"), "package_uris", NULL },
+		{ PACKAGES(",'packageUris':['s3://bucket/p']"), "package_uris", NULL },
+		{ PACKAGES(",'packageUris':['gs://bucket/p','/p']"), "package_uris", "'/p' is not" },
+		{ PACKAGES(",'packageUris':['gs://bucket/p','gs://bucket/q']"), "runtime_version", NOT_RUN },
+		{ PACKAGES(",'pythonModule':'task'"), "runtime_version", NOT_RUN },
+		{ PACKAGES(",'pythonModule':'a.b_2.C'"), "runtime_version", NOT_RUN },
+		{ PACKAGES(",'pythonModule':'a..b'"), "python_module", NULL },
+		{ PACKAGES(",'pythonModule':'a.b.'"), "python_module", NULL },
+		{ PACKAGES(",'pythonModule':'2a'"), "python_module", NULL },
+		{ PACKAGES(",'pythonModule':'a/b.py'"), "python_module", NULL },
+		{ PACKAGES(",'scaleTier':'STANDARD_1','args':['x']"), "runtime_version", NOT_RUN },
 		{ "{'packageUris':['gs://bucket/p.tar.gz'],'pythonModule':'trainer.task'}", "package_uris",
 		  NOT_RUN },
 		{ "{'pythonModule':'trainer.task'}", "python_module", NOT_RUN },
@@ -36,6 +47,56 @@ static void package_jobs_are_checked_and_then_refused_as_a_kind(void **state)
 
 	(void)state;
 	assert_input_rows(rows, COUNT_OF(rows));
+}
+
+static void runtimes_go_with_their_pythons(void **state)
+{
+	static const struct {
+		const char *version;
+		const char *pythons; /* those that are taken */
+	} rows[] = {
+		{ "1.15", "3.7 2.7" }, { "2.1", "3.7" }, { "2.2", "3.7" },  { "2.3", "3.7" },
+		{ "2.4", "3.7" },      { "2.5", "3.7" }, { "2.6", "3.7" },  { "2.7", "3.7" },
+		{ "2.8", "3.7" },      { "2.9", "3.7" }, { "2.10", "3.7" }, { "2.11", "3.7" },
+		{ "2.0", "" },         { "1.14", "" },   { "1.10", "" },    { "1.13", "" },
+		{ "1", "" },           { "2", "" },      { "2.12", "" },    { "2.1.0", "" },
+		{ "2.01", "" },        { "latest", "" }, { "2.11 ", "" },   { "1.4", "" },
+		{ "1.0", "" },
+	};
+	static const char *const pythons[] = { "3.7", "2.7", "3.5", "3.8", "3", "" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		for (size_t j = 0; j < COUNT_OF(pythons); j++) {
+			AUTO(json) json_t *job = job_with_input(PACKAGES(""));
+			json_t *input = json_object_get(job, "trainingInput");
+			struct error err AUTO_ERROR = { 0 };
+			bool good = strlen(pythons[j]) == 3 && strstr(rows[i].pythons, pythons[j]);
+
+			json_object_set_new(input, "runtimeVersion", json_string(rows[i].version));
+			json_object_del(input, "pythonVersion");
+			if (*pythons[j])
+				json_object_set_new(input, "pythonVersion", json_string(pythons[j]));
+			assert_int_equal(job_rules_check(job, &strict, &err), STATUS_INVALID_ARGUMENT);
+			if (has_violation(&err, "runtime_version", NOT_RUN) != good)
+				fail_msg("%s with '%s': %s", rows[i].version, pythons[j], err.text);
+		}
+	}
+}
+
+/* A version that no table knows reaches the end then, where the kind is refused. */
+static void unknown_runtimes_are_taken_on_request(void **state)
+{
+	AUTO(json) json_t *job = job_with_input(PACKAGES(",'runtimeVersion':'2.99','pythonVersion':'3.11'"));
+	AUTO(json) json_t *none = job_with_input(PACKAGES(",'runtimeVersion':'2.99','pythonVersion':null"));
+	struct error err AUTO_ERROR = { 0 };
+	struct error unset AUTO_ERROR = { 0 };
+
+	(void)state;
+	job_rules_check(job, &lenient, &err);
+	assert_true(has_violation(&err, "runtime_version", NOT_RUN));
+	job_rules_check(none, &lenient, &unset);
+	assert_true(has_violation(&unset, "runtime_version", "with the Python version '' is"));
 }
 
 static void what_is_not_run_is_said_last_and_once(void **state)
@@ -74,6 +135,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(package_jobs_are_checked_and_then_refused_as_a_kind),
+		cmocka_unit_test(runtimes_go_with_their_pythons),
+		cmocka_unit_test(unknown_runtimes_are_taken_on_request),
 		cmocka_unit_test(what_is_not_run_is_said_last_and_once),
 		cmocka_unit_test(a_hundred_packages_are_the_most),
 	};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/image_map.h"
+
+#include <string.h>
+
+#include "api/ml/image_name.h"
+#include "daemon/base/cleanup.h"
+#include "daemon/base/text.h"
+
+/* @to with @rest in the place of its star, if it has one. The caller frees; NULL when memory ran out. */
+static char *target_write(const char *to, const char *rest)
+{
+	struct text text AUTO_TEXT = { 0 };
+	size_t before = strcspn(to, "*");
+
+	text_append(&text, to, before);
+	if (to[before] == '*') {
+		text_puts(&text, rest);
+		text_puts(&text, to + before + 1);
+	}
+	return text_take(&text);
+}
+
+/* Any rest is tried with a letter, which is the least that a name can go on with. */
+static bool target_valid(const char *to, bool has_rest)
+{
+	const char *star = strchr(to, '*');
+	AUTO(string) char *sample = NULL;
+	struct image_name name;
+
+	if (star && (!has_rest || strchr(star + 1, '*')))
+		return false;
+	sample = target_write(to, "x");
+	return sample && image_name_parse(sample, &name);
+}
+
+bool image_rule_valid(const char *rule)
+{
+	size_t length = strcspn(rule, "=");
+	AUTO(string) char *from = NULL;
+	struct image_name name;
+
+	if (rule[length] != '=' || !length)
+		return false;
+	if (rule[length - 1] == '*')
+		return strcspn(rule, "* \t") == length - 1 && target_valid(rule + length + 1, true);
+	from = strndup(rule, length);
+	return from && image_name_parse(from, &name) && target_valid(rule + length + 1, false);
+}
+
+/* What follows FROM's star, "" without a star; NULL when the rule does not fit. */
+static const char *rule_rest(const char *rule, size_t from_length, const char *image)
+{
+	struct image_name name;
+	bool starred = rule[from_length - 1] == '*';
+
+	if (strncmp(rule, image, from_length - starred) != 0)
+		return NULL;
+	if (starred)
+		return image + from_length - 1;
+	if (!image[from_length])
+		return "";
+	return image_name_parse(image, &name) && name.name_length == from_length ? "" : NULL;
+}
+
+enum status image_map_apply(const struct image_map *map, const char *image, char **ret_mapped,
+			    struct error *err)
+{
+	for (size_t i = 0; map && i < map->count; i++) {
+		const char *rule = map->rules[i];
+		size_t length = strcspn(rule, "=");
+		const char *rest = rule_rest(rule, length, image);
+		AUTO(string) char *mapped = rest ? target_write(rule + length + 1, rest) : NULL;
+		struct image_name name;
+
+		if (!rest)
+			continue;
+		if (!mapped)
+			return error_no_memory(err);
+		if (!image_name_parse(mapped, &name))
+			return error_set(
+				err, STATUS_FAILED_PRECONDITION, NULL,
+				"The image map of this emulator has no image for %s: the rule %s makes "
+				"%s of it, which is none.",
+				image, rule, mapped);
+		*ret_mapped = TAKE(mapped);
+		return STATUS_OK;
+	}
+	*ret_mapped = NULL;
+	return STATUS_OK;
+}

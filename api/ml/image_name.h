@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/ml/image_name.h: references of container images: [REGISTRY/]PATH[:TAG][@DIGEST].
+ *
+ * Pure. Thread: any.
+ * Source: https://github.com/distribution/reference (the grammar at the head of reference.go, and the rule of
+ * normalize.go that tells a registry from the first part of a path) */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct image_name {
+	size_t registry_length; /* the text begins with so much of host[:port]; 0: none, which is Docker Hub */
+	size_t name_length;     /* registry and path, without tag and digest */
+	bool has_tag, has_digest;
+};
+
+/* False when @text is no such reference. */
+bool image_name_parse(const char *text, struct image_name *ret_name);
+
+/* Where a reference can be pulled from by the cloud's machines. */
+enum image_origin {
+	IMAGE_OF_GOOGLE,  /* Container Registry or Artifact Registry: where the service wants images to be */
+	IMAGE_OF_OTHERS,  /* another registry, Docker Hub when none is named */
+	IMAGE_OF_MACHINE, /* a loopback address: this machine alone */
+};
+
+/* @text is one that image_name_parse() takes. */
+enum image_origin image_origin(const char *text);

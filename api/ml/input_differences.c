@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/input_differences.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/ml/cluster.h"
+#include "api/ml/image_name.h"
+#include "api/ml/job_rules.h"
+#include "api/ml/regions.h"
+#include "api/ml/rules.h"
+#include "daemon/base/json.h"
+#include "scheduler/difference.h"
+#include "scheduler/machine.h"
+#include "scheduler/plan.h"
+
+/* One look at the job; @list is the plan's. */
+struct view {
+	const json_t *input;
+	const struct ml_settings *settings;
+	const struct plan *plan;
+	json_t *list;
+};
+
+/* "trainingInput.workerConfig.imageUri" */
+static const char *config_field(enum role role, const char *below, char field[FIELD_NAME_SIZE])
+{
+	snprintf(field, FIELD_NAME_SIZE, "trainingInput.%s.%s", ml_roles[role].config, below);
+	return field;
+}
+
+static const json_t *role_config(const struct view *view, enum role role)
+{
+	return json_object_get(view->input, ml_roles[role].config);
+}
+
+/* Members of the input that change nothing here, whatever their value. */
+static bool tell_without_effect(const struct view *view)
+{
+	static const struct {
+		const char *object, *member, *field, *code, *text;
+	} rows[] = {
+		{ NULL, "network", "trainingInput.network", "vpc-network",
+		  "The VPC network has no effect: replicas share a network of their own." },
+		{ "encryptionConfig", "kmsKeyName", "trainingInput.encryptionConfig.kmsKeyName",
+		  "encryption-key", "The encryption key has no effect: nothing is encrypted with it." },
+		{ NULL, "serviceAccount", "trainingInput.serviceAccount", "service-account",
+		  "The service account has no effect on what replicas may do." },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const json_t *object =
+			rows[i].object ? json_object_get(view->input, rows[i].object) : view->input;
+
+		if (json_object_get(object, rows[i].member) &&
+		    !difference_add(view->list, WITHOUT_EFFECT, rows[i].code, rows[i].field, "%s",
+				    rows[i].text))
+			return false;
+	}
+	return true;
+}
+
+static bool tell_strategy(const struct view *view)
+{
+	const char *strategy = json_text_at(json_object_get(view->input, "scheduling"), "strategy");
+
+	return !strategy || strcmp(strategy, "LOW_COST") != 0 ||
+	       difference_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
+			      "trainingInput.scheduling.strategy",
+			      "The strategy LOW_COST has no effect: there are no preemptible machines.");
+}
+
+static bool tell_disks(const struct view *view)
+{
+	char field[FIELD_NAME_SIZE];
+
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		if (!view->plan->pools[role].count ||
+		    !json_object_get(role_config(view, (enum role)role), "diskConfig"))
+			continue;
+		if (!difference_add(view->list, WITHOUT_EFFECT, "disk-config",
+				    config_field((enum role)role, "diskConfig", field),
+				    "The %s's disk configuration has no effect: replicas use the container "
+				    "engine's storage.",
+				    ml_roles[role].noun))
+			return false;
+	}
+	return true;
+}
+
+static bool tell_tpu(const struct view *view)
+{
+	return !input_has_tpu(view->input) || view->settings->tpu_config ||
+	       difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
+			      json_text_at(view->input, "workerType") ? "trainingInput.workerType"
+								      : "trainingInput.scaleTier",
+			      "There is no Cloud TPU: the other replicas run without it, and without a "
+			      "TPU_CONFIG.");
+}
+
+/* The field that names the role's image: its own, or else the master's. */
+static const char *image_field(const struct view *view, enum role role, char field[FIELD_NAME_SIZE])
+{
+	bool own = json_text_at(role_config(view, role), "imageUri");
+
+	return config_field(own ? role : ROLE_MASTER, "imageUri", field);
+}
+
+static bool tell_registry(const struct view *view, const char *image, const char *field)
+{
+	switch (image_origin(image)) {
+	case IMAGE_OF_GOOGLE:
+		return true;
+	case IMAGE_OF_MACHINE:
+		return difference_add(view->list, REFUSED_BY_CLOUD, "image-registry", field,
+				      "The cloud cannot pull %.*s, which is on this machine.",
+				      RULES_SHOWN_BYTES, image);
+	case IMAGE_OF_OTHERS:
+		return difference_add(
+			view->list, IN_DOUBT_IN_CLOUD, "image-registry", field,
+			"The cloud may not pull %.*s: it wants images to be in Container Registry or Artifact "
+			"Registry.",
+			RULES_SHOWN_BYTES, image);
+	}
+	return true;
+}
+
+/* What the client named. */
+static const char *named_image(const struct pool *pool)
+{
+	return pool->cloud_image ? pool->cloud_image : pool->image;
+}
+
+/* An image that several roles run is told once, by the first of them. */
+static bool was_told(const struct view *view, enum role role)
+{
+	const struct pool *pools = view->plan->pools;
+
+	for (int before = 0; before < (int)role; before++)
+		if (pools[before].count &&
+		    strcmp(named_image(&pools[before]), named_image(&pools[role])) == 0)
+			return true;
+	return false;
+}
+
+static bool tell_images(const struct view *view)
+{
+	char name[FIELD_NAME_SIZE];
+
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &view->plan->pools[role];
+		const char *field = image_field(view, (enum role)role, name);
+
+		if (!pool->count || was_told(view, (enum role)role))
+			continue;
+		if (pool->cloud_image &&
+		    !difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
+				    "The image %.*s runs in the place of %.*s, as the image map says.",
+				    RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image))
+			return false;
+		if (!tell_registry(view, named_image(pool), field))
+			return false;
+	}
+	return true;
+}
+
+/* What asks for the role's accelerators: their own field, the machine type or the tier. */
+static const char *accelerator_field(const struct view *view, enum role role, char field[FIELD_NAME_SIZE])
+{
+	if (json_object_get(role_config(view, role), "acceleratorConfig"))
+		return config_field(role, "acceleratorConfig.type", field);
+	if (!json_text_at(view->input, ml_roles[role].type))
+		return "trainingInput.scaleTier";
+	snprintf(field, FIELD_NAME_SIZE, "trainingInput.%s", ml_roles[role].type);
+	return field;
+}
+
+static bool tell_accelerators(const struct view *view)
+{
+	const char *region = json_text_at(view->input, "region");
+	char field[FIELD_NAME_SIZE];
+
+	for (int role = 0; role < ROLE_COUNT && region_known(region); role++) {
+		struct role_accelerators wanted;
+
+		input_accelerators(view->input, (enum role)role, &wanted);
+		if (wanted.count && !region_has_accelerator(region, wanted.type) &&
+		    !difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-region",
+				    accelerator_field(view, (enum role)role, field),
+				    "The region %s does not offer accelerators of type %s.", region,
+				    wanted.type))
+			return false;
+	}
+	return true;
+}
+
+static bool tell_unknown_region(const struct view *view)
+{
+	const char *region = json_text_at(view->input, "region");
+
+	return region_known(region) ||
+	       difference_add(view->list, REFUSED_BY_CLOUD, "region-unknown", "trainingInput.region",
+			      "The region '%.*s' is none that the service is known to have.",
+			      RULES_SHOWN_BYTES, region);
+}
+
+static bool tell_unknown_machines(const struct view *view)
+{
+	char field[FIELD_NAME_SIZE];
+
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const char *type = json_text_at(view->input, ml_roles[role].type);
+		struct machine machine;
+
+		if (!type || (machine_find(type, &machine) && machine.category != MACHINE_OF_TIER))
+			continue;
+		snprintf(field, sizeof(field), "trainingInput.%s", ml_roles[role].type);
+		if (!difference_add(view->list, REFUSED_BY_CLOUD, "machine-type-unknown", field,
+				    "The machine type '%.*s' is none that the service is known to have.",
+				    RULES_SHOWN_BYTES, type))
+			return false;
+	}
+	return true;
+}
+
+static bool tell_unknown_runtime(const struct view *view)
+{
+	const char *version = json_text_at(role_config(view, ROLE_WORKER), "tpuTfVersion");
+	char field[FIELD_NAME_SIZE];
+
+	return !version || runtime_known(version, NULL) ||
+	       difference_add(view->list, REFUSED_BY_CLOUD, "runtime-version-unknown",
+			      config_field(ROLE_WORKER, "tpuTfVersion", field),
+			      "The runtime version '%.*s' is none that the service is known to have.",
+			      RULES_SHOWN_BYTES, version);
+}
+
+/* In the order of the list; the last three are possible with lenient validation only. */
+static bool (*const tellers[])(const struct view *view) = {
+	tell_images,         tell_accelerators,     tell_tpu,
+	tell_disks,          tell_without_effect,   tell_strategy,
+	tell_unknown_region, tell_unknown_machines, tell_unknown_runtime,
+};
+
+bool input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)
+{
+	const struct view view = { input, settings, plan, plan->differences };
+
+	for (size_t i = 0; i < sizeof(tellers) / sizeof(tellers[0]); i++)
+		if (!tellers[i](&view))
+			return false;
+	return true;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ml/input_differences.h"
+
+#include "api/ml/image_map.h"
+#include "api/ml/to_plan.h"
+#include "scheduler/difference.h"
+#include "tests/unit/api/ml/job_testing.h"
+
+static char *const image_rules[] = { (char *)"gcr.io/mapped/*=localhost:5000/*" };
+static const struct image_map images = { image_rules, COUNT_OF(image_rules) };
+static const struct ml_settings mapping = { .images = &images };
+static const struct ml_settings with_tpu = { .tpu_config = "{}" };
+
+#define TPU "'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.11'}"
+#define T4  "'masterConfig':{'acceleratorConfig':{'type':'NVIDIA_TESLA_T4','count':1}}"
+
+/* A patch of the input, and its one difference: "KIND code field", with a part of its text; NULL: none. */
+static const struct {
+	const char *patch;
+	const struct ml_settings *settings;
+	const char *difference, *text;
+} rows[] = {
+	{ "{}", &strict, NULL, NULL },
+	{ "{'args':['x'],'jobDir':'gs://bucket/d','useChiefInTfConfig':true}", &strict, NULL, NULL },
+	{ "{'enableWebAccess':true}", &strict, NULL, NULL },
+	{ "{'scheduling':{'priority':3,'maxWaitTime':'1800s','strategy':'ON_DEMAND'}}", &strict, NULL, NULL },
+	{ "{'scaleTier':'BASIC_GPU'}", &strict, NULL, NULL },
+
+	{ "{'network':'projects/1/global/networks/n'}", &strict,
+	  "WITHOUT_EFFECT vpc-network trainingInput.network", "VPC network has no effect" },
+	{ "{'encryptionConfig':{'kmsKeyName':'projects/p/locations/us-central1/keyRings/r/cryptoKeys/k'}}",
+	  &strict, "WITHOUT_EFFECT encryption-key trainingInput.encryptionConfig.kmsKeyName",
+	  "encryption key" },
+	{ "{'encryptionConfig':{}}", &strict, NULL, NULL },
+	{ "{'serviceAccount':'a@b'}", &strict, "WITHOUT_EFFECT service-account trainingInput.serviceAccount",
+	  "service account" },
+	{ "{'scheduling':{'strategy':'LOW_COST'}}", &strict,
+	  "WITHOUT_EFFECT scheduling-strategy trainingInput.scheduling.strategy", "preemptible" },
+	{ "{'scheduling':{'resilientToWorkerRestart':true}}", &strict, NULL, NULL },
+	{ "{'masterConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", &strict,
+	  "WITHOUT_EFFECT disk-config trainingInput.masterConfig.diskConfig", "The master's disk" },
+	{ "{'scaleTier':'STANDARD_1','parameterServerConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", &strict,
+	  "WITHOUT_EFFECT disk-config trainingInput.parameterServerConfig.diskConfig",
+	  "The parameter server's disk" },
+	{ "{'workerConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", &strict, NULL, NULL },
+
+	{ "{" TPU "}", &strict, "WITHOUT_EFFECT cloud-tpu trainingInput.scaleTier", "no Cloud TPU" },
+	{ "{'masterType':'standard','workerType':'cloud_tpu','workerCount':1,'workerConfig':{"
+	  "'tpuTfVersion':'2.11'}}",
+	  &strict, "WITHOUT_EFFECT cloud-tpu trainingInput.workerType", "no Cloud TPU" },
+	{ "{" TPU "}", &with_tpu, NULL, NULL },
+
+	{ "{'masterConfig':{'imageUri':'eu.gcr.io/p/i'}}", &strict, NULL, NULL },
+	{ "{'masterConfig':{'imageUri':'us-central1-docker.pkg.dev/p/r/i:1'}}", &strict, NULL, NULL },
+	{ "{'masterConfig':{'imageUri':'my-image:1'}}", &strict,
+	  "IN_DOUBT_IN_CLOUD image-registry trainingInput.masterConfig.imageUri", "may not pull my-image:1" },
+	{ "{'masterConfig':{'imageUri':'docker.io/library/busybox'}}", &strict,
+	  "IN_DOUBT_IN_CLOUD image-registry trainingInput.masterConfig.imageUri", "Container Registry" },
+	{ "{'masterConfig':{'imageUri':'localhost:5000/i'}}", &strict,
+	  "REFUSED_BY_CLOUD image-registry trainingInput.masterConfig.imageUri", "on this machine" },
+	{ "{'masterConfig':{'imageUri':'my-image:1'},'scaleTier':'STANDARD_1'}", &strict,
+	  "IN_DOUBT_IN_CLOUD image-registry trainingInput.masterConfig.imageUri", NULL },
+	{ "{'scaleTier':'STANDARD_1','workerConfig':{'imageUri':'w'}}", &strict,
+	  "IN_DOUBT_IN_CLOUD image-registry trainingInput.workerConfig.imageUri", "may not pull w" },
+	{ "{'scaleTier':'STANDARD_1','masterConfig':{'imageUri':'m'},'workerConfig':{'imageUri':'m'},"
+	  "'parameterServerConfig':{'imageUri':'m'}}",
+	  &strict, "IN_DOUBT_IN_CLOUD image-registry trainingInput.masterConfig.imageUri", "may not pull m" },
+	{ "{'workerConfig':{'imageUri':'w'}}", &strict, NULL, NULL },
+	{ "{'masterConfig':{'imageUri':'gcr.io/mapped/i:1'}}", &mapping,
+	  "DONE_OTHERWISE image-mapped trainingInput.masterConfig.imageUri",
+	  "The image localhost:5000/i:1 runs in the place of gcr.io/mapped/i:1" },
+	{ "{'masterConfig':{'imageUri':'gcr.io/other/i:1'}}", &mapping, NULL, NULL },
+
+	{ "{'masterType':'n1-standard-4'," T4 "}", &strict, NULL, NULL },
+	{ "{'masterType':'n1-standard-4','region':'europe-north1'," T4 "}", &strict,
+	  "REFUSED_BY_CLOUD accelerator-region trainingInput.masterConfig.acceleratorConfig.type",
+	  "The region europe-north1 does not offer accelerators of type NVIDIA_TESLA_T4." },
+	{ "{'scaleTier':'BASIC_GPU','region':'europe-north1'}", &strict,
+	  "REFUSED_BY_CLOUD accelerator-region trainingInput.scaleTier", "NVIDIA_TESLA_K80" },
+	{ "{'masterType':'standard','workerType':'standard_v100','workerCount':1,'region':'europe-north1'}",
+	  &strict, "REFUSED_BY_CLOUD accelerator-region trainingInput.workerType", "NVIDIA_TESLA_V100" },
+	{ "{" TPU ",'region':'europe-north1'}", &with_tpu,
+	  "REFUSED_BY_CLOUD accelerator-region trainingInput.scaleTier", "TPU_V2" },
+
+	{ "{'region':'mars-east1'}", &lenient, "REFUSED_BY_CLOUD region-unknown trainingInput.region",
+	  "'mars-east1'" },
+	{ "{'region':'mars-east1','scaleTier':'BASIC_GPU'}", &lenient,
+	  "REFUSED_BY_CLOUD region-unknown trainingInput.region", NULL },
+	{ "{'masterType':'g2-standard-4'}", &lenient,
+	  "REFUSED_BY_CLOUD machine-type-unknown trainingInput.masterType", "'g2-standard-4'" },
+	{ "{'masterType':'n1-highcpu-8'}", &lenient,
+	  "REFUSED_BY_CLOUD machine-type-unknown trainingInput.masterType", NULL },
+	{ "{'masterType':'n1-standard-4','evaluatorType':'x','evaluatorCount':1}", &lenient,
+	  "REFUSED_BY_CLOUD machine-type-unknown trainingInput.evaluatorType", "'x'" },
+	{ "{'masterType':'n1-standard-4'}", &lenient, NULL, NULL },
+	{ "{'scaleTier':'STANDARD_1'}", &lenient, NULL, NULL },
+};
+
+static void what_the_request_tells_is_in_the_plan(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(json) json_t *job = job_with_input(rows[i].patch);
+		AUTO(plan) struct plan *plan = NULL;
+		struct error err AUTO_ERROR = { 0 };
+		struct text told AUTO_TEXT = { 0 };
+		const json_t *difference;
+
+		if (job_rules_check(job, rows[i].settings, &err) ||
+		    job_to_plan("p", job, "ab12cd34ef", rows[i].settings, &plan, &err))
+			fail_msg("%s: %s", rows[i].patch, err.text);
+		assert_true(differences_valid(plan->differences));
+		if (json_array_size(plan->differences) != (rows[i].difference != NULL))
+			fail_msg("%s: %s", rows[i].patch, json_dumps(plan->differences, 0));
+		if (!rows[i].difference)
+			continue;
+		difference = json_array_get(plan->differences, 0);
+		text_printf(&told, "%s %s %s", json_text_at(difference, "kind"),
+			    json_text_at(difference, "code"), json_text_at(difference, "field"));
+		assert_string_equal(told.data, rows[i].difference);
+		if (rows[i].text && !strstr(json_text_at(difference, "text"), rows[i].text))
+			fail_msg("%s: %s", rows[i].patch, json_text_at(difference, "text"));
+	}
+}
+
+static void an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu(void **state)
+{
+	AUTO(json)
+	json_t *job = job_with_input("{'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.99'}}");
+	AUTO(plan) struct plan *plan = NULL;
+
+	(void)state;
+	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &lenient, &plan, NULL), STATUS_OK);
+	assert_int_equal(json_array_size(plan->differences), 2);
+	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "code"),
+			    "runtime-version-unknown");
+	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "field"),
+			    "trainingInput.workerConfig.tpuTfVersion");
+}
+
+/* The input's own words may be long, the list may not. */
+static void long_values_are_told_in_part(void **state)
+{
+	AUTO(json) json_t *job = job_with_input("{}");
+	AUTO(string) char *region = calloc(1, 100001);
+	AUTO(plan) struct plan *plan = NULL;
+
+	(void)state;
+	memset(region, 'r', 100000);
+	json_object_set_new(json_object_get(job, "trainingInput"), "region", json_string(region));
+	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &lenient, &plan, NULL), STATUS_OK);
+	assert_true(strlen(json_text_at(json_array_get(plan->differences, 0), "text")) < 500);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_request_tells_is_in_the_plan),
+		cmocka_unit_test(an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu),
+		cmocka_unit_test(long_values_are_told_in_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
