@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	api/emulator/discovery.c \
+	api/emulator/discovery.h \
 	api/emulator/health.c \
 	api/emulator/health.h \
+	api/emulator/shell_session.c \
+	api/emulator/shell_session.h \
+	api/emulator/shell_terminal.h \
+	api/emulator/web_files.h \
+	api/emulator/web_shell.c \
+	api/emulator/web_shell.h \
 	api/http/body.c \
 	api/http/body.h \
+	api/http/call.c \
 	api/http/error_body.c \
 	api/http/error_body.h \
 	api/http/exchange.c \
@@ -12,6 +21,7 @@ libtrainyard_a_SOURCES += \
 	api/http/guard.h \
 	api/http/http.h \
 	api/http/listener.c \
+	api/http/page_size.c \
 	api/http/parameters.c \
 	api/http/parameters.h \
 	api/http/pretty.c \
@@ -22,6 +32,8 @@ libtrainyard_a_SOURCES += \
 	api/http/response.h \
 	api/http/router.c \
 	api/http/router.h \
+	api/http/stream.c \
+	api/http/stream.h \
 	api/logging/entry_list.c \
 	api/logging/entry_write.c \
 	api/logging/handlers.h \
@@ -32,6 +44,10 @@ libtrainyard_a_SOURCES += \
 	api/logging/resource_name.h \
 	api/logging/routes.c \
 	api/logging/routes.h \
+	api/message/discovery.c \
+	api/message/discovery.h \
+	api/message/discovery_schema.c \
+	api/message/discovery_schema.h \
 	api/message/fields_mask.c \
 	api/message/message.h \
 	api/message/message_names.c \
@@ -43,11 +59,23 @@ libtrainyard_a_SOURCES += \
 	api/message/message_snake.c \
 	api/message/message_syntax.c \
 	api/message/names.h \
+	api/message/path.c \
+	api/message/path.h \
 	api/message/reader.h \
 	api/message/syntax.h \
+	api/ml/builtin.c \
+	api/ml/builtin.h \
+	api/ml/call_count.c \
 	api/ml/cluster.c \
 	api/ml/cluster.h \
+	api/ml/config_get.c \
 	api/ml/field_rows.h \
+	api/ml/image_map.c \
+	api/ml/image_map.h \
+	api/ml/image_name.c \
+	api/ml/image_name.h \
+	api/ml/input_differences.c \
+	api/ml/input_differences.h \
 	api/ml/input_text.c \
 	api/ml/input_text.h \
 	api/ml/job_cancel.c \
@@ -55,17 +83,39 @@ libtrainyard_a_SOURCES += \
 	api/ml/job_get.c \
 	api/ml/job_list.c \
 	api/ml/job_patch.c \
+	api/ml/job_plan.c \
 	api/ml/job_render.c \
+	api/ml/job_report.c \
 	api/ml/job_rules.c \
 	api/ml/job_rules.h \
+	api/ml/job_units.c \
+	api/ml/job_units.h \
+	api/ml/location_get.c \
+	api/ml/location_list.c \
+	api/ml/location_render.c \
 	api/ml/messages.c \
 	api/ml/messages.h \
 	api/ml/messages_output.c \
+	api/ml/messages_policy.c \
+	api/ml/messages_project.c \
 	api/ml/messages_training.c \
 	api/ml/messages_tuning.c \
 	api/ml/ml.h \
+	api/ml/outlook.c \
+	api/ml/outlook.h \
+	api/ml/permissions_test.c \
+	api/ml/policy_get.c \
+	api/ml/policy_render.c \
+	api/ml/policy_rules.c \
+	api/ml/policy_rules.h \
+	api/ml/policy_set.c \
+	api/ml/project.c \
+	api/ml/quota.c \
+	api/ml/quota.h \
 	api/ml/regions.c \
 	api/ml/regions.h \
+	api/ml/replica_json.c \
+	api/ml/replica_json.h \
 	api/ml/routes.c \
 	api/ml/rules.h \
 	api/ml/rules_cluster.c \

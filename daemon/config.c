@@ -17,6 +17,7 @@ struct origin {
 	enum config_source source;
 	const char *file;
 	unsigned line;
+	unsigned reading; /* from 1; grows from one reading of a place to the next */
 };
 
 static void *field_of(struct config *config, const struct config_item *item)
@@ -24,12 +25,35 @@ static void *field_of(struct config *config, const struct config_item *item)
 	return (char *)config + item->offset;
 }
 
+static void list_clear(struct config_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->values[i]);
+	free(list->values);
+	*list = (struct config_list){ 0 };
+}
+
 void config_deinit(struct config *config)
 {
-	for (const struct config_item *item = config_items; item->name; item++)
+	for (const struct config_item *item = config_items; item->name; item++) {
 		if (item->type == CONFIG_TEXT)
 			free(*(char **)field_of(config, item));
+		else if (item->type == CONFIG_LIST)
+			list_clear(field_of(config, item));
+	}
 	*config = (struct config){ 0 };
+}
+
+static char *trim(char *text)
+{
+	char *end;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	end = text + strlen(text);
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text;
 }
 
 /* "--listen", "TRAINYARD_LISTEN" or "trainyard.conf:3: listen". */
@@ -61,23 +85,66 @@ static enum status refuse(const struct config_item *item, const struct origin *o
 			 place.failed ? item->name : place.data, value, expected);
 }
 
+static enum status text_check(const struct config_item *item, const struct origin *origin, const char *value,
+			      struct error *err)
+{
+	for (const char *c = value; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return refuse(item, origin, value, "a text without control characters", err);
+	return item->valid(value) ? STATUS_OK : refuse(item, origin, value, item->expected, err);
+}
+
 static enum status set_text(struct config *config, const struct config_item *item,
 			    const struct origin *origin, const char *value, struct error *err)
 {
 	char **field = field_of(config, item);
+	enum status rc = text_check(item, origin, value, err);
 	char *copy;
 
-	for (const char *c = value; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return refuse(item, origin, value, "a text without control characters", err);
-	if (!item->valid(value))
-		return refuse(item, origin, value, item->expected, err);
+	if (rc)
+		return rc;
 	copy = strdup(value);
 	if (!copy)
 		return error_no_memory(err);
 	free(*field);
 	*field = copy;
 	return STATUS_OK;
+}
+
+static enum status list_add(struct config_list *list, const char *value, struct error *err)
+{
+	char **grown = realloc(list->values, (list->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return error_no_memory(err);
+	list->values = grown;
+	grown[list->count] = strdup(value);
+	if (!grown[list->count])
+		return error_no_memory(err);
+	list->count++;
+	return STATUS_OK;
+}
+
+/* The first value of a reading takes the place of what was read before. */
+static enum status set_list(struct config *config, const struct config_item *item,
+			    const struct origin *origin, const char *value, struct error *err)
+{
+	struct config_list *list = field_of(config, item);
+	AUTO(string) char *copy = strdup(value);
+	char *rest = copy;
+	enum status rc = copy ? STATUS_OK : error_no_memory(err);
+
+	if (list->reading != origin->reading)
+		list_clear(list);
+	list->reading = origin->reading;
+	while (!rc && rest) {
+		const char *term = trim(strsep(&rest, ","));
+
+		rc = text_check(item, origin, term, err);
+		if (!rc)
+			rc = list_add(list, term, err);
+	}
+	return rc;
 }
 
 static enum status set_number(struct config *config, const struct config_item *item,
@@ -138,10 +205,8 @@ static enum status item_set(struct config *config, const struct config_item *ite
 {
 	enum status (*const set[])(struct config *, const struct config_item *, const struct origin *,
 				   const char *, struct error *) = {
-		[CONFIG_TEXT] = set_text,
-		[CONFIG_NUMBER] = set_number,
-		[CONFIG_FLAG] = set_flag,
-		[CONFIG_CHOICE] = set_choice,
+		[CONFIG_TEXT] = set_text,     [CONFIG_NUMBER] = set_number, [CONFIG_FLAG] = set_flag,
+		[CONFIG_CHOICE] = set_choice, [CONFIG_LIST] = set_list,
 	};
 	enum status rc = set[item->type](config, item, origin, value, err);
 
@@ -160,7 +225,7 @@ static const struct config_item *item_find(const char *name, size_t length)
 
 static enum status read_defaults(struct config *config, struct error *err)
 {
-	static const struct origin origin = { .source = CONFIG_DEFAULT };
+	static const struct origin origin = { .source = CONFIG_DEFAULT, .reading = 1 };
 	enum status rc = STATUS_OK;
 
 	for (const struct config_item *item = config_items; item->name && !rc; item++) {
@@ -181,18 +246,6 @@ static enum status check_complete(struct config *config, struct error *err)
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 					 "--%s: it has no default here because HOME is not set", item->name);
 	return STATUS_OK;
-}
-
-static char *trim(char *text)
-{
-	char *end;
-
-	while (isspace((unsigned char)*text))
-		text++;
-	end = text + strlen(text);
-	while (end > text && isspace((unsigned char)end[-1]))
-		*--end = '\0';
-	return text;
 }
 
 static enum status read_line(struct config *config, const struct origin *origin, char *line,
@@ -225,11 +278,11 @@ static void file_close(FILE *file)
 DEFINE_AUTO(file, FILE *, file_close)
 
 /* The file's own name may be replaced while it is read: @path is a copy. */
-static enum status read_file(struct config *config, const char *path, struct error *err)
+static enum status read_file(struct config *config, const char *path, unsigned reading, struct error *err)
 {
 	AUTO(file) FILE *file = fopen(path, "re");
 	AUTO(string) char *line = NULL;
-	struct origin origin = { .source = CONFIG_FILE, .file = path };
+	struct origin origin = { .source = CONFIG_FILE, .file = path, .reading = reading };
 	size_t size = 0;
 	enum status rc = STATUS_OK;
 
@@ -246,9 +299,9 @@ static enum status read_file(struct config *config, const char *path, struct err
 }
 
 /* An empty variable is one that is not set. */
-static enum status read_environment(struct config *config, struct error *err)
+static enum status read_environment(struct config *config, unsigned reading, struct error *err)
 {
-	static const struct origin origin = { .source = CONFIG_ENVIRONMENT };
+	const struct origin origin = { .source = CONFIG_ENVIRONMENT, .reading = reading };
 	enum status rc = STATUS_OK;
 
 	for (const struct config_item *item = config_items; item->name && !rc; item++) {
@@ -261,10 +314,10 @@ static enum status read_environment(struct config *config, struct error *err)
 }
 
 /* Reads the option at **at and moves *at past it. */
-static enum status read_argument(struct config *config, enum config_command command, const char *const **at,
-				 struct error *err)
+static enum status read_argument(struct config *config, enum config_command command, unsigned reading,
+				 const char *const **at, struct error *err)
 {
-	static const struct origin origin = { .source = CONFIG_COMMAND_LINE };
+	const struct origin origin = { .source = CONFIG_COMMAND_LINE, .reading = reading };
 	const char *word = *(*at)++;
 	const char *name = word + 2;
 	const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(name, "=") : 0;
@@ -288,13 +341,13 @@ static enum status read_argument(struct config *config, enum config_command comm
 	return item_set(config, item, &origin, value, err);
 }
 
-static enum status read_arguments(struct config *config, enum config_command command,
+static enum status read_arguments(struct config *config, enum config_command command, unsigned reading,
 				  const char *const *arguments, struct error *err)
 {
 	enum status rc = STATUS_OK;
 
 	while (*arguments && !rc)
-		rc = read_argument(config, command, &arguments, err);
+		rc = read_argument(config, command, reading, &arguments, err);
 	return rc;
 }
 
@@ -306,18 +359,18 @@ static enum status read_all(struct config *config, enum config_command command, 
 	enum status rc = read_defaults(config, err);
 
 	if (!rc)
-		rc = read_environment(config, err);
+		rc = read_environment(config, 2, err);
 	if (!rc)
-		rc = read_arguments(config, command, arguments, err);
+		rc = read_arguments(config, command, 3, arguments, err);
 	if (rc || !config->file)
 		return rc;
 	path = strdup(config->file);
 	if (!path)
 		return error_no_memory(err);
-	rc = read_file(config, path, err);
+	rc = read_file(config, path, 4, err);
 	if (!rc)
-		rc = read_environment(config, err);
-	return rc ? rc : read_arguments(config, command, arguments, err);
+		rc = read_environment(config, 5, err);
+	return rc ? rc : read_arguments(config, command, 6, arguments, err);
 }
 
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,

@@ -4,7 +4,8 @@
  *
  * An option is the same word everywhere: --stop-grace 10 on the command line, TRAINYARD_STOP_GRACE=10
  * in the environment, stop-grace = 10 in a configuration file; the former goes before the latter, and
- * the default comes last. Only daemon/ reads it; the rooms below get values. */
+ * the default comes last. A list is of one place too: the first that gives any of it gives all of it.
+ * Only daemon/ reads it; the rooms below get values. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,15 @@
 #include "daemon/base/text.h"
 
 enum config_source { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_COMMAND_LINE };
+
+enum validation { VALIDATION_STRICT, VALIDATION_LENIENT };
+
+/* What one place gave for an option that may be given several times. */
+struct config_list {
+	char **values;
+	size_t count;
+	unsigned reading; /* which reading of which place gave them; 0: none */
+};
 
 struct config {
 	char *file;   /* NULL: none */
@@ -28,6 +38,16 @@ struct config {
 	bool stop_jobs; /* at the end, stop what runs */
 	int64_t stop_grace_s;
 	int64_t max_active_jobs;
+	int64_t max_containers;
+	int64_t max_vcpus;            /* 0: see machine_fit */
+	int64_t max_memory_mib;       /* likewise */
+	unsigned validation;          /* enum validation */
+	unsigned machine_fit;         /* enum machine_fit of scheduler/admission.h */
+	unsigned accelerators;        /* enum accelerator_policy of the same */
+	char *quota;                  /* quota_parse() of api/ml/quota.h; NULL: none */
+	struct config_list image_map; /* rules of api/ml/image_map.h */
+	char *tpu_config;             /* a JSON object; NULL: none */
+	char *gpus;                   /* inventory_parse() of scheduler/host.h */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *docker_config; /* a directory */

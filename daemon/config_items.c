@@ -8,6 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/ml/image_map.h"
+#include "api/ml/quota.h"
+#include "daemon/base/json.h"
+#include "scheduler/host.h"
+
 enum { UNIX_PATH_MAX_BYTES = 107 }; /* sun_path, without its NUL */
 
 static bool listen_valid(const char *value)
@@ -116,6 +121,33 @@ static char *compute_docker_config(void)
 	return path ? path : strdup("/root/.docker");
 }
 
+static bool gpus_valid(const char *value)
+{
+	struct inventory inventory = { 0 };
+	bool valid = !inventory_parse(value, &inventory, NULL);
+
+	inventory_deinit(&inventory);
+	return valid;
+}
+
+static bool quota_valid(const char *value)
+{
+	struct quota_limits limits;
+
+	return !quota_parse(value, &limits, NULL);
+}
+
+static bool tpu_config_valid(const char *value)
+{
+	AUTO(json) json_t *object = json_loads(value, JSON_REJECT_DUPLICATES, NULL);
+
+	return json_is_object(object);
+}
+
+/* In the order of their enums. */
+static const char *const validations[] = { "strict", "lenient", NULL };
+static const char *const machine_fits[] = { "host", "cloud", "none", NULL };
+static const char *const accelerator_policies[] = { "pretend", "require", "wait", "share", NULL };
 static const char *const log_levels[] = { "error", "warning", "info", "debug", NULL };
 static const char *const log_formats[] = { "text", "json", NULL };
 
@@ -236,6 +268,103 @@ const struct config_item config_items[] = {
 	  .min = 1,
 	  .max = 10000,
 	  .help = "how many jobs may run at once; more are queued" },
+	{ .name = "max-containers",
+	  .environment = "TRAINYARD_MAX_CONTAINERS",
+	  .type = CONFIG_NUMBER,
+	  AT(max_containers),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "N",
+	  .otherwise = "128",
+	  .min = 1,
+	  .max = 10000,
+	  .help = "how many replicas all jobs may have at once; a job with more is refused" },
+	{ .name = "max-vcpus",
+	  .environment = "TRAINYARD_MAX_VCPUS",
+	  .type = CONFIG_NUMBER,
+	  AT(max_vcpus),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "N",
+	  .otherwise = "0",
+	  .min = 0,
+	  .max = 1000000,
+	  .help = "how many CPUs running jobs may have at once; 0: with --machine-fit cloud the host's, else "
+		  "no limit" },
+	{ .name = "max-memory",
+	  .environment = "TRAINYARD_MAX_MEMORY",
+	  .type = CONFIG_NUMBER,
+	  AT(max_memory_mib),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "MIB",
+	  .otherwise = "0",
+	  .min = 0,
+	  .max = 1000000000,
+	  .help = "how much memory running jobs may have at once; 0: as with --max-vcpus" },
+	{ .name = "machine-fit",
+	  .environment = "TRAINYARD_MACHINE_FIT",
+	  .type = CONFIG_CHOICE,
+	  AT(machine_fit),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "HOW",
+	  .otherwise = "host",
+	  .choices = machine_fits,
+	  .help = "what limits a machine type sets: the cloud's size up to what the host has, the cloud's, or "
+		  "none" },
+	{ .name = "gpus",
+	  .environment = "TRAINYARD_GPUS",
+	  .type = CONFIG_TEXT,
+	  AT(gpus),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "WHICH",
+	  .otherwise = "auto",
+	  .valid = gpus_valid,
+	  .expected = "auto, none, a number, or ids joined by commas",
+	  .help = "the GPUs to give to replicas: those the engine tells of (auto), none, the first N, or ids "
+		  "joined by commas" },
+	{ .name = "accelerators",
+	  .environment = "TRAINYARD_ACCELERATORS",
+	  .type = CONFIG_CHOICE,
+	  AT(accelerators),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "POLICY",
+	  .otherwise = "pretend",
+	  .choices = accelerator_policies,
+	  .help = "what to do with a job that asks for more GPUs than there are" },
+	{ .name = "validation",
+	  .environment = "TRAINYARD_VALIDATION",
+	  .type = CONFIG_CHOICE,
+	  AT(validation),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "HOW",
+	  .otherwise = "strict",
+	  .choices = validations,
+	  .help = "whether unknown regions, machine types and runtime versions are refused" },
+	{ .name = "quota",
+	  .environment = "TRAINYARD_QUOTA",
+	  .type = CONFIG_TEXT,
+	  AT(quota),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "LIST",
+	  .valid = quota_valid,
+	  .expected = "a list such as create=60,read=300,vcpus=20,K80=2,V100=0",
+	  .help = "the quotas of each project: calls a minute, concurrent vCPUs, accelerators of a job" },
+	{ .name = "image-map",
+	  .environment = "TRAINYARD_IMAGE_MAP",
+	  .type = CONFIG_LIST,
+	  AT(image_map),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "FROM=TO",
+	  .valid = image_rule_valid,
+	  .expected = "FROM=TO, such as gcr.io/p/train=train:dev or gcr.io/p/*=localhost:5000/*",
+	  .help = "run the image TO where a job names FROM; a * at FROM's end goes into TO's; may be repeated" },
+	{ .name = "tpu-config",
+	  .environment = "TRAINYARD_TPU_CONFIG",
+	  .type = CONFIG_TEXT,
+	  AT(tpu_config),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "JSON",
+	  .valid = tpu_config_valid,
+	  .expected = "a JSON object",
+	  .help = "the TPU_CONFIG that masters of jobs with a Cloud TPU are given" },
 	{ .name = "log-level",
 	  .environment = "TRAINYARD_LOG_LEVEL",
 	  .type = CONFIG_CHOICE,

@@ -3,7 +3,13 @@
 /* daemon/config_items.h: the table of options. */
 #include "daemon/config.h"
 
-enum config_type { CONFIG_TEXT, CONFIG_NUMBER, CONFIG_FLAG, CONFIG_CHOICE };
+enum config_type {
+	CONFIG_TEXT,
+	CONFIG_NUMBER,
+	CONFIG_FLAG,
+	CONFIG_CHOICE,
+	CONFIG_LIST, /* texts, several in one value joined by commas; the values that one place gives add up */
+};
 
 struct config_item {
 	const char *name;        /* "stop-grace" */

@@ -20,6 +20,8 @@ libtrainyard_a_SOURCES += \
 	daemon/main.h \
 	daemon/serve.c \
 	daemon/serve.h \
+	daemon/terminal_door.c \
+	daemon/terminal_door.h \
 	daemon/version.c \
 	daemon/version.h \
 	daemon/wiring.c \

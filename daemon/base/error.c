@@ -41,7 +41,13 @@ void error_deinit(struct error *err)
 		free(err->violations[i].field);
 		free(err->violations[i].text);
 	}
+	for (size_t i = 0; i < err->metadata_count; i++) {
+		free(err->metadata[i].key);
+		free(err->metadata[i].value);
+	}
 	free(err->violations);
+	free(err->metadata);
+	free(err->reason);
 	free(err->text);
 	*err = (struct error){ 0 };
 }
@@ -145,6 +151,42 @@ enum status error_add_transcoding(struct error *err, const char *field, const ch
 		text_join(err, "\n", sentence);
 	}
 	return STATUS_INVALID_ARGUMENT;
+}
+
+enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return STATUS_RESOURCE_EXHAUSTED;
+	va_start(args, format);
+	AUTO(string) char *description = format_text(format, args);
+	va_end(args);
+	error_deinit(err);
+	err->status = STATUS_RESOURCE_EXHAUSTED;
+	err->detail = ERROR_DETAIL_QUOTA;
+	if (description) {
+		violation_append(err, subject, description);
+		text_join(err, " ", description);
+	}
+	return err->status;
+}
+
+void error_add_reason(struct error *err, const char *reason, const char *key, const char *value)
+{
+	struct error_metadata *grown;
+
+	if (!err)
+		return;
+	if (!err->reason)
+		err->reason = strdup(reason);
+	if (!key)
+		return;
+	grown = realloc(err->metadata, (err->metadata_count + 1) * sizeof(*grown));
+	if (!grown)
+		return;
+	err->metadata = grown;
+	grown[err->metadata_count++] = (struct error_metadata){ strdup(key), strdup(value) };
 }
 
 enum status error_wrap(struct error *err, const char *format, ...)

@@ -36,15 +36,30 @@ enum status {
 const char *status_name(enum status status);
 
 struct violation {
-	char *field; /* snake_case path, NULL when the violation names none */
+	char *field; /* snake_case path, NULL when the violation names none; of a quota: its subject */
 	char *text;
+};
+
+/* What the violations are about. */
+enum error_detail {
+	ERROR_DETAIL_FIELDS, /* fields of the request */
+	ERROR_DETAIL_QUOTA,  /* quotas that are used up */
+};
+
+struct error_metadata {
+	char *key, *value;
 };
 
 struct error {
 	enum status status;
 	char *text; /* the whole top-level message */
+	enum error_detail detail;
 	struct violation *violations;
 	size_t violation_count;
+	/* A cause for machines ("RATE_LIMIT_EXCEEDED") and what belongs to it; NULL: none. */
+	char *reason;
+	struct error_metadata *metadata;
+	size_t metadata_count;
 };
 
 #define AUTO_ERROR __attribute__((cleanup(error_deinit)))
@@ -65,6 +80,14 @@ enum status error_add(struct error *err, enum status status, const char *field, 
  * newlines) and in the violation; @field may be NULL. The status becomes INVALID_ARGUMENT. */
 enum status error_add_transcoding(struct error *err, const char *field, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Replaces *err by RESOURCE_EXHAUSTED: the text stands as it is, and once more as the one violation of a quota,
+ * whose subject ("my-project") is @subject. */
+enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Names the cause for machines, and, with a @key, one thing more that belongs to it. */
+void error_add_reason(struct error *err, const char *reason, const char *key, const char *value);
 
 /* Puts context in front of an internal error's text ("create job x: disk full"). Texts of statuses
  * that clients cause are left alone. Returns the status held. */

@@ -126,6 +126,65 @@ TEST(a_fault_in_the_file_is_told_with_its_line)
 	refused(ARGUMENTS("--config=/nowhere/x"), "/nowhere/x: No such file or directory");
 }
 
+static void assert_images(const struct config *config, const char *expected)
+{
+	struct text images AUTO_TEXT = { 0 };
+
+	text_puts(&images, "");
+	for (size_t i = 0; i < config->image_map.count; i++)
+		text_printf(&images, "%s%s", i ? " " : "", config->image_map.values[i]);
+	assert_string_equal(images.data, expected);
+}
+
+TEST(the_values_of_a_list_add_up_within_one_place)
+{
+	static const struct {
+		const char *file, *environment, *arguments[4], *expected;
+	} rows[] = {
+		{ NULL, NULL, { NULL }, "" },
+		{ NULL, NULL, { "--image-map", "a=b" }, "a=b" },
+		{ NULL, NULL, { "--image-map", "a=b", "--image-map=c=d,e=f" }, "a=b c=d e=f" },
+		{ NULL, "x=y , z=w", { NULL }, "x=y z=w" },
+		{ NULL, "x=y", { "--image-map=a=b" }, "a=b" },
+		{ "image-map = f=g\nimage-map = h=i, j=k\n", NULL, { NULL }, "f=g h=i j=k" },
+		{ "image-map = f=g\nimage-map = h=i\n", "x=y,z=w", { NULL }, "x=y z=w" },
+		{ "image-map = f=g\n", "x=y", { "--image-map=a=b", "--image-map=c=d" }, "a=b c=d" },
+		{ "region = us-east1\n", "x=y", { NULL }, "x=y" },
+		{ "region = us-east1\n", NULL, { "--image-map=a=b", "--image-map=c=d" }, "a=b c=d" },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct config config AUTO_CONFIG = { 0 };
+
+		unsetenv("TRAINYARD_CONFIG");
+		unsetenv("TRAINYARD_IMAGE_MAP");
+		if (rows[i].file) {
+			file_write(rows[i].file);
+			setenv("TRAINYARD_CONFIG", file_path, 1);
+		}
+		if (rows[i].environment)
+			setenv("TRAINYARD_IMAGE_MAP", rows[i].environment, 1);
+		assert_int_equal(config_read(&config, CONFIG_SERVE, rows[i].arguments, NULL), STATUS_OK);
+		assert_images(&config, rows[i].expected);
+	}
+}
+
+TEST(each_value_of_a_list_is_checked)
+{
+	(void)state_;
+	refused(ARGUMENTS("--image-map", "a=b,c"),
+		"--image-map: \"c\" is not FROM=TO, such as gcr.io/p/train=train:dev or "
+		"gcr.io/p/*=localhost:5000/*");
+	refused(ARGUMENTS("--image-map", "a=b,"),
+		"--image-map: \"\" is not FROM=TO, such as gcr.io/p/train=train:dev or "
+		"gcr.io/p/*=localhost:5000/*");
+	refused(ARGUMENTS("--image-map"), "--image-map needs a value: FROM=TO");
+	refused(ARGUMENTS("--quota", "create"),
+		"--quota: \"create\" is not a list such as create=60,read=300,vcpus=20,K80=2,V100=0");
+	refused(ARGUMENTS("--tpu-config", "[]"), "--tpu-config: \"[]\" is not a JSON object");
+}
+
 TEST(a_wrong_argument_is_told)
 {
 	(void)state_;
@@ -182,6 +241,15 @@ TEST(each_text_is_checked_by_its_own_rule)
 		{ "project",
 		  { "p", "my-project-1", "example.com:p" },
 		  { "1p", "P", "a_b", "a-", "a/b", "a b", "" } },
+		{ "quota",
+		  { "create=60", "K80=0,V100=1", "" },
+		  { "create", "create=", "K80=1,K80=1", "x=1" } },
+		{ "image-map",
+		  { "a=b", "gcr.io/p/*=*", "gcr.io/p/i:1=i" },
+		  { "", "a", "=b", "a=", "a=*", "A=b", "*a=b", "a b=c" } },
+		{ "tpu-config",
+		  { "{}", "{\"zone\":\"z\"}" },
+		  { "", "x", "[]", "{", "{} {}", "{\"a\":1,\"a\":2}" } },
 		{ "region", { "us-central1", "local" }, { "", "1", "US", "us central" } },
 		{ "networks",
 		  { "10.0.0.0/8", "192.168.0.0/16", "172.16.5.0/24" },
@@ -292,6 +360,8 @@ int main(void)
 		cmocka_unit_test_setup(a_file_holds_comments_blanks_and_every_option_but_itself,
 				       environment_clear),
 		cmocka_unit_test_setup(a_fault_in_the_file_is_told_with_its_line, environment_clear),
+		cmocka_unit_test_setup(the_values_of_a_list_add_up_within_one_place, environment_clear),
+		cmocka_unit_test_setup(each_value_of_a_list_is_checked, environment_clear),
 		cmocka_unit_test_setup(a_wrong_argument_is_told, environment_clear),
 		cmocka_unit_test_setup(an_option_of_serve_alone_is_none_of_env, environment_clear),
 		cmocka_unit_test_setup(an_empty_variable_counts_as_none, environment_clear),

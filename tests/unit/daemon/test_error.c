@@ -115,6 +115,43 @@ TEST(the_status_alone_is_enough_where_no_one_reads_the_text)
 	assert_int_equal(error_no_memory(NULL), STATUS_INTERNAL);
 }
 
+TEST(a_quota_has_its_subject_and_its_text_as_it_is)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state_;
+	error_set(&err, STATUS_ABORTED, "a", "old");
+	assert_int_equal(error_set_quota(&err, "p", "%d too many", 2), STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(err.status, STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(err.detail, ERROR_DETAIL_QUOTA);
+	assert_string_equal(err.text, "2 too many");
+	assert_int_equal(err.violation_count, 1);
+	assert_string_equal(err.violations[0].field, "p");
+	assert_string_equal(err.violations[0].text, "2 too many");
+	assert_int_equal(error_set_quota(NULL, "p", "x"), STATUS_RESOURCE_EXHAUSTED);
+	error_set(&err, STATUS_ABORTED, NULL, "other");
+	assert_int_equal(err.detail, ERROR_DETAIL_FIELDS);
+}
+
+TEST(a_reason_keeps_what_belongs_to_it)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state_;
+	error_add_reason(NULL, "R", "a", "b");
+	error_set_quota(&err, "p", "no more");
+	error_add_reason(&err, "R", NULL, NULL);
+	error_add_reason(&err, "ignored", "a", "1");
+	error_add_reason(&err, "ignored", "b", "2");
+	assert_string_equal(err.reason, "R");
+	assert_int_equal(err.metadata_count, 2);
+	assert_string_equal(err.metadata[1].key, "b");
+	assert_string_equal(err.metadata[1].value, "2");
+	error_set(&err, STATUS_ABORTED, NULL, "other");
+	assert_null(err.reason);
+	assert_int_equal(err.metadata_count, 0);
+}
+
 TEST(a_second_deinit_is_harmless)
 {
 	struct error err = { 0 };
@@ -138,6 +175,8 @@ int main(void)
 		cmocka_unit_test(context_is_put_before_internal_texts_only),
 		cmocka_unit_test(an_error_moves_and_leaves_nothing_behind),
 		cmocka_unit_test(the_status_alone_is_enough_where_no_one_reads_the_text),
+		cmocka_unit_test(a_quota_has_its_subject_and_its_text_as_it_is),
+		cmocka_unit_test(a_reason_keeps_what_belongs_to_it),
 		cmocka_unit_test(a_second_deinit_is_harmless),
 	};
 
