@@ -40,6 +40,51 @@ async function refused(call) {
   throw new Error('was not refused');
 }
 
+const policy = { version: 3, bindings: [
+  { role: 'roles/ml.viewer', members: ['user:ada@example.com', 'group:team@example.com'] },
+  { role: 'roles/ml.jobOwner', members: ['serviceAccount:robot@demo.iam.gserviceaccount.com'],
+    condition: { expression: 'request.time.getHours() > 6', title: 'daytime' } }] };
+
+// Reads, changes and tests the policy of a job that has none yet.
+async function drivePolicy(jobs, resource) {
+  assert.deepEqual((await jobs.getIamPolicy({ resource })).data, { etag: 'ACAB' });
+  const set = (policy) => jobs.setIamPolicy({ resource, requestBody: { policy } });
+  const put = (await set({ ...policy, etag: 'ACAB' })).data;
+  assert.deepEqual(put.bindings, policy.bindings);
+  assert.deepEqual((await jobs.getIamPolicy({ resource, 'options.requestedPolicyVersion': 3 })).data, put);
+  const older = (await jobs.getIamPolicy({ resource })).data;
+  assert.match(older.bindings[1].role, /^roles\/ml\.jobOwner_withcond_[0-9a-f]{20}$/);
+  const error = await refused(set({ etag: 'ACAB' }));
+  assert.equal(error.response.data.error.status, 'ABORTED');
+  const permissions = ['ml.jobs.get', 'ml.jobs.fly', 'ml.jobs.cancel'];
+  assert.deepEqual((await jobs.testIamPermissions({ resource, requestBody: { permissions } })).data,
+    { permissions: ['ml.jobs.get', 'ml.jobs.cancel'] });
+}
+
+// Reads the configuration of the project and all its locations.
+async function driveProject(projects) {
+  const config = (await projects.getConfig({ name: parent })).data;
+  assert.equal(config.serviceAccount,
+    `service-${config.serviceAccountProject}@cloud-ml.google.com.iam.gserviceaccount.com`);
+  const names = [];
+  let pageToken;
+  do {
+    const { data } = await projects.locations.list({ parent, pageSize: 10, pageToken });
+    names.push(...data.locations.map((l) => l.name));
+    pageToken = data.nextPageToken;
+  } while (pageToken);
+  assert.deepEqual(names, [...new Set(names)].sort());
+  const name = `${parent}/locations/us-central1`;
+  assert.ok(names.includes(name));
+  const location = (await projects.locations.get({ name })).data;
+  assert.ok(location.capabilities[0].availableAccelerators.includes('NVIDIA_TESLA_T4'));
+}
+
+// The master's end would cut off what the workers have to say: it ends when each of the two has told it on port 2222.
+const master = 'for i in 1 2; do echo ok | nc -l -p 2222 >/dev/null; done; echo master here';
+const worker = 'echo worker here; host=$(echo "$CLUSTER_SPEC" | grep -o "cmle-training-master-[0-9a-f]*-0" | head -n 1); '
+  + 'until [ "$(nc $host 2222 </dev/null 2>/dev/null)" = ok ]; do sleep 0.05; done';
+
 const tests = {
   async 'creates a distributed job and follows it to its end'() {
     const id = `${prefix}_dist`;
@@ -47,8 +92,8 @@ const tests = {
       jobId: id,
       trainingInput: {
         scaleTier: 'CUSTOM', region: 'us-central1',
-        masterType: machine, masterConfig: shell('sleep 0.5; echo master here'),
-        workerType: machine, workerCount: '2', workerConfig: shell('echo worker here'),
+        masterType: machine, masterConfig: shell(master),
+        workerType: machine, workerCount: '2', workerConfig: shell(worker),
         parameterServerType: machine, parameterServerCount: 1, parameterServerConfig: shell('while :; do sleep 0.1; done'),
       },
     });
@@ -60,7 +105,7 @@ const tests = {
   },
 
   async 'reads the log of a job'() {
-    const filter = `resource.type="ml_job" AND resource.labels.job_id="${prefix}_dist" AND textPayload:"here"`;
+    const filter = `resource.type="ml_job" AND resource.labels.job_id="${prefix}_dist" AND textPayload:"here" AND NOT resource.labels.task_name="service"`;
     const entries = [];
     let pageToken;
     do {
@@ -106,6 +151,32 @@ const tests = {
     await create({ jobId: id, trainingInput: { region: 'us-central1', masterConfig: shell('while :; do sleep 0.1; done') } });
     await until(id, 'RUNNING');
     assert.deepEqual((await ml.projects.jobs.cancel({ name: nameOf(id) })).data, {});
+    await until(id, 'CANCELLED');
+  },
+
+  async 'keeps the policy of a job'() {
+    await drivePolicy(ml.projects.jobs, nameOf(`${prefix}_list_1`));
+  },
+
+  async 'knows the project and its locations'() {
+    await driveProject(ml.projects);
+  },
+
+  async 'works when built from the discovery document'() {
+    const { projects } = await google.discoverAPI(`${rootUrl}discovery/v1/apis/ml/v1/rest`);
+    const id = `${prefix}_discovered`;
+    const name = nameOf(id);
+    const requestBody = {
+      jobId: id, trainingInput: { region: 'us-central1', masterConfig: shell('while :; do sleep 0.1; done') } };
+    assert.equal((await projects.jobs.create({ parent, requestBody })).data.state, 'QUEUED');
+    assert.equal((await projects.jobs.get({ name })).data.jobId, id);
+    const labels = { from: 'discovery' };
+    assert.deepEqual((await projects.jobs.patch({ name, updateMask: 'labels', requestBody: { labels } })).data.labels, labels);
+    const { jobs } = (await projects.jobs.list({ parent, filter: `jobId=${id}` })).data;
+    assert.deepEqual(jobs.map((j) => j.jobId), [id]);
+    await drivePolicy(projects.jobs, name);
+    await driveProject(projects);
+    assert.deepEqual((await projects.jobs.cancel({ name })).data, {});
     await until(id, 'CANCELLED');
   },
 

@@ -20,7 +20,14 @@ def client(name, version):
                  client_options={"api_endpoint": ENDPOINT + "/"})
 
 
-jobs = client("ml", "v1").projects().jobs()
+def discovered(name, version, url):
+    """A client built from what the daemon itself says it can do."""
+    return build(name, version, static_discovery=False, cache_discovery=False, credentials=AnonymousCredentials(),
+                 discoveryServiceUrl=ENDPOINT + url)
+
+
+projects = client("ml", "v1").projects()
+jobs = projects.jobs()
 entries = client("logging", "v2").entries()
 
 
@@ -60,12 +67,18 @@ def refused(call):
     raise AssertionError("was not refused")
 
 
+# The master's end would cut off what the workers have to say: it ends when each of the two has told it on port 2222.
+MASTER = "for i in 1 2; do echo ok | nc -l -p 2222 >/dev/null; done; echo master here"
+WORKER = ('echo worker here; host=$(echo "$CLUSTER_SPEC" | grep -o "cmle-training-master-[0-9a-f]*-0" | head -n 1); '
+          'until [ "$(nc $host 2222 </dev/null 2>/dev/null)" = ok ]; do sleep 0.05; done')
+
+
 def creates_a_distributed_job_and_follows_it_to_its_end():
     job_id = PREFIX + "_dist"
     job = create(job_id, {
         "scaleTier": "CUSTOM", "region": "us-central1", "masterType": MACHINE,
-        "masterConfig": shell("sleep 0.5; echo master here"), "workerType": MACHINE, "workerCount": 2,
-        "workerConfig": shell("echo worker here"), "parameterServerType": MACHINE, "parameterServerCount": "1",
+        "masterConfig": shell(MASTER), "workerType": MACHINE, "workerCount": 2,
+        "workerConfig": shell(WORKER), "parameterServerType": MACHINE, "parameterServerCount": "1",
         "parameterServerConfig": shell("while :; do sleep 0.1; done")})
     assert (job["jobId"], job["state"], job["trainingInput"]["workerCount"]) == (job_id, "QUEUED", "2"), job
     job = until(job_id, "SUCCEEDED")
@@ -74,7 +87,8 @@ def creates_a_distributed_job_and_follows_it_to_its_end():
 
 def reads_the_log_of_a_job():
     body = {"resourceNames": [PARENT], "orderBy": "timestamp asc", "pageSize": 2,
-            "filter": f'resource.type="ml_job" AND resource.labels.job_id="{PREFIX}_dist" AND textPayload:"here"'}
+            "filter": f'resource.type="ml_job" AND resource.labels.job_id="{PREFIX}_dist" '
+                      'AND textPayload:"here" AND NOT resource.labels.task_name="service"'}
     found, request = [], entries.list(body=body)
     while request is not None:
         answer = request.execute()
@@ -136,8 +150,78 @@ def understands_errors():
     assert error.error_details[0]["fieldViolations"][0]["field"] == "job.job_id", error.error_details
 
 
+POLICY = {"version": 3, "bindings": [
+    {"role": "roles/ml.viewer", "members": ["user:ada@example.com", "group:team@example.com"]},
+    {"role": "roles/ml.jobOwner", "members": ["serviceAccount:robot@demo.iam.gserviceaccount.com"],
+     "condition": {"title": "daytime", "expression": "request.time.getHours() > 6"}}]}
+
+
+def drive_policy(of, name):
+    """Reads, changes and tests the policy of a job that has none yet."""
+    assert of.getIamPolicy(resource=name).execute() == {"etag": "ACAB"}
+    put = of.setIamPolicy(resource=name, body={"policy": dict(POLICY, etag="ACAB")}).execute()
+    assert put["version"] == 3 and put["bindings"] == POLICY["bindings"], put
+    assert of.getIamPolicy(resource=name, options_requestedPolicyVersion=3).execute() == put
+    older = of.getIamPolicy(resource=name).execute()
+    assert older["version"] == 1 and "condition" not in older["bindings"][1], older
+    assert older["bindings"][1]["role"].startswith("roles/ml.jobOwner_withcond_"), older
+    error = refused(lambda: of.setIamPolicy(resource=name, body={"policy": {"etag": "ACAB"}}).execute())
+    assert (error.status_code, json.loads(error.content)["error"]["status"]) == (409, "ABORTED")
+    asked = ["ml.jobs.get", "ml.jobs.fly", "ml.jobs.cancel"]
+    held = of.testIamPermissions(resource=name, body={"permissions": asked}).execute()
+    assert held == {"permissions": ["ml.jobs.get", "ml.jobs.cancel"]}, held
+
+
+def drive_project(of):
+    """Reads the configuration of the project and all its locations."""
+    config = of.getConfig(name=PARENT).execute()
+    number = config["serviceAccountProject"]
+    assert config["serviceAccount"] == f"service-{number}@cloud-ml.google.com.iam.gserviceaccount.com", config
+    found, request = [], of.locations().list(parent=PARENT, pageSize=10)
+    while request is not None:
+        answer = request.execute()
+        found += answer["locations"]
+        request = of.locations().list_next(request, answer)
+    assert len(found) > 20 and found == sorted(found, key=lambda l: l["name"]), found
+    location = of.locations().get(name=f"{PARENT}/locations/us-central1").execute()
+    assert location in found and "NVIDIA_TESLA_T4" in location["capabilities"][0]["availableAccelerators"], location
+    assert refused(lambda: of.locations().get(name=f"{PARENT}/locations/mars").execute()).status_code == 404
+
+
+def keeps_the_policy_of_a_job():
+    drive_policy(jobs, name_of(PREFIX + "_list_1"))
+    missing = name_of(PREFIX + "_never")
+    assert jobs.testIamPermissions(resource=missing, body={"permissions": ["ml.jobs.get"]}).execute() == {}
+    assert refused(lambda: jobs.getIamPolicy(resource=missing).execute()).status_code == 404
+
+
+def knows_the_project_and_its_locations():
+    drive_project(projects)
+
+
+def works_when_built_from_the_discovery_document():
+    own = discovered("ml", "v1", "/$discovery/rest?version={apiVersion}").projects()
+    job_id = PREFIX + "_discovered"
+    body = {"jobId": job_id, "trainingInput": {"region": "us-central1", "masterConfig": shell("while :; do sleep 0.1; done")}}
+    assert own.jobs().create(parent=PARENT, body=body).execute()["state"] == "QUEUED"
+    job = own.jobs().get(name=name_of(job_id)).execute()
+    patched = own.jobs().patch(name=name_of(job_id), updateMask="labels", body={"labels": {"from": "discovery"}}).execute()
+    assert (job["jobId"], patched["labels"]) == (job_id, {"from": "discovery"}), patched
+    listed = own.jobs().list(parent=PARENT, filter=f"jobId={job_id}", pageSize=1).execute()
+    assert [j["jobId"] for j in listed["jobs"]] == [job_id], listed
+    drive_policy(own.jobs(), name_of(job_id))
+    drive_project(own)
+    assert own.jobs().cancel(name=name_of(job_id), body={}).execute() == {}
+    until(job_id, "CANCELLED")
+    logs = discovered("logging", "v2", "/discovery/v1/apis/{api}/{apiVersion}/rest")
+    written = logs.entries().list(body={"resourceNames": [PARENT], "filter": f'resource.labels.job_id="{job_id}"'}).execute()
+    assert written["entries"], written
+
+
 TESTS = [creates_a_distributed_job_and_follows_it_to_its_end, reads_the_log_of_a_job, lists_jobs_by_filter_page_after_page,
-         lists_by_a_filter_too_long_for_an_address, changes_labels_under_an_etag, cancels_a_running_job, understands_errors]
+         lists_by_a_filter_too_long_for_an_address, changes_labels_under_an_etag, cancels_a_running_job,
+         keeps_the_policy_of_a_job, knows_the_project_and_its_locations, works_when_built_from_the_discovery_document,
+         understands_errors]
 
 for test in TESTS:
     error = None

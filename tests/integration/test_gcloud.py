@@ -1,39 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real gcloud, pointed here as `trainyard env` says. Runs where gcloud is in PATH or TRAINYARD_GCLOUD names it."""
+import concurrent.futures
 import json
-import os
-import re
-import shutil
-import subprocess
-import threading
 
 import pytest
 
-from support.daemon import MACHINE, program
+from support.daemon import MACHINE, UNTIL_RELEASED
 from support.engine import role_image
+from support.gcloud import needs_gcloud
 from support.wait import wait_until
 
-GCLOUD = os.environ.get("TRAINYARD_GCLOUD") or shutil.which("gcloud")
-
-pytestmark = pytest.mark.skipif(not GCLOUD, reason="no gcloud in PATH, and TRAINYARD_GCLOUD does not name one")
-
-
-@pytest.fixture(scope="module")
-def gcloud(yard, tmp_path_factory):
-    """Runs `gcloud ai-platform jobs ...`; expects exit code `expect`; returns the finished process."""
-    lines = subprocess.run([program(), "env", "--state-dir", str(yard.state_dir), "--project", yard.project],
-                           check=True, capture_output=True, text=True).stdout
-    pointed = dict(re.findall(r"^export (\w+)=(.*)$", lines, re.MULTILINE))
-    environment = os.environ | pointed | dict(
-        CLOUDSDK_CONFIG=str(tmp_path_factory.mktemp("gcloud")), CLOUDSDK_CORE_DISABLE_USAGE_REPORTING="1",
-        CLOUDSDK_ML_ENGINE_POLLING_INTERVAL="2", CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK="1", PYTHONUNBUFFERED="1")
-
-    def call(*words, expect=0, timeout=180):
-        done = subprocess.run([GCLOUD, "ai-platform", "jobs", *words], capture_output=True, text=True, timeout=timeout,
-                              env=environment, stdin=subprocess.DEVNULL)
-        assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
-        return done
-    return call
+pytestmark = needs_gcloud
 
 
 def one_image(text):
@@ -41,9 +18,13 @@ def one_image(text):
     return ["--master-image-uri", "trainyard-test:1"], ["--", "sh", "-c", text]
 
 
-def submit(gcloud, job_id, text, *flags, **more):
+def submission(job_id, text, *flags):
     image, args = one_image(text)
-    return gcloud("submit", "training", job_id, "--region", "us-central1", *image, *flags, *args, **more)
+    return ["submit", "training", job_id, "--region", "us-central1", *image, *flags, *args]
+
+
+def submit(gcloud, job_id, text, *flags, **more):
+    return gcloud(*submission(job_id, text, *flags), **more)
 
 
 def rows(text):
@@ -60,12 +41,47 @@ def messages(text, task):
     return [message for _, found, message in rows(text) if found == task]
 
 
-def test_the_documentations_distributed_job_is_submitted_described_listed_and_streamed(gcloud, yard):
+def stream_of_one_task(gcloud, yard, job_id):
+    yard.create(dict(region="us-central1", scaleTier="CUSTOM", masterType=MACHINE, workerType=MACHINE, workerCount=1,
+                     masterConfig={"imageUri": "trainyard-test:1", "containerCommand": ["sh", "-c", "echo m; " + UNTIL_RELEASED]},
+                     workerConfig={"imageUri": "trainyard-test:1", "containerCommand": ["echo", "w"]}), job_id=job_id)
+    yard.release(job_id, after={"worker-replica-0": 1})
+    yard.until(job_id, "SUCCEEDED")
+    return gcloud("stream-logs", job_id, "--polling-interval", "2", "--task-name", "worker-replica-0")
+
+
+def stream_of_a_cancelled_job(gcloud, _, job_id):
+    save = 'trap "echo saved; exit 0" TERM; echo up; while :; do sleep 0.1; done'
+    stream, path = gcloud.follow(*submission(job_id, save, "--stream-logs"))
+    wait_until(lambda: "up" in messages(path.read_text(), "master-replica-0"), 120, "the stream begins")
+    gcloud("cancel", job_id)
+    assert stream.wait(120) == 1
+    return path.read_text()
+
+
+STREAMS = {
+    "short": lambda gcloud, _, job_id: submit(gcloud, job_id, "echo first; sleep 1; echo last", "--stream-logs"),
+    "failing": lambda gcloud, _, job_id: submit(gcloud, job_id, "echo oh no >&2; exit 9", "--stream-logs", expect=1),
+    "cancelled": stream_of_a_cancelled_job,
+    "one_task": stream_of_one_task,
+}
+
+
+@pytest.fixture(scope="module")
+def streams(gcloud, yard):
+    """STREAMS, each with its job's id. gcloud waits for ten seconds at the end of each: they wait together."""
+    with concurrent.futures.ThreadPoolExecutor(len(STREAMS)) as pool:
+        ids = {name: yard.new_id("gcloud_" + name) for name in STREAMS}
+        yield {name: (ids[name], pool.submit(stream, gcloud, yard, ids[name])) for name, stream in STREAMS.items()}
+
+
+def test_the_documentations_distributed_job_is_submitted_described_listed_and_streamed(gcloud, yard, streams):
     job_id = yard.new_id("gcloud_dist")
     role = ('case $(cat /image) in ps) trap "exit 0" TERM; while :; do sleep 0.1; done;; '
-            "*) i=0; while [ $i -lt 20 ]; do echo step $i; i=$((i+1)); sleep 0.2; done;; esac; "
+            f"*) for i in $(seq 0 9); do echo step $i; done; {UNTIL_RELEASED}; "
+            "for i in $(seq 10 19); do echo step $i; done;; esac; "
             # The master's end stops the others: it comes after theirs.
-            "[ $(cat /image) != master ] || sleep 2")
+            f"[ $(cat /image) != master ] || {{ {UNTIL_RELEASED}; }}")
     done = gcloud("submit", "training", job_id, "--region", "us-central1", "--scale-tier", "custom",
                   "--master-machine-type", "complex_model_m", "--master-image-uri", role_image("master"),
                   "--worker-machine-type", "large_model", "--worker-count", "3", "--worker-image-uri", role_image("worker"),
@@ -75,7 +91,13 @@ def test_the_documentations_distributed_job_is_submitted_described_listed_and_st
     assert f"Job [{job_id}] submitted successfully." in done.stderr
 
     # Started while the job runs, the stream follows it to its end.
-    streamed = gcloud("stream-logs", job_id, "--polling-interval", "2", "--allow-multiline-logs").stdout
+    stream, path = gcloud.follow("stream-logs", job_id, "--polling-interval", "2", "--allow-multiline-logs")
+    tasks = ["master-replica-0"] + [f"worker-replica-{i}" for i in range(3)]
+    wait_until(lambda: all(messages(path.read_text(), task)[-1:] == ["step 9"] for task in tasks), 120, "the stream begins")
+    yard.release(job_id, *(task.replace("-replica", "") for task in tasks))
+    yard.release(job_id, after={task: 25 for task in tasks})
+    assert stream.wait(120) == 0
+    streamed = path.read_text()
     described = json.loads(gcloud("describe", job_id, "--format", "json").stdout)
     assert described["state"] == "SUCCEEDED" and described["trainingInput"]["workerCount"] == "3"
     assert "SUCCEEDED" in gcloud("describe", job_id, "--summarize").stdout
@@ -90,26 +112,21 @@ def test_the_documentations_distributed_job_is_submitted_described_listed_and_st
     assert len(rows(streamed)) == len(yard.entries(job_id))
 
 
-def test_streaming_a_one_second_job_from_its_submission_shows_every_line_once(gcloud, yard):
-    job_id = yard.new_id("gcloud_short")
-    done = submit(gcloud, job_id, "echo first; sleep 1; echo last", "--stream-logs")
+def test_streaming_a_one_second_job_from_its_submission_shows_every_line_once(streams):
+    done = streams["short"][1].result()
     assert messages(done.stderr, "master-replica-0") == ["first", "last"], done.stderr
     assert messages(done.stderr, "service")[-1] == "Job completed successfully.", done.stderr
     assert "state: SUCCEEDED" in done.stdout
 
 
-def test_a_failing_job_ends_the_stream_with_exit_code_1(gcloud, yard):
-    done = submit(gcloud, yard.new_id("gcloud_bad"), "echo oh no >&2; exit 9", "--stream-logs", expect=1)
+def test_a_failing_job_ends_the_stream_with_exit_code_1(streams):
+    done = streams["failing"][1].result()
     assert ("ERROR", "master-replica-0", "oh no") in rows(done.stderr), done.stderr
     assert any("non-zero status of 9" in message for message in messages(done.stderr, "service")), done.stderr
 
 
-def test_a_stream_of_one_task_shows_only_that(gcloud, yard):
-    job_id = yard.create(dict(region="us-central1", scaleTier="CUSTOM", masterType=MACHINE, workerType=MACHINE, workerCount=1,
-                              masterConfig={"imageUri": "trainyard-test:1", "containerCommand": ["sh", "-c", "echo m; sleep 0.3"]},
-                              workerConfig={"imageUri": "trainyard-test:1", "containerCommand": ["echo", "w"]}))
-    yard.until(job_id, "SUCCEEDED")
-    done = gcloud("stream-logs", job_id, "--polling-interval", "2", "--task-name", "worker-replica-0")
+def test_a_stream_of_one_task_shows_only_that(streams):
+    done = streams["one_task"][1].result()
     assert [(task, message) for _, task, message in rows(done.stdout)] == [("worker-replica-0", "w")]
 
 
@@ -123,16 +140,10 @@ def test_labels_are_updated_and_cleared(gcloud, yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-def test_a_running_job_is_cancelled_while_it_is_streamed(gcloud, yard):
-    job_id = yard.new_id("gcloud_cancel")
-    ended = []
-    stream = threading.Thread(target=lambda: ended.append(submit(
-        gcloud, job_id, 'trap "echo saved; exit 0" TERM; echo up; while :; do sleep 0.1; done', "--stream-logs", expect=1)))
-    stream.start()
-    wait_until(lambda: yard.get(f"{yard.jobs_path}/{job_id}").status == 200 and "up" in yard.lines(job_id), 60)
-    gcloud("cancel", job_id)
-    stream.join()
-    assert ended and messages(ended[0].stderr, "master-replica-0") == ["up", "saved"], ended
+def test_a_running_job_is_cancelled_while_it_is_streamed(gcloud, yard, streams):
+    job_id, stream = streams["cancelled"]
+    text = stream.result()
+    assert messages(text, "master-replica-0") == ["up", "saved"], text
     assert yard.job(job_id)["state"] == "CANCELLED"
     gcloud("cancel", job_id)
 
