@@ -10,17 +10,17 @@ rules='
 ^daemon/base/                                   ^daemon/base/
 ^daemon/                                        .
 ^store/                                         ^store/ ^daemon/base/
-^scheduler/(plan|cluster_spec|machine)[.]       ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
-^scheduler/engine/                              ^scheduler/engine/ ^scheduler/plan[.]h$ ^daemon/base/
+^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]       ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^store/(job_state|leases)[.]h$ ^daemon/base/
+^scheduler/engine/                              ^scheduler/engine/ ^scheduler/(host|plan)[.]h$ ^daemon/base/
 ^scheduler/                                     ^scheduler/[a-z_]+[.]h$ ^scheduler/(step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
 ^api/message/                                   ^api/message/ ^daemon/base/
 ^api/http/                                      ^api/http/ ^api/message/ ^daemon/base/
-^api/ml/                                        ^api/ml/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
-^api/logging/                                   ^api/logging/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
-^api/aiplatform/                                ^api/aiplatform/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
-^api/storage/                                   ^api/storage/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
-^api/metadata/                                  ^api/metadata/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
-^api/emulator/                                  ^api/emulator/ ^api/http/ ^api/message/ ^store/ ^scheduler/(plan|cluster_spec|machine)[.]h$ ^daemon/base/
+^api/ml/                                        ^api/ml/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^daemon/base/
+^api/logging/                                   ^api/logging/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^daemon/base/
+^api/aiplatform/                                ^api/aiplatform/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^daemon/base/
+^api/storage/                                   ^api/storage/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^daemon/base/
+^api/metadata/                                  ^api/metadata/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^daemon/base/
+^api/emulator/                                  ^api/emulator/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan)[.]h$ ^daemon/base/
 '
 # A library that only one room may see.
 alone='

@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from support.daemon import Daemon  # noqa: E402
-from support.engine import Engine, PrivateEngine, ensure_test_images  # noqa: E402
+from support.engine import IMAGE, Engine, GpuEngine, PrivateEngine, ensure_test_images  # noqa: E402
 
 _daemons = []
 
@@ -45,6 +45,18 @@ def own_engine():
         found.delete()
 
 
+@pytest.fixture(scope="module")
+def gpu_engine():
+    """A started engine of its own that takes requests for GPUs."""
+    found = GpuEngine()
+    found.start()
+    try:
+        ensure_test_images(found)
+        yield found
+    finally:
+        found.delete()
+
+
 def _make(directory, engine, *options, **more):
     # A project of its own: what its containers are known by, also after a crash.
     project = f"test-{os.getpid()}-{len(_daemons)}"
@@ -57,6 +69,15 @@ def _make(directory, engine, *options, **more):
 def yard(engine, tmp_path_factory):
     """A daemon for all tests of a file; it never pulls."""
     daemon = _make(tmp_path_factory.mktemp("yard"), engine, "--offline", "--stop-grace", "2").start()
+    yield daemon
+    daemon.stop()
+
+
+@pytest.fixture(scope="module")
+def narrow_yard(engine, tmp_path_factory):
+    """The same, one job at a time: behind one that runs, others stay queued and cost nothing."""
+    daemon = _make(tmp_path_factory.mktemp("narrow"), engine, "--offline", "--stop-grace", "2", "--max-active-jobs", "1",
+                   "--image-map", f"gcr.io/cloud-ml-algos/linear_learner_cpu={IMAGE}").start()
     yield daemon
     daemon.stop()
 

@@ -2,105 +2,181 @@
 # One program per subject, mirroring the tree; each speaks TAP.
 if HAVE_CMOCKA
 check_PROGRAMS += \
+	tests/unit/api/emulator/test_discovery \
+	tests/unit/api/emulator/test_web_shell \
 	tests/unit/api/http/test_error_body \
 	tests/unit/api/http/test_guard \
 	tests/unit/api/http/test_listener \
 	tests/unit/api/http/test_pretty \
 	tests/unit/api/http/test_request \
 	tests/unit/api/http/test_router \
+	tests/unit/api/http/test_stream \
 	tests/unit/api/logging/test_entry_list \
 	tests/unit/api/logging/test_entry_write \
 	tests/unit/api/logging/test_log_list \
+	tests/unit/api/message/test_discovery \
 	tests/unit/api/message/test_fields_mask \
 	tests/unit/api/message/test_message_names \
 	tests/unit/api/message/test_message_parse \
 	tests/unit/api/message/test_message_query \
 	tests/unit/api/message/test_message_read \
+	tests/unit/api/ml/test_builtin \
 	tests/unit/api/ml/test_gcloud_bodies \
+	tests/unit/api/ml/test_image_map \
+	tests/unit/api/ml/test_image_name \
+	tests/unit/api/ml/test_input_differences \
+	tests/unit/api/ml/test_job_create \
+	tests/unit/api/ml/test_job_plan \
+	tests/unit/api/ml/test_job_render \
+	tests/unit/api/ml/test_job_report \
 	tests/unit/api/ml/test_job_rules \
 	tests/unit/api/ml/test_messages \
+	tests/unit/api/ml/test_outlook \
+	tests/unit/api/ml/test_plan_property \
+	tests/unit/api/ml/test_policy \
+	tests/unit/api/ml/test_policy_rules \
+	tests/unit/api/ml/test_project \
+	tests/unit/api/ml/test_quota \
+	tests/unit/api/ml/test_regions \
+	tests/unit/api/ml/test_replica_json \
 	tests/unit/api/ml/test_rules_cluster \
 	tests/unit/api/ml/test_rules_container \
 	tests/unit/api/ml/test_rules_labels \
 	tests/unit/api/ml/test_rules_package \
 	tests/unit/api/ml/test_rules_tuning \
+	tests/unit/api/ml/test_samples \
 	tests/unit/api/ml/test_to_plan \
 	tests/unit/daemon/test_config \
 	tests/unit/daemon/test_env \
 	tests/unit/daemon/test_error \
 	tests/unit/daemon/test_json \
+	tests/unit/daemon/test_terminal_door \
 	tests/unit/daemon/test_text \
 	tests/unit/scheduler/engine/test_docker \
 	tests/unit/scheduler/engine/test_docker_credentials \
 	tests/unit/scheduler/engine/test_docker_frames \
+	tests/unit/scheduler/engine/test_docker_host \
 	tests/unit/scheduler/engine/test_docker_json \
 	tests/unit/scheduler/engine/test_docker_progress \
 	tests/unit/scheduler/engine/test_docker_subnet \
+	tests/unit/scheduler/engine/test_docker_terminal \
+	tests/unit/scheduler/test_accelerator \
+	tests/unit/scheduler/test_admission \
+	tests/unit/scheduler/test_admission_random \
+	tests/unit/scheduler/test_assignment \
 	tests/unit/scheduler/test_cluster_spec \
+	tests/unit/scheduler/test_devices \
+	tests/unit/scheduler/test_difference \
+	tests/unit/scheduler/test_host \
+	tests/unit/scheduler/test_limits \
 	tests/unit/scheduler/test_log_line \
 	tests/unit/scheduler/test_machine \
+	tests/unit/scheduler/test_ml_units \
 	tests/unit/scheduler/test_plan \
+	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_reconcile \
+	tests/unit/scheduler/test_restart \
 	tests/unit/scheduler/test_scheduler \
 	tests/unit/scheduler/test_verdict \
 	tests/unit/store/test_filter \
 	tests/unit/store/test_job_filter \
 	tests/unit/store/test_jobs \
+	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
 	tests/unit/store/test_logs \
 	tests/unit/store/test_outbox \
 	tests/unit/store/test_page_token \
+	tests/unit/store/test_policies \
 	tests/unit/store/test_store
 endif
+tests_unit_api_emulator_test_discovery_SOURCES = tests/unit/api/emulator/test_discovery.c
+tests_unit_api_emulator_test_web_shell_SOURCES = tests/unit/api/emulator/test_web_shell.c
 tests_unit_api_http_test_error_body_SOURCES = tests/unit/api/http/test_error_body.c
 tests_unit_api_http_test_guard_SOURCES = tests/unit/api/http/test_guard.c
 tests_unit_api_http_test_listener_SOURCES = tests/unit/api/http/test_listener.c
 tests_unit_api_http_test_pretty_SOURCES = tests/unit/api/http/test_pretty.c
 tests_unit_api_http_test_request_SOURCES = tests/unit/api/http/test_request.c
 tests_unit_api_http_test_router_SOURCES = tests/unit/api/http/test_router.c
+tests_unit_api_http_test_stream_SOURCES = tests/unit/api/http/test_stream.c
 tests_unit_api_logging_test_entry_list_SOURCES = tests/unit/api/logging/test_entry_list.c
 tests_unit_api_logging_test_entry_write_SOURCES = tests/unit/api/logging/test_entry_write.c
 tests_unit_api_logging_test_log_list_SOURCES = tests/unit/api/logging/test_log_list.c
+tests_unit_api_message_test_discovery_SOURCES = tests/unit/api/message/test_discovery.c
 tests_unit_api_message_test_fields_mask_SOURCES = tests/unit/api/message/test_fields_mask.c
 tests_unit_api_message_test_message_names_SOURCES = tests/unit/api/message/test_message_names.c
 tests_unit_api_message_test_message_parse_SOURCES = tests/unit/api/message/test_message_parse.c
 tests_unit_api_message_test_message_query_SOURCES = tests/unit/api/message/test_message_query.c
 tests_unit_api_message_test_message_read_SOURCES = tests/unit/api/message/test_message_read.c
+tests_unit_api_ml_test_builtin_SOURCES = tests/unit/api/ml/test_builtin.c
 tests_unit_api_ml_test_gcloud_bodies_SOURCES = tests/unit/api/ml/test_gcloud_bodies.c
+tests_unit_api_ml_test_image_map_SOURCES = tests/unit/api/ml/test_image_map.c
+tests_unit_api_ml_test_image_name_SOURCES = tests/unit/api/ml/test_image_name.c
+tests_unit_api_ml_test_input_differences_SOURCES = tests/unit/api/ml/test_input_differences.c
+tests_unit_api_ml_test_job_create_SOURCES = tests/unit/api/ml/test_job_create.c
+tests_unit_api_ml_test_job_plan_SOURCES = tests/unit/api/ml/test_job_plan.c
+tests_unit_api_ml_test_job_render_SOURCES = tests/unit/api/ml/test_job_render.c
+tests_unit_api_ml_test_job_report_SOURCES = tests/unit/api/ml/test_job_report.c
 tests_unit_api_ml_test_job_rules_SOURCES = tests/unit/api/ml/test_job_rules.c
 tests_unit_api_ml_test_messages_SOURCES = tests/unit/api/ml/test_messages.c
+tests_unit_api_ml_test_outlook_SOURCES = tests/unit/api/ml/test_outlook.c
+tests_unit_api_ml_test_plan_property_SOURCES = tests/unit/api/ml/test_plan_property.c
+tests_unit_api_ml_test_policy_SOURCES = tests/unit/api/ml/test_policy.c
+tests_unit_api_ml_test_policy_rules_SOURCES = tests/unit/api/ml/test_policy_rules.c
+tests_unit_api_ml_test_project_SOURCES = tests/unit/api/ml/test_project.c
+tests_unit_api_ml_test_quota_SOURCES = tests/unit/api/ml/test_quota.c
+tests_unit_api_ml_test_regions_SOURCES = tests/unit/api/ml/test_regions.c
+tests_unit_api_ml_test_replica_json_SOURCES = tests/unit/api/ml/test_replica_json.c
 tests_unit_api_ml_test_rules_cluster_SOURCES = tests/unit/api/ml/test_rules_cluster.c
 tests_unit_api_ml_test_rules_container_SOURCES = tests/unit/api/ml/test_rules_container.c
 tests_unit_api_ml_test_rules_labels_SOURCES = tests/unit/api/ml/test_rules_labels.c
 tests_unit_api_ml_test_rules_package_SOURCES = tests/unit/api/ml/test_rules_package.c
 tests_unit_api_ml_test_rules_tuning_SOURCES = tests/unit/api/ml/test_rules_tuning.c
+tests_unit_api_ml_test_samples_SOURCES = tests/unit/api/ml/test_samples.c
 tests_unit_api_ml_test_to_plan_SOURCES = tests/unit/api/ml/test_to_plan.c
 tests_unit_daemon_test_config_SOURCES = tests/unit/daemon/test_config.c
 tests_unit_daemon_test_env_SOURCES = tests/unit/daemon/test_env.c
 tests_unit_daemon_test_error_SOURCES = tests/unit/daemon/test_error.c
 tests_unit_daemon_test_json_SOURCES = tests/unit/daemon/test_json.c
+tests_unit_daemon_test_terminal_door_SOURCES = tests/unit/daemon/test_terminal_door.c
 tests_unit_daemon_test_text_SOURCES = tests/unit/daemon/test_text.c
 tests_unit_scheduler_engine_test_docker_SOURCES = tests/unit/scheduler/engine/test_docker.c
 tests_unit_scheduler_engine_test_docker_credentials_SOURCES = tests/unit/scheduler/engine/test_docker_credentials.c
 tests_unit_scheduler_engine_test_docker_frames_SOURCES = tests/unit/scheduler/engine/test_docker_frames.c
+tests_unit_scheduler_engine_test_docker_host_SOURCES = tests/unit/scheduler/engine/test_docker_host.c
 tests_unit_scheduler_engine_test_docker_json_SOURCES = tests/unit/scheduler/engine/test_docker_json.c
 tests_unit_scheduler_engine_test_docker_progress_SOURCES = tests/unit/scheduler/engine/test_docker_progress.c
 tests_unit_scheduler_engine_test_docker_subnet_SOURCES = tests/unit/scheduler/engine/test_docker_subnet.c
+tests_unit_scheduler_engine_test_docker_terminal_SOURCES = tests/unit/scheduler/engine/test_docker_terminal.c
+tests_unit_scheduler_test_accelerator_SOURCES = tests/unit/scheduler/test_accelerator.c
+tests_unit_scheduler_test_admission_SOURCES = tests/unit/scheduler/test_admission.c
+tests_unit_scheduler_test_admission_random_SOURCES = tests/unit/scheduler/test_admission_random.c
+tests_unit_scheduler_test_assignment_SOURCES = tests/unit/scheduler/test_assignment.c
 tests_unit_scheduler_test_cluster_spec_SOURCES = tests/unit/scheduler/test_cluster_spec.c
+tests_unit_scheduler_test_devices_SOURCES = tests/unit/scheduler/test_devices.c
+tests_unit_scheduler_test_difference_SOURCES = tests/unit/scheduler/test_difference.c
+tests_unit_scheduler_test_host_SOURCES = tests/unit/scheduler/test_host.c
+tests_unit_scheduler_test_limits_SOURCES = tests/unit/scheduler/test_limits.c
 tests_unit_scheduler_test_log_line_SOURCES = tests/unit/scheduler/test_log_line.c
 tests_unit_scheduler_test_machine_SOURCES = tests/unit/scheduler/test_machine.c
+tests_unit_scheduler_test_ml_units_SOURCES = tests/unit/scheduler/test_ml_units.c
 tests_unit_scheduler_test_plan_SOURCES = tests/unit/scheduler/test_plan.c
+tests_unit_scheduler_test_queue_SOURCES = tests/unit/scheduler/test_queue.c
 tests_unit_scheduler_test_reconcile_SOURCES = tests/unit/scheduler/test_reconcile.c
+tests_unit_scheduler_test_restart_SOURCES = tests/unit/scheduler/test_restart.c
 tests_unit_scheduler_test_scheduler_SOURCES = tests/unit/scheduler/test_scheduler.c
 tests_unit_scheduler_test_verdict_SOURCES = tests/unit/scheduler/test_verdict.c
 tests_unit_store_test_filter_SOURCES = tests/unit/store/test_filter.c
 tests_unit_store_test_job_filter_SOURCES = tests/unit/store/test_job_filter.c
 tests_unit_store_test_jobs_SOURCES = tests/unit/store/test_jobs.c
+tests_unit_store_test_leases_SOURCES = tests/unit/store/test_leases.c
 tests_unit_store_test_log_filter_SOURCES = tests/unit/store/test_log_filter.c
 tests_unit_store_test_logs_SOURCES = tests/unit/store/test_logs.c
 tests_unit_store_test_outbox_SOURCES = tests/unit/store/test_outbox.c
 tests_unit_store_test_page_token_SOURCES = tests/unit/store/test_page_token.c
+tests_unit_store_test_policies_SOURCES = tests/unit/store/test_policies.c
 tests_unit_store_test_store_SOURCES = tests/unit/store/test_store.c
+tests_unit_scheduler_test_queue_SOURCES += tests/support/fake_engine.c
+tests_unit_scheduler_test_restart_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_scheduler_SOURCES += tests/support/fake_engine.c
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
@@ -145,9 +221,13 @@ EXTRA_DIST += \
 	tests/fuzz/run \
 	tests/integration \
 	tests/support \
+	tests/unit/api/http/http_testing.h \
 	tests/unit/api/logging/logging_testing.h \
 	tests/unit/api/message/json_testing.h \
 	tests/unit/api/message/sample_message.h \
 	tests/unit/api/ml/job_testing.h \
+	tests/unit/api/ml/ml_testing.h \
+	tests/unit/scheduler/admission_testing.h \
+	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/store/store_testing.h \
 	tests/unit/testing.h

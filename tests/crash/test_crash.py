@@ -1,26 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 of the daemon at awkward moments: nothing that was acknowledged is lost, nothing is left behind."""
 import random
+import time
 
 import pytest
 
-from support.daemon import distributed, script
+from support.daemon import UNTIL_RELEASED, distributed, script, with_gpus
+from support.engine import EngineError
 from support.wait import wait_until
 
-COUNT = 400
-CHATTER = f"i=0; while [ $i -lt {COUNT} ]; do echo line $i; i=$((i+1)); usleep 10000; done"
+CHATTER = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); usleep 10000; done; echo $i lines"
+STUBBORN = 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'
 
 
 def test_a_running_job_is_adopted_and_each_line_is_kept_once(new_daemon):
     daemon = new_daemon("--offline").start()
     job_id = daemon.create(distributed(CHATTER, CHATTER, workers=1))
-    for reached in (20, 120, 240):
-        wait_until(lambda: f"line {reached}" in daemon.lines(job_id), 60, f"line {reached}")
+    for _ in range(3):
+        daemon.wait_lines(job_id, count=len(daemon.lines(job_id)) + 40)
         daemon.kill9()
         daemon.start()
+    daemon.release(job_id, "worker-0")
+    wait_until(lambda: daemon.lines(job_id, "worker-replica-0")[-1].endswith(" lines"), 30, "the worker has ended")
+    daemon.release(job_id)
     daemon.until(job_id, "SUCCEEDED")
     for task in ("master-replica-0", "worker-replica-0"):
-        assert daemon.lines(job_id, task) == [f"line {i}" for i in range(COUNT)], task
+        lines = daemon.lines(job_id, task)
+        assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"], task
     assert daemon.containers(job_id) == []
     positions = [(e["timestamp"], e["insertId"]) for e in daemon.entries(job_id)]
     assert positions == sorted(set(positions))
@@ -28,9 +34,11 @@ def test_a_running_job_is_adopted_and_each_line_is_kept_once(new_daemon):
 
 def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(new_daemon):
     daemon = new_daemon("--offline").start()
-    good, bad = daemon.create(script("sleep 1; echo good")), daemon.create(script("sleep 1; echo bad >&2; exit 4"))
+    good, bad = (daemon.create(script(f"{UNTIL_RELEASED}; {end}")) for end in ("echo good", "echo bad >&2; exit 4"))
     containers = [daemon.container(good), daemon.container(bad)]
     daemon.kill9()
+    daemon.release(good)
+    daemon.release(bad)
     wait_until(lambda: not any(daemon.engine.inspect(c)["State"]["Running"] for c in containers), 30)
     daemon.start()
     daemon.until(good, "SUCCEEDED")
@@ -42,13 +50,15 @@ def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(ne
 @pytest.mark.parametrize("pause_ms", [0, 30, 80, 150, 250, 400])
 def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
     daemon = new_daemon("--offline").start()
-    job_id = daemon.create(distributed("sleep 0.5; echo done", "echo here", "echo here", workers=2, ps_count=1))
+    job_id = daemon.create(distributed(f"{UNTIL_RELEASED}; echo done", "echo here", "echo here", workers=2, ps_count=1))
     moment = wait_until(lambda: daemon.job(job_id)["state"] != "QUEUED" or pause_ms == 0, 20)
     assert moment
     # The moment within the start is what this test varies: a wait on the clock is what it means.
     wait_for_ms(pause_ms)
     daemon.kill9()
     daemon.start()
+    daemon.until(job_id, "RUNNING")
+    daemon.release(job_id)
     daemon.until(job_id, "SUCCEEDED")
     assert daemon.lines(job_id) == ["done"]
     assert daemon.containers(job_id) == []
@@ -57,8 +67,9 @@ def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):
 @pytest.mark.parametrize("pause_ms", [0, 40, 120, 250])
 def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
-    job_id = daemon.create(distributed("sleep 0.5; echo done", 'trap "" TERM; while :; do sleep 0.1; done', workers=3))
+    job_id = daemon.create(distributed(f"{UNTIL_RELEASED}; echo done", STUBBORN, workers=3))
     master = daemon.container(job_id)
+    daemon.release(job_id, after={f"worker-replica-{i}": 1 for i in range(3)})
     wait_until(lambda: not running(daemon, master), 30)
     wait_for_ms(pause_ms)
     daemon.kill9()
@@ -70,7 +81,7 @@ def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
 
 def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
-    job_id = daemon.create(script('trap "" TERM; while :; do sleep 0.1; done'))
+    job_id = daemon.create(script(STUBBORN))
     daemon.until(job_id, "RUNNING")
     daemon.cancel(job_id)
     daemon.kill9()
@@ -95,13 +106,114 @@ def test_every_acknowledged_job_survives_any_kill(new_daemon):
     assert daemon.engine.leftovers(daemon.read_instance()) == []
 
 
+# ---- GPUs, and replicas that somebody removes ----
+
+ALL_GPUS = 4
+ROLES = ("master", "worker", "ps", "evaluator")
+# What the master does when it is released, and how the job ends then. Each has 1 GPU a replica, but the last.
+ENDS = {"good": ("echo good", "SUCCEEDED"), "pair": ("echo good", "SUCCEEDED"), "bad": ("exit 4", "FAILED"),
+        "later": ("echo good", "SUCCEEDED"), "cpu": ("echo good", "SUCCEEDED")}
+
+
+def gpu_job(kind):
+    end = f"echo attempt; {UNTIL_RELEASED}; {ENDS[kind][0]}"
+    if kind in ("pair", "cpu"):
+        training_input = distributed(end, "while :; do sleep 0.1; done", workers=1)
+        return training_input if kind == "cpu" else with_gpus(with_gpus(training_input, 1, "worker"), 1)
+    return with_gpus(script(end), 1)
+
+
+def replica_of(container):
+    labels = container["Labels"]
+    return labels["trainyard.job_id"], labels["trainyard.replica"]
+
+
+def devices_of(daemon, container):
+    requests = daemon.engine.inspect(container["Id"])["HostConfig"]["DeviceRequests"] or []
+    return sorted(device for request in requests for device in request["DeviceIDs"])
+
+
+def held(daemon):
+    """Which replicas the engine has of the daemon, whatever they do, and their devices: no device twice."""
+    found = {}
+    for container in daemon.containers():
+        try:
+            found[replica_of(container)] = devices_of(daemon, container)
+        except EngineError as error:
+            assert error.status == 404, error  # removed meanwhile, by a daemon that runs
+    devices = sum(found.values(), [])
+    assert len(devices) == len(set(devices)), found
+    return found
+
+
+def leased(daemon):
+    """Which replicas have devices by the daemon's own books."""
+    found = {}
+    for job_id, role, replica, device in daemon.query_state(
+            "SELECT job_id, role, replica, device FROM lease JOIN job ON job.id = lease.job ORDER BY device"):
+        found.setdefault((job_id, f"{ROLES[role]}-{replica}"), []).append(device)
+    return found
+
+
+def holders(daemon):
+    """Those of held() that have devices."""
+    return {replica: devices for replica, devices in held(daemon).items() if devices}
+
+
+def remove_one(daemon, job_id, replica):
+    """Whether there was one to be removed."""
+    for container in daemon.containers(job_id):
+        if replica_of(container) == (job_id, replica):
+            try:
+                daemon.engine.remove(container["Id"])
+                return True
+            except EngineError as error:
+                assert error.status in (404, 409), error  # the daemon that was killed had just asked for that
+    return False
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(new_daemon, gpu_engine, seed):
+    dice = random.Random(seed)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--gpus", str(ALL_GPUS), "--accelerators", "require",
+                        engine=gpu_engine).start()
+    wait_until(lambda: daemon.get("/healthz").json["engine"]["reachable"], 30)
+    cancelled = daemon.create(gpu_job("good"))
+    jobs = {kind: daemon.create(gpu_job(kind)) for kind in ENDS}  # six GPUs are wanted: two jobs wait
+    removed = 0
+    for victims in ((("pair", "worker-0"),), (("good", "master-0"), ("cpu", "worker-0")), (("pair", "master-0"),)):
+        wait_for_ms(dice.randint(0, 600))
+        daemon.kill9()
+        before = holders(daemon)
+        assert before.items() <= leased(daemon).items(), "a container has a device that nobody wrote down"
+        removed += sum(remove_one(daemon, jobs[kind], replica) for kind, replica in victims)
+        daemon.start()
+        wait_for_ms(dice.randint(0, 300))
+        daemon.kill9()  # while it makes up for what is gone
+        assert holders(daemon).items() <= leased(daemon).items()
+        daemon.start()
+        wait_until(lambda: holders(daemon) == leased(daemon), 60, "what is written down is what is there")
+        assert before.items() <= holders(daemon).items(), "a replica that was there lost its devices"
+    assert removed >= 2, "nothing was there to be removed"
+    daemon.cancel(cancelled)
+    daemon.kill9()
+    daemon.start()
+    daemon.until(cancelled, "CANCELLED")  # and gives its GPU to one that waits
+    for kind in ("bad", "pair", "good", "cpu", "later"):
+        daemon.release(jobs[kind])
+        job = daemon.until(jobs[kind], ENDS[kind][1], timeout=120)
+        assert ("status of 4" in job.get("errorMessage", "")) == (kind == "bad"), job
+    assert daemon.query_state("SELECT * FROM lease") == []
+    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.run(with_gpus(script("true"), ALL_GPUS))
+
+
 def running(daemon, container):
     try:
         return daemon.engine.inspect(container)["State"]["Running"]
-    except Exception:  # gone already
+    except EngineError:  # gone already
         return False
 
 
 def wait_for_ms(pause_ms):
-    import time
     time.sleep(pause_ms / 1000)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from support.daemon import AFTER_THE_OTHERS, MACHINE, PRINT_ENVIRONMENT, distributed, script, task_of, text_of
+from support.daemon import MACHINE, PRINT_ENVIRONMENT, UNTIL_RELEASED, distributed, script, task_of, text_of
 from support.engine import role_image
 from support.wait import wait_until
 
@@ -22,30 +22,30 @@ def three_images(master, worker, ps, workers=2, ps_count=1, **more):
                 parameterServerConfig={"imageUri": ps}, **more)
 
 
-def states_until_end(yard, job_id):
-    """The states a client sees, each once, until endTime."""
-    seen = []
-
-    def ended():
+def watch(yard, job_id, seen, until):
+    """Adds the states that a client sees to `seen`, each once; until the job is in one or has an end."""
+    def there():
         job = yard.job(job_id)
         if job["state"] not in seen:
             seen.append(job["state"])
-        return "endTime" in job
-    wait_until(ended, 60)
-    return seen
+        return job["state"] == until or "endTime" in job
+    wait_until(there, 60)
 
 
 def test_each_role_runs_its_own_image_with_the_users_args_and_states_pass_in_order(yard):
     serve_or_end = ('case $(cat /image) in ps) trap "exit 0" TERM; while :; do sleep 0.1; done;; '
-                    "*) sleep 0.5; exit 0;; esac")
+                    "master) " + UNTIL_RELEASED + ";; esac")
     args = ["--train-files", "gs://my-bucket/train", "--flag=an argument with spaces", "", serve_or_end]
     job_id = yard.create(three_images(*map(role_image, ("master", "worker", "ps")), args=args))
-    seen = states_until_end(yard, job_id)
+    seen, roles = [], {"master-replica-0": "master", "worker-replica-0": "worker", "worker-replica-1": "worker",
+                       "ps-replica-0": "ps"}
+    watch(yard, job_id, seen, "RUNNING")
+    yard.release(job_id, after={task: 1 + len(args) for task in roles})
+    watch(yard, job_id, seen, None)
     assert seen == [s for s in LEGAL if s in seen] and seen[-1] == "SUCCEEDED", seen
     assert "RUNNING" in seen
 
-    for task, role in (("master-replica-0", "master"), ("worker-replica-0", "worker"), ("worker-replica-1", "worker"),
-                       ("ps-replica-0", "ps")):
+    for task, role in roles.items():
         assert yard.lines(job_id, task) == [f"image {role}"] + [f"arg {a}" for a in args], task
 
     job = yard.job(job_id)
@@ -89,9 +89,10 @@ def seen_by_replicas(yard, job_id, tasks):
 def test_replicas_are_told_the_cluster_and_their_place_in_it(yard, shape):
     counts, tasks = SHAPES[shape]
     others = PRINT_ENVIRONMENT
-    text = PRINT_ENVIRONMENT + AFTER_THE_OTHERS
+    text = PRINT_ENVIRONMENT + "; " + UNTIL_RELEASED
     training_input = (distributed(text, others, others, others, **counts) if counts else script(text))
     job_id = yard.create(training_input)
+    yard.release(job_id, after={task: 1 for task in tasks})
     yard.until(job_id, "SUCCEEDED")
     golden = json.loads((GOLDEN / f"{shape}.json").read_text())
     assert seen_by_replicas(yard, job_id, tasks) == golden
@@ -117,13 +118,15 @@ def test_replicas_read_the_submitted_input_back_from_their_environment(yard):
 
 
 def test_every_name_of_the_cluster_resolves_before_user_code_starts(yard):
-    look_up = ('echo "$CLUSTER_SPEC" | grep -o "cmle-training-[a-z]*-[0-9a-f]*-[0-9]*" | sort -u | while read name; do '
-               'ping -c 1 -W 1 "$name" >/dev/null 2>&1; '
-               'getent hosts "$name" >/dev/null 2>&1 || nslookup "$name" >/dev/null 2>&1 || grep -q "$name" /etc/hosts '
-               '&& echo "resolved $name" || echo "lost $name"; done')
-    job_id = yard.create(distributed(look_up + AFTER_THE_OTHERS, look_up, look_up, workers=2, ps_count=1))
+    # ping first says which address a name has; whether somebody answers there already does not matter.
+    look_up = ('look_up() { ping -c 1 -W 1 "$1" 2>&1 | grep -q "^PING $1 (" && echo "resolved $1" || echo "lost $1"; }; '
+               'for name in $(echo "$CLUSTER_SPEC" | grep -o "cmle-training-[a-z]*-[0-9a-f]*-[0-9]*" | sort -u); do '
+               'look_up "$name" & done; wait')
+    tasks = ("master-replica-0", "worker-replica-0", "worker-replica-1", "ps-replica-0")
+    job_id = yard.create(distributed(look_up + "; " + UNTIL_RELEASED, look_up, look_up, workers=2, ps_count=1))
+    yard.release(job_id, after={task: 4 for task in tasks})
     yard.until(job_id, "SUCCEEDED")
-    for task in ("master-replica-0", "worker-replica-0", "worker-replica-1", "ps-replica-0"):
+    for task in tasks:
         lines = yard.lines(job_id, task)
         assert len(lines) == 4 and all(line.startswith("resolved cmle-training-") for line in lines), (task, lines)
 
@@ -138,9 +141,9 @@ def test_replicas_reach_each_other_on_port_2222(yard):
 
 
 def test_two_jobs_do_not_reach_each_other(yard):
-    job_id = yard.create(script('hostname -i; echo ready; nc -l -p 2222 </dev/null; sleep 30'))
+    job_id = yard.create(script("nc -l -p 2222 & until netstat -ltn | grep -q :2222; do sleep 0.05; done; hostname -i; wait"))
     try:
-        address = wait_until(lambda: "ready" in yard.lines(job_id) and yard.lines(job_id)[0], 30).split()[0]
+        address = yard.wait_lines(job_id)[0].split()[0]
         other = yard.create(script(f"nc -w 1 {address} 2222 </dev/null 2>/dev/null && echo reached || echo unreachable"))
         yard.until(other, "SUCCEEDED")
         assert yard.lines(other) == ["unreachable"]
@@ -156,9 +159,10 @@ def test_an_image_without_args_runs_its_default_command(yard):
 
 
 def test_a_role_without_an_image_of_its_own_gets_the_masters_image_and_command(yard):
-    training_input = distributed('echo "I am $(hostname | cut -d- -f3)"' + AFTER_THE_OTHERS, "", workers=1)
+    training_input = distributed('echo "I am $(hostname | cut -d- -f3)"; ' + UNTIL_RELEASED, "", workers=1)
     del training_input["workerConfig"]
     job_id = yard.create(training_input)
+    yard.release(job_id, after={"worker-replica-0": 1})
     yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id, "worker-replica-0") == ["I am worker"]
 

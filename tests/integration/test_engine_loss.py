@@ -5,7 +5,6 @@ from support.engine import PrivateEngine, ensure_test_images
 from support.wait import wait_until
 
 
-
 def test_a_job_submitted_without_an_engine_waits_and_runs_when_it_comes(new_daemon):
     engine = PrivateEngine()
     daemon = new_daemon("--offline", engine=engine).start()
@@ -40,14 +39,16 @@ def test_a_running_job_outlives_the_engines_crash(new_daemon):
     ensure_test_images(engine)
     daemon = new_daemon("--offline", engine=engine).start()
     try:
-        job_id = daemon.create(script("i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); sleep 0.1; done"))
-        wait_until(lambda: "line 5" in daemon.lines(job_id), 30)
+        job_id = daemon.create(script("i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo $i lines"))
+        daemon.wait_lines(job_id, count=5)
         engine.kill9()
         waiting = daemon.create(script("echo second"))
         assert daemon.job(job_id)["state"] == "RUNNING" and daemon.get("/healthz").status == 200
         engine.start()
+        daemon.release(job_id, after={"master-replica-0": len(daemon.lines(job_id)) + 40})
         daemon.until(job_id, "SUCCEEDED")
-        assert daemon.lines(job_id) == [f"line {i}" for i in range(60)]
+        lines = daemon.lines(job_id)
+        assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"]
         daemon.until(waiting, "SUCCEEDED")
         daemon.stop()
         assert engine.leftovers(daemon.read_instance()) == []

@@ -2,7 +2,7 @@
 """Which exit of which replica decides a job, and what the user is told."""
 import pytest
 
-from support.daemon import AFTER_THE_OTHERS, distributed, script, task_of, text_of
+from support.daemon import UNTIL_RELEASED, distributed, script, task_of, text_of
 from support.wait import wait_until
 
 WAIT = "while :; do sleep 0.1; done"
@@ -60,16 +60,58 @@ def test_a_crash_that_may_pass_is_tried_again_up_to_three_times(yard, code):
 
 
 def test_a_crash_that_passes_leaves_no_trace_in_the_verdict(yard):
-    job_id = yard.create(script('trap "exit 134" USR1; echo attempt; sleep 2 & wait; echo made it'))
-    wait_until(lambda: "attempt" in yard.lines(job_id), 30)
+    job_id = yard.create(script('trap "exit 134" USR1; echo attempt; ' + UNTIL_RELEASED + "; echo made it"))
+    yard.wait_lines(job_id)
     yard.engine.kill(yard.container(job_id), "SIGUSR1")
+    yard.release(job_id, after={"master-replica-0": 2})
     job = yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id) == ["attempt", "attempt", "made it"]
     assert "errorMessage" not in job
 
 
+# A worker says who it is and what is in its own file system, then goes on.
+WHO_AM_I = ('echo "I am $(hostname | cut -d- -f3-5) $(hostname -i) with $(ls /tmp | grep -c visited)"; '
+            'touch /tmp/visited; ' + WAIT)
+
+
+@pytest.mark.parametrize("lose", ["kill", "remove"])
+def test_a_worker_that_is_lost_is_started_anew_under_its_name(yard, lose):
+    job_id = yard.create(distributed(UNTIL_RELEASED, WHO_AM_I, workers=2))
+    try:
+        yard.until(job_id, "RUNNING")
+        first = yard.wait_lines(job_id, "worker-replica-1")
+        if lose == "kill":
+            yard.engine.kill(yard.container(job_id, "worker-1"), "SIGTERM")
+        else:
+            yard.engine.remove(yard.container(job_id, "worker-1"))
+        lines = yard.wait_lines(job_id, "worker-replica-1", 2)
+        assert lines == [first[0], first[0]] and first[0].endswith("with 0")
+        assert len(yard.wait_lines(job_id, "worker-replica-0")) == 1
+        assert ("WARNING", "The replica worker 1 was lost and is restarted (1 of 5 times).") in yard.service_lines(job_id)
+        assert yard.job(job_id)["state"] == "RUNNING"
+        yard.release(job_id)
+        yard.until(job_id, "SUCCEEDED")
+    finally:
+        yard.cancel(job_id)
+    assert yard.containers(job_id) == []
+
+
+def test_a_job_may_ask_to_begin_anew_when_a_worker_is_lost(yard):
+    job_id = yard.create(distributed("echo attempt; " + UNTIL_RELEASED, WAIT, workers=1,
+                                     scheduling={"resilientToWorkerRestart": True}))
+    try:
+        yard.until(job_id, "RUNNING")
+        yard.engine.remove(yard.container(job_id, "worker-0"))
+        yard.release(job_id, after={"master-replica-0": 2})
+        yard.until(job_id, "SUCCEEDED")
+        assert yard.lines(job_id) == ["attempt"] * 2
+    finally:
+        yard.cancel(job_id)
+
+
 def test_the_masters_end_stops_replicas_that_ignore_sigterm(yard):
-    job_id = yard.create(distributed("true" + AFTER_THE_OTHERS + "; echo done", STUBBORN, STUBBORN, workers=1, ps_count=1))
+    job_id = yard.create(distributed(UNTIL_RELEASED + "; echo done", STUBBORN, STUBBORN, workers=1, ps_count=1))
+    yard.release(job_id, after={"worker-replica-0": 1, "ps-replica-0": 1})
     job = yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id) == ["done"]
     assert yard.lines(job_id, "ps-replica-0") == ["stubborn"]
@@ -78,7 +120,11 @@ def test_the_masters_end_stops_replicas_that_ignore_sigterm(yard):
 
 
 def test_a_worker_that_ends_well_ends_nothing(yard):
-    job_id = yard.create(distributed("true" + AFTER_THE_OTHERS + "; echo master done", "echo worker done", workers=1))
+    job_id = yard.create(distributed(UNTIL_RELEASED + "; echo master done", "echo worker done", workers=1))
+    worker = yard.container(job_id, "worker-0", "running", "exited")
+    wait_until(lambda: not yard.engine.inspect(worker)["State"]["Running"], 30, "the worker has ended")
+    assert yard.job(job_id)["state"] in ("PREPARING", "RUNNING")
+    yard.release(job_id)
     yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id) == ["master done"]
     assert yard.lines(job_id, "worker-replica-0") == ["worker done"]
@@ -91,16 +137,20 @@ def test_a_command_that_does_not_exist_fails_the_job(yard):
 
 
 def test_nothing_is_left_of_an_ended_job(yard):
-    for job_input, state in ((script("true"), "SUCCEEDED"), (script("exit 1"), "FAILED"),
-                             (distributed("sleep 0.3", STUBBORN, workers=2), "SUCCEEDED")):
+    stubborn = {"worker-replica-0": 1, "worker-replica-1": 1}
+    for job_input, others, state in ((script("true"), None, "SUCCEEDED"), (script("exit 1"), None, "FAILED"),
+                                     (distributed(UNTIL_RELEASED, STUBBORN, workers=2), stubborn, "SUCCEEDED")):
         job_id = yard.create(job_input)
+        if others:
+            yard.release(job_id, after=others)
         yard.until(job_id, state)
         assert yard.containers(job_id) == []
     assert yard.engine.leftovers(yard.read_instance()) == []
 
 
 def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
-    job_id = yard.create(distributed("true" + AFTER_THE_OTHERS, 'trap "echo bye; exit 0" TERM; echo hi; ' + WAIT, workers=1))
+    job_id = yard.create(distributed(UNTIL_RELEASED, 'trap "echo bye; exit 0" TERM; echo hi; ' + WAIT, workers=1))
+    yard.release(job_id, after={"worker-replica-0": 1})
     yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id, "worker-replica-0") == ["hi", "bye"]
     entries = yard.entries(job_id)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images that are missing, and images that are pulled."""
-from support.daemon import AFTER_THE_OTHERS, distributed, one_replica, script
+import os
+
+from support.daemon import UNTIL_RELEASED, distributed, one_replica, script
 from support.registry import Registry
 from support.engine import IMAGE
 
@@ -23,9 +25,10 @@ def test_a_missing_image_is_pulled_once_for_all_that_need_it(new_daemon, engine)
     with Registry() as registry:
         registry.push(engine, IMAGE, "team/trainer", "1")
         image = f"127.0.0.1:{registry.port}/team/trainer:1"
-        jobs = [daemon.create(distributed("echo pulled" + AFTER_THE_OTHERS, "echo too", workers=1, image=image)) for _ in range(3)]
+        jobs = [daemon.create(distributed("echo pulled; " + UNTIL_RELEASED, "echo too", workers=1, image=image)) for _ in range(3)]
         try:
             for job_id in jobs:
+                daemon.release(job_id, after={"worker-replica-0": 1})
                 daemon.until(job_id, "SUCCEEDED")
                 assert daemon.lines(job_id) == ["pulled"] and daemon.lines(job_id, "worker-replica-0") == ["too"]
         finally:
@@ -53,9 +56,12 @@ def test_a_registry_is_shown_the_users_credentials(new_daemon, engine, tmp_path)
 
 
 def test_a_job_keeps_its_image_when_the_tag_goes(yard, engine):
-    engine.call("POST", f"/images/{IMAGE}/tag?repo=trainyard-test-moving&tag=1")
-    job_id = yard.create(script("sleep 0.5; echo still here", image="trainyard-test-moving:1"))
-    yard.until(job_id, "RUNNING", "SUCCEEDED")
-    engine.remove_image("trainyard-test-moving:1")
+    moving = f"trainyard-test-moving:{os.getpid()}"
+    repo, tag = moving.split(":")
+    engine.call("POST", f"/images/{IMAGE}/tag?repo={repo}&tag={tag}")
+    job_id = yard.create(script("echo up; " + UNTIL_RELEASED + "; echo still here", image=moving))
+    yard.until(job_id, "RUNNING")
+    engine.remove_image(moving)
+    yard.release(job_id)
     yard.until(job_id, "SUCCEEDED")
-    assert yard.lines(job_id) == ["still here"]
+    assert yard.lines(job_id) == ["up", "still here"]

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from support.daemon import program, script
+from support.daemon import ROOT, UNTIL_RELEASED, program, script
 from support.wait import wait_until
 
 
@@ -27,6 +27,15 @@ def test_help_lists_every_option():
     assert result.returncode == 0
     for option in ("--listen", "--state-dir", "--engine", "--config", "--project"):
         assert option in result.stdout
+
+
+def test_every_option_is_told_in_the_readme_and_in_the_manual():
+    options = re.findall(r"^  --([a-z-]+)", run("serve", "--help").stdout, re.MULTILINE)
+    readme, manual = (ROOT / "README.md").read_text(), (ROOT / "deploy/man/trainyard.1").read_text()
+    assert len(options) > 20
+    for option in options:
+        assert re.search(rf"^\|.*`--{option}\b", readme, re.MULTILINE), f"--{option} is not in the README's table"
+        assert re.search(rf"^\.It Fl -{option}\b", manual, re.MULTILINE), f"--{option} is not in the manual"
 
 
 @pytest.mark.parametrize("words", [[], ["frobnicate"], ["serve", "--listen", "nowhere"], ["serve", "--no-such-option"],
@@ -83,14 +92,17 @@ def test_a_signal_ends_it_cleanly(new_daemon, how):
 
 def test_stopping_leaves_jobs_running_and_the_next_start_adopts_them(new_daemon):
     daemon = new_daemon("--offline").start()
-    job_id = daemon.create(script("i=0; while [ $i -lt 30 ]; do echo line $i; i=$((i+1)); sleep 0.1; done"))
+    job_id = daemon.create(script(f"echo before; {UNTIL_RELEASED}; echo meanwhile; {UNTIL_RELEASED}; echo after"))
     container = daemon.container(job_id)
-    wait_until(lambda: "line 2" in daemon.lines(job_id), 30)
+    daemon.wait_lines(job_id)
     daemon.stop()
     assert daemon.engine.inspect(container)["State"]["Running"]
+    daemon.release(job_id)
+    wait_until(lambda: b"meanwhile" in daemon.engine.call("GET", f"/containers/{container}/logs?stdout=1"), 30)
     daemon.start()
+    daemon.release(job_id, after={"master-replica-0": 2})
     daemon.until(job_id, "SUCCEEDED")
-    assert daemon.lines(job_id) == [f"line {i}" for i in range(30)]
+    assert daemon.lines(job_id) == ["before", "meanwhile", "after"]
 
 
 def test_stop_jobs_stops_them(new_daemon):

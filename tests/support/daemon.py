@@ -121,13 +121,17 @@ class Daemon:
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
+    def query_state(self, sql):
+        """Rows of its database, which it need not run for."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.state_dir}/state.db?mode=ro", uri=True)) as state:
+            return state.execute(sql).fetchall()
+
     def read_instance(self):
         """The name that its containers and networks carry, kept in its state directory."""
         try:
-            with contextlib.closing(sqlite3.connect(f"file:{self.state_dir}/state.db?mode=ro", uri=True)) as state:
-                # Kept as a blob, which arrives as bytes: "b'...'" would be the label of nothing.
-                return bytes(state.execute("SELECT value FROM meta WHERE name = 'instance'").fetchone()[0]).decode()
-        except (sqlite3.Error, TypeError):
+            # Kept as a blob, which arrives as bytes: "b'...'" would be the label of nothing.
+            return bytes(self.query_state("SELECT value FROM meta WHERE name = 'instance'")[0][0]).decode()
+        except (sqlite3.Error, IndexError):
             return None
 
     @property
@@ -186,6 +190,15 @@ class Daemon:
         answer = self.post(f"{self.jobs_path}/{job_id}:cancel", {})
         assert (answer.status, answer.json) == (200, {}), answer
 
+    def cancel_all(self):
+        """Ends whatever has not: first what waits, so that nothing else is started."""
+        for states in ("state=QUEUED", "state=PREPARING OR state=RUNNING OR state=CANCELLING"):
+            jobs = self.get(self.jobs_path, filter=states, pageSize=100).json.get("jobs", [])
+            for job in jobs:
+                self.cancel(job["jobId"])
+            for job in jobs:
+                self.until(job["jobId"], *FINAL)
+
     def wait_state(self, job_id, *states, project=None, timeout=60):
         return self.until(job_id, *states, project=project, timeout=timeout)
 
@@ -227,6 +240,23 @@ class Daemon:
         """The texts of one task's entries, in order."""
         return [text_of(e) for e in self.entries(job_id) if task_of(e) == task]
 
+    def wait_lines(self, job_id, task="master-replica-0", count=1, timeout=60):
+        """The lines of a task, once there are `count`."""
+        def said():
+            ended = "endTime" in self.job(job_id)  # asked first: then no line comes any more
+            lines = self.lines(job_id, task)
+            assert len(lines) >= count or not ended, f"{task} of {job_id} ended having said {lines}: {self.job(job_id)}"
+            return lines if len(lines) >= count else None
+        return wait_until(said, timeout, f"{task} of {job_id} says {count} lines") if count else []
+
+    def release(self, job_id, *replicas, after=None):
+        """Lets replicas go on that wait at UNTIL_RELEASED, the master if none is named; `after`: how many lines
+        each of these tasks has said by then."""
+        for task, count in (after or {}).items():
+            self.wait_lines(job_id, task, count)
+        for replica in replicas or ("master-0",):
+            self.engine.put_file(self.container(job_id, replica), "/released")
+
     def service_lines(self, job_id):
         return [(e.get("severity", "DEFAULT"), text_of(e)) for e in self.entries(job_id) if task_of(e) == "service"]
 
@@ -244,18 +274,19 @@ class Daemon:
         found = self.engine.containers(f"trainyard.project={self.project}")
         return [c for c in found if job_id is None or c["Labels"]["trainyard.job_id"] == job_id]
 
-    def container(self, job_id, replica="master-0"):
-        """The id of a replica's container; waits until it runs."""
-        def running():
+    def container(self, job_id, replica="master-0", *states):
+        """The id of a replica's container; waits until it runs, or is in one of the engine's `states`."""
+        def there():
             for found in self.containers(job_id):
-                if found["Labels"]["trainyard.replica"] == replica and found["State"] == "running":
+                if found["Labels"]["trainyard.replica"] == replica and found["State"] in (states or ("running",)):
                     return found["Id"]
             return None
-        return wait_until(running, 30, f"{replica} of {job_id} runs")
+        return wait_until(there, 30, f"{replica} of {job_id} is {' or '.join(states or ('running',))}")
 
 
-# What a master does last whose end must not cut off what the others have to say: they started before it.
-AFTER_THE_OTHERS = "; sleep 3"
+# Where a script waits until the test lets it go on, with Daemon.release(): above all a master whose end must not cut
+# off what the others have to say.
+UNTIL_RELEASED = "until [ -e /released ]; do sleep 0.05; done; rm /released"
 
 PRINT_ENVIRONMENT = 'echo "environment $(base64 /proc/self/environ | tr -d "\\n")"'
 
@@ -293,6 +324,13 @@ def distributed(master, worker=None, ps=None, evaluator=None, workers=0, ps_coun
             training_input[role + "Count"] = str(count)
             training_input[role + "Type"] = MACHINE
             training_input[role + "Config"] = shell_config(image, text)
+    return training_input
+
+
+def with_gpus(training_input, count, role="master", accelerator="NVIDIA_TESLA_K80", machine="n1-standard-8"):
+    """The same with so many GPUs for each replica of a role."""
+    training_input.update({"scaleTier": "CUSTOM", role + "Type": machine})
+    training_input[role + "Config"]["acceleratorConfig"] = {"type": accelerator, "count": str(count)}
     return training_input
 
 

@@ -96,6 +96,19 @@ class Engine:
     def kill(self, container, signal="SIGKILL"):
         self.call("POST", f"/containers/{container}/kill?signal={signal}")
 
+    def remove(self, container):
+        self.call("DELETE", f"/containers/{container}?force=1&v=1", ok=(204,))
+
+    def put_file(self, container, path, data=b""):
+        """Makes or replaces a file in a container. Its directory is there."""
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            entry = tarfile.TarInfo(os.path.basename(path))
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+        self.call("PUT", f"/containers/{container}/archive?path={os.path.dirname(path)}", out.getvalue(),
+                  "application/x-tar")
+
     def leftovers(self, instance):
         """Names of what one instance of trainyard still has here."""
         label = f"trainyard.instance={instance}"
@@ -195,13 +208,15 @@ class PrivateEngine(Engine):
         self.top = tempfile.mkdtemp(prefix="tye", dir="/tmp")
         self.directory, self.data = self.top + "/run", self.top + "/data"
         super().__init__(self.directory + "/docker.sock")
+        self.environment = {}  # of the engine, beside what it inherits
 
     def configure(self, **settings):
         os.makedirs(self.directory, exist_ok=True)
         pathlib.Path(self.directory, "daemon.json").write_text(json.dumps(settings))
 
     def start(self):
-        lib("dockerd_start", self.directory, self.data, "netns")
+        lib("dockerd_start", self.directory, self.data, "netns",
+            *(f"{name}={value}" for name, value in self.environment.items()))
 
     def stop(self):
         lib("dockerd_stop", self.directory)
@@ -212,3 +227,22 @@ class PrivateEngine(Engine):
     def delete(self):
         lib("dockerd_delete", self.directory, self.data)
         shutil.rmtree(self.top, ignore_errors=True)
+
+
+GPU_HOOK = ROOT / "tests/support/gpu_hook"
+
+
+class GpuEngine(PrivateEngine):
+    """A private engine that takes requests for GPUs, whatever their ids, on a machine without any."""
+
+    def __init__(self):
+        super().__init__()
+        self.gpu_log = pathlib.Path(self.top, "gpus.log")
+        self.environment = {"PATH": f"{GPU_HOOK}:{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin",
+                            "TRAINYARD_TEST_GPU_LOG": self.gpu_log}
+
+    def given(self):
+        """For each container's id when it began, in ns, and the devices it got."""
+        text = self.gpu_log.read_text() if self.gpu_log.exists() else ""
+        return {container: (int(began), devices.split(","))
+                for began, container, devices in (line.split() for line in text.splitlines())}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gcloud as a client of the daemons of the tests."""
+import pytest
+
+from support.gcloud import gcloud_for
+from support.recorder import Recording
+
+
+@pytest.fixture(scope="session")
+def recording():
+    found = Recording()
+    yield found
+    found.save()
+
+
+@pytest.fixture(scope="module")
+def gcloud(yard, recording, tmp_path_factory):
+    with gcloud_for(yard, tmp_path_factory.mktemp("gcloud"), recording) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def narrow_gcloud(narrow_yard, recording, tmp_path_factory):
+    with gcloud_for(narrow_yard, tmp_path_factory.mktemp("gcloud"), recording) as found:
+        yield found

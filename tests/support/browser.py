@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Chromium without a window, asked over a pipe in its own protocol (Chrome DevTools Protocol)."""
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+
+from .wait import wait_until
+
+
+def chromium():
+    """The program, or None."""
+    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
+    return next((path for path in (shutil.which(name) for name in names if name) if path), None)
+
+
+class Browser:
+    """One page. Used in a `with`."""
+
+    def __init__(self, directory, program=None):
+        self.directory, self.program = directory, program or chromium()
+        self.number, self.buffer, self.session, self.events = 0, b"", None, []
+
+    def __enter__(self):
+        from_us, self.to_browser = os.pipe()
+        self.from_browser, to_us = os.pipe()
+
+        def place():  # it reads descriptor 3 and writes 4
+            os.dup2(from_us, 103), os.dup2(to_us, 104)
+            os.dup2(103, 3), os.dup2(104, 4)
+
+        self.process = subprocess.Popen(
+            [self.program, "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+             "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={self.directory}", "about:blank"],
+            preexec_fn=place, pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True)
+        os.close(from_us), os.close(to_us)
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        os.close(self.to_browser), os.close(self.from_browser)
+
+    def _message(self, timeout):
+        end = time.monotonic() + timeout
+        while b"\0" not in self.buffer:
+            readable, _, _ = select.select([self.from_browser], [], [], max(0, end - time.monotonic()))
+            assert readable, "the browser does not answer"
+            data = os.read(self.from_browser, 1 << 16)
+            assert data, "the browser has ended"
+            self.buffer += data
+        message, _, self.buffer = self.buffer.partition(b"\0")
+        return json.loads(message)
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to_browser, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._message(60)
+            if answer.get("id") == self.number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+
+    def value(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def until(self, expression, timeout=30):
+        return wait_until(lambda: self.value(expression), timeout, expression)
+
+    def type(self, text):
+        """Each character as a key that is pressed."""
+        for character in text:
+            special = {"\n": ("Enter", "\r"), "\t": ("Tab", "\t")}.get(character, (character, character))
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=special[0], text=special[1])
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=special[0])
+
+    def complaints(self):
+        """What the page was refused or failed at: texts."""
+        return [event["params"] for event in self.events
+                if event.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded")]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A discovery document as the ledger needs it: which method a request calls, and which fields there are.
+
+Fields are named by their JSON path: `jobs[].labels{}` is a map in each element of a list. In requests `{name}` is a
+parameter of the path and `?pageSize` one of the query; fields of the body have no mark."""
+import re
+import urllib.parse
+
+ADDRESS = "/$discovery/rest?version=v1"
+
+
+def snake(name):
+    """consumedMLUnits -> consumed_ml_units"""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+class Method:
+    def __init__(self, described, document):
+        self.id, self.verb, self.path = described["id"], described["httpMethod"], described["path"]
+        self.parameters = described.get("parameters", {})
+        self.request = described.get("request", {}).get("$ref")
+        self.response = described.get("response", {}).get("$ref")
+        self.pattern = re.compile("/" + "".join(self._pieces()))
+        self.request_fields = [self.parameter_row(name) for name in self.parameters] + document.rows(self.request)
+        self.response_fields = document.rows(self.response)
+
+    def _pieces(self):
+        for literal, name in re.findall(r"([^{]+)|\{\+?([^}]+)\}", self.path):
+            inside = self.parameters.get(name, {}).get("pattern", "[^/]+").removeprefix("^").removesuffix("$")
+            yield re.escape(literal) if literal else f"(?:{inside})"
+
+    def parameter_row(self, name):
+        return f"{{{name}}}" if self.parameters[name]["location"] == "path" else "?" + name
+
+
+class Document:
+    def __init__(self, value):
+        self.value, self.schemas = value, value.get("schemas", {})
+        self.name = f"{value['name']}:{value['version']}"
+        found = [Method(described, self) for described in self._described(value)]
+        # A path that ends in a verb first: without it, the other patterns would take it for a part of a name.
+        self.methods = {m.id: m for m in sorted(found, key=lambda m: (":" not in m.path, m.id))}
+        self.parameters = ["?" + name for name in value.get("parameters", {})]
+
+    def _described(self, resource):
+        yield from resource.get("methods", {}).values()
+        for inner in resource.get("resources", {}).values():
+            yield from self._described(inner)
+
+    def method(self, verb, path):
+        """The method that a request calls, None for those of other services."""
+        path = urllib.parse.unquote(path)
+        for method in self.methods.values():
+            if method.verb == verb and method.pattern.fullmatch(path):
+                return method
+        return None
+
+    # ---- fields of messages ----
+
+    def _properties(self, kind):
+        if "$ref" in kind:
+            kind = self.schemas[kind["$ref"]]
+        return kind.get("properties", {})
+
+    def _unwrap(self, kind):
+        """A field's kind without lists and maps, and what they add to its path."""
+        if kind.get("type") == "array":
+            return kind["items"], "[]"
+        if "additionalProperties" in kind and kind["additionalProperties"].get("type") != "any":
+            return kind["additionalProperties"], "{}"
+        return kind, ""
+
+    def rows(self, schema):
+        """The paths of all fields of a message, depth first; a message inside itself is not followed."""
+        return list(self._rows({"$ref": schema}, "", (schema,))) if schema else []
+
+    def _rows(self, kind, prefix, above):
+        for name, field in self._properties(kind).items():
+            inner, mark = self._unwrap(field)
+            yield prefix + name + mark
+            if inner.get("$ref") not in above:
+                yield from self._rows(inner, prefix + name + mark + ".", above + (inner.get("$ref"),))
+
+    def seen(self, schema, value):
+        """The paths of the fields that a message has, and of what the schema does not know."""
+        known, strange = set(), set()
+        if schema:
+            self._see({"$ref": schema}, value, "", known, strange)
+        return known, strange
+
+    def _see(self, kind, value, prefix, known, strange):
+        properties = self._properties(kind)
+        if not properties or not isinstance(value, dict):
+            return
+        spelled = {snake(name): name for name in properties} | {name: name for name in properties}
+        for key, content in value.items():
+            if content is None:
+                continue
+            if key not in spelled:
+                strange.add(prefix + key)
+                continue
+            inner, mark = self._unwrap(properties[spelled[key]])
+            path = prefix + spelled[key] + mark
+            known.add(path)
+            for one in contents(content, mark):
+                self._see(inner, one, path + ".", known, strange)
+
+    def parameters_seen(self, method, query):
+        """Rows of a method's query parameters and of those that every method takes."""
+        spelled = {snake(name): name for name in method.parameters} | {name: name for name in method.parameters}
+        own, common = set(), set()
+        for name in query:
+            if name in spelled:
+                own.add(method.parameter_row(spelled[name]))
+            elif "?" + name.removeprefix("$") in self.parameters:
+                common.add("?" + name.removeprefix("$"))
+            elif "?" + name in self.parameters:
+                common.add("?" + name)
+        own |= {method.parameter_row(n) for n, p in method.parameters.items() if p["location"] == "path"}
+        return own, common
+
+
+def contents(value, mark):
+    """What is in a list, in a map, or the one value itself."""
+    if mark == "[]":
+        return value if isinstance(value, list) else []
+    if mark == "{}":
+        return value.values() if isinstance(value, dict) else []
+    return [value]
