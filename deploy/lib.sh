@@ -266,14 +266,18 @@ cgroups_mount() {
 		done </proc/cgroups'
 }
 
-# dockerd_start DIR DATA [netns]: a dockerd whose socket, pid, log and running state are in DIR and whose
-# images and containers are in DATA. With `netns` it has a network of its own, apart from the machine's
-# and without a way out. Returns when it answers. Its socket is open to the calling user's group.
+# dockerd_start DIR DATA [netns|'' [NAME=VALUE]...]: a dockerd whose socket, pid, log and running state are
+# in DIR and whose images and containers are in DATA. With `netns` it has a network of its own, apart from the
+# machine's and without a way out. NAME=VALUE are in its environment. Returns when it answers. Its socket is
+# open to the calling user's group.
 dockerd_start() {
 	cgroups_mount || return 1
-	start_ended=$1/ended.$(now_cs) # appears if it ends
+	start_dir=$1 start_data=$2 start_netns=${3:-}
+	start_ended=$start_dir/ended.$(now_cs) # appears if it ends
+	shift $(($# < 3 ? $# : 3))
 	as_root setsid -f sh -c '
 		dir=$1 data=$2 netns=$3 group=$4 ended=$5
+		shift 5
 		mkdir -p "$dir" "$data" && chmod 755 "$dir" && exec >>"$dir/dockerd.log" 2>&1 || exit 1
 		[ -s "$dir/daemon.json" ] || echo "{}" >"$dir/daemon.json"
 		rm -f "$dir/dockerd.pid" "$dir"/ended.* "$dir/docker.sock"
@@ -283,19 +287,20 @@ dockerd_start() {
 			rm -f "$containerd"
 		fi
 		name=trainyard-$(printf %s "$dir" | cksum | cut -d" " -f1)
-		set -- dockerd --config-file "$dir/daemon.json" -H "unix://$dir/docker.sock" --group "$group" \
+		set -- env "$@" dockerd --config-file "$dir/daemon.json" -H "unix://$dir/docker.sock" --group "$group" \
 			--data-root "$data" --exec-root "$dir/exec" --pidfile "$dir/dockerd.pid" \
 			--containerd-namespace "$name" --containerd-plugins-namespace "$name-plugins"
 		[ -z "$netns" ] || set -- unshare --net sh -c "ip link set lo up; exec \"\$@\"" sh "$@"
 		"$@"
 		echo $? >"$ended"' \
-		sh "$1" "$2" "${3:-}" "$(id -g)" "$start_ended" </dev/null >/dev/null 2>&1 8>&- 9>&- || return 1
+		sh "$start_dir" "$start_data" "$start_netns" "$(id -g)" "$start_ended" "$@" \
+		</dev/null >/dev/null 2>&1 8>&- 9>&- || return 1
 	start_tries=600
-	until engine_answers "$1/docker.sock"; do
+	until engine_answers "$start_dir/docker.sock"; do
 		start_tries=$((start_tries - 1))
 		if [ $start_tries -eq 0 ] || [ -e "$start_ended" ]; then
-			as_root tail -n 20 "$1/dockerd.log"
-			echo "dockerd did not start; its log is $1/dockerd.log"
+			as_root tail -n 20 "$start_dir/dockerd.log"
+			echo "dockerd did not start; its log is $start_dir/dockerd.log"
 			return 1
 		fi
 		sleep 0.1
