@@ -208,10 +208,31 @@ static enum status exec_start(struct docker_terminal *terminal, struct error *er
 	return refused(code, &answer, true, err);
 }
 
+/* An engine ends the session at certain keys, and holds back what may be their beginning: ctrl-p ctrl-q unless it is
+ * told others. There is no way to name none, so these are keys that nobody types, after one that few do.
+ * Source: https://docs.docker.com/reference/api/engine/ (ExecConfig, DetachKeys) */
+#define DETACH_FIRST "ctrl-^"
+enum { DETACH_SIZE = sizeof(DETACH_FIRST) + 4 * MARK_BYTES };
+
+static void detach_keys_write(const struct docker_terminal *terminal, char keys[DETACH_SIZE])
+{
+	const char *random = terminal->mark + strlen(MARK_NAME);
+	size_t length = strlen(strcpy(keys, DETACH_FIRST));
+
+	for (; *random; random++, length += 2) {
+		keys[length] = ',';
+		keys[length + 1] = *random;
+	}
+	keys[length] = '\0';
+}
+
 static json_t *terminal_body(const struct docker_terminal *terminal, const json_t *command)
 {
-	return json_pack("{sb sb sb sb sO s[ss]}", "AttachStdin", 1, "AttachStdout", 1, "AttachStderr", 1,
-			 "Tty", 1, "Cmd", command, "Env", "TERM=xterm", terminal->mark);
+	char keys[DETACH_SIZE];
+
+	detach_keys_write(terminal, keys);
+	return json_pack("{sb sb sb sb ss sO s[ss]}", "AttachStdin", 1, "AttachStdout", 1, "AttachStderr", 1,
+			 "Tty", 1, "DetachKeys", keys, "Cmd", command, "Env", "TERM=xterm", terminal->mark);
 }
 
 /* ---- the terminal ---- */

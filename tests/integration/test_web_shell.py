@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interactive shell of a replica: offered while the job runs and asked for it, used with HTTP and in a browser."""
+import hashlib
 import http.client
 import pathlib
 import shutil
@@ -110,6 +111,22 @@ def test_a_command_is_run_beside_the_replicas_program(yard, job, replica):
     finally:
         output.close()
     assert yard.post(f"{path_of(uri)}input?session=s1", b"x").status == 404
+
+
+def test_what_is_typed_arrives_byte_for_byte(yard, job):
+    """Also those that engines take for a wish to detach: ctrl-p, ctrl-q."""
+    uri = shells(yard, job)["master-replica-0"]
+    data = b"\x10\x11\x10\x10\x11" + bytes(range(256)) * 64 + b"\x10"
+    output = Output(yard, uri, "bytes")
+    try:
+        type_into(yard, uri, "bytes", f"stty raw -echo; echo ready:; head -c {len(data)} | md5sum; stty sane\n")
+        output.until(b"\nready:")
+        assert yard.post(f"{path_of(uri)}input?session=bytes", data).status == 200
+        output.until(hashlib.md5(data).hexdigest().encode())
+        type_into(yard, uri, "bytes", "exit\n")
+        output.rest()
+    finally:
+        output.close()
 
 
 def test_a_shell_ends_when_its_client_leaves(yard, job):

@@ -340,7 +340,9 @@ static void a_terminal_carries_bytes_both_ways(void **state)
 	assert_true(was_asked(lab, "POST /v1.41/containers/c1/exec HTTP/1.0\r\n"));
 	assert_true(was_asked(
 		lab, "{\"AttachStdin\":true,\"AttachStdout\":true,\"AttachStderr\":true,\"Tty\":true,"
-		     "\"Cmd\":[\"/bin/sh\",\"-l\"],\"Env\":[\"TERM=xterm\",\"TRAINYARD_TERMINAL="));
+		     "\"DetachKeys\":\"ctrl-^,"));
+	assert_true(
+		was_asked(lab, "\"Cmd\":[\"/bin/sh\",\"-l\"],\"Env\":[\"TERM=xterm\",\"TRAINYARD_TERMINAL="));
 	assert_true(was_asked(lab, "POST /v1.41/exec/abc/start HTTP/1.1\r\n"));
 	assert_true(was_asked(lab, "Connection: Upgrade\r\nUpgrade: tcp\r\n"));
 	assert_true(was_asked(lab, "{\"Detach\":false,\"Tty\":true}"));
