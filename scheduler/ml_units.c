@@ -13,8 +13,8 @@ static const double dollars_per_unit = 0.49;
  * accelerators, and each scale tier at the sum of its machines.
  *
  * Listed are the legacy types, n1-standard and n1-highmem-2. Derived: n1-highcpu from the legacy types and the
- * tiers that are made of it; the other families from Compute Engine's own prices in us-central1, which those of
- * the N1 machines are too. */
+ * tiers that are made of it. Not checked against a page: the other families, at Compute Engine's own prices in
+ * us-central1, which those of the N1 machines are too. */
 static const struct {
 	const char *beginning;
 	double vcpu, gib; /* dollars */
@@ -30,7 +30,8 @@ static const struct {
 };
 
 /* What one card, or one core of a TPU, costs in an hour. Derived: K80, P100 and V100 from the legacy types, TPU_V2
- * from BASIC_TPU, whose TPU has eight cores; the others are the list prices of Compute Engine and Cloud TPU. */
+ * from BASIC_TPU, whose TPU has eight cores. Not checked against a page: the others, at what Compute Engine and
+ * Cloud TPU asked. */
 static const struct {
 	const char *type;
 	double price; /* dollars */
