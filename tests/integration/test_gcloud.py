@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from support.daemon import MACHINE, UNTIL_RELEASED
+from support.daemon import MACHINE, UNTIL_RELEASED, UNTIL_RELEASED_AGAIN
 from support.engine import role_image
 from support.gcloud import needs_gcloud
 from support.wait import wait_until
@@ -81,7 +81,7 @@ def test_the_documentations_distributed_job_is_submitted_described_listed_and_st
             f"*) for i in $(seq 0 9); do echo step $i; done; {UNTIL_RELEASED}; "
             "for i in $(seq 10 19); do echo step $i; done;; esac; "
             # The master's end stops the others: it comes after theirs.
-            f"[ $(cat /image) != master ] || {{ {UNTIL_RELEASED}; }}")
+            f"[ $(cat /image) != master ] || {{ {UNTIL_RELEASED_AGAIN}; }}")
     done = gcloud("submit", "training", job_id, "--region", "us-central1", "--scale-tier", "custom",
                   "--master-machine-type", "complex_model_m", "--master-image-uri", role_image("master"),
                   "--worker-machine-type", "large_model", "--worker-count", "3", "--worker-image-uri", role_image("worker"),
@@ -95,7 +95,7 @@ def test_the_documentations_distributed_job_is_submitted_described_listed_and_st
     tasks = ["master-replica-0"] + [f"worker-replica-{i}" for i in range(3)]
     wait_until(lambda: all(messages(path.read_text(), task)[-1:] == ["step 9"] for task in tasks), 120, "the stream begins")
     yard.release(job_id, *(task.replace("-replica", "") for task in tasks))
-    yard.release(job_id, after={task: 25 for task in tasks})
+    yard.release(job_id, after={task: 25 for task in tasks}, again=True)
     assert stream.wait(120) == 0
     streamed = path.read_text()
     described = json.loads(gcloud("describe", job_id, "--format", "json").stdout)

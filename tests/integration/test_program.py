@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from support.daemon import ROOT, UNTIL_RELEASED, program, script
+from support.daemon import ROOT, UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, program, script
 from support.wait import wait_until
 
 
@@ -92,7 +92,7 @@ def test_a_signal_ends_it_cleanly(new_daemon, how):
 
 def test_stopping_leaves_jobs_running_and_the_next_start_adopts_them(new_daemon):
     daemon = new_daemon("--offline").start()
-    job_id = daemon.create(script(f"echo before; {UNTIL_RELEASED}; echo meanwhile; {UNTIL_RELEASED}; echo after"))
+    job_id = daemon.create(script(f"echo before; {UNTIL_RELEASED}; echo meanwhile; {UNTIL_RELEASED_AGAIN}; echo after"))
     container = daemon.container(job_id)
     daemon.wait_lines(job_id)
     daemon.stop()
@@ -100,7 +100,7 @@ def test_stopping_leaves_jobs_running_and_the_next_start_adopts_them(new_daemon)
     daemon.release(job_id)
     wait_until(lambda: b"meanwhile" in daemon.engine.call("GET", f"/containers/{container}/logs?stdout=1"), 30)
     daemon.start()
-    daemon.release(job_id, after={"master-replica-0": 2})
+    daemon.release(job_id, after={"master-replica-0": 2}, again=True)
     daemon.until(job_id, "SUCCEEDED")
     assert daemon.lines(job_id) == ["before", "meanwhile", "after"]
 

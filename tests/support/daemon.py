@@ -249,13 +249,13 @@ class Daemon:
             return lines if len(lines) >= count else None
         return wait_until(said, timeout, f"{task} of {job_id} says {count} lines") if count else []
 
-    def release(self, job_id, *replicas, after=None):
-        """Lets replicas go on that wait at UNTIL_RELEASED, the master if none is named; `after`: how many lines
-        each of these tasks has said by then."""
+    def release(self, job_id, *replicas, after=None, again=False):
+        """Lets replicas go on that wait at UNTIL_RELEASED, or with `again` at UNTIL_RELEASED_AGAIN; the master if none
+        is named. `after`: how many lines each of these tasks has said by then."""
         for task, count in (after or {}).items():
             self.wait_lines(job_id, task, count)
         for replica in replicas or ("master-0",):
-            self.engine.put_file(self.container(job_id, replica), "/released")
+            self.engine.put_file(self.container(job_id, replica), "/released-again" if again else "/released")
 
     def service_lines(self, job_id):
         return [(e.get("severity", "DEFAULT"), text_of(e)) for e in self.entries(job_id) if task_of(e) == "service"]
@@ -286,7 +286,9 @@ class Daemon:
 
 # Where a script waits until the test lets it go on, with Daemon.release(): above all a master whose end must not cut
 # off what the others have to say.
-UNTIL_RELEASED = "until [ -e /released ]; do sleep 0.05; done; rm /released"
+# The file stays: the engine still works on it when the script sees it.
+UNTIL_RELEASED = "until [ -e /released ]; do sleep 0.05; done"
+UNTIL_RELEASED_AGAIN = "until [ -e /released-again ]; do sleep 0.05; done"
 
 PRINT_ENVIRONMENT = 'echo "environment $(base64 /proc/self/environ | tr -d "\\n")"'
 
