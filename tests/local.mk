@@ -214,6 +214,8 @@ EXTRA_DIST += \
 	tests/check_includes.sh \
 	tests/clients \
 	tests/conftest.py \
+	tests/coverage.json \
+	tests/coverage.md \
 	tests/cppcheck.cfg \
 	tests/cppcheck.txt \
 	tests/crash \
@@ -221,6 +223,7 @@ EXTRA_DIST += \
 	tests/fuzz/run \
 	tests/integration \
 	tests/support \
+	tests/unit/api/emulator/test_screen.js \
 	tests/unit/api/http/http_testing.h \
 	tests/unit/api/logging/logging_testing.h \
 	tests/unit/api/message/json_testing.h \
