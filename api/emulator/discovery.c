@@ -35,18 +35,23 @@ static bool route_publish(json_t *document, const struct discovery_api *api, con
 {
 	struct text id AUTO_TEXT = { 0 };
 
-	route_name_write(&id, route);
-	return !id.failed && discovery_add(document, api,
-					   &(struct discovery_method){
-						   .id = id.data,
-						   .http_method = route->method,
-						   .path = route->path,
-						   .resource = route->doc->resource,
-						   .query = route->query,
-						   .request = route->body,
-						   .response = route->doc->response,
-						   .help = route->doc->help,
-					   });
+	if (route->doc->id)
+		text_puts(&id, route->doc->id);
+	else
+		route_name_write(&id, route);
+	return !id.failed &&
+	       discovery_add(document, api,
+			     &(struct discovery_method){
+				     .id = id.data,
+				     .http_method = route->method,
+				     .path = route->path,
+				     .resource = route->doc->resource,
+				     .query = route->query,
+				     .request = route->doc->request ? route->doc->request : route->body,
+				     .own_names = route->doc->id != NULL,
+				     .response = route->doc->response,
+				     .help = route->doc->help,
+			     });
 }
 
 static enum status document_write(struct call *call, const struct discovery_entry *entry, struct error *err)

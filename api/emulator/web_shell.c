@@ -159,7 +159,7 @@ static const char *file_type(const char *name)
 static enum status file_get(struct call *call, struct error *err)
 {
 	const char *name = strrchr(call->route->path, '/') + 1;
-	const struct web_file *file = web_shell_files;
+	const struct embedded_file *file = web_shell_files;
 	struct shell_replica replica;
 	enum status rc = replica_find(call, &replica, err);
 

@@ -16,7 +16,7 @@ const char *call_param(const struct call *call, const char *name)
 	for (size_t i = 0; i < call->param_count; i++) {
 		const char *own = call->params[i].name;
 
-		if (strncmp(own, name, length) == 0 && (own[length] == '}' || own[length] == '\0'))
+		if (strncmp(own, name, length) == 0 && strchr("}=", own[length])) /* or its NUL */
 			return call->params[i].value;
 	}
 	return NULL;
@@ -32,6 +32,15 @@ const char *call_header(const struct call *call, const char *name)
 	const char *value = head_find(&call->exchange->head, name);
 
 	return value ? value : "";
+}
+
+void call_headers_each(const struct call *call, void (*seen)(void *arg, const char *name, const char *value),
+		       void *arg)
+{
+	const struct head *head = &call->exchange->head;
+
+	if (head->each)
+		head->each(head->find_arg, seen, arg);
 }
 
 bool call_closing(const struct call *call)
@@ -59,13 +68,27 @@ static bool value_valid(const char *value)
 	return *value != '\0';
 }
 
+static bool headers_reserve(struct exchange *exchange)
+{
+	const size_t size = exchange->header_size ? 2 * exchange->header_size : ANSWER_HEADERS_MAX / 16;
+	struct answer_header *headers;
+
+	if (exchange->header_count < exchange->header_size)
+		return true;
+	headers = size <= ANSWER_HEADERS_MAX ? realloc(exchange->headers, size * sizeof(*headers)) : NULL;
+	if (!headers)
+		return false;
+	exchange->headers = headers;
+	exchange->header_size = size;
+	return true;
+}
+
 bool call_header_add(struct call *call, const char *name, const char *value)
 {
 	struct exchange *exchange = call->exchange;
 	struct answer_header added;
 
-	if (exchange->header_count == ANSWER_HEADERS_MAX || !header_name_valid(name) || is_framing(name) ||
-	    !value_valid(value))
+	if (!header_name_valid(name) || is_framing(name) || !value_valid(value) || !headers_reserve(exchange))
 		return false;
 	added = (struct answer_header){ .name = strdup(name), .value = strdup(value) };
 	if (!added.name || !added.value) {
@@ -83,7 +106,9 @@ void headers_clear(struct exchange *exchange)
 		free(exchange->headers[i].name);
 		free(exchange->headers[i].value);
 	}
-	exchange->header_count = 0;
+	free(exchange->headers);
+	exchange->headers = NULL;
+	exchange->header_count = exchange->header_size = 0;
 }
 
 const char *headers_find(const struct exchange *exchange, const char *name)

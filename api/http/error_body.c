@@ -75,7 +75,7 @@ bool error_is_internal(enum status status)
 	return error_http_status(status) == 500;
 }
 
-static const char *message_of(const struct error *err)
+const char *error_message(const struct error *err)
 {
 	if (error_is_internal(err->status))
 		return "Internal error encountered.";
@@ -151,7 +151,7 @@ static void details_write(struct text *text, const struct error *err)
 void error_body_write(struct text *text, const struct error *err, enum refusal refusal, enum error_form form)
 {
 	const struct wire_status wire = wire_refusal(refusal, err->status);
-	const char *message = message_of(err);
+	const char *message = error_message(err);
 
 	text_printf(text, "{\"error\":{\"code\":%u,", wire.http);
 	member_write(text, "message", message);

@@ -17,5 +17,8 @@ unsigned error_http_status(enum status status);
 /* True when the text is the daemon's own business: the client reads a neutral sentence, the log the text. */
 bool error_is_internal(enum status status);
 
+/* What a client may read of @err; never NULL, borrowed. */
+const char *error_message(const struct error *err);
+
 /* Appends compact JSON. @refusal puts HTTP's own code in the place of the status's. */
 void error_body_write(struct text *text, const struct error *err, enum refusal refusal, enum error_form form);

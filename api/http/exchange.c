@@ -2,6 +2,7 @@
 #include "api/http/exchange.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -38,13 +39,37 @@ static void stream_close(struct exchange *exchange)
 		stream.close(stream.arg);
 }
 
+static void intake_close(struct exchange *exchange)
+{
+	const struct intake intake = exchange->call.intake;
+
+	exchange->call.intake = (struct intake){ 0 };
+	if (intake.take)
+		intake.close(intake.arg);
+}
+
+/* A stream may go on for days: what came in does not stay that long. */
+static void call_release(struct exchange *exchange)
+{
+	struct call *call = &exchange->call;
+
+	json_decref(call->query);
+	json_decref(call->body);
+	call->query = call->body = NULL;
+	call->raw = NULL;
+	call->raw_bytes = 0;
+	text_deinit(&call->answer);
+	body_deinit(&exchange->body);
+}
+
 void exchange_free(struct exchange *exchange)
 {
 	if (!exchange)
 		return;
+	intake_close(exchange);
 	stream_close(exchange);
 	headers_clear(exchange);
-	body_deinit(&exchange->body);
+	call_release(exchange);
 	query_deinit(&exchange->form);
 	query_deinit(&exchange->query);
 	target_deinit(&exchange->target);
@@ -88,67 +113,23 @@ static enum status method_choose(struct exchange *exchange, const char *method, 
 	return STATUS_OK;
 }
 
-/* All that can be said before the body came. */
-static enum status begin_checked(struct exchange *exchange, const char *method, struct error *err)
+static void call_init(struct exchange *exchange)
 {
-	const char *host = header(exchange, HEADER_HOST);
-	enum status rc;
+	const struct match *match = &exchange->match;
+	struct call *call = &exchange->call;
 
-	rc = target_parse(exchange->raw, &exchange->target, err);
-	if (rc)
-		return rc;
-	rc = query_parse(exchange->target.query, strlen(exchange->target.query), &exchange->query, err);
-	if (rc)
-		return rc;
-	rc = guard_check(&exchange->rules->guard, host, header(exchange, HEADER_ORIGIN),
-			 header(exchange, HEADER_SEC_FETCH_SITE), err);
-	if (!rc && exchange->target.authority)
-		rc = guard_check(&exchange->rules->guard, exchange->target.authority, NULL, NULL, err);
-	if (!rc)
-		rc = method_choose(exchange, method, err);
-	if (!rc)
-		rc = head_check_coding(&exchange->head, &exchange->refusal, err);
-	if (rc)
-		return rc;
-	exchange->match = router_match(exchange->rules->families, exchange->method, &exchange->target);
-	return match_refuse(&exchange->match, exchange->method, &exchange->target, &exchange->refusal, err);
-}
-
-static unsigned long long declared_bytes(const struct exchange *exchange)
-{
-	const char *length = header(exchange, HEADER_CONTENT_LENGTH);
-
-	return length ? strtoull(length, NULL, 10) : 0;
-}
-
-bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
-		    const char *version, const struct head *head)
-{
-	unsigned long long declared;
-
-	exchange->begun = true;
-	exchange->head_only = strcmp(method, "HEAD") == 0;
-	exchange->head = *head;
-	exchange->rules = rules;
-	exchange->method = "GET";
-	exchange->begun_us = clock_mono_us(rules->clock);
-	exchange->failed = head_check_framing(head, version, &exchange->error);
-	if (exchange->failed)
-		return true;
-	exchange->failed = begin_checked(exchange, method, &exchange->error);
-	declared = declared_bytes(exchange);
-	exchange->body.too_large = declared > rules->body_limit_bytes;
-	if (declared > rules->body_limit_bytes + SWALLOW_MAX_BYTES)
-		return true;
-	return head->values[HEADER_EXPECT] && (exchange->failed || exchange->body.too_large);
-}
-
-bool exchange_receive(struct exchange *exchange, const char *data, size_t length)
-{
-	const size_t limit = exchange->rules->body_limit_bytes;
-
-	body_receive(&exchange->body, data, length, exchange->failed ? 0 : limit);
-	return exchange->body.received_bytes <= limit + SWALLOW_MAX_BYTES;
+	*call = (struct call){
+		.context = match->family->context,
+		.route = match->route,
+		.method = exchange->method,
+		.user_agent = header(exchange, HEADER_USER_AGENT) ? header(exchange, HEADER_USER_AGENT) : "",
+		.host = header(exchange, HEADER_HOST) ? header(exchange, HEADER_HOST) : "",
+		.secure = exchange->rules->secure,
+		.peer = exchange->peer,
+		.param_count = match->param_count,
+		.exchange = exchange,
+	};
+	memcpy(call->params, match->params, sizeof(call->params));
 }
 
 static const struct field no_fields[] = { { .name = NULL } };
@@ -163,6 +144,182 @@ static enum status query_read(const struct route *route, const json_t *pairs, js
 					  err);
 	*ret_query = json_object();
 	return *ret_query ? STATUS_OK : error_no_memory(err);
+}
+
+/* A mask is judged before the handler runs: afterwards the job would be there, and the answer a 400. */
+static enum status fields_check(const char *mask, struct error *err)
+{
+	return mask ? fields_mask_check(mask, err) : STATUS_OK;
+}
+
+static const struct message *own_query(const struct exchange *exchange)
+{
+	return exchange->match.kind == MATCH_ROUTE ? exchange->match.route->query : NULL;
+}
+
+/* Takes apart @query, a part of the query; *pairs gets what is not the system's. */
+static enum status query_part_take(struct exchange *exchange, const struct query *query, json_t **pairs,
+				   struct error *err)
+{
+	const struct family *family = exchange->match.family;
+	const bool lenient = family && family->lenient_query;
+
+	if (query->count && !*pairs)
+		*pairs = json_array();
+	if (query->count && !*pairs)
+		return error_no_memory(err);
+	return parameters_take(query, own_query(exchange), lenient ? UNKNOWN_DROPPED : UNKNOWN_KEPT,
+			       &exchange->parameters, *pairs, err);
+}
+
+static bool is_streamed(const struct exchange *exchange)
+{
+	return exchange->match.route && exchange->match.route->begin;
+}
+
+static enum status refuse_inner(struct error *err)
+{
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			 "A request whose content is streamed cannot be a part of a batch.");
+}
+
+/* Everything but the body is there, so that a handler reads its call alike before and after it. */
+static enum status row_begin(struct exchange *exchange, struct error *err)
+{
+	AUTO(json) json_t *pairs = NULL;
+	enum status rc;
+
+	exchange->query_taken = true;
+	if (exchange->inner)
+		return refuse_inner(err);
+	exchange->parameters.fields = header(exchange, HEADER_FIELD_MASK);
+	rc = query_part_take(exchange, &exchange->query, &pairs, err);
+	if (!rc)
+		rc = fields_check(exchange->parameters.fields, err);
+	if (!rc)
+		rc = query_read(exchange->match.route, pairs, &exchange->call.query, err);
+	if (!rc && atomic_load(exchange->rules->closing))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
+	return rc ? rc : exchange->match.route->begin(&exchange->call, err);
+}
+
+static enum status guards_check(const struct exchange *exchange, struct error *err)
+{
+	const struct guard *guard = &exchange->rules->guard;
+	enum status rc;
+
+	if (exchange->inner)
+		return STATUS_OK;
+	rc = guard_peer_check(guard, exchange->peer, err);
+	if (!rc)
+		rc = guard_check(guard, header(exchange, HEADER_HOST), header(exchange, HEADER_ORIGIN),
+				 header(exchange, HEADER_SEC_FETCH_SITE), err);
+	if (!rc && exchange->target.authority)
+		rc = guard_check(guard, exchange->target.authority, NULL, NULL, err);
+	return rc;
+}
+
+static enum status row_find(struct exchange *exchange, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	exchange->match = router_match(exchange->rules->families, exchange->method, &exchange->target);
+	if (!is_streamed(exchange))
+		rc = head_check_coding(&exchange->head, &exchange->refusal, err);
+	if (!rc)
+		rc = match_refuse(&exchange->match, exchange->method, &exchange->target, &exchange->refusal,
+				  err);
+	if (exchange->match.kind == MATCH_ROUTE)
+		call_init(exchange);
+	return rc;
+}
+
+/* All that can be said before the body came. */
+static enum status begin_checked(struct exchange *exchange, const char *method, struct error *err)
+{
+	enum status rc;
+
+	rc = target_parse(exchange->raw, &exchange->target, err);
+	if (rc)
+		return rc;
+	rc = query_parse(exchange->target.query, strlen(exchange->target.query), &exchange->query, err);
+	if (!rc)
+		rc = guards_check(exchange, err);
+	if (!rc)
+		rc = method_choose(exchange, method, err);
+	if (!rc)
+		rc = row_find(exchange, err);
+	if (!rc && is_streamed(exchange))
+		rc = row_begin(exchange, err);
+	return rc;
+}
+
+static unsigned long long declared_bytes(const struct exchange *exchange)
+{
+	const char *length = header(exchange, HEADER_CONTENT_LENGTH);
+
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+static bool is_taking(const struct exchange *exchange)
+{
+	return !exchange->failed && exchange->call.intake.take;
+}
+
+/* How much of a body is listened to, be it kept or swallowed. */
+static unsigned long long receive_limit(const struct exchange *exchange)
+{
+	if (is_taking(exchange))
+		return ULLONG_MAX;
+	return (is_streamed(exchange) ? 0 : exchange->rules->body_limit_bytes) + SWALLOW_MAX_BYTES;
+}
+
+bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
+		    const char *version, const struct head *head)
+{
+	unsigned long long declared;
+	bool of_use; /* the body will be */
+
+	exchange->begun = true;
+	exchange->head_only = strcmp(method, "HEAD") == 0;
+	exchange->head = *head;
+	exchange->rules = rules;
+	exchange->method = "GET";
+	exchange->begun_us = clock_mono_us(rules->clock);
+	exchange->failed = head_check_framing(
+		head, version, rules->secure ? FRAMING_CODING_WINS : FRAMING_STRICT, &exchange->error);
+	if (exchange->failed)
+		return true;
+	exchange->failed = begin_checked(exchange, method, &exchange->error);
+	declared = declared_bytes(exchange);
+	if (is_streamed(exchange))
+		of_use = is_taking(exchange);
+	else
+		of_use = !exchange->failed && declared <= rules->body_limit_bytes;
+	exchange->body.too_large = !is_streamed(exchange) && declared > rules->body_limit_bytes;
+	return declared > receive_limit(exchange) || (head->values[HEADER_EXPECT] && !of_use) ||
+	       head_says_identity(head);
+}
+
+static void fail_first(struct exchange *exchange, enum status rc)
+{
+	if (!exchange->failed)
+		exchange->failed = rc;
+}
+
+bool exchange_receive(struct exchange *exchange, const char *data, size_t length)
+{
+	const struct intake *intake = &exchange->call.intake;
+
+	if (is_taking(exchange)) {
+		fail_first(exchange, intake->take(intake->arg, data, length, &exchange->error));
+		if (exchange->failed)
+			intake_close(exchange);
+		return true;
+	}
+	body_receive(&exchange->body, data, length,
+		     exchange->failed || is_streamed(exchange) ? 0 : exchange->rules->body_limit_bytes);
+	return exchange->body.received_bytes <= receive_limit(exchange);
 }
 
 static enum status body_type_check(const struct exchange *exchange, enum refusal *ret_refusal,
@@ -196,28 +353,16 @@ static enum status body_read(struct exchange *exchange, json_t **ret_body, struc
 	return rc;
 }
 
-/* A mask is judged before the handler runs: afterwards the job would be there, and the answer a 400. */
-static enum status fields_check(const char *mask, struct error *err)
-{
-	AUTO(json) json_t *nothing = mask ? json_object() : NULL;
-
-	return nothing ? fields_mask_apply(nothing, mask, err) : STATUS_OK;
-}
-
 static enum status fields_apply(const char *mask, struct text *answer, struct error *err)
 {
-	AUTO(json) json_t *value = NULL;
-	enum status rc;
+	struct text kept AUTO_TEXT = { 0 };
+	enum status rc = mask ? fields_mask_write(&kept, mask, answer->data, err) : STATUS_OK;
 
-	if (!mask)
-		return STATUS_OK;
-	rc = json_parse_own(answer->data, &value, err);
-	if (!rc)
-		rc = fields_mask_apply(value, mask, err);
-	if (rc)
+	if (rc || !mask)
 		return rc;
-	text_clear(answer);
-	json_write(answer, value);
+	text_deinit(answer);
+	*answer = kept;
+	kept = (struct text){ 0 };
 	return STATUS_OK;
 }
 
@@ -251,13 +396,23 @@ static enum status answer_made(struct exchange *exchange, struct error *err)
 	return exchange->answer.failed ? error_no_memory(err) : STATUS_OK;
 }
 
+/* Source: RFC 9110 sections 15.3.5 and 15.4.5 */
+static bool has_content(unsigned http_status)
+{
+	return http_status != 204 && http_status != 304;
+}
+
 static enum status answer_success(struct exchange *exchange, struct error *err)
 {
 	const struct call *call = &exchange->call;
 
 	exchange->http_status = call->http_status ? call->http_status : error_http_status(STATUS_OK);
+	if (!call->stream.read && !has_content(exchange->http_status))
+		return STATUS_OK;
 	if (!call->stream.read)
 		return answer_made(exchange, err);
+	if (exchange->inner)
+		return refuse_inner(err);
 	exchange->content_type = call->content_type ? call->content_type : "application/octet-stream";
 	return STATUS_OK;
 }
@@ -273,70 +428,76 @@ static void error_log(const struct exchange *exchange)
 		  exchange->error.text ? exchange->error.text : "");
 }
 
-static void answer_error(struct exchange *exchange)
+/* The family's own form of the error. What is the daemon's own business stays so there, too. */
+static void error_render(struct exchange *exchange)
+{
+	struct error shown AUTO_ERROR = { 0 };
+	const struct error *err = &exchange->error;
+
+	if (error_is_internal(err->status)) {
+		error_set(&shown, err->status, NULL, "%s", error_message(err));
+		err = &shown;
+	}
+	exchange->content_type = exchange->match.family->error_render(
+		&exchange->call, err, exchange->http_status, &exchange->answer);
+}
+
+static unsigned refused_status(const struct exchange *exchange)
+{
+	const struct match *match = &exchange->match;
+
+	if (exchange->refusal)
+		return (unsigned)exchange->refusal;
+	if (match->kind == MATCH_ROUTE && match->family->error_status)
+		return match->family->error_status(&exchange->call, &exchange->error);
+	return error_http_status(exchange->error.status);
+}
+
+void exchange_refuse(struct exchange *exchange)
 {
 	struct text compact AUTO_TEXT = { 0 };
 
 	if (!exchange->error.status)
 		exchange->error.status = exchange->failed;
+	intake_close(exchange);
 	stream_close(exchange);
 	headers_clear(exchange);
 	text_deinit(&exchange->answer);
+	exchange->http_status = refused_status(exchange);
+	if (exchange->match.kind == MATCH_ROUTE && exchange->match.family->error_render) {
+		error_render(exchange);
+		return;
+	}
 	error_body_write(&compact, &exchange->error, exchange->refusal, exchange->parameters.form);
 	answer_json(exchange, &compact);
-	exchange->http_status =
-		exchange->refusal ? (unsigned)exchange->refusal : error_http_status(exchange->error.status);
 }
 
-static void call_init(struct exchange *exchange)
-{
-	const struct match *match = &exchange->match;
-	struct call *call = &exchange->call;
-
-	*call = (struct call){
-		.context = match->family->context,
-		.route = match->route,
-		.method = exchange->method,
-		.user_agent = header(exchange, HEADER_USER_AGENT) ? header(exchange, HEADER_USER_AGENT) : "",
-		.host = header(exchange, HEADER_HOST) ? header(exchange, HEADER_HOST) : "",
-		.param_count = match->param_count,
-		.exchange = exchange,
-	};
-	memcpy(call->params, match->params, sizeof(call->params));
-	if (match->route->body == &raw_body) {
-		call->raw = exchange->body.bytes.data ? exchange->body.bytes.data : "";
-		call->raw_bytes = exchange->body.bytes.length;
-	}
-}
-
-/* A stream may go on for days: what came in does not stay that long. */
-static void call_release(struct exchange *exchange)
-{
-	struct call *call = &exchange->call;
-
-	json_decref(call->query);
-	json_decref(call->body);
-	call->query = call->body = NULL;
-	call->raw = NULL;
-	call->raw_bytes = 0;
-	text_deinit(&call->answer);
-	body_deinit(&exchange->body);
-}
-
-static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
+/* What a row without begin() gets at once. */
+static enum status call_read(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
 	const struct route *route = exchange->match.route;
 	struct call *call = &exchange->call;
 	enum status rc;
 
-	call_init(exchange);
+	if (route->body == &raw_body) {
+		call->raw = exchange->body.bytes.data ? exchange->body.bytes.data : "";
+		call->raw_bytes = exchange->body.bytes.length;
+	}
 	rc = fields_check(exchange->parameters.fields, err);
 	if (!rc)
 		rc = query_read(route, pairs, &call->query, err);
 	if (!rc)
 		rc = body_read(exchange, &call->body, err);
+	return rc;
+}
+
+static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
+{
+	enum status rc = is_streamed(exchange) ? STATUS_OK : call_read(exchange, pairs, err);
+
 	if (!rc)
-		rc = route->handler(call, err);
+		rc = exchange->match.route->handler(&exchange->call, err);
+	intake_close(exchange);
 	if (!rc)
 		rc = answer_success(exchange, err);
 	call_release(exchange);
@@ -347,7 +508,8 @@ static enum status call_run_alone(struct exchange *exchange, const json_t *pairs
 {
 	enum status rc;
 
-	if (exchange->body.bytes.length < LARGE_BODY_BYTES)
+	/* Who is inside another one of that size holds the lock. */
+	if (exchange->body.bytes.length < LARGE_BODY_BYTES || exchange->inner)
 		return call_run(exchange, pairs, err);
 	pthread_mutex_lock(exchange->rules->large_bodies);
 	rc = call_run(exchange, pairs, err);
@@ -367,12 +529,6 @@ static enum status body_take(struct exchange *exchange, struct error *err)
 	return rc;
 }
 
-static void fail_first(struct exchange *exchange, enum status rc)
-{
-	if (!exchange->failed)
-		exchange->failed = rc;
-}
-
 /* Later errors do not replace the first. */
 static struct error *error_of(struct exchange *exchange)
 {
@@ -386,23 +542,26 @@ static void request_log(const struct exchange *exchange)
 		  clock_mono_us(exchange->rules->clock) - exchange->begun_us);
 }
 
+/* What can be read of the query and the body, be the request refused or not. */
+static void request_take(struct exchange *exchange, json_t **pairs)
+{
+	exchange->parameters.fields = header(exchange, HEADER_FIELD_MASK);
+	if (!exchange->failed)
+		fail_first(exchange, body_take(exchange, &exchange->error));
+	fail_first(exchange, query_part_take(exchange, &exchange->query, pairs, error_of(exchange)));
+	fail_first(exchange, query_part_take(exchange, &exchange->form, pairs, error_of(exchange)));
+}
+
 void exchange_end(struct exchange *exchange)
 {
 	AUTO(json) json_t *pairs = NULL;
 
-	exchange->parameters.fields = header(exchange, HEADER_FIELD_MASK);
-	if (!exchange->failed)
-		fail_first(exchange, body_take(exchange, &exchange->error));
-	if (exchange->query.count || exchange->form.count)
-		pairs = json_array();
-	fail_first(exchange,
-		   parameters_take(&exchange->query, &exchange->parameters, pairs, error_of(exchange)));
-	fail_first(exchange,
-		   parameters_take(&exchange->form, &exchange->parameters, pairs, error_of(exchange)));
+	if (!exchange->query_taken)
+		request_take(exchange, &pairs);
 	if (!exchange->failed)
 		fail_first(exchange, call_run_alone(exchange, pairs, &exchange->error));
 	if (exchange->failed) {
-		answer_error(exchange);
+		exchange_refuse(exchange);
 		error_log(exchange);
 	}
 	request_log(exchange);
@@ -413,5 +572,5 @@ void exchange_end_stopping(struct exchange *exchange)
 	exchange->refusal = REFUSAL_BY_STATUS;
 	exchange->failed =
 		error_set(&exchange->error, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
-	answer_error(exchange);
+	exchange_refuse(exchange);
 }

@@ -4,7 +4,8 @@
  *
  * begin (refuse or route) -> receive (each piece of the body) -> end (parameters, messages, handler,
  * answer). What is refused at the beginning is still received, and answered at the end: a client that
- * writes its body reads the answer only then. Thread: the connection's. */
+ * writes its body reads the answer only then. The body of a row with begin() goes to its intake as it comes.
+ * Thread: the connection's. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -27,9 +28,10 @@ struct exchange_rules {
 	const atomic_bool *closing; /* the listener is about to close */
 	const atomic_bool *cutting; /* its wait is over: streams are cut */
 	unsigned idle_timeout_s;
+	bool secure; /* clients come by TLS */
 };
 
-enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 16 };
+enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 256 };
 
 struct answer_header {
 	char *name, *value;
@@ -39,7 +41,10 @@ struct exchange {
 	const struct exchange_rules *rules;
 	char *raw;          /* the request's target, owned */
 	const char *method; /* the one to route: X-HTTP-Method-Override is applied */
+	uint32_t peer;      /* of call->peer; set by the listener before the beginning */
+	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
+	bool query_taken;   /* at the beginning, for the row's begin() */
 	bool head_only;     /* the answer goes without its content */
 	bool query_in_body; /* an overridden GET: its form body continues the query */
 	struct head head;
@@ -57,22 +62,25 @@ struct exchange {
 	struct error error;
 
 	/* The answer. */
-	struct call call; /* its stream, when read is set, is still to be closed */
+	struct call call; /* its stream and its intake, when set, are still to be closed */
 	unsigned http_status;
 	struct text answer;
 	const char *content_type;
-	struct answer_header headers[ANSWER_HEADERS_MAX];
-	size_t header_count;
+	struct answer_header *headers;
+	size_t header_count, header_size;
 };
 
 struct exchange *exchange_new(const char *raw_target);
-/* Closes the answer's stream, too. */
+/* Closes the answer's stream and the body's intake, too. */
 void exchange_free(struct exchange *exchange);
 
 /* @head is borrowed until the end. True when the answer is due at once (exchange_end comes next): the
- * client waits for a go-ahead that it will not get, where the body ends is in doubt, or it is beyond all measure. */
+ * client waits for a go-ahead that it will not get, where the body ends is in doubt, or it is beyond all measure, or
+ * none is to come. */
 bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
 		    const char *version, const struct head *head);
+/* Fills the answer's place with the error that @exchange failed with. */
+void exchange_refuse(struct exchange *exchange);
 /* False when the connection is to be cut. */
 bool exchange_receive(struct exchange *exchange, const char *data, size_t length);
 /* Fills the answer, or call.stream. */

@@ -100,9 +100,61 @@ static bool origin_allowed(const struct guard *guard, const char *origin)
 	return host && guard_host_allowed(guard, host + 3);
 }
 
+bool guard_network_read(const char *text, struct guard_network *ret_network)
+{
+	char address[INET_ADDRSTRLEN];
+	const size_t length = strcspn(text, "/");
+	const char *bits = text + length + 1;
+	struct guard_network network;
+	struct in_addr read;
+	unsigned count = 0;
+
+	if (text[length] != '/' || length >= sizeof(address) || !*bits || strlen(bits) > 2 ||
+	    strspn(bits, "0123456789") != strlen(bits))
+		return false;
+	memcpy(address, text, length);
+	address[length] = '\0';
+	for (; *bits; bits++)
+		count = count * 10 + (unsigned)(*bits - '0');
+	if (count < 1 || count > 32 || inet_pton(AF_INET, address, &read) != 1)
+		return false;
+	network = (struct guard_network){ ntohl(read.s_addr), UINT32_MAX << (32 - count) };
+	if (network.address & ~network.mask)
+		return false;
+	*ret_network = network;
+	return true;
+}
+
+uint32_t guard_peer_ipv4(const struct sockaddr *peer)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	if (peer && peer->sa_family == AF_INET) {
+		memcpy(&v4, peer, sizeof(v4));
+		return ntohl(v4.sin_addr.s_addr);
+	}
+	if (!peer || peer->sa_family != AF_INET6)
+		return 0;
+	memcpy(&v6, peer, sizeof(v6));
+	if (!IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+		return 0;
+	memcpy(&v4.sin_addr, v6.sin6_addr.s6_addr + 12, sizeof(v4.sin_addr));
+	return ntohl(v4.sin_addr.s_addr);
+}
+
+enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct error *err)
+{
+	if (peer == 0 || guard->refused.mask == 0 || (peer & guard->refused.mask) != guard->refused.address)
+		return STATUS_OK;
+	return error_set(err, STATUS_PERMISSION_DENIED, NULL, "This API is not for programs inside jobs.");
+}
+
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,
 			const char *fetch_site, struct error *err)
 {
+	if (guard->any_host)
+		return STATUS_OK;
 	if (host && !guard_host_allowed(guard, host))
 		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
 				 "The host name of this request is not one of trainyard's.");

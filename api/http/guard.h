@@ -7,13 +7,27 @@
  * header, the second a Host that nobody here uses. Pure. Thread: any.
  * Source: https://www.w3.org/TR/fetch-metadata/ */
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "daemon/base/error.h"
 
+struct sockaddr;
+
 struct guard {
-	const char *address;      /* what the listener is bound to, without brackets */
-	const char *const *hosts; /* further names; ends with NULL; may be NULL */
+	const char *address;            /* what the listener is bound to, without brackets */
+	const char *const *hosts;       /* further names; ends with NULL; may be NULL */
+	bool any_host;                  /* guard_check() refuses nothing */
+	struct guard_network {          /* whose clients guard_peer_check() refuses */
+		uint32_t address, mask; /* host byte order; both 0: nobody's */
+	} refused;
 };
+
+/* "10.213.0.0/16"; false when @text is none, or has bits that its mask has not. */
+bool guard_network_read(const char *text, struct guard_network *ret_network);
+/* The IPv4 address of @peer in host byte order, also of one mapped into IPv6; 0: another kind of address. */
+uint32_t guard_peer_ipv4(const struct sockaddr *peer);
+/* Outcome: PERMISSION_DENIED. */
+enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct error *err);
 
 /* @host is "name", "name:port", "1.2.3.4:port" or "[::1]:port". */
 bool guard_host_allowed(const struct guard *guard, const char *host);

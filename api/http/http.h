@@ -2,9 +2,10 @@
 #pragma once
 /* api/http/http.h: what a family of the API sees of HTTP: routes, calls, answers.
  *
- * The listener reads a request whole, the guard refuses what no handler should see, the router finds
- * the row, the row's message tables check query and body, and only then the handler runs, on the
- * connection's own thread; it may block for a commit but never for a job. */
+ * The guard refuses what no handler should see, the router finds the row, the listener reads the body whole,
+ * the row's message tables check query and body, and only then the handler runs, on the connection's own thread;
+ * it may block for a commit but never for a job. The body of a row with begin() is not read whole: it goes to the
+ * call's intake while it comes. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,20 +19,37 @@
 
 struct call;
 struct method_doc;
+struct sockaddr_in;
+
+/* Takes a request's body while it arrives, on the connection's thread. close() is called once, whatever happens,
+ * if take is set: after the handler, or without one when the client left or the body was refused. */
+struct intake {
+	/* A failure is the call's: what follows is swallowed, and the handler does not run. */
+	enum status (*take)(void *arg, const char *data, size_t length, struct error *err);
+	void (*close)(void *arg);
+	void *arg;
+};
 
 /* Fills call->answer with compact JSON (left empty: "{}"), or fails with *err set. */
 typedef enum status (*call_handler)(struct call *call, struct error *err);
 
 struct route {
 	const char *method; /* "GET" */
-	/* Full path; {name} is one whole segment, decoded; a verb stands after the last colon, which is
-	 * the only one: "/v1/projects/{project}/jobs/{job}:cancel". A GET row answers HEAD as well. */
+	/* Full path; {name} is one whole segment but "." and "..", decoded; a last {name=**} takes all that follows, at least one
+	 * byte, slashes and dots as they were sent (no segment is taken out), decoded; a verb stands after the last
+	 * colon, which is the only one: "/v1/projects/{project}/jobs/{job}:cancel". A GET row answers HEAD as well
+	 * unless a HEAD row comes before it. */
 	const char *path;
 	call_handler handler;
-	const struct message *query; /* the parameters it takes, NULL for none but the system's */
-	const struct message *body;  /* NULL: no body is read; &raw_body: it is taken as it is */
+	/* The parameters it takes, NULL for none but the system's. One with the name of a system's (alt, uploadType)
+	 * is the row's. */
+	const struct message *query;
+	const struct message *body; /* NULL: no body is read; &raw_body: it is taken as it is */
 	const char *body_root; /* the request field the body is bound to ("job"), "" for the request itself */
 	const struct method_doc *doc; /* NULL: the method is in no discovery document */
+	/* Of a row whose body is streamed (body is NULL then): called with the head, query checked, before any of
+	 * the body; sets call->intake or fails. No limit of the listener's holds for such a body but its idle time. */
+	call_handler begin;
 };
 
 /* Stands in a row's place of a body message: call->raw holds the bytes, of whatever type they are. */
@@ -40,14 +58,22 @@ extern const struct message raw_body;
 /* What a discovery document says of a method that its row does not say by itself. */
 struct method_doc {
 	const char *resource; /* the request field that the path is bound to up to its last {name}: "parent";
-	                       * NULL: the path has no {name} */
+	                       * NULL: the path has no {name}, or METHOD_DOC_NAMED's form */
 	const struct message *response;
 	const char *help;
+	const char *
+		id; /* "objects.list": each {name} of the path is a parameter of its own; NULL: told from the path */
+	const struct message *request; /* what a row with raw_body reads by itself; NULL: the row's body */
 };
 
 /* The last column of a row that is published. */
 #define METHOD_DOC(RESOURCE, RESPONSE, HELP)                                                                 \
 	(&(const struct method_doc){ .resource = (RESOURCE), .response = &(RESPONSE), .help = (HELP) })
+
+/* Of an API whose paths are not resource names. */
+#define METHOD_DOC_NAMED(ID, REQUEST, RESPONSE, HELP)                                                        \
+	(&(const struct method_doc){                                                                         \
+		.id = (ID), .request = (REQUEST), .response = &(RESPONSE), .help = (HELP) })
 
 struct family {
 	const char *name;
@@ -57,6 +83,19 @@ struct family {
 	 * Same path form; only method and path are read; the method's name is told from them
 	 * ("projects.models.list"). Ends with a NULL method. May be NULL. */
 	const struct route *absent;
+	/* Its rows are looked at only where no row of another family has the path, whatever the method. */
+	bool last_resort;
+	/* With last_resort: may a path that begins with this segment be one of its own? NULL: any may. Pure. */
+	bool (*begins_with)(const char *segment);
+	bool lenient_query; /* parameters that no row knows are passed over */
+	/* What its rows' paths begin with and its clients leave out ("/storage/v1"); rows that begin otherwise are
+	 * none of its own. NULL: nothing. */
+	const char *omitted;
+	/* Appends the body of an error of the family's routes, and says its media type; NULL: error_body_write(). */
+	const char *(*error_render)(const struct call *call, const struct error *err, unsigned http_status,
+				    struct text *body);
+	/* The HTTP status of an error of its handlers and begins, where it is not the usual one of the status; NULL. */
+	unsigned (*error_status)(const struct call *call, const struct error *err);
 };
 
 /* What an answer_stream's read says instead of a number of bytes. */
@@ -91,6 +130,7 @@ struct call {
 	const char *method;
 	const char *user_agent; /* "" when absent */
 	const char *host;       /* the Host header, as sent */
+	bool secure;            /* it came by TLS */
 	json_t *query;          /* canonical query message; {} when the row has none */
 	json_t *body;           /* canonical body message, NULL when the row has none */
 	const char *raw;        /* of a row with raw_body; ends with a NUL that raw_bytes does not count */
@@ -99,24 +139,50 @@ struct call {
 	/* Static. NULL: application/json, and for a stream application/octet-stream. Handlers that answer otherwise
 	 * set it, or add a header Content-Type. */
 	const char *content_type;
-	unsigned http_status;        /* of a success; 0: 200 */
+	unsigned http_status;        /* of a success; 0: 200. 204 and 304 go without a body */
 	struct answer_stream stream; /* read NULL: the answer is call->answer */
-	struct exchange *exchange;   /* the listener's */
+	struct intake intake;        /* of a row with begin */
+	uint32_t peer; /* the client's IPv4 address, host byte order; 0: another family of addresses */
+	struct exchange *exchange; /* the listener's */
 	struct call_param {
-		const char *name; /* as the row's path has it: ends at its brace, or as a string */
+		const char *name; /* as the row's path has it: ends at its brace or "=", or as a string */
 		const char *value;
 	} params[8];
 	size_t param_count;
 };
 
+/* "https" or "http": how the client came, and how links lead back here. */
+static inline const char *call_scheme(const struct call *call)
+{
+	return call->secure ? "https" : "http";
+}
+
 /* Adds a header to the answer; copies are kept. An answer that fails after all goes without them. False when
- * there are 16 already, when memory ran out, when @name is no token or @value is empty or holds a control
+ * there are 256 already, when memory ran out, when @name is no token or @value is empty or holds a control
  * character (a line end!), and for what the listener itself says: Connection, Content-Length, Transfer-Encoding. */
 bool call_header_add(struct call *call, const char *name, const char *value);
 /* A header of the request, in any case of letters; "" when absent. Of several, the first. */
 const char *call_header(const struct call *call, const char *name);
+/* Tells every header of the request, in the order they came; none of a call inside another one. */
+void call_headers_each(const struct call *call, void (*seen)(void *arg, const char *name, const char *value),
+		       void *arg);
 /* Whether the listener is about to close. Thread: any, while the call lives. */
 bool call_closing(const struct call *call);
+
+/* Answers a request that came inside another one's body (a batch's part): through the same families, but to @answer
+ * rather than to the client. @target is raw, as on a request line, with or without scheme and host; @head_text is
+ * "Name: value" lines; @body may be NULL. The outer request's headers hold for it, too, but Content-* and what it
+ * has of its own. Whatever is wrong with the part is the part's answer, and the result OK; so rows with begin and
+ * streams are answered 400. Outcomes: INVALID_ARGUMENT: @outer is itself such a request; INTERNAL: memory ran out.
+ * Only OK fills @answer, which is inner_answer_deinit()'s. */
+struct inner_answer {
+	unsigned http_status;
+	struct text headers; /* "Name: value\r\n" lines, Content-Type among them */
+	struct text body;
+};
+void inner_answer_deinit(struct inner_answer *answer);
+enum status call_inner(struct call *outer, const char *method, const char *target, const char *head_text,
+		       const char *body, size_t body_bytes, struct inner_answer *answer, struct error *err);
 
 /* The decoded path segment {name}; never NULL for a name in the row's path. */
 const char *call_param(const struct call *call, const char *name);
@@ -144,13 +210,26 @@ struct listener_options {
 	/* Names that a Host header may carry besides localhost, *.localhost, 127.0.0.0/8, ::1 and the
 	 * address itself; ends with NULL; may be NULL. With a wildcard address any IP literal will do. */
 	const char *const *hosts;
+	bool any_host; /* the Host header is not looked at, nor who sent the request: no browser gets here */
+	/* The network device that clients must come in by (SO_BINDTODEVICE), or NULL. Without it every container of
+	 * the machine reaches an address of the host. */
+	const char *device;
+	/* Clients of this IPv4 network are refused with 403 ("10.213.0.0/16"); NULL: nobody is. */
+	const char *refused_network;
+	/* A server's key and certificate, PEM. Such a listener speaks TLS and listens nowhere: connections are brought to
+	 * it (listener_adopt). Copies are kept. NULL: a plain one. */
+	const char *tls_key, *tls_certificate;
 };
 
 /* Serves from the moment it returns. Families, clock and hosts must live until the listener is closed.
- * Outcomes: INVALID_ARGUMENT: @address is no IP address; UNAVAILABLE: it cannot be bound. */
+ * Outcomes: INVALID_ARGUMENT: @address is no IP address, @refused_network no network; UNAVAILABLE: it cannot be
+ * bound. */
 enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
 			  struct error *err);
 uint16_t listener_port(const struct listener *listener);
+/* Serves a connection that somebody else accepted, and has read nothing of; @fd is the listener's, also when it has no
+ * room for it. Thread: any, until listener_close(). */
+void listener_adopt(struct listener *listener, int fd, const struct sockaddr_in *peer);
 /* Takes no more connections, answers new requests on old ones with 503, lets those under way end (at
  * most @wait_ms), cuts what streams are left, closes. It then joins every handler still running, so nothing that
  * a handler or a stream waits for may be stopped before it, or the wait must be bounded. NULL is harmless. */

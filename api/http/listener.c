@@ -72,6 +72,27 @@ static const char *header_find(void *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+struct header_walk {
+	head_seen seen;
+	void *arg;
+};
+
+static enum MHD_Result on_walk(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	const struct header_walk *walk = arg;
+
+	(void)kind;
+	walk->seen(walk->arg, name, value ? value : "");
+	return MHD_YES;
+}
+
+static void headers_walk(void *connection, head_seen seen, void *arg)
+{
+	struct header_walk walk = { seen, arg };
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_walk, &walk);
+}
+
 /* False when the listener is about to close. Counts the request either way. */
 static bool request_enter(struct listener *listener)
 {
@@ -88,12 +109,21 @@ static void request_leave(struct listener *listener)
 	pthread_mutex_unlock(&listener->lock);
 }
 
+static uint32_t peer_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	return guard_peer_ipv4(info ? info->client_addr : NULL);
+}
+
 static enum MHD_Result request_begin(struct listener *listener, struct MHD_Connection *connection,
 				     struct exchange *exchange, const char *method, const char *version)
 {
 	const bool open = request_enter(listener);
-	struct head head = { .find = header_find, .find_arg = connection };
+	struct head head = { .find = header_find, .each = headers_walk, .find_arg = connection };
 
+	exchange->peer = peer_of(connection);
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
 	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open)
 		return MHD_YES;
@@ -124,7 +154,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 		return go_on ? MHD_YES : MHD_NO;
 	}
 	exchange_end(exchange);
-	return response_queue(connection, exchange, atomic_load(&listener->stopping));
+	return response_queue(connection, exchange,
+			      atomic_load(&listener->stopping) || head_says_twice(&exchange->head));
 }
 
 /* Also comes for requests whose head was never understood. */
@@ -243,14 +274,47 @@ static struct listener *listener_new(const struct listener_options *options)
 	listener->rules = (struct exchange_rules){
 		.families = options->families,
 		.clock = listener->clock,
-		.guard = { .address = listener->address, .hosts = options->hosts },
+		.guard = { .address = listener->address,
+			   .hosts = options->hosts,
+			   .any_host = options->any_host },
 		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
 		.large_bodies = &listener->large_bodies,
 		.closing = &listener->stopping,
 		.cutting = &listener->cutting,
 		.idle_timeout_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S,
+		.secure = options->tls_key != NULL,
 	};
 	return listener;
+}
+
+static socklen_t address_bytes(const union address *address)
+{
+	return address->any.sa_family == AF_INET6 ? sizeof(address->v6) : sizeof(address->v4);
+}
+
+static bool socket_bind(int own, const char *device, const union address *address)
+{
+	const int on = 1;
+
+	return setsockopt(own, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	       (address->any.sa_family != AF_INET6 ||
+		setsockopt(own, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0) &&
+	       setsockopt(own, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) == 0 &&
+	       bind(own, &address->any, address_bytes(address)) == 0 && listen(own, SOMAXCONN) == 0;
+}
+
+/* A listening socket that only @device's packets reach; -1 with errno. No privilege is needed since Linux 5.7. */
+static int socket_open_on(const char *device, const union address *address)
+{
+	int own = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int cause;
+
+	if (own < 0 || socket_bind(own, device, address))
+		return own;
+	cause = errno;
+	close(own);
+	errno = cause;
+	return -1;
 }
 
 /* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.
@@ -259,13 +323,22 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 				       const union address *address)
 {
 	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC |
-			 MHD_USE_ERROR_LOG | (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+			 MHD_USE_ERROR_LOG | (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0) |
+			 (options->tls_key ? MHD_USE_TLS | MHD_USE_NO_LISTEN_SOCKET : 0);
 	unsigned connections = options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
+	int own = -1;
 
+	errno = 0;
+	if (options->device && !options->tls_key) {
+		own = socket_open_on(options->device, address);
+		if (own < 0)
+			return NULL;
+	}
 	struct MHD_OptionItem items[] = {
 		/* First, so that it hears of what goes wrong with the others. */
 		{ MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_complaint, listener },
-		{ MHD_OPTION_SOCK_ADDR, 0, (void *)&address->any },
+		/* A socket given is libmicrohttpd's, also when it fails to start. */
+		{ own < 0 ? MHD_OPTION_SOCK_ADDR : MHD_OPTION_LISTEN_SOCKET, own, (void *)&address->any },
 		{ MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape_nothing, NULL },
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
@@ -273,10 +346,11 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
+		{ options->tls_key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->tls_key },
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->tls_certificate },
 		{ MHD_OPTION_END, 0, NULL },
 	};
 
-	errno = 0;
 	return MHD_start_daemon(flags, options->port, NULL, NULL, on_request, listener, MHD_OPTION_ARRAY,
 				items, MHD_OPTION_END);
 }
@@ -292,14 +366,25 @@ enum status listener_open(const struct listener_options *options, struct listene
 	AUTO(listener) struct listener *listener = listener_new(options);
 	if (!listener)
 		return error_no_memory(err);
+	if (options->refused_network &&
+	    !guard_network_read(options->refused_network, &listener->rules.guard.refused))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",
+				 options->refused_network);
 	listener->daemon = daemon_start(listener, options, &address);
 	if (!listener->daemon)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u: %s",
-				 options->address, options->port,
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u%s%s: %s",
+				 options->address, options->port, options->device ? " of device " : "",
+				 options->device ? options->device : "",
 				 errno ? strerror(errno) : "no threads or sockets to be had");
-	listener->port = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+	if (!options->tls_key)
+		listener->port = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 	*ret_listener = TAKE(listener);
 	return STATUS_OK;
+}
+
+void listener_adopt(struct listener *listener, int fd, const struct sockaddr_in *peer)
+{
+	MHD_add_connection(listener->daemon, fd, (const struct sockaddr *)peer, sizeof(*peer));
 }
 
 uint16_t listener_port(const struct listener *listener)

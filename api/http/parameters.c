@@ -95,19 +95,22 @@ static take_parameter system_parameter(const char *name)
 	return NULL;
 }
 
-enum status parameters_take(const struct query *query, struct parameters *parameters, json_t *rest,
+enum status parameters_take(const struct query *query, const struct message *own,
+			    enum unknown_parameters unknown, struct parameters *parameters, json_t *rest,
 			    struct error *err)
 {
 	enum status first = STATUS_OK;
 
 	for (size_t i = 0; i < query->count; i++) {
 		const struct query_pair *pair = &query->pairs[i];
-		take_parameter take = system_parameter(pair->name);
+		const bool known = own && message_query_knows(own, pair->name);
+		take_parameter take = known ? NULL : system_parameter(pair->name);
 		enum status rc = STATUS_OK;
 
 		if (take)
 			rc = take(pair, parameters, first ? NULL : err);
-		else if (rest && json_array_append_new(rest, json_pack("[ss]", pair->name, pair->value)) != 0)
+		else if (rest && (known || unknown == UNKNOWN_KEPT) &&
+			 json_array_append_new(rest, json_pack("[ss]", pair->name, pair->value)) != 0)
 			rc = first ? STATUS_OK : error_no_memory(err);
 		if (!first)
 			first = rc;

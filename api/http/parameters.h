@@ -7,6 +7,7 @@
 
 #include "api/http/error_body.h"
 #include "api/http/request.h"
+#include "api/message/message.h"
 
 struct parameters {
 	bool compact; /* prettyPrint=false */
@@ -14,7 +15,11 @@ struct parameters {
 	const char *fields; /* a partial response's mask, borrowed; NULL: all */
 };
 
-/* Takes the system's parameters out of @query; the others are appended to @rest as [name, value].
+enum unknown_parameters { UNKNOWN_KEPT, UNKNOWN_DROPPED };
+
+/* Takes the system's parameters out of @query, but those that @own (may be NULL), the row's query message, has itself;
+ * the others are appended to @rest as [name, value], without those that @own does not know if these are to be dropped.
  * All are read even when one is refused, so that the refusal itself has the right form. */
-enum status parameters_take(const struct query *query, struct parameters *parameters, json_t *rest,
+enum status parameters_take(const struct query *query, const struct message *own,
+			    enum unknown_parameters unknown, struct parameters *parameters, json_t *rest,
 			    struct error *err);

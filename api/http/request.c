@@ -95,39 +95,45 @@ static bool verb_take(const char *raw, size_t length, struct target *target, cha
 	return target->stem && target->verb;
 }
 
-static enum status path_split(const char *path, size_t length, struct target *target, char **at,
-			      struct error *err)
+static bool is_dots(const char *segment)
+{
+	return strcmp(segment, ".") == 0 || strcmp(segment, "..") == 0;
+}
+
+static bool path_split(const char *path, size_t length, struct target *target, char **at)
 {
 	const char *const end = path + length;
 
+	target->path = decode(path + 1, length - 1, false, at);
+	if (!target->path)
+		return false;
 	for (const char *segment = path + 1;; segment++) {
 		const char *slash = memchr(segment, '/', (size_t)(end - segment));
 		size_t segment_length = (size_t)((slash ? slash : end) - segment);
 		const char *decoded = decode(segment, segment_length, false, at);
 
 		if (!decoded || (!slash && !verb_take(segment, segment_length, target, at)))
-			return refuse_target(err,
-					     "its path holds an escape or a character that cannot be read");
-		if (strcmp(decoded, ".") == 0 || strcmp(decoded, "..") == 0)
-			return refuse_target(err, "its path holds a dot segment");
-		if (target->segment_count == SEGMENT_LIMIT)
-			return error_set(err, STATUS_NOT_FOUND, NULL,
-					 "Method not found: the path is too deep.");
-		target->segments[target->segment_count++] = decoded;
+			return false;
+		target->has_dots |= is_dots(decoded);
+		if (target->segment_count < SEGMENT_LIMIT)
+			target->segments[target->segment_count++] = decoded;
+		else
+			target->too_deep = true;
 		if (!slash)
-			return STATUS_OK;
+			return true;
 		segment = slash;
 	}
 }
 
 enum status target_parse(const char *raw, struct target *ret_target, struct error *err)
 {
-	/* Segments, the last one a second time as stem and verb, the authority, the query; and NULs. */
+	/* The path, its segments, the last one again as stem and verb, the authority, the query; and NULs: that
+	 * of a segment stands where its slash was. */
 	const size_t raw_length = strlen(raw);
-	struct target target = { .memory = malloc(3 * raw_length + SEGMENT_LIMIT + 8) };
+	struct target target = { .memory = malloc(3 * raw_length + 8) };
 	char *at = target.memory;
 	size_t path_length;
-	enum status rc;
+	enum status rc = STATUS_OK;
 
 	if (!target.memory)
 		return error_no_memory(err);
@@ -137,8 +143,8 @@ enum status target_parse(const char *raw, struct target *ret_target, struct erro
 		rc = refuse_target(err, "it holds a space, a control character or a fragment");
 	else if (raw[0] != '/')
 		rc = refuse_target(err, "it is not a path");
-	else
-		rc = path_split(raw, path_length, &target, &at, err);
+	else if (!path_split(raw, path_length, &target, &at))
+		rc = refuse_target(err, "its path holds an escape or a character that cannot be read");
 	if (rc) {
 		target_deinit(&target);
 		return rc;
@@ -152,6 +158,15 @@ void target_deinit(struct target *target)
 {
 	free(target->memory);
 	*target = (struct target){ 0 };
+}
+
+enum status target_check_plain(const struct target *target, struct error *err)
+{
+	if (target->has_dots)
+		return refuse_target(err, "its path holds a dot segment");
+	if (target->too_deep)
+		return error_set(err, STATUS_NOT_FOUND, NULL, "Method not found: the path is too deep.");
+	return STATUS_OK;
 }
 
 static size_t pairs_bound(const char *raw, size_t length)
@@ -298,7 +313,21 @@ static bool is_digits(const char *value)
 	return *value && strspn(value, "0123456789") == strlen(value);
 }
 
-enum status head_check_framing(const struct head *head, const char *version, struct error *err)
+bool head_says_identity(const struct head *head)
+{
+	const char *length = head->values[HEADER_CONTENT_LENGTH];
+	const char *coding = head->values[HEADER_TRANSFER_ENCODING];
+
+	return length && coding && strcmp(length, "0") == 0 && strcasecmp(coding, "identity") == 0;
+}
+
+bool head_says_twice(const struct head *head)
+{
+	return head->values[HEADER_CONTENT_LENGTH] && head->values[HEADER_TRANSFER_ENCODING];
+}
+
+enum status head_check_framing(const struct head *head, const char *version, enum framing framing,
+			       struct error *err)
 {
 	const char *length = head->values[HEADER_CONTENT_LENGTH];
 	const char *coding = head->values[HEADER_TRANSFER_ENCODING];
@@ -317,7 +346,9 @@ enum status head_check_framing(const struct head *head, const char *version, str
 	if (!old && !head->values[HEADER_HOST])
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "Invalid request: the header Host is missing.");
-	if (length && coding)
+	if (head_says_identity(head))
+		return STATUS_OK;
+	if (length && coding && framing == FRAMING_STRICT)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "Invalid request: both Content-Length and Transfer-Encoding are given.");
 	if (length && !is_digits(length))

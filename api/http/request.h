@@ -23,17 +23,22 @@ enum { SEGMENT_LIMIT = 32, PAIR_LIMIT = 2000 };
 struct target {
 	char *memory;          /* the pointers below point into it */
 	const char *authority; /* "host:port" of an absolute-form target, NULL for the usual form */
-	const char *segments[SEGMENT_LIMIT]; /* decoded */
+	const char *path;      /* all that follows the first slash, decoded */
+	const char *segments[SEGMENT_LIMIT]; /* decoded; of a path too deep the first ones */
 	size_t segment_count;
+	bool too_deep;     /* for all rows but those that take the rest of a path */
+	bool has_dots;     /* a segment is "." or "..": likewise */
 	const char *stem;  /* the last segment up to its last raw colon, decoded; NULL when it has none */
 	const char *verb;  /* what follows that colon, decoded */
 	const char *query; /* what follows the question mark, raw; "" when nothing does */
 };
 
-/* Outcomes: INVALID_ARGUMENT: no path, a bad escape, %00, no UTF-8, a raw control character;
- *           NOT_FOUND: deeper than any route. Only OK leaves something to deinit. */
+/* Outcomes: INVALID_ARGUMENT: no path, a bad escape, %00, no UTF-8, a raw control character. Only OK leaves something
+ * to deinit. */
 enum status target_parse(const char *raw, struct target *ret_target, struct error *err);
 void target_deinit(struct target *target);
+/* Refuses a path with dot segments (INVALID_ARGUMENT) and one too deep (NOT_FOUND): for who found no row for it. */
+enum status target_check_plain(const struct target *target, struct error *err);
 
 struct query_pair {
 	const char *name, *value; /* decoded; a name without "=" has the value "" */
@@ -65,12 +70,16 @@ enum header {
 	HEADER_COUNT
 };
 
+typedef void (*head_seen)(void *arg, const char *name, const char *value);
+
 struct head {
 	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL when absent */
 	unsigned counts[HEADER_COUNT];
 	bool malformed; /* a field's name is no token */
 	/* Finds the first of any other header, or NULL. NULL: there are no others. */
 	const char *(*find)(void *arg, const char *name);
+	/* Tells all headers, one after the other; NULL: there are no others. */
+	void (*each)(void *arg, head_seen seen, void *seen_arg);
 	void *find_arg;
 };
 
@@ -81,10 +90,24 @@ bool header_name_valid(const char *name);
 
 void head_add(struct head *head, const char *name, const char *value);
 
+enum framing {
+	FRAMING_STRICT, /* a length and a coding in one request are refused: a proxy may see another end than we do */
+	FRAMING_CODING_WINS, /* for clients without one: libcurl makes a coding of a length that is given as a header */
+};
+
+/* Such a connection is to be closed after the answer. Source: RFC 9112 (6.1) */
+bool head_says_twice(const struct head *head);
+
+/* "Content-Length: 0" with "Transfer-Encoding: identity", a coding of HTTP before 2014 that says nothing: TensorFlow
+ * ends its requests without a body so. Source: RFC 2616 (3.6), RFC 7230 (A.2). libmicrohttpd takes any coding for a body
+ * without an end, so such a request is answered at once. */
+bool head_says_identity(const struct head *head);
+
 /* Checks what decides where a request ends: a head that two readers could read differently is refused,
  * and its connection must not be used again.
  * Outcomes: INVALID_ARGUMENT; UNIMPLEMENTED: a transfer coding other than chunked. */
-enum status head_check_framing(const struct head *head, const char *version, struct error *err);
+enum status head_check_framing(const struct head *head, const char *version, enum framing framing,
+			       struct error *err);
 /* Refuses body codings other than gzip, with *ret_refusal. */
 enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err);
 

@@ -25,7 +25,30 @@ static bool verbs_equal(const char *path, const char *verb)
 }
 
 /* @verb is NULL where the target's last segment is to be taken whole. */
-static bool path_fits(const char *path, const struct target *target, const char *verb)
+static const char *segment_of(const struct target *target, size_t i, const char *verb)
+{
+	return verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
+}
+
+/* Where segment @i begins, and all that follows it. */
+static const char *rest_of(const struct target *target, size_t i)
+{
+	const char *rest = target->path;
+
+	while (i--)
+		rest += strlen(target->segments[i]) + 1;
+	return rest;
+}
+
+static bool name_fits(const char *segment)
+{
+	return *segment && strcmp(segment, ".") != 0 && strcmp(segment, "..") != 0;
+}
+
+enum stem { STEM_FULL, STEM_MAY_BE_EMPTY };
+
+/* STEM_MAY_BE_EMPTY: what has nothing before a verb is no name with a colon. */
+static bool path_fits(const char *path, const struct target *target, const char *verb, enum stem stem)
 {
 	struct path_part part;
 	size_t i = 0;
@@ -35,27 +58,44 @@ static bool path_fits(const char *path, const struct target *target, const char 
 
 		if (i == target->segment_count)
 			return false;
-		segment = verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
-		if (part.is_name ? !*segment : !part_is(&part, segment))
+		if (part.is_rest)
+			return *rest_of(target, i) && !verb;
+		segment = segment_of(target, i, verb);
+		if (stem == STEM_MAY_BE_EMPTY && segment == target->stem && !*segment)
+			continue;
+		if (part.is_name ? !name_fits(segment) : !part_is(&part, segment))
 			return false;
 	}
-	return i == target->segment_count && verbs_equal(path, verb);
+	return i == target->segment_count && !target->too_deep && verbs_equal(path, verb);
+}
+
+/* A row's path as the family's clients write it; NULL: its row is not theirs. */
+static const char *path_of(const struct family *family, const struct route *route)
+{
+	const size_t length = family->omitted ? strlen(family->omitted) : 0;
+
+	return length && strncmp(route->path, family->omitted, length) != 0 ? NULL : route->path + length;
+}
+
+static bool route_fits(const struct family *family, const struct route *route, const struct target *target,
+		       const char *verb, enum stem stem)
+{
+	const char *path = path_of(family, route);
+
+	return path && path_fits(path, target, verb, stem);
 }
 
 static void params_take(struct match *match, const struct target *target, const char *verb)
 {
-	const char *at = match->route->path;
+	const char *at = path_of(match->family, match->route);
 	struct path_part part;
 
 	for (size_t i = 0; path_part_next(&at, &part); i++) {
-		const char *segment =
-			verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
-
 		if (!part.is_name || match->param_count == sizeof(match->params) / sizeof(match->params[0]))
 			continue;
 		match->params[match->param_count++] = (struct call_param){
 			.name = part.text,
-			.value = segment,
+			.value = part.is_rest ? rest_of(target, i) : segment_of(target, i, verb),
 		};
 	}
 }
@@ -65,43 +105,60 @@ static bool methods_equal(const char *row, const char *asked)
 	return strcmp(row, asked) == 0 || (strcmp(asked, "HEAD") == 0 && strcmp(row, "GET") == 0);
 }
 
-static bool table_has_verb(const struct route *routes, const char *verb)
+static bool table_has_verb(const struct family *family, const struct route *routes,
+			   const struct target *target)
 {
 	for (const struct route *route = routes; route && route->method; route++)
-		if (verbs_equal(route->path, verb))
+		if (route_fits(family, route, target, target->verb, STEM_MAY_BE_EMPTY))
 			return true;
 	return false;
 }
 
-static bool verb_known(const struct family *families, const char *verb)
+/* The target's verb, or NULL where it has none or no row for it. */
+static const char *verb_choose(const struct family *families, const struct target *target)
 {
+	if (!target->verb)
+		return NULL;
 	for (const struct family *family = families; family->name; family++)
-		if (table_has_verb(family->routes, verb) || table_has_verb(family->absent, verb))
-			return true;
-	return false;
+		if (table_has_verb(family, family->routes, target) ||
+		    table_has_verb(family, family->absent, target))
+			return target->verb;
+	return NULL;
 }
 
 static void allow_add(struct match *match, const char *method)
 {
-	const char *shown = strcmp(method, "GET") == 0 ? "GET, HEAD" : method;
 	size_t used = strlen(match->allow);
 
-	if (strstr(match->allow, method) || used + strlen(shown) + 3 > sizeof(match->allow))
+	match->kind = MATCH_METHODS;
+	if (strstr(match->allow, method) || used + strlen(method) + 3 > sizeof(match->allow))
 		return;
 	if (used)
 		strcat(match->allow, ", ");
-	strcat(match->allow, shown);
-	match->kind = MATCH_METHODS;
+	strcat(match->allow, method);
+}
+
+enum turn { TURN_FIRST, TURN_LAST_RESORT };
+
+/* Does the family take part at this turn, with such a path? */
+static bool family_has_turn(const struct family *family, enum turn turn, const struct target *target)
+{
+	if (family->last_resort != (turn == TURN_LAST_RESORT))
+		return false;
+	return !family->begins_with ||
+	       (target->segment_count > 0 && family->begins_with(target->segments[0]));
 }
 
 static bool family_match(const struct family *family, const char *method, const struct target *target,
 			 const char *verb, struct match *match)
 {
 	for (const struct route *route = family->routes; route && route->method; route++) {
-		if (!path_fits(route->path, target, verb))
+		if (!route_fits(family, route, target, verb, STEM_FULL))
 			continue;
 		if (!methods_equal(route->method, method)) {
 			allow_add(match, route->method);
+			if (strcmp(route->method, "GET") == 0)
+				allow_add(match, "HEAD");
 			continue;
 		}
 		match->kind = MATCH_ROUTE;
@@ -113,31 +170,53 @@ static bool family_match(const struct family *family, const char *method, const 
 	return false;
 }
 
+/* True when the path is there, be it with other methods only. */
 static bool absent_match(const struct family *family, const char *method, const struct target *target,
 			 const char *verb, struct match *match)
 {
+	bool known = false;
+
 	for (const struct route *route = family->absent; route && route->method; route++) {
-		if (!methods_equal(route->method, method) || !path_fits(route->path, target, verb))
+		if (!route_fits(family, route, target, verb, STEM_FULL))
+			continue;
+		known = true;
+		if (!methods_equal(route->method, method))
 			continue;
 		match->kind = MATCH_ABSENT;
 		match->family = family;
 		match->route = route;
-		return true;
+		break;
 	}
-	return false;
+	return known;
+}
+
+/* True when the search is over: a row was found, or somebody has the path. */
+static bool families_match(const struct family *families, enum turn turn, const char *method,
+			   const struct target *target, const char *verb, struct match *match)
+{
+	bool known = false;
+
+	for (const struct family *family = families; family->name; family++)
+		if (family_has_turn(family, turn, target) &&
+		    family_match(family, method, target, verb, match))
+			return true;
+	for (const struct family *family = families; family->name; family++) {
+		if (!family_has_turn(family, turn, target))
+			continue;
+		known |= absent_match(family, method, target, verb, match);
+		if (match->kind == MATCH_ABSENT)
+			return true;
+	}
+	return known || match->kind != MATCH_NOTHING;
 }
 
 struct match router_match(const struct family *families, const char *method, const struct target *target)
 {
 	struct match match = { .kind = MATCH_NOTHING };
-	const char *verb = target->verb && verb_known(families, target->verb) ? target->verb : NULL;
+	const char *verb = verb_choose(families, target);
 
-	for (const struct family *family = families; family->name; family++)
-		if (family_match(family, method, target, verb, &match))
-			return match;
-	for (const struct family *family = families; family->name; family++)
-		if (absent_match(family, method, target, verb, &match))
-			return match;
+	if (!families_match(families, TURN_FIRST, method, target, verb, &match))
+		families_match(families, TURN_LAST_RESORT, method, target, verb, &match);
 	return match;
 }
 
@@ -198,7 +277,10 @@ enum status match_refuse(const struct match *match, const char *method, const st
 			 enum refusal *ret_refusal, struct error *err)
 {
 	struct text path AUTO_TEXT = { 0 };
+	enum status rc;
 
+	if (match->kind == MATCH_ROUTE)
+		return STATUS_OK;
 	path_write(&path, target);
 	switch (match->kind) {
 	case MATCH_ROUTE:
@@ -213,6 +295,9 @@ enum status match_refuse(const struct match *match, const char *method, const st
 	case MATCH_NOTHING:
 		break;
 	}
+	rc = target_check_plain(target, err);
+	if (rc)
+		return rc;
 	return error_set(err, STATUS_NOT_FOUND, NULL, "Method not found: %s %s.", method,
 			 path.failed ? "" : path.data);
 }

@@ -5,10 +5,10 @@
 #include "api/http/request.h"
 
 enum match_kind {
+	MATCH_NOTHING, /* also before anybody looked */
 	MATCH_ROUTE,   /* family, route and params are set */
 	MATCH_ABSENT,  /* the real service has it and trainyard does not: route is set */
 	MATCH_METHODS, /* the path is there with other methods: allow is set */
-	MATCH_NOTHING,
 };
 
 struct match {
@@ -20,8 +20,10 @@ struct match {
 	char allow[64]; /* "GET, HEAD, POST" */
 };
 
-/* The first row that fits, in the order of the tables. HEAD is GET's. A text after the path's last raw
- * colon is a verb if any row of any family has that verb; else it is part of the segment.
+/* The first row that fits, in the order of the tables; the families of last resort come after all others, and only
+ * where none of those has the path. HEAD is GET's, too. A text after the path's last raw colon is a verb if a row with
+ * that verb fits the path, whatever its method; else it is part of the segment. No segment for a {name} of its own
+ * is "." or "..".
  * Source: google.api.http path templates; https://github.com/googleapis/googleapis/blob/master/google/api/http.proto */
 struct match router_match(const struct family *families, const char *method, const struct target *target);
 

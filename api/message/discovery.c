@@ -143,7 +143,7 @@ static void bound_part_write(struct path_texts *texts, const struct path_part *p
 		text_append(&texts->form, part->text, part->length);
 		return;
 	}
-	text_puts(&texts->pattern, "[^/]+");
+	text_puts(&texts->pattern, part->is_rest ? ".*" : "[^/]+");
 	for (size_t i = 0; i < part->length; i++)
 		text_putc(&texts->form, (char)toupper((unsigned char)part->text[i]));
 }
@@ -154,6 +154,14 @@ static void flat_part_write(struct text *flat, const struct path_part *part, con
 		text_printf(flat, "{%.*sId}", (int)before->length, before->text);
 	else
 		text_append(flat, part->text, part->length);
+}
+
+/* A part that stands for itself. */
+static void own_part_write(struct text *path, const struct path_part *part)
+{
+	text_puts(path, part->is_name ? (part->is_rest ? "{+" : "{") : "");
+	text_append(path, part->text, part->length);
+	text_puts(path, part->is_name ? "}" : "");
 }
 
 /* The first part is the version, which belongs to no resource. */
@@ -167,14 +175,17 @@ static void path_texts_write(struct path_texts *texts, const struct discovery_me
 		const char *slash = i == 1 ? "" : "/";
 
 		text_puts(&texts->flat, slash);
-		flat_part_write(&texts->flat, &part, &before);
-		if (i > 1 && i <= bound) {
+		if (method->own_names)
+			own_part_write(&texts->flat, &part);
+		else
+			flat_part_write(&texts->flat, &part, &before);
+		if (i > 1 && i <= bound && !method->own_names) {
 			bound_part_write(texts, &part, i == 2);
 		} else {
 			text_puts(&texts->path, slash);
-			text_append(&texts->path, part.text, part.length);
+			own_part_write(&texts->path, &part);
 		}
-		if (i == bound)
+		if (i == bound && !method->own_names)
 			text_printf(&texts->path, "/{+%s}", method->resource);
 	}
 	text_putc(&texts->pattern, '$');
@@ -182,11 +193,34 @@ static void path_texts_write(struct path_texts *texts, const struct discovery_me
 	text_puts(&texts->path, at);
 }
 
+/* Adds each {name} of the path, or its name alone to the list @order. */
+static bool names_add(json_t *parameters, json_t *order, const char *path)
+{
+	struct path_part part;
+
+	while (path_part_next(&path, &part)) {
+		AUTO(string) char *name = part.is_name ? strndup(part.text, part.length) : NULL;
+
+		if (!part.is_name)
+			continue;
+		if (!name || json_array_append_new(order, json_string(name)) ||
+		    json_object_set_new(parameters, name,
+					json_pack("{s:s, s:s, s:b, s:s}", "description",
+						  "Required. Which one.", "location", "path", "required", 1,
+						  "type", "string")))
+			return false;
+	}
+	return true;
+}
+
 /* The document's parameters of the method: the resource in the path, then what the query may hold. */
 static json_t *method_parameters(const struct discovery_method *method, const struct path_texts *texts)
 {
 	AUTO(json) json_t *parameters = json_object();
+	AUTO(json) json_t *order = json_array();
 
+	if (method->own_names && !names_add(parameters, order, method->path))
+		return NULL;
 	if (method->resource &&
 	    json_object_set_new(parameters, method->resource,
 				json_pack("{s:s+, s:s, s:s, s:b, s:s}", "description",
@@ -208,7 +242,12 @@ static json_t *method_scopes(const struct discovery_method *method)
 
 static json_t *method_order(const struct discovery_method *method)
 {
-	return method->resource ? json_pack("[s]", method->resource) : json_array();
+	AUTO(json) json_t *unused = json_object();
+	AUTO(json) json_t *order = method->resource ? json_pack("[s]", method->resource) : json_array();
+
+	if (method->own_names && !names_add(unused, order, method->path))
+		return NULL;
+	return TAKE(order);
 }
 
 static json_t *method_make(const struct discovery_api *api, const struct discovery_method *method)

@@ -28,6 +28,7 @@ struct discovery_method {
 	const char *path;        /* a route's: "/v1/projects/{project}/jobs/{job}:cancel" */
 	const char *
 		resource; /* what the request calls the path up to its last {name}: "name"; NULL: no {name} */
+	bool own_names;   /* each {name} of the path is a parameter of its own; resource is NULL then */
 	const struct message *query, *request; /* NULL: none */
 	const struct message *response;
 	const char *help;

@@ -6,16 +6,22 @@
  *     name     = "*" / letters, digits, "_", "-", "$", "@"
  *
  * The tree is JSON: an object of names, each leading to an object of names below it or to true, which
- * is the whole. Source: https://developers.google.com/discovery/v1/performance (read 2026-11-20) */
+ * is the whole. It is laid over text, which goes by once: pages of a thousand objects are masked, too.
+ * Source: https://developers.google.com/discovery/v1/performance (read 2026-11-20) */
 #include "api/message/message.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/message/names.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/json.h"
 
-enum { MASK_DEPTH_MAX = 50 };
+enum {
+	MASK_DEPTH_MAX = 50,
+	VALUE_DEPTH_MAX = 128, /* arrays in arrays are the only way to be deeper than the mask */
+};
 
 struct mask_scan {
 	const char *at;
@@ -87,60 +93,7 @@ static bool list_scan(struct mask_scan *scan, json_t *tree)
 	}
 }
 
-static void value_keep(json_t *value, const json_t *tree);
-
-/* What @tree says of member @key: NULL (nothing), true (the whole), or an object. Borrowed. */
-static const json_t *tree_find(const json_t *tree, const char *key)
-{
-	const json_t *found = json_object_get(tree, key);
-	const char *name;
-	json_t *below;
-
-	if (found)
-		return found;
-	json_object_foreach((json_t *)tree, name, below) {
-		if (name_matches(key, name))
-			return below;
-	}
-	return NULL;
-}
-
-/* A member goes when neither its name nor the star says anything of it, or when all in it went. */
-static bool member_keeps(json_t *member, const json_t *named, const json_t *star)
-{
-	if (json_is_true(named) || json_is_true(star))
-		return true;
-	if ((!named && !star) || !(json_is_object(member) || json_is_array(member)))
-		return false;
-	if (!named || !star) {
-		value_keep(member, named ? named : star);
-	} else {
-		AUTO(json) json_t *both = json_deep_copy(star);
-
-		json_object_update_recursive(both, (json_t *)named);
-		value_keep(member, both);
-	}
-	return json_is_array(member) || json_object_size(member) > 0;
-}
-
-static void value_keep(json_t *value, const json_t *tree)
-{
-	const json_t *star = json_object_get(tree, "*");
-	size_t index;
-	const char *key;
-	json_t *member;
-	void *next;
-
-	json_array_foreach(value, index, member) {
-		value_keep(member, tree);
-	}
-	json_object_foreach_safe(value, next, key, member) {
-		if (!member_keeps(member, tree_find(tree, key), star))
-			json_object_del(value, key);
-	}
-}
-
-enum status fields_mask_apply(json_t *value, const char *mask, struct error *err)
+static enum status mask_parse(const char *mask, json_t **ret_tree, struct error *err)
 {
 	AUTO(json) json_t *tree = json_object();
 	struct mask_scan scan = { .at = mask };
@@ -152,6 +105,294 @@ enum status fields_mask_apply(json_t *value, const char *mask, struct error *err
 			error_deinit(err);
 		return error_add_transcoding(err, "fields", "Invalid field selection %.200s", mask);
 	}
-	value_keep(value, tree);
+	*ret_tree = TAKE(tree);
+	return STATUS_OK;
+}
+
+enum status fields_mask_check(const char *mask, struct error *err)
+{
+	AUTO(json) json_t *tree = NULL;
+
+	return mask_parse(mask, &tree, err);
+}
+
+/* ---- the text that goes by ---- */
+
+/* What is laid over the value at hand: every tree that a path of the mask has led to. Those of the levels above
+ * lie below them on the stack. */
+struct sieve {
+	struct text *kept;
+	const char *at;
+	const json_t **trees; /* borrowed from the mask's */
+	size_t tree_count, tree_size;
+	bool has_snakes; /* some name may be the other spelling of a key */
+	unsigned depth;
+};
+
+static void space_skip(struct sieve *sieve)
+{
+	sieve->at += strspn(sieve->at, " \t\r\n");
+}
+
+/* Moves past @c and the space around it. */
+static bool token_skip(struct sieve *sieve, char c)
+{
+	space_skip(sieve);
+	if (*sieve->at != c)
+		return false;
+	sieve->at++;
+	space_skip(sieve);
+	return true;
+}
+
+static bool string_skip(struct sieve *sieve)
+{
+	for (sieve->at++;;) {
+		sieve->at += strcspn(sieve->at, "\"\\");
+		if (*sieve->at == '"') {
+			sieve->at++;
+			return true;
+		}
+		if (!*sieve->at || !sieve->at[1])
+			return false;
+		sieve->at += 2; /* an escape */
+	}
+}
+
+/* A number or a word. */
+static bool scalar_skip(struct sieve *sieve)
+{
+	const size_t length = strcspn(sieve->at, ",:[]{}\" \t\r\n");
+
+	sieve->at += length;
+	return length > 0;
+}
+
+/* Moves past a value of any kind. */
+static bool value_skip(struct sieve *sieve)
+{
+	unsigned depth = 0;
+
+	do {
+		const char c = *sieve->at;
+
+		if (c == '"') {
+			if (!string_skip(sieve))
+				return false;
+			continue;
+		}
+		if (c == '{' || c == '[')
+			depth++;
+		else if (!depth)
+			return scalar_skip(sieve);
+		else if (!c)
+			return false;
+		else if (c == '}' || c == ']')
+			depth--;
+		sieve->at++;
+	} while (depth);
+	return true;
+}
+
+static bool tree_push(struct sieve *sieve, const json_t *tree)
+{
+	if (sieve->tree_count == sieve->tree_size) {
+		const size_t size = sieve->tree_size ? 2 * sieve->tree_size : MASK_DEPTH_MAX;
+		const json_t **trees = realloc(sieve->trees, size * sizeof(*trees));
+
+		if (!trees)
+			return false;
+		sieve->trees = trees;
+		sieve->tree_size = size;
+	}
+	sieve->trees[sieve->tree_count++] = tree;
+	return true;
+}
+
+/* What a mask says of a member. */
+struct verdict {
+	bool whole, failed;
+};
+
+static void below_add(struct sieve *sieve, const json_t *below, struct verdict *verdict)
+{
+	verdict->whole |= json_is_true(below);
+	if (json_is_object(below))
+		verdict->failed |= !tree_push(sieve, below);
+}
+
+static bool is_star(const char *name)
+{
+	return strcmp(name, "*") == 0;
+}
+
+static void tree_ask(struct sieve *sieve, const json_t *tree, const char *key, struct verdict *verdict)
+{
+	const char *name;
+	json_t *below;
+
+	below_add(sieve, json_object_get(tree, "*"), verdict);
+	if (!sieve->has_snakes && !isupper((unsigned char)*key)) {
+		below_add(sieve, is_star(key) ? NULL : json_object_get(tree, key), verdict);
+		return;
+	}
+	json_object_foreach((json_t *)tree, name, below) {
+		if (!is_star(name) && name_matches(key, name))
+			below_add(sieve, below, verdict);
+	}
+}
+
+/* Pushes the trees that the ones from @first on, up to the next level, have for the member. */
+static struct verdict member_ask(struct sieve *sieve, size_t first, const char *key)
+{
+	const size_t end = sieve->tree_count;
+	struct verdict verdict = { false, false };
+
+	for (size_t i = first; i < end && !verdict.whole && !verdict.failed; i++)
+		tree_ask(sieve, sieve->trees[i], key, &verdict);
+	return verdict;
+}
+
+/* The string at hand, decoded. */
+static char *key_take(struct sieve *sieve)
+{
+	const char *begin = sieve->at;
+	size_t length;
+
+	if (*begin != '"' || !string_skip(sieve))
+		return NULL;
+	length = (size_t)(sieve->at - begin);
+	if (!memchr(begin, '\\', length))
+		return strndup(begin + 1, length - 2);
+	AUTO(json) json_t *decoded = json_loadb(begin, length, JSON_DECODE_ANY, NULL);
+	return decoded ? strdup(json_string_value(decoded)) : NULL;
+}
+
+static void shorten(struct text *text, size_t length)
+{
+	if (!text->failed && text->length > length) {
+		text->length = length;
+		text->data[length] = '\0';
+	}
+}
+
+static bool value_sift(struct sieve *sieve, size_t first);
+
+/* The value of a member whose key stands in the text already. *ret_kept: the member stays; what the mask names
+ * something in stays as long as it is an array, or something of it is left. */
+static bool member_value_sift(struct sieve *sieve, size_t first, bool whole, bool *ret_kept)
+{
+	const char *begin = sieve->at;
+	const size_t length = sieve->kept->length;
+	const bool is_object = *begin == '{';
+	const bool is_array = *begin == '[';
+
+	if (!whole && first < sieve->tree_count && (is_object || is_array)) {
+		if (!value_sift(sieve, first))
+			return false;
+		*ret_kept = is_array || sieve->kept->length > length + strlen("{}");
+		return true;
+	}
+	if (!value_skip(sieve))
+		return false;
+	if (whole)
+		text_append(sieve->kept, begin, (size_t)(sieve->at - begin));
+	*ret_kept = whole;
+	return true;
+}
+
+static bool member_sift(struct sieve *sieve, size_t first, bool *any)
+{
+	const size_t level = sieve->tree_count, length = sieve->kept->length;
+	const char *begin = sieve->at;
+	AUTO(string) char *key = key_take(sieve);
+	const size_t key_length = (size_t)(sieve->at - begin);
+	struct verdict verdict;
+	bool kept = false;
+	bool good;
+
+	if (!key || !token_skip(sieve, ':'))
+		return false;
+	verdict = member_ask(sieve, first, key);
+	if (*any)
+		text_putc(sieve->kept, ',');
+	text_append(sieve->kept, begin, key_length);
+	text_putc(sieve->kept, ':');
+	good = !verdict.failed && member_value_sift(sieve, level, verdict.whole, &kept);
+	sieve->tree_count = level;
+	if (!kept)
+		shorten(sieve->kept, length);
+	*any |= kept;
+	return good;
+}
+
+static bool object_sift(struct sieve *sieve, size_t first)
+{
+	bool any = false;
+
+	if (token_skip(sieve, '}'))
+		return true;
+	do {
+		if (!member_sift(sieve, first, &any))
+			return false;
+	} while (token_skip(sieve, ','));
+	return token_skip(sieve, '}');
+}
+
+static bool array_sift(struct sieve *sieve, size_t first)
+{
+	if (token_skip(sieve, ']'))
+		return true;
+	for (;;) {
+		if (!value_sift(sieve, first))
+			return false;
+		if (!token_skip(sieve, ','))
+			return token_skip(sieve, ']');
+		text_putc(sieve->kept, ',');
+	}
+}
+
+/* The value at hand, with the trees from @first on laid over it. False when it is no JSON. */
+static bool value_sift(struct sieve *sieve, size_t first)
+{
+	const char *begin = sieve->at;
+	bool good;
+
+	if (*begin != '{' && *begin != '[') {
+		good = value_skip(sieve);
+		text_append(sieve->kept, begin, (size_t)(sieve->at - begin));
+		return good;
+	}
+	if (sieve->depth == VALUE_DEPTH_MAX)
+		return false;
+	sieve->depth++;
+	text_putc(sieve->kept, *begin);
+	good = token_skip(sieve, *begin) &&
+	       (*begin == '{' ? object_sift(sieve, first) : array_sift(sieve, first));
+	text_putc(sieve->kept, *begin == '{' ? '}' : ']');
+	sieve->depth--;
+	return good;
+}
+
+enum status fields_mask_write(struct text *text, const char *mask, const char *json, struct error *err)
+{
+	AUTO(json) json_t *tree = NULL;
+	struct sieve sieve = { .kept = text, .at = json };
+	enum status rc = mask_parse(mask, &tree, err);
+	bool good;
+
+	if (rc)
+		return rc;
+	sieve.has_snakes = strchr(mask, '_');
+	if (!tree_push(&sieve, tree))
+		return error_no_memory(err);
+	space_skip(&sieve);
+	good = value_sift(&sieve, 0);
+	space_skip(&sieve);
+	free(sieve.trees);
+	if (text->failed)
+		return error_no_memory(err);
+	if (!good || *sieve.at)
+		return error_set(err, STATUS_INTERNAL, NULL, "a mask is laid over what is no JSON");
 	return STATUS_OK;
 }

@@ -46,6 +46,7 @@ enum field_flag {
 	FIELD_REQUIRED =
 		1 << 3, /* documentation of the field; the family's rules say it in their own words */
 	FIELD_IMMUTABLE = 1 << 4,
+	FIELD_PRESENCE = 1 << 5, /* set and unset differ: a default is kept */
 };
 
 struct enum_value {
@@ -92,6 +93,8 @@ enum status message_read(const struct message *message, const json_t *value, con
  * not repeated: the last wins. Unknown ones get "Cannot bind query parameter" words. */
 enum status message_read_query(const struct message *message, const json_t *pairs, json_t **ret_canonical,
 			       struct error *err);
+/* Whether a query parameter @name is a field of @message, or one inside of such. */
+bool message_query_knows(const struct message *message, const char *name);
 
 /* A copy of a canonical value with snake_case names, as the service repeats a job's input to its replicas. */
 json_t *message_to_snake(const struct message *message, const json_t *canonical);
@@ -101,7 +104,9 @@ const char *enum_name(const struct enum_type *type, int number);
 /* False when the enum has no such name; names are compared by case. */
 bool enum_number(const struct enum_type *type, const char *name, int *ret_number);
 
-/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *): checks the mask, and keeps
- * only what it names. A path that names nothing in the value selects nothing; a malformed mask is
- * INVALID_ARGUMENT with the front end's words. */
-enum status fields_mask_apply(json_t *value, const char *mask, struct error *err);
+/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *). A path that names nothing in the value selects
+ * nothing; of two paths, what either names is kept. A malformed mask is INVALID_ARGUMENT with the front end's words. */
+enum status fields_mask_check(const char *mask, struct error *err);
+/* Appends what @mask names of @json: one pass over the text, which is compact where it was. Objects that lose all
+ * their members go, but for elements of arrays and the value itself. INTERNAL: it is no JSON. */
+enum status fields_mask_write(struct text *text, const char *mask, const char *json, struct error *err);

@@ -109,3 +109,15 @@ enum status message_read_query(const struct message *message, const json_t *pair
 		return status;
 	return message_read_texts(message, object, ret_canonical, err);
 }
+
+bool message_query_knows(const struct message *message, const char *name)
+{
+	char first[64];
+	const size_t length = strcspn(name, ".");
+
+	if (length >= sizeof(first))
+		return false;
+	memcpy(first, name, length);
+	first[length] = '\0';
+	return field_find(message, first) != NULL;
+}

@@ -187,7 +187,8 @@ static json_t *read_field(struct reader *reader, const struct message *owner, co
 	reader_leave(reader, length);
 	if (!canonical && !reader_failed(reader))
 		reader->out_of_memory = true;
-	if (!canonical || field->flags & FIELD_OUTPUT_ONLY || is_default(field, canonical))
+	if (!canonical || field->flags & FIELD_OUTPUT_ONLY ||
+	    (!(field->flags & FIELD_PRESENCE) && is_default(field, canonical)))
 		return NULL;
 	return TAKE(canonical);
 }

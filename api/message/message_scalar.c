@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/message/reader.h"
 #include "daemon/base/cleanup.h"
@@ -136,14 +137,15 @@ static json_t *read_string(const struct field *field, const json_t *value)
 	return json_is_string(value) ? json_copy((json_t *)value) : NULL;
 }
 
+/* Clients written in Python say True and False in a query. */
 static json_t *read_bool(struct reader *reader, const json_t *value)
 {
 	const char *text = json_string_value(value);
 
 	if (json_is_boolean(value))
 		return json_boolean(json_is_true(value));
-	if (reader->from_query && text && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0))
-		return json_boolean(strcmp(text, "true") == 0);
+	if (reader->from_query && text && (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0))
+		return json_boolean(strcasecmp(text, "true") == 0);
 	return NULL;
 }
 

@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One segment, without its slash and verb; of {name} the name alone. */
+/* One segment, without its slash and verb; of {name} and {name=**} the name alone. */
 struct path_part {
 	const char *text;
 	size_t length;
 	bool is_name;
+	bool is_rest; /* {name=**}: all that follows, slashes too; the last part */
 };
 
 /* Reads the part at *at (which stands on a slash) and moves past it. False at the end, where the verb is. */

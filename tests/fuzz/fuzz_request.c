@@ -29,7 +29,13 @@ static const struct route absent[] = {
 	ROW("POST", "/v1/projects/{project}/models/{model}:predict"),
 	ROW(NULL, NULL),
 };
+static const struct route plain[] = {
+	ROW("GET", "/download/{bucket}/{object=**}"),
+	ROW("PUT", "/{bucket}/{object=**}"),
+	ROW(NULL, NULL),
+};
 static const struct family families[] = {
+	{ .name = "plain", .routes = plain, .last_resort = true },
 	{ .name = "fuzz", .routes = routes, .absent = absent },
 	{ .name = NULL },
 };
@@ -88,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < target.segment_count; i++)
 		require(utf8_valid(target.segments[i], strlen(target.segments[i])));
 	require((target.stem == NULL) == (target.verb == NULL));
+	require(utf8_valid(target.path, strlen(target.path)));
 	query_check(target.query);
 	target_route(&target);
 	target_deinit(&target);

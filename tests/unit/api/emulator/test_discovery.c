@@ -8,11 +8,13 @@
 #include "api/message/discovery.h"
 #include "api/message/names.h"
 #include "api/ml/ml.h"
+#include "api/storage/storage.h"
 #include "tests/unit/api/message/json_testing.h"
 
 static const struct discovery_entry entries[] = {
 	{ &ml_api, ml_routes },
 	{ &logging_api, logging_routes },
+	{ &storage_api, storage_routes },
 	{ NULL, NULL },
 };
 static struct discovery discovery = { entries };
@@ -108,6 +110,13 @@ static void check_schema(const struct discovery_api *api, const json_t *schemas,
 	}
 }
 
+/* Uploads, downloads and batches are forms of methods, and no methods; nor is the refusal of an upload that lost its way. */
+static bool moves_bytes(const struct route *route)
+{
+	return strncmp(route->path, "/storage/v1/", 12) != 0 ||
+	       (strcmp(route->method, "POST") == 0 && strcmp(route->path, "/storage/v1/b/{bucket}/o") == 0);
+}
+
 static void the_document_is_the_tables_and_no_more(void **state)
 {
 	(void)state;
@@ -117,10 +126,16 @@ static void the_document_is_the_tables_and_no_more(void **state)
 		const json_t *schemas = json_object_get(document, "schemas");
 
 		for (const struct route *route = entry->routes; route->method; route++) {
+			const struct message *request = route->body == &raw_body ? NULL : route->body;
+
+			if (!route->doc && moves_bytes(route))
+				continue;
 			if (!route->doc)
 				fail_msg("%s %s is published nowhere", route->method, route->path);
-			if (route->body)
-				check_schema(entry->api, schemas, route->body, seen);
+			if (route->doc->request)
+				request = route->doc->request;
+			if (request)
+				check_schema(entry->api, schemas, request, seen);
 			check_schema(entry->api, schemas, route->doc->response, seen);
 		}
 		assert_int_equal(json_object_size(seen), json_object_size(schemas));
@@ -147,9 +162,30 @@ static void every_route_is_a_method(void **state)
 		size_t count = 0;
 
 		for (const struct route *route = entry->routes; route->method; route++)
-			count++;
+			count += route->doc != NULL;
 		assert_int_equal(method_count(document), count);
 	}
+}
+
+static void names_of_a_path_may_be_parameters_of_their_own(void **state)
+{
+	AUTO(json) json_t *document = document_of(&storage_api);
+	const json_t *methods = json_object_get(
+		json_object_get(json_object_get(document, "resources"), "objects"), "methods");
+	const json_t *get = json_object_get(methods, "get");
+	const json_t *parameters = json_object_get(get, "parameters");
+	AUTO(json) json_t *order = json_pack("[s, s]", "bucket", "object");
+
+	(void)state;
+	assert_string_equal(json_text_at(get, "id"), "storage.objects.get");
+	assert_string_equal(json_text_at(get, "path"), "storage/v1/b/{bucket}/o/{object}");
+	assert_string_equal(json_text_at(get, "flatPath"), "storage/v1/b/{bucket}/o/{object}");
+	assert_true(json_equal(json_object_get(get, "parameterOrder"), order));
+	assert_string_equal(json_text_at(json_object_get(parameters, "bucket"), "location"), "path");
+	assert_string_equal(json_text_at(json_object_get(parameters, "generation"), "location"), "query");
+	assert_string_equal(
+		json_text_at(json_object_get(json_object_get(methods, "patch"), "request"), "$ref"),
+		"Object");
 }
 
 static void a_document_is_the_same_each_time(void **state)
@@ -175,9 +211,10 @@ static void a_version_tells_which_api_is_meant(void **state)
 		{ "/%24discovery/rest?version=v2", "logging:v2" },
 		{ "/discovery/v1/apis/ml/v1/rest", "ml:v1" },
 		{ "/discovery/v1/apis/logging/v2/rest", "logging:v2" },
+		{ "/discovery/v1/apis/storage/v1/rest", "storage:v1" },
 	};
 	static const char *const missing[] = { "/$discovery/rest?version=v3", "/discovery/v1/apis/ml/v2/rest",
-					       "/discovery/v1/apis/storage/v1/rest" };
+					       "/discovery/v1/apis/compute/v1/rest" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -216,7 +253,7 @@ static void the_directory_leads_to_the_documents(void **state)
 
 	(void)state;
 	assert_int_equal(ask("/discovery/v1/apis", "h:1", &all, NULL), STATUS_OK);
-	assert_int_equal(json_array_size(json_object_get(all, "items")), 2);
+	assert_int_equal(json_array_size(json_object_get(all, "items")), 3);
 	json_array_foreach(json_object_get(all, "items"), index, item) {
 		AUTO(json) json_t *document = NULL;
 
@@ -244,7 +281,8 @@ static void the_common_parameters_are_taken(void **state)
 		struct parameters parameters = { 0 };
 		AUTO(json) json_t *rest = json_array();
 
-		assert_int_equal(parameters_take(&query, &parameters, rest, NULL), STATUS_OK);
+		assert_int_equal(parameters_take(&query, NULL, UNKNOWN_KEPT, &parameters, rest, NULL),
+				 STATUS_OK);
 		if (json_array_size(rest))
 			fail_msg("%s is not taken", field->name);
 	}
@@ -255,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_the_tables_and_no_more),
 		cmocka_unit_test(every_route_is_a_method),
+		cmocka_unit_test(names_of_a_path_may_be_parameters_of_their_own),
 		cmocka_unit_test(a_document_is_the_same_each_time),
 		cmocka_unit_test(a_version_tells_which_api_is_meant),
 		cmocka_unit_test(a_document_names_the_host_it_was_asked_at),

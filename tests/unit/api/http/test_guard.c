@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/testing.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include "api/http/guard.h"
+#include "tests/unit/testing.h"
 
 #define TEST(name) static void name(void **state_)
 
@@ -114,6 +116,77 @@ TEST(requests_of_other_web_sites_are_refused)
 				 cases[i].expected);
 }
 
+TEST(a_network_is_read_strictly)
+{
+	static const char *const wrong[] = {
+		"",
+		"/",
+		"10.0.0.0",
+		"10.0.0.0/",
+		"10.0.0.0/0",
+		"10.0.0.0/33",
+		"10.0.0.0/+8",
+		"10.0.0.0/8 ",
+		"10.0.0.0/008",
+		"10.0.0/8",
+		"10.0.0.1/8",
+		"::/8",
+		"10.0.0.0/8/8",
+		"255.255.255.255.255.255/8",
+	};
+	struct guard_network network;
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
+		if (guard_network_read(wrong[i], &network))
+			fail_msg("%s was read", wrong[i]);
+	assert_true(guard_network_read("10.213.0.0/16", &network));
+	assert_int_equal(network.address, 0x0ad50000);
+	assert_int_equal(network.mask, 0xffff0000);
+	assert_true(guard_network_read("10.0.0.1/32", &network));
+	assert_int_equal(network.mask, 0xffffffff);
+	assert_true(guard_network_read("128.0.0.0/1", &network));
+	assert_int_equal(network.mask, 0x80000000);
+}
+
+static uint32_t peer_of(const char *text)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+
+	if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+		return guard_peer_ipv4((const struct sockaddr *)&v4);
+	assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+	return guard_peer_ipv4((const struct sockaddr *)&v6);
+}
+
+TEST(clients_of_a_refused_network_are_told_from_others)
+{
+	static const struct {
+		const char *peer;
+		enum status expected;
+	} cases[] = {
+		{ "10.213.0.0", STATUS_PERMISSION_DENIED },
+		{ "10.213.255.255", STATUS_PERMISSION_DENIED },
+		{ "::ffff:10.213.7.7", STATUS_PERMISSION_DENIED },
+		{ "10.212.255.255", STATUS_OK },
+		{ "10.214.0.0", STATUS_OK },
+		{ "::ffff:10.214.0.0", STATUS_OK },
+		{ "::10.213.7.7", STATUS_OK },
+		{ "127.0.0.1", STATUS_OK },
+		{ "::1", STATUS_OK },
+	};
+	struct guard guard = { .address = "127.0.0.1" };
+
+	(void)state_;
+	assert_int_equal(guard_peer_ipv4(NULL), 0);
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		assert_int_equal(guard_peer_check(&guard, peer_of(cases[i].peer), NULL), STATUS_OK);
+	assert_true(guard_network_read("10.213.0.0/16", &guard.refused));
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		assert_int_equal(guard_peer_check(&guard, peer_of(cases[i].peer), NULL), cases[i].expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +195,8 @@ int main(void)
 		cmocka_unit_test(the_address_listened_on_is_allowed),
 		cmocka_unit_test(with_a_wildcard_address_any_literal_is_allowed_and_no_name),
 		cmocka_unit_test(requests_of_other_web_sites_are_refused),
+		cmocka_unit_test(a_network_is_read_strictly),
+		cmocka_unit_test(clients_of_a_refused_network_are_told_from_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

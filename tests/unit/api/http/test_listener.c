@@ -72,6 +72,25 @@ static enum status broken(struct call *call, struct error *err)
 	return error_set(err, STATUS_INTERNAL, NULL, "the disk is full");
 }
 
+static enum status gone(struct call *call, struct error *err)
+{
+	(void)err;
+	call->http_status = 204;
+	return STATUS_OK;
+}
+
+static enum status unmet(struct call *call, struct error *err)
+{
+	(void)call;
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "It was changed.");
+}
+
+static unsigned own_status(const struct call *call, const struct error *err)
+{
+	assert_string_equal(call->route->path, "/own/unmet");
+	return err->status == STATUS_FAILED_PRECONDITION ? 412 : 500;
+}
+
 static enum status slow(struct call *call, struct error *err)
 {
 	(void)err;
@@ -97,9 +116,17 @@ static const struct route routes[] = {
 	{ "PATCH", "/v1/things", echo, NULL, &thing, "thing", NULL },
 	{ "GET", "/v1/broken", broken, NULL, NULL, NULL, NULL },
 	{ "GET", "/v1/slow", slow, NULL, NULL, NULL, NULL },
+	{ "DELETE", "/v1/gone", gone, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/unmet", unmet, NULL, NULL, NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
-static const struct family families[] = { { .name = "test", .routes = routes }, { .name = NULL } };
+static const struct route own_routes[] = {
+	{ "GET", "/own/unmet", unmet, NULL, NULL, NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
+};
+static const struct family families[] = { { .name = "test", .routes = routes },
+					  { .name = "own", .routes = own_routes, .error_status = own_status },
+					  { .name = NULL } };
 
 static int listener_setup(void **state)
 {
@@ -224,6 +251,24 @@ TEST(what_is_not_there_is_refused_in_the_services_shape)
 	answers("GET /v1/hello/a%00b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
 	answers("GET /v1/hello/a b HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "INVALID_ARGUMENT");
 	answers("GET /v1/hello%2Fx HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 404 ", "NOT_FOUND");
+}
+
+TEST(an_answer_without_content_has_none)
+{
+	AUTO(string)
+	char *seen = exchange_raw("DELETE /v1/gone HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+
+	(void)state_;
+	assert_int_equal(strncmp(seen, "HTTP/1.1 204 ", 13), 0);
+	assert_string_equal(strstr(seen, "\r\n\r\n"), "\r\n\r\n");
+	assert_null(strstr(seen, "\r\nContent-Type"));
+}
+
+TEST(a_family_may_have_its_own_status_of_an_error)
+{
+	(void)state_;
+	answers("GET /v1/unmet HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 400 ", "It was changed.");
+	answers("GET /own/unmet HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 412 ", "It was changed.");
 }
 
 TEST(an_internal_error_keeps_its_cause_to_itself)
@@ -600,6 +645,8 @@ int main(void)
 		WITH_LISTENER(a_body_is_read_as_the_rows_message),
 		WITH_LISTENER(a_method_may_be_overridden),
 		WITH_LISTENER(what_is_not_there_is_refused_in_the_services_shape),
+		WITH_LISTENER(an_answer_without_content_has_none),
+		WITH_LISTENER(a_family_may_have_its_own_status_of_an_error),
 		WITH_LISTENER(an_internal_error_keeps_its_cause_to_itself),
 		WITH_LISTENER(web_sites_and_strange_names_are_refused),
 		WITH_LISTENER(smuggled_requests_are_not_answered),

@@ -54,11 +54,9 @@ TEST(a_path_is_split_at_raw_slashes_and_colons_and_decoded_after_that)
 TEST(a_doubtful_target_is_refused)
 {
 	static const char *const cases[] = {
-		"",          "a",      "*",       "?a=b",        "/%",           "/%4",
-		"/%zz",      "/a%00b", "/%ff",    "/%c0%80",     "/%ed%a0%80",   "/\xff",
-		"/a b",      "/a\tb",  "/a\x7f",  "/a#b",        "/a/../b",      "/./b",
-		"/a/%2e%2E", "/a:%zz", "/a%zz:b", "http://host", "ftp://host/x", "/a?b c",
-		"/a?b#c",
+		"",       "a",       "*",           "?a=b",         "/%",     "/%4",    "/%zz",      "/a%00b",
+		"/%ff",   "/%c0%80", "/%ed%a0%80",  "/\xff",        "/a b",   "/a\tb",  "/a\x7f",    "/a#b",
+		"/a:%zz", "/a%zz:b", "http://host", "ftp://host/x", "/a?b c", "/a?b#c", "/a/b%00/c",
 	};
 
 	(void)state_;
@@ -84,18 +82,46 @@ TEST(an_absolute_form_target_gives_its_authority_and_path)
 	target_deinit(&target);
 }
 
+static void plain_is(const char *raw, enum status expected)
+{
+	struct target target = { 0 };
+
+	assert_int_equal(target_parse(raw, &target, NULL), STATUS_OK);
+	assert_int_equal(target_check_plain(&target, NULL), expected);
+	target_deinit(&target);
+}
+
 TEST(a_path_deeper_than_any_route_is_not_found)
 {
 	char raw[2 * SEGMENT_LIMIT + 3] = "";
-	struct target target = { 0 };
 
 	(void)state_;
 	for (size_t i = 0; i < SEGMENT_LIMIT; i++)
 		strcat(raw, "/a");
-	assert_int_equal(target_parse(raw, &target, NULL), STATUS_OK);
-	target_deinit(&target);
+	plain_is(raw, STATUS_OK);
 	strcat(raw, "/a");
-	assert_int_equal(target_parse(raw, &target, NULL), STATUS_NOT_FOUND);
+	plain_is(raw, STATUS_NOT_FOUND);
+}
+
+TEST(dot_segments_are_refused_where_no_row_takes_them)
+{
+	static const char *const cases[] = { "/a/../b", "/./b", "/a/%2e%2E", "/a/.", "/.." };
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		plain_is(cases[i], STATUS_INVALID_ARGUMENT);
+	plain_is("/a/.../.b/c.", STATUS_OK);
+}
+
+TEST(a_path_is_decoded_as_a_whole_too)
+{
+	struct target target = { 0 };
+
+	(void)state_;
+	assert_int_equal(target_parse("http://h/a%2Fb//c/../d%20e/?x", &target, NULL), STATUS_OK);
+	assert_string_equal(target.path, "a/b//c/../d e/");
+	assert_string_equal(target.query, "x");
+	target_deinit(&target);
 }
 
 TEST(a_query_is_decoded_pair_by_pair)
@@ -198,7 +224,8 @@ TEST(a_head_that_could_be_read_in_two_ways_is_refused)
 
 		for (size_t j = 0; cases[i].headers[j].name; j++)
 			head_add(&head, cases[i].headers[j].name, cases[i].headers[j].value);
-		assert_int_equal(head_check_framing(&head, cases[i].version, &err), cases[i].expected);
+		assert_int_equal(head_check_framing(&head, cases[i].version, FRAMING_STRICT, &err),
+				 cases[i].expected);
 	}
 }
 
@@ -253,6 +280,8 @@ int main(void)
 		cmocka_unit_test(a_doubtful_target_is_refused),
 		cmocka_unit_test(an_absolute_form_target_gives_its_authority_and_path),
 		cmocka_unit_test(a_path_deeper_than_any_route_is_not_found),
+		cmocka_unit_test(dot_segments_are_refused_where_no_row_takes_them),
+		cmocka_unit_test(a_path_is_decoded_as_a_whole_too),
 		cmocka_unit_test(a_query_is_decoded_pair_by_pair),
 		cmocka_unit_test(a_query_that_cannot_be_decoded_is_refused),
 		cmocka_unit_test(a_nul_in_a_form_body_is_refused),

@@ -39,6 +39,30 @@ static const struct family families[] = {
 	{ .name = NULL },
 };
 
+static const struct route object_routes[] = {
+	ROW("GET", "/storage/v1/b/{bucket}/o/{object}"),
+	ROW("GET", "/download/{bucket}/{object=**}"),
+	ROW("HEAD", "/storage/v1/b/{bucket}/o"),
+	ROW("GET", "/storage/v1/b/{bucket}/o"),
+	ROW(NULL, NULL),
+};
+
+static const struct route plain_routes[] = {
+	ROW("GET", "/{bucket}"),
+	ROW("GET", "/{bucket}/{object=**}"),
+	ROW("PUT", "/{bucket}/{object=**}"),
+	ROW(NULL, NULL),
+};
+
+/* The one of last resort stands first: that is not what decides. */
+static const struct family with_objects[] = {
+	{ .name = "plain", .routes = plain_routes, .last_resort = true },
+	{ .name = "ml", .routes = ml_routes, .absent = ml_absent },
+	{ .name = "logging", .routes = log_routes },
+	{ .name = "objects", .routes = object_routes },
+	{ .name = NULL },
+};
+
 static void matches(const char *method, const char *raw, enum match_kind kind, const char *path)
 {
 	struct target target = { 0 };
@@ -168,6 +192,185 @@ TEST(a_method_that_only_the_real_service_has_is_named)
 	}
 }
 
+/* The row's path, and what its parameters are: "bucket=b object=o ". */
+static void object_matches(const char *method, const char *raw, const char *path, const char *params)
+{
+	struct text seen AUTO_TEXT = { 0 };
+	struct target target = { 0 };
+	struct match match;
+
+	assert_int_equal(target_parse(raw, &target, NULL), STATUS_OK);
+	match = router_match(with_objects, method, &target);
+	if (match.kind != MATCH_ROUTE)
+		fail_msg("%s %s has no row", method, raw);
+	assert_string_equal(match.route->path, path);
+	for (size_t i = 0; i < match.param_count; i++)
+		text_printf(&seen, "%.*s=%s ", (int)strcspn(match.params[i].name, "=}"), match.params[i].name,
+			    match.params[i].value);
+	assert_string_equal(seen.data, params);
+	target_deinit(&target);
+}
+
+#define OBJECT "/storage/v1/b/{bucket}/o/{object}"
+#define REST   "/download/{bucket}/{object=**}"
+#define PLAIN  "/{bucket}/{object=**}"
+
+TEST(the_rest_of_a_path_is_taken_as_it_was_sent)
+{
+	(void)state_;
+	object_matches("GET", "/download/b/o", REST, "bucket=b object=o ");
+	object_matches("GET", "/download/b/a/b%2Fc/d%20e", REST, "bucket=b object=a/b/c/d e ");
+	object_matches("GET", "/download/b//", REST, "bucket=b object=/ ");
+	object_matches("GET", "/download/b/a//../.%2F./b/?x=/y", REST, "bucket=b object=a//../././b/ ");
+	object_matches("GET", "/download/b/a:cancel", REST, "bucket=b object=a:cancel ");
+	object_matches("GET", "/download/b%2Fc/a:b/c:d", REST, "bucket=b/c object=a:b/c:d ");
+	object_matches(
+		"PUT", "/x/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5", PLAIN,
+		"bucket=x object=1/2/3/4/5/6/7/8/9/0/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5/6/7/8/9/0/1/2/3/4/5 ");
+}
+
+TEST(a_text_after_a_colon_is_a_verb_only_where_a_row_has_it)
+{
+	(void)state_;
+	object_matches("GET", "/storage/v1/b/x/o/a:cancel", OBJECT, "bucket=x object=a:cancel ");
+	object_matches("GET", "/storage/v1/b/x/o/:cancel", OBJECT, "bucket=x object=:cancel ");
+	object_matches("GET", "/storage/v1/b/x/o/a:predict", OBJECT, "bucket=x object=a:predict ");
+	object_matches("GET", "/storage/v1/b/x/o/a:getConfig", OBJECT, "bucket=x object=a:getConfig ");
+	object_matches("POST", "/v1/projects/p/jobs/a:b:cancel", "/v1/projects/{project}/jobs/{job}:cancel",
+		       "project=p job=a:b ");
+	matches("GET", "/v1/projects/p/jobs/j:cancel", MATCH_METHODS, NULL);
+	matches("GET", "/v1/projects/p/jobs/:cancel", MATCH_NOTHING, NULL);
+}
+
+static void with_objects_is(const char *method, const char *raw, enum match_kind kind, const char *allow)
+{
+	struct target target = { 0 };
+	struct match match;
+
+	assert_int_equal(target_parse(raw, &target, NULL), STATUS_OK);
+	match = router_match(with_objects, method, &target);
+	if (match.kind != kind || strcmp(match.allow, allow) != 0)
+		fail_msg("%s %s: %d %s", method, raw, match.kind, match.allow);
+	target_deinit(&target);
+}
+
+TEST(a_family_of_last_resort_gets_only_paths_that_nobody_else_has)
+{
+	(void)state_;
+	object_matches("GET", "/bucket", "/{bucket}", "bucket=bucket ");
+	object_matches("HEAD", "/v1/projects", PLAIN, "bucket=v1 object=projects ");
+	object_matches("GET", "/storage/v1/b/x/o/..", PLAIN, "bucket=storage object=v1/b/x/o/.. ");
+	with_objects_is("PUT", "/storage/v1/b/x/o/a", MATCH_METHODS, "GET, HEAD");
+	with_objects_is("PUT", "/storage/v1/b/x/o", MATCH_METHODS, "HEAD, GET");
+	with_objects_is("PUT", "/v1/projects/p/jobs/j:cancel", MATCH_METHODS, "POST");
+	with_objects_is("GET", "/v1/projects/p/models/m", MATCH_ABSENT, "");
+	with_objects_is("PUT", "/v1/projects/p/models/m", MATCH_NOTHING, "");
+	with_objects_is("DELETE", "/bucket/a/b", MATCH_METHODS, "GET, HEAD, PUT");
+	with_objects_is("GET", "/../a", MATCH_NOTHING, "");
+	with_objects_is("GET", "//a", MATCH_NOTHING, "");
+}
+
+static bool is_word(const char *segment)
+{
+	return strchr(segment, '1') == NULL;
+}
+
+TEST(a_family_of_last_resort_may_choose_by_the_beginning)
+{
+	static const struct family choosy[] = {
+		{ .name = "plain", .routes = plain_routes, .last_resort = true, .begins_with = is_word },
+		{ .name = "ml", .routes = ml_routes },
+		{ .name = NULL },
+	};
+	static const struct {
+		const char *path;
+		enum match_kind kind;
+	} cases[] = {
+		{ "/bucket/a", MATCH_ROUTE }, { "/bucket", MATCH_ROUTE },
+		{ "/v1/a", MATCH_NOTHING },   { "/v1", MATCH_NOTHING },
+		{ "/", MATCH_NOTHING },       { "/v1/projects/p/jobs", MATCH_ROUTE },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct target target = { 0 };
+
+		assert_int_equal(target_parse(cases[i].path, &target, NULL), STATUS_OK);
+		assert_int_equal(router_match(choosy, "GET", &target).kind, cases[i].kind);
+		target_deinit(&target);
+	}
+}
+
+TEST(a_rest_needs_a_byte)
+{
+	static const char *const paths[] = { "/download/b", "/download/b/", "/download//o", "/download" };
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		struct target target = { 0 };
+
+		assert_int_equal(target_parse(paths[i], &target, NULL), STATUS_OK);
+		assert_int_equal(router_match(&with_objects[3], "GET", &target).kind, MATCH_NOTHING);
+		target_deinit(&target);
+	}
+}
+
+TEST(a_rest_is_found_by_its_name)
+{
+	struct target target = { 0 };
+	struct match match;
+	struct call call = { 0 };
+
+	(void)state_;
+	assert_int_equal(target_parse("/download/b/c/d", &target, NULL), STATUS_OK);
+	match = router_match(with_objects, "GET", &target);
+	memcpy(call.params, match.params, sizeof(call.params));
+	call.param_count = match.param_count;
+	assert_string_equal(call_param(&call, "object"), "c/d");
+	assert_string_equal(call_param(&call, "bucket"), "b");
+	assert_null(call_param(&call, "obj"));
+	target_deinit(&target);
+}
+
+TEST(a_family_whose_clients_leave_out_the_beginning_has_its_rows_without_it)
+{
+	static const struct family shortened[] = {
+		{ .name = "objects", .routes = object_routes },
+		{ .name = "short", .routes = object_routes, .omitted = "/storage/v1" },
+		{ .name = "plain", .routes = plain_routes, .last_resort = true },
+		{ .name = NULL },
+	};
+	static const struct {
+		const char *path, *family;
+	} cases[] = {
+		{ "/storage/v1/b/bucket/o/a%2Fb", "objects" },
+		{ "/b/bucket/o/a%2Fb", "short" },
+		{ "/download/bucket/a", "objects" },
+		{ "/bucket/a", "plain" },
+		{ "/b/bucket/a", "plain" },
+		{ "/v1/b/bucket/o", "plain" },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct target target = { 0 };
+		struct call call = { 0 };
+		struct match match;
+
+		assert_int_equal(target_parse(cases[i].path, &target, NULL), STATUS_OK);
+		match = router_match(shortened, "GET", &target);
+		assert_int_equal(match.kind, MATCH_ROUTE);
+		assert_string_equal(match.family->name, cases[i].family);
+		memcpy(call.params, match.params, sizeof(call.params));
+		call.param_count = match.param_count;
+		if (i < 2) {
+			assert_string_equal(call_param(&call, "bucket"), "bucket");
+			assert_string_equal(call_param(&call, "object"), "a/b");
+		}
+		target_deinit(&target);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +380,13 @@ int main(void)
 		cmocka_unit_test(an_unknown_path_matches_nothing),
 		cmocka_unit_test(a_wrong_method_is_told_the_right_ones),
 		cmocka_unit_test(params_are_decoded_and_found_by_name),
+		cmocka_unit_test(the_rest_of_a_path_is_taken_as_it_was_sent),
+		cmocka_unit_test(a_text_after_a_colon_is_a_verb_only_where_a_row_has_it),
+		cmocka_unit_test(a_family_of_last_resort_gets_only_paths_that_nobody_else_has),
+		cmocka_unit_test(a_family_of_last_resort_may_choose_by_the_beginning),
+		cmocka_unit_test(a_rest_needs_a_byte),
+		cmocka_unit_test(a_rest_is_found_by_its_name),
+		cmocka_unit_test(a_family_whose_clients_leave_out_the_beginning_has_its_rows_without_it),
 		cmocka_unit_test(a_method_that_only_the_real_service_has_is_named),
 	};
 

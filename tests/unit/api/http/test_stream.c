@@ -118,9 +118,9 @@ static enum status bad_headers_get(struct call *call, struct error *err)
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
 		if (call_header_add(call, cases[i].name, cases[i].value))
 			text_printf(&call->answer, "\"case %zu was taken\"", i);
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 256; i++)
 		assert_true(call_header_add(call, "X-Many", "a\tb"));
-	assert_false(call_header_add(call, "X-Many", "17"));
+	assert_false(call_header_add(call, "X-Many", "257"));
 	return STATUS_OK;
 }
 
@@ -310,7 +310,7 @@ TEST(no_header_can_be_smuggled_into_an_answer)
 	assert_null(strstr(seen, "was taken"));
 	assert_null(strstr(seen, "Set-Cookie"));
 	assert_null(strstr(seen, "X-Split"));
-	assert_int_equal(count_of(seen, "X-Many: a\tb\r\n"), 16);
+	assert_int_equal(count_of(seen, "X-Many: a\tb\r\n"), 256);
 }
 
 TEST(a_raw_body_is_taken_as_it_is)

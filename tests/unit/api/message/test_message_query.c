@@ -18,6 +18,8 @@ static const struct {
 	{ "[['smallCount','5']]", "{'smallCount':5}" },
 	{ "[['small_count','5'],['largeCount','7']]", "{'smallCount':5,'largeCount':'7'}" },
 	{ "[['smallCount','5'],['small_count','6']]", "{'smallCount':6}" },
+	{ "[['flag','True']]", "{'flag':true}" },
+	{ "[['flag','False']]", "{}" },
 	{ "[['flag','true'],['ratio','1.5'],['color','RED']]", "{'flag':true,'ratio':1.5,'color':'RED'}" },
 	{ "[['flag','false'],['color','4']]", "{'color':'BLUE'}" },
 	{ "[['text','']]", "{}" },

@@ -343,9 +343,31 @@ static void reading_the_canonical_form_again_changes_nothing(void **state)
 	assert_true(json_equal(once, twice));
 }
 
+static void a_default_that_was_set_is_kept_where_that_differs(void **state)
+{
+	static const struct field fields[] = {
+		{ .name = "generation", .type = FIELD_INT64, .flags = FIELD_PRESENCE },
+		{ .name = "hold", .type = FIELD_BOOL, .flags = FIELD_PRESENCE },
+		{ .name = "size", .type = FIELD_INT64 },
+		{ .name = NULL },
+	};
+	static const struct message message = { .full_name = "test.Set", .fields = fields };
+	AUTO(json) json_t *value = json_of("{'generation':0,'hold':false,'size':0}");
+	AUTO(json) json_t *nothing = json_object();
+	AUTO(json) json_t *canonical = NULL;
+	AUTO(json) json_t *unset = NULL;
+
+	(void)state;
+	assert_int_equal(message_read(&message, value, "", &canonical, NULL), STATUS_OK);
+	assert_json_text(canonical, "{'generation':'0','hold':false}");
+	assert_int_equal(message_read(&message, nothing, "", &unset, NULL), STATUS_OK);
+	assert_json_text(unset, "{}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_default_that_was_set_is_kept_where_that_differs),
 		cmocka_unit_test(the_canonical_form_is_in_the_tables_order_and_spelling),
 		cmocka_unit_test(defaults_and_nulls_vanish_and_set_messages_stay),
 		cmocka_unit_test(scalars_are_taken_in_each_of_their_spellings),

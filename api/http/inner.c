@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/http/inner.c: a request inside another one's body goes the way of any other, but for the socket. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/exchange.h"
+#include "daemon/base/cleanup.h"
+
+enum { INNER_HEADERS_MAX = 64 };
+
+/* The part's own headers, then those of the outer request.
+ * Source: https://cloud.google.com/storage/docs/batch (read 2026-11-21): all of the outer request's headers but
+ * Content- ones hold for every part; a part's own go before them. */
+struct inner_head {
+	const struct head *outer;
+	char *memory;
+	struct {
+		const char *name, *value;
+	} own[INNER_HEADERS_MAX];
+	size_t own_count;
+};
+
+static bool name_is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcasecmp(name, *names) == 0)
+			return true;
+	return false;
+}
+
+/* Where a part ends is said by what it is a part of. */
+static bool is_framing(const char *name)
+{
+	static const char *const framing[] = { "Connection", "Content-Length", "Expect", "Transfer-Encoding",
+					       NULL };
+
+	return name_is_one_of(name, framing);
+}
+
+static bool is_inherited(const char *name)
+{
+	static const char *const own[] = { "X-HTTP-Method-Override", NULL };
+
+	return strncasecmp(name, "Content-", strlen("Content-")) != 0 && !is_framing(name) &&
+	       !name_is_one_of(name, own);
+}
+
+static const char *inner_find(void *arg, const char *name)
+{
+	const struct inner_head *inner = arg;
+
+	for (size_t i = 0; i < inner->own_count; i++)
+		if (strcasecmp(inner->own[i].name, name) == 0)
+			return inner->own[i].value;
+	return is_inherited(name) ? head_find(inner->outer, name) : NULL;
+}
+
+static void spaces_cut(char *value)
+{
+	size_t length = strlen(value);
+
+	while (length && strchr(" \t\r", value[length - 1]))
+		value[--length] = '\0';
+}
+
+/* False when @line is no header, or one too many. */
+static bool line_take(struct inner_head *inner, struct head *head, char *line)
+{
+	char *name = strsep(&line, ":");
+
+	if (!line || inner->own_count == INNER_HEADERS_MAX)
+		return false;
+	line += strspn(line, " \t");
+	spaces_cut(line);
+	if (is_framing(name))
+		return true;
+	head_add(head, name, line);
+	inner->own[inner->own_count].name = name;
+	inner->own[inner->own_count++].value = line;
+	return true;
+}
+
+static void head_inherit(const struct inner_head *inner, struct head *head)
+{
+	static const enum header inherited[] = { HEADER_AUTHORIZATION, HEADER_FIELD_MASK, HEADER_HOST,
+						 HEADER_ORIGIN, HEADER_USER_AGENT };
+
+	for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++) {
+		const enum header which = inherited[i];
+
+		if (head->counts[which])
+			continue;
+		head->values[which] = inner->outer->values[which];
+		head->counts[which] = head->values[which] != NULL;
+	}
+}
+
+/* What is no header makes the head malformed, which is then told to whom it concerns. */
+static bool head_read(struct inner_head *inner, const char *text, struct head *ret_head)
+{
+	struct head head = { .find = inner_find, .find_arg = inner };
+	char *rest = inner->memory = strdup(text);
+
+	while (rest) {
+		char *line = strsep(&rest, "\n");
+
+		spaces_cut(line);
+		if (*line && !line_take(inner, &head, line))
+			head.malformed = true;
+	}
+	head_inherit(inner, &head);
+	*ret_head = head;
+	return inner->memory != NULL;
+}
+
+static void inner_head_deinit(struct inner_head *inner)
+{
+	free(inner->memory);
+}
+
+DEFINE_AUTO(exchange, struct exchange *, exchange_free)
+DEFINE_AUTO(inner_head, struct inner_head *, inner_head_deinit)
+
+void inner_answer_deinit(struct inner_answer *answer)
+{
+	text_deinit(&answer->headers);
+	text_deinit(&answer->body);
+	*answer = (struct inner_answer){ 0 };
+}
+
+static void header_write(struct text *text, const char *name, const char *value)
+{
+	text_puts(text, name);
+	text_puts(text, ": ");
+	text_puts(text, value);
+	text_puts(text, "\r\n");
+}
+
+static enum status answer_take(struct exchange *exchange, struct inner_answer *answer, struct error *err)
+{
+	struct inner_answer taken = { .http_status = exchange->http_status };
+
+	if (exchange->content_type && !headers_find(exchange, "Content-Type"))
+		header_write(&taken.headers, "Content-Type", exchange->content_type);
+	if (exchange->refusal == REFUSAL_METHOD_NOT_ALLOWED)
+		header_write(&taken.headers, "Allow", exchange->match.allow);
+	for (size_t i = 0; i < exchange->header_count; i++)
+		header_write(&taken.headers, exchange->headers[i].name, exchange->headers[i].value);
+	if (!exchange->head_only) {
+		taken.body = exchange->answer;
+		exchange->answer = (struct text){ 0 };
+	}
+	if (taken.headers.failed || taken.body.failed) {
+		inner_answer_deinit(&taken);
+		return error_no_memory(err);
+	}
+	*answer = taken;
+	return STATUS_OK;
+}
+
+enum status call_inner(struct call *outer, const char *method, const char *target, const char *head_text,
+		       const char *body, size_t body_bytes, struct inner_answer *answer, struct error *err)
+{
+	struct inner_head headers = { .outer = &outer->exchange->head };
+	AUTO(inner_head) struct inner_head *open_headers = &headers;
+	struct head head;
+
+	if (outer->exchange->inner)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "A request inside a batch cannot be a batch itself.");
+	AUTO(exchange) struct exchange *inner = exchange_new(target);
+	if (!inner || !head_read(open_headers, head_text ? head_text : "", &head))
+		return error_no_memory(err);
+	inner->inner = true;
+	inner->peer = outer->peer;
+	exchange_begin(inner, outer->exchange->rules, method, "HTTP/1.1", &head);
+	if (body && body_bytes)
+		exchange_receive(inner, body, body_bytes);
+	exchange_end(inner);
+	return answer_take(inner, answer, err);
+}
