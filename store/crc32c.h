@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/crc32c.h: the checksum of objects: Castagnoli's polynomial, as iSCSI has it.
+ * Source: https://www.rfc-editor.org/rfc/rfc3720#appendix-B.4 ("123456789" gives e3069283). Pure. Thread: any. */
+#include <stddef.h>
+#include <stdint.h>
+
+/* @crc: of the bytes before, 0 at the beginning. */
+uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length);
+/* The checksum of a and b together, from that of a, that of b, and how many bytes b has. */
+uint32_t crc32c_concat(uint32_t crc_a, uint32_t crc_b, uint64_t length_b);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/glob.h: names that a pattern with wildcards fits.
+ *
+ * '*' any bytes but '/', '**' any at all, '?' one character but '/', [a-z] and [!a-z] one of a set (never '/'),
+ * {a,b} either; '\' takes a wildcard's meaning away.
+ * Source: https://cloud.google.com/storage/docs/json_api/v1/objects/list (matchGlob) */
+#include <stdbool.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/error.h"
+
+struct glob;
+
+/* INVALID_ARGUMENT: it is no pattern. */
+enum status glob_new(const char *pattern, struct glob **ret_glob, struct error *err);
+void glob_free(struct glob *glob);
+DEFINE_AUTO(glob, struct glob *, glob_free)
+/* INVALID_ARGUMENT: matching takes too many steps. Thread: one at a time. */
+enum status glob_match(struct glob *glob, const char *name, bool *ret_matches, struct error *err);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/group_writer.h"
+
+#include <stdlib.h>
+
+#include "daemon/base/log.h"
+
+enum { CHANGES_WAITING_MAX = 1024 };
+
+struct group_writer {
+	struct connection *connection;
+	const struct clock *clock;
+	const char *name;
+	struct group_hooks hooks;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wanted;
+	struct group_change *first, **last; /* waiting, under the lock */
+	unsigned waiting;
+	bool stopping;
+};
+
+static void change_perform(struct group_writer *writer, struct group_change *change)
+{
+	if (sqlite3_get_autocommit(writer->connection->db))
+		return; /* the transaction is gone: a savepoint would be one of its own */
+	change->status = connection_exec(writer->connection, "SAVEPOINT change", &change->err);
+	if (change->status)
+		return;
+	change->status =
+		change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
+	if (change->status) {
+		connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL);
+		return;
+	}
+	change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
+}
+
+/* All of @first fails for one reason. */
+static void changes_fail(struct group_change *first, const struct error *cause)
+{
+	for (struct group_change *change = first; change; change = change->next) {
+		if (change->status)
+			continue; /* has a reason of its own */
+		change->status =
+			error_set(&change->err, cause->status, NULL, "%s", cause->text ? cause->text : "");
+	}
+}
+
+/* A full disk takes the whole transaction back by itself; the change that met it knows why. */
+static enum status transaction_lost(const struct group_change *first, struct error *err)
+{
+	for (; first; first = first->next)
+		if (first->status == STATUS_UNAVAILABLE || first->status == STATUS_INTERNAL)
+			return error_set(err, first->status, NULL, "%s",
+					 first->err.text ? first->err.text : "");
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
+}
+
+/* One transaction for all of @first. True when it was committed. */
+static bool changes_commit(struct group_writer *writer, struct group_change *first)
+{
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc = connection_exec(writer->connection, "BEGIN IMMEDIATE", &err);
+
+	if (!rc) {
+		if (writer->hooks.begun)
+			writer->hooks.begun(writer->hooks.arg);
+		for (struct group_change *change = first; change; change = change->next)
+			change_perform(writer, change);
+		if (sqlite3_get_autocommit(writer->connection->db))
+			rc = transaction_lost(first, &err);
+		else
+			rc = connection_exec(writer->connection, "COMMIT", &err);
+	}
+	if (!rc)
+		return true;
+	if (!sqlite3_get_autocommit(writer->connection->db))
+		connection_exec(writer->connection, "ROLLBACK", NULL);
+	log_event(LOG_ERROR, "commit-failed", "database=%s error=\"%s\"", writer->name,
+		  err.text ? err.text : "");
+	changes_fail(first, &err);
+	return false;
+}
+
+static void changes_answer(struct group_writer *writer, struct group_change *first)
+{
+	struct group_change *next;
+
+	pthread_mutex_lock(&writer->lock);
+	for (struct group_change *change = first; change; change = next) {
+		next = change->next; /* the change is the caller's again once done is set and the lock is free */
+		change->done = true;
+		pthread_cond_signal(&change->answered);
+	}
+	pthread_mutex_unlock(&writer->lock);
+}
+
+/* NULL when it is time to end. */
+static struct group_change *changes_take(struct group_writer *writer)
+{
+	struct group_change *first;
+
+	pthread_mutex_lock(&writer->lock);
+	while (!writer->first && !writer->stopping)
+		pthread_cond_wait(&writer->wanted, &writer->lock);
+	first = writer->first;
+	writer->first = NULL;
+	writer->last = &writer->first;
+	writer->waiting = 0;
+	pthread_mutex_unlock(&writer->lock);
+	return first;
+}
+
+static void *writer_main(void *arg)
+{
+	struct group_writer *writer = arg;
+	struct group_change *first;
+
+	while ((first = changes_take(writer))) {
+		if (changes_commit(writer, first) && writer->hooks.committed)
+			writer->hooks.committed(writer->hooks.arg, first);
+		changes_answer(writer, first);
+	}
+	return NULL;
+}
+
+enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err)
+{
+	struct group_change change = { .run = run, .arg = arg };
+
+	pthread_cond_init(&change.answered, NULL);
+	pthread_mutex_lock(&writer->lock);
+	if (writer->waiting == CHANGES_WAITING_MAX || writer->stopping) {
+		change.status = error_set(&change.err, STATUS_UNAVAILABLE, NULL,
+					  writer->stopping ? "the store is closing"
+							   : "too many changes wait to be stored");
+	} else {
+		*writer->last = &change;
+		writer->last = &change.next;
+		if (writer->waiting++ == 0)
+			pthread_cond_signal(&writer->wanted);
+		while (!change.done)
+			pthread_cond_wait(&change.answered, &writer->lock);
+	}
+	pthread_mutex_unlock(&writer->lock);
+	pthread_cond_destroy(&change.answered);
+	if (!change.status)
+		return STATUS_OK;
+	change.err.status = change.status;
+	return error_move(err, &change.err);
+}
+
+enum status group_writer_open(struct connection *connection, const struct clock *clock, const char *name,
+			      const struct group_hooks *hooks, struct group_writer **ret_writer,
+			      struct error *err)
+{
+	struct group_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return error_no_memory(err);
+	writer->connection = connection;
+	writer->clock = clock;
+	writer->name = name;
+	writer->hooks = *hooks;
+	writer->last = &writer->first;
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_cond_init(&writer->wanted, NULL);
+	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
+		free(writer);
+		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the writer of %s", name);
+	}
+	*ret_writer = writer;
+	return STATUS_OK;
+}
+
+void group_writer_close(struct group_writer *writer)
+{
+	if (!writer)
+		return;
+	pthread_mutex_lock(&writer->lock);
+	writer->stopping = true;
+	pthread_cond_signal(&writer->wanted);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->thread, NULL);
+	connection_exec(writer->connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
+	connection_close(writer->connection);
+	pthread_cond_destroy(&writer->wanted);
+	pthread_mutex_destroy(&writer->lock);
+	free(writer);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/group_writer.h: a thread that writes one database, for many callers.
+ *
+ * Callers hand in a change and wait. The thread takes all changes that wait, runs each in a savepoint
+ * of one transaction, commits, and then answers them all: many changes share one commit.
+ * A change that fails is undone alone; a commit that fails fails all of its changes, and the next
+ * transaction is a new attempt. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+#include "store/connection.h"
+
+struct group_writer;
+
+/* Runs on the writer's thread, inside the transaction. */
+typedef enum status (*group_run)(struct connection *connection, int64_t now_ns, void *arg, struct error *err);
+
+/* One caller's change, on its stack until it is answered. */
+struct group_change {
+	struct group_change *next;
+	group_run run;
+	void *arg;
+	enum status status;
+	struct error err;
+	bool done;
+	pthread_cond_t answered;
+};
+
+/* Called on the writer's thread; each may be NULL. */
+struct group_hooks {
+	/* The transaction has begun, no change has run. */
+	void (*begun)(void *arg);
+	/* It is committed, nobody is answered. Those of @first whose status is OK are part of it. */
+	void (*committed)(void *arg, const struct group_change *first);
+	void *arg;
+};
+
+/* Takes over @connection when it succeeds. @name is the daemon's log's word for the database, a literal. */
+enum status group_writer_open(struct connection *connection, const struct clock *clock, const char *name,
+			      const struct group_hooks *hooks, struct group_writer **ret_writer,
+			      struct error *err);
+/* Does what waits, empties the write-ahead log, and ends. NULL is harmless. */
+void group_writer_close(struct group_writer *writer);
+
+/* Runs @run(@arg) and returns once its outcome is committed. UNAVAILABLE when too many wait already. */
+enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/objects.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "daemon/base/text.h"
+#include "store/aftermath.h"
+#include "store/objects_parts.h"
+#include "store/sessions.h"
+
+/* Less than this is no room for a commit. */
+enum { ROOM_BYTES = 256 * 1024 };
+
+DEFINE_AUTO(objects, struct objects *, objects_free)
+
+enum status objects_new(const struct objects_options *options, struct objects **ret_objects,
+			struct error *err)
+{
+	AUTO(objects) struct objects *objects = calloc(1, sizeof(*objects));
+
+	if (!objects)
+		return error_no_memory(err);
+	pthread_mutex_init(&objects->lock, NULL);
+	objects->files = (struct blob_files){ -1, -1, -1, -1, 0 };
+	objects->clock = options->clock;
+	objects->state_dir = strdup(options->state_dir);
+	objects->auto_project = options->auto_project ? strdup(options->auto_project) : NULL;
+	if (!objects->state_dir || (options->auto_project && !objects->auto_project))
+		return error_no_memory(err);
+	if (sodium_init() < 0)
+		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
+	*ret_objects = TAKE(objects);
+	return STATUS_OK;
+}
+
+static void parts_close(struct objects *objects)
+{
+	aftermath_close(objects->aftermath);
+	objects->aftermath = NULL;
+	reader_pool_deinit(&objects->readers);
+	group_writer_close(objects->writer);
+	objects->writer = NULL;
+	blob_files_close(&objects->files);
+}
+
+void objects_free(struct objects *objects)
+{
+	if (!objects)
+		return;
+	sessions_forget(objects);
+	parts_close(objects);
+	pthread_mutex_destroy(&objects->lock);
+	free(objects->state_dir);
+	free(objects->auto_project);
+	free(objects);
+}
+
+struct recovery {
+	const struct blob_files *files;
+	struct connection *connection;
+};
+
+/* What a file among the uploads is, and what becomes of it. */
+static enum status upload_recover(void *arg, int64_t blob, struct error *err)
+{
+	enum { AN_OBJECT = 1 };
+	const struct recovery *recovery = arg;
+	AUTO(statement) sqlite3_stmt *use = connection_statement(recovery->connection, BLOB_USE);
+	bool row = false;
+	enum status rc;
+
+	bind_int(use, ":blob", blob);
+	rc = statement_step(use, &row, err);
+	if (rc)
+		return rc;
+	if (!row)
+		blob_remove(recovery->files, blob);
+	else if (sqlite3_column_int(use, 0) == AN_OBJECT)
+		blob_settle(recovery->files, blob);
+	return STATUS_OK;
+}
+
+static enum status generation_load(struct connection *connection, int64_t *ret_generation, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, GENERATION_GET);
+	bool row = false;
+	enum status rc = statement_step(get, &row, err);
+
+	if (!rc)
+		*ret_generation = row ? sqlite3_column_int64(get, 0) : 0;
+	return rc;
+}
+
+static enum status database_open(struct objects *objects, const char *path, struct error *err)
+{
+	AUTO(connection) struct connection *connection = NULL;
+	enum status rc = connection_open(path, OBJECTS_WRITER, &connection, err);
+	struct recovery recovery = { &objects->files, connection };
+
+	if (!rc)
+		rc = generation_load(connection, &objects->last_generation, err);
+	if (!rc)
+		rc = blob_uploads_each(&objects->files, upload_recover, &recovery, err);
+	if (!rc)
+		rc = group_writer_open(connection, objects->clock, "storage", &(struct group_hooks){ 0 },
+				       &objects->writer, err);
+	if (!rc)
+		connection = NULL; /* the writer's now */
+	return rc;
+}
+
+static enum status parts_open(struct objects *objects, struct error *err)
+{
+	struct text path AUTO_TEXT = { 0 };
+	enum status rc;
+
+	text_printf(&path, "%s/storage.db", objects->state_dir);
+	if (path.failed)
+		return error_no_memory(err);
+	rc = blob_files_open(&objects->files, objects->state_dir, err);
+	if (!rc)
+		rc = database_open(objects, path.data, err);
+	if (!rc)
+		rc = reader_pool_init(&objects->readers, path.data, OBJECTS_READER, err);
+	if (!rc)
+		rc = aftermath_open(objects, &objects->aftermath, err);
+	if (rc)
+		parts_close(objects);
+	return rc;
+}
+
+/* A database that cannot be written because there is no room is a case of its own here. */
+static enum status room_check(const struct objects *objects, enum status rc, struct error *err)
+{
+	struct statvfs info;
+
+	if (rc != STATUS_UNAVAILABLE || statvfs(objects->state_dir, &info) != 0 ||
+	    (uint64_t)info.f_bavail * info.f_frsize >= ROOM_BYTES)
+		return rc;
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The disk that holds the objects is full.");
+}
+
+enum status objects_use(struct objects *objects, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	if (__atomic_load_n(&objects->is_open, __ATOMIC_ACQUIRE))
+		return STATUS_OK;
+	pthread_mutex_lock(&objects->lock);
+	if (!objects->is_open) {
+		rc = parts_open(objects, err);
+		__atomic_store_n(&objects->is_open, !rc, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&objects->lock);
+	return rc ? room_check(objects, rc, err) : STATUS_OK;
+}
+
+enum status objects_read(struct objects *objects, struct reader *ret_reader, struct error *err)
+{
+	enum status rc = objects_use(objects, err);
+
+	return rc ? rc : reader_borrow(&objects->readers, ret_reader, err);
+}
+
+enum status objects_change(struct objects *objects, group_run run, void *arg, struct error *err)
+{
+	enum status rc = objects_use(objects, err);
+
+	if (!rc)
+		rc = group_writer_change(objects->writer, run, arg, err);
+	if (rc)
+		return room_check(objects, rc, err);
+	aftermath_begin(objects->aftermath);
+	return STATUS_OK;
+}
