@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/change.c: PATCH and PUT of metadata: read, made anew, and written unless someone was faster. */
+#include "api/storage/bucket_parts.h"
+#include "api/storage/resource.h"
+#include "daemon/base/json.h"
+
+/* How often a change is made anew because another one came between reading and writing. */
+enum { TRIES_MAX = 32 };
+
+enum status resource_change(struct call *call, change_try try_once, enum change change, struct error *err)
+{
+	AUTO(json) json_t *given = NULL;
+	bool again = true;
+	enum status rc = caller_admit(call, err);
+
+	if (!rc)
+		rc = resource_parse(call->raw, call->raw_bytes, &given, err);
+	if (rc)
+		return rc;
+	for (unsigned tries = 0; again && tries < TRIES_MAX; tries++) {
+		again = false;
+		rc = try_once(call, change, given, &again, err);
+	}
+	return rc;
+}

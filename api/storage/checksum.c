@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/checksum.c: checksums as they travel.
+ * Source: https://cloud.google.com/storage/docs/json_api/v1/objects#resource (read 2026-11-22) */
+#include <sodium.h>
+#include <string.h>
+
+#include "api/storage/parts.h"
+
+static bool bytes_decode(const char *text, unsigned char *ret_bytes, size_t count)
+{
+	unsigned char bytes[16];
+	size_t length = 0;
+
+	if (sodium_base642bin(bytes, count, text, strlen(text), NULL, &length, NULL,
+			      sodium_base64_VARIANT_ORIGINAL) != 0 ||
+	    length != count)
+		return false;
+	memcpy(ret_bytes, bytes, count);
+	return true;
+}
+
+bool crc32c_decode(const char *text, uint32_t *ret_crc32c)
+{
+	unsigned char bytes[4];
+
+	if (!bytes_decode(text, bytes, sizeof(bytes)))
+		return false;
+	*ret_crc32c =
+		(uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+	return true;
+}
+
+bool md5_decode(const char *text, unsigned char ret_md5[16])
+{
+	return bytes_decode(text, ret_md5, 16);
+}
+
+void crc32c_encode(uint32_t crc32c, char ret_text[CRC32C_TEXT_SIZE])
+{
+	const unsigned char bytes[4] = { (unsigned char)(crc32c >> 24), (unsigned char)(crc32c >> 16),
+					 (unsigned char)(crc32c >> 8), (unsigned char)crc32c };
+
+	sodium_bin2base64(ret_text, CRC32C_TEXT_SIZE, bytes, sizeof(bytes), sodium_base64_VARIANT_ORIGINAL);
+}
+
+void md5_encode(const unsigned char md5[16], char ret_text[MD5_TEXT_SIZE])
+{
+	sodium_bin2base64(ret_text, MD5_TEXT_SIZE, md5, 16, sodium_base64_VARIANT_ORIGINAL);
+}

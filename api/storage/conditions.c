@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/conditions.c: what a request wants to hold.
+ * Source: https://cloud.google.com/storage/docs/request-preconditions (read 2026-11-22) */
+#include "api/storage/bucket_parts.h"
+#include "daemon/base/json.h"
+
+struct conditions conditions_read(const struct call *call)
+{
+	return (struct conditions){
+		.generation_match = json_int_at(call->query, "ifGenerationMatch", -1),
+		.generation_not_match = json_int_at(call->query, "ifGenerationNotMatch", -1),
+		.metageneration_match = json_int_at(call->query, "ifMetagenerationMatch", -1),
+		.metageneration_not_match = json_int_at(call->query, "ifMetagenerationNotMatch", -1),
+	};
+}
+
+struct conditions source_conditions_read(const struct call *call)
+{
+	return (struct conditions){
+		.generation_match = json_int_at(call->query, "ifSourceGenerationMatch", -1),
+		.generation_not_match = json_int_at(call->query, "ifSourceGenerationNotMatch", -1),
+		.metageneration_match = json_int_at(call->query, "ifSourceMetagenerationMatch", -1),
+		.metageneration_not_match = json_int_at(call->query, "ifSourceMetagenerationNotMatch", -1),
+	};
+}
+
+int64_t generation_read(const struct call *call, const char *parameter)
+{
+	return json_int_at(call->query, parameter, 0);
+}
+
+enum status error_conditions(struct error *err)
+{
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "At least one of the pre-conditions you specified did not hold.");
+}
+
+static enum status judge(struct call *call, enum condition_outcome outcome, bool *ret_unchanged,
+			 struct error *err)
+{
+	*ret_unchanged = outcome == CONDITIONS_UNCHANGED;
+	if (outcome == CONDITIONS_UNCHANGED)
+		call->http_status = 304;
+	return outcome == CONDITIONS_FAILED ? error_conditions(err) : STATUS_OK;
+}
+
+enum status conditions_judge(struct call *call, const struct conditions *conditions,
+			     const struct object *object, bool *ret_unchanged, struct error *err)
+{
+	return judge(call, conditions_check(conditions, object->generation, object->metageneration),
+		     ret_unchanged, err);
+}
+
+struct conditions bucket_conditions_read(const struct call *call)
+{
+	struct conditions conditions = conditions_read(call);
+
+	conditions.generation_match = conditions.generation_not_match = -1;
+	return conditions;
+}
+
+enum status bucket_conditions_judge(struct call *call, const struct bucket *bucket, bool *ret_unchanged,
+				    struct error *err)
+{
+	const struct conditions conditions = bucket_conditions_read(call);
+
+	return judge(call, conditions_check(&conditions, 1, bucket->metageneration), ret_unchanged, err);
+}

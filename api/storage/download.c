@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/download.c: an object's bytes, as the JSON API gives them. */
+#include "api/storage/media_answer.h"
+#include "api/storage/storage.h"
+
+enum status objects_media_get(struct call *call, struct error *err)
+{
+	const struct storage_context *context = call->context;
+	const struct conditions conditions = conditions_read(call);
+	AUTO(object_reader) struct object_reader *reader = NULL;
+	bool unchanged = false;
+	enum status rc = caller_admit(call, err);
+
+	if (!rc)
+		rc = object_open(context->objects, call_param(call, "bucket"), call_param(call, "object"),
+				 generation_read(call, "generation"), &reader, err);
+	if (!rc)
+		rc = conditions_judge(call, &conditions, object_reader_object(reader), &unchanged, err);
+	if (rc || unchanged)
+		return rc;
+	return media_answer(call, MEDIA_JSON, TAKE(reader), err);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/storage/gunzip.h: gzip, unpacked while it is read. Thread: one at a time. */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/base/cleanup.h"
+
+/* The number of bytes from @offset; 0: the end; -1: they cannot be read. */
+typedef ssize_t (*packed_read)(void *arg, int64_t offset, char *buffer, size_t size);
+
+struct gunzip;
+/* NULL: out of memory. */
+struct gunzip *gunzip_new(packed_read read, void *arg);
+/* The number of bytes; 0: the end; -1: they cannot be read, or are no gzip. @size > 0. */
+ssize_t gunzip_read(struct gunzip *gunzip, char *buffer, size_t size);
+void gunzip_free(struct gunzip *gunzip);
+DEFINE_AUTO(gunzip, struct gunzip *, gunzip_free)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/list_parts.c: what all lists take. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/storage/bucket_parts.h"
+#include "api/storage/storage.h"
+#include "daemon/base/json.h"
+
+enum { RESULTS_MAX = 1000, NAME_MAX_BYTES = 1024, VARIANT = sodium_base64_VARIANT_URLSAFE };
+
+enum status max_results_read(const struct call *call, unsigned *ret_most, struct error *err)
+{
+	const int64_t given = json_int_at(call->query, "maxResults", 0);
+
+	if (given < 0 || given > UINT32_MAX)
+		return error_parameter(err, "invalidParameter", "maxResults",
+				       "Invalid unsigned integer value: '%s'.",
+				       call_query(call, "maxResults"));
+	*ret_most = given == 0 || given > RESULTS_MAX ? RESULTS_MAX : (unsigned)given;
+	return STATUS_OK;
+}
+
+enum status list_token_read(const struct call *call, char **ret_after, struct error *err)
+{
+	const char *token = call_query(call, "pageToken");
+	char name[NAME_MAX_BYTES + 1];
+	size_t length = 0;
+
+	*ret_after = NULL;
+	if (!token || !*token)
+		return STATUS_OK;
+	if (sodium_base642bin((unsigned char *)name, NAME_MAX_BYTES, token, strlen(token), NULL, &length,
+			      NULL, VARIANT) != 0 ||
+	    length == 0 || memchr(name, '\0', length) || !utf8_valid(name, length))
+		return error_parameter(err, "invalid", "pageToken", "Invalid argument.");
+	*ret_after = strndup(name, length);
+	return *ret_after ? STATUS_OK : error_no_memory(err);
+}
+
+void list_token_write(struct text *text, const char *next)
+{
+	const size_t length = strlen(next), size = sodium_base64_ENCODED_LEN(length, VARIANT);
+	AUTO(string) char *token = malloc(size);
+
+	if (!token) {
+		text->failed = true;
+		return;
+	}
+	sodium_bin2base64(token, size, (const unsigned char *)next, length, VARIANT);
+	text_printf(text, ",\"nextPageToken\":\"%s\"", token);
+}
+
+enum status soft_deleted_refuse(const struct call *call, struct error *err)
+{
+	if (!json_true_at(call->query, "softDeleted"))
+		return STATUS_OK;
+	return error_parameter(err, "invalidParameter", "softDeleted",
+			       "trainyard keeps nothing that was deleted: softDeleted is not supported.");
+}
+
+enum status project_read(const struct call *call, const char **ret_project, struct error *err)
+{
+	const struct storage_context *context = call->context;
+	const char *project = call_query(call, "project");
+
+	if (!project || !*project)
+		return error_parameter(err, "required", "project", "Required parameter: project");
+	*ret_project = strcmp(project, context->project_number) == 0 ? context->project_id : project;
+	return STATUS_OK;
+}

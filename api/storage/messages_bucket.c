@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/storage/messages.h"
+
+#define END                                                                                                  \
+	{                                                                                                    \
+		NULL, FIELD_STRING, 0, NULL, NULL, NULL                                                      \
+	}
+#define PLAIN(name, type, help)                                                                              \
+	{                                                                                                    \
+		name, type, 0, NULL, NULL, help                                                              \
+	}
+/* Zero says something, and so does false. */
+#define SET(name, type, help)                                                                                \
+	{                                                                                                    \
+		name, type, FIELD_PRESENCE, NULL, NULL, help                                                 \
+	}
+#define OUTPUT(name, type, help)                                                                             \
+	{                                                                                                    \
+		name, type, FIELD_OUTPUT_ONLY, NULL, NULL, help                                              \
+	}
+#define LIST(name, type, help)                                                                               \
+	{                                                                                                    \
+		name, type, FIELD_REPEATED, NULL, NULL, help                                                 \
+	}
+#define OBJECT(name, flags, message, help)                                                                   \
+	{                                                                                                    \
+		name, FIELD_MESSAGE, flags, NULL, message, help                                              \
+	}
+#define KIND(value) PLAIN("kind", FIELD_STRING, value)
+
+static const struct field switch_fields[] = {
+	SET("enabled", FIELD_BOOL, "Whether it is on."),
+	OUTPUT("lockedTime", FIELD_TIMESTAMP, "Until when it can be changed."),
+	END,
+};
+static const struct message access_switch = { "google.storage.v1.Bucket.UniformBucketLevelAccess",
+					      switch_fields, "Access is told by policies alone." };
+static const struct field iam_fields[] = {
+	OBJECT("bucketPolicyOnly", 0, &access_switch, "The older name of uniformBucketLevelAccess."),
+	OBJECT("uniformBucketLevelAccess", 0, &access_switch, "Access is told by policies alone."),
+	PLAIN("publicAccessPrevention", FIELD_STRING, "inherited or enforced."),
+	END,
+};
+static const struct message iam_configuration = { "google.storage.v1.Bucket.IamConfiguration", iam_fields,
+						  "How access is told; without effect." };
+
+static const struct field versioning_fields[] = {
+	SET("enabled", FIELD_BOOL, "Keep what is replaced; without effect."),
+	END,
+};
+static const struct message versioning = { "google.storage.v1.Bucket.Versioning", versioning_fields,
+					   "Whether old generations are kept; without effect." };
+
+static const struct field retention_fields[] = {
+	PLAIN("retentionPeriod", FIELD_INT64, "Seconds."),
+	OUTPUT("effectiveTime", FIELD_TIMESTAMP, "Since when."),
+	OUTPUT("isLocked", FIELD_BOOL, "Whether it can be changed."),
+	END,
+};
+static const struct message retention = { "google.storage.v1.Bucket.RetentionPolicy", retention_fields,
+					  "How long objects must be kept; without effect." };
+
+static const struct field soft_delete_fields[] = {
+	SET("retentionDurationSeconds", FIELD_INT64, "Seconds; 0: deleted objects are gone."),
+	OUTPUT("effectiveTime", FIELD_TIMESTAMP, "Since when."),
+	END,
+};
+static const struct message soft_delete = { "google.storage.v1.Bucket.SoftDeletePolicy", soft_delete_fields,
+					    "How long deleted objects are kept; without effect." };
+
+static const struct field bucket_fields[] = {
+	OUTPUT("kind", FIELD_STRING, "storage#bucket."),
+	OUTPUT("selfLink", FIELD_STRING, "URL of this resource."),
+	OUTPUT("id", FIELD_STRING, "The name."),
+	PLAIN("name", FIELD_STRING, "3 to 63 lowercase letters, digits, '-', '_' and '.'."),
+	OUTPUT("projectNumber", FIELD_INT64, "Project that it belongs to."),
+	OUTPUT("generation", FIELD_INT64, "Tells buckets of the same name apart."),
+	OUTPUT("metageneration", FIELD_INT64, "Which metadata: 1, and one more for every change."),
+	PLAIN("location", FIELD_STRING, "Region or multi-region, US unless told: kept, without effect."),
+	OUTPUT("locationType", FIELD_STRING, "region, dual-region or multi-region."),
+	PLAIN("storageClass", FIELD_STRING, "STANDARD, NEARLINE, COLDLINE, ARCHIVE: kept, without effect."),
+	OUTPUT("etag", FIELD_STRING, "Another one after every change."),
+	OUTPUT("timeCreated", FIELD_TIMESTAMP, "When it was made."),
+	OUTPUT("updated", FIELD_TIMESTAMP, "When the metadata changed last."),
+	{ "labels", FIELD_STRING, FIELD_MAP, NULL, NULL, "At most 64 names and values." },
+	OBJECT("iamConfiguration", 0, &iam_configuration, "How access is told; without effect."),
+	OBJECT("versioning", 0, &versioning, "Whether old generations are kept; without effect."),
+	PLAIN("lifecycle", FIELD_STRUCT, "When objects are deleted: kept, without effect."),
+	{ "cors", FIELD_STRUCT, FIELD_REPEATED, NULL, NULL, "What browsers may do: kept, without effect." },
+	PLAIN("website", FIELD_STRUCT, "Kept, without effect."),
+	PLAIN("logging", FIELD_STRUCT, "Kept, without effect."),
+	PLAIN("encryption", FIELD_STRUCT, "Kept, without effect."),
+	PLAIN("billing", FIELD_STRUCT, "Kept, without effect."),
+	PLAIN("autoclass", FIELD_STRUCT, "Kept, without effect."),
+	PLAIN("hierarchicalNamespace", FIELD_STRUCT, "Kept, without effect."),
+	PLAIN("customPlacementConfig", FIELD_STRUCT, "Kept, without effect."),
+	OBJECT("retentionPolicy", 0, &retention, "How long objects must be kept; without effect."),
+	OBJECT("softDeletePolicy", 0, &soft_delete, "How long deleted objects are kept; without effect."),
+	SET("defaultEventBasedHold", FIELD_BOOL, "Kept, without effect."),
+	PLAIN("rpo", FIELD_STRING, "Kept, without effect."),
+	END,
+};
+const struct message storage_bucket = { "google.storage.v1.Bucket", bucket_fields,
+					"A bucket: a name under which objects have theirs." };
+
+static const struct field list_fields[] = {
+	KIND("storage#buckets."),
+	PLAIN("nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
+	OBJECT("items", FIELD_REPEATED, &storage_bucket, "The buckets, by name."),
+	END,
+};
+const struct message storage_bucket_list = { "google.storage.v1.Buckets", list_fields, "A page of buckets." };
+
+static const struct field layout_fields[] = {
+	KIND("storage#storageLayout."),
+	PLAIN("bucket", FIELD_STRING, "Name of the bucket."),
+	PLAIN("location", FIELD_STRING, "Where it is."),
+	PLAIN("locationType", FIELD_STRING, "region, dual-region or multi-region."),
+	PLAIN("hierarchicalNamespace", FIELD_STRUCT, "Whether folders are things of their own: never."),
+	END,
+};
+const struct message storage_bucket_layout = { "google.storage.v1.BucketStorageLayout", layout_fields,
+					       "How a bucket is laid out." };
+
+static const struct field policy_fields[] = {
+	KIND("storage#policy."),
+	PLAIN("resourceId", FIELD_STRING, "projects/_/buckets/BUCKET."),
+	PLAIN("version", FIELD_INT32, "1."),
+	PLAIN("etag", FIELD_STRING, "Another one after every change."),
+	LIST("bindings", FIELD_STRUCT, "Who may do what."),
+	END,
+};
+const struct message storage_policy = { "google.storage.v1.Policy", policy_fields,
+					"Who may do what with a bucket: everyone everything." };
+
+static const struct field permissions_fields[] = {
+	KIND("storage#testIamPermissionsResponse."),
+	LIST("permissions", FIELD_STRING, "What the caller may do of what was asked: all of it."),
+	END,
+};
+const struct message storage_permissions = { "google.storage.v1.TestIamPermissionsResponse",
+					     permissions_fields, "What the caller may do." };
+
+static const struct field account_fields[] = {
+	KIND("storage#serviceAccount."),
+	PLAIN("email_address", FIELD_STRING, "The project's service agent of Cloud Storage."),
+	END,
+};
+const struct message storage_service_account = { "google.storage.v1.ServiceAccount", account_fields,
+						 "Whom Cloud Storage itself goes by." };
+
+static const struct field items_fields[] = {
+	PLAIN("kind", FIELD_STRING, "What is listed."),
+	LIST("items", FIELD_STRUCT, "Always empty."),
+	END,
+};
+const struct message storage_managed_folder_list = { "google.storage.v1.ManagedFolders", items_fields,
+						     "Managed folders: there are none." };
+const struct message storage_notification_list = { "google.storage.v1.Notifications", items_fields,
+						   "Notifications: there are none." };
+const struct message storage_access_control_list = { "google.storage.v1.AccessControls", items_fields,
+						     "Access control lists: there are none." };
+
+/* ---- queries ---- */
+
+#define COMMON                                                                                               \
+	PLAIN("projection", FIELD_STRING, "noAcl or full: there are no access control lists to leave out."), \
+		PLAIN("userProject", FIELD_STRING, "Accepted: nothing is billed."),                          \
+		PLAIN("predefinedAcl", FIELD_STRING, "Accepted: there are no access control lists."),        \
+		PLAIN("predefinedDefaultObjectAcl", FIELD_STRING,                                            \
+		      "Accepted: there are no access control lists.")
+
+static const struct field query_fields[] = {
+	SET("ifMetagenerationMatch", FIELD_INT64, "Only if this is the metageneration."),
+	SET("ifMetagenerationNotMatch", FIELD_INT64, "Only if this is not the metageneration."),
+	PLAIN("softDeleted", FIELD_BOOL, "Refused: what is deleted is gone."),
+	COMMON,
+	END,
+};
+const struct message storage_bucket_query = { "google.storage.v1.BucketRequest", query_fields,
+					      "What has to hold." };
+
+static const struct field insert_query_fields[] = {
+	{ "project", FIELD_STRING, FIELD_REQUIRED, NULL, NULL, "Project that gets the bucket." },
+	PLAIN("enableObjectRetention", FIELD_BOOL, "Accepted: objects are not retained."),
+	COMMON,
+	END,
+};
+const struct message storage_bucket_insert_query = { "google.storage.v1.InsertBucketRequest",
+						     insert_query_fields, "Where the bucket goes." };
+
+static const struct field list_query_fields[] = {
+	{ "project", FIELD_STRING, FIELD_REQUIRED, NULL, NULL, "Project whose buckets are listed." },
+	PLAIN("prefix", FIELD_STRING, "Only names that begin so."),
+	SET("maxResults", FIELD_INT64, "Most buckets in an answer: 1000 unless told, and at most."),
+	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the answer before."),
+	PLAIN("softDeleted", FIELD_BOOL, "Refused: what is deleted is gone."),
+	COMMON,
+	END,
+};
+const struct message storage_bucket_list_query = { "google.storage.v1.ListBucketsRequest", list_query_fields,
+						   "Asks for a page of buckets." };
+
+static const struct field permissions_query_fields[] = {
+	LIST("permissions", FIELD_STRING, "What is asked about."),
+	PLAIN("userProject", FIELD_STRING, "Accepted: nothing is billed."),
+	END,
+};
+const struct message storage_permissions_query = { "google.storage.v1.TestIamPermissionsRequest",
+						   permissions_query_fields, "May the caller?" };

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/object_list.c: GET /storage/v1/b/{bucket}/o. */
+#include <string.h>
+
+#include "api/storage/bucket_parts.h"
+#include "api/storage/handlers.h"
+#include "api/storage/storage.h"
+#include "daemon/base/json.h"
+
+static enum status page_answer(struct call *call, const struct object_page *page, struct error *err)
+{
+	struct text *answer = &call->answer;
+
+	text_puts(answer, "{\"kind\":\"storage#objects\"");
+	if (page->next)
+		list_token_write(answer, page->next);
+	for (size_t i = 0; i < page->prefix_count; i++) {
+		text_puts(answer, i ? "," : ",\"prefixes\":[");
+		text_json(answer, page->prefixes[i], strlen(page->prefixes[i]));
+	}
+	if (page->prefix_count)
+		text_putc(answer, ']');
+	for (size_t i = 0; i < page->count; i++) {
+		text_puts(answer, i ? "," : ",\"items\":[");
+		object_write(answer, call, &page->objects[i]);
+	}
+	text_puts(answer, page->count ? "]}" : "}");
+	return answer->failed ? error_no_memory(err) : STATUS_OK;
+}
+
+static enum status query_check(const struct call *call, struct error *err)
+{
+	const char *filter = call_query(call, "filter");
+
+	if (filter && *filter)
+		return error_parameter(err, "invalidParameter", "filter",
+				       "trainyard keeps no contexts of objects: filter is not supported.");
+	return soft_deleted_refuse(call, err);
+}
+
+static enum status page_read(const struct call *call, struct object_query *query,
+			     struct object_page *ret_page, struct error *err)
+{
+	const struct storage_context *context = call->context;
+	enum status rc = object_list(context->objects, query, ret_page, err);
+
+	/* Whoever copies into a bucket looks first what is there. */
+	if (rc == STATUS_NOT_FOUND && context->auto_buckets && bucket_name_valid(query->bucket)) {
+		error_deinit(err);
+		return STATUS_OK;
+	}
+	return rc;
+}
+
+enum status objects_list(struct call *call, struct error *err)
+{
+	struct object_page page AUTO_OBJECT_PAGE = { 0 };
+	AUTO(string) char *after = NULL;
+	struct object_query query = {
+		.bucket = call_param(call, "bucket"),
+		.prefix = call_query(call, "prefix"),
+		.delimiter = call_query(call, "delimiter"),
+		.trailing_delimiter = json_true_at(call->query, "includeTrailingDelimiter"),
+		.start = call_query(call, "startOffset"),
+		.end = call_query(call, "endOffset"),
+		.match_glob = call_query(call, "matchGlob"),
+	};
+	enum status rc = caller_admit(call, err);
+
+	if (!rc)
+		rc = query_check(call, err);
+	if (!rc)
+		rc = max_results_read(call, &query.most, err);
+	if (!rc)
+		rc = list_token_read(call, &after, err);
+	query.after = after;
+	if (!rc)
+		rc = page_read(call, &query, &page, err);
+	return rc ? rc : page_answer(call, &page, err);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/object_update.c: PATCH and PUT /storage/v1/b/{bucket}/o/{object}. */
+#include "api/storage/bucket_parts.h"
+#include "api/storage/handlers.h"
+#include "api/storage/messages.h"
+#include "api/storage/resource.h"
+#include "api/storage/storage.h"
+#include "daemon/base/json.h"
+
+/* The resource that a change starts from; what it does not hold is as if it were not there. */
+static json_t *base_make(const struct object *object)
+{
+	AUTO(json) json_t *base = json_copy(object->metadata);
+
+	if (object->content_type &&
+	    json_object_set_new(base, "contentType", json_string(object->content_type)))
+		return NULL;
+	return TAKE(base);
+}
+
+/* A change of class takes a rewrite, and names and checksums are not for changing. */
+static enum status constants_keep(const struct object *object, json_t *metadata, struct error *err)
+{
+	json_t *storage_class = json_object_get(object->metadata, "storageClass");
+	static const char *const constants[] = { "name", "crc32c", "md5Hash", "storageClass" };
+
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+		json_object_del(metadata, constants[i]);
+	if (storage_class && json_object_set(metadata, "storageClass", storage_class))
+		return error_no_memory(err);
+	return metadata_size_check(metadata, err);
+}
+
+static enum status metadata_make(const struct object *object, enum change change, const json_t *given,
+				 json_t **ret_metadata, struct error *err)
+{
+	AUTO(json) json_t *base = change == CHANGE_MERGES ? base_make(object) : json_object();
+	AUTO(json) json_t *metadata = NULL;
+	enum status rc;
+
+	if (!base)
+		return error_no_memory(err);
+	rc = resource_merge(&storage_object, base, given, &metadata, err);
+	if (!rc)
+		rc = constants_keep(object, metadata, err);
+	if (!rc)
+		*ret_metadata = TAKE(metadata);
+	return rc;
+}
+
+static enum status metadata_put(struct call *call, const struct object *object, json_t *metadata,
+				bool *ret_again, struct error *err)
+{
+	const struct storage_context *context = call->context;
+	const struct conditions seen = {
+		.generation_match = object->generation,
+		.generation_not_match = -1,
+		.metageneration_match = object->metageneration,
+		.metageneration_not_match = -1,
+	};
+	AUTO(string) char *content_type = resource_take(metadata, "contentType");
+	struct object changed AUTO_OBJECT = { 0 };
+	enum status rc = object_update(context->objects, object->bucket, object->name, 0, &seen, content_type,
+				       metadata, &changed, err);
+
+	*ret_again = rc == STATUS_FAILED_PRECONDITION;
+	return rc ? rc : object_answer(call, &changed, err);
+}
+
+/* A change_try. */
+static enum status object_change(struct call *call, enum change change, const json_t *given, bool *ret_again,
+				 struct error *err)
+{
+	const struct storage_context *context = call->context;
+	const struct conditions asked = conditions_read(call);
+	struct object object AUTO_OBJECT = { 0 };
+	AUTO(json) json_t *metadata = NULL;
+	enum status rc = object_get(context->objects, call_param(call, "bucket"), call_param(call, "object"),
+				    generation_read(call, "generation"), &object, err);
+
+	if (!rc && conditions_check(&asked, object.generation, object.metageneration) != CONDITIONS_HOLD)
+		rc = error_conditions(err);
+	if (!rc)
+		rc = metadata_make(&object, change, given, &metadata, err);
+	return rc ? rc : metadata_put(call, &object, metadata, ret_again, err);
+}
+
+enum status objects_patch(struct call *call, struct error *err)
+{
+	return resource_change(call, object_change, CHANGE_MERGES, err);
+}
+
+enum status objects_update(struct call *call, struct error *err)
+{
+	return resource_change(call, object_change, CHANGE_REPLACES, err);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/storage/part_claims.h: the document that ends an upload in parts, read while it arrives. Pure.
+ * Elements that are not known are passed over, a document type is refused: there are no entities to expand.
+ * Source: https://cloud.google.com/storage/docs/xml-api/post-object-complete (read 2026-11-22) */
+#include <stddef.h>
+
+#include "daemon/base/cleanup.h"
+#include "store/assemblies.h"
+
+enum { PART_CLAIMS_MOST_BYTES = 1 << 20 };
+
+struct part_claims;
+
+/* NULL: out of memory. */
+struct part_claims *part_claims_new(void);
+void part_claims_free(struct part_claims *claims);
+DEFINE_AUTO(part_claims, struct part_claims *, part_claims_free)
+
+/* INVALID_ARGUMENT: MalformedXML, as store/assemblies.h has it. Nothing may follow a failure. */
+enum status part_claims_receive(struct part_claims *claims, const char *data, size_t length,
+				struct error *err);
+/* That was all. In the order in which they were named; *ret_list is the claims' own. */
+enum status part_claims_finish(struct part_claims *claims, const struct part_claim **ret_list,
+			       size_t *ret_count, struct error *err);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/storage/plain_routes.c: the rows of the plain paths, and how their errors look. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/error_body.h"
+#include "api/message/message.h"
+#include "api/storage/plain.h"
+#include "api/storage/storage.h"
+#include "api/storage/xml.h"
+
+#define END                                                                                                  \
+	{                                                                                                    \
+		.name = NULL                                                                                 \
+	}
+#define PARAMETER(name_, type_)                                                                              \
+	{                                                                                                    \
+		.name = name_, .type = type_                                                                 \
+	}
+/* One that is told by its being there: without a value, too, the request is not what it would be without it. */
+#define MARK(name_)                                                                                          \
+	{                                                                                                    \
+		.name = name_, .type = FIELD_STRING, .flags = FIELD_PRESENCE                                 \
+	}
+
+static const struct field object_query_fields[] = {
+	PARAMETER("generation", FIELD_INT64),
+	MARK("upload_id"),
+	MARK("uploads"),
+	MARK("uploadId"),
+	MARK("partNumber"),
+	PARAMETER("max-parts", FIELD_STRING),
+	PARAMETER("part-number-marker", FIELD_STRING),
+	MARK("acl"),
+	MARK("compose"),
+	PARAMETER("response-content-type", FIELD_STRING),
+	PARAMETER("response-content-disposition", FIELD_STRING),
+	END,
+};
+static const struct message object_query = { .full_name = "google.storage.xml.ObjectQuery",
+					     .fields = object_query_fields };
+
+static const struct field bucket_query_fields[] = {
+	PARAMETER("prefix", FIELD_STRING),
+	PARAMETER("delimiter", FIELD_STRING),
+	PARAMETER("marker", FIELD_STRING),
+	PARAMETER("max-keys", FIELD_STRING),
+	PARAMETER("list-type", FIELD_STRING),
+	PARAMETER("start-after", FIELD_STRING),
+	PARAMETER("continuation-token", FIELD_STRING),
+	PARAMETER("key-marker", FIELD_STRING),
+	PARAMETER("upload-id-marker", FIELD_STRING),
+	PARAMETER("max-uploads", FIELD_STRING),
+	PARAMETER("encoding-type", FIELD_STRING),
+	MARK("acl"),
+	MARK("cors"),
+	MARK("lifecycle"),
+	MARK("location"),
+	MARK("logging"),
+	MARK("uploads"),
+	MARK("versioning"),
+	MARK("versions"),
+	MARK("website"),
+	END,
+};
+static const struct message bucket_query = { .full_name = "google.storage.xml.BucketQuery",
+					     .fields = bucket_query_fields };
+
+#define OBJECT "/{bucket}/{object=**}"
+
+const struct route storage_plain_routes[] = {
+	{ .method = "GET", .path = OBJECT, .handler = plain_object_get, .query = &object_query },
+	{ .method = "PUT",
+	  .path = OBJECT,
+	  .handler = plain_object_put,
+	  .query = &object_query,
+	  .begin = plain_object_put_begin },
+	{ .method = "POST",
+	  .path = OBJECT,
+	  .handler = plain_object_post,
+	  .query = &object_query,
+	  .begin = plain_object_post_begin },
+	{ .method = "DELETE", .path = OBJECT, .handler = plain_object_delete, .query = &object_query },
+	{ .method = "HEAD", .path = "/{bucket}", .handler = plain_bucket_head, .query = &bucket_query },
+	{ .method = "GET", .path = "/{bucket}", .handler = plain_bucket_get, .query = &bucket_query },
+	{ .method = "HEAD", .path = "/{bucket}/", .handler = plain_bucket_head, .query = &bucket_query },
+	{ .method = "GET", .path = "/{bucket}/", .handler = plain_bucket_get, .query = &bucket_query },
+	{ .method = NULL },
+};
+
+/* The address of many APIs, none of which is the XML API. */
+static const char json_api_only[] = "www.googleapis.com";
+
+bool storage_plain_begins_with(const char *segment)
+{
+	static const char *const others[] = { "batch",     "discovery", "download",
+					      "resumable", "storage",   "upload" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(others[i], segment) == 0)
+			return false;
+	return bucket_name_valid(segment);
+}
+
+bool plain_is_elsewhere(const struct call *call)
+{
+	return strcasecmp(call->host, json_api_only) == 0 && strncmp(call->route->path, "/{bucket}", 9) == 0;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* The code of what is not there is told by what the store says of it. */
+static const char *missing_code(const struct error *err)
+{
+	if (begins(err->text, "No such object"))
+		return "NoSuchKey";
+	return begins(err->text, "No such upload") ? "NoSuchUpload" : "NoSuchBucket";
+}
+
+/* Reasons of the JSON API begin with a small letter. */
+static bool names_code(const struct error *err)
+{
+	return err->reason && isupper((unsigned char)err->reason[0]);
+}
+
+/* Source: https://cloud.google.com/storage/docs/xml-api/reference-status (read 2026-11-20) */
+static const char *code_of(const struct error *err, unsigned http_status)
+{
+	static const struct {
+		unsigned http_status;
+		const char *code;
+	} codes[] = {
+		{ 400, "InvalidArgument" },
+		{ 401, "AuthenticationRequired" },
+		{ 403, "AccessDenied" },
+		{ 405, "MethodNotAllowed" },
+		{ 409, "Conflict" },
+		{ 411, "MissingContentLength" },
+		{ 412, "PreconditionFailed" },
+		{ 416, "InvalidRange" },
+		{ 501, "NotImplemented" },
+		{ 503, "ServiceUnavailable" },
+		{ 507, "InsufficientStorage" },
+	};
+
+	if (names_code(err))
+		return err->reason;
+	if (http_status == 404)
+		return missing_code(err);
+	if (http_status == 400 && err->text && strstr(err->text, "doesn't match calculated"))
+		return "BadDigest";
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i].http_status == http_status)
+			return codes[i].code;
+	return "InternalError";
+}
+
+/* Clients look for the element in every 400. */
+static const char *details_of(const struct error *err)
+{
+	for (size_t i = 0; i < err->metadata_count; i++)
+		if (err->metadata[i].key && strcmp(err->metadata[i].key, "details") == 0)
+			return err->metadata[i].value;
+	return NULL;
+}
+
+/* What the store says goes below a sentence of the XML API's own. */
+const char *storage_plain_error_render(const struct call *call, const struct error *err, unsigned http_status,
+				       struct text *body)
+{
+	const char *code = code_of(err, http_status);
+	const char *text = error_message(err);
+
+	if (plain_is_elsewhere(call))
+		return storage_error_render(call, err, http_status, body);
+	if (strcmp(code, "NoSuchKey") == 0)
+		xml_error_write(body, code, "The specified key does not exist.", text);
+	else if (strcmp(code, "BadDigest") == 0)
+		xml_error_write(
+			body, code,
+			"The MD5 or CRC32C you specified in Content-MD5 or x-goog-hash did not match what we "
+			"computed.",
+			text);
+	else if (strcmp(code, "InvalidArgument") == 0)
+		xml_error_write(body, code, "Invalid argument.", text);
+	else
+		xml_error_write(body, code, text, details_of(err));
+	return xml_media_type;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/storage/resumable.h: uploads in several requests, as both dialects have them.
+ * Source: https://cloud.google.com/storage/docs/performing-resumable-uploads (read 2026-11-20) */
+#include "api/storage/upload.h"
+
+/* Begins a session for @target and answers with its address, which is @path and the session's id.
+ * @http_status of the answer: 200 of the JSON API, 201 of the plain paths. */
+enum status session_started_answer(struct call *call, const struct object_target *target, const char *path,
+				   unsigned http_status, struct error *err);
+
+/* One request of a session, whose id the query has as upload_id: bytes, or the question how many have come.
+ * The handler's answer is 308 while bytes are missing. With all of them it is the object, which @finished writes
+ * into the answer. NOT_FOUND: no such session of this bucket. */
+typedef enum status (*object_answerer)(struct call *call, const struct object *object, struct error *err);
+enum status session_request_begin(struct call *call, struct error *err);
+enum status session_request(struct call *call, object_answerer finished, struct error *err);
+/* 499: the session is gone. */
+enum status session_cancel(struct call *call, struct error *err);

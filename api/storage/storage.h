@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/storage/storage.h: the Cloud Storage JSON API v1, on store/objects.h.
+ * Source: https://cloud.google.com/storage/docs/json_api (read 2026-11-20) */
+#include "api/http/http.h"
+#include "api/message/discovery.h"
+
+struct objects;
+struct store;
+
+struct storage_context {
+	struct objects *objects;
+	const struct store *store; /* whose access tokens are looked at */
+	const struct clock *clock;
+	const char *project_id, *project_number;
+	bool auto_buckets; /* buckets are made on first use: one that is not there yet is empty to who lists it */
+	/* Where a public object of a bucket that is not here may be, "https://HOST": who asks for it by TLS and without
+	 * credentials is sent there; NULL: nobody is. */
+	const char *elsewhere;
+	int64_t job; /* a gateway's: tokens of other jobs are refused with 401; 0: the public listener's */
+};
+
+/* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status, lenient_query. */
+extern const struct route storage_routes[];
+extern const struct route storage_absent[];
+extern const struct discovery_api storage_api;
+/* "/{bucket}/{object=**}": the plain paths of the XML API. The same, and last_resort, begins_with. */
+extern const struct route storage_plain_routes[];
+/* Can this be a bucket? Not where a path of another family begins so, be it one that nobody has. */
+bool storage_plain_begins_with(const char *segment);
+unsigned storage_error_status(const struct call *call, const struct error *err);
+const char *storage_error_render(const struct call *call, const struct error *err, unsigned http_status,
+				 struct text *body);
+const char *storage_plain_error_render(const struct call *call, const struct error *err, unsigned http_status,
+				       struct text *body);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/storage/upload.h: what the ways of uploading share.
+ * Source: https://cloud.google.com/storage/docs/uploads-downloads (read 2026-11-20) */
+#include "api/storage/parts.h"
+#include "daemon/base/text.h"
+
+enum { RESOURCE_MAX_BYTES = 1 << 20 }; /* of the JSON that goes with an upload */
+
+/* Where an upload goes, and with what. */
+struct upload_form {
+	struct object_form form;
+	struct object_target target; /* borrows from the form and from the call */
+};
+#define AUTO_UPLOAD_FORM __attribute__((cleanup(upload_form_deinit)))
+void upload_form_deinit(struct upload_form *form);
+
+/* Reads the resource (JSON; zero bytes for none), the query and X-Goog-Hash of a JSON API's upload.
+ * @media_type is the bytes' own, where the resource has none; "" for application/octet-stream.
+ * INVALID_ARGUMENT: no name, or two; what object_form_parse() refuses. */
+enum status upload_form_read(const struct call *call, const char *resource, size_t length,
+			     const char *media_type, struct upload_form *ret_form, struct error *err);
+
+/* "crc32c=n03x6A==,md5=Ojk9c3dhfxgoKVVHYwFbHQ==" and Content-MD5, as the request's headers have them.
+ * INVALID_ARGUMENT: they are no checksums.
+ * Source: https://cloud.google.com/storage/docs/xml-api/reference-headers#xgooghash */
+struct checksums {
+	bool has_crc32c, has_md5;
+	uint32_t crc32c;
+	unsigned char md5[16];
+};
+enum status checksums_read(const struct call *call, struct checksums *ret_checksums, struct error *err);
+void checksums_target(const struct checksums *checksums, struct object_target *target);
+
+/* An intake whose bytes go to an upload that has begun: the upload is the intake's from here on, even if the call
+ * fails. upload_intake_finish() makes the object; to be called from the handler. */
+enum status upload_intake_begin(struct call *call, const struct object_target *target, struct error *err);
+enum status upload_intake_finish(struct call *call, struct object *ret_object, struct error *err);
+
+/* INVALID_ARGUMENT: it would have more than RESOURCE_MAX_BYTES. */
+enum status resource_append(struct text *resource, const char *data, size_t length, struct error *err);
+/* An intake that keeps such a resource, and its text, from the handler. */
+enum status resource_intake_begin(struct call *call, struct error *err);
+const struct text *resource_intake_text(const struct call *call);
+
+/* ---- the ways; each a begin and a handler ---- */
+
+enum status upload_media_begin(struct call *call, struct error *err);
+enum status upload_media(struct call *call, struct error *err);
+enum status upload_multipart_begin(struct call *call, struct error *err);
+enum status upload_multipart(struct call *call, struct error *err);
+enum status upload_session_start(struct call *call, struct error *err); /* with the resource's intake */
