@@ -7,10 +7,19 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/config.h"
+#include "daemon/credentials.h"
 #include "daemon/main.h"
 
 /* What a variable's value is made of. */
-enum part { PART_TEXT, PART_PROJECT, PART_REGION, PART_URL, PART_NO_PROXY };
+enum part {
+	PART_TEXT,
+	PART_PROJECT,
+	PART_REGION,
+	PART_URL,
+	PART_STORAGE_URL,
+	PART_CREDENTIALS,
+	PART_NO_PROXY,
+};
 
 /* gcloud reads CLOUDSDK_<SECTION>_<PROPERTY>. An override must end with a slash; without it, and without
  * disabled credentials, gcloud gives up or asks Google.
@@ -26,12 +35,23 @@ static const struct {
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", PART_URL, "/" },
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM", PART_URL, "/" },
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING", PART_URL, "/" },
-	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", PART_URL, "/storage/v1/" },
+	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", PART_STORAGE_URL, "/storage/v1/" },
 	{ "CLOUDSDK_COMPUTE_REGION", PART_REGION, "" },
 	{ "CLOUDSDK_AI_REGION", PART_REGION, "" },
 	/* `submit --stream-logs` asks for new lines this often; gcloud's own default is a minute. */
 	{ "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", PART_TEXT, "6" },
 	{ "GOOGLE_CLOUD_PROJECT", PART_PROJECT, "" },
+	/* Where client libraries look for their credentials before all else.
+	 * Source: https://google.aip.dev/auth/4110 (read 2026-11-22) */
+	{ "GOOGLE_APPLICATION_CREDENTIALS", PART_CREDENTIALS, "" },
+	/* Cloud Storage's libraries, gcsfs among them; and Google's C++ one, which Arrow has inside.
+	 * Source: the libraries' own code: google-cloud-storage 3.17 (_helpers.py), @google-cloud/storage 7.16
+	 * (storage.ts), google-cloud-cpp 2.30 (client_options.cc) */
+	{ "STORAGE_EMULATOR_HOST", PART_STORAGE_URL, "" },
+	{ "CLOUD_STORAGE_EMULATOR_ENDPOINT", PART_STORAGE_URL, "" },
+	/* gcsfs from 2026 on asks a server of Google's over gRPC what kind of bucket each is, and waits for it.
+	 * Source: its code, version 2026.10 (__init__.py) */
+	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", PART_TEXT, "false" },
 	/* For programs that build a client themselves: its API endpoint. */
 	{ "TRAINYARD_ENDPOINT", PART_URL, "" },
 	{ "NO_PROXY", PART_NO_PROXY, "" },
@@ -49,6 +69,10 @@ static const char *part_value(const struct env_settings *settings, enum part par
 		return settings->region;
 	case PART_URL:
 		return settings->url;
+	case PART_STORAGE_URL:
+		return settings->storage_url ? settings->storage_url : settings->url;
+	case PART_CREDENTIALS:
+		return settings->credentials;
 	case PART_NO_PROXY:
 		return settings->no_proxy;
 	}
@@ -128,6 +152,17 @@ static void unset_write(struct text *text, enum shell shell, const char *name)
 	}
 }
 
+/* A file of variables has no room for it. */
+static void reason_write(struct text *text, const struct env_settings *settings)
+{
+	if (settings->shell == SHELL_GITHUB)
+		return;
+	text_puts(text, "# no credentials file: ");
+	for (const char *at = settings->no_credentials; *at; at++)
+		text_putc(text, (unsigned char)*at < ' ' ? ' ' : *at);
+	text_putc(text, '\n');
+}
+
 void env_write(struct text *text, const struct env_settings *settings)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
@@ -146,6 +181,8 @@ void env_write(struct text *text, const struct env_settings *settings)
 		if (!value.failed)
 			line_write(text, settings->shell, variables[i].name, value.data);
 	}
+	if (!settings->unset && !settings->credentials && settings->no_credentials)
+		reason_write(text, settings);
 }
 
 static bool list_has(const char *list, const char *entry)
@@ -299,20 +336,40 @@ static enum status settings_read(const char *const *arguments, struct env_settin
 	return rc;
 }
 
+/* A variable of a line that no shell could read would break those behind it. */
+static enum status credentials_find(const struct config *config, const char *url, char **ret_path,
+				    struct error *err)
+{
+	AUTO(string) char *path = NULL;
+	enum status rc = credentials_keep(config->state_dir, url, config->project, &path, err);
+
+	if (!rc && strpbrk(path, "\r\n"))
+		rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL, "its path has a line end");
+	if (!rc)
+		*ret_path = TAKE(path);
+	return rc;
+}
+
 int env_main(const char *const *arguments)
 {
 	struct error err AUTO_ERROR = { 0 };
+	struct error no_credentials AUTO_ERROR = { 0 };
 	struct config config AUTO_CONFIG = { 0 };
 	struct env_settings settings = { .shell = SHELL_SH };
 	struct text lines AUTO_TEXT = { 0 };
 	AUTO(string) char *url = NULL;
+	AUTO(string) char *credentials = NULL;
 	AUTO(string) char *no_proxy = no_proxy_value();
 
 	if (settings_read(arguments, &settings, &config, &err))
 		return main_usage_error("env ", &err);
 	if (!settings.unset && url_choose(&config, &url, &err))
 		return main_failure(&err);
+	if (!settings.unset && credentials_find(&config, url, &credentials, &no_credentials))
+		settings.no_credentials = main_words(&no_credentials);
 	settings.url = url;
+	settings.storage_url = config.storage_endpoint;
+	settings.credentials = credentials;
 	settings.project = config.project;
 	settings.region = config.region;
 	settings.no_proxy = no_proxy;
@@ -322,15 +379,19 @@ int env_main(const char *const *arguments)
 
 void env_help_write(struct text *text)
 {
-	text_puts(text,
-		  "usage: trainyard env [OPTION]...\n"
-		  "\n"
-		  "Prints the lines that point gcloud and the client libraries at this machine's trainyard:\n"
-		  "    eval \"$(trainyard env)\"            sh, bash, zsh\n"
-		  "    trainyard env --shell fish | source\n"
-		  "    trainyard env --shell github >> \"$GITHUB_ENV\"\n"
-		  "\n"
-		  "  --shell sh|fish|github     the form of the lines (default sh)\n"
-		  "  --unset                    take the variables away again\n");
+	text_puts(
+		text,
+		"usage: trainyard env [OPTION]...\n"
+		"\n"
+		"Prints the lines that point gcloud and the client libraries at this machine's trainyard:\n"
+		"    eval \"$(trainyard env)\"            sh, bash, zsh\n"
+		"    trainyard env --shell fish | source\n"
+		"    trainyard env --shell github >> \"$GITHUB_ENV\"\n"
+		"\n"
+		"For client libraries it keeps a credentials file in the state directory, once a daemon has run on it\n"
+		"as the same user: its tokens are this emulator's own, and good for nothing else.\n"
+		"\n"
+		"  --shell sh|fish|github     the form of the lines (default sh)\n"
+		"  --unset                    take the variables away again\n");
 	config_help_write(text, CONFIG_ENV);
 }

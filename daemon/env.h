@@ -12,6 +12,10 @@ struct env_settings {
 	enum shell shell;
 	bool unset;
 	const char *url; /* "http://127.0.0.1:8090", no slash behind it */
+	/* "http://127.0.0.1:9000", where another emulator of Cloud Storage serves; NULL: this one does. */
+	const char *storage_url;
+	const char *credentials;    /* the path of a credentials file; NULL: none */
+	const char *no_credentials; /* why there is none, for the reader of the lines; or NULL */
 	const char *project;
 	const char *region;
 	/* What NO_PROXY becomes; NULL where no proxy is set, which needs no exception then. */

@@ -54,6 +54,50 @@ TEST(gcloud_is_told_everything_it_needs)
 	assert_null(strstr(text.data, "NO_PROXY"));
 }
 
+TEST(client_libraries_are_told_of_storage_and_credentials)
+{
+	struct env_settings settings = settings_of(SHELL_SH);
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state_;
+	settings.credentials = "/state dir/credentials.json";
+	env_write(&text, &settings);
+	has_line(&text, "export GOOGLE_APPLICATION_CREDENTIALS='/state dir/credentials.json'");
+	has_line(&text, "export STORAGE_EMULATOR_HOST=http://127.0.0.1:8090");
+	has_line(&text, "export GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT=false");
+	has_line(&text, "export CLOUD_STORAGE_EMULATOR_ENDPOINT=http://127.0.0.1:8090");
+	settings.storage_url = "http://127.0.0.1:4443";
+	text_clear(&text);
+	env_write(&text, &settings);
+	has_line(&text, "export STORAGE_EMULATOR_HOST=http://127.0.0.1:4443");
+	has_line(&text, "export CLOUD_STORAGE_EMULATOR_ENDPOINT=http://127.0.0.1:4443");
+	has_line(&text, "export CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE=http://127.0.0.1:4443/storage/v1/");
+	has_line(&text, "export CLOUDSDK_API_ENDPOINT_OVERRIDES_ML=http://127.0.0.1:8090/");
+}
+
+TEST(why_there_are_no_credentials_is_said)
+{
+	struct env_settings settings = settings_of(SHELL_SH);
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state_;
+	settings.no_credentials = "a\nb";
+	env_write(&text, &settings);
+	has_line(&text, "# no credentials file: a b");
+	assert_null(strstr(text.data, "GOOGLE_APPLICATION_CREDENTIALS"));
+	settings.shell = SHELL_GITHUB;
+	text_clear(&text);
+	env_write(&text, &settings);
+	assert_null(strchr(text.data, '#'));
+	settings.shell = SHELL_SH;
+	settings.unset = true;
+	text_clear(&text);
+	env_write(&text, &settings);
+	has_line(&text, "unset GOOGLE_APPLICATION_CREDENTIALS");
+	has_line(&text, "unset STORAGE_EMULATOR_HOST");
+	assert_null(strchr(text.data, '#'));
+}
+
 TEST(each_shell_has_its_own_form)
 {
 	struct env_settings settings = settings_of(SHELL_FISH);
@@ -180,6 +224,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gcloud_is_told_everything_it_needs),
+		cmocka_unit_test(client_libraries_are_told_of_storage_and_credentials),
+		cmocka_unit_test(why_there_are_no_credentials_is_said),
 		cmocka_unit_test(each_shell_has_its_own_form),
 		cmocka_unit_test(unset_takes_away_what_was_set),
 		cmocka_unit_test(whatever_is_in_a_value_the_shell_reads_it_back),

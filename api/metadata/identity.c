@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The endpoints of Google's identity service that client libraries use with a credentials file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/http/request.h"
+#include "api/metadata/account.h"
+#include "api/metadata/metadata.h"
+#include "daemon/base/json.h"
+#include "store/signing_key.h"
+
+enum { US_PER_S = 1000000, ASSERTION_LIFE_S = 3600, CLOCK_SKEW_S = 300, HTTP_BAD_REQUEST = 400 };
+
+static int64_t now_of(const struct call *call)
+{
+	const struct identity_context *context = call->context;
+
+	return clock_wall_us(context->clock) / US_PER_S;
+}
+
+static enum status json_answer(struct call *call, json_t *owned, struct error *err)
+{
+	AUTO(json) json_t *answer = owned;
+
+	if (!answer || !call_header_add(call, "Cache-Control", "no-store"))
+		return error_no_memory(err);
+	json_write(&call->answer, answer);
+	return STATUS_OK;
+}
+
+/* RFC 6749 section 5.2. */
+static enum status oauth_error(struct call *call, const char *error, const char *description,
+			       struct error *err)
+{
+	call->http_status = HTTP_BAD_REQUEST;
+	return json_answer(call, json_pack("{s:s, s:s}", "error", error, "error_description", description),
+			   err);
+}
+
+/* ---- POST /token ---------------------------------------------------------------------------------------- */
+
+static const char *form_find(const struct query *form, const char *name)
+{
+	for (size_t i = 0; i < form->count; i++)
+		if (strcmp(form->pairs[i].name, name) == 0 && *form->pairs[i].value)
+			return form->pairs[i].value;
+	return NULL;
+}
+
+/* The endpoint itself by any of its names: who builds an assertion may take Google's own for granted. */
+static bool audience_fits(const struct call *call, const char *audience)
+{
+	static const char *const names[] = { "https://oauth2.googleapis.com/token",
+					     "https://www.googleapis.com/oauth2/v4/token",
+					     "https://accounts.google.com/o/oauth2/token" };
+	struct text own AUTO_TEXT = { 0 };
+
+	for (size_t i = 0; audience && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(audience, names[i]) == 0)
+			return true;
+	text_printf(&own, "http://%s%s", call->host, call->route->path);
+	return audience && !own.failed && strcmp(audience, own.data) == 0;
+}
+
+static bool times_fit(const json_t *claims, int64_t now_s)
+{
+	const int64_t issued_s = json_int_at(claims, "iat", -1), expires_s = json_int_at(claims, "exp", -1);
+
+	return issued_s >= 0 && expires_s >= issued_s && expires_s - issued_s <= ASSERTION_LIFE_S &&
+	       issued_s <= now_s + CLOCK_SKEW_S && expires_s > now_s;
+}
+
+/* What is wrong with an assertion, in Google's words; NULL: nothing.
+ * Source: https://developers.google.com/identity/protocols/oauth2/service-account#error-codes (read 2026-11-22) */
+static const char *assertion_fault(const struct call *call, const json_t *claims)
+{
+	const char *account = json_text_at(claims, "iss");
+
+	if (!audience_fits(call, json_text_at(claims, "aud")))
+		return "Invalid JWT: Failed audience check.";
+	if (!times_fit(claims, now_of(call)))
+		return "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
+		       "Check your iat and exp values in the JWT claim.";
+	if (!account || !strchr(account, '@') || strlen(account) >= sizeof(((struct access_token *)0)->email))
+		return "Invalid grant: account not found";
+	return NULL;
+}
+
+static enum status access_answer(struct call *call, const char *email, const char *scopes, struct error *err)
+{
+	const struct identity_context *context = call->context;
+	const int64_t now_s = now_of(call);
+	struct access_token token = { .expires_s = now_s + TOKEN_LIFE_S };
+
+	if (!scopes || !*scopes || token_scopes_read(scopes, " ", &token, NULL))
+		return oauth_error(call, "invalid_scope",
+				   "Invalid OAuth scope or ID token audience provided.", err);
+	strncat(token.email, email, sizeof(token.email) - 1);
+	if (!call_header_add(call, "Cache-Control", "no-store"))
+		return error_no_memory(err);
+	return token_answer_write(context->store, &token, now_s, &call->answer, err);
+}
+
+static enum status identity_answer(struct call *call, const char *email, const char *audience,
+				   struct error *err)
+{
+	const struct identity_context *context = call->context;
+	struct text token AUTO_TEXT = { 0 };
+	enum status rc = identity_token_write(context->key, email, audience, NULL, now_of(call), &token, err);
+
+	return rc ? rc : json_answer(call, json_pack("{s:s}", "id_token", token.data), err);
+}
+
+static enum status assertion_take(struct call *call, const struct query *form, struct error *err)
+{
+	const struct identity_context *context = call->context;
+	const char *assertion = form_find(form, "assertion");
+	AUTO(json) json_t *claims = NULL;
+	const char *fault, *audience;
+	enum status rc;
+
+	if (!assertion)
+		return oauth_error(call, "invalid_request", "Required parameter is missing: assertion", err);
+	rc = signing_key_verify(context->key, assertion, &claims, err);
+	if (rc == STATUS_UNAUTHENTICATED)
+		return oauth_error(call, "invalid_grant", "Invalid JWT Signature.", err);
+	if (rc)
+		return rc;
+	fault = assertion_fault(call, claims);
+	if (fault)
+		return oauth_error(call, "invalid_grant", fault, err);
+	audience = json_text_at(claims, "target_audience");
+	if (audience && *audience)
+		return identity_answer(call, json_text_at(claims, "iss"), audience, err);
+	return access_answer(call, json_text_at(claims, "iss"), json_text_at(claims, "scope"), err);
+}
+
+/* Choice: refresh tokens are none of ours, so that each is one that has been revoked. */
+static enum status grant_take(struct call *call, const struct query *form, struct error *err)
+{
+	const char *grant = form_find(form, "grant_type");
+	struct text words AUTO_TEXT = { 0 };
+
+	if (!grant)
+		return oauth_error(call, "invalid_request", "Required parameter is missing: grant_type", err);
+	if (strcmp(grant, "urn:ietf:params:oauth:grant-type:jwt-bearer") == 0)
+		return assertion_take(call, form, err);
+	if (strcmp(grant, "refresh_token") == 0)
+		return oauth_error(call, "invalid_grant", "Token has been expired or revoked.", err);
+	text_printf(&words, "Invalid grant_type: %.100s", grant);
+	/* What was cut may have been half a letter. */
+	return words.failed
+		       ? error_no_memory(err)
+		       : oauth_error(call, "unsupported_grant_type",
+				     utf8_valid(words.data, words.length) ? words.data : "Invalid grant_type",
+				     err);
+}
+
+static enum status token_post(struct call *call, struct error *err)
+{
+	struct query form = { 0 };
+	enum status rc;
+
+	if (query_parse(call->raw, call->raw_bytes, &form, NULL))
+		return oauth_error(call, "invalid_request", "Malformed request body.", err);
+	rc = grant_take(call, &form, err);
+	query_deinit(&form);
+	return rc;
+}
+
+/* ---- what others check tokens with ---------------------------------------------------------------------- */
+
+static enum status certs_get(struct call *call, struct error *err)
+{
+	const struct identity_context *context = call->context;
+	json_t *jwks = NULL;
+	enum status rc = signing_key_jwks(context->key, &jwks, err);
+
+	return rc ? rc : json_answer(call, jwks, err);
+}
+
+static enum status access_tell(struct call *call, const char *text, struct error *err)
+{
+	const struct identity_context *context = call->context;
+	const int64_t now_s = now_of(call);
+	char id[ACCOUNT_ID_SIZE], expires[24], left[24];
+	struct access_token token;
+
+	if (access_token_read(context->store, text, now_s, &token, NULL))
+		return oauth_error(call, "invalid_token", "Invalid Value", err);
+	account_id_write(token.email, id);
+	snprintf(expires, sizeof(expires), "%" PRId64, token.expires_s);
+	snprintf(left, sizeof(left), "%" PRId64, token.expires_s - now_s);
+	return json_answer(call,
+			   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "azp", id, "aud", id,
+				     "scope", token.scopes, "exp", expires, "expires_in", left, "email",
+				     token.email, "email_verified", "true", "access_type", "online"),
+			   err);
+}
+
+/* Numbers and truths become texts here; what is nested is left out. */
+static bool claim_tell(json_t *answer, const char *name, const json_t *value)
+{
+	char number[24];
+
+	if (json_is_string(value))
+		return json_object_set_new(answer, name, json_string(json_string_value(value))) == 0;
+	if (json_is_boolean(value))
+		return json_object_set_new(answer, name,
+					   json_string(json_is_true(value) ? "true" : "false")) == 0;
+	if (!json_is_integer(value))
+		return true;
+	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	return json_object_set_new(answer, name, json_string(number)) == 0;
+}
+
+static enum status identity_tell(struct call *call, const char *text, struct error *err)
+{
+	const struct identity_context *context = call->context;
+	AUTO(json) json_t *claims = NULL;
+	AUTO(json) json_t *answer = json_object();
+	enum status rc = signing_key_verify(context->key, text, &claims, err);
+	const char *name;
+	json_t *value;
+
+	if (rc && rc != STATUS_UNAUTHENTICATED)
+		return rc;
+	if (rc || json_int_at(claims, "exp", 0) <= now_of(call))
+		return oauth_error(call, "invalid_token", "Invalid Value", err);
+	json_object_foreach(claims, name, value)
+		if (!answer || !claim_tell(answer, name, value))
+			return error_no_memory(err);
+	return json_answer(call, TAKE(answer), err);
+}
+
+static enum status token_tell(struct call *call, const char *access, const char *identity, struct error *err)
+{
+	if (access)
+		return access_tell(call, access, err);
+	if (identity)
+		return identity_tell(call, identity, err);
+	return oauth_error(call, "invalid_request", "either access_token, id_token, or token_handle required",
+			   err);
+}
+
+static enum status tokeninfo_get(struct call *call, struct error *err)
+{
+	return token_tell(call, call_query(call, "accessToken"), call_query(call, "idToken"), err);
+}
+
+static enum status tokeninfo_post(struct call *call, struct error *err)
+{
+	const char *access = call_query(call, "accessToken"), *identity = call_query(call, "idToken");
+	struct query form = { 0 };
+	enum status rc;
+
+	if (query_parse(call->raw, call->raw_bytes, &form, NULL))
+		return oauth_error(call, "invalid_request", "Malformed request body.", err);
+	rc = token_tell(call, access ? access : form_find(&form, "access_token"),
+			identity ? identity : form_find(&form, "id_token"), err);
+	query_deinit(&form);
+	return rc;
+}
+
+static const struct field token_fields[] = {
+	{ .name = "accessToken", .type = FIELD_STRING, .help = "an access token" },
+	{ .name = "idToken", .type = FIELD_STRING, .help = "an identity token" },
+	{ .name = NULL },
+};
+static const struct message token_query = { .full_name = "trainyard.TokenInfo", .fields = token_fields };
+
+const struct route identity_routes[] = {
+	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL },
+	{ "GET", "/oauth2/v3/certs", certs_get, NULL, NULL, NULL, NULL },
+	{ "GET", "/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL },
+	{ "POST", "/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL },
+	{ "GET", "/oauth2/v3/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL },
+	{ "POST", "/oauth2/v3/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
+};

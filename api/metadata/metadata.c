@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The metadata server's side of HTTP: who may ask, in which form it is answered, and how long one waits for a change. */
+#include "api/metadata/metadata.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/metadata/account.h"
+#include "api/metadata/page.h"
+#include "api/metadata/tree.h"
+#include "daemon/base/json.h"
+
+enum { ETAG_BYTES = 8, WAIT_PIECE_MS = 250, US_PER_MS = 1000, US_PER_S = 1000000 };
+
+static const char text_media_type[] = "application/text", json_media_type[] = "application/json",
+		  html_media_type[] = "text/html";
+
+/* ---- refusals ------------------------------------------------------------------------------------------- */
+
+static enum status headers_add(struct call *call, struct error *err)
+{
+	if (call_header_add(call, "Metadata-Flavor", "Google") &&
+	    call_header_add(call, "Server", "Metadata Server for VM") &&
+	    call_header_add(call, "X-XSS-Protection", "0") &&
+	    call_header_add(call, "X-Frame-Options", "SAMEORIGIN"))
+		return STATUS_OK;
+	return error_no_memory(err);
+}
+
+/* Answers with a page: @before, the path, @after. */
+static enum status page_answer(struct call *call, unsigned http_status, const char *before, const char *after,
+			       struct error *err)
+{
+	struct text path AUTO_TEXT = { 0 };
+	struct text sentence AUTO_TEXT = { 0 };
+
+	page_path_write(call, &path);
+	text_puts(&sentence, before);
+	if (!path.failed)
+		page_text_write(&sentence, path.data);
+	text_puts(&sentence, after);
+	if (path.failed || sentence.failed)
+		return error_no_memory(err);
+	call->http_status = http_status;
+	call->content_type = page_media_type;
+	page_write(&call->answer, http_status, sentence.data);
+	return STATUS_OK;
+}
+
+static enum status forbidden_answer(struct call *call, const char *why, struct error *err)
+{
+	return page_answer(call, 403, "Your client does not have permission to get URL <code>", why, err);
+}
+
+static enum status not_found_answer(struct call *call, struct error *err)
+{
+	return page_answer(call, 404, "The requested URL <code>", "</code> was not found on this server.",
+			   err);
+}
+
+static enum status bad_request_answer(struct call *call, struct error *err)
+{
+	return page_answer(call, 400, "Your client has issued a malformed or illegal request for <code>",
+			   "</code>.", err);
+}
+
+static enum status words_answer(struct call *call, const char *words)
+{
+	call->http_status = 400;
+	call->content_type = html_media_type;
+	text_puts(&call->answer, words);
+	return STATUS_OK;
+}
+
+const char *metadata_error_render(const struct call *call, const struct error *err, unsigned http_status,
+				  struct text *body)
+{
+	struct text sentence AUTO_TEXT = { 0 };
+
+	(void)call;
+	page_text_write(&sentence, err->text && http_status < 500 ? err->text : status_name(err->status));
+	page_write(body, http_status, sentence.failed ? "" : sentence.data);
+	return page_media_type;
+}
+
+static enum status method_refuse(struct call *call, struct error *err)
+{
+	struct text before AUTO_TEXT = { 0 };
+	enum status rc = headers_add(call, err);
+
+	text_printf(&before, "The request method <code>%s</code> is inappropriate for the URL <code>",
+		    call->method);
+	if (before.failed || !call_header_add(call, "Allow", "GET, HEAD"))
+		return error_no_memory(err);
+	return rc ? rc : page_answer(call, 405, before.data, "</code>.", err);
+}
+
+/* The second is how it was said before 2014, and what scripts of that age still send.
+ * Source: google-api-java-client's MockMetadataServerTransport, which wants it (read 2026-11-22) */
+static bool flavor_given(const struct call *call)
+{
+	return strcmp(call_header(call, "Metadata-Flavor"), "Google") == 0 ||
+	       strcasecmp(call_header(call, "X-Google-Metadata-Request"), "true") == 0;
+}
+
+/* ---- waiting for a change ------------------------------------------------------------------------------- */
+
+/* Nothing that a replica is told changes while it runs: whoever waits for a change gets what there is when the time
+ * that he set is over, and without such a time waits for as long as he likes. */
+struct waiting {
+	struct call *call;
+	const struct clock *clock;
+	int64_t until_us;
+	struct text body;
+	size_t sent;
+};
+
+static ssize_t waiting_read(void *arg, char *buffer, size_t size)
+{
+	struct waiting *waiting = arg;
+	const int64_t left_us = waiting->until_us - clock_mono_us(waiting->clock);
+	size_t length = waiting->body.length - waiting->sent;
+
+	if (left_us > 0 && !call_closing(waiting->call)) {
+		const int64_t left_ms = (left_us + US_PER_MS - 1) / US_PER_MS;
+
+		poll(NULL, 0, left_ms < WAIT_PIECE_MS ? (int)left_ms : WAIT_PIECE_MS);
+		return STREAM_QUIET;
+	}
+	if (!length)
+		return STREAM_END;
+	if (length > size)
+		length = size;
+	memcpy(buffer, waiting->body.data + waiting->sent, length);
+	waiting->sent += length;
+	return (ssize_t)length;
+}
+
+static void waiting_close(void *arg)
+{
+	struct waiting *waiting = arg;
+
+	text_deinit(&waiting->body);
+	free(waiting);
+}
+
+/* Turns the answer into one that is given later. */
+static enum status wait_begin(struct call *call, int64_t timeout_us, struct error *err)
+{
+	const struct metadata_context *context = call->context;
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
+
+	if (!waiting)
+		return error_no_memory(err);
+	*waiting = (struct waiting){ .call = call, .clock = context->clock, .body = call->answer };
+	call->answer = (struct text){ 0 };
+	waiting->until_us = timeout_us < 0 ? INT64_MAX : clock_mono_us(context->clock) + timeout_us;
+	/* Of no bytes at all none would be asked for, and the answer be there at once. */
+	call->stream = (struct answer_stream){ waiting_read, waiting_close, waiting,
+					       waiting->body.length ? (int64_t)waiting->body.length : -1 };
+	return STATUS_OK;
+}
+
+/* Microseconds, -1 for no end; false when it is no number. */
+static bool timeout_read(const struct call *call, int64_t *ret_us)
+{
+	const char *text = call_query(call, "timeoutSec");
+	char *end;
+	long seconds;
+
+	*ret_us = -1;
+	if (!text)
+		return true;
+	seconds = strtol(text, &end, 10);
+	if (*end || seconds < 0 || seconds > INT_MAX)
+		return false;
+	*ret_us = (int64_t)seconds * US_PER_S;
+	return true;
+}
+
+static bool query_true(const struct call *call, const char *name)
+{
+	const char *value = call_query(call, name);
+
+	return value && strcasecmp(value, "true") == 0;
+}
+
+static bool query_is(const struct call *call, const char *name, const char *wanted)
+{
+	const char *value = call_query(call, name);
+
+	return value && strcasecmp(value, wanted) == 0;
+}
+
+/* The answer stands; whether and how long it is held back. */
+static enum status wait_decide(struct call *call, const char *etag, struct error *err)
+{
+	const char *last = call_query(call, "lastEtag");
+	int64_t timeout_us;
+
+	if (!query_true(call, "waitForChange"))
+		return STATUS_OK;
+	if (!timeout_read(call, &timeout_us)) {
+		text_clear(&call->answer);
+		return bad_request_answer(call, err);
+	}
+	return timeout_us == 0 || (last && strcmp(last, etag) != 0) ? STATUS_OK
+								    : wait_begin(call, timeout_us, err);
+}
+
+/* ---- values --------------------------------------------------------------------------------------------- */
+
+/* Sixteen hexadecimal digits of @content, whatever form it is shown in. */
+static bool etag_add(struct call *call, const struct text *content, char ret_etag[2 * ETAG_BYTES + 1])
+{
+	unsigned char hash[crypto_generichash_BYTES_MIN];
+
+	crypto_generichash(hash, sizeof(hash), (const unsigned char *)content->data, content->length, NULL,
+			   0);
+	sodium_bin2hex(ret_etag, 2 * ETAG_BYTES + 1, hash, ETAG_BYTES);
+	return call_header_add(call, "ETag", ret_etag);
+}
+
+static enum status list_answer(struct call *call, const struct metadata_tree *tree,
+			       const struct node *directory, struct error *err)
+{
+	char etag[2 * ETAG_BYTES + 1];
+
+	if (call_query(call, "alt") || query_true(call, "waitForChange"))
+		return bad_request_answer(call, err);
+	text_puts(&call->answer, "");
+	metadata_tree_list(tree, directory, &call->answer);
+	call->content_type = text_media_type;
+	return call->answer.failed || !etag_add(call, &call->answer, etag) ? error_no_memory(err) : STATUS_OK;
+}
+
+static bool shown_as_json(const struct call *call, const struct node *node)
+{
+	if (query_is(call, "alt", "json") || query_is(call, "alt", "text"))
+		return query_is(call, "alt", "json");
+	return node_is_directory(node) || node->kind == NODE_LINES_AS_JSON;
+}
+
+static enum status value_answer(struct call *call, const struct metadata_tree *tree, const struct node *node,
+				struct error *err)
+{
+	AUTO(json) json_t *value = metadata_tree_json(tree, node);
+	struct text json AUTO_TEXT = { 0 };
+	char etag[2 * ETAG_BYTES + 1];
+
+	if (value)
+		json_write(&json, value);
+	if (!value || json.failed || !etag_add(call, &json, etag))
+		return error_no_memory(err);
+	text_puts(&call->answer, "");
+	call->content_type = text_media_type;
+	if (shown_as_json(call, node)) {
+		call->content_type = json_media_type;
+		text_append(&call->answer, json.data, json.length);
+	} else {
+		metadata_tree_text(tree, node, &call->answer);
+	}
+	return wait_decide(call, etag, err);
+}
+
+/* ---- the account's tokens ------------------------------------------------------------------------------- */
+
+static enum status token_answer(struct call *call, const struct metadata_instance *instance,
+				struct error *err)
+{
+	const struct metadata_context *context = call->context;
+	const int64_t now_s = clock_wall_us(context->clock) / US_PER_S;
+	const char *scopes = call_query(call, "scopes");
+	struct access_token token = { .job = instance->job,
+				      .role = instance->role,
+				      .index = instance->index,
+				      .expires_s = token_expiry(now_s) };
+	AUTO(json) json_t *answer = NULL;
+	enum status rc;
+
+	strncat(token.email, context->email, sizeof(token.email) - 1);
+	if (token_scopes_read(scopes ? scopes : METADATA_SCOPE, ", ", &token, NULL))
+		return words_answer(call, "invalid scopes\n");
+	rc = token_answer_write(context->store, &token, now_s, &call->answer, err);
+	call->content_type = json_media_type;
+	if (rc || !query_is(call, "alt", "text"))
+		return rc;
+	rc = json_parse_own(call->answer.data, &answer, err);
+	if (rc)
+		return rc;
+	text_clear(&call->answer);
+	call->content_type = text_media_type;
+	text_printf(&call->answer, "access_token %s\nexpires_in %lld\ntoken_type Bearer\n",
+		    json_text_at(answer, "access_token"), (long long)json_int_at(answer, "expires_in", 0));
+	return STATUS_OK;
+}
+
+static enum status identity_answer(struct call *call, const struct metadata_instance *instance,
+				   struct error *err)
+{
+	const struct metadata_context *context = call->context;
+	const char *audience = call_query(call, "audience");
+	struct text zone AUTO_TEXT = { 0 };
+	struct identity_place place = { .project_id = context->project_id,
+					.project_number = context->project_number,
+					.name = instance->hostname,
+					.id = instance->id & INT64_MAX,
+					.created_s = instance->created_s,
+					.licenses = query_true(call, "licenses") };
+
+	if (!audience)
+		return words_answer(call, "non-empty audience parameter required\n");
+	metadata_zone_write(context->region, &zone);
+	if (zone.failed)
+		return error_no_memory(err);
+	place.zone = zone.data;
+	call->content_type = html_media_type;
+	return identity_token_write(context->key, context->email, audience,
+				    query_is(call, "format", "full") ? &place : NULL,
+				    clock_wall_us(context->clock) / US_PER_S, &call->answer, err);
+}
+
+/* ---- paths ---------------------------------------------------------------------------------------------- */
+
+static void percent_write(struct text *text, const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/@";
+
+	for (; *value; value++) {
+		if (strchr(plain, *value))
+			text_putc(text, *value);
+		else
+			text_printf(text, "%%%02X", (unsigned char)*value);
+	}
+}
+
+/* Parameters as they are written on the wire. */
+static const struct {
+	const char *member, *name;
+} parameters[] = {
+	{ "recursive", "recursive" },
+	{ "alt", "alt" },
+	{ "waitForChange", "wait_for_change" },
+	{ "timeoutSec", "timeout_sec" },
+	{ "lastEtag", "last_etag" },
+};
+
+/* A directory is asked for with a slash behind it. */
+static enum status redirect_answer(struct call *call, struct error *err)
+{
+	struct text place AUTO_TEXT = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+	char separator = '?';
+
+	page_path_write(call, &path);
+	if (path.failed)
+		return error_no_memory(err);
+	text_printf(&place, "http://%s", call->host);
+	percent_write(&place, path.data);
+	text_putc(&place, '/');
+	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+		const char *value = call_query(call, parameters[i].member);
+
+		if (!value)
+			continue;
+		text_printf(&place, "%c%s=", separator, parameters[i].name);
+		percent_write(&place, value);
+		separator = '&';
+	}
+	if (place.failed || !call_header_add(call, "Location", place.data))
+		return error_no_memory(err);
+	call->http_status = 301;
+	call->content_type = html_media_type;
+	page_text_write(&call->answer, path.data);
+	text_puts(&call->answer, "/\n");
+	return STATUS_OK;
+}
+
+static enum status node_answer(struct call *call, const struct metadata_instance *instance,
+			       const struct metadata_tree *tree, const struct node *node, struct error *err)
+{
+	if (node->kind == NODE_TOKEN)
+		return token_answer(call, instance, err);
+	if (node->kind == NODE_IDENTITY)
+		return identity_answer(call, instance, err);
+	if (node_is_directory(node) && !query_true(call, "recursive"))
+		return list_answer(call, tree, node, err);
+	return value_answer(call, tree, node, err);
+}
+
+/* @path lies below "/computeMetadata/v1/". */
+static enum status path_answer(struct call *call, const struct metadata_instance *instance, const char *path,
+			       struct error *err)
+{
+	struct metadata_tree tree AUTO_TREE = { 0 };
+	struct text slashed AUTO_TEXT = { 0 };
+	enum status rc = metadata_tree_init(&tree, call->context, instance, call->peer, err);
+	const struct node *node;
+
+	if (rc)
+		return rc;
+	node = metadata_tree_find(&tree, path);
+	if (node)
+		return node_answer(call, instance, &tree, node, err);
+	text_printf(&slashed, "%s/", path);
+	if (slashed.failed)
+		return error_no_memory(err);
+	return metadata_tree_find(&tree, slashed.data) ? redirect_answer(call, err)
+						       : not_found_answer(call, err);
+}
+
+/* Several slashes are one. */
+static void path_plain(const char *path, struct text *plain)
+{
+	text_puts(plain, "");
+	for (; *path; path++)
+		if (*path != '/' || path[1] != '/')
+			text_putc(plain, *path);
+}
+
+static enum status below_answer(struct call *call, const struct metadata_instance *instance,
+				struct error *err)
+{
+	struct text path AUTO_TEXT = { 0 };
+
+	path_plain(call_param(call, "path"), &path);
+	if (path.failed)
+		return error_no_memory(err);
+	if (strcmp(path.data, "v1") == 0)
+		return redirect_answer(call, err);
+	if (strncmp(path.data, "v1/", 3) == 0)
+		return path_answer(call, instance, path.data + 3, err);
+	return not_found_answer(call, err);
+}
+
+static void forwarded_note(void *arg, const char *name, const char *value)
+{
+	bool *was_forwarded = arg;
+
+	(void)value; /* the header alone tells, even when it is empty */
+	*was_forwarded |= strcasecmp(name, "X-Forwarded-For") == 0;
+}
+
+/* Who may ask at all. @ret_answered: the answer is a refusal. */
+static enum status asker_check(struct call *call, struct metadata_instance *ret_instance, bool *ret_answered,
+			       struct error *err)
+{
+	const struct metadata_context *context = call->context;
+	const bool is_root = strcmp(call->route->path, "/") == 0;
+	/* Of a part of a batch, call_headers_each() tells nothing. */
+	bool was_forwarded = *call_header(call, "X-Forwarded-For");
+	enum status rc = headers_add(call, err);
+
+	*ret_answered = true;
+	if (rc)
+		return rc;
+	call_headers_each(call, forwarded_note, &was_forwarded);
+	if (was_forwarded)
+		return forbidden_answer(
+			call, "</code> from this server. X-Forwarded-For header is not allowed.", err);
+	if (!is_root && !flavor_given(call))
+		return forbidden_answer(
+			call, "</code> from this server. Missing Metadata-Flavor:Google header.", err);
+	if (!call->peer || !context->find(context->arg, call->peer, ret_instance))
+		return forbidden_answer(
+			call, "</code> from this server. It belongs to no replica of the job.", err);
+	*ret_answered = false;
+	return STATUS_OK;
+}
+
+static enum status metadata_get(struct call *call, struct error *err)
+{
+	struct metadata_instance instance = { 0 };
+	bool answered;
+	enum status rc = asker_check(call, &instance, &answered, err);
+
+	if (rc || answered)
+		return rc;
+	if (strchr(call->route->path, '{'))
+		return below_answer(call, &instance, err);
+	if (strcmp(call->route->path, "/computeMetadata") == 0)
+		return redirect_answer(call, err);
+	call->content_type = text_media_type;
+	text_puts(&call->answer, strcmp(call->route->path, "/") == 0 ? "computeMetadata/\n" : "v1/\n");
+	return STATUS_OK;
+}
+
+static const struct field query_fields[] = {
+	{ .name = "recursive", .type = FIELD_STRING, .help = "true: a directory with all that is in it" },
+	{ .name = "alt", .type = FIELD_STRING, .help = "json or text" },
+	{ .name = "waitForChange", .type = FIELD_STRING, .help = "true: answer when the value has changed" },
+	{ .name = "timeoutSec", .type = FIELD_STRING, .help = "how long to wait for that at most" },
+	{ .name = "lastEtag",
+	  .type = FIELD_STRING,
+	  .help = "what the value last was: no wait if it is another" },
+	{ .name = "scopes", .type = FIELD_STRING, .help = "of an access token, separated by commas" },
+	{ .name = "audience", .type = FIELD_STRING, .help = "whom an identity token is for" },
+	{ .name = "format", .type = FIELD_STRING, .help = "full: an identity token tells of the instance" },
+	{ .name = "licenses", .type = FIELD_STRING, .help = "true: and of its licenses" },
+	{ .name = NULL },
+};
+static const struct message metadata_query = { .full_name = "trainyard.MetadataQuery",
+					       .fields = query_fields };
+
+/* Reading is all that it offers. */
+#define ROW(METHOD, PATH)                                                                                    \
+	{                                                                                                    \
+		METHOD, PATH, method_refuse, NULL, &raw_body, NULL, NULL                                     \
+	}
+#define ROWS(PATH)                                                                                           \
+	{ "GET", PATH, metadata_get, &metadata_query, NULL, NULL, NULL }, ROW("POST", PATH),                 \
+		ROW("PUT", PATH), ROW("PATCH", PATH), ROW("DELETE", PATH), ROW("OPTIONS", PATH)
+
+const struct route metadata_routes[] = {
+	ROWS("/"),
+	ROWS("/computeMetadata"),
+	ROWS("/computeMetadata/"),
+	ROWS("/computeMetadata/{path=**}"),
+	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/credentials.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/metadata/account.h"
+#include "daemon/base/cleanup.h"
+#include "daemon/base/json.h"
+#include "store/signing_key.h"
+
+enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384 };
+
+/* A project of a domain, "example.com:project", has that domain behind its name.
+ * Source: https://cloud.google.com/iam/docs/service-account-overview (read 2026-11-22) */
+void credentials_email_write(struct text *text, const char *project)
+{
+	const char *colon = strchr(project, ':');
+
+	text_printf(text, "trainyard@%s", colon ? colon + 1 : project);
+	if (colon)
+		text_printf(text, ".%.*s", (int)(colon - project), project);
+	text_puts(text, ".iam.gserviceaccount.com");
+}
+
+static json_t *credentials_json(const char *url, const char *project, const char *pem, const char *key_id)
+{
+	char client_id[ACCOUNT_ID_SIZE];
+	struct text email AUTO_TEXT = { 0 };
+	struct text token_uri AUTO_TEXT = { 0 };
+
+	credentials_email_write(&email, project);
+	text_printf(&token_uri, "%s/token", url);
+	if (email.failed || token_uri.failed)
+		return NULL;
+	account_id_write(email.data, client_id);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "type", "service_account", "project_id",
+			 project, "private_key_id", key_id, "private_key", pem, "client_email", email.data,
+			 "client_id", client_id, "token_uri", token_uri.data, "universe_domain",
+			 "googleapis.com");
+}
+
+static enum status content_make(const char *state_dir, const char *url, const char *project,
+				struct text *content, struct error *err)
+{
+	AUTO(signing_key) struct signing_key *key = signing_key_new(state_dir);
+	struct text pem AUTO_TEXT = { 0 };
+	AUTO(json) json_t *credentials = NULL;
+	char key_id[41];
+	enum status rc = key ? signing_key_pem(key, &pem, key_id, err) : error_no_memory(err);
+
+	if (rc)
+		return rc;
+	credentials = credentials_json(url, project, pem.data, key_id);
+	if (!credentials)
+		return error_no_memory(err);
+	json_write(content, credentials);
+	text_putc(content, '\n');
+	return content->failed ? error_no_memory(err) : STATUS_OK;
+}
+
+static void file_close(FILE *file)
+{
+	fclose(file);
+}
+
+DEFINE_AUTO(file, FILE *, file_close)
+
+static bool file_holds(const char *path, const struct text *content)
+{
+	AUTO(file) FILE *file = fopen(path, "re");
+	char seen[CREDENTIALS_BYTES_MAX];
+	struct stat info;
+
+	return file && fstat(fileno(file), &info) == 0 && (info.st_mode & 0777) == FILE_MODE &&
+	       fread(seen, 1, sizeof(seen), file) == content->length &&
+	       memcmp(seen, content->data, content->length) == 0;
+}
+
+/* Two programs may do this at once: each has a file of its own, and the last one stays. */
+static int file_replace(const char *path, const struct text *content)
+{
+	struct text own AUTO_TEXT = { 0 };
+	int fd, fault = 0;
+
+	text_printf(&own, "%s.XXXXXX", path);
+	if (own.failed)
+		return ENOMEM;
+	fd = mkostemp(own.data, O_CLOEXEC); /* mode 0600 */
+	if (fd < 0)
+		return errno;
+	errno = 0; /* a short write sets none */
+	if (write(fd, content->data, content->length) != (ssize_t)content->length || fsync(fd) != 0)
+		fault = errno ? errno : ENOSPC;
+	if (close(fd) != 0 && !fault)
+		fault = errno;
+	if (!fault && rename(own.data, path) != 0)
+		fault = errno;
+	if (fault)
+		unlink(own.data);
+	return fault;
+}
+
+/* Making it here would be guessing that a daemon will be started on it. */
+static enum status directory_check(const char *state_dir, struct error *err)
+{
+	struct stat info;
+
+	if (stat(state_dir, &info) != 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no daemon has run on %s: %s",
+				 state_dir, strerror(errno));
+	if (info.st_uid != geteuid() || access(state_dir, R_OK | W_OK | X_OK) != 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is another user's", state_dir);
+	return STATUS_OK;
+}
+
+enum status credentials_keep(const char *state_dir, const char *url, const char *project, char **ret_path,
+			     struct error *err)
+{
+	AUTO(string) char *directory = realpath(state_dir, NULL);
+	struct text path AUTO_TEXT = { 0 };
+	struct text content AUTO_TEXT = { 0 };
+	enum status rc = directory_check(state_dir, err);
+	int fault;
+
+	if (!rc && !directory)
+		rc = error_no_memory(err);
+	if (!rc)
+		rc = content_make(directory, url, project, &content, err);
+	if (rc)
+		return rc;
+	text_printf(&path, "%s/credentials.json", directory);
+	if (path.failed)
+		return error_no_memory(err);
+	fault = file_holds(path.data, &content) ? 0 : file_replace(path.data, &content);
+	if (fault)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot write %s: %s", path.data,
+				 strerror(fault));
+	*ret_path = text_take(&path);
+	return *ret_path ? STATUS_OK : error_no_memory(err);
+}

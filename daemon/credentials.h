@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/credentials.h: the file that client libraries outside containers find their credentials in: a service
+ * account's, whose tokens come from this emulator.
+ * Source: https://google.aip.dev/auth/4112 (read 2026-11-22) */
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+/* "trainyard@my-project.iam.gserviceaccount.com": who programs outside containers are. Pure. */
+void credentials_email_write(struct text *text, const char *project);
+
+/* Sees to it that @state_dir/credentials.json, mode 0600, is for a daemon of that state at @url, and gives its path.
+ * A file that says the same already is left alone. FAILED_PRECONDITION: there is no such directory, or it is another
+ * user's: nothing is made. */
+enum status credentials_keep(const char *state_dir, const char *url, const char *project, char **ret_path,
+			     struct error *err);

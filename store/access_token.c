@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/access_token.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "store/store.h"
+
+/* Sealed: version, job, role, index, expiry (little end first), then the e-mail and the scopes, each with its NUL. */
+enum {
+	FORM_VERSION = 1,
+	FIXED_BYTES = 1 + 8 + 4 + 4 + 8,
+	PLAIN_MAX = FIXED_BYTES + sizeof(((struct access_token *)0)->email) + ACCESS_TOKEN_SCOPES_MAX,
+	NONCE_BYTES = crypto_secretbox_NONCEBYTES,
+	SEALED_MAX = NONCE_BYTES + crypto_secretbox_MACBYTES + PLAIN_MAX,
+	VARIANT = sodium_base64_VARIANT_URLSAFE_NO_PADDING,
+};
+
+static const char prefix[] = "ya29.ty-";
+
+_Static_assert(sizeof(prefix) + sodium_base64_ENCODED_LEN(SEALED_MAX, VARIANT) <= ACCESS_TOKEN_SIZE,
+	       "the longest token fits");
+
+static unsigned char *number_put(unsigned char *at, uint64_t number, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		*at++ = (unsigned char)(number >> 8 * i);
+	return at;
+}
+
+static uint64_t number_take(const unsigned char **at, size_t bytes)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		number |= (uint64_t) * (*at)++ << 8 * i;
+	return number;
+}
+
+/* @word keeps keys of one secret apart. */
+static void key_make(const struct store *store, const char *word,
+		     unsigned char ret_key[crypto_secretbox_KEYBYTES])
+{
+	crypto_generichash(ret_key, crypto_secretbox_KEYBYTES, (const unsigned char *)word, strlen(word),
+			   store_secret(store), 32);
+}
+
+static size_t plain_write(const struct access_token *token, unsigned char ret_plain[PLAIN_MAX])
+{
+	size_t email_size = strlen(token->email) + 1, scopes_size = strlen(token->scopes) + 1;
+	unsigned char *at = ret_plain;
+
+	*at++ = FORM_VERSION;
+	at = number_put(at, (uint64_t)token->job, 8);
+	at = number_put(at, token->role, 4);
+	at = number_put(at, token->index, 4);
+	at = number_put(at, (uint64_t)token->expires_s, 8);
+	memcpy(at, token->email, email_size);
+	memcpy(at + email_size, token->scopes, scopes_size);
+	return FIXED_BYTES + email_size + scopes_size;
+}
+
+/* Two texts, each with its NUL, must end where @length does. What was sealed is ours, but perhaps another release's. */
+static bool plain_read(const unsigned char *plain, size_t length, struct access_token *ret_token)
+{
+	const unsigned char *at = plain, *end = plain + length;
+	const unsigned char *email_end, *scopes_end;
+
+	if (length < FIXED_BYTES + 2 || *at++ != FORM_VERSION)
+		return false;
+	*ret_token = (struct access_token){ .job = (int64_t)number_take(&at, 8) };
+	ret_token->role = (unsigned)number_take(&at, 4);
+	ret_token->index = (unsigned)number_take(&at, 4);
+	ret_token->expires_s = (int64_t)number_take(&at, 8);
+	email_end = memchr(at, '\0', (size_t)(end - at));
+	if (!email_end || (size_t)(email_end - at) >= sizeof(ret_token->email))
+		return false;
+	memcpy(ret_token->email, at, (size_t)(email_end - at) + 1);
+	at = email_end + 1;
+	scopes_end = memchr(at, '\0', (size_t)(end - at));
+	if (!scopes_end || scopes_end + 1 != end || (size_t)(end - at) > sizeof(ret_token->scopes))
+		return false;
+	memcpy(ret_token->scopes, at, (size_t)(end - at));
+	return true;
+}
+
+/* The nonce is made of what is sealed: two different tokens never share one, and equal ones are one text. */
+static void nonce_make(const struct store *store, const unsigned char *plain, size_t length,
+		       unsigned char ret_nonce[NONCE_BYTES])
+{
+	unsigned char key[crypto_secretbox_KEYBYTES];
+
+	key_make(store, "access token nonce", key);
+	crypto_generichash(ret_nonce, NONCE_BYTES, plain, length, key, sizeof(key));
+}
+
+enum status access_token_make(const struct store *store, const struct access_token *token,
+			      char ret_text[ACCESS_TOKEN_SIZE], struct error *err)
+{
+	unsigned char plain[PLAIN_MAX], sealed[SEALED_MAX], key[crypto_secretbox_KEYBYTES];
+	size_t length;
+
+	if (strnlen(token->email, sizeof(token->email)) == sizeof(token->email) ||
+	    strnlen(token->scopes, sizeof(token->scopes)) == sizeof(token->scopes))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "The account's name or the list of scopes is too long.");
+	length = plain_write(token, plain);
+	key_make(store, "access token", key);
+	nonce_make(store, plain, length, sealed);
+	crypto_secretbox_easy(sealed + NONCE_BYTES, plain, length, sealed, key);
+	memcpy(ret_text, prefix, sizeof(prefix));
+	sodium_bin2base64(ret_text + sizeof(prefix) - 1, ACCESS_TOKEN_SIZE - sizeof(prefix) + 1, sealed,
+			  NONCE_BYTES + crypto_secretbox_MACBYTES + length, VARIANT);
+	return STATUS_OK;
+}
+
+/* The bytes behind the prefix; 0 when they are none of ours. */
+static size_t sealed_open(const struct store *store, const char *text, unsigned char ret_plain[PLAIN_MAX])
+{
+	unsigned char sealed[SEALED_MAX], key[crypto_secretbox_KEYBYTES];
+	size_t length = strnlen(text, ACCESS_TOKEN_SIZE), sealed_length = 0;
+
+	if (length == ACCESS_TOKEN_SIZE ||
+	    sodium_base642bin(sealed, sizeof(sealed), text, length, NULL, &sealed_length, NULL, VARIANT) !=
+		    0 ||
+	    sealed_length <= NONCE_BYTES + crypto_secretbox_MACBYTES)
+		return 0;
+	key_make(store, "access token", key);
+	if (crypto_secretbox_open_easy(ret_plain, sealed + NONCE_BYTES, sealed_length - NONCE_BYTES, sealed,
+				       key))
+		return 0;
+	return sealed_length - NONCE_BYTES - crypto_secretbox_MACBYTES;
+}
+
+bool access_token_is_ours(const char *text)
+{
+	return strncmp(text, prefix, sizeof(prefix) - 1) == 0;
+}
+
+enum status access_token_read(const struct store *store, const char *text, int64_t now_s,
+			      struct access_token *ret_token, struct error *err)
+{
+	unsigned char plain[PLAIN_MAX];
+	struct access_token token;
+	size_t length = access_token_is_ours(text) ? sealed_open(store, text + sizeof(prefix) - 1, plain) : 0;
+
+	if (!length || !plain_read(plain, length, &token))
+		return error_set(err, STATUS_UNAUTHENTICATED, NULL,
+				 "The access token is none that this emulator gave out.");
+	if (token.expires_s <= now_s)
+		return error_set(err, STATUS_UNAUTHENTICATED, NULL, "The access token has expired.");
+	*ret_token = token;
+	return STATUS_OK;
+}

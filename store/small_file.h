@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/small_file.h: files that are read and written whole: keys, certificates. What is written is there whole or not
+ * at all, also after a crash. Thread: any. */
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+/* Appends what @path holds. NOT_FOUND: there is no file; FAILED_PRECONDITION: it cannot be read, or holds more. */
+enum status small_file_read(const char *path, size_t bytes_max, struct text *ret_content, struct error *err);
+
+enum placing {
+	PLACE_FIRST, /* another's that is already there stays: who comes second takes that one */
+	PLACE_NEW,   /* in the place of what was there */
+};
+
+/* FAILED_PRECONDITION: it cannot be made. */
+enum status small_file_place(const char *path, const struct text *content, mode_t mode, enum placing placing,
+			     struct error *err);
