@@ -346,6 +346,7 @@ enum status docker_open(const struct docker_options *options, const struct engin
 	docker->sink = *sink;
 	docker->pool = pool;
 	docker->offline = options->offline;
+	docker->internal = options->internal;
 	docker->commands_end = &docker->commands;
 	docker->instance = strdup(options->instance);
 	docker->docker_config = options->docker_config ? strdup(options->docker_config) : NULL;

@@ -10,7 +10,8 @@
 
 #include "daemon/base/json.h"
 
-#define LABEL(name) "trainyard." name
+#define LABEL(name)   "trainyard." name
+#define OPTION_BRIDGE "com.docker.network.bridge.name"
 
 enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024 };
 
@@ -77,6 +78,8 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	json_object_set_new(labels, LABEL("attempt"), json_sprintf("%u", key->attempt));
 	if (key->restart)
 		json_object_set_new(labels, LABEL("restart"), json_sprintf("%u", key->restart));
+	if (spec->gateway_port)
+		json_object_set_new(labels, LABEL("gateway"), json_sprintf("%u", spec->gateway_port));
 	return labels;
 }
 
@@ -185,7 +188,8 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 	if (!body || !env || !host || !labels || !networking || !devices_set(host, env, spec->device_ids))
 		return NULL;
 	if (!part_set(host, "ShmSize", shm) || !part_set(host, "ExtraHosts", spec->hosts) ||
-	    !part_set(body, "Entrypoint", spec->command) || !part_set(body, "Cmd", spec->args))
+	    !part_set(host, "Binds", spec->binds) || !part_set(body, "Entrypoint", spec->command) ||
+	    !part_set(body, "Cmd", spec->args))
 		return NULL;
 	if (json_object_set(body, "Env", env) || json_object_set(body, "HostConfig", host) ||
 	    json_object_set(body, "Labels", labels) || json_object_set(body, "NetworkingConfig", networking))
@@ -203,29 +207,39 @@ void docker_container_clamp(json_t *body, unsigned cpu_count)
 }
 
 /* "ty-" and twelve hexadecimal digits: interface names end at fifteen characters. */
-static void bridge_name(const char *network, char name[16])
+static void bridge_name(const char *network, char name[DOCKER_DEVICE_SIZE])
 {
 	unsigned char digest[crypto_generichash_BYTES_MIN];
 	char hex[sizeof(digest) * 2 + 1];
 
 	crypto_generichash(digest, sizeof(digest), (const unsigned char *)network, strlen(network), NULL, 0);
 	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
-	snprintf(name, 16, "ty-%.12s", hex);
+	snprintf(name, DOCKER_DEVICE_SIZE, "ty-%.12s", hex);
 }
 
-char *docker_network_body(const char *instance, int64_t job, struct subnet subnet)
+void docker_network_device(const char *instance, int64_t job, char name[DOCKER_DEVICE_SIZE])
 {
-	char name[DOCKER_NAME_SIZE], bridge[16], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE];
+	char network[DOCKER_NAME_SIZE];
+
+	docker_network_name(instance, job, network);
+	bridge_name(network, name);
+}
+
+char *docker_network_body(const char *instance, int64_t job, struct subnet subnet, bool internal)
+{
+	char name[DOCKER_NAME_SIZE], bridge[DOCKER_DEVICE_SIZE], block[SUBNET_TEXT_SIZE],
+		gateway[SUBNET_TEXT_SIZE];
 
 	docker_network_name(instance, job, name);
-	bridge_name(name, bridge);
+	docker_network_device(instance, job, bridge);
 	subnet_print(subnet, block);
 	subnet_print_address(subnet.address + 1, gateway);
 	AUTO(json)
-	json_t *body = json_pack("{ss sb ss s{ss so} s{ss} s{s[{ss ss}]}}", "Name", name, "CheckDuplicate", 1,
-				 "Driver", "bridge", "Labels", LABEL("instance"), instance, LABEL("job"),
-				 json_sprintf("%" PRId64, job), "Options", "com.docker.network.bridge.name",
-				 bridge, "IPAM", "Config", "Subnet", block, "Gateway", gateway);
+	json_t *body =
+		json_pack("{ss sb ss sb s{ss so} s{ss} s{s[{ss ss}]}}", "Name", name, "CheckDuplicate", 1,
+			  "Driver", "bridge", "Internal", internal, "Labels", LABEL("instance"), instance,
+			  LABEL("job"), json_sprintf("%" PRId64, job), "Options", OPTION_BRIDGE, bridge,
+			  "IPAM", "Config", "Subnet", block, "Gateway", gateway);
 
 	return body ? json_dump_compact(body) : NULL;
 }
@@ -311,6 +325,14 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	return true;
 }
 
+/* 0 where there is none, or one that cannot be. */
+static uint16_t gateway_port_read(const json_t *labels)
+{
+	int64_t port;
+
+	return label_number(labels, LABEL("gateway"), UINT16_MAX, &port) ? (uint16_t)port : 0;
+}
+
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 {
 	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index &&
@@ -323,6 +345,7 @@ bool docker_container_listed(const json_t *container, struct replica_status *ret
 
 	*ret_status = (struct replica_status){ .sight = REPLICA_RUNNING };
 	*ret_inspect = !state || (strcmp(state, "running") != 0 && strcmp(state, "paused") != 0);
+	ret_status->gateway_port = gateway_port_read(json_object_get(container, "Labels"));
 	return docker_key_read(json_object_get(container, "Labels"), &ret_status->key);
 }
 
@@ -348,7 +371,8 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 	const json_t *state = json_object_get(container, "State");
 	int64_t started_ns = instant_at(state, "StartedAt");
 	int64_t finished_ns = instant_at(state, "FinishedAt");
-	struct replica_status status = { .sight = sight_of(state, started_ns) };
+	struct replica_status status = { .sight = sight_of(state, started_ns),
+					 .gateway_port = gateway_port_read(labels) };
 
 	if (!json_is_object(state) || !docker_key_read(labels, &status.key))
 		return false;
@@ -379,6 +403,19 @@ static const json_t *ipam_at(const json_t *network, size_t index)
 	return json_array_get(json_object_get(json_object_get(network, "IPAM"), "Config"), index);
 }
 
+/* The one that it was made with, or the one that engines make of the id.
+ * Source: https://docs.docker.com/engine/network/drivers/bridge/#options (the option; read 2026-11-22), moby/moby,
+ * libnetwork's bridge driver (the name made of the id; read 2026-11-22) */
+static void device_read(const json_t *network, const char *id, char device[DOCKER_DEVICE_SIZE])
+{
+	const char *name = json_text_at(json_object_get(network, "Options"), OPTION_BRIDGE);
+
+	if (name && strlen(name) < DOCKER_DEVICE_SIZE)
+		snprintf(device, DOCKER_DEVICE_SIZE, "%s", name);
+	else
+		snprintf(device, DOCKER_DEVICE_SIZE, "br-%.12s", id);
+}
+
 bool docker_network_read(const json_t *network, struct network_status *ret_status)
 {
 	const char *id = json_text_at(network, "Id");
@@ -393,6 +430,7 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 	if (!label_number(json_object_get(network, "Labels"), LABEL("job"), INT64_MAX, &status.job))
 		return false;
 	snprintf(status.id, sizeof(status.id), "%s", id);
+	device_read(network, id, status.device);
 	status.capacity = subnet_capacity(subnet, status.gateway);
 	*ret_status = status;
 	return true;

@@ -11,12 +11,14 @@
 #include "scheduler/engine/docker_subnet.h"
 #include "scheduler/engine/engine.h"
 
-enum { DOCKER_NAME_SIZE = 128, DOCKER_PATH_SIZE = 1024, DOCKER_TEXT_SIZE = 1024 };
+enum { DOCKER_NAME_SIZE = 128, DOCKER_PATH_SIZE = 1024, DOCKER_TEXT_SIZE = 1024, DOCKER_DEVICE_SIZE = 16 };
 
 /* "ty-INSTANCE-JOB-ROLE-INDEX-aATTEMPT" and "ty-INSTANCE-JOB". Choice: made of the key alone, so that
  * each operation knows the name without asking; the job's own id is in the labels. */
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE]);
 void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE]);
+/* The bridge that a job's network is made with: an interface of the engine's machine. */
+void docker_network_device(const char *instance, int64_t job, char name[DOCKER_DEVICE_SIZE]);
 /* "worker-3", for the daemon's log. */
 void docker_replica_name(const struct replica_key *key, char name[32]);
 
@@ -29,8 +31,9 @@ void docker_query_encode(const char *value, char *encoded, size_t size);
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec);
 /* Limits the body's NanoCpus to what the engine's host has. */
 void docker_container_clamp(json_t *body, unsigned cpu_count);
-/* Body of POST /networks/create, as text; NULL when memory ran out. The gateway is the first address. */
-char *docker_network_body(const char *instance, int64_t job, struct subnet subnet);
+/* Body of POST /networks/create, as text; NULL when memory ran out. The gateway is the first address.
+ * @internal: without a way to the outside. The gateway's address is the host's all the same, and answers. */
+char *docker_network_body(const char *instance, int64_t job, struct subnet subnet, bool internal);
 
 /* The engine's message in the body of a failed call: {"message":…}, or plain text. */
 void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE]);

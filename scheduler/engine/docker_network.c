@@ -230,6 +230,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 	outcome_read(answer, &outcome);
 	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
 		snprintf(status.id, sizeof(status.id), "%s", id);
+		docker_network_device(task->docker->instance, task->job, status.device);
 		status.capacity = subnet_capacity(task->choice, status.gateway);
 		ready(task, &status);
 		return;
@@ -253,7 +254,9 @@ static void create_done(void *arg, const struct http_answer *answer)
 
 static void create_send(struct network_task *task)
 {
-	AUTO(string) char *body = docker_network_body(task->docker->instance, task->job, task->choice);
+	AUTO(string)
+	char *body =
+		docker_network_body(task->docker->instance, task->job, task->choice, task->docker->internal);
 
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",

@@ -81,7 +81,7 @@ struct docker {
 	char *instance, *docker_config;
 	char *socket_path;
 	struct subnet pool;
-	bool offline;
+	bool offline, internal;
 	struct http *http;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the next five */

@@ -341,6 +341,20 @@ void replica_start_run(struct docker *docker, struct command *command)
 
 /* ---- stop, remove ---- */
 
+static void stop_looked(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	struct replica_status status;
+	struct outcome outcome;
+
+	task_outcome(task, answer, &outcome);
+	if (!outcome.status && docker_container_inspected(container, &status) &&
+	    status.sight == REPLICA_EXITED)
+		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+	task_end(task);
+}
+
 static void stop_done(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
@@ -349,6 +363,12 @@ static void stop_done(void *arg, const struct http_answer *answer)
 	task_outcome(task, answer, &outcome);
 	if (outcome.status && answer->code != 404) {
 		task_fail(task, &outcome);
+		return;
+	}
+	/* It did not run any more. The listing that said so otherwise may have been older than the exit, and the
+	 * event older than our stream of events: nobody else will tell. */
+	if (answer->code == 304) {
+		task_inspect(task, stop_looked);
 		return;
 	}
 	if (answer->code == 404)

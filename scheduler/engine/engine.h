@@ -42,8 +42,11 @@ struct replica_spec {
 	const json_t *args;           /* array of strings, or NULL for the image's CMD */
 	const json_t *env;            /* array of "NAME=value"; each below 131072 bytes or the create fails */
 	const json_t *hosts;          /* array of "name:address" for /etc/hosts */
-	const char *network;          /* id */
-	const char *address;          /* IPv4 in that network */
+	const json_t *binds;          /* array of "/of/the/host:/in/the/container:ro", or NULL */
+	uint16_t
+		gateway_port; /* kept in a label: what the containers were told of scheduler/gateway.h; 0: none */
+	const char *network; /* id */
+	const char *address; /* IPv4 in that network */
 	const json_t *
 		device_ids; /* array of ids as struct host has them, or NULL: then NVIDIA_VISIBLE_DEVICES is void */
 	int64_t nano_cpus;    /* 0: unlimited; clamped to what the host has */
@@ -59,14 +62,16 @@ enum replica_sight { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
 struct replica_status {
 	struct replica_key key;
 	enum replica_sight sight;
-	int exit_code;       /* EXITED: 128+n for signal n */
-	bool out_of_memory;  /* EXITED: some process of it was killed for memory */
-	int64_t finished_ns; /* EXITED: wall clock */
+	int exit_code;         /* EXITED: 128+n for signal n */
+	bool out_of_memory;    /* EXITED: some process of it was killed for memory */
+	int64_t finished_ns;   /* EXITED: wall clock */
+	uint16_t gateway_port; /* as the spec had it */
 };
 
 struct network_status {
 	int64_t job;
 	char id[80];
+	char device[16];   /* the bridge's name on the engine's machine: "br-0123456789ab" */
 	uint32_t gateway;  /* host byte order; replicas may take gateway + 1 and up */
 	unsigned capacity; /* how many addresses follow the gateway */
 };
@@ -164,8 +169,9 @@ struct engine_ops {
 	void (*remove_network)(struct engine *engine, int64_t job);
 	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
 	void (*start_replica)(struct engine *engine, const struct replica_key *key);
-	/* SIGTERM, and SIGKILL after @grace_s (0: at once). Its end arrives as REPLICA_EXITED. A start that was
-	 * asked for and has not begun is taken back: REPLICA_CREATED; one that has begun comes first. */
+	/* SIGTERM, and SIGKILL after @grace_s (0: at once). Its end arrives as REPLICA_EXITED, once more if it had
+	 * ended before. A start that was asked for and has not begun is taken back: REPLICA_CREATED; one that has
+	 * begun comes first. */
 	void (*stop_replica)(struct engine *engine, const struct replica_key *key, unsigned grace_s);
 	/* With its anonymous volumes; kills it if it still runs. */
 	void (*remove_replica)(struct engine *engine, const struct replica_key *key);
@@ -200,6 +206,7 @@ struct engine {
  *   @instance  label value that marks what is ours: lowercase letters and digits, at most 32
  *   @networks  pool for job networks, "10.213.0.0/16"
  *   @offline   never pull
+ *   @internal  job networks are cut off from the outside; replicas reach each other and the network's gateway
  *   @docker_config  directory with config.json for registry credentials, or NULL for none
  * Starts the thread and returns without waiting for the engine: it may be down. */
 struct docker_options {
@@ -208,6 +215,7 @@ struct docker_options {
 	const char *networks;
 	const char *docker_config;
 	bool offline;
+	bool internal; /* job networks have no way to the outside */
 };
 enum status docker_open(const struct docker_options *options, const struct engine_sink *sink,
 			struct engine **ret_engine, struct error *err);

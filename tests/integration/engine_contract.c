@@ -6,8 +6,10 @@
  * it can be lost and found again without touching it. TRAINYARD_TEST_PULL_IMAGE names an image that the
  * engine can pull and does not have (with the credentials of DOCKER_CONFIG, if set); without it the pull
  * is not tried. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -285,6 +287,7 @@ struct bench {
 	size_t refusals;
 	bool count_only;
 	bool direct; /* past the relay */
+	bool internal;
 	int64_t last_ns[2];
 	bool disorder;
 };
@@ -450,6 +453,7 @@ static void client_open(struct bench *bench, bool offline)
 		.instance = bench->instance,
 		.networks = "10.213.0.0/16",
 		.offline = offline,
+		.internal = bench->internal,
 		.docker_config = offline ? NULL : getenv("DOCKER_CONFIG"),
 	};
 	struct engine_sink sink = { on_event, on_line, bench };
@@ -542,8 +546,9 @@ static struct network_status network_make(struct bench *bench, int64_t job)
 }
 
 struct extras {
-	const json_t *env, *hosts, *device_ids;
+	const json_t *env, *hosts, *binds, *device_ids;
 	int64_t nano_cpus;
+	uint16_t gateway_port;
 };
 
 static void replica_ask(struct bench *bench, const struct replica_key *key,
@@ -567,6 +572,8 @@ static void replica_ask(struct bench *bench, const struct replica_key *key,
 		.memory_bytes = 64 << 20,
 		.env = extras ? extras->env : NULL,
 		.hosts = extras ? extras->hosts : NULL,
+		.binds = extras ? extras->binds : NULL,
+		.gateway_port = extras ? extras->gateway_port : 0,
 		.device_ids = extras ? extras->device_ids : NULL,
 		.nano_cpus = extras ? extras->nano_cpus : 0,
 	};
@@ -778,6 +785,19 @@ static void a_stop_gives_grace_and_then_kills(void **state)
 	bench->engine->ops->stop_replica(bench->engine, &worker, 0);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 9);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &worker, 1).replicas[0].exit_code, 137);
+}
+
+/* Who asks may not know of the end: it can fall between a listing and the stream of events. */
+static void a_stop_after_the_end_tells_of_it_again(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network = network_make(bench, 1);
+
+	replica_make(bench, &master, &network, "exit 9");
+	replica_run(bench, &master);
+	expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1);
+	bench->engine->ops->stop_replica(bench->engine, &master, 1);
+	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 9);
 }
 
 /* More are asked to start than are started at a time: those that wait are as if never asked. */
@@ -1133,6 +1153,96 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 			 STATUS_RESOURCE_EXHAUSTED);
 }
 
+static uint16_t listen_at(const struct network_status *network, int *ret_fd)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { .s_addr = htonl(network->gateway) } };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, network->device,
+				    (socklen_t)strlen(network->device)),
+			 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	*ret_fd = fd;
+	return ntohs(address.sin_port);
+}
+
+/* One word for whoever knocks, and from where. */
+static uint32_t answer_once(int listener)
+{
+	struct sockaddr_in peer;
+	socklen_t size = sizeof(peer);
+	int fd = accept(listener, (struct sockaddr *)&peer, &size);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "welcome\n", 8), 8);
+	close(fd);
+	return ntohl(peer.sin_addr.s_addr);
+}
+
+static void an_internal_network_reaches_its_gateway_and_nothing_else(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network;
+	char script[256];
+	uint16_t port;
+	int fd;
+
+	client_close(bench);
+	bench->internal = true;
+	client_open(bench, true);
+	expect_event(bench, ENGINE_UP, NULL, 0);
+	network = network_make(bench, 1);
+	port = listen_at(&network, &fd);
+	snprintf(script, sizeof(script),
+		 "nc %u.%u.%u.%u %u </dev/null; nc -w 2 192.0.2.1 80 </dev/null 2>/dev/null || echo cut",
+		 network.gateway >> 24, network.gateway >> 16 & 255, network.gateway >> 8 & 255,
+		 network.gateway & 255, port);
+	replica_ask(bench, &master, &network, script, &(struct extras){ .gateway_port = port });
+	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
+	replica_run(bench, &master);
+	assert_int_equal(answer_once(fd), network.gateway + 1);
+	close(fd);
+	follow(bench, &master);
+	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].gateway_port,
+			 port);
+	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
+	assert_true(has_line(bench, "1:welcome\n"));
+	assert_true(has_line(bench, "1:cut\n"));
+	bench->internal = false;
+}
+
+static void a_file_of_the_host_can_be_read_and_not_written(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network = network_make(bench, 1);
+	json_t *binds = json_pack("[s]", "/etc/hostname:/trainyard/name:ro");
+
+	replica_ask(bench, &master, &network, "cat /trainyard/name; echo x >/trainyard/name || echo refused",
+		    &(struct extras){ .binds = binds });
+	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
+	replica_run(bench, &master);
+	follow(bench, &master);
+	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 0);
+	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
+	assert_true(has_line(bench, "1:refused\n"));
+	json_decref(binds);
+}
+
+static void a_network_keeps_its_device(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network = network_make(bench, 1);
+	struct record listing = list(bench);
+
+	assert_true(if_nametoindex(network.device) > 0);
+	assert_int_equal(listing.network_count, 1);
+	assert_string_equal(listing.networks[0].device, network.device);
+}
+
 static void a_network_in_use_is_removed_once_it_is_free(void **state)
 {
 	struct bench *bench = *state;
@@ -1251,6 +1361,7 @@ int main(void)
 		ENGINE_TEST(a_refused_start_says_why),
 		ENGINE_TEST(a_missing_program_exits_with_127),
 		ENGINE_TEST(a_stop_gives_grace_and_then_kills),
+		ENGINE_TEST(a_stop_after_the_end_tells_of_it_again),
 		ENGINE_TEST(a_start_that_waits_is_taken_back_by_a_stop),
 		ENGINE_TEST(a_terminal_is_a_shell_beside_the_program),
 		ENGINE_TEST(a_closed_terminal_leaves_no_process),
@@ -1262,6 +1373,9 @@ int main(void)
 		ENGINE_TEST(an_engine_that_is_lost_is_found_again),
 		ENGINE_TEST(a_container_removed_behind_our_back_is_told),
 		ENGINE_TEST(networks_asked_for_at_once_get_blocks_of_their_own),
+		ENGINE_TEST(a_network_keeps_its_device),
+		ENGINE_TEST(an_internal_network_reaches_its_gateway_and_nothing_else),
+		ENGINE_TEST(a_file_of_the_host_can_be_read_and_not_written),
 		ENGINE_TEST(a_network_in_use_is_removed_once_it_is_free),
 		ENGINE_TEST(a_missing_image_says_how_to_get_it_offline),
 		ENGINE_TEST(a_registry_that_is_not_there_fails_the_image),

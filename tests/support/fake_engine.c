@@ -19,6 +19,7 @@ struct fake_engine {
 	struct replica_status containers[CONTAINERS_MAX];
 	/* Of the container at the same place: */
 	char *limits[CONTAINERS_MAX];
+	char *surroundings[CONTAINERS_MAX];
 	json_t *devices[CONTAINERS_MAX];
 	struct network_status networks[NETWORKS_MAX];
 	unsigned container_count, network_count;
@@ -26,6 +27,8 @@ struct fake_engine {
 	enum status failure[FAKE_OPERATION_COUNT];
 	unsigned doubled;
 	bool up, ignores_stop;
+	void (*tell)(void *arg, const char *operation);
+	void *tell_arg;
 	struct host host;
 };
 
@@ -37,7 +40,19 @@ static struct fake_engine *fake_of(struct engine *engine)
 /* Whether this call is to fail, and how. Under the lock. */
 static enum status outcome_of(struct fake_engine *fake, enum fake_operation operation)
 {
+	static const char *const names[FAKE_OPERATION_COUNT] = {
+		[FAKE_IMAGE] = "ensure_image",
+		[FAKE_NETWORK] = "create_network",
+		[FAKE_CREATE] = "create_replica",
+		[FAKE_START] = "start_replica",
+		[FAKE_STOP] = "stop_replica",
+		[FAKE_REMOVE] = "remove_replica",
+		[FAKE_REMOVE_NETWORK] = "remove_network",
+	};
+
 	fake->calls[operation]++;
+	if (fake->tell)
+		fake->tell(fake->tell_arg, names[operation]);
 	if (!fake->up)
 		return STATUS_UNAVAILABLE;
 	if (!fake->countdown[operation] || --fake->countdown[operation])
@@ -69,8 +84,10 @@ static void container_drop(struct fake_engine *fake, const struct replica_key *k
 	at = (unsigned)(container - fake->containers);
 	last = --fake->container_count;
 	free(fake->limits[at]);
+	free(fake->surroundings[at]);
 	fake->containers[at] = fake->containers[last];
 	fake->limits[at] = fake->limits[last];
+	fake->surroundings[at] = fake->surroundings[last];
 	json_decref(fake->devices[at]);
 	fake->devices[at] = fake->devices[last];
 }
@@ -89,7 +106,7 @@ static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
 static void tell_job(struct fake_engine *fake, enum engine_event_kind kind, int64_t job, enum status rc)
 {
 	const struct network_status network = {
-		.job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61
+		.job = job, .id = "net", .device = "ty-net", .gateway = 0x0ad50101, .capacity = 61
 	};
 
 	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = kind,
@@ -125,7 +142,7 @@ static void create_network(struct engine *engine, int64_t job, unsigned address_
 	rc = outcome_of(fake, FAKE_NETWORK);
 	if (!rc)
 		fake->networks[fake->network_count++] = (struct network_status){
-			.job = job, .id = "net", .gateway = 0x0ad50101, .capacity = 61
+			.job = job, .id = "net", .device = "ty-net", .gateway = 0x0ad50101, .capacity = 61
 		};
 	tell_job(fake, rc ? ENGINE_NETWORK_FAILED : ENGINE_NETWORK_READY, job, rc);
 	pthread_mutex_unlock(&fake->mutex);
@@ -160,6 +177,25 @@ static char *limits_text(const struct replica_spec *spec)
 	return text_take(&text);
 }
 
+static void lines_append(struct text *text, const json_t *list)
+{
+	size_t index;
+	json_t *line;
+
+	json_array_foreach((json_t *)list, index, line)
+		text_printf(text, "%s\n", json_string_value(line));
+}
+
+static char *surroundings_text(const struct replica_spec *spec)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	lines_append(&text, spec->env);
+	lines_append(&text, spec->hosts);
+	lines_append(&text, spec->binds);
+	return text_take(&text);
+}
+
 static bool has_double(const struct fake_engine *fake, const json_t *ids)
 {
 	size_t index, other;
@@ -176,7 +212,9 @@ static bool has_double(const struct fake_engine *fake, const json_t *ids)
 static void create_replica(struct engine *engine, const struct replica_spec *spec)
 {
 	struct fake_engine *fake = fake_of(engine);
-	struct replica_status status = { .key = spec->key, .sight = REPLICA_CREATED };
+	struct replica_status status = { .key = spec->key,
+					 .sight = REPLICA_CREATED,
+					 .gateway_port = spec->gateway_port };
 	enum status rc;
 
 	pthread_mutex_lock(&fake->mutex);
@@ -185,6 +223,7 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 		fake->doubled += has_double(fake, spec->device_ids);
 		fake->devices[fake->container_count] = json_deep_copy(spec->device_ids);
 		fake->limits[fake->container_count] = limits_text(spec);
+		fake->surroundings[fake->container_count] = surroundings_text(spec);
 		fake->containers[fake->container_count++] = status;
 	}
 	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_CREATED, &status, rc);
@@ -336,7 +375,7 @@ void fake_engine_host(struct fake_engine *fake, const struct host *host)
 void fake_engine_free(struct fake_engine *fake)
 {
 	for (unsigned i = 0; i < fake->container_count; i++)
-		free(fake->limits[i]), json_decref(fake->devices[i]);
+		free(fake->limits[i]), free(fake->surroundings[i]), json_decref(fake->devices[i]);
 	pthread_mutex_destroy(&fake->mutex);
 	pthread_cond_destroy(&fake->changed);
 	free(fake);
@@ -429,17 +468,36 @@ void fake_engine_exit_any_unseen(struct fake_engine *fake, unsigned choice, int 
 	end_any(fake, choice, exit_code, false);
 }
 
-char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key)
+/* A copy of what one of the arrays has of it, once it was made. */
+static char *text_of(struct fake_engine *fake, char *const *texts, const struct replica_key *key)
 {
 	struct replica_status *container;
-	char *limits;
+	char *text;
 
 	pthread_mutex_lock(&fake->mutex);
 	while (!(container = container_find(fake, key)))
 		pthread_cond_wait(&fake->changed, &fake->mutex);
-	limits = strdup(fake->limits[container - fake->containers]);
+	text = strdup(texts[container - fake->containers]);
 	pthread_mutex_unlock(&fake->mutex);
-	return limits;
+	return text;
+}
+
+char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key)
+{
+	return text_of(fake, fake->limits, key);
+}
+
+char *fake_engine_surroundings(struct fake_engine *fake, const struct replica_key *key)
+{
+	return text_of(fake, fake->surroundings, key);
+}
+
+void fake_engine_on_call(struct fake_engine *fake, void (*tell)(void *arg, const char *operation), void *arg)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->tell = tell;
+	fake->tell_arg = arg;
+	pthread_mutex_unlock(&fake->mutex);
 }
 
 /* Under the lock. */

@@ -48,6 +48,11 @@ void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice);
 /* What a replica was created with, once it was (waits for that): limits and devices, "2000000000 1024 512 0,1". The
  * caller frees. */
 char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key);
+/* The environment that a replica was created with (waits for that), one variable a line, then its hosts and its binds
+ * likewise. The caller frees. */
+char *fake_engine_surroundings(struct fake_engine *fake, const struct replica_key *key);
+/* Called with each operation's name before it is done, under the engine's lock: "create_replica". NULL: nobody. */
+void fake_engine_on_call(struct fake_engine *fake, void (*tell)(void *arg, const char *operation), void *arg);
 /* Replicas that ignore SIGTERM: stop has no effect until the test ends them. */
 void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore);
 unsigned fake_engine_container_count(struct fake_engine *fake);

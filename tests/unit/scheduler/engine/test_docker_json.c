@@ -99,8 +99,11 @@ static void a_container_is_what_its_spec_says(void **state)
 	struct replica_spec spec = spec_of();
 	AUTO(json) json_t *command = json_pack("[s]", "python"), *args = json_pack("[ss]", "-m", "x");
 	AUTO(json) json_t *env = json_pack("[s]", "A=b"), *hosts = json_pack("[s]", "ps-0:10.213.0.9");
+	AUTO(json) json_t *binds = json_pack("[s]", "/a:/b:ro");
 
 	(void)state;
+	spec.binds = binds;
+	spec.gateway_port = 65535;
 	spec.command = command;
 	spec.args = args;
 	spec.env = env;
@@ -119,6 +122,8 @@ static void a_container_is_what_its_spec_says(void **state)
 	expect_at(body, "Labels/trainyard.pool", "\"worker\"");
 	expect_at(body, "Labels/trainyard.replica", "\"worker-3\"");
 	expect_at(body, "Labels/trainyard.attempt", "\"2\"");
+	expect_at(body, "Labels/trainyard.gateway", "\"65535\"");
+	expect_at(body, "HostConfig/Binds", "[\"/a:/b:ro\"]");
 	expect_at(body, "StopTimeout", "30");
 	expect_at(body, "HostConfig/Memory", "15000000000");
 	expect_at(body, "HostConfig/MemorySwap", "15000000000");
@@ -245,10 +250,17 @@ static void cpus_are_clamped_to_what_there_is(void **state)
 
 static void a_network_names_its_gateway_and_bridge(void **state)
 {
-	AUTO(string) char *text = docker_network_body("i1", 12, (struct subnet){ 0x0ad50140, 26 });
-	AUTO(json) json_t *body = read_json(text);
+	const struct subnet subnet = { 0x0ad50140, 26 };
+	AUTO(string) char *text = docker_network_body("i1", 12, subnet, false);
+	AUTO(string) char *cut_off = docker_network_body("i1", 12, subnet, true);
+	AUTO(json) json_t *body = read_json(text), *internal = read_json(cut_off);
+	char device[DOCKER_DEVICE_SIZE];
 
 	(void)state;
+	expect_at(body, "Internal", "false");
+	expect_at(internal, "Internal", "true");
+	docker_network_device("i1", 12, device);
+	assert_string_equal(json_string_value(at(body, "Options/com.docker.network.bridge.name")), device);
 	expect_at(body, "Name", "\"ty-i1-12\"");
 	expect_at(body, "CheckDuplicate", "true");
 	expect_at(body, "IPAM/Config", "[{\"Subnet\":\"10.213.1.64/26\",\"Gateway\":\"10.213.1.65\"}]");
@@ -349,6 +361,30 @@ static void states_are_told_apart(void **state)
 	assert_int_equal(status.exit_code, 0);
 }
 
+static void a_gateway_port_is_read_where_there_is_one(void **state)
+{
+	static const struct {
+		const char *value;
+		uint16_t port;
+	} labels[] = { { NULL, 0 }, { "1", 1 }, { "65535", 65535 }, { "65536", 0 }, { "-1", 0 }, { "x", 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		AUTO(json) json_t *container = read_json(INSPECTED("\"Running\":true"));
+		json_t *of_inspected = at(container, "Config/Labels");
+		struct replica_status status;
+		bool inspect;
+
+		if (labels[i].value)
+			json_object_set_new(of_inspected, "trainyard.gateway", json_string(labels[i].value));
+		assert_true(docker_container_inspected(container, &status));
+		assert_int_equal(status.gateway_port, labels[i].port);
+		json_object_set(container, "Labels", of_inspected);
+		assert_true(docker_container_listed(container, &status, &inspect));
+		assert_int_equal(status.gateway_port, labels[i].port);
+	}
+}
+
 static void an_end_before_the_start_is_moved_to_it(void **state)
 {
 	struct replica_status status = inspected(
@@ -420,6 +456,16 @@ static void networks_are_read_and_owned(void **state)
 	(void)state;
 	assert_true(docker_network_read(json_array_get(networks, 0), &status));
 	assert_string_equal(status.id, "n1");
+	assert_string_equal(status.device, "br-n1");
+	json_object_set_new(json_array_get(networks, 0), "Options",
+			    json_pack("{ss}", "com.docker.network.bridge.name", "ty-0123456789ab"));
+	assert_true(docker_network_read(json_array_get(networks, 0), &status));
+	assert_string_equal(status.device, "ty-0123456789ab");
+	/* No interface has a name that long. */
+	json_object_set_new(json_array_get(networks, 0), "Options",
+			    json_pack("{ss}", "com.docker.network.bridge.name", "ty-0123456789abc"));
+	assert_true(docker_network_read(json_array_get(networks, 0), &status));
+	assert_string_equal(status.device, "br-n1");
 	assert_int_equal(status.job, 12);
 	assert_int_equal(status.gateway, 0x0ad50141);
 	assert_int_equal(status.capacity, 61);
@@ -503,6 +549,7 @@ int main(void)
 		cmocka_unit_test(messages_are_shown_as_they_are),
 		cmocka_unit_test(keys_are_read_from_labels),
 		cmocka_unit_test(states_are_told_apart),
+		cmocka_unit_test(a_gateway_port_is_read_where_there_is_one),
 		cmocka_unit_test(an_end_before_the_start_is_moved_to_it),
 		cmocka_unit_test(strange_accounts_are_refused),
 		cmocka_unit_test(only_what_does_not_run_needs_a_closer_look),
