@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/client_hello.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	RECORD_HEAD_BYTES = 5,
+	RECORD_HANDSHAKE = 22,
+	RECORD_MAX_BYTES = 16384,
+	MESSAGE_HEAD_BYTES = 4,
+	MESSAGE_CLIENT_HELLO = 1,
+	VERSION_AND_RANDOM_BYTES = 34,
+	EXTENSION_SERVER_NAME = 0,
+	NAME_HOST = 0,
+	NAME_MAX_BYTES = 253,
+};
+
+/* What is left to be read. */
+struct span {
+	const uint8_t *at;
+	size_t length;
+};
+
+static bool bytes_take(struct span *from, size_t length, struct span *ret_part)
+{
+	if (from->length < length)
+		return false;
+	*ret_part = (struct span){ from->at, length };
+	from->at += length;
+	from->length -= length;
+	return true;
+}
+
+static bool number_take(struct span *from, size_t bytes, size_t *ret_number)
+{
+	struct span part;
+
+	if (!bytes_take(from, bytes, &part))
+		return false;
+	*ret_number = 0;
+	for (size_t i = 0; i < bytes; i++)
+		*ret_number = *ret_number << 8 | part.at[i];
+	return true;
+}
+
+/* A part that its length precedes, itself of @bytes bytes. */
+static bool vector_take(struct span *from, size_t bytes, struct span *ret_part)
+{
+	size_t length;
+
+	return number_take(from, bytes, &length) && bytes_take(from, length, ret_part);
+}
+
+static bool name_copy(const struct span *host, char ret_name[HELLO_NAME_SIZE])
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+	char name[HELLO_NAME_SIZE] = { 0 };
+
+	if (host->length < 1 || host->length > NAME_MAX_BYTES)
+		return false;
+	for (size_t i = 0; i < host->length; i++) {
+		uint8_t byte = host->at[i];
+
+		name[i] = (char)(byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte);
+		if (!name[i] || !strchr(allowed, name[i]))
+			return false;
+	}
+	memcpy(ret_name, name, sizeof(name));
+	return true;
+}
+
+static bool name_find(struct span extension, char ret_name[HELLO_NAME_SIZE])
+{
+	struct span names, host;
+	size_t kind;
+
+	if (!vector_take(&extension, 2, &names))
+		return false;
+	while (number_take(&names, 1, &kind) && vector_take(&names, 2, &host))
+		if (kind == NAME_HOST)
+			return name_copy(&host, ret_name);
+	return false;
+}
+
+static bool hello_search(struct span hello, char ret_name[HELLO_NAME_SIZE])
+{
+	struct span skipped, extensions, extension;
+	size_t kind;
+
+	if (!bytes_take(&hello, VERSION_AND_RANDOM_BYTES, &skipped) || !vector_take(&hello, 1, &skipped) ||
+	    !vector_take(&hello, 2, &skipped) || !vector_take(&hello, 1, &skipped) ||
+	    !vector_take(&hello, 2, &extensions))
+		return false;
+	while (number_take(&extensions, 2, &kind) && vector_take(&extensions, 2, &extension))
+		if (kind == EXTENSION_SERVER_NAME)
+			return name_find(extension, ret_name);
+	return false;
+}
+
+/* The handshake's bytes, out of the records that they are cut into. False: this is no handshake. */
+static bool records_join(struct span records, uint8_t message[HELLO_MAX_BYTES], size_t *ret_length)
+{
+	struct span head;
+	size_t length = 0;
+
+	while (bytes_take(&records, RECORD_HEAD_BYTES, &head)) {
+		size_t wanted = (size_t)head.at[3] << 8 | head.at[4];
+		struct span payload = { 0 };
+
+		if (head.at[0] != RECORD_HANDSHAKE || head.at[1] != 3 || !wanted || wanted > RECORD_MAX_BYTES)
+			return false;
+		if (wanted > records.length)
+			wanted = records.length; /* the rest of it is to come */
+		bytes_take(&records, wanted, &payload);
+		memcpy(message + length, payload.at, payload.length);
+		length += payload.length;
+	}
+	*ret_length = length;
+	return true;
+}
+
+enum hello client_hello_read(const uint8_t *data, size_t length, char ret_name[HELLO_NAME_SIZE])
+{
+	uint8_t message[HELLO_MAX_BYTES];
+	struct span rest = { message, 0 };
+	struct span hello;
+	size_t kind, wanted;
+	const bool full = length >= HELLO_MAX_BYTES;
+
+	if (!records_join((struct span){ data, full ? HELLO_MAX_BYTES : length }, message, &rest.length))
+		return HELLO_UNNAMED;
+	if (length && data[0] != RECORD_HANDSHAKE)
+		return HELLO_UNNAMED;
+	if (!number_take(&rest, 1, &kind))
+		return full ? HELLO_UNNAMED : HELLO_INCOMPLETE;
+	if (kind != MESSAGE_CLIENT_HELLO)
+		return HELLO_UNNAMED;
+	if (!number_take(&rest, MESSAGE_HEAD_BYTES - 1, &wanted))
+		return full ? HELLO_UNNAMED : HELLO_INCOMPLETE;
+	if (!bytes_take(&rest, wanted, &hello))
+		return full || wanted > HELLO_MAX_BYTES ? HELLO_UNNAMED : HELLO_INCOMPLETE;
+	return hello_search(hello, ret_name) ? HELLO_NAMED : HELLO_UNNAMED;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/device_socket.h: TCP sockets of the small servers on a job's network. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+/* Listens, without blocking, at @address (host byte order) for clients that come in by @device alone; NULL: by any.
+ * @port 0: any free one. UNAVAILABLE: not here. The descriptor is the caller's. */
+enum status device_socket_open(const char *device, uint32_t address, uint16_t port, int *ret_fd,
+			       struct error *err);
+/* The next client's socket, which does not block and is the caller's; -1: there is none. *ret_open: whether the door
+ * may be watched on: false where descriptors or memory lack, and poll() would tell of the same client again at once. */
+int device_socket_accept(int door, bool *ret_open);
+/* For how long it is left alone then. */
+enum { DEVICE_SOCKET_PAUSE_MS = 100 };
+/* The port that it listens on. */
+uint16_t device_socket_port(int fd);

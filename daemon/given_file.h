@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/given_file.h: files and directories of this machine that replicas are given to read. */
+#include "daemon/base/error.h"
+
+enum given_kind { GIVEN_FILE, GIVEN_DIRECTORY };
+
+/* Where @path really is: absolute, without links; the caller frees. @option: whose value it is, for the error.
+ * INVALID_ARGUMENT: it is not there, of another kind, cannot be read, or has a ':', which engines take for an end. */
+enum status given_file_find(const char *option, const char *path, enum given_kind kind, char **ret_path,
+			    struct error *err);

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/job_gateway.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/metadata/metadata.h"
+#include "api/ml/service_agent.h"
+#include "api/storage/storage.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/relay.h"
+#include "daemon/small_thread.h"
+#include "daemon/tripwire.h"
+#include "scheduler/cluster_spec.h"
+#include "store/authority.h"
+
+enum {
+	PORT_HTTP = 80,
+	PORT_HTTPS = 443,
+	/* A replica's data loaders have some connections each; a thread with half a MiB of stack serves one. */
+	CONNECTIONS_MAX = 64,
+	CLOSE_WAIT_MS = 1000,
+	HELLO_PATIENCE_MS = 5000,
+	STORAGE_FAMILIES_MAX = 3,
+	NS_PER_S = 1000000000,
+	PLACE_TRIES = 8, /* for two ports in a row */
+	US_PER_S = 1000000,
+};
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* The names that Cloud Storage is served by. */
+static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com" };
+
+/* Cloud Storage by a name that leads there from job networks, too.
+ * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
+static const char public_storage[] = "https://commondatastorage.googleapis.com";
+
+struct job_gateway {
+	struct job_gateway *next;
+	struct gateways *owner;
+	int64_t job;
+	uint32_t address;
+	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
+	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
+	struct gateway_place place;
+	struct listener *listener;
+	struct listener *
+		secure; /* for those who called Cloud Storage by its own names; NULL: they do not come here */
+	char *ca_bundle;
+	struct relay *relay;
+	struct tripwire *tripwire;
+	struct family families[1 + STORAGE_FAMILIES_MAX + 1];
+	struct metadata_context metadata;
+	struct storage_context storage[STORAGE_FAMILIES_MAX];
+	char *region, *email;
+	struct metadata_instance *replicas; /* in the order of their addresses */
+	size_t replica_count;
+};
+
+struct gateways {
+	struct gateways_options options;
+	struct relay_options relay;
+	struct job_gateway *open; /* the scheduler's thread alone */
+	bool told_of_443, told_of_trust;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned closing; /* threads that close a gateway */
+};
+
+static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
+{
+	const struct job_gateway *gateway = arg;
+	const uint32_t ordinal = peer - gateway->address - 1;
+
+	if (ordinal >= gateway->replica_count)
+		return false;
+	*ret_instance = gateway->replicas[ordinal];
+	return true;
+}
+
+static void on_tried(void *arg, const char *host)
+{
+	const struct job_gateway *gateway = arg;
+	const struct gateways_options *options = &gateway->owner->options;
+
+	options->cloud_tried(options->arg, gateway->job, host);
+}
+
+/* ---- what a gateway is made of ---- */
+
+static bool replicas_fill(struct job_gateway *gateway, const struct gateway_request *request)
+{
+	const struct plan *plan = request->plan;
+	struct metadata_instance *next;
+
+	gateway->replica_count = plan_replica_count(plan);
+	gateway->replicas = calloc(gateway->replica_count + 1, sizeof(*gateway->replicas));
+	if (!gateway->replicas)
+		return false;
+	next = gateway->replicas;
+	for (unsigned role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &plan->pools[role];
+
+		for (unsigned i = 0; i < pool->count; i++, next++) {
+			*next = (struct metadata_instance){
+				.job = gateway->job,
+				.role = role,
+				.index = i,
+				/* Their machines would be made then. */
+				.created_s = request->started_us / US_PER_S,
+				.id = (uint64_t)gateway->job << 16 | (uint64_t)(next - gateway->replicas + 1),
+			};
+			replica_host_name(plan, (enum role)role, i, next->hostname);
+			snprintf(next->machine_type, sizeof(next->machine_type), "%s",
+				 pool->machine_type ? pool->machine_type : "");
+		}
+	}
+	return true;
+}
+
+static char *email_of(const struct gateways *gateways, const struct plan *plan)
+{
+	struct text email AUTO_TEXT = { 0 };
+
+	if (plan->service_account)
+		return strdup(plan->service_account);
+	service_agent_write(&email, gateways->options.project_number);
+	return text_take(&email);
+}
+
+static void families_fill(struct job_gateway *gateway)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const struct family *storage = options->storage;
+	struct family *next = gateway->families;
+
+	gateway->metadata = (struct metadata_context){
+		.store = options->store,
+		.key = options->key,
+		.clock = options->clock,
+		.project_id = options->project_id,
+		.project_number = options->project_number,
+		.region = gateway->region,
+		.email = gateway->email,
+		.find = replica_find,
+		.arg = gateway,
+	};
+	*next++ = (struct family){ .name = "metadata",
+				   .routes = metadata_routes,
+				   .context = &gateway->metadata,
+				   .lenient_query = true,
+				   .error_render = metadata_error_render };
+	for (size_t i = 0; storage && storage[i].name && i < STORAGE_FAMILIES_MAX; i++) {
+		gateway->storage[i] = *(const struct storage_context *)storage[i].context;
+		gateway->storage[i].job = gateway->job;
+		if (!options->cut_off)
+			gateway->storage[i].elsewhere = public_storage;
+		*next = storage[i];
+		next++->context = &gateway->storage[i];
+	}
+}
+
+static void job_gateway_free(struct job_gateway *gateway)
+{
+	if (!gateway)
+		return;
+	tripwire_close(gateway->tripwire);
+	relay_close(gateway->relay);
+	listener_close(gateway->secure, CLOSE_WAIT_MS);
+	listener_close(gateway->listener, CLOSE_WAIT_MS);
+	free(gateway->ca_bundle);
+	free(gateway->region);
+	free(gateway->email);
+	free(gateway->replicas);
+	free(gateway);
+}
+
+DEFINE_AUTO(job_gateway, struct job_gateway *, job_gateway_free)
+
+static struct job_gateway *job_gateway_new(struct gateways *gateways, const struct gateway_request *request)
+{
+	const struct in_addr address = { .s_addr = htonl(request->address) };
+	AUTO(job_gateway) struct job_gateway *gateway = calloc(1, sizeof(*gateway));
+
+	if (!gateway)
+		return NULL;
+	gateway->owner = gateways;
+	gateway->job = request->job;
+	gateway->address = request->address;
+	gateway->device_index = if_nametoindex(request->device);
+	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
+	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
+	gateway->region = strdup(request->plan->region ? request->plan->region : "us-central1");
+	gateway->email = email_of(gateways, request->plan);
+	if (!gateway->region || !gateway->email || !replicas_fill(gateway, request))
+		return NULL;
+	families_fill(gateway);
+	return TAKE(gateway);
+}
+
+/* ---- its servers ---- */
+
+static enum status listener_start(struct job_gateway *gateway, uint16_t port, struct error *err)
+{
+	return listener_open(
+		&(struct listener_options){
+			.address = gateway->address_text,
+			.port = port,
+			.families = gateway->families,
+			.clock = gateway->owner->options.clock,
+			.connection_limit = CONNECTIONS_MAX,
+			.any_host = true,
+			.device = gateway->device,
+		},
+		&gateway->listener, err);
+}
+
+/* Storage that is elsewhere is at the port after the gateway's: who knows one knows both. */
+static enum status relay_start(struct job_gateway *gateway, struct error *err)
+{
+	struct relay_options options = gateway->owner->relay;
+	const uint16_t port = listener_port(gateway->listener);
+
+	if (!gateway->owner->options.storage_endpoint)
+		return STATUS_OK;
+	if (port == UINT16_MAX)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no port after the last one");
+	options.device = gateway->device;
+	options.address = gateway->address;
+	options.port = (uint16_t)(port + 1);
+	return relay_open(&options, &gateway->relay, err);
+}
+
+static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, struct error *err)
+{
+	enum status rc = listener_start(gateway, port, err);
+
+	if (!rc)
+		rc = relay_start(gateway, err);
+	if (!rc)
+		return STATUS_OK;
+	listener_close(gateway->listener, 0);
+	gateway->listener = NULL;
+	return rc;
+}
+
+static enum status servers_start(struct job_gateway *gateway, uint16_t told_port, struct error *err)
+{
+	enum status rc;
+
+	if (told_port)
+		return servers_start_at(gateway, told_port, err);
+	rc = servers_start_at(gateway, PORT_HTTP, err);
+	for (int i = 0; rc && i < PLACE_TRIES; i++) {
+		error_deinit(err);
+		rc = servers_start_at(gateway, 0, err);
+	}
+	return rc;
+}
+
+/* ---- port 443 ---- */
+
+static bool is_served(const char *host)
+{
+	for (size_t i = 0; i < COUNT_OF(served_names); i++)
+		if (strcmp(host, served_names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool on_called(void *arg, const char *host, int fd, const struct sockaddr_in *peer)
+{
+	struct job_gateway *gateway = arg;
+
+	if (!gateway->secure || !is_served(host))
+		return false;
+	listener_adopt(gateway->secure, fd, peer);
+	return true;
+}
+
+/* The machine's own certificates are needed beside ours, but not where nobody gets to the servers that have them. */
+static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s, struct text *ret_path,
+			       struct error *err)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const char *system = options->cut_off ? NULL : authority_system_bundle();
+	enum status rc;
+
+	if (!system && !options->cut_off)
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"this machine has no certificates (is the package ca-certificates missing?)");
+	rc = authority_bundle(options->authority, system, now_s, ret_path, err);
+	if (!rc && strchr(ret_path->data, ':'))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "%s: a path with a ':' cannot be given to containers", ret_path->data);
+	return rc;
+}
+
+static enum status secure_start(struct job_gateway *gateway, struct error *err)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const int64_t now_s = clock_wall_ns(options->clock) / NS_PER_S;
+	struct text key AUTO_TEXT = { 0 };
+	struct text certificate AUTO_TEXT = { 0 };
+	struct text bundle AUTO_TEXT = { 0 };
+	enum status rc = bundle_find(gateway, now_s, &bundle, err);
+
+	if (!rc)
+		rc = authority_issue(options->authority, served_names, COUNT_OF(served_names), now_s, &key,
+				     &certificate, err);
+	if (!rc)
+		rc = listener_open(
+			&(struct listener_options){
+				.address = gateway->address_text,
+				.families = gateway->families + 1, /* all but metadata */
+				.clock = options->clock,
+				.connection_limit = CONNECTIONS_MAX,
+				.any_host = true,
+				.tls_key = key.data,
+				.tls_certificate = certificate.data,
+			},
+			&gateway->secure, err);
+	if (!rc)
+		gateway->ca_bundle = text_take(&bundle);
+	return rc;
+}
+
+static enum status tripwire_start(struct job_gateway *gateway, struct error *err)
+{
+	const bool cut_off = gateway->owner->options.cut_off;
+
+	return tripwire_open(&(struct tripwire_options){ .device = gateway->device,
+							 .address = gateway->address,
+							 .port = PORT_HTTPS,
+							 .patience_ms = HELLO_PATIENCE_MS,
+							 .serve = on_called,
+							 .tried = cut_off ? on_tried : NULL,
+							 .arg = gateway },
+			     &gateway->tripwire, err);
+}
+
+static void tell_once(bool *told, const char *event, const struct error *err, const char *hint)
+{
+	if (!*told)
+		log_event(LOG_WARNING, event, "error=\"%s\" hint=\"%s\"", err->text ? err->text : "", hint);
+	*told = true;
+}
+
+/* Jobs run without it as well. */
+static void names_take(struct job_gateway *gateway)
+{
+	struct gateways *gateways = gateway->owner;
+	const struct gateways_options *options = &gateways->options;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!options->cut_off && !options->authority)
+		return;
+	if (options->authority && secure_start(gateway, &err))
+		tell_once(&gateways->told_of_trust, "storage-names-unserved", &err,
+			  "TensorFlow's gs:// does not work in jobs");
+	if (!options->cut_off && !gateway->secure)
+		return;
+	if (!tripwire_start(gateway, &err))
+		return;
+	tell_once(&gateways->told_of_443, "port-443-missing", &err,
+		  options->cut_off ? "jobs that call the cloud are turned away and not told of"
+				   : "TensorFlow's gs:// does not work in jobs");
+	listener_close(gateway->secure, 0);
+	gateway->secure = NULL;
+	free(TAKE(gateway->ca_bundle));
+}
+
+/* ---- for the scheduler ---- */
+
+static struct job_gateway **gateway_find(struct gateways *gateways, int64_t job)
+{
+	struct job_gateway **at = &gateways->open;
+
+	while (*at && (*at)->job != job)
+		at = &(*at)->next;
+	return at;
+}
+
+static bool is_still_good(const struct job_gateway *gateway, const struct gateway_request *request)
+{
+	return gateway->address == request->address && strcmp(gateway->device, request->device) == 0 &&
+	       gateway->device_index == if_nametoindex(request->device) &&
+	       (!request->port || request->port == gateway->place.port);
+}
+
+static enum status gateway_open(void *arg, const struct gateway_request *request,
+				struct gateway_place *ret_place, struct error *err)
+{
+	struct gateways *gateways = arg;
+	struct job_gateway **at = gateway_find(gateways, request->job), *old = *at;
+	AUTO(job_gateway) struct job_gateway *gateway = NULL;
+	enum status rc;
+
+	if (old && is_still_good(old, request)) {
+		*ret_place = old->place;
+		return STATUS_OK;
+	}
+	if (old) {
+		*at = old->next;
+		job_gateway_free(old);
+	}
+	gateway = job_gateway_new(gateways, request);
+	if (!gateway)
+		return error_no_memory(err);
+	rc = servers_start(gateway, request->port, err);
+	if (rc)
+		return rc;
+	names_take(gateway);
+	gateway->place.port = listener_port(gateway->listener);
+	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
+	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
+	gateway->place.ca_bundle = gateway->ca_bundle;
+	gateway->place.cut_off = gateways->options.cut_off;
+	*ret_place = gateway->place;
+	gateway->next = gateways->open;
+	gateways->open = TAKE(gateway);
+	return STATUS_OK;
+}
+
+static void *closing_main(void *arg)
+{
+	struct job_gateway *gateway = arg;
+	struct gateways *gateways = gateway->owner;
+
+	pthread_detach(pthread_self());
+	job_gateway_free(gateway);
+	pthread_mutex_lock(&gateways->lock);
+	gateways->closing--;
+	pthread_cond_broadcast(&gateways->changed);
+	pthread_mutex_unlock(&gateways->lock);
+	return NULL;
+}
+
+/* Requests under way end on a thread of their own: the scheduler does not wait for them. */
+static void gateway_close(void *arg, int64_t job)
+{
+	struct gateways *gateways = arg;
+	struct job_gateway **at = gateway_find(gateways, job), *gateway = *at;
+	pthread_t thread;
+
+	if (!gateway)
+		return;
+	*at = gateway->next;
+	pthread_mutex_lock(&gateways->lock);
+	gateways->closing++;
+	pthread_mutex_unlock(&gateways->lock);
+	if (small_thread_start(&thread, closing_main, gateway, NULL) == STATUS_OK)
+		return;
+	job_gateway_free(gateway);
+	pthread_mutex_lock(&gateways->lock);
+	gateways->closing--;
+	pthread_mutex_unlock(&gateways->lock);
+}
+
+struct gateway_ops gateways_ops(struct gateways *gateways)
+{
+	return (struct gateway_ops){ gateway_open, gateway_close, gateways };
+}
+
+enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
+			 struct error *err)
+{
+	struct gateways *gateways = calloc(1, sizeof(*gateways));
+
+	if (!gateways)
+		return error_no_memory(err);
+	gateways->options = *options;
+	if (options->storage_endpoint &&
+	    relay_target_resolve(options->storage_endpoint, &gateways->relay, err)) {
+		free(gateways);
+		return STATUS_UNAVAILABLE;
+	}
+	pthread_mutex_init(&gateways->lock, NULL);
+	pthread_cond_init(&gateways->changed, NULL);
+	*ret_gateways = gateways;
+	return STATUS_OK;
+}
+
+void gateways_free(struct gateways *gateways)
+{
+	if (!gateways)
+		return;
+	while (gateways->open)
+		gateway_close(gateways, gateways->open->job);
+	pthread_mutex_lock(&gateways->lock);
+	while (gateways->closing)
+		pthread_cond_wait(&gateways->changed, &gateways->lock);
+	pthread_mutex_unlock(&gateways->lock);
+	pthread_cond_destroy(&gateways->changed);
+	pthread_mutex_destroy(&gateways->lock);
+	free(gateways);
+}

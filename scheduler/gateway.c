@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/gateway.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* What a variable says. */
+enum told {
+	STORAGE_URL,   /* "http://10.213.0.1:45001" */
+	STORAGE_API,   /* "http://10.213.0.1:45001/storage/v1/" */
+	METADATA_HOST, /* "metadata.google.internal" where that is enough, else "10.213.0.1:45001" */
+	METADATA_IP,   /* "10.213.0.1", or with the port where it is another than 80 */
+	TRUSTED,       /* where the certificates to trust are */
+	NO,            /* "false" */
+};
+
+/* The real service sets none of these: its containers reach the real places. Each stands here for the programs
+ * that would not come to the gateway without it. What has no such variable calls Cloud Storage by its own names,
+ * which lead here as well and are trusted by the last ones. */
+static const struct variable {
+	const char *name;
+	enum told told;
+} variables[] = {
+	/* google-cloud-storage (Python, Node, Go, C#), gcsfs.
+	 * Source: googleapis/google-cloud-go, storage/doc.go (read 2026-11-22) */
+	{ "STORAGE_EMULATOR_HOST", STORAGE_URL },
+	/* gcsfs from 2026 on asks a server of Google's over gRPC what kind of bucket each is, and waits for it.
+	 * Source: its code, version 2026.10 (__init__.py) */
+	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", NO },
+	/* google-cloud-cpp, and what is built on it: pyarrow, tensorflow-io.
+	 * Source: https://cloud.google.com/cpp/docs/reference/storage/latest/storage-env (read 2026-11-22) */
+	{ "CLOUD_STORAGE_EMULATOR_ENDPOINT", STORAGE_URL },
+	/* TensorStore, with which JAX's programs write checkpoints.
+	 * Source: google/tensorstore, docs/environment.rst (read 2026-11-22) */
+	{ "TENSORSTORE_GCS_HTTP_URL", STORAGE_URL },
+	/* gcloud storage, and the gsutil that comes with gcloud.
+	 * Source: https://cloud.google.com/sdk/gcloud/reference/topic/endpoint-override (read 2026-11-22) */
+	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", STORAGE_API },
+	/* google-auth (Python, Node, Go, Java), TensorFlow from 2.4 on. Also where the name alone would do: some of
+	 * them give up early on a metadata server that they were not told of. */
+	{ "GCE_METADATA_HOST", METADATA_HOST },
+	/* gcloud, apitools and older google-auth have only this one. */
+	{ "GCE_METADATA_ROOT", METADATA_HOST },
+	/* Where google-auth of Python and Node look whether there is a metadata server at all: 169.254.169.254
+	 * otherwise, where there is none here, or the host's own, which is none of a job's business. */
+	{ "GCE_METADATA_IP", METADATA_IP },
+	/* TensorFlow's gs://, curl, requests.
+	 * Source: https://github.com/tensorflow/tensorflow (curl_http_request.cc), https://curl.se/docs/sslcerts.html,
+	 * https://requests.readthedocs.io/en/latest/user/advanced/ (read 2026-11-22) */
+	{ "CURL_CA_BUNDLE", TRUSTED },
+	/* OpenSSL, so Python's urllib, with which Keras fetches its data sets from storage.googleapis.com; Go. Both look in
+	 * the image's directory of certificates as well.
+	 * Source: https://docs.openssl.org/3.0/man7/openssl-env/, https://pkg.go.dev/crypto/x509 (read 2026-11-22) */
+	{ "SSL_CERT_FILE", TRUSTED },
+	/* Node, beside its own. Source: https://nodejs.org/api/cli.html (read 2026-11-22) */
+	{ "NODE_EXTRA_CA_CERTS", TRUSTED },
+};
+
+/* Where programs without such variables look: boto and others by the first name, TensorFlow before 2.4 by the second. */
+static const char *const metadata_names[] = { "metadata.google.internal", "metadata" };
+
+/* Where Cloud Storage is called by its own names: TensorFlow's gs://, links to public objects. */
+static const char *const storage_names[] = { "storage.googleapis.com", "www.googleapis.com" };
+
+/* What else training programs call in the cloud, where they would wait for answers that cannot come: here they are turned
+ * away at once, and it is told who tried. "%s" is the job's region. */
+static const char *const cloud_names[] = {
+	"oauth2.googleapis.com",
+	"accounts.google.com",
+	"iamcredentials.googleapis.com",
+	"sts.googleapis.com",
+	"ml.googleapis.com",
+	"aiplatform.googleapis.com",
+	"%s-aiplatform.googleapis.com",
+	"%s-ml.googleapis.com",
+	"logging.googleapis.com",
+	"monitoring.googleapis.com",
+	"cloudtrace.googleapis.com",
+	"cloudresourcemanager.googleapis.com",
+	"secretmanager.googleapis.com",
+	"bigquery.googleapis.com",
+	"bigquerystorage.googleapis.com",
+	"bigtable.googleapis.com",
+	"firestore.googleapis.com",
+	"datastore.googleapis.com",
+	"spanner.googleapis.com",
+	"pubsub.googleapis.com",
+	"dataflow.googleapis.com",
+	"compute.googleapis.com",
+	"tpu.googleapis.com",
+	"artifactregistry.googleapis.com",
+	"gcr.io",
+	"%s-docker.pkg.dev",
+};
+
+void address_print(uint32_t address, char text[16])
+{
+	snprintf(text, 16, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255,
+		 address & 255);
+}
+
+static json_t *variable_make(const struct variable *variable, const char *address,
+			     const struct gateway_place *place)
+{
+	const unsigned storage_port = place->storage_port ? place->storage_port : place->port;
+	const bool plain = place->port_80;
+
+	switch (variable->told) {
+	case STORAGE_URL:
+		return json_sprintf("%s=http://%s:%u", variable->name, address, storage_port);
+	case STORAGE_API:
+		return json_sprintf("%s=http://%s:%u/storage/v1/", variable->name, address, storage_port);
+	case METADATA_HOST:
+		return plain ? json_sprintf("%s=%s", variable->name, metadata_names[0])
+			     : json_sprintf("%s=%s:%u", variable->name, address, place->port);
+	case METADATA_IP:
+		return plain ? json_sprintf("%s=%s", variable->name, address)
+			     : json_sprintf("%s=%s:%u", variable->name, address, place->port);
+	case TRUSTED:
+		return json_sprintf("%s=" GATEWAY_TRUSTED, variable->name);
+	case NO:
+		return json_sprintf("%s=false", variable->name);
+	}
+	return NULL;
+}
+
+static bool names_append(json_t *hosts, const char *const *names, size_t count, const char *region,
+			 const char *address)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *mark = strstr(names[i], "%s");
+		json_t *host = mark ? json_sprintf("%s%s:%s", region, mark + strlen("%s"), address)
+				    : json_sprintf("%s:%s", names[i], address);
+
+		if (json_array_append_new(hosts, host))
+			return false;
+	}
+	return true;
+}
+
+bool gateway_environment(const struct plan *plan, uint32_t address, const struct gateway_place *place,
+			 json_t *environment, json_t *hosts)
+{
+	char text[16];
+
+	address_print(address, text);
+	for (size_t i = 0; i < COUNT_OF(variables); i++)
+		if ((variables[i].told != TRUSTED || place->ca_bundle) &&
+		    json_array_append_new(environment, variable_make(&variables[i], text, place)))
+			return false;
+	if (!names_append(hosts, metadata_names, COUNT_OF(metadata_names), "", text))
+		return false;
+	if ((place->ca_bundle || place->cut_off) &&
+	    !names_append(hosts, storage_names, COUNT_OF(storage_names), "", text))
+		return false;
+	return !place->cut_off || names_append(hosts, cloud_names, COUNT_OF(cloud_names),
+					       plan->region ? plan->region : "us-central1", text);
+}

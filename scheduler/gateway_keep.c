@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a job's gateway is opened and closed. What containers were told of it is in their labels, so that a daemon
+ * that begins anew opens it at the same place. */
+#include "daemon/base/log.h"
+#include "scheduler/assignment.h"
+#include "scheduler/difference.h"
+#include "scheduler/steps.h"
+#include "store/logs.h"
+
+enum {
+	TRIES_MAX = 10, /* of a place that containers expect: somebody else may be about to leave it */
+	RETRY_US = 1000000,
+};
+
+static bool is_told(const struct job_run *run, const struct replica_run *replica)
+{
+	return run->gateway.port && replica->seen != SEEN_NOTHING && replica->seen != SEEN_EXITED;
+}
+
+static bool is_to_be_made(const struct job_run *run, const struct replica_run *replica)
+{
+	return run->row->verdict == JOB_STATE_UNSPECIFIED && replica->seen == SEEN_NOTHING &&
+	       replica->end == END_NONE;
+}
+
+static bool is_of_use(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (is_told(run, &run->replicas[i]) || is_to_be_made(run, &run->replicas[i]))
+			return true;
+	return false;
+}
+
+bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_run *run)
+{
+	return reconciler->gateway.open && run->gateway.seen == GATEWAY_CLOSED;
+}
+
+static void give_up(struct job_run *run, const char *reason)
+{
+	static const char what[] = "The replicas cannot reach trainyard's storage and metadata";
+
+	run->gateway.seen = GATEWAY_ABSENT;
+	job_run_say(run, SEVERITY_WARNING, "%s: %s", what, reason);
+	if (run->assignment && difference_add(run->assignment->differences, DONE_OTHERWISE, "gateway-missing",
+					      NULL, "%s: %s.", what, reason))
+		run->differs = true;
+}
+
+/* Nobody was told of a new one: it may as well not be. */
+static void opening_failed(struct job_run *run, int64_t now_us, const char *reason)
+{
+	log_event(LOG_WARNING, "gateway-failed", "project=%s job=%s port=%u error=\"%s\"", run->row->project,
+		  run->row->job_id, run->gateway.port, reason);
+	if (run->gateway.port && ++run->gateway.tries < TRIES_MAX)
+		run->gateway.retry_at_us = now_us + RETRY_US;
+	else
+		give_up(run, reason);
+}
+
+static void gateway_open(struct reconciler *reconciler, struct job_run *run, int64_t now_us)
+{
+	const struct gateway_request request = {
+		.job = run->row->id,
+		.plan = run->plan,
+		.device = run->network_status.device,
+		.address = run->network_status.gateway,
+		.port = run->gateway.port,
+		.started_us = run->row->started_us,
+	};
+	struct error err AUTO_ERROR = { 0 };
+
+	if (reconciler->gateway.open(reconciler->gateway.arg, &request, &run->gateway.place, &err)) {
+		opening_failed(run, now_us, err.text ? err.text : status_name(err.status));
+		return;
+	}
+	run->gateway.seen = GATEWAY_OPEN;
+	run->gateway.port = run->gateway.place.port;
+	run->gateway.tries = 0;
+}
+
+void gateway_keep(struct reconciler *reconciler, struct job_run *run)
+{
+	int64_t now_us = clock_mono_us(reconciler->clock);
+
+	if (!reconciler->gateway.open || !run->sighted || run->gateway.retry_at_us > now_us)
+		return;
+	run->gateway.retry_at_us = 0;
+	if (run->network == NETWORK_NONE && run->gateway.seen == GATEWAY_OPEN)
+		gateway_leave(reconciler, run); /* the network went behind our back */
+	if (run->network == NETWORK_READY && run->gateway.seen == GATEWAY_CLOSED && is_of_use(run))
+		gateway_open(reconciler, run, now_us);
+}
+
+void gateway_leave(struct reconciler *reconciler, struct job_run *run)
+{
+	if (reconciler->gateway.close)
+		reconciler->gateway.close(reconciler->gateway.arg, run->row->id);
+	run->gateway = (struct gateway_run){ 0 };
+}

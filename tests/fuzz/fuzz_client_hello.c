@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first bytes of a TLS client: any bytes, in pieces of any size.
+ *
+ * What must hold beside not crashing: a name is one that can be shown; what is complete stays what it is when more
+ * comes; nobody is waited for past the limit. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/client_hello.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static enum hello read_copy(const uint8_t *data, size_t size, char name[HELLO_NAME_SIZE])
+{
+	uint8_t *copy = calloc(1, size ? size : 1);
+	enum hello result;
+
+	if (size)
+		memcpy(copy, data, size);
+	result = client_hello_read(copy, size, name);
+	free(copy);
+	return result;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char name[HELLO_NAME_SIZE], shorter[HELLO_NAME_SIZE];
+	enum hello result = read_copy(data, size, name);
+
+	expect(size < HELLO_MAX_BYTES || result != HELLO_INCOMPLETE);
+	if (result == HELLO_NAMED) {
+		expect(strlen(name) >= 1 && strlen(name) <= 253);
+		expect(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name));
+	}
+	for (size_t part = 0; part < size && part < 512; part++)
+		if (read_copy(data, part, shorter) == HELLO_NAMED)
+			expect(result == HELLO_UNNAMED ||
+			       (result == HELLO_NAMED && strcmp(name, shorter) == 0));
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/gateway.h"
+
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "tests/unit/testing.h"
+
+enum { ADDRESS = 0x0ad50101 };
+
+struct surroundings {
+	json_t *environment, *hosts;
+};
+
+static int setup(void **state)
+{
+	struct surroundings *given = calloc(1, sizeof(*given));
+
+	given->environment = json_array();
+	given->hosts = json_array();
+	*state = given;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct surroundings *given = *state;
+
+	json_decref(given->environment);
+	json_decref(given->hosts);
+	free(given);
+	return 0;
+}
+
+static void tell(struct surroundings *given, const struct gateway_place *place)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+
+	plan->region = strdup("europe-west4");
+	assert_true(gateway_environment(plan, ADDRESS, place, given->environment, given->hosts));
+}
+
+static bool has(const json_t *list, const char *wanted)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (strcmp(json_string_value(json_array_get(list, i)), wanted) == 0)
+			return true;
+	return false;
+}
+
+static void expect(const json_t *list, const char *const *wanted)
+{
+	size_t count = 0;
+
+	for (; wanted[count]; count++)
+		if (!has(list, wanted[count]))
+			fail_msg("not told: %s", wanted[count]);
+	assert_int_equal(json_array_size(list), count);
+}
+
+static void on_port_80_metadata_goes_by_its_name(void **state)
+{
+	struct surroundings *given = *state;
+
+	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true });
+	expect(given->environment,
+	       (const char *const[]){
+		       "STORAGE_EMULATOR_HOST=http://10.213.1.1:80",
+		       "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT=false",
+		       "CLOUD_STORAGE_EMULATOR_ENDPOINT=http://10.213.1.1:80",
+		       "TENSORSTORE_GCS_HTTP_URL=http://10.213.1.1:80",
+		       "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE=http://10.213.1.1:80/storage/v1/",
+		       "GCE_METADATA_HOST=metadata.google.internal",
+		       "GCE_METADATA_ROOT=metadata.google.internal", "GCE_METADATA_IP=10.213.1.1", NULL });
+	expect(given->hosts,
+	       (const char *const[]){ "metadata.google.internal:10.213.1.1", "metadata:10.213.1.1", NULL });
+}
+
+static void on_another_port_metadata_goes_by_its_address(void **state)
+{
+	struct surroundings *given = *state;
+
+	tell(given, &(struct gateway_place){ .port = 65535, .storage_port = 4443 });
+	assert_true(has(given->environment, "STORAGE_EMULATOR_HOST=http://10.213.1.1:4443"));
+	assert_true(has(given->environment, "GCE_METADATA_HOST=10.213.1.1:65535"));
+	assert_true(has(given->environment, "GCE_METADATA_ROOT=10.213.1.1:65535"));
+	assert_true(has(given->environment, "GCE_METADATA_IP=10.213.1.1:65535"));
+}
+
+static void what_is_there_already_stays(void **state)
+{
+	struct surroundings *given = *state;
+
+	json_array_append_new(given->environment, json_string("A=b"));
+	json_array_append_new(given->hosts, json_string("peer:10.213.1.9"));
+	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true });
+	assert_true(has(given->environment, "A=b"));
+	assert_true(has(given->hosts, "peer:10.213.1.9"));
+}
+
+static void cut_off_the_clouds_hosts_are_at_the_gateway(void **state)
+{
+	struct surroundings *given = *state;
+
+	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true, .cut_off = true });
+	assert_true(has(given->hosts, "storage.googleapis.com:10.213.1.1"));
+	assert_true(has(given->hosts, "ml.googleapis.com:10.213.1.1"));
+	assert_true(has(given->hosts, "gcr.io:10.213.1.1"));
+	assert_true(has(given->hosts, "europe-west4-aiplatform.googleapis.com:10.213.1.1"));
+	assert_true(has(given->hosts, "europe-west4-docker.pkg.dev:10.213.1.1"));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(on_port_80_metadata_goes_by_its_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(on_another_port_metadata_goes_by_its_address, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_there_already_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(cut_off_the_clouds_hosts_are_at_the_gateway, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("gateway", tests, NULL, NULL);
+}
