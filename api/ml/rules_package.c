@@ -3,29 +3,10 @@
 #include <string.h>
 
 #include "api/ml/rules.h"
+#include "api/ml/runtime_map.h"
 #include "daemon/base/json.h"
 
 enum { PACKAGES_MAX = 100 };
-
-/* Source: https://cloud.google.com/ai-platform/training/docs/runtime-version-list */
-static const struct {
-	const char *version, *python, *other_python;
-} runtimes[] = {
-	{ "1.15", "3.7", "2.7" }, { "2.1", "3.7", NULL }, { "2.2", "3.7", NULL },  { "2.3", "3.7", NULL },
-	{ "2.4", "3.7", NULL },   { "2.5", "3.7", NULL }, { "2.6", "3.7", NULL },  { "2.7", "3.7", NULL },
-	{ "2.8", "3.7", NULL },   { "2.9", "3.7", NULL }, { "2.10", "3.7", NULL }, { "2.11", "3.7", NULL },
-};
-
-bool runtime_known(const char *version, const char *python)
-{
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
-		if (strcmp(runtimes[i].version, version) != 0)
-			continue;
-		return !python || strcmp(runtimes[i].python, python) == 0 ||
-		       (runtimes[i].other_python && strcmp(runtimes[i].other_python, python) == 0);
-	}
-	return false;
-}
 
 static void check_runtime(struct rules *rules, const char *version)
 {
@@ -80,11 +61,6 @@ void rules_check_packages(struct rules *rules)
 			     RULES_SHOWN_BYTES, module);
 }
 
-static const char packages_text[] =
-	"trainyard does not run Python-package jobs: give masterConfig.imageUri, and leave "
-	"runtimeVersion, packageUris and pythonModule out.";
-static const char tuning_text[] =
-	"trainyard does not run hyperparameter tuning jobs: leave hyperparameters out.";
 static const char search_text[] =
 	"trainyard does not run neural architecture searches: leave nasJobSpec out.";
 
@@ -92,22 +68,25 @@ static const char search_text[] =
 static const struct {
 	const char *member, *snake, *text;
 } not_run[] = {
-	{ "runtimeVersion", "runtime_version", packages_text },
-	{ "packageUris", "package_uris", packages_text },
-	{ "pythonModule", "python_module", packages_text },
-	{ "hyperparameters", "hyperparameters", tuning_text },
 	{ "nasJobSpec", "nas_job_spec", search_text },
 };
 
-/* Each text once, for the first field that calls for it. */
+/* The service's own documents name the algorithm, and none says what it does. */
+static void check_algorithm(struct rules *rules)
+{
+	const char *algorithm = json_text_at(json_object_get(rules->input, "hyperparameters"), "algorithm");
+
+	if (algorithm && strcmp(algorithm, "POPULATION_BASED_TRAINING") == 0)
+		rules_refuse(
+			rules, "hyperparameters.algorithm",
+			"trainyard does not run population-based training: leave the algorithm out, or give "
+			"GRID_SEARCH or RANDOM_SEARCH.");
+}
+
 void rules_check_capabilities(struct rules *rules)
 {
-	const char *said = NULL;
-
-	for (size_t i = 0; i < sizeof(not_run) / sizeof(not_run[0]); i++) {
-		if (!json_object_get(rules->input, not_run[i].member) || not_run[i].text == said)
-			continue;
-		said = not_run[i].text;
-		rules_refuse(rules, not_run[i].snake, "%s", said);
-	}
+	check_algorithm(rules);
+	for (size_t i = 0; i < sizeof(not_run) / sizeof(not_run[0]); i++)
+		if (json_object_get(rules->input, not_run[i].member))
+			rules_refuse(rules, not_run[i].snake, "%s", not_run[i].text);
 }

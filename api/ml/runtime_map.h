@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/ml/runtime_map.h: which image a job's Python packages run in.
+ *
+ * A rule is VERSION[/PYTHON][/cpu|/gpu]=IMAGE: "2.11=trainyard-runtime", "2.11/3.7/gpu=mine:gpu",
+ * "* /3.7=mine" (without the blank). A star stands for any version; what is left out, for any. The first rule that
+ * fits counts; after all rules come the defaults: the framework images that Google publishes.
+ *
+ * Pure. Thread: any. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/base/error.h"
+
+/* True for a runtime version that the service takes, with @python or, when that is NULL, with any Python. */
+bool runtime_known(const char *version, const char *python);
+/* Compared by numbers: 2.10 is more than 2.9. @version is digits and dots. */
+bool runtime_at_least(const char *version, unsigned long major, unsigned long minor);
+
+struct runtime_map {
+	char *const *rules; /* each one that runtime_rule_valid() takes; borrowed */
+	size_t count;
+};
+
+struct runtime {
+	const char *version; /* "2.11" */
+	const char *python;  /* "3.7" */
+	bool gpu;
+};
+
+/* Numbers joined by dots or a star, and after the equals sign the reference of an image. */
+bool runtime_rule_valid(const char *rule);
+
+/* The image, which the caller frees; @map may be NULL. *ret_default says that no rule gave it.
+ * FAILED_PRECONDITION: neither a rule nor a default is about @runtime. */
+enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
+			     bool *ret_default, struct error *err);
+/* Whether an image is one that the defaults name. */
+bool is_framework_image(const char *image);
