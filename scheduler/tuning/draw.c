@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/tuning/draw.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+void draw_init(struct draw *draw, uint64_t seed, uint64_t place, const char *purpose)
+{
+	unsigned char name[2 * sizeof(uint64_t)];
+	crypto_generichash_state state;
+
+	/* Byte by byte: the same on every machine. */
+	for (size_t i = 0; i < sizeof(uint64_t); i++) {
+		name[i] = (unsigned char)(seed >> (8 * i));
+		name[sizeof(uint64_t) + i] = (unsigned char)(place >> (8 * i));
+	}
+	crypto_generichash_init(&state, NULL, 0, sizeof(draw->key));
+	crypto_generichash_update(&state, name, sizeof(name));
+	crypto_generichash_update(&state, (const unsigned char *)purpose, strlen(purpose));
+	crypto_generichash_final(&state, draw->key, sizeof(draw->key));
+	draw->block = 0;
+	draw->used = sizeof(draw->bytes);
+}
+
+static void refill(struct draw *draw)
+{
+	static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
+
+	memset(draw->bytes, 0, sizeof(draw->bytes));
+	crypto_stream_chacha20_xor_ic(draw->bytes, draw->bytes, sizeof(draw->bytes), nonce, draw->block,
+				      draw->key);
+	draw->block += sizeof(draw->bytes) / 64; /* the cipher's blocks have 64 bytes */
+	draw->used = 0;
+}
+
+uint64_t draw_bits(struct draw *draw)
+{
+	uint64_t bits = 0;
+
+	if (draw->used == sizeof(draw->bytes))
+		refill(draw);
+	for (size_t i = 0; i < sizeof(bits); i++)
+		bits |= (uint64_t)draw->bytes[draw->used + i] << (8 * i);
+	draw->used += sizeof(bits);
+	return bits;
+}
+
+double draw_uniform(struct draw *draw)
+{
+	return (double)(draw_bits(draw) >> 11) * 0x1p-53;
+}
+
+size_t draw_index(struct draw *draw, size_t count)
+{
+	size_t index = (size_t)(draw_uniform(draw) * (double)count);
+
+	return index < count ? index : count - 1;
+}
+
+/* Box and Muller's; the second of the pair is not kept, so that a draw has no hidden state. */
+double draw_normal(struct draw *draw)
+{
+	double radius = sqrt(-2 * log(1 - draw_uniform(draw)));
+
+	return radius * cos(2 * M_PI * draw_uniform(draw));
+}

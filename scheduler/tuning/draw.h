@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/tuning/draw.h: random numbers that follow from a study's seed and a place in it alone.
+ *
+ * A stream is ChaCha20's under a key made of both: the same on every machine, after every restart, and independent
+ * of every other place's. Thread: one at a time. */
+#include <stddef.h>
+#include <stdint.h>
+
+struct draw {
+	unsigned char key[32];
+	uint64_t block; /* the next one */
+	unsigned char bytes[512];
+	size_t used;
+};
+
+/* @purpose keeps streams of one place apart. */
+void draw_init(struct draw *draw, uint64_t seed, uint64_t place, const char *purpose);
+uint64_t draw_bits(struct draw *draw);
+/* In [0, 1). */
+double draw_uniform(struct draw *draw);
+/* In [0, count). */
+size_t draw_index(struct draw *draw, size_t count);
+/* Standard normal. */
+double draw_normal(struct draw *draw);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/tuning/event.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scheduler/tuning/metric_report.h"
+#include "scheduler/tuning/wire.h"
+
+/* The numbers of the fields that are read. */
+enum { EVENT_WALL_TIME = 1, EVENT_STEP = 2, EVENT_FILE_VERSION = 3, EVENT_SUMMARY = 5 };
+enum { SUMMARY_VALUE = 1 };
+enum { VALUE_TAG = 1, VALUE_SIMPLE = 2, VALUE_TENSOR = 8, VALUE_METADATA = 9 };
+enum { METADATA_PLUGIN_DATA = 1 };
+enum { PLUGIN_DATA_NAME = 1 };
+enum { TENSOR_TYPE = 1, TENSOR_SHAPE = 2, TENSOR_CONTENT = 4 };
+enum { SHAPE_DIMENSION = 2 };
+enum { DIMENSION_SIZE = 1 };
+
+static double float_of(uint64_t bits)
+{
+	const uint32_t part = (uint32_t)bits;
+	float value;
+
+	memcpy(&value, &part, sizeof(value));
+	return (double)value;
+}
+
+static double double_of(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static double int32_of(uint64_t bits)
+{
+	return (double)(int32_t)(uint32_t)bits;
+}
+
+static double int64_of(uint64_t bits)
+{
+	return (double)(int64_t)bits;
+}
+
+/* IEEE 754's binary16: one bit of sign, five of exponent, ten of fraction. */
+static double half_of(uint64_t bits)
+{
+	const int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
+	double value;
+
+	if (exponent == 31)
+		value = fraction ? NAN : INFINITY;
+	else if (exponent)
+		value = ldexp(1024 + fraction, exponent - 25);
+	else
+		value = ldexp(fraction, -24);
+	return bits & 0x8000 ? -value : value;
+}
+
+/* A float's upper half. */
+static double bfloat16_of(uint64_t bits)
+{
+	return float_of((bits & 0xffff) << 16);
+}
+
+/* How a tensor's elements are written: in tensor_content, each of so many bytes, or in a field of their own. */
+static const struct element {
+	uint64_t type; /* DT_… */
+	uint32_t field;
+	enum wire_type wire;
+	size_t bytes;
+	double (*to_double)(uint64_t bits);
+} elements[] = {
+	{ 1, 5, WIRE_32_BITS, 4, float_of },     /* DT_FLOAT, float_val */
+	{ 2, 6, WIRE_64_BITS, 8, double_of },    /* DT_DOUBLE, double_val */
+	{ 3, 7, WIRE_VARINT, 4, int32_of },      /* DT_INT32, int_val */
+	{ 9, 10, WIRE_VARINT, 8, int64_of },     /* DT_INT64, int64_val */
+	{ 14, 13, WIRE_VARINT, 2, bfloat16_of }, /* DT_BFLOAT16, half_val */
+	{ 19, 13, WIRE_VARINT, 2, half_of },     /* DT_HALF, half_val */
+};
+
+/* What a message says of a tensor; fields come in any order, so the type is looked at last. */
+struct tensor {
+	uint64_t type;
+	struct wire content;
+	bool is_single; /* its shape has one element */
+};
+
+static bool is_bytes(const struct wire_field *field, uint32_t number)
+{
+	return field->number == number && field->type == WIRE_BYTES;
+}
+
+static bool is_varint(const struct wire_field *field, uint32_t number)
+{
+	return field->number == number && field->type == WIRE_VARINT;
+}
+
+static bool dimension_is_one(struct wire *wire)
+{
+	struct wire_field field;
+	uint64_t size = 0;
+
+	while (wire_next(wire, &field))
+		if (is_varint(&field, DIMENSION_SIZE))
+			size = field.value;
+	return size == 1 && !wire->is_broken;
+}
+
+static bool shape_is_single(struct wire *wire)
+{
+	struct wire_field field;
+	bool is_single = true;
+
+	while (wire_next(wire, &field))
+		if (is_bytes(&field, SHAPE_DIMENSION))
+			is_single &= dimension_is_one(&field.bytes);
+	return is_single && !wire->is_broken;
+}
+
+/* The one element that @field of @element's has, packed or not; counts what it finds. */
+static bool element_read(const struct element *element, struct wire_field *field, uint64_t *ret_bits,
+			 size_t *count)
+{
+	if (field->number != element->field)
+		return true;
+	if (field->type == element->wire) {
+		*ret_bits = field->value;
+		++*count;
+	} else if (field->type == WIRE_BYTES) {
+		while (wire_next_packed(&field->bytes, element->wire, ret_bits))
+			++*count;
+	}
+	return !field->bytes.is_broken;
+}
+
+/* NaN: it has none or several, or is malformed. */
+static double elements_read(const struct element *element, struct wire wire)
+{
+	struct wire_field field = { 0 };
+	uint64_t bits = 0;
+	size_t count = 0;
+
+	while (wire_next(&wire, &field))
+		if (!element_read(element, &field, &bits, &count))
+			return NAN;
+	return count == 1 ? element->to_double(bits) : NAN;
+}
+
+static double content_read(const struct element *element, struct wire content)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < element->bytes; i++)
+		bits |= (uint64_t)content.at[i] << 8 * i;
+	return element->to_double(bits);
+}
+
+/* NaN: no scalar. False: malformed. */
+static bool tensor_read(struct wire wire, double *ret_value)
+{
+	struct tensor tensor = { .is_single = true };
+	const struct wire whole = wire;
+	struct wire_field field;
+
+	*ret_value = NAN;
+	while (wire_next(&wire, &field))
+		if (is_varint(&field, TENSOR_TYPE))
+			tensor.type = field.value;
+		else if (is_bytes(&field, TENSOR_SHAPE))
+			tensor.is_single &= shape_is_single(&field.bytes);
+		else if (is_bytes(&field, TENSOR_CONTENT))
+			tensor.content = field.bytes;
+	for (size_t i = 0; tensor.is_single && i < sizeof(elements) / sizeof(elements[0]); i++) {
+		if (elements[i].type != tensor.type)
+			continue;
+		if (tensor.content.at == tensor.content.end)
+			*ret_value = elements_read(&elements[i], whole);
+		else if (wire_left(&tensor.content) == elements[i].bytes)
+			*ret_value = content_read(&elements[i], tensor.content);
+	}
+	return !wire.is_broken;
+}
+
+static bool plugin_is_scalars(struct wire *wire)
+{
+	static const char scalars[] = "scalars";
+	struct wire_field field;
+	bool is_scalars = true;
+
+	while (wire_next(wire, &field))
+		if (is_bytes(&field, PLUGIN_DATA_NAME)) {
+			const size_t length = wire_left(&field.bytes);
+
+			is_scalars = length == 0 || (length == sizeof(scalars) - 1 &&
+						     memcmp(field.bytes.at, scalars, length) == 0);
+		}
+	return is_scalars && !wire->is_broken;
+}
+
+static bool metadata_is_scalars(struct wire *wire)
+{
+	struct wire_field field;
+	bool is_scalars = true;
+
+	while (wire_next(wire, &field))
+		if (is_bytes(&field, METADATA_PLUGIN_DATA))
+			is_scalars &= plugin_is_scalars(&field.bytes);
+	return is_scalars && !wire->is_broken;
+}
+
+/* One value of a summary. False: malformed. */
+static bool value_take(struct metric_report *report, struct measurement *measurement, struct wire wire)
+{
+	struct wire tag = { 0 };
+	struct wire_field field;
+	double value = NAN;
+	bool is_scalar = false, is_scalars = true, is_whole = true;
+
+	while (wire_next(&wire, &field)) {
+		if (is_bytes(&field, VALUE_TAG)) {
+			tag = field.bytes;
+		} else if (field.number == VALUE_SIMPLE && field.type == WIRE_32_BITS) {
+			value = float_of(field.value);
+			is_scalar = true;
+		} else if (is_bytes(&field, VALUE_TENSOR)) {
+			is_whole &= tensor_read(field.bytes, &value);
+			is_scalar = !isnan(value);
+		} else if (is_bytes(&field, VALUE_METADATA)) {
+			is_scalars &= metadata_is_scalars(&field.bytes);
+		}
+	}
+	if (wire.is_broken || !is_whole)
+		return false;
+	if (!tag.at)
+		return true;
+	is_scalar &= is_scalars;
+	if (is_scalar || metric_report_wants(report, (const char *)tag.at, wire_left(&tag)))
+		metric_report_value(report, measurement, (const char *)tag.at, wire_left(&tag),
+				    is_scalar ? value : NAN);
+	return true;
+}
+
+static bool summary_take(struct metric_report *report, struct measurement *measurement, struct wire wire)
+{
+	struct wire_field field;
+
+	while (wire_next(&wire, &field))
+		if (is_bytes(&field, SUMMARY_VALUE) && !value_take(report, measurement, field.bytes))
+			return false;
+	return !wire.is_broken;
+}
+
+/* When and at which step it was. False: malformed. */
+static bool moment_read(struct wire wire, double *ret_time_s, int64_t *ret_step)
+{
+	struct wire_field field;
+	double time_s = 0;
+	int64_t step = 0;
+
+	while (wire_next(&wire, &field))
+		if (field.number == EVENT_WALL_TIME && field.type == WIRE_64_BITS)
+			time_s = double_of(field.value);
+		else if (is_varint(&field, EVENT_STEP))
+			step = (int64_t)field.value;
+	*ret_time_s = time_s;
+	*ret_step = step;
+	return !wire.is_broken;
+}
+
+enum event_kind event_kind(const uint8_t *data, size_t length)
+{
+	static const char version[] = "brain.Event:"; /* and a number: 2 since TensorFlow's first release */
+	struct wire wire = { .at = data, .end = data + length };
+	enum event_kind kind = EVENT_OTHER;
+	struct wire_field field;
+
+	while (wire_next(&wire, &field))
+		if (is_bytes(&field, EVENT_FILE_VERSION) && wire_left(&field.bytes) >= sizeof(version) - 1 &&
+		    memcmp(field.bytes.at, version, sizeof(version) - 1) == 0)
+			kind = EVENT_VERSION;
+	return wire.is_broken ? EVENT_MALFORMED : kind;
+}
+
+enum status event_take(struct metric_report *report, const uint8_t *data, size_t length, struct error *err)
+{
+	struct wire wire = { .at = data, .end = data + length };
+	const struct wire whole = wire;
+	struct measurement measurement;
+	struct wire_field field;
+	double time_s;
+	int64_t step;
+
+	if (!moment_read(whole, &time_s, &step)) {
+		report->is_broken = true;
+		return STATUS_OK;
+	}
+	measurement = metric_report_start(report, step, time_s);
+	while (wire_next(&wire, &field))
+		if (is_bytes(&field, EVENT_SUMMARY) && !summary_take(report, &measurement, field.bytes)) {
+			report->is_broken = true;
+			return STATUS_OK;
+		}
+	return metric_report_add(report, &measurement, err);
+}

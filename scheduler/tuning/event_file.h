@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/tuning/event_file.h: TensorBoard's event files, read while they grow.
+ *
+ * A file is a row of records: the length of the data (64 bits, little-endian), its checksum (32 bits), the data, the
+ * data's checksum. The checksums are masked CRC-32Cs. The data is an event (event.h), the first one names the version.
+ * Source: tensorflow/core/lib/io/record_writer.cc, tensorboard/summary/writer/record_writer.py in
+ * https://github.com/tensorflow (read 2026-11-22)
+ *
+ * Pure: the caller reads the file, piece by piece. Thread: any, one at a time. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+struct metric_report;
+
+enum {
+	EVENT_BYTES_MAX = 16 * 1024 * 1024, /* a longer one (a graph, pictures) is passed over */
+	EVENT_HEADER_BYTES = 12,
+	EVENT_FOOTER_BYTES = 4,
+};
+/* What a protobuf message can be; a longer one is broken. */
+#define EVENT_RECORD_BYTES_MAX INT64_C(0x7fffffff)
+
+enum event_file_part { EVENT_FILE_HEADER, EVENT_FILE_DATA, EVENT_FILE_FOOTER };
+
+struct event_file {
+	int64_t offset;       /* of the byte that comes next */
+	int64_t whole_bytes;  /* up to here all records were whole and are taken */
+	const char *breakage; /* what is wrong with the record at whole_bytes; NULL: nothing */
+
+	/* Of the record that is being read. */
+	enum event_file_part part;
+	uint64_t part_bytes;              /* that were read of the part */
+	uint64_t data_bytes;              /* the length it announced */
+	uint32_t crc;                     /* of the data so far, as the library keeps it */
+	uint8_t edge[EVENT_HEADER_BYTES]; /* the header, or the footer */
+	struct text data;                 /* when it is short enough */
+};
+
+/* @offset: 0, or the whole_bytes that an earlier reader of this file ended with. */
+void event_file_init(struct event_file *file, int64_t offset);
+void event_file_deinit(struct event_file *file);
+
+/* Takes @length bytes that stand at @offset of the file, and adds what they complete to @report. A record that is not
+ * whole yet waits for the next piece.
+ *
+ * Outcomes: OUT_OF_RANGE: @offset is not file->offset (the file was replaced, or a piece left out): nothing taken;
+ *           DATA_LOSS: a record is broken, or the file is none of TensorBoard's: what came before it was taken, and
+ *           nothing more ever will be; the text says where and why;
+ *           INTERNAL: memory ran out; begin again at file->whole_bytes. */
+enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
+			    const void *bytes, size_t length, struct error *err);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/tuning/gaussian_process.h: a model of what a study's metrics do, learned from its trials.
+ *
+ * Zero mean, Matern-5/2, one length scale for each feature, noise; the metrics share these and are independent
+ * otherwise. The hyperparameters are the most likely ones under log-normal priors.
+ * Source: https://arxiv.org/abs/2408.11527 (Vizier's Gaussian-process bandit). Thread: one at a time. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scheduler/tuning/draw.h"
+#include "scheduler/tuning/space.h"
+#include "scheduler/tuning/study.h"
+
+/* What the model is made of: points in features, the completed ones (failures among them) first. */
+struct evidence {
+	const struct space *space;
+	const double *points; /* count rows of space->count */
+	size_t count, completed_count;
+	const double *labels[METRICS_MAX]; /* of the completed ones */
+	size_t metric_count;
+};
+
+struct kernel {
+	double signal, noise;           /* variances */
+	double inverse[PARAMETERS_MAX]; /* of squared length scales; 0 for a feature that never changes */
+};
+
+/* The likeliest kernel. INTERNAL: memory ran out; whatever the numbers, there is one. */
+enum status kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel,
+		       struct error *err);
+/* The loss that is minimised, and its derivatives by the logarithms of signal, noise and squared length scales
+ * (space->count + 2 of them); for tests. INFINITY where it cannot be computed. */
+double kernel_loss(const struct evidence *evidence, const struct kernel *kernel, double *ret_gradient);
+
+/* A fitted model, ready to predict. */
+struct model {
+	const struct evidence *evidence;
+	struct kernel kernel;
+	double exploring_noise; /* what is believed of the noise where only the deviation is asked for */
+	size_t stride;
+	double *memory;
+	double *all; /* the inverse of the factor over all points, lower half */
+	double *completed; /* the same over the completed ones; the beginning of the former, where the noise is equal */
+	double *weights[METRICS_MAX];
+};
+
+enum { MODEL_BLOCK = 4 };
+
+/* What the model says of a point. */
+struct prediction {
+	double mean[METRICS_MAX];
+	double deviation;     /* by the completed trials */
+	double all_deviation; /* by the pending ones as well */
+};
+
+/* @exploring_noise < 0: the kernel's. @evidence must live as long. INTERNAL: memory ran out; FAILED_PRECONDITION: the
+ * numbers are past help. There is nothing to be freed then. */
+enum status model_init(struct model *model, const struct evidence *evidence, const struct kernel *kernel,
+		       double exploring_noise, struct error *err);
+void model_deinit(struct model *model);
+
+/* Of MODEL_BLOCK points at once, one after another in @points. @room: model_room() doubles. */
+void model_predict(const struct model *model, const double *points, double *room,
+		   struct prediction ret_predictions[MODEL_BLOCK]);
+size_t model_room(const struct model *model);
+
+/* One point, with the derivative of
+ *     sum of by_mean[m] * mean[m] + by_deviation * deviation + by_all_deviation * all_deviation
+ * by each feature, for weights that the caller chooses after it saw the prediction. */
+struct slope {
+	double by_mean[METRICS_MAX], by_deviation, by_all_deviation;
+};
+void model_predict_sloped(const struct model *model, const double *point, double *room,
+			  struct slope (*weigh)(void *arg, const struct prediction *prediction), void *arg,
+			  double *ret_gradient, struct prediction *ret_prediction);

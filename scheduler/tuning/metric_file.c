@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/tuning/metric_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/tuning/metric_report.h"
+
+/* ---- what was taken before ---- */
+
+static int known_compare(const struct metric_known *a, const struct metric_known *b)
+{
+	if (a->time_s != b->time_s)
+		return a->time_s < b->time_s ? -1 : 1;
+	return (a->step > b->step) - (a->step < b->step);
+}
+
+/* Where @key is, or belongs. */
+static size_t known_place(const struct metric_file *file, const struct metric_known *key)
+{
+	size_t low = 0, high = file->known_count;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (known_compare(&file->known[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Gives up the older half. */
+static void known_forget(struct metric_file *file)
+{
+	const size_t half = file->known_count / 2;
+
+	file->forgotten = file->known[half - 1];
+	file->known_count -= half;
+	memmove(file->known, file->known + half, file->known_count * sizeof(*file->known));
+}
+
+/* Which metrics of @key were taken before. */
+static unsigned known_metrics(const struct metric_file *file, const struct metric_known *key)
+{
+	const size_t place = known_place(file, key);
+
+	/* Zeroed it covers nothing. */
+	if (file->forgotten.metrics && known_compare(key, &file->forgotten) <= 0)
+		return UINT_MAX;
+	if (place < file->known_count && known_compare(&file->known[place], key) == 0)
+		return file->known[place].metrics;
+	return 0;
+}
+
+static void known_add(struct metric_file *file, const struct metric_known *key)
+{
+	size_t place;
+
+	if (file->known_count == METRIC_FILE_KNOWN_MAX)
+		known_forget(file);
+	place = known_place(file, key);
+	if (place < file->known_count && known_compare(&file->known[place], key) == 0) {
+		file->known[place].metrics |= key->metrics;
+		return;
+	}
+	memmove(file->known + place + 1, file->known + place,
+		(file->known_count - place) * sizeof(*file->known));
+	file->known[place] = *key;
+	file->known_count++;
+}
+
+/* ---- one line ---- */
+
+static bool string_to_double(const char *string, double *ret_value)
+{
+	char *end;
+	const double value = strtod(string, &end);
+
+	if (end == string)
+		return false;
+	while (isspace((unsigned char)*end))
+		end++;
+	*ret_value = value;
+	return *end == '\0';
+}
+
+/* NaN: it is no number. */
+static double number_of(const json_t *value)
+{
+	double number;
+
+	if (json_is_number(value))
+		return json_number_value(value);
+	return json_is_string(value) && string_to_double(json_string_value(value), &number) ? number : NAN;
+}
+
+static int64_t step_of(const json_t *value)
+{
+	const double number = number_of(value);
+
+	if (json_is_integer(value))
+		return json_integer_value(value);
+	if (json_is_string(value)) {
+		const char *string = json_string_value(value);
+		char *end;
+		long long step;
+
+		errno = 0;
+		step = strtoll(string, &end, 10);
+		if (end != string && *end == '\0' && !errno)
+			return step;
+	}
+	return fabs(number) < 0x1p63 ? (int64_t)number : 0;
+}
+
+static bool is_tag(const char *key, const json_t *value)
+{
+	static const char *const others[] = { "checkpoint_path", "global_step", "timestamp", "trial" };
+	double number;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(key, others[i]) == 0)
+			return false;
+	return json_is_number(value) ||
+	       (json_is_string(value) && string_to_double(json_string_value(value), &number));
+}
+
+/* Python's json writes NaN and Infinity as bare words, which is no JSON: they become null. */
+static void words_replace(struct text *text, const char *line, size_t length)
+{
+	static const char *const words[] = { "NaN", "-Infinity", "Infinity" };
+	bool in_string = false;
+
+	for (size_t at = 0; at < length; at++) {
+		size_t step = 0;
+
+		for (size_t i = 0; !in_string && !step && i < sizeof(words) / sizeof(words[0]); i++)
+			if (length - at >= strlen(words[i]) &&
+			    memcmp(line + at, words[i], strlen(words[i])) == 0)
+				step = strlen(words[i]);
+		if (step) {
+			text_puts(text, "null");
+			at += step - 1;
+			continue;
+		}
+		if (line[at] == '"')
+			in_string = !in_string;
+		text_putc(text, line[at]);
+		if (line[at] == '\\' && at + 1 < length)
+			text_putc(text, line[++at]);
+	}
+}
+
+/* NULL: it is no JSON object. */
+static json_t *line_parse(const char *line, size_t length)
+{
+	AUTO(json) json_t *value = json_loadb(line, length, 0, NULL);
+
+	if (!value) {
+		struct text text AUTO_TEXT = { 0 };
+
+		words_replace(&text, line, length);
+		if (!text.failed && text.length)
+			value = json_loadb(text.data, text.length, JSON_DECODE_INT_AS_REAL, NULL);
+	}
+	return json_is_object(value) ? TAKE(value) : NULL;
+}
+
+static unsigned metrics_of(const struct metric_report *report, const struct measurement *measurement)
+{
+	unsigned metrics = 0;
+
+	for (size_t i = 0; i < report->metric_count; i++)
+		if (!isnan(measurement->values[i]))
+			metrics |= 1u << i;
+	return metrics;
+}
+
+static void metrics_drop(const struct metric_report *report, struct measurement *measurement,
+			 unsigned metrics)
+{
+	for (size_t i = 0; i < report->metric_count; i++)
+		if (metrics & 1u << i)
+			measurement->values[i] = NAN;
+}
+
+static enum status object_take(struct metric_file *file, struct metric_report *report, json_t *object,
+			       struct error *err)
+{
+	const double time_s = number_of(json_object_get(object, "timestamp"));
+	struct metric_known key = {
+		.time_s = isfinite(time_s) ? time_s : 0,
+		.step = step_of(json_object_get(object, "global_step")),
+	};
+	struct measurement measurement = metric_report_start(report, key.step, time_s);
+	const char *tag;
+	json_t *value;
+	enum status rc;
+
+	json_object_foreach(object, tag, value)
+		if (is_tag(tag, value) || metric_report_wants(report, tag, strlen(tag)))
+			metric_report_value(report, &measurement, tag, strlen(tag), number_of(value));
+	metrics_drop(report, &measurement, known_metrics(file, &key));
+	key.metrics = metrics_of(report, &measurement);
+	if (!key.metrics)
+		return STATUS_OK;
+	rc = metric_report_add(report, &measurement, err);
+	if (!rc)
+		known_add(file, &key);
+	return rc;
+}
+
+static bool is_blank(const char *line, size_t length)
+{
+	while (length > 0 && isspace((unsigned char)line[length - 1]))
+		length--;
+	return length == 0;
+}
+
+/* @is_last: nothing ends the line, so that there may be more of it to come. */
+static enum status line_take(struct metric_file *file, struct metric_report *report, const char *line,
+			     size_t length, bool is_last, struct error *err)
+{
+	AUTO(json) json_t *object = NULL;
+
+	if (is_blank(line, length))
+		return STATUS_OK;
+	if (length <= METRIC_LINE_BYTES_MAX)
+		object = line_parse(line, length);
+	if (object)
+		return object_take(file, report, object, err);
+	if (!is_last)
+		report->is_broken = true;
+	return STATUS_OK;
+}
+
+/* ---- the file ---- */
+
+/* Where the first line begins that is to be read. */
+static size_t window_start(const char *text, size_t length)
+{
+	const size_t first = length > METRIC_FILE_BYTES_MAX ? length - METRIC_FILE_BYTES_MAX : 0;
+	size_t end = length && text[length - 1] == '\n' ? length - 1 : length, start = end;
+
+	for (unsigned lines = 0; lines < METRIC_FILE_LINES_MAX; lines++) {
+		const char *newline = end > first ? memrchr(text + first, '\n', end - first) : NULL;
+
+		if (!newline)
+			return first ? start : 0;
+		end = (size_t)(newline - text);
+		start = end + 1;
+	}
+	return start;
+}
+
+enum status metric_file_read(struct metric_file *file, struct metric_report *report, const char *text,
+			     size_t length, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t at = window_start(text, length); at < length && !rc;) {
+		const char *newline = memchr(text + at, '\n', length - at);
+		const size_t line = newline ? (size_t)(newline - text) - at : length - at;
+
+		rc = line_take(file, report, text + at, line, !newline, err);
+		at += line + 1;
+	}
+	return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An event file: any bytes when the first is even, else events of any bytes (two bytes of length before each) in
+ * records whose checksums are right; read in one piece, and in pieces as the first byte says.
+ *
+ * What must hold beside not crashing: both give the same measurements and stop at the same record; a reader that
+ * begins where another's whole records end takes no more; values are finite. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/tuning/event_file.h"
+#include "scheduler/tuning/metric_report.h"
+#include "tests/support/event_writing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char first_name[] = "a", second_name[] = "b";
+static const struct metric metrics[] = { { first_name, false }, { second_name, false } };
+
+struct reading {
+	struct event_file file;
+	struct metric_report report;
+	enum status rc;
+};
+
+static void expect(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void piece_feed(struct reading *reading, const char *data, size_t size)
+{
+	/* Exactly as long as the piece, so that a sanitizer sees a step beyond it. */
+	AUTO(string) char *copy = malloc(size ? size : 1);
+
+	expect(copy != NULL);
+	if (size)
+		memcpy(copy, data, size);
+	reading->rc =
+		event_file_feed(&reading->file, &reading->report, reading->file.offset, copy, size, NULL);
+	expect(reading->rc == STATUS_OK || reading->rc == STATUS_DATA_LOSS);
+	expect(reading->file.whole_bytes <= reading->file.offset);
+}
+
+static void text_read(struct reading *reading, const struct text *text, size_t from, size_t step)
+{
+	metric_report_init(&reading->report, metrics, 2, 1700000000);
+	event_file_init(&reading->file, (int64_t)from);
+	reading->rc = STATUS_OK;
+	for (size_t at = from; at < text->length && !reading->rc; at += step)
+		piece_feed(reading, text->data + at, text->length - at < step ? text->length - at : step);
+}
+
+static void reading_release(struct reading *reading)
+{
+	event_file_deinit(&reading->file);
+	metric_report_deinit(&reading->report);
+}
+
+static void values_check(const struct metric_report *report)
+{
+	for (size_t i = 0; i < report->measurement_count; i++) {
+		expect(isfinite(report->measurements[i].elapsed_s) && report->measurements[i].elapsed_s >= 0);
+		expect(isfinite(report->measurements[i].values[0]) ||
+		       isfinite(report->measurements[i].values[1]));
+	}
+}
+
+static void readings_compare(const struct reading *a, const struct reading *b)
+{
+	expect(a->rc == b->rc && a->file.whole_bytes == b->file.whole_bytes);
+	expect(a->report.measurement_count == b->report.measurement_count);
+	expect(a->report.tag_count == b->report.tag_count);
+	for (size_t i = 0; i < a->report.measurement_count; i++)
+		expect(memcmp(&a->report.measurements[i], &b->report.measurements[i],
+			      sizeof(*a->report.measurements)) == 0);
+}
+
+static void records_write(struct text *text, const uint8_t *data, size_t size)
+{
+	version_write(text);
+	while (size >= 2) {
+		const size_t wanted = (size_t)(data[0] | data[1] << 8);
+		const size_t length = wanted < size - 2 ? wanted : size - 2;
+
+		record_write(text, data + 2, length);
+		data += 2 + length;
+		size -= 2 + length;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct text text AUTO_TEXT = { 0 };
+	struct reading whole, pieces, rest;
+
+	if (size < 1)
+		return 0;
+	if (data[0] & 1)
+		records_write(&text, data + 1, size - 1);
+	else
+		text_append(&text, data + 1, size - 1);
+	text_read(&whole, &text, 0, text.length);
+	text_read(&pieces, &text, 0, 1 + data[0] / 2);
+	readings_compare(&whole, &pieces);
+	values_check(&whole.report);
+	if (whole.file.whole_bytes > 0) {
+		text_read(&rest, &text, (size_t)whole.file.whole_bytes, text.length);
+		expect(rest.rc == whole.rc && rest.report.measurement_count == 0);
+		reading_release(&rest);
+	}
+	reading_release(&whole);
+	reading_release(&pieces);
+	return 0;
+}
