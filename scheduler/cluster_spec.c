@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/trial_plan.h"
 
 void replica_address_name(const struct plan *plan, enum role role, unsigned index,
 			  char ret_name[REPLICA_NAME_MAX])
@@ -87,6 +88,8 @@ static char *specification_text(const struct plan *plan, enum role role, unsigne
 		hash_hex(plan->cluster_id, id, 8);
 		json_object_set_new(task, "cloud", json_sprintf("w%s-ml", id));
 	}
+	if (plan->trial)
+		json_object_set_new(task, "trial", json_sprintf("%u", plan->trial));
 	/* "job" is text here, not an object: so it was seen in custom containers. */
 	whole = json_pack("{s:O, s:s, s:O, s:s}", "cluster", cluster, "environment", "cloud", "task", task,
 			  "job", plan->input);
@@ -117,6 +120,23 @@ static enum status variable_add(json_t *environment, const char *name, const cha
 	return STATUS_OK;
 }
 
+/* Programs tell by these that they are tuned. */
+static enum status trial_variables_add(json_t *environment, const struct plan *plan, struct error *err)
+{
+	const json_t *metric = json_array_get(json_object_get(plan->search, "metrics"), 0);
+	const char *tag = json_text_at(metric, "name");
+	char number[16];
+	enum status rc;
+
+	snprintf(number, sizeof(number), "%u", plan->trial);
+	rc = variable_add(environment, "CLOUD_ML_TRIAL_ID", number, err);
+	if (!rc)
+		rc = variable_add(environment, "CLOUD_ML_HP_METRIC_TAG", tag ? tag : "", err);
+	if (!rc)
+		rc = variable_add(environment, "CLOUD_ML_HP_METRIC_FILE", METRIC_FILE, err);
+	return rc;
+}
+
 enum status replica_environment(const struct plan *plan, enum role role, unsigned index,
 				json_t **ret_environment, struct error *err)
 {
@@ -130,11 +150,18 @@ enum status replica_environment(const struct plan *plan, enum role role, unsigne
 		{ "CLOUD_ML_JOB_ID", plan->job_id }, { "CLOUD_ML_PROJECT_ID", plan->project },
 		{ "CLOUD_ML_JOB", plan->input },     { "TPU_CONFIG", plan->tpu_config },
 	};
-	/* The last one is for masters that have it. */
+	/* The first one is for custom containers, the last one for masters that have it. */
+	size_t first = plan->runtime_version ? 1 : 0;
 	size_t count = sizeof(variables) / sizeof(variables[0]) - (role != ROLE_MASTER || !plan->tpu_config);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		enum status rc = variable_add(environment, variables[i].name, variables[i].value, err);
+
+		if (rc)
+			return rc;
+	}
+	if (plan->trial) {
+		enum status rc = trial_variables_add(environment, plan, err);
 
 		if (rc)
 			return rc;

@@ -53,6 +53,30 @@ bool difference_add(json_t *list, enum difference_kind kind, const char *code, c
 						     "code", code, "field", field, "text", text)) == 0;
 }
 
+size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has)
+{
+	size_t index, count = 0;
+	const json_t *difference;
+
+	*ret_has = false;
+	json_array_foreach((json_t *)list, index, difference) {
+		if (!is_same(json_text_at(difference, "code"), code))
+			continue;
+		count++;
+		*ret_has = *ret_has || is_same(json_text_at(difference, "text"), text);
+	}
+	return count;
+}
+
+bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
+{
+	bool has;
+
+	differences_count(list, code, text, &has);
+	return has || json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind],
+							    "code", code, "text", text)) == 0;
+}
+
 static bool kind_is_known(const char *name)
 {
 	for (size_t i = 0; name && i < COUNT_OF(kind_names); i++)

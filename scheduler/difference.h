@@ -19,6 +19,11 @@ enum difference_kind {
 /* False when memory ran out. A second one with the same code and field is not added. @field may be NULL. */
 bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
 		    const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The same for a difference that is there once for each thing that it is about: one with the same code and another
+ * text is added beside it. */
+bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text);
+/* How many of @list have @code; *ret_has: whether one of them has @text. */
+size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has);
 /* Whether @list is one as described above. */
 bool differences_valid(const json_t *list);
 /* The texts in one line, for the log: "Unlike in the cloud: … …"; NULL when there is none or memory ran out.

@@ -7,6 +7,7 @@
 
 #include "daemon/base/log.h"
 #include "scheduler/admission.h"
+#include "scheduler/tuner.h"
 
 struct job_run *job_run_new(struct job *row)
 {
@@ -45,6 +46,8 @@ void job_run_free(struct job_run *run)
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(run->image_ids[role]);
 	free(run->fault);
+	json_decref(run->told);
+	tuner_free(run->tuner);
 	assignment_free(run->assignment);
 	plan_free(run->plan);
 	job_free(run->row);
@@ -53,14 +56,14 @@ void job_run_free(struct job_run *run)
 
 static enum status replicas_make(struct job_run *run, struct error *err)
 {
-	size_t count = plan_replica_count(run->plan);
+	size_t count = plan_tunes(run->plan) ? 0 : plan_replica_count(run->plan);
 	size_t next = 0;
 
 	run->replicas = calloc(count ? count : 1, sizeof(*run->replicas));
 	if (!run->replicas)
 		return error_no_memory(err);
 	run->replica_count = count;
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; count && role < ROLE_COUNT; role++)
 		for (unsigned i = 0; i < run->plan->pools[role].count; i++)
 			run->replicas[next++].key = (struct replica_key){
 				.job = run->row->id,
@@ -103,6 +106,8 @@ enum status job_run_unfold(struct job_run *run, struct error *err)
 
 void job_run_rewind(struct job_run *run)
 {
+	if (run->gateway.seen != GATEWAY_OPEN)
+		run->gateway = (struct gateway_run){ 0 }; /* nobody is left who was told of it */
 	for (size_t i = 0; i < run->replica_count; i++) {
 		free(run->replicas[i].refusal);
 		run->replicas[i] = (struct replica_run){
@@ -120,6 +125,8 @@ void job_run_unsee(struct job_run *run)
 {
 	run->sighted = false;
 	run->network = NETWORK_NONE;
+	if (run->gateway.seen == GATEWAY_OPEN)
+		run->gateway = (struct gateway_run){ .port = run->gateway.place.port };
 	for (int role = 0; role < ROLE_COUNT; role++)
 		run->image_asked[role] = run->image_ids[role] != NULL;
 	for (size_t i = 0; i < run->replica_count; i++) {
@@ -130,6 +137,11 @@ void job_run_unsee(struct job_run *run)
 		run->replicas[i].remove_asked = false;
 		run->replicas[i].missing = false;
 	}
+}
+
+int64_t job_run_owner(const struct job_run *run)
+{
+	return run->row->parent ? run->row->parent : run->row->id;
 }
 
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index)

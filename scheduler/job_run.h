@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 #include "scheduler/engine/engine.h"
+#include "scheduler/gateway.h"
 #include "scheduler/plan.h"
 #include "scheduler/verdict.h"
 #include "store/jobs.h"
 
 struct assignment;
+struct tuner;
 
 /* What is known of one container. CREATING and STARTING were asked for and not answered yet. */
 enum sight {
@@ -46,6 +48,17 @@ struct replica_run {
 
 enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY, NETWORK_REMOVING };
 
+/* CLOSED: not opened yet, or not known to be open; ABSENT: it could not be, the job goes on without. */
+enum gateway_sight { GATEWAY_CLOSED, GATEWAY_OPEN, GATEWAY_ABSENT };
+
+struct gateway_run {
+	enum gateway_sight seen;
+	struct gateway_place place; /* OPEN */
+	uint16_t port;              /* that containers were told; 0: none was */
+	unsigned tries;             /* that failed in a row */
+	int64_t retry_at_us;        /* monotonic; 0: no other try is due */
+};
+
 struct note {
 	int severity;
 	char *text;
@@ -63,19 +76,24 @@ struct job_run {
 	enum network_sight network;
 	struct network_status network_status;
 	bool network_left; /* it could not be removed: the job does not wait for it */
+	struct gateway_run gateway;
 	char *image_ids[ROLE_COUNT];
 	bool image_asked[ROLE_COUNT];
 
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
-	bool told_down;                           /* the log says that the engine is away */
-	bool queued;                              /* waits in the scheduler's queue */
-	bool lacks_host;                          /* for GPUs that the host has not */
-	bool has_room;                            /* QUEUED: its turn has come */
-	bool counted;                             /* takes part of the scheduler's room */
-	bool dirty;                               /* something happened since its last step */
-	bool stale;                               /* the stored row may say more than ours */
-	bool change_pending;                      /* a change of the row waits for its commit */
+	bool differs;        /* the assignment has differences that are not stored yet */
+	bool told_down;      /* the log says that the engine is away */
+	json_t *told;        /* of a trial: differences that its siblings have told; or NULL */
+	struct tuner *tuner; /* of a tuning job, once it was looked at */
+	int64_t look_at_us;  /* monotonic: when it looks at its trials again; 0: when told */
+	bool queued;         /* waits in the scheduler's queue */
+	bool lacks_host;     /* for GPUs that the host has not */
+	bool has_room;       /* QUEUED: its turn has come */
+	bool counted;        /* takes part of the scheduler's room */
+	bool dirty;          /* something happened since its last step */
+	bool stale;          /* the stored row may say more than ours */
+	bool change_pending; /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
 	int64_t hold_until_us;                    /* monotonic: no step before that */
 	int64_t restart_at_us; /* monotonic: when lost replicas are started anew; 0: there are none */
@@ -93,6 +111,8 @@ enum status job_run_unfold(struct job_run *run, struct error *err);
 void job_run_rewind(struct job_run *run);
 /* The engine is away: nothing that was seen is certain. */
 void job_run_unsee(struct job_run *run);
+/* The job whose log its lines go to: of a trial, the tuning job. */
+int64_t job_run_owner(const struct job_run *run);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
 void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

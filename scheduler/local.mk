@@ -6,17 +6,25 @@ libtrainyard_a_SOURCES += \
 	scheduler/admission.h \
 	scheduler/assignment.c \
 	scheduler/assignment.h \
+	scheduler/cloud_tried.c \
 	scheduler/cluster_spec.c \
 	scheduler/cluster_spec.h \
 	scheduler/devices.c \
 	scheduler/devices.h \
 	scheduler/difference.c \
 	scheduler/difference.h \
+	scheduler/earlier_trials.c \
+	scheduler/earlier_trials.h \
+	scheduler/gateway.c \
+	scheduler/gateway.h \
+	scheduler/gateway_keep.c \
 	scheduler/happening.c \
 	scheduler/host.c \
 	scheduler/host.h \
 	scheduler/job_run.c \
 	scheduler/job_run.h \
+	scheduler/launcher.c \
+	scheduler/launcher.h \
 	scheduler/limits.c \
 	scheduler/limits.h \
 	scheduler/log_line.c \
@@ -55,5 +63,40 @@ libtrainyard_a_SOURCES += \
 	scheduler/step/start.c \
 	scheduler/step/stop_replicas.c \
 	scheduler/steps.h \
+	scheduler/trial_directory.c \
+	scheduler/trial_directory.h \
+	scheduler/trial_metrics.c \
+	scheduler/trial_metrics.h \
+	scheduler/trial_plan.c \
+	scheduler/trial_plan.h \
+	scheduler/tuner.c \
+	scheduler/tuner.h \
+	scheduler/tuning/bandit.c \
+	scheduler/tuning/bandit.h \
+	scheduler/tuning/draw.c \
+	scheduler/tuning/draw.h \
+	scheduler/tuning/event.c \
+	scheduler/tuning/event.h \
+	scheduler/tuning/event_file.c \
+	scheduler/tuning/event_file.h \
+	scheduler/tuning/gaussian_process.c \
+	scheduler/tuning/gaussian_process.h \
+	scheduler/tuning/linear.c \
+	scheduler/tuning/linear.h \
+	scheduler/tuning/metric_file.c \
+	scheduler/tuning/metric_file.h \
+	scheduler/tuning/metric_report.c \
+	scheduler/tuning/metric_report.h \
+	scheduler/tuning/optimizer.h \
+	scheduler/tuning/search.c \
+	scheduler/tuning/space.c \
+	scheduler/tuning/space.h \
+	scheduler/tuning/stopping.c \
+	scheduler/tuning/study.c \
+	scheduler/tuning/study.h \
+	scheduler/tuning/warp.c \
+	scheduler/tuning/warp.h \
+	scheduler/tuning/wire.c \
+	scheduler/tuning/wire.h \
 	scheduler/verdict.c \
 	scheduler/verdict.h

@@ -94,11 +94,10 @@ static struct outlet *outlet_find(struct log_pump *pump, const struct replica_ke
 	return outlet;
 }
 
-static struct log_source *source_make(const struct plan *plan, const struct replica_key *key)
+static struct log_source *source_make(const struct plan *plan, int64_t owner, const struct replica_key *key)
 {
 	char task[REPLICA_NAME_MAX], host[REPLICA_NAME_MAX];
 	AUTO(json) json_t *resource = NULL;
-	AUTO(json) json_t *labels = NULL;
 	AUTO(string) char *resource_text = NULL;
 	AUTO(string) char *labels_text = NULL;
 
@@ -106,13 +105,12 @@ static struct log_source *source_make(const struct plan *plan, const struct repl
 	replica_host_name(plan, key->role, key->index, host);
 	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan->job_id,
 			     "task_name", task);
-	labels = json_pack("{s:s}", "compute.googleapis.com/resource_name", host);
 	resource_text = json_dump_compact(resource);
-	labels_text = json_dump_compact(labels);
+	labels_text = log_labels(host, plan->trial);
 	if (!resource_text || !labels_text)
 		return NULL;
 	return log_source_new(&(struct log_source_spec){
-		.job = key->job,
+		.job = owner,
 		.project = plan->project,
 		.log_name = task,
 		.resource_type = "ml_job",
@@ -121,8 +119,8 @@ static struct log_source *source_make(const struct plan *plan, const struct repl
 	});
 }
 
-enum status log_pump_open(struct log_pump *pump, const struct plan *plan, const struct replica_key *key,
-			  struct error *err)
+enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+			  const struct replica_key *key, struct error *err)
 {
 	struct outlet *outlet;
 	bool known;
@@ -136,7 +134,7 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, const 
 	if (!outlet)
 		return error_no_memory(err);
 	outlet->key = *key;
-	outlet->source = source_make(plan, key);
+	outlet->source = source_make(plan, owner, key);
 	if (!outlet->source) {
 		free(outlet);
 		return error_no_memory(err);

@@ -13,9 +13,10 @@ struct store;
 struct log_pump *log_pump_new(struct store *store);
 void log_pump_free(struct log_pump *pump);
 
-/* Makes the pump know a replica; before its output is followed. Harmless when known. Thread: any. */
-enum status log_pump_open(struct log_pump *pump, const struct plan *plan, const struct replica_key *key,
-			  struct error *err);
+/* Makes the pump know a replica of @plan, whose lines belong to the log of job @owner (a trial's: to its tuning
+ * job's); before its output is followed. Harmless when known. Thread: any. */
+enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+			  const struct replica_key *key, struct error *err);
 /* Forgets all replicas of a job. Thread: any. */
 void log_pump_close(struct log_pump *pump, int64_t job);
 /* Offers one line to the store; false when there is no room now. A line of an unknown replica is dropped.

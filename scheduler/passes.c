@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/assignment.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs.h"
 
@@ -68,6 +69,18 @@ static bool runs_reserve(struct scheduler *scheduler)
 	return runs && queue;
 }
 
+/* Trials of one job tell each difference once. Without memory each tells its own. */
+static void told_share(struct scheduler *scheduler, struct job_run *run)
+{
+	struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
+
+	if (!owner)
+		return;
+	if (!owner->told)
+		owner->told = json_array();
+	run->told = json_incref(owner->told);
+}
+
 enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err)
 {
 	struct job_run *run = job_run_new(row);
@@ -81,7 +94,8 @@ enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct e
 		job_run_free(run);
 		return STATUS_INTERNAL;
 	}
-	if (!runs_reserve(scheduler) || (row->started_us && room_take(scheduler, run, err))) {
+	if (!runs_reserve(scheduler) ||
+	    (row->started_us && !plan_tunes(run->plan) && room_take(scheduler, run, err))) {
 		job_run_free(run);
 		return error_no_memory(err);
 	}
@@ -91,6 +105,7 @@ enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct e
 	scheduler->runs[at] = run;
 	scheduler->run_count++;
 	run->dirty = true;
+	told_share(scheduler, run);
 	queue_update(scheduler, run);
 	return STATUS_OK;
 }
@@ -100,6 +115,7 @@ void scheduler_remove(struct scheduler *scheduler, struct job_run *run)
 	size_t at = find_index(scheduler, run->row->id);
 
 	log_pump_close(scheduler->reconciler.pump, run->row->id);
+	gateway_leave(&scheduler->reconciler, run);
 	queue_leave(scheduler, run);
 	room_return(scheduler, run);
 	memmove(&scheduler->runs[at], &scheduler->runs[at + 1],
@@ -185,6 +201,7 @@ static struct job_view view_of(const struct scheduler *scheduler, const struct j
 		.images_ready = images_are(run, true),
 		.images_asked = images_are(run, false),
 		.network = run->network,
+		.gateway_awaited = gateway_is_awaited(&scheduler->reconciler, run),
 	};
 
 	view_replicas(&view, run);
@@ -226,6 +243,11 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 	run->dirty = false;
 	if (clock_mono_us(scheduler->reconciler.clock) < run->hold_until_us)
 		return;
+	if (plan_tunes(run->plan)) {
+		ask_last_words(scheduler, run);
+		tuner_step(scheduler, run);
+		return;
+	}
 	sight_settle(run);
 	tell_engine_down(scheduler, run);
 	restart_schedule(scheduler, run);
@@ -233,23 +255,32 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 		sight_follow(scheduler, run);
 	ask_last_words(scheduler, run);
 	for (int i = 0; i < STEPS_AT_ONCE && !run->change_pending; i++) {
-		struct job_view view = view_of(scheduler, run);
-		enum step step = reconcile_next(&view);
+		struct job_view view;
+		enum step step;
 
+		gateway_keep(&scheduler->reconciler, run);
+		view = view_of(scheduler, run);
+		step = reconcile_next(&view);
 		if (step == STEP_NONE)
 			break;
 		log_event(LOG_DEBUG, "step", "job=%s step=%s", run->row->job_id, step_name(step));
 		steps[step](&scheduler->reconciler, run);
 	}
-	if (run->note_count && !run->change_pending)
+	if ((run->note_count || run->differs) && !run->change_pending)
 		pass_add(&scheduler->pass, run, run->row->state);
 }
 
-/* The notes become the change's service lines: they are stored with it or not at all. */
+/* The notes become the change's service lines, new differences its assignment: they are stored with it or not at
+ * all. */
 static bool change_complete(struct planned_change *planned)
 {
 	struct job_run *run = planned->run;
 
+	if (run->differs && run->assignment && !planned->assignment) {
+		planned->assignment = assignment_to_text(run->assignment);
+		if (!planned->assignment)
+			return false;
+	}
 	planned->change.error_message = planned->error_message;
 	planned->change.verdict_message = planned->verdict_message;
 	planned->change.assignment = planned->assignment;
@@ -284,6 +315,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;
+	tuner_wake(scheduler, run);
 	queue_update(scheduler, run);
 	if (run->counted && !run->row->started_us)
 		queue_retract(scheduler, run);
@@ -299,6 +331,7 @@ static void change_settle(const struct planned_change *planned)
 
 	run->change_pending = false;
 	run->dirty = run->stale = true;
+	run->differs = run->differs && !planned->change.applied;
 	/* A step that did not take place says nothing: it says it when it does. */
 	job_run_notes_cut(run, planned->change.applied ? 0 : planned->note_mark);
 }
@@ -359,6 +392,9 @@ static bool run_is_due(const struct scheduler *scheduler, const struct job_run *
 		return false;
 	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
 		return true;
+	if ((run->gateway.retry_at_us && run->gateway.retry_at_us <= now_us) ||
+	    (run->look_at_us && run->look_at_us <= now_us))
+		return true;
 	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return false;
 	return (run->restart_at_us && run->restart_at_us <= now_us) ||
@@ -394,9 +430,11 @@ void scheduler_reconcile(struct scheduler *scheduler)
 			i += stays;
 		}
 		queue_serve(scheduler);
-		if (!scheduler->pass.count)
+		if (!scheduler->pass.count && !scheduler->again)
 			return;
-		changes_commit(scheduler);
+		scheduler->again = false;
+		if (scheduler->pass.count)
+			changes_commit(scheduler);
 	} while (true);
 }
 
@@ -410,12 +448,19 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 		const struct job_run *run = scheduler->runs[i];
 		int64_t deadline = INT64_MAX;
 
-		if (run->hold_until_us)
-			deadline = run->hold_until_us;
-		else if (run->row->verdict == JOB_STATE_UNSPECIFIED)
+		if (run->hold_until_us) {
+			first = run->hold_until_us < first ? run->hold_until_us : first;
+			continue;
+		}
+		if (run->row->verdict == JOB_STATE_UNSPECIFIED)
 			deadline = job_deadline_us(run, wall_us, now_us);
 		if (run->restart_at_us > now_us && run->restart_at_us < deadline)
 			deadline = run->restart_at_us;
+		/* One that has become due since the last pass is not missed: the step that it calls for unsets it. */
+		if (run->gateway.retry_at_us && run->sighted && run->gateway.retry_at_us < deadline)
+			deadline = run->gateway.retry_at_us;
+		if (run->look_at_us && run->look_at_us < deadline)
+			deadline = run->look_at_us;
 		if (deadline < first)
 			first = deadline;
 	}

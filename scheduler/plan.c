@@ -36,9 +36,12 @@ struct member {
 	}
 
 static const struct member plan_texts[] = {
-	PLAN_TEXT(dialect), PLAN_TEXT(project), PLAN_TEXT(job_id), PLAN_TEXT(cluster_id),
-	PLAN_TEXT(region),  PLAN_TEXT(job_dir), PLAN_TEXT(input),  PLAN_TEXT(tpu_config),
+	PLAN_TEXT(dialect),         PLAN_TEXT(project),       PLAN_TEXT(job_id),
+	PLAN_TEXT(cluster_id),      PLAN_TEXT(region),        PLAN_TEXT(job_dir),
+	PLAN_TEXT(input),           PLAN_TEXT(tpu_config),    PLAN_TEXT(service_account),
+	PLAN_TEXT(runtime_version), PLAN_TEXT(python_module), PLAN_TEXT(python),
 };
+static const struct member plan_lists[] = { PLAN_TEXT(package_uris), PLAN_TEXT(resumed_jobs) };
 static const struct member pool_texts[] = { POOL_TEXT(image), POOL_TEXT(cloud_image), POOL_TEXT(machine_type),
 					    POOL_TEXT(accelerator_type) };
 static const struct member pool_lists[] = { POOL_TEXT(command), POOL_TEXT(args) };
@@ -97,6 +100,8 @@ void plan_free(struct plan *plan)
 		return;
 	for (size_t i = 0; i < COUNT_OF(plan_texts); i++)
 		free(*text_of(plan, &plan_texts[i]));
+	for (size_t i = 0; i < COUNT_OF(plan_lists); i++)
+		json_decref(*list_of(plan, &plan_lists[i]));
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		struct pool *pool = &plan->pools[role];
 
@@ -106,7 +111,13 @@ void plan_free(struct plan *plan)
 			json_decref(*list_of(pool, &pool_lists[i]));
 	}
 	json_decref(plan->differences);
+	json_decref(plan->search);
 	free(plan);
+}
+
+bool plan_tunes(const struct plan *plan)
+{
+	return plan->search && !plan->trial;
 }
 
 unsigned plan_replica_count(const struct plan *plan)
@@ -151,18 +162,24 @@ static bool texts_write(json_t *object, const void *owner, const struct member *
 	return true;
 }
 
+static bool lists_write(json_t *object, const void *owner, const struct member *members, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_t *list = *list_of(owner, &members[i]);
+
+		if (list && json_object_set(object, members[i].name, list))
+			return false;
+	}
+	return true;
+}
+
 static json_t *pool_write(const struct pool *pool)
 {
 	AUTO(json) json_t *object = json_pack("{s:i}", "count", (int)pool->count);
 
-	if (!object || !texts_write(object, pool, pool_texts, COUNT_OF(pool_texts)))
+	if (!object || !texts_write(object, pool, pool_texts, COUNT_OF(pool_texts)) ||
+	    !lists_write(object, pool, pool_lists, COUNT_OF(pool_lists)))
 		return NULL;
-	for (size_t i = 0; i < COUNT_OF(pool_lists); i++) {
-		json_t *list = *list_of(pool, &pool_lists[i]);
-
-		if (list && json_object_set(object, pool_lists[i].name, list))
-			return NULL;
-	}
 	if (pool->accelerator_count &&
 	    json_object_set_new(object, "accelerator_count", json_integer(pool->accelerator_count)))
 		return NULL;
@@ -182,6 +199,33 @@ static bool pools_write(json_t *object, const struct plan *plan)
 	return true;
 }
 
+static const struct {
+	const char *name;
+	size_t offset;
+} trial_counts[] = {
+	{ "trial_count", offsetof(struct plan, trial_count) },
+	{ "parallel_trial_count", offsetof(struct plan, parallel_trial_count) },
+	{ "failed_trial_count", offsetof(struct plan, failed_trial_count) },
+	{ "trial", offsetof(struct plan, trial) },
+};
+
+static unsigned *count_of(const struct plan *plan, size_t index)
+{
+	return (unsigned *)(void *)((char *)plan + trial_counts[index].offset);
+}
+
+/* Plans that tune nothing say nothing of it. */
+static bool search_write(json_t *object, const struct plan *plan)
+{
+	if (plan->search && json_object_set(object, "search", plan->search))
+		return false;
+	for (size_t i = 0; i < COUNT_OF(trial_counts); i++)
+		if (*count_of(plan, i) &&
+		    json_object_set_new(object, trial_counts[i].name, json_integer(*count_of(plan, i))))
+			return false;
+	return true;
+}
+
 char *plan_to_text(const struct plan *plan)
 {
 	AUTO(json)
@@ -191,6 +235,7 @@ char *plan_to_text(const struct plan *plan)
 				   (json_int_t)plan->max_wait_us, "differences", plan->differences);
 
 	if (!object || !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
+	    !lists_write(object, plan, plan_lists, COUNT_OF(plan_lists)) || !search_write(object, plan) ||
 	    !pools_write(object, plan))
 		return NULL;
 	return json_dump_compact(object);
@@ -246,6 +291,16 @@ static enum status list_read(const json_t *object, const char *name, json_t **re
 	return STATUS_OK;
 }
 
+static enum status lists_read(const json_t *object, void *owner, const struct member *members, size_t count,
+			      struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = list_read(object, members[i].name, list_of(owner, &members[i]), err);
+	return rc;
+}
+
 /* Releases that knew no differences kept their texts alone. */
 static enum status notices_read(const json_t *notices, json_t *differences, struct error *err)
 {
@@ -289,9 +344,7 @@ static enum status pool_read(const json_t *object, struct pool *pool, struct err
 	pool->count = (unsigned)count;
 	pool->accelerator_count = (unsigned)accelerator_count;
 	rc = texts_read(object, pool, pool_texts, COUNT_OF(pool_texts), err);
-	for (size_t i = 0; !rc && i < COUNT_OF(pool_lists); i++)
-		rc = list_read(object, pool_lists[i].name, list_of(pool, &pool_lists[i]), err);
-	return rc;
+	return rc ? rc : lists_read(object, pool, pool_lists, COUNT_OF(pool_lists), err);
 }
 
 static enum status pools_read(const json_t *pools, struct plan *plan, struct error *err)
@@ -306,6 +359,23 @@ static enum status pools_read(const json_t *pools, struct plan *plan, struct err
 
 		if (rc)
 			return rc;
+	}
+	return STATUS_OK;
+}
+
+static enum status search_read(const json_t *object, struct plan *plan, struct error *err)
+{
+	json_t *search = json_object_get(object, "search");
+
+	if (search && !json_is_object(search))
+		return text_fault("search", err);
+	plan->search = json_incref(search);
+	for (size_t i = 0; i < COUNT_OF(trial_counts); i++) {
+		const int64_t count = json_int_at(object, trial_counts[i].name, 0);
+
+		if (count < 0 || count > POOL_COUNT_MAX)
+			return text_fault(trial_counts[i].name, err);
+		*count_of(plan, i) = (unsigned)count;
 	}
 	return STATUS_OK;
 }
@@ -337,9 +407,13 @@ enum status plan_from_text(const char *text, struct plan **ret_plan, struct erro
 		return error_no_memory(err);
 	rc = texts_read(object, plan, plan_texts, COUNT_OF(plan_texts), err);
 	if (!rc)
+		rc = lists_read(object, plan, plan_lists, COUNT_OF(plan_lists), err);
+	if (!rc)
 		rc = differences_read(object, plan, err);
 	if (!rc)
 		rc = numbers_read(object, plan, err);
+	if (!rc)
+		rc = search_read(object, plan, err);
 	if (!rc)
 		rc = pools_read(json_object_get(object, "pools"), plan, err);
 	if (rc)

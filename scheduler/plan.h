@@ -44,18 +44,31 @@ struct plan {
 	char *job_dir;    /* gs://…, or NULL */
 	char *tpu_config; /* what the master's TPU_CONFIG says: JSON text; NULL: it has none */
 	char *input;      /* the submitted input as programs read it back from their environment: JSON text */
-	bool uses_chief;  /* TF_CONFIG calls the first replica chief */
-	bool restarts_whole;    /* when one replica was lost, all begin anew; else that one alone */
-	int priority;           /* higher first */
-	int64_t max_running_us; /* from RUNNING on; 0: no limit */
-	int64_t max_wait_us;    /* until RUNNING; 0: no limit */
-	json_t *differences;    /* difference.h: what the request alone tells */
+	char *service_account; /* whose name the job's programs go by; NULL: the service agent's */
+	char *runtime_version; /* "2.11": its image runs; NULL: custom containers do */
+	char *python_module;   /* what the launcher runs; NULL: the images' own programs run */
+	char *python;          /* the interpreter's command, "python3"; with python_module only */
+	json_t *package_uris;  /* array of gs:// names that the launcher installs first, in order; or NULL */
+	json_t *search; /* of a tuning job: struct study as JSON (scheduler/tuning/study.h); its pools are a trial's */
+	json_t *resumed_jobs; /* of a tuning job: ids of the jobs whose trials it learns from, oldest first; or NULL */
+	unsigned trial_count, parallel_trial_count; /* of a tuning job: how many at most, how many at once */
+	unsigned failed_trial_count; /* so many failed ones fail the job; 0: see scheduler/tuner.h */
+	unsigned trial;              /* of a trial's own plan: its number, from 1; 0: this is none */
+	bool uses_chief;             /* TF_CONFIG calls the first replica chief */
+	bool restarts_whole;         /* when one replica was lost, all begin anew; else that one alone */
+	int priority;                /* higher first */
+	int64_t max_running_us;      /* from RUNNING on; 0: no limit */
+	int64_t max_wait_us;         /* until RUNNING; 0: no limit */
+	json_t *differences;         /* difference.h: what the request alone tells */
 	struct pool pools[ROLE_COUNT];
 };
 
 struct plan *plan_new(void);
 void plan_free(struct plan *plan);
 DEFINE_AUTO(plan, struct plan *, plan_free)
+
+/* Whether it runs nothing itself, but trials. */
+bool plan_tunes(const struct plan *plan);
 
 /* Replicas of all pools. */
 unsigned plan_replica_count(const struct plan *plan);

@@ -56,7 +56,9 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run)
 
 void queue_update(struct scheduler *scheduler, struct job_run *run)
 {
-	bool waits = run->row->state == JOB_QUEUED && run->row->verdict == JOB_STATE_UNSPECIFIED;
+	/* A tuning job needs no room of its own: its trials wait for theirs. */
+	bool waits = run->row->state == JOB_QUEUED && run->row->verdict == JOB_STATE_UNSPECIFIED &&
+		     !plan_tunes(run->plan);
 
 	if (waits && !run->queued)
 		queue_insert(scheduler, run);

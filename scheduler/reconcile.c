@@ -23,7 +23,7 @@ static enum step next_while_starting(const struct job_view *view)
 
 		if (!view->images_ready || view->network != NETWORK_READY)
 			return asked ? STEP_NONE : STEP_FETCH;
-		return STEP_CREATE;
+		return view->gateway_awaited ? STEP_NONE : STEP_CREATE;
 	}
 	if (view->count[SEEN_CREATING])
 		return STEP_NONE;

@@ -9,7 +9,7 @@
  *   QUEUED                       -                                    ADMIT when there is room,
  *                                                                     JUDGE when it can have none
  *   PREPARING                    image or network missing             FETCH
- *                                some replica missing                 CREATE
+ *                                some replica missing                 CREATE, once the gateway's place is known
  *                                all created                          START
  *                                all started                          DECLARE_RUNNING
  *   RUNNING                      one lost, others live on             RESTART, then as above
@@ -62,6 +62,7 @@ struct job_view {
 	bool last_words_stored; /* and can be read */
 	bool images_ready, images_asked;
 	enum network_sight network;
+	bool gateway_awaited;        /* it may yet be opened */
 	unsigned count[SIGHT_COUNT]; /* replicas by sight */
 	unsigned missing;            /* not there, and not ended either: to be made */
 	unsigned stoppable;          /* run, and were not asked to stop */

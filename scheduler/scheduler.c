@@ -9,10 +9,11 @@
 
 #include "daemon/base/log.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/trial_directory.h"
 #include "store/logs.h"
 #include "store/store.h"
 
-enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS };
+enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64 };
 
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
@@ -39,6 +40,44 @@ struct engine_sink scheduler_sink(struct scheduler *scheduler)
 void scheduler_wake(void *arg, int64_t job)
 {
 	scheduler_post(arg, happening_new(HAPPENED_WAKE, job));
+}
+
+/* False: so many wait already that one more says no more. */
+static bool tried_admit(struct scheduler *scheduler)
+{
+	bool fits;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	fits = scheduler->tried_waiting < TRIED_WAITING_MAX;
+	scheduler->tried_waiting += fits;
+	pthread_mutex_unlock(&scheduler->mutex);
+	return fits;
+}
+
+static void tried_leave(struct scheduler *scheduler)
+{
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->tried_waiting--;
+	pthread_mutex_unlock(&scheduler->mutex);
+}
+
+void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host)
+{
+	struct happening *happening;
+
+	/* Whoever is told of it late, or never, loses a hint; a program that calls in a loop must not cost more. */
+	if (!tried_admit(scheduler))
+		return;
+	happening = happening_new(HAPPENED_CLOUD_TRIED, job);
+	if (happening)
+		happening->event.text = strdup(host);
+	if (happening && happening->event.text) {
+		scheduler_post(scheduler, happening);
+		return;
+	}
+	if (happening)
+		happening_free(happening);
+	tried_leave(scheduler);
 }
 
 void scheduler_post(struct scheduler *scheduler, struct happening *happening)
@@ -119,6 +158,12 @@ static void happening_handle(struct scheduler *scheduler, const struct happening
 		if (run)
 			run->dirty = run->last_words_stored = true;
 		break;
+	case HAPPENED_CLOUD_TRIED:
+		tried_leave(scheduler);
+		run = scheduler_find(scheduler, happening->job);
+		if (run)
+			cloud_tried(run, happening->event.text);
+		break;
 	}
 }
 
@@ -189,6 +234,20 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	return answers;
 }
 
+/* NULL stays NULL. False when memory ran out. */
+static bool text_copy(const char *text, char **ret_copy)
+{
+	*ret_copy = text ? strdup(text) : NULL;
+	return !text || *ret_copy;
+}
+
+static bool texts_init(struct scheduler *scheduler, const struct scheduler_options *options)
+{
+	return text_copy(options->project_number, &scheduler->project_number) &&
+	       text_copy(options->trials_dir, &scheduler->trials_dir) &&
+	       text_copy(options->adc, &scheduler->adc) && text_copy(options->wheels, &scheduler->wheels);
+}
+
 static bool room_init(struct scheduler *scheduler, const struct scheduler_options *options)
 {
 	const struct inventory *inventory = &options->inventory;
@@ -206,11 +265,12 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 {
 	struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
 	pthread_condattr_t attributes;
+	bool complete;
 
 	if (!scheduler)
 		return error_no_memory(err);
 	scheduler->last = &scheduler->first;
-	scheduler->project_number = strdup(options->project_number);
+	complete = texts_init(scheduler, options);
 	scheduler->reconciler = (struct reconciler){
 		.store = options->store,
 		.clock = options->clock,
@@ -218,6 +278,11 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 		.project_number = scheduler->project_number,
 		.stop_grace_s = options->stop_grace_s,
 		.retry_pause_ms = options->retry_pause_ms,
+		.gateway = options->gateway,
+		.trials_dir = scheduler->trials_dir,
+		.adc = scheduler->adc,
+		.wheels = scheduler->wheels,
+		.cut_off = options->cut_off,
 		.pass = &scheduler->pass,
 	};
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");
@@ -226,7 +291,7 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	pthread_cond_init(&scheduler->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&scheduler->mutex, NULL);
-	if (!scheduler->reconciler.pump || !scheduler->project_number || !room_init(scheduler, options)) {
+	if (!scheduler->reconciler.pump || !complete || !room_init(scheduler, options)) {
 		scheduler_free(scheduler);
 		return error_no_memory(err);
 	}
@@ -281,6 +346,7 @@ enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, 
 		rc = room_leases_load(scheduler, err);
 	if (rc)
 		return rc;
+	trial_directories_sweep(scheduler);
 	scheduler->reconciler.engine = engine;
 	log_on_room(scheduler->reconciler.store, on_log_room, scheduler);
 	store_on_intent(scheduler->reconciler.store, scheduler_wake, scheduler);
@@ -324,5 +390,8 @@ void scheduler_free(struct scheduler *scheduler)
 	pthread_cond_destroy(&scheduler->changed);
 	pthread_mutex_destroy(&scheduler->mutex);
 	free(scheduler->project_number);
+	free(scheduler->trials_dir);
+	free(scheduler->adc);
+	free(scheduler->wheels);
 	free(scheduler);
 }

@@ -12,6 +12,7 @@
 #include "daemon/base/error.h"
 #include "scheduler/admission.h"
 #include "scheduler/engine/engine.h"
+#include "scheduler/gateway.h"
 
 struct scheduler;
 struct store;
@@ -24,7 +25,13 @@ struct scheduler_options {
 	unsigned retry_pause_ms; /* before a job that was lost is tried again; doubled each time */
 	/* What may be used; its host is learned from the engine, its devices from @inventory. */
 	struct capacity capacity;
+	const char *trials_dir;     /* copied; see struct reconciler */
 	struct inventory inventory; /* borrowed for the call */
+	struct gateway_ops gateway; /* open NULL: replicas reach nothing of the emulator */
+	/* The developer's credentials that every replica is given, and the directory of wheels that Python packages
+	 * are installed from: on the engine's machine, absolute, or NULL. */
+	const char *adc, *wheels;
+	bool cut_off; /* job networks have no way to the outside: jobs are told */
 };
 
 enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
@@ -35,6 +42,9 @@ struct engine_sink scheduler_sink(struct scheduler *scheduler);
 enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err);
 /* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler: store_on_intent()'s hook. */
 void scheduler_wake(void *scheduler, int64_t job);
+/* A program of the job called one of the cloud's own hosts, which is cut off: its log and its report tell, once for
+ * each host. @host: "" where the program did not name it. Thread: any. */
+void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host);
 /* Waits until no unfinished job is left, at most @timeout_ms. */
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
 /* Whether the engine answers, and in which words. Thread: any. */

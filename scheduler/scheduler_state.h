@@ -7,6 +7,7 @@
 #include "scheduler/log_pump.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/steps.h"
+#include "scheduler/tuner.h"
 
 enum happening_kind {
 	HAPPENED_WAKE,        /* a job was stored or changed by a client */
@@ -14,6 +15,7 @@ enum happening_kind {
 	HAPPENED_LOGS_STORED, /* a replica's output can be read */
 	HAPPENED_LAST_WORDS,  /* a job's last service lines can be read */
 	HAPPENED_LOG_ROOM,    /* the log takes lines again */
+	HAPPENED_CLOUD_TRIED, /* a program called a host of the cloud's: event.text */
 };
 
 /* Something that happened on another thread; owns what it points to. */
@@ -29,7 +31,8 @@ struct happening {
 struct scheduler {
 	struct reconciler reconciler;
 	struct pass pass;
-	char *project_number;
+	char *trials_dir;
+	char *project_number, *adc, *wheels;
 	bool devices_automatic; /* the host's GPUs are those that the engine names */
 	struct host given;      /* otherwise those of this one */
 
@@ -39,6 +42,7 @@ struct scheduler {
 	struct job_run *
 		*queue; /* those that wait for room, in the order of their turn; has the size of runs */
 	size_t queue_count;
+	bool again;         /* some job became dirty while the others were looked at */
 	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	int64_t engine_lost_ns, engine_back_ns; /* wall clock of the last loss, and of the return; 0: none */
@@ -54,6 +58,7 @@ struct scheduler {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* the queue, or idleness */
 	struct happening *first, **last;
+	unsigned tried_waiting; /* how many of these are CLOUD_TRIED */
 	bool stopping, idle;
 	bool missed; /* a happening was lost for want of memory */
 	bool engine_answers;
@@ -67,6 +72,9 @@ struct happening *happening_of_engine(const struct engine_event *event);
 void happening_free(struct happening *happening);
 /* Posts a happening to its scheduler: a callback for others' threads. */
 void happening_deliver(void *happening);
+
+/* A program of the job called @host, which is cut off. cloud_tried.c */
+void cloud_tried(struct job_run *run, const char *host);
 
 struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
 /* Takes @row; the run is dirty. */

@@ -49,7 +49,7 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 
 		if (replica->follows || (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED))
 			continue;
-		if (log_pump_open(scheduler->reconciler.pump, run->plan, key, &err) ||
+		if (log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key, &err) ||
 		    log_position_get(scheduler->reconciler.store, key->job, key->attempt, key->role,
 				     key->index, &from.stdout_ns, &from.stderr_ns, &err)) {
 			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
@@ -160,6 +160,8 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 	bool first = !run->sighted;
 
 	replica->missing = false;
+	if (status->gateway_port)
+		run->gateway.port = status->gateway_port;
 	switch (status->sight) {
 	case REPLICA_CREATED:
 		if (first)
@@ -300,6 +302,22 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	}
 }
 
+/* The images that stand for runtime versions by default are on the network and large. */
+static void fold_image_failure(struct job_run *run, enum role role, const char *text)
+{
+	const char *version = run->plan->runtime_version;
+	AUTO(string) char *advice = NULL;
+
+	if (version &&
+	    asprintf(&advice,
+		     "%s. Another image can stand for the runtime version %s: deploy/runtime/build makes "
+		     "one of this machine's packages, and trainyard serve --runtime %s=trainyard-runtime "
+		     "uses it",
+		     text, version, version) < 0)
+		advice = NULL;
+	fold_refusal(job_run_replica(run, role, 0), END_REFUSED, advice ? advice : text);
+}
+
 static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role,
 		       const struct engine_event *event)
 {
@@ -313,7 +331,7 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 		if (event->status == STATUS_UNAVAILABLE)
 			hold(scheduler, run);
 		else
-			fold_refusal(job_run_replica(run, role, 0), END_REFUSED, event->text);
+			fold_image_failure(run, role, event->text);
 		break;
 	default:
 		break;

@@ -12,6 +12,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
+#include "scheduler/gateway.h"
 #include "scheduler/job_run.h"
 #include "scheduler/reconcile.h"
 
@@ -26,6 +27,10 @@ struct reconciler {
 	const char *project_number; /* for the link in errorMessage */
 	unsigned stop_grace_s;      /* SIGTERM to SIGKILL when a job is cancelled */
 	unsigned retry_pause_ms;
+	struct gateway_ops gateway;
+	const char *trials_dir; /* of this machine: where trials' metrics are reported to; made when needed */
+	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
+	bool cut_off;             /* job networks have no way to the outside */
 	struct pass *pass;
 };
 
@@ -67,6 +72,13 @@ void step_retry(struct reconciler *reconciler, struct job_run *run);
 void step_close(struct reconciler *reconciler, struct job_run *run);
 void step_clear(struct reconciler *reconciler, struct job_run *run);
 void step_finish(struct reconciler *reconciler, struct job_run *run);
+
+/* Opens the job's gateway when its network is there and somebody is to use it; again after a restart, where the
+ * containers expect it. One that cannot be opened does not hold the job up for long: the log tells. gateway_keep.c */
+void gateway_keep(struct reconciler *reconciler, struct job_run *run);
+/* Whether it may yet be opened: no container is made before. */
+bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_run *run);
+void gateway_leave(struct reconciler *reconciler, struct job_run *run);
 
 /* A change to @to which tells the log, once in an attempt, that the program is about to start. NULL when there
  * is nothing to change. */

@@ -2,10 +2,14 @@
 #include "store/connection.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "daemon/base/text.h"
 #include "store/filter_functions.h"
 #include "store/migrations.h"
 
@@ -22,6 +26,11 @@ static const struct {
 	[LOGS_WRITER] = { logs_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
 			  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -4096" },
+	[OBJECTS_WRITER] = { objects_migrations, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			     "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;"
+			     "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -2048" },
+	[OBJECTS_READER] = { NULL, SQLITE_OPEN_READONLY,
+			     "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
 	[STATE_READER] = { NULL, SQLITE_OPEN_READONLY,
 			   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
 	[LOGS_READER] = { NULL, SQLITE_OPEN_READONLY,
@@ -87,6 +96,26 @@ static enum status statements_prepare(struct connection *connection, struct erro
 	return STATUS_OK;
 }
 
+/* What is in the files (secrets, the environment of jobs) is their owner's alone, wherever the directory is. SQLite
+ * gives the files beside one the mode of that one; those that are there may be of a release that did not care.
+ * One that exists is not opened: closing it would let go of SQLite's locks. */
+static void files_keep_private(const char *path)
+{
+	static const char *const endings[] = { "", "-wal", "-shm" };
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		struct text name AUTO_TEXT = { 0 };
+		struct stat facts;
+
+		text_printf(&name, "%s%s", path, endings[i]);
+		if (!name.failed && stat(name.data, &facts) == 0 && facts.st_mode & 077)
+			chmod(name.data, 0600); /* of another owner: SQLite says what comes of it */
+	}
+}
+
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err)
 {
@@ -98,6 +127,8 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 		return error_no_memory(err);
 	pthread_once(&configured, configure_once);
 	connection->role = role;
+	if (roles[role].flags & SQLITE_OPEN_CREATE)
+		files_keep_private(path);
 	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
 		return database_error(connection->db, err, path);

@@ -31,7 +31,7 @@ static void page_deinit(struct page *page)
 /* The condition on time is written for the index once, and exactly in the filter's own words besides. */
 static void ids_sql(const struct page *page, struct text *sql)
 {
-	text_puts(sql, "SELECT id, created_us FROM job WHERE project = :project");
+	text_puts(sql, "SELECT id, created_us FROM job WHERE parent IS NULL AND project = :project");
 	if (page->continues)
 		text_puts(sql, " AND (created_us, id) < (:mark_us, :mark_id)");
 	else if (page->created.to_ns != INT64_MAX)

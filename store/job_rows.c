@@ -29,7 +29,9 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.announced = (unsigned)sqlite3_column_int(row, 19),
 		.assignment = column_copy(row, 20),
 		.ml_units_per_hour = sqlite3_column_double(row, 21),
-		.position = sqlite3_column_int64(row, 22),
+		.parent = sqlite3_column_int64(row, 22),
+		.trial = (unsigned)sqlite3_column_int(row, 23),
+		.position = sqlite3_column_int64(row, 24),
 	};
 	if (ret_job->project && ret_job->job_id && ret_job->input && ret_job->output && ret_job->plan)
 		return STATUS_OK;

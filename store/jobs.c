@@ -137,6 +137,15 @@ static enum status lines_add(struct change_scope *scope, int64_t job, const stru
 	return rc;
 }
 
+/* 0 stands for nothing: null, which statements leave as it is. */
+static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t value)
+{
+	if (value)
+		bind_int(statement, name, value);
+	else
+		bind_text(statement, name, NULL);
+}
+
 struct insertion {
 	const struct job *job;
 	const struct service_line *lines;
@@ -144,8 +153,8 @@ struct insertion {
 	struct job **ret_job; /* may be NULL */
 };
 
-static enum status row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
-			      struct error *err)
+enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
+			   struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, JOB_INSERT);
 	bool row = false;
@@ -160,6 +169,8 @@ static enum status row_insert(struct change_scope *scope, const struct job *job,
 	bind_text(insert, ":output", job->output ? job->output : "{}");
 	bind_text(insert, ":plan", job->plan);
 	bind_real(insert, ":ml_units_per_hour", job->ml_units_per_hour);
+	bind_unless_zero(insert, ":parent", job->parent);
+	bind_int(insert, ":trial", job->trial);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
@@ -173,7 +184,7 @@ static enum status insertion_run(struct change_scope *scope, void *arg, struct e
 {
 	struct insertion *insertion = arg;
 	int64_t id = 0;
-	enum status rc = row_insert(scope, insertion->job, &id, err);
+	enum status rc = job_row_insert(scope, insertion->job, &id, err);
 
 	if (!rc)
 		rc = lines_add(scope, id, insertion->lines, insertion->line_count, err);
@@ -252,15 +263,17 @@ enum status job_set_labels(struct store *store, const char *project, const char 
 }
 
 struct cancellation {
-	const char *project, *job_id, *message;
+	const char *project, *job_id, *message; /* project NULL: by its number */
+	int64_t id;
 };
 
 static enum status cancellation_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct cancellation *cancellation = arg;
 	AUTO(job) struct job *job = NULL;
-	enum status rc =
-		fetch_by_name(scope->connection, cancellation->project, cancellation->job_id, &job, err);
+	enum status rc = cancellation->project ? fetch_by_name(scope->connection, cancellation->project,
+							       cancellation->job_id, &job, err)
+					       : fetch_by_id(scope->connection, cancellation->id, &job, err);
 
 	/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
 	if (rc || (job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
@@ -279,7 +292,14 @@ static enum status cancellation_run(struct change_scope *scope, void *arg, struc
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
 		       struct error *err)
 {
-	struct cancellation cancellation = { project, job_id, message };
+	struct cancellation cancellation = { project, job_id, message, 0 };
+
+	return state_writer_change(store->state, cancellation_run, &cancellation, err);
+}
+
+enum status job_cancel_by_id(struct store *store, int64_t id, const char *message, struct error *err)
+{
+	struct cancellation cancellation = { .message = message, .id = id };
 
 	return state_writer_change(store->state, cancellation_run, &cancellation, err);
 }
@@ -288,15 +308,6 @@ struct application {
 	struct job_change *changes;
 	size_t count;
 };
-
-/* 0 in a change means: leave it. The statement leaves what is null. */
-static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t value)
-{
-	if (value)
-		bind_int(statement, name, value);
-	else
-		bind_text(statement, name, NULL);
-}
 
 static bool touches_row(const struct job_change *change)
 {

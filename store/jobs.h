@@ -40,6 +40,9 @@ struct job {
 	bool torn_down;
 	unsigned announced; /* the attempt whose start the log was told of; 0: none */
 
+	int64_t parent; /* of a job that runs a trial: the tuning job; 0: a client's own */
+	unsigned trial; /* which one, from 1 */
+
 	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
 
 	unsigned sharers; /* others that hold this struct; see job_share() */
@@ -99,6 +102,9 @@ enum status job_set_labels(struct store *store, const char *project, const char 
  * Wakes the scheduler. NOT_FOUND as in job_get(). */
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
 		       struct error *err);
+
+/* The same of a job that may be a trial's. */
+enum status job_cancel_by_id(struct store *store, int64_t id, const char *message, struct error *err);
 
 /* All jobs that are not in a final state, oldest first. */
 enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err);

@@ -1,13 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	store/access_token.c \
+	store/access_token.h \
+	store/aftermath.c \
+	store/aftermath.h \
+	store/assemblies.c \
+	store/assemblies.h \
+	store/assembly_finish.c \
+	store/assembly_parts.c \
+	store/assembly_rows.h \
+	store/authority.c \
+	store/authority.h \
+	store/blob_files.c \
+	store/blob_files.h \
+	store/buckets.c \
+	store/conditions.c \
 	store/connection.c \
 	store/connection.h \
+	store/crc32c.c \
+	store/crc32c.h \
+	store/file_name.c \
+	store/file_name.h \
+	store/file_tree.c \
+	store/file_tree.h \
 	store/filter.c \
 	store/filter.h \
 	store/filter_functions.c \
 	store/filter_functions.h \
 	store/filter_sql.c \
 	store/filter_sql.h \
+	store/glob.c \
+	store/glob.h \
+	store/group_writer.c \
+	store/group_writer.h \
+	store/hasher.c \
+	store/hasher.h \
 	store/job_cache.c \
 	store/job_cache.h \
 	store/job_filter.c \
@@ -36,16 +63,38 @@ libtrainyard_a_SOURCES += \
 	store/logs_writer.h \
 	store/migrations.c \
 	store/migrations.h \
+	store/object_changes.c \
+	store/object_compose.c \
+	store/object_list.c \
+	store/object_names.c \
+	store/object_reader.c \
+	store/object_rows.c \
+	store/object_rows.h \
+	store/objects.c \
+	store/objects.h \
+	store/objects_parts.h \
 	store/page_token.c \
 	store/page_token.h \
 	store/policies.c \
 	store/policies.h \
 	store/reader_pool.c \
 	store/reader_pool.h \
+	store/sessions.c \
+	store/sessions.h \
+	store/signing_key.c \
+	store/signing_key.h \
+	store/sink.c \
+	store/sink.h \
+	store/small_file.c \
+	store/small_file.h \
 	store/state_writer.c \
 	store/state_writer.h \
 	store/statements.c \
 	store/statements.h \
 	store/store.c \
 	store/store.h \
-	store/store_parts.h
+	store/store_parts.h \
+	store/trials.c \
+	store/trials.h \
+	store/uploads.c \
+	store/uploads.h

@@ -2,10 +2,12 @@
 #include "store/logs.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "store/log_source.h"
 #include "store/logs_writer.h"
@@ -173,10 +175,23 @@ static char *tail_join(char **lines, size_t count)
 	return text_take(&text);
 }
 
-enum status log_stderr_tail(struct store *store, int64_t job, const char *task_name, unsigned count,
-			    char **ret_text, struct error *err)
+char *log_labels(const char *host, unsigned trial)
+{
+	AUTO(json) json_t *labels = json_object();
+
+	if (!labels ||
+	    (host &&
+	     json_object_set_new(labels, "compute.googleapis.com/resource_name", json_string(host))) ||
+	    (trial && json_object_set_new(labels, "ml.googleapis.com/trial_id", json_sprintf("%u", trial))))
+		return NULL;
+	return json_dump_compact(labels);
+}
+
+enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,
+			    unsigned count, char **ret_text, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
+	char trial_text[16];
 	char *lines[TAIL_LINES_MAX];
 	size_t line_count = 0;
 	enum status rc = reader_borrow(&store->own_readers, &reader, err);
@@ -187,6 +202,8 @@ enum status log_stderr_tail(struct store *store, int64_t job, const char *task_n
 
 	bind_int(rows, ":job", job);
 	bind_text(rows, ":task", task_name);
+	snprintf(trial_text, sizeof(trial_text), "%u", trial);
+	bind_text(rows, ":trial", trial ? trial_text : NULL);
 	bind_int(rows, ":count", count < TAIL_LINES_MAX ? count : TAIL_LINES_MAX);
 	rc = tail_read(rows, lines, &line_count, err);
 	AUTO(string) char *joined = rc ? NULL : tail_join(lines, line_count);

@@ -41,6 +41,11 @@ struct log_source_spec {
 struct log_source *log_source_new(const struct log_source_spec *spec);
 void log_source_unref(struct log_source *source);
 
+/* The labels of entries from a container on @host (NULL: of the service itself) in @trial (0: in none), as JSON object
+ * text; NULL when memory ran out. The caller frees.
+ * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training */
+char *log_labels(const char *host, unsigned trial);
+
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
 
 struct log_record {
@@ -77,9 +82,9 @@ enum status log_flush(struct store *store, struct error *err);
 enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
 			     unsigned index, int64_t *ret_stdout_ns, int64_t *ret_stderr_ns,
 			     struct error *err);
-/* The last @count stderr lines of one replica, oldest first, joined by newlines ("" when none): for errorMessage. */
-enum status log_stderr_tail(struct store *store, int64_t job, const char *task_name, unsigned count,
-			    char **ret_text, struct error *err);
+/* The last @count stderr lines of one replica (of @trial, or 0), oldest first, joined by newlines ("" when none): for errorMessage. */
+enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,
+			    unsigned count, char **ret_text, struct error *err);
 
 struct log_query {
 	const char *const *projects; /* ids; entries of any of them */

@@ -17,6 +17,7 @@ struct migration {
 /* Each ends with a NULL name. */
 extern const struct migration state_migrations[];
 extern const struct migration logs_migrations[];
+extern const struct migration objects_migrations[];
 
 /* Does the steps that are missing, each in one transaction with its number.
  * FAILED_PRECONDITION: the file is of a newer program, or not one of ours. */

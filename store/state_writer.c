@@ -6,38 +6,27 @@
 #include <stdlib.h>
 
 #include "daemon/base/json.h"
-#include "daemon/base/log.h"
+#include "store/group_writer.h"
 #include "store/logs_writer.h"
 
-enum { CHANGES_WAITING_MAX = 1024 };
-
-/* One caller's change, on its stack until it is answered. */
-struct change {
-	struct change *next;
-	change_run run;
-	void *arg;
-	enum status status;
-	struct error err;
-	bool done;
-	pthread_cond_t answered;
-	int64_t woken; /* the job that it woke, 0: none */
-};
-
 struct state_writer {
-	struct connection *connection;
+	struct connection *connection; /* the group's, used on its thread */
 	struct logs_writer *logs;
-	const struct clock *clock;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wanted;
-	struct change *first, **last; /* waiting, under the lock */
-	unsigned waiting;
-	bool stopping;
+	struct group_writer *group;
+	pthread_mutex_t lock; /* of the hook */
 	void (*wake)(void *arg, int64_t job);
 	void *wake_arg;
 	uint64_t generation; /* commits so far; atomic */
 	int64_t handed;      /* the last outbox row given to the logs; the thread's own */
+	int64_t reached;     /* what the logs held when the transaction began */
 	int64_t deleted;     /* rows up to here are gone from the outbox */
+};
+
+/* What a change of the group is for the state: on its caller's stack. */
+struct state_change {
+	struct change_scope scope;
+	change_run run;
+	void *arg;
 };
 
 enum status outbox_add(struct change_scope *scope, int64_t job, int severity, const char *line,
@@ -53,17 +42,18 @@ enum status outbox_add(struct change_scope *scope, int64_t job, int severity, co
 	return statement_run(statement, err);
 }
 
-static struct log_source *service_source(int64_t job, const char *project, const char *job_id)
+static struct log_source *service_source(int64_t job, const char *project, const char *job_id, unsigned trial)
 {
 	/* Written by the JSON library: a project is whatever a caller put into a path. */
 	AUTO(json)
 	json_t *labels =
 		json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
 	AUTO(string) char *labels_text = json_dump_compact(labels);
+	AUTO(string) char *trial_text = trial ? log_labels(NULL, trial) : NULL;
 	struct text name AUTO_TEXT = { 0 };
 
 	text_printf(&name, "ml.googleapis.com%%2F%s", job_id);
-	if (name.failed || !labels_text)
+	if (name.failed || !labels_text || (trial && !trial_text))
 		return NULL;
 	return log_source_new(&(struct log_source_spec){
 		.job = job,
@@ -71,13 +61,14 @@ static struct log_source *service_source(int64_t job, const char *project, const
 		.log_name = name.data,
 		.resource_type = "ml_job",
 		.resource_labels = labels_text,
+		.labels = trial_text,
 	});
 }
 
 static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 {
-	struct log_source *source =
-		service_source(sqlite3_column_int64(row, 1), column_text(row, 5), column_text(row, 6));
+	struct log_source *source = service_source(sqlite3_column_int64(row, 1), column_text(row, 5),
+						   column_text(row, 6), (unsigned)sqlite3_column_int(row, 7));
 	struct log_record record = {
 		.source = source,
 		.severity = sqlite3_column_int(row, 2),
@@ -118,105 +109,24 @@ static void outbox_trim(struct state_writer *writer, int64_t reached)
 	statement_run(statement, NULL);
 }
 
-static void change_perform(struct state_writer *writer, struct change_scope *shared, struct change *change)
+static enum status state_change_run(struct connection *connection, int64_t now_ns, void *arg,
+				    struct error *err)
 {
-	struct change_scope scope = { .connection = writer->connection,
-				      .now_ns = clock_wall_ns(writer->clock) };
+	struct state_change *change = arg;
 
-	if (sqlite3_get_autocommit(writer->connection->db))
-		return; /* the transaction is gone: a savepoint would be one of its own */
-	change->status = connection_exec(writer->connection, "SAVEPOINT change", &change->err);
-	if (change->status)
-		return;
-	change->status = change->run(&scope, change->arg, &change->err);
-	if (change->status) {
-		connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL);
-		return;
-	}
-	change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
-	change->woken = scope.woken;
-	shared->adds_lines |= scope.adds_lines;
+	change->scope = (struct change_scope){ .connection = connection, .now_ns = now_ns };
+	return change->run(&change->scope, change->arg, err);
 }
 
-/* All of @first fails for one reason. */
-static void changes_fail(struct change *first, const struct error *cause)
+static void transaction_begun(void *arg)
 {
-	for (struct change *change = first; change; change = change->next) {
-		if (change->status)
-			continue; /* has a reason of its own */
-		change->status =
-			error_set(&change->err, cause->status, NULL, "%s", cause->text ? cause->text : "");
-	}
+	struct state_writer *writer = arg;
+
+	writer->reached = logs_writer_reached(writer->logs);
+	outbox_trim(writer, writer->reached);
 }
 
-/* A full disk takes the whole transaction back by itself; the change that met it knows why. */
-static enum status transaction_lost(const struct change *first, struct error *err)
-{
-	for (; first; first = first->next)
-		if (first->status == STATUS_UNAVAILABLE || first->status == STATUS_INTERNAL)
-			return error_set(err, first->status, NULL, "%s",
-					 first->err.text ? first->err.text : "");
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
-}
-
-/* One transaction for all of @first. True when it was committed. */
-static bool changes_commit(struct state_writer *writer, struct change *first, struct change_scope *shared)
-{
-	struct error err AUTO_ERROR = { 0 };
-	int64_t reached = logs_writer_reached(writer->logs);
-	enum status rc = connection_exec(writer->connection, "BEGIN IMMEDIATE", &err);
-
-	if (!rc) {
-		outbox_trim(writer, reached);
-		for (struct change *change = first; change; change = change->next)
-			change_perform(writer, shared, change);
-		if (sqlite3_get_autocommit(writer->connection->db))
-			rc = transaction_lost(first, &err);
-		else
-			rc = connection_exec(writer->connection, "COMMIT", &err);
-	}
-	if (!rc) {
-		__atomic_add_fetch(&writer->generation, 1, __ATOMIC_RELEASE);
-		writer->deleted = reached > writer->deleted ? reached : writer->deleted;
-		return true;
-	}
-	if (!sqlite3_get_autocommit(writer->connection->db))
-		connection_exec(writer->connection, "ROLLBACK", NULL);
-	log_event(LOG_ERROR, "state-commit-failed", "error=\"%s\"", err.text ? err.text : "");
-	changes_fail(first, &err);
-	return false;
-}
-
-static void changes_answer(struct state_writer *writer, struct change *first)
-{
-	struct change *next;
-
-	pthread_mutex_lock(&writer->lock);
-	for (struct change *change = first; change; change = next) {
-		next = change->next; /* the change is the caller's again once done is set and the lock is free */
-		change->done = true;
-		pthread_cond_signal(&change->answered);
-	}
-	pthread_mutex_unlock(&writer->lock);
-}
-
-/* NULL when it is time to end. */
-static struct change *changes_take(struct state_writer *writer)
-{
-	struct change *first;
-
-	pthread_mutex_lock(&writer->lock);
-	while (!writer->first && !writer->stopping)
-		pthread_cond_wait(&writer->wanted, &writer->lock);
-	first = writer->first;
-	writer->first = NULL;
-	writer->last = &writer->first;
-	writer->waiting = 0;
-	pthread_mutex_unlock(&writer->lock);
-	return first;
-}
-
-static void intents_announce(struct state_writer *writer, const struct change *first)
+static void intents_announce(struct state_writer *writer, const struct group_change *first)
 {
 	void (*wake)(void *arg, int64_t job);
 	void *arg;
@@ -225,28 +135,27 @@ static void intents_announce(struct state_writer *writer, const struct change *f
 	wake = writer->wake;
 	arg = writer->wake_arg;
 	pthread_mutex_unlock(&writer->lock);
-	for (; wake && first; first = first->next)
-		if (first->woken && !first->status)
-			wake(arg, first->woken);
+	for (; wake && first; first = first->next) {
+		const struct state_change *change = first->arg;
+
+		if (change->scope.woken && !first->status)
+			wake(arg, change->scope.woken);
+	}
 }
 
-static void *writer_main(void *arg)
+static void transaction_committed(void *arg, const struct group_change *first)
 {
 	struct state_writer *writer = arg;
-	struct change *first;
+	bool adds_lines = false;
 
-	while ((first = changes_take(writer))) {
-		struct change_scope shared = { 0 };
-		bool committed = changes_commit(writer, first, &shared);
-
-		/* Lines first: who waits for the logs after its change has returned finds them there. */
-		if (committed && shared.adds_lines)
-			outbox_hand_over(writer);
-		if (committed)
-			intents_announce(writer, first);
-		changes_answer(writer, first);
-	}
-	return NULL;
+	__atomic_add_fetch(&writer->generation, 1, __ATOMIC_RELEASE);
+	writer->deleted = writer->reached > writer->deleted ? writer->reached : writer->deleted;
+	for (const struct group_change *change = first; change; change = change->next)
+		adds_lines |= !change->status && ((const struct state_change *)change->arg)->scope.adds_lines;
+	/* Lines first: who waits for the logs after its change has returned finds them there. */
+	if (adds_lines)
+		outbox_hand_over(writer);
+	intents_announce(writer, first);
 }
 
 uint64_t state_writer_generation(struct state_writer *writer)
@@ -256,28 +165,9 @@ uint64_t state_writer_generation(struct state_writer *writer)
 
 enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err)
 {
-	struct change change = { .run = run, .arg = arg };
+	struct state_change change = { .run = run, .arg = arg };
 
-	pthread_cond_init(&change.answered, NULL);
-	pthread_mutex_lock(&writer->lock);
-	if (writer->waiting == CHANGES_WAITING_MAX || writer->stopping) {
-		change.status = error_set(&change.err, STATUS_UNAVAILABLE, NULL,
-					  writer->stopping ? "the store is closing"
-							   : "too many changes wait to be stored");
-	} else {
-		*writer->last = &change;
-		writer->last = &change.next;
-		if (writer->waiting++ == 0)
-			pthread_cond_signal(&writer->wanted);
-		while (!change.done)
-			pthread_cond_wait(&change.answered, &writer->lock);
-	}
-	pthread_mutex_unlock(&writer->lock);
-	pthread_cond_destroy(&change.answered);
-	if (!change.status)
-		return STATUS_OK;
-	change.err.status = change.status;
-	return error_move(err, &change.err);
+	return group_writer_change(writer->group, state_change_run, &change, err);
 }
 
 void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg, int64_t job), void *arg)
@@ -292,20 +182,21 @@ enum status state_writer_open(struct connection *connection, struct logs_writer 
 			      const struct clock *clock, struct state_writer **ret_writer, struct error *err)
 {
 	struct state_writer *writer = calloc(1, sizeof(*writer));
+	enum status rc;
 
 	if (!writer)
 		return error_no_memory(err);
 	writer->connection = connection;
 	writer->logs = logs;
-	writer->clock = clock;
-	writer->last = &writer->first;
 	writer->handed = logs_writer_reached(logs);
 	pthread_mutex_init(&writer->lock, NULL);
-	pthread_cond_init(&writer->wanted, NULL);
 	outbox_hand_over(writer); /* before anybody can wait for the logs */
-	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
+	rc = group_writer_open(connection, clock, "state",
+			       &(struct group_hooks){ transaction_begun, transaction_committed, writer },
+			       &writer->group, err);
+	if (rc) {
 		free(writer);
-		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the state writer");
+		return rc;
 	}
 	*ret_writer = writer;
 	return STATUS_OK;
@@ -315,14 +206,7 @@ void state_writer_close(struct state_writer *writer)
 {
 	if (!writer)
 		return;
-	pthread_mutex_lock(&writer->lock);
-	writer->stopping = true;
-	pthread_cond_signal(&writer->wanted);
-	pthread_mutex_unlock(&writer->lock);
-	pthread_join(writer->thread, NULL);
-	connection_exec(writer->connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
-	connection_close(writer->connection);
-	pthread_cond_destroy(&writer->wanted);
+	group_writer_close(writer->group);
 	pthread_mutex_destroy(&writer->lock);
 	free(writer);
 }

@@ -2,10 +2,8 @@
 #pragma once
 /* store/state_writer.h: the one thread that writes state.db.
  *
- * Callers hand in a change and wait. The thread takes all changes that wait, runs each in a savepoint
- * of one transaction, commits with an fsync, and then answers them all: many changes share one commit.
- * A change that fails is undone alone; a commit that fails fails all of its changes, and the next
- * transaction is a new attempt. */
+ * A group_writer.h whose transactions are committed with an fsync, and which hands service lines to the
+ * logs and jobs with something new to do to the scheduler. */
 #include <stdbool.h>
 #include <stdint.h>
 

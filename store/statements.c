@@ -3,22 +3,35 @@
 
 #include <stddef.h>
 
-#define ON(role) (1u << (role))
-#define ON_STATE (ON(STATE_WRITER) | ON(STATE_READER))
-#define ON_LOGS  (ON(LOGS_WRITER) | ON(LOGS_READER))
+#define ON(role)   (1u << (role))
+#define ON_STATE   (ON(STATE_WRITER) | ON(STATE_READER))
+#define ON_LOGS    (ON(LOGS_WRITER) | ON(LOGS_READER))
+#define ON_OBJECTS (ON(OBJECTS_WRITER) | ON(OBJECTS_READER))
 
 /* In the order in which job_rows.c reads them, before the place in the queue. */
 #define JOB_COLUMNS                                                                                                   \
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
 	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced,"                      \
-	" assignment, ml_units_per_hour"
+	" assignment, ml_units_per_hour, coalesce(parent, 0), trial"
 
-/* Who goes first: those of higher priority, then those of the same who came earlier. */
+/* Who goes first, of clients' own jobs: those of higher priority, then those of the same who came earlier. */
 #define JOB_POSITION                                                                                         \
 	" CASE state WHEN 1 THEN 1"                                                                          \
-	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.priority > job.priority)"     \
-	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.priority = job.priority"      \
+	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.parent IS NULL"               \
+	"    AND ahead.priority > job.priority)"                                                             \
+	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.parent IS NULL"               \
+	"    AND ahead.priority = job.priority"                                                              \
 	"    AND ahead.id < job.id) ELSE 0 END"
+
+/* In the order in which buckets.c and object_rows.c read them. */
+#define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
+#define OBJECT_COLUMNS                                                                                          \
+	"name, generation, metageneration, size_bytes, created_us, updated_us, content_type, metadata, crc32c," \
+	" md5, component_count, blob"
+
+/* In the order in which assemblies.c and assembly_parts.c read them. */
+#define ASSEMBLY_COLUMNS "id, name, created_us, metadata ->> '$.storageClass'"
+#define PART_COLUMNS     "number, size_bytes, created_us, crc32c, md5, blob"
 
 const struct statement statements[STATEMENT_COUNT] = {
 	[STATE_META_GET] = { ON(STATE_WRITER), "SELECT value FROM meta WHERE name = :name" },
@@ -26,13 +39,14 @@ const struct statement statements[STATEMENT_COUNT] = {
 					       " ON CONFLICT DO UPDATE SET value = excluded.value" },
 	[JOB_INSERT] = { ON(STATE_WRITER),
 			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
-			 " ml_units_per_hour)"
+			 " ml_units_per_hour, parent, trial)"
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
-			 " :ml_units_per_hour)"
+			 " :ml_units_per_hour, :parent, :trial)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
-	[JOB_BY_NAME] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION
-				    " FROM job WHERE project = :project AND job_id = :job_id" },
+	[JOB_BY_NAME] = { ON_STATE,
+			  "SELECT " JOB_COLUMNS "," JOB_POSITION
+			  " FROM job WHERE project = :project AND job_id = :job_id AND parent IS NULL" },
 	[JOB_ROW] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE id = :id" },
 	[JOB_SET_LABELS] = { ON(STATE_WRITER),
 			     "UPDATE job SET labels = :labels, version = version + 1 WHERE id = :id" },
@@ -52,21 +66,38 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
-	[JOB_QUEUE] = { ON(STATE_READER), "SELECT id FROM job WHERE state = 1 ORDER BY priority DESC, id" },
+	[JOB_QUEUE] = { ON(STATE_READER),
+			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
 	[LEASE_INSERT] = { ON(STATE_WRITER), "INSERT INTO lease (job, role, replica, device, shared)"
 					     " VALUES (:job, :role, :replica, :device, :shared)" },
 	[LEASES] = { ON(STATE_READER), "SELECT job, role, replica, device, shared FROM lease WHERE job > 0"
 				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },
+	/* A trial's lines are its tuning job's. */
 	[OUTBOX_AFTER] = { ON(STATE_WRITER),
-			   "SELECT outbox.id, outbox.job, severity, time_ns, line, project, job_id"
+			   "SELECT outbox.id, owner.id, severity, time_ns, line, owner.project, owner.job_id, job.trial"
 			   " FROM outbox CROSS JOIN job ON job.id = outbox.job"
+			   " CROSS JOIN job AS owner ON owner.id = coalesce(job.parent, job.id)"
 			   " WHERE outbox.id > :after ORDER BY outbox.id" },
 	[OUTBOX_DELETE] = { ON(STATE_WRITER), "DELETE FROM outbox WHERE id <= :reached" },
-	[POLICY_OF_JOB] = { ON_STATE, "SELECT job.id, coalesce(policy.version, 0), policy.policy"
-				      " FROM job LEFT JOIN policy ON policy.job = job.id"
-				      " WHERE job.project = :project AND job.job_id = :job_id" },
+	[POLICY_OF_JOB] = { ON_STATE,
+			    "SELECT job.id, coalesce(policy.version, 0), policy.policy"
+			    " FROM job LEFT JOIN policy ON policy.job = job.id"
+			    " WHERE job.project = :project AND job.job_id = :job_id AND job.parent IS NULL" },
+	[TRIAL_INSERT] = { ON(STATE_WRITER), "INSERT INTO trial (job, number, run, known, parameters)"
+					     " VALUES (:job, :number, :run, :known, :parameters)" },
+	[TRIALS] = { ON_STATE,
+		     "SELECT number, run, outcome, known, ended_as, stopped_early, parameters, final, state, started_us,"
+		     " running_us, ended_us, error_message FROM trial CROSS JOIN job ON job.id = trial.run"
+		     " WHERE trial.job = :job ORDER BY number" },
+	[TRIAL_END] = { ON(STATE_WRITER),
+			"UPDATE trial SET outcome = :outcome, final = :final,"
+			" ended_as = 1 + (SELECT max(ended_as) FROM trial AS other WHERE other.job = :job)"
+			" WHERE job = :job AND number = :number AND outcome = 0" },
+	[TRIAL_STOP] = { ON(STATE_WRITER),
+			 "UPDATE trial SET stopped_early = 1 WHERE job = :job AND number = :number"
+			 " AND outcome = 0" },
 	[POLICY_PUT] = { ON(STATE_WRITER),
 			 "INSERT INTO policy (job, version, policy) VALUES (:job, :version, :policy)"
 			 " ON CONFLICT (job) DO UPDATE SET version = excluded.version, policy = excluded.policy" },
@@ -100,7 +131,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 				" FROM (SELECT source, stream, kind, payload FROM entry WHERE job = :job"
 				"       ORDER BY ts DESC, insert_id DESC LIMIT 50000)"
 				" WHERE stream = 2 AND source IN (SELECT id FROM source WHERE job = :job"
-				"       AND resource_labels ->> '$.task_name' = :task)"
+				"       AND resource_labels ->> '$.task_name' = :task"
+				"       AND labels ->> '$.\"ml.googleapis.com/trial_id\"' IS :trial)"
 				" LIMIT :count" },
 	[POSITION_PUT] = { ON(LOGS_WRITER),
 			   "INSERT INTO replica_position (job, attempt, role, replica, stdout_ns, stderr_ns)"
@@ -109,4 +141,84 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   " stderr_ns = max(stderr_ns, excluded.stderr_ns)" },
 	[POSITION_GET] = { ON_LOGS, "SELECT stdout_ns, stderr_ns FROM replica_position WHERE job = :job"
 				    " AND attempt = :attempt AND role = :role AND replica = :replica" },
+
+	[GENERATION_GET] = { ON(OBJECTS_WRITER), "SELECT value FROM meta WHERE name = 'generation'" },
+	[GENERATION_PUT] = { ON(OBJECTS_WRITER),
+			     "UPDATE meta SET value = :generation WHERE name = 'generation'" },
+	[BUCKET_BY_NAME] = { ON_OBJECTS, "SELECT " BUCKET_COLUMNS " FROM bucket WHERE name = :name" },
+	[BUCKETS_FROM] = { ON(OBJECTS_READER),
+			   "SELECT " BUCKET_COLUMNS " FROM bucket WHERE project = :project AND name >= :from"
+			   " ORDER BY name" },
+	[BUCKET_INSERT] = { ON(OBJECTS_WRITER),
+			    "INSERT INTO bucket (name, project, created_us, updated_us, metadata)"
+			    " VALUES (:name, :project, :now, :now, :metadata)" },
+	[BUCKET_UPDATE] = { ON(OBJECTS_WRITER), "UPDATE bucket SET metadata = :metadata, updated_us = :now,"
+						" metageneration = metageneration + 1 WHERE id = :id" },
+	[BUCKET_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM bucket WHERE id = :id" },
+	[BUCKET_HOLDS] = { ON(OBJECTS_WRITER), "SELECT 1 FROM object WHERE bucket = :bucket LIMIT 1" },
+	[OBJECT_BY_NAME] = { ON_OBJECTS, "SELECT " OBJECT_COLUMNS
+					 " FROM object WHERE bucket = :bucket AND name = :name" },
+	[OBJECTS_FROM] = { ON(OBJECTS_READER), "SELECT " OBJECT_COLUMNS " FROM object"
+					       " WHERE bucket = :bucket AND name >= :from ORDER BY name" },
+	[OBJECT_PUT] = { ON(OBJECTS_WRITER),
+			 "INSERT OR REPLACE INTO object (bucket, " OBJECT_COLUMNS ")"
+			 " VALUES (:bucket, :name, :generation, 1, :size, :now, :now, :content_type, :metadata,"
+			 " :crc32c, :md5, :component_count, :blob)" },
+	[OBJECT_UPDATE] = { ON(OBJECTS_WRITER),
+			    "UPDATE object SET content_type = :content_type, metadata = :metadata,"
+			    " updated_us = :now, metageneration = metageneration + 1"
+			    " WHERE bucket = :bucket AND name = :name" },
+	[OBJECT_DELETE] = { ON(OBJECTS_WRITER),
+			    "DELETE FROM object WHERE bucket = :bucket AND name = :name" },
+	/* Who needs the file: 1 an object, 2 a session that goes on or an assembly, no row: nobody. */
+	[BLOB_USE] = { ON_OBJECTS, "SELECT * FROM (SELECT 1 FROM object WHERE blob = :blob LIMIT 1)"
+				   " UNION ALL SELECT 2 FROM session WHERE blob = :blob AND answer IS NULL"
+				   " UNION ALL SELECT 2 FROM part WHERE blob = :blob" },
+	[SESSION_INSERT] = { ON(OBJECTS_WRITER),
+			     "INSERT INTO session (id, bucket, name, content_type, metadata, generation_match,"
+			     " generation_not_match, metageneration_match, metageneration_not_match, crc32c, md5,"
+			     " total_bytes, created_us, blob)"
+			     " VALUES (:id, :bucket, :name, :content_type, :metadata, :generation_match,"
+			     " :generation_not_match, :metageneration_match, :metageneration_not_match, :crc32c,"
+			     " :md5, :total, :now, :blob)" },
+	[SESSION_GET] = { ON_OBJECTS,
+			  "SELECT bucket, name, content_type, metadata, generation_match, generation_not_match,"
+			  " metageneration_match, metageneration_not_match, crc32c, md5, total_bytes, created_us,"
+			  " blob, answer FROM session WHERE id = :id" },
+	[SESSION_ANSWER] = { ON(OBJECTS_WRITER), "UPDATE session SET answer = :answer WHERE id = :id" },
+	[SESSION_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM session WHERE id = :id" },
+	[SESSIONS_OLD] = { ON(OBJECTS_WRITER), "DELETE FROM session WHERE created_us < :before"
+					       " RETURNING bucket, blob" },
+	[ASSEMBLY_INSERT] = { ON(OBJECTS_WRITER),
+			      "INSERT INTO assembly (id, bucket, name, content_type, metadata, created_us)"
+			      " VALUES (:id, :bucket, :name, :content_type, :metadata, :now)" },
+	[ASSEMBLY_GET] = { ON_OBJECTS, "SELECT " ASSEMBLY_COLUMNS ", content_type, metadata FROM assembly"
+				       " WHERE id = :id AND bucket = :bucket" },
+	[ASSEMBLIES_FROM] = { ON(OBJECTS_READER), "SELECT " ASSEMBLY_COLUMNS " FROM assembly"
+						  " WHERE bucket = :bucket AND (name, id) > (:name, :id)"
+						  " AND created_us >= :since ORDER BY name, id" },
+	[ASSEMBLY_OLD] = { ON(OBJECTS_WRITER),
+			   "SELECT assembly.id, bucket.name FROM assembly JOIN bucket ON bucket.id = bucket"
+			   " WHERE assembly.created_us < :before LIMIT 1" },
+	[ASSEMBLY_OF_BUCKET] = { ON(OBJECTS_WRITER),
+				 "SELECT assembly.id, bucket.name FROM assembly JOIN bucket ON bucket.id = bucket"
+				 " WHERE bucket = :bucket LIMIT 1" },
+	[ASSEMBLY_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM assembly WHERE id = :id" },
+	[PART_INSERT] = { ON(OBJECTS_WRITER),
+			  "INSERT INTO part (assembly, " PART_COLUMNS ")"
+			  " VALUES (:assembly, :number, :size, :now, :crc32c, :md5, :blob)" },
+	[PART_GET] = { ON_OBJECTS,
+		       "SELECT " PART_COLUMNS " FROM part WHERE assembly = :assembly AND number = :number" },
+	[PARTS_AFTER] = { ON(OBJECTS_READER),
+			  "SELECT " PART_COLUMNS " FROM part"
+			  " WHERE assembly = :assembly AND number > :after ORDER BY number" },
+	[PART_DELETE] = { ON(OBJECTS_WRITER),
+			  "DELETE FROM part WHERE assembly = :assembly AND number = :number"
+			  " RETURNING blob" },
+	[PARTS_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM part WHERE assembly = :assembly RETURNING blob" },
+	[AFTERMATH_ADD] = { ON(OBJECTS_WRITER),
+			    "INSERT INTO aftermath (bucket, name, blob) VALUES (:bucket, :name, :blob)" },
+	[AFTERMATH_AFTER] = { ON(OBJECTS_READER), "SELECT id, bucket, name, blob FROM aftermath"
+						  " WHERE id > :after ORDER BY id LIMIT :count" },
+	[AFTERMATH_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM aftermath WHERE id = :id" },
 };

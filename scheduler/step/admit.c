@@ -4,22 +4,63 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "scheduler/admission.h"
 #include "scheduler/difference.h"
 #include "store/logs.h"
 
+/* Those that no sibling of the trial has told yet: a list of its own. NULL when memory ran out. */
+static json_t *differences_new(json_t *told, json_t *differences)
+{
+	AUTO(json) json_t *fresh = json_array();
+	json_t *difference;
+	size_t index;
+
+	json_array_foreach(differences, index, difference) {
+		const char *code = json_string_value(json_object_get(difference, "code"));
+		const char *text = json_string_value(json_object_get(difference, "text"));
+		bool has = false;
+
+		differences_count(told, code ? code : "", text ? text : "", &has);
+		if (has)
+			continue;
+		if (!fresh || json_array_append(fresh, difference) || json_array_append(told, difference))
+			return NULL;
+	}
+	return TAKE(fresh);
+}
+
 static void tell_differences(struct job_run *run)
 {
-	AUTO(string) char *line = differences_line(run->plan->differences, run->assignment->differences);
+	json_t *all = run->assignment->differences;
+	AUTO(json) json_t *fresh = run->told ? differences_new(run->told, all) : NULL;
+	AUTO(string) char *line = differences_line(run->plan->differences, fresh ? fresh : all);
 
 	if (line)
 		job_run_say(run, SEVERITY_NOTICE, "%s", line);
 }
 
+/* What holds for every job of this daemon. False when memory ran out. */
+static bool surroundings_differ(const struct reconciler *reconciler, json_t *differences)
+{
+	if (reconciler->adc &&
+	    !difference_add(
+		    differences, DONE_OTHERWISE, "adc-given", NULL,
+		    "The replicas are given the developer's own credentials (--adc), not those of the "
+		    "job's service account."))
+		return false;
+	return !reconciler->cut_off ||
+	       difference_add(differences, DONE_OTHERWISE, "cut-off", NULL,
+			      "The replicas are cut off from the outside (--egress none).");
+}
+
 void step_admit(struct reconciler *reconciler, struct job_run *run)
 {
-	AUTO(string) char *text = assignment_to_text(run->assignment);
+	AUTO(string)
+	char *text = surroundings_differ(reconciler, run->assignment->differences)
+			     ? assignment_to_text(run->assignment)
+			     : NULL;
 	struct error err AUTO_ERROR = { 0 };
 	struct planned_change *planned;
 	struct lease *leases = NULL;

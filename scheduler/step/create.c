@@ -10,55 +10,144 @@
 #include "daemon/base/log.h"
 #include "scheduler/admission.h"
 #include "scheduler/cluster_spec.h"
+#include "scheduler/gateway.h"
+#include "scheduler/launcher.h"
+#include "scheduler/trial_directory.h"
+#include "scheduler/trial_plan.h"
 
 /* Of jobs that an earlier release let in, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
 enum { PIDS_LIMIT = 32768 };
 
+/* Where a replica finds the credentials that it is given. */
+#define ADC_PLACE "/trainyard/adc.json"
+
 static void address_text(const struct job_run *run, enum role role, unsigned index, char ret_address[16])
 {
-	uint32_t address = run->network_status.gateway + 1 + plan_replica_ordinal(run->plan, role, index);
-
-	snprintf(ret_address, 16, "%u.%u.%u.%u", address >> 24, address >> 16 & 255, address >> 8 & 255,
-		 address & 255);
+	address_print(run->network_status.gateway + 1 + plan_replica_ordinal(run->plan, role, index),
+		      ret_address);
 }
 
 /* Every replica's name in every replica's /etc/hosts: they hold while a peer is down or not up yet. */
 static json_t *hosts_of(const struct job_run *run)
 {
-	json_t *hosts = json_array();
+	AUTO(json) json_t *hosts = json_array();
 	char name[REPLICA_NAME_MAX], address[16];
 
 	if (run->replica_count == 1)
-		return hosts;
+		return TAKE(hosts);
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;
 
 		replica_address_name(run->plan, key->role, key->index, name);
 		address_text(run, key->role, key->index, address);
-		json_array_append_new(hosts, json_sprintf("%s:%s", name, address));
+		if (json_array_append_new(hosts, json_sprintf("%s:%s", name, address)))
+			return NULL;
 	}
-	return hosts;
+	return TAKE(hosts);
 }
 
-static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
-			   const json_t *hosts)
+static bool bind_add(json_t *binds, const char *path, const char *place)
+{
+	return json_array_append_new(binds, json_sprintf("%s:%s", path, place)) == 0;
+}
+
+/* A trial's first replica has a directory to report to: only its reports count. */
+static enum status metrics_bind(const struct reconciler *reconciler, const struct job_run *run, json_t *binds,
+				struct error *err)
+{
+	AUTO(string) char *directory = trial_directory_make(reconciler, run, err);
+
+	if (!directory)
+		return STATUS_INTERNAL;
+	return bind_add(binds, directory, METRIC_DIRECTORY) ? STATUS_OK : error_no_memory(err);
+}
+
+/* What of this machine the replica sees. */
+static enum status binds_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
+			      json_t **ret_binds, struct error *err)
+{
+	const char *wheels = plan_is_launched(run->plan) ? reconciler->wheels : NULL;
+	const char *trusted = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.ca_bundle : NULL;
+	AUTO(json) json_t *binds = json_array();
+
+	if (!binds || (reconciler->adc && !bind_add(binds, reconciler->adc, ADC_PLACE ":ro")) ||
+	    (wheels && !bind_add(binds, wheels, LAUNCHER_WHEELS ":ro")) ||
+	    (trusted && !bind_add(binds, trusted, GATEWAY_TRUSTED ":ro")))
+		return error_no_memory(err);
+	if (run->plan->trial && role == ROLE_MASTER) {
+		enum status rc = metrics_bind(reconciler, run, binds, err);
+
+		if (rc)
+			return rc;
+	}
+	*ret_binds = TAKE(binds);
+	return STATUS_OK;
+}
+
+/* What it is told beside its dialect's variables. False when memory ran out. */
+static bool surroundings_tell(const struct reconciler *reconciler, const struct job_run *run,
+			      json_t *environment, json_t *hosts)
+{
+	const struct gateway_run *gateway = &run->gateway;
+
+	if (reconciler->adc &&
+	    json_array_append_new(environment, json_string("GOOGLE_APPLICATION_CREDENTIALS=" ADC_PLACE)))
+		return false;
+	return gateway->seen != GATEWAY_OPEN || gateway_environment(run->plan, run->network_status.gateway,
+								    &gateway->place, environment, hosts);
+}
+
+static enum status environment_make(const struct reconciler *reconciler, const struct job_run *run,
+				    const struct replica_key *key, json_t *hosts, json_t **ret_environment,
+				    struct error *err)
+{
+	enum status rc = replica_environment(run->plan, key->role, key->index, ret_environment, err);
+
+	if (!rc && !surroundings_tell(reconciler, run, *ret_environment, hosts))
+		rc = error_no_memory(err);
+	return rc;
+}
+
+/* What a container runs: the launcher, or what its pool says. */
+static enum status replica_program(const struct plan *plan, enum role role, json_t **ret_command,
+				   json_t **ret_args, struct error *err)
+{
+	if (plan_is_launched(plan))
+		return launcher_command(plan, role, ret_command, ret_args, err);
+	*ret_command = json_incref(plan->pools[role].command);
+	*ret_args = json_incref(plan->pools[role].args);
+	return STATUS_OK;
+}
+
+static void refuse(struct replica_run *replica, struct error *err)
+{
+	replica->end = END_REFUSED;
+	replica->refusal = err->text ? TAKE(err->text) : NULL;
+}
+
+static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica)
 {
 	static const struct limits none = { 0 };
-	const struct pool *pool = &run->plan->pools[replica->key.role];
 	const struct assignment *assignment = run->assignment;
 	const struct limits *limits = assignment ? &assignment->limits[replica->key.role] : &none;
 	char hostname[REPLICA_NAME_MAX], alias[REPLICA_NAME_MAX], address[16];
-	AUTO(json) json_t *environment = NULL;
+	AUTO(json) json_t *environment = NULL, *hosts = hosts_of(run), *binds = NULL;
+	AUTO(json) json_t *command = NULL, *args = NULL;
 	struct error err AUTO_ERROR = { 0 };
 
-	replica->seen = SEEN_CREATING;
-	if (replica_environment(run->plan, replica->key.role, replica->key.index, &environment, &err)) {
-		replica->seen = SEEN_NOTHING;
-		replica->end = END_REFUSED;
-		replica->refusal = err.text ? TAKE(err.text) : NULL;
+	if (!hosts) {
+		error_no_memory(&err);
+		refuse(replica, &err);
 		return;
 	}
+	if (binds_make(reconciler, run, replica->key.role, &binds, &err) ||
+	    environment_make(reconciler, run, &replica->key, hosts, &environment, &err) ||
+	    replica_program(run->plan, replica->key.role, &command, &args, &err)) {
+		refuse(replica, &err);
+		return;
+	}
+	replica->seen = SEEN_CREATING;
 	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
 	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
 	address_text(run, replica->key.role, replica->key.index, address);
@@ -71,10 +160,12 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 			.image = run->image_ids[replica->key.role],
 			.hostname = hostname,
 			.alias = alias,
-			.command = pool->command,
-			.args = pool->args,
+			.command = command,
+			.args = args,
 			.env = environment,
 			.hosts = hosts,
+			.binds = json_array_size(binds) ? binds : NULL,
+			.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
 			.network = run->network_status.id,
 			.address = address,
 			.device_ids = assignment ? assignment_devices(assignment, replica->key.role,
@@ -90,9 +181,7 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 
 void step_create(struct reconciler *reconciler, struct job_run *run)
 {
-	AUTO(json) json_t *hosts = hosts_of(run);
-
 	for (size_t i = 0; i < run->replica_count; i++)
 		if (run->replicas[i].seen == SEEN_NOTHING && run->replicas[i].end == END_NONE)
-			replica_create(reconciler, run, &run->replicas[i], hosts);
+			replica_create(reconciler, run, &run->replicas[i]);
 }

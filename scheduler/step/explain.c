@@ -25,7 +25,8 @@ static char *stderr_tail(struct reconciler *reconciler, const struct job_run *ru
 		if (!sentences_blame(reason, key->role, key->index))
 			continue;
 		replica_task_name(key->role, key->index, task);
-		if (log_stderr_tail(reconciler->store, run->row->id, task, TAIL_LINES, &tail, &err))
+		if (log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task, TAIL_LINES,
+				    &tail, &err))
 			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"",
 				  run->row->job_id, task, err.text ? err.text : "");
 		return tail;
@@ -44,7 +45,7 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 	if (run->row->verdict == JOB_FAILED) {
 		tail = stderr_tail(reconciler, run, reason);
 		planned->error_message =
-			error_message_text(reason, tail, reconciler->project_number, run->row->job_id);
+			error_message_text(reason, tail, reconciler->project_number, run->plan->job_id);
 		job_run_say(run, SEVERITY_ERROR, "%s",
 			    planned->error_message ? planned->error_message : reason);
 	} else {

@@ -24,11 +24,15 @@ enum { WAIT_MS = 20000 };
 
 struct bench {
 	char directory[64];
+	char trials_dir[80];
 	struct store *store;
 	struct scheduler *scheduler;
 	struct fake_engine *fake;
 	struct capacity capacity; /* of the next daemon_start() */
 	const char *gpus;
+	struct gateway_ops gateway;
+	const char *adc, *wheels;
+	bool cut_off;
 };
 
 static __attribute__((unused)) void daemon_start(struct bench *bench)
@@ -36,6 +40,7 @@ static __attribute__((unused)) void daemon_start(struct bench *bench)
 	struct inventory inventory = { 0 };
 	struct engine_sink sink;
 
+	snprintf(bench->trials_dir, sizeof(bench->trials_dir), "%s/trials", bench->directory);
 	assert_int_equal(inventory_parse(bench->gpus, &inventory, NULL), STATUS_OK);
 	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
 	assert_int_equal(scheduler_new(&(struct scheduler_options){ .store = bench->store,
@@ -44,7 +49,12 @@ static __attribute__((unused)) void daemon_start(struct bench *bench)
 								    .stop_grace_s = 1,
 								    .retry_pause_ms = 1,
 								    .capacity = bench->capacity,
-								    .inventory = inventory },
+								    .inventory = inventory,
+								    .trials_dir = bench->trials_dir,
+								    .gateway = bench->gateway,
+								    .adc = bench->adc,
+								    .wheels = bench->wheels,
+								    .cut_off = bench->cut_off },
 				       &bench->scheduler, NULL),
 			 STATUS_OK);
 	inventory_deinit(&inventory);

@@ -154,6 +154,19 @@ static void the_environment_has_what_programs_look_for_and_nothing_of_tuning(voi
 				    strlen(names[i])) == 0);
 }
 
+/* Source: https://cloud.google.com/ai-platform/training/docs/distributed-training-containers */
+static void a_cluster_spec_is_for_custom_containers(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_of((struct shape){ 1, 0, 0, 0, true });
+	AUTO(json) json_t *environment = NULL;
+
+	(void)state;
+	plan->runtime_version = strdup("2.11");
+	assert_int_equal(replica_environment(plan, ROLE_MASTER, 0, &environment, NULL), STATUS_OK);
+	assert_int_equal(json_array_size(environment), 4);
+	assert_int_equal(strncmp(json_string_value(json_array_get(environment, 0)), "TF_CONFIG=", 10), 0);
+}
+
 static void a_tpus_address_is_for_the_master_alone(void **state)
 {
 	(void)state;
@@ -191,6 +204,7 @@ int main(void)
 		cmocka_unit_test(each_role_of_each_shape_gets_its_golden_specification),
 		cmocka_unit_test(host_names_keep_their_suffix_and_fit_the_kernel),
 		cmocka_unit_test(the_environment_has_what_programs_look_for_and_nothing_of_tuning),
+		cmocka_unit_test(a_cluster_spec_is_for_custom_containers),
 		cmocka_unit_test(a_tpus_address_is_for_the_master_alone),
 		cmocka_unit_test(a_job_too_long_for_a_program_is_refused),
 	};

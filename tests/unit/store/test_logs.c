@@ -249,9 +249,10 @@ static void the_tail_of_stderr_is_the_replicas_own(void **state)
 		assert_true(log_offer(bench->store, &record));
 	}
 	log_flush(bench->store, NULL);
-	assert_int_equal(log_stderr_tail(bench->store, job, "master-replica-0", 3, &tail, NULL), STATUS_OK);
+	assert_int_equal(log_stderr_tail(bench->store, job, 0, "master-replica-0", 3, &tail, NULL),
+			 STATUS_OK);
 	assert_string_equal(tail, "3\n7\nm9");
-	assert_int_equal(log_stderr_tail(bench->store, job, "ps-replica-0", 3, &none, NULL), STATUS_OK);
+	assert_int_equal(log_stderr_tail(bench->store, job, 0, "ps-replica-0", 3, &none, NULL), STATUS_OK);
 	assert_string_equal(none, "");
 	log_source_unref(sources[0]);
 	log_source_unref(sources[1]);

@@ -29,6 +29,33 @@ static void the_directory_is_the_owners_alone(void **state)
 	rmdir(top);
 }
 
+static mode_t mode_of(const struct bench *bench, const char *file)
+{
+	struct stat facts;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", bench->dir, file);
+	assert_int_equal(stat(path, &facts), 0);
+	return facts.st_mode & 0777;
+}
+
+static void the_files_are_the_owners_alone_in_whatever_directory(void **state)
+{
+	BENCH(state);
+	static const char *const files[] = { "state.db", "state.db-wal", "logs.db", "logs.db-wal" };
+	char path[128];
+
+	for (size_t i = 0; i < COUNT_OF(files); i++)
+		assert_int_equal(mode_of(bench, files[i]), 0600);
+	store_close(bench->store);
+	bench->store = NULL;
+	snprintf(path, sizeof(path), "%s/state.db", bench->dir);
+	assert_int_equal(chmod(path, 0644), 0); /* as an earlier release made it */
+	bench_reopen(bench);
+	assert_int_equal(mode_of(bench, "state.db"), 0600);
+	assert_int_equal(mode_of(bench, "state.db-wal"), 0600);
+}
+
 static void a_second_store_on_the_directory_is_refused(void **state)
 {
 	BENCH(state);
@@ -198,10 +225,8 @@ static void each_statement_uses_its_index(void **state)
 {
 	BENCH(state);
 	static const char *const files[CONNECTION_ROLE_COUNT] = {
-		[STATE_WRITER] = "state.db",
-		[STATE_READER] = "state.db",
-		[LOGS_WRITER] = "logs.db",
-		[LOGS_READER] = "logs.db",
+		[STATE_WRITER] = "state.db", [STATE_READER] = "state.db",     [LOGS_WRITER] = "logs.db",
+		[LOGS_READER] = "logs.db",   [OBJECTS_WRITER] = "storage.db", [OBJECTS_READER] = "storage.db",
 	};
 
 	for (int role = 0; role < CONNECTION_ROLE_COUNT; role++) {
@@ -265,7 +290,7 @@ static void pages_of_jobs_use_the_indexes(void **state)
 		struct text plan AUTO_TEXT = { 0 };
 
 		text_printf(&sql,
-			    "SELECT id, created_us FROM job WHERE project = :project%s"
+			    "SELECT id, created_us FROM job WHERE parent IS NULL AND project = :project%s"
 			    " ORDER BY created_us DESC, id DESC LIMIT :count",
 			    pages[i].where);
 		plan_read(connection->db, sql.data, &plan);
@@ -280,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_directory_is_the_owners_alone),
+		WITH_BENCH(the_files_are_the_owners_alone_in_whatever_directory),
 		WITH_BENCH(a_second_store_on_the_directory_is_refused),
 		WITH_BENCH(the_instance_stays),
 		cmocka_unit_test(a_directory_that_cannot_be_made_is_told),

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/trial_directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+
+enum {
+	FILES_AT_ONCE = 10000, /* of a directory that is removed: whoever left more has them removed later */
+	DIRECTORIES_OPEN = 16,
+};
+
+char *trial_directory_path(const struct reconciler *reconciler, int64_t run)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%" PRId64, reconciler->trials_dir, run) < 0 ? NULL : path;
+}
+
+static bool directory_present(const char *path, mode_t mode)
+{
+	return (mkdir(path, mode) == 0 || errno == EEXIST) && chmod(path, mode) == 0;
+}
+
+/* Whoever the program runs as must be able to write there; on this machine nobody else gets that far. */
+char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err)
+{
+	char *path = trial_directory_path(reconciler, run->row->id);
+
+	if (path && directory_present(reconciler->trials_dir, 0700) && directory_present(path, 0777))
+		return path;
+	error_set(err, STATUS_INTERNAL, NULL, "The directory for the trial's metrics cannot be made: %s",
+		  path ? strerror(errno) : "out of memory");
+	free(path);
+	return NULL;
+}
+
+/* Of the one removal that this thread is at. */
+static __thread size_t removed_count;
+
+static int file_remove(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status, (void)type, (void)place;
+	if (++removed_count > FILES_AT_ONCE) {
+		errno = EFBIG;
+		return -1;
+	}
+	return remove(path);
+}
+
+void trial_directory_remove(const struct reconciler *reconciler, int64_t run)
+{
+	AUTO(string) char *path = trial_directory_path(reconciler, run);
+
+	if (!path || (rmdir(path) == 0 || errno == ENOENT))
+		return;
+	removed_count = 0;
+	if (nftw(path, file_remove, DIRECTORIES_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
+		log_event(LOG_WARNING, "metrics-left", "path=%s error=\"%s\"", path, strerror(errno));
+}
+
+/* Whether the trial that @run runs is one of a tuning job under way. */
+static bool directory_is_wanted(struct scheduler *scheduler, int64_t run)
+{
+	AUTO(job) struct job *row = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	const enum status rc = job_get_by_id(scheduler->reconciler.store, run, &row, &err);
+
+	if (rc)
+		return rc != STATUS_NOT_FOUND; /* not known: it stays */
+	return row->parent && scheduler_find(scheduler, row->parent);
+}
+
+void trial_directories_sweep(struct scheduler *scheduler)
+{
+	const char *place = scheduler->reconciler.trials_dir;
+	DIR *listing = place ? opendir(place) : NULL;
+	const struct dirent *entry;
+
+	while (listing && (entry = readdir(listing))) {
+		char *rest = NULL;
+		const int64_t run = strtoll(entry->d_name, &rest, 10);
+
+		if (run > 0 && *rest == '\0' && !directory_is_wanted(scheduler, run))
+			trial_directory_remove(&scheduler->reconciler, run);
+	}
+	if (listing)
+		closedir(listing);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/trials.h: the trials of tuning jobs, and the jobs that run them.
+ *
+ * A trial is run by a job of its own, whose parent is the tuning job: it is admitted, started, watched, restarted and
+ * cleared like any other, and never shown to clients. Its log lines are the tuning job's, labelled with its number. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "store/job_state.h"
+
+struct job;
+struct store;
+
+enum trial_outcome {
+	OUTCOME_OPEN,       /* it is under way, or its end was not looked at yet */
+	OUTCOME_COMPLETED,  /* it ended well, or was stopped early: final says what it reached, if anything */
+	OUTCOME_INFEASIBLE, /* it failed, or what it reached is no number */
+	OUTCOME_CANCELLED,  /* with its job */
+};
+
+struct stored_trial {
+	unsigned number; /* from 1 */
+	int64_t run;     /* the job that runs it */
+	enum trial_outcome outcome;
+	unsigned known;     /* how many had ended when it was suggested */
+	unsigned ended_as;  /* the how-manieth to end, from 1; 0: not yet */
+	bool stopped_early; /* it was told to end */
+	char *parameters;   /* JSON array: numbers, categories by their index, null where inactive */
+	char *final;        /* JSON object {"step", "values"}, NULL: nothing was measured */
+	/* Of the job that runs it. */
+	enum job_state state;
+	int64_t started_us, running_us, ended_us;
+	char *error_message; /* NULL: none */
+};
+
+struct trial_list {
+	struct stored_trial *trials; /* by number, from 1, without gaps */
+	size_t count;
+};
+void trial_list_deinit(struct trial_list *list);
+#define AUTO_TRIAL_LIST __attribute__((cleanup(trial_list_deinit)))
+
+/* Of job @job; none for one that does not tune. Thread: any. */
+enum status trial_list_read(struct store *store, int64_t job, struct trial_list *ret_list, struct error *err);
+
+struct trial_start {
+	unsigned number, known;
+	const char *parameters;
+	const struct job *run; /* as job_insert() takes it, with parent and trial */
+	int64_t run_id;        /* out */
+};
+
+/* Stores new trials with the jobs that run them, all or none. ABORTED: the tuning job is about to end. Does not wake the
+ * scheduler. */
+enum status trials_start(struct store *store, int64_t job, struct trial_start *starts, size_t count,
+			 struct error *err);
+/* Writes down how an open trial ended; @final may be NULL. One that is not open stays as it is. */
+enum status trial_end(struct store *store, int64_t job, unsigned number, enum trial_outcome outcome,
+		      const char *final, struct error *err);
+/* Writes down that a trial is not worth going on with. */
+enum status trial_stop(struct store *store, int64_t job, unsigned number, struct error *err);
