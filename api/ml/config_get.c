@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
+#include "api/ml/service_agent.h"
 
-/* The accounts as the service names them; nothing here can act as one.
- * Source: https://cloud.google.com/ai-platform/training/docs/custom-service-account (the service agent's name) */
+/* The accounts as the service names them. */
 enum status config_get_handle(struct call *call, struct error *err)
 {
 	char number[PROJECT_NUMBER_SIZE];
@@ -11,10 +11,11 @@ enum status config_get_handle(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	ml_project_number(call, number);
+	text_puts(&call->answer, "{\"serviceAccount\":\"");
+	service_agent_write(&call->answer, number);
 	text_printf(&call->answer,
-		    "{\"serviceAccount\":\"service-%s@cloud-ml.google.com.iam.gserviceaccount.com\","
-		    "\"serviceAccountProject\":\"%s\","
+		    "\",\"serviceAccountProject\":\"%s\","
 		    "\"config\":{\"tpuServiceAccount\":\"service-%s@cloud-tpu.iam.gserviceaccount.com\"}}",
-		    number, number, number);
+		    number, number);
 	return STATUS_OK;
 }

@@ -9,6 +9,7 @@
 #include "api/ml/job_rules.h"
 #include "api/ml/regions.h"
 #include "api/ml/rules.h"
+#include "api/ml/runtime_map.h"
 #include "daemon/base/json.h"
 #include "scheduler/difference.h"
 #include "scheduler/machine.h"
@@ -98,9 +99,11 @@ static bool tell_tpu(const struct view *view)
 			      "TPU_CONFIG.");
 }
 
-/* The field that names the role's image: its own, or else the master's. */
+/* The field that names the role's image: its own, or else the master's, or the runtime version. */
 static const char *image_field(const struct view *view, enum role role, char field[FIELD_NAME_SIZE])
 {
+	if (view->plan->runtime_version)
+		return "trainingInput.runtimeVersion";
 	bool own = json_text_at(role_config(view, role), "imageUri");
 
 	return config_field(own ? role : ROLE_MASTER, "imageUri", field);
@@ -158,10 +161,46 @@ static bool tell_images(const struct view *view)
 				    "The image %.*s runs in the place of %.*s, as the image map says.",
 				    RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image))
 			return false;
-		if (!tell_registry(view, named_image(pool), field))
+		if (!view->plan->runtime_version && !tell_registry(view, named_image(pool), field))
 			return false;
 	}
 	return true;
+}
+
+/* Once for all roles; where Google's own framework image runs, there is nothing to tell. */
+static bool tell_runtime(const struct view *view)
+{
+	const struct pool *pools = view->plan->pools;
+	const char *runtime = view->plan->runtime_version;
+
+	for (int role = 0; runtime && role < ROLE_COUNT; role++) {
+		if (!pools[role].count || is_framework_image(pools[role].image))
+			continue;
+		if (!difference_add(
+			    view->list, DONE_OTHERWISE, "runtime-image", "trainingInput.runtimeVersion",
+			    "The image %.*s runs in the place of the runtime version %.*s: its Python and "
+			    "its libraries may be of other versions.",
+			    RULES_SHOWN_BYTES, pools[role].image, RULES_SHOWN_BYTES, runtime))
+			return false;
+	}
+	return true;
+}
+
+/* In the cloud it is the image's own entry point that would install the packages and run the module. */
+static bool tell_packages(const struct view *view)
+{
+	if (view->plan->runtime_version)
+		return true;
+	if (view->plan->python_module)
+		return difference_add(view->list, DONE_OTHERWISE, "module-launched",
+				      "trainingInput.pythonModule",
+				      "trainyard installs the packages and runs the module in the image: its "
+				      "entry point, which would do so in the cloud, is not run.");
+	return !json_array_size(json_object_get(view->input, "packageUris")) ||
+	       difference_add(view->list, DONE_OTHERWISE, "packages-not-installed",
+			      "trainingInput.packageUris",
+			      "trainyard does not install the packages: the image's own program runs, and "
+			      "finds their names in CLOUD_ML_JOB.");
 }
 
 /* What asks for the role's accelerators: their own field, the machine type or the tier. */
@@ -225,21 +264,30 @@ static bool tell_unknown_machines(const struct view *view)
 
 static bool tell_unknown_runtime(const struct view *view)
 {
-	const char *version = json_text_at(role_config(view, ROLE_WORKER), "tpuTfVersion");
+	const char *tpu_version = json_text_at(role_config(view, ROLE_WORKER), "tpuTfVersion");
+	const char *version = view->plan->runtime_version;
+	const char *python = json_text_at(view->input, "pythonVersion");
 	char field[FIELD_NAME_SIZE];
 
-	return !version || runtime_known(version, NULL) ||
+	if (version && !runtime_known(version, python) &&
+	    !difference_add(
+		    view->list, REFUSED_BY_CLOUD, "runtime-version-unknown", "trainingInput.runtimeVersion",
+		    "The runtime version '%.*s' with the Python version '%.*s' is none that the service "
+		    "is known to have.",
+		    RULES_SHOWN_BYTES, version, RULES_SHOWN_BYTES, python ? python : ""))
+		return false;
+	return !tpu_version || runtime_known(tpu_version, NULL) ||
 	       difference_add(view->list, REFUSED_BY_CLOUD, "runtime-version-unknown",
 			      config_field(ROLE_WORKER, "tpuTfVersion", field),
 			      "The runtime version '%.*s' is none that the service is known to have.",
-			      RULES_SHOWN_BYTES, version);
+			      RULES_SHOWN_BYTES, tpu_version);
 }
 
 /* In the order of the list; the last three are possible with lenient validation only. */
 static bool (*const tellers[])(const struct view *view) = {
-	tell_images,         tell_accelerators,     tell_tpu,
-	tell_disks,          tell_without_effect,   tell_strategy,
-	tell_unknown_region, tell_unknown_machines, tell_unknown_runtime,
+	tell_images,          tell_runtime,        tell_packages, tell_accelerators,   tell_tpu,
+	tell_disks,           tell_without_effect, tell_strategy, tell_unknown_region, tell_unknown_machines,
+	tell_unknown_runtime,
 };
 
 bool input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)

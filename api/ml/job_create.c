@@ -9,6 +9,7 @@
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
 #include "api/ml/quota.h"
+#include "api/ml/resumption.h"
 #include "api/ml/to_plan.h"
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
@@ -37,6 +38,8 @@ static enum status environment_check(const struct plan *plan, struct error *err)
 static enum status plan_make(const struct call *call, struct plan **ret_plan, struct error *err)
 {
 	const struct ml_context *context = call->context;
+	const json_t *input = json_object_get(call->body, "trainingInput");
+	const char *resumed = json_text_at(json_object_get(input, "hyperparameters"), "resumePreviousJobId");
 	unsigned char random[CLUSTER_ID_BYTES];
 	char cluster_id[CLUSTER_ID_BYTES * 2 + 1];
 	AUTO(plan) struct plan *plan = NULL;
@@ -45,6 +48,8 @@ static enum status plan_make(const struct call *call, struct plan **ret_plan, st
 	randombytes_buf(random, sizeof(random));
 	sodium_bin2hex(cluster_id, sizeof(cluster_id), random, sizeof(random));
 	rc = job_to_plan(ml_project(call), call->body, cluster_id, &context->settings, &plan, err);
+	if (!rc && resumed)
+		rc = resumption_fill(context, resumed, plan, err);
 	if (!rc)
 		rc = environment_check(plan, err);
 	if (rc)
@@ -142,6 +147,27 @@ static enum status insert(const struct ml_context *context, const struct job *jo
 			  3, ret_stored, err);
 }
 
+/* A job may write to its directory from its first moment on. Whether there is such a bucket is for the job to find out,
+ * as on the service. */
+static enum status job_dir_bucket_use(const struct ml_context *context, const json_t *input,
+				      struct error *err)
+{
+	static const char scheme[] = "gs://";
+	const char *job_dir = json_text_at(input, "jobDir");
+	AUTO(string) char *bucket = NULL;
+	struct error unmade AUTO_ERROR = { 0 };
+	enum status rc;
+
+	if (!context->bucket_use || !job_dir || strncmp(job_dir, scheme, strlen(scheme)) != 0)
+		return STATUS_OK;
+	job_dir += strlen(scheme);
+	bucket = strndup(job_dir, strcspn(job_dir, "/"));
+	if (!bucket)
+		return error_no_memory(err);
+	rc = context->bucket_use(context->bucket_arg, bucket, &unmade);
+	return rc == STATUS_INTERNAL || rc == STATUS_UNAVAILABLE ? error_move(err, &unmade) : STATUS_OK;
+}
+
 enum status job_create_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
@@ -161,6 +187,8 @@ enum status job_create_handle(struct call *call, struct error *err)
 		rc = ml_count_create(call, err);
 	if (!rc)
 		rc = job_possible(call, plan, err);
+	if (!rc)
+		rc = job_dir_bucket_use(context, input, err);
 	if (rc)
 		return rc;
 	input_text = json_dump_compact(input);

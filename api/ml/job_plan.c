@@ -57,13 +57,22 @@ static bool gets_no_device(const struct plan *plan, const struct outlook *outloo
 	return plan->pools[role].accelerator_count == 0;
 }
 
+/* What runs in the replica once its packages are installed, or the command that the job gives.
+ * Choice: the launcher's text, the same for all jobs, is not told. */
+static json_t *command_json(const struct plan *plan, enum role role)
+{
+	if (plan->python_module)
+		return json_pack("[s, s, s]", plan->python, "-m", plan->python_module);
+	return json_incref(plan->pools[role].command);
+}
+
 static enum status whole_replica_json(const struct plan *plan, const struct outlook *outlook, enum role role,
 				      unsigned index, json_t **ret_object, struct error *err)
 {
-	const struct pool *pool = &plan->pools[role];
 	char host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 	AUTO(json) json_t *environment = NULL;
 	AUTO(json) json_t *told = NULL;
+	AUTO(json) json_t *command = command_json(plan, role);
 	AUTO(json) json_t *rest = NULL;
 	AUTO(json) json_t *object = NULL;
 	enum status rc = replica_environment(plan, role, index, &environment, err);
@@ -77,8 +86,9 @@ static enum status whole_replica_json(const struct plan *plan, const struct outl
 	if (told && gets_no_device(plan, outlook, role, index) &&
 	    json_object_set_new(told, "NVIDIA_VISIBLE_DEVICES", json_string("void")))
 		return error_no_memory(err);
-	rest = json_pack("{s:s, s:s, s:O*, s:O*, s:O}", "hostName", host_name, "addressName", address_name,
-			 "command", pool->command, "args", pool->args, "env", told);
+	rest = json_pack("{s:s, s:s, s:O*, s:O*, s:O*, s:O}", "hostName", host_name, "addressName",
+			 address_name, "packageUris", plan->package_uris, "command", command, "args",
+			 plan->pools[role].args, "env", told);
 	if (!object || !rest || json_object_update(object, rest))
 		return error_no_memory(err);
 	*ret_object = TAKE(object);
@@ -179,6 +189,16 @@ static bool limits_write(struct text *text, const struct plan *plan, double unit
 	       (!plan->max_wait_us || member_write(text, "maxWaitTime", duration_json(plan->max_wait_us)));
 }
 
+/* What is told below is one trial of several. */
+static bool trials_write(struct text *text, const struct plan *plan)
+{
+	if (!plan_tunes(plan))
+		return true;
+	return member_write(text, "trialCount", json_integer(plan->trial_count)) &&
+	       member_write(text, "parallelTrialCount", json_integer(plan->parallel_trial_count)) &&
+	       (!plan->resumed_jobs || member_write(text, "resumedJobs", json_incref(plan->resumed_jobs)));
+}
+
 static enum status plan_write(struct text *text, const struct plan *plan, const struct outlook *outlook,
 			      const json_t *input, struct error *err)
 {
@@ -189,7 +209,7 @@ static enum status plan_write(struct text *text, const struct plan *plan, const 
 	if (!member_write(text, "name", json_sprintf("projects/%s/jobs/%s", plan->project, plan->job_id)) ||
 	    !member_write(text, "exampleClusterId", json_string(plan->cluster_id)) ||
 	    !member_write(text, "start", start_json(outlook)) ||
-	    !member_write(text, "startOrder", start_order_json(plan)) ||
+	    !member_write(text, "startOrder", start_order_json(plan)) || !trials_write(text, plan) ||
 	    !limits_write(text, plan, job_ml_units_per_hour(plan, input)) ||
 	    !member_write(text, "differences", differences_json(plan, outlook->assignment, input)) ||
 	    !member_write(text, "hosts", hosts_json(plan)))

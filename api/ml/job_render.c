@@ -6,8 +6,9 @@
 #include "api/ml/builtin.h"
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
+#include "api/ml/shells_render.h"
+#include "api/ml/trials_render.h"
 #include "daemon/base/json.h"
-#include "scheduler/cluster_spec.h"
 #include "scheduler/plan.h"
 #include "store/jobs.h"
 
@@ -64,57 +65,34 @@ static char *output_with_model(const struct job *job)
 	return json_dump_compact(output);
 }
 
-/* One shell for each replica. */
-static void shells_gather(struct text *shells, const struct call *call, const struct job *job,
-			  const struct plan *plan)
+/* Only a job that asked for shells has its plan parsed, and only while it runs. A tuning job's are its trials'. */
+static void job_shells_render(struct call *call, const struct job *job)
 {
-	const struct ml_context *context = call->context;
-	char name[REPLICA_NAME_MAX];
-
-	for (int role = 0; role < ROLE_COUNT; role++) {
-		for (unsigned i = 0; i < plan->pools[role].count; i++) {
-			AUTO(string)
-			char *uri = context->shell_uri(context->shell_arg, call->host, job->id,
-						       (enum role)role, i);
-
-			if (!uri)
-				continue;
-			replica_task_name((enum role)role, i, name);
-			text_printf(shells, "%s\"%s\":", shells->length ? "," : "", name);
-			text_json(shells, uri, strlen(uri));
-		}
-	}
-}
-
-/* Only a job that asked for shells has its plan parsed, and only while it runs. A client that names no host (HTTP/1.0)
- * cannot be told an address. */
-static void shells_render(struct call *call, const struct job *job)
-{
-	const struct ml_context *context = call->context;
 	AUTO(plan) struct plan *plan = NULL;
-	struct text shells AUTO_TEXT = { 0 };
 
-	if (job->state != JOB_RUNNING || !context->shell_uri || !*call->host ||
-	    !has_member(job->input, "\"enableWebAccess\":true") || plan_from_text(job->plan, &plan, NULL))
-		return;
-	shells_gather(&shells, call, job, plan);
-	if (!shells.length || shells.failed)
-		return;
-	comma_render(&call->answer);
-	text_printf(&call->answer, "\"webAccessUris\":{%s}", shells.data);
+	if (job->state == JOB_RUNNING && shells_told(call, job) && !plan_from_text(job->plan, &plan, NULL) &&
+	    !plan_tunes(plan))
+		shells_render(call, job->id, plan, &call->answer);
 }
 
 static void output_render(struct call *call, const struct job *job)
 {
 	const struct ml_context *context = call->context;
 	double units = job_ml_units(job, clock_wall_us(context->clock));
+	struct text trials AUTO_TEXT = { 0 };
 	AUTO(string) char *with_model = output_with_model(job);
 
+	if (has_member(job->input, "\"hyperparameters\":"))
+		trials_render(call, job, &trials, &units);
 	text_puts(&call->answer, ",\"trainingOutput\":{");
 	if (units > 0)
 		text_printf(&call->answer, "\"consumedMLUnits\":%.15g", units);
 	members_render(&call->answer, with_model ? with_model : job->output);
-	shells_render(call, job);
+	if (trials.length && !trials.failed) {
+		comma_render(&call->answer);
+		text_append(&call->answer, trials.data, trials.length);
+	}
+	job_shells_render(call, job);
 	text_putc(&call->answer, '}');
 }
 

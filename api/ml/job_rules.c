@@ -149,12 +149,16 @@ static void check_network(struct rules *rules)
 			     RULES_SHOWN_BYTES, network);
 }
 
+/* No address is longer. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has 256) */
+enum { EMAIL_BYTES_MAX = 254 };
+
 /* Source: https://cloud.google.com/ai-platform/training/docs/custom-service-account */
 static void check_service_account(struct rules *rules)
 {
 	const char *account = json_text_at(rules->input, "serviceAccount");
 
-	if (account && !text_matches(account, "[^@[:space:][:cntrl:]]+@[^@[:space:][:cntrl:]]+"))
+	if (account && (strlen(account) > EMAIL_BYTES_MAX ||
+			!text_matches(account, "[^@/[:space:][:cntrl:]]+@[^@/[:space:][:cntrl:]]+")))
 		rules_refuse(rules, "service_account",
 			     "'%.*s' is not the e-mail address of a service account.", RULES_SHOWN_BYTES,
 			     account);

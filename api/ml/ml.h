@@ -28,6 +28,13 @@ struct ml_context {
 	 * offered. */
 	char *(*shell_uri)(void *arg, const char *host, int64_t job, enum role role, unsigned index);
 	void *shell_arg;
+	/* Makes the bucket of a job's directory, where buckets appear on first use. NOT_FOUND: they do not, or it is no
+	 * name of one. NULL: buckets are none of ours. */
+	enum status (*bucket_use)(void *arg, const char *bucket, struct error *err);
+	void *bucket_arg;
+	/* The directory of this machine in which each trial under way has one for its reports, of its run's number. NULL:
+	 * they are not known. */
+	const char *trials_dir;
 };
 
 extern const struct discovery_api ml_api;
@@ -44,6 +51,7 @@ enum status job_patch_handle(struct call *call, struct error *err);
 enum status job_cancel_handle(struct call *call, struct error *err);
 enum status job_plan_handle(struct call *call, struct error *err);
 enum status job_report_handle(struct call *call, struct error *err);
+enum status job_study_handle(struct call *call, struct error *err);
 enum status policy_get_handle(struct call *call, struct error *err);
 enum status policy_set_handle(struct call *call, struct error *err);
 enum status permissions_test_handle(struct call *call, struct error *err);

@@ -59,6 +59,8 @@ const struct route ml_routes[] = {
 const struct route ml_emulator_routes[] = {
 	{ "GET", "/_trainyard/v1/projects/{project}/jobs/{job}/report", job_report_handle, NULL, NULL, NULL,
 	  NULL },
+	{ "GET", "/_trainyard/v1/projects/{project}/jobs/{job}/study", job_study_handle, &ml_study_query,
+	  NULL, NULL, NULL },
 	{ "POST", "/_trainyard/v1/projects/{project}/jobs:plan", job_plan_handle, NULL, &ml_job, "job",
 	  NULL },
 	{ 0 },

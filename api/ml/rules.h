@@ -39,9 +39,6 @@ bool is_cloud_name(const char *text);
 /* True for "gs://bucket" and what is below it; with @needs_object for an object only. */
 bool is_storage_path(const char *text, bool needs_object);
 
-/* True for a runtime version that the service takes, with @python or, when that is NULL, with any Python. */
-bool runtime_known(const char *version, const char *python);
-
 void rules_check_cluster(struct rules *rules);
 void rules_check_containers(struct rules *rules);
 void rules_check_packages(struct rules *rules);

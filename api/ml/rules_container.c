@@ -7,6 +7,7 @@
 #include "api/ml/builtin.h"
 #include "api/ml/image_name.h"
 #include "api/ml/rules.h"
+#include "api/ml/runtime_map.h"
 #include "daemon/base/json.h"
 
 static const char *master_image(const struct rules *rules)

@@ -7,11 +7,17 @@
 
 #include "api/ml/rules.h"
 #include "daemon/base/json.h"
+#include "scheduler/tuning/study.h"
 
-enum { DISCRETE_VALUES_MAX = 1000 };
+/* Choice: more trials than anybody waits for. How many may run at once, or fail, has no bound of its own: more than there
+ * are trials is the same as all of them. */
+enum { TRIALS_MAX = 10000 };
+
+/* Beyond it a double does not tell one whole number from the next. */
+static const double whole_number_max = 0x1p53;
 
 /* One parameter under check, and how it is called in errors: hyperparameters.params[2]. */
-struct parameter {
+struct candidate {
 	const json_t *spec;
 	const char *type, *scale; /* "" when unset */
 	char field[FIELD_NAME_SIZE];
@@ -26,7 +32,7 @@ static bool number_at(const json_t *spec, const char *name, double *ret_number)
 	return !value || (json_is_number(value) && isfinite(*ret_number));
 }
 
-static void check_range(struct rules *rules, const struct parameter *parameter)
+static void check_range(struct rules *rules, const struct candidate *parameter)
 {
 	double least, most;
 	bool numbers = number_at(parameter->spec, "minValue", &least);
@@ -42,22 +48,31 @@ static void check_range(struct rules *rules, const struct parameter *parameter)
 	else if (strcmp(parameter->type, "INTEGER") == 0 && (least != trunc(least) || most != trunc(most)))
 		rules_refuse(rules, parameter->field,
 			     "The bounds of an INTEGER parameter must be whole numbers.");
+	else if (strcmp(parameter->type, "INTEGER") == 0 &&
+		 (fabs(least) > whole_number_max || fabs(most) > whole_number_max))
+		rules_refuse(rules, parameter->field,
+			     "The bounds of an INTEGER parameter must lie between -2^53 and 2^53.");
 	else if (strstr(parameter->scale, "_LOG_") && least <= 0)
 		rules_refuse(rules, parameter->field, "The scale type %s needs a minValue greater than 0.",
 			     parameter->scale);
 }
 
-static void check_categorical(struct rules *rules, const struct parameter *parameter)
+static void check_categorical(struct rules *rules, const struct candidate *parameter)
 {
-	if (!json_object_get(parameter->spec, "categoricalValues"))
+	const json_t *values = json_object_get(parameter->spec, "categoricalValues");
+
+	if (!values)
 		rules_refuse(rules, parameter->field, "A CATEGORICAL parameter needs categoricalValues.");
+	if (json_array_size(values) > PARAMETER_VALUES_MAX)
+		rules_refuse(rules, parameter->field, "At most %d categoricalValues can be given.",
+			     PARAMETER_VALUES_MAX);
 	if (json_object_get(parameter->spec, "minValue") || json_object_get(parameter->spec, "maxValue"))
 		rules_refuse(rules, parameter->field, "A CATEGORICAL parameter has no minValue or maxValue.");
 	if (*parameter->scale)
 		rules_refuse(rules, parameter->field, "A CATEGORICAL parameter has no scaleType.");
 }
 
-static void check_discrete(struct rules *rules, const struct parameter *parameter)
+static void check_discrete(struct rules *rules, const struct candidate *parameter)
 {
 	const json_t *values = json_object_get(parameter->spec, "discreteValues");
 	double before = -INFINITY;
@@ -68,9 +83,9 @@ static void check_discrete(struct rules *rules, const struct parameter *paramete
 		rules_refuse(rules, parameter->field, "A DISCRETE parameter needs discreteValues.");
 		return;
 	}
-	if (json_array_size(values) > DISCRETE_VALUES_MAX)
+	if (json_array_size(values) > PARAMETER_VALUES_MAX)
 		rules_refuse(rules, parameter->field, "At most %d discreteValues can be given.",
-			     DISCRETE_VALUES_MAX);
+			     PARAMETER_VALUES_MAX);
 	json_array_foreach((json_t *)values, index, value) {
 		double number = json_is_number(value) ? json_number_value(value) : NAN;
 
@@ -97,7 +112,7 @@ static bool is_flag_name(const char *name)
 	return true;
 }
 
-static void check_name(struct rules *rules, const struct parameter *parameter, json_t *names)
+static void check_name(struct rules *rules, const struct candidate *parameter, json_t *names)
 {
 	const char *name = json_text_at(parameter->spec, "parameterName");
 
@@ -121,7 +136,7 @@ static const char *text_or_empty(const json_t *object, const char *name)
 
 static void check_parameter(struct rules *rules, const json_t *spec, size_t index, bool grid, json_t *names)
 {
-	struct parameter parameter = { .spec = spec,
+	struct candidate parameter = { .spec = spec,
 				       .type = text_or_empty(spec, "type"),
 				       .scale = text_or_empty(spec, "scaleType") };
 
@@ -155,6 +170,9 @@ static void check_numbers(struct rules *rules, const json_t *spec)
 			rules_refuse(rules, rows[i].snake, "The number must not be negative: %lld.",
 				     (long long)number);
 	}
+	if (json_int_at(spec, "maxTrials", 0) > TRIALS_MAX)
+		rules_refuse(rules, "hyperparameters.max_trials", "A job can have at most %d trials.",
+			     TRIALS_MAX);
 }
 
 /* Whether there is such a job is no matter of the request alone. */
@@ -182,6 +200,9 @@ void rules_check_tuning(struct rules *rules)
 	check_resumed(rules, spec);
 	if (!params)
 		rules_refuse(rules, "hyperparameters.params", "At least one parameter is required.");
+	if (json_array_size(params) > PARAMETERS_MAX)
+		rules_refuse(rules, "hyperparameters.params", "At most %d parameters can be given.",
+			     PARAMETERS_MAX);
 	json_array_foreach((json_t *)params, index, param) {
 		if (rules->err.violation_count >= RULES_FAULTS_MAX)
 			return;

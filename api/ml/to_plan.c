@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/to_plan.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,13 @@
 #include "api/ml/input_differences.h"
 #include "api/ml/input_text.h"
 #include "api/ml/job_rules.h"
+#include "api/ml/runtime_map.h"
+#include "api/ml/to_study.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "scheduler/machine.h"
 #include "scheduler/plan.h"
+#include "scheduler/tuning/study.h"
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Scheduling (7 days) */
 #define MAX_RUNNING_DEFAULT_US (604800 * INT64_C(1000000))
@@ -38,7 +42,9 @@ static const json_t *command_config(const json_t *input, const json_t *own)
 static bool pool_args(const json_t *input, const json_t *config, json_t **ret_args)
 {
 	const json_t *given = json_object_get(input, "args");
-	const char *job_dir = json_text_at(input, "jobDir");
+	/* A tuning job's trials have directories of their own, and theirs come behind their parameters. */
+	const bool tunes = json_object_get(input, "hyperparameters");
+	const char *job_dir = tunes ? NULL : json_text_at(input, "jobDir");
 	AUTO(json) json_t *args = NULL;
 
 	if (!given)
@@ -64,20 +70,49 @@ static bool pool_accelerators(const json_t *input, enum role role, struct pool *
 	return text_copy(&pool->accelerator_type, accelerators.type);
 }
 
-/* What the image map puts in the place of the client's image, which is kept beside it then. */
+/* What the job names, or what the runtime map has for its runtime version. *ret_local says that the image is the
+ * emulator's own choice. */
+static enum status pool_image_name(const json_t *input, enum role role, const struct ml_settings *settings,
+				   const struct pool *pool, char **ret_image, bool *ret_local,
+				   struct error *err)
+{
+	const char *image = input_image(input, role);
+	const char *python = json_text_at(input, "pythonVersion");
+	const struct runtime runtime = { .version = json_text_at(input, "runtimeVersion"),
+					 .python = python ? python : "",
+					 .gpu = pool_gpu_count(pool) > 0 };
+	bool is_default = true;
+	enum status rc;
+
+	if (!image && !runtime.version)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "master_config.image_uri",
+				 "The %s has no image to run.", ml_roles[role].noun);
+	if (image) {
+		*ret_local = false;
+		return text_copy(ret_image, image) ? STATUS_OK : error_no_memory(err);
+	}
+	rc = runtime_map_find(settings->runtimes, &runtime, ret_image, &is_default, err);
+	*ret_local = !is_default;
+	return rc;
+}
+
+/* What the image map puts in the place of the image, which is kept beside it then. An image that a rule of the
+ * runtime map has named is not mapped again. */
 static enum status pool_image(const json_t *input, enum role role, const struct ml_settings *settings,
 			      struct pool *pool, struct error *err)
 {
-	const char *image = input_image(input, role);
+	AUTO(string) char *image = NULL;
 	AUTO(string) char *mapped = NULL;
-	enum status rc = image_map_apply(settings->images, image, &mapped, err);
+	bool is_local = false;
+	enum status rc = pool_image_name(input, role, settings, pool, &image, &is_local, err);
 
+	if (!rc && !is_local)
+		rc = image_map_apply(settings->images, image, &mapped, err);
 	if (rc)
 		return rc;
-	if (!text_copy(mapped ? &pool->cloud_image : &pool->image, image))
-		return error_no_memory(err);
 	if (mapped)
-		pool->image = TAKE(mapped);
+		pool->cloud_image = TAKE(image);
+	pool->image = mapped ? TAKE(mapped) : TAKE(image);
 	return STATUS_OK;
 }
 
@@ -117,9 +152,6 @@ static enum status pools_fill(const json_t *input, const struct ml_settings *set
 					 "The count is out of range.");
 		if (!request.count || is_tpu(&request))
 			continue;
-		if (!input_image(input, (enum role)role))
-			return error_set(err, STATUS_INVALID_ARGUMENT, "master_config.image_uri",
-					 "The %s has no image to run.", ml_roles[role].noun);
 		rc = pool_fill(input, (enum role)role, &request, settings, &plan->pools[role], err);
 		if (rc)
 			return rc;
@@ -135,11 +167,39 @@ static int64_t limit_us(const json_t *input, const char *name, int64_t otherwise
 	return limit && duration_parse(limit, &us) ? us : otherwise;
 }
 
-/* Evaluators force the name chief, as TensorFlow knows no evaluator beside a master.
+/* Evaluators force the name chief, as TensorFlow knows no evaluator beside a master. The field is for custom
+ * containers: runtime versions have the name that their TensorFlow knows.
  * Source: https://cloud.google.com/ai-platform/training/docs/distributed-training-details */
 static bool input_uses_chief(const json_t *input, const struct plan *plan)
 {
-	return json_true_at(input, "useChiefInTfConfig") || plan->pools[ROLE_EVALUATOR].count;
+	if (plan->pools[ROLE_EVALUATOR].count)
+		return true;
+	return plan->runtime_version ? runtime_at_least(plan->runtime_version, 2, 1)
+				     : json_true_at(input, "useChiefInTfConfig");
+}
+
+/* Whether the packages are installed and their module is run, rather than what the images have to run.
+ * Choice: a command replaces an image's entry point, which is what would do that in the cloud. */
+static bool input_runs_module(const json_t *input)
+{
+	for (int role = 0; role < ROLE_COUNT; role++)
+		if (json_object_get(json_object_get(input, ml_roles[role].config), "containerCommand"))
+			return false;
+	return json_text_at(input, "pythonModule");
+}
+
+/* Runtime versions with Python 2 have it under its old name. */
+static bool packages_fill(const json_t *input, struct plan *plan)
+{
+	const char *python = json_text_at(input, "pythonVersion");
+	const json_t *uris = json_object_get(input, "packageUris");
+
+	if (!input_runs_module(input))
+		return true;
+	plan->package_uris = uris ? json_copy((json_t *)uris) : NULL;
+	return (!uris || plan->package_uris) &&
+	       text_copy(&plan->python_module, json_text_at(input, "pythonModule")) &&
+	       text_copy(&plan->python, python && *python == '2' ? "python" : "python3");
 }
 
 static bool texts_fill(const char *project, const json_t *job, const char *cluster_id,
@@ -154,7 +214,61 @@ static bool texts_fill(const char *project, const json_t *job, const char *clust
 	       text_copy(&plan->cluster_id, cluster_id) &&
 	       text_copy(&plan->region, json_text_at(input, "region")) &&
 	       text_copy(&plan->job_dir, json_text_at(input, "jobDir")) &&
+	       text_copy(&plan->service_account, json_text_at(input, "serviceAccount")) &&
+	       text_copy(&plan->runtime_version, json_text_at(input, "runtimeVersion")) &&
 	       text_copy(&plan->tpu_config, tpu_config);
+}
+
+/* What is random in a search follows from the job's name. */
+static uint64_t seed_of(const char *project, const char *job_id)
+{
+	unsigned char hash[crypto_generichash_BYTES];
+	crypto_generichash_state state;
+	uint64_t seed = 0;
+
+	crypto_generichash_init(&state, NULL, 0, sizeof(hash));
+	crypto_generichash_update(&state, (const unsigned char *)project, strlen(project) + 1);
+	crypto_generichash_update(&state, (const unsigned char *)job_id, strlen(job_id));
+	crypto_generichash_final(&state, hash, sizeof(hash));
+	for (size_t i = 0; i < sizeof(seed); i++)
+		seed = seed << 8 | hash[i];
+	return seed >> 1; /* JSON's integers have a sign */
+}
+
+/* From 1 to @most; unset, and 0, are 1. */
+static unsigned trials_of(const json_t *spec, const char *name, int64_t most)
+{
+	const int64_t count = json_int_at(spec, name, 1);
+
+	if (count > most)
+		return (unsigned)most;
+	return count > 0 ? (unsigned)count : 1;
+}
+
+/* More than all trials are never reached. */
+static unsigned failures_of(const json_t *spec, unsigned trial_count)
+{
+	const int64_t count = json_int_at(spec, "maxFailedTrials", 0);
+
+	return count > trial_count ? trial_count + 1 : (unsigned)count;
+}
+
+static enum status search_fill(const json_t *input, struct plan *plan, struct error *err)
+{
+	const json_t *spec = json_object_get(input, "hyperparameters");
+	AUTO(study) struct study *study = NULL;
+	enum status rc;
+
+	if (!spec)
+		return STATUS_OK;
+	rc = hyperparameters_to_study(spec, seed_of(plan->project, plan->job_id), &study, err);
+	if (rc)
+		return rc;
+	plan->search = study_to_json(study);
+	plan->trial_count = trials_of(spec, "maxTrials", INT32_MAX);
+	plan->parallel_trial_count = trials_of(spec, "maxParallelTrials", plan->trial_count);
+	plan->failed_trial_count = failures_of(spec, plan->trial_count);
+	return plan->search ? STATUS_OK : error_no_memory(err);
 }
 
 enum status job_to_plan(const char *project, const json_t *job, const char *cluster_id,
@@ -167,9 +281,11 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 	if (!input)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "training_input",
 				 "A training input is required.");
-	if (!plan || !texts_fill(project, job, cluster_id, settings, plan))
+	if (!plan || !texts_fill(project, job, cluster_id, settings, plan) || !packages_fill(input, plan))
 		return error_no_memory(err);
 	rc = pools_fill(input, settings, plan, err);
+	if (!rc)
+		rc = search_fill(input, plan, err);
 	if (rc)
 		return rc;
 	plan->uses_chief = input_uses_chief(input, plan);

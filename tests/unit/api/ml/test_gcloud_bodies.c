@@ -76,19 +76,19 @@ static const struct {
 	      "{'discreteValues':[16.0,32.0,64.0],'parameterName':'batch','type':'DISCRETE'}]},"
 	      "'masterConfig':{'imageUri':'gcr.io/demo-project/hp:1'},'masterType':'n1-standard-4',"
 	      "'scaleTier':'CUSTOM','scheduling':{'maxRunningTime':'3600s','priority':10}"),
-	  0, "hyperparameters", "does not run hyperparameter tuning jobs" },
+	  1, NULL, NULL },
 	{ "package path",
 	  JOB("pkg_job", RUNTIME
 	      "'args':['--epochs','3'],'packageUris':['gs://my-bucket/pkg_job/00/trainer-0.0.0.tar.gz']"),
-	  0, "runtime_version", "does not run Python-package jobs" },
+	  1, NULL, NULL },
 	{ "packages",
 	  JOB("pkgs_job",
 	      RUNTIME "'jobDir':'gs://my-bucket/jobs/1','packageUris':['gs://my-bucket/ready.tar.gz',"
 		      "'gs://my-bucket/jobs/1/packages/00/dep.whl']"),
-	  0, "runtime_version", "does not run Python-package jobs" },
+	  1, NULL, NULL },
 	{ "large package",
-	  JOB("large_job", RUNTIME "'packageUris':['gs://my-bucket/large_job/00/large.bin']"), 0,
-	  "runtime_version", "does not run Python-package jobs" },
+	  JOB("large_job", RUNTIME "'packageUris':['gs://my-bucket/large_job/00/large.bin']"), 1, NULL,
+	  NULL },
 	{ "prediction",
 	  "{'jobId':'bp_job','predictionInput':{'dataFormat':'TEXT','inputPaths':['gs://my-bucket/in'],"
 	  "'outputPath':'gs://my-bucket/out','region':'us-central1','uri':'gs://my-bucket/model'}}",

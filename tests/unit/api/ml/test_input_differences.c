@@ -2,6 +2,7 @@
 #include "api/ml/input_differences.h"
 
 #include "api/ml/image_map.h"
+#include "api/ml/runtime_map.h"
 #include "api/ml/to_plan.h"
 #include "scheduler/difference.h"
 #include "tests/unit/api/ml/job_testing.h"
@@ -13,6 +14,14 @@ static const struct ml_settings with_tpu = { .tpu_config = "{}" };
 
 #define TPU "'scaleTier':'BASIC_TPU','workerConfig':{'tpuTfVersion':'2.11'}"
 #define T4  "'masterConfig':{'acceleratorConfig':{'type':'NVIDIA_TESLA_T4','count':1}}"
+
+static char *const runtime_rules[] = { (char *)"2.11=mine", (char *)"2.99=mine" };
+static const struct runtime_map runtimes = { runtime_rules, COUNT_OF(runtime_rules) };
+static const struct ml_settings local_runtime = { .runtimes = &runtimes, .images = &images };
+
+#define PACKAGES(version)                                                                                    \
+	"'masterConfig':null,'runtimeVersion':'" version "','pythonVersion':'3.7',"                          \
+	"'packageUris':['gs://bucket/p.tar.gz'],'pythonModule':'trainer.task'"
 
 /* A patch of the input, and its one difference: "KIND code field", with a part of its text; NULL: none. */
 static const struct {
@@ -71,6 +80,16 @@ static const struct {
 	  "The image localhost:5000/i:1 runs in the place of gcr.io/mapped/i:1" },
 	{ "{'masterConfig':{'imageUri':'gcr.io/other/i:1'}}", &mapping, NULL, NULL },
 
+	{ "{" PACKAGES("2.11") "}", &strict, NULL, NULL },
+	{ "{" PACKAGES("2.11") ",'scaleTier':'STANDARD_1'}", &local_runtime,
+	  "DONE_OTHERWISE runtime-image trainingInput.runtimeVersion",
+	  "The image mine runs in the place of the runtime version 2.11" },
+	{ "{" PACKAGES("2.10") "}", &local_runtime, NULL, NULL },
+	{ "{'packageUris':['gs://bucket/p'],'pythonModule':'t'}", &strict,
+	  "DONE_OTHERWISE module-launched trainingInput.pythonModule", "entry point" },
+	{ "{'packageUris':['gs://bucket/p']}", &strict,
+	  "DONE_OTHERWISE packages-not-installed trainingInput.packageUris", "does not install" },
+
 	{ "{'masterType':'n1-standard-4'," T4 "}", &strict, NULL, NULL },
 	{ "{'masterType':'n1-standard-4','region':'europe-north1'," T4 "}", &strict,
 	  "REFUSED_BY_CLOUD accelerator-region trainingInput.masterConfig.acceleratorConfig.type",
@@ -123,6 +142,22 @@ static void what_the_request_tells_is_in_the_plan(void **state)
 	}
 }
 
+static void an_unknown_runtime_is_told_beside_its_image(void **state)
+{
+	AUTO(json) json_t *job = job_with_input("{" PACKAGES("2.99") "}");
+	static const struct ml_settings settings = { .lenient = true, .runtimes = &runtimes };
+	AUTO(plan) struct plan *plan = NULL;
+
+	(void)state;
+	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &settings, &plan, NULL), STATUS_OK);
+	assert_int_equal(json_array_size(plan->differences), 2);
+	assert_string_equal(json_text_at(json_array_get(plan->differences, 0), "code"), "runtime-image");
+	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "code"),
+			    "runtime-version-unknown");
+	assert_string_equal(json_text_at(json_array_get(plan->differences, 1), "field"),
+			    "trainingInput.runtimeVersion");
+}
+
 static void an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu(void **state)
 {
 	AUTO(json)
@@ -156,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_request_tells_is_in_the_plan),
+		cmocka_unit_test(an_unknown_runtime_is_told_beside_its_image),
 		cmocka_unit_test(an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu),
 		cmocka_unit_test(long_values_are_told_in_part),
 	};

@@ -77,6 +77,24 @@ static void command_and_arguments_are_those_that_run(void **state)
 	assert_json_text(json_object_get(answer, "hosts"), "[]");
 }
 
+static void packages_are_told_with_the_module_that_they_are_for(void **state)
+{
+	BENCH(state);
+	struct machine_told told = machine_told(64, 0);
+	AUTO(json)
+	json_t *answer = plan_answer(
+		bench, &told,
+		"{'masterConfig':null,'runtimeVersion':'2.11','pythonVersion':'3.7','packageUris':"
+		"['gs://bucket/p'],'pythonModule':'trainer.task','jobDir':'gs://bucket/d'}");
+	const json_t *master = json_array_get(json_object_get(answer, "replicas"), 0);
+
+	assert_json_text(json_object_get(master, "packageUris"), "['gs://bucket/p']");
+	assert_json_text(json_object_get(master, "command"), "['python3','-m','trainer.task']");
+	assert_json_text(json_object_get(master, "args"), "['--job-dir','gs://bucket/d']");
+	assert_null(json_object_get(json_object_get(master, "env"), "CLUSTER_SPEC"));
+	assert_non_null(strstr(json_text_at(json_object_get(master, "env"), "TF_CONFIG"), "chief"));
+}
+
 static void units_and_limits_of_time_are_foretold(void **state)
 {
 	static const struct {
@@ -233,6 +251,7 @@ int main(void)
 		WITH_BENCH(a_plan_names_each_replica_and_what_it_gets),
 		WITH_BENCH(the_environment_is_the_one_that_replicas_get),
 		WITH_BENCH(command_and_arguments_are_those_that_run),
+		WITH_BENCH(packages_are_told_with_the_module_that_they_are_for),
 		WITH_BENCH(units_and_limits_of_time_are_foretold),
 		WITH_BENCH(what_keeps_it_from_starting_is_told),
 		WITH_BENCH(a_replica_without_gpus_is_told_so),

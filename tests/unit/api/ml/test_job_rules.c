@@ -135,6 +135,10 @@ static void what_looks_like_no_region_is_none_for_lenient_validation_either(void
 	}
 }
 
+#define LETTERS_50 "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee"
+#define LETTERS_249                                                                                          \
+	LETTERS_50 LETTERS_50 LETTERS_50 LETTERS_50 "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeee"
+
 static void fields_of_the_input_are_checked(void **state)
 {
 	static const struct input_row rows[] = {
@@ -196,6 +200,9 @@ static void fields_of_the_input_are_checked(void **state)
 		{ "{'serviceAccount':'sa@p.iam.gserviceaccount.com'}", NULL, NULL },
 		{ "{'serviceAccount':'sa'}", "service_account", NULL },
 		{ "{'serviceAccount':'@p'}", "service_account", NULL },
+		{ "{'serviceAccount':'a/b@p'}", "service_account", NULL },
+		{ "{'serviceAccount':'abcd@" LETTERS_249 "'}", NULL, NULL },
+		{ "{'serviceAccount':'abcde@" LETTERS_249 "'}", "service_account", NULL },
 		{ "{'serviceAccount':'a@b@c'}", "service_account", NULL },
 		{ "{'serviceAccount':'a b@c'}", "service_account", NULL },
 		{ "{'serviceAccount':'a@'}", "service_account", NULL },

@@ -4,8 +4,7 @@
 #define SPEC(rest)  "{'hyperparameters':{" rest "}}"
 #define PARAM(rest) SPEC("'params':[{'parameterName':'p'," rest "}]")
 #define FIRST       "hyperparameters.params[0]"
-/* A good spec is refused as a kind, and so every rule was kept. */
-#define GOOD "hyperparameters", "does not run"
+#define GOOD        NULL, NULL
 
 static void parameters_have_what_their_type_needs(void **state)
 {
@@ -16,6 +15,10 @@ static void parameters_have_what_their_type_needs(void **state)
 		{ PARAM("'type':'DOUBLE'"), FIRST, "needs minValue and maxValue" },
 		{ PARAM("'type':'INTEGER'"), FIRST, "needs minValue and maxValue" },
 		{ PARAM("'type':'INTEGER','maxValue':1"), GOOD },
+		{ PARAM("'type':'INTEGER','minValue':-9007199254740992,'maxValue':9007199254740992"), GOOD },
+		{ PARAM("'type':'INTEGER','maxValue':9007199254740994"), FIRST, "2^53" },
+		{ PARAM("'type':'INTEGER','minValue':-1e300"), FIRST, "2^53" },
+		{ PARAM("'type':'DOUBLE','minValue':-1e308,'maxValue':1e308"), GOOD },
 		{ PARAM("'type':'INTEGER','minValue':5,'maxValue':4"), FIRST, "greater" },
 		{ PARAM("'type':'INTEGER','minValue':1.5,'maxValue':7"), FIRST, "whole" },
 		{ PARAM("'type':'INTEGER','minValue':'-Infinity','maxValue':7"), FIRST, "finite" },
@@ -108,11 +111,15 @@ static void a_grid_has_no_doubles_and_counts_are_not_negative(void **state)
 		  GOOD },
 		{ SPEC("'algorithm':'POPULATION_BASED_TRAINING','params':[{'parameterName':'p','type':"
 		       "'DOUBLE','maxValue':1}]"),
-		  GOOD },
+		  "hyperparameters.algorithm", "does not run population-based training" },
 		{ SPEC("'goal':'GOAL_TYPE_UNSPECIFIED','params':[" NAMED("a") "]"), GOOD },
 		{ SPEC("'resumePreviousJobId':'earlier_1','params':[" NAMED("a") "]"), GOOD },
 		{ SPEC("'resumePreviousJobId':'earlier-1','params':[" NAMED("a") "]"),
 		  "hyperparameters.resume_previous_job_id", "'earlier-1' is not the id of a job" },
+		{ SPEC("'maxTrials':10000,'params':[" NAMED("a") "]"), GOOD },
+		{ SPEC("'maxTrials':10001,'params':[" NAMED("a") "]"), "hyperparameters.max_trials",
+		  "at most 10000 trials" },
+		{ SPEC("'maxFailedTrials':2147483647,'params':[" NAMED("a") "]"), GOOD },
 		{ SPEC("'maxTrials':-1,'params':[" NAMED("a") "]"), "hyperparameters.max_trials", NULL },
 		{ SPEC("'maxParallelTrials':-1,'params':[" NAMED("a") "]"),
 		  "hyperparameters.max_parallel_trials", NULL },
@@ -136,11 +143,53 @@ static void a_thousand_discrete_values_are_the_most(void **state)
 	(void)state;
 	for (int i = 1; i < 1000; i++)
 		json_array_append_new(values, json_integer(i));
-	job_rules_check(job, &strict, &err);
-	assert_true(has_violation(&err, GOOD));
+	assert_int_equal(job_rules_check(job, &strict, &err), STATUS_OK);
 	json_array_append_new(values, json_integer(1000));
 	job_rules_check(job, &strict, &more);
 	assert_true(has_violation(&more, FIRST, "At most 1000"));
+}
+
+static enum status with_categories(size_t count, struct error *err)
+{
+	AUTO(json) json_t *job = job_with_input(PARAM("'type':'CATEGORICAL'"));
+	json_t *spec = json_object_get(json_object_get(job, "trainingInput"), "hyperparameters");
+	json_t *values = json_array();
+
+	json_object_set_new(json_array_get(json_object_get(spec, "params"), 0), "categoricalValues", values);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(values, json_sprintf("value %zu", i));
+	return job_rules_check(job, &strict, err);
+}
+
+static void a_thousand_categories_are_the_most(void **state)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct error more AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(with_categories(1000, &err), STATUS_OK);
+	assert_int_equal(with_categories(1001, &more), STATUS_INVALID_ARGUMENT);
+	assert_true(has_violation(&more, FIRST, "At most 1000 categoricalValues"));
+}
+
+static void two_hundred_and_fifty_six_parameters_are_the_most(void **state)
+{
+	AUTO(json) json_t *job = job_with_input(PARAM("'type':'DOUBLE','maxValue':1"));
+	json_t *spec = json_object_get(json_object_get(job, "trainingInput"), "hyperparameters");
+	json_t *params = json_object_get(spec, "params");
+	struct error err AUTO_ERROR = { 0 };
+	struct error more AUTO_ERROR = { 0 };
+
+	(void)state;
+	for (int i = 1; i < 256; i++)
+		json_array_append_new(params,
+				      json_pack("{s:o, s:s, s:i}", "parameterName", json_sprintf("p%d", i),
+						"type", "DOUBLE", "maxValue", 1));
+	assert_int_equal(job_rules_check(job, &strict, &err), STATUS_OK);
+	json_array_append_new(params, json_pack("{s:s, s:s, s:i}", "parameterName", "one_more", "type",
+						"DOUBLE", "maxValue", 1));
+	assert_int_equal(job_rules_check(job, &strict, &more), STATUS_INVALID_ARGUMENT);
+	assert_true(has_violation(&more, "hyperparameters.params", "At most 256"));
 }
 
 static void a_spec_full_of_faults_gets_some_of_them_said(void **state)
@@ -165,6 +214,8 @@ int main(void)
 		cmocka_unit_test(names_become_flags),
 		cmocka_unit_test(a_grid_has_no_doubles_and_counts_are_not_negative),
 		cmocka_unit_test(a_thousand_discrete_values_are_the_most),
+		cmocka_unit_test(a_thousand_categories_are_the_most),
+		cmocka_unit_test(two_hundred_and_fifty_six_parameters_are_the_most),
 		cmocka_unit_test(a_spec_full_of_faults_gets_some_of_them_said),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shapes of jobs that the service's public samples submit: a configuration file and the flags beside it.
- * Each keeps every rule: it is taken, or nothing but its kind is told. Versions that were retired are not. */
+ * Each keeps every rule and is taken. Versions that were retired are not. */
 #include "api/ml/to_plan.h"
 #include "tests/unit/api/ml/job_testing.h"
 
@@ -17,9 +17,7 @@
 	"'params':[" RANGE("batch-size", "INTEGER", 8, 256, "UNIT_LINEAR_SCALE") "," RANGE(                  \
 		"learning-rate", "DOUBLE", 0.01, 0.1, "UNIT_LOG_SCALE") "]"
 
-#define PACKAGES_KIND "runtime_version", "trainyard does not run Python-package jobs"
-#define TUNING_KIND   "hyperparameters", "trainyard does not run hyperparameter tuning jobs"
-#define RETIRED       "runtime_version", "is not supported or is deprecated"
+#define RETIRED "runtime_version", "is not supported or is deprecated"
 
 static const struct {
 	const char *body;
@@ -27,36 +25,36 @@ static const struct {
 	const char *field, *text; /* the one violation */
 } rows[] = {
 	/* Packages on each tier. */
-	{ BODY("'scaleTier':'BASIC'," TF_2), 0, PACKAGES_KIND },
-	{ BODY(TF_1), 0, PACKAGES_KIND },
-	{ BODY("'scaleTier':'BASIC_GPU','jobDir':'gs://bucket/models/x'," TF_1), 0, PACKAGES_KIND },
+	{ BODY("'scaleTier':'BASIC'," TF_2), 1, NULL, NULL },
+	{ BODY(TF_1), 1, NULL, NULL },
+	{ BODY("'scaleTier':'BASIC_GPU','jobDir':'gs://bucket/models/x'," TF_1), 1, NULL, NULL },
 	{ BODY("'scaleTier':'STANDARD_1','args':['--train-files','gs://bucket/t','--eval-steps=100']," TF_1),
-	  0, PACKAGES_KIND },
-	{ BODY("'scaleTier':'PREMIUM_1'," TF_1), 0, PACKAGES_KIND },
-	{ BODY("'scaleTier':'BASIC_TPU'," TF_2), 0, PACKAGES_KIND },
+	  8, NULL, NULL },
+	{ BODY("'scaleTier':'PREMIUM_1'," TF_1), 31, NULL, NULL },
+	{ BODY("'scaleTier':'BASIC_TPU'," TF_2), 1, NULL, NULL },
 	/* Clusters of packages. */
 	{ BODY("'scaleTier':'CUSTOM','masterType':'n1-highcpu-16','workerType':'n1-highcpu-16',"
 	       "'parameterServerType':'n1-highmem-8','workerCount':4,'parameterServerCount':1," TF_1),
-	  0, PACKAGES_KIND },
-	{ BODY("'scaleTier':'CUSTOM','masterType':'complex_model_m'," TF_1), 0, PACKAGES_KIND },
+	  6, NULL, NULL },
+	{ BODY("'scaleTier':'CUSTOM','masterType':'complex_model_m'," TF_1), 1, NULL, NULL },
 	{ BODY("'scaleTier':'CUSTOM','masterType':'complex_model_m','workerType':'complex_model_m',"
 	       "'parameterServerType':'complex_model_m','workerCount':10,'parameterServerCount':4," TF_1),
-	  0, PACKAGES_KIND },
+	  15, NULL, NULL },
 	{ BODY("'scaleTier':'CUSTOM','masterType':'large_model','workerType':'complex_model_m',"
 	       "'parameterServerType':'large_model','workerCount':60,'parameterServerCount':29," TF_1),
-	  0, PACKAGES_KIND },
+	  90, NULL, NULL },
 	{ BODY("'scaleTier':'CUSTOM','masterType':'standard_gpu','workerType':'standard_gpu',"
 	       "'parameterServerType':'complex_model_s','workerCount':2,'parameterServerCount':1," TF_1),
-	  0, PACKAGES_KIND },
+	  4, NULL, NULL },
 	{ BODY("'scaleTier':'CUSTOM','masterType':'n1-standard-8','masterConfig':{'acceleratorConfig':{"
 	       "'count':1,'type':'NVIDIA_TESLA_T4'}}," TF_2),
-	  0, PACKAGES_KIND },
+	  1, NULL, NULL },
 	{ BODY("'scaleTier':'CUSTOM','masterType':'complex_model_m','workerType':'cloud_tpu',"
 	       "'workerCount':1," TF_2),
-	  0, PACKAGES_KIND },
+	  1, NULL, NULL },
 	{ BODY("'scaleTier':'CUSTOM','masterType':'standard','workerCount':1,'workerType':'cloud_tpu',"
 	       "'workerConfig':{'acceleratorConfig':{'type':'TPU_V2','count':8}}," TF_1),
-	  0, PACKAGES_KIND },
+	  1, NULL, NULL },
 	/* Runtimes that the service itself would not take any more. */
 	{ BODY("'scaleTier':'STANDARD_1','runtimeVersion':'1.13','pythonVersion':'3.5'," CODE("c")), 0,
 	  RETIRED },
@@ -92,34 +90,34 @@ static const struct {
 	/* A prebuilt image that takes packages. */
 	{ BODY("'masterConfig':{'imageUri':'gcr.io/cloud-ml-public/training/pytorch-gpu.1-7'},'scaleTier':"
 	       "'BASIC_GPU','jobDir':'gs://bucket/j'," CODE("d")),
-	  0, "package_uris", "trainyard does not run Python-package jobs" },
+	  1, NULL, NULL },
 	/* Tuning. */
-	{ BODY(IMAGE "," TUNING("'hyperparameterMetricTag':'epoch_accuracy'," TWO_RANGES)), 0, TUNING_KIND },
+	{ BODY(IMAGE "," TUNING("'hyperparameterMetricTag':'epoch_accuracy'," TWO_RANGES)), 1, NULL, NULL },
 	{ BODY("'masterType':'standard','workerCount':1,'workerType':'cloud_tpu','workerConfig':{"
 	       "'tpuTfVersion':'1.15'}," IMAGE "," TUNING(
 		       "'enableTrialEarlyStopping':true,'hyperparameterMetricTag':'top_5_accuracy','params':[" RANGE(
 			       "base_learning_rate", "DOUBLE", 0.02, 0.5, "UNIT_REVERSE_LOG_SCALE") "]")),
-	  0, TUNING_KIND },
+	  1, NULL, NULL },
 	{ BODY(IMAGE "," TUNING("'params':[" RANGE("alpha", "DOUBLE", 0.0, 10.0, "UNIT_LINEAR_SCALE") "," RANGE(
 		  "scale-factor", "DOUBLE", 0.1, 1.0,
 		  "UNIT_REVERSE_LOG_SCALE") ",{'parameterName':'criterion','type':'CATEGORICAL','categoricalValues':["
 					    "'gini','entropy']},{'parameterName':'batch_size','type':'DISCRETE',"
 					    "'discreteValues':[32,64,128]},{'parameterName':'tau','type':'DOUBLE',"
 					    "'minValue':0.001,'maxValue':0.01}]")),
-	  0, TUNING_KIND },
+	  1, NULL, NULL },
 	/* All names with underscores, as older clients write them. */
 	{ "{'job_id':'sample','training_input':{'region':'us-central1','scale_tier':'CUSTOM','master_type':"
 	  "'standard_gpu','master_config':{'image_uri':'gcr.io/p/i'},'hyperparameters':{'goal':'MAXIMIZE',"
 	  "'hyperparameter_metric_tag':'recall_at_10','max_trials':10,'max_parallel_trials':5,'params':[{"
 	  "'parameter_name':'learning_rate','type':'DOUBLE','min_value':0.001,'max_value':0.3,'scale_type':"
 	  "'UNIT_LOG_SCALE'}]}}}",
-	  0, TUNING_KIND },
+	  1, NULL, NULL },
 	{ "{'job_id':'sample','training_input':{'region':'us-central1','scale_tier':'STANDARD_1',"
 	  "'master_config':{'image_uri':'gcr.io/p/i'},'job_dir':'gs://bucket/d'}}",
 	  8, NULL, NULL },
 };
 
-static void samples_are_taken_or_refused_as_a_kind_alone(void **state)
+static void samples_are_taken_or_refused_as_retired_alone(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -146,7 +144,7 @@ static void samples_are_taken_or_refused_as_a_kind_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_are_taken_or_refused_as_a_kind_alone),
+		cmocka_unit_test(samples_are_taken_or_refused_as_retired_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "api/ml/to_plan.h"
 
 #include "api/ml/image_map.h"
+#include "api/ml/runtime_map.h"
 #include "tests/unit/api/ml/job_testing.h"
 
 #define DAY_US (86400 * INT64_C(1000000))
@@ -37,6 +38,7 @@ static void the_least_job_is_one_master(void **state)
 	assert_string_equal(plan->cluster_id, "ab12cd34ef");
 	assert_string_equal(plan->region, "us-central1");
 	assert_null(plan->job_dir);
+	assert_null(plan->service_account);
 	assert_false(plan->uses_chief);
 	assert_int_equal(plan->priority, 0);
 	assert_true(plan->max_running_us == 7 * DAY_US);
@@ -230,6 +232,14 @@ static void limits_are_microseconds(void **state)
 	assert_string_equal(plan->job_dir, "gs://bucket/d");
 }
 
+static void the_account_is_the_one_that_was_named(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_with_input("{'serviceAccount':'sa@p.iam.gserviceaccount.com'}");
+
+	(void)state;
+	assert_string_equal(plan->service_account, "sa@p.iam.gserviceaccount.com");
+}
+
 static void the_input_is_repeated_as_replicas_know_it(void **state)
 {
 	static const struct {
@@ -315,6 +325,142 @@ static void a_tpus_address_is_for_jobs_with_a_tpu(void **state)
 	assert_null(without->tpu_config);
 }
 
+#define PACKAGES(version, python)                                                                            \
+	"'masterConfig':null,'runtimeVersion':'" version "','pythonVersion':'" python                        \
+	"','packageUris':['gs://bucket/a.tar.gz','gs://bucket/b.whl'],'pythonModule':'trainer.task'"
+#define FRAMEWORK "gcr.io/cloud-aiplatform/training/"
+
+static void packages_become_a_module_that_is_launched(void **state)
+{
+	AUTO(plan)
+	struct plan *plan =
+		plan_with_input("{" PACKAGES("2.11", "3.7") ",'scaleTier':'STANDARD_1','args':['a b'],"
+							    "'jobDir':'gs://bucket/d'}");
+
+	(void)state;
+	assert_string_equal(plan->runtime_version, "2.11");
+	assert_string_equal(plan->python_module, "trainer.task");
+	assert_string_equal(plan->python, "python3");
+	assert_json_text(plan->package_uris, "['gs://bucket/a.tar.gz','gs://bucket/b.whl']");
+	assert_int_equal(plan_replica_count(plan), 8);
+	for (int role = ROLE_MASTER; role <= ROLE_PS; role++) {
+		assert_string_equal(plan->pools[role].image, FRAMEWORK "tf-cpu.2-11");
+		assert_null(plan->pools[role].cloud_image);
+		assert_null(plan->pools[role].command);
+		assert_json_text(plan->pools[role].args, "['a b','--job-dir','gs://bucket/d']");
+	}
+}
+
+/* The master's image is that of its accelerators. */
+static void runtimes_have_their_images_and_names(void **state)
+{
+	static const struct {
+		const char *patch, *image, *python;
+		bool uses_chief;
+	} rows[] = {
+		{ "{" PACKAGES("2.1", "3.7") "}", FRAMEWORK "tf-cpu.2-1", "python3", true },
+		{ "{" PACKAGES("2.9", "3.7") ",'scaleTier':'BASIC_GPU'}", FRAMEWORK "tf-gpu.2-9", "python3",
+		  true },
+		{ "{" PACKAGES("2.10", "3.7") ",'scaleTier':'BASIC_TPU'}", FRAMEWORK "tf-cpu.2-10", "python3",
+		  true },
+		{ "{" PACKAGES("1.15", "3.7") "}", FRAMEWORK "tf-cpu.1-15", "python3", false },
+		{ "{" PACKAGES("1.15", "3.7") ",'useChiefInTfConfig':true}", FRAMEWORK "tf-cpu.1-15",
+		  "python3", false },
+		{ "{" PACKAGES("1.15", "3.7") ",'masterType':'n1-standard-4','evaluatorType':'n1-standard-4',"
+					      "'evaluatorCount':1}",
+		  FRAMEWORK "tf-cpu.1-15", "python3", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
+
+		assert_string_equal(plan->pools[ROLE_MASTER].image, rows[i].image);
+		assert_string_equal(plan->python, rows[i].python);
+		assert_int_equal(plan->uses_chief, rows[i].uses_chief);
+	}
+}
+
+static void a_rule_for_a_runtime_goes_before_the_image_map(void **state)
+{
+	static char *const image_rules[] = { (char *)FRAMEWORK "*=localhost:5000/*", (char *)"mine=never" };
+	static char *const runtime_rules[] = { (char *)"2.11=mine", (char *)"1.15/2.7=old" };
+	static const struct image_map images = { image_rules, COUNT_OF(image_rules) };
+	static const struct runtime_map runtimes = { runtime_rules, COUNT_OF(runtime_rules) };
+	static const struct ml_settings settings = { .images = &images, .runtimes = &runtimes };
+	static const struct {
+		const char *patch, *image, *cloud_image, *python;
+	} rows[] = {
+		{ "{" PACKAGES("2.11", "3.7") "}", "mine", NULL, "python3" },
+		{ "{" PACKAGES("2.10", "3.7") "}", "localhost:5000/tf-cpu.2-10", FRAMEWORK "tf-cpu.2-10",
+		  "python3" },
+		{ "{" PACKAGES("1.15", "2.7") "}", "old", NULL, "python" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(json) json_t *job = job_with_input(rows[i].patch);
+		AUTO(plan) struct plan *plan = NULL;
+		const struct pool *master;
+
+		assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &settings, &plan, NULL), STATUS_OK);
+		master = &plan->pools[ROLE_MASTER];
+		assert_string_equal(master->image, rows[i].image);
+		assert_string_equal(plan->python, rows[i].python);
+		if (rows[i].cloud_image)
+			assert_string_equal(master->cloud_image, rows[i].cloud_image);
+		else
+			assert_null(master->cloud_image);
+	}
+}
+
+static void a_runtime_without_an_image_is_refused(void **state)
+{
+	static const char *const patches[] = { "{" PACKAGES("1.15", "2.7") "}",
+					       "{" PACKAGES("2.99", "3.11") "}" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(patches); i++) {
+		AUTO(json) json_t *job = job_with_input(patches[i]);
+		struct error err AUTO_ERROR = { 0 };
+		struct plan *plan = NULL;
+
+		assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &lenient, &plan, &err),
+				 STATUS_FAILED_PRECONDITION);
+		assert_non_null(strstr(err.text, "--runtime"));
+		assert_null(plan);
+	}
+}
+
+/* With custom images it is the module that says whether anything is launched. */
+static void custom_images_may_have_packages(void **state)
+{
+	static const struct {
+		const char *patch, *module, *uris;
+	} rows[] = {
+		{ "{'packageUris':['gs://bucket/a'],'pythonModule':'t'}", "t", "['gs://bucket/a']" },
+		{ "{'pythonModule':'t'}", "t", NULL },
+		{ "{'packageUris':['gs://bucket/a']}", NULL, NULL },
+		{ "{'packageUris':['gs://bucket/a'],'pythonModule':'t','masterConfig':{'containerCommand':['x']}}",
+		  NULL, NULL },
+		{ "{'packageUris':['gs://bucket/a'],'pythonModule':'t','masterConfig':{'containerArgs':['x']}}",
+		  "t", "['gs://bucket/a']" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
+
+		assert_null(plan->runtime_version);
+		assert_string_equal(plan->pools[ROLE_MASTER].image, "gcr.io/p/i:1");
+		assert_list(plan->package_uris, rows[i].uris);
+		if (rows[i].module)
+			assert_string_equal(plan->python_module, rows[i].module);
+		else
+			assert_null(plan->python_module);
+	}
+}
+
 static void what_the_rules_refuse_makes_no_plan(void **state)
 {
 	AUTO(json) json_t *no_input = json_of("{'jobId':'j'}");
@@ -344,9 +490,15 @@ int main(void)
 		cmocka_unit_test(the_first_replica_is_chief_on_request_or_beside_an_evaluator),
 		cmocka_unit_test(a_lost_replica_restarts_alone_unless_the_job_says_otherwise),
 		cmocka_unit_test(limits_are_microseconds),
+		cmocka_unit_test(the_account_is_the_one_that_was_named),
 		cmocka_unit_test(the_input_is_repeated_as_replicas_know_it),
 		cmocka_unit_test(mapped_images_run_and_the_clients_are_remembered),
 		cmocka_unit_test(a_tpus_address_is_for_jobs_with_a_tpu),
+		cmocka_unit_test(packages_become_a_module_that_is_launched),
+		cmocka_unit_test(runtimes_have_their_images_and_names),
+		cmocka_unit_test(a_rule_for_a_runtime_goes_before_the_image_map),
+		cmocka_unit_test(a_runtime_without_an_image_is_refused),
+		cmocka_unit_test(custom_images_may_have_packages),
 		cmocka_unit_test(what_the_rules_refuse_makes_no_plan),
 	};
 
