@@ -20,6 +20,7 @@ libtrainyard_a_SOURCES += \
 	api/http/guard.c \
 	api/http/guard.h \
 	api/http/http.h \
+	api/http/inner.c \
 	api/http/listener.c \
 	api/http/page_size.c \
 	api/http/parameters.c \
@@ -63,6 +64,15 @@ libtrainyard_a_SOURCES += \
 	api/message/path.h \
 	api/message/reader.h \
 	api/message/syntax.h \
+	api/metadata/account.c \
+	api/metadata/account.h \
+	api/metadata/identity.c \
+	api/metadata/metadata.c \
+	api/metadata/metadata.h \
+	api/metadata/page.c \
+	api/metadata/page.h \
+	api/metadata/tree.c \
+	api/metadata/tree.h \
 	api/ml/builtin.c \
 	api/ml/builtin.h \
 	api/ml/call_count.c \
@@ -88,6 +98,7 @@ libtrainyard_a_SOURCES += \
 	api/ml/job_report.c \
 	api/ml/job_rules.c \
 	api/ml/job_rules.h \
+	api/ml/job_study.c \
 	api/ml/job_units.c \
 	api/ml/job_units.h \
 	api/ml/location_get.c \
@@ -116,6 +127,8 @@ libtrainyard_a_SOURCES += \
 	api/ml/regions.h \
 	api/ml/replica_json.c \
 	api/ml/replica_json.h \
+	api/ml/resumption.c \
+	api/ml/resumption.h \
 	api/ml/routes.c \
 	api/ml/rules.h \
 	api/ml/rules_cluster.c \
@@ -123,5 +136,78 @@ libtrainyard_a_SOURCES += \
 	api/ml/rules_labels.c \
 	api/ml/rules_package.c \
 	api/ml/rules_tuning.c \
+	api/ml/runtime_map.c \
+	api/ml/runtime_map.h \
+	api/ml/service_agent.c \
+	api/ml/service_agent.h \
+	api/ml/shells_render.c \
+	api/ml/shells_render.h \
 	api/ml/to_plan.c \
-	api/ml/to_plan.h
+	api/ml/to_plan.h \
+	api/ml/to_study.c \
+	api/ml/to_study.h \
+	api/ml/trials_render.c \
+	api/ml/trials_render.h \
+	api/storage/base64_stream.c \
+	api/storage/base64_stream.h \
+	api/storage/batch.c \
+	api/storage/bucket_delete.c \
+	api/storage/bucket_get.c \
+	api/storage/bucket_insert.c \
+	api/storage/bucket_list.c \
+	api/storage/bucket_parts.h \
+	api/storage/bucket_render.c \
+	api/storage/bucket_rules.h \
+	api/storage/bucket_update.c \
+	api/storage/caller.c \
+	api/storage/change.c \
+	api/storage/checksum.c \
+	api/storage/conditions.c \
+	api/storage/download.c \
+	api/storage/errors.c \
+	api/storage/gunzip.c \
+	api/storage/gunzip.h \
+	api/storage/handlers.h \
+	api/storage/http_date.c \
+	api/storage/http_date.h \
+	api/storage/list_parts.c \
+	api/storage/media_answer.c \
+	api/storage/media_answer.h \
+	api/storage/messages.h \
+	api/storage/messages_bucket.c \
+	api/storage/messages_object.c \
+	api/storage/multipart.c \
+	api/storage/multipart.h \
+	api/storage/object_compose.c \
+	api/storage/object_copy.c \
+	api/storage/object_delete.c \
+	api/storage/object_form.c \
+	api/storage/object_get.c \
+	api/storage/object_list.c \
+	api/storage/object_render.c \
+	api/storage/object_update.c \
+	api/storage/part_claims.c \
+	api/storage/part_claims.h \
+	api/storage/parts.h \
+	api/storage/plain.h \
+	api/storage/plain_list.c \
+	api/storage/plain_object.c \
+	api/storage/plain_parts.c \
+	api/storage/plain_parts_list.c \
+	api/storage/plain_routes.c \
+	api/storage/plain_upload.c \
+	api/storage/range.c \
+	api/storage/range.h \
+	api/storage/resource.c \
+	api/storage/resource.h \
+	api/storage/resumable.c \
+	api/storage/resumable.h \
+	api/storage/routes.c \
+	api/storage/storage.h \
+	api/storage/upload.c \
+	api/storage/upload.h \
+	api/storage/upload_form.c \
+	api/storage/upload_media.c \
+	api/storage/upload_multipart.c \
+	api/storage/xml.c \
+	api/storage/xml.h

@@ -16,6 +16,8 @@
 
 enum config_source { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_COMMAND_LINE };
 
+enum buckets { BUCKETS_AUTO, BUCKETS_STRICT };
+enum egress { EGRESS_ALL, EGRESS_NONE };
 enum validation { VALIDATION_STRICT, VALIDATION_LENIENT };
 
 /* What one place gave for an option that may be given several times. */
@@ -48,6 +50,12 @@ struct config {
 	struct config_list image_map; /* rules of api/ml/image_map.h */
 	char *tpu_config;             /* a JSON object; NULL: none */
 	char *gpus;                   /* inventory_parse() of scheduler/host.h */
+	unsigned buckets;             /* enum buckets: whether a job's buckets are made on first use */
+	char *storage_endpoint; /* "http://HOST:PORT" of another emulator of Cloud Storage; NULL: our own */
+	unsigned egress;        /* enum egress: whether replicas reach the outside */
+	char *adc;              /* the developer's credentials file that replicas are given; NULL: none */
+	struct config_list runtimes; /* rules of api/ml/runtime_map.h */
+	char *wheels;                /* a directory of wheels that pip installs from; NULL: none */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *docker_config; /* a directory */

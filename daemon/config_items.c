@@ -10,6 +10,7 @@
 
 #include "api/ml/image_map.h"
 #include "api/ml/quota.h"
+#include "api/ml/runtime_map.h"
 #include "daemon/base/json.h"
 #include "scheduler/host.h"
 
@@ -144,8 +145,22 @@ static bool tpu_config_valid(const char *value)
 	return json_is_object(object);
 }
 
+static bool storage_endpoint_valid(const char *value)
+{
+	static const char scheme[] = "http://";
+	const char *host = value + strlen(scheme);
+	const char *colon = strncmp(value, scheme, strlen(scheme)) == 0 ? strrchr(host, ':') : NULL;
+	const size_t digits = colon ? strlen(colon + 1) : 0;
+
+	return colon && colon != host && digits >= 1 && digits <= 5 &&
+	       strspn(colon + 1, "0123456789") == digits && strtoul(colon + 1, NULL, 10) - 1 < 65535 &&
+	       strcspn(host, "/?#@") == strlen(host);
+}
+
 /* In the order of their enums. */
 static const char *const validations[] = { "strict", "lenient", NULL };
+static const char *const buckets[] = { "auto", "strict", NULL };
+static const char *const egresses[] = { "all", "none", NULL };
 static const char *const machine_fits[] = { "host", "cloud", "none", NULL };
 static const char *const accelerator_policies[] = { "pretend", "require", "wait", "share", NULL };
 static const char *const log_levels[] = { "error", "warning", "info", "debug", NULL };
@@ -365,6 +380,61 @@ const struct config_item config_items[] = {
 	  .valid = tpu_config_valid,
 	  .expected = "a JSON object",
 	  .help = "the TPU_CONFIG that masters of jobs with a Cloud TPU are given" },
+	{ .name = "buckets",
+	  .environment = "TRAINYARD_BUCKETS",
+	  .type = CONFIG_CHOICE,
+	  AT(buckets),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "HOW",
+	  .otherwise = "auto",
+	  .choices = buckets,
+	  .help = "whether a bucket is made when it is first written to, or must be there" },
+	{ .name = "storage-endpoint",
+	  .environment = "TRAINYARD_STORAGE_ENDPOINT",
+	  .type = CONFIG_TEXT,
+	  AT(storage_endpoint),
+	  .commands = BOTH,
+	  .placeholder = "URL",
+	  .valid = storage_endpoint_valid,
+	  .expected = "http://HOST:PORT",
+	  .help = "another emulator of Cloud Storage to use in the place of the built-in one" },
+	{ .name = "egress",
+	  .environment = "TRAINYARD_EGRESS",
+	  .type = CONFIG_CHOICE,
+	  AT(egress),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "HOW",
+	  .otherwise = "all",
+	  .choices = egresses,
+	  .help = "what replicas reach besides each other, storage and metadata" },
+	{ .name = "adc",
+	  .environment = "TRAINYARD_ADC",
+	  .type = CONFIG_TEXT,
+	  AT(adc),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "FILE",
+	  .valid = path_valid,
+	  .expected = "a path",
+	  .help = "real credentials (application_default_credentials.json) that every replica may read" },
+	{ .name = "runtime",
+	  .environment = "TRAINYARD_RUNTIME",
+	  .type = CONFIG_LIST,
+	  AT(runtimes),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "RUNTIME=IMAGE",
+	  .valid = runtime_rule_valid,
+	  .expected =
+		  "VERSION[/PYTHON][/cpu|/gpu]=IMAGE, such as 2.11=trainyard-runtime or */3.7/gpu=mine:gpu",
+	  .help = "the image that Python packages of a runtime version run in; may be repeated" },
+	{ .name = "wheels",
+	  .environment = "TRAINYARD_WHEELS",
+	  .type = CONFIG_TEXT,
+	  AT(wheels),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "DIR",
+	  .valid = path_valid,
+	  .expected = "a directory",
+	  .help = "where pip finds the packages that jobs depend on; nothing is then asked of the network" },
 	{ .name = "log-level",
 	  .environment = "TRAINYARD_LOG_LEVEL",
 	  .type = CONFIG_CHOICE,

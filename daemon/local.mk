@@ -3,6 +3,7 @@ libtrainyard_a_SOURCES += \
 	daemon/base/cleanup.h \
 	daemon/base/clock.c \
 	daemon/base/clock.h \
+	daemon/base/embedded_file.h \
 	daemon/base/error.c \
 	daemon/base/error.h \
 	daemon/base/json.c \
@@ -11,17 +12,33 @@ libtrainyard_a_SOURCES += \
 	daemon/base/log.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
+	daemon/client_hello.c \
+	daemon/client_hello.h \
 	daemon/config.c \
 	daemon/config.h \
 	daemon/config_items.c \
 	daemon/config_items.h \
+	daemon/credentials.c \
+	daemon/credentials.h \
+	daemon/device_socket.c \
+	daemon/device_socket.h \
 	daemon/env.c \
 	daemon/env.h \
+	daemon/given_file.c \
+	daemon/given_file.h \
+	daemon/job_gateway.c \
+	daemon/job_gateway.h \
 	daemon/main.h \
+	daemon/relay.c \
+	daemon/relay.h \
 	daemon/serve.c \
 	daemon/serve.h \
+	daemon/small_thread.c \
+	daemon/small_thread.h \
 	daemon/terminal_door.c \
 	daemon/terminal_door.h \
+	daemon/tripwire.c \
+	daemon/tripwire.h \
 	daemon/version.c \
 	daemon/version.h \
 	daemon/wiring.c \

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "api/http/http.h"
+#include "store/authority.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "0.1.0" /* configure gives it; this is for builds by hand */
@@ -16,5 +17,7 @@ void version_write(struct text *text)
 	text_printf(text, "trainyard %s\n", trainyard_version);
 	text_printf(text, "with jansson %s, ", jansson_version_str());
 	listener_versions_write(text);
+	text_puts(text, ", ");
+	authority_versions_write(text);
 	text_putc(text, '\n');
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/wiring.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,18 +12,27 @@
 #include "api/emulator/web_shell.h"
 #include "api/http/http.h"
 #include "api/logging/routes.h"
+#include "api/metadata/metadata.h"
 #include "api/ml/image_map.h"
 #include "api/ml/ml.h"
 #include "api/ml/quota.h"
+#include "api/ml/runtime_map.h"
+#include "api/storage/storage.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/config.h"
+#include "daemon/given_file.h"
+#include "daemon/job_gateway.h"
 #include "daemon/terminal_door.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/scheduler.h"
+#include "store/authority.h"
 #include "store/jobs.h"
+#include "store/objects.h"
+#include "store/signing_key.h"
 #include "store/store.h"
 
+enum { FAMILIES_BEFORE_STORAGE = 7, STORAGE_FAMILIES = 3 };
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, RETRY_PAUSE_MS = 5000 };
 
 struct wiring {
@@ -31,23 +41,38 @@ struct wiring {
 	struct scheduler *scheduler;
 	struct engine *engine;
 	struct listener *listener;
+	struct gateways *gateways;
+	char *trials_dir;
+	char *adc, *wheels; /* where they really are */
 	char project_number[24];
 	struct ml_context ml;
 	struct image_map images;
+	struct runtime_map runtimes;
 	struct quota_limits quota;
 	struct quota_counter *counter;
 	struct logging_context logging;
+	struct objects *objects; /* NULL: another emulator of storage is used */
+	struct storage_context storage;
 	struct health health;
 	struct shell_sessions *shell_sessions;
 	struct web_shell_context web_shell;
 	struct discovery discovery;
-	struct family families[7];
+	struct signing_key *signing_key;
+	struct authority *authority;
+	struct identity_context identity;
+	struct family families[FAMILIES_BEFORE_STORAGE + STORAGE_FAMILIES + 1];
 };
 
 /* What has a discovery document; where two have the same version, the former goes first. */
 static const struct discovery_entry published[] = {
 	{ &ml_api, ml_routes },
 	{ &logging_api, logging_routes },
+	{ NULL, NULL },
+};
+static const struct discovery_entry published_with_storage[] = {
+	{ &ml_api, ml_routes },
+	{ &logging_api, logging_routes },
+	{ &storage_api, storage_routes },
 	{ NULL, NULL },
 };
 
@@ -97,6 +122,55 @@ static void web_shell_fill(struct wiring *wiring)
 	wiring->ml.shell_arg = wiring;
 }
 
+static enum status bucket_use(void *arg, const char *bucket, struct error *err)
+{
+	struct wiring *wiring = arg;
+
+	return bucket_ensure(wiring->objects, bucket, err);
+}
+
+static struct family storage_family(struct wiring *wiring, const char *name, const struct route *routes)
+{
+	return (struct family){
+		.name = name,
+		.routes = routes,
+		.context = &wiring->storage,
+		.lenient_query = true,
+		.error_render = storage_error_render,
+		.error_status = storage_error_status,
+	};
+}
+
+/* The last families: gateways have them, too. */
+static void storage_fill(struct wiring *wiring)
+{
+	const struct config *config = wiring->config;
+	struct family *families = &wiring->families[FAMILIES_BEFORE_STORAGE];
+
+	if (!wiring->objects)
+		return;
+	wiring->storage = (struct storage_context){
+		.objects = wiring->objects,
+		.store = wiring->store,
+		.clock = &system_clock,
+		.project_id = config->project,
+		.project_number = wiring->project_number,
+		.auto_buckets = config->buckets == BUCKETS_AUTO,
+	};
+	wiring->ml.bucket_use = bucket_use;
+	wiring->ml.bucket_arg = wiring;
+	families[0] = storage_family(wiring, "storage", storage_routes);
+	families[0].absent = storage_absent;
+	/* What STORAGE_EMULATOR_HOST makes of @google-cloud/storage's addresses.
+	 * Source: its code, version 8.4 (storage.js: baseUrl) */
+	families[1] = storage_family(wiring, "storage-short", storage_routes);
+	families[1].omitted = "/storage/v1";
+	families[2] = storage_family(wiring, "storage-plain", storage_plain_routes);
+	families[2].last_resort = true;
+	families[2].begins_with = storage_plain_begins_with;
+	families[2].error_render = storage_plain_error_render;
+}
+
 static void families_fill(struct wiring *wiring)
 {
 	const struct config *config = wiring->config;
@@ -111,6 +185,7 @@ static void families_fill(struct wiring *wiring)
 		.room_arg = wiring,
 		.settings = { .lenient = config->validation == VALIDATION_LENIENT,
 			      .images = &wiring->images,
+			      .runtimes = &wiring->runtimes,
 			      .quota = config->quota ? &wiring->quota : NULL,
 			      .tpu_config = config->tpu_config },
 		.counter = wiring->counter,
@@ -125,11 +200,17 @@ static void families_fill(struct wiring *wiring)
 	wiring->families[0] = (struct family){ "ml", ml_routes, &wiring->ml, ml_absent };
 	wiring->families[1] = (struct family){ "logging", logging_routes, &wiring->logging, logging_absent };
 	wiring->families[2] = (struct family){ "emulator", health_routes, &wiring->health, NULL };
-	wiring->discovery = (struct discovery){ published };
+	wiring->discovery = (struct discovery){ wiring->objects ? published_with_storage : published };
 	wiring->families[3] = (struct family){ "discovery", discovery_routes, &wiring->discovery, NULL };
 	wiring->families[4] = (struct family){ "ml-emulator", ml_emulator_routes, &wiring->ml, NULL };
 	web_shell_fill(wiring);
 	wiring->families[5] = (struct family){ "shell", web_shell_routes, &wiring->web_shell, NULL };
+	wiring->identity = (struct identity_context){ wiring->store, wiring->signing_key, &system_clock };
+	wiring->families[6] = (struct family){ .name = "identity",
+					       .routes = identity_routes,
+					       .context = &wiring->identity,
+					       .lenient_query = true };
+	storage_fill(wiring);
 }
 
 static struct capacity capacity_of(const struct wiring *wiring)
@@ -148,6 +229,50 @@ static struct capacity capacity_of(const struct wiring *wiring)
 	};
 }
 
+static void cloud_tried(void *arg, int64_t job, const char *host)
+{
+	struct wiring *wiring = arg;
+
+	scheduler_cloud_tried(wiring->scheduler, job, host);
+}
+
+static enum status gateways_make(struct wiring *wiring, struct error *err)
+{
+	const struct config *config = wiring->config;
+
+	return gateways_new(
+		&(struct gateways_options){
+			.store = wiring->store,
+			.key = wiring->signing_key,
+			.clock = &system_clock,
+			.project_id = config->project,
+			.project_number = wiring->project_number,
+			.storage = wiring->objects ? &wiring->families[FAMILIES_BEFORE_STORAGE] : NULL,
+			.storage_endpoint = config->storage_endpoint,
+			/* Who gives his own credentials, or another emulator, wants these names as they are. */
+			.authority = config->adc || config->storage_endpoint ? NULL : wiring->authority,
+			.cut_off = config->egress == EGRESS_NONE,
+			.cloud_tried = cloud_tried,
+			.arg = wiring },
+		&wiring->gateways, err);
+}
+
+/* Containers are given directories below it, by their whole names. */
+static enum status trials_dir_find(struct wiring *wiring, struct error *err)
+{
+	AUTO(string) char *state_dir = realpath(wiring->config->state_dir, NULL);
+
+	if (!state_dir)
+		return error_set(err, STATUS_INTERNAL, NULL, "%s: %s", wiring->config->state_dir,
+				 strerror(errno));
+	if (asprintf(&wiring->trials_dir, "%s/trials", state_dir) < 0) {
+		wiring->trials_dir = NULL;
+		return error_no_memory(err);
+	}
+	wiring->ml.trials_dir = wiring->trials_dir;
+	return STATUS_OK;
+}
+
 static enum status scheduler_make(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
@@ -158,6 +283,11 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 		.stop_grace_s = (unsigned)config->stop_grace_s,
 		.retry_pause_ms = RETRY_PAUSE_MS,
 		.capacity = capacity_of(wiring),
+		.gateway = gateways_ops(wiring->gateways),
+		.trials_dir = wiring->trials_dir,
+		.adc = wiring->adc,
+		.wheels = wiring->wheels,
+		.cut_off = config->egress == EGRESS_NONE,
 	};
 	enum status rc = inventory_parse(config->gpus, &options.inventory, err);
 
@@ -167,15 +297,30 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 	return rc;
 }
 
+static enum status given_files_find(struct wiring *wiring, struct error *err)
+{
+	const struct config *config = wiring->config;
+	enum status rc = STATUS_OK;
+
+	if (config->adc)
+		rc = given_file_find("adc", config->adc, GIVEN_FILE, &wiring->adc, err);
+	if (!rc && config->wheels)
+		rc = given_file_find("wheels", config->wheels, GIVEN_DIRECTORY, &wiring->wheels, err);
+	return rc;
+}
+
 /* What needs neither store nor engine. The texts were checked when they were read. */
 static enum status settings_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
 
 	wiring->shell_sessions = shell_sessions_new();
-	if (!wiring->shell_sessions)
+	wiring->signing_key = signing_key_new(config->state_dir);
+	wiring->authority = authority_new(config->state_dir);
+	if (!wiring->shell_sessions || !wiring->signing_key || !wiring->authority)
 		return error_no_memory(err);
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
+	wiring->runtimes = (struct runtime_map){ config->runtimes.values, config->runtimes.count };
 	if (!config->quota)
 		return STATUS_OK;
 	wiring->counter = quota_counter_new();
@@ -186,8 +331,12 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
 	struct engine_sink sink;
-	enum status rc = scheduler_make(wiring, err);
+	enum status rc = gateways_make(wiring, err);
 
+	if (!rc)
+		rc = trials_dir_find(wiring, err);
+	if (!rc)
+		rc = scheduler_make(wiring, err);
 	if (rc)
 		return rc;
 	sink = scheduler_sink(wiring->scheduler);
@@ -198,9 +347,25 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 			.networks = config->networks,
 			.docker_config = config->docker_config,
 			.offline = config->offline,
+			.internal = config->egress == EGRESS_NONE,
 		},
 		&sink, &wiring->engine, err);
 	return rc ? rc : scheduler_start(wiring->scheduler, wiring->engine, err);
+}
+
+static enum status objects_open(struct wiring *wiring, struct error *err)
+{
+	const struct config *config = wiring->config;
+
+	if (config->storage_endpoint)
+		return STATUS_OK;
+	return objects_new(
+		&(struct objects_options){
+			.state_dir = config->state_dir,
+			.clock = &system_clock,
+			.auto_project = config->buckets == BUCKETS_AUTO ? config->project : NULL,
+		},
+		&wiring->objects, err);
 }
 
 static enum status listening_open(struct wiring *wiring, struct error *err)
@@ -215,6 +380,8 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.port = port,
 			.families = wiring->families,
 			.clock = &system_clock,
+			/* Jobs have gateways of their own; the API is not for them, whatever address it is at. */
+			.refused_network = wiring->config->networks,
 		},
 		&wiring->listener, err);
 }
@@ -226,6 +393,8 @@ static void parts_close(struct wiring *wiring)
 		listener_close(wiring->listener, REQUESTS_END_MS);
 	if (wiring->scheduler)
 		scheduler_stop(wiring->scheduler);
+	gateways_free(wiring->gateways); /* their requests read the store */
+	objects_free(wiring->objects);
 	if (wiring->engine)
 		wiring->engine->ops->close(wiring->engine);
 	if (wiring->store)
@@ -233,7 +402,12 @@ static void parts_close(struct wiring *wiring)
 	if (wiring->scheduler)
 		scheduler_free(wiring->scheduler);
 	shell_sessions_free(wiring->shell_sessions);
+	signing_key_free(wiring->signing_key);
+	authority_free(wiring->authority);
 	quota_counter_free(wiring->counter);
+	free(wiring->trials_dir);
+	free(wiring->adc);
+	free(wiring->wheels);
 	free(wiring);
 }
 
@@ -245,9 +419,13 @@ enum status wiring_open(const struct config *config, struct wiring **ret_wiring,
 	if (!wiring)
 		return error_no_memory(err);
 	wiring->config = config;
-	rc = settings_open(wiring, err);
+	rc = given_files_find(wiring, err);
+	if (!rc)
+		rc = settings_open(wiring, err);
 	if (!rc)
 		rc = store_open(config->state_dir, &system_clock, &wiring->store, err);
+	if (!rc)
+		rc = objects_open(wiring, err);
 	if (!rc) {
 		families_fill(wiring);
 		rc = scheduling_open(wiring, err);
