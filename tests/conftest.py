@@ -74,6 +74,12 @@ def yard(engine, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def make_daemon(engine, tmp_path_factory):
+    """Makes daemons that tests of a file share, and start and stop themselves."""
+    return lambda *options: _make(tmp_path_factory.mktemp("daemon"), engine, *map(str, options))
+
+
+@pytest.fixture(scope="module")
 def narrow_yard(engine, tmp_path_factory):
     """The same, one job at a time: behind one that runs, others stay queued and cost nothing."""
     daemon = _make(tmp_path_factory.mktemp("narrow"), engine, "--offline", "--stop-grace", "2", "--max-active-jobs", "1",

@@ -6,6 +6,8 @@ check_PROGRAMS += \
 	tests/unit/api/emulator/test_web_shell \
 	tests/unit/api/http/test_error_body \
 	tests/unit/api/http/test_guard \
+	tests/unit/api/http/test_inner \
+	tests/unit/api/http/test_intake \
 	tests/unit/api/http/test_listener \
 	tests/unit/api/http/test_pretty \
 	tests/unit/api/http/test_request \
@@ -20,6 +22,8 @@ check_PROGRAMS += \
 	tests/unit/api/message/test_message_parse \
 	tests/unit/api/message/test_message_query \
 	tests/unit/api/message/test_message_read \
+	tests/unit/api/metadata/test_identity \
+	tests/unit/api/metadata/test_metadata \
 	tests/unit/api/ml/test_builtin \
 	tests/unit/api/ml/test_gcloud_bodies \
 	tests/unit/api/ml/test_image_map \
@@ -44,14 +48,32 @@ check_PROGRAMS += \
 	tests/unit/api/ml/test_rules_labels \
 	tests/unit/api/ml/test_rules_package \
 	tests/unit/api/ml/test_rules_tuning \
+	tests/unit/api/ml/test_runtime_map \
 	tests/unit/api/ml/test_samples \
 	tests/unit/api/ml/test_to_plan \
+	tests/unit/api/storage/test_buckets \
+	tests/unit/api/storage/test_callers \
+	tests/unit/api/storage/test_copies \
+	tests/unit/api/storage/test_gunzip \
+	tests/unit/api/storage/test_http_date \
+	tests/unit/api/storage/test_multipart \
+	tests/unit/api/storage/test_objects \
+	tests/unit/api/storage/test_part_claims \
+	tests/unit/api/storage/test_parts \
+	tests/unit/api/storage/test_range \
+	tests/unit/api/storage/test_uploads \
+	tests/unit/daemon/test_client_hello \
 	tests/unit/daemon/test_config \
+	tests/unit/daemon/test_credentials \
 	tests/unit/daemon/test_env \
 	tests/unit/daemon/test_error \
+	tests/unit/daemon/test_given_file \
+	tests/unit/daemon/test_job_gateway \
 	tests/unit/daemon/test_json \
+	tests/unit/daemon/test_relay \
 	tests/unit/daemon/test_terminal_door \
 	tests/unit/daemon/test_text \
+	tests/unit/daemon/test_tripwire \
 	tests/unit/scheduler/engine/test_docker \
 	tests/unit/scheduler/engine/test_docker_credentials \
 	tests/unit/scheduler/engine/test_docker_frames \
@@ -67,7 +89,11 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_cluster_spec \
 	tests/unit/scheduler/test_devices \
 	tests/unit/scheduler/test_difference \
+	tests/unit/scheduler/test_earlier_trials \
+	tests/unit/scheduler/test_gateway \
+	tests/unit/scheduler/test_gateway_keep \
 	tests/unit/scheduler/test_host \
+	tests/unit/scheduler/test_launcher \
 	tests/unit/scheduler/test_limits \
 	tests/unit/scheduler/test_log_line \
 	tests/unit/scheduler/test_machine \
@@ -77,22 +103,45 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_reconcile \
 	tests/unit/scheduler/test_restart \
 	tests/unit/scheduler/test_scheduler \
+	tests/unit/scheduler/test_trial_metrics \
+	tests/unit/scheduler/test_trial_plan \
+	tests/unit/scheduler/test_tuner \
 	tests/unit/scheduler/test_verdict \
+	tests/unit/store/test_access_token \
+	tests/unit/store/test_assemblies \
+	tests/unit/store/test_authority \
+	tests/unit/store/test_file_tree \
+	tests/unit/scheduler/tuning/test_event_file \
+	tests/unit/scheduler/tuning/test_gaussian_process \
+	tests/unit/scheduler/tuning/test_metric_file \
+	tests/unit/scheduler/tuning/test_metric_report \
+	tests/unit/scheduler/tuning/test_search \
+	tests/unit/scheduler/tuning/test_space \
+	tests/unit/scheduler/tuning/test_stopping \
+	tests/unit/scheduler/tuning/test_warp \
 	tests/unit/store/test_filter \
 	tests/unit/store/test_job_filter \
 	tests/unit/store/test_jobs \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
 	tests/unit/store/test_logs \
+	tests/unit/store/test_object_list \
+	tests/unit/store/test_objects \
+	tests/unit/store/test_objects_crash \
 	tests/unit/store/test_outbox \
 	tests/unit/store/test_page_token \
 	tests/unit/store/test_policies \
-	tests/unit/store/test_store
+	tests/unit/store/test_sessions \
+	tests/unit/store/test_signing_key \
+	tests/unit/store/test_store \
+	tests/unit/store/test_trials
 endif
 tests_unit_api_emulator_test_discovery_SOURCES = tests/unit/api/emulator/test_discovery.c
 tests_unit_api_emulator_test_web_shell_SOURCES = tests/unit/api/emulator/test_web_shell.c
 tests_unit_api_http_test_error_body_SOURCES = tests/unit/api/http/test_error_body.c
 tests_unit_api_http_test_guard_SOURCES = tests/unit/api/http/test_guard.c
+tests_unit_api_http_test_inner_SOURCES = tests/unit/api/http/test_inner.c
+tests_unit_api_http_test_intake_SOURCES = tests/unit/api/http/test_intake.c
 tests_unit_api_http_test_listener_SOURCES = tests/unit/api/http/test_listener.c
 tests_unit_api_http_test_pretty_SOURCES = tests/unit/api/http/test_pretty.c
 tests_unit_api_http_test_request_SOURCES = tests/unit/api/http/test_request.c
@@ -107,6 +156,8 @@ tests_unit_api_message_test_message_names_SOURCES = tests/unit/api/message/test_
 tests_unit_api_message_test_message_parse_SOURCES = tests/unit/api/message/test_message_parse.c
 tests_unit_api_message_test_message_query_SOURCES = tests/unit/api/message/test_message_query.c
 tests_unit_api_message_test_message_read_SOURCES = tests/unit/api/message/test_message_read.c
+tests_unit_api_metadata_test_identity_SOURCES = tests/unit/api/metadata/test_identity.c
+tests_unit_api_metadata_test_metadata_SOURCES = tests/unit/api/metadata/test_metadata.c
 tests_unit_api_ml_test_builtin_SOURCES = tests/unit/api/ml/test_builtin.c
 tests_unit_api_ml_test_gcloud_bodies_SOURCES = tests/unit/api/ml/test_gcloud_bodies.c
 tests_unit_api_ml_test_image_map_SOURCES = tests/unit/api/ml/test_image_map.c
@@ -131,14 +182,32 @@ tests_unit_api_ml_test_rules_container_SOURCES = tests/unit/api/ml/test_rules_co
 tests_unit_api_ml_test_rules_labels_SOURCES = tests/unit/api/ml/test_rules_labels.c
 tests_unit_api_ml_test_rules_package_SOURCES = tests/unit/api/ml/test_rules_package.c
 tests_unit_api_ml_test_rules_tuning_SOURCES = tests/unit/api/ml/test_rules_tuning.c
+tests_unit_api_ml_test_runtime_map_SOURCES = tests/unit/api/ml/test_runtime_map.c
 tests_unit_api_ml_test_samples_SOURCES = tests/unit/api/ml/test_samples.c
 tests_unit_api_ml_test_to_plan_SOURCES = tests/unit/api/ml/test_to_plan.c
+tests_unit_api_storage_test_buckets_SOURCES = tests/unit/api/storage/test_buckets.c
+tests_unit_api_storage_test_callers_SOURCES = tests/unit/api/storage/test_callers.c
+tests_unit_api_storage_test_copies_SOURCES = tests/unit/api/storage/test_copies.c
+tests_unit_api_storage_test_gunzip_SOURCES = tests/unit/api/storage/test_gunzip.c
+tests_unit_api_storage_test_http_date_SOURCES = tests/unit/api/storage/test_http_date.c
+tests_unit_api_storage_test_multipart_SOURCES = tests/unit/api/storage/test_multipart.c
+tests_unit_api_storage_test_objects_SOURCES = tests/unit/api/storage/test_objects.c
+tests_unit_api_storage_test_part_claims_SOURCES = tests/unit/api/storage/test_part_claims.c
+tests_unit_api_storage_test_parts_SOURCES = tests/unit/api/storage/test_parts.c
+tests_unit_api_storage_test_range_SOURCES = tests/unit/api/storage/test_range.c
+tests_unit_api_storage_test_uploads_SOURCES = tests/unit/api/storage/test_uploads.c
+tests_unit_daemon_test_client_hello_SOURCES = tests/unit/daemon/test_client_hello.c
 tests_unit_daemon_test_config_SOURCES = tests/unit/daemon/test_config.c
+tests_unit_daemon_test_credentials_SOURCES = tests/unit/daemon/test_credentials.c
 tests_unit_daemon_test_env_SOURCES = tests/unit/daemon/test_env.c
 tests_unit_daemon_test_error_SOURCES = tests/unit/daemon/test_error.c
+tests_unit_daemon_test_given_file_SOURCES = tests/unit/daemon/test_given_file.c
+tests_unit_daemon_test_job_gateway_SOURCES = tests/unit/daemon/test_job_gateway.c
 tests_unit_daemon_test_json_SOURCES = tests/unit/daemon/test_json.c
+tests_unit_daemon_test_relay_SOURCES = tests/unit/daemon/test_relay.c
 tests_unit_daemon_test_terminal_door_SOURCES = tests/unit/daemon/test_terminal_door.c
 tests_unit_daemon_test_text_SOURCES = tests/unit/daemon/test_text.c
+tests_unit_daemon_test_tripwire_SOURCES = tests/unit/daemon/test_tripwire.c
 tests_unit_scheduler_engine_test_docker_SOURCES = tests/unit/scheduler/engine/test_docker.c
 tests_unit_scheduler_engine_test_docker_credentials_SOURCES = tests/unit/scheduler/engine/test_docker_credentials.c
 tests_unit_scheduler_engine_test_docker_frames_SOURCES = tests/unit/scheduler/engine/test_docker_frames.c
@@ -154,7 +223,11 @@ tests_unit_scheduler_test_assignment_SOURCES = tests/unit/scheduler/test_assignm
 tests_unit_scheduler_test_cluster_spec_SOURCES = tests/unit/scheduler/test_cluster_spec.c
 tests_unit_scheduler_test_devices_SOURCES = tests/unit/scheduler/test_devices.c
 tests_unit_scheduler_test_difference_SOURCES = tests/unit/scheduler/test_difference.c
+tests_unit_scheduler_test_earlier_trials_SOURCES = tests/unit/scheduler/test_earlier_trials.c tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_scheduler_test_gateway_SOURCES = tests/unit/scheduler/test_gateway.c
+tests_unit_scheduler_test_gateway_keep_SOURCES = tests/unit/scheduler/test_gateway_keep.c
 tests_unit_scheduler_test_host_SOURCES = tests/unit/scheduler/test_host.c
+tests_unit_scheduler_test_launcher_SOURCES = tests/unit/scheduler/test_launcher.c
 tests_unit_scheduler_test_limits_SOURCES = tests/unit/scheduler/test_limits.c
 tests_unit_scheduler_test_log_line_SOURCES = tests/unit/scheduler/test_log_line.c
 tests_unit_scheduler_test_machine_SOURCES = tests/unit/scheduler/test_machine.c
@@ -164,34 +237,69 @@ tests_unit_scheduler_test_queue_SOURCES = tests/unit/scheduler/test_queue.c
 tests_unit_scheduler_test_reconcile_SOURCES = tests/unit/scheduler/test_reconcile.c
 tests_unit_scheduler_test_restart_SOURCES = tests/unit/scheduler/test_restart.c
 tests_unit_scheduler_test_scheduler_SOURCES = tests/unit/scheduler/test_scheduler.c
+tests_unit_scheduler_test_trial_metrics_SOURCES = tests/unit/scheduler/test_trial_metrics.c
+tests_unit_scheduler_test_trial_plan_SOURCES = tests/unit/scheduler/test_trial_plan.c
+tests_unit_scheduler_test_tuner_SOURCES = tests/unit/scheduler/test_tuner.c
 tests_unit_scheduler_test_verdict_SOURCES = tests/unit/scheduler/test_verdict.c
+tests_unit_store_test_access_token_SOURCES = tests/unit/store/test_access_token.c
+tests_unit_store_test_assemblies_SOURCES = tests/unit/store/test_assemblies.c
+tests_unit_store_test_authority_SOURCES = tests/unit/store/test_authority.c
+tests_unit_store_test_file_tree_SOURCES = tests/unit/store/test_file_tree.c
+tests_unit_scheduler_tuning_test_event_file_SOURCES = tests/unit/scheduler/tuning/test_event_file.c
+tests_unit_scheduler_tuning_test_gaussian_process_SOURCES = tests/unit/scheduler/tuning/test_gaussian_process.c tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_scheduler_tuning_test_metric_file_SOURCES = tests/unit/scheduler/tuning/test_metric_file.c
+tests_unit_scheduler_tuning_test_metric_report_SOURCES = tests/unit/scheduler/tuning/test_metric_report.c
+tests_unit_scheduler_tuning_test_search_SOURCES = tests/unit/scheduler/tuning/test_search.c tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_scheduler_tuning_test_space_SOURCES = tests/unit/scheduler/tuning/test_space.c tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_scheduler_tuning_test_stopping_SOURCES = tests/unit/scheduler/tuning/test_stopping.c tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_scheduler_tuning_test_warp_SOURCES = tests/unit/scheduler/tuning/test_warp.c tests/unit/scheduler/tuning/tuning_testing.h
 tests_unit_store_test_filter_SOURCES = tests/unit/store/test_filter.c
 tests_unit_store_test_job_filter_SOURCES = tests/unit/store/test_job_filter.c
 tests_unit_store_test_jobs_SOURCES = tests/unit/store/test_jobs.c
 tests_unit_store_test_leases_SOURCES = tests/unit/store/test_leases.c
 tests_unit_store_test_log_filter_SOURCES = tests/unit/store/test_log_filter.c
 tests_unit_store_test_logs_SOURCES = tests/unit/store/test_logs.c
+tests_unit_store_test_object_list_SOURCES = tests/unit/store/test_object_list.c
+tests_unit_store_test_objects_SOURCES = tests/unit/store/test_objects.c
+tests_unit_store_test_objects_crash_SOURCES = tests/unit/store/test_objects_crash.c
 tests_unit_store_test_outbox_SOURCES = tests/unit/store/test_outbox.c
 tests_unit_store_test_page_token_SOURCES = tests/unit/store/test_page_token.c
 tests_unit_store_test_policies_SOURCES = tests/unit/store/test_policies.c
+tests_unit_store_test_sessions_SOURCES = tests/unit/store/test_sessions.c
+tests_unit_store_test_signing_key_SOURCES = tests/unit/store/test_signing_key.c
 tests_unit_store_test_store_SOURCES = tests/unit/store/test_store.c
+tests_unit_store_test_trials_SOURCES = tests/unit/store/test_trials.c
 tests_unit_scheduler_test_queue_SOURCES += tests/support/fake_engine.c
+tests_unit_scheduler_test_gateway_keep_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_restart_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_scheduler_SOURCES += tests/support/fake_engine.c
+tests_unit_scheduler_test_tuner_SOURCES += tests/support/fake_engine.c
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
+	tests/fuzz/fuzz_client_hello \
+	tests/fuzz/fuzz_event_file \
 	tests/fuzz/fuzz_filter \
 	tests/fuzz/fuzz_frames \
 	tests/fuzz/fuzz_log_line \
 	tests/fuzz/fuzz_message \
-	tests/fuzz/fuzz_request
+	tests/fuzz/fuzz_metric_file \
+	tests/fuzz/fuzz_multipart \
+	tests/fuzz/fuzz_part_claims \
+	tests/fuzz/fuzz_request \
+	tests/fuzz/fuzz_token
 check_PROGRAMS += $(fuzz_targets)
+tests_fuzz_fuzz_client_hello_SOURCES = tests/fuzz/fuzz_client_hello.c tests/fuzz/replay.c
+tests_fuzz_fuzz_event_file_SOURCES = tests/fuzz/fuzz_event_file.c tests/fuzz/replay.c
 tests_fuzz_fuzz_filter_SOURCES = tests/fuzz/fuzz_filter.c tests/fuzz/replay.c
 tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c tests/fuzz/replay.c
 tests_fuzz_fuzz_log_line_SOURCES = tests/fuzz/fuzz_log_line.c tests/fuzz/replay.c
 tests_fuzz_fuzz_message_SOURCES = tests/fuzz/fuzz_message.c tests/fuzz/replay.c
+tests_fuzz_fuzz_metric_file_SOURCES = tests/fuzz/fuzz_metric_file.c tests/fuzz/replay.c
+tests_fuzz_fuzz_multipart_SOURCES = tests/fuzz/fuzz_multipart.c tests/fuzz/replay.c
+tests_fuzz_fuzz_part_claims_SOURCES = tests/fuzz/fuzz_part_claims.c tests/fuzz/replay.c
 tests_fuzz_fuzz_request_SOURCES = tests/fuzz/fuzz_request.c tests/fuzz/replay.c
+tests_fuzz_fuzz_token_SOURCES = tests/fuzz/fuzz_token.c tests/fuzz/replay.c
 
 # Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
 if HAVE_CMOCKA
@@ -200,10 +308,12 @@ endif
 tests_integration_engine_contract_SOURCES = tests/integration/engine_contract.c
 
 # Measurements: `make bench`, with an engine and wrk.
-bench_helpers = tests/bench/seed tests/bench/bare_server
+bench_helpers = tests/bench/bare_files tests/bench/bare_server tests/bench/seed tests/bench/suggest_bench
 EXTRA_PROGRAMS += $(bench_helpers)
 CLEANFILES += $(bench_helpers)
 tests_bench_seed_SOURCES = tests/bench/seed.c
+tests_bench_bare_files_SOURCES = tests/bench/bare_files.c
+tests_bench_suggest_bench_SOURCES = tests/bench/suggest_bench.c
 tests_bench_bare_server_SOURCES = tests/bench/bare_server.c
 .PHONY: bench
 bench: trainyard $(bench_helpers)
@@ -228,9 +338,13 @@ EXTRA_DIST += \
 	tests/unit/api/logging/logging_testing.h \
 	tests/unit/api/message/json_testing.h \
 	tests/unit/api/message/sample_message.h \
+	tests/unit/api/metadata/metadata_testing.h \
 	tests/unit/api/ml/job_testing.h \
 	tests/unit/api/ml/ml_testing.h \
+	tests/unit/api/storage/storage_testing.h \
 	tests/unit/scheduler/admission_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \
+	tests/unit/store/objects_testing.h \
+	tests/unit/scheduler/tuning/reader_testing.h \
 	tests/unit/store/store_testing.h \
 	tests/unit/testing.h

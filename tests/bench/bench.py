@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the daemon against floors taken in the same run, and prints ratios.
 
-    tests/bench/bench.py [--build DIR] [--rounds N] [ROW ...]
+    tests/bench/bench.py [--build DIR] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
 
-Rows: start, get, pages, one, sixteen, logs (default: all). Needs an engine that answers on DOCKER_HOST
-(or /var/run/docker.sock), `wrk`, and a static busybox. It asserts nothing: read the numbers."""
+Rows: start, get, pages, one, sixteen, logs, copies, large, objects, tokens (default: all). Needs an engine that answers
+on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root. It asserts nothing:
+read the numbers."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.daemon import Daemon  # noqa: E402
@@ -146,9 +148,23 @@ def bench_start(options):
     row("idle RSS", memory / 1024, "MiB", None, "16", "8")
 
 
-def wrk(url, connections=16):
-    out = subprocess.run(["wrk", "-t2", f"-c{connections}", "-d4s", url], capture_output=True, text=True, check=True).stdout
+def wrk(url, connections=16, prefix=(), more=()):
+    out = subprocess.run([*prefix, "wrk", "-t2", f"-c{connections}", "-d4s", *more, url], capture_output=True, text=True,
+                         check=True).stdout
+    assert "Non-2xx" not in out, out
     return float(next(line for line in out.splitlines() if "Requests/sec" in line).split()[1])
+
+
+@contextlib.contextmanager
+def bare(options, helper, argument):
+    """The address of one of the floors' servers."""
+    process = subprocess.Popen([options.build / "tests/bench" / helper, argument], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.stdin.close()
+        process.wait()
 
 
 def bench_get(options):
@@ -160,15 +176,11 @@ def bench_get(options):
             connection.request("GET", path)
             size = len(connection.getresponse().read())
             connection.close()
-            bare = subprocess.Popen([options.build / "tests/bench/bare_server", str(size)], stdin=subprocess.PIPE,
-                                    stdout=subprocess.PIPE, text=True)
-            port = int(bare.stdout.readline())
             ours, floor = [], []
-            for _ in range(options.rounds):
-                floor.append(wrk(f"http://127.0.0.1:{port}/"))
-                ours.append(wrk(f"http://127.0.0.1:{daemon.port}{path}"))
-            bare.stdin.close()
-            bare.wait()
+            with bare(options, "bare_server", str(size)) as base:
+                for _ in range(options.rounds):
+                    floor.append(wrk(base + "/"))
+                    ours.append(wrk(daemon.base + path))
     row("jobs.get", median(ours), "req/s", median(floor), "0.4x", "0.7x")
 
 
@@ -276,15 +288,139 @@ def lines_stored(daemon, number):
         return db.execute("SELECT count(*) FROM entry WHERE job = ? AND stream = 1", (number + 1,)).fetchone()[0]
 
 
+# ---- objects ----
+
+def curl(*arguments, source=None):
+    """Seconds of one transfer, by the same client for both sides."""
+    done = subprocess.run(["curl", "-sS", "--noproxy", "*", "--fail", "-o", "/dev/null", "-w", "%{time_total}", *arguments],
+                          stdin=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+def upload_url(daemon, name):
+    return f"{daemon.base}/upload/storage/v1/b/bench/o?uploadType=media&name={name}"
+
+
+def bench_copies(options):
+    mib = options.copy_mib
+    with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory, serving() as daemon:
+        source, target = f"{directory}/source", f"{directory}/target"
+        with open("/dev/urandom", "rb") as noise, open(source, "wb") as out:
+            for _ in range(mib):
+                out.write(noise.read(1 << 20))
+        times = {name: [] for name in ("up", "up floor", "down", "down floor")}
+        with bare(options, "bare_files", target) as base:
+            for _ in range(options.rounds):
+                times["up floor"].append(curl("-T", source, base + "/file"))
+                times["down floor"].append(curl(base + "/file"))
+                pathlib.Path(target).unlink()
+                times["up"].append(curl("-X", "POST", "-T", source, upload_url(daemon, "copy")))
+                times["down"].append(curl(f"{daemon.base}/storage/v1/b/bench/o/copy?alt=media"))
+                daemon.request("DELETE", "/storage/v1/b/bench/o/copy")
+    speed = {name: mib / median(taken) for name, taken in times.items()}
+    row(f"upload of {mib} MiB", speed["up"], "MiB/s", speed["up floor"], "0.6x", "0.8x")
+    row(f"download of {mib} MiB", speed["down"], "MiB/s", speed["down floor"], "0.6x", "0.9x")
+
+
+def memory_peak_kib(daemon):
+    with open(f"/proc/{daemon.pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmHWM")).split()[1])
+
+
+def bench_large(options):
+    with serving() as daemon:
+        free = os.statvfs(daemon.state_dir)
+        if free.f_bavail * free.f_frsize < (options.large_mib + 1024) << 20:
+            print(f"memory during an upload of {options.large_mib} MiB: not enough room in {daemon.state_dir}")
+            return
+        for path in (["-d", "x"], ["-d", "y"]):  # what the first uploads set up is not what is measured
+            curl("-X", "POST", *path, upload_url(daemon, "small"))
+        curl(f"{daemon.base}/storage/v1/b/bench/o/small?alt=media")
+        before = memory_peak_kib(daemon)
+        zeros = subprocess.Popen(["head", "-c", str(options.large_mib << 20), "/dev/zero"], stdout=subprocess.PIPE)
+        curl("-X", "POST", "-T", "-", upload_url(daemon, "large"), source=zeros.stdout)
+        zeros.stdout.close()
+        zeros.wait()
+        uploaded = memory_peak_kib(daemon)
+        curl(f"{daemon.base}/storage/v1/b/bench/o/large?alt=media")
+        downloaded = memory_peak_kib(daemon)
+        size = daemon.get("/storage/v1/b/bench/o/large").json["size"]
+        assert size == str(options.large_mib << 20), size
+    row(f"memory: {options.large_mib} MiB up, growth of the peak", (uploaded - before) / 1024, "MiB", None, "8", "1")
+    row(f"memory: {options.large_mib} MiB down, growth of the peak", (downloaded - uploaded) / 1024, "MiB", None, "8", "1")
+
+
+def objects_seed(state_dir, count):
+    """Makes `count` objects of the one that is there, by its row: uploading them would take longer than the rest."""
+    with contextlib.closing(sqlite3.connect(f"{state_dir}/storage.db")) as db, db:
+        columns = [column[1] for column in db.execute("PRAGMA table_info(object)")]
+        chosen = ["printf('%03d/%06d', n / 1000, n)" if column == "name" else column for column in columns]
+        db.execute(f"INSERT INTO object ({', '.join(columns)})"
+                   f" WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < {count})"
+                   f" SELECT {', '.join(chosen)} FROM number, object WHERE object.name = 'seed'")
+
+
+def bench_objects(options):
+    with tempfile.TemporaryDirectory() as state:
+        with serving(state_dir=state) as daemon:
+            curl("-X", "POST", "-d", "x", upload_url(daemon, "seed"))
+        objects_seed(state, options.objects)
+        with serving(state_dir=state) as daemon:
+            connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+
+            def timed(expected, **query):
+                times = []
+                for _ in range(30):
+                    began = time.monotonic()
+                    connection.request("GET", "/storage/v1/b/bench/o?" + urllib.parse.urlencode(query))
+                    answer = connection.getresponse()
+                    text = answer.read()
+                    times.append((time.monotonic() - began) * 1000)
+                    assert answer.status == 200, text
+                found = json.loads(text)
+                assert len(found.get("items", [])) + len(found.get("prefixes", [])) == expected, text[:1000]
+                return median(times)
+
+            of = f"of {options.objects:,}"
+            folders, last = (options.objects + 999) // 1000, (options.objects - 1) // 1000
+            row(f"list, first 1000 {of}", timed(1000, maxResults=1000), "ms", None, "20", "5")
+            row(f"list, 1000 below a prefix {of}", timed(1000, prefix=f"{last:03}/"), "ms", None, "20", "5")
+            row(f"list, 1000 in the middle {of}", timed(1000, startOffset=f"{last // 2:03}/", maxResults=1000), "ms", None,
+                "20", "5")
+            row(f"list, {min(folders, 1000)} prefixes {of}", timed(min(folders, 1000), delimiter="/", maxResults=1000), "ms", None,
+                "20", "5")
+            row(f"list, names of 1000 {of}", timed(1000, maxResults=1000, fields="items(name)"), "ms", None, "20", "3")
+
+
+TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token"
+
+
+def bench_tokens(options):
+    """As a replica asks for them: from its own network."""
+    with serving(options.engine) as daemon:
+        daemon.create({"region": "us-central1", "masterConfig": {"imageUri": options.image}, "args": [
+            "sh", "-c", "echo $GCE_METADATA_IP; until [ -e /released ]; do sleep 0.1; done"]}, job_id="tokens")
+        host = daemon.wait_lines("tokens")[0]
+        pid = options.engine.inspect(daemon.container("tokens"))["State"]["Pid"]
+        inside = ["nsenter", "-t", str(pid), "-n"]
+        values = [wrk(f"http://{host}{TOKEN_PATH}", 16, inside, ["-H", "Metadata-Flavor: Google"]) for _ in range(options.rounds)]
+        daemon.cancel_all()
+    row("metadata tokens", median(values), "req/s", None, "1,000", "10,000")
+
+
 ROWS = {"start": bench_start, "get": bench_get, "pages": bench_pages, "one": bench_one, "sixteen": bench_sixteen,
-        "logs": bench_logs}
-NEED_ENGINE = {"one", "sixteen", "logs"}
+        "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects, "tokens": bench_tokens}
+NEED_ENGINE = {"one", "sixteen", "logs", "tokens"}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path.cwd())
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--copy-mib", type=int, default=1024, help="what copies moves")
+    parser.add_argument("--large-mib", type=int, default=5120, help="what large uploads")
+    parser.add_argument("--objects", type=int, default=1_000_000, help="how many objects has")
     parser.add_argument("rows", nargs="*", metavar="ROW")
     options = parser.parse_args()
     os.environ["TRAINYARD"] = str((options.build / "trainyard").resolve())

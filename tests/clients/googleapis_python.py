@@ -85,6 +85,29 @@ def creates_a_distributed_job_and_follows_it_to_its_end():
     assert job["createTime"] <= job["startTime"] <= job["endTime"], job
 
 
+# A name before the flags of a trial is what sh -c takes for its own.
+REPORT = ('for a in "$@"; do case $a in --x=*) x=${a#--x=};; esac; done; '
+          'printf \'{"global_step": "3", "score": "%s", "timestamp": %s.5, "trial": "%s"}\\n\' '
+          '"$x" "$(date +%s)" "$CLOUD_ML_TRIAL_ID" > "$CLOUD_ML_HP_METRIC_FILE"')
+
+
+def tunes_and_reads_the_trials_best_first():
+    job_id = PREFIX + "_tuning"
+    spec = {"goal": "MINIMIZE", "maxTrials": 3, "maxParallelTrials": 2, "hyperparameterMetricTag": "score",
+            "params": [{"parameterName": "x", "type": "DOUBLE", "minValue": 1, "maxValue": 2}]}
+    create(job_id, {"region": "us-central1", "masterConfig": {"imageUri": "trainyard-test:1"},
+                    "args": ["sh", "-c", REPORT, "trial"], "hyperparameters": spec})
+    output = until(job_id, "SUCCEEDED")["trainingOutput"]
+    assert (output["completedTrialCount"], output["isHyperparameterTuningJob"]) == ("3", True), output
+    assert output["hyperparameterMetricTag"] == "score", output
+    values = [trial["finalMetric"]["objectiveValue"] for trial in output["trials"]]
+    assert values == sorted(values) and all(1 <= value <= 2 for value in values), output
+    for trial in output["trials"]:
+        assert float(trial["hyperparameters"]["x"]) == trial["finalMetric"]["objectiveValue"], trial
+        assert (trial["finalMetric"]["trainingStep"], trial["state"]) == ("3", "SUCCEEDED"), trial
+        assert trial["startTime"] <= trial["endTime"], trial
+
+
 def reads_the_log_of_a_job():
     body = {"resourceNames": [PARENT], "orderBy": "timestamp asc", "pageSize": 2,
             "filter": f'resource.type="ml_job" AND resource.labels.job_id="{PREFIX}_dist" '
@@ -218,10 +241,10 @@ def works_when_built_from_the_discovery_document():
     assert written["entries"], written
 
 
-TESTS = [creates_a_distributed_job_and_follows_it_to_its_end, reads_the_log_of_a_job, lists_jobs_by_filter_page_after_page,
-         lists_by_a_filter_too_long_for_an_address, changes_labels_under_an_etag, cancels_a_running_job,
-         keeps_the_policy_of_a_job, knows_the_project_and_its_locations, works_when_built_from_the_discovery_document,
-         understands_errors]
+TESTS = [creates_a_distributed_job_and_follows_it_to_its_end, tunes_and_reads_the_trials_best_first,
+         reads_the_log_of_a_job, lists_jobs_by_filter_page_after_page, lists_by_a_filter_too_long_for_an_address,
+         changes_labels_under_an_etag, cancels_a_running_job, keeps_the_policy_of_a_job,
+         knows_the_project_and_its_locations, works_when_built_from_the_discovery_document, understands_errors]
 
 for test in TESTS:
     error = None

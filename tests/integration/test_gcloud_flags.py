@@ -44,6 +44,9 @@ STORED = [
     (["--use-chief-in-tf-config", "true"], {"useChiefInTfConfig": True}),
     (["--use-chief-in-tf-config", "false"], {}),
     (["--python-version", "3.7"], {"pythonVersion": "3.7"}),
+    (["--module-name", "trainer.task"], {"pythonModule": "trainer.task"}),
+    (["--packages", "gs://bucket/p.tar.gz", "--module-name", "trainer.task"],
+     {"packageUris": ["gs://bucket/p.tar.gz"], "pythonModule": "trainer.task"}),
     (["--kms-key", KEY], {"encryptionConfig": {"kmsKeyName": KEY}}),
     (["--kms-key", "key", "--kms-keyring", "ring", "--kms-location", "us-central1", "--kms-project", "keys"],
      {"encryptionConfig": {"kmsKeyName": KEY}}),
@@ -84,15 +87,9 @@ STORED_BETA = [
     (["--scale-tier", "basic-tpu", "--tpu-tf-version", "2.1"], {"scaleTier": "BASIC_TPU", "workerConfig": {"tpuTfVersion": "2.1"}}),
 ]
 
-PACKAGES = "trainyard does not run Python-package jobs"
-
 # Flags -> exit code, who says it and what.
 REFUSED = [
     # trainyard
-    (["--packages", "gs://bucket/p.tar.gz", "--module-name", "trainer.task", "--runtime-version", "2.11", "--python-version", "3.7"],
-     1, PACKAGES),
-    (["--packages", "gs://bucket/p.tar.gz", "--module-name", "trainer.task", *WITH_IMAGE], 1, PACKAGES),
-    (["--module-name", "trainer.task", *WITH_IMAGE], 1, PACKAGES),
     (["--runtime-version", "9.9", "--packages", "gs://bucket/p.tar.gz", "--module-name", "trainer.task"],
      1, "The specified runtime version '9.9' with the Python version '' is not supported"),
     (["--region", "mars", *WITH_IMAGE], 1, "The provided GCE region 'mars' is not available. Options are ["),
@@ -196,13 +193,21 @@ def test_flags_of_other_tracks_are_refused(queue, flags, code, says):
     refused(queue, BETA, flags, code, says)
 
 
-def test_a_package_is_built_and_has_nowhere_to_go(queue, tmp_path):
+def test_packages_of_a_runtime_arrive_in_the_stored_job(queue, tmp_path):
     package = tmp_path / "trainer"
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "task.py").write_text("print('hello')\n")
-    refused(queue, GA, ["--package-path", str(package), "--module-name", "trainer.task", "--staging-bucket", "gs://bucket",
-                        "--runtime-version", "2.11", "--python-version", "3.7"], 1, "bucket")
+    job_id = queue.yard.new_id("flags")
+    queue("submit", "training", job_id, "--package-path", str(package), "--module-name", "trainer.task", "--packages",
+          "gs://bucket/first.tar.gz", "--staging-bucket", "gs://bucket", "--region", "us-central1", "--runtime-version", "2.11",
+          "--python-version", "3.7", "--", "true")
+    found = describe(queue, job_id)["trainingInput"]
+    first, staged = found.pop("packageUris")
+    assert first == "gs://bucket/first.tar.gz"
+    assert staged.startswith(f"gs://bucket/{job_id}/") and staged.endswith("/trainer-0.0.0.tar.gz")
+    assert found == {"region": "us-central1", "runtimeVersion": "2.11", "pythonVersion": "3.7", "pythonModule": "trainer.task",
+                     "args": ["true"]}
 
 
 def test_labels_arrive_in_the_stored_job(queue):
@@ -282,11 +287,11 @@ REFUSED_CONFIGS = [
                     "scaleType": "UNIT_LOG_SCALE"},
                    {"parameterName": "optimizer", "type": "CATEGORICAL", "categoricalValues": ["adam", "sgd"]},
                    {"parameterName": "batch", "type": "DISCRETE", "discreteValues": [16, 32]}]}}},
-     "trainyard does not run hyperparameter tuning jobs"),
+     "The job 'before' cannot be resumed: there is none of that name in the project."),
     # The packages of a file do not count for gcloud: it sends those of --packages, or none.
     ({"trainingInput": {"packageUris": ["gs://bucket/p.tar.gz"], "pythonModule": "trainer.task", "runtimeVersion": "2.11",
                         "pythonVersion": "3.7"}}, "Non-custom jobs must have packages."),
-    ({"trainingInput": IMAGE_INPUT | {"pythonModule": "trainer.task"}}, PACKAGES),
+    ({"trainingInput": IMAGE_INPUT | {"pythonModule": "trainer task"}}, "is not the name of a Python module"),
     ({"trainingInput": IMAGE_INPUT | {"runtimeVersion": "2.11"}},
      "Only one of runtime version or the master Docker image URI should be provided."),
     ({"trainingInput": IMAGE_INPUT | {"nasJobSpec": {"previousNasJobId": "before"}}},
@@ -305,6 +310,8 @@ def test_config_files_are_refused(queue, tmp_path, job, says):
 def test_what_other_clients_send_arrives_from_a_config_file_too(queue, tmp_path, row):
     job_id, wanted = queue.yard.new_id("config"), dict(row["job"]["trainingInput"])
     flags = ["--enable-web-access"] if wanted.get("enableWebAccess") else []
+    if "packageUris" in wanted:  # gcloud asks for flags that say so
+        flags += ["--packages", ",".join(wanted["packageUris"]), "--module-name", wanted["pythonModule"]]
     # The arguments of a file do not count either.
     args = ["--", *wanted["args"]] if "args" in wanted else []
     queue("submit", "training", job_id, *config_file(tmp_path, row["job"]), *flags, *args)

@@ -10,7 +10,7 @@ from support.daemon import script
 
 ROUTES = [
     # method, path, status: each with an error in the service's envelope
-    ("GET", "/nothing", 404),
+    ("GET", "/v1/nothing", 404),
     ("GET", "/v1/projects/{p}/jobs/never_was", 404),
     ("POST", "/v1/projects/{p}/jobs/never_was:cancel", 404),
     ("POST", "/v1/projects/{p}/jobs/never_was:frobnicate", (404, 405)),
@@ -110,7 +110,7 @@ def test_requests_of_other_hosts_and_sites_are_refused(yard):
 def test_one_connection_carries_many_requests(yard):
     connection = http.client.HTTPConnection("127.0.0.1", yard.port, timeout=30)
     ports = set()
-    for path in (yard.jobs_path, "/nothing", yard.jobs_path + "?pageSize=x", yard.jobs_path):
+    for path in (yard.jobs_path, "/v1/nothing", yard.jobs_path + "?pageSize=x", yard.jobs_path):
         connection.request("GET", path)
         ports.add(connection.sock.getsockname())
         response = connection.getresponse()

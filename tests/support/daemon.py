@@ -138,6 +138,13 @@ class Daemon:
     def base(self):
         return f"http://127.0.0.1:{self.port}"
 
+    def client_environment(self):
+        """What `trainyard env` says to programs that are to use it, as a dict."""
+        done = subprocess.run([self.binary, "env", "--shell", "github", "--state-dir", str(self.state_dir),
+                               "--project", self.project], check=True, capture_output=True, text=True, timeout=30,
+                              env={k: v for k, v in os.environ.items() if "proxy" not in k.lower()})
+        return dict(line.split("=", 1) for line in done.stdout.splitlines())
+
     # ---- HTTP ----
 
     def request(self, method, path, body=None, headers=None, **query):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Docker Engine as tests see it: its API over the unix socket, test images, private engines."""
+import fcntl
 import http.client
 import io
 import json
@@ -246,3 +247,27 @@ class GpuEngine(PrivateEngine):
         text = self.gpu_log.read_text() if self.gpu_log.exists() else ""
         return {container: (int(began), devices.split(","))
                 for began, container, devices in (line.split() for line in text.splitlines())}
+
+
+# What jobs of Python packages run in, and the same with an entry point and a program of its own.
+RUNTIME = "trainyard-runtime"
+PREBUILT = "trainyard-test-prebuilt:1"
+
+
+def ensure_runtime_images(engine):
+    """Of Debian packages: takes some 20 s where they are not there. One run of the tests at a time: the others find them."""
+    with open(pathlib.Path(tempfile.gettempdir(), f"{RUNTIME}-{os.getuid()}.turn"), "w", encoding="utf-8") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        done = subprocess.run([ROOT / "deploy/runtime/build", RUNTIME], capture_output=True, text=True, timeout=600,
+                              env=dict(os.environ, DOCKER_HOST=engine.host))
+    assert done.returncode == 0, done.stdout + done.stderr
+    if engine.has_image(PREBUILT):
+        return
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        text = f'FROM {RUNTIME}\nWORKDIR /data\nENTRYPOINT ["echo", "the image\'s own program"]\n'.encode()
+        entry = tarfile.TarInfo("Dockerfile")
+        entry.size = len(text)
+        tar.addfile(entry, io.BytesIO(text))
+    engine.call("POST", f"/build?t={PREBUILT}", out.getvalue(), "application/x-tar")
+    assert engine.has_image(PREBUILT)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of Python packages on a real engine: fetched from object storage, installed, run as a module, in the local runtime
+image that deploy/runtime/build makes."""
+import json
+import urllib.parse
+
+import pytest
+
+from support.daemon import MACHINE, task_of, text_of
+from support.engine import PREBUILT, RUNTIME, ensure_runtime_images
+from support.gcloud import Gcloud, needs_gcloud
+from support.packages import in_order, sdist, trainer, wheel
+
+HELPER_FILE = "helper-1.0-py2.py3-none-any.whl"
+PATIENCE_S = 120
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """What pip may install from, and nothing else."""
+    directory = tmp_path_factory.mktemp("wheels")
+    (directory / HELPER_FILE).write_bytes(wheel("helper", {"helper.py": "WORD = 'helped'"}))
+    return directory
+
+
+@pytest.fixture(scope="module")
+def packages_yard(engine, make_daemon, wheels):
+    """A daemon with the local runtime; nothing is pulled, and pip asks nobody."""
+    ensure_runtime_images(engine)
+    daemon = make_daemon("--offline", "--stop-grace", "10", "--runtime", f"*={RUNTIME}", "--wheels", wheels).start()
+    yield daemon
+    daemon.stop()
+
+
+def put(yard, uri, data):
+    bucket, name = uri[len("gs://"):].split("/", 1)
+    answer = yard.request("POST", f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={urllib.parse.quote(name, safe='')}",
+                          data, {"Content-Type": "application/octet-stream"})
+    assert answer.status == 200, answer
+
+
+def package_job(yard, task, requires=(), **more):
+    """The input of a job whose module is that text."""
+    uri = f"gs://packages/{yard.new_id('package')}/trainer-1.0-py2.py3-none-any.whl"
+    put(yard, uri, trainer(task, requires))
+    return dict(region="us-central1", runtimeVersion="2.11", pythonVersion="3.7", packageUris=[uri],
+                pythonModule="trainer.task", **more)
+
+
+def text(yard, job_id, task="master-replica-0"):
+    return "\n".join(yard.lines(job_id, task))
+
+
+def test_a_package_is_fetched_installed_and_run(packages_yard):
+    task = ("import json, os, sys, helper\nprint(json.dumps([helper.WORD] + sys.argv[1:]))\n"
+            "print(json.dumps({'message': 'variables', 'names': sorted(os.environ)}))\n"
+            "print(json.loads(os.environ['TF_CONFIG'])['task']['type'])\n")
+    job_input = package_job(packages_yard, task, ["helper"], args=["--word", "$HOME; 'x'"], jobDir="gs://packages/jobs/1")
+    uri, name = job_input["packageUris"][0], "trainer-1.0-py2.py3-none-any.whl"
+    job = packages_yard.run(job_input, timeout=PATIENCE_S)
+    lines = text(packages_yard, job["jobId"])
+    in_order(["Running module trainer.task.", f"Downloading the package: {uri}", f"Running command: gsutil -q cp {uri} {name}",
+              f"Installing the package: {uri}",
+              f"Running command: pip3 install --user --upgrade --force-reinstall --no-deps {name}",
+              f"Running command: pip3 install --user {name}",
+              "Running command: python3 -m trainer.task --word $HOME; 'x' --job-dir gs://packages/jobs/1",
+              '["helped", "--word", "$HOME; \'x\'", "--job-dir", "gs://packages/jobs/1"]', "chief",
+              "Module completed; cleaning up.", "Clean up finished.", "Task completed successfully."], lines)
+    assert lines.startswith('Running task with arguments: --cluster={"chief": ["127.0.0.1:2222"]} '
+                            '--task={"type": "chief", "index": 0} --job={')
+    entries = packages_yard.entries(job["jobId"])
+    names = next(e["jsonPayload"]["names"] for e in entries if text_of(e) == "variables")
+    assert {"TF_CONFIG", "CLOUD_ML_JOB_ID", "CLOUD_ML_JOB"} < set(names) and "CLUSTER_SPEC" not in names
+    severities = {text_of(e): e["severity"] for e in entries if task_of(e) == "master-replica-0"}
+    assert severities["Running module trainer.task."] == severities["Task completed successfully."] == "INFO"
+
+
+def test_the_report_tells_of_the_local_image(packages_yard):
+    job = packages_yard.run(package_job(packages_yard, ""), timeout=PATIENCE_S)
+    report = packages_yard.get(f"/_trainyard{packages_yard.jobs_path}/{job['jobId']}/report").json
+    assert "runtime-image" in [d["code"] for d in report["differences"]]
+    assert report["replicas"][0]["image"] == RUNTIME
+
+
+def test_packages_are_installed_in_their_order(packages_yard):
+    job_input = package_job(packages_yard, "import later\nprint(later.WORD)", ["later"])
+    later = "gs://packages/later-1.0-py2.py3-none-any.whl"
+    put(packages_yard, later, wheel("later", {"later.py": "WORD = 'came later'"}))
+    right = dict(job_input, packageUris=[later] + job_input["packageUris"])
+    job = packages_yard.run(right, timeout=PATIENCE_S)
+    assert "came later" in packages_yard.lines(job["jobId"])
+    wrong = dict(job_input, packageUris=job_input["packageUris"] + [later])
+    job = packages_yard.run(wrong, "FAILED", timeout=PATIENCE_S)
+    assert "No matching distribution found for later" in job["errorMessage"]
+
+
+@pytest.mark.parametrize("files", [{}, {"pyproject.toml": "[build-system]\nrequires = ['setuptools', 'wheel']\n"}],
+                         ids=["setup.py", "pyproject.toml"])
+def test_a_source_distribution_is_built_with_the_runtime_s_own_tools(packages_yard, files):
+    uri = f"gs://packages/{packages_yard.new_id('source')}/trainer-1.0.tar.gz"
+    put(packages_yard, uri, sdist("trainer", {"trainer/__init__.py": "", "trainer/task.py": "print('built')", **files}))
+    job = packages_yard.run(package_job(packages_yard, "") | {"packageUris": [uri]}, timeout=PATIENCE_S)
+    assert "built" in packages_yard.lines(job["jobId"])
+
+
+def fails(yard, job_input, status):
+    job = yard.run(job_input, "FAILED", timeout=PATIENCE_S)
+    assert job["errorMessage"].startswith(f"The replica master 0 exited with a non-zero status of {status}."), job
+    return job["errorMessage"], text(yard, job["jobId"])
+
+
+def test_each_step_that_fails_is_the_replica_s_error(packages_yard):
+    good = package_job(packages_yard, "raise ValueError('no data')")
+    bad, none = "gs://packages/bad-1.0.tar.gz", "gs://packages/none.tar.gz"
+    put(packages_yard, bad, b"not really a package")
+
+    message, lines = fails(packages_yard, good | {"packageUris": [none]}, 1)
+    assert f"CommandException: No URLs matched: {none}" in message and "No such object: packages/none.tar.gz" in message
+    assert "Installing" not in lines
+
+    message, lines = fails(packages_yard, good | {"packageUris": [bad]}, 1)
+    assert "bad-1.0.tar.gz" in message and "python3 -m" not in lines
+
+    message, lines = fails(packages_yard, good | {"pythonModule": "trainer.other"}, 1)
+    assert "No module named trainer.other" in message
+
+    message, lines = fails(packages_yard, good, 1)
+    assert "Traceback" in message and message.split("\n\n")[0].endswith("ValueError: no data"), message
+    # The traceback comes by another stream: an engine may tell it a moment later.
+    last = ["Module completed; cleaning up.", "Clean up finished."]
+    assert [line for line in lines.split("\n") if line in last] == last and "Task completed" not in lines
+
+    fails(packages_yard, package_job(packages_yard, "raise SystemExit(3)"), 3)
+
+
+def test_every_role_runs_the_module(packages_yard):
+    task = ("import json, os, socket, sys\n"
+            "config = json.loads(os.environ['TF_CONFIG'])\n"
+            "who = config['task']['type']\n"
+            "print('I am', who, sys.argv[1:])\nsys.stdout.flush()\n"
+            "if who == 'ps':\n"
+            "    server = socket.create_server(('', 2222))\n"
+            "    while True: server.accept()[0].sendall(b'served')\n"
+            "host, port = config['cluster']['ps'][0].split(':')\n"
+            "while True:\n"
+            "    try:\n"
+            "        print(socket.create_connection((host, int(port))).recv(6).decode())\n"
+            "        break\n"
+            "    except OSError: pass\n"
+            "if who == 'chief':\n"
+            "    worker = socket.create_server(('', 2223)).accept()[0]\n"
+            "else:\n"
+            "    host = config['cluster']['chief'][0].split(':')[0]\n"
+            "    sys.stdout.flush()\n"
+            "    while True:\n"
+            "        try: socket.create_connection((host, 2223)); break\n"
+            "        except OSError: pass\n")
+    cluster = dict(scaleTier="CUSTOM", masterType=MACHINE, workerType=MACHINE, workerCount="1", parameterServerType=MACHINE,
+                   parameterServerCount="1")
+    job = packages_yard.run(package_job(packages_yard, task, args=["--x"], **cluster), timeout=PATIENCE_S)
+    for name, who in (("master", "chief"), ("worker", "worker"), ("ps", "ps")):
+        lines = packages_yard.lines(job["jobId"], f"{name}-replica-0")
+        assert f"I am {who} ['--x']" in lines, lines
+        assert ("served" in lines) == (who != "ps")
+
+
+def test_a_cancelled_job_s_module_may_save_what_it_has(packages_yard):
+    task = ("import signal, sys\ndef end(*_):\n    print('saved')\n    sys.exit(0)\n"
+            "signal.signal(signal.SIGTERM, end)\nprint('up')\nsys.stdout.flush()\nwhile True: signal.pause()\n")
+    job_id = packages_yard.create(package_job(packages_yard, task))
+    count = len(packages_yard.wait_lines(job_id, count=1))
+    while "up" not in packages_yard.lines(job_id):
+        count = len(packages_yard.wait_lines(job_id, count=count + 1, timeout=PATIENCE_S))
+    packages_yard.cancel(job_id)
+    packages_yard.until(job_id, "CANCELLED")
+    assert packages_yard.lines(job_id)[-4:] == ["saved", "Module completed; cleaning up.", "Clean up finished.",
+                                                "Task completed successfully."]
+
+
+def test_custom_containers_may_have_packages(packages_yard):
+    task = "import json, os\nprint('runs in', os.getcwd())\nprint(json.loads(os.environ['CLUSTER_SPEC'])['task']['type'])"
+    job_input = package_job(packages_yard, task, masterConfig={"imageUri": PREBUILT})
+    del job_input["runtimeVersion"], job_input["pythonVersion"]
+    job = packages_yard.run(job_input, timeout=PATIENCE_S)
+    in_order(["runs in /data", "master", "Task completed successfully."], text(packages_yard, job["jobId"]))
+    del job_input["pythonModule"]
+    job = packages_yard.run(job_input, timeout=PATIENCE_S)
+    assert packages_yard.lines(job["jobId"]) == ["the image's own program"]
+
+
+def test_a_runtime_s_image_that_is_not_there_is_told_with_the_remedy(engine, make_daemon):
+    daemon = make_daemon("--offline").start()
+    try:
+        job = daemon.run(dict(region="us-central1", runtimeVersion="2.3", pythonVersion="3.7", pythonModule="t",
+                              packageUris=["gs://b12/p.tar.gz"]), "FAILED")
+    finally:
+        daemon.stop()
+    message = job["errorMessage"]
+    assert "gcr.io/cloud-aiplatform/training/tf-cpu.2-3" in message and "deploy/runtime/build" in message
+    assert "--runtime 2.3=" in message
+
+
+@needs_gcloud
+def test_gcloud_submits_a_folder_of_sources(packages_yard, tmp_path):
+    folder = tmp_path / "trainer"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "task.py").write_text("import json, sys\nprint(json.dumps(sys.argv[1:]))\n")
+    job_id = packages_yard.new_id("gcloud")
+    (tmp_path / "gcloud").mkdir()
+    Gcloud(packages_yard, tmp_path / "gcloud", packages_yard.base)(
+        "submit", "training", job_id, "--package-path", str(folder), "--module-name", "trainer.task", "--staging-bucket",
+        "gs://staging-bucket", "--job-dir", "gs://staging-bucket/out", "--runtime-version", "2.11", "--python-version", "3.7",
+        "--region", "us-central1", "--", "--flag", "x")
+    packages_yard.until(job_id, "SUCCEEDED", timeout=PATIENCE_S)
+    assert json.dumps(["--flag", "x", "--job-dir", "gs://staging-bucket/out"]) in packages_yard.lines(job_id)
