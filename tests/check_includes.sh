@@ -6,31 +6,41 @@
 # of ours (patterns, one of which must fit).
 cd "$(dirname "$0")/.." || exit 2
 
-rules='
-^daemon/base/                                   ^daemon/base/
-^daemon/                                        .
-^store/                                         ^store/ ^daemon/base/
-^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]       ^scheduler/tuning/study[.]h$ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]h$ ^store/(job_state|leases)[.]h$ ^daemon/base/
-^scheduler/tuning/                              ^scheduler/tuning/ ^daemon/base/
-^scheduler/engine/                              ^scheduler/engine/ ^scheduler/(host|plan)[.]h$ ^daemon/base/
-^scheduler/                                     ^scheduler/[a-z_]+[.]h$ ^scheduler/(step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
-^api/message/                                   ^api/message/ ^daemon/base/
-^api/http/                                      ^api/http/ ^api/message/ ^daemon/base/
-^api/ml/                                        ^api/ml/ ^api/http/ ^api/message/ ^store/ ^scheduler/tuning/study[.]h$ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|earlier_trials|host|limits|machine|ml_units|plan|trial_metrics|trial_plan)[.]h$ ^daemon/base/
-^api/logging/                                   ^api/logging/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]h$ ^daemon/base/
-^api/aiplatform/                                ^api/aiplatform/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]h$ ^daemon/base/
-^api/storage/                                   ^api/storage/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]h$ ^daemon/base/
-^api/metadata/                                  ^api/metadata/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]h$ ^daemon/base/
-^api/emulator/                                  ^api/emulator/ ^api/http/ ^api/message/ ^store/ ^scheduler/(accelerator|admission|assignment|cluster_spec|devices|difference|host|limits|machine|ml_units|plan|trial_plan)[.]h$ ^daemon/base/
-'
+# Values of the scheduler that know no store and no engine.
+pure='(accelerator|admission|assignment|dialect(_[a-z]+)?|devices|difference|expansion|fault|host|limits|machine|ml_units|plan|trial_plan|verdict)'
+# What every family of the API may use.
+family="^api/http/ ^api/message/ ^store/ ^scheduler/${pure}[.]h$ ^daemon/base/"
+
+rules="
+^daemon/base/         ^daemon/base/
+^daemon/              .
+^store/               ^store/ ^daemon/base/
+^scheduler/${pure}[.]   ^scheduler/${pure}[.]h$ ^scheduler/tuning/study[.]h$ ^store/(job_state|leases)[.]h$ ^daemon/base/
+^scheduler/tuning/    ^scheduler/tuning/ ^daemon/base/
+^scheduler/engine/    ^scheduler/engine/ ^scheduler/(host|plan)[.]h$ ^daemon/base/
+^scheduler/           ^scheduler/[a-z_]+[.]h$ ^scheduler/(step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
+^api/message/         ^api/message/ ^daemon/base/
+^api/http/            ^api/http/ ^api/message/ ^daemon/base/
+^api/grpc/            ^api/grpc/ ^api/http/ ^api/message/ ^daemon/base/
+^api/training/        ^api/training/ ^scheduler/(tuning/(measurements|study)|earlier_trials|trial_metrics)[.]h$ $family
+^api/ml/              ^api/ml/ ^api/training/ ^scheduler/(tuning/study|earlier_trials)[.]h$ $family
+^api/aiplatform/      ^api/aiplatform/ ^api/training/ ^api/grpc/rpc[.]h$ ^scheduler/(tuning/study|study_limits)[.]h$ $family
+^api/logging/         ^api/logging/ $family
+^api/storage/         ^api/storage/ $family
+^api/metadata/        ^api/metadata/ $family
+^api/emulator/        ^api/emulator/ ^api/training/quota[.]h$ ^scheduler/fault_book[.]h$ $family
+"
 # A library that only one room may see; a name that ends with a slash stands for all below it.
 alone='
 sqlite3.h     ^store/
-curl/curl.h   ^scheduler/engine/
+curl/curl.h   ^(scheduler/engine|daemon/gcs)/
+fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
 nettle/       ^store/
+openssl/      ^store/
 isa-l/        ^(store|scheduler/tuning)/
-gnutls/       ^store/
+gnutls/       ^(store|api/grpc)/
+nghttp2/      ^api/grpc/
 expat.h       ^api/storage/
 nlopt.h       ^scheduler/tuning/
 '
