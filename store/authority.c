@@ -26,9 +26,8 @@ enum {
 	AUTHORITY_YEARS = 15,
 };
 
-static const char domain[] = "googleapis.com";
-
 struct authority {
+	const char *domain;
 	char *key_path, *certificate_path, *bundle_dir, *bundle_path;
 	pthread_mutex_t lock; /* of the files, among this process's threads */
 };
@@ -43,25 +42,26 @@ static void datum_free(gnutls_datum_t *datum)
 
 #define AUTO_DATUM __attribute__((cleanup(datum_free)))
 
-static char *path_in(const char *state_dir, const char *name)
+static char *path_in(const char *state_dir, const char *name, const char *rest)
 {
 	struct text path AUTO_TEXT = { 0 };
 
-	text_printf(&path, "%s/%s", state_dir, name);
+	text_printf(&path, "%s/%s%s", state_dir, name, rest);
 	return text_take(&path);
 }
 
-struct authority *authority_new(const char *state_dir)
+struct authority *authority_new(const char *state_dir, const char *name, const char *domain)
 {
 	AUTO(authority) struct authority *authority = calloc(1, sizeof(*authority));
 
 	if (!authority)
 		return NULL;
 	pthread_mutex_init(&authority->lock, NULL);
-	authority->key_path = path_in(state_dir, "ca.key");
-	authority->certificate_path = path_in(state_dir, "ca.crt");
-	authority->bundle_dir = path_in(state_dir, "ca");
-	authority->bundle_path = path_in(state_dir, "ca/bundle.crt");
+	authority->domain = domain;
+	authority->key_path = path_in(state_dir, name, ".key");
+	authority->certificate_path = path_in(state_dir, name, ".crt");
+	authority->bundle_dir = path_in(state_dir, name, "");
+	authority->bundle_path = path_in(state_dir, name, "/bundle.crt");
 	if (!authority->key_path || !authority->certificate_path || !authority->bundle_dir ||
 	    !authority->bundle_path || sodium_init() < 0)
 		return NULL;
@@ -181,9 +181,9 @@ static int certificate_begin(gnutls_x509_crt_t certificate, gnutls_x509_privkey_
 	return code < 0 ? code : gnutls_x509_crt_set_subject_key_id(certificate, id, id_size);
 }
 
-static int constraints_set(gnutls_x509_crt_t certificate)
+static int constraints_set(gnutls_x509_crt_t certificate, const char *domain)
 {
-	const gnutls_datum_t permitted = { (unsigned char *)domain, sizeof(domain) - 1 };
+	const gnutls_datum_t permitted = { (unsigned char *)domain, (unsigned)strlen(domain) };
 	gnutls_x509_name_constraints_t constraints;
 	int code = gnutls_x509_name_constraints_init(&constraints);
 
@@ -197,7 +197,8 @@ static int constraints_set(gnutls_x509_crt_t certificate)
 }
 
 /* Each state directory's authority has a name of its own: some programs look issuers up by name alone. */
-static int authority_describe(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, int64_t now_s)
+static int authority_describe(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *domain,
+			      int64_t now_s)
 {
 	char name[64] = "trainyard ";
 	uint8_t id[ID_BYTES];
@@ -212,7 +213,7 @@ static int authority_describe(gnutls_x509_crt_t certificate, gnutls_x509_privkey
 	if (code >= 0)
 		code = gnutls_x509_crt_set_key_usage(certificate, GNUTLS_KEY_KEY_CERT_SIGN);
 	if (code >= 0)
-		code = constraints_set(certificate);
+		code = constraints_set(certificate, domain);
 	return code < 0 ? code : gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0);
 }
 
@@ -261,7 +262,7 @@ static enum status certificate_make(const struct authority *authority, gnutls_x5
 	enum status rc;
 
 	if (code >= 0)
-		code = authority_describe(certificate, key, now_s);
+		code = authority_describe(certificate, key, authority->domain, now_s);
 	if (code < 0)
 		return gnutls_fail(err, code, "no certificate could be made");
 	rc = certificate_write(certificate, &pem, err);

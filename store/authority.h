@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/authority.h: the certificate authority of a state directory, for the names of Cloud Storage inside job
- * networks: STATE/ca.key (PKCS #8, mode 0600) and STATE/ca.crt, made when they are first needed. It is good for names
- * below googleapis.com only (name constraints: who steals the key can pass for nobody else). GnuTLS does the work.
+/* store/authority.h: a certificate authority of a state directory: STATE/NAME.key (PKCS #8, mode 0600) and
+ * STATE/NAME.crt, made when they are first needed. It is good for one domain and names below it only (name constraints:
+ * who steals the key can pass for nobody else). GnuTLS does the work. "ca" is for the names of Cloud Storage inside job
+ * networks, "local-ca" for this machine's clients of gRPC.
  *
  * Two programs that make it at once agree on one. Thread: any; a lock inside. */
 #include <stddef.h>
@@ -14,8 +15,8 @@
 
 struct authority;
 
-/* Reads nothing yet. @state_dir is copied; NULL: memory ran out. */
-struct authority *authority_new(const char *state_dir);
+/* Reads nothing yet. @domain stays the caller's; NULL: memory ran out. */
+struct authority *authority_new(const char *state_dir, const char *name, const char *domain);
 void authority_free(struct authority *authority);
 DEFINE_AUTO(authority, struct authority *, authority_free)
 
@@ -27,7 +28,7 @@ enum status authority_issue(struct authority *authority, const char *const *name
 			    struct error *err);
 
 /* A file of the certificates that a container is to trust: those of @system (the machine's own; NULL: none) and this
- * authority's: STATE/ca/bundle.crt, its whole path appended. It is made anew, and put in the old one's place in one
+ * authority's: STATE/NAME/bundle.crt, its whole path appended. It is made anew, and put in the old one's place in one
  * step, when it does not say so. Errors as above. */
 enum status authority_bundle(struct authority *authority, const char *system, int64_t now_s,
 			     struct text *ret_path, struct error *err);

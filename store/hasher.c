@@ -26,22 +26,22 @@ struct hash_ring {
 void hasher_init(struct hasher *hasher)
 {
 	*hasher = (struct hasher){ .bytes = 0 };
-	md5_init(&hasher->md5);
+	MD5_Init(&hasher->md5);
 }
 
 void hasher_add(struct hasher *hasher, const void *data, size_t length)
 {
 	hasher->crc32c = crc32c_extend(hasher->crc32c, data, length);
-	md5_update(&hasher->md5, length, data);
+	MD5_Update(&hasher->md5, data, length);
 	hasher->bytes += (int64_t)length;
 }
 
 void hasher_sums(const struct hasher *hasher, struct checksums *ret_sums)
 {
-	struct md5_ctx md5 = hasher->md5; /* the digest ends it */
+	MD5_CTX md5 = hasher->md5; /* the digest ends it */
 
 	ret_sums->crc32c = hasher->crc32c;
-	md5_digest(&md5, sizeof(ret_sums->md5), ret_sums->md5);
+	MD5_Final(ret_sums->md5, &md5);
 }
 
 /* Hashes what the file has already. 0 or errno. */

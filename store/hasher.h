@@ -5,10 +5,13 @@
  * Few bytes are hashed where they are. For more, a thread hashes beside the one that writes: that one fills a block,
  * writes it to the file, hands it over and fills the next; it waits when all blocks are taken, so that memory is
  * bounded. Thread: one at a time. */
-#include <nettle/md5.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The digest's plain functions: a sum so far is a copy of the struct. Deprecated since 3.0 for those that need no copy. */
+#define OPENSSL_API_COMPAT 0x10100000L
+#include <openssl/md5.h>
 
 #include "daemon/base/error.h"
 
@@ -22,7 +25,7 @@ struct checksums {
 };
 
 struct hasher {
-	struct md5_ctx md5;
+	MD5_CTX md5;
 	uint32_t crc32c;
 	int64_t bytes;          /* that are in the sums; with a ring: the thread's, until it ends */
 	struct hash_ring *ring; /* NULL: no thread */

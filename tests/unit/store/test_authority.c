@@ -26,7 +26,7 @@ static int setup(void **state)
 
 	strcpy(lab->directory, "/tmp/trainyard-test-XXXXXX");
 	assert_non_null(mkdtemp(lab->directory));
-	lab->authority = authority_new(lab->directory);
+	lab->authority = authority_new(lab->directory, "ca", "googleapis.com");
 	assert_non_null(lab->authority);
 	*state = lab;
 	return 0;
@@ -204,7 +204,7 @@ static void a_file_that_holds_something_else_is_told_of(void **state)
 
 static void *issue_first(void *arg)
 {
-	struct authority *authority = authority_new(arg);
+	struct authority *authority = authority_new(arg, "ca", "googleapis.com");
 	struct text key AUTO_TEXT = { 0 };
 	struct text pem AUTO_TEXT = { 0 };
 
