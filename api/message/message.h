@@ -11,7 +11,8 @@
  * the rules read and the answers show.
  *
  * A single value where a list is expected is a list of one. An enum is given by name or by a number it
- * has; other numbers are refused. null is unset, but not inside lists and maps, where it is a fault.
+ * has; other numbers are refused. null is unset, but not inside lists and maps, where it is a fault. A second member of
+ * a oneof is a fault, whatever its value and in whichever spelling.
  * At most the first hundred faults of a request are told.
  *
  * Pure. Thread: any (tables are constant).
@@ -47,6 +48,10 @@ enum field_flag {
 		1 << 3, /* documentation of the field; the family's rules say it in their own words */
 	FIELD_IMMUTABLE = 1 << 4,
 	FIELD_PRESENCE = 1 << 5, /* set and unset differ: a default is kept */
+	/* Of the binary form alone (message_binary.h): */
+	FIELD_WRAPPED =
+		1 << 10, /* the value is in a message of its own: google.protobuf.Int32Value and its like */
+	FIELD_ANY = 1 << 11, /* a FIELD_STRUCT with "@type" is google.protobuf.Any */
 };
 
 struct enum_value {
@@ -68,7 +73,9 @@ struct field {
 	unsigned flags;
 	const struct enum_type *enum_type; /* FIELD_ENUM */
 	const struct message *message;     /* FIELD_MESSAGE */
-	const char *help; /* what it means, in our own words, for the discovery document (discovery.h) */
+	const char *help;  /* what it means, in our own words, for the discovery document (discovery.h) */
+	unsigned number;   /* in protobuf's binary form; 0: not known */
+	const char *oneof; /* the group of fields of which one at most is set: "task"; NULL: none */
 };
 
 struct message {

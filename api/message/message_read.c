@@ -193,6 +193,18 @@ static json_t *read_field(struct reader *reader, const struct message *owner, co
 	return TAKE(canonical);
 }
 
+/* Whether another member of the field's oneof, or the field itself, was there before it.
+ * Source: https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/proto_writer.cc
+ * (what is refused, and the words) */
+static bool oneof_is_taken(const struct message *message, const struct field *field, json_t *const *slots)
+{
+	for (size_t i = 0; field->oneof && message->fields[i].name; i++)
+		if (slots[i] && message->fields[i].oneof &&
+		    strcmp(message->fields[i].oneof, field->oneof) == 0)
+			return true;
+	return false;
+}
+
 /* Members are read in the order sent (faults are told in it; a field given twice under its two
  * spellings: the last wins) and kept in the table's. */
 static void read_members(struct reader *reader, const struct message *message, const json_t *object,
@@ -209,6 +221,11 @@ static void read_members(struct reader *reader, const struct message *message, c
 			break;
 		if (!field) {
 			reader_refuse_name(reader, key, "Cannot find field.");
+			continue;
+		}
+		if (!json_is_null(value) && oneof_is_taken(message, field, slots)) {
+			reader_refuse(reader, "oneof", "oneof field '%s' is already set. Cannot set '%s'",
+				      field->oneof, key);
 			continue;
 		}
 		slot = &slots[field - message->fields];

@@ -153,6 +153,29 @@ enum status error_add_transcoding(struct error *err, const char *field, const ch
 	return STATUS_INVALID_ARGUMENT;
 }
 
+enum status error_add_listed(struct error *err, const char *field, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return STATUS_INVALID_ARGUMENT;
+	va_start(args, format);
+	AUTO(string) char *description = format_text(format, args);
+	va_end(args);
+	AUTO(string) char *entry = NULL;
+	err->status = STATUS_INVALID_ARGUMENT;
+	if (!description)
+		return err->status;
+	violation_append(err, field, description);
+	if (asprintf(&entry, "%zu.Field: %s; Message: %s\t", err->violation_count, field, description) < 0)
+		entry = NULL;
+	if (!err->text)
+		text_join(err, "", "List of found errors:\t");
+	if (entry)
+		text_join(err, "", entry);
+	return err->status;
+}
+
 enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
 {
 	va_list args;

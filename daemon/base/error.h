@@ -81,6 +81,12 @@ enum status error_add(struct error *err, enum status status, const char *field, 
 enum status error_add_transcoding(struct error *err, const char *field, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Adds one more violation to a list as Vertex AI words it, all in the one message:
+ * "List of found errors:\t1.Field: <field>; Message: <description>\t2.Field: …\t". The status becomes
+ * INVALID_ARGUMENT. */
+enum status error_add_listed(struct error *err, const char *field, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Replaces *err by RESOURCE_EXHAUSTED: the text stands as it is, and once more as the one violation of a quota,
  * whose subject ("my-project") is @subject. */
 enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)

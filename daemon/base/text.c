@@ -150,6 +150,15 @@ bool utf8_valid(const char *data, size_t length)
 	return true;
 }
 
+size_t utf8_count(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += ((unsigned char)*text & 0xc0) != 0x80;
+	return count;
+}
+
 static void text_json_special(struct text *text, unsigned char c)
 {
 	static const char plain[] = "\"\\/bfnrt";
@@ -240,7 +249,8 @@ void text_time_seconds(struct text *text, int64_t wall_us)
 	text_putc(text, 'Z');
 }
 
-void text_time_nanos(struct text *text, int64_t wall_ns)
+/* The zeros at the end stay: all times of a kind are equally long. */
+static void time_fraction(struct text *text, int64_t wall_ns, int digits)
 {
 	char fraction[FRACTION_DIGITS + 2] = ".";
 	struct tm day;
@@ -248,8 +258,19 @@ void text_time_nanos(struct text *text, int64_t wall_ns)
 
 	split_time(wall_ns, &day, &nanos);
 	text_day(text, &day);
-	*digits_put(fraction + 1, (int)nanos, FRACTION_DIGITS) = 'Z';
-	text_append(text, fraction, sizeof(fraction));
+	digits_put(fraction + 1, (int)nanos, FRACTION_DIGITS);
+	fraction[digits + 1] = 'Z';
+	text_append(text, fraction, (size_t)digits + 2);
+}
+
+void text_time_micros(struct text *text, int64_t wall_us)
+{
+	time_fraction(text, wall_us * 1000, 6);
+}
+
+void text_time_nanos(struct text *text, int64_t wall_ns)
+{
+	time_fraction(text, wall_ns, FRACTION_DIGITS);
 }
 
 /* Reads exactly @digits decimal digits; moves *at past them. */

@@ -30,6 +30,8 @@ char *text_take(struct text *text);
 
 /* "2026-11-20T21:29:51Z": how ml v1 prints the times of a job. */
 void text_time_seconds(struct text *text, int64_t wall_us);
+/* "2026-11-20T21:29:51.000001Z": always six digits. */
+void text_time_micros(struct text *text, int64_t wall_us);
 /* "2026-11-20T21:29:51.000000001Z": always nine digits; clients compare these as text. */
 void text_time_nanos(struct text *text, int64_t wall_ns);
 
@@ -45,3 +47,5 @@ bool duration_parse(const char *string, int64_t *ret_us);
 char *name_to_snake(const char *camel);
 /* True when @data is UTF-8 without surrogates or overlong forms. */
 bool utf8_valid(const char *data, size_t length);
+/* How many characters (code points) valid UTF-8 has. */
+size_t utf8_count(const char *text);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemon/base/wire.h"
 #include "scheduler/tuning/metric_report.h"
-#include "scheduler/tuning/wire.h"
 
 /* The numbers of the fields that are read. */
 enum { EVENT_WALL_TIME = 1, EVENT_STEP = 2, EVENT_FILE_VERSION = 3, EVENT_SUMMARY = 5 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/tuning/wire.h"
+#include "daemon/base/wire.h"
 
 static bool refuse(struct wire *wire)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/wire.h: the fields of a protobuf message, one after the other.
+/* daemon/base/wire.h: the fields of a protobuf message, one after the other.
  *
- * Choice: written by hand. protobuf-c and upb want code that is generated from the whole of TensorFlow's messages and
- * build all of them in memory, graphs and pictures included, where six numbers and a name are wanted; nanopb reads
- * fields without generated code, but by callbacks, out of a static archive that pkg-config does not know. What a
- * reader of fields needs is a varint and four wire types.
+ * Choice: written by hand. protobuf-c and upb want code that is generated from the whole of TensorFlow's messages, or of
+ * Vertex AI's, and build all of them in memory, graphs and pictures included, where six numbers and a name are wanted, or
+ * where tables of the fields are there already; nanopb reads fields without generated code, but by callbacks, out of a
+ * static archive that pkg-config does not know. What a reader of fields needs is a varint and four wire types.
  * Source: https://protobuf.dev/programming-guides/encoding/ (read 2026-11-22)
  * Pure; borrows the bytes, never reads past them. */
 #include <stdbool.h>

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of gRPC from bytes to canonical JSON and back.
+ *
+ * What must hold beside not crashing: a canonical message has a binary form, and that is read as the same message. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "api/aiplatform/messages.h"
+#include "api/message/message_binary.h"
+#include "daemon/base/json.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool held)
+{
+	if (!held)
+		abort();
+}
+
+static json_t *message_of(const struct message *message, const void *data, size_t size)
+{
+	AUTO(json) json_t *read = NULL;
+	json_t *canonical = NULL;
+
+	if (!message_from_binary(message, data, size, "", &read, NULL))
+		message_read(message, read, "", &canonical, NULL);
+	return canonical;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct message *const messages[] = { &aiplatform_custom_job, &aiplatform_tuning_job,
+							  &aiplatform_training_pipeline };
+	const struct message *message = messages[size ? data[0] % 3 : 0];
+	AUTO(json) json_t *first = message_of(message, data + !!size, size - !!size);
+	AUTO(json) json_t *second = NULL;
+	struct text bytes AUTO_TEXT = { 0 };
+
+	if (!first)
+		return 0;
+	expect(message_to_binary(message, first, NULL, &bytes, NULL) == STATUS_OK);
+	second = message_of(message, bytes.data, bytes.length);
+	expect(second && json_equal(first, second));
+	return 0;
+}

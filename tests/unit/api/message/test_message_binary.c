@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/message/message_binary.h"
+
+#include <sodium.h>
+
+#include "tests/unit/api/message/json_testing.h"
+
+static const struct enum_value color_values[] = {
+	{ "NONE", 0, "" }, { "RED", 1, "" }, { "BLUE", 4, "" }, { NULL, 0, NULL }
+};
+static const struct enum_type color = { "test.Color", color_values };
+static const struct message sample;
+
+#define ROW(NUMBER, NAME, TYPE, FLAGS, ...)                                                                  \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .number = (NUMBER), __VA_ARGS__      \
+	}
+
+static const struct field fields[] = {
+	ROW(1, "text", STRING, 0),
+	ROW(2, "flag", BOOL, 0),
+	ROW(3, "smallCount", INT32, 0),
+	ROW(4, "largeCount", INT64, 0),
+	ROW(5, "ratio", DOUBLE, 0),
+	ROW(6, "etag", BYTES, 0),
+	ROW(7, "waitTime", DURATION, 0),
+	ROW(8, "endTime", TIMESTAMP, 0),
+	ROW(9, "updateMask", MASK, 0),
+	ROW(10, "bag", STRUCT, 0),
+	ROW(11, "thing", VALUE, 0),
+	ROW(12, "color", ENUM, 0, .enum_type = &color),
+	ROW(13, "child", MESSAGE, 0, .message = &sample),
+	ROW(14, "words", STRING, FIELD_REPEATED),
+	ROW(15, "numbers", INT64, FIELD_REPEATED),
+	ROW(16, "colors", ENUM, FIELD_REPEATED, .enum_type = &color),
+	ROW(17, "children", MESSAGE, FIELD_REPEATED, .message = &sample),
+	ROW(18, "labels", STRING, FIELD_MAP),
+	ROW(19, "limit", INT32, FIELD_WRAPPED | FIELD_PRESENCE),
+	ROW(20, "whatever", STRUCT, FIELD_ANY),
+	ROW(2000, "ratios", DOUBLE, FIELD_REPEATED),
+	ROW(0, "jsonOnly", STRING, 0),
+	{ .name = NULL },
+};
+static const struct message sample = { "test.Sample", fields, "" };
+
+static char *hex_of(const struct text *bytes)
+{
+	char *hex = malloc(bytes->length * 2 + 1);
+
+	return sodium_bin2hex(hex, bytes->length * 2 + 1, (const unsigned char *)bytes->data, bytes->length);
+}
+
+static enum status read_hex(const char *hex, json_t **ret_value, struct error *err)
+{
+	unsigned char bytes[512];
+	size_t length = 0;
+
+	if (sodium_hex2bin(bytes, sizeof(bytes), hex, strlen(hex), NULL, &length, NULL))
+		fail_msg("the test itself has bad digits: %s", hex);
+	return message_from_binary(&sample, bytes, length, "job", ret_value, err);
+}
+
+/* What Google's Python library (protobuf 6) makes of the same JSON. */
+static const struct row {
+	const char *json, *hex;
+} rows[] = {
+	{ "{}", "" },
+	{ "{'text':'h\xc3\xa9'}", "0a0368c3a9" },
+	{ "{'flag':true}", "1001" },
+	{ "{'smallCount':-2}", "18feffffffffffffffff01" },
+	{ "{'largeCount':'9007199254740993'}", "208180808080808010" },
+	{ "{'largeCount':'-9223372036854775808'}", "2080808080808080808001" },
+	{ "{'ratio':0.1}", "299a9999999999b93f" },
+	{ "{'ratio':'-Infinity'}", "29000000000000f0ff" },
+	{ "{'etag':'AP8='}", "320200ff" },
+	{ "{'waitTime':'3.500s'}", "3a0808031080cab5ee01" },
+	{ "{'waitTime':'-0.000000001s'}", "3a0b10ffffffffffffffffff01" },
+	{ "{'waitTime':'0s'}", "3a00" },
+	{ "{'endTime':'2026-11-20T21:29:51.250Z'}", "420b08cff782d8061080e59a77" },
+	{ "{'endTime':'1969-12-31T23:59:59.750Z'}", "421108ffffffffffffffffff011080afd0e502" },
+	{ "{'updateMask':'endTime,child.waitTime'}",
+	  "4a1b0a08656e645f74696d650a0f6368696c642e776169745f74696d65" },
+	{ "{'bag':{'a':[1.5,null,true,'x'],'b':{'c':-2.0}}}",
+	  "523a0a1f0a0161121a32180a0911000000000000f83f0a0208000a0220010a031a01780a170a016212122a100a0e0a016312091100"
+	  "000000000000c0" },
+	{ "{'thing':'word'}", "5a061a04776f7264" },
+	{ "{'thing':null}", "5a020800" },
+	{ "{'thing':[{'k':false}]}", "5a0f320d0a0b2a090a070a016b12022000" },
+	{ "{'color':'BLUE'}", "6004" },
+	{ "{'child':{'text':'x','child':{'flag':true}}}", "6a070a01786a021001" },
+	{ "{'words':['a','','b']}", "7201617200720162" },
+	{ "{'children':[{'flag':true},{},{'text':'z'}]}", "8a010210018a01008a01030a017a" },
+	{ "{'labels':{'a':'b','c':''}}", "9201060a01611201629201050a01631200" },
+	{ "{'limit':7}", "9a01020807" },
+};
+
+static void messages_are_written_and_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		AUTO(json) json_t *value = json_of(rows[i].json);
+		AUTO(json) json_t *read = NULL;
+		AUTO(json) json_t *canonical = NULL;
+		struct text bytes AUTO_TEXT = { 0 };
+		struct error err AUTO_ERROR = { 0 };
+
+		assert_int_equal(message_to_binary(&sample, value, NULL, &bytes, &err), STATUS_OK);
+		AUTO(string) char *hex = hex_of(&bytes);
+
+		assert_string_equal(hex, rows[i].hex);
+		if (read_hex(hex, &read, &err) || message_read(&sample, read, "job", &canonical, &err))
+			fail_msg("%s: %s", rows[i].json, err.text);
+		assert_json_text(canonical, rows[i].json);
+	}
+}
+
+/* Other writers' forms of the same: packed numbers, a wrapper or an entry without its value, a message in two parts,
+ * the last of several. */
+static void other_forms_are_read(void **state)
+{
+	static const struct row others[] = {
+		{ "{'numbers':['1','-1','300']}", "7a0d01ffffffffffffffffff01ac02" },
+		{ "{'numbers':['1','-1','300']}", "780178ffffffffffffffffff0178ac02" },
+		{ "{'colors':['RED','BLUE']}", "8201020104" },
+		{ "{'ratios':[1.0,2.5]}", "827d10000000000000f03f0000000000000440" },
+		{ "{'limit':0}", "9a0100" },
+		{ "{'labels':{'a':''}}", "9201030a0161" },
+		{ "{'child':{'text':'x','flag':true}}", "6a030a01786a021001" },
+		{ "{'text':'b'}", "0a01610a0162" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		AUTO(json) json_t *read = NULL;
+		AUTO(json) json_t *canonical = NULL;
+		struct error err AUTO_ERROR = { 0 };
+
+		if (read_hex(others[i].hex, &read, &err) ||
+		    message_read(&sample, read, "job", &canonical, &err))
+			fail_msg("%s: %s", others[i].hex, err.text);
+		assert_json_text(canonical, others[i].json);
+	}
+}
+
+static void any_is_written(void **state)
+{
+	static const struct message *const known[] = { &sample, NULL };
+	AUTO(json)
+	json_t *value = json_of("{'whatever':{'@type':'type.googleapis.com/test.Sample','text':'in'}}");
+	AUTO(json) json_t *empty = json_of("{'whatever':{'@type':'type.googleapis.com/test.Other'}}");
+	struct text bytes AUTO_TEXT = { 0 }, second AUTO_TEXT = { 0 };
+
+	(void)state;
+	assert_int_equal(message_to_binary(&sample, value, known, &bytes, NULL), STATUS_OK);
+	AUTO(string) char *hex = hex_of(&bytes);
+
+	assert_string_equal(
+		hex, "a201270a1f747970652e676f6f676c65617069732e636f6d2f746573742e53616d706c6512040a02696e");
+	assert_int_equal(message_to_binary(&sample, empty, known, &second, NULL), STATUS_OK);
+	assert_int_equal(second.length, 3 + 2 + strlen("type.googleapis.com/test.Other"));
+}
+
+static void what_is_broken_is_refused(void **state)
+{
+	static const struct row broken[] = {
+		{ "Unknown field number 99 at 'job'", "980601" },
+		{ "Unknown field number 99 at 'job.child'", "6a03980601" },
+		{ "A field of another type at 'job.flag'", "1200" },
+		{ "A field of another type at 'job.words[1]'", "7201617000" },
+		{ "A broken message at 'job'", "0a05" },
+		{ "A broken message at 'job.children[0]'", "8a01020a05" },
+		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a01ff" },
+		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a0100" },
+		{ "A text that is no UTF-8, or has a NUL at 'job.labels'", "9201030a0100" },
+		{ "A broken time at 'job.wait_time'", "3a040801"
+						      "10ff" },
+		{ "A broken value at 'job.thing'", "5a020a00" },
+		{ "A message of any type at 'job.whatever'", "a20100" },
+		{ "A broken list at 'job.numbers'", "7a01ff" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		AUTO(json) json_t *read = NULL;
+		AUTO(string) char *text = NULL;
+		struct error err AUTO_ERROR = { 0 };
+
+		assert_true(asprintf(&text, "Invalid binary payload received. %s.", broken[i].json) > 0);
+		assert_int_equal(read_hex(broken[i].hex, &read, &err), STATUS_INVALID_ARGUMENT);
+		assert_string_equal(err.text, text);
+	}
+}
+
+static void depth_and_number_are_bounded(void **state)
+{
+	enum { LEVELS = 150, VALUES = 300000 };
+	struct text deep AUTO_TEXT = { 0 }, many AUTO_TEXT = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(json) json_t *read = NULL;
+
+	(void)state;
+	text_append(&deep, "", 0);
+	for (int i = 0; i < LEVELS; i++) { /* each the child of the next */
+		struct text outer = { 0 };
+
+		text_putc(&outer, 0x6a);
+		if (deep.length > 127)
+			text_putc(&outer, (char)((deep.length & 0x7f) | 0x80));
+		text_putc(&outer, (char)(deep.length > 127 ? deep.length >> 7 : deep.length));
+		text_append(&outer, deep.data, deep.length);
+		text_deinit(&deep);
+		deep = outer;
+	}
+	assert_int_equal(message_from_binary(&sample, deep.data, deep.length, "job", &read, &err),
+			 STATUS_INVALID_ARGUMENT);
+	assert_non_null(strstr(err.text, "deeply nested"));
+	for (int i = 0; i < VALUES; i++)
+		text_append(&many, "r\0", 2);
+	assert_int_equal(message_from_binary(&sample, many.data, many.length, "job", &read, NULL),
+			 STATUS_INVALID_ARGUMENT);
+	assert_null(read);
+}
+
+static void a_value_of_another_type_is_told(void **state)
+{
+	static const char *const values[] = { "{'text':1}",       "{'flag':'x'}",        "{'color':'GREEN'}",
+					      "{'words':'a'}",    "{'labels':[]}",       "{'child':3}",
+					      "{'waitTime':'1'}", "{'endTime':'today'}", "{'whatever':{}}" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		AUTO(json) json_t *value = json_of(values[i]);
+		struct text bytes AUTO_TEXT = { 0 };
+
+		assert_int_equal(message_to_binary(&sample, value, NULL, &bytes, NULL), STATUS_INTERNAL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(messages_are_written_and_read),
+		cmocka_unit_test(other_forms_are_read),
+		cmocka_unit_test(any_is_written),
+		cmocka_unit_test(what_is_broken_is_refused),
+		cmocka_unit_test(depth_and_number_are_bounded),
+		cmocka_unit_test(a_value_of_another_type_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
