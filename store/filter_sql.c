@@ -225,7 +225,12 @@ static enum status text_put(struct maker *maker, const struct filter_field *fiel
 
 	if (operator== OP_MATCH || operator== OP_NO_MATCH)
 		return regex_put(maker, field, node);
-	if (maker->schema->wildcards && strchr(node->value, '*') &&
+	if (field->traits & TRAIT_PATTERN && operator== OP_HAS) {
+		text_printf(&maker->sql->where, "like_wild(%s, :f%zu, 1)", field->sql,
+			    text_add(maker, node->value));
+		return STATUS_OK;
+	}
+	if (maker->schema->wildcards && !(field->traits & TRAIT_PATTERN) && strchr(node->value, '*') &&
 	    (operator== OP_EQ || operator== OP_NE || operator== OP_HAS)) {
 		text_puts(&maker->sql->where, "(");
 		if (operator== OP_NE)

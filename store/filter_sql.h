@@ -29,6 +29,9 @@ enum filter_trait {
 	TRAIT_CAMEL =
 		1 << 2, /* MATCH_JSON: names in the document are lowerCamelCase, whatever the client writes */
 	TRAIT_KEYS = 1 << 3, /* MATCH_JSON: "field:x" asks for the key x */
+	/* MATCH_EXACT: "field:x" is a pattern of the whole value, whatever the schema says of wildcards; with other
+	 * operators a * is a star. */
+	TRAIT_PATTERN = 1 << 4,
 };
 
 /* One field. The path is as documented, and snake_case is found as well. A path that ends with ".*"

@@ -31,7 +31,13 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.ml_units_per_hour = sqlite3_column_double(row, 21),
 		.parent = sqlite3_column_int64(row, 22),
 		.trial = (unsigned)sqlite3_column_int(row, 23),
-		.position = sqlite3_column_int64(row, 24),
+		.kind = (enum job_kind)sqlite3_column_int(row, 24),
+		.location = column_copy(row, 25),
+		.display_name = column_copy(row, 26),
+		.updated_us = sqlite3_column_int64(row, 27),
+		.error_code = sqlite3_column_int(row, 28),
+		.verdict_code = sqlite3_column_int(row, 29),
+		.position = sqlite3_column_int64(row, 30),
 	};
 	if (ret_job->project && ret_job->job_id && ret_job->input && ret_job->output && ret_job->plan)
 		return STATUS_OK;
@@ -51,7 +57,8 @@ static size_t queued_collect(struct job_list *list, struct job **queued)
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		if (list->jobs[i].state == JOB_QUEUED)
+		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].kind == KIND_TRAINING &&
+		    !list->jobs[i].parent)
 			queued[count++] = &list->jobs[i];
 	qsort(queued, count, sizeof(*queued), by_id);
 	return count;

@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/faults.h"
 #include "store/job_rows.h"
 #include "store/lease_rows.h"
+#include "store/model_rows.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
 
 void job_deinit(struct job *job)
 {
 	free(job->project);
+	free(job->location);
 	free(job->job_id);
+	free(job->display_name);
 	free(job->error_message);
 	free(job->labels);
 	free(job->input);
@@ -57,8 +61,7 @@ void job_etag(const struct job *job, char ret_etag[16])
 	sodium_bin2base64(ret_etag, 16, tag, sizeof(tag), sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* The job of a statement that is ready to run. */
-static enum status job_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err)
+enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err)
 {
 	AUTO(job) struct job *job = NULL;
 	bool row = false;
@@ -85,7 +88,7 @@ static enum status fetch_by_name(struct connection *connection, const char *proj
 
 	bind_text(statement, ":project", project);
 	bind_text(statement, ":job_id", job_id);
-	rc = job_fetch(statement, ret_job, err);
+	rc = job_row_fetch(statement, ret_job, err);
 	if (rc == STATUS_NOT_FOUND)
 		return error_set(err, rc, "name", "The job projects/%s/jobs/%s could not be found.", project,
 				 job_id);
@@ -98,7 +101,15 @@ static enum status fetch_by_id(struct connection *connection, int64_t id, struct
 	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_BY_ID);
 
 	bind_int(statement, ":id", id);
-	return job_fetch(statement, ret_job, err);
+	return job_row_fetch(statement, ret_job, err);
+}
+
+enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_ROW);
+
+	bind_int(statement, ":id", id);
+	return job_row_fetch(statement, ret_job, err);
 }
 
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
@@ -171,6 +182,9 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	bind_real(insert, ":ml_units_per_hour", job->ml_units_per_hour);
 	bind_unless_zero(insert, ":parent", job->parent);
 	bind_int(insert, ":trial", job->trial);
+	bind_int(insert, ":kind", job->kind);
+	bind_text(insert, ":location", job->location);
+	bind_text(insert, ":display_name", job->display_name);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
@@ -180,18 +194,26 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	return rc;
 }
 
+enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
+			size_t line_count, struct job **ret_job, struct error *err)
+{
+	int64_t id = 0;
+	enum status rc = job_row_insert(scope, job, &id, err);
+
+	if (!rc)
+		rc = lines_add(scope, id, lines, line_count, err);
+	if (!rc && ret_job)
+		rc = fetch_by_id(scope->connection, id, ret_job, err);
+	scope->woken = id;
+	return rc;
+}
+
 static enum status insertion_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct insertion *insertion = arg;
-	int64_t id = 0;
-	enum status rc = job_row_insert(scope, insertion->job, &id, err);
 
-	if (!rc)
-		rc = lines_add(scope, id, insertion->lines, insertion->line_count, err);
-	if (!rc && insertion->ret_job)
-		rc = fetch_by_id(scope->connection, id, insertion->ret_job, err);
-	scope->woken = id;
-	return rc;
+	return job_row_add(scope, insertion->job, insertion->lines, insertion->line_count, insertion->ret_job,
+			   err);
 }
 
 /* A change may fail after it read its job: at the commit. */
@@ -246,6 +268,7 @@ static enum status labelling_run(struct change_scope *scope, void *arg, struct e
 	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_SET_LABELS);
 
 	bind_text(update, ":labels", labelling->labels);
+	bind_int(update, ":now", scope->now_ns / 1000);
 	bind_int(update, ":id", job->id);
 	rc = statement_run(update, err);
 	if (!rc)
@@ -267,6 +290,24 @@ struct cancellation {
 	int64_t id;
 };
 
+/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
+enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
+			   struct error *err)
+{
+	if ((job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
+	    !job_state_may_follow(job->state, JOB_CANCELLING))
+		return STATUS_OK;
+	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_CANCEL);
+
+	bind_int(update, ":cancelling", JOB_CANCELLING);
+	bind_int(update, ":cancelled", JOB_CANCELLED);
+	bind_text(update, ":message", message);
+	bind_int(update, ":now", scope->now_ns / 1000);
+	bind_int(update, ":id", job->id);
+	scope->woken = job->id;
+	return statement_run(update, err);
+}
+
 static enum status cancellation_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct cancellation *cancellation = arg;
@@ -275,18 +316,7 @@ static enum status cancellation_run(struct change_scope *scope, void *arg, struc
 							       cancellation->job_id, &job, err)
 					       : fetch_by_id(scope->connection, cancellation->id, &job, err);
 
-	/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
-	if (rc || (job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
-	    !job_state_may_follow(job->state, JOB_CANCELLING))
-		return rc;
-	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_CANCEL);
-
-	bind_int(update, ":cancelling", JOB_CANCELLING);
-	bind_int(update, ":cancelled", JOB_CANCELLED);
-	bind_text(update, ":message", cancellation->message);
-	bind_int(update, ":id", job->id);
-	scope->woken = job->id;
-	return statement_run(update, err);
+	return rc ? rc : job_row_cancel(scope, job, cancellation->message, err);
 }
 
 enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
@@ -325,6 +355,7 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_unless_zero(advance, ":running", change->running_us);
 	bind_unless_zero(advance, ":ended", change->ended_us);
 	bind_text(advance, ":message", change->error_message);
+	bind_int(advance, ":error_code", change->error_code);
 	bind_text(advance, ":output", change->output);
 	bind_text(advance, ":assignment", change->assignment);
 	bind_int(advance, ":decides", change->decides);
@@ -335,6 +366,7 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	if (change->tears_down || change->retries)
 		bind_int(advance, ":torn_down", change->tears_down && !change->retries);
 	bind_int(advance, ":announces", change->announces);
+	bind_int(advance, ":verdict_code", change->decides ? change->verdict_code : 0);
 	bind_int(advance, ":changes", touches_row(change));
 }
 
@@ -348,6 +380,7 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 		enum status rc;
 
 		change_bind(advance, change);
+		bind_int(advance, ":now", scope->now_ns / 1000);
 		rc = statement_run(advance, err);
 		if (rc)
 			return rc;
@@ -357,6 +390,10 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 		rc = leases_add(scope, change->job, change->leases, change->lease_count, err);
 		if (!rc)
 			rc = lines_add(scope, change->job, change->lines, change->line_count, err);
+		if (!rc && change->to == JOB_SUCCEEDED && change->from != JOB_SUCCEEDED)
+			rc = model_row_upload(scope, change->job, err);
+		if (!rc)
+			rc = fault_hits_add(scope, change->hits, change->hit_count, err);
 		if (rc)
 			return rc;
 	}

@@ -9,13 +9,24 @@
 #include "daemon/base/error.h"
 #include "store/job_state.h"
 
+struct fault_hit;
 struct lease;
 struct store;
 
+/* What a job is to clients. Numbers are the database's. */
+enum job_kind {
+	KIND_TRAINING = 0, /* AI Platform Training's Job; its id begins with a letter */
+	KIND_CUSTOM = 1,   /* Vertex AI's CustomJob; its id is a number, as are those below */
+	KIND_TUNING = 2,   /* Vertex AI's HyperparameterTuningJob */
+};
+
 struct job {
 	int64_t id; /* the store's number; containers carry it as a label */
+	enum job_kind kind;
 	char *project;
-	char *job_id;
+	char *location;     /* NULL: a KIND_TRAINING, which has its region in its input */
+	char *job_id;       /* unique in the project */
+	char *display_name; /* NULL: a KIND_TRAINING */
 	enum job_state state;
 	int priority;
 	int64_t version; /* grows with every change of the row; the etag is made of it */
@@ -23,7 +34,9 @@ struct job {
 	int64_t started_us;       /* left QUEUED; 0: never */
 	int64_t running_us;       /* first became RUNNING; 0: never */
 	int64_t ended_us;         /* final state reached; 0: not yet */
+	int64_t updated_us;       /* the row's last change */
 	char *error_message;      /* NULL: none */
+	int error_code;           /* of google.rpc.Code, with the message; 0: none was told */
 	char *labels;             /* JSON object text, NULL: none */
 	char *input;              /* canonical trainingInput, JSON text */
 	char *output;             /* canonical trainingOutput, JSON text; "{}" at first */
@@ -36,11 +49,13 @@ struct job {
 	 * words; which try of the whole job this is, from 1; and whether the last service lines are out. */
 	enum job_state verdict;
 	char *verdict_message;
+	int verdict_code; /* its error_code */
 	unsigned attempt;
 	bool torn_down;
 	unsigned announced; /* the attempt whose start the log was told of; 0: none */
 
-	int64_t parent; /* of a job that runs a trial: the tuning job; 0: a client's own */
+	/* Of a job that runs a trial: the tuning job; 0: a client's own. Clients see such jobs if they are KIND_CUSTOM. */
+	int64_t parent;
 	unsigned trial; /* which one, from 1 */
 
 	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
@@ -65,13 +80,14 @@ struct service_line {
 };
 
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
- * Uses project, job_id, priority, labels, input, output, plan, ml_units_per_hour of @job; @ret_job is the
- * stored row (may be NULL).
+ * Uses kind, project, location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour of @job;
+ * @ret_job is the stored row (may be NULL).
  * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
 
-/* The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
+/* Of KIND_TRAINING only, like all that takes a job_id below; the others are found by resources.h.
+ * The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
 		    struct error *err);
 
@@ -117,18 +133,22 @@ struct job_change {
 	enum job_state to;                        /* ...and takes it there; may be the same */
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
 	const char *error_message;                /* NULL: leave */
+	int error_code;                           /* with error_message */
 	const char *output;                       /* NULL: leave */
 	const char *assignment;                   /* NULL: leave */
 	const struct lease *leases;               /* to be taken with this change, all by its job */
 	size_t lease_count;
-	bool decides;    /* sets verdict and verdict_message (only while none is decided) */
+	bool decides;    /* sets verdict, its message and its code (only while none is decided) */
 	bool retries;    /* clears the verdict, adds one to attempt, clears torn_down */
 	bool tears_down; /* sets torn_down */
 	bool announces;  /* sets announced to the attempt */
 	enum job_state verdict;
 	const char *verdict_message;
+	int verdict_code;
 	const struct service_line *lines;
 	size_t line_count;
+	const struct fault_hit *hits; /* of faults.h: stored with this change, all on its job */
+	size_t hit_count;
 
 	bool applied; /* out: false when the job was in another state, or decided already */
 };

@@ -19,6 +19,8 @@ libtrainyard_a_SOURCES += \
 	store/connection.h \
 	store/crc32c.c \
 	store/crc32c.h \
+	store/faults.c \
+	store/faults.h \
 	store/file_name.c \
 	store/file_name.h \
 	store/file_tree.c \
@@ -63,6 +65,9 @@ libtrainyard_a_SOURCES += \
 	store/logs_writer.h \
 	store/migrations.c \
 	store/migrations.h \
+	store/model_rows.h \
+	store/models.c \
+	store/models.h \
 	store/object_changes.c \
 	store/object_compose.c \
 	store/object_list.c \
@@ -73,12 +78,25 @@ libtrainyard_a_SOURCES += \
 	store/objects.c \
 	store/objects.h \
 	store/objects_parts.h \
+	store/operation_rows.h \
+	store/operations.c \
+	store/operations.h \
 	store/page_token.c \
 	store/page_token.h \
+	store/pipeline_filter.c \
+	store/pipeline_filter.h \
+	store/pipelines.c \
+	store/pipelines.h \
 	store/policies.c \
 	store/policies.h \
 	store/reader_pool.c \
 	store/reader_pool.h \
+	store/resource_filter.c \
+	store/resource_filter.h \
+	store/resources.c \
+	store/resources.h \
+	store/row_page.c \
+	store/row_page.h \
 	store/sessions.c \
 	store/sessions.h \
 	store/signing_key.c \
@@ -94,6 +112,7 @@ libtrainyard_a_SOURCES += \
 	store/store.c \
 	store/store.h \
 	store/store_parts.h \
+	store/trial_runs.c \
 	store/trials.c \
 	store/trials.h \
 	store/uploads.c \

@@ -108,23 +108,23 @@ static bool is_job_equality(const struct filter_node *node)
 	return filter_names(node, "resource.labels.job_id") && node->operator== OP_EQ;
 }
 
-/* The label of the one comparison with a job that must hold; NULL when there is none, or are several. */
-static const char *job_label_of(const struct filter_node *root)
+/* The one comparison with a job that must hold; NULL when there is none, or are several. */
+static struct filter_node *job_node_of(struct filter_node *root)
 {
-	const char *label = NULL;
+	struct filter_node *found = NULL;
 
 	if (!root)
 		return NULL;
 	if (root->kind != FILTER_AND)
-		return is_job_equality(root) ? root->value : NULL;
-	for (const struct filter_node *child = root->child; child; child = child->next) {
+		return is_job_equality(root) ? root : NULL;
+	for (struct filter_node *child = root->child; child; child = child->next) {
 		if (!is_job_equality(child))
 			continue;
-		if (label)
+		if (found)
 			return NULL;
-		label = child->value;
+		found = child;
 	}
-	return label;
+	return found;
 }
 
 /* Source: the streaming of gcloud 578, observed: "timestamp<" the present minus five seconds. */
@@ -142,7 +142,7 @@ static bool is_margin(const struct filter_node *node, int64_t now_ns)
 /* Takes the upper bound out of a stream's filter; see log_query_run(). */
 static void margin_lift(struct filter_node *root, int64_t now_ns)
 {
-	if (!root || root->kind != FILTER_AND || !job_label_of(root) ||
+	if (!root || root->kind != FILTER_AND || !job_node_of(root) ||
 	    filter_interval_of(root, "timestamp").from_ns == INT64_MIN)
 		return;
 	for (struct filter_node **at = &root->child; *at;) {
@@ -166,8 +166,31 @@ enum status log_filter_init(struct log_filter *filter, const char *text, int64_t
 	if (now_ns)
 		margin_lift(filter->tree.root, now_ns);
 	filter->timestamp = filter_interval_of(filter->tree.root, "timestamp");
-	filter->job_label = job_label_of(filter->tree.root);
+	filter->job_node = job_node_of(filter->tree.root);
+	filter->job_label = filter->job_node ? filter->job_node->value : NULL;
 	return STATUS_OK;
+}
+
+/* JOB becomes (JOB OR (OWNER AND TRIAL)). */
+void log_filter_add_trial(struct log_filter *filter, const char *owner, const char *trial)
+{
+	static const char *path[] = { "labels", "ml.googleapis.com/trial_id" };
+	enum { OF_JOB, OF_BOTH, OF_OWNER, OF_TRIAL };
+	struct filter_node *node = filter->job_node, *nodes = filter->of_trial;
+
+	nodes[OF_TRIAL] = (struct filter_node){
+		.kind = FILTER_COMPARE, .operator= OP_EQ, .path = path, .path_length = 2, .value = trial
+	};
+	nodes[OF_OWNER] = *node;
+	nodes[OF_OWNER].value = owner;
+	nodes[OF_OWNER].next = &nodes[OF_TRIAL];
+	nodes[OF_BOTH] =
+		(struct filter_node){ .kind = FILTER_AND, .child = &nodes[OF_OWNER], .child_count = 2 };
+	nodes[OF_JOB] = *node;
+	nodes[OF_JOB].next = &nodes[OF_BOTH];
+	*node = (struct filter_node){
+		.kind = FILTER_OR, .next = node->next, .child = &nodes[OF_JOB], .child_count = 2
+	};
 }
 
 void log_filter_deinit(struct log_filter *filter)

@@ -9,6 +9,8 @@ struct log_filter {
 	struct filter tree;
 	struct filter_interval timestamp; /* which times can match */
 	const char *job_label;            /* the job that it asks for by resource.labels.job_id, or NULL */
+	struct filter_node *job_node;     /* where it does */
+	struct filter_node of_trial[4];   /* see log_filter_add_trial() */
 };
 
 /* INVALID_ARGUMENT with a text that says where. The margin of log_query_run() is taken into account
@@ -16,6 +18,10 @@ struct log_filter {
 enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, struct error *err);
 void log_filter_deinit(struct log_filter *filter);
 #define AUTO_LOG_FILTER __attribute__((cleanup(log_filter_deinit)))
+
+/* The job that the filter asks for runs trial @trial of tuning job @owner, whose log its lines are in: they fit as well.
+ * Once, where there is a job_label. Texts are kept by reference. */
+void log_filter_add_trial(struct log_filter *filter, const char *owner, const char *trial);
 
 /* A condition over the tables entry AS e and source AS s, joined. @of_jobs: only entries of the jobs
  * :job0 … :job3 are looked at, so that what they share is worth being worked out beforehand. */

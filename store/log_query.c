@@ -12,6 +12,7 @@
 #include "store/log_filter.h"
 #include "store/logs.h"
 #include "store/store_parts.h"
+#include "store/trials.h"
 
 enum { LEGS_MAX = 4 };
 
@@ -20,6 +21,9 @@ struct query {
 	struct log_filter filter;
 	struct filter_sql sql;
 	struct text bound_to; /* what its tokens are bound to */
+	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
+	char *owner;
+	char trial[12];
 	bool continues;
 	struct page_mark mark; /* numbers: ts, insert id when made, job, source; name: insert id when given */
 	int64_t jobs[LEGS_MAX];
@@ -33,6 +37,7 @@ static void query_deinit(struct query *query)
 	log_filter_deinit(&query->filter);
 	filter_sql_deinit(&query->sql);
 	text_deinit(&query->bound_to);
+	free(query->owner);
 }
 
 /* ":project0, :project1" */
@@ -79,13 +84,16 @@ static enum status jobs_find(struct connection *connection, struct query *query,
 
 	if (!query->filter.job_label)
 		return STATUS_OK;
-	text_puts(&sql, "SELECT DISTINCT job FROM source WHERE job_label = :label AND project IN (");
+	text_printf(&sql, "SELECT DISTINCT job FROM source WHERE job_label %s AND project IN (",
+		    query->owner ? "IN (:label, :owner)" : "= :label");
 	projects_put(&sql, query->asked->project_count);
 	text_printf(&sql, ") LIMIT %d", LEGS_MAX + 1);
 	rc = sql.failed ? error_no_memory(err) : connection_prepare(connection, sql.data, &rows, err);
 	if (rc)
 		return rc;
 	bind_text(rows, ":label", query->filter.job_label);
+	if (query->owner)
+		bind_text(rows, ":owner", query->owner);
 	projects_bind(rows, query->asked);
 	rc = jobs_read(rows, query, &count, err);
 	*ret_none = count == 0;
@@ -250,6 +258,22 @@ static enum status query_run(struct connection *connection, struct query *query,
 	return rows_give(rows, query->asked->page_size, row, arg, &query->mark, ret_more, err);
 }
 
+/* Lines of a trial that is a job of its own are its tuning job's: who asks for that job finds them as well. */
+static enum status trial_find(struct store *store, struct query *query, struct error *err)
+{
+	const char *label = query->filter.job_label;
+	unsigned trial = 0;
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; label && !rc && !trial && i < query->asked->project_count; i++)
+		rc = trial_of_job(store, query->asked->projects[i], label, &query->owner, &trial, err);
+	if (rc || !trial)
+		return rc;
+	snprintf(query->trial, sizeof(query->trial), "%u", trial);
+	log_filter_add_trial(&query->filter, query->owner, query->trial);
+	return STATUS_OK;
+}
+
 static enum status query_init(struct store *store, struct query *query, struct error *err)
 {
 	const struct log_query *asked = query->asked;
@@ -263,6 +287,9 @@ static enum status query_init(struct store *store, struct query *query, struct e
 		text_printf(&query->bound_to, "\n%s", asked->projects[i]);
 	if (query->bound_to.failed)
 		return error_no_memory(err);
+	rc = trial_find(store, query, err);
+	if (rc)
+		return rc;
 	query->continues = asked->page_token && *asked->page_token;
 	if (!query->continues)
 		return STATUS_OK;

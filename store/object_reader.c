@@ -32,6 +32,11 @@ const struct object *object_reader_object(const struct object_reader *reader)
 	return &reader->object;
 }
 
+int object_reader_file(const struct object_reader *reader)
+{
+	return reader->fd;
+}
+
 static enum status bytes_missing(const struct object *object, const char *why, struct error *err)
 {
 	return error_set(err, STATUS_DATA_LOSS, NULL,

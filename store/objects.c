@@ -26,6 +26,7 @@ enum status objects_new(const struct objects_options *options, struct objects **
 	pthread_mutex_init(&objects->lock, NULL);
 	objects->files = (struct blob_files){ -1, -1, -1, -1, 0 };
 	objects->clock = options->clock;
+	objects->reads_only = options->reads_only;
 	objects->state_dir = strdup(options->state_dir);
 	objects->auto_project = options->auto_project ? strdup(options->auto_project) : NULL;
 	if (!objects->state_dir || (options->auto_project && !objects->auto_project))
@@ -114,6 +115,7 @@ static enum status database_open(struct objects *objects, const char *path, stru
 
 static enum status parts_open(struct objects *objects, struct error *err)
 {
+	const bool writes = !objects->reads_only;
 	struct text path AUTO_TEXT = { 0 };
 	enum status rc;
 
@@ -121,11 +123,11 @@ static enum status parts_open(struct objects *objects, struct error *err)
 	if (path.failed)
 		return error_no_memory(err);
 	rc = blob_files_open(&objects->files, objects->state_dir, err);
-	if (!rc)
+	if (!rc && writes)
 		rc = database_open(objects, path.data, err);
 	if (!rc)
 		rc = reader_pool_init(&objects->readers, path.data, OBJECTS_READER, err);
-	if (!rc)
+	if (!rc && writes)
 		rc = aftermath_open(objects, &objects->aftermath, err);
 	if (rc)
 		parts_close(objects);
@@ -158,6 +160,11 @@ enum status objects_use(struct objects *objects, struct error *err)
 	return rc ? room_check(objects, rc, err) : STATUS_OK;
 }
 
+enum status objects_prepare(struct objects *objects, struct error *err)
+{
+	return objects_use(objects, err);
+}
+
 enum status objects_read(struct objects *objects, struct reader *ret_reader, struct error *err)
 {
 	enum status rc = objects_use(objects, err);
@@ -167,12 +174,20 @@ enum status objects_read(struct objects *objects, struct reader *ret_reader, str
 
 enum status objects_change(struct objects *objects, group_run run, void *arg, struct error *err)
 {
-	enum status rc = objects_use(objects, err);
+	enum status rc = objects->reads_only ? error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+							 "Objects are only read here.")
+					     : objects_use(objects, err);
 
 	if (!rc)
 		rc = group_writer_change(objects->writer, run, arg, err);
 	if (rc)
 		return room_check(objects, rc, err);
+	__atomic_add_fetch(&objects->change_count, 1, __ATOMIC_RELEASE); /* now that readers see it */
 	aftermath_begin(objects->aftermath);
 	return STATUS_OK;
+}
+
+uint64_t objects_change_count(const struct objects *objects)
+{
+	return __atomic_load_n(&objects->change_count, __ATOMIC_ACQUIRE);
 }

@@ -35,12 +35,21 @@ struct objects_options {
 	/* The project that buckets made on first use belong to; NULL: none is made, bytes for a bucket that is not
 	 * there are NOT_FOUND. */
 	const char *auto_project;
+	/* For a process beside the one that serves the state directory: it reads what that one stores, while it is stored.
+	 * Whatever would change something is FAILED_PRECONDITION; objects_prepare() is the other one's to call. */
+	bool reads_only;
 };
 
 enum status objects_new(const struct objects_options *options, struct objects **ret_objects,
 			struct error *err);
+/* Opens what is otherwise opened on first use, so that a process that only reads finds it. */
+enum status objects_prepare(struct objects *objects, struct error *err);
 /* Ends what is being written and closes. No call may be under way. NULL is harmless. */
 void objects_free(struct objects *objects);
+
+/* How many changes were made since this process began: whoever reads the number before he looks, and finds the same
+ * one later, has missed nothing. 0 before the first change. */
+uint64_t objects_change_count(const struct objects *objects);
 
 /* ---- conditions ---- */
 
@@ -203,6 +212,11 @@ const struct object *object_reader_object(const struct object_reader *reader);
 /* The number of bytes from @offset; 0: the end; -1: *err says why. */
 ssize_t object_read(struct object_reader *reader, int64_t offset, char *buffer, size_t size,
 		    struct error *err);
+/* The file that holds the bytes, from its beginning: the reader's. */
+int object_reader_file(const struct object_reader *reader);
+/* Copies all bytes into another file, at @to_offset; the file system does it where it can. */
+enum status object_reader_append(struct object_reader *reader, int to_fd, int64_t to_offset,
+				 struct error *err);
 void object_reader_close(struct object_reader *reader);
 DEFINE_AUTO(object_reader, struct object_reader *, object_reader_close)
 

@@ -22,6 +22,7 @@ struct live_session;
 struct objects {
 	char *state_dir;
 	char *auto_project; /* NULL: buckets are not made on first use */
+	bool reads_only;
 	const struct clock *clock;
 	pthread_mutex_t lock; /* of the opening, and of the sessions below */
 	bool is_open;         /* atomic */
@@ -30,6 +31,7 @@ struct objects {
 	struct reader_pool readers;
 	struct aftermath *aftermath;
 	int64_t last_generation;    /* the writer thread's */
+	uint64_t change_count;      /* atomic: of committed ones */
 	int64_t cleaned_day;        /* under the lock: when old sessions were last looked for */
 	struct live_session *first; /* under the lock: sessions that this process has written to */
 };
@@ -56,6 +58,3 @@ enum status object_name_check(const char *name, struct error *err);
 
 /* Copies the first @size_bytes of a file into another, at @to_offset; the file system does it where it can. */
 enum status file_join(int from_fd, int64_t size_bytes, int to_fd, int64_t to_offset, struct error *err);
-/* The same with all bytes of an object. */
-enum status object_reader_append(struct object_reader *reader, int to_fd, int64_t to_offset,
-				 struct error *err);

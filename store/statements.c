@@ -12,7 +12,8 @@
 #define JOB_COLUMNS                                                                                                   \
 	"id, project, job_id, state, priority, version, created_us, started_us, running_us, ended_us, error_message," \
 	" labels, input, output, plan, verdict, verdict_message, attempt, torn_down, announced,"                      \
-	" assignment, ml_units_per_hour, coalesce(parent, 0), trial"
+	" assignment, ml_units_per_hour, coalesce(parent, 0), trial,"                                                 \
+	" kind, location, display_name, updated_us, error_code, verdict_code"
 
 /* Who goes first, of clients' own jobs: those of higher priority, then those of the same who came earlier. */
 #define JOB_POSITION                                                                                         \
@@ -22,6 +23,27 @@
 	" + (SELECT count(*) FROM job AS ahead WHERE ahead.state = 1 AND ahead.parent IS NULL"               \
 	"    AND ahead.priority = job.priority"                                                              \
 	"    AND ahead.id < job.id) ELSE 0 END"
+
+/* In the order in which faults.c reads them. */
+#define FAULT_HIT_COLUMNS "job, attempt, stage, role, idx, restart, fault, kind, exit_code, until_us, line"
+
+/* In the order in which operations.c reads them. */
+#define OPERATION_COLUMNS "id, project, location, operation_id, target, created_us"
+
+/* In the order in which pipelines.c and models.c read them. */
+#define PIPELINE_COLUMNS                                                                                            \
+	"pipeline.id, pipeline.project, pipeline.location, pipeline_id, display_name, labels, pipeline.input, job," \
+	" pipeline.created_us, model_id, model.input, version"
+#define PIPELINE_JOIN "pipeline LEFT JOIN model ON model.pipeline = pipeline.id"
+#define MODEL_COLUMNS                                                                                              \
+	"model.id, model.project, model.location, model_id, version, model.input, artifact_uri, model.created_us," \
+	" first_us, pipeline_id, job,"                                                                             \
+	" (SELECT json_group_array(alias) FROM model_alias WHERE " SAME_MODEL(                                     \
+		"model_alias") "  AND model_alias.version = model.version)"
+#define MODEL_JOIN "model CROSS JOIN pipeline ON pipeline.id = model.pipeline"
+#define SAME_MODEL(TABLE)                                                                                    \
+	TABLE ".project = model.project AND " TABLE ".location = model.location AND " TABLE                  \
+	      ".model_id = model.model_id"
 
 /* In the order in which buckets.c and object_rows.c read them. */
 #define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
@@ -39,30 +61,32 @@ const struct statement statements[STATEMENT_COUNT] = {
 					       " ON CONFLICT DO UPDATE SET value = excluded.value" },
 	[JOB_INSERT] = { ON(STATE_WRITER),
 			 "INSERT INTO job (project, job_id, state, priority, created_us, labels, input, output, plan,"
-			 " ml_units_per_hour, parent, trial)"
+			 " ml_units_per_hour, parent, trial, kind, location, display_name, updated_us)"
 			 " VALUES (:project, :job_id, 1, :priority, :now, :labels, :input, :output, :plan,"
-			 " :ml_units_per_hour, :parent, :trial)"
+			 " :ml_units_per_hour, :parent, :trial, :kind, :location, :display_name, :now)"
 			 " ON CONFLICT (project, job_id) DO NOTHING RETURNING id" },
 	[JOB_BY_ID] = { ON_STATE, "SELECT " JOB_COLUMNS "," JOB_POSITION " FROM job WHERE id = :id" },
 	[JOB_BY_NAME] = { ON_STATE,
 			  "SELECT " JOB_COLUMNS "," JOB_POSITION
-			  " FROM job WHERE project = :project AND job_id = :job_id AND parent IS NULL" },
-	[JOB_ROW] = { ON(STATE_READER), "SELECT " JOB_COLUMNS ", 0 FROM job WHERE id = :id" },
+			  " FROM job WHERE project = :project AND job_id = :job_id AND kind = 0 AND parent IS NULL" },
+	[JOB_ROW] = { ON_STATE, "SELECT " JOB_COLUMNS ", 0 FROM job WHERE id = :id" },
 	[JOB_SET_LABELS] = { ON(STATE_WRITER),
-			     "UPDATE job SET labels = :labels, version = version + 1 WHERE id = :id" },
+			     "UPDATE job SET labels = :labels, version = version + 1, updated_us = :now WHERE id = :id" },
 	[JOB_CANCEL] = { ON(STATE_WRITER),
 			 "UPDATE job SET state = :cancelling, verdict = :cancelled, verdict_message = :message,"
-			 " version = version + 1 WHERE id = :id AND verdict IN (0, 2)" },
+			 " verdict_code = 1, version = version + 1, updated_us = :now WHERE id = :id AND verdict IN (0, 2)" },
 	[JOB_ADVANCE] = { ON(STATE_WRITER),
 			  "UPDATE job SET state = :to,"
 			  " started_us = coalesce(:started, started_us), running_us = coalesce(:running, running_us),"
 			  " ended_us = coalesce(:ended, ended_us), error_message = coalesce(:message, error_message),"
+			  " error_code = CASE WHEN :message IS NULL THEN error_code ELSE :error_code END,"
 			  " output = coalesce(:output, output), assignment = coalesce(:assignment, assignment),"
 			  " verdict = coalesce(:verdict, verdict),"
 			  " verdict_message = CASE WHEN :verdict IS NULL THEN verdict_message ELSE :verdict_message END,"
+			  " verdict_code = CASE WHEN :verdict IS NULL THEN verdict_code ELSE :verdict_code END,"
 			  " attempt = attempt + :retries, torn_down = coalesce(:torn_down, torn_down),"
 			  " announced = CASE WHEN :announces THEN attempt ELSE announced END,"
-			  " version = version + :changes"
+			  " version = version + :changes, updated_us = CASE WHEN :changes THEN :now ELSE updated_us END"
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
@@ -84,13 +108,22 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[POLICY_OF_JOB] = { ON_STATE,
 			    "SELECT job.id, coalesce(policy.version, 0), policy.policy"
 			    " FROM job LEFT JOIN policy ON policy.job = job.id"
-			    " WHERE job.project = :project AND job.job_id = :job_id AND job.parent IS NULL" },
+			    " WHERE job.project = :project AND job.job_id = :job_id AND job.kind = 0"
+			    " AND job.parent IS NULL" },
+	[TRIAL_OF_JOB] = { ON(STATE_READER),
+			   "SELECT owner.job_id, job.trial FROM job CROSS JOIN job AS owner ON owner.id = job.parent"
+			   " WHERE job.project = :project AND job.job_id = :job_id AND job.kind = 1" },
 	[TRIAL_INSERT] = { ON(STATE_WRITER), "INSERT INTO trial (job, number, run, known, parameters)"
 					     " VALUES (:job, :number, :run, :known, :parameters)" },
+	/* From the trials and the index of their runs alone. */
 	[TRIALS] = { ON_STATE,
 		     "SELECT number, run, outcome, known, ended_as, stopped_early, parameters, final, state, started_us,"
-		     " running_us, ended_us, error_message FROM trial CROSS JOIN job ON job.id = trial.run"
+		     " running_us, ended_us FROM trial CROSS JOIN job INDEXED BY job_of_trial"
+		     " ON job.parent = trial.job AND job.trial = trial.number"
 		     " WHERE trial.job = :job ORDER BY number" },
+	[TRIAL_RUNS] = { ON(STATE_READER),
+			 "SELECT number, job_id, error_message FROM trial CROSS JOIN job ON job.id = trial.run"
+			 " WHERE trial.job = :job ORDER BY number" },
 	[TRIAL_END] = { ON(STATE_WRITER),
 			"UPDATE trial SET outcome = :outcome, final = :final,"
 			" ended_as = 1 + (SELECT max(ended_as) FROM trial AS other WHERE other.job = :job)"
@@ -98,6 +131,91 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[TRIAL_STOP] = { ON(STATE_WRITER),
 			 "UPDATE trial SET stopped_early = 1 WHERE job = :job AND number = :number"
 			 " AND outcome = 0" },
+	[RESOURCE_BY_NAME] = { ON_STATE, "SELECT " JOB_COLUMNS ", 0 FROM job WHERE project = :project"
+					 " AND job_id = :job_id AND kind = :kind AND location = :location"
+					 " AND deleted = 0" },
+	[RESOURCE_DELETE] = { ON(STATE_WRITER),
+			      "UPDATE job SET deleted = 1, version = version + 1, updated_us = :now WHERE id = :id" },
+	[OPERATION_INSERT] = { ON(STATE_WRITER),
+			       "INSERT INTO operation (project, location, operation_id, target, created_us)"
+			       " VALUES (:project, :location, :operation_id, :target, :now) RETURNING id" },
+	[OPERATION_BY_NAME] = { ON_STATE,
+				"SELECT " OPERATION_COLUMNS " FROM operation WHERE project = :project"
+				" AND operation_id = :operation_id AND location = :location"
+				" AND (:target IS NULL OR target = :target)" },
+	[OPERATION_ROW] = { ON(STATE_READER), "SELECT " OPERATION_COLUMNS " FROM operation WHERE id = :id" },
+	[OPERATION_DELETE] = { ON(STATE_WRITER), "DELETE FROM operation WHERE id = :id" },
+	[OPERATIONS_DROP] = { ON(STATE_WRITER),
+			      "DELETE FROM operation WHERE id <= :reached OR created_us < :before" },
+	[PIPELINE_INSERT] = { ON(STATE_WRITER),
+			      "INSERT INTO pipeline (project, location, pipeline_id, display_name, labels, input, job,"
+			      " created_us) VALUES (:project, :location, :pipeline_id, :display_name, :labels, :input, :job,"
+			      " :now) RETURNING id" },
+	[PIPELINE_BY_NAME] = { ON_STATE, "SELECT " PIPELINE_COLUMNS " FROM " PIPELINE_JOIN
+					 " WHERE pipeline.project = :project AND pipeline_id = :pipeline_id"
+					 " AND pipeline.location = :location AND pipeline.deleted = 0" },
+	[PIPELINE_ROW] = { ON_STATE,
+			   "SELECT " PIPELINE_COLUMNS " FROM " PIPELINE_JOIN " WHERE pipeline.id = :id" },
+	[PIPELINE_DELETE] = { ON(STATE_WRITER), "UPDATE pipeline SET deleted = 1 WHERE id = :id" },
+	[MODEL_INSERT] = { ON(STATE_WRITER),
+			   "INSERT INTO model (pipeline, project, location, model_id, input, artifact_uri)"
+			   " VALUES (:pipeline, :project, :location, :model_id, :input, :artifact_uri)" },
+	/* Whose name it is: 1 a model's that is there, 0 one's that may still come, no row: nobody's. */
+	[MODEL_CLAIM] = { ON(STATE_WRITER),
+			  "SELECT model.version > 0 FROM " MODEL_JOIN
+			  " CROSS JOIN job ON job.id = pipeline.job"
+			  " WHERE model.project = :project AND model.location = :location AND model_id = :model_id"
+			  " AND model.deleted = 0 AND (model.version > 0 OR job.state NOT IN (5, 7))"
+			  " ORDER BY model.version DESC LIMIT 1" },
+	[MODEL_UPLOAD] = { ON(STATE_WRITER),
+			   "UPDATE model SET created_us = :now,"
+			   " version = 1 + coalesce((SELECT max(version) FROM model AS other WHERE " SAME_MODEL(
+				   "other") " AND other.deleted = 0), 0),"
+					    " first_us = coalesce((SELECT first_us FROM model AS other WHERE " SAME_MODEL(
+						    "other") " AND other.deleted = 0 AND other.version > 0 LIMIT 1), :now)"
+							     " WHERE pipeline = (SELECT id FROM pipeline WHERE job = :job) AND version = 0"
+							     " RETURNING id" },
+	[MODEL_BY_NAME] = { ON_STATE,
+			    "SELECT " MODEL_COLUMNS " FROM " MODEL_JOIN
+			    " WHERE model.project = :project AND model.location = :location AND model_id = :model_id"
+			    " AND model.deleted = 0 AND version > 0 AND version = coalesce(:version,"
+			    " (SELECT version FROM model_alias WHERE project = :project AND location = :location"
+			    "  AND model_id = :model_id AND alias = :alias))" },
+	[MODEL_ROW] = { ON_STATE, "SELECT " MODEL_COLUMNS " FROM " MODEL_JOIN " WHERE model.id = :id" },
+	[MODEL_DELETE] = { ON(STATE_WRITER),
+			   "UPDATE model SET deleted = 1 WHERE project = :project AND location = :location"
+			   " AND model_id = :model_id AND deleted = 0 AND version > 0" },
+	[MODEL_ALIAS_PUT] = { ON(STATE_WRITER),
+			      "INSERT INTO model_alias (project, location, model_id, alias, version)"
+			      " VALUES (:project, :location, :model_id, :alias, :version)"
+			      " ON CONFLICT DO UPDATE SET version = excluded.version" },
+	[MODEL_ALIASES_DELETE] = { ON(STATE_WRITER), "DELETE FROM model_alias WHERE project = :project"
+						     " AND location = :location AND model_id = :model_id" },
+	[CURVE_PUT] = { ON(STATE_WRITER), "INSERT INTO curve (run, points) VALUES (:run, :points)"
+					  " ON CONFLICT (run) DO UPDATE SET points = excluded.points" },
+	[CURVES] = { ON(STATE_READER),
+		     "SELECT trial.number, trial.run, trial.outcome, job.running_us, curve.points FROM trial"
+		     " CROSS JOIN curve ON curve.run = trial.run CROSS JOIN job ON job.id = trial.run"
+		     " WHERE trial.job = :job ORDER BY number" },
+	[FAULTS] = { ON(STATE_READER),
+		     "SELECT id, rule, from_file, created_us, hits, draws, last_hit_us FROM fault WHERE id > 0"
+		     " ORDER BY id" },
+	[FAULT_INSERT] = { ON(STATE_WRITER), "INSERT INTO fault (rule, from_file, created_us)"
+					     " VALUES (:rule, :from_file, :now) RETURNING id" },
+	[FAULT_DELETE] = { ON(STATE_WRITER), "DELETE FROM fault WHERE id BETWEEN :first AND :last" },
+	[FAULT_COUNT] = { ON(STATE_WRITER), "UPDATE fault SET hits = hits + 1, draws = max(draws, :draws),"
+					    " last_hit_us = :now WHERE id = :id" },
+	[FAULT_HIT_INSERT] = { ON(STATE_WRITER),
+			       "INSERT INTO fault_hit (" FAULT_HIT_COLUMNS
+			       ") VALUES (:job, :attempt, :stage, :role,"
+			       " :index, :restart, :fault, :kind, :exit_code, :until, :line)"
+			       " ON CONFLICT DO NOTHING" },
+	[FAULT_HITS_OF_JOB] = { ON(STATE_READER),
+				"SELECT " FAULT_HIT_COLUMNS " FROM fault_hit WHERE job = :job"
+				" OR job IN (SELECT id FROM job WHERE parent = :job)" },
+	[FAULT_HITS_OPEN] = { ON(STATE_READER),
+			      "SELECT " FAULT_HIT_COLUMNS " FROM fault_hit"
+			      " WHERE job IN (SELECT id FROM job WHERE state IN (1, 2, 3, 6))" },
 	[POLICY_PUT] = { ON(STATE_WRITER),
 			 "INSERT INTO policy (job, version, policy) VALUES (:job, :version, :policy)"
 			 " ON CONFLICT (job) DO UPDATE SET version = excluded.version, policy = excluded.policy" },

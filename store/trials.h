@@ -3,7 +3,7 @@
 /* store/trials.h: the trials of tuning jobs, and the jobs that run them.
  *
  * A trial is run by a job of its own, whose parent is the tuning job: it is admitted, started, watched, restarted and
- * cleared like any other, and never shown to clients. Its log lines are the tuning job's, labelled with its number. */
+ * cleared like any other, and shown to clients if it is a KIND_CUSTOM. Its log lines are the tuning job's, labelled with its number. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +33,6 @@ struct stored_trial {
 	/* Of the job that runs it. */
 	enum job_state state;
 	int64_t started_us, running_us, ended_us;
-	char *error_message; /* NULL: none */
 };
 
 struct trial_list {
@@ -46,6 +45,17 @@ void trial_list_deinit(struct trial_list *list);
 /* Of job @job; none for one that does not tune. Thread: any. */
 enum status trial_list_read(struct store *store, int64_t job, struct trial_list *ret_list, struct error *err);
 
+/* The tuning job (its job_id, for the caller) and the number of the trial that a KIND_CUSTOM runs; NULL and 0 when it runs
+ * none, or there is no such job. Thread: any. */
+enum status trial_of_job(struct store *store, const char *project, const char *job_id, char **ret_owner,
+			 unsigned *ret_trial, struct error *err);
+
+/* Calls @visit for each trial of each of @count jobs, job by job in the order given and then by number, all as they were at
+ * one moment. @index: of the job, in @jobs. What the trial points to is borrowed. Thread: any. */
+enum status trials_visit(struct store *store, const int64_t *jobs, size_t count,
+			 void (*visit)(void *arg, size_t index, const struct stored_trial *trial), void *arg,
+			 struct error *err);
+
 struct trial_start {
 	unsigned number, known;
 	const char *parameters;
@@ -57,8 +67,43 @@ struct trial_start {
  * scheduler. */
 enum status trials_start(struct store *store, int64_t job, struct trial_start *starts, size_t count,
 			 struct error *err);
-/* Writes down how an open trial ended; @final may be NULL. One that is not open stays as it is. */
-enum status trial_end(struct store *store, int64_t job, unsigned number, enum trial_outcome outcome,
-		      const char *final, struct error *err);
+/* Writes down how an open trial ended. One that is not open stays as it is. */
+struct trial_ending {
+	int64_t job;
+	unsigned number;
+	enum trial_outcome outcome;
+	const char *final; /* NULL: nothing was measured */
+	int64_t run;
+	const char *curve; /* likewise: all that it reported, JSON text of the scheduler's */
+};
+enum status trial_end(struct store *store, const struct trial_ending *ending, struct error *err);
 /* Writes down that a trial is not worth going on with. */
 enum status trial_stop(struct store *store, int64_t job, unsigned number, struct error *err);
+
+/* What a trial has reported, so far or to its end: kept apart from its row. */
+struct trial_curve {
+	unsigned number;
+	int64_t run;
+	enum trial_outcome outcome;
+	int64_t running_us;
+	const char *points; /* JSON text of the scheduler's; borrowed */
+};
+/* Replaces those of so many trials, all or none; only run and points are looked at. */
+enum status trial_curves_put(struct store *store, const struct trial_curve *curves, size_t count,
+			     struct error *err);
+/* Calls @visit for each trial of a job that has one, in the order of their numbers, until it gives an error. Thread: any. */
+enum status trial_curves_visit(struct store *store, int64_t job,
+			       enum status (*visit)(void *arg, const struct trial_curve *curve,
+						    struct error *err),
+			       void *arg, struct error *err);
+
+/* What clients see of the job that runs a trial. Borrowed. */
+struct trial_run {
+	unsigned number;
+	const char *job_id;
+	const char *error_message; /* NULL: none */
+};
+/* Calls @visit for each trial of job @job, in the order of their numbers. Thread: any. */
+enum status trial_runs_visit(struct store *store, int64_t job,
+			     void (*visit)(void *arg, const struct trial_run *run), void *arg,
+			     struct error *err);

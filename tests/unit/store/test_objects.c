@@ -739,6 +739,33 @@ static void a_directory_that_cannot_be_used_is_told_each_time(void **state)
 	objects_free(NULL);
 }
 
+static void another_process_may_read_what_is_stored_and_change_nothing(void **state)
+{
+	YARD(state);
+	const struct objects_options options = { .state_dir = yard->dir,
+						 .clock = &yard->clock,
+						 .reads_only = true };
+	struct objects *other;
+	struct object object AUTO_OBJECT = { 0 };
+	AUTO(object_reader) struct object_reader *reader = NULL;
+	char text[8] = "";
+
+	OK(objects_prepare(yard->objects, &yard->err));
+	OK(objects_new(&options, &other, &yard->err));
+	text_put(yard, "n", "bytes");
+	OK(object_get(other, "bucket", "n", 0, &object, &yard->err));
+	assert_int_equal(object.size_bytes, 5);
+	OK(object_open(other, "bucket", "n", 0, &reader, &yard->err));
+	assert_int_equal(pread(object_reader_file(reader), text, sizeof(text), 0), 5);
+	assert_string_equal(text, "bytes");
+	REFUSED(object_delete(other, "bucket", "n", 0, &no_conditions, &yard->err),
+		STATUS_FAILED_PRECONDITION, "Objects are only read here.");
+	OK(object_delete(yard->objects, "bucket", "n", 0, &no_conditions, &yard->err));
+	REFUSED(object_get(other, "bucket", "n", 0, &object, &yard->err), STATUS_NOT_FOUND,
+		"No such object: bucket/n");
+	objects_free(other);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
 int main(void)
@@ -770,6 +797,7 @@ int main(void)
 		TEST(lost_bytes_are_told_and_never_short),
 		TEST(many_who_write_the_same_name_leave_one_whole_object),
 		TEST(nothing_is_opened_before_it_is_used),
+		TEST(another_process_may_read_what_is_stored_and_change_nothing),
 		cmocka_unit_test(a_directory_that_cannot_be_used_is_told_each_time),
 	};
 

@@ -264,21 +264,46 @@ static void each_statement_belongs_to_a_file(void **state)
 }
 
 /* The pages that are put together for a filter go along the index that serves it. */
-static void pages_of_jobs_use_the_indexes(void **state)
+static void pages_use_the_indexes(void **state)
 {
 	BENCH(state);
+	static const char jobs[] = "job WHERE kind = 0 AND parent IS NULL AND project = :project";
+	static const char resources[] = "job WHERE kind = 1 AND deleted = 0 AND project = :project"
+					" AND location = :location";
+	static const char operations[] = "operation WHERE project = :project AND location = :location";
+	static const char targets[] = "operation WHERE project = :project AND location = :location"
+				      " AND target = :target";
+	static const char pipelines[] =
+		"pipeline WHERE deleted = 0 AND project = :project AND location = :location";
+	static const char models[] =
+		"model WHERE deleted = 0 AND created_us > 0 AND project = :project AND location = :location";
 	static const struct {
-		const char *where, *index;
+		const char *from, *where, *index;
 	} pages[] = {
-		{ "", "job_newest (project=?)" },
-		{ " AND (created_us, id) < (:a, :b)", "job_newest (project=? AND created_us<?)" },
-		{ " AND created_us <= :a AND created_us >= :b",
+		{ jobs, "", "job_newest (project=?)" },
+		{ jobs, " AND (created_us, id) < (:a, :b)", "job_newest (project=? AND created_us<?)" },
+		{ jobs, " AND created_us <= :a AND created_us >= :b",
 		  "job_newest (project=? AND created_us>? AND created_us<?)" },
-		{ " AND ((state = :f0))", "job_by_state (project=? AND state=?)" },
-		{ " AND (created_us, id) < (:a, :b) AND ((state = :f0))",
+		{ jobs, " AND ((state = :f0))", "job_by_state (project=? AND state=?)" },
+		{ jobs, " AND (created_us, id) < (:a, :b) AND ((state = :f0))",
 		  "job_by_state (project=? AND state=? AND created_us<?)" },
-		{ " AND ((job_id >= :f0 AND job_id < :f1))", "(project=? AND job_id>? AND job_id<?)" },
-		{ " AND ((job_id = :f0))", "(project=? AND job_id=?)" },
+		{ jobs, " AND ((job_id >= :f0 AND job_id < :f1))", "(project=? AND job_id>? AND job_id<?)" },
+		{ jobs, " AND ((job_id = :f0))", "(project=? AND job_id=?)" },
+		{ resources, "", "job_custom (project=? AND location=?)" },
+		{ resources, " AND (created_us, id) < (:a, :b) AND ((display_name = :f0))",
+		  "job_custom (project=? AND location=? AND created_us<?)" },
+		{ operations, " AND created_us <= :a",
+		  "operation_newest (project=? AND location=? AND created_us<?)" },
+		{ pipelines, "", "pipeline_newest (project=? AND location=?)" },
+		{ pipelines, " AND (created_us, id) < (:a, :b)",
+		  "pipeline_newest (project=? AND location=? AND created_us<?)" },
+		{ models,
+		  " AND version = (SELECT version FROM model_alias WHERE project = model.project"
+		  " AND location = model.location AND model_id = model.model_id AND alias = 'default')",
+		  "model_newest (project=? AND location=? AND created_us>?)" },
+		{ models, " AND model_id = :model_id",
+		  "model_version_newest (project=? AND location=? AND model_id=? AND created_us>?)" },
+		{ targets, "", "operation_of_target (project=? AND location=? AND target=?)" },
 	};
 	char path[128];
 	AUTO(connection) struct connection *connection = NULL;
@@ -290,9 +315,8 @@ static void pages_of_jobs_use_the_indexes(void **state)
 		struct text plan AUTO_TEXT = { 0 };
 
 		text_printf(&sql,
-			    "SELECT id, created_us FROM job WHERE parent IS NULL AND project = :project%s"
-			    " ORDER BY created_us DESC, id DESC LIMIT :count",
-			    pages[i].where);
+			    "SELECT id, created_us FROM %s%s ORDER BY created_us DESC, id DESC LIMIT :count",
+			    pages[i].from, pages[i].where);
 		plan_read(connection->db, sql.data, &plan);
 		if (!strstr(plan.data, pages[i].index))
 			fail_msg("%s: %s", sql.data, plan.data);
@@ -315,7 +339,7 @@ int main(void)
 		WITH_BENCH(logs_of_another_state_are_set_aside),
 		WITH_BENCH(each_statement_uses_its_index),
 		cmocka_unit_test(each_statement_belongs_to_a_file),
-		WITH_BENCH(pages_of_jobs_use_the_indexes),
+		WITH_BENCH(pages_use_the_indexes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

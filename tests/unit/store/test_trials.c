@@ -31,6 +31,16 @@ static enum status trials_add(struct bench *bench, int64_t job, unsigned first, 
 	return rc;
 }
 
+static enum status trial_ends(struct bench *bench, int64_t job, unsigned number, enum trial_outcome outcome,
+			      const char *final)
+{
+	const struct trial_ending ending = {
+		.job = job, .number = number, .outcome = outcome, .final = final
+	};
+
+	return trial_end(bench->store, &ending, &bench->err);
+}
+
 static size_t trials_count(struct bench *bench, int64_t job)
 {
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
@@ -163,13 +173,12 @@ static void a_trial_ends_once_and_its_place_is_kept(void **state)
 
 	assert_int_equal(trials_add(bench, job, 1, 3, NULL), STATUS_OK);
 	assert_int_equal(trials_add(bench, other, 4, 1, NULL), STATUS_OK);
-	assert_int_equal(trial_end(bench->store, other, 4, OUTCOME_CANCELLED, NULL, &bench->err), STATUS_OK);
-	assert_int_equal(trial_end(bench->store, job, 2, OUTCOME_COMPLETED, "{\"step\":1}", &bench->err),
-			 STATUS_OK);
-	assert_int_equal(trial_end(bench->store, job, 2, OUTCOME_INFEASIBLE, NULL, &bench->err), STATUS_OK);
+	assert_int_equal(trial_ends(bench, other, 4, OUTCOME_CANCELLED, NULL), STATUS_OK);
+	assert_int_equal(trial_ends(bench, job, 2, OUTCOME_COMPLETED, "{\"step\":1}"), STATUS_OK);
+	assert_int_equal(trial_ends(bench, job, 2, OUTCOME_INFEASIBLE, NULL), STATUS_OK);
 	assert_int_equal(trial_stop(bench->store, job, 2, &bench->err), STATUS_OK);
 	assert_int_equal(trial_stop(bench->store, job, 1, &bench->err), STATUS_OK);
-	assert_int_equal(trial_end(bench->store, job, 1, OUTCOME_INFEASIBLE, NULL, &bench->err), STATUS_OK);
+	assert_int_equal(trial_ends(bench, job, 1, OUTCOME_INFEASIBLE, NULL), STATUS_OK);
 	assert_int_equal(trial_list_read(bench->store, job, &list, &bench->err), STATUS_OK);
 	assert_int_equal(list.trials[0].outcome, OUTCOME_INFEASIBLE);
 	assert_int_equal(list.trials[0].ended_as, 2);
@@ -180,6 +189,85 @@ static void a_trial_ends_once_and_its_place_is_kept(void **state)
 	assert_false(list.trials[1].stopped_early);
 	assert_string_equal(list.trials[1].final, "{\"step\":1}");
 	assert_int_equal(list.trials[2].ended_as, 0);
+}
+
+static enum status curve_write(void *arg, const struct trial_curve *curve, struct error *err)
+{
+	struct text *text = arg;
+
+	(void)err;
+	text_printf(text, "%u %s %d;", curve->number, curve->points, (int)curve->outcome);
+	return STATUS_OK;
+}
+
+static void assert_curves(struct bench *bench, int64_t job, const char *expected)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	assert_int_equal(trial_curves_visit(bench->store, job, curve_write, &text, &bench->err), STATUS_OK);
+	assert_string_equal(text.data ? text.data : "", expected);
+}
+
+static void what_trials_report_is_kept_beside_them(void **state)
+{
+	BENCH(state);
+	const int64_t job = job_add(bench, "tuned");
+	const int64_t other = job_add(bench, "other");
+	int64_t runs[3];
+
+	assert_int_equal(trials_add(bench, job, 1, 3, runs), STATUS_OK);
+	assert_curves(bench, job, "");
+	assert_int_equal(trial_curves_put(bench->store,
+					  (const struct trial_curve[]){ { .run = runs[2], .points = "[3]" },
+									{ .run = runs[0], .points = "[1]" } },
+					  2, &bench->err),
+			 STATUS_OK);
+	assert_curves(bench, job, "1 [1] 0;3 [3] 0;");
+	assert_int_equal(trial_end(bench->store,
+				   &(struct trial_ending){ .job = job,
+							   .number = 1,
+							   .run = runs[0],
+							   .outcome = OUTCOME_COMPLETED,
+							   .curve = "[1,2]" },
+				   &bench->err),
+			 STATUS_OK);
+	assert_int_equal(trial_ends(bench, job, 3, OUTCOME_INFEASIBLE, NULL), STATUS_OK);
+	bench_reopen(bench);
+	assert_curves(bench, job, "1 [1,2] 1;3 [3] 2;");
+	assert_curves(bench, other, "");
+	/* A run that is none is refused, and with it all others. */
+	assert_int_not_equal(
+		trial_curves_put(bench->store,
+				 (const struct trial_curve[]){ { .run = runs[1], .points = "[2]" },
+							       { .run = 4711, .points = "[4]" } },
+				 2, NULL),
+		STATUS_OK);
+	assert_curves(bench, job, "1 [1,2] 1;3 [3] 2;");
+}
+
+static enum status curve_refuse(void *arg, const struct trial_curve *curve, struct error *err)
+{
+	(void)curve;
+	++*(int *)arg;
+	return error_set(err, STATUS_ABORTED, NULL, "enough");
+}
+
+static void a_visit_of_curves_ends_with_an_error(void **state)
+{
+	BENCH(state);
+	const int64_t job = job_add(bench, "tuned");
+	int64_t runs[2];
+	int calls = 0;
+
+	assert_int_equal(trials_add(bench, job, 1, 2, runs), STATUS_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(trial_curves_put(bench->store,
+						  &(struct trial_curve){ .run = runs[i], .points = "[]" }, 1,
+						  &bench->err),
+				 STATUS_OK);
+	assert_int_equal(trial_curves_visit(bench->store, job, curve_refuse, &calls, &bench->err),
+			 STATUS_ABORTED);
+	assert_int_equal(calls, 1);
 }
 
 static void a_trial_is_cancelled_by_its_number(void **state)
@@ -211,6 +299,51 @@ static void a_trials_lines_are_its_tuning_jobs(void **state)
 	assert_logs(bench, "resource.labels.job_id=\"tuned\" AND labels.\"ml.googleapis.com/trial_id\"=\"1\"",
 		    "begun");
 	assert_logs(bench, "resource.labels.job_id=\"tuned.1\"", "");
+}
+
+static void who_asks_for_a_trials_own_job_finds_its_lines(void **state)
+{
+	BENCH(state);
+	static const char *const ids[] = { "4444444444444444441", "4444444444444444442" };
+	struct job tuning = job_named("3333333333333333333"), runs[2];
+	struct service_line lines[] = { { SEVERITY_INFO, "first" }, { SEVERITY_INFO, "second" } };
+	struct trial_start starts[2];
+	AUTO(job) struct job *stored = NULL;
+	struct log_source *own = NULL;
+
+	tuning.kind = KIND_TUNING;
+	assert_int_equal(job_insert(bench->store, &tuning, NULL, 0, &stored, &bench->err), STATUS_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		runs[i] = job_named(ids[i]);
+		runs[i].kind = KIND_CUSTOM;
+		runs[i].parent = stored->id;
+		runs[i].trial = i + 1;
+		starts[i] = (struct trial_start){ .number = i + 1, .parameters = "[]", .run = &runs[i] };
+	}
+	assert_int_equal(trials_start(bench->store, stored->id, starts, 2, &bench->err), STATUS_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		struct job_change change = { .job = starts[i].run_id,
+					     .from = JOB_QUEUED,
+					     .to = JOB_PREPARING,
+					     .lines = &lines[i],
+					     .line_count = 1 };
+
+		assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
+	}
+	/* A program may write by the id that it was told. */
+	own = task_source(0, ids[0], "workerpool0-0");
+	line_add(bench, own, ++bench->now_ns, SEVERITY_INFO, "by itself");
+	log_source_unref(own);
+	assert_int_equal(log_flush(bench->store, &bench->err), STATUS_OK);
+	assert_logs(bench, "resource.labels.job_id=\"3333333333333333333\"", "first|second");
+	assert_logs(bench, "resource.labels.job_id=\"4444444444444444441\"", "first|by itself");
+	assert_logs(bench, "resource.labels.job_id=4444444444444444442", "second");
+	assert_logs(
+		bench,
+		"resource.type=\"ml_job\" AND resource.labels.job_id=\"4444444444444444441\" AND"
+		" resource.labels.task_name=\"service\" AND timestamp>=\"1970-01-01T01:00:00.000000000Z\"",
+		"first");
+	assert_logs(bench, "resource.labels.job_id=\"4444444444444444443\"", "");
 }
 
 static void trial_line_add(struct bench *bench, int64_t job, unsigned trial, const char *line)
@@ -313,7 +446,10 @@ int main(void)
 		TEST(clients_see_no_trial),
 		TEST(pages_and_places_in_the_queue_hold_no_trials),
 		TEST(a_trial_ends_once_and_its_place_is_kept),
+		TEST(what_trials_report_is_kept_beside_them),
+		TEST(a_visit_of_curves_ends_with_an_error),
 		TEST(a_trial_is_cancelled_by_its_number),
+		TEST(who_asks_for_a_trials_own_job_finds_its_lines),
 		TEST(a_trials_lines_are_its_tuning_jobs),
 		TEST(the_tail_of_stderr_is_the_trials_own),
 		TEST(a_state_of_the_second_release_keeps_its_jobs),

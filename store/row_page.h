@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/row_page.h: which rows stand on one page of what is shown newest first: jobs, resources, operations.
+ *
+ * Found by the indexes alone where the filter allows; whoever asks reads those rows then, so that nothing but a page's
+ * own rows is ever read whole. Thread: any; one page is one thread's. */
+#include "store/connection.h"
+#include "store/filter_sql.h"
+#include "store/page_token.h"
+
+struct store;
+
+enum { ROW_PAGE_MAX = 1000, ROW_PAGE_BOUND_MAX = 3 };
+
+struct row_mark {
+	int64_t id, created_us;
+};
+
+struct row_page {
+	/* A table with the columns id and created_us, and a condition: "job WHERE kind = 0 AND project = :project".
+	 * Our own text. */
+	const char *from;
+	/* What it names; borrowed. A NULL name ends them. */
+	struct {
+		const char *name, *value;
+	} bound[ROW_PAGE_BOUND_MAX];
+	/* What else must hold, and when such rows can have been created; both may say nothing. */
+	struct filter_sql filter;
+	struct filter_interval created;
+	unsigned size; /* 1 to ROW_PAGE_MAX; others are brought there */
+
+	/* row_page_begin()'s and row_page_read()'s. */
+	struct text bound_to; /* what tokens of this page are bound to */
+	bool continues;
+	struct page_mark mark; /* numbers: created_us, id */
+	struct row_mark *rows;
+	size_t count;
+	bool more;
+};
+
+void row_page_deinit(struct row_page *page);
+#define AUTO_ROW_PAGE __attribute__((cleanup(row_page_deinit)))
+
+/* Readies a page whose first members are filled. @filter: the filter's text, to which tokens are bound, or NULL;
+ * @token: NULL or "" for the first page. INVALID_ARGUMENT: field page_token. */
+enum status row_page_begin(struct row_page *page, const struct page_key *key, const char *filter,
+			   const char *token, struct error *err);
+/* Fills rows, count and more. */
+enum status row_page_read(struct connection *connection, struct row_page *page, struct error *err);
+/* The token of the page behind one that was read; NULL when there is none. The caller frees. */
+enum status row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token,
+			   struct error *err);
+
+/* Takes the row with this number into what is made of the page. */
+typedef enum status (*row_take)(struct connection *connection, int64_t id, void *arg, struct error *err);
+/* All of the above on a page that was begun: each of its rows is given to @take, in one view of the database. */
+enum status row_page_walk(struct store *store, struct row_page *page, row_take take, void *arg,
+			  char **ret_token, struct error *err);
