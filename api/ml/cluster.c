@@ -87,7 +87,7 @@ static void machine_accelerators(const char *machine_type, struct role_accelerat
 {
 	struct machine machine;
 
-	if (!machine_type || !machine_find(machine_type, &machine))
+	if (!machine_type || !machine_find_in(machine_type, MACHINE_OF_ML, &machine))
 		return;
 	if (machine.category == MACHINE_TPU)
 		*ret_accelerators = (struct role_accelerators){ "TPU_V2", 8 };
@@ -125,7 +125,7 @@ bool input_has_tpu(const json_t *input)
 	struct machine machine;
 
 	input_role(input, ROLE_WORKER, &workers);
-	return workers.machine_type && machine_find(workers.machine_type, &machine) &&
+	return workers.machine_type && machine_find_in(workers.machine_type, MACHINE_OF_ML, &machine) &&
 	       machine.category == MACHINE_TPU;
 }
 

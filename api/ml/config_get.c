@@ -6,11 +6,11 @@
 enum status config_get_handle(struct call *call, struct error *err)
 {
 	char number[PROJECT_NUMBER_SIZE];
-	enum status rc = ml_project_check(call, "name", err);
+	enum status rc = training_project_check(call, "name", err);
 
 	if (rc)
 		return rc;
-	ml_project_number(call, number);
+	training_project_number(call, number);
 	text_puts(&call->answer, "{\"serviceAccount\":\"");
 	service_agent_write(&call->answer, number);
 	text_printf(&call->answer,

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "api/ml/cluster.h"
-#include "api/ml/image_name.h"
 #include "api/ml/job_rules.h"
-#include "api/ml/regions.h"
 #include "api/ml/rules.h"
-#include "api/ml/runtime_map.h"
+#include "api/training/image_name.h"
+#include "api/training/regions.h"
+#include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
 #include "scheduler/difference.h"
 #include "scheduler/machine.h"
@@ -191,7 +191,7 @@ static bool tell_packages(const struct view *view)
 {
 	if (view->plan->runtime_version)
 		return true;
-	if (view->plan->python_module)
+	if (view->plan->pools[ROLE_MASTER].python_module)
 		return difference_add(view->list, DONE_OTHERWISE, "module-launched",
 				      "trainingInput.pythonModule",
 				      "trainyard installs the packages and runs the module in the image: its "
@@ -251,7 +251,8 @@ static bool tell_unknown_machines(const struct view *view)
 		const char *type = json_text_at(view->input, ml_roles[role].type);
 		struct machine machine;
 
-		if (!type || (machine_find(type, &machine) && machine.category != MACHINE_OF_TIER))
+		if (!type ||
+		    (machine_find_in(type, MACHINE_OF_ML, &machine) && machine.category != MACHINE_OF_TIER))
 			continue;
 		snprintf(field, sizeof(field), "trainingInput.%s", ml_roles[role].type);
 		if (!difference_add(view->list, REFUSED_BY_CLOUD, "machine-type-unknown", field,

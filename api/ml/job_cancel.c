@@ -6,10 +6,10 @@
 enum status job_cancel_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
-	enum status rc = ml_count_read(call, err);
+	enum status rc = training_count(call, QUOTA_READ, err);
 
 	if (rc)
 		return rc;
-	return job_cancel(context->store, ml_project(call), call_param(call, "job"),
+	return job_cancel(context->training.store, training_project(call), call_param(call, "job"),
 			  "The job was cancelled by the user.", err);
 }

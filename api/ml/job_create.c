@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,50 +7,28 @@
 #include "api/ml/cluster.h"
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
-#include "api/ml/quota.h"
 #include "api/ml/resumption.h"
 #include "api/ml/to_plan.h"
+#include "api/training/quota.h"
 #include "daemon/base/json.h"
-#include "scheduler/admission.h"
-#include "scheduler/cluster_spec.h"
 #include "store/jobs.h"
 #include "store/logs.h"
-
-enum { CLUSTER_ID_BYTES = 5 };
-
-/* What cannot be handed to a program is refused now, not when its container fails. */
-static enum status environment_check(const struct plan *plan, struct error *err)
-{
-	for (int role = 0; role < ROLE_COUNT; role++) {
-		AUTO(json) json_t *environment = NULL;
-		enum status rc;
-
-		if (!plan->pools[role].count)
-			continue;
-		rc = replica_environment(plan, (enum role)role, 0, &environment, err);
-		if (rc)
-			return rc;
-	}
-	return STATUS_OK;
-}
 
 static enum status plan_make(const struct call *call, struct plan **ret_plan, struct error *err)
 {
 	const struct ml_context *context = call->context;
 	const json_t *input = json_object_get(call->body, "trainingInput");
 	const char *resumed = json_text_at(json_object_get(input, "hyperparameters"), "resumePreviousJobId");
-	unsigned char random[CLUSTER_ID_BYTES];
-	char cluster_id[CLUSTER_ID_BYTES * 2 + 1];
+	char cluster_id[CLUSTER_ID_SIZE];
 	AUTO(plan) struct plan *plan = NULL;
 	enum status rc;
 
-	randombytes_buf(random, sizeof(random));
-	sodium_bin2hex(cluster_id, sizeof(cluster_id), random, sizeof(random));
-	rc = job_to_plan(ml_project(call), call->body, cluster_id, &context->settings, &plan, err);
+	training_cluster_id_draw(cluster_id);
+	rc = job_to_plan(training_project(call), call->body, cluster_id, &context->settings, &plan, err);
 	if (!rc && resumed)
 		rc = resumption_fill(context, resumed, plan, err);
 	if (!rc)
-		rc = environment_check(plan, err);
+		rc = training_environment_check(plan, err);
 	if (rc)
 		return rc;
 	*ret_plan = TAKE(plan);
@@ -65,7 +42,7 @@ static enum status quota_check(const struct call *call, struct error *err)
 	const json_t *input = json_object_get(call->body, "trainingInput");
 	struct quota_request request = { 0 };
 
-	if (!context->settings.quota)
+	if (!context->training.quota)
 		return STATUS_OK;
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		struct role_accelerators each;
@@ -77,46 +54,13 @@ static enum status quota_check(const struct call *call, struct error *err)
 			quota_request_add(&request, each.type,
 					  (uint64_t)each.count * (uint64_t)members.count);
 	}
-	return quota_check_request(context->settings.quota, &request, ml_project(call), err);
-}
-
-/* The words stay, as those of a quota where the service has one: of GPUs and of a project's vCPUs. Other things of
- * this host have none. */
-static enum status refuse_for_good(const char *project, enum shortage shortage, struct error *cause,
-				   struct error *err)
-{
-	const char *text = cause->text ? cause->text : "This host cannot run the job.";
-
-	if (shortage == SHORTAGE_HOST || shortage == SHORTAGE_PROJECT)
-		return error_set_quota(err, project, "%s", text);
-	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", text);
-}
-
-/* Refused now is what this host could not run if it had nothing else to do; all else waits for its turn. */
-static enum status host_check(const struct ml_context *context, const struct plan *plan, struct error *err)
-{
-	struct room room AUTO_ROOM = { 0 };
-	struct room empty = { 0 };
-	AUTO(assignment) struct assignment *assignment = NULL;
-	struct error cause AUTO_ERROR = { 0 };
-	enum shortage shortage = SHORTAGE_NONE;
-	enum status rc = STATUS_UNAVAILABLE;
-
-	if (context->room)
-		rc = context->room(context->room_arg, plan->project, &room, &cause);
-	if (!rc) {
-		empty.capacity = room.capacity; /* borrowed */
-		rc = admission_place(plan, &empty, &assignment, &shortage, &cause);
-	}
-	if (rc == STATUS_FAILED_PRECONDITION)
-		return refuse_for_good(plan->project, shortage, &cause, err);
-	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
+	return quota_check_request(context->training.quota, &request, training_project(call), err);
 }
 
 enum status job_prepare(const struct call *call, struct plan **ret_plan, struct error *err)
 {
 	const struct ml_context *context = call->context;
-	enum status rc = ml_project_check(call, "parent", err);
+	enum status rc = training_project_check(call, "parent", err);
 
 	if (!rc)
 		rc = job_rules_check(call->body, &context->settings, err);
@@ -125,9 +69,10 @@ enum status job_prepare(const struct call *call, struct plan **ret_plan, struct 
 
 enum status job_possible(const struct call *call, const struct plan *plan, struct error *err)
 {
+	enum shortage shortage;
 	enum status rc = quota_check(call, err);
 
-	return rc ? rc : host_check(call->context, plan, err);
+	return rc ? rc : training_host_check(call->context, plan, &shortage, err);
 }
 
 /* The first lines of a job's log. */
@@ -138,34 +83,13 @@ static enum status insert(const struct ml_context *context, const struct job *jo
 
 	if (asprintf(&queued, "Job %s is queued.", job->job_id) < 0)
 		return error_no_memory(err);
-	return job_insert(context->store, job,
+	return job_insert(context->training.store, job,
 			  (const struct service_line[]){
 				  { SEVERITY_INFO, "Validating job requirements..." },
 				  { SEVERITY_INFO, "Job creation request has been successfully validated." },
 				  { SEVERITY_INFO, queued },
 			  },
 			  3, ret_stored, err);
-}
-
-/* A job may write to its directory from its first moment on. Whether there is such a bucket is for the job to find out,
- * as on the service. */
-static enum status job_dir_bucket_use(const struct ml_context *context, const json_t *input,
-				      struct error *err)
-{
-	static const char scheme[] = "gs://";
-	const char *job_dir = json_text_at(input, "jobDir");
-	AUTO(string) char *bucket = NULL;
-	struct error unmade AUTO_ERROR = { 0 };
-	enum status rc;
-
-	if (!context->bucket_use || !job_dir || strncmp(job_dir, scheme, strlen(scheme)) != 0)
-		return STATUS_OK;
-	job_dir += strlen(scheme);
-	bucket = strndup(job_dir, strcspn(job_dir, "/"));
-	if (!bucket)
-		return error_no_memory(err);
-	rc = context->bucket_use(context->bucket_arg, bucket, &unmade);
-	return rc == STATUS_INTERNAL || rc == STATUS_UNAVAILABLE ? error_move(err, &unmade) : STATUS_OK;
 }
 
 enum status job_create_handle(struct call *call, struct error *err)
@@ -184,11 +108,11 @@ enum status job_create_handle(struct call *call, struct error *err)
 	/* The quotas come after all that is wrong with the request itself, and before the id is known to be a second
 	 * one. */
 	if (!rc)
-		rc = ml_count_create(call, err);
+		rc = training_count(call, QUOTA_CREATE, err);
 	if (!rc)
 		rc = job_possible(call, plan, err);
 	if (!rc)
-		rc = job_dir_bucket_use(context, input, err);
+		rc = training_bucket_use(&context->training, json_text_at(input, "jobDir"), err);
 	if (rc)
 		return rc;
 	input_text = json_dump_compact(input);

@@ -6,10 +6,11 @@ enum status job_get_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
 	AUTO(job) struct job *job = NULL;
-	enum status rc = ml_count_read(call, err);
+	enum status rc = training_count(call, QUOTA_READ, err);
 
 	if (!rc)
-		rc = job_get(context->store, ml_project(call), call_param(call, "job"), &job, err);
+		rc = job_get(context->training.store, training_project(call), call_param(call, "job"), &job,
+			     err);
 	if (rc)
 		return rc;
 	job_render(call, job);

@@ -12,11 +12,7 @@ static void list_render(struct call *call, const struct job_list *list)
 	if (!list->count)
 		return;
 	text_puts(text, "{\"jobs\":[");
-	for (size_t i = 0; i < list->count; i++) {
-		if (i)
-			text_putc(text, ',');
-		job_render(call, &list->jobs[i]);
-	}
+	jobs_render(call, list->jobs, list->count);
 	text_putc(text, ']');
 	if (list->next_page_token) {
 		text_puts(text, ",\"nextPageToken\":");
@@ -33,10 +29,11 @@ enum status job_list_handle(struct call *call, struct error *err)
 	enum status rc = page_size_read(call->query, ML_PAGE_DEFAULT, ML_PAGE_MAX, &page_size, err);
 
 	if (!rc)
-		rc = ml_count_read(call, err);
+		rc = training_count(call, QUOTA_READ, err);
 	if (!rc)
-		rc = job_list_page(context->store, ml_project(call), call_query(call, "filter"), page_size,
-				   call_query(call, "pageToken"), &list, err);
+		rc = job_list_page(context->training.store, training_project(call),
+				   call_query(call, "filter"), page_size, call_query(call, "pageToken"),
+				   &list, err);
 	if (rc)
 		return rc;
 	list_render(call, &list);

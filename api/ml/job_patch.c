@@ -44,7 +44,8 @@ static enum status mask_read(const struct call *call, struct patch_mask *ret_mas
 static enum status etag_compare(const struct ml_context *context, struct call *call, const char *etag,
 				struct job **ret_job, struct error *err)
 {
-	enum status rc = job_get(context->store, ml_project(call), call_param(call, "job"), ret_job, err);
+	enum status rc = job_get(context->training.store, training_project(call), call_param(call, "job"),
+				 ret_job, err);
 
 	return rc ? rc : job_etag_check(*ret_job, etag, err);
 }
@@ -70,8 +71,8 @@ enum status job_patch_handle(struct call *call, struct error *err)
 			return error_no_memory(err);
 	}
 	if (mask.labels)
-		rc = job_set_labels(context->store, ml_project(call), call_param(call, "job"), labels_text,
-				    etag, &job, err);
+		rc = job_set_labels(context->training.store, training_project(call), call_param(call, "job"),
+				    labels_text, etag, &job, err);
 	else
 		rc = etag_compare(context, call, etag, &job, err);
 	if (rc)

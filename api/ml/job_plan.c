@@ -10,7 +10,7 @@
 #include "api/ml/outlook.h"
 #include "api/ml/replica_json.h"
 #include "daemon/base/json.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "scheduler/ml_units.h"
 
 /* Choice: each replica is told whole, but no more of them once the answer is that long: each is told the addresses
@@ -59,11 +59,11 @@ static bool gets_no_device(const struct plan *plan, const struct outlook *outloo
 
 /* What runs in the replica once its packages are installed, or the command that the job gives.
  * Choice: the launcher's text, the same for all jobs, is not told. */
-static json_t *command_json(const struct plan *plan, enum role role)
+static json_t *command_json(const struct pool *pool)
 {
-	if (plan->python_module)
-		return json_pack("[s, s, s]", plan->python, "-m", plan->python_module);
-	return json_incref(plan->pools[role].command);
+	if (pool->python_module)
+		return json_pack("[s, s, s]", pool->python, "-m", pool->python_module);
+	return json_incref(pool->command);
 }
 
 static enum status whole_replica_json(const struct plan *plan, const struct outlook *outlook, enum role role,
@@ -72,7 +72,7 @@ static enum status whole_replica_json(const struct plan *plan, const struct outl
 	char host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 	AUTO(json) json_t *environment = NULL;
 	AUTO(json) json_t *told = NULL;
-	AUTO(json) json_t *command = command_json(plan, role);
+	AUTO(json) json_t *command = command_json(&plan->pools[role]);
 	AUTO(json) json_t *rest = NULL;
 	AUTO(json) json_t *object = NULL;
 	enum status rc = replica_environment(plan, role, index, &environment, err);
@@ -87,8 +87,8 @@ static enum status whole_replica_json(const struct plan *plan, const struct outl
 	    json_object_set_new(told, "NVIDIA_VISIBLE_DEVICES", json_string("void")))
 		return error_no_memory(err);
 	rest = json_pack("{s:s, s:s, s:O*, s:O*, s:O*, s:O}", "hostName", host_name, "addressName",
-			 address_name, "packageUris", plan->package_uris, "command", command, "args",
-			 plan->pools[role].args, "env", told);
+			 address_name, "packageUris", plan->pools[role].package_uris, "command", command,
+			 "args", plan->pools[role].args, "env", told);
 	if (!object || !rest || json_object_update(object, rest))
 		return error_no_memory(err);
 	*ret_object = TAKE(object);
@@ -132,7 +132,7 @@ static json_t *hosts_json(const struct plan *plan)
 	AUTO(json) json_t *names = json_array();
 	char name[REPLICA_NAME_MAX];
 
-	for (int role = 0; role < ROLE_COUNT && plan_replica_count(plan) > 1; role++) {
+	for (int role = 0; role < ROLE_COUNT && replicas_have_names(plan); role++) {
 		for (unsigned i = 0; i < plan->pools[role].count; i++) {
 			replica_address_name(plan, (enum role)role, i, name);
 			if (json_array_append_new(names, json_string(name)))

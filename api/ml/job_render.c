@@ -6,8 +6,8 @@
 #include "api/ml/builtin.h"
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
-#include "api/ml/shells_render.h"
 #include "api/ml/trials_render.h"
+#include "api/training/shells_render.h"
 #include "daemon/base/json.h"
 #include "scheduler/plan.h"
 #include "store/jobs.h"
@@ -75,29 +75,28 @@ static void job_shells_render(struct call *call, const struct job *job)
 		shells_render(call, job->id, plan, &call->answer);
 }
 
-static void output_render(struct call *call, const struct job *job)
+static void output_render(struct call *call, const struct job *job, const struct trials_told *trials)
 {
 	const struct ml_context *context = call->context;
-	double units = job_ml_units(job, clock_wall_us(context->clock));
-	struct text trials AUTO_TEXT = { 0 };
+	const bool told = trials && trials->members.length && !trials->members.failed;
+	const double units =
+		told ? trials->ml_units : job_ml_units(job, clock_wall_us(context->training.clock));
 	AUTO(string) char *with_model = output_with_model(job);
 
-	if (has_member(job->input, "\"hyperparameters\":"))
-		trials_render(call, job, &trials, &units);
 	text_puts(&call->answer, ",\"trainingOutput\":{");
 	if (units > 0)
 		text_printf(&call->answer, "\"consumedMLUnits\":%.15g", units);
 	members_render(&call->answer, with_model ? with_model : job->output);
-	if (trials.length && !trials.failed) {
+	if (told) {
 		comma_render(&call->answer);
-		text_append(&call->answer, trials.data, trials.length);
+		text_append(&call->answer, trials->members.data, trials->members.length);
 	}
 	job_shells_render(call, job);
 	text_putc(&call->answer, '}');
 }
 
 /* The stored documents are canonical text already and are copied, not parsed. */
-void job_render(struct call *call, const struct job *job)
+static void one_render(struct call *call, const struct job *job, const struct trials_told *trials)
 {
 	struct text *text = &call->answer;
 	char etag[16];
@@ -113,11 +112,28 @@ void job_render(struct call *call, const struct job *job)
 		text_puts(text, ",\"errorMessage\":");
 		text_json(text, job->error_message, strlen(job->error_message));
 	}
-	output_render(call, job);
+	output_render(call, job, trials);
 	json_render(text, "labels", job->labels);
 	job_etag(job, etag);
 	text_printf(text, ",\"etag\":\"%s\"", etag);
 	if (job->position > 0)
 		text_printf(text, ",\"jobPosition\":\"%" PRId64 "\"", job->position);
 	text_putc(text, '}');
+}
+
+void jobs_render(struct call *call, const struct job *jobs, size_t count)
+{
+	struct trials_told *trials = trials_render(call, jobs, count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			text_putc(&call->answer, ',');
+		one_render(call, &jobs[i], trials ? &trials[i] : NULL);
+	}
+	trials_told_free(trials, count);
+}
+
+void job_render(struct call *call, const struct job *job)
+{
+	jobs_render(call, job, 1);
 }

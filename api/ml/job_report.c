@@ -4,6 +4,7 @@
 #include "api/ml/ml.h"
 #include "api/ml/replica_json.h"
 #include "api/ml/trials_render.h"
+#include "api/training/fault_differences.h"
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
 #include "store/jobs.h"
@@ -53,12 +54,12 @@ static enum status trials_add(const struct ml_context *context, const struct job
 {
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
 	AUTO(json) json_t *trials = json_array();
-	enum status rc = trial_list_read(context->store, job->id, &list, err);
+	enum status rc = trial_list_read(context->training.store, job->id, &list, err);
 
 	for (size_t i = list.count; !rc && i > 0 && json_array_size(trials) < TRIALS_TOLD_MAX; i--) {
 		json_t *object = NULL;
 
-		rc = trial_json(context->store, &list.trials[i - 1], &object, err);
+		rc = trial_json(context->training.store, &list.trials[i - 1], &object, err);
 		if (!rc && json_array_append_new(trials, object))
 			rc = error_no_memory(err);
 	}
@@ -66,8 +67,9 @@ static enum status trials_add(const struct ml_context *context, const struct job
 		return rc;
 	if (json_object_del(report, "replicas") || json_object_set(report, "trials", trials) ||
 	    json_object_set_new(report, "trialCount", json_integer((json_int_t)list.count)) ||
-	    json_object_set_new(report, "consumedMLUnits",
-				json_real(trials_ml_units(job, &list, clock_wall_us(context->clock)))))
+	    json_object_set_new(
+		    report, "consumedMLUnits",
+		    json_real(trials_ml_units(job, &list, clock_wall_us(context->training.clock)))))
 		return error_no_memory(err);
 	return STATUS_OK;
 }
@@ -86,10 +88,12 @@ static enum status report_write(struct call *call, const struct job *job, const 
 		report = json_pack("{s:O, s:s, s:I, s:O, s:O, s:f}", "name", name, "state",
 				   job_state_name(job->state), "attempt", (json_int_t)job->attempt,
 				   "differences", differences, "replicas", replicas, "consumedMLUnits",
-				   job_ml_units(job, clock_wall_us(context->clock)));
+				   job_ml_units(job, clock_wall_us(context->training.clock)));
 	if (!report)
 		return error_no_memory(err);
-	rc = plan_tunes(plan) ? trials_add(context, job, report, err) : STATUS_OK;
+	rc = fault_differences_add(context->training.store, job->id, differences, err);
+	if (!rc && plan_tunes(plan))
+		rc = trials_add(context, job, report, err);
 	if (!rc)
 		json_write(&call->answer, report);
 	return rc;
@@ -103,7 +107,8 @@ enum status job_report_handle(struct call *call, struct error *err)
 	AUTO(plan) struct plan *plan = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	AUTO(json) json_t *input = NULL;
-	enum status rc = job_get(context->store, ml_project(call), call_param(call, "job"), &job, err);
+	enum status rc =
+		job_get(context->training.store, training_project(call), call_param(call, "job"), &job, err);
 
 	if (!rc)
 		rc = plan_from_text(job->plan, &plan, err);

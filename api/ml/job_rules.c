@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/job_rules.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/ml/regions.h"
 #include "api/ml/rules.h"
+#include "api/training/forms.h"
+#include "api/training/regions.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
@@ -14,38 +14,6 @@ const char *role_field(enum role role, const char *below, char name[FIELD_NAME_S
 {
 	snprintf(name, FIELD_NAME_SIZE, "%s.%s", ml_roles[role].config_snake, below);
 	return name;
-}
-
-/* Choice: longer texts match nothing that a rule asks for, and need not be searched. */
-enum { MATCHED_BYTES_MAX = 4096 };
-
-bool text_matches(const char *text, const char *pattern)
-{
-	const size_t length = strnlen(text, MATCHED_BYTES_MAX + 1);
-	regex_t regex;
-	regmatch_t match;
-	bool matches;
-
-	if (length > MATCHED_BYTES_MAX || strchr(text, '\n') || regcomp(&regex, pattern, REG_EXTENDED))
-		return false;
-	/* The leftmost match is the longest from there: if all of the text fits, that is the one. */
-	matches =
-		regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && (size_t)match.rm_eo == length;
-	regfree(&regex);
-	return matches;
-}
-
-/* Source: https://cloud.google.com/storage/docs/buckets#naming */
-bool is_storage_path(const char *text, bool needs_object)
-{
-	return text_matches(text, needs_object ? "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]/.+"
-					       : "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/.*)?");
-}
-
-/* Choice: what no region and no machine was ever called like is a mistake, whatever came later. */
-bool is_cloud_name(const char *text)
-{
-	return text_matches(text, "[a-z][a-z0-9_-]{0,62}");
 }
 
 enum { JOB_ID_BYTES_MAX = 128 };
@@ -140,8 +108,7 @@ static void check_network(struct rules *rules)
 {
 	const char *network = json_text_at(rules->input, "network");
 
-	if (network &&
-	    !text_matches(network, "projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?"))
+	if (network && !is_network(network))
 		rules_refuse(rules, "network",
 			     "'%.*s' is not a network: it should be "
 			     "projects/PROJECT_NUMBER/global/networks/NAME, with the "
@@ -149,16 +116,12 @@ static void check_network(struct rules *rules)
 			     RULES_SHOWN_BYTES, network);
 }
 
-/* No address is longer. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has 256) */
-enum { EMAIL_BYTES_MAX = 254 };
-
 /* Source: https://cloud.google.com/ai-platform/training/docs/custom-service-account */
 static void check_service_account(struct rules *rules)
 {
 	const char *account = json_text_at(rules->input, "serviceAccount");
 
-	if (account && (strlen(account) > EMAIL_BYTES_MAX ||
-			!text_matches(account, "[^@/[:space:][:cntrl:]]+@[^@/[:space:][:cntrl:]]+")))
+	if (account && !is_account_email(account))
 		rules_refuse(rules, "service_account",
 			     "'%.*s' is not the e-mail address of a service account.", RULES_SHOWN_BYTES,
 			     account);
@@ -175,7 +138,7 @@ static void check_encryption(struct rules *rules)
 
 	if (!key)
 		return;
-	if (!text_matches(key, "projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+")) {
+	if (!is_kms_key(key)) {
 		rules_refuse(rules, field,
 			     "'%.*s' is not a key: it should be "
 			     "projects/PROJECT/locations/REGION/keyRings/RING/cryptoKeys/KEY.",

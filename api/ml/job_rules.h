@@ -9,7 +9,6 @@
 #include "daemon/base/error.h"
 
 struct image_map;
-struct quota_limits;
 struct runtime_map;
 
 /* What the configuration says about jobs. What it points to outlives it; a NULL stands for nothing said. */
@@ -17,7 +16,6 @@ struct ml_settings {
 	bool lenient; /* take regions, machine types and runtime versions that no table knows, if they look like some */
 	const struct image_map *images;
 	const struct runtime_map *runtimes;
-	const struct quota_limits *quota;
 	const char *tpu_config; /* the value of TPU_CONFIG: a JSON object */
 };
 

@@ -17,7 +17,6 @@ extern const struct message ml_list_jobs_response;
 extern const struct message ml_update_job_query;
 extern const struct message ml_cancel_job;
 extern const struct message ml_empty;
-extern const struct message ml_study_query; /* the emulator's own */
 
 /* Policies of jobs. */
 extern const struct message ml_policy;

@@ -80,11 +80,3 @@ static const struct field nas_spec_fields[] = {
 };
 const struct message ml_nas_spec = { "google.cloud.ml.v1.NasSpec", nas_spec_fields,
 				     "A neural architecture search." };
-
-/* The emulator's own: how a study is told. */
-static const struct field study_query_fields[] = {
-	FIELD("format", STRING, 0, "json, or csv."),
-	END_OF_FIELDS,
-};
-const struct message ml_study_query = { "trainyard.ml.v1.StudyRequest", study_query_fields,
-					"How to tell a study." };

@@ -143,7 +143,7 @@ static enum status queue_look(const struct ml_context *context, const struct sig
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	const struct job **jobs = NULL;
 	size_t count = 0;
-	enum status rc = job_list_unfinished(context->store, &list, err);
+	enum status rc = job_list_unfinished(context->training.store, &list, err);
 
 	if (!rc)
 		rc = queue_before(sighting->plan, &list, &jobs, &count, err);
@@ -212,8 +212,8 @@ enum status outlook_make(const struct ml_context *context, const struct plan *pl
 	struct room room AUTO_ROOM = { 0 };
 	enum status rc = STATUS_UNAVAILABLE;
 
-	if (context->room)
-		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (context->training.room)
+		rc = context->training.room(context->training.room_arg, plan->project, &room, &cause);
 	if (!rc)
 		rc = outlook_in(context, plan, &room, &outlook, &cause);
 	if (rc == STATUS_UNAVAILABLE) {

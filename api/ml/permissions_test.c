@@ -77,7 +77,8 @@ enum status permissions_test_handle(struct call *call, struct error *err)
 	enum status rc = wildcards_refuse(permissions, &found);
 
 	if (!rc)
-		rc = job_get(context->store, ml_project(call), call_param(call, "job"), &job, &found);
+		rc = job_get(context->training.store, training_project(call), call_param(call, "job"), &job,
+			     &found);
 	if (rc == STATUS_NOT_FOUND)
 		return STATUS_OK;
 	if (rc)

@@ -24,7 +24,8 @@ enum status policy_get_handle(struct call *call, struct error *err)
 	enum status rc = version_of(call, &version, err);
 
 	if (!rc)
-		rc = policy_get(context->store, ml_project(call), call_param(call, "job"), &text, &etag, err);
+		rc = policy_get(context->training.store, training_project(call), call_param(call, "job"),
+				&text, &etag, err);
 	if (rc)
 		return rc;
 	if (!text) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/ml/rules.h"
+#include "api/training/forms.h"
 #include "daemon/base/json.h"
 
 enum { PATH_SIZE = 128 };

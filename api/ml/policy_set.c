@@ -88,8 +88,8 @@ static enum status policy_write(const struct setting *setting, const json_t *mer
 		return error_set(err, STATUS_INVALID_ARGUMENT, "policy",
 				 "The policy is larger than the %d bytes that one can have.",
 				 POLICY_BYTES_MAX);
-	rc = policy_set(context->store, ml_project(setting->call), call_param(setting->call, "job"), text,
-			etag, &new_etag, err);
+	rc = policy_set(context->training.store, training_project(setting->call),
+			call_param(setting->call, "job"), text, etag, &new_etag, err);
 	return rc ? rc : policy_render(&setting->call->answer, merged, new_etag, 3, err);
 }
 
@@ -101,7 +101,7 @@ static enum status policy_change(const struct setting *setting, struct error *er
 	AUTO(string) char *etag = NULL;
 	AUTO(json) json_t *present = NULL;
 	AUTO(json) json_t *merged = NULL;
-	enum status rc = policy_get(context->store, ml_project(setting->call),
+	enum status rc = policy_get(context->training.store, training_project(setting->call),
 				    call_param(setting->call, "job"), &text, &etag, err);
 
 	if (!rc && text)

@@ -6,7 +6,7 @@
 #include "api/ml/cluster.h"
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 
 /* Adds a member unless @wanted is false; takes @value. False when memory ran out. */
 static bool member_add(json_t *object, const char *name, bool wanted, json_t *value)
@@ -44,7 +44,7 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
 	AUTO(json) json_t *object = NULL;
 	char name[REPLICA_NAME_MAX];
 
-	replica_task_name(role, index, name);
+	replica_task_name(plan, role, index, name);
 	object = json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "name", name, "image", pool->image, "cloudImage",
 			   pool->cloud_image, "machineType", pool->machine_type, "acceleratorType",
 			   pool->accelerator_type);

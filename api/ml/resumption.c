@@ -58,7 +58,7 @@ enum status resumption_fill(const struct ml_context *context, const char *job_id
 	AUTO(job) struct job *job = NULL;
 	AUTO(plan) struct plan *from = NULL;
 	struct error cause AUTO_ERROR = { 0 };
-	enum status rc = job_get(context->store, plan->project, job_id, &job, &cause);
+	enum status rc = job_get(context->training.store, plan->project, job_id, &job, &cause);
 
 	if (rc == STATUS_NOT_FOUND)
 		return refuse(err, job_id, "there is none of that name in the project");

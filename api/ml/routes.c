@@ -4,6 +4,7 @@
 #include "api/message/discovery.h"
 #include "api/ml/messages.h"
 #include "api/ml/ml.h"
+#include "api/training/study_answer.h"
 
 /* The revision is that of the public document whose fields the tables have. */
 const struct discovery_api ml_api = {
@@ -59,8 +60,8 @@ const struct route ml_routes[] = {
 const struct route ml_emulator_routes[] = {
 	{ "GET", "/_trainyard/v1/projects/{project}/jobs/{job}/report", job_report_handle, NULL, NULL, NULL,
 	  NULL },
-	{ "GET", "/_trainyard/v1/projects/{project}/jobs/{job}/study", job_study_handle, &ml_study_query,
-	  NULL, NULL, NULL },
+	{ "GET", "/_trainyard/v1/projects/{project}/jobs/{job}/study", job_study_handle, &study_query, NULL,
+	  NULL, NULL },
 	{ "POST", "/_trainyard/v1/projects/{project}/jobs:plan", job_plan_handle, NULL, &ml_job, "job",
 	  NULL },
 	{ 0 },
@@ -76,7 +77,6 @@ const struct route ml_absent[] = {
 	ABSENT("POST", "/v1/projects/{project}:explain"),
 	ABSENT("GET", "/v1/projects/{project}/locations/{location}/studies"),
 	ABSENT("POST", "/v1/projects/{project}/locations/{location}/studies"),
-	ABSENT("GET", "/v1/projects/{project}/locations/{location}/operations/{operation}"),
 	ABSENT("GET", "/v1/projects/{project}/models"),
 	ABSENT("POST", "/v1/projects/{project}/models"),
 	ABSENT("GET", "/v1/projects/{project}/models/{model}"),

@@ -29,15 +29,8 @@ struct rules {
 /* "worker_config.image_uri" into @name; returns @name. */
 const char *role_field(enum role role, const char *below, char name[FIELD_NAME_SIZE]);
 
-/* True when the whole of @text matches the extended regular expression. */
-bool text_matches(const char *text, const char *pattern);
 /* Letters, digits and underscores, a letter first; 128 at most. */
 bool is_job_id(const char *text);
-/* Whether lenient validation takes it for the name of a region or a machine type: lowercase letters, digits, dashes and
- * underscores, a letter first; 63 at most. */
-bool is_cloud_name(const char *text);
-/* True for "gs://bucket" and what is below it; with @needs_object for an object only. */
-bool is_storage_path(const char *text, bool needs_object);
 
 void rules_check_cluster(struct rules *rules);
 void rules_check_containers(struct rules *rules);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/ml/rules.h"
+#include "api/training/forms.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "scheduler/machine.h"
@@ -82,8 +83,9 @@ static bool check_machine(struct rules *rules, enum role role, const struct role
 	if (!request->machine_type)
 		return false;
 	if (rules->tier != TIER_CUSTOM)
-		return machine_find(request->machine_type, ret_machine);
-	if (!machine_find(request->machine_type, ret_machine) || ret_machine->category == MACHINE_OF_TIER) {
+		return machine_find_in(request->machine_type, MACHINE_OF_ML, ret_machine);
+	if (!machine_find_in(request->machine_type, MACHINE_OF_ML, ret_machine) ||
+	    ret_machine->category == MACHINE_OF_TIER) {
 		if (!rules->settings->lenient || !is_cloud_name(request->machine_type))
 			rules_refuse(rules, ml_roles[role].type_snake,
 				     "The specified machine type for %s is not supported: %.*s",
@@ -102,7 +104,7 @@ static void check_category(struct rules *rules, enum role role, const struct mac
 	if (rules->tier != TIER_CUSTOM || role == ROLE_MASTER || !master_type ||
 	    machine->category == MACHINE_TPU)
 		return;
-	if (!machine_find(master_type, &master) || master.category == MACHINE_TPU ||
+	if (!machine_find_in(master_type, MACHINE_OF_ML, &master) || master.category == MACHINE_TPU ||
 	    master.category == MACHINE_OF_TIER || master.category == machine->category)
 		return;
 	rules_refuse(rules, ml_roles[role].type_snake,

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "api/ml/builtin.h"
-#include "api/ml/image_name.h"
 #include "api/ml/rules.h"
-#include "api/ml/runtime_map.h"
+#include "api/training/forms.h"
+#include "api/training/image_name.h"
+#include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
 
 static const char *master_image(const struct rules *rules)

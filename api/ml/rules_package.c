@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "api/ml/rules.h"
-#include "api/ml/runtime_map.h"
+#include "api/training/forms.h"
+#include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
 
 enum { PACKAGES_MAX = 100 };
@@ -56,7 +57,7 @@ void rules_check_packages(struct rules *rules)
 			rules_refuse(rules, "python_module", "A module is required with a runtime version.");
 	}
 	check_package_uris(rules, uris);
-	if (module && !text_matches(module, "[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*"))
+	if (module && !is_python_module(module))
 		rules_refuse(rules, "python_module", "'%.*s' is not the name of a Python module.",
 			     RULES_SHOWN_BYTES, module);
 }

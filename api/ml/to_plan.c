@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/to_plan.h"
 
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/ml/cluster.h"
-#include "api/ml/image_map.h"
 #include "api/ml/input_differences.h"
 #include "api/ml/input_text.h"
 #include "api/ml/job_rules.h"
-#include "api/ml/runtime_map.h"
 #include "api/ml/to_study.h"
+#include "api/training/image_map.h"
+#include "api/training/runtime_map.h"
+#include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "scheduler/machine.h"
@@ -120,7 +120,7 @@ static bool is_tpu(const struct role_request *request)
 {
 	struct machine machine;
 
-	return request->machine_type && machine_find(request->machine_type, &machine) &&
+	return request->machine_type && machine_find_in(request->machine_type, MACHINE_OF_ML, &machine) &&
 	       machine.category == MACHINE_TPU;
 }
 
@@ -188,18 +188,24 @@ static bool input_runs_module(const json_t *input)
 	return json_text_at(input, "pythonModule");
 }
 
-/* Runtime versions with Python 2 have it under its old name. */
+/* All pools run the same. Runtime versions with Python 2 have it under its old name. */
 static bool packages_fill(const json_t *input, struct plan *plan)
 {
 	const char *python = json_text_at(input, "pythonVersion");
 	const json_t *uris = json_object_get(input, "packageUris");
 
-	if (!input_runs_module(input))
-		return true;
-	plan->package_uris = uris ? json_copy((json_t *)uris) : NULL;
-	return (!uris || plan->package_uris) &&
-	       text_copy(&plan->python_module, json_text_at(input, "pythonModule")) &&
-	       text_copy(&plan->python, python && *python == '2' ? "python" : "python3");
+	for (int role = 0; input_runs_module(input) && role < ROLE_COUNT; role++) {
+		struct pool *pool = &plan->pools[role];
+
+		if (!pool->count)
+			continue;
+		pool->package_uris = uris ? json_copy((json_t *)uris) : NULL;
+		if ((uris && !pool->package_uris) ||
+		    !text_copy(&pool->python_module, json_text_at(input, "pythonModule")) ||
+		    !text_copy(&pool->python, python && *python == '2' ? "python" : "python3"))
+			return false;
+	}
+	return true;
 }
 
 static bool texts_fill(const char *project, const json_t *job, const char *cluster_id,
@@ -219,22 +225,6 @@ static bool texts_fill(const char *project, const json_t *job, const char *clust
 	       text_copy(&plan->tpu_config, tpu_config);
 }
 
-/* What is random in a search follows from the job's name. */
-static uint64_t seed_of(const char *project, const char *job_id)
-{
-	unsigned char hash[crypto_generichash_BYTES];
-	crypto_generichash_state state;
-	uint64_t seed = 0;
-
-	crypto_generichash_init(&state, NULL, 0, sizeof(hash));
-	crypto_generichash_update(&state, (const unsigned char *)project, strlen(project) + 1);
-	crypto_generichash_update(&state, (const unsigned char *)job_id, strlen(job_id));
-	crypto_generichash_final(&state, hash, sizeof(hash));
-	for (size_t i = 0; i < sizeof(seed); i++)
-		seed = seed << 8 | hash[i];
-	return seed >> 1; /* JSON's integers have a sign */
-}
-
 /* From 1 to @most; unset, and 0, are 1. */
 static unsigned trials_of(const json_t *spec, const char *name, int64_t most)
 {
@@ -245,14 +235,6 @@ static unsigned trials_of(const json_t *spec, const char *name, int64_t most)
 	return count > 0 ? (unsigned)count : 1;
 }
 
-/* More than all trials are never reached. */
-static unsigned failures_of(const json_t *spec, unsigned trial_count)
-{
-	const int64_t count = json_int_at(spec, "maxFailedTrials", 0);
-
-	return count > trial_count ? trial_count + 1 : (unsigned)count;
-}
-
 static enum status search_fill(const json_t *input, struct plan *plan, struct error *err)
 {
 	const json_t *spec = json_object_get(input, "hyperparameters");
@@ -261,13 +243,14 @@ static enum status search_fill(const json_t *input, struct plan *plan, struct er
 
 	if (!spec)
 		return STATUS_OK;
-	rc = hyperparameters_to_study(spec, seed_of(plan->project, plan->job_id), &study, err);
+	rc = hyperparameters_to_study(spec, search_seed(plan->project, plan->job_id), &study, err);
 	if (rc)
 		return rc;
 	plan->search = study_to_json(study);
 	plan->trial_count = trials_of(spec, "maxTrials", INT32_MAX);
 	plan->parallel_trial_count = trials_of(spec, "maxParallelTrials", plan->trial_count);
-	plan->failed_trial_count = failures_of(spec, plan->trial_count);
+	plan->failed_trial_count =
+		failed_trials_within(json_int_at(spec, "maxFailedTrials", 0), plan->trial_count);
 	return plan->search ? STATUS_OK : error_no_memory(err);
 }
 
@@ -281,9 +264,11 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 	if (!input)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "training_input",
 				 "A training input is required.");
-	if (!plan || !texts_fill(project, job, cluster_id, settings, plan) || !packages_fill(input, plan))
+	if (!plan || !texts_fill(project, job, cluster_id, settings, plan))
 		return error_no_memory(err);
 	rc = pools_fill(input, settings, plan, err);
+	if (!rc && !packages_fill(input, plan))
+		rc = error_no_memory(err);
 	if (!rc)
 		rc = search_fill(input, plan, err);
 	if (rc)

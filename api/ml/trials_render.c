@@ -1,33 +1,291 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The stored texts are our own, and are written as clients read them: numbers are copied, not parsed. */
 #include "api/ml/trials_render.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
-#include "api/ml/shells_render.h"
+#include "api/training/shells_render.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "scheduler/plan.h"
-#include "scheduler/trial_plan.h"
 #include "scheduler/tuning/study.h"
 #include "store/jobs.h"
 #include "store/trials.h"
 
-/* One trial, and what it is ordered by. */
-struct shown {
-	const struct stored_trial *trial;
-	bool measured;
-	int64_t step;
-	double value;
-	bool minimized;
+/* A parameter's texts, made once for all trials. */
+struct parameter_texts {
+	char *name;        /* quoted, with its colon */
+	char **categories; /* quoted; NULL: it is a number */
+	size_t category_count;
 };
 
-static int compare_numbers(const struct shown *a, const struct shown *b)
+/* One trial, and what it is ordered by. */
+struct shown {
+	size_t begin, end; /* of its text */
+	unsigned number;
+	bool measured, minimized;
+	double value;
+};
+
+/* A page of jobs, one after the other. */
+struct page {
+	const struct call *call;
+	const struct job *jobs;
+	struct trials_told *told;
+	int64_t *ids; /* of those that tune, and their indexes in jobs */
+	size_t *places;
+	size_t count, at; /* at: how many were begun */
+	int64_t now_us;
+	bool failed; /* memory ran out, or the store did not answer: nothing more is told */
+
+	/* Of the one that is being told: */
+	struct study *study; /* NULL: it cannot be read */
+	struct plan *plan;   /* with shells only; likewise */
+	struct parameter_texts *parameters;
+	bool told_whole; /* all of this could be read */
+	bool shells;     /* they are told */
+	unsigned completed;
+	double ml_units;
+	struct text text; /* its trials, as they come */
+	struct shown *shown;
+	size_t shown_count, shown_size;
+};
+
+/* ---- a study's texts ---- */
+
+static char *quoted_text(const char *string, const char *after)
 {
-	return a->trial->number < b->trial->number ? -1 : 1;
+	struct text text AUTO_TEXT = { 0 };
+
+	text_json(&text, string, strlen(string));
+	text_puts(&text, after);
+	return text.failed ? NULL : text_take(&text);
+}
+
+static bool parameter_fill(struct parameter_texts *texts, const struct parameter *parameter)
+{
+	texts->name = quoted_text(parameter->name, ":");
+	if (parameter->type != PARAMETER_CATEGORICAL)
+		return texts->name;
+	texts->categories = calloc(parameter->value_count + 1, sizeof(char *));
+	texts->category_count = texts->categories ? parameter->value_count : 0;
+	for (size_t i = 0; i < texts->category_count; i++) {
+		texts->categories[i] = quoted_text(parameter->categories[i], "");
+		if (!texts->categories[i])
+			return false;
+	}
+	return texts->name && texts->categories;
+}
+
+static void parameters_free(struct page *page)
+{
+	for (size_t i = 0; page->parameters && i < page->study->parameter_count; i++) {
+		free(page->parameters[i].name);
+		for (size_t c = 0; c < page->parameters[i].category_count; c++)
+			free(page->parameters[i].categories[c]);
+		free(page->parameters[i].categories);
+	}
+	free(page->parameters);
+	page->parameters = NULL;
+}
+
+static bool parameters_make(struct page *page)
+{
+	page->parameters = calloc(page->study->parameter_count, sizeof(*page->parameters));
+	for (size_t i = 0; page->parameters && i < page->study->parameter_count; i++)
+		if (!parameter_fill(&page->parameters[i], &page->study->parameters[i]))
+			return false;
+	return page->parameters;
+}
+
+/* ---- a trial ---- */
+
+enum { DIGITS_OF_WHOLE_NUMBERS = 15 };
+static const char number_bytes[] = "+-.0123456789Ee";
+
+/* Whole numbers without a fraction, up to where all of them are known exactly: as parameter_value_write() has it. */
+static void number_render(struct text *text, const char *number, size_t length)
+{
+	const bool whole = length > 2 && memcmp(number + length - 2, ".0", 2) == 0;
+
+	if (whole && length - 2 - (*number == '-') <= DIGITS_OF_WHOLE_NUMBERS)
+		length -= 2;
+	text_putc(text, '"');
+	text_append(text, number, length);
+	text_putc(text, '"');
+}
+
+static void value_render(struct text *text, const struct parameter_texts *parameter, const char *value,
+			 size_t length)
+{
+	size_t category;
+
+	text_puts(text, parameter->name);
+	if (!parameter->categories) {
+		number_render(text, value, length);
+		return;
+	}
+	category = strtoul(value, NULL, 10);
+	text_puts(text, category < parameter->category_count ? parameter->categories[category] : "\"\"");
+}
+
+/* @values: "[0.5,null,2.0]". */
+static void parameters_render(struct text *text, const struct page *page, const char *values)
+{
+	const char *comma = "";
+
+	text_puts(text, ",\"hyperparameters\":{");
+	for (size_t i = 0; i < page->study->parameter_count && (*values == '[' || *values == ','); i++) {
+		const size_t length = strspn(++values, number_bytes);
+
+		if (length) {
+			text_puts(text, comma);
+			value_render(text, &page->parameters[i], values, length);
+			comma = ",";
+		}
+		values += strcspn(values, ",]");
+	}
+	text_putc(text, '}');
+}
+
+/* @final: "{"step":3,"values":[0.5,null]}". */
+static void final_render(struct text *text, const char *final, struct shown *shown)
+{
+	static const char step[] = "{\"step\":", values[] = ",\"values\":[";
+	size_t step_length, value_length;
+
+	if (!final || strncmp(final, step, sizeof(step) - 1) != 0)
+		return;
+	final += sizeof(step) - 1;
+	step_length = strspn(final, "-0123456789");
+	if (strncmp(final + step_length, values, sizeof(values) - 1) != 0)
+		return;
+	const char *value = final + step_length + sizeof(values) - 1;
+	char *end;
+
+	value_length = strspn(value, number_bytes);
+	shown->value = strtod(value, &end);
+	if (!value_length || end != value + value_length)
+		return;
+	shown->measured = true;
+	text_puts(text, ",\"finalMetric\":{\"trainingStep\":\"");
+	text_append(text, final, step_length);
+	text_puts(text, "\",\"objectiveValue\":");
+	text_append(text, value, value_length);
+	text_putc(text, '}');
+}
+
+static void time_render(struct text *text, const char *before, int64_t wall_us)
+{
+	if (!wall_us)
+		return;
+	text_puts(text, before);
+	text_time_seconds(text, wall_us);
+	text_putc(text, '"');
+}
+
+/* A trial that was stopped early has done what was asked of it. */
+static enum job_state state_of(const struct stored_trial *trial)
+{
+	return trial->stopped_early && trial->state == JOB_CANCELLED ? JOB_SUCCEEDED : trial->state;
+}
+
+/* Printing with a format would cost more than all the rest of a trial. */
+static void number_puts(struct text *text, const char *before, unsigned number)
+{
+	char digits[10];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	text_puts(text, before);
+	text_append(text, digits + at, sizeof(digits) - at);
+}
+
+static void trial_render(struct page *page, const struct stored_trial *trial, struct shown *shown)
+{
+	struct text *text = &page->text;
+
+	number_puts(text, "{\"trialId\":\"", trial->number);
+	text_putc(text, '"');
+	parameters_render(text, page, trial->parameters);
+	final_render(text, trial->final, shown);
+	if (trial->stopped_early)
+		text_puts(text, ",\"isTrialStoppedEarly\":true");
+	time_render(text, ",\"startTime\":\"", trial->started_us);
+	time_render(text, ",\"endTime\":\"", trial->ended_us);
+	text_puts(text, ",\"state\":\"");
+	text_puts(text, job_state_name(state_of(trial)));
+	text_putc(text, '"');
+	if (page->shells && trial->state == JOB_RUNNING)
+		shells_render(page->call, trial->run, page->plan, text);
+	text_putc(text, '}');
+}
+
+/* ---- what trials consume ---- */
+
+static double trial_ml_units(const struct job *job, const struct stored_trial *trial, int64_t now_us)
+{
+	const struct job run = { .running_us = trial->running_us,
+				 .started_us = trial->started_us,
+				 .ended_us = trial->ended_us,
+				 .state = trial->state,
+				 .ml_units_per_hour = job->ml_units_per_hour };
+
+	return job_ml_units(&run, now_us);
+}
+
+double trials_ml_units(const struct job *job, const struct trial_list *list, int64_t now_us)
+{
+	double units = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		units += trial_ml_units(job, &list->trials[i], now_us);
+	return units;
+}
+
+/* ---- a job ---- */
+
+static const struct job *job_at(const struct page *page)
+{
+	return &page->jobs[page->places[page->at - 1]];
+}
+
+static enum status study_read(struct page *page, const struct job *job, struct error *err)
+{
+	AUTO(json) json_t *search = NULL;
+	enum status rc = plan_search_from_text(job->plan, &search, err);
+
+	if (!rc)
+		rc = study_from_json(search, &page->study, err);
+	if (!rc && page->shells)
+		rc = plan_from_text(job->plan, &page->plan, err);
+	if (!rc && !parameters_make(page))
+		rc = error_no_memory(err);
+	return rc;
+}
+
+/* The one before is finished. */
+static void job_begin(struct page *page)
+{
+	struct error err AUTO_ERROR = { 0 };
+	const struct job *job;
+
+	page->at++;
+	job = job_at(page);
+	page->shells = shells_told(page->call, job);
+	page->completed = 0;
+	page->ml_units = 0;
+	page->shown_count = 0;
+	text_clear(&page->text);
+	page->told_whole = !study_read(page, job, &err);
+	if (!page->told_whole)
+		log_event(LOG_ERROR, "trials-unread", "job=%s error=\"%s\"", job->job_id,
+			  err.text ? err.text : "");
 }
 
 /* The best first, those without a value last. Source: outputs of finished jobs, whose first trial is the best one. */
@@ -40,158 +298,156 @@ static int compare_values(const void *left, const void *right)
 		return a->measured ? -1 : 1;
 	if (a->measured && a->value != b->value)
 		return way * a->value < way * b->value ? -1 : 1;
-	return compare_numbers(a, b);
+	return a->number < b->number ? -1 : 1;
 }
 
-static void shown_fill(struct shown *shown, const struct stored_trial *trial, const struct study *study)
+static void list_render(struct page *page, struct text *text)
 {
-	AUTO(json) json_t *final = NULL;
-	const json_t *value;
+	const char *metric = page->study->metrics[0].name;
 
-	*shown = (struct shown){ .trial = trial, .minimized = study->metrics[0].minimized };
-	if (!trial->final || json_parse_own(trial->final, &final, NULL))
-		return;
-	value = json_array_get(json_object_get(final, "values"), 0);
-	shown->measured = json_is_number(value);
-	shown->value = json_number_value(value);
-	shown->step = json_int_at(final, "step", 0);
-}
-
-static void parameters_render(struct text *text, const struct study *study, const struct stored_trial *trial)
-{
-	double *values = calloc(study->parameter_count, sizeof(*values));
-	const char *comma = "";
-
-	text_puts(text, ",\"hyperparameters\":{");
-	if (values && !trial_values_from_text(study, trial->parameters, values, NULL)) {
-		for (size_t i = 0; i < study->parameter_count; i++) {
-			struct text value AUTO_TEXT = { 0 };
-
-			if (isnan(values[i]))
-				continue;
-			parameter_value_write(&value, &study->parameters[i], values[i]);
-			text_puts(text, comma);
-			text_json(text, study->parameters[i].name, strlen(study->parameters[i].name));
-			text_putc(text, ':');
-			text_json(text, value.data ? value.data : "", value.length);
-			comma = ",";
-		}
-	}
-	text_putc(text, '}');
-	free(values);
-}
-
-static void time_render(struct text *text, const char *name, int64_t wall_us)
-{
-	if (!wall_us)
-		return;
-	text_printf(text, ",\"%s\":\"", name);
-	text_time_seconds(text, wall_us);
-	text_putc(text, '"');
-}
-
-/* A trial that was stopped early has done what was asked of it. */
-static enum job_state state_of(const struct stored_trial *trial)
-{
-	return trial->stopped_early && trial->state == JOB_CANCELLED ? JOB_SUCCEEDED : trial->state;
-}
-
-/* What all trials of a job are rendered with. */
-struct rendering {
-	const struct call *call;
-	const struct job *job;
-	const struct plan *plan;
-	const struct study *study;
-	bool shells; /* they are told */
-};
-
-static void trial_render(struct text *text, const struct rendering *rendering, const struct shown *shown)
-{
-	const struct stored_trial *trial = shown->trial;
-
-	text_printf(text, "{\"trialId\":\"%u\"", trial->number);
-	parameters_render(text, rendering->study, trial);
-	if (shown->measured) {
-		AUTO(json) json_t *value = json_real(shown->value);
-
-		text_printf(text, ",\"finalMetric\":{\"trainingStep\":\"%lld\",\"objectiveValue\":",
-			    (long long)shown->step);
-		json_write(text, value);
-		text_putc(text, '}');
-	}
-	if (trial->stopped_early)
-		text_puts(text, ",\"isTrialStoppedEarly\":true");
-	time_render(text, "startTime", trial->started_us);
-	time_render(text, "endTime", trial->ended_us);
-	text_printf(text, ",\"state\":\"%s\"", job_state_name(state_of(trial)));
-	if (rendering->shells && trial->state == JOB_RUNNING)
-		shells_render(rendering->call, trial->run, rendering->plan, text);
-	text_putc(text, '}');
-}
-
-static void list_render(struct text *text, const struct rendering *rendering, const struct trial_list *list)
-{
-	const struct study *study = rendering->study;
-	struct shown *shown = calloc(list->count + 1, sizeof(*shown));
-	unsigned completed = 0;
-
-	if (!shown) {
-		text->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < list->count; i++) {
-		shown_fill(&shown[i], &list->trials[i], study);
-		completed += list->trials[i].outcome == OUTCOME_COMPLETED;
-	}
-	if (job_state_is_final(rendering->job->state))
-		qsort(shown, list->count, sizeof(*shown), compare_values);
-	if (completed)
-		text_printf(text, "\"completedTrialCount\":\"%u\",", completed);
-	for (size_t i = 0; i < list->count; i++) {
+	if (job_state_is_final(job_at(page)->state) && page->shown_count)
+		qsort(page->shown, page->shown_count, sizeof(*page->shown), compare_values);
+	if (page->completed)
+		text_printf(text, "\"completedTrialCount\":\"%u\",", page->completed);
+	for (size_t i = 0; i < page->shown_count; i++) {
 		text_puts(text, i ? "," : "\"trials\":[");
-		trial_render(text, rendering, &shown[i]);
+		text_append(text, page->text.data + page->shown[i].begin,
+			    page->shown[i].end - page->shown[i].begin);
 	}
-	if (list->count)
+	if (page->shown_count)
 		text_puts(text, "],");
 	text_puts(text, "\"isHyperparameterTuningJob\":true,\"hyperparameterMetricTag\":");
-	text_json(text, study->metrics[0].name, strlen(study->metrics[0].name));
-	free(shown);
+	text_json(text, metric, strlen(metric));
 }
 
-double trials_ml_units(const struct job *job, const struct trial_list *list, int64_t now_us)
+static void job_finish(struct page *page)
 {
-	double units = 0;
+	struct trials_told *told;
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct stored_trial *trial = &list->trials[i];
-		const struct job run = { .running_us = trial->running_us,
-					 .started_us = trial->started_us,
-					 .ended_us = trial->ended_us,
-					 .state = trial->state,
-					 .ml_units_per_hour = job->ml_units_per_hour };
-
-		units += job_ml_units(&run, now_us);
+	if (!page->at)
+		return;
+	told = &page->told[page->places[page->at - 1]];
+	if (page->told_whole && !page->failed) {
+		list_render(page, &told->members);
+		told->ml_units = page->ml_units;
 	}
-	return units;
+	parameters_free(page);
+	study_free(page->study);
+	plan_free(page->plan);
+	page->study = NULL;
+	page->plan = NULL;
 }
 
-void trials_render(const struct call *call, const struct job *job, struct text *text, double *units)
+/* So many jobs are begun then; one without trials is told as well. */
+static void page_advance(struct page *page, size_t at)
 {
-	const struct ml_context *context = call->context;
-	struct rendering rendering = { .call = call, .job = job, .shells = shells_told(call, job) };
-	struct trial_list list AUTO_TRIAL_LIST = { 0 };
-	AUTO(plan) struct plan *plan = NULL;
-	AUTO(study) struct study *study = NULL;
+	while (page->at < at) {
+		job_finish(page);
+		job_begin(page);
+	}
+}
+
+static bool shown_room(struct page *page)
+{
+	const size_t size = page->shown_size ? page->shown_size * 2 : 128;
+	struct shown *grown;
+
+	if (page->shown_count < page->shown_size)
+		return true;
+	grown = reallocarray(page->shown, size, sizeof(*grown));
+	if (!grown)
+		return false;
+	page->shown = grown;
+	page->shown_size = size;
+	return true;
+}
+
+static void trial_take(void *arg, size_t index, const struct stored_trial *trial)
+{
+	struct page *page = arg;
+	struct shown *shown;
+
+	page_advance(page, index + 1);
+	page->failed = page->failed || !shown_room(page);
+	if (page->failed || !page->told_whole)
+		return;
+	shown = &page->shown[page->shown_count++];
+	*shown = (struct shown){ .begin = page->text.length,
+				 .number = trial->number,
+				 .minimized = page->study->metrics[0].minimized };
+	trial_render(page, trial, shown);
+	shown->end = page->text.length;
+	page->failed = page->text.failed;
+	page->completed += trial->outcome == OUTCOME_COMPLETED;
+	page->ml_units += trial_ml_units(job_at(page), trial, page->now_us);
+}
+
+/* ---- a page ---- */
+
+/* A quoted name and a colon are found in canonical text only where it is a member's name: within a string its
+ * quotes would be escaped. */
+static bool job_tunes(const struct job *job)
+{
+	return strstr(job->input, "\"hyperparameters\":");
+}
+
+static bool page_init(struct page *page, size_t count)
+{
+	page->told = calloc(count + 1, sizeof(*page->told));
+	page->ids = calloc(count + 1, sizeof(*page->ids));
+	page->places = calloc(count + 1, sizeof(*page->places));
+	if (!page->told || !page->ids || !page->places)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!job_tunes(&page->jobs[i]))
+			continue;
+		page->ids[page->count] = page->jobs[i].id;
+		page->places[page->count++] = i;
+	}
+	return true;
+}
+
+static void page_deinit(struct page *page)
+{
+	free(page->ids);
+	free(page->places);
+	free(page->shown);
+	text_deinit(&page->text);
+}
+
+static void page_read(struct page *page, struct store *store)
+{
 	struct error err AUTO_ERROR = { 0 };
 
-	if (plan_from_text(job->plan, &plan, &err) || study_from_json(plan->search, &study, &err) ||
-	    trial_list_read(context->store, job->id, &list, &err)) {
-		log_event(LOG_ERROR, "trials-unread", "job=%s error=\"%s\"", job->job_id,
-			  err.text ? err.text : "");
+	if (!page->count)
 		return;
+	if (trials_visit(store, page->ids, page->count, trial_take, page, &err)) {
+		log_event(LOG_ERROR, "trials-unread", "error=\"%s\"", err.text ? err.text : "");
+		page->failed = true;
+	} else {
+		page_advance(page, page->count);
 	}
-	rendering.plan = plan;
-	rendering.study = study;
-	list_render(text, &rendering, &list);
-	*units = trials_ml_units(job, &list, clock_wall_us(context->clock));
+	job_finish(page);
+}
+
+struct trials_told *trials_render(const struct call *call, const struct job *jobs, size_t count)
+{
+	const struct ml_context *context = call->context;
+	struct page page = { .call = call, .jobs = jobs, .now_us = clock_wall_us(context->training.clock) };
+
+	if (!page_init(&page, count)) {
+		trials_told_free(page.told, count);
+		page.told = NULL;
+	} else {
+		page_read(&page, context->training.store);
+	}
+	page_deinit(&page);
+	return page.told;
+}
+
+void trials_told_free(struct trials_told *told, size_t count)
+{
+	for (size_t i = 0; told && i < count; i++)
+		text_deinit(&told[i].members);
+	free(told);
 }

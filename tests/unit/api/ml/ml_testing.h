@@ -49,12 +49,12 @@ static inline enum status told_room(void *arg, const char *project, struct room 
 
 static inline struct ml_context context_on(struct bench *bench, struct machine_told *told)
 {
-	return (struct ml_context){ .store = bench->store,
-				    .clock = &bench->clock,
-				    .project_id = "demo",
-				    .project_number = "123456789012",
-				    .room = told ? told_room : NULL,
-				    .room_arg = told };
+	return (struct ml_context){ .training = { .store = bench->store,
+						  .clock = &bench->clock,
+						  .project_id = "demo",
+						  .project_number = "123456789012",
+						  .room = told ? told_room : NULL,
+						  .room_arg = told } };
 }
 
 /* A plan of one master and @workers, each on an n1-standard-4 with @gpus of one type. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/input_differences.h"
 
-#include "api/ml/image_map.h"
-#include "api/ml/runtime_map.h"
 #include "api/ml/to_plan.h"
+#include "api/training/image_map.h"
+#include "api/training/runtime_map.h"
 #include "scheduler/difference.h"
 #include "tests/unit/api/ml/job_testing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order of what can keep a job from being taken, and what is stored of one that is. */
-#include "api/ml/image_map.h"
-#include "api/ml/quota.h"
+#include "api/training/image_map.h"
+#include "api/training/quota.h"
 #include "tests/unit/api/ml/job_testing.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
@@ -17,6 +17,7 @@ static const struct machine_room ample = { .cpus = 64, .gpus = 2, .max_container
 
 struct service {
 	struct ml_settings settings;
+	const struct quota_limits *quota;
 	struct quota_counter *counter;
 	struct machine_room machine;
 	bool knows_room;
@@ -45,7 +46,8 @@ static enum status create(struct bench *bench, const struct service *service, co
 	AUTO(json) json_t *answer = NULL;
 
 	context.settings = service->settings;
-	context.counter = service->counter;
+	context.training.quota = service->quota;
+	context.training.counter = service->counter;
 	json_object_set_new(body, "jobId", json_string(job_id));
 	error_deinit(&bench->err);
 	answer = handler_answer(&context, job_create_handle, "demo", NULL, body, &bench->err);
@@ -63,10 +65,9 @@ static void the_rules_come_before_the_quotas_and_these_before_the_id(void **stat
 	BENCH(state);
 	struct quota_limits limits;
 	struct service open = { .knows_room = false };
-	struct service service = { .settings = { .quota = &limits },
-				   .counter = quota_counter_new(),
-				   .machine = ample,
-				   .knows_room = true };
+	struct service service = {
+		.quota = &limits, .counter = quota_counter_new(), .machine = ample, .knows_room = true
+	};
 
 	assert_int_equal(quota_parse("create=2,K80=1", &limits, NULL), STATUS_OK);
 	assert_int_equal(create(bench, &open, "taken", "{}", NULL), STATUS_OK);
@@ -154,7 +155,7 @@ static void tpus_count_against_their_quota(void **state)
 {
 	BENCH(state);
 	struct quota_limits limits;
-	struct service service = { .settings = { .quota = &limits }, .counter = quota_counter_new() };
+	struct service service = { .quota = &limits, .counter = quota_counter_new() };
 
 	assert_int_equal(quota_parse("TPU_V2=7,TPU_V3=8", &limits, NULL), STATUS_OK);
 	assert_int_equal(create(bench, &service, "a",

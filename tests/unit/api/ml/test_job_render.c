@@ -17,7 +17,7 @@ static char *output_at(struct ml_context *context, const struct job *job, int64_
 	struct call call = { .context = context, .host = host };
 	AUTO(json) json_t *answer = NULL;
 
-	context->clock = &clock;
+	context->training.clock = &clock;
 	job_render(&call, job);
 	answer = json_loads(call.answer.data, JSON_REJECT_DUPLICATES, NULL);
 	if (!answer)
@@ -140,7 +140,7 @@ static void shells_are_offered_for_each_replica_of_a_running_job_that_asked(void
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct ml_context context = { .shell_uri = shell_uri };
+		struct ml_context context = { .training.shell_uri = shell_uri };
 		struct job job = running_job();
 		AUTO(string) char *input = quoted(rows[i].input);
 
@@ -171,10 +171,10 @@ static void shells_that_are_not_to_be_had_are_not_told(void **state)
 	job.input = input;
 	job.plan = plan_text;
 	assert_output(&context, &job, job.running_us, "{}");
-	context.shell_uri = shell_uri;
-	context.shell_arg = &job;
+	context.training.shell_uri = shell_uri;
+	context.training.shell_arg = &job;
 	assert_output(&context, &job, job.running_us, "{}");
-	context.shell_arg = NULL;
+	context.training.shell_arg = NULL;
 	without_host = output_at(&context, &job, job.running_us, "");
 	assert_string_equal(without_host, "{}");
 	job.plan = LITERAL("{");

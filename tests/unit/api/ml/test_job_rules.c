@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/job_rules.h"
 
-#include "api/ml/regions.h"
+#include "api/training/regions.h"
 #include "tests/unit/api/ml/job_testing.h"
 
 static enum status check_body(const char *text, const struct ml_settings *settings, struct error *err)
@@ -97,12 +97,13 @@ static void the_region_is_one_of_the_list(void **state)
 	struct error unset AUTO_ERROR = { 0 };
 
 	(void)state;
-	for (const struct region *region = ml_regions; region->name; region++) {
+	for (const struct region *region = regions; region->name; region++) {
 		AUTO(json) json_t *good = job_with_input("{}");
 
 		json_object_set_new(json_object_get(good, "trainingInput"), "region",
 				    json_string(region->name));
-		assert_int_equal(job_rules_check(good, &strict, NULL), STATUS_OK);
+		assert_int_equal(job_rules_check(good, &strict, NULL),
+				 region->vertex_only ? STATUS_INVALID_ARGUMENT : STATUS_OK);
 	}
 	assert_int_equal(job_rules_check(job, &strict, &err), STATUS_INVALID_ARGUMENT);
 	assert_string_equal(

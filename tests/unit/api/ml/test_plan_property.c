@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What holds for any job that the rules pass. The jobs are drawn at random, from one seed, so that every run
  * draws the same. */
-#include "api/ml/image_map.h"
-#include "api/ml/regions.h"
 #include "api/ml/to_plan.h"
+#include "api/training/image_map.h"
+#include "api/training/regions.h"
 #include "scheduler/admission.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "scheduler/difference.h"
 #include "tests/unit/api/ml/job_testing.h"
 
@@ -97,12 +97,12 @@ static json_t *draw_input(void)
 	json_t *master = draw(2) ? draw_config() : json_object();
 	unsigned region_count = 0;
 
-	while (ml_regions[region_count].name)
+	while (regions[region_count].name)
 		region_count++;
 	json_object_set_new(input, "masterConfig", master);
 	if (!json_object_get(master, "imageUri") && draw(20))
 		set_text(master, "imageUri", ONE_OF(images));
-	set_text(input, "region", draw(20) ? ml_regions[draw(region_count)].name : "elsewhere");
+	set_text(input, "region", draw(20) ? regions[draw(region_count)].name : "elsewhere");
 	if (draw(8)) {
 		const char *tier = ONE_OF(tiers);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/to_plan.h"
 
-#include "api/ml/image_map.h"
-#include "api/ml/runtime_map.h"
+#include "api/training/image_map.h"
+#include "api/training/runtime_map.h"
 #include "tests/unit/api/ml/job_testing.h"
 
 #define DAY_US (86400 * INT64_C(1000000))
@@ -339,9 +339,10 @@ static void packages_become_a_module_that_is_launched(void **state)
 
 	(void)state;
 	assert_string_equal(plan->runtime_version, "2.11");
-	assert_string_equal(plan->python_module, "trainer.task");
-	assert_string_equal(plan->python, "python3");
-	assert_json_text(plan->package_uris, "['gs://bucket/a.tar.gz','gs://bucket/b.whl']");
+	assert_string_equal(plan->pools[ROLE_MASTER].python_module, "trainer.task");
+	assert_string_equal(plan->pools[ROLE_MASTER].python, "python3");
+	assert_json_text(plan->pools[ROLE_MASTER].package_uris,
+			 "['gs://bucket/a.tar.gz','gs://bucket/b.whl']");
 	assert_int_equal(plan_replica_count(plan), 8);
 	for (int role = ROLE_MASTER; role <= ROLE_PS; role++) {
 		assert_string_equal(plan->pools[role].image, FRAMEWORK "tf-cpu.2-11");
@@ -376,7 +377,7 @@ static void runtimes_have_their_images_and_names(void **state)
 		AUTO(plan) struct plan *plan = plan_with_input(rows[i].patch);
 
 		assert_string_equal(plan->pools[ROLE_MASTER].image, rows[i].image);
-		assert_string_equal(plan->python, rows[i].python);
+		assert_string_equal(plan->pools[ROLE_MASTER].python, rows[i].python);
 		assert_int_equal(plan->uses_chief, rows[i].uses_chief);
 	}
 }
@@ -406,7 +407,7 @@ static void a_rule_for_a_runtime_goes_before_the_image_map(void **state)
 		assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &settings, &plan, NULL), STATUS_OK);
 		master = &plan->pools[ROLE_MASTER];
 		assert_string_equal(master->image, rows[i].image);
-		assert_string_equal(plan->python, rows[i].python);
+		assert_string_equal(plan->pools[ROLE_MASTER].python, rows[i].python);
 		if (rows[i].cloud_image)
 			assert_string_equal(master->cloud_image, rows[i].cloud_image);
 		else
@@ -453,11 +454,11 @@ static void custom_images_may_have_packages(void **state)
 
 		assert_null(plan->runtime_version);
 		assert_string_equal(plan->pools[ROLE_MASTER].image, "gcr.io/p/i:1");
-		assert_list(plan->package_uris, rows[i].uris);
+		assert_list(plan->pools[ROLE_MASTER].package_uris, rows[i].uris);
 		if (rows[i].module)
-			assert_string_equal(plan->python_module, rows[i].module);
+			assert_string_equal(plan->pools[ROLE_MASTER].python_module, rows[i].module);
 		else
-			assert_null(plan->python_module);
+			assert_null(plan->pools[ROLE_MASTER].python_module);
 	}
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/runtime_map.h"
+#include "api/training/runtime_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/ml/image_name.h"
+#include "api/training/image_name.h"
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/runtime-version-list */
 static const struct {
@@ -157,22 +157,30 @@ static bool default_image(const struct runtime *runtime, char **ret_image)
 	return true;
 }
 
-enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
-			     bool *ret_default, struct error *err)
+enum status runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
+			     struct error *err)
 {
-	char *image = NULL;
-	bool is_default = true;
-
-	for (size_t i = 0; map && is_default && i < map->count; i++) {
+	for (size_t i = 0; map && i < map->count; i++) {
 		struct rule rule;
 
 		if (!rule_parse(map->rules[i], &rule) || !rule_fits(&rule, runtime))
 			continue;
-		is_default = false;
-		image = strdup(rule.image);
-		if (!image)
-			return error_no_memory(err);
+		*ret_image = strdup(rule.image);
+		return *ret_image ? STATUS_OK : error_no_memory(err);
 	}
+	*ret_image = NULL;
+	return STATUS_OK;
+}
+
+enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
+			     bool *ret_default, struct error *err)
+{
+	char *image = NULL;
+	enum status rc = runtime_map_rule(map, runtime, &image, err);
+	const bool is_default = !image;
+
+	if (rc)
+		return rc;
 	if (is_default && !default_image(runtime, &image))
 		return error_no_memory(err);
 	if (!image)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/image_map.h: which image runs here in the place of the one that a job names.
+/* api/training/image_map.h: which image runs here in the place of the one that a job names.
  *
  * A rule is FROM=TO. FROM is compared as it is written, byte by byte:
  *   gcr.io/p/train:1   that image alone

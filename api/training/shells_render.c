@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/shells_render.h"
+#include "api/training/shells_render.h"
 
 #include <string.h>
 
-#include "api/ml/ml.h"
-#include "scheduler/cluster_spec.h"
+#include "api/training/context.h"
+#include "scheduler/dialect.h"
 #include "scheduler/plan.h"
 #include "store/jobs.h"
 
@@ -12,7 +12,7 @@
  * (HTTP/1.0) cannot be told an address. */
 bool shells_told(const struct call *call, const struct job *job)
 {
-	const struct ml_context *context = call->context;
+	const struct training_context *context = call->context;
 
 	return context->shell_uri && *call->host && strstr(job->input, "\"enableWebAccess\":true");
 }
@@ -20,7 +20,7 @@ bool shells_told(const struct call *call, const struct job *job)
 /* One shell for each replica. */
 static void shells_gather(const struct call *call, int64_t job, const struct plan *plan, struct text *shells)
 {
-	const struct ml_context *context = call->context;
+	const struct training_context *context = call->context;
 	char name[REPLICA_NAME_MAX];
 
 	for (int role = 0; role < ROLE_COUNT; role++) {
@@ -31,7 +31,7 @@ static void shells_gather(const struct call *call, int64_t job, const struct pla
 
 			if (!uri)
 				continue;
-			replica_task_name((enum role)role, i, name);
+			replica_task_name(plan, (enum role)role, i, name);
 			text_printf(shells, "%s\"%s\":", shells->length ? "," : "", name);
 			text_json(shells, uri, strlen(uri));
 		}

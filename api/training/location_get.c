@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/ml.h"
-#include "api/ml/regions.h"
+#include "api/training/context.h"
+#include "api/training/location_render.h"
+#include "api/training/regions.h"
 
 enum status location_get_handle(struct call *call, struct error *err)
 {
 	const char *name = call_param(call, "location");
 	const struct region *region = region_find(name);
-	enum status rc = ml_project_check(call, "name", err);
+	enum status rc = training_project_check(call, "name", err);
 
 	if (rc)
 		return rc;

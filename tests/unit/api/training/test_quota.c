@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/quota.h"
+#include "api/training/quota.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/runtime_map.h: which image a job's Python packages run in.
+/* api/training/runtime_map.h: which image a job's Python packages run in.
  *
  * A rule is VERSION[/PYTHON][/cpu|/gpu]=IMAGE: "2.11=trainyard-runtime", "2.11/3.7/gpu=mine:gpu",
  * "* /3.7=mine" (without the blank). A star stands for any version; what is left out, for any. The first rule that
@@ -35,5 +35,8 @@ bool runtime_rule_valid(const char *rule);
  * FAILED_PRECONDITION: neither a rule nor a default is about @runtime. */
 enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
 			     bool *ret_default, struct error *err);
+/* The same by the rules alone: *ret_image is NULL when none fits. */
+enum status runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
+			     struct error *err);
 /* Whether an image is one that the defaults name. */
 bool is_framework_image(const char *image);

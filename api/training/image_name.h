@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/image_name.h: references of container images: [REGISTRY/]PATH[:TAG][@DIGEST].
+/* api/training/image_name.h: references of container images: [REGISTRY/]PATH[:TAG][@DIGEST].
  *
  * Pure. Thread: any.
  * Source: https://github.com/distribution/reference (the grammar at the head of reference.go, and the rule of

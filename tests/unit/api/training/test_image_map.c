@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/image_map.h"
+#include "api/training/image_map.h"
 
 #include <string.h>
 

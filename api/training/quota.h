@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/quota.h: the service's quotas, for those who want to meet them before the cloud does.
+/* api/training/quota.h: the service's quotas, for those who want to meet them before the cloud does.
  *
  * Source: https://cloud.google.com/ml-engine/quotas */
 #include <limits.h>
@@ -42,7 +42,14 @@ struct quota_counter;
 struct quota_counter *quota_counter_new(void);
 void quota_counter_free(struct quota_counter *counter);
 
-enum quota_metric { QUOTA_CREATE, QUOTA_READ, QUOTA_METRICS };
+/* Each family has its own counts; the limits are the same. */
+enum quota_metric {
+	QUOTA_CREATE,
+	QUOTA_READ,
+	QUOTA_RESOURCE_CREATE, /* of Vertex AI's resources */
+	QUOTA_RESOURCE_READ,   /* get, list, cancel and delete */
+	QUOTA_METRICS
+};
 
 /* Counts one call of @project at @now_us of a clock that does not jump.
  *
@@ -52,3 +59,5 @@ enum quota_metric { QUOTA_CREATE, QUOTA_READ, QUOTA_METRICS };
 enum status quota_count(struct quota_counter *counter, const struct quota_limits *limits,
 			enum quota_metric metric, const char *project, const char *consumer, int64_t now_us,
 			struct error *err);
+/* RESOURCE_EXHAUSTED in these words, whatever was counted. Pure. */
+enum status quota_refuse(enum quota_metric metric, unsigned limit, const char *consumer, struct error *err);

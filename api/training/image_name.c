@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/image_name.h"
+#include "api/training/image_name.h"
 
 #include <string.h>
 #include <strings.h>

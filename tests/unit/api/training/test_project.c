@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a project has besides jobs: its configuration and its locations. */
 #include "api/ml/messages.h"
-#include "api/ml/regions.h"
+#include "api/training/regions.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 #define CONFIG(number)                                                                                       \
@@ -55,11 +55,16 @@ static void a_location_tells_its_accelerators(void **state)
 
 	assert_answer(
 		bench, "GET", "/v1/projects/demo/locations/asia-east1", NULL,
-		"{'name':'projects/demo/locations/asia-east1','capabilities':[{'type':'TRAINING',"
+		"{'name':'projects/demo/locations/asia-east1','locationId':'asia-east1',"
+		"'labels':{'cloud.googleapis.com/region':'asia-east1'},'capabilities':[{'type':'TRAINING',"
 		"'availableAccelerators':['NVIDIA_TESLA_K80','NVIDIA_TESLA_P100','NVIDIA_TESLA_V100']}]}");
-	assert_answer(
-		bench, "GET", "/v1/projects/123456789012/locations/us-west3", NULL,
-		"{'name':'projects/123456789012/locations/us-west3','capabilities':[{'type':'TRAINING'}]}");
+	assert_answer(bench, "GET", "/v1/projects/123456789012/locations/us-west3", NULL,
+		      "{'name':'projects/123456789012/locations/us-west3','locationId':'us-west3',"
+		      "'labels':{'cloud.googleapis.com/region':'us-west3'},"
+		      "'capabilities':[{'type':'TRAINING'}]}");
+	assert_answer(bench, "GET", "/v1/projects/demo/locations/us-east5", NULL,
+		      "{'name':'projects/demo/locations/us-east5','locationId':'us-east5',"
+		      "'labels':{'cloud.googleapis.com/region':'us-east5'}}");
 	assert_no(bench, "GET", "/v1/projects/demo/locations/mars-east1", NULL, STATUS_NOT_FOUND, "name");
 }
 
@@ -80,8 +85,8 @@ static void pages_of_locations_make_the_table(void **state)
 {
 	BENCH(state);
 
-	for (unsigned size = 1; size < 26; size++) {
-		const struct region *expected = ml_regions;
+	for (unsigned size = 1; size < 45; size++) {
+		const struct region *expected = regions;
 		AUTO(string) char *token = strdup("");
 
 		while (token) {

@@ -4,23 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/ml/ml.h"
+#include "api/training/context.h"
 
 enum { PROJECT_MAX = 100 };
 
-const char *ml_project(const struct call *call)
+const char *training_project(const struct call *call)
 {
-	const struct ml_context *context = call->context;
+	const struct training_context *context = call->context;
 	const char *named = call_param(call, "project");
 
 	return strcmp(named, context->project_number) == 0 ? context->project_id : named;
 }
 
 /* Ids, numbers and domain-scoped ids ("example.com:project"); anything else could not be named in a log query. */
-enum status ml_project_check(const struct call *call, const char *field, struct error *err)
+enum status training_project_check(const struct call *call, const char *field, struct error *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
-	const char *project = ml_project(call);
+	const char *project = training_project(call);
 	size_t length = strspn(project, allowed);
 
 	if (length && !project[length] && length <= PROJECT_MAX)
@@ -49,10 +49,10 @@ static void number_derive(const char *project, char ret_number[PROJECT_NUMBER_SI
 	snprintf(ret_number, PROJECT_NUMBER_SIZE, "%llu", 100000000000 + value % 900000000000);
 }
 
-void ml_project_number(const struct call *call, char ret_number[PROJECT_NUMBER_SIZE])
+void training_project_number(const struct call *call, char ret_number[PROJECT_NUMBER_SIZE])
 {
-	const struct ml_context *context = call->context;
-	const char *project = ml_project(call);
+	const struct training_context *context = call->context;
+	const char *project = training_project(call);
 
 	if (strcmp(project, context->project_id) == 0)
 		snprintf(ret_number, PROJECT_NUMBER_SIZE, "%s", context->project_number);

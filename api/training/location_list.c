@@ -2,22 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/ml/ml.h"
-#include "api/ml/regions.h"
+#include "api/training/context.h"
+#include "api/training/location_render.h"
+#include "api/training/regions.h"
 #include "store/page_token.h"
 #include "store/store.h"
+
+/* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.locations/list */
+enum { LOCATIONS_DEFAULT = 20, LOCATIONS_MAX = 100 };
 
 /* What a token is bound to. */
 static void binding_write(struct text *text, const struct call *call)
 {
-	text_printf(text, "locations %s", ml_project(call));
+	text_printf(text, "locations %s", training_project(call));
 }
 
 /* The region after the one where the page before ended; by name, whatever the table became meanwhile. */
 static enum status first_find(const struct call *call, const struct text *bound_to,
 			      const struct region **ret_first, struct error *err)
 {
-	const struct ml_context *context = call->context;
+	const struct training_context *context = call->context;
 	const char *token = call_query(call, "pageToken");
 	struct page_mark mark = { 0 };
 	enum status rc = STATUS_OK;
@@ -27,7 +31,7 @@ static enum status first_find(const struct call *call, const struct text *bound_
 				     &mark, err);
 	if (rc)
 		return rc;
-	*ret_first = ml_regions;
+	*ret_first = regions;
 	while ((*ret_first)->name && strcmp((*ret_first)->name, mark.name) <= 0)
 		(*ret_first)++;
 	return STATUS_OK;
@@ -36,7 +40,7 @@ static enum status first_find(const struct call *call, const struct text *bound_
 static enum status token_write(struct call *call, const struct text *bound_to, const struct region *last,
 			       struct error *err)
 {
-	const struct ml_context *context = call->context;
+	const struct training_context *context = call->context;
 	struct page_mark mark = { 0 };
 	AUTO(string) char *token = NULL;
 
@@ -53,12 +57,13 @@ enum status location_list_handle(struct call *call, struct error *err)
 	struct text bound_to AUTO_TEXT = { 0 };
 	const struct region *first = NULL, *end;
 	unsigned size = 0;
-	enum status rc = ml_project_check(call, "parent", err);
+	enum status rc = training_project_check(call, "parent", err);
 
 	binding_write(&bound_to, call);
 	if (!rc)
-		rc = bound_to.failed ? error_no_memory(err)
-				     : page_size_read(call->query, ML_PAGE_DEFAULT, ML_PAGE_MAX, &size, err);
+		rc = bound_to.failed
+			     ? error_no_memory(err)
+			     : page_size_read(call->query, LOCATIONS_DEFAULT, LOCATIONS_MAX, &size, err);
 	if (!rc)
 		rc = first_find(call, &bound_to, &first, err);
 	if (rc || !first->name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/ml/shells_render.h: the addresses of the interactive shells of a job, or of a trial. */
+/* api/training/shells_render.h: the addresses of the interactive shells of a job, or of a trial. */
 #include <stdint.h>
 
 #include "daemon/base/text.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/image_map.h"
+#include "api/training/image_map.h"
 
 #include <string.h>
 
-#include "api/ml/image_name.h"
+#include "api/training/image_name.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/quota.h"
+#include "api/training/quota.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,12 +12,23 @@
 
 /* Choice: the metrics' names; those of the service are not known, their form is that of every Google API. */
 static const struct {
-	const char *metric, *name, *limit;
+	const char *service, *metric, *name, *limit;
+	bool creates;
 } metrics[QUOTA_METRICS] = {
-	[QUOTA_CREATE] = { "ml.googleapis.com/job_submission_requests", "Job submission requests",
-			   "Job submission requests per minute per project" },
-	[QUOTA_READ] = { "ml.googleapis.com/online_requests", "Resource management requests",
-			 "Resource management requests per minute per project" },
+	[QUOTA_CREATE] = { "ml.googleapis.com", "ml.googleapis.com/job_submission_requests",
+			   "Job submission requests", "Job submission requests per minute per project",
+			   true },
+	[QUOTA_READ] = { "ml.googleapis.com", "ml.googleapis.com/online_requests",
+			 "Resource management requests",
+			 "Resource management requests per minute per project", false },
+	[QUOTA_RESOURCE_CREATE] = { "aiplatform.googleapis.com",
+				    "aiplatform.googleapis.com/job_submission_requests",
+				    "Job submission requests",
+				    "Job submission requests per minute per region", true },
+	[QUOTA_RESOURCE_READ] = { "aiplatform.googleapis.com",
+				  "aiplatform.googleapis.com/resource_management_requests",
+				  "Resource management (CRUD) requests",
+				  "Resource management (CRUD) requests per minute per region", false },
 };
 
 enum { NAME_BYTES_MAX = 15, COUNT_MAX = 1000000000 };
@@ -179,7 +190,7 @@ static struct window *window_open(struct quota_counter *counter, const char *pro
 }
 
 /* Source: https://cloud.google.com/docs/quotas/troubleshoot (the form of the text and of its details) */
-static enum status refuse(enum quota_metric metric, unsigned limit, const char *consumer, struct error *err)
+enum status quota_refuse(enum quota_metric metric, unsigned limit, const char *consumer, struct error *err)
 {
 	static const char reason[] = "RATE_LIMIT_EXCEEDED";
 	const char *colon = strchr(consumer, ':');
@@ -189,10 +200,9 @@ static enum status refuse(enum quota_metric metric, unsigned limit, const char *
 	snprintf(name, sizeof(name), "projects/%s", colon ? colon + 1 : consumer);
 	error_set_quota(
 		err, consumer,
-		"Quota exceeded for quota metric '%s' and limit '%s' of service 'ml.googleapis.com' for "
-		"consumer '%s'.",
-		metrics[metric].name, metrics[metric].limit, consumer);
-	error_add_reason(err, reason, "service", "ml.googleapis.com");
+		"Quota exceeded for quota metric '%s' and limit '%s' of service '%s' for consumer '%s'.",
+		metrics[metric].name, metrics[metric].limit, metrics[metric].service, consumer);
+	error_add_reason(err, reason, "service", metrics[metric].service);
 	error_add_reason(err, reason, "consumer", name);
 	error_add_reason(err, reason, "quota_metric", metrics[metric].metric);
 	error_add_reason(err, reason, "quota_limit", metrics[metric].limit);
@@ -204,7 +214,7 @@ enum status quota_count(struct quota_counter *counter, const struct quota_limits
 			enum quota_metric metric, const char *project, const char *consumer, int64_t now_us,
 			struct error *err)
 {
-	unsigned limit = metric == QUOTA_CREATE ? limits->create : limits->read;
+	unsigned limit = metrics[metric].creates ? limits->create : limits->read;
 	struct window *window;
 	bool allowed;
 
@@ -216,5 +226,5 @@ enum status quota_count(struct quota_counter *counter, const struct quota_limits
 	if (window && allowed)
 		window->calls[metric]++;
 	pthread_mutex_unlock(&counter->lock);
-	return allowed ? STATUS_OK : refuse(metric, limit, consumer, err);
+	return allowed ? STATUS_OK : quota_refuse(metric, limit, consumer, err);
 }

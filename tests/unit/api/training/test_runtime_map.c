@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/runtime_map.h"
+#include "api/training/runtime_map.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +135,21 @@ static void a_runtime_without_an_image_is_told_with_the_remedy(void **state)
 	}
 }
 
+static void rules_alone_have_no_defaults(void **state)
+{
+	static const char *const rules[] = { "2.11/3.10=mine:1" };
+	const struct runtime_map map = { (char *const *)rules, COUNT_OF(rules) };
+	const struct runtime fits = { "2.11", "3.10", true }, other = { "2.11", "3.7", true };
+	AUTO(string) char *image = NULL;
+	char *none = (char *)rules[0];
+
+	(void)state;
+	assert_int_equal(runtime_map_rule(&map, &fits, &image, NULL), STATUS_OK);
+	assert_string_equal(image, "mine:1");
+	assert_int_equal(runtime_map_rule(&map, &other, &none, NULL), STATUS_OK);
+	assert_null(none);
+}
+
 static void versions_are_compared_by_numbers(void **state)
 {
 	static const struct {
@@ -157,6 +172,7 @@ int main(void)
 		cmocka_unit_test(the_first_rule_that_fits_counts),
 		cmocka_unit_test(known_runtimes_have_the_published_images),
 		cmocka_unit_test(a_runtime_without_an_image_is_told_with_the_remedy),
+		cmocka_unit_test(rules_alone_have_no_defaults),
 		cmocka_unit_test(versions_are_compared_by_numbers),
 	};
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is made sure of before a job is stored, whichever family it came by. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/training/context.h"
+#include "scheduler/admission.h"
+#include "scheduler/dialect.h"
+
+void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
+{
+	unsigned char random[(CLUSTER_ID_SIZE - 1) / 2];
+
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(ret_id, CLUSTER_ID_SIZE, random, sizeof(random));
+}
+
+/* The first replica's stands for all of a pool. */
+static enum status program_check(const struct plan *plan, enum role role, struct error *err)
+{
+	AUTO(json) json_t *environment = NULL;
+	AUTO(json) json_t *command = NULL;
+	AUTO(json) json_t *args = NULL;
+	enum status rc = replica_environment(plan, role, 0, &environment, err);
+
+	if (!rc)
+		rc = replica_environment_extend(plan, role, environment, err);
+	return rc ? rc : replica_command(plan, role, environment, &command, &args, err);
+}
+
+enum status training_environment_check(const struct plan *plan, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (int role = 0; !rc && role < ROLE_COUNT; role++)
+		if (plan->pools[role].count)
+			rc = program_check(plan, (enum role)role, err);
+	return rc;
+}
+
+/* The words stay, as those of a quota where the service has one: of GPUs and of a project's vCPUs. Other things of
+ * this host have none. */
+static enum status refuse_for_good(const char *project, enum shortage shortage, struct error *cause,
+				   struct error *err)
+{
+	const char *text = cause->text ? cause->text : "This host cannot run the job.";
+
+	if (shortage == SHORTAGE_HOST || shortage == SHORTAGE_PROJECT)
+		return error_set_quota(err, project, "%s", text);
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", text);
+}
+
+enum status training_host_check(const struct training_context *context, const struct plan *plan,
+				enum shortage *ret_shortage, struct error *err)
+{
+	struct room room AUTO_ROOM = { 0 };
+	struct room empty = { 0 };
+	AUTO(assignment) struct assignment *assignment = NULL;
+	struct error cause AUTO_ERROR = { 0 };
+	enum status rc = STATUS_UNAVAILABLE;
+
+	*ret_shortage = SHORTAGE_NONE;
+	if (context->room)
+		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (!rc) {
+		empty.capacity = room.capacity; /* borrowed */
+		rc = admission_place(plan, &empty, &assignment, ret_shortage, &cause);
+	}
+	if (rc == STATUS_FAILED_PRECONDITION)
+		return refuse_for_good(plan->project, *ret_shortage, &cause, err);
+	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
+}
+
+enum status training_bucket_use(const struct training_context *context, const char *directory,
+				struct error *err)
+{
+	static const char scheme[] = "gs://";
+	AUTO(string) char *bucket = NULL;
+	struct error unmade AUTO_ERROR = { 0 };
+	enum status rc;
+
+	if (!context->bucket_use || !directory || strncmp(directory, scheme, strlen(scheme)) != 0)
+		return STATUS_OK;
+	directory += strlen(scheme);
+	bucket = strndup(directory, strcspn(directory, "/"));
+	if (!bucket)
+		return error_no_memory(err);
+	rc = context->bucket_use(context->bucket_arg, bucket, &unmade);
+	return rc == STATUS_INTERNAL || rc == STATUS_UNAVAILABLE ? error_move(err, &unmade) : STATUS_OK;
+}

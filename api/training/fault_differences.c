@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/training/fault_differences.h"
+
+#include "scheduler/difference.h"
+#include "store/faults.h"
+
+enum status fault_differences_add(struct store *store, int64_t job, json_t *differences, struct error *err)
+{
+	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	enum status rc = fault_hits_of_job(store, job, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++)
+		if (!difference_add_another(differences, DONE_OTHERWISE, "fault-ordered", list.hits[i].line))
+			rc = error_no_memory(err);
+	return rc;
+}

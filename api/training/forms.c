@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/training/forms.h"
+
+#include <regex.h>
+#include <string.h>
+
+/* Choice: longer texts match nothing that a rule asks for, and need not be searched. */
+enum { MATCHED_BYTES_MAX = 4096 };
+
+bool text_matches(const char *text, const char *pattern)
+{
+	const size_t length = strnlen(text, MATCHED_BYTES_MAX + 1);
+	regex_t regex;
+	regmatch_t match;
+	bool matches;
+
+	if (length > MATCHED_BYTES_MAX || strchr(text, '\n') || regcomp(&regex, pattern, REG_EXTENDED))
+		return false;
+	/* The leftmost match is the longest from there: if all of the text fits, that is the one. */
+	matches =
+		regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && (size_t)match.rm_eo == length;
+	regfree(&regex);
+	return matches;
+}
+
+/* Source: https://cloud.google.com/storage/docs/buckets#naming */
+bool is_storage_path(const char *text, bool needs_object)
+{
+	return text_matches(text, needs_object ? "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]/.+"
+					       : "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/.*)?");
+}
+
+/* Choice: what no region and no machine was ever called like is a mistake, whatever came later. */
+bool is_cloud_name(const char *text)
+{
+	return text_matches(text, "[a-z][a-z0-9_-]{0,62}");
+}
+
+/* Source: https://cloud.google.com/ai-platform/training/docs/vpc-peering */
+bool is_network(const char *text)
+{
+	return text_matches(text, "projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
+}
+
+/* No address is longer. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has 256) */
+enum { EMAIL_BYTES_MAX = 254 };
+
+bool is_account_email(const char *text)
+{
+	return strlen(text) <= EMAIL_BYTES_MAX &&
+	       text_matches(text, "[^@/[:space:][:cntrl:]]+@[^@/[:space:][:cntrl:]]+");
+}
+
+/* Source: https://cloud.google.com/ai-platform/training/docs/cmek */
+bool is_kms_key(const char *text)
+{
+	return text_matches(text, "projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+");
+}
+
+bool is_python_module(const char *text)
+{
+	return text_matches(text, "[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/training/search.h"
+
+#include <sodium.h>
+#include <string.h>
+
+uint64_t search_seed(const char *project, const char *job_id)
+{
+	unsigned char hash[crypto_generichash_BYTES];
+	crypto_generichash_state state;
+	uint64_t seed = 0;
+
+	crypto_generichash_init(&state, NULL, 0, sizeof(hash));
+	crypto_generichash_update(&state, (const unsigned char *)project, strlen(project) + 1);
+	crypto_generichash_update(&state, (const unsigned char *)job_id, strlen(job_id));
+	crypto_generichash_final(&state, hash, sizeof(hash));
+	for (size_t i = 0; i < sizeof(seed); i++)
+		seed = seed << 8 | hash[i];
+	return seed >> 1; /* JSON's integers have a sign */
+}
+
+unsigned failed_trials_within(int64_t given, unsigned trial_count)
+{
+	return given > trial_count ? trial_count + 1 : (unsigned)given;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/training/shells_render.h"
+
+#include "tests/unit/api/ml/ml_testing.h"
+
+/* Of the replicas whose index is even. */
+static char *even_shell_uri(void *arg, const char *host, int64_t job, enum role role, unsigned index)
+{
+	char *uri = NULL;
+
+	(void)arg;
+	if (index % 2)
+		return NULL;
+	assert_true(asprintf(&uri, "http://%s/%lld/%s/%u?\"", host, (long long)job, role_name(role), index) >
+		    0);
+	return uri;
+}
+
+static char *no_shell_uri(void *arg, const char *host, int64_t job, enum role role, unsigned index)
+{
+	(void)arg, (void)host, (void)job, (void)role, (void)index;
+	return NULL;
+}
+
+static void shells_are_told_to_who_asked_and_can_be_told(void **state)
+{
+	static const char asks[] = "{\"enableWebAccess\":true}";
+	static const struct {
+		char *(*shell_uri)(void *, const char *, int64_t, enum role, unsigned);
+		const char *host, *input;
+		bool told;
+	} rows[] = {
+		{ even_shell_uri, "h:1", asks, true },
+		{ even_shell_uri, "h:1", "{\"enableWebAccess\":false}", false },
+		{ even_shell_uri, "h:1", "{\"args\":[\"\\\"enableWebAccess\\\":true\"]}", false },
+		{ even_shell_uri, "", asks, false },
+		{ NULL, "h:1", asks, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct ml_context context = { .training.shell_uri = rows[i].shell_uri };
+		const struct call call = { .context = &context, .host = rows[i].host };
+		struct job job = job_named("j");
+
+		job.input = LITERAL(rows[i].input);
+		assert_int_equal(shells_told(&call, &job), rows[i].told);
+	}
+}
+
+static void assert_shells(struct ml_context *context, const char *before, const char *expected)
+{
+	const struct call call = { .context = context, .host = "h:1" };
+	AUTO(plan) struct plan *plan = plan_of("demo", "j", 3, 0);
+	struct text text AUTO_TEXT = { 0 };
+
+	text_puts(&text, before);
+	shells_render(&call, 7, plan, &text);
+	assert_string_equal(text.data, expected);
+}
+
+static void each_replica_that_has_one_is_named(void **state)
+{
+	struct ml_context context = { .training.shell_uri = even_shell_uri };
+
+	(void)state;
+	assert_shells(&context, "{",
+		      "{\"webAccessUris\":{\"master-replica-0\":\"http://h:1/7/master/0?\\\"\","
+		      "\"worker-replica-0\":\"http://h:1/7/worker/0?\\\"\","
+		      "\"worker-replica-2\":\"http://h:1/7/worker/2?\\\"\"}");
+	assert_shells(&context, "{\"a\":1",
+		      "{\"a\":1,\"webAccessUris\":{\"master-replica-0\":\"http://h:1/7/master/0?\\\"\","
+		      "\"worker-replica-0\":\"http://h:1/7/worker/0?\\\"\","
+		      "\"worker-replica-2\":\"http://h:1/7/worker/2?\\\"\"}");
+}
+
+static void where_there_is_none_nothing_is_said(void **state)
+{
+	struct ml_context context = { .training.shell_uri = no_shell_uri };
+
+	(void)state;
+	assert_shells(&context, "{\"a\":1", "{\"a\":1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shells_are_told_to_who_asked_and_can_be_told),
+		cmocka_unit_test(each_replica_that_has_one_is_named),
+		cmocka_unit_test(where_there_is_none_nothing_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
