@@ -9,8 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/json.h"
+#include "scheduler/trial_events.h"
+#include "scheduler/trial_plan.h"
+#include "scheduler/tuning/measurements.h"
 #include "scheduler/tuning/metric_file.h"
 #include "scheduler/tuning/metric_report.h"
+
+/* In the text for the store: these are of event files, which are read anew as a whole. */
+static const char from_events_key[] = "fromEvents";
 
 struct trial_metrics {
 	char *path;
@@ -18,25 +25,45 @@ struct trial_metrics {
 	struct metric_report report;
 	enum metric_source source;
 	char cause[128];
-	struct measurement *all;
-	size_t count, size;
+	const struct study *study;
+	struct measurements of_file, of_events;
+	struct trial_events *events; /* NULL: none are looked for */
+	char *unread_dir;            /* where there may be some that cannot be read */
+	bool changed;                /* since trial_metrics_stored() */
 };
 
-struct trial_metrics *trial_metrics_new(const struct study *study, const char *directory, double started_s)
+DEFINE_AUTO(trial_metrics, struct trial_metrics *, trial_metrics_free)
+
+static bool events_open(struct trial_metrics *metrics, const struct trial_place *place)
 {
-	struct trial_metrics *metrics = calloc(1, sizeof(*metrics));
+	struct text directory AUTO_TEXT = { 0 };
+
+	if (!place->job_dir)
+		return true;
+	trial_job_dir_write(&directory, place->job_dir, place->number);
+	if (directory.failed)
+		return false;
+	if (!place->objects)
+		return (metrics->unread_dir = text_take(&directory));
+	metrics->events = trial_events_new(place->objects, directory.data, place->since_us);
+	return metrics->events;
+}
+
+struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_place *place,
+					double started_s)
+{
+	AUTO(trial_metrics) struct trial_metrics *metrics = calloc(1, sizeof(*metrics));
 
 	if (!metrics)
 		return NULL;
+	metrics->study = study;
 	metric_report_init(&metrics->report, study->metrics, study->metric_count, started_s);
+	measurements_init(&metrics->of_file, study);
+	measurements_init(&metrics->of_events, study);
 	metrics->file = calloc(1, sizeof(*metrics->file));
-	if (asprintf(&metrics->path, "%s/output.metrics", directory) < 0)
+	if (asprintf(&metrics->path, "%s/output.metrics", place->directory) < 0)
 		metrics->path = NULL;
-	if (!metrics->file || !metrics->path) {
-		trial_metrics_free(metrics);
-		return NULL;
-	}
-	return metrics;
+	return metrics->file && metrics->path && events_open(metrics, place) ? TAKE(metrics) : NULL;
 }
 
 void trial_metrics_free(struct trial_metrics *metrics)
@@ -44,26 +71,37 @@ void trial_metrics_free(struct trial_metrics *metrics)
 	if (!metrics)
 		return;
 	metric_report_deinit(&metrics->report);
+	measurements_deinit(&metrics->of_file);
+	measurements_deinit(&metrics->of_events);
+	trial_events_free(metrics->events);
 	free(metrics->file);
 	free(metrics->path);
-	free(metrics->all);
+	free(metrics->unread_dir);
 	free(metrics);
+}
+
+enum status trial_metrics_resume(struct trial_metrics *metrics, const char *text, struct error *err)
+{
+	AUTO(json) json_t *value = NULL;
+	const struct measurements *of_file = &metrics->of_file;
+	enum status rc = json_parse_own(text, &value, err);
+
+	if (!rc && json_is_true(json_object_get(value, from_events_key)))
+		return measurements_from_json(value, &metrics->of_events, err);
+	if (!rc)
+		rc = measurements_from_json(value, &metrics->of_file, err);
+	if (!rc && of_file->count)
+		metric_report_resume(&metrics->report, &of_file->all[of_file->count - 1]);
+	return rc;
 }
 
 void trial_metrics_settle(struct trial_metrics *metrics)
 {
-	struct measurement *fitting;
-
-	if (!metrics->file)
-		return;
-	free(metrics->file);
-	metrics->file = NULL;
-	fitting = metrics->count ? realloc(metrics->all, metrics->count * sizeof(*fitting)) : NULL;
-	if (fitting) {
-		metrics->all = fitting;
-		metrics->size = metrics->count;
-	}
+	trial_events_free(TAKE(metrics->events));
+	free(TAKE(metrics->file));
 }
+
+/* ---- the file ---- */
 
 static void unreadable(struct trial_metrics *metrics, const char *cause)
 {
@@ -71,28 +109,16 @@ static void unreadable(struct trial_metrics *metrics, const char *cause)
 	snprintf(metrics->cause, sizeof(metrics->cause), "%s", cause);
 }
 
-/* Measurements of a step that is past are dropped, those of the same step complete each other. */
+/* Without memory for one the rest of this reading is lost. */
 static void measurements_take(struct trial_metrics *metrics)
 {
 	struct metric_report *report = &metrics->report;
+	size_t taken = 0;
 
-	for (size_t i = 0; i < report->measurement_count; i++) {
-		const struct measurement *next = &report->measurements[i];
-		struct measurement *last = metrics->count ? &metrics->all[metrics->count - 1] : NULL;
-
-		if (last && (next->step < last->step || measurement_join(last, next, report->metric_count)))
-			continue;
-		if (metrics->count == metrics->size) {
-			size_t wanted = metrics->size ? metrics->size * 2 : 64;
-			struct measurement *grown = realloc(metrics->all, wanted * sizeof(*grown));
-
-			if (!grown)
-				return;
-			metrics->all = grown;
-			metrics->size = wanted;
-		}
-		metrics->all[metrics->count++] = *next;
-	}
+	while (taken < report->measurement_count &&
+	       measurements_add(&metrics->of_file, &report->measurements[taken]))
+		taken++;
+	metrics->changed = metrics->changed || taken;
 	metric_report_clear(report);
 }
 
@@ -114,7 +140,7 @@ static void text_read(struct trial_metrics *metrics, int fd)
 					   : 0)) < 0) {
 		unreadable(metrics, strerror(errno));
 	} else if (length == 0) {
-		metrics->source = metrics->count ? METRIC_SOURCE_READ : METRIC_SOURCE_EMPTY;
+		metrics->source = metrics->of_file.count ? METRIC_SOURCE_READ : METRIC_SOURCE_EMPTY;
 	} else {
 		metrics->source = METRIC_SOURCE_READ;
 		if (metric_file_read(metrics->file, &metrics->report, text, (size_t)length, &err))
@@ -125,15 +151,12 @@ static void text_read(struct trial_metrics *metrics, int fd)
 }
 
 /* What the program in the container put there is not trusted: no links, nothing that blocks. */
-void trial_metrics_read(struct trial_metrics *metrics)
+static void file_read(struct trial_metrics *metrics)
 {
-	int fd;
+	const int fd = open(metrics->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (!metrics->file)
-		return;
-	fd = open(metrics->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT) {
-		metrics->source = metrics->count ? METRIC_SOURCE_READ : METRIC_SOURCE_MISSING;
+		metrics->source = metrics->of_file.count ? METRIC_SOURCE_READ : METRIC_SOURCE_MISSING;
 		return;
 	}
 	if (fd < 0) {
@@ -144,13 +167,92 @@ void trial_metrics_read(struct trial_metrics *metrics)
 	close(fd);
 }
 
-const struct measurement *trial_metrics_all(const struct trial_metrics *metrics, size_t *ret_count)
+/* ---- event files ---- */
+
+/* Without memory for them those before stay. */
+static void events_take(struct trial_metrics *metrics, const struct measurement_list *list)
 {
-	*ret_count = metrics->count;
-	return metrics->all;
+	struct measurements taken;
+	bool is_well = list->count;
+
+	measurements_init(&taken, metrics->study);
+	for (size_t i = 0; is_well && i < list->count; i++)
+		is_well = measurements_add(&taken, &list->all[i]);
+	if (!is_well) {
+		measurements_deinit(&taken);
+		return;
+	}
+	measurements_deinit(&metrics->of_events);
+	metrics->of_events = taken;
+	metrics->changed = true;
+}
+
+void trial_metrics_read(struct trial_metrics *metrics)
+{
+	if (!metrics->file)
+		return;
+	file_read(metrics);
+	if (!metrics->of_file.count && metrics->events &&
+	    trial_events_read(metrics->events, &metrics->report))
+		events_take(metrics, trial_events_all(metrics->events));
+}
+
+bool trial_metrics_from_events(const struct trial_metrics *metrics)
+{
+	return !metrics->of_file.count && metrics->of_events.count;
+}
+
+/* ---- all ---- */
+
+const struct measurements *trial_metrics_all(const struct trial_metrics *metrics)
+{
+	return trial_metrics_from_events(metrics) ? &metrics->of_events : &metrics->of_file;
+}
+
+bool trial_metrics_changed(const struct trial_metrics *metrics)
+{
+	return metrics->changed;
+}
+
+char *trial_metrics_text(const struct trial_metrics *metrics)
+{
+	AUTO(json) json_t *value = measurements_to_json(trial_metrics_all(metrics));
+
+	if (!value ||
+	    (trial_metrics_from_events(metrics) && json_object_set_new(value, from_events_key, json_true())))
+		return NULL;
+	return json_dump_compact(value);
+}
+
+void trial_metrics_stored(struct trial_metrics *metrics)
+{
+	metrics->changed = false;
+}
+
+/* ---- what people are told ---- */
+
+static void events_absence(const struct trial_metrics *metrics, struct text *text)
+{
+	if (metrics->events)
+		trial_events_remark(metrics->events, text);
+	else if (metrics->unread_dir)
+		text_printf(
+			text,
+			" Event files below %s were not looked for: they are with another emulator of storage "
+			"(--storage-endpoint).",
+			metrics->unread_dir);
+	else
+		text_puts(text, " Event files were not looked for: the job has no jobDir.");
 }
 
 void trial_metrics_absence(const struct trial_metrics *metrics, struct text *text)
 {
 	metric_absence_text(text, &metrics->report, 0, metrics->source, metrics->cause);
+	events_absence(metrics, text);
+}
+
+void trial_metrics_caveat(const struct trial_metrics *metrics, struct text *text)
+{
+	if (trial_metrics_from_events(metrics) && metrics->events && trial_events_is_partial(metrics->events))
+		trial_events_remark(metrics->events, text);
 }

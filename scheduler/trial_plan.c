@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/dialect.h"
 #include "scheduler/tuning/study.h"
 
 void parameter_value_write(struct text *text, const struct parameter *parameter, double value)
@@ -49,11 +50,13 @@ static bool pool_args_make(const struct plan *plan, struct pool *pool, const str
 			   const double *values)
 {
 	AUTO(json) json_t *args = pool->args ? json_copy(pool->args) : json_array();
+	const char *job_dir_flag = dialect_of(plan)->job_dir_flag;
 
 	if (!args || !flags_add(args, study, values))
 		return false;
-	if (plan->job_dir && (json_array_append_new(args, json_string("--job-dir")) ||
-			      json_array_append_new(args, json_string(plan->job_dir))))
+	if (plan->job_dir && job_dir_flag &&
+	    (json_array_append_new(args, json_string(job_dir_flag)) ||
+	     json_array_append_new(args, json_string(plan->job_dir))))
 		return false;
 	json_decref(pool->args);
 	pool->args = TAKE(args);
@@ -76,21 +79,24 @@ static bool cluster_id_make(struct plan *plan)
 	return plan->cluster_id;
 }
 
-/* Choice: each trial has a directory of its own, as Google's samples write checkpoints straight into it. */
+void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number)
+{
+	const size_t length = strlen(job_dir);
+
+	text_printf(text, "%s%s%u", job_dir, length && job_dir[length - 1] == '/' ? "" : "/", number);
+}
+
 static bool job_dir_make(struct plan *plan)
 {
-	char *job_dir = NULL;
-	size_t length;
+	struct text job_dir AUTO_TEXT = { 0 };
 
 	if (!plan->job_dir)
 		return true;
-	length = strlen(plan->job_dir);
-	if (asprintf(&job_dir, "%s%s%u", plan->job_dir, length && plan->job_dir[length - 1] == '/' ? "" : "/",
-		     plan->trial) < 0)
-		return false;
+	trial_job_dir_write(&job_dir, plan->job_dir, plan->trial);
+	text_puts(&job_dir, dialect_of(plan)->trial_dir_end);
 	free(plan->job_dir);
-	plan->job_dir = job_dir;
-	return true;
+	plan->job_dir = text_take(&job_dir);
+	return plan->job_dir;
 }
 
 /* A trial is told of the metrics; the rest is the job's, and may be long. */
@@ -116,10 +122,12 @@ enum status trial_plan_make(const struct plan *job, const struct study *study, u
 	if (rc)
 		return rc;
 	plan->trial = number;
-	plan->max_running_us = plan->max_wait_us = 0; /* the job's */
-	json_array_clear(plan->differences);          /* told by the job */
+	if (!plan->limits_each_trial)
+		plan->max_running_us = plan->max_wait_us = 0; /* the job's */
+	json_array_clear(plan->differences);                  /* told by the job */
 	json_decref(plan->resumed_jobs);
-	plan->resumed_jobs = NULL;
+	json_decref(plan->study_limits);
+	plan->resumed_jobs = plan->study_limits = NULL;
 	if (!search_cut(plan) || !cluster_id_make(plan) || !job_dir_make(plan))
 		return error_no_memory(err);
 	for (int role = 0; role < ROLE_COUNT; role++)

@@ -18,6 +18,10 @@ struct text;
 struct parameter;
 void parameter_value_write(struct text *text, const struct parameter *parameter, double value);
 
+/* The directory of trial @number below the job's own.
+ * Choice: each has one of its own, as Google's samples write checkpoints straight into it. */
+void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number);
+
 /* The plan of trial @number: the job's, with a cluster and a job directory of its own, and behind the client's arguments
  * one --NAME=VALUE for each active parameter. @values: one for each of the study's parameters. */
 enum status trial_plan_make(const struct plan *job, const struct study *study, unsigned number,

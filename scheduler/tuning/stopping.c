@@ -341,6 +341,59 @@ static bool decay_stops(const struct study *study, const struct trial *trials, s
 	return stops;
 }
 
+/* ---- the convex rule ---- */
+
+/* The best final gain of those that were completed, how many they are, and where the longest one ended. */
+struct completed {
+	size_t count;
+	double best, longest;
+};
+
+static struct completed completed_read(const struct study *study, const struct trial *trials,
+				       size_t trial_count)
+{
+	struct completed completed = { .best = -INFINITY };
+
+	for (size_t i = 0; i < trial_count; i++) {
+		const struct trial *trial = &trials[i];
+
+		if (trial->state != TRIAL_COMPLETED || !isfinite(trial->final[0]))
+			continue;
+		completed.count++;
+		completed.best = fmax(completed.best, gain_of(study, trial->final[0]));
+		if (trial->measurement_count && !trial->stopped_early)
+			completed.longest = fmax(completed.longest, length_of(study, trial));
+	}
+	return completed;
+}
+
+/* More than the trial will have gained at @most: a curve that flattens out gains less than its later half did.
+ * INFINITY: nothing can be said, as it is flat. */
+static double overestimate(const struct study *study, const struct trial *trial, double most)
+{
+	const double first = first_place(study, trial), last = length_of(study, trial);
+	const double middle = first + (last - first) / 2;
+	const double at_middle = value_at(study, trial, middle), at_last = value_at(study, trial, last);
+
+	if (!(last > middle) || (at_last == at_middle && at_middle == value_at(study, trial, first)))
+		return INFINITY;
+	return at_last + fmax(0, (at_last - at_middle) / (last - middle)) * fmax(0, most - last);
+}
+
+/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/StudySpec#ConvexAutomatedStoppingSpec
+ * Choice: the slope is that of the later half of what was reported. */
+static bool convex_stops(const struct study *study, const struct trial *trials, size_t trial_count,
+			 const struct trial *trial)
+{
+	const struct convex_rule *rule = &study->convex;
+	const struct completed completed = completed_read(study, trials, trial_count);
+	const double most = rule->most > 0 ? rule->most : completed.longest;
+	const double least = rule->least < 0 ? most / 10 : rule->least;
+
+	return completed.count > rule->reports && trial->measurement_count >= rule->reports &&
+	       length_of(study, trial) > least && overestimate(study, trial, most) < completed.best;
+}
+
 bool study_should_stop(const struct study *study, const struct trial *trials, size_t trial_count,
 		       size_t index)
 {
@@ -353,6 +406,8 @@ bool study_should_stop(const struct study *study, const struct trial *trials, si
 		return median_stops(study, trials, trial_count, trial);
 	case STOPPING_DECAY_CURVE:
 		return decay_stops(study, trials, trial_count, trial);
+	case STOPPING_CONVEX:
+		return convex_stops(study, trials, trial_count, trial);
 	case STOPPING_NONE:
 		break;
 	}

@@ -10,7 +10,7 @@
 static const char *const type_names[] = { "double", "integer", "categorical", "discrete", NULL };
 static const char *const scale_names[] = { "linear", "log", "reverse_log", NULL };
 static const char *const algorithm_names[] = { "bandit", "random", "grid", NULL };
-static const char *const stopping_names[] = { "none", "median", "decay_curve", NULL };
+static const char *const stopping_names[] = { "none", "median", "decay_curve", "convex", NULL };
 
 /* Children's values are compared with this tolerance. Source:
  * https://cloud.google.com/vertex-ai/docs/reference/rest/v1/StudySpec (DiscreteValueCondition) */
@@ -106,8 +106,19 @@ static json_t *parameter_to_json(const struct parameter *parameter)
 	return good ? TAKE(object) : NULL;
 }
 
+static bool convex_write(json_t *object, const struct study *study)
+{
+	const struct convex_rule *convex = &study->convex;
+
+	return study->stopping != STOPPING_CONVEX ||
+	       !json_object_set_new(object, "convex",
+				    json_pack("{s:f, s:f, s:i}", "most", convex->most, "least", convex->least,
+					      "reports", (int)convex->reports));
+}
+
 json_t *study_to_json(const struct study *study)
 {
+	AUTO(json) json_t *object = NULL;
 	AUTO(json) json_t *parameters = json_array();
 	AUTO(json) json_t *metrics = json_array();
 
@@ -118,11 +129,12 @@ json_t *study_to_json(const struct study *study)
 		if (json_array_append_new(metrics, json_pack("{s:s, s:b}", "name", study->metrics[i].name,
 							     "minimized", study->metrics[i].minimized)))
 			return NULL;
-	return json_pack("{s:I, s:s, s:s, s:b, s:b, s:b, s:O, s:O}", "seed", (json_int_t)study->seed,
-			 "algorithm", algorithm_names[study->algorithm], "stopping",
-			 stopping_names[study->stopping], "stops_by_elapsed", study->stops_by_elapsed,
-			 "best_counts", study->best_counts, "repeats_allowed", study->repeats_allowed,
-			 "parameters", parameters, "metrics", metrics);
+	object = json_pack("{s:I, s:s, s:s, s:b, s:b, s:b, s:O, s:O}", "seed", (json_int_t)study->seed,
+			   "algorithm", algorithm_names[study->algorithm], "stopping",
+			   stopping_names[study->stopping], "stops_by_elapsed", study->stops_by_elapsed,
+			   "best_counts", study->best_counts, "repeats_allowed", study->repeats_allowed,
+			   "parameters", parameters, "metrics", metrics);
+	return object && convex_write(object, study) ? TAKE(object) : NULL;
 }
 
 static enum status fault(const char *what, struct error *err)
@@ -284,6 +296,19 @@ static enum status metrics_read(const json_t *list, struct study *study, struct 
 	return STATUS_OK;
 }
 
+static bool convex_read(const json_t *object, struct study *study)
+{
+	const int64_t reports = json_int_at(object, "reports", 0);
+
+	if (study->stopping != STOPPING_CONVEX)
+		return true;
+	study->convex = (struct convex_rule){ .most = json_number_value(json_object_get(object, "most")),
+					      .least = json_number_value(json_object_get(object, "least")),
+					      .reports = (unsigned)reports };
+	return reports >= 0 && reports <= INT32_MAX && isfinite(study->convex.most) &&
+	       isfinite(study->convex.least);
+}
+
 enum status study_from_json(const json_t *value, struct study **ret_study, struct error *err)
 {
 	AUTO(study) struct study *study = calloc(1, sizeof(*study));
@@ -298,6 +323,8 @@ enum status study_from_json(const json_t *value, struct study **ret_study, struc
 	study->seed = (uint64_t)json_int_at(value, "seed", 0);
 	study->algorithm = (enum algorithm)algorithm;
 	study->stopping = (enum stopping_rule)stopping;
+	if (!convex_read(json_object_get(value, "convex"), study))
+		return fault("its rule of stopping", err);
 	study->stops_by_elapsed = json_true_at(value, "stops_by_elapsed");
 	study->best_counts = json_true_at(value, "best_counts");
 	study->repeats_allowed = json_true_at(value, "repeats_allowed");

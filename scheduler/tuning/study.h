@@ -5,6 +5,7 @@
  * Said without any API's words, and with no knowledge of jobs. The library below this folder takes studies and
  * returns values: no I/O, no clock, no state of its own that has to survive. Thread: any, one at a time per study. */
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,12 +43,20 @@ struct metric {
 };
 
 enum algorithm { ALGORITHM_BANDIT, ALGORITHM_RANDOM, ALGORITHM_GRID };
-enum stopping_rule { STOPPING_NONE, STOPPING_MEDIAN, STOPPING_DECAY_CURVE };
+enum stopping_rule { STOPPING_NONE, STOPPING_MEDIAN, STOPPING_DECAY_CURVE, STOPPING_CONVEX };
+
+/* Of STOPPING_CONVEX, in steps, or in seconds where it goes by elapsed time. */
+struct convex_rule {
+	double most;      /* where trials end; 0: where the longest one that was completed did */
+	double least;     /* none is stopped before; negative: a tenth of most */
+	unsigned reports; /* so many of the trial, and one trial more than so many completed, are needed */
+};
 
 struct study {
 	uint64_t seed;
 	enum algorithm algorithm;
 	enum stopping_rule stopping;
+	struct convex_rule convex;
 	bool stops_by_elapsed;        /* the stopping rule compares by elapsed time rather than by step */
 	bool best_counts;             /* a trial's final measurement is its best one; else its last */
 	bool repeats_allowed;         /* noise is high: the same parameters may come again */
@@ -100,6 +109,12 @@ struct trial {
  * INTERNAL: memory ran out. Numbers never make it fail. */
 enum status study_suggest(const struct study *study, const struct trial *trials, size_t trial_count,
 			  size_t count, double *const *ret_values, size_t *ret_count, struct error *err);
+
+/* The same, until *@ended becomes true: it is looked at before each one that is suggested, and those made by then are
+ * given, as if no more had been asked for. */
+enum status study_suggest_until(const struct study *study, const struct trial *trials, size_t trial_count,
+				size_t count, const atomic_bool *ended, double *const *ret_values,
+				size_t *ret_count, struct error *err);
 
 /* Whether pending trial @index is to be stopped now. */
 bool study_should_stop(const struct study *study, const struct trial *trials, size_t trial_count,

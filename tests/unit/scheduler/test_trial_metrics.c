@@ -6,16 +6,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
 #include "scheduler/trial_metrics.h"
+#include "scheduler/tuning/measurements.h"
+#include "tests/support/event_writing.h"
+#include "tests/unit/store/objects_testing.h"
 #include "tests/unit/testing.h"
 
 struct bench {
 	char directory[64], path[96];
+	struct yard *yard; /* NULL: no storage */
 	struct trial_metrics *metrics;
 };
 
 static struct metric metric = { .name = (char *)"accuracy" };
 static const struct study study = { .metrics = &metric, .metric_count = 1 };
+
+/* Reports go to the directory, and to job directory @job_dir in the storage of @yard; both may be NULL. */
+static void bench_begin(struct bench *bench, struct yard *yard, const char *job_dir)
+{
+	const struct trial_place place = { .directory = bench->directory,
+					   .objects = yard ? yard->objects : NULL,
+					   .job_dir = job_dir,
+					   .number = 3,
+					   .since_us = START_NS / 1000 };
+
+	trial_metrics_free(bench->metrics);
+	bench->metrics = trial_metrics_new(&study, &place, 1000);
+	assert_non_null(bench->metrics);
+}
 
 static int setup(void **state)
 {
@@ -24,8 +43,7 @@ static int setup(void **state)
 	strcpy(bench->directory, "/tmp/trainyard-test-XXXXXX");
 	assert_non_null(mkdtemp(bench->directory));
 	snprintf(bench->path, sizeof(bench->path), "%s/output.metrics", bench->directory);
-	bench->metrics = trial_metrics_new(&study, bench->directory, 1000);
-	assert_non_null(bench->metrics);
+	bench_begin(bench, NULL, NULL);
 	*state = bench;
 	return 0;
 }
@@ -55,11 +73,8 @@ static void lines_write(struct bench *bench, const char *mode, int from, int to)
 
 static size_t count_read(struct bench *bench)
 {
-	size_t count;
-
 	trial_metrics_read(bench->metrics);
-	trial_metrics_all(bench->metrics, &count);
-	return count;
+	return trial_metrics_all(bench->metrics)->count;
 }
 
 static void assert_absence(struct bench *bench, const char *part)
@@ -97,14 +112,13 @@ static void reports_are_taken_as_they_come(void **state)
 {
 	struct bench *bench = *state;
 	const struct measurement *all;
-	size_t count;
 
 	lines_write(bench, "w", 1, 3);
 	assert_int_equal(count_read(bench), 3);
 	assert_int_equal(count_read(bench), 3);
 	lines_write(bench, "a", 4, 5);
 	assert_int_equal(count_read(bench), 5);
-	all = trial_metrics_all(bench->metrics, &count);
+	all = trial_metrics_all(bench->metrics)->all;
 	assert_int_equal(all[4].step, 5);
 	assert_true(all[4].values[0] == 0.5 && all[4].elapsed_s == 5);
 }
@@ -178,7 +192,189 @@ static void nothing_can_be_settled(void **state)
 	assert_int_equal(count_read(bench), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+static void what_was_stored_is_not_read_again(void **state)
+{
+	struct bench *bench = *state;
+	AUTO(string) char *text = NULL;
+
+	lines_write(bench, "w", 1, 150);
+	assert_false(trial_metrics_changed(bench->metrics));
+	assert_int_equal(count_read(bench), 150);
+	assert_true(trial_metrics_changed(bench->metrics));
+	text = trial_metrics_text(bench->metrics);
+	trial_metrics_stored(bench->metrics);
+	assert_int_equal(count_read(bench), 150);
+	assert_false(trial_metrics_changed(bench->metrics));
+	bench_begin(bench, NULL, NULL);
+	assert_int_equal(trial_metrics_resume(bench->metrics, text, NULL), STATUS_OK);
+	lines_write(bench, "w", 101, 200);
+	assert_int_equal(count_read(bench), 200);
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(trial_metrics_all(bench->metrics)->all[i].step, i + 1);
+}
+
+static void what_cannot_be_gone_on_from_is_refused(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_not_equal(trial_metrics_resume(bench->metrics, "{", NULL), STATUS_OK);
+	assert_int_not_equal(trial_metrics_resume(bench->metrics, "{}", NULL), STATUS_OK);
+}
+
+/* ---- event files ---- */
+
+/* The same, with storage of its own. */
+static int storage_setup(void **state)
+{
+	struct bench *bench;
+	void *yard;
+
+	if (setup(state) || yard_open(&yard))
+		return -1;
+	bench = *state;
+	bench->yard = yard;
+	bench_begin(bench, bench->yard, "gs://bucket/out/");
+	return 0;
+}
+
+static int storage_teardown(void **state)
+{
+	struct bench *bench = *state;
+	void *yard = bench->yard;
+
+	teardown(state);
+	return yard_close(&yard);
+}
+
+/* Steps @from to @to with @value under @tag. */
+static void events_put(struct bench *bench, const char *tag, int from, int to, float value)
+{
+	struct yard *yard = bench->yard;
+	const struct object_target target = target_of("out/3/events.out.tfevents.1");
+	struct text text AUTO_TEXT = { 0 };
+
+	version_write(&text);
+	for (int step = from; step <= to; step++)
+		scalar_event_write(&text, 1000 + step, step, tag, value);
+	OK(target_put(yard, &target, text.data, text.length, NULL));
+}
+
+static void events_are_taken_where_no_file_is(void **state)
+{
+	struct bench *bench = *state;
+	const struct measurement *all;
+
+	events_put(bench, "accuracy", 1, 3, 0.25F);
+	assert_int_equal(count_read(bench), 3);
+	assert_true(trial_metrics_from_events(bench->metrics));
+	events_put(bench, "accuracy", 1, 5, 0.25F);
+	assert_int_equal(count_read(bench), 5);
+	all = trial_metrics_all(bench->metrics)->all;
+	assert_true(all[4].step == 5 && all[4].values[0] == 0.25 && all[4].elapsed_s == 5);
+}
+
+static void the_metric_file_comes_before_events(void **state)
+{
+	struct bench *bench = *state;
+	const struct measurement *all;
+
+	events_put(bench, "accuracy", 1, 9, 0.25F);
+	lines_write(bench, "w", 1, 0);
+	assert_int_equal(count_read(bench), 9);
+	lines_write(bench, "w", 1, 2);
+	assert_int_equal(count_read(bench), 2);
+	assert_false(trial_metrics_from_events(bench->metrics));
+	all = trial_metrics_all(bench->metrics)->all;
+	assert_true(all[1].values[0] == 0.5);
+}
+
+static void settled_events_stay(void **state)
+{
+	struct bench *bench = *state;
+
+	events_put(bench, "accuracy", 1, 3, 0.25F);
+	assert_int_equal(count_read(bench), 3);
+	trial_metrics_settle(bench->metrics);
+	trial_metrics_settle(bench->metrics);
+	events_put(bench, "accuracy", 1, 5, 0.25F);
+	assert_int_equal(count_read(bench), 3);
+}
+
+static void tags_of_events_and_file_are_told(void **state)
+{
+	struct bench *bench = *state;
+
+	events_put(bench, "epoch_accuracy", 1, 3, 0.25F);
+	assert_absence(
+		bench,
+		"under other tags only: \"epoch_accuracy\". 1 event file below gs://bucket/out/3 was read.");
+}
+
+static void where_events_were_looked_for_is_told(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_absence(bench,
+		       "the program wrote no metrics. There is no event file below gs://bucket/out/3.");
+	bench_begin(bench, NULL, "gs://bucket/out");
+	assert_absence(
+		bench,
+		"Event files below gs://bucket/out/3 were not looked for: they are with another emulator");
+	bench_begin(bench, NULL, NULL);
+	assert_absence(bench, "Event files were not looked for: the job has no jobDir.");
+}
+
+static void a_value_of_broken_events_has_a_caveat(void **state)
+{
+	struct bench *bench = *state;
+	struct text text AUTO_TEXT = { 0 };
+
+	events_put(bench, "accuracy", 1, 3, 0.25F);
+	assert_int_equal(count_read(bench), 3);
+	trial_metrics_caveat(bench->metrics, &text);
+	assert_int_equal(text.length, 0);
+	text_put(bench->yard, "out/3/x.tfevents", "no event file, but long enough");
+	assert_int_equal(count_read(bench), 3);
+	trial_metrics_caveat(bench->metrics, &text);
+	assert_non_null(strstr(text.data, "x.tfevents the record at byte 0"));
+}
+
+static void a_curve_of_events_is_gone_on_from_as_such(void **state)
+{
+	struct bench *bench = *state;
+	AUTO(string) char *text = NULL;
+
+	events_put(bench, "accuracy", 1, 3, 0.25F);
+	assert_int_equal(count_read(bench), 3);
+	assert_true(trial_metrics_changed(bench->metrics));
+	text = trial_metrics_text(bench->metrics);
+	trial_metrics_stored(bench->metrics);
+	text_put(bench->yard, "elsewhere", "x");
+	assert_int_equal(count_read(bench), 3);
+	assert_false(trial_metrics_changed(bench->metrics));
+	/* Storage that cannot be read any more. */
+	bench_begin(bench, NULL, "gs://bucket/out/");
+	assert_int_equal(trial_metrics_resume(bench->metrics, text, NULL), STATUS_OK);
+	assert_int_equal(count_read(bench), 3);
+	assert_true(trial_metrics_from_events(bench->metrics));
+	/* The files have grown since. */
+	bench_begin(bench, bench->yard, "gs://bucket/out/");
+	assert_int_equal(trial_metrics_resume(bench->metrics, text, NULL), STATUS_OK);
+	events_put(bench, "accuracy", 1, 5, 0.25F);
+	assert_int_equal(count_read(bench), 5);
+	assert_true(trial_metrics_changed(bench->metrics));
+	/* The metric file still comes before them. */
+	lines_write(bench, "w", 1, 2);
+	assert_int_equal(count_read(bench), 2);
+	free(text);
+	text = trial_metrics_text(bench->metrics);
+	bench_begin(bench, bench->yard, "gs://bucket/out/");
+	assert_int_equal(trial_metrics_resume(bench->metrics, text, NULL), STATUS_OK);
+	assert_false(trial_metrics_from_events(bench->metrics));
+}
+
+#define TEST(name)         cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define STORAGE_TEST(name) cmocka_unit_test_setup_teardown(name, storage_setup, storage_teardown)
 
 int main(void)
 {
@@ -191,6 +387,15 @@ int main(void)
 		TEST(of_a_huge_file_the_end_is_read),
 		TEST(what_is_settled_stays),
 		TEST(nothing_can_be_settled),
+		TEST(what_was_stored_is_not_read_again),
+		TEST(what_cannot_be_gone_on_from_is_refused),
+		STORAGE_TEST(events_are_taken_where_no_file_is),
+		STORAGE_TEST(the_metric_file_comes_before_events),
+		STORAGE_TEST(settled_events_stay),
+		STORAGE_TEST(tags_of_events_and_file_are_told),
+		STORAGE_TEST(where_events_were_looked_for_is_told),
+		STORAGE_TEST(a_value_of_broken_events_has_a_caveat),
+		STORAGE_TEST(a_curve_of_events_is_gone_on_from_as_such),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,21 @@ static void parameters_come_behind_the_clients_arguments_and_the_directory_last(
 	assert_true(plan->max_running_us == 0 && plan->max_wait_us == 0);
 }
 
+/* Vertex AI tells of the directory in variables. */
+static void only_one_dialect_passes_the_directory(void **state)
+{
+	(void)state;
+	const double values[] = { 0.5, 1, 0, NAN };
+	AUTO(plan) struct plan *job = tuning_plan("gs://b/d/");
+	AUTO(plan) struct plan *plan = NULL;
+
+	free(job->dialect);
+	job->dialect = strdup("aiplatform");
+	assert_int_equal(trial_plan_make(job, &study, 3, values, &plan, NULL), STATUS_OK);
+	assert_args(plan, ROLE_WORKER, "[\"--rate=0.5\",\"--layers=1\",\"--optimizer=sgd\"]");
+	assert_string_equal(plan->job_dir, "gs://b/d/3/");
+}
+
 static void what_is_inactive_is_not_passed(void **state)
 {
 	(void)state;
@@ -156,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parameters_come_behind_the_clients_arguments_and_the_directory_last),
+		cmocka_unit_test(only_one_dialect_passes_the_directory),
 		cmocka_unit_test(what_is_inactive_is_not_passed),
 		cmocka_unit_test(each_trial_has_its_own_directory_and_cluster),
 		cmocka_unit_test(a_trials_plan_holds_the_metrics_and_no_more_of_the_study),

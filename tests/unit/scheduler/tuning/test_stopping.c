@@ -97,6 +97,70 @@ static void the_median_is_of_running_means_and_equal_goes_on(void **state)
 	study_free(study);
 }
 
+/* Six completed at 0.9, after 10 steps; one under way, with reports at steps 1, 3 and 5. */
+static bool convex_says(const struct convex_rule *rule, const double own[3], size_t completed)
+{
+	struct measurement ended = { .step = 10, .values = { 0.9 } }, reports[3];
+	struct trial trials[7] = { 0 };
+	AUTO(study) struct study *study = study_of("random", line);
+
+	study->stopping = STOPPING_CONVEX;
+	study->convex = *rule;
+	study->metrics[0].minimized = false;
+	for (size_t i = 0; i < completed; i++)
+		trials[i] = (struct trial){ .id = (unsigned)i + 1,
+					    .state = TRIAL_COMPLETED,
+					    .final = { 0.9 },
+					    .measurements = &ended,
+					    .measurement_count = 1 };
+	for (size_t i = 0; i < 3; i++)
+		reports[i] = (struct measurement){ .step = 2 * (int64_t)i + 1, .values = { own[i] } };
+	trials[completed] = (struct trial){ .id = (unsigned)completed + 1,
+					    .measurements = reports,
+					    .measurement_count = 3 };
+	return study_should_stop(study, trials, completed + 1, completed);
+}
+
+static void a_curve_that_cannot_reach_the_best_any_more_is_stopped(void **state)
+{
+	const struct convex_rule rule = { .most = 10, .least = -1, .reports = 3 };
+	const double slow[] = { 0, 0.2, 0.3 }, fast[] = { 0, 0.4, 0.6 };
+	const double flat[] = { 0.1, 0.1, 0.1 }, falling[] = { 0.5, 0.4, 0.3 };
+
+	(void)state;
+	/* 0.3 + 5 * 0.05 = 0.55; 0.6 + 5 * 0.1 = 1.1 */
+	assert_true(convex_says(&rule, slow, 6));
+	assert_false(convex_says(&rule, fast, 6));
+	assert_false(convex_says(&rule, flat, 6));
+	assert_true(convex_says(&rule, falling, 6));
+	/* One more must be completed than reports are needed. */
+	assert_true(convex_says(&rule, slow, 4));
+	assert_false(convex_says(&rule, slow, 3));
+	assert_false(convex_says(&(struct convex_rule){ 10, -1, 4 }, slow, 6));
+	/* Too early; where trials end is learned when nothing is said. */
+	assert_false(convex_says(&(struct convex_rule){ 10, 5, 3 }, slow, 6));
+	assert_false(convex_says(&(struct convex_rule){ 50, -1, 3 }, slow, 6));
+	assert_true(convex_says(&(struct convex_rule){ 0, -1, 3 }, slow, 6));
+	assert_false(convex_says(&(struct convex_rule){ 1000, 0, 3 }, slow, 6));
+}
+
+static void a_convex_rule_survives_being_json(void **state)
+{
+	AUTO(study) struct study *study = study_of("random", line), *again = NULL;
+
+	(void)state;
+	study->stopping = STOPPING_CONVEX;
+	study->convex = (struct convex_rule){ 100, -1, 5 };
+	AUTO(json) json_t *value = study_to_json(study);
+
+	assert_int_equal(study_from_json(value, &again, NULL), STATUS_OK);
+	assert_true(again->convex.most == 100 && again->convex.least == -1 && again->convex.reports == 5);
+	study_free(again);
+	again = NULL;
+	json_object_set_new(json_object_get(value, "convex"), "reports", json_integer(-1));
+	assert_int_equal(study_from_json(value, &again, NULL), STATUS_INVALID_ARGUMENT);
+}
+
 static void the_final_measurement_is_the_last_or_the_best(void **state)
 {
 	struct measurement reports[] = { { .step = 1, .values = { 0.5 } },
@@ -162,6 +226,8 @@ int main(void)
 		cmocka_unit_test(a_hopeless_trial_is_stopped_and_a_good_one_goes_on),
 		cmocka_unit_test(little_knowledge_stops_nothing),
 		cmocka_unit_test(the_median_is_of_running_means_and_equal_goes_on),
+		cmocka_unit_test(a_curve_that_cannot_reach_the_best_any_more_is_stopped),
+		cmocka_unit_test(a_convex_rule_survives_being_json),
 		cmocka_unit_test(the_final_measurement_is_the_last_or_the_best),
 		cmocka_unit_test(the_best_of_equals_came_first),
 		cmocka_unit_test(what_is_no_number_is_no_report),

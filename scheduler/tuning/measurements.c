@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/tuning/measurements.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/tuning/metric_report.h"
+
+enum { POINT_NUMBERS = 3 }; /* ordinal, step and time come before the values */
+
+void measurements_init(struct measurements *measurements, const struct study *study)
+{
+	*measurements = (struct measurements){ .stride = 1,
+					       .best = MEASUREMENT_NONE,
+					       .last_valued = MEASUREMENT_NONE,
+					       .metric_count = study->metric_count,
+					       .minimized = study->metrics[0].minimized };
+}
+
+void measurements_deinit(struct measurements *measurements)
+{
+	free(measurements->all);
+	free(measurements->ordinals);
+	measurements->all = NULL;
+	measurements->ordinals = NULL;
+	measurements->count = measurements->size = 0;
+}
+
+/* ---- what is kept ---- */
+
+static bool is_better(const struct measurements *measurements, double value, double than)
+{
+	return measurements->minimized ? value < than : value > than;
+}
+
+/* The last one is new, or was completed. */
+static void marks_update(struct measurements *measurements)
+{
+	const size_t last = measurements->count - 1;
+	const double value = measurements->all[last].values[0];
+
+	if (!isfinite(value))
+		return;
+	measurements->last_valued = last;
+	if (measurements->best == MEASUREMENT_NONE ||
+	    is_better(measurements, value, measurements->all[measurements->best].values[0]))
+		measurements->best = last;
+}
+
+static void marks_shift(struct measurements *measurements, size_t before, size_t after)
+{
+	if (measurements->best == before)
+		measurements->best = after;
+	if (measurements->last_valued == before)
+		measurements->last_valued = after;
+}
+
+static bool is_kept(const struct measurements *measurements, size_t index)
+{
+	return measurements->ordinals[index] % measurements->stride == 0 || index == measurements->best ||
+	       index == measurements->last_valued || index == measurements->count - 1;
+}
+
+static void thin_out(struct measurements *measurements)
+{
+	size_t kept = 0, count = measurements->count;
+
+	measurements->stride *= 2;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_kept(measurements, i))
+			continue;
+		measurements->all[kept] = measurements->all[i];
+		measurements->ordinals[kept] = measurements->ordinals[i];
+		marks_shift(measurements, i, kept++);
+	}
+	measurements->count = kept;
+}
+
+/* ---- one more ---- */
+
+static bool room_make(struct measurements *measurements)
+{
+	const size_t size = measurements->size ? measurements->size * 2 : 16;
+	struct measurement *all;
+	uint64_t *ordinals;
+
+	if (measurements->count < measurements->size)
+		return true;
+	all = reallocarray(measurements->all, size, sizeof(*all));
+	measurements->all = all ? all : measurements->all;
+	ordinals = reallocarray(measurements->ordinals, size, sizeof(*ordinals));
+	measurements->ordinals = ordinals ? ordinals : measurements->ordinals;
+	if (!all || !ordinals)
+		return false;
+	measurements->size = size;
+	return true;
+}
+
+/* The one before the new one was kept as the last. */
+static void former_last_drop(struct measurements *measurements)
+{
+	const size_t former = measurements->count - 2, count = measurements->count;
+
+	if (count < 2 || is_kept(measurements, former))
+		return;
+	measurements->all[former] = measurements->all[count - 1];
+	measurements->ordinals[former] = measurements->ordinals[count - 1];
+	marks_shift(measurements, count - 1, former);
+	measurements->count--;
+}
+
+bool measurements_add(struct measurements *measurements, const struct measurement *next)
+{
+	const size_t count = measurements->count;
+	struct measurement *last = count ? &measurements->all[count - 1] : NULL;
+
+	if (last && next->step < last->step)
+		return true;
+	if (last && measurement_join(last, next, measurements->metric_count)) {
+		marks_update(measurements);
+		return true;
+	}
+	if (!room_make(measurements))
+		return false;
+	measurements->all[count] = *next;
+	measurements->ordinals[count] = measurements->reported++;
+	measurements->count++;
+	marks_update(measurements);
+	former_last_drop(measurements);
+	if (measurements->count > MEASUREMENTS_MAX)
+		thin_out(measurements);
+	return true;
+}
+
+/* ---- as JSON ---- */
+
+static json_t *point_to_json(const struct measurements *measurements, size_t index)
+{
+	const struct measurement *measurement = &measurements->all[index];
+	AUTO(json)
+	json_t *point = json_pack("[I, I, f]", (json_int_t)measurements->ordinals[index],
+				  (json_int_t)measurement->step, measurement->elapsed_s);
+
+	for (size_t m = 0; point && m < measurements->metric_count; m++)
+		if (json_array_append_new(point, isfinite(measurement->values[m])
+							 ? json_real(measurement->values[m])
+							 : json_null()))
+			return NULL;
+	return TAKE(point);
+}
+
+json_t *measurements_to_json(const struct measurements *measurements)
+{
+	AUTO(json) json_t *points = json_array();
+
+	for (size_t i = 0; points && i < measurements->count; i++)
+		if (json_array_append_new(points, point_to_json(measurements, i)))
+			return NULL;
+	return points ? json_pack("{s:I, s:I, s:O}", "reported", (json_int_t)measurements->reported, "stride",
+				  (json_int_t)measurements->stride, "points", points)
+		      : NULL;
+}
+
+static bool point_from_json(const json_t *point, const struct measurements *measurements,
+			    uint64_t *ret_ordinal, struct measurement *ret_measurement)
+{
+	const json_t *ordinal = json_array_get(point, 0), *step = json_array_get(point, 1);
+	const json_t *elapsed = json_array_get(point, 2);
+
+	if (!json_is_integer(ordinal) || !json_is_integer(step) || !json_is_number(elapsed) ||
+	    json_array_size(point) != POINT_NUMBERS + measurements->metric_count)
+		return false;
+	*ret_ordinal = (uint64_t)json_integer_value(ordinal);
+	*ret_measurement = (struct measurement){ .step = json_integer_value(step),
+						 .elapsed_s = json_number_value(elapsed) };
+	for (size_t m = 0; m < METRICS_MAX; m++) {
+		const json_t *value =
+			m < measurements->metric_count ? json_array_get(point, POINT_NUMBERS + m) : NULL;
+
+		ret_measurement->values[m] = json_is_number(value) ? json_number_value(value) : NAN;
+	}
+	return true;
+}
+
+static enum status points_read(const json_t *points, struct measurements *measurements, struct error *err)
+{
+	const json_t *point;
+	size_t index;
+
+	json_array_foreach(points, index, point) {
+		if (!room_make(measurements))
+			return error_no_memory(err);
+		if (!point_from_json(point, measurements, &measurements->ordinals[index],
+				     &measurements->all[index]))
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "Stored measurements cannot be read.");
+		measurements->count++;
+		marks_update(measurements);
+	}
+	return STATUS_OK;
+}
+
+enum status measurements_from_json(const json_t *value, struct measurements *measurements, struct error *err)
+{
+	const json_t *points = json_object_get(value, "points");
+	const int64_t reported = json_int_at(value, "reported", -1), stride = json_int_at(value, "stride", 0);
+
+	if (reported < 0 || stride < 1 || !json_is_array(points) ||
+	    json_array_size(points) > MEASUREMENTS_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Stored measurements cannot be read.");
+	measurements->reported = (uint64_t)reported;
+	measurements->stride = (uint64_t)stride;
+	return points_read(points, measurements, err);
+}
