@@ -138,6 +138,11 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	return length;
 }
 
+static size_t body_max(const struct http_exchange *exchange)
+{
+	return exchange->request.body_max ? exchange->request.body_max : HTTP_BODY_MAX;
+}
+
 static size_t on_data(char *data, size_t size, size_t count, void *arg)
 {
 	struct http_exchange *exchange = arg;
@@ -156,7 +161,7 @@ static size_t on_data(char *data, size_t size, size_t count, void *arg)
 		}
 		return 0;
 	}
-	if (length > HTTP_BODY_MAX - exchange->collected.length) {
+	if (length > body_max(exchange) - exchange->collected.length) {
 		exchange->too_large = true;
 		return 0;
 	}
@@ -343,7 +348,8 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 	case CURLE_WRITE_ERROR:
 		answer.status = STATUS_INTERNAL;
 		if (exchange->too_large)
-			snprintf(problem, size, "the engine's answer is larger than %d bytes", HTTP_BODY_MAX);
+			snprintf(problem, size, "the engine's answer is larger than %zu bytes",
+				 body_max(exchange));
 		else
 			snprintf(problem, size, "the engine's answer could not be taken");
 		break;

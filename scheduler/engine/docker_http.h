@@ -47,6 +47,7 @@ struct http_request {
 	enum http_lane lane;
 	unsigned timeout_s;   /* 0: none */
 	bool without_version; /* the path is used as it is */
+	size_t body_max; /* of a body that is collected: a longer one fails the exchange; 0: HTTP_BODY_MAX */
 	/* Headers of a good answer are here. NULL: not told. */
 	void (*opened)(void *arg);
 	/* Body bytes of a good answer (below 300), as they come; NULL: collected for done(). */
@@ -59,8 +60,8 @@ struct http_request {
 	struct http_exchange **slot;
 };
 
-/* Answer bodies that are collected: a longer one fails the exchange. */
-enum { HTTP_BODY_MAX = 16 * 1024 * 1024 };
+/* An inspected container says its command twice, each byte of it in six when it has to be escaped. */
+enum { HTTP_BODY_MAX = 64 << 20 };
 
 enum status http_new(const char *socket_path, struct http **ret_http, struct error *err);
 /* Every exchange must have ended: http_fail_all(). */

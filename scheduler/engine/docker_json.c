@@ -173,6 +173,8 @@ static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
 	return json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void")) == 0;
 }
 
+#define SCRATCH_OPTIONS "size=16m,mode=1777"
+
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec)
 {
 	AUTO(json)
@@ -182,14 +184,15 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 	AUTO(json) json_t *env = spec->env ? json_deep_copy(spec->env) : json_array();
 	AUTO(json) json_t *host = host_config_make(spec);
 	AUTO(json) json_t *shm = spec->shm_bytes > 0 ? json_integer(spec->shm_bytes) : NULL;
+	AUTO(json) json_t *scratch = spec->scratch ? json_pack("{ss}", spec->scratch, SCRATCH_OPTIONS) : NULL;
 	AUTO(json) json_t *labels = labels_make(instance, spec);
 	AUTO(json) json_t *networking = networking_make(spec);
 
 	if (!body || !env || !host || !labels || !networking || !devices_set(host, env, spec->device_ids))
 		return NULL;
 	if (!part_set(host, "ShmSize", shm) || !part_set(host, "ExtraHosts", spec->hosts) ||
-	    !part_set(host, "Binds", spec->binds) || !part_set(body, "Entrypoint", spec->command) ||
-	    !part_set(body, "Cmd", spec->args))
+	    !part_set(host, "Binds", spec->binds) || !part_set(host, "Tmpfs", scratch) ||
+	    !part_set(body, "Entrypoint", spec->command) || !part_set(body, "Cmd", spec->args))
 		return NULL;
 	if (json_object_set(body, "Env", env) || json_object_set(body, "HostConfig", host) ||
 	    json_object_set(body, "Labels", labels) || json_object_set(body, "NetworkingConfig", networking))

@@ -10,7 +10,12 @@
  * any of the answers, so it is noted and applied before the listing goes out: no listing contradicts
  * an event that came before it. */
 
-enum { AGAIN_US = 1 * SECOND_US };
+enum {
+	AGAIN_US = 1 * SECOND_US,
+	/* Each container comes with all of its command, which may be long (PROGRAM_MAX). A listing that is never taken
+	 * would stop all jobs for good. */
+	LISTING_BYTES_MAX = 512 << 20,
+};
 
 struct note {
 	struct replica_status replica;
@@ -314,6 +319,7 @@ void listing_ask(struct docker *docker)
 	http_start(docker->http, &(struct http_request){ .method = "GET",
 							 .path = path,
 							 .timeout_s = CALL_TIMEOUT_S,
+							 .body_max = LISTING_BYTES_MAX,
 							 .done = containers_listed,
 							 .arg = listing });
 }

@@ -43,6 +43,7 @@ struct replica_spec {
 	const json_t *env;            /* array of "NAME=value"; each below 131072 bytes or the create fails */
 	const json_t *hosts;          /* array of "name:address" for /etc/hosts */
 	const json_t *binds;          /* array of "/of/the/host:/in/the/container:ro", or NULL */
+	const char *scratch; /* where an empty directory in memory is that any user may write to, or NULL */
 	uint16_t
 		gateway_port; /* kept in a label: what the containers were told of scheduler/gateway.h; 0: none */
 	const char *network; /* id */
@@ -69,7 +70,7 @@ struct replica_status {
 };
 
 struct network_status {
-	int64_t job;
+	int64_t job; /* that it was made for; others may take it over: spare_network.h */
 	char id[80];
 	char device[16];   /* the bridge's name on the engine's machine: "br-0123456789ab" */
 	uint32_t gateway;  /* host byte order; replicas may take gateway + 1 and up */
@@ -89,7 +90,8 @@ enum engine_event_kind {
 	ENGINE_NETWORK_REMOVED, /* job; also when there was none */
 	ENGINE_REPLICA_CREATED, /* replicas[0].key */
 	ENGINE_REPLICA_STARTED, /* replicas[0].key */
-	ENGINE_REPLICA_FAILED,  /* replicas[0].key; status, text: create or start refused */
+	ENGINE_REPLICA_FAILED, /* replicas[0].key; status, text: create or start refused. NOT_FOUND of a start: its
+				  * network is gone */
 	ENGINE_REPLICA_EXITED,  /* replicas[0]: whole status */
 	ENGINE_REPLICA_REMOVED, /* replicas[0].key; by us, already gone, or behind our back */
 	ENGINE_LOGS_ENDED, /* replicas[0].key: the container has exited and each of its lines was handed over */

@@ -21,12 +21,14 @@ struct fake_engine {
 	char *limits[CONTAINERS_MAX];
 	char *surroundings[CONTAINERS_MAX];
 	json_t *devices[CONTAINERS_MAX];
+	char on[CONTAINERS_MAX][80]; /* id of its network */
+	bool awaits_removal[CONTAINERS_MAX];
 	struct network_status networks[NETWORKS_MAX];
 	unsigned container_count, network_count;
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT];
-	unsigned doubled;
-	bool up, ignores_stop;
+	unsigned doubled, shared;
+	bool up, ignores_stop, holds_removals;
 	void (*tell)(void *arg, const char *operation);
 	void *tell_arg;
 	struct host host;
@@ -90,6 +92,8 @@ static void container_drop(struct fake_engine *fake, const struct replica_key *k
 	fake->surroundings[at] = fake->surroundings[last];
 	json_decref(fake->devices[at]);
 	fake->devices[at] = fake->devices[last];
+	memcpy(fake->on[at], fake->on[last], sizeof(fake->on[at]));
+	fake->awaits_removal[at] = fake->awaits_removal[last];
 }
 
 static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
@@ -103,11 +107,19 @@ static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
 								 .replica_count = 1 });
 }
 
+static struct network_status network_of(int64_t job)
+{
+	struct network_status network = {
+		.job = job, .device = "ty-net", .gateway = 0x0ad50101, .capacity = 61
+	};
+
+	snprintf(network.id, sizeof(network.id), "net-%lld", (long long)job);
+	return network;
+}
+
 static void tell_job(struct fake_engine *fake, enum engine_event_kind kind, int64_t job, enum status rc)
 {
-	const struct network_status network = {
-		.job = job, .id = "net", .device = "ty-net", .gateway = 0x0ad50101, .capacity = 61
-	};
+	const struct network_status network = network_of(job);
 
 	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = kind,
 								 .job = job,
@@ -141,11 +153,16 @@ static void create_network(struct engine *engine, int64_t job, unsigned address_
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_NETWORK);
 	if (!rc)
-		fake->networks[fake->network_count++] = (struct network_status){
-			.job = job, .id = "net", .device = "ty-net", .gateway = 0x0ad50101, .capacity = 61
-		};
+		fake->networks[fake->network_count++] = network_of(job);
 	tell_job(fake, rc ? ENGINE_NETWORK_FAILED : ENGINE_NETWORK_READY, job, rc);
 	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void network_drop(struct fake_engine *fake, int64_t job)
+{
+	for (unsigned i = 0; i < fake->network_count; i++)
+		if (fake->networks[i].job == job)
+			fake->networks[i--] = fake->networks[--fake->network_count];
 }
 
 static void remove_network(struct engine *engine, int64_t job)
@@ -155,9 +172,8 @@ static void remove_network(struct engine *engine, int64_t job)
 
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_REMOVE_NETWORK);
-	for (unsigned i = 0; !rc && i < fake->network_count; i++)
-		if (fake->networks[i].job == job)
-			fake->networks[i--] = fake->networks[--fake->network_count];
+	if (!rc)
+		network_drop(fake, job);
 	tell_job(fake, rc ? ENGINE_FAILED : ENGINE_NETWORK_REMOVED, job, rc);
 	pthread_mutex_unlock(&fake->mutex);
 }
@@ -222,12 +238,33 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 	if (!rc && !container_find(fake, &spec->key)) {
 		fake->doubled += has_double(fake, spec->device_ids);
 		fake->devices[fake->container_count] = json_deep_copy(spec->device_ids);
+		snprintf(fake->on[fake->container_count], sizeof(fake->on[0]), "%s", spec->network);
+		fake->awaits_removal[fake->container_count] = false;
 		fake->limits[fake->container_count] = limits_text(spec);
 		fake->surroundings[fake->container_count] = surroundings_text(spec);
 		fake->containers[fake->container_count++] = status;
 	}
 	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_CREATED, &status, rc);
 	pthread_mutex_unlock(&fake->mutex);
+}
+
+static bool network_is_there(const struct fake_engine *fake, const char *id)
+{
+	for (unsigned i = 0; i < fake->network_count; i++)
+		if (strcmp(fake->networks[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+static bool meets_another_job(const struct fake_engine *fake, const struct replica_status *container)
+{
+	const char *network = fake->on[container - fake->containers];
+
+	for (unsigned i = 0; i < fake->container_count; i++)
+		if (fake->containers[i].key.job != container->key.job &&
+		    fake->containers[i].sight == REPLICA_RUNNING && strcmp(fake->on[i], network) == 0)
+			return true;
+	return false;
 }
 
 static void start_replica(struct engine *engine, const struct replica_key *key)
@@ -240,8 +277,12 @@ static void start_replica(struct engine *engine, const struct replica_key *key)
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_START);
 	container = container_find(fake, key);
-	if (!rc && container && container->sight == REPLICA_CREATED)
+	if (!rc && container && !network_is_there(fake, fake->on[container - fake->containers]))
+		rc = STATUS_NOT_FOUND;
+	if (!rc && container && container->sight == REPLICA_CREATED) {
 		container->sight = REPLICA_RUNNING;
+		fake->shared += meets_another_job(fake, container);
+	}
 	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_STARTED, &status, rc);
 	pthread_mutex_unlock(&fake->mutex);
 }
@@ -285,6 +326,11 @@ static void remove_replica(struct engine *engine, const struct replica_key *key)
 
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_REMOVE);
+	if (!rc && fake->holds_removals && container_find(fake, key)) {
+		fake->awaits_removal[container_find(fake, key) - fake->containers] = true;
+		pthread_mutex_unlock(&fake->mutex);
+		return;
+	}
 	if (!rc)
 		container_drop(fake, key);
 	tell_replica(fake, rc ? ENGINE_FAILED : ENGINE_REPLICA_REMOVED, &status, rc);
@@ -531,6 +577,40 @@ void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice)
 		container_snatch(fake, &key);
 	}
 	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_snatch_networks(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->network_count = 0;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_hold_removals(struct fake_engine *fake, bool hold)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->holds_removals = hold;
+	for (unsigned i = 0; !hold && i < fake->container_count;) {
+		const struct replica_status status = { .key = fake->containers[i].key };
+
+		if (!fake->awaits_removal[i]) {
+			i++;
+			continue;
+		}
+		container_drop(fake, &status.key);
+		tell_replica(fake, ENGINE_REPLICA_REMOVED, &status, STATUS_OK);
+	}
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+unsigned fake_engine_shared(struct fake_engine *fake)
+{
+	unsigned shared;
+
+	pthread_mutex_lock(&fake->mutex);
+	shared = fake->shared;
+	pthread_mutex_unlock(&fake->mutex);
+	return shared;
 }
 
 void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore)

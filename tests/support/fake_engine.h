@@ -53,6 +53,12 @@ char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key
 char *fake_engine_surroundings(struct fake_engine *fake, const struct replica_key *key);
 /* Called with each operation's name before it is done, under the engine's lock: "create_replica". NULL: nobody. */
 void fake_engine_on_call(struct fake_engine *fake, void (*tell)(void *arg, const char *operation), void *arg);
+/* Somebody removes all networks. */
+void fake_engine_snatch_networks(struct fake_engine *fake);
+/* While held, containers that are to be removed stay; then they go. */
+void fake_engine_hold_removals(struct fake_engine *fake, bool hold);
+/* How many replicas were started on a network on which another job's ran. */
+unsigned fake_engine_shared(struct fake_engine *fake);
 /* Replicas that ignore SIGTERM: stop has no effect until the test ends them. */
 void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore);
 unsigned fake_engine_container_count(struct fake_engine *fake);

@@ -505,12 +505,26 @@ static void an_endless_answer_is_cut_off(void **state)
 	struct lab *lab = *state;
 	size_t failed;
 
-	rule_set(lab, 0, (struct rule){ "GET /v1.41/images", 200, "{", 20 << 20, 0 });
+	rule_set(lab, 0, (struct rule){ "GET /v1.41/images", 200, "{", 65 << 20, 0 });
 	up(lab);
 	lab->engine->ops->ensure_image(lab->engine, "x");
 	failed = expect_event(lab, ENGINE_IMAGE_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_INTERNAL);
 	assert_non_null(strstr(lab->events[failed].text, "larger than"));
+}
+
+/* Each container comes with all that it was given to run. */
+static void a_long_listing_is_taken(void **state)
+{
+	enum { BYTES = 65 << 20 };
+	struct lab *lab = *state;
+	static char body[BYTES + 1];
+
+	memset(body, ' ', BYTES);
+	body[0] = '[';
+	body[BYTES - 1] = ']';
+	rule_set(lab, 0, (struct rule){ "/containers/json", 200, body, 0, 0 });
+	up(lab);
 }
 
 static void a_cut_connection_makes_the_outcome_unavailable(void **state)
@@ -765,6 +779,7 @@ int main(void)
 		LAB_TEST(an_engine_too_old_is_down_with_a_reason),
 		LAB_TEST(answers_that_are_no_json_fail_their_call),
 		LAB_TEST(an_endless_answer_is_cut_off),
+		LAB_TEST(a_long_listing_is_taken),
 		LAB_TEST(a_cut_connection_makes_the_outcome_unavailable),
 		LAB_TEST(a_taken_name_is_adopted_only_with_our_labels),
 		LAB_TEST(a_start_that_meets_a_neighbours_end_is_tried_again),

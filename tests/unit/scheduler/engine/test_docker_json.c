@@ -72,6 +72,7 @@ static void a_container_gets_no_privileges(void **state)
 	struct replica_spec spec = spec_of();
 	AUTO(json) json_t *body = docker_container_body("i1", &spec);
 	static const char *const absent[] = { "HostConfig/Binds",
+					      "HostConfig/Tmpfs",
 					      "HostConfig/Mounts",
 					      "HostConfig/CapAdd",
 					      "HostConfig/PidMode",
@@ -103,6 +104,7 @@ static void a_container_is_what_its_spec_says(void **state)
 
 	(void)state;
 	spec.binds = binds;
+	spec.scratch = "/var/scratch";
 	spec.gateway_port = 65535;
 	spec.command = command;
 	spec.args = args;
@@ -124,6 +126,7 @@ static void a_container_is_what_its_spec_says(void **state)
 	expect_at(body, "Labels/trainyard.attempt", "\"2\"");
 	expect_at(body, "Labels/trainyard.gateway", "\"65535\"");
 	expect_at(body, "HostConfig/Binds", "[\"/a:/b:ro\"]");
+	expect_at(body, "HostConfig/Tmpfs", "{\"/var/scratch\":\"size=16m,mode=1777\"}");
 	expect_at(body, "StopTimeout", "30");
 	expect_at(body, "HostConfig/Memory", "15000000000");
 	expect_at(body, "HostConfig/MemorySwap", "15000000000");

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/spare_network.h: networks that the last job has left, for the next one to take.
+ *
+ * Engines make and remove networks one after the other, and slowly: what a job leaves is kept for a moment, and a job
+ * that is let in meanwhile takes it over, with a gateway of its own. A network keeps the name and the labels of the job
+ * that it was made for; which job is on it is stored with that job (struct assignment), counted in turns: of several
+ * that name a network the one with the highest turn is on it, the others have left it. What is spare is kept in memory
+ * only: after a crash it is a network without a job, and goes.
+ * A network is left when no program of the job runs any more and none will, so nobody is met on it.
+ * Thread: the scheduler's. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scheduler/engine/engine.h"
+
+struct job_run;
+
+enum { SPARE_NETWORKS_MAX = 32 };
+
+struct spare_network {
+	struct network_status status;
+	unsigned turn; /* of the job that left it */
+	int64_t left_us;
+};
+
+struct spare_networks {
+	struct spare_network items[SPARE_NETWORKS_MAX]; /* in the order in which they were left */
+	size_t count;
+	unsigned going;     /* removals that were asked for */
+	int64_t look_at_us; /* monotonic: when to look for what could not be removed; 0: there is nothing */
+	int64_t keep_us;
+	bool closing; /* none is kept */
+};
+
+/* What @run is on becomes spare; without room the oldest goes. One that is still being made goes when it is there. */
+void spare_network_leave(struct spare_networks *spares, struct engine *engine, struct job_run *run,
+			 int64_t now_us);
+/* Gives @run, which is about to be let in, the smallest spare network that holds its replicas, if there is one. */
+void spare_network_take(struct spare_networks *spares, struct job_run *run);
+/* It was not let in. */
+void spare_network_return(struct spare_networks *spares, struct engine *engine, struct job_run *run,
+			  int64_t now_us);
+/* Removes those that were kept long enough; while jobs @start, who wait for the engine, somewhat longer. */
+void spare_networks_remove(struct spare_networks *spares, struct engine *engine, bool start, int64_t now_us);
+/* Removes all. False when none is spare, nor on its way out: there is no address to be won. */
+bool spare_networks_release(struct spare_networks *spares, struct engine *engine);
+/* When one is to be removed; INT64_MAX: never. */
+int64_t spare_networks_deadline_us(const struct spare_networks *spares, bool start);
+bool spare_networks_have(const struct spare_networks *spares, int64_t network);
+/* Those that are not in a listing are no more. */
+void spare_networks_compare(struct spare_networks *spares, const struct network_status *listed, size_t count);
+/* Neither is one spare nor on its way out. */
+bool spare_networks_are_gone(const struct spare_networks *spares);
+/* The engine went or came: nothing is known of any. */
+void spare_networks_forget(struct spare_networks *spares);
+/* Asks for the removal of one that no job is on. */
+void spare_network_remove(struct spare_networks *spares, struct engine *engine, int64_t network);
+/* A removal has ended, well or not: then there is a listing soon, and what it shows is tried again. */
+void spare_network_removed(struct spare_networks *spares);
+void spare_network_stays(struct spare_networks *spares, int64_t now_us);

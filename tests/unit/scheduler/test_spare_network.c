@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of a network when its job has left it. */
+#include "scheduler/spare_network.h"
+
+#include "scheduler/assignment.h"
+#include "scheduler/job_run.h"
+#include "tests/unit/scheduler/scheduler_testing.h"
+
+/* ---- by itself ---- */
+
+static struct {
+	int64_t removed[SPARE_NETWORKS_MAX * 2];
+	unsigned count, listings;
+} asked;
+
+static void remove_network(struct engine *engine, int64_t job)
+{
+	(void)engine;
+	asked.removed[asked.count++] = job;
+}
+
+static void list(struct engine *engine)
+{
+	(void)engine;
+	asked.listings++;
+}
+
+static const struct engine_ops ops = { .remove_network = remove_network, .list = list };
+static struct engine engine = { .ops = &ops };
+
+static void left(struct spare_networks *spares, int64_t job, unsigned capacity, int64_t now_us)
+{
+	struct job row = { .id = job };
+	struct job_run run = { .row = &row,
+			       .network = NETWORK_READY,
+			       .network_status = { .job = job, .capacity = capacity } };
+
+	spare_network_leave(spares, &engine, &run, now_us);
+	assert_int_equal(run.network, NETWORK_NONE);
+}
+
+/* The network that a job of so many replicas takes over; 0: none. */
+static int64_t taken(struct spare_networks *spares, size_t replicas, unsigned *ret_turn)
+{
+	struct job row = { .id = 99, .job_id = (char *)"taker" };
+	struct assignment assignment = { 0 };
+	struct job_run run = { .row = &row, .assignment = &assignment, .replica_count = replicas };
+
+	spare_network_take(spares, &run);
+	assert_int_equal(run.network, assignment.network ? NETWORK_READY : NETWORK_NONE);
+	assert_int_equal(job_run_network(&run), assignment.network ? assignment.network : 99);
+	*ret_turn = assignment.network_turn;
+	return assignment.network;
+}
+
+static int reset(void **state)
+{
+	(void)state;
+	memset(&asked, 0, sizeof(asked));
+	return 0;
+}
+
+static void the_smallest_that_holds_a_job_is_taken(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+	unsigned turn;
+
+	(void)state;
+	left(&spares, 1, 125, 0);
+	left(&spares, 2, 5, 0);
+	left(&spares, 3, 13, 0);
+	assert_int_equal(taken(&spares, 126, &turn), 0);
+	assert_int_equal(taken(&spares, 6, &turn), 3);
+	assert_int_equal(turn, 1);
+	assert_int_equal(taken(&spares, 1, &turn), 2);
+	assert_int_equal(taken(&spares, 6, &turn), 1);
+	assert_int_equal(taken(&spares, 1, &turn), 0);
+	assert_int_equal(asked.count, 0);
+}
+
+static void turns_are_counted(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+	struct job row = { .id = 8 };
+	struct assignment assignment = { .network = 3, .network_turn = 4 };
+	struct job_run run = { .row = &row,
+			       .assignment = &assignment,
+			       .network = NETWORK_READY,
+			       .network_status = { .job = 3, .capacity = 5 } };
+	unsigned turn;
+
+	(void)state;
+	spare_network_leave(&spares, &engine, &run, 0);
+	assert_int_equal(taken(&spares, 1, &turn), 3);
+	assert_int_equal(turn, 5);
+}
+
+static void it_is_kept_for_a_moment_and_longer_while_others_start(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+
+	(void)state;
+	left(&spares, 1, 5, 1000);
+	assert_int_equal(spare_networks_deadline_us(&spares, false), 1100);
+	spare_networks_remove(&spares, &engine, false, 1099);
+	assert_true(spare_networks_have(&spares, 1));
+	spare_networks_remove(&spares, &engine, true, 1100);
+	assert_true(spare_networks_have(&spares, 1));
+	assert_true(spare_networks_deadline_us(&spares, true) > 1100);
+	spare_networks_remove(&spares, &engine, false, 1100);
+	assert_false(spare_networks_have(&spares, 1));
+	assert_int_equal(asked.removed[0], 1);
+	assert_int_equal(spare_networks_deadline_us(&spares, false), INT64_MAX);
+	assert_false(spare_networks_are_gone(&spares));
+	spare_network_removed(&spares);
+	assert_true(spare_networks_are_gone(&spares));
+	left(&spares, 2, 5, 0);
+	spare_networks_remove(&spares, &engine, true, spare_networks_deadline_us(&spares, true));
+	assert_int_equal(asked.removed[1], 2);
+}
+
+static void of_too_many_the_oldest_goes(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+
+	(void)state;
+	for (int i = 1; i <= SPARE_NETWORKS_MAX + 2; i++)
+		left(&spares, i, 5, i);
+	assert_int_equal(spares.count, SPARE_NETWORKS_MAX);
+	assert_int_equal(asked.count, 2);
+	assert_int_equal(asked.removed[0], 1);
+	assert_int_equal(asked.removed[1], 2);
+}
+
+static void none_is_kept_at_the_end(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+
+	(void)state;
+	left(&spares, 1, 5, 0);
+	spares.closing = true;
+	left(&spares, 2, 5, 0);
+	assert_int_equal(asked.removed[0], 2);
+	spare_networks_remove(&spares, &engine, true, 0);
+	assert_int_equal(asked.removed[1], 1);
+}
+
+static void one_that_is_still_made_goes(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+	struct job row = { .id = 8 };
+	struct job_run run = { .row = &row, .network = NETWORK_CREATING };
+
+	(void)state;
+	spare_network_leave(&spares, &engine, &run, 0);
+	assert_int_equal(asked.removed[0], 8);
+	assert_int_equal(spares.count, 0);
+}
+
+static void one_that_could_not_be_removed_is_looked_for(void **state)
+{
+	struct spare_networks spares = { .keep_us = 100 };
+	const struct network_status other = { .job = 7 };
+	int64_t at;
+
+	(void)state;
+	spare_network_remove(&spares, &engine, 5);
+	spare_network_stays(&spares, 1000);
+	at = spare_networks_deadline_us(&spares, false);
+	assert_true(at > 1000 && at < INT64_MAX);
+	assert_false(spare_networks_are_gone(&spares));
+	spare_networks_remove(&spares, &engine, false, at);
+	assert_int_equal(asked.listings, 1);
+	left(&spares, 6, 5, at);
+	left(&spares, 7, 5, at);
+	spare_networks_compare(&spares, &other, 1);
+	assert_false(spare_networks_have(&spares, 6)); /* somebody removed it */
+	assert_true(spare_networks_have(&spares, 7));
+}
+
+/* ---- in the scheduler ---- */
+
+static int setup_keeping(void **state)
+{
+	struct bench *bench;
+	int rc = setup(state);
+
+	bench = *state;
+	bench->spare_network_ms = 60000;
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	return rc;
+}
+
+static void restart(struct bench *bench)
+{
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+}
+
+static int64_t running(struct bench *bench, const char *job_id, unsigned workers)
+{
+	const int64_t id = job_submit(bench, job_id, workers, 0);
+
+	job_await(bench, id, JOB_RUNNING);
+	return id;
+}
+
+static void end(struct bench *bench, int64_t id)
+{
+	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_exit(bench->fake, &master, 0);
+	job_await(bench, id, JOB_SUCCEEDED);
+}
+
+static void all_is_gone(struct bench *bench, int64_t last)
+{
+	idle_await(bench);
+	job_check(bench, last, JOB_SUCCEEDED, NULL);
+	assert_int_equal(fake_engine_shared(bench->fake), 0);
+}
+
+static void the_next_job_takes_it_over(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = 0;
+
+	for (int i = 0; i < 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "job_%d", i);
+		id = running(bench, name, 1);
+		end(bench, id);
+		assert_int_equal(fake_engine_network_count(bench->fake), 1);
+	}
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 1);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_REMOVE_NETWORK), 0);
+	all_is_gone(bench, id);
+}
+
+static void jobs_side_by_side_have_one_each(void **state)
+{
+	struct bench *bench = *state;
+	int64_t first = running(bench, "first", 0), second = running(bench, "second", 0), third;
+
+	assert_int_equal(fake_engine_network_count(bench->fake), 2);
+	end(bench, first);
+	third = running(bench, "third", 0);
+	assert_int_equal(fake_engine_network_count(bench->fake), 2);
+	end(bench, second);
+	end(bench, third);
+	all_is_gone(bench, third);
+}
+
+static void a_restart_finds_who_is_on_it(void **state)
+{
+	struct bench *bench = *state;
+	int64_t first = running(bench, "first", 1), second;
+
+	/* The first job's containers are still there when the second has its network. */
+	fake_engine_hold_removals(bench->fake, true);
+	fake_engine_exit(bench->fake, &(struct replica_key){ .job = first, .attempt = 1 }, 0);
+	while (fake_engine_calls(bench->fake, FAKE_REMOVE) < 2)
+		usleep(1000);
+	second = running(bench, "second", 1);
+	assert_int_equal(fake_engine_network_count(bench->fake), 1);
+	restart(bench);
+	while (fake_engine_calls(bench->fake, FAKE_REMOVE) < 4)
+		usleep(1000);
+	fake_engine_hold_removals(bench->fake, false);
+	job_await(bench, first, JOB_SUCCEEDED);
+	assert_int_equal(fake_engine_network_count(bench->fake), 1);
+	end(bench, running(bench, "third", 0));
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 2);
+	end(bench, second);
+	all_is_gone(bench, second);
+}
+
+static void after_a_restart_it_goes(void **state)
+{
+	struct bench *bench = *state;
+
+	end(bench, running(bench, "job", 1));
+	assert_int_equal(fake_engine_network_count(bench->fake), 1);
+	restart(bench);
+	network_free_await(bench);
+	assert_int_equal(fake_engine_network_count(bench->fake), 0);
+}
+
+static void an_engine_that_goes_and_comes_leaves_none(void **state)
+{
+	struct bench *bench = *state;
+
+	end(bench, running(bench, "job", 1));
+	fake_engine_down(bench->fake, "gone");
+	fake_engine_up(bench->fake);
+	network_free_await(bench);
+	assert_int_equal(fake_engine_network_count(bench->fake), 0);
+	end(bench, running(bench, "next", 1));
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 2);
+}
+
+static void one_that_somebody_removed_is_made_anew(void **state)
+{
+	struct bench *bench = *state;
+	struct replica_key master;
+	int64_t id;
+
+	end(bench, running(bench, "job", 0));
+	fake_engine_snatch_networks(bench->fake);
+	id = running(bench, "next", 0);
+	master = key_of(id, ROLE_MASTER, 0);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	job_await(bench, id, JOB_SUCCEEDED);
+	all_is_gone(bench, id);
+}
+
+static void addresses_that_nobody_uses_are_given_back(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id;
+
+	end(bench, running(bench, "small", 0));
+	fake_engine_fail(bench->fake, FAKE_NETWORK, 1, STATUS_RESOURCE_EXHAUSTED);
+	id = running(bench, "large", 61);
+	assert_int_equal(fake_engine_network_count(bench->fake), 1);
+	end(bench, id);
+	all_is_gone(bench, id);
+}
+
+static void a_cancel_at_any_moment_leaves_nothing(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = 0;
+
+	for (int i = 0; i < 30; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "job_%d", i);
+		id = job_submit(bench, name, 1, 0);
+		usleep((unsigned)i * 150);
+		assert_int_equal(job_cancel(bench->store, "p", name, "The job was cancelled.", NULL),
+				 STATUS_OK);
+	}
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "The job was cancelled.");
+	assert_int_equal(fake_engine_shared(bench->fake), 0);
+}
+
+#define ALONE(name)   cmocka_unit_test_setup(name, reset)
+#define KEEPING(name) cmocka_unit_test_setup_teardown(name, setup_keeping, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(the_smallest_that_holds_a_job_is_taken),
+		ALONE(turns_are_counted),
+		ALONE(it_is_kept_for_a_moment_and_longer_while_others_start),
+		ALONE(of_too_many_the_oldest_goes),
+		ALONE(none_is_kept_at_the_end),
+		ALONE(one_that_is_still_made_goes),
+		ALONE(one_that_could_not_be_removed_is_looked_for),
+		KEEPING(the_next_job_takes_it_over),
+		KEEPING(jobs_side_by_side_have_one_each),
+		KEEPING(a_restart_finds_who_is_on_it),
+		KEEPING(after_a_restart_it_goes),
+		KEEPING(an_engine_that_goes_and_comes_leaves_none),
+		KEEPING(one_that_somebody_removed_is_made_anew),
+		KEEPING(addresses_that_nobody_uses_are_given_back),
+		KEEPING(a_cancel_at_any_moment_leaves_nothing),
+	};
+
+	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
