@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_client.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_path.h"
+
+enum {
+	IDLE_MAX = 16,
+	ANSWER_MAX = 64 << 10,
+	UPLOAD_BUFFER_BYTES = 512 << 10,
+	PAUSE_US = 50 * 1000,
+	SILENCE_S = 60, /* a daemon that neither takes nor says anything for so long is asked anew */
+	US_PER_S = 1000000,
+};
+
+struct gcs_client {
+	char door[64];
+	unsigned patience_s;
+	pthread_mutex_t lock;
+	CURL *idle[IDLE_MAX];
+	unsigned idle_count;
+};
+
+/* One request, for as often as it is made. */
+struct request {
+	const char *method;
+	const char *url;
+	const char *content_type;
+	int fd;
+	int64_t size_bytes, sent_bytes;
+	pid_t caller;
+	unsigned tries;
+	struct text answer;
+};
+
+struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
+{
+	struct gcs_client *client = calloc(1, sizeof(*client));
+
+	if (!client || curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK) {
+		free(client);
+		return NULL;
+	}
+	pthread_mutex_init(&client->lock, NULL);
+	client->patience_s = patience_s;
+	/* A socket's path has 107 bytes at most; the state directory's may be longer. */
+	snprintf(client->door, sizeof(client->door), "/proc/self/fd/%d/" GCS_DOOR, state_fd);
+	return client;
+}
+
+void gcs_client_free(struct gcs_client *client)
+{
+	if (!client)
+		return;
+	while (client->idle_count > 0)
+		curl_easy_cleanup(client->idle[--client->idle_count]);
+	pthread_mutex_destroy(&client->lock);
+	free(client);
+	curl_global_cleanup();
+}
+
+/* With the connection that it has. */
+static CURL *handle_take(struct gcs_client *client)
+{
+	CURL *handle = NULL;
+
+	pthread_mutex_lock(&client->lock);
+	if (client->idle_count > 0)
+		handle = client->idle[--client->idle_count];
+	pthread_mutex_unlock(&client->lock);
+	return handle ? handle : curl_easy_init();
+}
+
+static void handle_return(struct gcs_client *client, CURL *handle)
+{
+	curl_easy_reset(handle);
+	pthread_mutex_lock(&client->lock);
+	if (client->idle_count < IDLE_MAX) {
+		client->idle[client->idle_count++] = handle;
+		handle = NULL;
+	}
+	pthread_mutex_unlock(&client->lock);
+	curl_easy_cleanup(handle);
+}
+
+/* ---- one try ---- */
+
+static size_t body_give(char *buffer, size_t size, size_t count, void *arg)
+{
+	struct request *request = arg;
+	const int64_t left = request->size_bytes - request->sent_bytes;
+	const size_t room = size * count;
+	ssize_t length = left == 0 ? 0
+				   : pread(request->fd, buffer, left < (int64_t)room ? (size_t)left : room,
+					   request->sent_bytes);
+
+	if (length < 0)
+		return CURL_READFUNC_ABORT;
+	request->sent_bytes += length;
+	return (size_t)length;
+}
+
+/* A connection that the daemon had closed meanwhile is noticed when something was sent. */
+static int body_seek(void *arg, curl_off_t offset, int origin)
+{
+	struct request *request = arg;
+
+	if (origin != SEEK_SET)
+		return CURL_SEEKFUNC_CANTSEEK;
+	request->sent_bytes = offset;
+	return CURL_SEEKFUNC_OK;
+}
+
+static size_t answer_take(char *data, size_t size, size_t count, void *arg)
+{
+	struct request *request = arg;
+
+	if (request->answer.length + size * count > ANSWER_MAX)
+		return 0;
+	text_append(&request->answer, data, size * count);
+	return size * count;
+}
+
+static void options_set(const struct gcs_client *client, CURL *handle, struct request *request)
+{
+	curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, client->door);
+	curl_easy_setopt(handle, CURLOPT_URL, request->url);
+	curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request->method);
+	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(handle, CURLOPT_PROXY, "");
+	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http");
+	curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, (long)SILENCE_S);
+	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, answer_take);
+	curl_easy_setopt(handle, CURLOPT_WRITEDATA, request);
+	if (strcmp(request->method, "POST") != 0)
+		return;
+	curl_easy_setopt(handle, CURLOPT_POST, 1L);
+	curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size_bytes);
+	curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES);
+	curl_easy_setopt(handle, CURLOPT_READFUNCTION, body_give);
+	curl_easy_setopt(handle, CURLOPT_READDATA, request);
+	curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, body_seek);
+	curl_easy_setopt(handle, CURLOPT_SEEKDATA, request);
+}
+
+static struct curl_slist *headers_make(const struct request *request)
+{
+	AUTO(string) char *type = NULL;
+	struct curl_slist *headers = curl_slist_append(NULL, "Expect:"), *more;
+
+	if (!headers || !request->content_type)
+		return headers;
+	more = asprintf(&type, "Content-Type: %s", request->content_type) < 0
+		       ? NULL
+		       : curl_slist_append(headers, type);
+	if (!more)
+		curl_slist_free_all(headers);
+	return more;
+}
+
+/* The HTTP status; 0: nobody answered; -1: it cannot even be asked for. */
+static long try(struct gcs_client *client, struct request *request)
+{
+	CURL *handle = handle_take(client);
+	struct curl_slist *headers = headers_make(request);
+	long status = -1;
+
+	request->sent_bytes = 0;
+	text_clear(&request->answer);
+	if (handle && headers) {
+		CURLcode code;
+
+		options_set(client, handle, request);
+		curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+		code = curl_easy_perform(handle);
+		status = 0;
+		if (code == CURLE_OK)
+			curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+		else if (code == CURLE_ABORTED_BY_CALLBACK || code == CURLE_OUT_OF_MEMORY)
+			status = -1;
+	}
+	if (handle)
+		handle_return(client, handle);
+	curl_slist_free_all(headers);
+	return status;
+}
+
+/* ---- until it is answered ---- */
+
+/* What a line of /proc/PID/status says: "SigPnd:\t0000000000000100". */
+static bool line_tells_of_kill(const char *line)
+{
+	enum { KILL_BIT = 1 << (9 - 1) };
+	uint64_t pending;
+
+	return (sscanf(line, "SigPnd: %" SCNx64, &pending) == 1 ||
+		sscanf(line, "ShdPnd: %" SCNx64, &pending) == 1) &&
+	       pending & KILL_BIT;
+}
+
+static bool is_being_killed(pid_t caller)
+{
+	char path[32], line[256];
+	bool is_killed = false;
+	FILE *file;
+
+	if (caller <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/status", caller);
+	file = fopen(path, "re");
+	while (file && !is_killed && fgets(line, sizeof(line), file))
+		is_killed = line_tells_of_kill(line);
+	if (file)
+		fclose(file);
+	return is_killed;
+}
+
+static bool is_worth_repeating(long http_status)
+{
+	return http_status == 0 || http_status == 408 || http_status == 429 || http_status == 502 ||
+	       http_status == 503 || http_status == 504;
+}
+
+static int errno_of_http(long http_status)
+{
+	static const struct {
+		long http_status;
+		int error_number;
+	} rows[] = {
+		{ 400, EINVAL }, { 401, EACCES }, { 403, EACCES }, { 404, ENOENT },
+		{ 409, EBUSY },  { 412, EBUSY },  { 413, EFBIG },  { 507, ENOSPC },
+	};
+
+	if (http_status >= 200 && http_status < 300)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].http_status == http_status)
+			return -rows[i].error_number;
+	return -EIO;
+}
+
+static int request_make(struct gcs_client *client, struct request *request)
+{
+	const int64_t until_us = clock_mono_us(&system_clock) + (int64_t)client->patience_s * US_PER_S;
+
+	for (;;) {
+		const long status = try(client, request);
+
+		request->tries++;
+		if (!is_worth_repeating(status))
+			return errno_of_http(status);
+		if (is_being_killed(request->caller))
+			return -EINTR;
+		if (clock_mono_us(&system_clock) > until_us)
+			return -EIO;
+		usleep(PAUSE_US);
+	}
+}
+
+static void request_end(struct request *request, int problem)
+{
+	if (problem && problem != -ENOENT)
+		log_event(LOG_WARNING, "gcs-request-failed", "method=%s url=%s tries=%u error=\"%s\"",
+			  request->method, request->url, request->tries, strerrordesc_np(-problem));
+	text_deinit(&request->answer);
+}
+
+/* ---- the requests ---- */
+
+/* As one segment of a path, or one value of a query. */
+static void name_write(struct text *url, const char *name)
+{
+	for (; *name; name++) {
+		const unsigned char c = (unsigned char)*name;
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		    strchr("-._~", c))
+			text_putc(url, (char)c);
+		else
+			text_printf(url, "%%%02X", c);
+	}
+}
+
+static int64_t generation_read(const struct text *answer)
+{
+	AUTO(json) json_t *object = answer->length ? json_loadb(answer->data, answer->length, 0, NULL) : NULL;
+
+	return json_int_at(object, "generation", 0);
+}
+
+int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, const char *object, int fd,
+	       int64_t size_bytes, int64_t *ret_generation)
+{
+	struct text url AUTO_TEXT = { 0 };
+	struct request request = {
+		.method = "POST",
+		.content_type = gcs_content_type(object),
+		.fd = fd,
+		.size_bytes = size_bytes,
+		.caller = caller,
+	};
+	int problem;
+
+	text_printf(&url, "http://gcs/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
+	name_write(&url, object);
+	if (url.failed)
+		return -ENOMEM;
+	request.url = url.data;
+	problem = request_make(client, &request);
+	*ret_generation = problem ? 0 : generation_read(&request.answer);
+	request_end(&request, problem);
+	return problem;
+}
+
+int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, const char *object)
+{
+	struct text url AUTO_TEXT = { 0 };
+	struct request request = { .method = "DELETE", .caller = caller };
+	int problem;
+
+	text_printf(&url, "http://gcs/storage/v1/b/%s/o/", bucket);
+	name_write(&url, object);
+	if (url.failed)
+		return -ENOMEM;
+	request.url = url.data;
+	problem = request_make(client, &request);
+	if (problem == -ENOENT && request.tries > 1)
+		problem = 0;
+	request_end(&request, problem);
+	return problem;
+}
+
+int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const char *object,
+	     const char *to_bucket, const char *to_object)
+{
+	struct text url AUTO_TEXT = { 0 };
+	struct request request = { .method = "POST", .caller = caller };
+	int problem;
+
+	text_printf(&url, "http://gcs/storage/v1/b/%s/o/", bucket);
+	name_write(&url, object);
+	text_printf(&url, "/copyTo/b/%s/o/", to_bucket);
+	name_write(&url, to_object);
+	if (url.failed)
+		return -ENOMEM;
+	request.url = url.data;
+	problem = request_make(client, &request);
+	request_end(&request, problem);
+	return problem;
+}

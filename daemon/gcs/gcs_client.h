@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_client.h: the changes that the file system asks the daemon for: Cloud Storage's JSON API over the
+ * daemon's own socket (gcs_door.h).
+ *
+ * While no daemon is there, or it is about to end, a call waits for the next one and is repeated; all of them may be
+ * repeated safely. The wait ends, with EIO, after GCS_PATIENCE_S, and with EINTR at once when the program that waits
+ * is being killed: whoever is in a system call of ours cannot die before its answer. Choice: GCS_PATIENCE_S: long
+ * enough for an upgrade. Thread: any. Results are 0 or a negative errno. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { GCS_PATIENCE_S = 120 };
+
+struct gcs_client;
+
+/* @state_fd: the state directory, borrowed. NULL: memory ran out. */
+struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s);
+void gcs_client_free(struct gcs_client *client);
+
+/* Everywhere: @caller is the thread that waits (0: nobody does). */
+
+/* Makes the object of the first @size_bytes of a file; -1 and 0: of nothing. */
+int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, const char *object, int fd,
+	       int64_t size_bytes, int64_t *ret_generation);
+/* ENOENT. One that was repeated takes what is not there for deleted. */
+int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, const char *object);
+int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const char *object,
+	     const char *to_bucket, const char *to_object);

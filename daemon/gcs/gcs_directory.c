@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_directory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gcs_directory {
+	pthread_mutex_t lock;
+	const struct gcs_index *index;
+	struct gcs_files *files;
+	struct gcs_path path;
+	struct gcs_listing *listing;
+	/* Names that are no objects yet, behind all others. */
+	char **fresh;
+	size_t fresh_count;
+	bool is_listed; /* the end of the listing was met, and fresh names are known */
+};
+
+static void fresh_forget(struct gcs_directory *directory)
+{
+	while (directory->fresh_count > 0)
+		free(directory->fresh[--directory->fresh_count]);
+	free(directory->fresh);
+	directory->fresh = NULL;
+	directory->is_listed = false;
+}
+
+struct gcs_directory *gcs_directory_open(const struct gcs_index *index, struct gcs_files *files,
+					 const struct gcs_path *path)
+{
+	struct gcs_directory *directory = calloc(1, sizeof(*directory));
+
+	if (!directory)
+		return NULL;
+	directory->index = index;
+	directory->files = files;
+	directory->path = *path;
+	directory->listing = gcs_listing_new(index, path);
+	if (!directory->listing) {
+		free(directory);
+		return NULL;
+	}
+	pthread_mutex_init(&directory->lock, NULL);
+	return directory;
+}
+
+void gcs_directory_close(struct gcs_directory *directory)
+{
+	fresh_forget(directory);
+	gcs_listing_free(directory->listing);
+	pthread_mutex_destroy(&directory->lock);
+	free(directory);
+}
+
+const struct gcs_path *gcs_directory_path(const struct gcs_directory *directory)
+{
+	return &directory->path;
+}
+
+void gcs_directory_lock(struct gcs_directory *directory)
+{
+	pthread_mutex_lock(&directory->lock);
+}
+
+void gcs_directory_unlock(struct gcs_directory *directory)
+{
+	pthread_mutex_unlock(&directory->lock);
+}
+
+static void fresh_add(void *arg, const char *name)
+{
+	struct gcs_directory *directory = arg;
+	char **names = reallocarray(directory->fresh, directory->fresh_count + 1, sizeof(*names));
+
+	if (!names)
+		return;
+	directory->fresh = names;
+	names[directory->fresh_count] = strdup(name);
+	directory->fresh_count += names[directory->fresh_count] != NULL;
+}
+
+static bool is_stored(const struct gcs_directory *directory, const char *name)
+{
+	struct gcs_path path;
+	struct gcs_facts facts;
+
+	return !gcs_path_join(&directory->path, name, &path) ||
+	       gcs_look(directory->index, &path, &facts) != -ENOENT;
+}
+
+static void fresh_find(struct gcs_directory *directory, pid_t caller)
+{
+	char prefix[GCS_OBJECT_SIZE];
+	size_t kept = 0;
+
+	gcs_path_prefix(&directory->path, prefix);
+	gcs_changes_each(directory->files, directory->path.bucket, prefix, caller, fresh_add, directory);
+	for (size_t i = 0; i < directory->fresh_count; i++) {
+		bool is_known = is_stored(directory, directory->fresh[i]);
+
+		for (size_t j = 0; !is_known && j < kept; j++)
+			is_known = strcmp(directory->fresh[j], directory->fresh[i]) == 0;
+		if (is_known)
+			free(directory->fresh[i]);
+		else
+			directory->fresh[kept++] = directory->fresh[i];
+	}
+	directory->fresh_count = kept;
+	directory->is_listed = true;
+}
+
+int gcs_directory_at(struct gcs_directory *directory, pid_t caller, int64_t place, const char **ret_name,
+		     struct gcs_facts *ret_facts)
+{
+	const struct gcs_entry *entry = NULL;
+	struct gcs_path path;
+	int64_t behind;
+	int problem = 0;
+
+	if (place == 0)
+		fresh_forget(directory);
+	if (!directory->is_listed || place < gcs_listing_count(directory->listing))
+		problem = gcs_listing_at(directory->listing, place, &entry);
+	if (problem)
+		return problem;
+	*ret_name = entry ? entry->name : NULL;
+	if (entry) {
+		*ret_facts = entry->facts;
+		return 0;
+	}
+	if (!directory->is_listed)
+		fresh_find(directory, caller);
+	behind = place - gcs_listing_count(directory->listing);
+	if (behind >= (int64_t)directory->fresh_count)
+		return 0;
+	*ret_name = directory->fresh[behind];
+	*ret_facts = (struct gcs_facts){ 0 };
+	if (gcs_path_join(&directory->path, *ret_name, &path))
+		gcs_changes_look(directory->files, &path, caller, ret_facts);
+	return 0;
+}

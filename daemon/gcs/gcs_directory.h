@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_directory.h: a directory that a program has open: what is stored (gcs_index.h), then the names of
+ * files that are being written and are no objects yet. Thread: any, for who has locked it. */
+#include "daemon/gcs/gcs_files.h"
+#include "daemon/gcs/gcs_index.h"
+
+struct gcs_directory;
+
+/* NULL: memory ran out. */
+struct gcs_directory *gcs_directory_open(const struct gcs_index *index, struct gcs_files *files,
+					 const struct gcs_path *path);
+void gcs_directory_close(struct gcs_directory *directory);
+const struct gcs_path *gcs_directory_path(const struct gcs_directory *directory);
+
+void gcs_directory_lock(struct gcs_directory *directory);
+void gcs_directory_unlock(struct gcs_directory *directory);
+
+/* The entry at a place, from 0, which begins anew; *ret_name, good until the next call, NULL: the end. 0, or a
+ * negative errno. */
+int gcs_directory_at(struct gcs_directory *directory, pid_t caller, int64_t place, const char **ret_name,
+		     struct gcs_facts *ret_facts);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_file_system.h"
+
+#ifdef HAVE_FUSE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "daemon/gcs/gcs_operations.h"
+#include "daemon/small_thread.h"
+
+enum { READ_AHEAD_KIB = 1024 };
+
+bool gcs_file_system_is_possible(void)
+{
+	return true;
+}
+
+static bool is_ours(int fd, struct stat *ret_info)
+{
+	struct statfs kind;
+
+	return fstatfs(fd, &kind) == 0 && kind.f_type == FUSE_SUPER_MAGIC && fstat(fd, ret_info) == 0;
+}
+
+/* The kernel reads 128 KiB ahead unless it is told otherwise, which takes root. While it is served: it is asked. */
+static void read_ahead_raise(const char *place)
+{
+	const int fd = open(place, O_PATH | O_CLOEXEC);
+	struct stat info;
+	char path[64];
+	FILE *file = NULL;
+
+	if (fd >= 0 && is_ours(fd, &info)) {
+		snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major(info.st_dev),
+			 minor(info.st_dev));
+		file = fopen(path, "we");
+	}
+	if (file) {
+		fprintf(file, "%d\n", READ_AHEAD_KIB);
+		fclose(file);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files, const char *place,
+				  struct gcs_file_system **ret_system, struct error *err)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct gcs_file_system *system = calloc(1, sizeof(*system));
+
+	if (!system)
+		return error_no_memory(err);
+	system->index = index;
+	system->files = files;
+	system->place = strdup(place);
+	if (!system->place) {
+		free(system);
+		return error_no_memory(err);
+	}
+	if (fuse_opt_add_arg(&args, "trainyard") == 0 &&
+	    fuse_opt_add_arg(&args, "-oallow_other,nosuid,nodev,noatime,fsname=gcs,subtype=trainyard") == 0)
+		system->fuse = fuse_new(&args, &gcs_operations, sizeof(gcs_operations), system);
+	fuse_opt_free_args(&args);
+	if (!system->fuse || fuse_mount(system->fuse, place) != 0) {
+		gcs_file_system_free(system);
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "the file system cannot be mounted at %s",
+				 place);
+	}
+	system->session = fuse_get_session(system->fuse);
+	*ret_system = system;
+	return STATUS_OK;
+}
+
+static void *serving_main(void *arg)
+{
+	struct gcs_file_system *system = arg;
+	struct fuse_buf buffer = { 0 };
+
+	while (!fuse_session_exited(system->session)) {
+		const int length = fuse_session_receive_buf(system->session, &buffer);
+
+		if (length == -EINTR)
+			continue;
+		if (length <= 0)
+			break;
+		fuse_session_process_buf(system->session, &buffer);
+	}
+	fuse_session_exit(system->session);
+	free(buffer.mem);
+	return NULL;
+}
+
+enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err)
+{
+	pthread_t threads[GCS_THREADS];
+	size_t count = 0;
+	enum status rc = STATUS_OK;
+
+	while (!rc && count < GCS_THREADS) {
+		rc = small_thread_start(&threads[count], serving_main, system, err);
+		count += !rc;
+	}
+	if (rc && count > 0)
+		rc = STATUS_OK; /* fewer will do */
+	if (!rc)
+		read_ahead_raise(system->place);
+	for (size_t i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	return rc;
+}
+
+bool gcs_file_system_is_gone(const struct gcs_file_system *system)
+{
+	struct pollfd device = { .fd = fuse_session_fd(system->session) };
+
+	return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
+}
+
+void gcs_file_system_free(struct gcs_file_system *system)
+{
+	if (!system)
+		return;
+	if (system->session) /* takes nothing away that is gone already, though another may be there now */
+		fuse_unmount(system->fuse);
+	if (system->fuse)
+		fuse_destroy(system->fuse);
+	free(system->place);
+	free(system);
+}
+
+#else
+
+bool gcs_file_system_is_possible(void)
+{
+	return false;
+}
+
+enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files, const char *place,
+				  struct gcs_file_system **ret_system, struct error *err)
+{
+	(void)index, (void)files, (void)place, (void)ret_system;
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
+}
+
+enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err)
+{
+	(void)system;
+	return error_set(err, STATUS_INTERNAL, NULL, "there is no file system");
+}
+
+bool gcs_file_system_is_gone(const struct gcs_file_system *system)
+{
+	(void)system;
+	return true;
+}
+
+void gcs_file_system_free(struct gcs_file_system *system)
+{
+	(void)system;
+}
+
+#endif

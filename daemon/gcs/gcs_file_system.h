@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_file_system.h: the file system of Cloud Storage, mounted and served.
+ *
+ * Choices, where gcsfuse's and libfuse's ways leave some: everybody may do everything (0777, root's), as Vertex AI's
+ * containers run as any user; changes of mode, owner and times are taken and forgotten; links and special files are
+ * refused with EPERM; that a name is there
+ * the kernel believes for a second.
+ * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
+ * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+
+struct gcs_index;
+struct gcs_files;
+struct gcs_file_system;
+
+/* Whether this program has been built with libfuse. */
+bool gcs_file_system_is_possible(void);
+
+/* Mounts it. All are borrowed. UNAVAILABLE: it cannot be had here; *err says why. */
+enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files, const char *place,
+				  struct gcs_file_system **ret_system, struct error *err);
+/* Serves until nothing of this machine, nor any container, has it mounted. */
+enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err);
+/* Whether that is so. Thread: any. */
+bool gcs_file_system_is_gone(const struct gcs_file_system *system);
+/* After it is gone, or was never served. NULL is harmless. */
+void gcs_file_system_free(struct gcs_file_system *system);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_files.h: files that are open, and how they become objects.
+ *
+ * A file that is only read is read from the object's bytes as they were when it was opened. The first change copies
+ * them into a file of its own without a name in the state directory; what is written goes there, and the whole of it
+ * becomes the object at flush (each close), at fsync, and at the last close for what a mapping wrote after that. The
+ * last one wins; nothing is ever half visible to others.
+ *
+ * Who opens a name that is open with changes in the same container shares these changes, as programs of one node do in
+ * the cloud; other containers see what is stored. Who opens a name to write it anew has a file of his own.
+ * Source: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22)
+ *
+ * Thread: any. Results are 0 or a negative errno. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/gcs/gcs_index.h"
+#include "daemon/gcs/gcs_path.h"
+
+struct gcs_client;
+struct gcs_files;
+struct gcs_handle;
+
+/* All borrowed. @state_fd is the directory that changes are kept in. NULL: memory ran out. */
+struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd);
+void gcs_files_free(struct gcs_files *files);
+
+enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
+int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_opening how, pid_t caller,
+	     struct gcs_handle **ret_handle);
+/* Stores what is not stored yet. */
+void gcs_close(struct gcs_handle *handle);
+/* Makes the object of what a handle that changes has changed. */
+int gcs_flush(struct gcs_handle *handle, pid_t caller);
+
+/* The file that bytes are to be read from, from their beginning; the handle's. */
+int gcs_bytes(struct gcs_handle *handle);
+/* The file that bytes are to be written to, until gcs_write_end(): no flush is in between. */
+int gcs_write_begin(struct gcs_handle *handle, int *ret_fd);
+void gcs_write_end(struct gcs_handle *handle);
+int gcs_resize(struct gcs_handle *handle, int64_t size_bytes);
+void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts);
+
+/* Of a name: what changes that are not stored make of it; false: there are none. */
+bool gcs_changes_look(struct gcs_files *files, const struct gcs_path *path, pid_t caller,
+		      struct gcs_facts *ret_facts);
+/* Names in a directory that are no objects yet. @each is told the part behind @prefix. */
+void gcs_changes_each(struct gcs_files *files, const char *bucket, const char *prefix, pid_t caller,
+		      void (*each)(void *arg, const char *name), void *arg);
+
+/* ENOENT. What is open stays as it is, and becomes nothing. */
+int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
+/* A file, in place of what has the other name. Changes go with it. */
+int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to);
+/* A directory is there when something is below it, or when it has an object of its own: one is made, or removed if
+ * it is there. */
+int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
+int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
+/* All below a directory, one after the other: first copied, then removed. */
+int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs_path *from,
+			 const struct gcs_path *to);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_files_parts.h: what gcs_files.c, of open files, and gcs_names.c, of their names, share. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/gcs/gcs_files.h"
+
+enum { GCS_CHAIN_COUNT = 1024 };
+
+/* What several handles may share. */
+struct gcs_file {
+	/* Under the lock of all. */
+	struct gcs_file *next;
+	char *bucket, *object;
+	unsigned handles;
+	uint64_t node; /* gcs_node_of() whoever opened it: nobody else sees its changes */
+	bool is_named; /* in its chain: what it becomes is stored under its name */
+	/* Changed under its own, which is taken before that of all. A flush holds it for as long as it takes, so who
+	 * only looks reads them without it. */
+	pthread_mutex_t lock;
+	int changed_fd;      /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
+	bool is_dirty;       /* atomic */
+	int64_t generation;  /* as which the changed bytes were stored; 0: not yet */
+	int64_t modified_us; /* atomic */
+};
+
+struct gcs_files {
+	const struct gcs_index *index;
+	struct gcs_client *client;
+	int state_fd;
+	pthread_mutex_t lock;
+	struct gcs_file *chains[GCS_CHAIN_COUNT]; /* in each, the newest first */
+};
+
+/* ---- under the lock of all ---- */
+
+/* The newest of a name on a node; NULL. */
+struct gcs_file *gcs_file_find(struct gcs_files *files, const char *bucket, const char *object,
+			       uint64_t node);
+void gcs_file_name(struct gcs_files *files, struct gcs_file *file);
+void gcs_file_unname(struct gcs_files *files, struct gcs_file *file);
+/* Whatever is open under the name on a node becomes nothing. */
+void gcs_names_forget(struct gcs_files *files, const char *bucket, const char *object, uint64_t node);
+
+/* ---- without it ---- */
+
+/* What stands for a node of the cloud: the container of a thread, told by its mounts; 0: they may not be looked at. */
+uint64_t gcs_node_of(pid_t caller);
+/* The newest of a name that has changes, on the caller's node, held until it is left. NULL: there is none. */
+struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, const char *object, pid_t caller);
+void gcs_file_leave(struct gcs_files *files, struct gcs_file *file);
+/* Where it is to be stored now; false: nowhere, it was removed. */
+bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path);
+/* Stores what is not stored. Its own lock is held. */
+int gcs_file_store(struct gcs_files *files, struct gcs_file *file, pid_t caller);

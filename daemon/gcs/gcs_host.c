@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_mount.h"
+#include "daemon/gcs/gcs_sight.h"
+#include "store/objects.h"
+
+enum {
+	BEGIN_MS = 15000, /* it may wait for the one before to leave */
+	END_MS = 5000,
+	LOG_MAX_BYTES = 1 << 20,
+	WORDS_MAX = 512,
+};
+
+struct gcs_host {
+	struct gcs_host_options options;
+	char *state_dir, *engine, *directory;
+	struct gcs_door *door;
+	pid_t pid; /* 0: none is running */
+	int life;  /* the other end of its standard input and output; -1 */
+};
+
+DEFINE_AUTO(gcs_host, struct gcs_host *, gcs_host_close)
+
+/* ---- the process ---- */
+
+static void process_forget(struct gcs_host *host)
+{
+	close(host->life);
+	host->life = -1;
+	host->pid = 0;
+}
+
+/* Nobody has got anything of it. */
+static void process_kill(struct gcs_host *host)
+{
+	kill(host->pid, SIGKILL);
+	waitpid(host->pid, NULL, 0);
+	process_forget(host);
+}
+
+/* Lets it leave the place, and end unless containers keep it, which it says. */
+static void process_end(struct gcs_host *host)
+{
+	struct pollfd life = { .fd = host->life, .events = POLLIN };
+	char word[sizeof(GCS_KEPT)];
+
+	if (host->life < 0)
+		return;
+	shutdown(host->life, SHUT_WR);
+	if (poll(&life, 1, END_MS) != 1)
+		log_event(LOG_WARNING, "gcs-left-late", "pid=%d", (int)host->pid);
+	else if (read(host->life, word, sizeof(word)) <= 0)
+		waitpid(host->pid, NULL, 0); /* it is at its end */
+	else
+		log_event(LOG_INFO, "gcs-kept", "pid=%d hint=\"containers have it\"", (int)host->pid);
+	process_forget(host);
+}
+
+static bool process_lives(struct gcs_host *host)
+{
+	struct pollfd life = { .fd = host->life, .events = POLLIN };
+
+	if (host->pid <= 0)
+		return false;
+	if (poll(&life, 1, 0) == 0)
+		return true;
+	process_end(host);
+	return false;
+}
+
+static int log_open(const char *state_dir)
+{
+	struct stat info;
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/gcs.log", state_dir) < 0)
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	free(path);
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > LOG_MAX_BYTES && ftruncate(fd, 0) != 0)
+		log_event(LOG_WARNING, "gcs-log-full", "error=\"%s\"", strerror(errno));
+	return fd;
+}
+
+static int spawn(const struct gcs_host *host, int life, int errors, pid_t *ret_pid)
+{
+	const char *const arguments[] = { "trainyard", "gcs-mount", host->state_dir,
+					  host->options.auto_buckets ? "auto" : "strict", NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int problem;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, life, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, life, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	problem = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char *const *)arguments,
+			      environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return problem;
+}
+
+/* Its one line. */
+static enum status words_hear(const struct gcs_host *host, struct error *err)
+{
+	const int64_t until_us = clock_mono_us(&system_clock) + BEGIN_MS * 1000;
+	struct pollfd life = { .fd = host->life, .events = POLLIN };
+	char words[WORDS_MAX] = "";
+	size_t heard = 0;
+
+	while (heard < sizeof(words) - 1 && !memchr(words, '\n', heard)) {
+		const int64_t left_us = until_us - clock_mono_us(&system_clock);
+		ssize_t length = 0;
+
+		if (left_us > 0 && poll(&life, 1, (int)(left_us / 1000) + 1) == 1)
+			length = read(host->life, words + heard, sizeof(words) - 1 - heard);
+		if (length <= 0)
+			break;
+		heard += (size_t)length;
+	}
+	words[heard] = '\0';
+	words[strcspn(words, "\n")] = '\0';
+	if (strcmp(words, "ready") == 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "%s",
+			 *words ? words : "the process that serves it does not start (see gcs.log)");
+}
+
+static enum status process_start(struct gcs_host *host, struct error *err)
+{
+	int ends[2], problem, errors;
+	enum status rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no sockets to be had: %s", strerror(errno));
+	errors = log_open(host->state_dir);
+	problem = errors < 0 ? errno : spawn(host, ends[1], errors, &host->pid);
+	close(ends[1]);
+	if (errors >= 0)
+		close(errors);
+	host->life = ends[0];
+	if (problem) {
+		process_forget(host);
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no process for it: %s", strerror(problem));
+	}
+	rc = words_hear(host, err);
+	if (rc)
+		process_kill(host);
+	else
+		log_event(LOG_INFO, "gcs-mounted", "path=%s pid=%d", host->directory, (int)host->pid);
+	return rc;
+}
+
+/* ---- for the scheduler ---- */
+
+static enum status gcs_place(void *arg, const char **ret_directory, struct error *err)
+{
+	struct gcs_host *host = arg;
+	enum status rc = STATUS_OK;
+
+	if (!host->options.objects)
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "with --storage-endpoint, storage is another emulator's");
+	if (!host->door)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard's own storage cannot be reached");
+	if (strchr(host->directory, ':'))
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "%s: a path with a ':' cannot be given to containers", host->directory);
+	if (!process_lives(host)) {
+		rc = objects_prepare(host->options.objects, err);
+		if (!rc)
+			rc = process_start(host, err);
+	}
+	if (!rc)
+		rc = gcs_sight_check(host->engine, host->directory, err);
+	if (!rc)
+		*ret_directory = host->directory;
+	return rc;
+}
+
+struct gcs_ops gcs_host_ops(struct gcs_host *host)
+{
+	return (struct gcs_ops){ gcs_place, host };
+}
+
+enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host,
+			  struct error *err)
+{
+	AUTO(gcs_host) struct gcs_host *host = calloc(1, sizeof(*host));
+	struct error reason AUTO_ERROR = { 0 };
+
+	if (!host)
+		return error_no_memory(err);
+	host->options = *options;
+	host->life = -1;
+	host->state_dir = strdup(options->state_dir);
+	host->engine = strdup(options->engine);
+	if (asprintf(&host->directory, "%s/gcs/gcs", options->state_dir) < 0)
+		host->directory = NULL;
+	if (!host->state_dir || !host->engine || !host->directory)
+		return error_no_memory(err);
+	if (options->objects && gcs_door_open(options->state_dir, options->storage, &host->door, &reason))
+		log_event(LOG_WARNING, "gcs-door", "error=\"%s\" hint=\"jobs have no /gcs\"",
+			  reason.text ? reason.text : "");
+	*ret_host = TAKE(host);
+	return STATUS_OK;
+}
+
+void gcs_host_close(struct gcs_host *host)
+{
+	if (!host)
+		return;
+	process_end(host);
+	gcs_door_close(host->door);
+	free(host->state_dir);
+	free(host->engine);
+	free(host->directory);
+	free(host);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_host.h: the daemon's part of /gcs: the door to its storage, and the process that serves the files
+ * (gcs_mount.h), which is started when the first job asks for it. Thread: the scheduler's, but opening and closing.
+ * */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+#include "scheduler/gcs.h"
+
+struct family;
+struct gcs_host;
+struct objects;
+
+struct gcs_host_options {
+	const char *state_dir; /* absolute */
+	const char *engine;    /* "unix:///var/run/docker.sock" */
+	struct objects *objects;
+	const struct family *storage; /* ends with a NULL name; lives as long as the host */
+	bool auto_buckets;
+};
+
+/* A door that cannot be opened is told in the log: jobs have no /gcs then. */
+enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host,
+			  struct error *err);
+struct gcs_ops gcs_host_ops(struct gcs_host *host);
+/* What containers have goes on; without any, the process has ended when this returns. NULL is harmless. */
+void gcs_host_close(struct gcs_host *host);

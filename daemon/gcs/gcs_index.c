@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_index.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/objects.h"
+
+enum { PAGE_MOST = 1000 };
+
+int gcs_errno_of(enum status status)
+{
+	switch (status) {
+	case STATUS_OK:
+		return 0;
+	case STATUS_NOT_FOUND:
+		return -ENOENT;
+	case STATUS_INVALID_ARGUMENT:
+	case STATUS_OUT_OF_RANGE:
+		return -EINVAL;
+	case STATUS_RESOURCE_EXHAUSTED:
+		return -ENOSPC;
+	case STATUS_PERMISSION_DENIED:
+	case STATUS_UNAUTHENTICATED:
+		return -EACCES;
+	default:
+		return -EIO;
+	}
+}
+
+/* ---- one name ---- */
+
+/* Of a bucket, or of what is below it: whether anything begins with @prefix, and when it was made if it has an
+ * object of its own. */
+static int directory_look(const struct gcs_index *index, const char *bucket, const char *prefix,
+			  bool *ret_found, struct gcs_facts *ret_facts)
+{
+	struct object_page page AUTO_OBJECT_PAGE = { 0 };
+	const struct object_query query = { .bucket = bucket, .prefix = prefix, .most = 1 };
+	enum status rc = object_list(index->objects, &query, &page, NULL);
+
+	*ret_found = !rc && page.count > 0;
+	if (!*ret_found)
+		return rc == STATUS_NOT_FOUND ? 0 : gcs_errno_of(rc);
+	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_us = index->begun_us };
+	if (strcmp(page.objects[0].name, prefix) == 0)
+		ret_facts->modified_us = page.objects[0].updated_us;
+	return 0;
+}
+
+static struct gcs_facts file_facts(const struct object *object)
+{
+	return (struct gcs_facts){ .size_bytes = object->size_bytes,
+				   .modified_us = object->updated_us,
+				   .generation = object->generation };
+}
+
+static int entry_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts)
+{
+	struct object object AUTO_OBJECT = { 0 };
+	char prefix[GCS_OBJECT_SIZE];
+	bool has_directory;
+	enum status rc;
+	int problem;
+
+	gcs_path_prefix(path, prefix);
+	problem = directory_look(index, path->bucket, prefix, &has_directory, ret_facts);
+	if (problem)
+		return problem;
+	if (has_directory != path->is_twin)
+		return path->is_twin ? -ENOENT : 0;
+	rc = object_get(index->objects, path->bucket, path->object, 0, &object, NULL);
+	if (!rc)
+		*ret_facts = file_facts(&object);
+	return gcs_errno_of(rc);
+}
+
+static int bucket_look(const struct gcs_index *index, const char *name, struct gcs_facts *ret_facts)
+{
+	struct bucket bucket AUTO_BUCKET = { 0 };
+	enum status rc = bucket_get(index->objects, name, &bucket, NULL);
+
+	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_us = index->begun_us };
+	if (!rc)
+		ret_facts->modified_us = bucket.created_us;
+	return rc == STATUS_NOT_FOUND && index->auto_buckets ? 0 : gcs_errno_of(rc);
+}
+
+int gcs_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts)
+{
+	switch (path->kind) {
+	case GCS_ENTRY:
+		return entry_look(index, path, ret_facts);
+	case GCS_BUCKET:
+		return bucket_look(index, path->bucket, ret_facts);
+	case GCS_TOP:
+	case GCS_BUCKETS:
+		break;
+	}
+	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_us = index->begun_us };
+	return 0;
+}
+
+int gcs_directory_is_empty(const struct gcs_index *index, const struct gcs_path *path, bool *ret_empty)
+{
+	struct object_page page AUTO_OBJECT_PAGE = { 0 };
+	char prefix[GCS_OBJECT_SIZE];
+	const struct object_query query = { .bucket = path->bucket, .prefix = prefix, .most = 2 };
+	enum status rc;
+
+	gcs_path_prefix(path, prefix);
+	rc = object_list(index->objects, &query, &page, NULL);
+	*ret_empty = page.count == 0 || (page.count == 1 && strcmp(page.objects[0].name, prefix) == 0);
+	return rc == STATUS_NOT_FOUND ? 0 : gcs_errno_of(rc);
+}
+
+/* ---- a directory ---- */
+
+struct gcs_listing {
+	const struct gcs_index *index;
+	char bucket[GCS_BUCKET_SIZE], prefix[GCS_OBJECT_SIZE];
+	struct gcs_entry entries[PAGE_MOST + 1]; /* of the page: one name may be an object and a directory */
+	size_t count;
+	int64_t first; /* the place of the page's first entry */
+	char *next;    /* where the page after it begins */
+	bool is_begun, is_last;
+};
+
+struct gcs_listing *gcs_listing_new(const struct gcs_index *index, const struct gcs_path *path)
+{
+	struct gcs_listing *listing = calloc(1, sizeof(*listing));
+
+	if (!listing)
+		return NULL;
+	listing->index = index;
+	snprintf(listing->bucket, sizeof(listing->bucket), "%s", path->bucket);
+	gcs_path_prefix(path, listing->prefix);
+	return listing;
+}
+
+static void page_forget(struct gcs_listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		free(listing->entries[i].name);
+	listing->count = 0;
+}
+
+void gcs_listing_free(struct gcs_listing *listing)
+{
+	if (!listing)
+		return;
+	page_forget(listing);
+	free(listing->next);
+	free(listing);
+}
+
+static int entry_add(struct gcs_listing *listing, const char *name, size_t length, const char *ending,
+		     struct gcs_facts facts)
+{
+	struct gcs_entry *entry = &listing->entries[listing->count];
+
+	if (!gcs_segment_is_name(name, length))
+		return 0;
+	if (asprintf(&entry->name, "%.*s%s", (int)length, name, ending) < 0) {
+		entry->name = NULL;
+		return -ENOMEM;
+	}
+	entry->facts = facts;
+	listing->count++;
+	return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Whether there is a directory of an object's name: in the page, if the page goes that far. */
+static int twin_look(const struct gcs_listing *listing, const struct object_page *page, const char *object,
+		     bool *ret_twin)
+{
+	char directory[GCS_OBJECT_SIZE];
+	const char *key = directory;
+	struct gcs_facts facts;
+
+	snprintf(directory, sizeof(directory), "%.*s/", GCS_OBJECT_SIZE - 2, object);
+	*ret_twin = page->prefix_count > 0 &&
+		    bsearch(&key, page->prefixes, page->prefix_count, sizeof(*page->prefixes), by_text);
+	if (*ret_twin || !page->next || strcmp(directory, page->next) <= 0)
+		return 0;
+	return directory_look(listing->index, listing->bucket, directory, ret_twin, &facts);
+}
+
+static int object_add(struct gcs_listing *listing, const struct object_page *page,
+		      const struct object *object)
+{
+	const char *name = object->name + strlen(listing->prefix);
+	bool has_twin;
+	int problem = twin_look(listing, page, object->name, &has_twin);
+
+	return problem ? problem
+		       : entry_add(listing, name, strlen(name), has_twin ? "\n" : "", file_facts(object));
+}
+
+static int page_take(struct gcs_listing *listing, const struct object_page *page)
+{
+	const size_t skipped = strlen(listing->prefix);
+	const struct gcs_facts facts = { .is_directory = true, .modified_us = listing->index->begun_us };
+	int problem = 0;
+
+	for (size_t i = 0; !problem && i < page->count; i++)
+		problem = object_add(listing, page, &page->objects[i]);
+	for (size_t i = 0; !problem && i < page->prefix_count; i++)
+		problem = entry_add(listing, page->prefixes[i] + skipped,
+				    strlen(page->prefixes[i]) - skipped - 1, "", facts);
+	return problem;
+}
+
+static int page_load(struct gcs_listing *listing)
+{
+	struct object_page page AUTO_OBJECT_PAGE = { 0 };
+	const struct object_query query = {
+		.bucket = listing->bucket,
+		.prefix = listing->prefix,
+		.delimiter = "/",
+		.after = listing->next,
+		.most = PAGE_MOST,
+	};
+	enum status rc = object_list(listing->index->objects, &query, &page, NULL);
+	int problem;
+
+	if (rc && (rc != STATUS_NOT_FOUND || !listing->index->auto_buckets))
+		return gcs_errno_of(rc);
+	listing->first += (int64_t)listing->count;
+	page_forget(listing);
+	problem = page_take(listing, &page);
+	if (problem)
+		return problem;
+	free(listing->next);
+	listing->next = page.next;
+	page.next = NULL;
+	listing->is_begun = true;
+	listing->is_last = !listing->next;
+	return 0;
+}
+
+static void listing_rewind(struct gcs_listing *listing)
+{
+	page_forget(listing);
+	free(listing->next);
+	listing->next = NULL;
+	listing->first = 0;
+	listing->is_begun = listing->is_last = false;
+}
+
+int gcs_listing_at(struct gcs_listing *listing, int64_t place, const struct gcs_entry **ret_entry)
+{
+	*ret_entry = NULL;
+	if (place < listing->first || place == 0)
+		listing_rewind(listing);
+	while (!listing->is_begun ||
+	       (place >= listing->first + (int64_t)listing->count && !listing->is_last)) {
+		int problem = page_load(listing);
+
+		if (problem)
+			return problem;
+	}
+	if (place < listing->first + (int64_t)listing->count)
+		*ret_entry = &listing->entries[place - listing->first];
+	return 0;
+}
+
+int64_t gcs_listing_count(const struct gcs_listing *listing)
+{
+	return listing->first + (int64_t)listing->count;
+}
+
+int gcs_objects_each(const struct gcs_index *index, const char *bucket, const char *prefix,
+		     int (*each)(void *arg, const char *object), void *arg)
+{
+	char *after = NULL;
+	int problem = 0;
+
+	do {
+		struct object_page page AUTO_OBJECT_PAGE = { 0 };
+		const struct object_query query = {
+			.bucket = bucket, .prefix = prefix, .after = after, .most = PAGE_MOST
+		};
+
+		problem = gcs_errno_of(object_list(index->objects, &query, &page, NULL));
+		for (size_t i = 0; !problem && i < page.count; i++)
+			problem = each(arg, page.objects[i].name);
+		free(after);
+		after = page.next;
+		page.next = NULL;
+	} while (!problem && after);
+	free(after);
+	return problem;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/gcs/gcs_client.h"
+#include "daemon/gcs/gcs_file_system.h"
+#include "daemon/gcs/gcs_files.h"
+#include "daemon/gcs/gcs_index.h"
+#include "daemon/main.h"
+#include "daemon/small_thread.h"
+#include "store/objects.h"
+
+enum { LOCK_WAIT_MS = 10000, LOCK_PAUSE_MS = 20 };
+
+struct mount {
+	char *place;
+	int state_fd, lock_fd;
+	struct objects *objects;
+	struct gcs_index index;
+	struct gcs_client *client;
+	struct gcs_files *files;
+	struct gcs_file_system *system;
+};
+
+/* ---- the place ---- */
+
+/* Who is not root has it done by the program that may. */
+static void place_leave(const char *place)
+{
+	const char *const arguments[] = { "fusermount3", "-u", "-z", "-q", place, NULL };
+	pid_t helper;
+
+	if (umount2(place, MNT_DETACH) == 0 || errno != EPERM)
+		return;
+	if (posix_spawnp(&helper, arguments[0], NULL, NULL, (char *const *)arguments, environ) == 0)
+		waitpid(helper, NULL, 0);
+}
+
+/* The one before may be about to leave it. */
+static enum status lock_take(struct mount *mount, struct error *err)
+{
+	mount->lock_fd = openat(mount->state_fd, "gcs.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (mount->lock_fd < 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "gcs.lock: %s", strerror(errno));
+	for (int waited_ms = 0; flock(mount->lock_fd, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_PAUSE_MS) {
+		if (waited_ms >= LOCK_WAIT_MS)
+			return error_set(err, STATUS_UNAVAILABLE, NULL,
+					 "another process serves the state directory's files");
+		poll(NULL, 0, LOCK_PAUSE_MS);
+	}
+	return STATUS_OK;
+}
+
+static bool place_is_dead(const struct mount *mount)
+{
+	struct statvfs facts;
+
+	return statvfs(mount->place, &facts) != 0 && errno == ENOTCONN;
+}
+
+/* Who has the lock has the place: what is mounted there is of one that was killed. */
+static enum status place_make(const struct mount *mount, struct error *err)
+{
+	while (umount2(mount->place, MNT_DETACH) == 0)
+		;
+	if (place_is_dead(mount))
+		place_leave(mount->place);
+	if (place_is_dead(mount))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: a dead mount cannot be taken away",
+				 mount->place);
+	if (mkdir(mount->place, 0700) != 0 && errno != EEXIST)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", mount->place, strerror(errno));
+	return STATUS_OK;
+}
+
+/* ---- what it is made of ---- */
+
+static enum status parts_make(struct mount *mount, const char *state_dir, bool auto_buckets,
+			      struct error *err)
+{
+	enum status rc = objects_new(&(struct objects_options){ .state_dir = state_dir,
+								.clock = &system_clock,
+								.reads_only = true },
+				     &mount->objects, err);
+
+	if (rc)
+		return rc;
+	mount->index = (struct gcs_index){ .objects = mount->objects,
+					   .auto_buckets = auto_buckets,
+					   .begun_us = clock_wall_us(&system_clock) };
+	mount->client = gcs_client_new(mount->state_fd, GCS_PATIENCE_S);
+	mount->files = mount->client ? gcs_files_new(&mount->index, mount->client, mount->state_fd) : NULL;
+	if (!mount->files)
+		return error_no_memory(err);
+	/* Now, so that a store that cannot be read is told. */
+	return objects_prepare(mount->objects, err);
+}
+
+static enum status mount_open(struct mount *mount, const char *state_dir, bool auto_buckets,
+			      struct error *err)
+{
+	enum status rc;
+
+	if (!gcs_file_system_is_possible())
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
+	if (asprintf(&mount->place, "%s/gcs", state_dir) < 0) {
+		mount->place = NULL;
+		return error_no_memory(err);
+	}
+	mount->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mount->state_fd < 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", state_dir, strerror(errno));
+	if (access("/dev/fuse", F_OK) != 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "/dev/fuse: %s", strerror(errno));
+	rc = lock_take(mount, err);
+	if (!rc)
+		rc = place_make(mount, err);
+	if (!rc)
+		rc = parts_make(mount, state_dir, auto_buckets, err);
+	return rc ? rc
+		  : gcs_file_system_mount(&mount->index, mount->files, mount->place, &mount->system, err);
+}
+
+static void mount_close(struct mount *mount)
+{
+	gcs_file_system_free(mount->system);
+	gcs_files_free(mount->files);
+	gcs_client_free(mount->client);
+	objects_free(mount->objects);
+	if (mount->state_fd >= 0)
+		close(mount->state_fd);
+	if (mount->lock_fd >= 0)
+		close(mount->lock_fd);
+	free(mount->place);
+}
+
+/* ---- its life ---- */
+
+/* Waits for the end of who started it; then only containers keep the file system. */
+static void *watch_main(void *arg)
+{
+	struct mount *mount = arg;
+	ssize_t length;
+	char byte;
+
+	do
+		length = read(STDIN_FILENO, &byte, 1);
+	while (length > 0 || (length < 0 && errno == EINTR));
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	place_leave(mount->place);
+	rmdir(mount->place);
+	close(mount->lock_fd);
+	mount->lock_fd = -1;
+	if (!gcs_file_system_is_gone(mount->system)) {
+		printf(GCS_KEPT);
+		fflush(stdout);
+	}
+	return NULL;
+}
+
+static enum status serve(struct mount *mount, struct error *err)
+{
+	pthread_t watch;
+	enum status rc = small_thread_start(&watch, watch_main, mount, err);
+
+	if (rc)
+		return rc;
+	printf("ready\n");
+	fflush(stdout);
+	rc = gcs_file_system_serve(mount->system, err);
+	pthread_cancel(watch); /* unless it is at leaving: somebody else has taken the mount away */
+	pthread_join(watch, NULL);
+	return rc;
+}
+
+int gcs_mount_main(const char *const *arguments)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct mount mount = { .state_fd = -1, .lock_fd = -1 };
+	enum status rc;
+
+	if (!arguments[0] || !arguments[1] || arguments[2]) {
+		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
+			  "a state directory and auto or strict are needed");
+		return main_usage_error("gcs-mount ", &err);
+	}
+	umask(0077);
+	signal(SIGPIPE, SIG_IGN);
+	rc = mount_open(&mount, arguments[0], strcmp(arguments[1], "auto") == 0, &err);
+	if (!rc)
+		rc = serve(&mount, &err);
+	if (rc)
+		printf("%s\n", main_words(&err));
+	fflush(stdout);
+	mount_close(&mount);
+	return rc ? EXIT_FAILED : EXIT_GOOD;
+}

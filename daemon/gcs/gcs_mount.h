@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_mount.h: the process that serves Cloud Storage as a file system: trainyard gcs-mount STATE
+ * auto|strict, which the daemon starts (gcs_host.h).
+ *
+ * Choice: FUSE by libfuse, in a process of its own. The kernel's other ways to show objects as files are worse here:
+ * the hard links below STATE/gs are objects themselves, which a program would change in place; an overlay or a copy
+ * kept in step shows neither what others store nor what a close is; NFS or 9p need a client in each container. It is
+ * a process of its own because containers live longer than the daemon: a file system that ends with it leaves them
+ * with "Transport endpoint is not connected" for good.
+ *
+ *   reading  from the store itself (gcs_index.h), which SQLite lets other processes read: no daemon is needed
+ *   writing  by the daemon, over its socket (gcs_client.h): while there is none, writers wait
+ *
+ * How long it lives is counted by the kernel. It is mounted at STATE/gcs, from where the engine binds STATE/gcs/gcs
+ * into containers. When its standard input ends, which the daemon holds, killed or not, it takes itself away from
+ * there; what is left are the containers that have it. With the last of them, or at once, the kernel tells it that
+ * it is gone, and it ends. Nobody has to look for it: the next daemon starts another one, and asks for the place by
+ * a lock on STATE/gcs.lock, which the one before holds until it has left it. That STATE/gcs/gcs is there only while
+ * it is mounted keeps the engine from giving a container an empty directory instead.
+ *
+ * Its standard output says one line, "ready" or why it cannot be; its log is on standard error. */
+
+/* What it says at last, when containers keep it. */
+#define GCS_KEPT "kept\n"
+
+int gcs_mount_main(const char *const *arguments);

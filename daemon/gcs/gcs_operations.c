@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifdef HAVE_FUSE
+#include "daemon/gcs/gcs_operations.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "daemon/gcs/gcs_directory.h"
+#include "daemon/gcs/gcs_files.h"
+#include "daemon/gcs/gcs_index.h"
+
+enum {
+	NS_PER_US = 1000,
+	US_PER_S = 1000000,
+	DOTS = 2, /* "." and "..", before all others of a directory */
+};
+
+/* ---- facts ---- */
+
+static struct gcs_file_system *system_now(void)
+{
+	return fuse_get_context()->private_data;
+}
+
+static pid_t caller_now(void)
+{
+	return fuse_get_context()->pid;
+}
+
+static void stat_fill(const struct gcs_facts *facts, struct stat *ret_stat)
+{
+	*ret_stat = (struct stat){
+		.st_mode = facts->is_directory ? S_IFDIR | 0777 : S_IFREG | 0777,
+		.st_nlink = 1,
+		.st_size = facts->size_bytes,
+		.st_blocks = (facts->size_bytes + 511) / 512,
+		.st_mtim = { facts->modified_us / US_PER_S, facts->modified_us % US_PER_S * NS_PER_US },
+	};
+	ret_stat->st_atim = ret_stat->st_ctim = ret_stat->st_mtim;
+}
+
+static int look(const char *text, struct gcs_path *ret_path, struct gcs_facts *ret_facts)
+{
+	struct gcs_file_system *system = system_now();
+	int problem = gcs_path_parse(text, ret_path);
+
+	if (problem)
+		return problem;
+	problem = gcs_look(system->index, ret_path, ret_facts);
+	if (ret_path->kind == GCS_ENTRY && (problem == -ENOENT || (!problem && !ret_facts->is_directory)) &&
+	    gcs_changes_look(system->files, ret_path, caller_now(), ret_facts))
+		problem = 0;
+	return problem;
+}
+
+static struct gcs_handle *handle_of(const struct fuse_file_info *info)
+{
+	return (struct gcs_handle *)(uintptr_t)info->fh; /* NOLINT: libfuse keeps it so */
+}
+
+static int fs_getattr(const char *text, struct stat *ret_stat, struct fuse_file_info *info)
+{
+	struct gcs_facts facts;
+	struct gcs_path path;
+	int problem = 0;
+
+	if (info)
+		gcs_handle_facts(handle_of(info), &facts);
+	else
+		problem = look(text, &path, &facts);
+	if (!problem)
+		stat_fill(&facts, ret_stat);
+	return problem;
+}
+
+static int fs_statfs(const char *text, struct statvfs *ret_facts)
+{
+	/* Source: gcsfuse (internal/fs/fs.go, StatFS): as much as one can say. */
+	enum { BLOCK_BYTES = 1 << 17 };
+	const uint64_t blocks = (uint64_t)1 << 33, files = (uint64_t)1 << 50;
+
+	(void)text;
+	*ret_facts = (struct statvfs){ .f_bsize = BLOCK_BYTES,
+				       .f_frsize = BLOCK_BYTES,
+				       .f_blocks = blocks,
+				       .f_bfree = blocks,
+				       .f_bavail = blocks,
+				       .f_files = files,
+				       .f_ffree = files,
+				       .f_favail = files,
+				       .f_namemax = GCS_SEGMENT_MAX };
+	return 0;
+}
+
+/* Taken and forgotten. */
+static int fs_chmod(const char *text, mode_t mode, struct fuse_file_info *info)
+{
+	(void)text, (void)mode, (void)info;
+	return 0;
+}
+
+static int fs_chown(const char *text, uid_t user, gid_t group, struct fuse_file_info *info)
+{
+	(void)text, (void)user, (void)group, (void)info;
+	return 0;
+}
+
+static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
+{
+	(void)text, (void)times, (void)info;
+	return 0;
+}
+
+static int fs_symlink(const char *target, const char *text)
+{
+	(void)target, (void)text;
+	return -EPERM;
+}
+
+static int fs_link(const char *from, const char *to)
+{
+	(void)from, (void)to;
+	return -EPERM;
+}
+
+/* ---- files ---- */
+
+/* Of an entry only: the rest is no place for files. */
+static int entry_parse(const char *text, struct gcs_path *ret_path)
+{
+	int problem = gcs_path_parse(text, ret_path);
+
+	return problem ? problem : ret_path->kind == GCS_ENTRY ? 0 : -EPERM;
+}
+
+static int file_open(const char *text, enum gcs_opening how, struct fuse_file_info *info)
+{
+	struct gcs_handle *handle;
+	struct gcs_path path;
+	int problem = entry_parse(text, &path);
+
+	if (!problem)
+		problem = gcs_open(system_now()->files, &path, how, caller_now(), &handle);
+	if (problem)
+		return problem;
+	info->fh = (uintptr_t)handle;
+	return 0;
+}
+
+static int fs_open(const char *text, struct fuse_file_info *info)
+{
+	if (info->flags & O_TRUNC)
+		return file_open(text, GCS_ANEW, info);
+	return file_open(text, (info->flags & O_ACCMODE) == O_RDONLY ? GCS_READ : GCS_CHANGE, info);
+}
+
+/* The kernel has found no such name; somebody may have been faster. */
+static int fs_create(const char *text, mode_t mode, struct fuse_file_info *info)
+{
+	struct gcs_facts facts;
+	struct gcs_path path;
+	int problem;
+
+	(void)mode;
+	problem = info->flags & O_TRUNC ? -ENOENT : look(text, &path, &facts);
+	if (!problem)
+		return info->flags & O_EXCL ? -EEXIST : file_open(text, GCS_CHANGE, info);
+	return problem == -ENOENT ? file_open(text, GCS_ANEW, info) : problem;
+}
+
+/* Regular ones libfuse makes by fs_create(). */
+static int fs_mknod(const char *text, mode_t mode, dev_t device)
+{
+	(void)text, (void)mode, (void)device;
+	return -EPERM;
+}
+
+static int fs_read_buf(const char *text, struct fuse_bufvec **ret_buffer, size_t size, off_t offset,
+		       struct fuse_file_info *info)
+{
+	struct fuse_bufvec *buffer = malloc(sizeof(*buffer));
+
+	(void)text;
+	if (!buffer)
+		return -ENOMEM;
+	*buffer = FUSE_BUFVEC_INIT(size);
+	buffer->buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+	buffer->buf[0].fd = gcs_bytes(handle_of(info));
+	buffer->buf[0].pos = offset;
+	*ret_buffer = buffer;
+	return 0;
+}
+
+/* Where the file ends is known here better than in the kernel. */
+static int end_find(int fd, off_t *ret_end)
+{
+	struct stat info;
+
+	if (fstat(fd, &info) != 0)
+		return -errno;
+	*ret_end = info.st_size;
+	return 0;
+}
+
+static int fs_write_buf(const char *text, struct fuse_bufvec *buffer, off_t offset,
+			struct fuse_file_info *info)
+{
+	struct fuse_bufvec target = FUSE_BUFVEC_INIT(fuse_buf_size(buffer));
+	int fd, problem = gcs_write_begin(handle_of(info), &fd);
+	ssize_t length;
+
+	(void)text;
+	if (problem)
+		return problem;
+	if (info->flags & O_APPEND && !info->writepage)
+		problem = end_find(fd, &offset);
+	target.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+	target.buf[0].fd = fd;
+	target.buf[0].pos = offset;
+	length = problem ? problem : fuse_buf_copy(&target, buffer, 0);
+	gcs_write_end(handle_of(info));
+	return (int)length;
+}
+
+static int fs_flush(const char *text, struct fuse_file_info *info)
+{
+	(void)text;
+	return gcs_flush(handle_of(info), caller_now());
+}
+
+static int fs_fsync(const char *text, int data_only, struct fuse_file_info *info)
+{
+	(void)data_only;
+	return fs_flush(text, info);
+}
+
+static int fs_release(const char *text, struct fuse_file_info *info)
+{
+	(void)text;
+	gcs_close(handle_of(info));
+	return 0;
+}
+
+static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info)
+{
+	struct fuse_file_info own = { .flags = O_WRONLY };
+	int problem;
+
+	if (info)
+		return gcs_resize(handle_of(info), size);
+	problem = file_open(text, GCS_CHANGE, &own);
+	if (problem)
+		return problem;
+	problem = gcs_resize(handle_of(&own), size);
+	if (!problem)
+		problem = gcs_flush(handle_of(&own), caller_now());
+	gcs_close(handle_of(&own));
+	return problem;
+}
+
+static int fs_unlink(const char *text)
+{
+	struct gcs_path path;
+	int problem = entry_parse(text, &path);
+
+	return problem ? problem : gcs_remove(system_now()->files, caller_now(), &path);
+}
+
+/* ---- directories ---- */
+
+static struct gcs_directory *directory_of(const struct fuse_file_info *info)
+{
+	return (struct gcs_directory *)(uintptr_t)info->fh; /* NOLINT: libfuse keeps it so */
+}
+
+static int fs_opendir(const char *text, struct fuse_file_info *info)
+{
+	const struct gcs_file_system *system = system_now();
+	struct gcs_directory *directory;
+	struct gcs_path path;
+	int problem = gcs_path_parse(text, &path);
+
+	if (problem)
+		return problem;
+	directory = gcs_directory_open(system->index, system->files, &path);
+	info->fh = (uintptr_t)directory;
+	return directory ? 0 : -ENOMEM;
+}
+
+static int fs_releasedir(const char *text, struct fuse_file_info *info)
+{
+	(void)text;
+	gcs_directory_close(directory_of(info));
+	return 0;
+}
+
+static int entries_give(struct gcs_directory *directory, void *buffer, fuse_fill_dir_t fill, off_t offset)
+{
+	for (;; offset++) {
+		struct gcs_facts facts = { .is_directory = true };
+		const char *name = offset == 0 ? "." : "..";
+		struct stat info;
+		int problem = 0;
+
+		if (offset >= DOTS)
+			problem = gcs_directory_at(directory, caller_now(), offset - DOTS, &name, &facts);
+		if (problem || !name)
+			return problem;
+		stat_fill(&facts, &info);
+		if (fill(buffer, name, &info, offset + 1, offset < DOTS ? 0 : FUSE_FILL_DIR_PLUS) != 0)
+			return 0;
+	}
+}
+
+static int fs_readdir(const char *text, void *buffer, fuse_fill_dir_t fill, off_t offset,
+		      struct fuse_file_info *info, enum fuse_readdir_flags flags)
+{
+	struct gcs_directory *directory = directory_of(info);
+	int problem;
+
+	(void)text, (void)flags;
+	switch (gcs_directory_path(directory)->kind) {
+	case GCS_TOP:
+		return fill(buffer, "gcs", NULL, 0, 0) ? -ENOMEM : 0;
+	case GCS_BUCKETS:
+		/* Source: gcsfuse, of a mount of all buckets (internal/fs/inode/base_dir.go) */
+		return -ENOTSUP;
+	case GCS_BUCKET:
+	case GCS_ENTRY:
+		break;
+	}
+	gcs_directory_lock(directory);
+	problem = entries_give(directory, buffer, fill, offset);
+	gcs_directory_unlock(directory);
+	return problem;
+}
+
+static int fs_mkdir(const char *text, mode_t mode)
+{
+	struct gcs_path path;
+	int problem = entry_parse(text, &path);
+
+	(void)mode;
+	return problem ? problem : gcs_directory_make(system_now()->files, caller_now(), &path);
+}
+
+static int fs_rmdir(const char *text)
+{
+	struct gcs_file_system *system = system_now();
+	struct gcs_path path;
+	bool is_empty;
+	int problem = entry_parse(text, &path);
+
+	if (!problem)
+		problem = gcs_directory_is_empty(system->index, &path, &is_empty);
+	if (problem)
+		return problem;
+	return is_empty ? gcs_directory_remove(system->files, caller_now(), &path) : -ENOTEMPTY;
+}
+
+/* Whether something may come to be at @to, in place of what is there. */
+static int target_check(const struct gcs_path *to, bool is_directory, const struct gcs_facts *there)
+{
+	bool is_empty;
+	int problem;
+
+	if (there->is_directory != is_directory)
+		return is_directory ? -ENOTDIR : -EISDIR;
+	if (!is_directory)
+		return 0;
+	problem = gcs_directory_is_empty(system_now()->index, to, &is_empty);
+	return problem ? problem : is_empty ? 0 : -ENOTEMPTY;
+}
+
+static int fs_rename(const char *from_text, const char *to_text, unsigned flags)
+{
+	struct gcs_files *files = system_now()->files;
+	struct gcs_path from, to;
+	struct gcs_facts facts, there;
+	int problem;
+
+	if (flags & ~(unsigned)RENAME_NOREPLACE)
+		return -EINVAL;
+	problem = look(from_text, &from, &facts);
+	if (problem)
+		return problem;
+	problem = look(to_text, &to, &there);
+	if (from.kind != GCS_ENTRY || to.kind != GCS_ENTRY)
+		return -EPERM;
+	if (problem && problem != -ENOENT)
+		return problem;
+	if (!problem)
+		problem = flags & RENAME_NOREPLACE ? -EEXIST : target_check(&to, facts.is_directory, &there);
+	else
+		problem = 0;
+	if (problem)
+		return problem;
+	return facts.is_directory ? gcs_rename_directory(files, caller_now(), &from, &to)
+				  : gcs_rename(files, caller_now(), &from, &to);
+}
+
+/* ---- all of it ---- */
+
+static void *fs_init(struct fuse_conn_info *connection, struct fuse_config *config)
+{
+	/* Bytes go from file to file without being looked at. */
+	connection->want |= connection->capable & (FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+	connection->max_background = GCS_THREADS;
+	/* Programs of other containers, which have the same kernel, are told otherwise of a file that is being
+	 * changed: facts are asked for each time, but not at each read(). */
+	connection->want &= ~(unsigned)FUSE_CAP_AUTO_INVAL_DATA;
+	config->entry_timeout = 1;
+	config->attr_timeout = 0;
+	config->negative_timeout = 0;
+	config->auto_cache = 1; /* what was read stays known until it is another */
+	config->hard_remove = 1;
+	config->nullpath_ok = 1;
+	return fuse_get_context()->private_data;
+}
+
+const struct fuse_operations gcs_operations = {
+	.init = fs_init,
+	.getattr = fs_getattr,
+	.statfs = fs_statfs,
+	.chmod = fs_chmod,
+	.chown = fs_chown,
+	.utimens = fs_utimens,
+	.symlink = fs_symlink,
+	.link = fs_link,
+	.open = fs_open,
+	.create = fs_create,
+	.mknod = fs_mknod,
+	.read_buf = fs_read_buf,
+	.write_buf = fs_write_buf,
+	.flush = fs_flush,
+	.fsync = fs_fsync,
+	.release = fs_release,
+	.truncate = fs_truncate,
+	.unlink = fs_unlink,
+	.opendir = fs_opendir,
+	.releasedir = fs_releasedir,
+	.readdir = fs_readdir,
+	.mkdir = fs_mkdir,
+	.rmdir = fs_rmdir,
+	.rename = fs_rename,
+};
+
+#else
+
+/* A file of C has something in it. */
+typedef int gcs_operations_are_not_built;
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_operations.h: what programs ask of files, answered, for gcs_file_system.c, which serves it. These two
+ * alone know FUSE. */
+#define FUSE_USE_VERSION 35
+#include <fuse3/fuse.h>
+#include <fuse3/fuse_lowlevel.h>
+#include <stdint.h>
+
+enum {
+	GCS_THREADS = 32, /* programs that wait for the daemon hold one each, others go on */
+};
+
+struct gcs_file_system {
+	const struct gcs_index *index;
+	struct gcs_files *files;
+	struct fuse *fuse;
+	struct fuse_session *session;
+	char *place;
+};
+
+/* Their private data is a struct gcs_file_system. */
+extern const struct fuse_operations gcs_operations;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_path.h: what a path of the file system names in Cloud Storage. Pure.
+ *
+ *   /gcs                     what containers have at /gcs: a directory of all buckets, which does not tell them
+ *   /gcs/BUCKET              a bucket
+ *   /gcs/BUCKET/a/b          the object a/b, or all objects whose names begin with a/b/
+ *
+ * Objects whose names are no paths cannot be reached, and are not listed: those with empty parts (a//b, /a), with
+ * parts that are "." or "..", or longer than 255 bytes. One that ends in a slash is a directory that is told to be
+ * there. Where there are both the object a and objects below a/, the directory has the name, and the object has it
+ * with a line end behind it, which no object's name holds. Source:
+ * https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22) */
+#include <stdbool.h>
+#include <stddef.h>
+
+enum gcs_kind {
+	GCS_TOP,     /* of the file system: holds "gcs" */
+	GCS_BUCKETS, /* the directory that containers have at /gcs */
+	GCS_BUCKET,
+	GCS_ENTRY, /* below a bucket */
+};
+
+enum { GCS_BUCKET_SIZE = 224, GCS_OBJECT_SIZE = 1026, GCS_SEGMENT_MAX = 255 };
+
+struct gcs_path {
+	enum gcs_kind kind;
+	char bucket[GCS_BUCKET_SIZE];
+	char object[GCS_OBJECT_SIZE]; /* of an entry: its name, without a slash at its end; "" otherwise */
+	bool is_twin;                 /* the object beside a directory of the same name is meant */
+};
+
+/* @path begins with a slash and has no empty parts. 0, or a negative errno: ENOENT: it can name nothing; EINVAL: no
+ * object may have such a name; ENAMETOOLONG. */
+int gcs_path_parse(const char *path, struct gcs_path *ret_path);
+
+/* The prefix that the names of all objects in a directory have: "a/b/", of a bucket "". */
+void gcs_path_prefix(const struct gcs_path *path, char ret_prefix[GCS_OBJECT_SIZE]);
+
+/* The path of a name in a directory. False: it is too long for one. */
+bool gcs_path_join(const struct gcs_path *directory, const char *name, struct gcs_path *ret_path);
+
+/* Whether a part of an object's name, between slashes, can be a name in a directory. */
+bool gcs_segment_is_name(const char *segment, size_t length);
+
+/* The media type of an object whose name ends so; never NULL. */
+const char *gcs_content_type(const char *object);

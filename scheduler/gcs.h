@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/gcs.h: Cloud Storage as files, for replicas whose plan asks for it (plan.h: mounts_gcs). The daemon,
+ * which knows how that is done, has the place. Thread: the scheduler's. */
+#include "daemon/base/error.h"
+
+/* Where a replica finds it.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/cloud-storage-file-system (read 2026-11-22) */
+#define GCS_PLACE "/gcs"
+
+struct gcs_ops {
+	/* Makes sure that it is there, and says where: a directory of this machine that the engine sees too, until
+	 * the next call. Takes a moment, no more. UNAVAILABLE: it cannot be had here, *err says why: jobs run
+	 * without. NULL: never. */
+	enum status (*place)(void *arg, const char **ret_directory, struct error *err);
+	void *arg;
+};

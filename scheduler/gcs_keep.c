@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cloud Storage as files, for the jobs that ask for it. It is asked for whenever containers are made, and once more
+ * before they are started: the one that they were made with may have gone with the daemon that made them. */
+#include "scheduler/assignment.h"
+#include "scheduler/difference.h"
+#include "scheduler/steps.h"
+#include "store/logs.h"
+
+static const char missing[] = "gcs-missing";
+
+static bool is_told(const struct job_run *run)
+{
+	bool has_text;
+
+	return run->assignment && differences_count(run->assignment->differences, missing, "", &has_text) > 0;
+}
+
+static void missing_tell(struct job_run *run, const char *reason)
+{
+	static const char what[] = "Cloud Storage is not there as files at " GCS_PLACE;
+
+	if (is_told(run))
+		return;
+	job_run_say(run, SEVERITY_WARNING, "%s: %s.", what, reason);
+	if (run->assignment && difference_add(run->assignment->differences, DONE_OTHERWISE, missing, NULL,
+					      "%s: %s.", what, reason))
+		run->differs = true;
+}
+
+const char *gcs_keep(struct reconciler *reconciler, struct job_run *run)
+{
+	struct error err AUTO_ERROR = { 0 };
+	const char *directory;
+
+	if (!run->plan->mounts_gcs)
+		return NULL;
+	if (!reconciler->gcs.place) {
+		missing_tell(run, "this daemon does not offer them");
+		return NULL;
+	}
+	if (reconciler->gcs.place(reconciler->gcs.arg, &directory, &err) == STATUS_OK)
+		return directory;
+	missing_tell(run, err.text ? err.text : status_name(err.status));
+	return NULL;
+}

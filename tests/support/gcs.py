@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cloud Storage as files: the process that serves it, driven by itself, and jobs whose plans ask for it."""
+import contextlib
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import urllib.parse
+
+import pytest
+
+from .engine import Engine
+from .wait import wait_until
+
+needs_fuse = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"),
+                                reason="mounting takes root and /dev/fuse")
+
+
+def mounts_below(directory):
+    lines = pathlib.Path("/proc/self/mounts").read_text().splitlines()
+    return [line for line in lines if line.split()[1].startswith(str(directory))]
+
+
+def processes_of(state_dir):
+    """The ids of processes that serve files of a state directory."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = entry.read_bytes().split(b"\0")
+            if len(words) > 2 and words[1] == b"gcs-mount" and words[2] == str(state_dir).encode():
+                found.append(int(entry.parent.name))
+    return found
+
+
+class Mount:
+    """`trainyard gcs-mount` of a daemon's state directory, held by this process as the daemon holds it."""
+
+    def __init__(self, daemon, buckets="auto"):
+        self.daemon, self.buckets = daemon, buckets
+        self.files = daemon.state_dir / "gcs" / "gcs"
+
+    def __enter__(self):
+        self.process = subprocess.Popen([self.daemon.binary, "gcs-mount", str(self.daemon.state_dir), self.buckets],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        assert line == b"ready\n", (line, self.process.communicate())
+        return self
+
+    def __exit__(self, *_):
+        _, errors = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0, errors
+        assert b"Sanitizer" not in errors and b"runtime error" not in errors, errors
+
+    def kill9(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Bucket:
+    """One bucket, by the API and as files."""
+
+    def __init__(self, daemon, name, directory=None):
+        self.daemon, self.name, self.directory = daemon, name, directory
+
+    def __truediv__(self, path):
+        return self.directory / path
+
+    @staticmethod
+    def quoted(name):
+        return urllib.parse.quote(name, safe="")
+
+    def put(self, name, data=b""):
+        answer = self.daemon.request("POST", f"/upload/storage/v1/b/{self.name}/o", data,
+                                     {"Content-Type": "application/octet-stream"}, uploadType="media", name=name)
+        assert answer.status == 200, answer
+        return answer.json
+
+    def get(self, name):
+        """Its bytes; None when there is no such object."""
+        answer = self.daemon.get(f"/storage/v1/b/{self.name}/o/{self.quoted(name)}", alt="media")
+        assert answer.status in (200, 404), answer
+        return answer.data if answer.status == 200 else None
+
+    def facts(self, name):
+        answer = self.daemon.get(f"/storage/v1/b/{self.name}/o/{self.quoted(name)}")
+        return answer.json if answer.status == 200 else None
+
+    def delete(self, name):
+        assert self.daemon.request("DELETE", f"/storage/v1/b/{self.name}/o/{self.quoted(name)}").status == 204
+
+    def names(self, prefix=""):
+        answer = self.daemon.get(f"/storage/v1/b/{self.name}/o", prefix=prefix)
+        return [item["name"] for item in answer.json.get("items", [])]
+
+
+def submit_with_gcs(daemon, *training_inputs):
+    """Submits jobs to a daemon that is not running, which then runs, and has their stored plans ask for /gcs: what the
+    families of the API that have it will write."""
+    engine, daemon.engine = daemon.engine, Engine(str(daemon.directory / "no-engine"))
+    daemon.start()
+    jobs = [daemon.create(training_input) for training_input in training_inputs]
+    daemon.stop()
+    with contextlib.closing(sqlite3.connect(daemon.state_dir / "state.db")) as state, state:
+        for job in jobs:
+            (plan,), = state.execute("SELECT plan FROM job WHERE job_id = ?", (job,)).fetchall()
+            plan = json.dumps(dict(json.loads(plan), mounts_gcs=True), separators=(",", ":"))
+            state.execute("UPDATE job SET plan = ? WHERE job_id = ?", (plan, job))
+    daemon.engine = engine
+    daemon.start()
+    return jobs
+
+
+def wait_all_gone(daemon):
+    wait_until(lambda: not mounts_below(daemon.state_dir) and not processes_of(daemon.state_dir), 20,
+               "no mount and no process is left")
+    assert not (daemon.state_dir / "gcs").exists()
+    log = daemon.state_dir / "gcs.log"
+    text = log.read_text() if log.exists() else ""
+    assert "Sanitizer" not in text and "runtime error" not in text and "lost" not in text, text

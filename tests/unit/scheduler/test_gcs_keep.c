@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which replicas have Cloud Storage as files, and what a job is told that cannot have it. */
+#include "tests/unit/scheduler/scheduler_testing.h"
+
+static struct {
+	unsigned calls; /* atomic */
+	bool fails;
+} place;
+
+static enum status gcs_place(void *arg, const char **ret_directory, struct error *err)
+{
+	(void)arg;
+	__atomic_fetch_add(&place.calls, 1, __ATOMIC_RELAXED);
+	if (place.fails)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no such device");
+	*ret_directory = "/state/gcs/gcs";
+	return STATUS_OK;
+}
+
+static int gcs_setup(void **state)
+{
+	struct bench *bench;
+
+	setup(state);
+	bench = *state;
+	daemon_stop(bench);
+	bench->gcs = (struct gcs_ops){ gcs_place, NULL };
+	place.calls = 0;
+	place.fails = false;
+	daemon_start(bench);
+	return 0;
+}
+
+static bool binds_have(struct bench *bench, const struct replica_key *key, const char *part)
+{
+	AUTO(string) char *text = fake_engine_surroundings(bench->fake, key);
+
+	return strstr(text, part);
+}
+
+static bool is_told(struct bench *bench, int64_t id)
+{
+	AUTO(job) struct job *job = NULL;
+
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	return job->assignment && strstr(job->assignment, "gcs-missing");
+}
+
+static void every_replica_of_a_job_that_asks_has_it(void **state)
+{
+	struct bench *bench = *state;
+	const struct shape shape = { .project = "p", .workers = 1, .mounts_gcs = true };
+	int64_t id = shape_submit(bench, "asks", &shape), other = job_submit(bench, "other", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0), worker = key_of(id, ROLE_WORKER, 0);
+	struct replica_key others = key_of(other, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	job_await(bench, other, JOB_RUNNING);
+	assert_true(binds_have(bench, &master, "/state/gcs/gcs:/gcs\n"));
+	assert_true(binds_have(bench, &worker, "/state/gcs/gcs:/gcs\n"));
+	assert_false(binds_have(bench, &others, "/gcs"));
+	assert_false(is_told(bench, id));
+	assert_int_equal(place.calls, 2); /* before they are made, and before they start */
+}
+
+static void one_that_cannot_have_it_does_without_and_is_told(void **state)
+{
+	struct bench *bench = *state;
+	const struct shape shape = { .project = "p", .workers = 1, .mounts_gcs = true };
+	int64_t id = shape_submit(bench, "without", &shape);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+	static const char words[] = "Cloud Storage is not there as files at /gcs: no such device.\n";
+	AUTO(string) char *log = NULL;
+
+	place.fails = true;
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	assert_false(binds_have(bench, &master, "/gcs"));
+	line_await(bench, "without", words);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	assert_true(is_told(bench, id));
+	log = service_log(bench, "without");
+	assert_null(strstr(strstr(log, words) + 1, words)); /* once */
+}
+
+static void a_daemon_without_files_says_so(void **state)
+{
+	struct bench *bench = *state;
+	const struct shape shape = { .project = "p", .mounts_gcs = true };
+	int64_t id;
+
+	daemon_stop(bench);
+	bench->gcs = (struct gcs_ops){ 0 };
+	daemon_start(bench);
+	id = shape_submit(bench, "never", &shape);
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	line_await(bench, "never",
+		   "Cloud Storage is not there as files at /gcs: this daemon does not offer them.\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_replica_of_a_job_that_asks_has_it, gcs_setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_cannot_have_it_does_without_and_is_told, gcs_setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_daemon_without_files_says_so, gcs_setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	if (sodium_init() < 0)
+		return 1;
+	return cmocka_run_group_tests_name("gcs_keep", tests, NULL, NULL);
+}
