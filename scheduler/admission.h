@@ -13,6 +13,11 @@
 #include "scheduler/plan.h"
 #include "store/leases.h"
 
+/* What the service says, with code 8, when it has no machines for a job; %s: the region.
+ * Source: answers of the service, as issues of its clients quote them */
+#define STOCKOUT_SENTENCE                                                                                    \
+	"Resources are insufficient in region: %s. Try a different region or use a different accelerator."
+
 /* How the size of a machine type becomes the limits of a container. */
 enum machine_fit {
 	FIT_HOST, /* the cloud's size, but no container gets more than the host's CPUs and nine tenths of its memory;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/assignment.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,10 @@ char *assignment_to_text(const struct assignment *assignment)
 		    (lists && json_object_set(devices, name, lists)))
 			return NULL;
 	}
+	if (assignment->network &&
+	    (json_object_set_new(object, "network", json_integer(assignment->network)) ||
+	     json_object_set_new(object, "network_turn", json_integer(assignment->network_turn))))
+		return NULL;
 	return json_dump_compact(object);
 }
 
@@ -118,6 +123,18 @@ static enum status pools_read(const json_t *object, struct assignment *assignmen
 	return rc;
 }
 
+/* Absent: none was taken over. */
+static enum status network_read(const json_t *object, struct assignment *assignment, struct error *err)
+{
+	const int64_t turn = json_int_at(object, "network_turn", 0);
+
+	assignment->network = json_int_at(object, "network", 0);
+	if (assignment->network < 0 || turn < 0 || turn > UINT_MAX)
+		return text_fault("network", err);
+	assignment->network_turn = (unsigned)turn;
+	return STATUS_OK;
+}
+
 enum status assignment_from_text(const char *text, struct assignment **ret_assignment, struct error *err)
 {
 	AUTO(json) json_t *object = NULL;
@@ -131,6 +148,8 @@ enum status assignment_from_text(const char *text, struct assignment **ret_assig
 	if (!assignment)
 		return error_no_memory(err);
 	rc = pools_read(object, assignment, err);
+	if (!rc)
+		rc = network_read(object, assignment, err);
 	if (rc)
 		return rc;
 	differences = json_object_get(object, "differences");

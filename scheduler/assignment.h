@@ -26,6 +26,10 @@ struct assignment {
 	/* For each pool an array with one array of device ids a replica; NULL: nothing is attached. */
 	json_t *devices[ROLE_COUNT];
 	bool shared; /* the devices are */
+	/* The job that the network was made for which it took over, and the how-manieth to do so it is; 0: its network is
+	 * its own. spare_network.h */
+	int64_t network;
+	unsigned network_turn;
 	/* difference.h: fitted sizes, pretended or shared GPUs. A field is told in the plan's words
 	 * ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family knows its own. */
 	json_t *differences;

@@ -9,6 +9,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/accelerator.h"
 #include "scheduler/admission.h"
+#include "scheduler/dialect.h"
 #include "scheduler/difference.h"
 
 /* What is known of one of the host's devices while a job is placed. */
@@ -192,15 +193,16 @@ static json_t *pool_devices(struct choice *choice, const struct pool *pool, unsi
 	return TAKE(lists);
 }
 
-static bool fewer_add(json_t *differences, enum role role, const struct pool *pool, unsigned each)
+static bool fewer_add(json_t *differences, const struct plan *plan, enum role role, unsigned each)
 {
+	const struct pool *pool = &plan->pools[role];
 	char field[64];
 
 	snprintf(field, sizeof(field), "pools.%s.accelerator_count", role_name(role));
 	return difference_add(differences, DONE_OTHERWISE, "gpu-fewer", field,
 			      "%s %s has %u GPU%s here; %u were asked for.",
-			      pool->count == 1 ? "The" : "Each", role_noun(role), each, each == 1 ? "" : "s",
-			      pool_gpu_count(pool));
+			      pool->count == 1 ? "The" : "Each", dialect_of(plan)->nouns[role], each,
+			      each == 1 ? "" : "s", pool_gpu_count(pool));
 }
 
 static bool attached_add(json_t *differences, const struct choice *choice, unsigned wanted)
@@ -231,7 +233,7 @@ static bool devices_fill(const struct plan *plan, struct choice *choice, struct 
 			continue;
 		assignment->devices[role] = pool_devices(choice, pool, each);
 		if (!assignment->devices[role] ||
-		    (each < wanted && !fewer_add(assignment->differences, (enum role)role, pool, each)))
+		    (each < wanted && !fewer_add(assignment->differences, plan, (enum role)role, each)))
 			return false;
 	}
 	return attached_add(assignment->differences, choice, plan_accelerator_count(plan));

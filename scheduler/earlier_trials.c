@@ -157,6 +157,14 @@ static enum status trials_add(struct earlier_trials *earlier, const struct trial
 	return rc;
 }
 
+/* Trying again would change nothing. */
+static enum status unreadable(const char *job_id, const struct error *cause, struct error *err)
+{
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "The trials of the job '%s', which this one resumes, cannot be read: %s", job_id,
+			 cause->text ? cause->text : "out of memory");
+}
+
 static enum status job_read(struct store *store, const char *project, const char *job_id,
 			    const struct study *study, struct earlier_trials *earlier, struct error *err)
 {
@@ -164,15 +172,21 @@ static enum status job_read(struct store *store, const char *project, const char
 	AUTO(plan) struct plan *plan = NULL;
 	AUTO(study) struct study *from = NULL;
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
-	enum status rc = job_get(store, project, job_id, &job, err);
+	struct error cause AUTO_ERROR = { 0 };
+	enum status rc = job_get(store, project, job_id, &job, &cause);
 
+	if (rc == STATUS_NOT_FOUND)
+		return unreadable(job_id, &cause, err);
 	if (!rc)
-		rc = plan_from_text(job->plan, &plan, err);
+		rc = trial_list_read(store, job->id, &list, &cause);
+	if (rc)
+		return error_move(err, &cause);
+	rc = plan_from_text(job->plan, &plan, &cause);
 	if (!rc)
-		rc = study_from_json(plan->search, &from, err);
+		rc = study_from_json(plan->search, &from, &cause);
 	if (!rc)
-		rc = trial_list_read(store, job->id, &list, err);
-	return rc ? rc : trials_add(earlier, &list, from, study, err);
+		rc = trials_add(earlier, &list, from, study, &cause);
+	return rc ? unreadable(job_id, &cause, err) : STATUS_OK;
 }
 
 /* Puts the newest @most in the places of all. */

@@ -26,7 +26,8 @@ struct earlier_trials {
 };
 void earlier_trials_deinit(struct earlier_trials *earlier);
 
-/* None for a plan that resumes no job. NOT_FOUND: one of the jobs is gone. */
+/* None for a plan that resumes no job. FAILED_PRECONDITION: one of the jobs is gone or cannot be read, which will not
+ * change. */
 enum status earlier_trials_read(struct store *store, const struct plan *plan, const struct study *study,
 				struct earlier_trials *ret_earlier, struct error *err);
 

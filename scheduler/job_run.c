@@ -7,6 +7,7 @@
 
 #include "daemon/base/log.h"
 #include "scheduler/admission.h"
+#include "scheduler/faults.h"
 #include "scheduler/tuner.h"
 
 struct job_run *job_run_new(struct job *row)
@@ -47,6 +48,7 @@ void job_run_free(struct job_run *run)
 		free(run->image_ids[role]);
 	free(run->fault);
 	json_decref(run->told);
+	faults_forget(run);
 	tuner_free(run->tuner);
 	assignment_free(run->assignment);
 	plan_free(run->plan);
@@ -84,6 +86,7 @@ static enum status assignment_unfold(struct job_run *run, struct error *err)
 	log_event(LOG_ERROR, "assignment-unread", "job=%s error=\"%s\"", run->row->job_id,
 		  problem.text ? problem.text : "");
 	run->fault = strdup("Internal error: the job's assignment cannot be read.");
+	run->fault_code = STATUS_INTERNAL;
 	return run->fault ? STATUS_OK : error_no_memory(err);
 }
 
@@ -96,6 +99,7 @@ enum status job_run_unfold(struct job_run *run, struct error *err)
 			  problem.text ? problem.text : "");
 		run->plan = plan_new();
 		run->fault = strdup("Internal error: the job's plan cannot be read.");
+		run->fault_code = STATUS_INTERNAL;
 		if (!run->plan || !run->fault)
 			return error_no_memory(err);
 	}
@@ -144,6 +148,40 @@ int64_t job_run_owner(const struct job_run *run)
 	return run->row->parent ? run->row->parent : run->row->id;
 }
 
+bool replica_is_unread(const struct replica_run *replica)
+{
+	return (replica->follows || replica->seen == SEEN_EXITED) && !replica->logs_stored;
+}
+
+static bool replica_is_over(const struct replica_run *replica)
+{
+	const bool ended = replica->seen == SEEN_NOTHING || replica->seen == SEEN_CREATED ||
+			   replica->seen == SEEN_EXITED;
+
+	return ended && !replica_is_unread(replica);
+}
+
+bool job_run_is_over(const struct job_run *run)
+{
+	const struct job *row = run->row;
+
+	if (job_state_is_final(row->state))
+		return true;
+	if (!job_state_is_final(row->verdict) || (row->started_us && !run->sighted))
+		return false;
+	if (row->verdict != JOB_SUCCEEDED && !row->error_message)
+		return false;
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (!replica_is_over(&run->replicas[i]))
+			return false;
+	return true;
+}
+
+int64_t job_run_network(const struct job_run *run)
+{
+	return run->assignment && run->assignment->network ? run->assignment->network : run->row->id;
+}
+
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
@@ -169,6 +207,12 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 		run->notes[run->note_count++] = (struct note){ severity, text };
 }
 
+void job_run_say_all(struct job_run *run, int severity, const char *const *lines)
+{
+	for (; *lines; lines++)
+		job_run_say(run, severity, "%s", *lines);
+}
+
 static bool some_replica_lives(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
@@ -180,7 +224,8 @@ static bool some_replica_lives(const struct job_run *run)
 bool job_run_restarts(const struct job_run *run, const struct replica_run *replica)
 {
 	return replica->end == END_LOST && run->row->state == JOB_RUNNING && !run->plan->restarts_whole &&
-	       replica->key.restart < REPLICA_RESTARTS_MAX && some_replica_lives(run);
+	       !run->plan->never_retries && replica->key.restart < REPLICA_RESTARTS_MAX &&
+	       some_replica_lives(run);
 }
 
 bool job_run_restarts_any(const struct job_run *run)
@@ -197,7 +242,7 @@ struct judgement job_run_judge(const struct job_run *run)
 	struct judgement judgement = { .verdict = JOB_STATE_UNSPECIFIED };
 
 	if (run->fault)
-		judgement = (struct judgement){ JOB_FAILED, strdup(run->fault) };
+		judgement = (struct judgement){ JOB_FAILED, strdup(run->fault), run->fault_code };
 	if (run->fault || !outcomes) {
 		free(outcomes);
 		return judgement;
@@ -211,7 +256,8 @@ struct judgement job_run_judge(const struct job_run *run)
 			.out_of_memory = run->replicas[i].out_of_memory,
 			.text = run->replicas[i].refusal,
 		};
-	judgement = verdict_of(outcomes, run->replica_count, run->row->attempt);
+	judgement = verdict_of(run->plan, outcomes, run->replica_count, run->row->attempt,
+			       run->row->running_us != 0);
 	free(outcomes);
 	return judgement;
 }

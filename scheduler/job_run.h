@@ -14,6 +14,7 @@
 #include "store/jobs.h"
 
 struct assignment;
+struct fault_hit;
 struct tuner;
 
 /* What is known of one container. CREATING and STARTING were asked for and not answered yet. */
@@ -42,11 +43,13 @@ struct replica_run {
 	bool logs_ended;  /* all of it was handed to the store */
 	bool logs_stored; /* and can be read there */
 	bool stop_asked, remove_asked;
-	bool missing;  /* was not in the last listing */
+	bool missing;          /* was not in the last listing */
+	bool ordered;          /* it ended by a rule of faults.h */
+	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */
 	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
 };
 
-enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY, NETWORK_REMOVING };
+enum network_sight { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY };
 
 /* CLOSED: not opened yet, or not known to be open; ABSENT: it could not be, the job goes on without. */
 enum gateway_sight { GATEWAY_CLOSED, GATEWAY_OPEN, GATEWAY_ABSENT };
@@ -69,13 +72,13 @@ struct job_run {
 	struct plan *plan;             /* never NULL after job_run_unfold() */
 	struct assignment *assignment; /* what it was let in with; NULL: not yet, or by an earlier release */
 	char *fault; /* why nothing can be run: what is stored cannot be read, or does not fit this host; NULL: none */
+	enum status fault_code;
 	struct replica_run *replicas;
 	size_t replica_count;
 
 	bool sighted; /* the engine's listing was seen since it came up: what follows is true */
 	enum network_sight network;
 	struct network_status network_status;
-	bool network_left; /* it could not be removed: the job does not wait for it */
 	struct gateway_run gateway;
 	char *image_ids[ROLE_COUNT];
 	bool image_asked[ROLE_COUNT];
@@ -95,7 +98,13 @@ struct job_run {
 	bool stale;          /* the stored row may say more than ours */
 	bool change_pending; /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
-	int64_t hold_until_us;                    /* monotonic: no step before that */
+	int64_t over_us;       /* wall: when job_run_is_over() said so first; 0: it did not yet */
+	int64_t hold_until_us; /* monotonic: no step before that */
+	int64_t stepped_at_us; /* monotonic: when its last step began; 0: there was none */
+	/* What ordered faults did to it: those that are stored, then those that the next change stores. */
+	struct fault_hit *hits;
+	size_t hit_count, hits_stored;
+	int64_t fault_at_us;   /* monotonic: when faults.h looks at it again; 0: when something happens */
 	int64_t restart_at_us; /* monotonic: when lost replicas are started anew; 0: there are none */
 };
 
@@ -113,9 +122,18 @@ void job_run_rewind(struct job_run *run);
 void job_run_unsee(struct job_run *run);
 /* The job whose log its lines go to: of a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
+/* Whether output of it is still to be stored. */
+bool replica_is_unread(const struct replica_run *replica);
+/* Whether its end is decided and told, and all it printed can be read: what is left is to remove its containers, none of
+ * which runs. */
+bool job_run_is_over(const struct job_run *run);
+/* The job that its network was made for: itself, or one before it. */
+int64_t job_run_network(const struct job_run *run);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
 void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Several lines, one after the other; the list ends with NULL. */
+void job_run_say_all(struct job_run *run, int severity, const char *const *lines);
 /* Forgets all notes but the first @kept. */
 void job_run_notes_cut(struct job_run *run, size_t kept);
 

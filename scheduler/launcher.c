@@ -3,39 +3,37 @@
 
 #include "daemon/base/embedded_file.h"
 #include "daemon/base/json.h"
+#include "scheduler/dialect.h"
 
 extern const struct embedded_file launcher_files[];
 
-bool plan_is_launched(const struct plan *plan)
-{
-	return plan->python_module;
-}
-
 /* The launcher's own options, a "--", and what is the module's. */
-static json_t *arguments_make(const struct plan *plan, enum role role)
+static json_t *arguments_make(const struct plan *plan, enum role role, const json_t *module_args)
 {
-	AUTO(json) json_t *args = json_array();
+	const struct pool *pool = &plan->pools[role];
+	AUTO(json) json_t *args = launcher_options(plan);
 	const json_t *uri;
 	size_t i;
 
-	if (json_array_append_new(args, json_sprintf("--python=%s", plan->python)) ||
-	    json_array_append_new(args, json_sprintf("--module=%s", plan->python_module)) ||
+	if (json_array_append_new(args, json_sprintf("--python=%s", pool->python)) ||
+	    json_array_append_new(args, json_sprintf("--module=%s", pool->python_module)) ||
 	    json_array_append_new(args, json_sprintf("--wheels=%s", LAUNCHER_WHEELS)))
 		return NULL;
-	json_array_foreach(plan->package_uris, i, uri)
+	json_array_foreach(pool->package_uris, i, uri)
 		if (json_array_append_new(args, json_sprintf("--package=%s", json_string_value(uri))))
 			return NULL;
 	if (json_array_append_new(args, json_string("--")) ||
-	    (plan->pools[role].args && json_array_extend(args, plan->pools[role].args)))
+	    (module_args && json_array_extend(args, (json_t *)module_args)))
 		return NULL;
 	return TAKE(args);
 }
 
-enum status launcher_command(const struct plan *plan, enum role role, json_t **ret_command, json_t **ret_args,
-			     struct error *err)
+enum status launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
+			     json_t **ret_command, json_t **ret_args, struct error *err)
 {
-	AUTO(json) json_t *command = json_pack("[s, s, s]", plan->python, "-c", launcher_files[0].data);
-	AUTO(json) json_t *args = arguments_make(plan, role);
+	AUTO(json)
+	json_t *command = json_pack("[s, s, s]", plan->pools[role].python, "-c", launcher_files[0].data);
+	AUTO(json) json_t *args = arguments_make(plan, role, module_args);
 
 	if (!command || !args)
 		return error_no_memory(err);

@@ -12,8 +12,7 @@
 /* Where a container finds the wheels that pip installs from. */
 #define LAUNCHER_WHEELS "/trainyard/wheels"
 
-/* Whether a pool of @plan is run by the launcher. */
-bool plan_is_launched(const struct plan *plan);
-/* The command (array of strings) and the arguments of such a pool's containers: new references. */
-enum status launcher_command(const struct plan *plan, enum role role, json_t **ret_command, json_t **ret_args,
-			     struct error *err);
+/* The command (array of strings) and the arguments of the containers of a pool that is launched: new references.
+ * @module_args: what the module itself is given; NULL: nothing. */
+enum status launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
+			     json_t **ret_command, json_t **ret_args, struct error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/admission.h"
+#include "scheduler/dialect.h"
 #include "scheduler/difference.h"
 #include "scheduler/machine.h"
 
@@ -41,27 +42,29 @@ static const char *field_text(enum role role, char ret_text[64])
 	return ret_text;
 }
 
-static bool fitted_add(json_t *differences, enum role role, const struct pool *pool,
+static bool fitted_add(json_t *differences, const struct plan *plan, enum role role,
 		       const struct machine *machine, const struct limits *limits)
 {
+	const struct pool *pool = &plan->pools[role];
 	char field[64], memory[GIB_TEXT_SIZE], cloud_memory[GIB_TEXT_SIZE];
 	unsigned vcpus = (unsigned)(limits->nano_cpus / NANO_PER_CPU);
 
 	return difference_add(differences, DONE_OTHERWISE, "machine-fitted", field_text(role, field),
 			      "%s %s has %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
-			      pool->count == 1 ? "The" : "Each", role_noun(role), vcpus,
+			      pool->count == 1 ? "The" : "Each", dialect_of(plan)->nouns[role], vcpus,
 			      vcpus == 1 ? "" : "s", gib_text(limits->memory_bytes, memory),
 			      pool->machine_type, machine->vcpus,
 			      gib_text(machine->memory_mib * MIB, cloud_memory));
 }
 
-static bool unknown_add(json_t *differences, enum role role, const struct pool *pool)
+static bool unknown_add(json_t *differences, const struct plan *plan, enum role role)
 {
+	const struct pool *pool = &plan->pools[role];
 	char field[64];
 
 	return difference_add(differences, DONE_OTHERWISE, "machine-unknown", field_text(role, field),
 			      "The size of %s is not known: %s %s runs without limits.", pool->machine_type,
-			      pool->count == 1 ? "the" : "each", role_noun(role));
+			      pool->count == 1 ? "the" : "each", dialect_of(plan)->nouns[role]);
 }
 
 static bool pool_fit(const struct plan *plan, enum role role, const struct capacity *capacity,
@@ -76,7 +79,7 @@ static bool pool_fit(const struct plan *plan, enum role role, const struct capac
 	if (capacity->fit == FIT_NONE || !pool->machine_type)
 		return true;
 	if (!machine_find(pool->machine_type, &machine) || !machine.vcpus || !machine.memory_mib)
-		return unknown_add(assignment->differences, role, pool);
+		return unknown_add(assignment->differences, plan, role);
 	nano_cpus = machine.vcpus * NANO_PER_CPU;
 	memory_bytes = machine.memory_mib * MIB;
 	*limits = (struct limits){ .nano_cpus = nano_cpus, .memory_bytes = memory_bytes };
@@ -87,7 +90,7 @@ static bool pool_fit(const struct plan *plan, enum role role, const struct capac
 	limits->shm_bytes = shm_of(limits->memory_bytes);
 	if (limits->nano_cpus == nano_cpus && limits->memory_bytes == memory_bytes)
 		return true;
-	return fitted_add(assignment->differences, role, pool, &machine, limits);
+	return fitted_add(assignment->differences, plan, role, &machine, limits);
 }
 
 enum status limits_fit(const struct plan *plan, const struct capacity *capacity,

@@ -7,17 +7,31 @@ libtrainyard_a_SOURCES += \
 	scheduler/assignment.c \
 	scheduler/assignment.h \
 	scheduler/cloud_tried.c \
-	scheduler/cluster_spec.c \
-	scheduler/cluster_spec.h \
 	scheduler/devices.c \
 	scheduler/devices.h \
+	scheduler/dialect.c \
+	scheduler/dialect.h \
+	scheduler/dialect_aiplatform.c \
+	scheduler/dialect_ml.c \
+	scheduler/dialect_parts.h \
 	scheduler/difference.c \
 	scheduler/difference.h \
 	scheduler/earlier_trials.c \
 	scheduler/earlier_trials.h \
+	scheduler/ended_trials.c \
+	scheduler/expansion.c \
+	scheduler/expansion.h \
+	scheduler/fault.c \
+	scheduler/fault.h \
+	scheduler/fault_book.c \
+	scheduler/fault_book.h \
+	scheduler/faults.c \
+	scheduler/faults.h \
 	scheduler/gateway.c \
 	scheduler/gateway.h \
 	scheduler/gateway_keep.c \
+	scheduler/gcs.h \
+	scheduler/gcs_keep.c \
 	scheduler/happening.c \
 	scheduler/host.c \
 	scheduler/host.h \
@@ -35,6 +49,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/machine.h \
 	scheduler/ml_units.c \
 	scheduler/ml_units.h \
+	scheduler/network_sight.c \
+	scheduler/new_trials.c \
 	scheduler/pass.c \
 	scheduler/passes.c \
 	scheduler/plan.c \
@@ -47,8 +63,9 @@ libtrainyard_a_SOURCES += \
 	scheduler/scheduler.h \
 	scheduler/scheduler_state.h \
 	scheduler/sight.c \
+	scheduler/spare_network.c \
+	scheduler/spare_network.h \
 	scheduler/step/admit.c \
-	scheduler/step/clear.c \
 	scheduler/step/close.c \
 	scheduler/step/create.c \
 	scheduler/step/declare_running.c \
@@ -57,20 +74,34 @@ libtrainyard_a_SOURCES += \
 	scheduler/step/fetch.c \
 	scheduler/step/finish.c \
 	scheduler/step/judge.c \
+	scheduler/step/leave.c \
 	scheduler/step/remove_replicas.c \
 	scheduler/step/restart.c \
 	scheduler/step/retry.c \
 	scheduler/step/start.c \
 	scheduler/step/stop_replicas.c \
 	scheduler/steps.h \
+	scheduler/study_end.c \
+	scheduler/study_limits.c \
+	scheduler/study_limits.h \
+	scheduler/suggester.c \
+	scheduler/suggester.h \
+	scheduler/trial_curves.c \
 	scheduler/trial_directory.c \
 	scheduler/trial_directory.h \
+	scheduler/trial_events.c \
+	scheduler/trial_events.h \
 	scheduler/trial_metrics.c \
 	scheduler/trial_metrics.h \
 	scheduler/trial_plan.c \
 	scheduler/trial_plan.h \
+	scheduler/trial_run.c \
+	scheduler/trial_run.h \
+	scheduler/trial_stops.c \
 	scheduler/tuner.c \
 	scheduler/tuner.h \
+	scheduler/tuner_look.h \
+	scheduler/tuner_state.c \
 	scheduler/tuning/bandit.c \
 	scheduler/tuning/bandit.h \
 	scheduler/tuning/draw.c \
@@ -83,6 +114,10 @@ libtrainyard_a_SOURCES += \
 	scheduler/tuning/gaussian_process.h \
 	scheduler/tuning/linear.c \
 	scheduler/tuning/linear.h \
+	scheduler/tuning/measurement_list.c \
+	scheduler/tuning/measurement_list.h \
+	scheduler/tuning/measurements.c \
+	scheduler/tuning/measurements.h \
 	scheduler/tuning/metric_file.c \
 	scheduler/tuning/metric_file.h \
 	scheduler/tuning/metric_report.c \
@@ -96,7 +131,5 @@ libtrainyard_a_SOURCES += \
 	scheduler/tuning/study.h \
 	scheduler/tuning/warp.c \
 	scheduler/tuning/warp.h \
-	scheduler/tuning/wire.c \
-	scheduler/tuning/wire.h \
 	scheduler/verdict.c \
 	scheduler/verdict.h

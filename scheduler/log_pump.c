@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "scheduler/log_line.h"
 #include "store/logs.h"
 
@@ -101,9 +101,9 @@ static struct log_source *source_make(const struct plan *plan, int64_t owner, co
 	AUTO(string) char *resource_text = NULL;
 	AUTO(string) char *labels_text = NULL;
 
-	replica_task_name(key->role, key->index, task);
+	replica_task_name(plan, key->role, key->index, task);
 	replica_host_name(plan, key->role, key->index, host);
-	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan->job_id,
+	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan_log_job_id(plan),
 			     "task_name", task);
 	resource_text = json_dump_compact(resource);
 	labels_text = log_labels(host, plan->trial);

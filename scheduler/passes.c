@@ -5,7 +5,9 @@
 
 #include "daemon/base/log.h"
 #include "scheduler/assignment.h"
+#include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
+#include "store/faults.h"
 #include "store/logs.h"
 
 enum {
@@ -27,7 +29,7 @@ static const step_function steps[STEP_COUNT] = {
 	[STEP_EXPLAIN] = step_explain,
 	[STEP_RETRY] = step_retry,
 	[STEP_CLOSE] = step_close,
-	[STEP_CLEAR] = step_clear,
+	[STEP_LEAVE] = step_leave,
 	[STEP_FINISH] = step_finish,
 };
 
@@ -176,8 +178,8 @@ static void restart_schedule(struct scheduler *scheduler, struct job_run *run)
 	if (!job_run_restarts_any(run))
 		run->restart_at_us = 0;
 	else if (!run->restart_at_us)
-		run->restart_at_us =
-			clock_mono_us(reconciler->clock) + (int64_t)reconciler->retry_pause_ms * 1000;
+		run->restart_at_us = clock_mono_us(reconciler->clock) +
+				     (faults_alone(run) ? 0 : (int64_t)reconciler->retry_pause_ms * 1000);
 }
 
 static struct job_view view_of(const struct scheduler *scheduler, const struct job_run *run)
@@ -241,7 +243,8 @@ static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
 void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 {
 	run->dirty = false;
-	if (clock_mono_us(scheduler->reconciler.clock) < run->hold_until_us)
+	run->stepped_at_us = clock_mono_us(scheduler->reconciler.clock);
+	if (run->stepped_at_us < run->hold_until_us)
 		return;
 	if (plan_tunes(run->plan)) {
 		ask_last_words(scheduler, run);
@@ -250,6 +253,7 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 	}
 	sight_settle(run);
 	tell_engine_down(scheduler, run);
+	faults_step(scheduler, run);
 	restart_schedule(scheduler, run);
 	if (run->sighted)
 		sight_follow(scheduler, run);
@@ -265,6 +269,10 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 			break;
 		log_event(LOG_DEBUG, "step", "job=%s step=%s", run->row->job_id, step_name(step));
 		steps[step](&scheduler->reconciler, run);
+	}
+	if (!run->over_us && job_run_is_over(run)) {
+		run->over_us = clock_wall_us(scheduler->reconciler.clock);
+		tuner_wake(scheduler, run);
 	}
 	if ((run->note_count || run->differs) && !run->change_pending)
 		pass_add(&scheduler->pass, run, run->row->state);
@@ -287,6 +295,8 @@ static bool change_complete(struct planned_change *planned)
 	planned->change.leases = planned->leases;
 	planned->change.lease_count = planned->lease_count;
 	planned->change.line_count = run->note_count;
+	planned->change.hits = run->hit_count ? &run->hits[run->hits_stored] : NULL;
+	planned->change.hit_count = run->hit_count - run->hits_stored;
 	if (!run->note_count)
 		return true;
 	planned->lines = calloc(run->note_count, sizeof(*planned->lines));
@@ -325,7 +335,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 }
 
 /* The change is stored, or was refused because a client changed the job meanwhile: the row tells. */
-static void change_settle(const struct planned_change *planned)
+static void change_settle(struct scheduler *scheduler, const struct planned_change *planned)
 {
 	struct job_run *run = planned->run;
 
@@ -334,6 +344,7 @@ static void change_settle(const struct planned_change *planned)
 	run->differs = run->differs && !planned->change.applied;
 	/* A step that did not take place says nothing: it says it when it does. */
 	job_run_notes_cut(run, planned->change.applied ? 0 : planned->note_mark);
+	faults_settle(scheduler, run, planned->change.applied);
 }
 
 static void changes_refused(struct scheduler *scheduler, const struct error *err)
@@ -344,7 +355,7 @@ static void changes_refused(struct scheduler *scheduler, const struct error *err
 	log_event(LOG_ERROR, "changes-unstored", "count=%zu error=\"%s\"", scheduler->pass.count,
 		  err->text ? err->text : "");
 	for (size_t i = 0; i < scheduler->pass.count; i++) {
-		change_settle(&scheduler->pass.planned[i]);
+		change_settle(scheduler, &scheduler->pass.planned[i]);
 		scheduler->pass.planned[i].run->hold_until_us = until_us;
 	}
 	if (room_leases_load(scheduler, &problem))
@@ -380,7 +391,7 @@ static void changes_commit(struct scheduler *scheduler)
 		changes_refused(scheduler, &err);
 	else
 		for (size_t i = 0; i < scheduler->pass.count; i++)
-			change_settle(&scheduler->pass.planned[i]);
+			change_settle(scheduler, &scheduler->pass.planned[i]);
 	pass_clear(&scheduler->pass);
 }
 
@@ -393,7 +404,8 @@ static bool run_is_due(const struct scheduler *scheduler, const struct job_run *
 	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
 		return true;
 	if ((run->gateway.retry_at_us && run->gateway.retry_at_us <= now_us) ||
-	    (run->look_at_us && run->look_at_us <= now_us))
+	    (run->look_at_us && run->look_at_us <= now_us) ||
+	    (run->fault_at_us && run->fault_at_us <= now_us))
 		return true;
 	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return false;
@@ -408,8 +420,6 @@ static bool run_serve(struct scheduler *scheduler, struct job_run *run)
 	if (run->stale && !row_refresh(scheduler, run))
 		return true;
 	if (job_state_is_final(run->row->state)) {
-		if (run->network_left)
-			scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 		scheduler_remove(scheduler, run);
 		return false;
 	}
@@ -418,7 +428,20 @@ static bool run_serve(struct scheduler *scheduler, struct job_run *run)
 	return true;
 }
 
-void scheduler_reconcile(struct scheduler *scheduler)
+/* Whether some job waits for the engine to make and start what it needs. */
+static bool some_run_starts(const struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		const struct job_run *run = scheduler->runs[i];
+
+		if (run->row->state == JOB_PREPARING && run->row->verdict == JOB_STATE_UNSPECIFIED &&
+		    !plan_tunes(run->plan))
+			return true;
+	}
+	return false;
+}
+
+static void runs_reconcile(struct scheduler *scheduler)
 {
 	do {
 		int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
@@ -438,11 +461,23 @@ void scheduler_reconcile(struct scheduler *scheduler)
 	} while (true);
 }
 
+void scheduler_reconcile(struct scheduler *scheduler)
+{
+	const struct reconciler *reconciler = &scheduler->reconciler;
+
+	runs_reconcile(scheduler);
+	spare_networks_remove(&scheduler->spares, reconciler->engine, some_run_starts(scheduler),
+			      clock_mono_us(reconciler->clock));
+}
+
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 	int64_t now_us = clock_mono_us(clock), wall_us = clock_wall_us(clock);
-	int64_t first = scheduler->catch_up_at_us ? scheduler->catch_up_at_us : INT64_MAX;
+	int64_t first = spare_networks_deadline_us(&scheduler->spares, some_run_starts(scheduler));
+
+	if (scheduler->catch_up_at_us && scheduler->catch_up_at_us < first)
+		first = scheduler->catch_up_at_us;
 
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		const struct job_run *run = scheduler->runs[i];
@@ -454,13 +489,17 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 		}
 		if (run->row->verdict == JOB_STATE_UNSPECIFIED)
 			deadline = job_deadline_us(run, wall_us, now_us);
-		if (run->restart_at_us > now_us && run->restart_at_us < deadline)
+		/* One that has become due since the last step is not missed. One that a step has seen stays, for
+		 * replicas that cannot be replaced yet, and is not waited for. */
+		if (run->restart_at_us > run->stepped_at_us && run->restart_at_us < deadline)
 			deadline = run->restart_at_us;
-		/* One that has become due since the last pass is not missed: the step that it calls for unsets it. */
+		/* The step that this one calls for unsets it. */
 		if (run->gateway.retry_at_us && run->sighted && run->gateway.retry_at_us < deadline)
 			deadline = run->gateway.retry_at_us;
 		if (run->look_at_us && run->look_at_us < deadline)
 			deadline = run->look_at_us;
+		if (run->fault_at_us && run->fault_at_us < deadline)
+			deadline = run->fault_at_us;
 		if (deadline < first)
 			first = deadline;
 	}

@@ -36,15 +36,23 @@ struct member {
 	}
 
 static const struct member plan_texts[] = {
-	PLAN_TEXT(dialect),         PLAN_TEXT(project),       PLAN_TEXT(job_id),
-	PLAN_TEXT(cluster_id),      PLAN_TEXT(region),        PLAN_TEXT(job_dir),
-	PLAN_TEXT(input),           PLAN_TEXT(tpu_config),    PLAN_TEXT(service_account),
-	PLAN_TEXT(runtime_version), PLAN_TEXT(python_module), PLAN_TEXT(python),
+	PLAN_TEXT(dialect),         PLAN_TEXT(project),         PLAN_TEXT(project_number),
+	PLAN_TEXT(job_id),          PLAN_TEXT(cluster_id),      PLAN_TEXT(region),
+	PLAN_TEXT(job_dir),         PLAN_TEXT(input),           PLAN_TEXT(tpu_config),
+	PLAN_TEXT(service_account), PLAN_TEXT(runtime_version), PLAN_TEXT(tuning_job_id),
 };
-static const struct member plan_lists[] = { PLAN_TEXT(package_uris), PLAN_TEXT(resumed_jobs) };
-static const struct member pool_texts[] = { POOL_TEXT(image), POOL_TEXT(cloud_image), POOL_TEXT(machine_type),
-					    POOL_TEXT(accelerator_type) };
-static const struct member pool_lists[] = { POOL_TEXT(command), POOL_TEXT(args) };
+static const struct member plan_lists[] = { PLAN_TEXT(resumed_jobs) };
+static const struct member pool_texts[] = {
+	POOL_TEXT(image),         POOL_TEXT(cloud_image),
+	POOL_TEXT(machine_type),  POOL_TEXT(accelerator_type),
+	POOL_TEXT(python_module), POOL_TEXT(python),
+};
+static const struct member pool_lists[] = { POOL_TEXT(command), POOL_TEXT(args), POOL_TEXT(env),
+					    POOL_TEXT(package_uris) };
+
+/* Earlier releases kept these with the plan, for all of its pools. */
+static const struct member shared_texts[] = { POOL_TEXT(python_module), POOL_TEXT(python) };
+static const struct member shared_lists[] = { POOL_TEXT(package_uris) };
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -63,11 +71,6 @@ const enum role role_start_order[ROLE_COUNT] = { ROLE_PS, ROLE_WORKER, ROLE_EVAL
 const char *role_name(enum role role)
 {
 	return role_names[role];
-}
-
-const char *role_noun(enum role role)
-{
-	return role == ROLE_PS ? "parameter server" : role_names[role];
 }
 
 bool role_parse(const char *name, enum role *ret_role)
@@ -112,6 +115,7 @@ void plan_free(struct plan *plan)
 	}
 	json_decref(plan->differences);
 	json_decref(plan->search);
+	json_decref(plan->study_limits);
 	free(plan);
 }
 
@@ -132,6 +136,16 @@ unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned 
 	for (int before = 0; before < (int)role; before++)
 		ordinal += plan->pools[before].count;
 	return ordinal;
+}
+
+bool pool_is_launched(const struct pool *pool)
+{
+	return pool->python_module;
+}
+
+const char *plan_log_job_id(const struct plan *plan)
+{
+	return plan->tuning_job_id ? plan->tuning_job_id : plan->job_id;
 }
 
 unsigned pool_gpu_count(const struct pool *pool)
@@ -217,7 +231,9 @@ static unsigned *count_of(const struct plan *plan, size_t index)
 /* Plans that tune nothing say nothing of it. */
 static bool search_write(json_t *object, const struct plan *plan)
 {
-	if (plan->search && json_object_set(object, "search", plan->search))
+	if ((plan->search && json_object_set(object, "search", plan->search)) ||
+	    (plan->study_limits && json_object_set(object, "study_limits", plan->study_limits)) ||
+	    (plan->limits_each_trial && json_object_set_new(object, "limits_each_trial", json_true())))
 		return false;
 	for (size_t i = 0; i < COUNT_OF(trial_counts); i++)
 		if (*count_of(plan, i) &&
@@ -229,10 +245,11 @@ static bool search_write(json_t *object, const struct plan *plan)
 char *plan_to_text(const struct plan *plan)
 {
 	AUTO(json)
-	json_t *object = json_pack("{s:b, s:b, s:i, s:I, s:I, s:O}", "uses_chief", plan->uses_chief,
-				   "restarts_whole", plan->restarts_whole, "priority", plan->priority,
-				   "max_running_us", (json_int_t)plan->max_running_us, "max_wait_us",
-				   (json_int_t)plan->max_wait_us, "differences", plan->differences);
+	json_t *object = json_pack(
+		"{s:b, s:b, s:b, s:b, s:i, s:I, s:I, s:O}", "uses_chief", plan->uses_chief, "never_retries",
+		plan->never_retries, "restarts_whole", plan->restarts_whole, "mounts_gcs", plan->mounts_gcs,
+		"priority", plan->priority, "max_running_us", (json_int_t)plan->max_running_us, "max_wait_us",
+		(json_int_t)plan->max_wait_us, "differences", plan->differences);
 
 	if (!object || !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
 	    !lists_write(object, plan, plan_lists, COUNT_OF(plan_lists)) || !search_write(object, plan) ||
@@ -257,6 +274,7 @@ static enum status texts_read(const json_t *object, void *owner, const struct me
 			continue;
 		if (!json_is_string(value))
 			return text_fault(members[i].name, err);
+		free(*text);
 		*text = strdup(json_string_value(value));
 		if (!*text)
 			return error_no_memory(err);
@@ -363,13 +381,35 @@ static enum status pools_read(const json_t *pools, struct plan *plan, struct err
 	return STATUS_OK;
 }
 
+/* What the plan itself says of its packages. A pool of such a text says nothing. */
+static enum status shared_read(const json_t *object, struct plan *plan, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (int role = 0; !rc && role < ROLE_COUNT; role++) {
+		struct pool *pool = &plan->pools[role];
+
+		if (!pool->count || pool->python_module)
+			continue;
+		rc = texts_read(object, pool, shared_texts, COUNT_OF(shared_texts), err);
+		if (!rc)
+			rc = lists_read(object, pool, shared_lists, COUNT_OF(shared_lists), err);
+	}
+	return rc;
+}
+
 static enum status search_read(const json_t *object, struct plan *plan, struct error *err)
 {
 	json_t *search = json_object_get(object, "search");
+	json_t *limits = json_object_get(object, "study_limits");
 
 	if (search && !json_is_object(search))
 		return text_fault("search", err);
+	if (limits && !json_is_object(limits))
+		return text_fault("study_limits", err);
 	plan->search = json_incref(search);
+	plan->study_limits = json_incref(limits);
+	plan->limits_each_trial = json_true_at(object, "limits_each_trial");
 	for (size_t i = 0; i < COUNT_OF(trial_counts); i++) {
 		const int64_t count = json_int_at(object, trial_counts[i].name, 0);
 
@@ -390,8 +430,20 @@ static enum status numbers_read(const json_t *object, struct plan *plan, struct 
 		return text_fault("limits", err);
 	plan->priority = (int)priority;
 	plan->uses_chief = json_true_at(object, "uses_chief");
+	plan->never_retries = json_true_at(object, "never_retries");
 	plan->restarts_whole = json_true_at(object, "restarts_whole");
+	plan->mounts_gcs = json_true_at(object, "mounts_gcs");
 	return STATUS_OK;
+}
+
+enum status plan_search_from_text(const char *text, json_t **ret_search, struct error *err)
+{
+	AUTO(json) json_t *object = NULL;
+	enum status rc = json_parse_own(text, &object, err);
+
+	if (!rc)
+		*ret_search = json_incref(json_object_get(object, "search"));
+	return rc;
 }
 
 enum status plan_from_text(const char *text, struct plan **ret_plan, struct error *err)
@@ -416,6 +468,8 @@ enum status plan_from_text(const char *text, struct plan **ret_plan, struct erro
 		rc = search_read(object, plan, err);
 	if (!rc)
 		rc = pools_read(json_object_get(object, "pools"), plan, err);
+	if (!rc)
+		rc = shared_read(object, plan, err);
 	if (rc)
 		return rc;
 	if (!plan->dialect || !plan->project || !plan->job_id || !plan->cluster_id)

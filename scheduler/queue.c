@@ -5,24 +5,39 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
 
 enum { RETRY_AFTER_US = 1000000 }; /* when memory ran out */
 
-/* Higher priority first, then who came first. */
-static bool goes_before(const struct job *a, const struct job *b)
+/* Choice: the trials that a tuning job begins with hold its place in the queue. Each later one queues behind whatever
+ * came before it was suggested, so a search of a thousand trials keeps others waiting no longer than for those that it
+ * may have under way at once. */
+static int64_t place_of(const struct job_run *run)
 {
-	return a->priority != b->priority ? a->priority > b->priority : a->id < b->id;
+	const struct job *row = run->row;
+
+	return row->parent && row->trial <= run->plan->parallel_trial_count ? row->parent : row->id;
 }
 
-static size_t find_place(const struct scheduler *scheduler, const struct job *row)
+/* Higher priority first, then who came first. */
+static bool goes_before(const struct job_run *a, const struct job_run *b)
+{
+	if (a->row->priority != b->row->priority)
+		return a->row->priority > b->row->priority;
+	if (place_of(a) != place_of(b))
+		return place_of(a) < place_of(b);
+	return a->row->id < b->row->id;
+}
+
+static size_t find_place(const struct scheduler *scheduler, const struct job_run *run)
 {
 	size_t low = 0, high = scheduler->queue_count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (goes_before(scheduler->queue[middle]->row, row))
+		if (goes_before(scheduler->queue[middle], run))
 			low = middle + 1;
 		else
 			high = middle;
@@ -32,7 +47,7 @@ static size_t find_place(const struct scheduler *scheduler, const struct job *ro
 
 static void queue_insert(struct scheduler *scheduler, struct job_run *run)
 {
-	size_t at = find_place(scheduler, run->row);
+	size_t at = find_place(scheduler, run);
 
 	memmove(&scheduler->queue[at + 1], &scheduler->queue[at],
 		(scheduler->queue_count - at) * sizeof(struct job_run *));
@@ -43,7 +58,7 @@ static void queue_insert(struct scheduler *scheduler, struct job_run *run)
 
 void queue_leave(struct scheduler *scheduler, struct job_run *run)
 {
-	size_t at = find_place(scheduler, run->row);
+	size_t at = find_place(scheduler, run);
 
 	if (!run->queued)
 		return;
@@ -76,6 +91,8 @@ void queue_reconsider(struct scheduler *scheduler)
 void queue_retract(struct scheduler *scheduler, struct job_run *run)
 {
 	room_return(scheduler, run);
+	spare_network_return(&scheduler->spares, scheduler->reconciler.engine, run,
+			     clock_mono_us(scheduler->reconciler.clock));
 	assignment_free(run->assignment);
 	run->assignment = NULL;
 }
@@ -91,7 +108,8 @@ struct walk {
 
 static bool may_try(const struct walk *walk, const struct job_run *run)
 {
-	if (run->change_pending || run->hold_until_us > walk->now_us || run->lacks_host)
+	if (run->change_pending || run->hold_until_us > walk->now_us || run->lacks_host ||
+	    faults_hold(walk->scheduler, run))
 		return false;
 	if (walk->devices_short && admission_wants_devices(run->plan, &walk->scheduler->room.capacity))
 		return false;
@@ -148,6 +166,7 @@ static void let_in(struct walk *walk, struct job_run *run)
 static void turn_away(struct walk *walk, struct job_run *run, struct error *err)
 {
 	free(run->fault);
+	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
 	run->fault = err->text ? TAKE(err->text) : strdup("The job cannot run on this machine.");
 	scheduler_step(walk->scheduler, run);
 }

@@ -6,7 +6,7 @@ static const char *const step_names[STEP_COUNT] = {
 	[STEP_CREATE] = "create", [STEP_START] = "start",     [STEP_DECLARE_RUNNING] = "declare-running",
 	[STEP_JUDGE] = "judge",   [STEP_EXPIRE] = "expire",   [STEP_STOP] = "stop",
 	[STEP_REMOVE] = "remove", [STEP_EXPLAIN] = "explain", [STEP_RETRY] = "retry",
-	[STEP_CLOSE] = "close",   [STEP_RESTART] = "restart", [STEP_CLEAR] = "clear",
+	[STEP_CLOSE] = "close",   [STEP_RESTART] = "restart", [STEP_LEAVE] = "leave",
 	[STEP_FINISH] = "finish",
 };
 
@@ -57,6 +57,8 @@ static enum step next_while_stopping(const struct job_view *view)
 		return STEP_NONE;
 	if (!view->explained)
 		return STEP_EXPLAIN;
+	if (view->network != NETWORK_NONE && view->verdict != JOB_PREPARING)
+		return STEP_LEAVE;
 	if (view->count[SEEN_NOTHING] < view->total)
 		return STEP_NONE;
 	return view->verdict == JOB_PREPARING ? STEP_RETRY : STEP_CLOSE;
@@ -65,7 +67,7 @@ static enum step next_while_stopping(const struct job_view *view)
 static enum step next_while_closing(const struct job_view *view)
 {
 	if (view->touched && view->network != NETWORK_NONE)
-		return view->network == NETWORK_REMOVING ? STEP_NONE : STEP_CLEAR;
+		return STEP_LEAVE;
 	return view->last_words_stored ? STEP_FINISH : STEP_NONE;
 }
 

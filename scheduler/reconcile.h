@@ -18,9 +18,10 @@
  *   a verdict                    something still runs                 STOP
  *                                ended, its output stored             REMOVE
  *                                no reason told yet                   EXPLAIN
+ *                                nothing runs, all output stored      LEAVE the network
  *                                no container left, try again         RETRY
  *                                no container left                    CLOSE
- *                                closed, network left                 CLEAR
+ *                                closed, network still there          LEAVE
  *                                nothing left                         FINISH
  */
 #include <stdbool.h>
@@ -43,7 +44,7 @@ enum step {
 	STEP_EXPLAIN,
 	STEP_RETRY,
 	STEP_CLOSE,
-	STEP_CLEAR,
+	STEP_LEAVE,
 	STEP_FINISH,
 	STEP_COUNT
 };

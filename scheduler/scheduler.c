@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/fault_book.h"
+#include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/trial_directory.h"
 #include "store/logs.h"
@@ -24,7 +26,11 @@ static bool on_line(void *arg, const struct replica_line *line)
 {
 	struct scheduler *scheduler = arg;
 
-	return log_pump_line(scheduler->reconciler.pump, line);
+	if (!log_pump_line(scheduler->reconciler.pump, line))
+		return false;
+	if (scheduler->reconciler.faults && fault_book_line(scheduler->reconciler.faults, line))
+		scheduler_post(scheduler, happening_new(HAPPENED_FAULTS, line->key.job));
+	return true;
 }
 
 static void on_log_room(void *arg)
@@ -35,6 +41,12 @@ static void on_log_room(void *arg)
 struct engine_sink scheduler_sink(struct scheduler *scheduler)
 {
 	return (struct engine_sink){ on_engine_event, on_line, scheduler };
+}
+
+/* The rules of ordered faults have changed. */
+static void on_faults(void *arg)
+{
+	scheduler_post(arg, happening_new(HAPPENED_FAULTS, 0));
 }
 
 void scheduler_wake(void *arg, int64_t job)
@@ -83,7 +95,7 @@ void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char 
 void scheduler_post(struct scheduler *scheduler, struct happening *happening)
 {
 	pthread_mutex_lock(&scheduler->mutex);
-	scheduler->idle = false;
+	scheduler->idle = scheduler->cleared = false;
 	if (happening) {
 		*scheduler->last = happening;
 		scheduler->last = &happening->next;
@@ -153,10 +165,20 @@ static void happening_handle(struct scheduler *scheduler, const struct happening
 	case HAPPENED_LOGS_STORED:
 		logs_stored(scheduler, &happening->key);
 		break;
+	case HAPPENED_SUGGESTED:
+		run = scheduler_find(scheduler, happening->job);
+		if (run)
+			run->dirty = true;
+		break;
 	case HAPPENED_LAST_WORDS:
 		run = scheduler_find(scheduler, happening->job);
 		if (run)
 			run->dirty = run->last_words_stored = true;
+		break;
+	case HAPPENED_FAULTS:
+		for (size_t i = 0; i < scheduler->run_count; i++)
+			if (!happening->job || scheduler->runs[i]->row->id == happening->job)
+				scheduler->runs[i]->dirty = true;
 		break;
 	case HAPPENED_CLOUD_TRIED:
 		tried_leave(scheduler);
@@ -188,6 +210,7 @@ static void *scheduler_main(void *arg)
 		if (scheduler->missed)
 			scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
 		scheduler->missed = false;
+		scheduler->spares.closing = scheduler->clearing;
 		pthread_mutex_unlock(&scheduler->mutex);
 		while (happening) {
 			struct happening *next = happening->next;
@@ -200,9 +223,11 @@ static void *scheduler_main(void *arg)
 		deadline = scheduler_deadline_us(scheduler);
 		pthread_mutex_lock(&scheduler->mutex);
 		scheduler->idle = scheduler->run_count == 0 && !scheduler->first;
-		if (scheduler->idle)
+		scheduler->cleared = spare_networks_are_gone(&scheduler->spares) && !scheduler->first;
+		if (scheduler->idle || scheduler->cleared)
 			pthread_cond_broadcast(&scheduler->changed);
 		while (!scheduler->stopping && !scheduler->first &&
+		       scheduler->clearing == scheduler->spares.closing &&
 		       clock_mono_us(scheduler->reconciler.clock) < deadline)
 			wait_until(scheduler, deadline);
 	}
@@ -210,17 +235,36 @@ static void *scheduler_main(void *arg)
 	return NULL;
 }
 
-bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms)
+/* Holds the mutex. */
+static bool is_clear(const struct scheduler *scheduler, bool of_jobs)
+{
+	return scheduler->cleared && scheduler->clearing == scheduler->spares.closing &&
+	       (scheduler->idle || !of_jobs);
+}
+
+static bool wait_clear(struct scheduler *scheduler, bool of_jobs, unsigned timeout_ms)
 {
 	int64_t deadline = clock_mono_us(scheduler->reconciler.clock) + (int64_t)timeout_ms * 1000;
-	bool idle;
+	bool clear;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	while (!scheduler->idle && clock_mono_us(scheduler->reconciler.clock) < deadline)
+	scheduler->clearing = true;
+	pthread_cond_broadcast(&scheduler->changed);
+	while (!is_clear(scheduler, of_jobs) && clock_mono_us(scheduler->reconciler.clock) < deadline)
 		wait_until(scheduler, deadline);
-	idle = scheduler->idle;
+	clear = is_clear(scheduler, of_jobs);
 	pthread_mutex_unlock(&scheduler->mutex);
-	return idle;
+	return clear;
+}
+
+bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms)
+{
+	return wait_clear(scheduler, true, timeout_ms);
+}
+
+bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms)
+{
+	return wait_clear(scheduler, false, timeout_ms);
 }
 
 bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size)
@@ -232,6 +276,11 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	snprintf(ret_text, size, "%s", scheduler->engine_text);
 	pthread_mutex_unlock(&scheduler->mutex);
 	return answers;
+}
+
+static void on_suggested(void *arg, int64_t job)
+{
+	scheduler_post(arg, happening_new(HAPPENED_SUGGESTED, job));
 }
 
 /* NULL stays NULL. False when memory ran out. */
@@ -279,18 +328,25 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 		.stop_grace_s = options->stop_grace_s,
 		.retry_pause_ms = options->retry_pause_ms,
 		.gateway = options->gateway,
+		.gcs = options->gcs,
 		.trials_dir = scheduler->trials_dir,
+		.objects = options->objects,
 		.adc = scheduler->adc,
 		.wheels = scheduler->wheels,
+		.faults = options->faults,
 		.cut_off = options->cut_off,
+		.spares = &scheduler->spares,
 		.pass = &scheduler->pass,
 	};
+	scheduler->spares.keep_us = (int64_t)options->spare_network_ms * 1000;
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "not asked yet");
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&scheduler->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&scheduler->mutex, NULL);
+	complete = complete && !suggester_new(options->suggest ? options->suggest : study_suggest_until,
+					      on_suggested, scheduler, &scheduler->suggester, err);
 	if (!scheduler->reconciler.pump || !complete || !room_init(scheduler, options)) {
 		scheduler_free(scheduler);
 		return error_no_memory(err);
@@ -344,11 +400,17 @@ enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, 
 
 	if (!rc)
 		rc = room_leases_load(scheduler, err);
+	if (!rc)
+		rc = suggester_start(scheduler->suggester, err);
+	if (!rc)
+		rc = faults_resume(scheduler, err);
 	if (rc)
 		return rc;
 	trial_directories_sweep(scheduler);
 	scheduler->reconciler.engine = engine;
 	log_on_room(scheduler->reconciler.store, on_log_room, scheduler);
+	if (scheduler->reconciler.faults)
+		fault_book_on_change(scheduler->reconciler.faults, on_faults, scheduler);
 	store_on_intent(scheduler->reconciler.store, scheduler_wake, scheduler);
 	if (pthread_create(&scheduler->thread, NULL, scheduler_main, scheduler))
 		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the scheduler's thread");
@@ -362,15 +424,19 @@ void scheduler_stop(struct scheduler *scheduler)
 	scheduler->stopping = true;
 	pthread_cond_broadcast(&scheduler->changed);
 	pthread_mutex_unlock(&scheduler->mutex);
+	suggester_end(scheduler->suggester);
 	if (scheduler->started)
 		pthread_join(scheduler->thread, NULL);
 	scheduler->started = false;
+	suggester_stop(scheduler->suggester);
 }
 
 void scheduler_free(struct scheduler *scheduler)
 {
-	struct happening *happening = queue_take(scheduler);
+	struct happening *happening;
 
+	suggester_free(scheduler->suggester); /* it may tell until now */
+	happening = queue_take(scheduler);
 	while (happening) {
 		struct happening *next = happening->next;
 

@@ -13,7 +13,11 @@
 #include "scheduler/admission.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
+#include "scheduler/gcs.h"
+#include "scheduler/suggester.h"
 
+struct fault_book;
+struct objects;
 struct scheduler;
 struct store;
 
@@ -25,13 +29,20 @@ struct scheduler_options {
 	unsigned retry_pause_ms; /* before a job that was lost is tried again; doubled each time */
 	/* What may be used; its host is learned from the engine, its devices from @inventory. */
 	struct capacity capacity;
-	const char *trials_dir;     /* copied; see struct reconciler */
+	const char *trials_dir; /* copied; see struct reconciler */
+	struct objects
+		*objects; /* outlives the thread; where jobs' directories are; NULL: storage is not ours */
 	struct inventory inventory; /* borrowed for the call */
 	struct gateway_ops gateway; /* open NULL: replicas reach nothing of the emulator */
+	struct gcs_ops gcs;
 	/* The developer's credentials that every replica is given, and the directory of wheels that Python packages
 	 * are installed from: on the engine's machine, absolute, or NULL. */
 	const char *adc, *wheels;
-	bool cut_off; /* job networks have no way to the outside: jobs are told */
+	struct fault_book *faults; /* outlives the thread; NULL: none are ordered */
+	bool cut_off;              /* job networks have no way to the outside: jobs are told */
+	suggest_function suggest;  /* what tuning jobs try next; NULL: as the library says */
+	/* How long a network that a job has left is kept for the next; 0: it goes at once */
+	unsigned spare_network_ms;
 };
 
 enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
@@ -45,14 +56,16 @@ void scheduler_wake(void *scheduler, int64_t job);
 /* A program of the job called one of the cloud's own hosts, which is cut off: its log and its report tell, once for
  * each host. @host: "" where the program did not name it. Thread: any. */
 void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host);
-/* Waits until no unfinished job is left, at most @timeout_ms. */
+/* Waits until no unfinished job is left, nor a network, at most @timeout_ms. None is kept from then on. */
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
+/* The same for networks that no job is on. */
+bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
 /* Whether the engine answers, and in which words. Thread: any. */
 bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
 /* A copy of what may be used and what is used now, as @project sees it. Thread: any. */
 enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
 			   struct error *err);
-/* Ends the thread. Jobs go on in the engine and are taken up at the next start.
+/* Ends the threads; what a tuning job tries next may be thought out to the end before, of a batch one. Jobs go on in the engine and are taken up at the next start.
  * Close the engine between stop and free: its events go nowhere after stop. */
 void scheduler_stop(struct scheduler *scheduler);
 void scheduler_free(struct scheduler *scheduler);

@@ -6,6 +6,7 @@
 #include "scheduler/admission.h"
 #include "scheduler/log_pump.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/spare_network.h"
 #include "scheduler/steps.h"
 #include "scheduler/tuner.h"
 
@@ -15,6 +16,8 @@ enum happening_kind {
 	HAPPENED_LOGS_STORED, /* a replica's output can be read */
 	HAPPENED_LAST_WORDS,  /* a job's last service lines can be read */
 	HAPPENED_LOG_ROOM,    /* the log takes lines again */
+	HAPPENED_SUGGESTED,   /* what a tuning job tries next was thought out */
+	HAPPENED_FAULTS,      /* rules of ordered faults may hit the job; 0: any */
 	HAPPENED_CLOUD_TRIED, /* a program called a host of the cloud's: event.text */
 };
 
@@ -31,6 +34,7 @@ struct happening {
 struct scheduler {
 	struct reconciler reconciler;
 	struct pass pass;
+	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
 	bool devices_automatic; /* the host's GPUs are those that the engine names */
@@ -47,6 +51,7 @@ struct scheduler {
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	int64_t engine_lost_ns, engine_back_ns; /* wall clock of the last loss, and of the return; 0: none */
 
+	struct spare_networks spares;
 	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
 
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
@@ -60,7 +65,8 @@ struct scheduler {
 	struct happening *first, **last;
 	unsigned tried_waiting; /* how many of these are CLOUD_TRIED */
 	bool stopping, idle;
-	bool missed; /* a happening was lost for want of memory */
+	bool clearing, cleared; /* no spare network is to be kept; there is none */
+	bool missed;            /* a happening was lost for want of memory */
 	bool engine_answers;
 	char engine_text[256];
 };
@@ -89,6 +95,17 @@ struct replica_run *sight_find(struct scheduler *scheduler, const struct replica
 void sight_update(struct scheduler *scheduler, const struct engine_event *event);
 /* What was in doubt is as it looks: its moment has passed. sight.c */
 void sight_settle(struct job_run *run);
+/* No step of it for a moment. sight.c */
+void sight_hold(struct scheduler *scheduler, struct job_run *run);
+/* The engine would not have it; the first reason counts. sight.c */
+void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
+enum replica_end refusal_kind(enum status status);
+/* What a listing shows of the network that @run is on. network_sight.c */
+void network_find(struct scheduler *scheduler, struct job_run *run, const struct engine_event *listing);
+/* Removes the networks of a listing that no job is on, and forgets spare ones that are not there. network_sight.c */
+void networks_compare(struct scheduler *scheduler, const struct engine_event *listing);
+/* A network was made, was not, or was removed. network_sight.c */
+void network_update(struct scheduler *scheduler, const struct engine_event *event);
 /* Reads the output of every replica that has some and is not being read. sight.c */
 void sight_follow(struct scheduler *scheduler, struct job_run *run);
 /* When it is time: takes up jobs that it was not told of, and looks at all others anew. */

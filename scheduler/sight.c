@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs.h"
 
@@ -19,7 +20,7 @@ enum {
 /* A dockerd that is told to stop gives its containers 15 s before it kills them. */
 #define ENGINE_STOP_NS ((int64_t)20 * 1000000000)
 
-static void hold(struct scheduler *scheduler, struct job_run *run)
+void sight_hold(struct scheduler *scheduler, struct job_run *run)
 {
 	run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US;
 }
@@ -54,7 +55,7 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 				     key->index, &from.stdout_ns, &from.stderr_ns, &err)) {
 			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
 				  err.text ? err.text : "");
-			hold(scheduler, run);
+			sight_hold(scheduler, run);
 			continue;
 		}
 		replica->follows = true;
@@ -87,7 +88,7 @@ static void fold_exit(struct scheduler *scheduler, struct job_run *run, struct r
 	replica->seen = SEEN_EXITED;
 	replica->exit_code = status->exit_code;
 	replica->out_of_memory = status->out_of_memory;
-	if (replica->end != END_NONE || replica->in_doubt)
+	if (replica->end != END_NONE || replica->in_doubt || faults_end(run, replica))
 		return;
 	if (!exit_is_kill(status) || replica->stop_asked || run->row->verdict != JOB_STATE_UNSPECIFIED) {
 		replica->end = END_EXIT;
@@ -136,7 +137,7 @@ static void on_removed(struct job_run *run, struct replica_run *replica)
 		run->hold_until_us = 0;
 }
 
-static void fold_refusal(struct replica_run *replica, enum replica_end end, const char *text)
+void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text)
 {
 	if (replica->end != END_NONE)
 		return;
@@ -147,7 +148,7 @@ static void fold_refusal(struct replica_run *replica, enum replica_end end, cons
 
 /* An engine that was killed forgets starts that its runtime still knows, and refuses them ever after: the next
  * attempt has other names. The job is not to blame for that, nor for anything else that is wrong inside. */
-static enum replica_end refusal_kind(enum status status)
+enum replica_end refusal_kind(enum status status)
 {
 	return status == STATUS_INTERNAL || status == STATUS_ALREADY_EXISTS || status == STATUS_UNKNOWN
 		       ? END_BROKEN
@@ -229,12 +230,8 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 		else
 			fold_unlisted(scheduler, run, &run->replicas[i]);
 	}
-	for (size_t i = 0; first && i < event->network_count; i++) {
-		if (event->networks[i].job != run->row->id)
-			continue;
-		run->network = NETWORK_READY;
-		run->network_status = event->networks[i];
-	}
+	if (first)
+		network_find(scheduler, run, event);
 	run->sighted = true;
 	run->dirty = true;
 }
@@ -254,9 +251,6 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 			  role_name(key->role), key->index, key->attempt);
 		engine->ops->remove_replica(engine, key);
 	}
-	for (size_t i = 0; i < event->network_count; i++)
-		if (!scheduler_find(scheduler, event->networks[i].job))
-			engine->ops->remove_network(engine, event->networks[i].job);
 }
 
 static void on_listing(struct scheduler *scheduler, const struct engine_event *event)
@@ -265,6 +259,7 @@ static void on_listing(struct scheduler *scheduler, const struct engine_event *e
 	for (size_t i = 0; i < scheduler->run_count; i++)
 		fold_listing_of_job(scheduler, scheduler->runs[i], event);
 	remove_strays(scheduler, event);
+	networks_compare(scheduler, event);
 }
 
 static void engine_text_set(struct scheduler *scheduler, bool answers, const char *text)
@@ -281,6 +276,7 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	scheduler->engine_back_ns = clock_wall_ns(scheduler->reconciler.clock);
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
+	spare_networks_forget(&scheduler->spares);
 	if (event->host)
 		room_host_set(scheduler, event->host);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
@@ -295,6 +291,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 		scheduler->engine_lost_ns = clock_wall_ns(scheduler->reconciler.clock);
 	scheduler->engine_up = scheduler->engine_listed = false;
 	scheduler->engine_down = true;
+	spare_networks_forget(&scheduler->spares);
 	engine_text_set(scheduler, false, event->text);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		job_run_unsee(scheduler->runs[i]);
@@ -315,7 +312,7 @@ static void fold_image_failure(struct job_run *run, enum role role, const char *
 		     "uses it",
 		     text, version, version) < 0)
 		advice = NULL;
-	fold_refusal(job_run_replica(run, role, 0), END_REFUSED, advice ? advice : text);
+	replica_refuse(job_run_replica(run, role, 0), END_REFUSED, advice ? advice : text);
 }
 
 static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role,
@@ -329,7 +326,7 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 	case ENGINE_IMAGE_FAILED:
 		run->image_asked[role] = false;
 		if (event->status == STATUS_UNAVAILABLE)
-			hold(scheduler, run);
+			sight_hold(scheduler, run);
 		else
 			fold_image_failure(run, role, event->text);
 		break;
@@ -357,27 +354,6 @@ static void on_image(struct scheduler *scheduler, const struct engine_event *eve
 	}
 }
 
-static void on_network(struct scheduler *scheduler, const struct engine_event *event)
-{
-	struct job_run *run = scheduler_find(scheduler, event->job);
-
-	if (!run)
-		return;
-	run->dirty = true;
-	if (event->kind == ENGINE_NETWORK_READY && run->network == NETWORK_CREATING) {
-		run->network = NETWORK_READY;
-		run->network_status = event->networks[0];
-	} else if (event->kind == ENGINE_NETWORK_REMOVED) {
-		run->network = NETWORK_NONE;
-	} else if (event->kind == ENGINE_NETWORK_FAILED) {
-		run->network = NETWORK_NONE;
-		if (event->status == STATUS_UNAVAILABLE)
-			hold(scheduler, run);
-		else if (run->replica_count)
-			fold_refusal(&run->replicas[0], refusal_kind(event->status), event->text);
-	}
-}
-
 static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			      const struct engine_event *event)
 {
@@ -385,12 +361,18 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 		/* Nobody knows what became of it: look again. */
 		run->sighted = false;
 		run->network = NETWORK_NONE;
-		hold(scheduler, run);
+		sight_hold(scheduler, run);
 		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 		return;
 	}
+	/* All that a start needs and a created container has not is its network. Somebody removed it: the next attempt
+	 * makes it anew. */
+	if (replica->seen == SEEN_STARTING && event->status == STATUS_NOT_FOUND) {
+		run->network = NETWORK_NONE;
+		replica_refuse(replica, END_BROKEN, event->text);
+	}
 	replica->seen = replica->seen == SEEN_STARTING ? SEEN_CREATED : SEEN_NOTHING;
-	fold_refusal(replica, refusal_kind(event->status), event->text);
+	replica_refuse(replica, refusal_kind(event->status), event->text);
 }
 
 /* All of a replica's lines were offered; once they can be read, its container may go. */
@@ -456,17 +438,17 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 	struct replica_run *replica = key ? sight_find(scheduler, key, &run) : NULL;
 
 	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
+	if (!key) {
+		spare_network_stays(&scheduler->spares, clock_mono_us(scheduler->reconciler.clock));
+		return;
+	}
 	if (!run)
 		return;
 	if (replica) {
 		replica->stop_asked = replica->remove_asked = false;
 		replica->follows = replica->logs_ended; /* asking twice is harmless */
-	} else if (!key && run->network == NETWORK_REMOVING) {
-		/* It is a stray once the job has ended: the next listings remove it. */
-		run->network = NETWORK_NONE;
-		run->network_left = true;
 	}
-	hold(scheduler, run);
+	sight_hold(scheduler, run);
 	run->dirty = true;
 }
 
@@ -490,7 +472,7 @@ void sight_update(struct scheduler *scheduler, const struct engine_event *event)
 	case ENGINE_NETWORK_READY:
 	case ENGINE_NETWORK_FAILED:
 	case ENGINE_NETWORK_REMOVED:
-		on_network(scheduler, event);
+		network_update(scheduler, event);
 		break;
 	case ENGINE_REPLICA_CREATED:
 	case ENGINE_REPLICA_STARTED:

@@ -13,11 +13,15 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
 #include "scheduler/gateway.h"
+#include "scheduler/gcs.h"
 #include "scheduler/job_run.h"
 #include "scheduler/reconcile.h"
 
+struct objects;
 struct store;
+struct fault_book;
 struct log_pump;
+struct spare_networks;
 
 struct reconciler {
 	struct store *store;
@@ -28,9 +32,13 @@ struct reconciler {
 	unsigned stop_grace_s;      /* SIGTERM to SIGKILL when a job is cancelled */
 	unsigned retry_pause_ms;
 	struct gateway_ops gateway;
+	struct gcs_ops gcs;
 	const char *trials_dir; /* of this machine: where trials' metrics are reported to; made when needed */
+	struct objects *objects;  /* NULL: storage is not ours */
 	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
 	bool cut_off;             /* job networks have no way to the outside */
+	struct spare_networks *spares;
+	struct fault_book *faults; /* ordered ones; NULL: none are taken */
 	struct pass *pass;
 };
 
@@ -70,7 +78,7 @@ void step_remove(struct reconciler *reconciler, struct job_run *run);
 void step_explain(struct reconciler *reconciler, struct job_run *run);
 void step_retry(struct reconciler *reconciler, struct job_run *run);
 void step_close(struct reconciler *reconciler, struct job_run *run);
-void step_clear(struct reconciler *reconciler, struct job_run *run);
+void step_leave(struct reconciler *reconciler, struct job_run *run);
 void step_finish(struct reconciler *reconciler, struct job_run *run);
 
 /* Opens the job's gateway when its network is there and somebody is to use it; again after a restart, where the
@@ -79,6 +87,10 @@ void gateway_keep(struct reconciler *reconciler, struct job_run *run);
 /* Whether it may yet be opened: no container is made before. */
 bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_run *run);
 void gateway_leave(struct reconciler *reconciler, struct job_run *run);
+
+/* The directory that the job's replicas are to have at /gcs, there when this returns; NULL: none. One that asks for it and
+ * cannot have it is told in the log and among its differences, and does without. gcs_keep.c */
+const char *gcs_keep(struct reconciler *reconciler, struct job_run *run);
 
 /* A change to @to which tells the log, once in an attempt, that the program is about to start. NULL when there
  * is nothing to change. */
@@ -89,7 +101,5 @@ bool replica_is_stoppable(const struct replica_run *replica);
 bool replica_is_removable(const struct replica_run *replica);
 /* Whether nothing is left of it, neither container nor output to be stored. */
 bool replica_is_replaceable(const struct replica_run *replica);
-/* Whether output of it is still to be stored. */
-bool replica_is_unread(const struct replica_run *replica);
 /* The instant (monotonic) at which a limit of the job passes; INT64_MAX: none. */
 int64_t job_deadline_us(const struct job_run *run, int64_t wall_us, int64_t mono_us);

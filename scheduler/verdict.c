@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/text.h"
+#include "scheduler/dialect.h"
 
 enum {
 	ATTEMPTS_MAX = 4, /* the first and three more */
@@ -20,9 +21,10 @@ static bool exit_is_transient(int code)
 }
 
 /* "1", or "9(SIGKILL)" for what a signal ended. */
-static void status_append(struct text *text, int code)
+static void status_append(struct text *text, const struct dialect *dialect, int code)
 {
-	const char *name = code > SIGNAL_BASE ? sigabbrev_np(code - SIGNAL_BASE) : NULL;
+	const char *name =
+		dialect->names_signals && code > SIGNAL_BASE ? sigabbrev_np(code - SIGNAL_BASE) : NULL;
 
 	if (name)
 		text_printf(text, "%d(SIG%s)", code - SIGNAL_BASE, name);
@@ -30,20 +32,24 @@ static void status_append(struct text *text, int code)
 		text_printf(text, "%d", code);
 }
 
-static void outcome_append(struct text *text, const struct replica_outcome *outcome)
+static void outcome_append(struct text *text, const struct plan *plan, const struct replica_outcome *outcome)
 {
-	text_printf(text, "The replica %s %u ", role_name(outcome->role), outcome->index);
+	const struct dialect *dialect = dialect_of(plan);
+	char replica[REPLICA_NAME_MAX];
+
+	replica_sentence_name(plan, outcome->role, outcome->index, replica);
+	text_printf(text, "The replica %s ", replica);
 	switch (outcome->end) {
 	case END_NONE:
 		break;
 	case END_EXIT:
 		if (outcome->out_of_memory) {
-			text_puts(text, "ran out-of-memory and exited with a non-zero status of ");
-			status_append(text, outcome->exit_code);
+			text_printf(text, "%s and exited with a non-zero status of ", dialect->out_of_memory);
+			status_append(text, dialect, outcome->exit_code);
 			text_puts(text, ". ");
 		} else {
 			text_puts(text, "exited with a non-zero status of ");
-			status_append(text, outcome->exit_code);
+			status_append(text, dialect, outcome->exit_code);
 			text_puts(text, ". Termination reason: Error. ");
 		}
 		break;
@@ -63,31 +69,48 @@ static bool outcome_is_bad(const struct replica_outcome *outcome)
 	       (outcome->end == END_EXIT && outcome->exit_code != 0);
 }
 
-/* Whether the whole job may be tried again for this outcome's sake. */
-static bool outcome_may_pass(const struct replica_outcome *outcome)
+static bool outcome_is_internal(const struct replica_outcome *outcome)
 {
-	return outcome->end == END_LOST || outcome->end == END_BROKEN ||
-	       (outcome->end == END_EXIT && !outcome->out_of_memory && exit_is_transient(outcome->exit_code));
+	return outcome->end == END_LOST || outcome->end == END_BROKEN;
 }
 
-static struct judgement judge_bad(const struct replica_outcome *outcomes, size_t count, unsigned attempt)
+/* How often the whole job is tried in all when this is what became of it. */
+static unsigned attempts_of(const struct dialect *dialect, const struct replica_outcome *outcome)
 {
+	if (outcome->end == END_BROKEN)
+		return dialect->internal_attempts;
+	return outcome->end == END_LOST || (outcome->end == END_EXIT && !outcome->out_of_memory &&
+					    exit_is_transient(outcome->exit_code))
+		       ? ATTEMPTS_MAX
+		       : 1;
+}
+
+static struct judgement judge_bad(const struct plan *plan, const struct replica_outcome *outcomes,
+				  size_t count, unsigned attempt, bool ran)
+{
+	const struct dialect *dialect = dialect_of(plan);
+	struct text sentences AUTO_TEXT = { 0 };
 	struct text text AUTO_TEXT = { 0 };
-	bool again = attempt < ATTEMPTS_MAX;
+	bool again = !(plan->never_retries && ran), internal = true;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!outcome_is_bad(&outcomes[i]))
 			continue;
-		outcome_append(&text, &outcomes[i]);
-		again = again && outcome_may_pass(&outcomes[i]);
+		outcome_append(&sentences, plan, &outcomes[i]);
+		again = again && attempt < attempts_of(dialect, &outcomes[i]);
+		internal = internal && outcome_is_internal(&outcomes[i]);
 	}
+	text_printf(&text, "%s%s", internal ? dialect->internal_error : "",
+		    sentences.failed ? "" : sentences.data);
 	return (struct judgement){
 		.verdict = again ? JOB_PREPARING : JOB_FAILED,
 		.message = text_take(&text),
+		.code = internal ? STATUS_INTERNAL : STATUS_INVALID_ARGUMENT,
 	};
 }
 
-struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count, unsigned attempt)
+struct judgement verdict_of(const struct plan *plan, const struct replica_outcome *outcomes, size_t count,
+			    unsigned attempt, bool ran)
 {
 	for (size_t i = 0; i < count; i++)
 		if (outcomes[i].role == ROLE_MASTER && outcomes[i].index == 0 &&
@@ -95,15 +118,19 @@ struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count
 			return (struct judgement){ .verdict = JOB_SUCCEEDED };
 	for (size_t i = 0; i < count; i++)
 		if (outcome_is_bad(&outcomes[i]))
-			return judge_bad(outcomes, count, attempt);
+			return judge_bad(plan, outcomes, count, attempt, ran);
 	return (struct judgement){ .verdict = JOB_STATE_UNSPECIFIED };
 }
 
-bool sentences_blame(const char *sentences, enum role role, unsigned index)
+bool sentences_blame(const struct plan *plan, const char *sentences, enum role role, unsigned index)
 {
-	char start[64];
-	size_t length = (size_t)snprintf(start, sizeof(start), "The replica %s %u ", role_name(role), index);
-	const char *found = strstr(sentences, start);
+	char replica[REPLICA_NAME_MAX], start[REPLICA_NAME_MAX + 16];
+	size_t length;
+	const char *found;
+
+	replica_sentence_name(plan, role, index, replica);
+	length = (size_t)snprintf(start, sizeof(start), "The replica %s ", replica);
+	found = strstr(sentences, start);
 
 	return found &&
 	       (strncmp(found + length, "exited ", 7) == 0 || strncmp(found + length, "ran ", 4) == 0);

@@ -8,13 +8,16 @@
  *   ordinary non-zero exit, out of memory FAILED
  *   SIGABRT, SIGSEGV (6, 134, 11, 139)    the whole job again, up to 3 times, then FAILED
  *   lost with the engine, or the engine   likewise
- *   failed inside itself
+ *   failed inside itself (of the latter the dialect says how often)
+ * A job that never retries is not tried again once it ran, for any of these reasons.
+ * Choice: the service speaks of internal errors there, and calls crashes by signal transient alike.
  * A replica that is lost alone is restarted first: job_run.h.
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service
  * Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): how often */
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "daemon/base/error.h"
 #include "scheduler/plan.h"
 #include "store/job_state.h"
 
@@ -38,14 +41,17 @@ struct replica_outcome {
 struct judgement {
 	/* UNSPECIFIED: nothing is decided; PREPARING: try the whole job again */
 	enum job_state verdict;
-	char *message; /* errorMessage's first sentences, or why it is tried again; NULL for SUCCEEDED */
+	char *message;    /* errorMessage's first sentences, or why it is tried again; NULL for SUCCEEDED */
+	enum status code; /* what clients that are told a code are told with it */
 };
 
-/* @attempt: which try of the whole job these are the outcomes of, from 1. The message is the caller's. */
-struct judgement verdict_of(const struct replica_outcome *outcomes, size_t count, unsigned attempt);
+/* @attempt: which try of the whole job these are the outcomes of, from 1. @ran: whether the job was RUNNING, in this
+ * or an earlier one. The message is the caller's. */
+struct judgement verdict_of(const struct plan *plan, const struct replica_outcome *outcomes, size_t count,
+			    unsigned attempt, bool ran);
 
 /* Whether a judgement's sentences say that this replica ended by itself, so that its stderr tells more. */
-bool sentences_blame(const char *sentences, enum role role, unsigned index);
+bool sentences_blame(const struct plan *plan, const char *sentences, enum role role, unsigned index);
 
 /* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr,
  * (of that the last 16 KiB), and where to look further. The caller frees. */

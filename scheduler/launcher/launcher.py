@@ -2,7 +2,11 @@
 """What the containers of a Python-package job run: fetches the packages from object storage, has pip install them,
 and runs the module, as the real service's own launcher does, with its log lines.
 
-    python3 -c TEXT --python=python3 --module=trainer.task [--package=gs://BUCKET/OBJECT]... [--wheels=DIR] -- ARG...
+    python3 -c TEXT --python=python3 --module=trainer.task [--package=gs://BUCKET/OBJECT]... [--wheels=DIR]
+        [--specification=VARIABLE] [--wrapper=NAME] -- ARG...
+
+--specification: which variable says who the replica is, TF_CONFIG if not given. --wrapper: as which program the service
+would have started this one, after it has told the first replica that it is its own master.
 
 It is given to the interpreter as one argument: standard library only, for Python 2.7 and 3, ASCII, below 128 KiB.
 Exit status: the module's own; 1 when a step before it failed; 128+n if signal n ended either.
@@ -19,6 +23,7 @@ import json                 # noqa: E402
 import os                   # noqa: E402
 import shutil               # noqa: E402
 import signal               # noqa: E402
+import socket               # noqa: E402
 import subprocess           # noqa: E402
 import tempfile             # noqa: E402
 import time                 # noqa: E402
@@ -320,6 +325,7 @@ class Options(object):
     def __init__(self, words):
         end = words.index("--")
         self.python, self.module, self.wheels, self.packages = "python3", None, None, []
+        self.specification, self.wrapper = "TF_CONFIG", None
         for word in words[:end]:
             name, value = word.split("=", 1)
             if name == "--package":
@@ -329,15 +335,36 @@ class Options(object):
         self.arguments = words[end + 1:]
 
 
-def task_arguments():
-    """As the service's launcher is given them; ours reads them from TF_CONFIG."""
+def specification(options):
+    """Who the replica is, as its environment says."""
     try:
-        config = json.loads(os.environ["TF_CONFIG"], object_pairs_hook=OrderedDict)
+        config = json.loads(os.environ[options.specification], object_pairs_hook=OrderedDict)
+        return config if isinstance(config, dict) else {}
+    except (KeyError, ValueError):
+        return {}
+
+
+def task_arguments(config):
+    """As the service's launcher is given them; ours reads them from the environment."""
+    try:
         job = config["job"] if not isinstance(config["job"], dict) else json.dumps(config["job"])
         return ["--cluster=" + json.dumps(config["cluster"]), "--task=" + json.dumps(config["task"]),
                 "--job=" + " ".join(job.split("\n"))]
-    except (KeyError, ValueError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         return []
+
+
+def is_first(config):
+    task = config.get("task")
+    return isinstance(task, dict) and task.get("type") in ("chief", "workerpool0")
+
+
+def wrap(options, config):
+    """What the wrapper around the launcher does and says."""
+    if is_first(config):
+        os.environ["MASTER_ADDR"] = socket.gethostname()
+        say("Updating master address to local address " + os.environ["MASTER_ADDR"])
+    say("Running " + options.wrapper)
 
 
 def run_module(task, options, directory):
@@ -355,7 +382,10 @@ def run_task(task, options, directories):
     """The same, with what goes before; temporary directories are added to the list."""
     try:
         task.may_be_stopped()
-        say("Running task with arguments: " + " ".join(task_arguments()))
+        config = specification(options)
+        if options.wrapper:
+            wrap(options, config)
+        say("Running task with arguments: " + " ".join(task_arguments(config)))
         say("Running module %s." % options.module)
         directories.append(tempfile.mkdtemp(prefix="trainyard-packages-"))
         return run_module(task, options, directories[0])

@@ -7,7 +7,9 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "scheduler/admission.h"
+#include "scheduler/dialect.h"
 #include "scheduler/difference.h"
+#include "scheduler/spare_network.h"
 #include "store/logs.h"
 
 /* Those that no sibling of the trial has told yet: a list of its own. NULL when memory ran out. */
@@ -57,6 +59,7 @@ static bool surroundings_differ(const struct reconciler *reconciler, json_t *dif
 
 void step_admit(struct reconciler *reconciler, struct job_run *run)
 {
+	spare_network_take(reconciler->spares, run);
 	AUTO(string)
 	char *text = surroundings_differ(reconciler, run->assignment->differences)
 			     ? assignment_to_text(run->assignment)
@@ -78,6 +81,5 @@ void step_admit(struct reconciler *reconciler, struct job_run *run)
 	planned->lease_count = count;
 	planned->change.started_us = clock_wall_us(reconciler->clock);
 	tell_differences(run);
-	job_run_say(run, SEVERITY_INFO, "Waiting for job to be provisioned.");
-	job_run_say(run, SEVERITY_INFO, "Job is preparing.");
+	job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->admitted);
 }

@@ -2,6 +2,7 @@
 /* The last words of a job, written before its final state, so that whoever sees the end can read them. */
 #include "scheduler/steps.h"
 
+#include "scheduler/dialect.h"
 #include "store/logs.h"
 
 static const char *last_words(enum job_state verdict)
@@ -24,9 +25,6 @@ void step_close(struct reconciler *reconciler, struct job_run *run)
 		return;
 	planned->change.tears_down = true;
 	if (run->row->started_us)
-		job_run_say(run, SEVERITY_INFO, "Finished tearing down training program.");
+		job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->ended);
 	job_run_say(run, SEVERITY_INFO, "%s", last_words(run->row->verdict));
-	/* The network goes meanwhile; the final state waits for both. */
-	if (run->network == NETWORK_READY)
-		step_clear(reconciler, run);
 }

@@ -9,7 +9,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "scheduler/admission.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "scheduler/gateway.h"
 #include "scheduler/launcher.h"
 #include "scheduler/trial_directory.h"
@@ -34,7 +34,7 @@ static json_t *hosts_of(const struct job_run *run)
 	AUTO(json) json_t *hosts = json_array();
 	char name[REPLICA_NAME_MAX], address[16];
 
-	if (run->replica_count == 1)
+	if (!replicas_have_names(run->plan))
 		return TAKE(hosts);
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;
@@ -63,17 +63,24 @@ static enum status metrics_bind(const struct reconciler *reconciler, const struc
 	return bind_add(binds, directory, METRIC_DIRECTORY) ? STATUS_OK : error_no_memory(err);
 }
 
+/* The others have one of which nobody hears, as the same program runs in all of them. */
+static const char *scratch_of(const struct plan *plan, enum role role)
+{
+	return plan->trial && role != ROLE_MASTER ? METRIC_DIRECTORY : NULL;
+}
+
 /* What of this machine the replica sees. */
 static enum status binds_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
-			      json_t **ret_binds, struct error *err)
+			      const char *gcs, json_t **ret_binds, struct error *err)
 {
-	const char *wheels = plan_is_launched(run->plan) ? reconciler->wheels : NULL;
+	const char *wheels = pool_is_launched(&run->plan->pools[role]) ? reconciler->wheels : NULL;
 	const char *trusted = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.ca_bundle : NULL;
 	AUTO(json) json_t *binds = json_array();
 
 	if (!binds || (reconciler->adc && !bind_add(binds, reconciler->adc, ADC_PLACE ":ro")) ||
 	    (wheels && !bind_add(binds, wheels, LAUNCHER_WHEELS ":ro")) ||
-	    (trusted && !bind_add(binds, trusted, GATEWAY_TRUSTED ":ro")))
+	    (trusted && !bind_add(binds, trusted, GATEWAY_TRUSTED ":ro")) ||
+	    (gcs && !bind_add(binds, gcs, GCS_PLACE)))
 		return error_no_memory(err);
 	if (run->plan->trial && role == ROLE_MASTER) {
 		enum status rc = metrics_bind(reconciler, run, binds, err);
@@ -106,17 +113,23 @@ static enum status environment_make(const struct reconciler *reconciler, const s
 
 	if (!rc && !surroundings_tell(reconciler, run, *ret_environment, hosts))
 		rc = error_no_memory(err);
-	return rc;
+	return rc ? rc : replica_environment_extend(run->plan, key->role, *ret_environment, err);
 }
 
 /* What a container runs: the launcher, or what its pool says. */
-static enum status replica_program(const struct plan *plan, enum role role, json_t **ret_command,
-				   json_t **ret_args, struct error *err)
+static enum status replica_program(const struct plan *plan, enum role role, const json_t *environment,
+				   json_t **ret_command, json_t **ret_args, struct error *err)
 {
-	if (plan_is_launched(plan))
-		return launcher_command(plan, role, ret_command, ret_args, err);
-	*ret_command = json_incref(plan->pools[role].command);
-	*ret_args = json_incref(plan->pools[role].args);
+	AUTO(json) json_t *command = NULL;
+	AUTO(json) json_t *args = NULL;
+	enum status rc = replica_command(plan, role, environment, &command, &args, err);
+
+	if (rc)
+		return rc;
+	if (pool_is_launched(&plan->pools[role]))
+		return launcher_command(plan, role, args, ret_command, ret_args, err);
+	*ret_command = TAKE(command);
+	*ret_args = TAKE(args);
 	return STATUS_OK;
 }
 
@@ -126,7 +139,8 @@ static void refuse(struct replica_run *replica, struct error *err)
 	replica->refusal = err->text ? TAKE(err->text) : NULL;
 }
 
-static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica)
+static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
+			   const char *gcs)
 {
 	static const struct limits none = { 0 };
 	const struct assignment *assignment = run->assignment;
@@ -141,9 +155,9 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 		refuse(replica, &err);
 		return;
 	}
-	if (binds_make(reconciler, run, replica->key.role, &binds, &err) ||
+	if (binds_make(reconciler, run, replica->key.role, gcs, &binds, &err) ||
 	    environment_make(reconciler, run, &replica->key, hosts, &environment, &err) ||
-	    replica_program(run->plan, replica->key.role, &command, &args, &err)) {
+	    replica_program(run->plan, replica->key.role, environment, &command, &args, &err)) {
 		refuse(replica, &err);
 		return;
 	}
@@ -165,6 +179,7 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 			.env = environment,
 			.hosts = hosts,
 			.binds = json_array_size(binds) ? binds : NULL,
+			.scratch = scratch_of(run->plan, replica->key.role),
 			.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
 			.network = run->network_status.id,
 			.address = address,
@@ -181,7 +196,9 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 
 void step_create(struct reconciler *reconciler, struct job_run *run)
 {
+	const char *gcs = gcs_keep(reconciler, run);
+
 	for (size_t i = 0; i < run->replica_count; i++)
 		if (run->replicas[i].seen == SEEN_NOTHING && run->replicas[i].end == END_NONE)
-			replica_create(reconciler, run, &run->replicas[i]);
+			replica_create(reconciler, run, &run->replicas[i], gcs);
 }

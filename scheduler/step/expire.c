@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cancels a job whose time is up: maxWaitTime before it ran, maxRunningTime since it ran. */
+/* Cancels a job whose time is up: to wait before it ran, or to run since it did. */
 #include "scheduler/steps.h"
 
 #include <stdio.h>
 
+#include "scheduler/dialect.h"
+
+static bool is_limited(const struct job_run *run)
+{
+	return run->plan && !(plan_tunes(run->plan) && run->plan->limits_each_trial);
+}
+
 int64_t job_deadline_us(const struct job_run *run, int64_t wall_us, int64_t mono_us)
 {
 	int64_t from = run->row->running_us ? run->row->running_us : run->row->created_us;
-	int64_t limit = !run->plan             ? 0
+	int64_t limit = !is_limited(run)       ? 0
 			: run->row->running_us ? run->plan->max_running_us
 					       : run->plan->max_wait_us;
 
@@ -18,15 +25,17 @@ void step_expire(struct reconciler *reconciler, struct job_run *run)
 {
 	struct planned_change *planned = pass_add(reconciler->pass, run, JOB_CANCELLING);
 	bool ran = run->row->running_us != 0;
+	const struct dialect *dialect = dialect_of(run->plan);
 	int64_t limit_us = ran ? run->plan->max_running_us : run->plan->max_wait_us;
 
 	if (!planned)
 		return;
 	planned->change.decides = true;
 	planned->change.verdict = JOB_CANCELLED;
+	planned->change.verdict_code = STATUS_CANCELLED;
 	if (asprintf(&planned->verdict_message,
 		     "The job was cancelled because it %s longer than its %s of %.15gs.",
-		     ran ? "ran" : "waited", ran ? "maxRunningTime" : "maxWaitTime",
+		     ran ? "ran" : "waited", ran ? dialect->running_limit : dialect->wait_limit,
 		     (double)limit_us / 1e6) < 0)
 		planned->verdict_message = NULL;
 }

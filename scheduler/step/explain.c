@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "store/logs.h"
 
 enum { TAIL_LINES = 20 };
@@ -22,9 +22,9 @@ static char *stderr_tail(struct reconciler *reconciler, const struct job_run *ru
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_key *key = &run->replicas[i].key;
 
-		if (!sentences_blame(reason, key->role, key->index))
+		if (!sentences_blame(run->plan, reason, key->role, key->index))
 			continue;
-		replica_task_name(key->role, key->index, task);
+		replica_task_name(run->plan, key->role, key->index, task);
 		if (log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task, TAIL_LINES,
 				    &tail, &err))
 			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"",
@@ -42,6 +42,7 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 
 	if (!planned)
 		return;
+	planned->change.error_code = run->row->verdict_code;
 	if (run->row->verdict == JOB_FAILED) {
 		tail = stderr_tail(reconciler, run, reason);
 		planned->error_message =
@@ -52,5 +53,5 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 		planned->error_message = strdup(reason);
 	}
 	if (run->row->started_us)
-		job_run_say(run, SEVERITY_INFO, "Tearing down training program.");
+		job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->ending);
 }

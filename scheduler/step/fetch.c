@@ -8,7 +8,7 @@ void step_fetch(struct reconciler *reconciler, struct job_run *run)
 
 	if (run->network == NETWORK_NONE) {
 		run->network = NETWORK_CREATING;
-		engine->ops->create_network(engine, run->row->id, (unsigned)run->replica_count);
+		engine->ops->create_network(engine, job_run_network(run), (unsigned)run->replica_count);
 	}
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		if (!run->plan->pools[role].count || run->image_asked[role])

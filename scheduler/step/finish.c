@@ -10,7 +10,8 @@ void step_finish(struct reconciler *reconciler, struct job_run *run)
 
 	if (!planned)
 		return;
-	planned->change.ended_us = clock_wall_us(reconciler->clock);
+	/* What was waited for since was the engine's clearing; a trial that follows may have begun meanwhile. */
+	planned->change.ended_us = run->over_us ? run->over_us : clock_wall_us(reconciler->clock);
 	log_event(LOG_INFO, "job-ended", "project=%s job=%s state=%s", run->row->project, run->row->job_id,
 		  job_state_name(run->row->verdict));
 }

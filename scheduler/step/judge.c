@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "scheduler/dialect.h"
 #include "store/logs.h"
 
 void step_judge(struct reconciler *reconciler, struct job_run *run)
@@ -18,12 +20,16 @@ void step_judge(struct reconciler *reconciler, struct job_run *run)
 	}
 	planned->change.decides = true;
 	planned->change.verdict = judgement.verdict;
+	planned->change.verdict_code = judgement.code;
 	planned->verdict_message = judgement.message;
+	/* It ran, though it ended before all of its replicas were seen to. */
+	if (judgement.verdict == JOB_SUCCEEDED && !run->row->running_us)
+		planned->change.running_us = clock_wall_us(reconciler->clock);
 	if (judgement.verdict == JOB_PREPARING)
 		job_run_say(run, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
 			    judgement.message, run->row->attempt + 1);
 	if (judgement.verdict == JOB_SUCCEEDED)
-		job_run_say(run, SEVERITY_INFO, "Tearing down training program.");
+		job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->ending);
 	log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s attempt=%u", run->row->project,
 		  run->row->job_id, job_state_name(judgement.verdict), run->row->attempt);
 }

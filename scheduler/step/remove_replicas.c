@@ -2,11 +2,6 @@
 /* Removes containers from which nothing more is wanted. */
 #include "scheduler/steps.h"
 
-bool replica_is_unread(const struct replica_run *replica)
-{
-	return (replica->follows || replica->seen == SEEN_EXITED) && !replica->logs_stored;
-}
-
 bool replica_is_removable(const struct replica_run *replica)
 {
 	if (replica->remove_asked)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/dialect.h"
 #include "store/logs.h"
 
 bool replica_is_replaceable(const struct replica_run *replica)
@@ -16,10 +17,12 @@ bool replica_is_replaceable(const struct replica_run *replica)
 static void replica_renew(struct job_run *run, struct replica_run *replica)
 {
 	struct replica_key key = replica->key;
+	char name[REPLICA_NAME_MAX];
 
 	key.restart++;
-	job_run_say(run, SEVERITY_WARNING, "The replica %s %u was lost and is restarted (%u of %d times).",
-		    role_name(key.role), key.index, key.restart, REPLICA_RESTARTS_MAX);
+	replica_sentence_name(run->plan, key.role, key.index, name);
+	job_run_say(run, SEVERITY_WARNING, "The replica %s was lost and is restarted (%u of %d times).", name,
+		    key.restart, REPLICA_RESTARTS_MAX);
 	log_event(LOG_INFO, "replica-restarted", "project=%s job=%s replica=%s-%u restart=%u",
 		  run->row->project, run->row->job_id, role_name(key.role), key.index, key.restart);
 	free(replica->refusal);

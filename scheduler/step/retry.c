@@ -7,7 +7,8 @@
 static bool was_lost(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
-		if (run->replicas[i].end == END_LOST || run->replicas[i].end == END_BROKEN)
+		if ((run->replicas[i].end == END_LOST && !run->replicas[i].ordered) ||
+		    run->replicas[i].end == END_BROKEN)
 			return true;
 	return false;
 }

@@ -2,6 +2,7 @@
 /* Starts every created replica, side by side; the engine starts a few at a time. */
 #include "scheduler/steps.h"
 
+#include "scheduler/dialect.h"
 #include "store/logs.h"
 
 struct planned_change *start_announce(struct reconciler *reconciler, struct job_run *run, enum job_state to)
@@ -14,7 +15,7 @@ struct planned_change *start_announce(struct reconciler *reconciler, struct job_
 	if (!planned || run->row->announced == run->row->attempt)
 		return planned;
 	planned->change.announces = true;
-	job_run_say(run, SEVERITY_INFO, "Waiting for training program to start.");
+	job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->starting);
 	return planned;
 }
 
@@ -32,6 +33,7 @@ static void role_start(struct reconciler *reconciler, struct job_run *run, enum 
 
 void step_start(struct reconciler *reconciler, struct job_run *run)
 {
+	gcs_keep(reconciler, run);
 	for (int i = 0; i < ROLE_COUNT; i++)
 		role_start(reconciler, run, role_start_order[i]);
 	start_announce(reconciler, run, run->row->state);

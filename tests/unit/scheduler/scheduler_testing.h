@@ -3,15 +3,18 @@
 /* tests/unit/scheduler/scheduler_testing.h: the whole scheduler on a real store, with an engine that does as the
  * test says. */
 #include <ftw.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
+#include "scheduler/fault_book.h"
 #include "scheduler/plan.h"
 #include "scheduler/scheduler.h"
 #include "store/jobs.h"
@@ -26,13 +29,17 @@ struct bench {
 	char directory[64];
 	char trials_dir[80];
 	struct store *store;
+	struct fault_book *faults;
 	struct scheduler *scheduler;
 	struct fake_engine *fake;
 	struct capacity capacity; /* of the next daemon_start() */
 	const char *gpus;
 	struct gateway_ops gateway;
+	struct gcs_ops gcs;
 	const char *adc, *wheels;
 	bool cut_off;
+	suggest_function suggest;
+	unsigned spare_network_ms; /* of the next daemon_start(), too */
 };
 
 static __attribute__((unused)) void daemon_start(struct bench *bench)
@@ -43,20 +50,26 @@ static __attribute__((unused)) void daemon_start(struct bench *bench)
 	snprintf(bench->trials_dir, sizeof(bench->trials_dir), "%s/trials", bench->directory);
 	assert_int_equal(inventory_parse(bench->gpus, &inventory, NULL), STATUS_OK);
 	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
-	assert_int_equal(scheduler_new(&(struct scheduler_options){ .store = bench->store,
-								    .clock = &system_clock,
-								    .project_number = "42",
-								    .stop_grace_s = 1,
-								    .retry_pause_ms = 1,
-								    .capacity = bench->capacity,
-								    .inventory = inventory,
-								    .trials_dir = bench->trials_dir,
-								    .gateway = bench->gateway,
-								    .adc = bench->adc,
-								    .wheels = bench->wheels,
-								    .cut_off = bench->cut_off },
-				       &bench->scheduler, NULL),
-			 STATUS_OK);
+	assert_int_equal(fault_book_open(bench->store, 0, &bench->faults, NULL), STATUS_OK);
+	assert_int_equal(
+		scheduler_new(&(struct scheduler_options){ .store = bench->store,
+							   .clock = &system_clock,
+							   .project_number = "42",
+							   .stop_grace_s = 1,
+							   .retry_pause_ms = 1,
+							   .capacity = bench->capacity,
+							   .inventory = inventory,
+							   .trials_dir = bench->trials_dir,
+							   .gateway = bench->gateway,
+							   .gcs = bench->gcs,
+							   .adc = bench->adc,
+							   .wheels = bench->wheels,
+							   .faults = bench->faults,
+							   .cut_off = bench->cut_off,
+							   .suggest = bench->suggest,
+							   .spare_network_ms = bench->spare_network_ms },
+			      &bench->scheduler, NULL),
+		STATUS_OK);
 	inventory_deinit(&inventory);
 	sink = scheduler_sink(bench->scheduler);
 	assert_int_equal(scheduler_start(bench->scheduler, fake_engine_open(bench->fake, &sink), NULL),
@@ -68,6 +81,7 @@ static __attribute__((unused)) void daemon_stop(struct bench *bench)
 	scheduler_stop(bench->scheduler);
 	store_close(bench->store);
 	scheduler_free(bench->scheduler);
+	fault_book_free(bench->faults);
 }
 
 static __attribute__((unused)) int setup(void **state)
@@ -107,7 +121,7 @@ struct shape {
 	const char *project, *machine_type;
 	unsigned workers, gpus;
 	int priority;
-	bool restarts_whole;
+	bool restarts_whole, mounts_gcs;
 };
 
 static __attribute__((unused)) void pool_fill(struct pool *pool, const struct shape *shape, const char *image,
@@ -135,6 +149,7 @@ static __attribute__((unused)) int64_t shape_submit(struct bench *bench, const c
 	plan->input = strdup("{}");
 	plan->priority = shape->priority;
 	plan->restarts_whole = shape->restarts_whole;
+	plan->mounts_gcs = shape->mounts_gcs;
 	pool_fill(&plan->pools[ROLE_MASTER], shape, "image:1", 1);
 	pool_fill(&plan->pools[ROLE_WORKER], shape, "image:2", shape->workers);
 	text = plan_to_text(plan);
@@ -225,6 +240,7 @@ static __attribute__((unused)) void job_check_error(struct bench *bench, int64_t
 	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
 	assert_string_equal(job_state_name(job->state), job_state_name(state));
 	assert_true(job->ended_us != 0);
+	assert_true(job->running_us != 0 || state != JOB_SUCCEEDED);
 	if (error_part) {
 		assert_non_null(job->error_message);
 		if (!strstr(job->error_message, error_part))
@@ -234,22 +250,34 @@ static __attribute__((unused)) void job_check_error(struct bench *bench, int64_t
 	}
 }
 
-/* Of the last job: nothing is left. */
-static __attribute__((unused)) void job_check(struct bench *bench, int64_t id, enum job_state state,
-					      const char *error_part)
-{
-	job_check_error(bench, id, state, error_part);
-	assert_int_equal(fake_engine_container_count(bench->fake), 0);
-	assert_int_equal(fake_engine_network_count(bench->fake), 0);
-}
-
 static __attribute__((unused)) void network_free_await(struct bench *bench)
 {
 	for (int i = 0; i < WAIT_MS && fake_engine_network_count(bench->fake); i++)
 		usleep(1000);
 }
 
+/* Of the last job: nothing is left. */
+static __attribute__((unused)) void job_check(struct bench *bench, int64_t id, enum job_state state,
+					      const char *error_part)
+{
+	job_check_error(bench, id, state, error_part);
+	assert_int_equal(fake_engine_container_count(bench->fake), 0);
+	network_free_await(bench); /* goes beside the end */
+	assert_int_equal(fake_engine_network_count(bench->fake), 0);
+}
+
 static __attribute__((unused)) void idle_await(struct bench *bench)
 {
 	assert_true(scheduler_wait_idle(bench->scheduler, WAIT_MS));
+}
+
+/* Nothing more can be written to any file, as on a disk that is full. */
+static __attribute__((unused)) void disk_set_full(bool full)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = full ? 16 : limit.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }

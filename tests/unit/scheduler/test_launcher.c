@@ -12,23 +12,24 @@ enum { TEXT_BYTES_MAX = 64 << 10 };
 static struct plan *launched_plan(const char *args)
 {
 	struct plan *plan = plan_new();
+	struct pool *pool = &plan->pools[ROLE_MASTER];
 
-	plan->python_module = strdup("trainer.task");
-	plan->python = strdup("python3");
-	plan->package_uris = json_pack("[s, s]", "gs://b/a b.tar.gz", "gs://b/c.whl");
-	plan->pools[ROLE_MASTER].count = 1;
-	plan->pools[ROLE_MASTER].args = args ? json_loads(args, 0, NULL) : NULL;
+	plan->dialect = strdup("ml");
+	pool->python_module = strdup("trainer.task");
+	pool->python = strdup("python3");
+	pool->package_uris = json_pack("[s, s]", "gs://b/a b.tar.gz", "gs://b/c.whl");
+	pool->count = 1;
+	pool->args = args ? json_loads(args, 0, NULL) : NULL;
 	return plan;
 }
 
-static void plans_with_a_module_are_launched(void **state)
+static void pools_with_a_module_are_launched(void **state)
 {
 	AUTO(plan) struct plan *plan = launched_plan(NULL);
-	AUTO(plan) struct plan *other = plan_new();
 
 	(void)state;
-	assert_true(plan_is_launched(plan));
-	assert_false(plan_is_launched(other));
+	assert_true(pool_is_launched(&plan->pools[ROLE_MASTER]));
+	assert_false(pool_is_launched(&plan->pools[ROLE_WORKER]));
 }
 
 static void the_command_is_the_interpreter_with_the_launchers_text(void **state)
@@ -39,7 +40,9 @@ static void the_command_is_the_interpreter_with_the_launchers_text(void **state)
 	const char *text;
 
 	(void)state;
-	assert_int_equal(launcher_command(plan, ROLE_MASTER, &command, &args, NULL), STATUS_OK);
+	assert_int_equal(
+		launcher_command(plan, ROLE_MASTER, plan->pools[ROLE_MASTER].args, &command, &args, NULL),
+		STATUS_OK);
 	assert_int_equal(json_array_size(command), 3);
 	assert_string_equal(json_string_value(json_array_get(command, 0)), "python3");
 	assert_string_equal(json_string_value(json_array_get(command, 1)), "-c");
@@ -71,7 +74,9 @@ static void packages_come_in_order_and_before_the_modules_arguments(void **state
 		AUTO(json) json_t *rest = json_loads(rows[i].expected, 0, NULL);
 
 		json_array_extend(expected, rest);
-		assert_int_equal(launcher_command(plan, ROLE_MASTER, &command, &args, NULL), STATUS_OK);
+		assert_int_equal(launcher_command(plan, ROLE_MASTER, plan->pools[ROLE_MASTER].args, &command,
+						  &args, NULL),
+				 STATUS_OK);
 		assert_true(json_equal(args, expected));
 		assert_int_equal(json_array_size(plan->pools[ROLE_MASTER].args), json_array_size(rest));
 	}
@@ -84,16 +89,18 @@ static void a_module_needs_no_packages(void **state)
 	AUTO(json) json_t *args = NULL;
 
 	(void)state;
-	json_decref(plan->package_uris);
-	plan->package_uris = NULL;
-	assert_int_equal(launcher_command(plan, ROLE_MASTER, &command, &args, NULL), STATUS_OK);
+	json_decref(plan->pools[ROLE_MASTER].package_uris);
+	plan->pools[ROLE_MASTER].package_uris = NULL;
+	assert_int_equal(
+		launcher_command(plan, ROLE_MASTER, plan->pools[ROLE_MASTER].args, &command, &args, NULL),
+		STATUS_OK);
 	assert_int_equal(json_array_size(args), 4);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plans_with_a_module_are_launched),
+		cmocka_unit_test(pools_with_a_module_are_launched),
 		cmocka_unit_test(the_command_is_the_interpreter_with_the_launchers_text),
 		cmocka_unit_test(packages_come_in_order_and_before_the_modules_arguments),
 		cmocka_unit_test(a_module_needs_no_packages),

@@ -159,7 +159,7 @@ static void other_names_are_no_machines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		assert_false(machine_find(names[i], &machine));
+		assert_false(machine_find_in(names[i], MACHINE_OF_ML, &machine));
 }
 
 /* The service's table of GPUs, each row with all of its machines. */
@@ -247,9 +247,76 @@ static void pods_are_larger_than_slices(void **state)
 	assert_false(machine_takes(&tpu, "TPU_V3", 4));
 }
 
+/* Rows of the second API: what it alone has, what it shares, what it has not. */
+static void each_api_has_its_own_machines(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned apis, vcpus, memory_mib;
+		const char *accelerator_type;
+		unsigned accelerator_count;
+	} rows[] = {
+		{ "n1-standard-4", MACHINE_OF_ML | MACHINE_OF_VERTEX, 4, 15360, NULL, 0 },
+		{ "standard_gpu", MACHINE_OF_ML, 8, 30720, K80, 1 },
+		{ "cloud_tpu", MACHINE_OF_ML, 0, 0, NULL, 0 },
+		{ "e2-standard-2", MACHINE_OF_ML, 2, 8192, NULL, 0 },
+		{ "n2-standard-96", MACHINE_OF_ML, 96, 393216, NULL, 0 },
+		{ "n2d-standard-4", MACHINE_OF_ML, 4, 16384, NULL, 0 },
+		{ "e2-standard-3", MACHINE_OF_ML, 0, 0, NULL, 0 },
+		{ "a2-megagpu-16g", MACHINE_OF_ML | MACHINE_OF_VERTEX, 96, 1392640, A100, 16 },
+		{ "a2-ultragpu-4g", MACHINE_OF_VERTEX, 48, 696320, "NVIDIA_A100_80GB", 4 },
+		{ "a3-highgpu-1g", MACHINE_OF_VERTEX, 26, 239616, "NVIDIA_H100_80GB", 1 },
+		{ "a3-megagpu-8g", MACHINE_OF_VERTEX, 208, 1916928, "NVIDIA_H100_MEGA_80GB", 8 },
+		{ "a4x-highgpu-4g", MACHINE_OF_VERTEX, 140, 905216, "NVIDIA_GB200", 4 },
+		{ "g2-standard-24", MACHINE_OF_VERTEX, 24, 98304, "NVIDIA_L4", 2 },
+		{ "g4-standard-384", MACHINE_OF_VERTEX, 384, 1474560, "NVIDIA_RTX_PRO_6000", 8 },
+		{ "n4-highmem-80", MACHINE_OF_VERTEX, 80, 655360, NULL, 0 },
+		{ "cloud-tpu", MACHINE_OF_VERTEX, 0, 0, NULL, 0 },
+		{ "ct6e-standard-8t", MACHINE_OF_VERTEX, 180, 1474560, NULL, 0 },
+		{ "m2-ultramem-208", 0, 0, 0, NULL, 0 },
+		{ "c3-standard-4", 0, 0, 0, NULL, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct machine machine = { 0 };
+
+		assert_int_equal(machine_find_in(rows[i].name, MACHINE_OF_ML, &machine),
+				 !!(rows[i].apis & MACHINE_OF_ML));
+		assert_int_equal(machine_find_in(rows[i].name, MACHINE_OF_VERTEX, &machine),
+				 !!(rows[i].apis & MACHINE_OF_VERTEX));
+		assert_int_equal(machine_find(rows[i].name, &machine), rows[i].apis != 0);
+		if (!rows[i].apis)
+			continue;
+		assert_int_equal(machine.apis, rows[i].apis);
+		assert_int_equal(machine.vcpus, rows[i].vcpus);
+		assert_int_equal(machine.memory_mib, rows[i].memory_mib);
+		assert_int_equal(machine.accelerator_count, rows[i].accelerator_count);
+		if (rows[i].accelerator_type)
+			assert_string_equal(machine.accelerator_type, rows[i].accelerator_type);
+	}
+}
+
+static void tpus_have_the_types_of_their_api(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	assert_true(machine_find("cloud-tpu", &machine));
+	assert_int_equal(machine.category, MACHINE_TPU_VM);
+	assert_true(machine_takes(&machine, "TPU_V2", 8));
+	assert_true(machine_takes(&machine, "TPU_V3", 2048));
+	assert_false(machine_takes(&machine, "TPU_V2", 16));
+	assert_false(machine_takes(&machine, "TPU_V2_POD", 32));
+	assert_true(machine_find("ct5lp-hightpu-1t", &machine));
+	assert_int_equal(machine_accelerator_counts(&machine, "TPU_V2"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_api_has_its_own_machines),
+		cmocka_unit_test(tpus_have_the_types_of_their_api),
 		cmocka_unit_test(machines_are_found_by_name),
 		cmocka_unit_test(other_names_are_no_machines),
 		cmocka_unit_test(gpus_come_in_fixed_numbers),

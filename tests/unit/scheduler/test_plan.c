@@ -20,6 +20,8 @@ static struct plan *full_plan(void)
 	plan->job_dir = strdup("gs://bucket/d");
 	plan->input = strdup("{\"args\":[\"\\u003d\"]}");
 	plan->uses_chief = true;
+	plan->tuning_job_id = strdup("3793775725299892224");
+	plan->mounts_gcs = true;
 	plan->priority = 1000;
 	plan->max_running_us = INT64_C(315576000000000000);
 	plan->max_wait_us = INT64_C(1800000000);
@@ -32,7 +34,11 @@ static struct plan *full_plan(void)
 						  .args = json_pack("[ss]", "a", ""),
 						  .machine_type = strdup("n1-standard-8"),
 						  .accelerator_type = strdup("NVIDIA_TESLA_K80"),
-						  .accelerator_count = 2 };
+						  .accelerator_count = 2,
+						  .env = json_pack("[s]", "A=$(B)"),
+						  .python_module = strdup("trainer.task"),
+						  .python = strdup("python3"),
+						  .package_uris = json_pack("[s]", "gs://b/p") };
 	plan->pools[ROLE_PS] = (struct pool){ .count = 3, .image = strdup("ps") };
 	plan->pools[ROLE_EVALUATOR] = (struct pool){ .count = 2, .image = strdup("ev") };
 	return plan;
@@ -79,6 +85,7 @@ static void a_plan_survives_being_text(void **state)
 	assert_string_equal(again->job_id, plan->job_id);
 	assert_string_equal(again->input, plan->input);
 	assert_true(again->uses_chief);
+	assert_true(again->mounts_gcs);
 	assert_int_equal(again->priority, 1000);
 	assert_true(again->max_running_us == plan->max_running_us);
 	assert_true(again->max_wait_us == plan->max_wait_us);
@@ -125,6 +132,42 @@ static void notices_of_earlier_releases_become_differences(void **state)
 		assert_string_equal(json_text_at(difference, "text"), i ? "Two." : "One.");
 		assert_null(json_object_get(difference, "field"));
 	}
+}
+
+static void packages_of_earlier_releases_are_all_pools(void **state)
+{
+	static const char text[] =
+		"{" NAMES ",\"python_module\":\"m\",\"python\":\"python\",\"package_uris\":[\"gs://b/p\"],"
+		"\"pools\":{\"master\":{\"count\":1},\"ps\":{\"count\":2}}}";
+	AUTO(plan) struct plan *plan = NULL;
+	AUTO(plan) struct plan *again = NULL;
+	AUTO(string) char *newer = NULL;
+
+	(void)state;
+	assert_int_equal(plan_from_text(text, &plan, NULL), STATUS_OK);
+	newer = plan_to_text(plan);
+	assert_int_equal(plan_from_text(newer, &again, NULL), STATUS_OK);
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &again->pools[role];
+
+		assert_int_equal(pool_is_launched(pool), pool->count > 0);
+		if (!pool->count)
+			continue;
+		assert_string_equal(pool->python_module, "m");
+		assert_string_equal(pool->python, "python");
+		assert_string_equal(json_string_value(json_array_get(pool->package_uris, 0)), "gs://b/p");
+	}
+}
+
+static void a_log_goes_by_the_tuning_jobs_id(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+
+	(void)state;
+	plan->job_id = strdup("1");
+	assert_string_equal(plan_log_job_id(plan), "1");
+	plan->tuning_job_id = strdup("2");
+	assert_string_equal(plan_log_job_id(plan), "2");
 }
 
 static void only_gpus_of_pools_with_replicas_count(void **state)
@@ -196,6 +239,8 @@ int main(void)
 		cmocka_unit_test(a_plan_survives_being_text),
 		cmocka_unit_test(an_empty_plan_is_harmless),
 		cmocka_unit_test(notices_of_earlier_releases_become_differences),
+		cmocka_unit_test(packages_of_earlier_releases_are_all_pools),
+		cmocka_unit_test(a_log_goes_by_the_tuning_jobs_id),
 		cmocka_unit_test(only_gpus_of_pools_with_replicas_count),
 		cmocka_unit_test(text_that_is_no_plan_is_refused),
 	};

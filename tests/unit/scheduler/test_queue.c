@@ -410,16 +410,6 @@ static void a_job_of_an_earlier_release_counts_as_what_it_is(void **state)
 	job_await(bench, waits, JOB_RUNNING);
 }
 
-static void disk_set_full(bool full)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = full ? 16 : limit.rlim_max;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 static void wake_not(void *arg, int64_t job)
 {
 	(void)arg, (void)job;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replicas that are lost one by one. */
 #include "scheduler/job_run.h"
+#include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 /* The replica of the next restart, or of the first one of the next attempt. */
@@ -157,6 +158,27 @@ static void a_restart_that_the_engine_refuses_fails_the_job(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 could not be started");
 }
 
+/* However long it took from the step that set the moment to the end of its pass. */
+static void a_restart_that_became_due_behind_a_step_is_not_missed(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	struct job row = { .state = JOB_RUNNING };
+	struct job_run run = { .row = &row, .plan = plan };
+	struct job_run *runs[] = { &run };
+	const struct scheduler scheduler = { .reconciler.clock = &system_clock,
+					     .runs = runs,
+					     .run_count = 1 };
+	const int64_t now_us = clock_mono_us(&system_clock);
+
+	(void)state;
+	assert_int_equal(scheduler_deadline_us(&scheduler), INT64_MAX);
+	run.restart_at_us = now_us - 1;
+	run.stepped_at_us = now_us - 2;
+	assert_int_equal(scheduler_deadline_us(&scheduler), run.restart_at_us);
+	run.stepped_at_us = now_us;
+	assert_int_equal(scheduler_deadline_us(&scheduler), INT64_MAX);
+}
+
 static void a_cancel_does_not_wait_for_a_restart(void **state)
 {
 	struct bench *bench = *state;
@@ -185,6 +207,7 @@ int main(void)
 		TEST(after_five_restarts_the_whole_job_begins_anew),
 		TEST(a_restarted_replica_is_adopted_by_the_next_daemon),
 		TEST(a_restart_that_the_engine_refuses_fails_the_job),
+		cmocka_unit_test(a_restart_that_became_due_behind_a_step_is_not_missed),
 		TEST(a_cancel_does_not_wait_for_a_restart),
 	};
 

@@ -24,6 +24,19 @@ static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
 				 "Job completed successfully.\n");
 }
 
+/* The master ends while the others are still being started. */
+static void a_job_that_ends_before_all_are_up_has_run(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "quick", 9, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
 static void a_failing_worker_fails_the_job(void **state)
 {
 	struct bench *bench = *state;
@@ -406,6 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_job_runs_to_its_end_and_leaves_nothing),
+		TEST(a_job_that_ends_before_all_are_up_has_run),
 		TEST(a_failing_worker_fails_the_job),
 		TEST(a_transient_exit_is_tried_again_as_a_whole),
 		TEST(transient_exits_end_after_the_fourth_attempt),

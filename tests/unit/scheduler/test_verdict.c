@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/plan.h"
 #include "scheduler/verdict.h"
 #include "tests/unit/testing.h"
 
@@ -20,6 +21,7 @@ struct row {
 	unsigned attempt;
 	enum job_state verdict;
 	const char *message;
+	enum status code; /* 0: not looked at */
 };
 
 static const struct row rows[] = {
@@ -109,11 +111,104 @@ static const struct row rows[] = {
 	  "The replica worker 2 could not be started: No such image: x " },
 };
 
+static struct plan *plan_of(const char *dialect)
+{
+	struct plan *plan = plan_new();
+
+	plan->dialect = strdup(dialect);
+	return plan;
+}
+
+static const struct row vertex_rows[] = {
+	{ "primary ended well", { EXIT(MASTER, 0, 0), UP(WORKER, 0) }, 1, JOB_SUCCEEDED, NULL, 0 },
+	{ "primary failed",
+	  { EXIT(MASTER, 0, 1) },
+	  1,
+	  JOB_FAILED,
+	  "The replica workerpool0-0 exited with a non-zero status of 1. Termination reason: Error. ",
+	  STATUS_INVALID_ARGUMENT },
+	{ "evaluator killed",
+	  { UP(MASTER, 0), EXIT(EVALUATOR, 0, 137) },
+	  1,
+	  JOB_FAILED,
+	  "The replica workerpool3-0 exited with a non-zero status of 137. Termination reason: Error. ",
+	  STATUS_INVALID_ARGUMENT },
+	{ "out of memory",
+	  { { .role = ROLE_WORKER, .index = 4, .end = END_EXIT, .exit_code = 137, .out_of_memory = true } },
+	  1,
+	  JOB_FAILED,
+	  "The replica workerpool1-4 ran out of memory and exited with a non-zero status of 137. ",
+	  STATUS_INVALID_ARGUMENT },
+	{ "abort", { EXIT(WORKER, 0, 134) }, 3, JOB_PREPARING, NULL, 0 },
+	{ "the fourth abort", { EXIT(WORKER, 0, 134) }, 4, JOB_FAILED, NULL, STATUS_INVALID_ARGUMENT },
+	{ "broken twice", { { .role = ROLE_MASTER, .end = END_BROKEN } }, 2, JOB_PREPARING, NULL, 0 },
+	{ "broken thrice",
+	  { { .role = ROLE_MASTER, .end = END_BROKEN, .text = "x" } },
+	  3,
+	  JOB_FAILED,
+	  "Internal error occurred for the current attempt. The replica workerpool0-0 could not be started: x ",
+	  STATUS_INTERNAL },
+	{ "lost four times",
+	  { { .role = ROLE_PS, .end = END_LOST } },
+	  4,
+	  JOB_FAILED,
+	  "Internal error occurred for the current attempt. The replica workerpool2-0 was lost: its container was "
+	  "stopped or removed from outside. ",
+	  STATUS_INTERNAL },
+	{ "lost beside a failure",
+	  { { .role = ROLE_PS, .end = END_LOST }, EXIT(MASTER, 0, 2) },
+	  1,
+	  JOB_FAILED,
+	  "The replica workerpool2-0 was lost: its container was stopped or removed from outside. "
+	  "The replica workerpool0-0 exited with a non-zero status of 2. Termination reason: Error. ",
+	  STATUS_INVALID_ARGUMENT },
+};
+
+static void vertex_has_its_own_words_and_codes(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_of("aiplatform");
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(vertex_rows); i++) {
+		const struct row *row = &vertex_rows[i];
+		struct judgement judgement = verdict_of(plan, row->outcomes, 4, row->attempt, true);
+
+		if (judgement.verdict != row->verdict)
+			fail_msg("%s: %s", row->what, job_state_name(judgement.verdict));
+		if (row->message)
+			assert_string_equal(judgement.message, row->message);
+		if (row->code)
+			assert_int_equal(judgement.code, row->code);
+		free(judgement.message);
+	}
+}
+
+static void without_retries_nothing_is_tried_again_once_it_ran(void **state)
+{
+	static const struct replica_outcome outcomes[] = { { .role = ROLE_PS, .end = END_LOST },
+							   EXIT(MASTER, 0, 134) };
+	AUTO(plan) struct plan *plan = plan_of("aiplatform");
+
+	(void)state;
+	plan->never_retries = true;
+	for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
+		struct judgement before = verdict_of(plan, &outcomes[i], 1, 1, false);
+		struct judgement after = verdict_of(plan, &outcomes[i], 1, 1, true);
+
+		assert_int_equal(before.verdict, JOB_PREPARING);
+		assert_int_equal(after.verdict, JOB_FAILED);
+		free(before.message);
+		free(after.message);
+	}
+}
+
 static void exits_decide_the_job(void **state)
 {
+	AUTO(plan) struct plan *plan = plan_of("ml");
+
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct judgement judgement = verdict_of(rows[i].outcomes, 4, rows[i].attempt);
+		struct judgement judgement = verdict_of(plan, rows[i].outcomes, 4, rows[i].attempt, true);
 
 		if (judgement.verdict != rows[i].verdict)
 			fail_msg("%s: %s", rows[i].what, job_state_name(judgement.verdict));
@@ -159,22 +254,32 @@ static void a_long_tail_is_cut_between_characters(void **state)
 
 static void sentences_blame_whom_they_say_ended(void **state)
 {
+	AUTO(plan) struct plan *plan = plan_of("ml");
+	AUTO(plan) struct plan *vertex = plan_of("aiplatform");
+
 	(void)state;
 	const char *sentences =
 		"The replica worker 1 exited with a non-zero status of 3. Termination reason: Error. "
 		"The replica ps 0 was lost: its container was stopped or removed from outside. ";
 
-	assert_true(sentences_blame(sentences, ROLE_WORKER, 1));
-	assert_false(sentences_blame(sentences, ROLE_WORKER, 0));
-	assert_false(sentences_blame(sentences, ROLE_WORKER, 11));
-	assert_false(sentences_blame(sentences, ROLE_PS, 0));
-	assert_true(sentences_blame("The replica master 0 ran out-of-memory and exited", ROLE_MASTER, 0));
+	assert_true(sentences_blame(plan, sentences, ROLE_WORKER, 1));
+	assert_false(sentences_blame(plan, sentences, ROLE_WORKER, 0));
+	assert_false(sentences_blame(plan, sentences, ROLE_WORKER, 11));
+	assert_false(sentences_blame(plan, sentences, ROLE_PS, 0));
+	assert_true(
+		sentences_blame(plan, "The replica master 0 ran out-of-memory and exited", ROLE_MASTER, 0));
+	assert_true(sentences_blame(vertex, "The replica workerpool1-1 exited with", ROLE_WORKER, 1));
+	assert_true(sentences_blame(vertex, "The replica workerpool0-0 ran out of memory", ROLE_MASTER, 0));
+	assert_false(sentences_blame(vertex, "The replica workerpool1-11 exited with", ROLE_WORKER, 1));
+	assert_false(sentences_blame(vertex, "The replica workerpool1-1 was lost", ROLE_WORKER, 1));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_decide_the_job),
+		cmocka_unit_test(vertex_has_its_own_words_and_codes),
+		cmocka_unit_test(without_retries_nothing_is_tried_again_once_it_ran),
 		cmocka_unit_test(an_error_message_has_tail_and_link),
 		cmocka_unit_test(a_long_tail_is_cut_between_characters),
 		cmocka_unit_test(sentences_blame_whom_they_say_ended),

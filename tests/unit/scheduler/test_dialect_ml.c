@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "tests/unit/testing.h"
 
 struct shape {

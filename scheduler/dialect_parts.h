@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/dialect_parts.h: what dialects are made of, for dialect*.c alone. Pure. */
+#include "scheduler/dialect.h"
+
+extern const struct dialect dialect_ml, dialect_aiplatform;
+
+/* Lowercase hex of a hash over a name: stable, and different for each name. @bytes: half its digits. */
+void hash_hex(const char *name, char *ret_hex, size_t bytes);
+
+/* ["HOST:2222", …] of a pool's replicas. */
+json_t *pool_addresses(const struct plan *plan, enum role role);
+/* {"type", "index"}, to which "trial" and "cloud" are added where they apply. */
+json_t *task_make(const char *type, unsigned index);
+bool task_add_trial(json_t *task, const struct plan *plan);
+bool task_add_cloud(json_t *task, const struct plan *plan);
+
+/* Appends "NAME=value". INVALID_ARGUMENT: it is too long for a program. Out of memory when @value is NULL. */
+enum status variable_add(json_t *environment, const char *name, const char *value, struct error *err);
+/* Where a trial reports to, and which it is. */
+enum status trial_variables_add(json_t *environment, const struct plan *plan, struct error *err);

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/faults.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "scheduler/dialect.h"
+#include "scheduler/fault_book.h"
+#include "scheduler/scheduler_state.h"
+#include "store/faults.h"
+#include "store/logs.h"
+
+/* How a container ends that a fault came over. */
+static const struct {
+	const char *words; /* behind its name */
+	enum replica_end end;
+	bool out_of_memory, graceful;
+} effects[FAULT_KIND_COUNT] = {
+	[FAULT_PREEMPT] = { "is preempted", END_LOST, false, false },
+	[FAULT_OOM] = { "runs out of memory", END_EXIT, true, false },
+	[FAULT_EXIT] = { "is ended with", END_EXIT, false, false },
+	[FAULT_CRASH] = { "crashes with", END_EXIT, false, false },
+	[FAULT_STOP] = { "is stopped", END_LOST, false, true },
+};
+
+static bool hit_is_on(const struct fault_hit *hit, const struct replica_key *key)
+{
+	return hit->stage == STAGE_RUNNING && hit->attempt == key->attempt && hit->role == (int)key->role &&
+	       hit->index == key->index && hit->restart == key->restart;
+}
+
+static const struct fault_hit *hit_of_replica(const struct job_run *run, const struct replica_key *key,
+					      size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (hit_is_on(&run->hits[i], key))
+			return &run->hits[i];
+	return NULL;
+}
+
+static const struct fault_hit *hit_of_stage(const struct job_run *run, enum fault_stage stage, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (run->hits[i].stage == (int)stage && run->hits[i].attempt == run->row->attempt)
+			return &run->hits[i];
+	return NULL;
+}
+
+bool faults_end(const struct job_run *run, struct replica_run *replica)
+{
+	const struct fault_hit *hit = hit_of_replica(run, &replica->key, run->hits_stored);
+
+	if (!hit)
+		return false;
+	replica->end = effects[hit->kind].end;
+	replica->exit_code = hit->exit_code;
+	replica->out_of_memory = effects[hit->kind].out_of_memory;
+	replica->ordered = true;
+	return true;
+}
+
+bool faults_alone(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (job_run_restarts(run, &run->replicas[i]) && !run->replicas[i].ordered)
+			return false;
+	return true;
+}
+
+bool faults_hold(const struct scheduler *scheduler, const struct job_run *run)
+{
+	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+
+	return hit && hit->until_us > clock_wall_us(scheduler->reconciler.clock);
+}
+
+void faults_forget(struct job_run *run)
+{
+	for (size_t i = 0; i < run->hit_count; i++)
+		free(run->hits[i].line);
+	free(run->hits);
+	run->hits = NULL;
+	run->hit_count = run->hits_stored = 0;
+}
+
+/* ---- what was stored takes effect ---- */
+
+static void replica_strike(struct scheduler *scheduler, struct replica_run *replica,
+			   const struct fault_hit *hit)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+
+	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || replica->stop_asked)
+		return;
+	replica->stop_asked = true;
+	engine->ops->stop_replica(engine, &replica->key,
+				  effects[hit->kind].graceful ? scheduler->reconciler.stop_grace_s : 0);
+}
+
+/* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known. */
+static char *stockout_text(const struct job_run *run)
+{
+	char *text = NULL;
+
+	return asprintf(&text, STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "") < 0 ? NULL
+												  : text;
+}
+
+static void queued_strike(struct job_run *run, const struct fault_hit *hit)
+{
+	if (hit->until_us || run->fault || run->row->state != JOB_QUEUED)
+		return;
+	run->fault = stockout_text(run);
+	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
+}
+
+static void image_strike(struct job_run *run)
+{
+	struct replica_run *replica = run->replica_count ? &run->replicas[0] : NULL;
+	char *text;
+
+	if (!replica || replica->end != END_NONE || run->row->state != JOB_PREPARING ||
+	    asprintf(&text, "the image %s cannot be pulled: manifest unknown",
+		     run->plan->pools[replica->key.role].image) < 0)
+		return;
+	free(replica->refusal);
+	replica->refusal = text;
+	replica->end = END_REFUSED;
+}
+
+static void hits_strike(struct scheduler *scheduler, struct job_run *run)
+{
+	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+
+	if (hit)
+		queued_strike(run, hit);
+	if (hit_of_stage(run, STAGE_PREPARING, run->hits_stored))
+		image_strike(run);
+	for (size_t i = 0; i < run->replica_count; i++) {
+		hit = hit_of_replica(run, &run->replicas[i].key, run->hits_stored);
+		if (hit)
+			replica_strike(scheduler, &run->replicas[i], hit);
+	}
+}
+
+/* ---- what hits now ---- */
+
+static char *line_make(const struct job_run *run, const struct fault_scene *scene,
+		       const struct fault_order *order)
+{
+	const bool coded = order->kind == FAULT_EXIT || order->kind == FAULT_CRASH;
+	char name[REPLICA_NAME_MAX];
+	struct text line AUTO_TEXT = { 0 };
+
+	text_printf(&line, "Fault rule %lld: ", (long long)order->rule);
+	switch (scene->stage) {
+	case STAGE_RUNNING:
+		replica_sentence_name(run->plan, scene->role, scene->index, name);
+		text_printf(&line, "the replica %s %s", name, effects[order->kind].words);
+		if (coded)
+			text_printf(&line, " the code %d", order->exit_code);
+		break;
+	case STAGE_PREPARING:
+		text_puts(&line, "the job's image is not found");
+		break;
+	default:
+		text_puts(&line, "there are no resources for the job");
+		if (order->seconds_us)
+			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
+	}
+	text_puts(&line, ". This was ordered.");
+	return text_take(&line);
+}
+
+static bool hit_append(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene,
+		       const struct fault_order *order)
+{
+	const int64_t now_us = clock_wall_us(scheduler->reconciler.clock);
+	struct fault_hit *grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
+	char *line;
+
+	if (!grown)
+		return false;
+	run->hits = grown;
+	line = line_make(run, scene, order);
+	if (!line)
+		return false;
+	grown[run->hit_count++] = (struct fault_hit){
+		.job = scene->job,
+		.attempt = scene->attempt,
+		.stage = (int)scene->stage,
+		.role = (int)scene->role,
+		.index = scene->index,
+		.restart = scene->restart,
+		.fault = order->rule,
+		.kind = (int)order->kind,
+		.exit_code = order->exit_code,
+		.until_us = order->seconds_us ? now_us + order->seconds_us : 0,
+		.line = line,
+	};
+	return true;
+}
+
+/* The time at which the run is looked at again, if nothing happens before. */
+static void look_again(struct scheduler *scheduler, struct job_run *run, int64_t wait_us)
+{
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+
+	if (wait_us < INT64_MAX && (!run->fault_at_us || now_us + wait_us < run->fault_at_us))
+		run->fault_at_us = now_us + wait_us;
+}
+
+static void scene_look(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene)
+{
+	struct fault_book *book = scheduler->reconciler.faults;
+	struct fault_order order;
+	int64_t wait_us;
+
+	if (!fault_book_take(book, scene, &order, &wait_us))
+		look_again(scheduler, run, wait_us);
+	else if (!hit_append(scheduler, run, scene, &order))
+		fault_book_return(book, order.rule);
+}
+
+static struct fault_scene scene_of(const struct job_run *run, enum fault_stage stage)
+{
+	return (struct fault_scene){
+		.stage = stage,
+		.project = run->row->project,
+		.job_names = { run->row->job_id, run->row->display_name, plan_log_job_id(run->plan) },
+		.trial = run->plan->trial,
+		.attempt = run->row->attempt,
+		.job = run->row->id,
+	};
+}
+
+/* How long a container runs. Of one that ran before we did, only the first can be told: from when its job ran. */
+static int64_t running_us(const struct scheduler *scheduler, const struct job_run *run,
+			  const struct replica_run *replica)
+{
+	const struct clock *clock = scheduler->reconciler.clock;
+	const int64_t seen_us = clock_mono_us(clock) - replica->running_at_us;
+	const int64_t job_us = clock_wall_us(clock) - run->row->running_us;
+
+	return replica->key.attempt == 1 && replica->key.restart == 0 && job_us > seen_us ? job_us : seen_us;
+}
+
+static void replicas_look(struct scheduler *scheduler, struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		struct replica_run *replica = &run->replicas[i];
+		struct fault_scene scene = scene_of(run, STAGE_RUNNING);
+
+		if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
+		    hit_of_replica(run, &replica->key, run->hit_count))
+			continue;
+		scene.role = replica->key.role;
+		scene.index = replica->key.index;
+		scene.restart = replica->key.restart;
+		scene.running_us = running_us(scheduler, run, replica);
+		scene_look(scheduler, run, &scene);
+	}
+}
+
+static void whole_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
+{
+	const struct fault_scene scene = scene_of(run, stage);
+
+	if (!hit_of_stage(run, stage, run->hit_count))
+		scene_look(scheduler, run, &scene);
+}
+
+/* Choice: containers are hit from the moment on at which their job is RUNNING, so that a replica that is lost is started
+ * anew rather than its whole job. */
+static void rules_look(struct scheduler *scheduler, struct job_run *run)
+{
+	if (run->row->state == JOB_QUEUED)
+		whole_look(scheduler, run, STAGE_QUEUED);
+	else if (run->row->state == JOB_PREPARING && run->replica_count &&
+		 run->replicas[0].seen == SEEN_NOTHING)
+		whole_look(scheduler, run, STAGE_PREPARING);
+	else if (run->row->state == JOB_RUNNING && run->sighted)
+		replicas_look(scheduler, run);
+}
+
+static void hits_plan(struct scheduler *scheduler, struct job_run *run)
+{
+	if (!pass_add(&scheduler->pass, run, run->row->state)) {
+		faults_settle(scheduler, run, false);
+		return;
+	}
+	for (size_t i = run->hits_stored; i < run->hit_count; i++)
+		job_run_say(run, SEVERITY_WARNING, "%s", run->hits[i].line);
+}
+
+static void replicas_stamp(const struct scheduler *scheduler, struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].seen == SEEN_RUNNING && !run->replicas[i].running_at_us)
+			run->replicas[i].running_at_us = clock_mono_us(scheduler->reconciler.clock);
+}
+
+void faults_step(struct scheduler *scheduler, struct job_run *run)
+{
+	struct fault_book *book = scheduler->reconciler.faults;
+	const struct fault_hit *held;
+
+	run->fault_at_us = 0;
+	replicas_stamp(scheduler, run);
+	if (run->change_pending || run->row->verdict != JOB_STATE_UNSPECIFIED)
+		return;
+	if (run->hits_stored)
+		hits_strike(scheduler, run);
+	held = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+	if (held && faults_hold(scheduler, run))
+		look_again(scheduler, run, held->until_us - clock_wall_us(scheduler->reconciler.clock));
+	if (book && !fault_book_is_empty(book))
+		rules_look(scheduler, run);
+	if (run->hit_count > run->hits_stored)
+		hits_plan(scheduler, run);
+}
+
+void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored)
+{
+	while (!stored && run->hit_count > run->hits_stored) {
+		struct fault_hit *hit = &run->hits[--run->hit_count];
+
+		fault_book_return(scheduler->reconciler.faults, hit->fault);
+		free(hit->line);
+	}
+	for (size_t i = run->hits_stored; i < run->hit_count; i++)
+		log_event(LOG_INFO, "fault-ordered", "project=%s job=%s rule=%lld kind=%s", run->row->project,
+			  run->row->job_id, (long long)run->hits[i].fault,
+			  fault_kind_name((enum fault_kind)run->hits[i].kind));
+	run->hits_stored = run->hit_count;
+}
+
+/* Takes the line of @hit. A kind of a later release is left out. */
+static enum status hit_resume(struct job_run *run, struct fault_hit *hit, struct error *err)
+{
+	struct fault_hit *grown;
+
+	if (hit->kind <= FAULT_UNSPECIFIED || hit->kind >= FAULT_KIND_COUNT)
+		return STATUS_OK;
+	grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_no_memory(err);
+	run->hits = grown;
+	grown[run->hit_count++] = *hit;
+	hit->line = NULL;
+	run->hits_stored = run->hit_count;
+	return STATUS_OK;
+}
+
+enum status faults_resume(struct scheduler *scheduler, struct error *err)
+{
+	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	enum status rc = fault_hits_open(scheduler->reconciler.store, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++) {
+		struct job_run *run = scheduler_find(scheduler, list.hits[i].job);
+
+		if (run)
+			rc = hit_resume(run, &list.hits[i], err);
+	}
+	return rc;
+}

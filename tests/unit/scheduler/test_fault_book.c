@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules as they are used up, remembered and taken back. */
+#include "scheduler/fault_book.h"
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/engine.h"
+#include "store/faults.h"
+#include "tests/unit/store/store_testing.h"
+
+static struct fault_book *book_of(struct bench *bench)
+{
+	struct fault_book *book = NULL;
+
+	assert_int_equal(fault_book_open(bench->store, 1, &book, &bench->err), STATUS_OK);
+	return book;
+}
+
+static int64_t rule_add(struct bench *bench, struct fault_book *book, const char *text)
+{
+	AUTO(json) json_t *canonical = json_loads(text, 0, NULL);
+	int64_t id = 0;
+
+	assert_int_equal(fault_book_add(book, canonical, false, &id, &bench->err), STATUS_OK);
+	return id;
+}
+
+static const struct fault_scene call = { .stage = STAGE_CALL, .method = "ml.projects.jobs.get" };
+
+static bool hits(struct fault_book *book, const struct fault_scene *scene, int64_t *ret_wait_us)
+{
+	struct fault_order order;
+
+	return fault_book_take(book, scene, &order, ret_wait_us);
+}
+
+#define ANSWER "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"ml.*\", \"count\": 2}"
+
+static void a_rule_is_used_up_and_its_hits_outlive_the_book(void **state)
+{
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	struct fault_order order;
+	int64_t wait_us, id = rule_add(bench, book, ANSWER);
+
+	assert_false(fault_book_is_empty(book));
+	assert_true(fault_book_take(book, &call, &order, &wait_us));
+	assert_int_equal(order.rule, id);
+	assert_int_equal(order.http_status, 503);
+	assert_int_equal(fault_book_count(book, id, &bench->err), STATUS_OK);
+	fault_book_free(book);
+	book = book_of(bench);
+	assert_true(hits(book, &call, &wait_us));
+	assert_false(hits(book, &call, &wait_us));
+	fault_book_return(book, id);
+	assert_true(hits(book, &call, &wait_us));
+	fault_book_free(book);
+}
+
+static void rules_are_taken_back(void **state)
+{
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	int64_t wait_us, first = rule_add(bench, book, ANSWER), second = rule_add(bench, book, ANSWER);
+
+	assert_true(second > first);
+	assert_int_equal(fault_book_remove(book, first, &bench->err), STATUS_OK);
+	assert_int_equal(fault_book_remove(book, first, &bench->err), STATUS_NOT_FOUND);
+	assert_true(hits(book, &call, &wait_us));
+	assert_int_equal(fault_book_clear(book, &bench->err), STATUS_OK);
+	assert_true(fault_book_is_empty(book));
+	assert_false(hits(book, &call, &wait_us));
+	assert_true(rule_add(bench, book, ANSWER) > second); /* numbers are never used again */
+	fault_book_free(book);
+}
+
+static void a_line_marks_its_container_once(void **state)
+{
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	const struct replica_key key = { .job = 5, .attempt = 1, .role = ROLE_WORKER, .index = 2 };
+	struct replica_line line = { .key = key, .data = "step 100 done", .length = 13 };
+	struct fault_scene scene = {
+		.stage = STAGE_RUNNING, .attempt = 1, .job = 5, .role = ROLE_WORKER, .index = 2
+	};
+	int64_t wait_us;
+
+	assert_false(fault_book_line(book, &line));
+	rule_add(bench, book, "{\"fault\": \"oom\", \"logPattern\": \"^step 1\\\\d+\"}");
+	assert_false(hits(book, &scene, &wait_us));
+	assert_true(wait_us == INT64_MAX);
+	line.length = 5;
+	assert_false(fault_book_line(book, &line));
+	line.length = 13;
+	assert_true(fault_book_line(book, &line));
+	assert_false(fault_book_line(book, &line));
+	scene.restart = 1;
+	assert_false(hits(book, &scene, &wait_us));
+	scene.restart = 0;
+	assert_true(hits(book, &scene, &wait_us));
+	fault_book_free(book);
+}
+
+static void who_is_not_due_is_told_how_long(void **state)
+{
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	struct fault_scene scene = { .stage = STAGE_RUNNING, .attempt = 1, .job = 5, .running_us = 1000000 };
+	int64_t wait_us;
+
+	rule_add(bench, book, "{\"fault\": \"oom\", \"afterSeconds\": 9}");
+	rule_add(bench, book, "{\"fault\": \"oom\", \"afterSeconds\": 3}");
+	assert_false(hits(book, &scene, &wait_us));
+	assert_int_equal(wait_us, 2000000);
+	fault_book_free(book);
+}
+
+static void there_is_an_end_of_rules(void **state)
+{
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	AUTO(json) json_t *rule = json_loads("{\"fault\": \"oom\"}", 0, NULL);
+	int64_t id;
+
+	for (int i = 0; i < FAULT_RULES_MAX; i++)
+		assert_int_equal(fault_book_add(book, rule, false, &id, &bench->err), STATUS_OK);
+	assert_int_equal(fault_book_add(book, rule, false, &id, &bench->err), STATUS_RESOURCE_EXHAUSTED);
+	fault_book_free(book);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_rule_is_used_up_and_its_hits_outlive_the_book, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(rules_are_taken_back, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(a_line_marks_its_container_once, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(who_is_not_due_is_told_how_long, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(there_is_an_end_of_rules, bench_open, bench_close),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
