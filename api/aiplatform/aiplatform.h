@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/aiplatform/aiplatform.h: the family aiplatform.googleapis.com, v1 and v1beta1: what its handlers share.
+ *
+ * Both versions have the same rows, made by the same macros, but for their first segment. A job is found by either name of
+ * its project, and told by the number of it. */
+#include "api/aiplatform/rules.h"
+#include "api/http/http.h"
+#include "api/training/context.h"
+#include "store/resources.h"
+
+struct discovery_api;
+struct pipeline;
+struct plan_names;
+struct trained_model;
+
+struct aiplatform_context {
+	struct training_context training; /* first: handlers of both families find it there */
+	struct aiplatform_settings settings;
+	const char *version; /* "v1" or "v1beta1": whose messages' names operations carry */
+};
+
+extern const struct discovery_api aiplatform_api, aiplatform_beta_api;
+extern const struct route aiplatform_routes[], aiplatform_beta_routes[];
+/* What no document has: operations and locations as generated clients ask for them, under /ui, and the emulator's own. */
+extern const struct route aiplatform_other_routes[];
+/* What the real API has and this emulator has not. */
+extern const struct route aiplatform_absent[], aiplatform_beta_absent[];
+
+enum status custom_job_create_handle(struct call *call, struct error *err);
+enum status custom_job_get_handle(struct call *call, struct error *err);
+enum status custom_job_list_handle(struct call *call, struct error *err);
+enum status custom_job_delete_handle(struct call *call, struct error *err);
+enum status custom_job_cancel_handle(struct call *call, struct error *err);
+enum status tuning_job_create_handle(struct call *call, struct error *err);
+enum status tuning_job_get_handle(struct call *call, struct error *err);
+enum status tuning_job_list_handle(struct call *call, struct error *err);
+enum status tuning_job_delete_handle(struct call *call, struct error *err);
+enum status tuning_job_cancel_handle(struct call *call, struct error *err);
+enum status tuning_job_study_handle(struct call *call, struct error *err); /* the emulator's own */
+enum status pipeline_create_handle(struct call *call, struct error *err);
+enum status pipeline_get_handle(struct call *call, struct error *err);
+enum status pipeline_list_handle(struct call *call, struct error *err);
+enum status pipeline_delete_handle(struct call *call, struct error *err);
+enum status pipeline_cancel_handle(struct call *call, struct error *err);
+enum status model_get_handle(struct call *call, struct error *err);
+enum status model_list_handle(struct call *call, struct error *err);
+enum status model_delete_handle(struct call *call, struct error *err);
+enum status operation_get_handle(struct call *call,
+				 struct error *err); /* :wait too, as all of them are done */
+enum status operation_list_handle(struct call *call, struct error *err);
+enum status operation_cancel_handle(struct call *call, struct error *err);
+enum status operation_delete_handle(struct call *call, struct error *err);
+
+/* Choice: the service documents neither. */
+enum { AIPLATFORM_PAGE_DEFAULT = 100, AIPLATFORM_PAGE_MAX = 1000 };
+/* Choice: what a job says that a client has cancelled. */
+#define RESOURCE_CANCELLED "The job was cancelled by the user."
+
+/* The resource of the call's path, whose {name} for its id is @param; NULL: all of the kind. Borrows from the call. */
+struct resource resource_of_call(const struct call *call, enum job_kind kind, const char *param);
+/* INVALID_ARGUMENT: the path names no project or no location that could be. */
+enum status resource_parent_check(const struct call *call, struct error *err);
+
+/* One page of a list, as a call asks for it: read before anything else, which counts the call. */
+struct page_query {
+	unsigned size;
+	const char *filter, *token, *mask; /* may be NULL */
+};
+/* @message: of the items, what a readMask may name. INVALID_ARGUMENT. */
+enum status page_query_read(const struct call *call, const struct message *message,
+			    struct page_query *ret_query, struct error *err);
+/* What is on it. */
+struct page_items {
+	const char *member; /* "customJobs" */
+	const void *list;
+	size_t count;
+	const char *next_page_token; /* NULL on the last page */
+	void (*render)(struct call *call, const void *list, size_t at, struct text *text);
+};
+enum status page_render(struct call *call, const struct page_items *items, const char *mask,
+			struct error *err);
+
+/* What the methods of jobs have in common, whichever kind they are. */
+struct resource_methods {
+	enum job_kind kind;
+	const char *param;             /* "customJob" */
+	const struct message *message; /* of the resource: what a readMask may name */
+	const char *spec;              /* the member that says what is run: "jobSpec" */
+	enum status (*check)(const json_t *body, const struct aiplatform_settings *settings,
+			     struct error *err);
+	enum status (*to_plan)(const json_t *body, const struct plan_names *names,
+			       const struct aiplatform_settings *settings, struct plan **ret_plan,
+			       struct error *err);
+	void (*render)(struct call *call, const struct job *job, struct text *text);
+};
+/* The job that a canonical body asks for, which the rules have passed, as job_insert() takes it; in the call's location.
+ * Fills in what the service does, and counts the call. @ret_draft: job_deinit(). */
+enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
+			   struct job *ret_draft, struct error *err);
+#define AUTO_JOB_DRAFT __attribute__((cleanup(job_deinit)))
+/* What its log begins with. */
+enum { RESOURCE_FIRST_LINES = 2 };
+extern const struct service_line resource_first_lines[RESOURCE_FIRST_LINES];
+enum status resource_create_answer(struct call *call, const struct resource_methods *methods,
+				   struct error *err);
+enum status resource_get_answer(struct call *call, const struct resource_methods *methods, struct error *err);
+enum status resource_list_answer(struct call *call, const struct resource_methods *methods,
+				 struct error *err);
+enum status resource_delete_answer(struct call *call, const struct resource_methods *methods,
+				   struct error *err);
+enum status resource_cancel_answer(struct call *call, const struct resource_methods *methods,
+				   struct error *err);
+
+extern const struct resource_methods custom_job_methods, tuning_job_methods;
+
+/* Whether quotas and this machine let the plan run at all. RESOURCE_EXHAUSTED, in this service's words. */
+enum status plan_possible(const struct call *call, const struct plan *plan, struct error *err);
+
+/* Appends the CustomJob as clients see it: compact JSON. */
+void custom_job_render(struct call *call, const struct job *job, struct text *text);
+/* Appends the HyperparameterTuningJob as lists have it: without its trials; the other one has them. */
+void tuning_job_render(struct call *call, const struct job *job, struct text *text);
+void tuning_job_render_whole(struct call *call, const struct job *job, struct text *text);
+/* Appends ,"trials":[…], by number; nothing when there are none. What cannot be read is logged, and left out. */
+void tuning_trials_render(struct call *call, const struct job *job, struct text *text);
+/* Appends what a trial's CustomJob runs: its tuning job's spec, with the trial's own arguments and directory. */
+void trial_job_spec_render(const struct call *call, const struct job *job, struct text *text);
+
+/* Appends the TrainingPipeline as clients see it. */
+void pipeline_render(struct call *call, const struct pipeline *pipeline, struct text *text);
+/* Appends a version of a Model as clients see it. */
+void model_render(struct call *call, const struct trained_model *model, struct text *text);
+
+/* Appends projects/P/locations/L/COLLECTION/ID. */
+void resource_path_write(const struct call *call, const char *project, const char *location,
+			 const char *collection, const char *id, struct text *text);
+/* The parts that all resources made of a job have. name: an opening brace and the name; given: what the client gave, but
+ * labels; state: state, and what progress has: times and error; each with its comma. */
+void resource_name_render(const struct call *call, const struct job *job, struct text *text);
+void resource_path_render(const struct call *call, const struct job *job, enum job_kind kind,
+			  const char *job_id, struct text *text);
+void resource_given_render(const struct job *job, struct text *text);
+void resource_state_render(const struct job *job, struct text *text);
+void resource_progress_render(const struct job *job, struct text *text);
+void resource_labels_render(const struct job *job, struct text *text);
+
+/* Appends the Operation as clients see it. */
+void operation_render(const struct call *call, const struct operation *operation, struct text *text);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/aiplatform/messages.h: the messages of Vertex AI v1 that custom training is made of, as tables.
+ *
+ * Fields stand in the order of their numbers. What a request's path says (name, parent) is no row of its query. The
+ * tables serve v1beta1 too; where that has more, a table of its own is named so.
+ *
+ * Source: https://github.com/googleapis/googleapis/tree/master/google/cloud/aiplatform/v1 and
+ * https://cloud.google.com/vertex-ai/docs/reference/rest/v1 */
+#include "api/message/message.h"
+
+/* Custom jobs. */
+extern const struct message aiplatform_custom_job;
+extern const struct message aiplatform_custom_job_spec;
+extern const struct message aiplatform_custom_job_list_request;
+extern const struct message aiplatform_custom_job_list_response;
+extern const struct message aiplatform_gcs_destination;
+extern const struct message aiplatform_encryption_spec;
+extern const struct message aiplatform_env_var;
+
+/* Tuning jobs. */
+extern const struct message aiplatform_tuning_job;
+extern const struct message aiplatform_tuning_job_beta; /* of v1beta1: knows transferLearningConfig */
+extern const struct message aiplatform_tuning_job_list_request;
+extern const struct message aiplatform_tuning_job_list_response;
+extern const struct message aiplatform_study_spec;
+extern const struct message aiplatform_study_spec_beta;
+extern const struct message aiplatform_trial;
+extern const struct message aiplatform_measurement;
+
+/* Training pipelines. */
+extern const struct message aiplatform_training_pipeline;
+extern const struct message aiplatform_training_pipeline_list_request;
+extern const struct message aiplatform_training_pipeline_list_response;
+/* What a pipeline's trainingTaskInputs are, by its definition: a CustomJobSpec, or this. */
+extern const struct message aiplatform_tuning_task_inputs;
+extern const struct message aiplatform_model;
+extern const struct message aiplatform_model_list_request;
+extern const struct message aiplatform_model_list_response;
+extern const struct message aiplatform_model_versions_request;
+extern const struct message aiplatform_model_versions_response;
+
+/* Operations, and what is in them. */
+extern const struct message aiplatform_operation;
+extern const struct message aiplatform_operation_list_request;
+extern const struct message aiplatform_operation_list_response;
+extern const struct message aiplatform_operation_wait_request;
+extern const struct message aiplatform_delete_operation_metadata;
+extern const struct message aiplatform_delete_operation_metadata_beta; /* the same, by its name in v1beta1 */
+extern const struct message aiplatform_status;
+
+/* Locations. */
+extern const struct message aiplatform_location;
+extern const struct message aiplatform_location_list_request;
+extern const struct message aiplatform_location_list_response;
+
+/* The bodies of cancels, the answers of cancels and deletes. */
+extern const struct message aiplatform_cancel_request;
+extern const struct message aiplatform_empty;
+
+extern const struct enum_type aiplatform_job_state;
+extern const struct enum_type aiplatform_pipeline_state;
+extern const struct enum_type aiplatform_trial_state;
+extern const struct enum_type aiplatform_accelerator_type;
+extern const struct enum_type aiplatform_strategy;

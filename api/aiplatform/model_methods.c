@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The methods of models: they come from pipelines only, and nothing here serves them. */
+#include <string.h>
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/aiplatform/messages.h"
+#include "store/models.h"
+
+static struct store *store_of(const struct call *call)
+{
+	const struct training_context *context = call->context;
+
+	return context->store;
+}
+
+/* The path's ID, ID@VERSION or ID@ALIAS, taken apart. */
+struct named {
+	char *text;
+	struct model_name name;
+};
+
+static void named_deinit(struct named *named)
+{
+	free(named->text);
+}
+#define AUTO_NAMED __attribute__((cleanup(named_deinit)))
+
+static enum status named_read(const struct call *call, struct named *ret_named, struct error *err)
+{
+	const char *given = call_param(call, "model");
+	char *at;
+
+	*ret_named = (struct named){ .text = given ? strdup(given) : NULL };
+	if (given && !ret_named->text)
+		return error_no_memory(err);
+	at = given ? strchr(ret_named->text, '@') : NULL;
+	if (at)
+		*at++ = '\0';
+	ret_named->name = (struct model_name){
+		.project = training_project(call),
+		.location = call_param(call, "location"),
+		.id = ret_named->text,
+		.version = at,
+	};
+	return STATUS_OK;
+}
+
+enum status model_get_handle(struct call *call, struct error *err)
+{
+	struct trained_model model AUTO_TRAINED_MODEL = { 0 };
+	struct named named AUTO_NAMED = { 0 };
+	enum status rc = named_read(call, &named, err);
+
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	if (!rc)
+		rc = model_get(store_of(call), &named.name, &model, err);
+	if (!rc)
+		model_render(call, &model, &call->answer);
+	return rc;
+}
+
+static void item_render(struct call *call, const void *list, size_t at, struct text *text)
+{
+	const struct trained_model_list *models = list;
+
+	model_render(call, &models->models[at], text);
+}
+
+/* All models of the location, or all versions of the path's model. */
+enum status model_list_handle(struct call *call, struct error *err)
+{
+	struct trained_model_list list AUTO_TRAINED_MODEL_LIST = { 0 };
+	struct named named AUTO_NAMED = { 0 };
+	struct page_query query = { 0 };
+	enum status rc = named_read(call, &named, err);
+
+	if (!rc)
+		rc = page_query_read(call, &aiplatform_model, &query, err);
+	if (!rc)
+		rc = model_list_page(store_of(call), &named.name, query.filter, query.size, query.token,
+				     &list, err);
+	if (rc)
+		return rc;
+	return page_render(call,
+			   &(struct page_items){ .member = "models",
+						 .list = &list,
+						 .count = list.count,
+						 .next_page_token = list.next_page_token,
+						 .render = item_render },
+			   query.mask, err);
+}
+
+/* One version alone is deleted by another method of the service's, which is not here. */
+enum status model_delete_handle(struct call *call, struct error *err)
+{
+	struct operation operation AUTO_OPERATION = { 0 };
+	struct named named AUTO_NAMED = { 0 };
+	enum status rc = named_read(call, &named, err);
+
+	if (!rc && named.name.version)
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, "name",
+			       "A model is deleted with all its versions: its name is to have no version.");
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	if (!rc)
+		rc = model_delete(store_of(call), &named.name, &operation, err);
+	if (!rc)
+		operation_render(call, &operation, &call->answer);
+	return rc;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations of a location, or of one resource in it. All of them are done (store/operations.h): to wait for one is to
+ * get it, and a cancel comes too late. */
+#include <string.h>
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/message/message.h"
+#include "daemon/base/text.h"
+
+/* What the rows' paths call a resource, and where such are. */
+static const struct {
+	const char *param, *collection;
+} parents[] = {
+	{ "customJob", "customJobs" },
+	{ "hyperparameterTuningJob", "hyperparameterTuningJobs" },
+	{ "trainingPipeline", "trainingPipelines" },
+	{ "model", "models" },
+};
+
+/* @target holds what the name borrows. */
+static enum status name_of_call(const struct call *call, struct text *target, struct operation_name *ret_name,
+				struct error *err)
+{
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		const char *id = call_param(call, parents[i].param);
+
+		if (id)
+			text_printf(target, "%s/%s", parents[i].collection, id);
+	}
+	if (target->failed)
+		return error_no_memory(err);
+	*ret_name = (struct operation_name){
+		.project = training_project(call),
+		.location = call_param(call, "location"),
+		.target = target->length ? target->data : NULL,
+		.id = call_param(call, "operation"),
+	};
+	return STATUS_OK;
+}
+
+static enum status operation_find(const struct call *call, struct operation *ret_operation, struct error *err)
+{
+	const struct training_context *context = call->context;
+	struct text target AUTO_TEXT = { 0 };
+	struct operation_name name;
+	enum status rc = name_of_call(call, &target, &name, err);
+
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	return rc ? rc : operation_get(context->store, &name, ret_operation, err);
+}
+
+enum status operation_get_handle(struct call *call, struct error *err)
+{
+	struct operation operation AUTO_OPERATION = { 0 };
+	enum status rc = operation_find(call, &operation, err);
+
+	if (!rc)
+		operation_render(call, &operation, &call->answer);
+	return rc;
+}
+
+enum status operation_cancel_handle(struct call *call, struct error *err)
+{
+	struct operation operation AUTO_OPERATION = { 0 };
+
+	return operation_find(call, &operation, err);
+}
+
+enum status operation_delete_handle(struct call *call, struct error *err)
+{
+	const struct training_context *context = call->context;
+	struct text target AUTO_TEXT = { 0 };
+	struct operation_name name;
+	enum status rc = name_of_call(call, &target, &name, err);
+
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	return rc ? rc : operation_delete(context->store, &name, err);
+}
+
+static void list_render(struct call *call, const struct operation_list *list)
+{
+	struct text *text = &call->answer;
+
+	text_putc(text, '{');
+	for (size_t i = 0; i < list->count; i++) {
+		text_puts(text, i ? "," : "\"operations\":[");
+		operation_render(call, &list->operations[i], text);
+	}
+	text_puts(text, list->count ? "]" : "");
+	if (list->next_page_token) {
+		text_printf(text, "%s\"nextPageToken\":", list->count ? "," : "");
+		text_json(text, list->next_page_token, strlen(list->next_page_token));
+	}
+	text_putc(text, '}');
+}
+
+enum status operation_list_handle(struct call *call, struct error *err)
+{
+	const struct training_context *context = call->context;
+	struct operation_list list AUTO_OPERATION_LIST = { 0 };
+	struct text target AUTO_TEXT = { 0 };
+	struct operation_name name;
+	unsigned page_size = 0;
+	enum status rc = resource_parent_check(call, err);
+
+	if (!rc)
+		rc = name_of_call(call, &target, &name, err);
+	if (!rc)
+		rc = page_size_read(call->query, AIPLATFORM_PAGE_DEFAULT, AIPLATFORM_PAGE_MAX, &page_size,
+				    err);
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	if (!rc)
+		rc = operation_list_page(context->store, &name, call_query(call, "filter"), page_size,
+					 call_query(call, "pageToken"), &list, err);
+	if (!rc)
+		list_render(call, &list);
+	return rc;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/aiplatform/findings.h"
+#include "daemon/base/json.h"
+#include "store/pipelines.h"
+
+/* The texts of a draft. */
+struct texts {
+	char *labels, *input, *model_id, *model_input, *artifact_uri;
+};
+
+static void texts_deinit(struct texts *texts)
+{
+	free(texts->labels);
+	free(texts->input);
+	free(texts->model_id);
+	free(texts->model_input);
+	free(texts->artifact_uri);
+}
+#define AUTO_TEXTS __attribute__((cleanup(texts_deinit)))
+
+/* In the shape of the rules' own refusals. */
+static enum status refuse(const char *field, const char *value, const char *complaint, struct error *err)
+{
+	struct findings findings AUTO_FINDINGS = { 0 };
+
+	findings_enter(&findings, "training_pipeline");
+	findings_add(&findings, field, "'%.*s' %s", FINDINGS_SHOWN_BYTES, value, complaint);
+	return findings_finish(&findings, err);
+}
+
+/* The id of the model that @parent names, which the rules have passed: a model of the call's own location, whatever
+ * version of it. */
+static enum status parent_read(const struct call *call, const char *parent, char **ret_id, struct error *err)
+{
+	const struct training_context *context = call->context;
+	char project[128], location[128], id[128];
+
+	if (sscanf(parent, "projects/%127[^/]/locations/%127[^/]/models/%127[^/@]", project, location, id) !=
+		    3 ||
+	    strcmp(strcmp(project, context->project_number) ? project : context->project_id,
+		   training_project(call)) != 0 ||
+	    strcmp(location, call_param(call, "location")) != 0)
+		return refuse("parent_model", parent,
+			      "is no model of the pipeline's own project and location.", err);
+	*ret_id = strdup(id);
+	return *ret_id ? STATUS_OK : error_no_memory(err);
+}
+
+static enum status model_id_make(const struct call *call, char **ret_id, struct error *err)
+{
+	const char *parent = json_text_at(call->body, "parentModel");
+	const char *given = json_text_at(call->body, "modelId");
+	char drawn[RESOURCE_ID_SIZE];
+	enum status rc = parent ? parent_read(call, parent, ret_id, err) : STATUS_OK;
+
+	if (rc)
+		return rc;
+	if (parent && given && strcmp(given, *ret_id) != 0)
+		return refuse("model_id", given, "is not the id of parent_model.", err);
+	if (parent)
+		return STATUS_OK;
+	resource_id_draw(drawn);
+	*ret_id = strdup(given ? given : drawn);
+	return *ret_id ? STATUS_OK : error_no_memory(err);
+}
+
+/* Where the model's files are, if that can be told by now: which trial is best cannot. */
+static enum status artifact_uri_make(const json_t *model, const struct job *job, char **ret_uri,
+				     struct error *err)
+{
+	const char *given = json_text_at(model, "artifactUri");
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc;
+
+	if (given) {
+		*ret_uri = strdup(given);
+		return *ret_uri ? STATUS_OK : error_no_memory(err);
+	}
+	if (job->kind == KIND_TUNING)
+		return STATUS_OK;
+	rc = plan_from_text(job->plan, &plan, err);
+	if (!rc && asprintf(ret_uri, "%smodel/", plan->job_dir) < 0) {
+		*ret_uri = NULL;
+		rc = error_no_memory(err);
+	}
+	return rc;
+}
+
+static enum status model_texts_make(const struct call *call, const struct job *job, struct texts *texts,
+				    struct error *err)
+{
+	AUTO(json) json_t *model = json_copy(json_object_get(call->body, "modelToUpload"));
+	enum status rc;
+
+	if (!model)
+		return STATUS_OK;
+	json_object_del(model, "name");
+	json_object_del(model, "etag");
+	texts->model_input = json_dump_compact(model);
+	if (!texts->model_input)
+		return error_no_memory(err);
+	rc = model_id_make(call, &texts->model_id, err);
+	return rc ? rc : artifact_uri_make(model, job, &texts->artifact_uri, err);
+}
+
+static enum status texts_make(const struct call *call, const struct job *job, struct texts *texts,
+			      struct error *err)
+{
+	AUTO(json) json_t *given = json_copy(call->body);
+	const json_t *labels = json_object_get(call->body, "labels");
+
+	json_object_del(given, "labels");
+	json_object_del(given, "modelToUpload");
+	texts->labels = labels ? json_dump_compact(labels) : NULL;
+	texts->input = given ? json_dump_compact(given) : NULL;
+	if (!texts->input || (labels && !texts->labels))
+		return error_no_memory(err);
+	return model_texts_make(call, job, texts, err);
+}
+
+/* Choice: the job has the pipeline's labels, so that it is found by them, too. */
+static enum status job_draft(const struct call *call, struct job *ret_draft, struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	json_t *labels = json_object_get(call->body, "labels");
+	AUTO(json) json_t *job = NULL;
+	bool tunes = false;
+	enum status rc = pipeline_rules_check(call->body, &context->settings, &job, &tunes, err);
+
+	if (!rc && labels && json_object_set(job, "labels", labels))
+		rc = error_no_memory(err);
+	return rc ? rc
+		  : resource_draft(call, tunes ? &tuning_job_methods : &custom_job_methods, job, ret_draft,
+				   err);
+}
+
+enum status pipeline_create_handle(struct call *call, struct error *err)
+{
+	const struct training_context *context = call->context;
+	struct job job AUTO_JOB_DRAFT = { 0 };
+	struct texts texts AUTO_TEXTS = { 0 };
+	struct pipeline stored AUTO_PIPELINE = { 0 };
+	char pipeline_id[RESOURCE_ID_SIZE];
+	enum status rc = resource_parent_check(call, err);
+
+	resource_id_draw(pipeline_id);
+	if (!rc)
+		rc = job_draft(call, &job, err);
+	if (!rc)
+		rc = texts_make(call, &job, &texts, err);
+	if (rc)
+		return rc;
+	rc = pipeline_insert(context->store,
+			     &(struct pipeline_draft){
+				     .pipeline_id = pipeline_id,
+				     .display_name = json_text_at(call->body, "displayName"),
+				     .labels = texts.labels,
+				     .input = texts.input,
+				     .model_id = texts.model_id,
+				     .model_input = texts.model_input,
+				     .artifact_uri = texts.artifact_uri,
+				     .extends_model = json_text_at(call->body, "parentModel") != NULL,
+				     .job = &job,
+				     .lines = resource_first_lines,
+				     .line_count = RESOURCE_FIRST_LINES,
+			     },
+			     &stored, err);
+	if (!rc)
+		pipeline_render(call, &stored, &call->answer);
+	return rc;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a resource comes to be a stored job. */
+#include <string.h>
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/aiplatform/spec_defaults.h"
+#include "api/aiplatform/to_plan.h"
+#include "daemon/base/json.h"
+#include "store/logs.h"
+
+static enum status plan_make(const struct call *call, const struct resource_methods *methods,
+			     const json_t *body, const char *job_id, struct plan **ret_plan,
+			     struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	char number[PROJECT_NUMBER_SIZE], cluster_id[CLUSTER_ID_SIZE];
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc;
+
+	training_project_number(call, number);
+	training_cluster_id_draw(cluster_id);
+	rc = methods->to_plan(body,
+			      &(struct plan_names){
+				      .project = training_project(call),
+				      .project_number = number,
+				      .location = call_param(call, "location"),
+				      .job_id = job_id,
+				      .cluster_id = cluster_id,
+			      },
+			      &context->settings, &plan, err);
+	if (!rc)
+		rc = training_environment_check(plan, err);
+	if (!rc)
+		*ret_plan = TAKE(plan);
+	return rc;
+}
+
+/* Source: logs of real jobs */
+const struct service_line resource_first_lines[RESOURCE_FIRST_LINES] = {
+	{ SEVERITY_INFO, "Waiting for job to be provisioned." },
+	{ SEVERITY_INFO,
+	  "Vertex AI is provisioning job running framework. First time usage might take couple "
+	  "of minutes, and subsequent runs can be much faster." },
+};
+
+/* Labels have a column of their own, the rest is kept as it is shown. */
+static enum status draft_fill(const struct call *call, enum job_kind kind, const json_t *body,
+			      const struct plan *plan, struct job *ret_draft, struct error *err)
+{
+	AUTO(json) json_t *given = json_copy((json_t *)body);
+	const json_t *labels = json_object_get(body, "labels");
+	struct job draft AUTO_JOB_DRAFT = { 0 };
+
+	json_object_del(given, "labels");
+	draft = (struct job){
+		.kind = kind,
+		.project = strdup(plan->project),
+		.location = strdup(call_param(call, "location")),
+		.job_id = strdup(plan->job_id),
+		.display_name = strdup(json_text_at(body, "displayName")),
+		.labels = labels ? json_dump_compact(labels) : NULL,
+		.input = given ? json_dump_compact(given) : NULL,
+		.plan = plan_to_text(plan),
+	};
+	if (!draft.project || !draft.location || !draft.job_id || !draft.display_name || !draft.input ||
+	    !draft.plan || (labels && !draft.labels))
+		return error_no_memory(err);
+	*ret_draft = draft;
+	draft = (struct job){ 0 };
+	return STATUS_OK;
+}
+
+enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
+			   struct job *ret_draft, struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	char job_id[RESOURCE_ID_SIZE];
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc = spec_defaults_fill(json_object_get(body, methods->spec), err);
+
+	resource_id_draw(job_id);
+	if (!rc)
+		rc = plan_make(call, methods, body, job_id, &plan, err);
+	/* The quotas come after all that is wrong with the request itself. */
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_CREATE, err);
+	if (!rc)
+		rc = plan_possible(call, plan, err);
+	if (!rc)
+		rc = training_bucket_use(&context->training, plan->job_dir, err);
+	return rc ? rc : draft_fill(call, methods->kind, body, plan, ret_draft, err);
+}
+
+enum status resource_create_answer(struct call *call, const struct resource_methods *methods,
+				   struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	struct job draft AUTO_JOB_DRAFT = { 0 };
+	AUTO(job) struct job *stored = NULL;
+	enum status rc = resource_parent_check(call, err);
+
+	if (!rc)
+		rc = methods->check(call->body, &context->settings, err);
+	if (!rc)
+		rc = resource_draft(call, methods, call->body, &draft, err);
+	if (!rc)
+		rc = job_insert(context->training.store, &draft, resource_first_lines, RESOURCE_FIRST_LINES,
+				&stored, err);
+	if (!rc)
+		methods->render(call, stored, &call->answer);
+	return rc;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/aiplatform/spec_differences.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/aiplatform/prebuilt.h"
+#include "api/aiplatform/rules_parts.h"
+#include "api/training/image_name.h"
+#include "daemon/base/json.h"
+#include "scheduler/difference.h"
+#include "scheduler/machine.h"
+#include "scheduler/plan.h"
+
+enum { FIELD_SIZE = 128 };
+
+/* One look at the job; @list is the plan's. */
+struct view {
+	const json_t *job, *spec;
+	const char *root;
+	const struct plan *plan;
+	json_t *list;
+};
+
+/* "jobSpec.network" */
+static const char *spec_field(const struct view *view, const char *below, char field[FIELD_SIZE])
+{
+	snprintf(field, FIELD_SIZE, "%s.%s", view->root, below);
+	return field;
+}
+
+/* "jobSpec.workerPoolSpecs[0].machineSpec" */
+static const char *pool_field(const struct view *view, int index, const char *below, char field[FIELD_SIZE])
+{
+	snprintf(field, FIELD_SIZE, "%s.workerPoolSpecs[%d].%s", view->root, index, below);
+	return field;
+}
+
+static const json_t *pool_at(const struct view *view, int index)
+{
+	return json_array_get(json_object_get(view->spec, "workerPoolSpecs"), (size_t)index);
+}
+
+/* Members of the spec that change nothing here, whatever their value. */
+static const struct {
+	const char *member, *code, *text;
+} spec_rows[] = {
+	{ "network", "vpc-network", "The VPC network has no effect: replicas share a network of their own." },
+	{ "reservedIpRanges", "vpc-network",
+	  "The reserved ranges have no effect: replicas share a network of their own." },
+	{ "pscInterfaceConfig", "vpc-network",
+	  "Private Service Connect has no effect: replicas share a network of their own." },
+	{ "serviceAccount", "service-account", "The service account has no effect on what replicas may do." },
+	{ "tensorboard", "tensorboard", "The TensorBoard has no effect: no logs are uploaded to it." },
+	{ "experiment", "experiment", "The experiment has no effect: nothing is recorded in it." },
+	{ "experimentRun", "experiment",
+	  "The run of the experiment has no effect: nothing is recorded in it." },
+	{ "protectedArtifactLocationId", "artifact-location",
+	  "The location of protected artifacts has no effect: there are none." },
+	{ "models", "checkpoint-models",
+	  "The names of models have no effect: checkpoints are not registered." },
+	{ "enableDashboardAccess", "dashboard",
+	  "There is no address of the dashboard: AIP_DASHBOARD_PORT alone is set." },
+};
+
+static bool tell_without_effect(const struct view *view)
+{
+	char field[FIELD_SIZE];
+
+	for (size_t i = 0; i < sizeof(spec_rows) / sizeof(spec_rows[0]); i++)
+		if (json_object_get(view->spec, spec_rows[i].member) &&
+		    !difference_add(view->list, WITHOUT_EFFECT, spec_rows[i].code,
+				    spec_field(view, spec_rows[i].member, field), "%s", spec_rows[i].text))
+			return false;
+	return !json_object_get(view->job, "encryptionSpec") ||
+	       difference_add(view->list, WITHOUT_EFFECT, "encryption-key", "encryptionSpec.kmsKeyName",
+			      "The encryption key has no effect: nothing is encrypted with it.");
+}
+
+static bool tell_strategy(const struct view *view)
+{
+	const char *strategy = json_text_at(json_object_get(view->spec, "scheduling"), "strategy");
+	const bool is_spot = strategy && (strcmp(strategy, "SPOT") == 0 || strcmp(strategy, "LOW_COST") == 0);
+	char field[FIELD_SIZE];
+
+	return !is_spot ||
+	       difference_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
+			      spec_field(view, "scheduling.strategy", field),
+			      "The strategy %s has no effect: there are no preemptible machines.", strategy);
+}
+
+/* Members of a pool likewise. */
+static const struct {
+	const char *object, *member, *field, *code, *text;
+} pool_rows[] = {
+	{ NULL, "diskSpec", "diskSpec", "disk-config",
+	  "The pool's disk has no effect: replicas use the container engine's storage." },
+	{ "machineSpec", "reservationAffinity", "machineSpec.reservationAffinity", "reservation",
+	  "The pool's reservation has no effect: there are none." },
+	{ "machineSpec", "gpuPartitionSize", "machineSpec.gpuPartitionSize", "gpu-partition",
+	  "The pool's partition size has no effect: its replicas have whole GPUs." },
+};
+
+static bool tell_pool_members(const struct view *view, int index)
+{
+	char field[FIELD_SIZE];
+
+	for (size_t i = 0; i < sizeof(pool_rows) / sizeof(pool_rows[0]); i++) {
+		const json_t *pool = pool_at(view, index);
+		const json_t *object =
+			pool_rows[i].object ? json_object_get(pool, pool_rows[i].object) : pool;
+
+		if (!json_object_get(object, pool_rows[i].member))
+			continue;
+		if (!difference_add(view->list, WITHOUT_EFFECT, pool_rows[i].code,
+				    pool_field(view, index, pool_rows[i].field, field), "%s",
+				    pool_rows[i].text))
+			return false;
+	}
+	return true;
+}
+
+static bool tell_machine(const struct view *view, int index)
+{
+	const char *type = view->plan->pools[index].machine_type;
+	const json_t *spec = json_object_get(pool_at(view, index), "machineSpec");
+	struct machine machine;
+	char field[FIELD_SIZE];
+
+	if (!machine_find_in(type, MACHINE_OF_VERTEX, &machine))
+		return difference_add(view->list, REFUSED_BY_CLOUD, "machine-type-unknown",
+				      pool_field(view, index, "machineSpec.machineType", field),
+				      "The machine type '%.*s' is none that the service is known to have.",
+				      FINDINGS_SHOWN_BYTES, type);
+	if (pool_has_tpu(pool_at(view, index)))
+		return difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
+				      pool_field(view, index, "machineSpec.machineType", field),
+				      "There is no Cloud TPU: the replica runs without it.");
+	return !machine.accelerator_type || json_object_get(spec, "acceleratorType") ||
+	       difference_add(
+		       view->list, IN_DOUBT_IN_CLOUD, "accelerator-implied",
+		       pool_field(view, index, "machineSpec.acceleratorType", field),
+		       "The cloud may want the accelerators of %s to be named: %u of type %s are taken to "
+		       "be meant.",
+		       machine.name, machine.accelerator_count, machine.accelerator_type);
+}
+
+static bool tell_registry(const struct view *view, const char *image, const char *field)
+{
+	switch (image_origin(image)) {
+	case IMAGE_OF_GOOGLE:
+		return true;
+	case IMAGE_OF_MACHINE:
+		return difference_add(view->list, REFUSED_BY_CLOUD, "image-registry", field,
+				      "The cloud cannot pull %.*s, which is on this machine.",
+				      FINDINGS_SHOWN_BYTES, image);
+	case IMAGE_OF_OTHERS:
+		return difference_add(
+			view->list, IN_DOUBT_IN_CLOUD, "image-registry", field,
+			"The cloud may not pull %.*s: it wants images to be in Artifact Registry or "
+			"Container Registry.",
+			FINDINGS_SHOWN_BYTES, image);
+	}
+	return true;
+}
+
+static bool tell_image(const struct view *view, int index)
+{
+	const struct pool *pool = &view->plan->pools[index];
+	const bool packaged = pool->python_module;
+	const char *image = pool->cloud_image ? pool->cloud_image : pool->image;
+	struct prebuilt prebuilt;
+	char name[FIELD_SIZE];
+	const char *field =
+		pool_field(view, index,
+			   packaged ? "pythonPackageSpec.executorImageUri" : "containerSpec.imageUri", name);
+
+	if (pool->cloud_image &&
+	    !difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
+			    "The image %.*s runs in the place of %.*s, as the "
+			    "configuration says.",
+			    FINDINGS_SHOWN_BYTES, pool->image, FINDINGS_SHOWN_BYTES, pool->cloud_image))
+		return false;
+	if (packaged && !prebuilt_parse(image, &prebuilt))
+		return difference_add(view->list, REFUSED_BY_CLOUD, "executor-image", field,
+				      "The cloud takes prebuilt training images only to run packages in, not "
+				      "%.*s.",
+				      FINDINGS_SHOWN_BYTES, image);
+	return tell_registry(view, image, field);
+}
+
+/* Stopped trials, and what only v1beta1 has. */
+static bool tell_study(const struct view *view)
+{
+	const json_t *study = json_object_get(view->job, "studySpec");
+
+	if (json_object_get(study, "convexAutomatedStoppingSpec") &&
+	    !difference_add(
+		    view->list, DONE_OTHERWISE, "convex-stopping", "studySpec.convexAutomatedStoppingSpec",
+		    "A trial that is stopped keeps its last measurement: none is predicted for it or for others."))
+		return false;
+	return !json_object_get(study, "transferLearningConfig") ||
+	       difference_add(view->list, WITHOUT_EFFECT, "transfer-learning",
+			      "studySpec.transferLearningConfig",
+			      "Transfer learning has no effect: trials learn from their own job alone.");
+}
+
+bool spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
+{
+	const struct view view = { job, spec, root, plan, plan->differences };
+
+	for (int index = 0; index < ROLE_COUNT; index++) {
+		if (!plan->pools[index].count)
+			continue;
+		if (!tell_image(&view, index) || !tell_machine(&view, index) ||
+		    !tell_pool_members(&view, index))
+			return false;
+	}
+	return tell_without_effect(&view) && tell_strategy(&view) && tell_study(&view);
+}

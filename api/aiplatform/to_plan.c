@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/aiplatform/to_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/aiplatform/prebuilt.h"
+#include "api/aiplatform/rules_parts.h"
+#include "api/aiplatform/spec_differences.h"
+#include "api/aiplatform/to_study.h"
+#include "api/training/image_map.h"
+#include "api/training/runtime_map.h"
+#include "api/training/search.h"
+#include "daemon/base/json.h"
+#include "daemon/base/text.h"
+#include "scheduler/plan.h"
+#include "scheduler/study_limits.h"
+#include "scheduler/tuning/study.h"
+
+/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#Scheduling (7 days, and one) */
+#define RUNNING_DEFAULT_US (604800 * INT64_C(1000000))
+#define WAIT_DEFAULT_US    (86400 * INT64_C(1000000))
+
+/* Source: https://cloud.google.com/vertex-ai/docs/training/monitor-debug-interactive-shell names the variable; the port
+ * is that of its examples */
+static const char dashboard_port[] = "AIP_DASHBOARD_PORT=8888";
+
+static bool text_copy(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return !from || *to;
+}
+
+/* Prebuilt images of TensorFlow are what runtime versions are to jobs of ml: rules for those fit them too. */
+static enum status runtime_image(const char *image, const struct runtime_map *runtimes, char **ret_image,
+				 struct error *err)
+{
+	struct prebuilt prebuilt;
+
+	*ret_image = NULL;
+	if (!prebuilt_parse(image, &prebuilt) || strcmp(prebuilt.framework, "tf") != 0)
+		return STATUS_OK;
+	return runtime_map_rule(runtimes,
+				&(struct runtime){ .version = prebuilt.version,
+						   .python = prebuilt.python,
+						   .gpu = prebuilt.gpu },
+				ret_image, err);
+}
+
+/* What the maps put in the place of the image, which is kept beside it then; the image map counts first. */
+static enum status pool_image(const char *image, const struct aiplatform_settings *settings,
+			      struct pool *pool, struct error *err)
+{
+	AUTO(string) char *mapped = NULL;
+	enum status rc = image_map_apply(settings->images, image, &mapped, err);
+
+	if (!rc && !mapped)
+		rc = runtime_image(image, settings->runtimes, &mapped, err);
+	if (rc)
+		return rc;
+	if (!text_copy(mapped ? &pool->cloud_image : &pool->image, image))
+		return error_no_memory(err);
+	if (mapped)
+		pool->image = TAKE(mapped);
+	return STATUS_OK;
+}
+
+/* "NAME=value" each. */
+static bool pool_env(const json_t *list, struct pool *pool)
+{
+	AUTO(json) json_t *env = json_array();
+	size_t index;
+	const json_t *variable;
+
+	if (!list)
+		return true;
+	json_array_foreach((json_t *)list, index, variable) {
+		const char *name = json_text_at(variable, "name");
+		const char *value = json_text_at(variable, "value");
+
+		if (json_array_append_new(env, json_sprintf("%s=%s", name ? name : "", value ? value : "")))
+			return false;
+	}
+	pool->env = TAKE(env);
+	return true;
+}
+
+static bool list_copy(json_t **to, const json_t *from)
+{
+	*to = from ? json_copy((json_t *)from) : NULL;
+	return !from || *to;
+}
+
+/* A command alone leaves nothing of the image's CMD.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/configure-container-settings */
+static bool container_fill(const json_t *spec, struct pool *pool)
+{
+	if (!list_copy(&pool->command, json_object_get(spec, "command")) ||
+	    !list_copy(&pool->args, json_object_get(spec, "args")) ||
+	    !pool_env(json_object_get(spec, "env"), pool))
+		return false;
+	if (pool->command && !pool->args)
+		pool->args = json_array();
+	return !pool->command || pool->args;
+}
+
+static bool package_fill(const json_t *spec, struct pool *pool)
+{
+	return text_copy(&pool->python_module, json_text_at(spec, "pythonModule")) &&
+	       text_copy(&pool->python, "python3") &&
+	       list_copy(&pool->package_uris, json_object_get(spec, "packageUris")) &&
+	       list_copy(&pool->args, json_object_get(spec, "args")) &&
+	       pool_env(json_object_get(spec, "env"), pool);
+}
+
+static bool machine_fill(const json_t *spec, struct pool *pool)
+{
+	const char *type;
+
+	pool_accelerators(spec, &type, &pool->accelerator_count);
+	return text_copy(&pool->accelerator_type, type) &&
+	       text_copy(&pool->machine_type,
+			 json_text_at(json_object_get(spec, "machineSpec"), "machineType"));
+}
+
+static enum status pool_fill(const json_t *spec, const struct aiplatform_settings *settings,
+			     struct pool *pool, struct error *err)
+{
+	const json_t *container = json_object_get(spec, "containerSpec");
+	const json_t *package = json_object_get(spec, "pythonPackageSpec");
+	const char *image =
+		container ? json_text_at(container, "imageUri") : json_text_at(package, "executorImageUri");
+	const int64_t count = json_int_at(spec, "replicaCount", 1);
+
+	if (!image || count < 1 || count > UINT16_MAX)
+		return error_add_listed(err, "worker_pool_specs",
+					"A worker pool has no image, or no number of replicas.");
+	pool->count = (unsigned)count;
+	if (!machine_fill(spec, pool) ||
+	    !(container ? container_fill(container, pool) : package_fill(package, pool)))
+		return error_no_memory(err);
+	return pool_image(image, settings, pool, err);
+}
+
+static enum status pools_fill(const json_t *spec, const struct aiplatform_settings *settings,
+			      struct plan *plan, struct error *err)
+{
+	const json_t *pools = json_object_get(spec, "workerPoolSpecs");
+	size_t index;
+	const json_t *pool;
+
+	if (json_array_size(pools) > ROLE_COUNT || pool_is_skipped(json_array_get(pools, 0)))
+		return error_add_listed(err, "worker_pool_specs",
+					"There are too many worker pools, or the first is missing.");
+	json_array_foreach((json_t *)pools, index, pool) {
+		enum status rc = STATUS_OK;
+
+		if (!pool_is_skipped(pool))
+			rc = pool_fill(pool, settings, &plan->pools[index], err);
+		if (rc)
+			return rc;
+	}
+	return STATUS_OK;
+}
+
+/* What CLUSTER_SPEC says of the job; the dialect escapes it.
+ * Source: CLUSTER_SPEC of real jobs: the documents promise the whole spec, and this is what is there */
+static char *input_text(const struct pool *first)
+{
+	AUTO(json) json_t *none = json_array();
+	const char *module = first->python_module ? first->python_module : "";
+	AUTO(json)
+	json_t *input = json_pack("{s:s, s:O, s:O}", "python_module", module, "package_uris",
+				  first->package_uris ? first->package_uris : none, "job_args",
+				  first->args ? first->args : none);
+
+	return input ? json_dump_compact(input) : NULL;
+}
+
+/* With a slash at its end. */
+static bool job_dir_fill(const json_t *spec, struct plan *plan)
+{
+	const char *prefix = json_text_at(json_object_get(spec, "baseOutputDirectory"), "outputUriPrefix");
+	const size_t length = prefix ? strlen(prefix) : 0;
+
+	if (!length)
+		return true;
+	if (asprintf(&plan->job_dir, "%s%s", prefix, prefix[length - 1] == '/' ? "" : "/") < 0)
+		plan->job_dir = NULL;
+	return plan->job_dir;
+}
+
+static bool texts_fill(const json_t *spec, const struct plan_names *names, struct plan *plan)
+{
+	plan->input = input_text(&plan->pools[ROLE_MASTER]);
+	return plan->input && text_copy(&plan->dialect, "aiplatform") &&
+	       text_copy(&plan->project, names->project) &&
+	       text_copy(&plan->project_number, names->project_number) &&
+	       text_copy(&plan->job_id, names->job_id) && text_copy(&plan->cluster_id, names->cluster_id) &&
+	       text_copy(&plan->region, names->location) &&
+	       text_copy(&plan->service_account, json_text_at(spec, "serviceAccount")) &&
+	       job_dir_fill(spec, plan);
+}
+
+static int64_t limit_us(const json_t *scheduling, const char *name, int64_t otherwise)
+{
+	const char *limit = json_text_at(scheduling, name);
+	int64_t us;
+
+	return limit && duration_parse(limit, &us) ? us : otherwise;
+}
+
+static void scheduling_fill(const json_t *scheduling, struct plan *plan)
+{
+	const char *strategy = json_text_at(scheduling, "strategy");
+
+	plan->never_retries = json_true_at(scheduling, "disableRetries");
+	plan->restarts_whole = !plan->never_retries && json_true_at(scheduling, "restartJobOnWorkerRestart");
+	plan->max_running_us = limit_us(scheduling, "timeout", RUNNING_DEFAULT_US);
+	if (strategy && strcmp(strategy, "FLEX_START") == 0)
+		plan->max_wait_us = limit_us(scheduling, "maxWaitDuration", WAIT_DEFAULT_US);
+}
+
+/* The client's own variables come behind it, and may replace it. */
+static bool dashboard_fill(const json_t *spec, struct pool *first)
+{
+	if (!json_true_at(spec, "enableDashboardAccess"))
+		return true;
+	if (!first->env)
+		first->env = json_array();
+	return first->env && !json_array_insert_new(first->env, 0, json_string(dashboard_port));
+}
+
+static enum status plan_make(const json_t *job, const char *root, const json_t *spec,
+			     const struct plan_names *names, const struct aiplatform_settings *settings,
+			     struct plan **ret_plan, struct error *err)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	enum status rc = plan ? pools_fill(spec, settings, plan, err) : error_no_memory(err);
+
+	if (rc)
+		return rc;
+	plan->mounts_gcs = true;
+	plan->uses_chief = !settings->lone_is_workerpool0;
+	scheduling_fill(json_object_get(spec, "scheduling"), plan);
+	if (!texts_fill(spec, names, plan) || !dashboard_fill(spec, &plan->pools[ROLE_MASTER]) ||
+	    !spec_differences_add(job, root, spec, plan))
+		return error_no_memory(err);
+	*ret_plan = TAKE(plan);
+	return STATUS_OK;
+}
+
+enum status custom_job_to_plan(const json_t *job, const struct plan_names *names,
+			       const struct aiplatform_settings *settings, struct plan **ret_plan,
+			       struct error *err)
+{
+	return plan_make(job, "jobSpec", json_object_get(job, "jobSpec"), names, settings, ret_plan, err);
+}
+
+enum status custom_job_spec_to_plan(const json_t *spec, const struct plan_names *names,
+				    const struct aiplatform_settings *settings, struct plan **ret_plan,
+				    struct error *err)
+{
+	return plan_make(NULL, "jobSpec", spec, names, settings, ret_plan, err);
+}
+
+static int64_t time_us(const json_t *constraint, const char *name)
+{
+	const char *text = json_text_at(constraint, name);
+	int64_t ns;
+
+	return text && time_parse(text, &ns) ? ns / 1000 : 0;
+}
+
+/* What ends the search besides; the count of trials stays what it is. */
+static bool limits_fill(const json_t *config, struct plan *plan)
+{
+	const json_t *least = json_object_get(config, "minimumRuntimeConstraint");
+	const json_t *most = json_object_get(config, "maximumRuntimeConstraint");
+	const struct study_limits limits = {
+		.least_us = limit_us(least, "maxDuration", 0),
+		.least_until_us = time_us(least, "endTime"),
+		.least_trials = json_int_at(config, "minNumTrials", 0),
+		.most_us = limit_us(most, "maxDuration", 0),
+		.most_until_us = time_us(most, "endTime"),
+		.most_trials = json_int_at(config, "maxNumTrials", 0),
+		.idle_trials = json_int_at(config, "maxNumTrialsNoProgress", 0),
+		.idle_us = limit_us(config, "maxDurationNoProgress", 0),
+		.interrupts = json_true_at(config, "shouldStopAsap"),
+	};
+
+	if (!study_limits_any(&limits))
+		return true;
+	plan->study_limits = study_limits_to_json(&limits);
+	return plan->study_limits;
+}
+
+static unsigned parallel_of(const json_t *job, unsigned trial_count)
+{
+	const int64_t count = json_int_at(job, "parallelTrialCount", 1);
+
+	return count < trial_count ? (unsigned)count : trial_count;
+}
+
+static enum status search_fill(const json_t *job, struct plan *plan, struct error *err)
+{
+	const json_t *spec = json_object_get(job, "studySpec");
+	AUTO(study) struct study *study = NULL;
+	enum status rc = study_spec_to_study(spec, search_seed(plan->project, plan->job_id), &study, err);
+
+	if (rc)
+		return rc;
+	plan->search = study_to_json(study);
+	plan->limits_each_trial = true;
+	plan->trial_count = (unsigned)json_int_at(job, "maxTrialCount", 1);
+	plan->parallel_trial_count = parallel_of(job, plan->trial_count);
+	plan->failed_trial_count =
+		failed_trials_within(json_int_at(job, "maxFailedTrialCount", 0), plan->trial_count);
+	if (!plan->search || !limits_fill(json_object_get(spec, "studyStoppingConfig"), plan))
+		return error_no_memory(err);
+	return STATUS_OK;
+}
+
+enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names,
+			       const struct aiplatform_settings *settings, struct plan **ret_plan,
+			       struct error *err)
+{
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc = plan_make(job, "trialJobSpec", json_object_get(job, "trialJobSpec"), names, settings,
+				   &plan, err);
+
+	if (!rc)
+		rc = search_fill(job, plan, err);
+	if (rc)
+		return rc;
+	*ret_plan = TAKE(plan);
+	return STATUS_OK;
+}

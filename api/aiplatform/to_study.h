@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/aiplatform/to_study.h: what a tuning job wants tuned, as a study. Pure. */
+#include <jansson.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct study;
+
+/* @spec: a canonical StudySpec that the rules have passed. A limit of the library's own is INVALID_ARGUMENT. */
+enum status study_spec_to_study(const json_t *spec, uint64_t seed, struct study **ret_study,
+				struct error *err);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/aiplatform/rpcs.h"
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/http/router.h"
+#include "api/message/discovery.h"
+#include "api/message/message_binary.h"
+#include "tests/unit/api/aiplatform/aiplatform_testing.h"
+
+static const struct family families[] = {
+	{ .name = "v1", .routes = aiplatform_routes, .absent = aiplatform_absent },
+	{ .name = "v1beta1", .routes = aiplatform_beta_routes, .absent = aiplatform_beta_absent },
+	{ .name = "ui", .routes = aiplatform_other_routes },
+	{ .name = NULL },
+};
+
+/* A name for the pattern of @target: x for a star, @many for two. */
+static json_t *request_of(const struct rpc *rpc, const char *many)
+{
+	const char *field = strchr(rpc->target, '{') + 1, *pattern = strchr(field, '=') + 1;
+	char key[64];
+	struct text name AUTO_TEXT = { 0 };
+
+	snprintf(key, sizeof(key), "%.*s", (int)(pattern - 1 - field), field);
+	for (const char *c = pattern; *c != '}'; c++) {
+		if (*c != '*')
+			text_putc(&name, *c);
+		else if (c[1] != '*')
+			text_puts(&name, c[-1] == '*' ? many : "x");
+	}
+	return json_pack("{s:s}", key, name.data);
+}
+
+static void assert_reached(const struct rpc *rpc, const char *many)
+{
+	AUTO(json) json_t *value = request_of(rpc, many);
+	struct text bytes AUTO_TEXT = { 0 };
+	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
+	struct target target;
+	struct match match;
+
+	assert_int_equal(message_to_binary(rpc->request, value, NULL, &bytes, NULL), STATUS_OK);
+	assert_int_equal(rpc_request_make(rpc, bytes.data, bytes.length, &request, NULL), STATUS_OK);
+	assert_int_equal(target_parse(request.target.data, &target, NULL), STATUS_OK);
+	match = router_match(families, rpc->method, &target);
+	if (match.kind != MATCH_ROUTE && match.kind != MATCH_ABSENT)
+		fail_msg("%s: nothing is at %s", rpc->path, request.target.data);
+	/* What a call is answered with is what its row's method gives. */
+	if (match.kind == MATCH_ROUTE && match.route->doc)
+		assert_string_equal(match.route->doc->response->full_name, rpc->response->full_name);
+	target_deinit(&target);
+}
+
+static void every_call_reaches_its_method(void **state)
+{
+	(void)state;
+	for (const struct rpc *const *table = aiplatform_rpcs; *table; table++)
+		for (const struct rpc *rpc = *table; rpc->path; rpc++) {
+			assert_reached(rpc, "x");
+			if (strstr(rpc->target, "**"))
+				assert_reached(rpc, "x/customJobs/1");
+		}
+}
+
+/* Each version's operations have a form. */
+static void operations_carry_their_metadata(void **state)
+{
+	static const char *const versions[] = { "v1", "v1beta1" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(versions); i++) {
+		AUTO(json)
+		json_t *operation = json_pack("{s:{s:s+, s:{s:s}}}", "metadata", "@type",
+					      "type.googleapis.com/google.cloud.aiplatform.", versions[i],
+					      "genericMetadata", "createTime", "2026-01-05T10:00:00Z");
+		json_t *metadata = json_object_get(operation, "metadata");
+		struct text bytes AUTO_TEXT = { 0 };
+
+		json_object_set_new(metadata, "@type",
+				    json_sprintf("%s.DeleteOperationMetadata",
+						 json_string_value(json_object_get(metadata, "@type"))));
+		assert_int_equal(
+			message_to_binary(&aiplatform_operation, operation, aiplatform_any, &bytes, NULL),
+			STATUS_OK);
+		/* value = 2 of the Any: genericMetadata = 1: createTime = 2: seconds = 1 */
+		assert_non_null(memmem(bytes.data, bytes.length, "\x12\x0a\x0a\x08\x12\x06\x08", 7));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_reaches_its_method),
+		cmocka_unit_test(operations_carry_their_metadata),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
