@@ -11,6 +11,9 @@ enum error_form {
 	ERROR_FORM_1, /* also errors[]: what $.xgafv=1 asks for */
 };
 
+/* What a 401 says of how to come in, as Google's do. */
+#define ERROR_CHALLENGE "Bearer realm=\"https://accounts.google.com/\""
+
 /* The HTTP status of a canonical one. */
 unsigned error_http_status(enum status status);
 

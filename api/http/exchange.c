@@ -183,6 +183,14 @@ static enum status refuse_inner(struct error *err)
 			 "A request whose content is streamed cannot be a part of a batch.");
 }
 
+static enum status gate_pass(struct exchange *exchange, struct error *err)
+{
+	const struct call_gate *gate = exchange->rules->gate;
+
+	return gate ? gate->pass(gate->arg, &exchange->call, exchange->match.family, &exchange->cut, err)
+		    : STATUS_OK;
+}
+
 /* Everything but the body is there, so that a handler reads its call alike before and after it. */
 static enum status row_begin(struct exchange *exchange, struct error *err)
 {
@@ -200,6 +208,8 @@ static enum status row_begin(struct exchange *exchange, struct error *err)
 		rc = query_read(exchange->match.route, pairs, &exchange->call.query, err);
 	if (!rc && atomic_load(exchange->rules->closing))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
+	if (!rc)
+		rc = gate_pass(exchange, err);
 	return rc ? rc : exchange->match.route->begin(&exchange->call, err);
 }
 
@@ -219,18 +229,34 @@ static enum status guards_check(const struct exchange *exchange, struct error *e
 	return rc;
 }
 
+/* Who may not come in does not learn what there is, either. */
+static enum status caller_check(struct exchange *exchange, struct error *err)
+{
+	const struct caller_rule *caller = &exchange->rules->caller;
+	const bool open = exchange->match.kind == MATCH_ROUTE && exchange->match.route->open;
+	enum status rc;
+
+	if (exchange->inner || !caller->check)
+		return STATUS_OK;
+	rc = caller->check(caller->arg, header(exchange, HEADER_AUTHORIZATION),
+			   head_find(&exchange->head, "X-Goog-Api-Key"), open ? NULL : err);
+	exchange->call.anonymous = rc != STATUS_OK;
+	return open ? STATUS_OK : rc;
+}
+
 static enum status row_find(struct exchange *exchange, struct error *err)
 {
-	enum status rc = STATUS_OK;
+	enum status rc;
 
 	exchange->match = router_match(exchange->rules->families, exchange->method, &exchange->target);
-	if (!is_streamed(exchange))
+	if (exchange->match.kind == MATCH_ROUTE)
+		call_init(exchange);
+	rc = caller_check(exchange, err);
+	if (!rc && !is_streamed(exchange))
 		rc = head_check_coding(&exchange->head, &exchange->refusal, err);
 	if (!rc)
 		rc = match_refuse(&exchange->match, exchange->method, &exchange->target, &exchange->refusal,
 				  err);
-	if (exchange->match.kind == MATCH_ROUTE)
-		call_init(exchange);
 	return rc;
 }
 
@@ -493,8 +519,11 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 
 static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
-	enum status rc = is_streamed(exchange) ? STATUS_OK : call_read(exchange, pairs, err);
+	const bool streamed = is_streamed(exchange);
+	enum status rc = streamed ? STATUS_OK : call_read(exchange, pairs, err);
 
+	if (!rc && !streamed)
+		rc = gate_pass(exchange, err);
 	if (!rc)
 		rc = exchange->match.route->handler(&exchange->call, err);
 	intake_close(exchange);

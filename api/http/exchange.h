@@ -21,12 +21,14 @@
 struct exchange_rules {
 	const struct family *families;
 	const struct clock *clock;
+	const struct call_gate *gate; /* NULL: none */
 	struct guard guard;
 	size_t body_limit_bytes;
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
 	pthread_mutex_t *large_bodies;
 	const atomic_bool *closing; /* the listener is about to close */
 	const atomic_bool *cutting; /* its wait is over: streams are cut */
+	struct caller_rule caller;
 	unsigned idle_timeout_s;
 	bool secure; /* clients come by TLS */
 };
@@ -44,6 +46,7 @@ struct exchange {
 	uint32_t peer;      /* of call->peer; set by the listener before the beginning */
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
+	bool cut;           /* the connection is to be closed without an answer */
 	bool query_taken;   /* at the beginning, for the row's begin() */
 	bool head_only;     /* the answer goes without its content */
 	bool query_in_body; /* an overridden GET: its form body continues the query */

@@ -18,6 +18,7 @@
 #include "daemon/base/text.h"
 
 struct call;
+struct call_gate;
 struct method_doc;
 struct sockaddr_in;
 
@@ -50,6 +51,9 @@ struct route {
 	/* Of a row whose body is streamed (body is NULL then): called with the head, query checked, before any of
 	 * the body; sets call->intake or fails. No limit of the listener's holds for such a body but its idle time. */
 	call_handler begin;
+	/* Answers whoever asks, where others must be known: it tells nothing of anybody, or its own path or body proves
+	 * who asks. */
+	bool open;
 };
 
 /* Stands in a row's place of a body message: call->raw holds the bytes, of whatever type they are. */
@@ -131,6 +135,7 @@ struct call {
 	const char *user_agent; /* "" when absent */
 	const char *host;       /* the Host header, as sent */
 	bool secure;            /* it came by TLS */
+	bool anonymous;         /* of an open row: who asks did not say who he is, and others have to */
 	json_t *query;          /* canonical query message; {} when the row has none */
 	json_t *body;           /* canonical body message, NULL when the row has none */
 	const char *raw;        /* of a row with raw_body; ends with a NUL that raw_bytes does not count */
@@ -184,6 +189,43 @@ void inner_answer_deinit(struct inner_answer *answer);
 enum status call_inner(struct call *outer, const char *method, const char *target, const char *head_text,
 		       const char *body, size_t body_bytes, struct inner_answer *answer, struct error *err);
 
+/* Who may come in. check() gets the headers Authorization and X-Goog-Api-Key, NULL when absent. UNAUTHENTICATED: this one
+ * may not. Thread: any. NULL: everybody may. */
+struct caller_rule {
+	enum status (*check)(void *arg, const char *authorization, const char *api_key, struct error *err);
+	void *arg;
+};
+
+/* A way in for requests that do not come by HTTP/1: who speaks another protocol makes them. They meet the same guard,
+ * limits and families as a listener's. Its families must be without rows that stream. */
+struct door;
+
+struct door_options {
+	const struct family *families; /* ends with a NULL name */
+	const struct clock *clock;     /* NULL: the system's */
+	const struct call_gate *gate;  /* NULL: none */
+	const char *address;           /* that clients come to; a Host header may carry it, too */
+	const char *refused_network;   /* as a listener's */
+	struct caller_rule caller;     /* likewise */
+	size_t body_limit_bytes;
+};
+
+struct door_request {
+	const char *method, *target; /* as on a request line */
+	const char *head_text;       /* "Name: value" lines; NULL: none */
+	const char *body;
+	size_t body_bytes;
+	uint32_t peer; /* of call->peer */
+};
+
+/* INVALID_ARGUMENT: the network is none. What @options points to must live until the door is closed. */
+enum status door_open(const struct door_options *options, struct door **ret_door, struct error *err);
+/* No call may be under way. NULL is harmless. */
+void door_close(struct door *door);
+/* Whatever is wrong with the request is its answer, and the result OK. INTERNAL: memory ran out. Thread: any. */
+enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,
+		      struct error *err);
+
 /* The decoded path segment {name}; never NULL for a name in the row's path. */
 const char *call_param(const struct call *call, const char *name);
 /* A canonical query parameter of a type that travels as a string, or NULL. The others are read from
@@ -195,18 +237,36 @@ const char *call_query(const struct call *call, const char *name);
 enum status page_size_read(const json_t *request, unsigned otherwise, unsigned most, unsigned *ret_size,
 			   struct error *err);
 
+/* Asked about each call that a row was found for, before its handler runs, or its begin() where it has one. */
+struct call_gate {
+	/* OK: the call goes on. Else it fails with *err; *ret_cut: and its connection is closed without an answer, where
+	 * it has one of its own. May wait, but ends that when call_closing(). Thread: the connection's. */
+	enum status (*pass)(void *arg, struct call *call, const struct family *family, bool *ret_cut,
+			    struct error *err);
+	void *arg;
+};
+
 struct listener;
 
 struct listener_options {
-	const char *address;           /* "127.0.0.1" or "::1" … */
-	uint16_t port;                 /* 0: any free */
+	const char *address; /* "127.0.0.1" or "::1" …; NULL: @path is set */
+	uint16_t port;       /* 0: any free */
+	/* Where a unix socket is made, mode 0600, and removed at the end. One that is there is replaced if nobody
+	 * listens there. */
+	const char *path;
 	const struct family *families; /* ends with a NULL name */
 	const struct clock *clock;
-	size_t body_limit_bytes;   /* 0: 10 MiB; larger ones are drained, then answered 413 */
-	unsigned connection_limit; /* 0: 512 */
+	const struct call_gate *gate; /* NULL: none */
+	size_t body_limit_bytes;      /* 0: 10 MiB; larger ones are drained, then answered 413 */
+	unsigned connection_limit;    /* 0: 512 */
 	/* 0: 75; every byte received or sent starts it anew. What a handler or a stream takes to come up with
 	 * something does not count. */
 	unsigned idle_timeout_s;
+	/* 0: nobody is hurried. Else how long the whole head of a request may take, and how long a body may come at less
+	 * than 240 bytes a second (counted as a time that grows to idle_timeout_s while more comes). Who is late is cut
+	 * off; and who waits for a head, when places run out. */
+	unsigned head_limit_ms;
+	unsigned address_limit; /* connections of one address but this machine's own; 0: no limit */
 	/* Names that a Host header may carry besides localhost, *.localhost, 127.0.0.0/8, ::1 and the
 	 * address itself; ends with NULL; may be NULL. With a wildcard address any IP literal will do. */
 	const char *const *hosts;
@@ -216,14 +276,16 @@ struct listener_options {
 	const char *device;
 	/* Clients of this IPv4 network are refused with 403 ("10.213.0.0/16"); NULL: nobody is. */
 	const char *refused_network;
+	struct caller_rule caller; /* asked of each request but those of open rows */
 	/* A server's key and certificate, PEM. Such a listener speaks TLS and listens nowhere: connections are brought to
 	 * it (listener_adopt). Copies are kept. NULL: a plain one. */
 	const char *tls_key, *tls_certificate;
+	bool adopts_only; /* a plain one that listens nowhere either */
 };
 
 /* Serves from the moment it returns. Families, clock and hosts must live until the listener is closed.
- * Outcomes: INVALID_ARGUMENT: @address is no IP address, @refused_network no network; UNAVAILABLE: it cannot be
- * bound. */
+ * Outcomes: INVALID_ARGUMENT: @address is no IP address, @path too long, @refused_network no network; UNAVAILABLE: it
+ * cannot be bound. */
 enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
 			  struct error *err);
 uint16_t listener_port(const struct listener *listener);

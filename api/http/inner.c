@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/http/inner.c: a request inside another one's body goes the way of any other, but for the socket. */
+/* api/http/inner.c: a request inside another one's body, or through a door, goes the way of any other, but for the
+ * socket. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,7 +14,7 @@ enum { INNER_HEADERS_MAX = 64 };
  * Source: https://cloud.google.com/storage/docs/batch (read 2026-11-21): all of the outer request's headers but
  * Content- ones hold for every part; a part's own go before them. */
 struct inner_head {
-	const struct head *outer;
+	const struct head *outer; /* NULL: there is none */
 	char *memory;
 	struct {
 		const char *name, *value;
@@ -53,7 +54,7 @@ static const char *inner_find(void *arg, const char *name)
 	for (size_t i = 0; i < inner->own_count; i++)
 		if (strcasecmp(inner->own[i].name, name) == 0)
 			return inner->own[i].value;
-	return is_inherited(name) ? head_find(inner->outer, name) : NULL;
+	return inner->outer && is_inherited(name) ? head_find(inner->outer, name) : NULL;
 }
 
 static void spaces_cut(char *value)
@@ -109,7 +110,8 @@ static bool head_read(struct inner_head *inner, const char *text, struct head *r
 		if (*line && !line_take(inner, &head, line))
 			head.malformed = true;
 	}
-	head_inherit(inner, &head);
+	if (inner->outer)
+		head_inherit(inner, &head);
 	*ret_head = head;
 	return inner->memory != NULL;
 }
@@ -145,6 +147,8 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 		header_write(&taken.headers, "Content-Type", exchange->content_type);
 	if (exchange->refusal == REFUSAL_METHOD_NOT_ALLOWED)
 		header_write(&taken.headers, "Allow", exchange->match.allow);
+	if (exchange->http_status == 401)
+		header_write(&taken.headers, "WWW-Authenticate", ERROR_CHALLENGE);
 	for (size_t i = 0; i < exchange->header_count; i++)
 		header_write(&taken.headers, exchange->headers[i].name, exchange->headers[i].value);
 	if (!exchange->head_only) {
@@ -159,24 +163,93 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 	return STATUS_OK;
 }
 
+/* From a head's text to the answer. */
+static enum status exchange_run(struct exchange *exchange, const struct exchange_rules *rules,
+				struct inner_head *headers, const char *method, const char *head_text,
+				const char *body, size_t body_bytes, struct inner_answer *answer,
+				struct error *err)
+{
+	struct head head;
+
+	if (!head_read(headers, head_text ? head_text : "", &head))
+		return error_no_memory(err);
+	exchange_begin(exchange, rules, method, "HTTP/1.1", &head);
+	if (body && body_bytes)
+		exchange_receive(exchange, body, body_bytes);
+	exchange_end(exchange);
+	return answer_take(exchange, answer, err);
+}
+
 enum status call_inner(struct call *outer, const char *method, const char *target, const char *head_text,
 		       const char *body, size_t body_bytes, struct inner_answer *answer, struct error *err)
 {
 	struct inner_head headers = { .outer = &outer->exchange->head };
 	AUTO(inner_head) struct inner_head *open_headers = &headers;
-	struct head head;
 
 	if (outer->exchange->inner)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "A request inside a batch cannot be a batch itself.");
 	AUTO(exchange) struct exchange *inner = exchange_new(target);
-	if (!inner || !head_read(open_headers, head_text ? head_text : "", &head))
+	if (!inner)
 		return error_no_memory(err);
 	inner->inner = true;
 	inner->peer = outer->peer;
-	exchange_begin(inner, outer->exchange->rules, method, "HTTP/1.1", &head);
-	if (body && body_bytes)
-		exchange_receive(inner, body, body_bytes);
-	exchange_end(inner);
-	return answer_take(inner, answer, err);
+	return exchange_run(inner, outer->exchange->rules, open_headers, method, head_text, body, body_bytes,
+			    answer, err);
+}
+
+struct door {
+	struct exchange_rules rules;
+	pthread_mutex_t large_bodies;
+	atomic_bool closing;
+};
+
+enum status door_open(const struct door_options *options, struct door **ret_door, struct error *err)
+{
+	struct door *door = calloc(1, sizeof(*door));
+
+	if (!door)
+		return error_no_memory(err);
+	pthread_mutex_init(&door->large_bodies, NULL);
+	door->rules = (struct exchange_rules){
+		.families = options->families,
+		.clock = options->clock ? options->clock : &system_clock,
+		.gate = options->gate,
+		.guard = { .address = options->address },
+		.body_limit_bytes = options->body_limit_bytes,
+		.large_bodies = &door->large_bodies,
+		.caller = options->caller,
+		.closing = &door->closing,
+		.cutting = &door->closing,
+	};
+	if (options->refused_network &&
+	    !guard_network_read(options->refused_network, &door->rules.guard.refused)) {
+		door_close(door);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",
+				 options->refused_network);
+	}
+	*ret_door = door;
+	return STATUS_OK;
+}
+
+void door_close(struct door *door)
+{
+	if (!door)
+		return;
+	pthread_mutex_destroy(&door->large_bodies);
+	free(door);
+}
+
+enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,
+		      struct error *err)
+{
+	struct inner_head headers = { 0 };
+	AUTO(inner_head) struct inner_head *open_headers = &headers;
+	AUTO(exchange) struct exchange *exchange = exchange_new(request->target);
+
+	if (!exchange)
+		return error_no_memory(err);
+	exchange->peer = request->peer;
+	return exchange_run(exchange, &door->rules, open_headers, request->method, request->head_text,
+			    request->body, request->body_bytes, answer, err);
 }

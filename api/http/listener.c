@@ -11,8 +11,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "api/http/connections.h"
 #include "api/http/exchange.h"
 #include "api/http/http.h"
+#include "api/http/path_socket.h"
 #include "api/http/response.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
@@ -28,11 +30,13 @@ enum {
 
 struct listener {
 	struct MHD_Daemon *daemon;
+	struct connections *connections;
 	const struct clock *clock;
 	struct exchange_rules rules;
 	pthread_mutex_t large_bodies;
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
+	struct path_socket path_socket; /* of a listener at a path */
 
 	/* Each request counts itself, then looks whether the listener stops; who stops it says so, then looks at
 	 * the count: so one of the two sees the other, and no lock is shared by requests. */
@@ -53,11 +57,24 @@ static size_t unescape_nothing(void *arg, struct MHD_Connection *connection, cha
 	return strlen(text);
 }
 
+/* NULL: memory ran out when it came. */
+static struct connection *place_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 /* Its result is the request's *con_cls from the start. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
-	(void)arg, (void)connection;
-	return exchange_new(target);
+	struct exchange *exchange = exchange_new(target);
+
+	(void)arg;
+	connection_head_begins(place_of(connection));
+	exchange_free(connection_hold(place_of(connection), exchange));
+	return exchange;
 }
 
 static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -109,12 +126,36 @@ static void request_leave(struct listener *listener)
 	pthread_mutex_unlock(&listener->lock);
 }
 
-static uint32_t peer_of(struct MHD_Connection *connection)
+static const struct sockaddr *address_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
-	return guard_peer_ipv4(info ? info->client_addr : NULL);
+	return info ? info->client_addr : NULL;
+}
+
+static enum MHD_Result on_client(void *arg, const struct sockaddr *address, socklen_t size)
+{
+	const struct listener *listener = arg;
+
+	return connections_admit(listener->connections, address, size) ? MHD_YES : MHD_NO;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **place,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	const struct listener *listener = arg;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		/* Of a request whose parameters have no room, libmicrohttpd does not tell the end. */
+		exchange_free(connection_hold(*place, NULL));
+		connection_end(listener->connections, *place);
+		*place = NULL;
+	} else if (info) {
+		*place = connection_begin(listener->connections, info->connect_fd, address_of(connection));
+	}
 }
 
 static enum MHD_Result request_begin(struct listener *listener, struct MHD_Connection *connection,
@@ -123,15 +164,17 @@ static enum MHD_Result request_begin(struct listener *listener, struct MHD_Conne
 	const bool open = request_enter(listener);
 	struct head head = { .find = header_find, .each = headers_walk, .find_arg = connection };
 
-	exchange->peer = peer_of(connection);
+	exchange->peer = guard_peer_ipv4(address_of(connection));
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
-	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open)
+	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open) {
+		connection_body_begins(place_of(connection));
 		return MHD_YES;
+	}
 	if (open)
 		exchange_end(exchange);
 	else
 		exchange_end_stopping(exchange);
-	return response_queue(connection, exchange, true);
+	return exchange->cut ? MHD_NO : response_queue(connection, exchange, true);
 }
 
 /* Called with the head, with each piece of the body, and once more when it is complete. */
@@ -141,19 +184,24 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 {
 	struct listener *listener = arg;
 	struct exchange *exchange = *held;
+	struct connection *place = place_of(connection);
 
 	(void)url;
 	if (!exchange)
 		return MHD_NO; /* no memory for it */
+	connection_busy(place);
 	if (!exchange->begun)
 		return request_begin(listener, connection, exchange, method, version);
 	if (*length) {
 		bool go_on = exchange_receive(exchange, data, *length);
 
+		connection_received(place, *length);
 		*length = 0;
 		return go_on ? MHD_YES : MHD_NO;
 	}
 	exchange_end(exchange);
+	if (exchange->cut)
+		return MHD_NO;
 	return response_queue(connection, exchange,
 			      atomic_load(&listener->stopping) || head_says_twice(&exchange->head));
 }
@@ -165,7 +213,9 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **he
 	struct exchange *exchange = *held;
 	const bool counted = exchange && exchange->begun;
 
-	(void)connection, (void)why;
+	(void)why;
+	connection_hold(place_of(connection), NULL);
+	connection_request_over(place_of(connection));
 	*held = NULL;
 	exchange_free(exchange);
 	if (counted)
@@ -241,6 +291,8 @@ static bool address_read(const struct listener_options *options, union address *
 
 static void listener_free(struct listener *listener)
 {
+	path_socket_close(&listener->path_socket);
+	connections_close(listener->connections);
 	pthread_cond_destroy(&listener->idle);
 	pthread_mutex_destroy(&listener->lock);
 	pthread_mutex_destroy(&listener->large_bodies);
@@ -267,13 +319,15 @@ static struct listener *listener_new(const struct listener_options *options)
 		return NULL;
 	pthread_mutex_init(&listener->lock, NULL);
 	pthread_mutex_init(&listener->large_bodies, NULL);
+	listener->path_socket.fd = -1;
 	condition_init(&listener->idle);
-	strncpy(listener->address, options->address,
-		sizeof(listener->address) - 1); /* it fits: it was read */
+	/* It fits: it was read. */
+	strncpy(listener->address, options->address ? options->address : "", sizeof(listener->address) - 1);
 	listener->clock = options->clock ? options->clock : &system_clock;
 	listener->rules = (struct exchange_rules){
 		.families = options->families,
 		.clock = listener->clock,
+		.gate = options->gate,
 		.guard = { .address = listener->address,
 			   .hosts = options->hosts,
 			   .any_host = options->any_host },
@@ -281,6 +335,7 @@ static struct listener *listener_new(const struct listener_options *options)
 		.large_bodies = &listener->large_bodies,
 		.closing = &listener->stopping,
 		.cutting = &listener->cutting,
+		.caller = options->caller,
 		.idle_timeout_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S,
 		.secure = options->tls_key != NULL,
 	};
@@ -317,6 +372,16 @@ static int socket_open_on(const char *device, const union address *address)
 	return -1;
 }
 
+static bool listens(const struct listener_options *options)
+{
+	return !options->tls_key && !options->adopts_only;
+}
+
+static unsigned connections_of(const struct listener_options *options)
+{
+	return options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
+}
+
 /* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.
  * Never an AUTO or EPOLL mode, never a suspended connection: both lose clients in 0.9.75. */
 static struct MHD_Daemon *daemon_start(struct listener *listener, const struct listener_options *options,
@@ -324,16 +389,17 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 {
 	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC |
 			 MHD_USE_ERROR_LOG | (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0) |
-			 (options->tls_key ? MHD_USE_TLS | MHD_USE_NO_LISTEN_SOCKET : 0);
-	unsigned connections = options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
-	int own = -1;
+			 (options->tls_key ? MHD_USE_TLS : 0) |
+			 (listens(options) ? 0 : MHD_USE_NO_LISTEN_SOCKET);
+	int own = listener->path_socket.fd;
 
 	errno = 0;
-	if (options->device && !options->tls_key) {
+	if (options->device && listens(options)) {
 		own = socket_open_on(options->device, address);
 		if (own < 0)
 			return NULL;
 	}
+	listener->path_socket.fd = -1;
 	struct MHD_OptionItem items[] = {
 		/* First, so that it hears of what goes wrong with the others. */
 		{ MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_complaint, listener },
@@ -342,7 +408,8 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape_nothing, NULL },
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
-		{ MHD_OPTION_CONNECTION_LIMIT, connections, NULL },
+		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, listener },
+		{ MHD_OPTION_CONNECTION_LIMIT, connections_of(options), NULL },
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
@@ -351,16 +418,17 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_END, 0, NULL },
 	};
 
-	return MHD_start_daemon(flags, options->port, NULL, NULL, on_request, listener, MHD_OPTION_ARRAY,
-				items, MHD_OPTION_END);
+	return MHD_start_daemon(flags, options->port, on_client, listener, on_request, listener,
+				MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
 enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
 			  struct error *err)
 {
-	union address address;
+	union address address = { .any = { .sa_family = AF_UNIX } };
+	enum status rc;
 
-	if (!address_read(options, &address))
+	if (!options->path && !address_read(options, &address))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address",
 				 options->address);
 	AUTO(listener) struct listener *listener = listener_new(options);
@@ -370,13 +438,22 @@ enum status listener_open(const struct listener_options *options, struct listene
 	    !guard_network_read(options->refused_network, &listener->rules.guard.refused))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",
 				 options->refused_network);
+	rc = connections_open(&(struct connection_limits){ .most = connections_of(options),
+							   .per_address = options->address_limit,
+							   .head_ms = options->head_limit_ms,
+							   .idle_ms = 1000 * listener->rules.idle_timeout_s },
+			      &listener->connections, err);
+	if (!rc && options->path)
+		rc = path_socket_open(&listener->path_socket, options->path, err);
+	if (rc)
+		return rc;
 	listener->daemon = daemon_start(listener, options, &address);
 	if (!listener->daemon)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u%s%s: %s",
-				 options->address, options->port, options->device ? " of device " : "",
-				 options->device ? options->device : "",
+				 options->path ? options->path : options->address, options->port,
+				 options->device ? " of device " : "", options->device ? options->device : "",
 				 errno ? strerror(errno) : "no threads or sockets to be had");
-	if (!options->tls_key)
+	if (listens(options) && !options->path)
 		listener->port = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 	*ret_listener = TAKE(listener);
 	return STATUS_OK;
@@ -430,6 +507,7 @@ void listener_close(struct listener *listener, unsigned wait_ms)
 	if (!listener)
 		return;
 	quiet = MHD_quiesce_daemon(listener->daemon);
+	path_socket_close(&listener->path_socket); /* whoever comes next may have the path */
 	wait_idle(listener, wait_ms);
 	atomic_store(&listener->cutting, true);
 	MHD_stop_daemon(listener->daemon);

@@ -24,6 +24,7 @@ static bool headers_add(struct MHD_Response *response, const struct exchange *ex
 		{ "X-Content-Type-Options", "nosniff" },
 		{ MHD_HTTP_HEADER_ALLOW,
 		  exchange->refusal == REFUSAL_METHOD_NOT_ALLOWED ? exchange->match.allow : NULL },
+		{ MHD_HTTP_HEADER_WWW_AUTHENTICATE, exchange->http_status == 401 ? ERROR_CHALLENGE : NULL },
 		{ MHD_HTTP_HEADER_CONNECTION, last ? "close" : NULL },
 	};
 

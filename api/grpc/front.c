@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/grpc/front.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <nghttp2/nghttp2.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/grpc/session.h"
+#include "api/grpc/stream_socket.h"
+#include "api/http/guard.h"
+#include "daemon/base/cleanup.h"
+
+enum {
+	CONNECTIONS_MAX = 128,
+	STACK_BYTES = 512 << 10,
+	BODY_BYTES_MAX = 10 << 20,
+	IDLE_MS = 600000,
+	CLOSING_S = 5,
+	READ_BYTES = 16 << 10,
+};
+
+struct connection {
+	struct front *front;
+	int fd; /* -1: the place is free */
+	uint32_t peer;
+};
+
+struct front {
+	struct front_options options;
+	char address[INET6_ADDRSTRLEN];
+	struct tls_keys *keys; /* NULL: no TLS */
+	struct door *door;
+	int listening;
+	uint16_t port;
+	pthread_t accepting;
+	bool accepts; /* the thread is there */
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool closing;
+	unsigned count;
+	struct connection connections[CONNECTIONS_MAX];
+};
+
+/* ---- calls ---- */
+
+static const struct rpc *rpc_find(const struct front *front, const char *path)
+{
+	for (const struct rpc *const *table = front->options.tables; *table; table++)
+		for (const struct rpc *rpc = *table; rpc->path; rpc++)
+			if (strcmp(rpc->path, path) == 0)
+				return rpc;
+	return NULL;
+}
+
+static void call_go(struct connection *connection, const struct rpc *rpc, const struct session_call *call,
+		    const struct rpc_request *request, struct text *bytes, struct rpc_outcome *outcome)
+{
+	struct front *front = connection->front;
+	struct text head AUTO_TEXT = { 0 };
+	struct inner_answer answer = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	text_printf(&head, "Host: %s\nContent-Type: application/json\n", call->authority);
+	if (call->authorization)
+		text_printf(&head, "Authorization: %s\n", call->authorization);
+	if (call->api_key)
+		text_printf(&head, "X-Goog-Api-Key: %s\n", call->api_key);
+	if (head.failed || door_call(front->door,
+				     &(struct door_request){ .method = rpc->method,
+							     .target = request->target.data,
+							     .head_text = head.data,
+							     .body = request->body.data,
+							     .body_bytes = request->body.length,
+							     .peer = connection->peer },
+				     &answer, &err))
+		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The server ran out of memory.");
+	else
+		rpc_answer_read(rpc, front->options.any, answer.http_status,
+				answer.body.length ? answer.body.data : "", answer.body.length, bytes,
+				outcome);
+	inner_answer_deinit(&answer);
+}
+
+static void on_call(void *arg, const struct session_call *call, struct text *bytes,
+		    struct rpc_outcome *outcome)
+{
+	struct connection *connection = arg;
+	const struct rpc *rpc = rpc_find(connection->front, call->path);
+	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!rpc)
+		rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, "Method not found.");
+	else if (rpc_request_make(rpc, call->data, call->length, &request, &err))
+		rpc_outcome_fail(outcome,
+				 err.status == STATUS_INVALID_ARGUMENT ? GRPC_INVALID_ARGUMENT
+								       : GRPC_INTERNAL,
+				 err.text ? err.text : "");
+	else
+		call_go(connection, rpc, call, &request, bytes, outcome);
+}
+
+/* ---- connections ---- */
+
+static bool session_flush(struct session *session, struct stream_socket *socket)
+{
+	const uint8_t *data;
+	ssize_t length;
+
+	while ((length = session_send(session, &data)) > 0)
+		if (!stream_socket_write(socket, data, (size_t)length))
+			return false;
+	return length == 0;
+}
+
+static void session_run(struct session *session, struct stream_socket *socket)
+{
+	char buffer[READ_BYTES];
+
+	while (session_flush(session, socket) && session_lives(session)) {
+		const ssize_t length = stream_socket_read(socket, buffer, sizeof(buffer), IDLE_MS);
+
+		if (length == STREAM_SOCKET_IDLE)
+			session_end(session);
+		else if (length <= 0)
+			return;
+		else if (!session_receive(session, buffer, (size_t)length)) {
+			session_flush(session, socket);
+			return;
+		}
+	}
+}
+
+static void *connection_main(void *arg)
+{
+	struct connection *connection = arg;
+	struct front *front = connection->front;
+	struct stream_socket socket AUTO_STREAM_SOCKET = { 0 };
+	AUTO(session)
+	struct session *session =
+		session_new(&(struct session_options){ .call = on_call, .arg = connection });
+
+	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
+		session_run(session, &socket);
+	stream_socket_end(&socket);
+	pthread_mutex_lock(&front->lock);
+	close(connection->fd);
+	connection->fd = -1;
+	front->count--;
+	pthread_cond_broadcast(&front->changed);
+	pthread_mutex_unlock(&front->lock);
+	return NULL;
+}
+
+/* Detached: the count tells when the last has gone. */
+static bool thread_start(struct connection *connection)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int failure;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	failure = pthread_create(&thread, &attributes, connection_main, connection);
+	pthread_attr_destroy(&attributes);
+	return failure == 0;
+}
+
+/* With the lock held, and room for one more. */
+static void connection_place(struct front *front, int fd, uint32_t peer)
+{
+	struct connection *place = front->connections;
+
+	while (place->fd >= 0)
+		place++;
+	*place = (struct connection){ front, fd, peer };
+	front->count++;
+	if (thread_start(place))
+		return;
+	front->count--;
+	place->fd = -1;
+	close(fd);
+}
+
+/* False: it is time to end. */
+static bool room_wait(struct front *front)
+{
+	bool closing;
+
+	pthread_mutex_lock(&front->lock);
+	while (front->count == CONNECTIONS_MAX && !front->closing)
+		pthread_cond_wait(&front->changed, &front->lock);
+	closing = front->closing;
+	pthread_mutex_unlock(&front->lock);
+	return !closing;
+}
+
+static void *accepting_main(void *arg)
+{
+	struct front *front = arg;
+
+	while (room_wait(front)) {
+		struct sockaddr_storage peer = { 0 };
+		socklen_t size = sizeof(peer);
+		const int on = 1;
+		int fd = accept4(front->listening, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
+
+		if (fd < 0) {
+			/* Out of descriptors, or memory: the one that waits would be told of again at once. */
+			if (errno != EINTR && errno != ECONNABORTED)
+				nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+			continue;
+		}
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		pthread_mutex_lock(&front->lock);
+		if (front->closing)
+			close(fd);
+		else
+			connection_place(front, fd, guard_peer_ipv4((struct sockaddr *)&peer));
+		pthread_mutex_unlock(&front->lock);
+	}
+	return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static enum status socket_bind(struct front *front, struct error *err)
+{
+	struct sockaddr_storage storage = { 0 };
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
+	const char *address = front->options.address;
+	socklen_t size = sizeof(*v4);
+	const int on = 1;
+
+	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(front->options.port);
+	} else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(front->options.port);
+		size = sizeof(*v6);
+	} else {
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address", address);
+	}
+	front->listening = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (front->listening < 0 ||
+	    setsockopt(front->listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+	    bind(front->listening, (struct sockaddr *)&storage, size) != 0 ||
+	    listen(front->listening, SOMAXCONN) != 0 ||
+	    getsockname(front->listening, (struct sockaddr *)&storage, &size) != 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen on %s port %u: %s", address,
+				 front->options.port, strerror(errno));
+	front->port = ntohs(storage.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
+	return STATUS_OK;
+}
+
+static enum status parts_open(struct front *front, struct error *err)
+{
+	const struct front_options *options = &front->options;
+	enum status rc = door_open(&(struct door_options){ .families = options->families,
+							   .clock = options->clock,
+							   .gate = options->gate,
+							   .address = options->address,
+							   .refused_network = options->refused_network,
+							   .caller = options->caller,
+							   .body_limit_bytes = BODY_BYTES_MAX },
+				   &front->door, err);
+
+	if (!rc && options->tls_key)
+		rc = tls_keys_new(options->tls_key, options->tls_certificate, &front->keys, err);
+	if (!rc)
+		rc = socket_bind(front, err);
+	if (rc)
+		return rc;
+	if (pthread_create(&front->accepting, NULL, accepting_main, front) != 0)
+		return error_set(err, STATUS_INTERNAL, NULL, "no thread for gRPC");
+	front->accepts = true;
+	return STATUS_OK;
+}
+
+enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err)
+{
+	struct front *front = calloc(1, sizeof(*front));
+	enum status rc;
+
+	if (!front)
+		return error_no_memory(err);
+	front->options = *options;
+	strncpy(front->address, options->address, sizeof(front->address) - 1);
+	front->options.address = front->address;
+	front->listening = -1;
+	pthread_mutex_init(&front->lock, NULL);
+	pthread_cond_init(&front->changed, NULL);
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		front->connections[i].fd = -1;
+	rc = parts_open(front, err);
+	if (rc)
+		front_close(front);
+	else
+		*ret_front = front;
+	return rc;
+}
+
+uint16_t front_port(const struct front *front)
+{
+	return front->port;
+}
+
+/* With the lock held. */
+static void connections_shut(struct front *front, int how)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (front->connections[i].fd >= 0)
+			shutdown(front->connections[i].fd, how);
+}
+
+/* What is being answered still is: only nothing more is read. Clients that take their answers slowly are left alone
+ * with the rest. */
+static void connections_end(struct front *front)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += CLOSING_S;
+	pthread_mutex_lock(&front->lock);
+	front->closing = true;
+	pthread_cond_broadcast(&front->changed);
+	connections_shut(front, SHUT_RD);
+	while (front->count && pthread_cond_timedwait(&front->changed, &front->lock, &end) != ETIMEDOUT)
+		;
+	connections_shut(front, SHUT_RDWR);
+	while (front->count)
+		pthread_cond_wait(&front->changed, &front->lock);
+	pthread_mutex_unlock(&front->lock);
+}
+
+void front_close(struct front *front)
+{
+	if (!front)
+		return;
+	if (front->accepts) {
+		connections_end(front);
+		shutdown(front->listening, SHUT_RDWR); /* wakes accept() */
+		pthread_join(front->accepting, NULL);
+	}
+	if (front->listening >= 0)
+		close(front->listening);
+	door_close(front->door);
+	tls_keys_free(front->keys);
+	pthread_cond_destroy(&front->changed);
+	pthread_mutex_destroy(&front->lock);
+	free(front);
+}
+
+void front_versions_write(struct text *text)
+{
+	text_printf(text, "nghttp2 %s", nghttp2_version(0)->version_str);
+}

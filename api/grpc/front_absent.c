@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api/grpc/front_absent.c: the front of a build without gRPC. */
+#include "api/grpc/front.h"
+
+enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err)
+{
+	(void)options, (void)ret_front;
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "this trainyard was built without gRPC");
+}
+
+uint16_t front_port(const struct front *front)
+{
+	(void)front;
+	return 0;
+}
+
+void front_close(struct front *front)
+{
+	(void)front;
+}
+
+void front_versions_write(struct text *text)
+{
+	text_puts(text, "no gRPC");
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/grpc/session.h"
+
+#include <arpa/inet.h>
+#include <nghttp2/nghttp2.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+	STREAMS_MAX = 100,
+	WINDOW_BYTES = 1 << 20,
+	HEADER_LIST_BYTES = 32 << 10,
+	BODY_BYTES_MAX = 10 << 20,
+	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection together */
+	ANSWERS_BYTES_MAX =
+		32 << 20, /* that a client has not let come, likewise; a call more may go beyond it */
+	PATH_BYTES_MAX = 512,
+	SECRET_BYTES_MAX = 8192,
+	FRAME_BYTES = 5,             /* compressed or not, and the length */
+	TRAILER_BYTES_MAX = 3 << 10, /* clients take 8 KiB of all together */
+};
+
+/* A call under way. */
+struct stream {
+	struct stream *next,
+		**link; /* of all that are open: nghttp2 does not tell of those that it ends with */
+	int32_t id;
+	char *path, *authority, *authorization, *api_key;
+	bool is_post, is_grpc, is_coded, is_too_large;
+	struct text body;
+	struct text answer;
+	size_t sent;
+};
+
+struct session {
+	struct session_options options;
+	nghttp2_session *http2;
+	struct stream *streams;
+	size_t body_bytes, answer_bytes; /* held by all streams */
+};
+
+/* ---- what comes in ---- */
+
+static void body_drop(struct session *session, struct stream *stream)
+{
+	session->body_bytes -= stream->body.length;
+	text_deinit(&stream->body);
+}
+
+static void stream_free(struct session *session, struct stream *stream)
+{
+	body_drop(session, stream);
+	session->answer_bytes -= stream->answer.length;
+	*stream->link = stream->next;
+	if (stream->next)
+		stream->next->link = stream->link;
+	free(stream->path);
+	free(stream->authority);
+	free(stream->authorization);
+	free(stream->api_key);
+	text_deinit(&stream->answer);
+	free(stream);
+}
+
+static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, void *arg)
+{
+	struct session *session = arg;
+	struct stream *stream;
+
+	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+		return 0;
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	stream->id = frame->hd.stream_id;
+	stream->next = session->streams;
+	stream->link = &session->streams;
+	if (stream->next)
+		stream->next->link = &stream->next;
+	session->streams = stream;
+	nghttp2_session_set_stream_user_data(http2, stream->id, stream);
+	return 0;
+}
+
+static bool text_is(const uint8_t *text, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+}
+
+/* "application/grpc", "application/grpc+proto". */
+static bool media_is_grpc(const uint8_t *value, size_t length)
+{
+	static const char grpc[] = "application/grpc";
+	const size_t bytes = sizeof(grpc) - 1;
+
+	return length >= bytes && strncasecmp((const char *)value, grpc, bytes) == 0 &&
+	       (length == bytes || value[bytes] == ';' || text_is(value + bytes, length - bytes, "+proto"));
+}
+
+/* What is too long is nothing that we know. */
+static int copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
+{
+	if (length > most)
+		return 0;
+	free(*copy);
+	*copy = strndup((const char *)value, length);
+	return *copy ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
+		     size_t name_length, const uint8_t *value, size_t length, uint8_t flags, void *arg)
+{
+	struct stream *stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
+
+	(void)flags, (void)arg;
+	if (!stream || frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* trailers say nothing */
+		return 0;
+	if (text_is(name, name_length, ":method"))
+		stream->is_post = text_is(value, length, "POST");
+	else if (text_is(name, name_length, "content-type"))
+		stream->is_grpc = media_is_grpc(value, length);
+	else if (text_is(name, name_length, "grpc-encoding"))
+		stream->is_coded = !text_is(value, length, "identity");
+	else if (text_is(name, name_length, ":path"))
+		return copy_take(&stream->path, value, length, PATH_BYTES_MAX);
+	else if (text_is(name, name_length, ":authority"))
+		return copy_take(&stream->authority, value, length, PATH_BYTES_MAX);
+	else if (text_is(name, name_length, "authorization"))
+		return copy_take(&stream->authorization, value, length, SECRET_BYTES_MAX);
+	else if (text_is(name, name_length, "x-goog-api-key"))
+		return copy_take(&stream->api_key, value, length, SECRET_BYTES_MAX);
+	return 0;
+}
+
+/* What is too much is counted no further, and answered so at its end. */
+static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
+		   void *arg)
+{
+	struct session *session = arg;
+	struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
+
+	(void)flags;
+	if (!stream || stream->is_too_large)
+		return 0;
+	if (stream->body.length + length > BODY_BYTES_MAX + FRAME_BYTES ||
+	    session->body_bytes + length > BODIES_BYTES_MAX) {
+		stream->is_too_large = true;
+		body_drop(session, stream);
+		return 0;
+	}
+	text_append(&stream->body, data, length);
+	if (stream->body.failed)
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	session->body_bytes += length;
+	return 0;
+}
+
+/* ---- what goes out ---- */
+
+#define HEADER(NAME, VALUE)                                                                                  \
+	{                                                                                                    \
+		(uint8_t *)(NAME), (uint8_t *)(VALUE), strlen(NAME), strlen(VALUE), NGHTTP2_NV_FLAG_NONE     \
+	}
+
+/* Printable ASCII but the percent sign; the rest is escaped, and nothing is cut in the middle of an escape. */
+static void message_write(struct text *text, const char *message)
+{
+	for (; *message && text->length + 3 <= TRAILER_BYTES_MAX; message++) {
+		const unsigned char c = (unsigned char)*message;
+
+		if (c >= ' ' && c <= '~' && c != '%')
+			text_putc(text, (char)c);
+		else
+			text_printf(text, "%%%02X", c);
+	}
+}
+
+static char *details_text(const struct text *details)
+{
+	const size_t size =
+		sodium_base64_ENCODED_LEN(details->length, sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
+	char *text;
+
+	if (!details->length || size > TRAILER_BYTES_MAX)
+		return NULL;
+	text = malloc(size);
+	if (text)
+		sodium_bin2base64(text, size, (const unsigned char *)details->data, details->length,
+				  sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
+	return text;
+}
+
+/* Headers alone: a failure needs no more. */
+static int failure_submit(nghttp2_session *http2, const struct stream *stream,
+			  const struct rpc_outcome *outcome)
+{
+	struct text message AUTO_TEXT = { 0 };
+	AUTO(string) char *details = details_text(&outcome->details);
+	char code[12];
+
+	snprintf(code, sizeof(code), "%u", outcome->code);
+	message_write(&message, outcome->message.data ? outcome->message.data : "");
+	const nghttp2_nv headers[] = {
+		HEADER(":status", "200"),
+		HEADER("content-type", "application/grpc"),
+		HEADER("grpc-status", code),
+		HEADER("grpc-message", message.data ? message.data : ""),
+		HEADER("grpc-status-details-bin", details ? details : ""),
+	};
+
+	return nghttp2_submit_response(http2, stream->id, headers, details ? 5 : 4, NULL);
+}
+
+static int http_failure_submit(nghttp2_session *http2, const struct stream *stream, const char *http_status)
+{
+	const nghttp2_nv headers[] = { HEADER(":status", http_status) };
+
+	return nghttp2_submit_response(http2, stream->id, headers, 1, NULL);
+}
+
+static ssize_t on_answer_read(nghttp2_session *http2, int32_t id, uint8_t *buffer, size_t size,
+			      uint32_t *flags, nghttp2_data_source *source, void *arg)
+{
+	static const nghttp2_nv trailers[] = { HEADER("grpc-status", "0") };
+	struct stream *stream = source->ptr;
+	const size_t left = stream->answer.length - stream->sent;
+	const size_t length = left < size ? left : size;
+
+	(void)arg;
+	memcpy(buffer, stream->answer.data + stream->sent, length);
+	stream->sent += length;
+	if (length == left) {
+		*flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+		if (nghttp2_submit_trailer(http2, id, trailers, 1) != 0)
+			return NGHTTP2_ERR_CALLBACK_FAILURE;
+	}
+	return (ssize_t)length;
+}
+
+static int answer_submit(struct session *session, struct stream *stream, const struct text *bytes)
+{
+	static const nghttp2_nv headers[] = { HEADER(":status", "200"),
+					      HEADER("content-type", "application/grpc") };
+	const uint32_t length = htonl((uint32_t)bytes->length);
+	const nghttp2_data_provider provider = { .source.ptr = stream, .read_callback = on_answer_read };
+
+	text_putc(&stream->answer, 0);
+	text_append(&stream->answer, &length, sizeof(length));
+	text_append(&stream->answer, bytes->length ? bytes->data : "", bytes->length);
+	if (stream->answer.failed)
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	session->answer_bytes += stream->answer.length;
+	return nghttp2_submit_response(session->http2, stream->id, headers, 2, &provider);
+}
+
+/* One message, neither more nor less. */
+static bool message_take(const struct session *session, const struct stream *stream,
+			 struct session_call *call, struct rpc_outcome *outcome)
+{
+	uint32_t length = 0;
+
+	if (session->answer_bytes > ANSWERS_BYTES_MAX) {
+		rpc_outcome_fail(outcome, GRPC_RESOURCE_EXHAUSTED, "Too many answers wait to be read.");
+		return false;
+	}
+	if (stream->is_too_large) {
+		rpc_outcome_fail(outcome, GRPC_RESOURCE_EXHAUSTED, "The request is too large.");
+		return false;
+	}
+	if (stream->body.length >= FRAME_BYTES)
+		memcpy(&length, stream->body.data + 1, sizeof(length));
+	if (stream->is_coded || (stream->body.length && stream->body.data[0])) {
+		rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, "Compressed requests are not understood.");
+		return false;
+	}
+	if (stream->body.length < FRAME_BYTES || ntohl(length) != stream->body.length - FRAME_BYTES) {
+		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The request is not one whole message.");
+		return false;
+	}
+	call->data = stream->body.data + FRAME_BYTES;
+	call->length = stream->body.length - FRAME_BYTES;
+	return true;
+}
+
+static int stream_answer(struct session *session, struct stream *stream)
+{
+	struct rpc_outcome outcome AUTO_RPC_OUTCOME = { 0 };
+	struct text bytes AUTO_TEXT = { 0 };
+	struct session_call call = { .path = stream->path ? stream->path : "",
+				     .authority = stream->authority ? stream->authority : "",
+				     .authorization = stream->authorization,
+				     .api_key = stream->api_key };
+
+	if (!stream->is_post || !stream->is_grpc)
+		return http_failure_submit(session->http2, stream, stream->is_post ? "415" : "405");
+	if (message_take(session, stream, &call, &outcome))
+		session->options.call(session->options.arg, &call, &bytes, &outcome);
+	body_drop(session, stream);
+	if (outcome.code != GRPC_OK)
+		return failure_submit(session->http2, stream, &outcome);
+	return answer_submit(session, stream, &bytes);
+}
+
+static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *arg)
+{
+	struct stream *stream;
+
+	if ((frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) ||
+	    !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+		return 0;
+	stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
+	return stream && stream_answer(arg, stream) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+static int on_stream_close(nghttp2_session *http2, int32_t id, uint32_t code, void *arg)
+{
+	struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
+
+	(void)code;
+	if (stream)
+		stream_free(arg, stream);
+	return 0;
+}
+
+/* ---- the session ---- */
+
+static int http2_make(struct session *session)
+{
+	static const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, STREAMS_MAX },
+		{ NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW_BYTES },
+		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADER_LIST_BYTES },
+	};
+	nghttp2_session_callbacks *callbacks = NULL;
+	int failure = nghttp2_session_callbacks_new(&callbacks);
+
+	if (failure)
+		return failure;
+	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
+	failure = nghttp2_session_server_new(&session->http2, callbacks, session);
+	nghttp2_session_callbacks_del(callbacks);
+	if (!failure)
+		failure = nghttp2_submit_settings(session->http2, NGHTTP2_FLAG_NONE, settings,
+						  sizeof(settings) / sizeof(settings[0]));
+	return failure;
+}
+
+struct session *session_new(const struct session_options *options)
+{
+	AUTO(session) struct session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return NULL;
+	session->options = *options;
+	return http2_make(session) == 0 ? TAKE(session) : NULL;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	while (session->streams)
+		stream_free(session, session->streams);
+	nghttp2_session_del(session->http2);
+	free(session);
+}
+
+bool session_receive(struct session *session, const void *data, size_t length)
+{
+	return nghttp2_session_mem_recv(session->http2, data, length) == (ssize_t)length;
+}
+
+ssize_t session_send(struct session *session, const uint8_t **ret_data)
+{
+	return nghttp2_session_mem_send(session->http2, ret_data);
+}
+
+bool session_lives(const struct session *session)
+{
+	return nghttp2_session_want_read(session->http2) || nghttp2_session_want_write(session->http2);
+}
+
+void session_end(struct session *session)
+{
+	nghttp2_session_terminate_session(session->http2, NGHTTP2_NO_ERROR);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/grpc/session.h: one connection of HTTP/2 with calls of gRPC on it, without a socket: bytes in, bytes out. nghttp2
+ * does the framing. Every call is unary and is answered before the next bytes are read, for no handler waits for a job.
+ *
+ * Bounds: 100 calls at once, 16 MiB of unanswered bodies, 10 MiB in one; no call goes on while more than 32 MiB of
+ * answers wait for the client. Clients are told to send no more than 32 KiB of headers; only two are kept.
+ * Thread: one at a time.
+ * Source: RFC 9113, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (read 2026-11-22) */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "api/grpc/rpc.h"
+#include "daemon/base/cleanup.h"
+
+struct session;
+
+struct session_call {
+	const char *path, *authority; /* authority: "" when the client said none */
+	const char *authorization,
+		*api_key; /* metadata "authorization" and "x-goog-api-key"; NULL: not said */
+	const void *data;
+	size_t length;
+};
+
+struct session_options {
+	/* Appends the answer's message to @bytes, or fails. */
+	void (*call)(void *arg, const struct session_call *call, struct text *bytes,
+		     struct rpc_outcome *outcome);
+	void *arg;
+};
+
+/* NULL: memory ran out. */
+struct session *session_new(const struct session_options *options);
+void session_free(struct session *session);
+DEFINE_AUTO(session, struct session *, session_free)
+
+/* False: the connection is to be closed, once what there is to send was sent. */
+bool session_receive(struct session *session, const void *data, size_t length);
+/* The next bytes to send, borrowed until the next call of any of these; 0: none for now; -1: close. */
+ssize_t session_send(struct session *session, const uint8_t **ret_data);
+/* Whether anything may still come or go. */
+bool session_lives(const struct session *session);
+/* Tells the client to come again by another connection. */
+void session_end(struct session *session);

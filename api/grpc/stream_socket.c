@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/grpc/stream_socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+enum { HANDSHAKE_MS = 10000, SEND_S = 30, RECORD_MS = 30000, TLS_HANDSHAKE_RECORD = 22 };
+
+struct tls_keys {
+	gnutls_certificate_credentials_t credentials;
+};
+
+enum status tls_keys_new(const char *key, const char *certificate, struct tls_keys **ret_keys,
+			 struct error *err)
+{
+	const gnutls_datum_t key_pem = { (unsigned char *)key, (unsigned)strlen(key) };
+	const gnutls_datum_t certificate_pem = { (unsigned char *)certificate,
+						 (unsigned)strlen(certificate) };
+	struct tls_keys *keys = calloc(1, sizeof(*keys));
+	int code;
+
+	if (!keys)
+		return error_no_memory(err);
+	code = gnutls_certificate_allocate_credentials(&keys->credentials);
+	if (code >= 0)
+		code = gnutls_certificate_set_x509_key_mem(keys->credentials, &certificate_pem, &key_pem,
+							   GNUTLS_X509_FMT_PEM);
+	if (code < 0) {
+		tls_keys_free(keys);
+		return error_set(err, STATUS_INTERNAL, NULL, "a certificate cannot be used: %s",
+				 gnutls_strerror(code));
+	}
+	*ret_keys = keys;
+	return STATUS_OK;
+}
+
+void tls_keys_free(struct tls_keys *keys)
+{
+	if (!keys)
+		return;
+	if (keys->credentials)
+		gnutls_certificate_free_credentials(keys->credentials);
+	free(keys);
+}
+
+/* Retried while signals come; 1: there is something, or an end. */
+static int wait_readable(int fd, int timeout_ms)
+{
+	struct pollfd polled = { .fd = fd, .events = POLLIN };
+	int ready;
+
+	do
+		ready = poll(&polled, 1, timeout_ms);
+	while (ready < 0 && errno == EINTR);
+	return ready;
+}
+
+static bool tls_begin(struct stream_socket *socket, struct tls_keys *keys)
+{
+	static const gnutls_datum_t protocols[] = { { (unsigned char *)"h2", 2 } };
+	int code = gnutls_init(&socket->tls, GNUTLS_SERVER | GNUTLS_NO_SIGNAL);
+
+	if (code < 0) {
+		socket->tls = NULL;
+		return false;
+	}
+	if (gnutls_set_default_priority(socket->tls) < 0 ||
+	    gnutls_credentials_set(socket->tls, GNUTLS_CRD_CERTIFICATE, keys->credentials) < 0 ||
+	    gnutls_alpn_set_protocols(socket->tls, protocols, 1, 0) < 0)
+		return false;
+	gnutls_transport_set_int(socket->tls, socket->fd);
+	gnutls_handshake_set_timeout(socket->tls, HANDSHAKE_MS);
+	gnutls_record_set_timeout(socket->tls, RECORD_MS); /* for the rest of one that has begun */
+	do
+		code = gnutls_handshake(socket->tls);
+	while (code < 0 && !gnutls_error_is_fatal(code));
+	return code >= 0;
+}
+
+bool stream_socket_begin(struct stream_socket *stream, int fd, struct tls_keys *keys)
+{
+	const struct timeval patience = { .tv_sec = SEND_S };
+	unsigned char first = 0;
+
+	*stream = (struct stream_socket){ .fd = fd };
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
+	    wait_readable(fd, HANDSHAKE_MS) != 1 || recv(fd, &first, 1, MSG_PEEK) != 1)
+		return false;
+	return !keys || first != TLS_HANDSHAKE_RECORD || tls_begin(stream, keys);
+}
+
+void stream_socket_end(struct stream_socket *socket)
+{
+	if (!socket->tls)
+		return;
+	gnutls_bye(socket->tls, GNUTLS_SHUT_WR);
+	gnutls_deinit(socket->tls);
+	socket->tls = NULL;
+}
+
+static ssize_t read_once(struct stream_socket *socket, void *buffer, size_t size)
+{
+	return socket->tls ? gnutls_record_recv(socket->tls, buffer, size)
+			   : recv(socket->fd, buffer, size, 0);
+}
+
+/* What is to be tried again: a record that is not whole yet, a signal. */
+static bool is_passing(const struct stream_socket *socket, ssize_t failure)
+{
+	return socket->tls ? !gnutls_error_is_fatal((int)failure) && failure != GNUTLS_E_REHANDSHAKE
+			   : errno == EINTR;
+}
+
+ssize_t stream_socket_read(struct stream_socket *socket, void *buffer, size_t size, int idle_ms)
+{
+	ssize_t length;
+
+	do {
+		if (!socket->tls || gnutls_record_check_pending(socket->tls) == 0) {
+			const int ready = wait_readable(socket->fd, idle_ms);
+
+			if (ready != 1)
+				return ready == 0 ? STREAM_SOCKET_IDLE : STREAM_SOCKET_BROKEN;
+		}
+		length = read_once(socket, buffer, size);
+	} while (length < 0 && is_passing(socket, length));
+	return length < 0 ? STREAM_SOCKET_BROKEN : length;
+}
+
+bool stream_socket_write(struct stream_socket *socket, const void *data, size_t length)
+{
+	const char *at = data;
+
+	while (length) {
+		const ssize_t sent = socket->tls ? gnutls_record_send(socket->tls, at, length)
+						 : send(socket->fd, at, length, MSG_NOSIGNAL);
+
+		if (sent < 0 && socket->tls ? sent == GNUTLS_E_INTERRUPTED : sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		at += sent;
+		length -= (size_t)sent;
+	}
+	return true;
+}

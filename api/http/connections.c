@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/connections.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+
+enum { US_PER_S = 1000000, US_PER_MS = 1000, KEY_BYTES = 16, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
+
+enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER, PHASE_IDLE };
+
+struct connection {
+	struct connection *next, **at;
+	const struct connections *owner;
+	int fd;
+	unsigned char key[KEY_BYTES]; /* all zeros: not counted */
+	bool cut;                     /* with the lock held */
+	atomic_int phase;
+	_Atomic int64_t deadline_us; /* monotonic; 0: none */
+	int64_t patience_us;         /* left for the body; its thread's */
+	void *request;               /* likewise */
+};
+
+struct connections {
+	struct connection_limits limits;
+	pthread_t reaper;
+	bool hurries; /* the thread is there */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool closing;
+	struct connection *first;
+	unsigned count; /* but those that were cut */
+};
+
+static int64_t now_us(void)
+{
+	return clock_mono_us(&system_clock);
+}
+
+/* ---- cutting: all with the lock held ---- */
+
+/* Nobody else writes: the connection's thread waits for the rest of a head. */
+static void timeout_say(const struct connection *connection)
+{
+	static const char answer[] =
+		"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json; charset=UTF-8\r\n"
+		"Connection: close\r\nContent-Length: 100\r\n\r\n"
+		"{\"error\":{\"code\":408,\"message\":\"The request did not arrive in time.\",\"status\":"
+		"\"DEADLINE_EXCEEDED\"}}\n";
+
+	send(connection->fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void connection_cut(struct connections *connections, struct connection *connection, const char *why)
+{
+	const int phase = atomic_load(&connection->phase);
+
+	if (phase == PHASE_HEAD)
+		timeout_say(connection);
+	shutdown(connection->fd, SHUT_RDWR);
+	connection->cut = true;
+	connections->count--;
+	log_event(LOG_DEBUG, "connection-cut", "reason=%s", why);
+}
+
+/* Cuts who is late; when the next one will be, INT64_MAX: never. */
+static int64_t late_cut(struct connections *connections)
+{
+	const int64_t now = now_us();
+	int64_t next = INT64_MAX;
+
+	for (struct connection *each = connections->first; each; each = each->next) {
+		const int64_t deadline = atomic_load(&each->deadline_us);
+
+		if (each->cut || deadline == 0)
+			continue;
+		if (deadline <= now)
+			connection_cut(connections, each, "late");
+		else if (deadline < next)
+			next = deadline;
+	}
+	return next;
+}
+
+/* Who waits for a head loses nothing that he could not send again. */
+static void room_make(struct connections *connections)
+{
+	struct connection *oldest = NULL;
+
+	for (struct connection *each = connections->first; each; each = each->next) {
+		const int phase = atomic_load(&each->phase);
+
+		if (each->cut || (phase != PHASE_HEAD && phase != PHASE_IDLE))
+			continue;
+		if (!oldest || atomic_load(&each->deadline_us) < atomic_load(&oldest->deadline_us))
+			oldest = each;
+	}
+	if (oldest)
+		connection_cut(connections, oldest, "room");
+}
+
+/* ---- the reaper ---- */
+
+static struct timespec timespec_of(int64_t us)
+{
+	return (struct timespec){ .tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000 };
+}
+
+/* No deadline is set that is nearer than head_ms: who looks again after that time misses none. */
+static void *reaper_main(void *arg)
+{
+	struct connections *connections = arg;
+
+	pthread_mutex_lock(&connections->lock);
+	while (!connections->closing) {
+		const int64_t latest = now_us() + (int64_t)connections->limits.head_ms * US_PER_MS;
+		const int64_t next = late_cut(connections);
+
+		if (connections->first) {
+			const struct timespec wake = timespec_of(next < latest ? next : latest);
+
+			pthread_cond_timedwait(&connections->changed, &connections->lock, &wake);
+		} else {
+			pthread_cond_wait(&connections->changed, &connections->lock);
+		}
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return NULL;
+}
+
+static enum status reaper_start(struct connections *connections, struct error *err)
+{
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	connections->hurries =
+		pthread_create(&connections->reaper, &attributes, reaper_main, connections) == 0;
+	pthread_attr_destroy(&attributes);
+	return connections->hurries ? STATUS_OK
+				    : error_set(err, STATUS_UNAVAILABLE, NULL, "no thread to be had");
+}
+
+/* ---- the table ---- */
+
+static void locks_init(struct connections *connections)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&connections->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&connections->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+enum status connections_open(const struct connection_limits *limits, struct connections **ret_connections,
+			     struct error *err)
+{
+	struct connections *connections = calloc(1, sizeof(*connections));
+	enum status rc = STATUS_OK;
+
+	if (!connections)
+		return error_no_memory(err);
+	connections->limits = *limits;
+	locks_init(connections);
+	if (limits->head_ms)
+		rc = reaper_start(connections, err);
+	if (rc)
+		connections_close(connections);
+	else
+		*ret_connections = connections;
+	return rc;
+}
+
+void connections_close(struct connections *connections)
+{
+	if (!connections)
+		return;
+	pthread_mutex_lock(&connections->lock);
+	connections->closing = true;
+	pthread_cond_broadcast(&connections->changed);
+	pthread_mutex_unlock(&connections->lock);
+	if (connections->hurries)
+		pthread_join(connections->reaper, NULL);
+	pthread_cond_destroy(&connections->changed);
+	pthread_mutex_destroy(&connections->lock);
+	free(connections);
+}
+
+/* All users and programs of this machine share its own addresses: they are not counted. */
+static void key_make(const struct sockaddr *address, unsigned char key[KEY_BYTES])
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	memset(key, 0, KEY_BYTES);
+	if (address && address->sa_family == AF_INET) {
+		memcpy(&v4, address, sizeof(v4));
+		if (ntohl(v4.sin_addr.s_addr) >> 24 == 127)
+			return;
+		memset(key + 10, 0xff, 2);
+		memcpy(key + 12, &v4.sin_addr, 4);
+	} else if (address && address->sa_family == AF_INET6) {
+		memcpy(&v6, address, sizeof(v6));
+		if (!IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr))
+			memcpy(key, &v6.sin6_addr, 8);
+	}
+}
+
+static bool is_counted(const unsigned char key[KEY_BYTES])
+{
+	static const unsigned char zeros[KEY_BYTES];
+
+	return memcmp(key, zeros, KEY_BYTES) != 0;
+}
+
+bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size)
+{
+	unsigned char key[KEY_BYTES];
+	unsigned count = 0;
+
+	key_make(size ? address : NULL, key);
+	if (!connections->limits.per_address || !is_counted(key))
+		return true;
+	pthread_mutex_lock(&connections->lock);
+	for (const struct connection *each = connections->first; each; each = each->next)
+		count += memcmp(each->key, key, KEY_BYTES) == 0;
+	pthread_mutex_unlock(&connections->lock);
+	return count < connections->limits.per_address;
+}
+
+static void deadline_set(struct connection *connection, enum phase phase, int64_t after_us)
+{
+	atomic_store(&connection->phase, phase);
+	atomic_store(&connection->deadline_us, after_us ? now_us() + after_us : 0);
+}
+
+static int64_t head_us(const struct connection *connection)
+{
+	return (int64_t)connection->owner->limits.head_ms * US_PER_MS;
+}
+
+static int64_t idle_us(const struct connection *connection)
+{
+	return (int64_t)connection->owner->limits.idle_ms * US_PER_MS;
+}
+
+struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address)
+{
+	struct connection *connection = calloc(1, sizeof(*connection));
+
+	if (!connection)
+		return NULL;
+	connection->owner = connections;
+	connection->fd = fd;
+	key_make(address, connection->key);
+	deadline_set(connection, PHASE_HEAD, head_us(connection));
+	pthread_mutex_lock(&connections->lock);
+	connection->next = connections->first;
+	connection->at = &connections->first;
+	if (connection->next)
+		connection->next->at = &connection->next;
+	else
+		pthread_cond_signal(&connections->changed);
+	connections->first = connection;
+	connections->count++;
+	if (connections->limits.head_ms &&
+	    connections->count > connections->limits.most - connections->limits.most / ROOM_PART)
+		room_make(connections);
+	pthread_mutex_unlock(&connections->lock);
+	return connection;
+}
+
+void connection_end(struct connections *connections, struct connection *connection)
+{
+	if (!connection)
+		return;
+	pthread_mutex_lock(&connections->lock);
+	*connection->at = connection->next;
+	if (connection->next)
+		connection->next->at = connection->at;
+	connections->count -= !connection->cut;
+	pthread_mutex_unlock(&connections->lock);
+	free(connection);
+}
+
+void *connection_hold(struct connection *connection, void *request)
+{
+	void *before = connection ? connection->request : NULL;
+
+	if (connection)
+		connection->request = request;
+	return before;
+}
+
+void connection_head_begins(struct connection *connection)
+{
+	if (connection && atomic_load(&connection->phase) == PHASE_IDLE)
+		deadline_set(connection, PHASE_HEAD, head_us(connection));
+}
+
+void connection_body_begins(struct connection *connection)
+{
+	if (!connection)
+		return;
+	connection->patience_us = head_us(connection);
+	deadline_set(connection, PHASE_BODY, connection->patience_us);
+}
+
+void connection_busy(struct connection *connection)
+{
+	int64_t deadline;
+
+	if (!connection)
+		return;
+	deadline = atomic_exchange(&connection->deadline_us, 0);
+	atomic_store(&connection->phase, PHASE_ANSWER);
+	if (deadline)
+		connection->patience_us = deadline - now_us();
+}
+
+void connection_received(struct connection *connection, size_t bytes)
+{
+	int64_t most;
+
+	if (!connection || !head_us(connection))
+		return;
+	most = idle_us(connection) > head_us(connection) ? idle_us(connection) : head_us(connection);
+	connection->patience_us += (int64_t)(bytes * US_PER_S / BODY_BYTES_PER_S);
+	if (connection->patience_us > most)
+		connection->patience_us = most;
+	deadline_set(connection, PHASE_BODY, connection->patience_us > 0 ? connection->patience_us : 1);
+}
+
+void connection_request_over(struct connection *connection)
+{
+	if (connection)
+		deadline_set(connection, PHASE_IDLE,
+			     head_us(connection) ? idle_us(connection) + head_us(connection) : 0);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/grpc_door.h"
+
+#include "api/aiplatform/rpcs.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/config.h"
+#include "store/authority.h"
+
+enum status grpc_door_open(const struct config *config, struct authority *authority,
+			   const struct family *families, const struct call_gate *gate,
+			   struct caller_rule caller, struct front **ret_front, struct error *err)
+{
+	static const char *const names[] = { "localhost" };
+	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
+	struct text key AUTO_TEXT = { 0 }, certificate AUTO_TEXT = { 0 }, bundle AUTO_TEXT = { 0 };
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+	enum status rc = authority_issue(authority, names, 1, now_s, &key, &certificate, err);
+
+	if (!rc)
+		rc = authority_bundle(authority, authority_system_bundle(), now_s, &bundle, err);
+	if (rc)
+		return rc;
+	config_listen_split(config->grpc, address, &port); /* checked when it was read */
+	rc = front_open(&(struct front_options){ .address = address,
+						 .port = port,
+						 .tables = aiplatform_rpcs,
+						 .any = aiplatform_any,
+						 .families = families,
+						 .clock = &system_clock,
+						 .gate = gate,
+						 .refused_network = config->networks,
+						 .caller = caller,
+						 .tls_key = key.data,
+						 .tls_certificate = certificate.data },
+			ret_front, err);
+	if (!rc)
+		log_event(LOG_INFO, "grpc-listening", "address=%s port=%u trust=\"%s\"", address,
+			  front_port(*ret_front), bundle.data);
+	return rc;
+}

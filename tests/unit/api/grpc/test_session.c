@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session against nghttp2's own client, byte for byte, without a socket. */
+#include "api/grpc/session.h"
+
+#include <arpa/inet.h>
+#include <nghttp2/nghttp2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/testing.h"
+
+struct reply {
+	char status[8], code[8], message[256], details[256];
+	struct text body;
+	bool closed;
+	uint32_t reset;
+};
+
+struct bench {
+	struct session *session;
+	nghttp2_session *client;
+	struct reply replies[8]; /* by stream / 2 */
+	unsigned calls;
+};
+
+static void call_answer(void *arg, const struct session_call *call, struct text *bytes,
+			struct rpc_outcome *outcome)
+{
+	struct bench *bench = arg;
+
+	bench->calls++;
+	if (strcmp(call->path, "/echo") == 0)
+		text_append(bytes, call->data, call->length);
+	else
+		rpc_outcome_fail(outcome, 5, "no \xc3\xa9 100% \n");
+}
+
+static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
+		     size_t name_length, const uint8_t *value, size_t length, uint8_t flags, void *arg)
+{
+	struct reply *reply = &((struct bench *)arg)->replies[frame->hd.stream_id / 2];
+	const struct {
+		const char *name;
+		char *to;
+		size_t size;
+	} known[] = { { ":status", reply->status, sizeof(reply->status) },
+		      { "grpc-status", reply->code, sizeof(reply->code) },
+		      { "grpc-message", reply->message, sizeof(reply->message) } };
+
+	(void)http2, (void)flags, (void)name_length;
+	for (size_t i = 0; i < COUNT_OF(known); i++)
+		if (strcmp(known[i].name, (const char *)name) == 0)
+			snprintf(known[i].to, known[i].size, "%.*s", (int)length, (const char *)value);
+	return 0;
+}
+
+static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
+		   void *arg)
+{
+	(void)http2, (void)flags;
+	text_append(&((struct bench *)arg)->replies[id / 2].body, data, length);
+	return 0;
+}
+
+static int on_close(nghttp2_session *http2, int32_t id, uint32_t code, void *arg)
+{
+	struct reply *reply = &((struct bench *)arg)->replies[id / 2];
+
+	(void)http2;
+	reply->closed = true;
+	reply->reset = code;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	nghttp2_session_callbacks *callbacks;
+
+	nghttp2_session_callbacks_new(&callbacks);
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+	nghttp2_session_client_new(&bench->client, callbacks, bench);
+	nghttp2_session_callbacks_del(callbacks);
+	nghttp2_submit_settings(bench->client, 0, NULL, 0);
+	bench->session = session_new(&(struct session_options){ .call = call_answer, .arg = bench });
+	*state = bench;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < COUNT_OF(bench->replies); i++)
+		text_deinit(&bench->replies[i].body);
+	session_free(bench->session);
+	nghttp2_session_del(bench->client);
+	free(bench);
+	return 0;
+}
+
+struct upload {
+	const char *data;
+	size_t left;
+	const nghttp2_nv *trailers; /* NULL: none */
+	size_t trailer_count;
+};
+
+static ssize_t on_upload(nghttp2_session *http2, int32_t id, uint8_t *buffer, size_t size, uint32_t *flags,
+			 nghttp2_data_source *source, void *arg)
+{
+	struct upload *upload = source->ptr;
+	const size_t length = upload->left < size ? upload->left : size;
+
+	(void)arg;
+	memcpy(buffer, upload->data, length);
+	upload->data += length;
+	upload->left -= length;
+	if (!upload->left)
+		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	if (!upload->left && upload->trailers) {
+		*flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+		assert_int_equal(nghttp2_submit_trailer(http2, id, upload->trailers, upload->trailer_count),
+				 0);
+	}
+	return (ssize_t)length;
+}
+
+#define HEADER(NAME, VALUE)                                                                                  \
+	{                                                                                                    \
+		(uint8_t *)(NAME), (uint8_t *)(VALUE), strlen(NAME), strlen(VALUE), 0                        \
+	}
+
+static void request_submit(struct bench *bench, const char *method, const char *path, const char *type,
+			   struct upload *upload)
+{
+	const nghttp2_nv headers[] = { HEADER(":method", method), HEADER(":scheme", "http"),
+				       HEADER(":path", path), HEADER(":authority", "localhost"),
+				       HEADER("content-type", type) };
+	const nghttp2_data_provider provider = { .source.ptr = upload, .read_callback = on_upload };
+
+	assert_true(nghttp2_submit_request(bench->client, NULL, headers, COUNT_OF(headers),
+					   upload ? &provider : NULL, NULL) > 0);
+}
+
+/* Until neither side has anything to say. */
+static void exchange(struct bench *bench)
+{
+	const uint8_t *data;
+	ssize_t there, back;
+
+	do {
+		while ((there = nghttp2_session_mem_send(bench->client, &data)) > 0)
+			assert_true(session_receive(bench->session, data, (size_t)there));
+		while ((back = session_send(bench->session, &data)) > 0)
+			assert_int_equal(nghttp2_session_mem_recv(bench->client, data, (size_t)back), back);
+	} while (nghttp2_session_want_write(bench->client));
+	while ((back = session_send(bench->session, &data)) > 0)
+		assert_int_equal(nghttp2_session_mem_recv(bench->client, data, (size_t)back), back);
+}
+
+static void calls_are_answered(void **state)
+{
+	struct bench *bench = *state;
+	struct upload first = { "\0\0\0\0\3abc", 8 }, second = { "\0\0\0\0\0", 5 };
+
+	request_submit(bench, "POST", "/echo", "application/grpc", &first);
+	request_submit(bench, "POST", "/echo", "application/grpc+proto", &second);
+	exchange(bench);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(bench->replies[i].status, "200");
+		assert_string_equal(bench->replies[i].code, "0");
+		assert_true(bench->replies[i].closed);
+	}
+	assert_int_equal(bench->replies[0].body.length, 8);
+	assert_memory_equal(bench->replies[0].body.data, "\0\0\0\0\3abc", 8);
+	assert_int_equal(bench->replies[1].body.length, 5);
+}
+
+static void failures_are_told(void **state)
+{
+	struct bench *bench = *state;
+	struct upload upload = { "\0\0\0\0\0", 5 };
+
+	request_submit(bench, "POST", "/missing", "application/grpc", &upload);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].code, "5");
+	assert_string_equal(bench->replies[0].message, "no %C3%A9 100%25 %0A");
+}
+
+static void what_is_no_call_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct upload packed = { "\1\0\0\0\0", 5 }, short_one = { "\0\0\0\0\5a", 6 },
+		      two = { "\0\0\0\0\0\0\0\0\0\0", 10 };
+
+	request_submit(bench, "GET", "/echo", "application/grpc", NULL);
+	request_submit(bench, "POST", "/echo", "application/json", NULL);
+	request_submit(bench, "POST", "/echo", "application/grpc", &packed);
+	request_submit(bench, "POST", "/echo", "application/grpc", &short_one);
+	request_submit(bench, "POST", "/echo", "application/grpc", &two);
+	request_submit(bench, "POST", "/echo", "application/grpc", NULL);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].status, "405");
+	assert_string_equal(bench->replies[1].status, "415");
+	assert_string_equal(bench->replies[2].code, "12");
+	for (int i = 3; i < 6; i++)
+		assert_string_equal(bench->replies[i].code, "13");
+	assert_int_equal(bench->calls, 0);
+}
+
+static void large_bodies_are_refused_and_forgotten(void **state)
+{
+	enum { BYTES = 11 << 20 };
+	struct bench *bench = *state;
+	char *bytes = calloc(1, BYTES);
+	struct upload large = { bytes, BYTES }, small = { "\0\0\0\0\0", 5 };
+
+	request_submit(bench, "POST", "/echo", "application/grpc", &large);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].code, "8");
+	request_submit(bench, "POST", "/echo", "application/grpc", &small);
+	exchange(bench);
+	assert_string_equal(bench->replies[1].code, "0");
+	free(bytes);
+}
+
+/* A client that lets nothing come cannot have them heaped up. */
+static void unread_answers_are_bounded(void **state)
+{
+	enum { BYTES = 9 << 20 };
+	static const nghttp2_settings_entry no_window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+	struct bench *bench = *state;
+	char *bytes = calloc(1, BYTES);
+	const uint32_t length = htonl(BYTES - 5);
+
+	memcpy(bytes + 1, &length, sizeof(length));
+	nghttp2_submit_settings(bench->client, 0, &no_window, 1);
+	for (int i = 0; i < 5; i++) {
+		struct upload upload = { bytes, BYTES };
+
+		request_submit(bench, "POST", "/echo", "application/grpc", &upload);
+		exchange(bench);
+	}
+	assert_int_equal(bench->calls, 4);
+	assert_string_equal(bench->replies[4].code, "8");
+	assert_string_equal(bench->replies[4].message, "Too many answers wait to be read.");
+	free(bytes);
+}
+
+/* What comes after the body is no header of the call. */
+static void trailers_say_nothing(void **state)
+{
+	static const nghttp2_nv trailers[] = { HEADER("content-type", "text/plain"),
+					       HEADER("grpc-encoding", "gzip") };
+	struct bench *bench = *state;
+	struct upload upload = { "\0\0\0\0\0", 5, trailers, COUNT_OF(trailers) };
+
+	request_submit(bench, "POST", "/echo", "application/grpc", &upload);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].status, "200");
+	assert_string_equal(bench->replies[0].code, "0");
+}
+
+static void long_paths_are_none_of_ours(void **state)
+{
+	struct bench *bench = *state;
+	struct upload upload = { .data = "\0\0\0\0\0", .left = 5 };
+	char path[1000] = "/";
+
+	memset(path + 1, 'x', sizeof(path) - 2);
+	request_submit(bench, "POST", path, "application/grpc", &upload);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].code, "5"); /* as of any path that is not there */
+}
+
+/* A client that leaves in the middle: its call is freed with the session. */
+static void open_calls_end_with_the_session(void **state)
+{
+	struct bench *bench = *state;
+	struct upload upload = { "\0\0\0\0\3ab", 7 };
+	const uint8_t *data;
+	ssize_t length;
+
+	request_submit(bench, "POST", "/echo", "application/grpc", &upload);
+	length = nghttp2_session_mem_send(bench->client, &data); /* preface, settings, head */
+	assert_true(session_receive(bench->session, data, (size_t)length));
+	assert_int_equal(bench->calls, 0);
+}
+
+static void nonsense_ends_the_connection(void **state)
+{
+	struct bench *bench = *state;
+	const uint8_t *data;
+
+	assert_false(session_receive(bench->session, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35));
+	while (session_send(bench->session, &data) > 0)
+		;
+	assert_int_equal(bench->calls, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(calls_are_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_call_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(large_bodies_are_refused_and_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(unread_answers_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(trailers_say_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_paths_are_none_of_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(open_calls_end_with_the_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(nonsense_ends_the_connection, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
