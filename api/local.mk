@@ -1,7 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	api/aiplatform/aiplatform.h \
+	api/aiplatform/best_trial.c \
+	api/aiplatform/best_trial.h \
+	api/aiplatform/custom_job_methods.c \
+	api/aiplatform/custom_job_render.c \
+	api/aiplatform/field_rows.h \
+	api/aiplatform/findings.c \
+	api/aiplatform/findings.h \
+	api/aiplatform/messages.c \
+	api/aiplatform/messages.h \
+	api/aiplatform/messages_model.c \
+	api/aiplatform/messages_operation.c \
+	api/aiplatform/messages_pipeline.c \
+	api/aiplatform/messages_spec.c \
+	api/aiplatform/messages_study.c \
+	api/aiplatform/messages_tuning.c \
+	api/aiplatform/model_methods.c \
+	api/aiplatform/model_render.c \
+	api/aiplatform/operation_answer.c \
+	api/aiplatform/operation_render.c \
+	api/aiplatform/page_answer.c \
+	api/aiplatform/pipeline_create.c \
+	api/aiplatform/pipeline_methods.c \
+	api/aiplatform/pipeline_render.c \
+	api/aiplatform/plan_possible.c \
+	api/aiplatform/prebuilt.c \
+	api/aiplatform/prebuilt.h \
+	api/aiplatform/read_mask.c \
+	api/aiplatform/read_mask.h \
+	api/aiplatform/resource_answer.c \
+	api/aiplatform/resource_create.c \
+	api/aiplatform/resource_of_call.c \
+	api/aiplatform/resource_render.c \
+	api/aiplatform/routes.c \
+	api/aiplatform/rpcs.c \
+	api/aiplatform/rpcs.h \
+	api/aiplatform/rules.h \
+	api/aiplatform/rules_job.c \
+	api/aiplatform/rules_machine.c \
+	api/aiplatform/rules_parts.h \
+	api/aiplatform/rules_pipeline.c \
+	api/aiplatform/rules_pool.c \
+	api/aiplatform/rules_spec.c \
+	api/aiplatform/rules_study.c \
+	api/aiplatform/rules_task.c \
+	api/aiplatform/rules_tuning.c \
+	api/aiplatform/spec_defaults.c \
+	api/aiplatform/spec_defaults.h \
+	api/aiplatform/spec_differences.c \
+	api/aiplatform/spec_differences.h \
+	api/aiplatform/study_tree.c \
+	api/aiplatform/study_tree.h \
+	api/aiplatform/to_plan.c \
+	api/aiplatform/to_plan.h \
+	api/aiplatform/to_study.c \
+	api/aiplatform/to_study.h \
+	api/aiplatform/trial_job_render.c \
+	api/aiplatform/tuning_job_methods.c \
+	api/aiplatform/tuning_job_render.c \
+	api/aiplatform/tuning_job_study.c \
+	api/aiplatform/tuning_trials_render.c \
 	api/emulator/discovery.c \
 	api/emulator/discovery.h \
+	api/emulator/fault_file.c \
+	api/emulator/fault_gate.c \
+	api/emulator/fault_message.c \
+	api/emulator/faults.c \
+	api/emulator/faults.h \
 	api/emulator/health.c \
 	api/emulator/health.h \
 	api/emulator/shell_session.c \
@@ -13,6 +79,8 @@ libtrainyard_a_SOURCES += \
 	api/http/body.c \
 	api/http/body.h \
 	api/http/call.c \
+	api/http/connections.c \
+	api/http/connections.h \
 	api/http/error_body.c \
 	api/http/error_body.h \
 	api/http/exchange.c \
@@ -25,6 +93,8 @@ libtrainyard_a_SOURCES += \
 	api/http/page_size.c \
 	api/http/parameters.c \
 	api/http/parameters.h \
+	api/http/path_socket.c \
+	api/http/path_socket.h \
 	api/http/pretty.c \
 	api/http/pretty.h \
 	api/http/request.c \
@@ -51,6 +121,9 @@ libtrainyard_a_SOURCES += \
 	api/message/discovery_schema.h \
 	api/message/fields_mask.c \
 	api/message/message.h \
+	api/message/message_binary.h \
+	api/message/message_binary_read.c \
+	api/message/message_binary_write.c \
 	api/message/message_names.c \
 	api/message/message_parse.c \
 	api/message/message_query.c \
@@ -75,15 +148,10 @@ libtrainyard_a_SOURCES += \
 	api/metadata/tree.h \
 	api/ml/builtin.c \
 	api/ml/builtin.h \
-	api/ml/call_count.c \
 	api/ml/cluster.c \
 	api/ml/cluster.h \
 	api/ml/config_get.c \
 	api/ml/field_rows.h \
-	api/ml/image_map.c \
-	api/ml/image_map.h \
-	api/ml/image_name.c \
-	api/ml/image_name.h \
 	api/ml/input_differences.c \
 	api/ml/input_differences.h \
 	api/ml/input_text.c \
@@ -101,9 +169,6 @@ libtrainyard_a_SOURCES += \
 	api/ml/job_study.c \
 	api/ml/job_units.c \
 	api/ml/job_units.h \
-	api/ml/location_get.c \
-	api/ml/location_list.c \
-	api/ml/location_render.c \
 	api/ml/messages.c \
 	api/ml/messages.h \
 	api/ml/messages_output.c \
@@ -120,11 +185,6 @@ libtrainyard_a_SOURCES += \
 	api/ml/policy_rules.c \
 	api/ml/policy_rules.h \
 	api/ml/policy_set.c \
-	api/ml/project.c \
-	api/ml/quota.c \
-	api/ml/quota.h \
-	api/ml/regions.c \
-	api/ml/regions.h \
 	api/ml/replica_json.c \
 	api/ml/replica_json.h \
 	api/ml/resumption.c \
@@ -136,12 +196,8 @@ libtrainyard_a_SOURCES += \
 	api/ml/rules_labels.c \
 	api/ml/rules_package.c \
 	api/ml/rules_tuning.c \
-	api/ml/runtime_map.c \
-	api/ml/runtime_map.h \
 	api/ml/service_agent.c \
 	api/ml/service_agent.h \
-	api/ml/shells_render.c \
-	api/ml/shells_render.h \
 	api/ml/to_plan.c \
 	api/ml/to_plan.h \
 	api/ml/to_study.c \
@@ -210,4 +266,34 @@ libtrainyard_a_SOURCES += \
 	api/storage/upload_media.c \
 	api/storage/upload_multipart.c \
 	api/storage/xml.c \
-	api/storage/xml.h
+	api/storage/xml.h \
+	api/training/admittance.c \
+	api/training/call_count.c \
+	api/training/context.h \
+	api/training/fault_differences.c \
+	api/training/fault_differences.h \
+	api/training/forms.c \
+	api/training/forms.h \
+	api/training/image_map.c \
+	api/training/image_map.h \
+	api/training/image_name.c \
+	api/training/image_name.h \
+	api/training/label.c \
+	api/training/label.h \
+	api/training/location_get.c \
+	api/training/location_list.c \
+	api/training/location_render.c \
+	api/training/location_render.h \
+	api/training/project.c \
+	api/training/quota.c \
+	api/training/quota.h \
+	api/training/regions.c \
+	api/training/regions.h \
+	api/training/runtime_map.c \
+	api/training/runtime_map.h \
+	api/training/search.c \
+	api/training/search.h \
+	api/training/shells_render.c \
+	api/training/shells_render.h \
+	api/training/study_answer.c \
+	api/training/study_answer.h

@@ -442,6 +442,29 @@ bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZ
 	return inet_pton(bracketed ? AF_INET6 : AF_INET, ret_address, &scratch) == 1;
 }
 
+const char *config_listen_path(const char *listen)
+{
+	static const char scheme[] = "unix:";
+
+	return strncmp(listen, scheme, strlen(scheme)) == 0 ? listen + strlen(scheme) : NULL;
+}
+
+bool config_listen_is_local(const char *listen)
+{
+	char address[LISTEN_ADDRESS_SIZE];
+	struct in6_addr v6;
+	struct in_addr v4;
+	uint16_t port;
+
+	if (config_listen_path(listen))
+		return true;
+	if (!config_listen_split(listen, address, &port))
+		return false;
+	if (inet_pton(AF_INET, address, &v4) == 1)
+		return ntohl(v4.s_addr) >> 24 == 127;
+	return inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
 void config_url_write(struct text *text, const char *address, uint16_t port)
 {
 	if (strcmp(address, "0.0.0.0") == 0)

@@ -19,6 +19,7 @@ enum config_source { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_COM
 enum buckets { BUCKETS_AUTO, BUCKETS_STRICT };
 enum egress { EGRESS_ALL, EGRESS_NONE };
 enum validation { VALIDATION_STRICT, VALIDATION_LENIENT };
+enum single_replica_name { SINGLE_CHIEF, SINGLE_WORKERPOOL0 };
 
 /* What one place gave for an option that may be given several times. */
 struct config_list {
@@ -28,8 +29,10 @@ struct config_list {
 };
 
 struct config {
-	char *file;   /* NULL: none */
-	char *listen; /* "127.0.0.1:8090"; config_listen_split() takes it apart */
+	char *file;       /* NULL: none */
+	char *listen;     /* "127.0.0.1:8090", which config_listen_split() takes apart, or "unix:/path" */
+	char *grpc;       /* likewise, for clients that speak gRPC; NULL: they are not served */
+	char *token_file; /* what callers must prove to know; NULL: nothing */
 	char *state_dir;
 	char *engine; /* "unix:///var/run/docker.sock" */
 	char *project;
@@ -44,18 +47,21 @@ struct config {
 	int64_t max_vcpus;            /* 0: see machine_fit */
 	int64_t max_memory_mib;       /* likewise */
 	unsigned validation;          /* enum validation */
+	unsigned single_replica_name; /* enum single_replica_name: in Vertex AI's CLUSTER_SPEC */
 	unsigned machine_fit;         /* enum machine_fit of scheduler/admission.h */
 	unsigned accelerators;        /* enum accelerator_policy of the same */
-	char *quota;                  /* quota_parse() of api/ml/quota.h; NULL: none */
-	struct config_list image_map; /* rules of api/ml/image_map.h */
+	char *quota;                  /* quota_parse() of api/training/quota.h; NULL: none */
+	struct config_list image_map; /* rules of api/training/image_map.h */
 	char *tpu_config;             /* a JSON object; NULL: none */
 	char *gpus;                   /* inventory_parse() of scheduler/host.h */
 	unsigned buckets;             /* enum buckets: whether a job's buckets are made on first use */
 	char *storage_endpoint; /* "http://HOST:PORT" of another emulator of Cloud Storage; NULL: our own */
 	unsigned egress;        /* enum egress: whether replicas reach the outside */
 	char *adc;              /* the developer's credentials file that replicas are given; NULL: none */
-	struct config_list runtimes; /* rules of api/ml/runtime_map.h */
+	struct config_list runtimes; /* rules of api/training/runtime_map.h */
 	char *wheels;                /* a directory of wheels that pip installs from; NULL: none */
+	char *faults;                /* a file of rules of faults that come over jobs and calls; NULL: none */
+	int64_t seed;                /* of what is drawn for these */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *docker_config; /* a directory */
@@ -82,5 +88,9 @@ enum { LISTEN_ADDRESS_SIZE = 64 };
 
 /* "127.0.0.1:8090", "[::1]:0", "localhost:8090": the address without brackets, and the port. */
 bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZE], uint16_t *ret_port);
+/* "/path" of "unix:/path", borrowed; NULL: it is none. */
+const char *config_listen_path(const char *listen);
+/* Whether nobody but this machine's users and containers can get there: 127.0.0.0/8, ::1, a path. */
+bool config_listen_is_local(const char *listen);
 /* "http://127.0.0.1:8090" as clients on this machine reach it: a wildcard address becomes loopback. */
 void config_url_write(struct text *text, const char *address, uint16_t port);

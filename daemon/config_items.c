@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/ml/image_map.h"
-#include "api/ml/quota.h"
-#include "api/ml/runtime_map.h"
+#include "api/training/image_map.h"
+#include "api/training/quota.h"
+#include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
 #include "scheduler/host.h"
 
@@ -22,6 +22,13 @@ static bool listen_valid(const char *value)
 	uint16_t port;
 
 	return config_listen_split(value, address, &port);
+}
+
+static bool listen_or_path_valid(const char *value)
+{
+	const char *path = config_listen_path(value);
+
+	return path ? *path == '/' && strlen(path) <= UNIX_PATH_MAX_BYTES : listen_valid(value);
 }
 
 static bool path_valid(const char *value)
@@ -159,6 +166,7 @@ static bool storage_endpoint_valid(const char *value)
 
 /* In the order of their enums. */
 static const char *const validations[] = { "strict", "lenient", NULL };
+static const char *const single_replica_names[] = { "chief", "workerpool0", NULL };
 static const char *const buckets[] = { "auto", "strict", NULL };
 static const char *const egresses[] = { "all", "none", NULL };
 static const char *const machine_fits[] = { "host", "cloud", "none", NULL };
@@ -184,11 +192,29 @@ const struct config_item config_items[] = {
 	  .type = CONFIG_TEXT,
 	  AT(listen),
 	  .commands = BOTH,
-	  .placeholder = "ADDR:PORT",
+	  .placeholder = "ADDR:PORT|unix:/PATH",
 	  .otherwise = "127.0.0.1:8090",
+	  .valid = listen_or_path_valid,
+	  .expected = "ADDR:PORT, such as 127.0.0.1:8090 or [::1]:0, or unix:/PATH of at most 107 bytes",
+	  .help = "where to serve; port 0 takes any free one; other addresses than loopback want --token-file" },
+	{ .name = "grpc",
+	  .environment = "TRAINYARD_GRPC",
+	  .type = CONFIG_TEXT,
+	  AT(grpc),
+	  .commands = BOTH,
+	  .placeholder = "ADDR:PORT",
 	  .valid = listen_valid,
-	  .expected = "ADDR:PORT, such as 127.0.0.1:8090 or [::1]:0",
-	  .help = "where to serve; port 0 takes any free one" },
+	  .expected = "ADDR:PORT, such as 127.0.0.1:8091",
+	  .help = "where to serve clients that speak gRPC" },
+	{ .name = "token-file",
+	  .environment = "TRAINYARD_TOKEN_FILE",
+	  .type = CONFIG_TEXT,
+	  AT(token_file),
+	  .commands = BOTH,
+	  .placeholder = "FILE",
+	  .valid = path_valid,
+	  .expected = "a path",
+	  .help = "the token that every request must carry" },
 	{ .name = "state-dir",
 	  .environment = "TRAINYARD_STATE_DIR",
 	  .type = CONFIG_TEXT,
@@ -353,6 +379,15 @@ const struct config_item config_items[] = {
 	  .otherwise = "strict",
 	  .choices = validations,
 	  .help = "whether unknown regions, machine types and runtime versions are refused" },
+	{ .name = "single-replica-name",
+	  .environment = "TRAINYARD_SINGLE_REPLICA_NAME",
+	  .type = CONFIG_CHOICE,
+	  AT(single_replica_name),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "NAME",
+	  .otherwise = "chief",
+	  .choices = single_replica_names,
+	  .help = "what CLUSTER_SPEC calls the only replica of a Vertex AI job" },
 	{ .name = "quota",
 	  .environment = "TRAINYARD_QUOTA",
 	  .type = CONFIG_TEXT,
@@ -435,6 +470,25 @@ const struct config_item config_items[] = {
 	  .valid = path_valid,
 	  .expected = "a directory",
 	  .help = "where pip finds the packages that jobs depend on; nothing is then asked of the network" },
+	{ .name = "faults",
+	  .environment = "TRAINYARD_FAULTS",
+	  .type = CONFIG_TEXT,
+	  AT(faults),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "FILE",
+	  .valid = path_valid,
+	  .expected = "a file",
+	  .help = "rules of faults that come over jobs and calls, as a list in JSON" },
+	{ .name = "seed",
+	  .environment = "TRAINYARD_SEED",
+	  .type = CONFIG_NUMBER,
+	  AT(seed),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "N",
+	  .otherwise = "0",
+	  .min = 0,
+	  .max = INT64_MAX,
+	  .help = "what the probabilities of faults are drawn with: the same number, the same faults" },
 	{ .name = "log-level",
 	  .environment = "TRAINYARD_LOG_LEVEL",
 	  .type = CONFIG_CHOICE,

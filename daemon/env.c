@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/env.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "daemon/credentials.h"
 #include "daemon/main.h"
 
+enum { ADDRESS_LINE_BYTES = 4352 }; /* a path and its line end */
+
 /* What a variable's value is made of. */
 enum part {
 	PART_TEXT,
@@ -18,6 +21,9 @@ enum part {
 	PART_URL,
 	PART_STORAGE_URL,
 	PART_CREDENTIALS,
+	PART_GRPC_ROOTS,
+	PART_ANONYMOUS,
+	PART_TOKEN_FILE,
 	PART_NO_PROXY,
 };
 
@@ -30,7 +36,8 @@ static const struct {
 	const char *tail; /* PART_TEXT: the value; else what follows the part */
 } variables[] = {
 	{ "CLOUDSDK_CORE_PROJECT", PART_PROJECT, "" },
-	{ "CLOUDSDK_AUTH_DISABLE_CREDENTIALS", PART_TEXT, "true" },
+	{ "CLOUDSDK_AUTH_DISABLE_CREDENTIALS", PART_ANONYMOUS, "" },
+	{ "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", PART_TOKEN_FILE, "" },
 	{ "CLOUDSDK_CORE_DISABLE_PROMPTS", PART_TEXT, "1" },
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", PART_URL, "/" },
 	{ "CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM", PART_URL, "/" },
@@ -44,6 +51,9 @@ static const struct {
 	/* Where client libraries look for their credentials before all else.
 	 * Source: https://google.aip.dev/auth/4110 (read 2026-11-22) */
 	{ "GOOGLE_APPLICATION_CREDENTIALS", PART_CREDENTIALS, "" },
+	/* What gRPC's libraries trust in the place of the machine's own certificates; the file holds those too.
+	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md (read 2026-11-22) */
+	{ "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", PART_GRPC_ROOTS, "" },
 	/* Cloud Storage's libraries, gcsfs among them; and Google's C++ one, which Arrow has inside.
 	 * Source: the libraries' own code: google-cloud-storage 3.17 (_helpers.py), @google-cloud/storage 7.16
 	 * (storage.ts), google-cloud-cpp 2.30 (client_options.cc) */
@@ -73,6 +83,12 @@ static const char *part_value(const struct env_settings *settings, enum part par
 		return settings->storage_url ? settings->storage_url : settings->url;
 	case PART_CREDENTIALS:
 		return settings->credentials;
+	case PART_GRPC_ROOTS:
+		return settings->grpc_roots;
+	case PART_ANONYMOUS:
+		return settings->token_file ? "false" : "true";
+	case PART_TOKEN_FILE:
+		return settings->token_file;
 	case PART_NO_PROXY:
 		return settings->no_proxy;
 	}
@@ -242,21 +258,42 @@ static void address_close(FILE *file)
 
 DEFINE_AUTO(address, FILE *, address_close)
 
-char *env_address_read(const char *state_dir)
+/* Line @number of @state_dir/address, from 0; false: there is none. */
+static bool address_line_read(const char *state_dir, unsigned number, char line[ADDRESS_LINE_BYTES])
 {
 	struct text path AUTO_TEXT = { 0 };
-	char line[256];
-	size_t length;
 
 	text_printf(&path, "%s/address", state_dir);
 	AUTO(address) FILE *file = path.failed ? NULL : fopen(path.data, "re");
-	if (!file || !fgets(line, sizeof(line), file))
+	if (!file)
+		return false;
+	do
+		if (!fgets(line, ADDRESS_LINE_BYTES, file))
+			return false;
+	while (number--);
+	line[strcspn(line, "\r\n")] = '\0';
+	return true;
+}
+
+char *env_address_read(const char *state_dir)
+{
+	char line[ADDRESS_LINE_BYTES];
+	size_t length;
+
+	if (!address_line_read(state_dir, 0, line))
 		return NULL;
-	length = strcspn(line, "\r\n");
+	length = strlen(line);
 	while (length && line[length - 1] == '/')
 		length--;
 	line[length] = '\0';
-	return is_url(line) ? strdup(line) : NULL;
+	return is_url(line) || config_listen_path(line) ? strdup(line) : NULL;
+}
+
+char *env_token_file_read(const char *state_dir)
+{
+	char line[ADDRESS_LINE_BYTES];
+
+	return address_line_read(state_dir, 1, line) && *line == '/' ? strdup(line) : NULL;
 }
 
 /* What was asked for comes first, then where a daemon says that it serves, then the default. */
@@ -267,6 +304,12 @@ static enum status url_choose(const struct config *config, char **ret_url, struc
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port;
 
+	if (config_listen_path(config->listen) ||
+	    (running && config->listen_source == CONFIG_DEFAULT && config_listen_path(running)))
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"gcloud and the client libraries cannot be pointed at a socket's path, where this "
+			"instance serves");
 	config_listen_split(config->listen, address, &port);
 	if (running && (config->listen_source == CONFIG_DEFAULT || port == 0)) {
 		*ret_url = TAKE(running);
@@ -350,6 +393,33 @@ static enum status credentials_find(const struct config *config, const char *url
 	return rc;
 }
 
+/* What clients of gRPC are to trust: `serve` makes it when it starts. A path that no line can hold is left out. */
+static enum status grpc_roots_find(const struct config *config, char **ret_path, struct error *err)
+{
+	AUTO(string) char *directory = realpath(config->state_dir, NULL);
+	struct text path AUTO_TEXT = { 0 };
+
+	text_printf(&path, "%s/local-ca/bundle.crt", directory ? directory : config->state_dir);
+	if (path.failed)
+		return error_no_memory(err);
+	if (!strpbrk(path.data, "\r\n"))
+		*ret_path = text_take(&path);
+	return STATUS_OK;
+}
+
+/* gcloud may run elsewhere: the whole path. */
+static enum status token_file_find(const struct config *config, char **ret_path, struct error *err)
+{
+	AUTO(string) char *running = config->token_file ? NULL : env_token_file_read(config->state_dir);
+	AUTO(string) char *path = config->token_file ? realpath(config->token_file, NULL) : TAKE(running);
+
+	if (config->token_file && !path)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "--token-file: %s: %s",
+				 config->token_file, strerror(errno));
+	*ret_path = TAKE(path);
+	return STATUS_OK;
+}
+
 int env_main(const char *const *arguments)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -359,17 +429,25 @@ int env_main(const char *const *arguments)
 	struct text lines AUTO_TEXT = { 0 };
 	AUTO(string) char *url = NULL;
 	AUTO(string) char *credentials = NULL;
+	AUTO(string) char *grpc_roots = NULL;
+	AUTO(string) char *token_file = NULL;
 	AUTO(string) char *no_proxy = no_proxy_value();
 
 	if (settings_read(arguments, &settings, &config, &err))
 		return main_usage_error("env ", &err);
 	if (!settings.unset && url_choose(&config, &url, &err))
 		return main_failure(&err);
+	if (!settings.unset && token_file_find(&config, &token_file, &err))
+		return main_failure(&err);
 	if (!settings.unset && credentials_find(&config, url, &credentials, &no_credentials))
 		settings.no_credentials = main_words(&no_credentials);
+	if (config.grpc && grpc_roots_find(&config, &grpc_roots, &err))
+		return main_failure(&err);
 	settings.url = url;
 	settings.storage_url = config.storage_endpoint;
 	settings.credentials = credentials;
+	settings.grpc_roots = grpc_roots;
+	settings.token_file = token_file;
 	settings.project = config.project;
 	settings.region = config.region;
 	settings.no_proxy = no_proxy;
@@ -390,6 +468,7 @@ void env_help_write(struct text *text)
 		"\n"
 		"For client libraries it keeps a credentials file in the state directory, once a daemon has run on it\n"
 		"as the same user: its tokens are this emulator's own, and good for nothing else.\n"
+		"With --grpc they are told which certificates to trust when they speak gRPC.\n"
 		"\n"
 		"  --shell sh|fish|github     the form of the lines (default sh)\n"
 		"  --unset                    take the variables away again\n");

@@ -16,6 +16,9 @@ struct env_settings {
 	const char *storage_url;
 	const char *credentials;    /* the path of a credentials file; NULL: none */
 	const char *no_credentials; /* why there is none, for the reader of the lines; or NULL */
+	const char *grpc_roots;     /* the file of certificates for clients of gRPC; NULL: it is not served */
+	const char
+		*token_file; /* the whole path of the token that callers must know; NULL: none is asked for */
 	const char *project;
 	const char *region;
 	/* What NO_PROXY becomes; NULL where no proxy is set, which needs no exception then. */
@@ -28,9 +31,11 @@ void env_write(struct text *text, const struct env_settings *settings);
 /* @own with this machine's names added where they are missing: "a,127.0.0.1,localhost". */
 char *no_proxy_extend(const char *own);
 
-/* The first line of @state_dir/address, when it is a URL: where a daemon of that state serves, or did
+/* The first line of @state_dir/address, when it is a URL or "unix:/path": where a daemon of that state serves, or did
  * last. NULL when there is none. The caller frees. */
 char *env_address_read(const char *state_dir);
+/* The second line, when it is a path: the file with the token that it asks for. NULL: none. The caller frees. */
+char *env_token_file_read(const char *state_dir);
 
 /* Runs the command; the exit code. @arguments end with NULL. */
 int env_main(const char *const *arguments);

@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/metadata/metadata.h"
-#include "api/ml/service_agent.h"
 #include "api/storage/storage.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/relay.h"
 #include "daemon/small_thread.h"
 #include "daemon/tripwire.h"
-#include "scheduler/cluster_spec.h"
+#include "scheduler/dialect.h"
 #include "store/authority.h"
 
 enum {
@@ -25,6 +25,7 @@ enum {
 	/* A replica's data loaders have some connections each; a thread with half a MiB of stack serves one. */
 	CONNECTIONS_MAX = 64,
 	CLOSE_WAIT_MS = 1000,
+	ADDRESS_WAIT_S = 1, /* no request of a job that is over takes long */
 	HELLO_PATIENCE_MS = 5000,
 	STORAGE_FAMILIES_MAX = 3,
 	NS_PER_S = 1000000000,
@@ -70,7 +71,7 @@ struct gateways {
 	bool told_of_443, told_of_trust;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned closing; /* threads that close a gateway */
+	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
 };
 
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
@@ -126,12 +127,9 @@ static bool replicas_fill(struct job_gateway *gateway, const struct gateway_requ
 
 static char *email_of(const struct gateways *gateways, const struct plan *plan)
 {
-	struct text email AUTO_TEXT = { 0 };
-
 	if (plan->service_account)
 		return strdup(plan->service_account);
-	service_agent_write(&email, gateways->options.project_number);
-	return text_take(&email);
+	return service_agent_email(plan, gateways->options.project_number);
 }
 
 static void families_fill(struct job_gateway *gateway)
@@ -166,14 +164,22 @@ static void families_fill(struct job_gateway *gateway)
 	}
 }
 
-static void job_gateway_free(struct job_gateway *gateway)
+static void servers_close(struct job_gateway *gateway)
 {
-	if (!gateway)
-		return;
 	tripwire_close(gateway->tripwire);
 	relay_close(gateway->relay);
 	listener_close(gateway->secure, CLOSE_WAIT_MS);
 	listener_close(gateway->listener, CLOSE_WAIT_MS);
+	gateway->tripwire = NULL;
+	gateway->relay = NULL;
+	gateway->secure = gateway->listener = NULL;
+}
+
+static void job_gateway_free(struct job_gateway *gateway)
+{
+	if (!gateway)
+		return;
+	servers_close(gateway);
 	free(gateway->ca_bundle);
 	free(gateway->region);
 	free(gateway->email);
@@ -214,6 +220,7 @@ static enum status listener_start(struct job_gateway *gateway, uint16_t port, st
 			.port = port,
 			.families = gateway->families,
 			.clock = gateway->owner->options.clock,
+			.gate = gateway->owner->options.gate,
 			.connection_limit = CONNECTIONS_MAX,
 			.any_host = true,
 			.device = gateway->device,
@@ -321,6 +328,7 @@ static enum status secure_start(struct job_gateway *gateway, struct error *err)
 				.address = gateway->address_text,
 				.families = gateway->families + 1, /* all but metadata */
 				.clock = options->clock,
+				.gate = options->gate,
 				.connection_limit = CONNECTIONS_MAX,
 				.any_host = true,
 				.tls_key = key.data,
@@ -395,6 +403,29 @@ static bool is_still_good(const struct job_gateway *gateway, const struct gatewa
 	       (!request->port || request->port == gateway->place.port);
 }
 
+static bool is_closing(const struct gateways *gateways, uint32_t address)
+{
+	const struct job_gateway *gateway = gateways->closing;
+
+	while (gateway && gateway->address != address)
+		gateway = gateway->next;
+	return gateway != NULL;
+}
+
+/* A job that takes over another's network finds the last gateway on its way out, if at all: its clients are dead. */
+static void address_await(struct gateways *gateways, uint32_t address)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ADDRESS_WAIT_S;
+	pthread_mutex_lock(&gateways->lock);
+	while (is_closing(gateways, address) &&
+	       pthread_cond_timedwait(&gateways->changed, &gateways->lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&gateways->lock);
+}
+
 static enum status gateway_open(void *arg, const struct gateway_request *request,
 				struct gateway_place *ret_place, struct error *err)
 {
@@ -414,6 +445,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	gateway = job_gateway_new(gateways, request);
 	if (!gateway)
 		return error_no_memory(err);
+	address_await(gateways, request->address);
 	rc = servers_start(gateway, request->port, err);
 	if (rc)
 		return rc;
@@ -429,17 +461,26 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	return STATUS_OK;
 }
 
-static void *closing_main(void *arg)
+/* Its address is free. */
+static void closing_end(struct job_gateway *gateway)
 {
-	struct job_gateway *gateway = arg;
 	struct gateways *gateways = gateway->owner;
+	struct job_gateway **at = &gateways->closing;
 
-	pthread_detach(pthread_self());
-	job_gateway_free(gateway);
+	servers_close(gateway);
 	pthread_mutex_lock(&gateways->lock);
-	gateways->closing--;
+	while (*at != gateway)
+		at = &(*at)->next;
+	*at = gateway->next;
 	pthread_cond_broadcast(&gateways->changed);
 	pthread_mutex_unlock(&gateways->lock);
+	job_gateway_free(gateway);
+}
+
+static void *closing_main(void *arg)
+{
+	pthread_detach(pthread_self());
+	closing_end(arg);
 	return NULL;
 }
 
@@ -454,14 +495,11 @@ static void gateway_close(void *arg, int64_t job)
 		return;
 	*at = gateway->next;
 	pthread_mutex_lock(&gateways->lock);
-	gateways->closing++;
+	gateway->next = gateways->closing;
+	gateways->closing = gateway;
 	pthread_mutex_unlock(&gateways->lock);
-	if (small_thread_start(&thread, closing_main, gateway, NULL) == STATUS_OK)
-		return;
-	job_gateway_free(gateway);
-	pthread_mutex_lock(&gateways->lock);
-	gateways->closing--;
-	pthread_mutex_unlock(&gateways->lock);
+	if (small_thread_start(&thread, closing_main, gateway, NULL) != STATUS_OK)
+		closing_end(gateway);
 }
 
 struct gateway_ops gateways_ops(struct gateways *gateways)
@@ -473,6 +511,7 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 			 struct error *err)
 {
 	struct gateways *gateways = calloc(1, sizeof(*gateways));
+	pthread_condattr_t attributes;
 
 	if (!gateways)
 		return error_no_memory(err);
@@ -483,7 +522,10 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 		return STATUS_UNAVAILABLE;
 	}
 	pthread_mutex_init(&gateways->lock, NULL);
-	pthread_cond_init(&gateways->changed, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&gateways->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 	*ret_gateways = gateways;
 	return STATUS_OK;
 }

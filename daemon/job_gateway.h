@@ -23,6 +23,7 @@ struct gateways_options {
 	struct store *store;
 	struct signing_key *key;
 	const struct clock *clock;
+	const struct call_gate *gate; /* of storage's calls, too; NULL: none */
 	const char *project_id, *project_number;
 	/* The families of storage; their contexts are struct storage_context, of which each gateway has a copy with its
 	 * own job's number. NULL: storage is elsewhere, or there is none. */

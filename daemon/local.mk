@@ -12,6 +12,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/log.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
+	daemon/base/wire.c \
+	daemon/base/wire.h \
 	daemon/client_hello.c \
 	daemon/client_hello.h \
 	daemon/config.c \
@@ -24,8 +26,34 @@ libtrainyard_a_SOURCES += \
 	daemon/device_socket.h \
 	daemon/env.c \
 	daemon/env.h \
+	daemon/gcs/gcs_client.c \
+	daemon/gcs/gcs_client.h \
+	daemon/gcs/gcs_directory.c \
+	daemon/gcs/gcs_directory.h \
+	daemon/gcs/gcs_door.c \
+	daemon/gcs/gcs_door.h \
+	daemon/gcs/gcs_file_system.c \
+	daemon/gcs/gcs_file_system.h \
+	daemon/gcs/gcs_files.c \
+	daemon/gcs/gcs_files.h \
+	daemon/gcs/gcs_files_parts.h \
+	daemon/gcs/gcs_host.c \
+	daemon/gcs/gcs_host.h \
+	daemon/gcs/gcs_index.c \
+	daemon/gcs/gcs_index.h \
+	daemon/gcs/gcs_mount.c \
+	daemon/gcs/gcs_mount.h \
+	daemon/gcs/gcs_names.c \
+	daemon/gcs/gcs_operations.c \
+	daemon/gcs/gcs_operations.h \
+	daemon/gcs/gcs_path.c \
+	daemon/gcs/gcs_path.h \
+	daemon/gcs/gcs_sight.c \
+	daemon/gcs/gcs_sight.h \
 	daemon/given_file.c \
 	daemon/given_file.h \
+	daemon/grpc_door.c \
+	daemon/grpc_door.h \
 	daemon/job_gateway.c \
 	daemon/job_gateway.h \
 	daemon/main.h \
@@ -37,6 +65,8 @@ libtrainyard_a_SOURCES += \
 	daemon/small_thread.h \
 	daemon/terminal_door.c \
 	daemon/terminal_door.h \
+	daemon/token.c \
+	daemon/token.h \
 	daemon/tripwire.c \
 	daemon/tripwire.h \
 	daemon/version.c \

@@ -6,6 +6,7 @@
 
 #include "daemon/config.h"
 #include "daemon/env.h"
+#include "daemon/gcs/gcs_mount.h"
 #include "daemon/serve.h"
 #include "daemon/version.h"
 
@@ -50,13 +51,15 @@ static void version_help_write(struct text *text)
 }
 
 static const struct command {
-	const char *name, *summary;
+	const char *name;
+	const char *summary; /* NULL: not for users, serve calls it */
 	int (*run)(const char *const *arguments);
 	void (*help_write)(struct text *text);
 } commands[] = {
 	{ "serve", "serve the emulated APIs on this machine", run_serve, serve_help_write },
 	{ "env", "print the shell lines that point clients here", env_main, env_help_write },
 	{ "version", "print the versions", run_version, version_help_write },
+	{ "gcs-mount", NULL, gcs_mount_main, NULL },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -67,7 +70,8 @@ static int help_main(void)
 
 	text_puts(&text, "usage: trainyard COMMAND [OPTION]...\n\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		text_printf(&text, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		if (commands[i].summary)
+			text_printf(&text, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	text_puts(&text, "\nEach command has its own --help.\n");
 	return main_output(&text);
 }
@@ -84,7 +88,7 @@ static int command_main(const struct command *command, const char *const *argume
 {
 	struct text text AUTO_TEXT = { 0 };
 
-	if (!wants_help(arguments))
+	if (!command->help_write || !wants_help(arguments))
 		return command->run(arguments);
 	command->help_write(&text);
 	return main_output(&text);

@@ -7,10 +7,13 @@
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
@@ -43,13 +46,14 @@ static sigset_t end_signals(void)
 static void address_file_write(const struct config *config, const char *url)
 {
 	struct text path AUTO_TEXT = { 0 };
+	AUTO(string) char *token_file = config->token_file ? realpath(config->token_file, NULL) : NULL;
 	FILE *file;
 
 	text_printf(&path, "%s/address", config->state_dir);
 	if (path.failed)
 		return;
 	file = fopen(path.data, "we");
-	if (!file || fprintf(file, "%s\n", url) < 0)
+	if (!file || fprintf(file, "%s\n%s\n", url, token_file ? token_file : "") < 0)
 		log_event(LOG_WARNING, "address-file", "path=%s error=\"%s\"", path.data, strerror(errno));
 	if (file)
 		fclose(file);
@@ -70,8 +74,10 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 	uint16_t port;
 	struct text url AUTO_TEXT = { 0 };
 
-	config_listen_split(config->listen, address, &port);
-	config_url_write(&url, address, wiring_port(wiring));
+	if (config_listen_split(config->listen, address, &port))
+		config_url_write(&url, address, wiring_port(wiring));
+	else
+		text_puts(&url, config->listen); /* "unix:/path" */
 	if (url.failed)
 		return;
 	address_file_write(config, url.data);
@@ -114,6 +120,7 @@ int serve_main(const struct config *config)
 		return EXIT_FAILED;
 	}
 	json_object_seed(0);
+	umask(077); /* whatever the state directory gets is its owner's alone */
 	descriptors_raise();
 	signal(SIGPIPE, SIG_IGN);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "api/grpc/front.h"
 #include "api/http/http.h"
 #include "store/authority.h"
 
@@ -17,6 +18,8 @@ void version_write(struct text *text)
 	text_printf(text, "trainyard %s\n", trainyard_version);
 	text_printf(text, "with jansson %s, ", jansson_version_str());
 	listener_versions_write(text);
+	text_puts(text, ", ");
+	front_versions_write(text);
 	text_puts(text, ", ");
 	authority_versions_write(text);
 	text_putc(text, '\n');

@@ -7,24 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/aiplatform/aiplatform.h"
 #include "api/emulator/discovery.h"
+#include "api/emulator/faults.h"
 #include "api/emulator/health.h"
 #include "api/emulator/web_shell.h"
 #include "api/http/http.h"
 #include "api/logging/routes.h"
 #include "api/metadata/metadata.h"
-#include "api/ml/image_map.h"
 #include "api/ml/ml.h"
-#include "api/ml/quota.h"
-#include "api/ml/runtime_map.h"
 #include "api/storage/storage.h"
+#include "api/training/image_map.h"
+#include "api/training/quota.h"
+#include "api/training/runtime_map.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/config.h"
+#include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
+#include "daemon/grpc_door.h"
 #include "daemon/job_gateway.h"
 #include "daemon/terminal_door.h"
+#include "daemon/token.h"
 #include "scheduler/engine/engine.h"
+#include "scheduler/fault_book.h"
 #include "scheduler/scheduler.h"
 #include "store/authority.h"
 #include "store/jobs.h"
@@ -32,8 +38,13 @@
 #include "store/signing_key.h"
 #include "store/store.h"
 
-enum { FAMILIES_BEFORE_STORAGE = 7, STORAGE_FAMILIES = 3 };
-enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, RETRY_PAUSE_MS = 5000 };
+enum { FAMILIES_BEFORE_STORAGE = 11, STORAGE_FAMILIES = 3, GRPC_FAMILIES = 3 };
+enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
+
+/* Whoever submits one job after the other takes over the last one's network. */
+enum { SPARE_NETWORK_MS = 2000 };
+/* Choice: half a minute for a head, and a quarter of the listener's places for one address. */
+enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
 struct wiring {
 	const struct config *config;
@@ -41,11 +52,16 @@ struct wiring {
 	struct scheduler *scheduler;
 	struct engine *engine;
 	struct listener *listener;
+	struct front *grpc; /* NULL: it is not served */
 	struct gateways *gateways;
+	struct gcs_host *gcs;
+	char *state_dir;     /* absolute, without links */
+	struct token *token; /* NULL: everybody may ask */
 	char *trials_dir;
 	char *adc, *wheels; /* where they really are */
 	char project_number[24];
 	struct ml_context ml;
+	struct aiplatform_context aiplatform, aiplatform_beta;
 	struct image_map images;
 	struct runtime_map runtimes;
 	struct quota_limits quota;
@@ -56,22 +72,30 @@ struct wiring {
 	struct health health;
 	struct shell_sessions *shell_sessions;
 	struct web_shell_context web_shell;
+	struct fault_book *fault_book;
+	struct faults_context faults;
+	struct call_gate gate; /* that ordered faults come over calls by */
 	struct discovery discovery;
 	struct signing_key *signing_key;
-	struct authority *authority;
+	struct authority *authority, *local_authority;
 	struct identity_context identity;
 	struct family families[FAMILIES_BEFORE_STORAGE + STORAGE_FAMILIES + 1];
+	struct family grpc_families[GRPC_FAMILIES + 1]; /* the first of the others */
 };
 
 /* What has a discovery document; where two have the same version, the former goes first. */
 static const struct discovery_entry published[] = {
 	{ &ml_api, ml_routes },
 	{ &logging_api, logging_routes },
+	{ &aiplatform_api, aiplatform_routes },
+	{ &aiplatform_beta_api, aiplatform_beta_routes },
 	{ NULL, NULL },
 };
 static const struct discovery_entry published_with_storage[] = {
 	{ &ml_api, ml_routes },
 	{ &logging_api, logging_routes },
+	{ &aiplatform_api, aiplatform_routes },
+	{ &aiplatform_beta_api, aiplatform_beta_routes },
 	{ &storage_api, storage_routes },
 	{ NULL, NULL },
 };
@@ -84,6 +108,8 @@ static void health_details(void *arg, json_t *answer)
 
 	json_object_set_new(answer, "engine",
 			    json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
+	if (wiring->grpc)
+		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(wiring->grpc)));
 }
 
 static enum status shell_open(void *arg, const struct shell_replica *replica, const json_t *command,
@@ -118,8 +144,6 @@ static void web_shell_fill(struct wiring *wiring)
 		.open = shell_open,
 		.arg = wiring,
 	};
-	wiring->ml.shell_uri = shell_uri;
-	wiring->ml.shell_arg = wiring;
 }
 
 static enum status bucket_use(void *arg, const char *bucket, struct error *err)
@@ -157,8 +181,6 @@ static void storage_fill(struct wiring *wiring)
 		.project_number = wiring->project_number,
 		.auto_buckets = config->buckets == BUCKETS_AUTO,
 	};
-	wiring->ml.bucket_use = bucket_use;
-	wiring->ml.bucket_arg = wiring;
 	families[0] = storage_family(wiring, "storage", storage_routes);
 	families[0].absent = storage_absent;
 	/* What STORAGE_EMULATOR_HOST makes of @google-cloud/storage's addresses.
@@ -171,24 +193,60 @@ static void storage_fill(struct wiring *wiring)
 	families[2].error_render = storage_plain_error_render;
 }
 
+static struct training_context training_context_of(struct wiring *wiring)
+{
+	const struct config *config = wiring->config;
+
+	return (struct training_context){
+		.store = wiring->store,
+		.clock = &system_clock,
+		.quota = config->quota ? &wiring->quota : NULL,
+		.counter = wiring->counter,
+		.project_id = config->project,
+		.project_number = wiring->project_number,
+		.room = room_of,
+		.room_arg = wiring,
+		.shell_uri = shell_uri,
+		.shell_arg = wiring,
+		.bucket_use = wiring->objects ? bucket_use : NULL,
+		.bucket_arg = wiring,
+		.trials_dir = wiring->trials_dir,
+		.objects = wiring->objects,
+	};
+}
+
+static struct aiplatform_context aiplatform_context_of(struct wiring *wiring, const char *version)
+{
+	return (struct aiplatform_context){
+		.training = training_context_of(wiring),
+		.settings = { .lenient = wiring->config->validation == VALIDATION_LENIENT,
+			      .images = &wiring->images,
+			      .runtimes = &wiring->runtimes,
+			      .lone_is_workerpool0 =
+				      wiring->config->single_replica_name == SINGLE_WORKERPOOL0 },
+		.version = version,
+	};
+}
+
+static struct family aiplatform_family(const char *name, const struct route *routes,
+				       struct aiplatform_context *context, const struct route *absent)
+{
+	return (struct family){
+		.name = name, .routes = routes, .context = context, .absent = absent, .lenient_query = true
+	};
+}
+
 static void families_fill(struct wiring *wiring)
 {
 	const struct config *config = wiring->config;
 
 	snprintf(wiring->project_number, sizeof(wiring->project_number), "%" PRId64, config->project_number);
 	wiring->ml = (struct ml_context){
-		.store = wiring->store,
-		.clock = &system_clock,
-		.project_id = config->project,
-		.project_number = wiring->project_number,
-		.room = room_of,
-		.room_arg = wiring,
+		.training = training_context_of(wiring),
 		.settings = { .lenient = config->validation == VALIDATION_LENIENT,
 			      .images = &wiring->images,
 			      .runtimes = &wiring->runtimes,
-			      .quota = config->quota ? &wiring->quota : NULL,
 			      .tpu_config = config->tpu_config },
-		.counter = wiring->counter,
 	};
 	wiring->logging = (struct logging_context){
 		.store = wiring->store,
@@ -196,20 +254,30 @@ static void families_fill(struct wiring *wiring)
 		.project_id = config->project,
 		.project_number = wiring->project_number,
 	};
-	wiring->health = (struct health){ PACKAGE_VERSION, health_details, wiring };
-	wiring->families[0] = (struct family){ "ml", ml_routes, &wiring->ml, ml_absent };
-	wiring->families[1] = (struct family){ "logging", logging_routes, &wiring->logging, logging_absent };
-	wiring->families[2] = (struct family){ "emulator", health_routes, &wiring->health, NULL };
-	wiring->discovery = (struct discovery){ wiring->objects ? published_with_storage : published };
-	wiring->families[3] = (struct family){ "discovery", discovery_routes, &wiring->discovery, NULL };
-	wiring->families[4] = (struct family){ "ml-emulator", ml_emulator_routes, &wiring->ml, NULL };
-	web_shell_fill(wiring);
-	wiring->families[5] = (struct family){ "shell", web_shell_routes, &wiring->web_shell, NULL };
 	wiring->identity = (struct identity_context){ wiring->store, wiring->signing_key, &system_clock };
-	wiring->families[6] = (struct family){ .name = "identity",
+	wiring->discovery = (struct discovery){ wiring->objects ? published_with_storage : published };
+	web_shell_fill(wiring);
+	wiring->health = (struct health){ PACKAGE_VERSION, health_details, wiring };
+	wiring->aiplatform = aiplatform_context_of(wiring, "v1");
+	wiring->aiplatform_beta = aiplatform_context_of(wiring, "v1beta1");
+	/* First: locations, which are ml's as well, take every parameter there. */
+	wiring->families[0] =
+		aiplatform_family("aiplatform", aiplatform_routes, &wiring->aiplatform, aiplatform_absent);
+	wiring->families[1] = aiplatform_family("aiplatform-beta", aiplatform_beta_routes,
+						&wiring->aiplatform_beta, aiplatform_beta_absent);
+	wiring->families[2] =
+		aiplatform_family("aiplatform-other", aiplatform_other_routes, &wiring->aiplatform, NULL);
+	wiring->families[3] = (struct family){ "ml", ml_routes, &wiring->ml, ml_absent };
+	wiring->families[4] = (struct family){ "logging", logging_routes, &wiring->logging, logging_absent };
+	wiring->families[5] = (struct family){ "emulator", health_routes, &wiring->health, NULL };
+	wiring->families[6] = (struct family){ "discovery", discovery_routes, &wiring->discovery, NULL };
+	wiring->families[7] = (struct family){ "ml-emulator", ml_emulator_routes, &wiring->ml, NULL };
+	wiring->families[8] = (struct family){ "shell", web_shell_routes, &wiring->web_shell, NULL };
+	wiring->families[9] = (struct family){ .name = "identity",
 					       .routes = identity_routes,
 					       .context = &wiring->identity,
 					       .lenient_query = true };
+	wiring->families[10] = (struct family){ "faults", fault_routes, &wiring->faults, NULL };
 	storage_fill(wiring);
 }
 
@@ -245,6 +313,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.store = wiring->store,
 			.key = wiring->signing_key,
 			.clock = &system_clock,
+			.gate = &wiring->gate,
 			.project_id = config->project,
 			.project_number = wiring->project_number,
 			.storage = wiring->objects ? &wiring->families[FAMILIES_BEFORE_STORAGE] : NULL,
@@ -260,17 +329,30 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 /* Containers are given directories below it, by their whole names. */
 static enum status trials_dir_find(struct wiring *wiring, struct error *err)
 {
-	AUTO(string) char *state_dir = realpath(wiring->config->state_dir, NULL);
-
-	if (!state_dir)
+	wiring->state_dir = realpath(wiring->config->state_dir, NULL);
+	if (!wiring->state_dir)
 		return error_set(err, STATUS_INTERNAL, NULL, "%s: %s", wiring->config->state_dir,
 				 strerror(errno));
-	if (asprintf(&wiring->trials_dir, "%s/trials", state_dir) < 0) {
+	if (asprintf(&wiring->trials_dir, "%s/trials", wiring->state_dir) < 0) {
 		wiring->trials_dir = NULL;
 		return error_no_memory(err);
 	}
-	wiring->ml.trials_dir = wiring->trials_dir;
 	return STATUS_OK;
+}
+
+static enum status gcs_make(struct wiring *wiring, struct error *err)
+{
+	const struct config *config = wiring->config;
+
+	return gcs_host_open(
+		&(struct gcs_host_options){
+			.state_dir = wiring->state_dir,
+			.engine = config->engine,
+			.objects = wiring->objects,
+			.storage = wiring->objects ? &wiring->families[FAMILIES_BEFORE_STORAGE] : NULL,
+			.auto_buckets = config->buckets == BUCKETS_AUTO,
+		},
+		&wiring->gcs, err);
 }
 
 static enum status scheduler_make(struct wiring *wiring, struct error *err)
@@ -284,10 +366,14 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 		.retry_pause_ms = RETRY_PAUSE_MS,
 		.capacity = capacity_of(wiring),
 		.gateway = gateways_ops(wiring->gateways),
+		.gcs = gcs_host_ops(wiring->gcs),
 		.trials_dir = wiring->trials_dir,
+		.objects = wiring->objects,
 		.adc = wiring->adc,
 		.wheels = wiring->wheels,
+		.faults = wiring->fault_book,
 		.cut_off = config->egress == EGRESS_NONE,
+		.spare_network_ms = SPARE_NETWORK_MS,
 	};
 	enum status rc = inventory_parse(config->gpus, &options.inventory, err);
 
@@ -316,8 +402,9 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 
 	wiring->shell_sessions = shell_sessions_new();
 	wiring->signing_key = signing_key_new(config->state_dir);
-	wiring->authority = authority_new(config->state_dir);
-	if (!wiring->shell_sessions || !wiring->signing_key || !wiring->authority)
+	wiring->authority = authority_new(config->state_dir, "ca", "googleapis.com");
+	wiring->local_authority = authority_new(config->state_dir, "local-ca", "localhost");
+	if (!wiring->shell_sessions || !wiring->signing_key || !wiring->authority || !wiring->local_authority)
 		return error_no_memory(err);
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
 	wiring->runtimes = (struct runtime_map){ config->runtimes.values, config->runtimes.count };
@@ -334,7 +421,7 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 	enum status rc = gateways_make(wiring, err);
 
 	if (!rc)
-		rc = trials_dir_find(wiring, err);
+		rc = gcs_make(wiring, err);
 	if (!rc)
 		rc = scheduler_make(wiring, err);
 	if (rc)
@@ -370,20 +457,49 @@ static enum status objects_open(struct wiring *wiring, struct error *err)
 
 static enum status listening_open(struct wiring *wiring, struct error *err)
 {
+	const char *path = config_listen_path(wiring->config->listen);
 	char address[LISTEN_ADDRESS_SIZE];
-	uint16_t port;
+	uint16_t port = 0;
 
-	config_listen_split(wiring->config->listen, address, &port); /* checked when it was read */
+	if (!path)
+		config_listen_split(wiring->config->listen, address, &port); /* checked when it was read */
 	return listener_open(
 		&(struct listener_options){
-			.address = address,
+			.address = path ? NULL : address,
 			.port = port,
+			.path = path,
 			.families = wiring->families,
 			.clock = &system_clock,
+			.gate = &wiring->gate,
 			/* Jobs have gateways of their own; the API is not for them, whatever address it is at. */
 			.refused_network = wiring->config->networks,
+			.caller = token_rule(wiring->token, wiring->store, wiring->signing_key),
+			.head_limit_ms = HEAD_LIMIT_MS,
+			.address_limit = ADDRESS_LIMIT,
 		},
 		&wiring->listener, err);
+}
+
+static enum status grpc_open(struct wiring *wiring, struct error *err)
+{
+	if (!wiring->config->grpc)
+		return STATUS_OK;
+	memcpy(wiring->grpc_families, wiring->families, GRPC_FAMILIES * sizeof(struct family));
+	return grpc_door_open(wiring->config, wiring->local_authority, wiring->grpc_families, &wiring->gate,
+			      token_rule(wiring->token, wiring->store, wiring->signing_key), &wiring->grpc,
+			      err);
+}
+
+static enum status faults_open(struct wiring *wiring, struct error *err)
+{
+	const struct config *config = wiring->config;
+	enum status rc = fault_book_open(wiring->store, (uint64_t)config->seed, &wiring->fault_book, err);
+
+	if (rc)
+		return rc;
+	wiring->faults = (struct faults_context){ wiring->store, wiring->fault_book };
+	wiring->gate = faults_gate(&wiring->faults);
+	return faults_file_take(&wiring->faults, config->faults, err);
 }
 
 /* What was opened is closed, in reverse. */
@@ -391,9 +507,11 @@ static void parts_close(struct wiring *wiring)
 {
 	if (wiring->listener)
 		listener_close(wiring->listener, REQUESTS_END_MS);
+	front_close(wiring->grpc);
 	if (wiring->scheduler)
 		scheduler_stop(wiring->scheduler);
 	gateways_free(wiring->gateways); /* their requests read the store */
+	gcs_host_close(wiring->gcs);
 	objects_free(wiring->objects);
 	if (wiring->engine)
 		wiring->engine->ops->close(wiring->engine);
@@ -401,14 +519,39 @@ static void parts_close(struct wiring *wiring)
 		store_close(wiring->store);
 	if (wiring->scheduler)
 		scheduler_free(wiring->scheduler);
+	fault_book_free(wiring->fault_book);
 	shell_sessions_free(wiring->shell_sessions);
 	signing_key_free(wiring->signing_key);
 	authority_free(wiring->authority);
+	authority_free(wiring->local_authority);
 	quota_counter_free(wiring->counter);
+	token_free(wiring->token);
 	free(wiring->trials_dir);
+	free(wiring->state_dir);
 	free(wiring->adc);
 	free(wiring->wheels);
 	free(wiring);
+}
+
+/* Whoever reaches the API runs containers, and so is as good as root. */
+static enum status addresses_check(const struct config *config, struct error *err)
+{
+	const struct {
+		const char *option, *listen;
+	} addresses[] = { { "listen", config->listen }, { "grpc", config->grpc } };
+
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		if (!addresses[i].listen || config_listen_is_local(addresses[i].listen))
+			continue;
+		if (!config->token_file)
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--%s: %s can be reached from other machines: give --token-file too",
+					 addresses[i].option, addresses[i].listen);
+		log_event(LOG_WARNING, "reachable",
+			  "option=%s address=%s hint=\"tokens and data travel without encryption\"",
+			  addresses[i].option, addresses[i].listen);
+	}
+	return STATUS_OK;
 }
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)
@@ -419,17 +562,27 @@ enum status wiring_open(const struct config *config, struct wiring **ret_wiring,
 	if (!wiring)
 		return error_no_memory(err);
 	wiring->config = config;
-	rc = given_files_find(wiring, err);
+	rc = addresses_check(config, err);
+	if (!rc)
+		rc = given_files_find(wiring, err);
+	if (!rc && config->token_file)
+		rc = token_open(config->token_file, &wiring->token, err);
 	if (!rc)
 		rc = settings_open(wiring, err);
 	if (!rc)
 		rc = store_open(config->state_dir, &system_clock, &wiring->store, err);
 	if (!rc)
+		rc = faults_open(wiring, err);
+	if (!rc)
 		rc = objects_open(wiring, err);
+	if (!rc)
+		rc = trials_dir_find(wiring, err);
 	if (!rc) {
 		families_fill(wiring);
 		rc = scheduling_open(wiring, err);
 	}
+	if (!rc)
+		rc = grpc_open(wiring, err);
 	if (!rc)
 		rc = listening_open(wiring, err);
 	if (rc) {
@@ -454,9 +607,11 @@ static void jobs_stop(struct wiring *wiring)
 		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
 		return;
 	}
+	/* Trials follow their tuning jobs. */
 	for (size_t i = 0; i < list.count; i++)
-		job_cancel(wiring->store, list.jobs[i].project, list.jobs[i].job_id,
-			   "The job was cancelled because the emulator was stopped.", NULL);
+		if (!list.jobs[i].parent)
+			job_cancel_by_id(wiring->store, list.jobs[i].id,
+					 "The job was cancelled because the emulator was stopped.", NULL);
 	if (list.count && !scheduler_wait_idle(wiring->scheduler,
 					       (unsigned)wiring->config->stop_grace_s * 1000 + JOBS_END_MS))
 		log_event(LOG_WARNING, "jobs-unstopped", "hint=\"they are ended at the next start\"");
@@ -468,7 +623,11 @@ void wiring_close(struct wiring *wiring, bool stop_jobs)
 	store_end_queries(wiring->store);
 	listener_close(wiring->listener, REQUESTS_END_MS);
 	wiring->listener = NULL;
+	front_close(wiring->grpc);
+	wiring->grpc = NULL;
 	if (stop_jobs)
 		jobs_stop(wiring);
+	/* What is left goes at the next start. */
+	scheduler_clear_networks(wiring->scheduler, NETWORKS_END_MS);
 	parts_close(wiring);
 }

@@ -372,15 +372,16 @@ static const struct message sized_query = { .full_name = "trainyard.ShellOutput"
 
 #define AT "/_trainyard/shell/{token}"
 
+/* Open: a browser has nothing but the address, which only those learn who may read the job. */
 const struct route web_shell_routes[] = {
-	{ "GET", AT, slash_add, NULL, NULL, NULL, NULL },
-	{ "GET", AT "/", file_get, NULL, NULL, NULL, NULL },
-	{ "GET", AT "/grid.js", file_get, NULL, NULL, NULL, NULL },
-	{ "GET", AT "/page.css", file_get, NULL, NULL, NULL, NULL },
-	{ "GET", AT "/page.js", file_get, NULL, NULL, NULL, NULL },
-	{ "GET", AT "/screen.js", file_get, NULL, NULL, NULL, NULL },
-	{ "GET", AT "/output", output_get, &sized_query, NULL, NULL, NULL },
-	{ "POST", AT "/input", input_post, &input_query, &raw_body, NULL, NULL },
-	{ "POST", AT "/resize", resize_post, &sized_query, NULL, NULL, NULL },
+	{ "GET", AT, slash_add, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", AT "/", file_get, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", AT "/grid.js", file_get, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", AT "/page.css", file_get, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", AT "/page.js", file_get, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", AT "/screen.js", file_get, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", AT "/output", output_get, &sized_query, NULL, NULL, NULL, .open = true },
+	{ "POST", AT "/input", input_post, &input_query, &raw_body, NULL, NULL, .open = true },
+	{ "POST", AT "/resize", resize_post, &sized_query, NULL, NULL, NULL, .open = true },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };

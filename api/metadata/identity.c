@@ -270,12 +270,13 @@ static const struct field token_fields[] = {
 };
 static const struct message token_query = { .full_name = "trainyard.TokenInfo", .fields = token_fields };
 
+/* Open: who asks has an assertion that is signed, a token to read, or a question about a public key. */
 const struct route identity_routes[] = {
-	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL },
-	{ "GET", "/oauth2/v3/certs", certs_get, NULL, NULL, NULL, NULL },
-	{ "GET", "/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL },
-	{ "POST", "/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL },
-	{ "GET", "/oauth2/v3/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL },
-	{ "POST", "/oauth2/v3/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL },
+	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL, .open = true },
+	{ "GET", "/oauth2/v3/certs", certs_get, NULL, NULL, NULL, NULL, .open = true },
+	{ "GET", "/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL, .open = true },
+	{ "POST", "/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL, .open = true },
+	{ "GET", "/oauth2/v3/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL, .open = true },
+	{ "POST", "/oauth2/v3/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL, .open = true },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };

@@ -237,6 +237,12 @@ TEST(each_text_is_checked_by_its_own_rule)
 		  { "0.0.0.0:80", "[::]:0", "localhost:65535" },
 		  { "8090", ":8090", "::1:80", "[::1]", "127.0.0.1:", "127.0.0.1:65536", "[127.0.0.1]:1",
 		    "host:1" } },
+		{ "listen",
+		  { "unix:/run/a" },
+		  { "unix:", "unix:a",
+		    "unix:/12345678901234567890123456789012345678901234567890123456789012345678901234567890123456"
+		    "7890123456789012345678" } },
+		{ "grpc", { "127.0.0.1:0" }, { "unix:/run/a", "" } },
 		{ "engine", { "unix:///a" }, { "tcp://x:1", "/var/run/docker.sock", "unix://x", "unix://" } },
 		{ "project",
 		  { "p", "my-project-1", "example.com:p" },
@@ -340,6 +346,20 @@ TEST(an_address_becomes_a_url_that_clients_reach)
 	}
 }
 
+TEST(an_address_that_others_reach_is_told_from_those_that_they_do_not)
+{
+	static const char *const local[] = { "127.0.0.1:1", "127.9.0.1:1", "localhost:1", "[::1]:1",
+					     "unix:/a" };
+	static const char *const others[] = { "0.0.0.0:1",   "[::]:1",      "10.0.0.1:1",
+					      "128.0.0.1:1", "[fe80::1]:1", "[::ffff:127.0.0.1]:1" };
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(local); i++)
+		assert_true(config_listen_is_local(local[i]));
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		assert_false(config_listen_is_local(others[i]));
+}
+
 TEST(help_shows_every_option_of_its_command)
 {
 	struct text help AUTO_TEXT = { 0 };
@@ -370,6 +390,7 @@ int main(void)
 		cmocka_unit_test(the_state_directory_is_where_xdg_says),
 		cmocka_unit_test(the_engine_is_docker_host),
 		cmocka_unit_test(an_address_becomes_a_url_that_clients_reach),
+		cmocka_unit_test(an_address_that_others_reach_is_told_from_those_that_they_do_not),
 		cmocka_unit_test(help_shows_every_option_of_its_command),
 	};
 	int descriptor = mkstemp(file_path);

@@ -75,6 +75,22 @@ TEST(client_libraries_are_told_of_storage_and_credentials)
 	has_line(&text, "export CLOUDSDK_API_ENDPOINT_OVERRIDES_ML=http://127.0.0.1:8090/");
 }
 
+TEST(clients_of_grpc_are_told_whom_to_trust)
+{
+	struct env_settings settings = settings_of(SHELL_SH);
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state_;
+	env_write(&text, &settings);
+	assert_null(strstr(text.data, "GRPC_"));
+	settings.grpc_roots = "/state/local-ca/bundle.crt";
+	env_write(&text, &settings);
+	has_line(&text, "export GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=/state/local-ca/bundle.crt");
+	settings.unset = true;
+	env_write(&text, &settings);
+	has_line(&text, "unset GRPC_DEFAULT_SSL_ROOTS_FILE_PATH");
+}
+
 TEST(why_there_are_no_credentials_is_said)
 {
 	struct env_settings settings = settings_of(SHELL_SH);
@@ -188,6 +204,18 @@ static void address_file_gives(const char *directory, const char *content, const
 		assert_null(url);
 }
 
+TEST(gcloud_is_told_of_the_token)
+{
+	struct env_settings settings = settings_of(SHELL_SH);
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state_;
+	settings.token_file = "/t";
+	env_write(&text, &settings);
+	has_line(&text, "export CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=/t");
+	has_line(&text, "export CLOUDSDK_AUTH_DISABLE_CREDENTIALS=false");
+}
+
 TEST(the_address_of_a_running_daemon_is_read)
 {
 	char directory[] = "/tmp/trainyard-env-XXXXXX";
@@ -197,6 +225,7 @@ TEST(the_address_of_a_running_daemon_is_read)
 	assert_null(env_address_read(directory));
 	address_file_gives(directory, "http://127.0.0.1:41234\n", "http://127.0.0.1:41234");
 	address_file_gives(directory, "http://[::1]:41234/", "http://[::1]:41234");
+	address_file_gives(directory, "unix:/run/a\n\n", "unix:/run/a");
 	address_file_gives(directory, "", NULL);
 	address_file_gives(directory, "http://", NULL);
 	address_file_gives(directory, "http://$(id)\n", NULL);
@@ -225,11 +254,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gcloud_is_told_everything_it_needs),
 		cmocka_unit_test(client_libraries_are_told_of_storage_and_credentials),
+		cmocka_unit_test(clients_of_grpc_are_told_whom_to_trust),
 		cmocka_unit_test(why_there_are_no_credentials_is_said),
 		cmocka_unit_test(each_shell_has_its_own_form),
 		cmocka_unit_test(unset_takes_away_what_was_set),
 		cmocka_unit_test(whatever_is_in_a_value_the_shell_reads_it_back),
 		cmocka_unit_test(a_list_of_exceptions_grows_only_once),
+		cmocka_unit_test(gcloud_is_told_of_the_token),
 		cmocka_unit_test(the_address_of_a_running_daemon_is_read),
 		cmocka_unit_test(wrong_usage_is_two),
 	};

@@ -29,6 +29,22 @@ TEST(an_error_without_a_field_is_its_text)
 	assert_int_equal(err.violation_count, 0);
 }
 
+TEST(a_list_numbers_what_was_found)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state_;
+	assert_int_equal(error_add_listed(&err, "job_spec.network", "no %s", "good"),
+			 STATUS_INVALID_ARGUMENT);
+	error_add_listed(&err, "labels", "bad");
+	assert_string_equal(err.text, "List of found errors:\t1.Field: job_spec.network; Message: no good\t"
+				      "2.Field: labels; Message: bad\t");
+	assert_int_equal(err.violation_count, 2);
+	assert_string_equal(err.violations[1].field, "labels");
+	assert_string_equal(err.violations[1].text, "bad");
+	assert_int_equal(error_add_listed(NULL, "a", "b"), STATUS_INVALID_ARGUMENT);
+}
+
 TEST(an_error_with_a_field_names_it_as_the_service_does)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -168,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_status_has_its_canonical_name),
 		cmocka_unit_test(an_error_without_a_field_is_its_text),
+		cmocka_unit_test(a_list_numbers_what_was_found),
 		cmocka_unit_test(an_error_with_a_field_names_it_as_the_service_does),
 		cmocka_unit_test(several_faults_are_joined_and_the_first_status_stays),
 		cmocka_unit_test(sentences_of_the_front_end_are_joined_by_lines),

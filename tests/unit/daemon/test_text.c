@@ -112,6 +112,13 @@ TEST(utf8_has_no_surrogates_and_no_overlong_forms)
 		assert_int_equal(utf8_valid(cases[i].data, strlen(cases[i].data)), cases[i].valid);
 }
 
+TEST(characters_are_counted)
+{
+	(void)state_;
+	assert_int_equal(utf8_count(""), 0);
+	assert_int_equal(utf8_count("a\xc3\xa9\xf0\x9f\x98\x80z"), 4);
+}
+
 TEST(times_are_written_in_their_two_forms)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -121,12 +128,14 @@ TEST(times_are_written_in_their_two_forms)
 	text_putc(&text, ' ');
 	text_time_seconds(&text, 1795210191999999);
 	text_putc(&text, ' ');
+	text_time_micros(&text, 1795210191000010);
+	text_putc(&text, ' ');
 	text_time_nanos(&text, 1795210191000000001);
 	text_putc(&text, ' ');
 	text_time_nanos(&text, -1);
 	assert_string_equal(text.data,
-			    "1970-01-01T00:00:00Z 2026-11-20T21:29:51Z 2026-11-20T21:29:51.000000001Z "
-			    "1969-12-31T23:59:59.999999999Z");
+			    "1970-01-01T00:00:00Z 2026-11-20T21:29:51Z 2026-11-20T21:29:51.000010Z "
+			    "2026-11-20T21:29:51.000000001Z 1969-12-31T23:59:59.999999999Z");
 }
 
 TEST(a_time_is_read_in_its_forms)
@@ -305,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_failed_text_gives_nothing),
 		cmocka_unit_test(a_json_string_holds_whatever_bytes),
 		cmocka_unit_test(utf8_has_no_surrogates_and_no_overlong_forms),
+		cmocka_unit_test(characters_are_counted),
 		cmocka_unit_test(times_are_written_in_their_two_forms),
 		cmocka_unit_test(a_time_is_read_in_its_forms),
 		cmocka_unit_test(what_is_no_time_is_refused),

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule of a fault as a message. Choice: all of it is ours, the service has nothing like it. */
+#include "api/emulator/faults.h"
+#include "api/message/message.h"
+
+#define VALUE(NAME, NUMBER, HELP)                                                                            \
+	{                                                                                                    \
+		.name = (NAME), .number = (NUMBER), .help = (HELP)                                           \
+	}
+
+static const struct enum_value kind_values[] = {
+	VALUE("FAULT_UNSPECIFIED", 0, "Refused: a fault has to be named."),
+	VALUE("preempt", 1, "A replica's machine goes: it is killed and begins anew on an empty disk."),
+	VALUE("oom", 2, "A replica is killed as out of memory."),
+	VALUE("exit", 3, "A replica is killed and counted as ended with exitCode."),
+	VALUE("crash", 4, "The same with the code of SIGSEGV or SIGABRT: the whole job is tried again."),
+	VALUE("stop", 5, "A replica's machine is shut down: SIGTERM, then as preempt."),
+	VALUE("stockout", 6,
+	      "Nothing is left to run the job on: it waits for seconds, or fails without them."),
+	VALUE("imagePull", 7, "The job's image is not found."),
+	VALUE("quota", 8, "Calls that create jobs are refused for want of quota."),
+	VALUE("httpStatus", 9, "Calls are answered with an error."),
+	VALUE("timeout", 10, "Calls are answered after seconds; without them their connection is closed."),
+	VALUE("slowNetwork", 11, "Not offered."),
+	VALUE("cutNetwork", 12, "Not offered."),
+	{ .name = NULL },
+};
+static const struct enum_type kind_type = { "trainyard.Fault.Kind", kind_values };
+
+#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
+	}
+#define ONE_OF(GROUP, NAME, TYPE, HELP)                                                                      \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .flags = FIELD_PRESENCE, .oneof = (GROUP),             \
+		.help = (HELP)                                                                               \
+	}
+
+static const struct field fault_fields[] = {
+	FIELD("id", INT64, FIELD_OUTPUT_ONLY, "The number of the rule."),
+	{ .name = "fault",
+	  .type = FIELD_ENUM,
+	  .flags = FIELD_REQUIRED,
+	  .enum_type = &kind_type,
+	  .help = "What happens." },
+	FIELD("project", STRING, 0, "Whose jobs or calls: a project's id; * and ? are wildcards."),
+	FIELD("job", STRING, 0, "Which job, by id, number or display name; * and ? are wildcards."),
+	ONE_OF("who", "role", STRING, "Which replicas: master, worker, ps or evaluator."),
+	ONE_OF("who", "pool", STRING, "The same by the pools of Vertex AI: workerpool0 to workerpool3."),
+	FIELD("replica", INT32, FIELD_PRESENCE, "Which replica of each role, by index."),
+	FIELD("trial", INT32, 0, "Which trial of a tuning job, from 1."),
+	FIELD("attempt", INT32, 0, "Which try of the whole job, from 1."),
+	ONE_OF("when", "afterSeconds", DOUBLE, "How long after its start a replica is hit; 0: at once."),
+	ONE_OF("when", "logPattern", STRING, "Hits a replica once it prints a line that this (PCRE2) fits."),
+	FIELD("exitCode", INT32, FIELD_PRESENCE, "Of exit and crash."),
+	FIELD("seconds", DOUBLE, 0, "Of stockout and timeout: how long."),
+	FIELD("method", STRING, 0,
+	      "Which calls: ml.projects.jobs.create, storage.objects.get …; * and ? are wildcards."),
+	FIELD("httpStatus", INT32, 0, "429, 500, 503 or 504."),
+	FIELD("count", INT32, 0, "How often at most; 1 unless given, with a probability without end."),
+	FIELD("probability", DOUBLE, FIELD_PRESENCE,
+	      "Hits each replica, job or call with this chance, always the same ones with the same --seed."),
+	FIELD("hits", INT64, FIELD_OUTPUT_ONLY, "How often it hit."),
+	FIELD("createTime", TIMESTAMP, FIELD_OUTPUT_ONLY, "Since when it holds."),
+	FIELD("lastHitTime", TIMESTAMP, FIELD_OUTPUT_ONLY, "When it hit last."),
+	{ .name = NULL },
+};
+const struct message fault_message = { "trainyard.Fault", fault_fields, "A fault, whom it hits and when." };

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/faults.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/fault_book.h"
+#include "store/faults.h"
+
+static json_t *time_json(int64_t wall_us)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	text_time_micros(&text, wall_us);
+	return text.failed ? NULL : json_string(text.data);
+}
+
+static enum status fault_render(const struct stored_fault *fault, json_t **ret_object, struct error *err)
+{
+	AUTO(json) json_t *rule = NULL;
+	AUTO(json) json_t *object = json_pack("{s:o}", "id", json_sprintf("%lld", (long long)fault->id));
+	enum status rc = json_parse_own(fault->rule, &rule, err);
+
+	if (rc)
+		return rc;
+	if (json_object_update(object, rule) ||
+	    json_object_set_new(object, "hits", json_sprintf("%lld", (long long)fault->hits)) ||
+	    json_object_set_new(object, "createTime", time_json(fault->created_us)) ||
+	    (fault->last_hit_us && json_object_set_new(object, "lastHitTime", time_json(fault->last_hit_us))))
+		return error_no_memory(err);
+	*ret_object = TAKE(object);
+	return STATUS_OK;
+}
+
+static enum status id_read(const struct call *call, int64_t *ret_id, struct error *err)
+{
+	const char *text = call_param(call, "fault");
+	char *end;
+
+	errno = 0;
+	*ret_id = strtoll(text, &end, 10);
+	if (errno || *end || *ret_id <= 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "fault", "The number of a rule is expected.");
+	return STATUS_OK;
+}
+
+/* Answers with one rule as it stands. */
+static enum status fault_answer(struct call *call, int64_t id, struct error *err)
+{
+	const struct faults_context *context = call->context;
+	struct fault_list list AUTO_FAULT_LIST = { 0 };
+	enum status rc = fault_list_read(context->store, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++) {
+		AUTO(json) json_t *object = NULL;
+
+		if (list.faults[i].id != id)
+			continue;
+		rc = fault_render(&list.faults[i], &object, err);
+		if (!rc)
+			json_write(&call->answer, object);
+		return rc;
+	}
+	return rc ? rc
+		  : error_set(err, STATUS_NOT_FOUND, NULL, "There is no fault rule %lld.", (long long)id);
+}
+
+static enum status fault_create(struct call *call, struct error *err)
+{
+	const struct faults_context *context = call->context;
+	int64_t id;
+	enum status rc = fault_book_add(context->book, call->body, false, &id, err);
+
+	return rc ? rc : fault_answer(call, id, err);
+}
+
+static enum status fault_get(struct call *call, struct error *err)
+{
+	int64_t id;
+	enum status rc = id_read(call, &id, err);
+
+	return rc ? rc : fault_answer(call, id, err);
+}
+
+static enum status fault_list(struct call *call, struct error *err)
+{
+	const struct faults_context *context = call->context;
+	struct fault_list list AUTO_FAULT_LIST = { 0 };
+	AUTO(json) json_t *answer = json_object();
+	json_t *faults = json_array();
+	enum status rc = fault_list_read(context->store, &list, err);
+
+	if (json_object_set_new(answer, "faults", faults))
+		return error_no_memory(err);
+	for (size_t i = 0; !rc && i < list.count; i++) {
+		json_t *object = NULL;
+
+		rc = fault_render(&list.faults[i], &object, err);
+		if (!rc && json_array_append_new(faults, object))
+			rc = error_no_memory(err);
+	}
+	if (!rc)
+		json_write(&call->answer, answer);
+	return rc;
+}
+
+static enum status fault_remove(struct call *call, struct error *err)
+{
+	const struct faults_context *context = call->context;
+	int64_t id;
+	enum status rc = id_read(call, &id, err);
+
+	return rc ? rc : fault_book_remove(context->book, id, err);
+}
+
+static enum status fault_remove_all(struct call *call, struct error *err)
+{
+	const struct faults_context *context = call->context;
+
+	return fault_book_clear(context->book, err);
+}
+
+#define FAULTS "/_trainyard/v1/faults"
+
+const struct route fault_routes[] = {
+	{ .method = "POST",
+	  .path = FAULTS,
+	  .handler = fault_create,
+	  .body = &fault_message,
+	  .body_root = "" },
+	{ .method = "GET", .path = FAULTS, .handler = fault_list },
+	{ .method = "DELETE", .path = FAULTS, .handler = fault_remove_all },
+	{ .method = "GET", .path = FAULTS "/{fault}", .handler = fault_get },
+	{ .method = "DELETE", .path = FAULTS "/{fault}", .handler = fault_remove },
+	{ .method = NULL },
+};

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "store/access_token.h"
+#include "store/signing_key.h"
+
+enum { LIFE_S = 3600, CLOCK_SKEW_S = 300 };
+enum { LENGTH_MIN = 16, LENGTH_MAX = 1024, HASH_BYTES = crypto_generichash_BYTES, NS_PER_S = 1000000000 };
+
+/* Only the hash is kept and compared: equal lengths, and nothing to be found in a core file. */
+struct token {
+	unsigned char key[crypto_generichash_KEYBYTES];
+	unsigned char hash[HASH_BYTES];
+	const struct store *store;
+	struct signing_key *key_of_accounts;
+};
+
+static void hash_make(const struct token *token, const char *text, unsigned char ret_hash[HASH_BYTES])
+{
+	crypto_generichash(ret_hash, HASH_BYTES, (const unsigned char *)text, strlen(text), token->key,
+			   sizeof(token->key));
+}
+
+/* Source: RFC 6750 section 2.1 */
+static bool is_token(const char *text)
+{
+	const size_t length = strlen(text);
+
+	return length >= LENGTH_MIN && length <= LENGTH_MAX &&
+	       strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=") ==
+		       length;
+}
+
+static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat about = { 0 };
+	ssize_t length = fd >= 0 && fstat(fd, &about) == 0 ? read(fd, line, LENGTH_MAX + 1) : -1;
+	const int fault = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (length < 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--token-file: %s: %s", path,
+				 strerror(fault));
+	line[length] = '\0';
+	line[strcspn(line, "\r\n")] = '\0';
+	if (about.st_mode & 077)
+		log_event(LOG_WARNING, "token-file-open", "mode=%o hint=\"other users may read it\" path=%s",
+			  about.st_mode & 0777, path);
+	return STATUS_OK;
+}
+
+enum status token_open(const char *path, struct token **ret_token, struct error *err)
+{
+	char line[LENGTH_MAX + 2];
+	struct token *token;
+	enum status rc = line_read(path, line, err);
+
+	if (rc)
+		return rc;
+	if (!is_token(line) || access_token_is_ours(line)) {
+		sodium_memzero(line, sizeof(line));
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"--token-file: %s holds no token: %d to %d letters, digits and -._~+/=, such as "
+			"`openssl rand -hex 32` prints",
+			path, LENGTH_MIN, LENGTH_MAX);
+	}
+	token = calloc(1, sizeof(*token));
+	if (!token)
+		return error_no_memory(err);
+	randombytes_buf(token->key, sizeof(token->key));
+	hash_make(token, line, token->hash);
+	sodium_memzero(line, sizeof(line));
+	*ret_token = token;
+	return STATUS_OK;
+}
+
+void token_free(struct token *token)
+{
+	free(token);
+}
+
+static bool is_the_token(const struct token *token, const char *text)
+{
+	unsigned char hash[HASH_BYTES];
+
+	hash_make(token, text, hash);
+	return sodium_memcmp(hash, token->hash, sizeof(hash)) == 0;
+}
+
+/* A job's token is for its gateway. */
+static bool is_a_users(const struct token *token, const char *text)
+{
+	struct access_token own;
+
+	return access_token_is_ours(text) &&
+	       access_token_read(token->store, text, clock_wall_ns(&system_clock) / NS_PER_S, &own, NULL) ==
+		       STATUS_OK &&
+	       own.job == 0;
+}
+
+/* Libraries with a service account sign what they send to most APIs themselves, and fetch no token. What gateways sign
+ * for jobs with the same key, identity tokens, has another issuer.
+ * Source: https://google.aip.dev/auth/4111 */
+static bool is_an_accounts(const struct token *token, const char *text)
+{
+	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S;
+	AUTO(json) json_t *claims = NULL;
+	const char *issuer, *subject;
+	int64_t issued_s, expires_s;
+
+	if (strncmp(text, "eyJ", 3) != 0 ||
+	    signing_key_verify(token->key_of_accounts, text, &claims, NULL) != STATUS_OK)
+		return false;
+	issuer = json_text_at(claims, "iss");
+	subject = json_text_at(claims, "sub");
+	issued_s = json_int_at(claims, "iat", -1);
+	expires_s = json_int_at(claims, "exp", -1);
+	return issuer && subject && strchr(issuer, '@') && strcmp(issuer, subject) == 0 && issued_s >= 0 &&
+	       issued_s <= now_s + CLOCK_SKEW_S && expires_s > now_s && expires_s - issued_s <= LIFE_S;
+}
+
+static const char *bearer_of(const char *authorization)
+{
+	static const char scheme[] = "Bearer ";
+
+	if (!authorization || strncasecmp(authorization, scheme, strlen(scheme)) != 0)
+		return NULL;
+	return authorization + strlen(scheme);
+}
+
+/* The sentences are those that every Google API answers with. */
+static enum status caller_check(void *arg, const char *authorization, const char *api_key, struct error *err)
+{
+	static const char wanted[] =
+		"Expected OAuth 2 access token, login cookie or other valid authentication credential. See "
+		"https://developers.google.com/identity/sign-in/web/devconsole-project.";
+	const struct token *token = arg;
+	const char *bearer = bearer_of(authorization);
+
+	if (bearer ? is_the_token(token, bearer) || is_a_users(token, bearer) || is_an_accounts(token, bearer)
+		   : api_key && is_the_token(token, api_key))
+		return STATUS_OK;
+	if (authorization || api_key)
+		return error_set(err, STATUS_UNAUTHENTICATED, NULL,
+				 "Request had invalid authentication credentials. %s", wanted);
+	return error_set(err, STATUS_UNAUTHENTICATED, NULL,
+			 "Request is missing required authentication credential. %s", wanted);
+}
+
+struct caller_rule token_rule(struct token *token, const struct store *store, struct signing_key *key)
+{
+	if (!token)
+		return (struct caller_rule){ 0 };
+	token->store = store;
+	token->key_of_accounts = key;
+	return (struct caller_rule){ caller_check, token };
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/token.h"
+#include "store/access_token.h"
+#include "store/signing_key.h"
+#include "store/store.h"
+#include "tests/unit/testing.h"
+
+#define TEST(name) static void name(void **state_)
+
+static char directory[] = "/tmp/trainyard-token-XXXXXX";
+static char path[64];
+static struct store *store;
+static struct signing_key *key;
+
+static enum status open_with(const char *content, struct token **ret_token)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(content, file);
+	fclose(file);
+	return token_open(path, ret_token, NULL);
+}
+
+TEST(what_is_no_token_is_refused)
+{
+	static const char *const contents[] = { "",
+						"\n",
+						"short\n",
+						"0123456789abcde\n",
+						"0123456789 abcdef\n",
+						"\n0123456789abcdef\n",
+						"ya29.ty-0123456789abcdef\n",
+						"0123456789abcdef\xff\n" };
+	char long_one[1200];
+	struct token *token = NULL;
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(contents); i++)
+		assert_int_equal(open_with(contents[i], &token), STATUS_INVALID_ARGUMENT);
+	memset(long_one, 'a', sizeof(long_one));
+	long_one[1025] = '\0';
+	assert_int_equal(open_with(long_one, &token), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(token_open("/no/such/file", &token, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(token_open("/", &token, NULL), STATUS_INVALID_ARGUMENT);
+	assert_null(token);
+	long_one[1024] = '\0';
+	assert_int_equal(open_with(long_one, &token), STATUS_OK);
+	token_free(token);
+}
+
+TEST(only_the_whole_token_lets_in)
+{
+	static const struct {
+		const char *authorization, *api_key;
+		bool in;
+	} cases[] = {
+		{ "Bearer 0123456789abcdef", NULL, true },
+		{ "bearer 0123456789abcdef", NULL, true },
+		{ NULL, "0123456789abcdef", true },
+		{ "Basic eDp5", "0123456789abcdef", true },
+		{ NULL, NULL, false },
+		{ "", "", false },
+		{ "Bearer ", NULL, false },
+		{ "0123456789abcdef", NULL, false },
+		{ "Basic 0123456789abcdef", NULL, false },
+		{ "Bearer 0123456789abcde", NULL, false },
+		{ "Bearer 0123456789abcdef0", NULL, false },
+		{ "Bearer 0123456789abcdeF", NULL, false },
+		{ "Bearer  0123456789abcdef", NULL, false },
+		{ "Bearer wrong", "0123456789abcdef", false },
+		{ "Bearer ya29.ty-", NULL, false },
+		{ NULL, "0123456789abcdef ", false },
+	};
+	struct token *token;
+
+	(void)state_;
+	assert_int_equal(open_with("0123456789abcdef\r\nmore\n", &token), STATUS_OK);
+	const struct caller_rule rule = token_rule(token, store, key);
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		if ((rule.check(rule.arg, cases[i].authorization, cases[i].api_key, NULL) == STATUS_OK) !=
+		    cases[i].in)
+			fail_msg("case %zu", i);
+	token_free(token);
+}
+
+TEST(own_access_tokens_let_in_unless_they_are_a_jobs_or_old)
+{
+	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
+	const struct {
+		int64_t job, expires_s;
+		bool in;
+	} cases[] = { { 0, now_s + 60, true }, { 0, now_s - 1, false }, { 7, now_s + 60, false } };
+	struct token *token;
+
+	(void)state_;
+	assert_int_equal(open_with("0123456789abcdef", &token), STATUS_OK);
+	const struct caller_rule rule = token_rule(token, store, key);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct access_token own = {
+			.job = cases[i].job, .expires_s = cases[i].expires_s, .email = "a@b", .scopes = "s"
+		};
+		char header[ACCESS_TOKEN_SIZE + 8] = "Bearer ";
+
+		assert_int_equal(access_token_make(store, &own, header + strlen(header), NULL), STATUS_OK);
+		assert_int_equal(rule.check(rule.arg, header, NULL, NULL) == STATUS_OK, cases[i].in);
+		assert_int_not_equal(rule.check(rule.arg, NULL, header + 7, NULL), STATUS_OK);
+	}
+	token_free(token);
+}
+
+TEST(without_a_token_there_is_no_rule)
+{
+	(void)state_;
+	assert_null(token_rule(NULL, store, key).check);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (sodium_init() < 0 || !mkdtemp(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/token", directory);
+	key = signing_key_new(directory);
+	return key ? (int)store_open(directory, &system_clock, &store, NULL) : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[96];
+
+	(void)state;
+	signing_key_free(key);
+	store_close(store);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	return system(command);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_token_is_refused),
+		cmocka_unit_test(only_the_whole_token_lets_in),
+		cmocka_unit_test(own_access_tokens_let_in_unless_they_are_a_jobs_or_old),
+		cmocka_unit_test(without_a_token_there_is_no_rule),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("token", tests, setup, teardown);
+}
