@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the tests that need a running daemon and a real engine."""
+import contextlib
 import os
 import pathlib
 import signal
 import sys
+import warnings
 
 import pytest
 
@@ -11,16 +13,77 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from support.daemon import Daemon  # noqa: E402
 from support.engine import IMAGE, Engine, GpuEngine, PrivateEngine, ensure_test_images  # noqa: E402
+from support.wait import wait_until  # noqa: E402
 
-_daemons = []
+
+
+_has_workers, _ended = False, False
+
+
+def _children():
+    return [int(pid) for path in pathlib.Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()]
+
+
+def _runs(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def _end(*_):
+    """Ends the run with its clean-up. Workers get time for theirs: pytest-xdist itself would soon kill them."""
+    global _has_workers, _ended
+    told = list(filter(_runs, _children())) if _has_workers else []
+    _has_workers, _ended = False, True
+    for pid in told:
+        os.kill(pid, signal.SIGTERM)
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: not any(map(_runs, told)), 60)
     raise KeyboardInterrupt
 
 
-# Whoever ends the run by SIGTERM gets the same clean-up as by Ctrl-C.
+# Whoever ends the run by SIGTERM gets the same clean-up as by Ctrl-C, of which workers hear as SIGTERM, once.
 signal.signal(signal.SIGTERM, _end)
+if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+    signal.signal(signal.SIGINT, _end if "PYTEST_XDIST_WORKER" not in os.environ else lambda *_: None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodeready(node):
+    global _has_workers
+    _has_workers = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    if _ended and hasattr(config, "workerinput"):
+        os._exit(2)  # it would wait for work
+
+
+# What takes longest begins first, so that it does not run alone at the end.
+FIRST = ("test_packages.py", "test_engine_contract.py", "test_gcloud_storage.py", "test_gcloud_flags.py",
+         "test_launcher.py", "test_example_trainer.py", "test_tuning.py", "test_crash.py")
+# Their functions need nothing of each other.
+SPREAD = ("test_gcloud_flags.py", "test_gcloud_storage.py")
+
+
+def pytest_collection_modifyitems(items):
+    place = {name: index for index, name in enumerate(FIRST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(FIRST)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With -n of pytest-xdist: the tests of a file, which share daemons, run one after the other in one process; but
+    those of SPREAD where there is room."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.split("::")[0]
+            return nodeid.split("[")[0] if path.endswith(SPREAD) else path
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -59,10 +122,8 @@ def gpu_engine():
 
 def _make(directory, engine, *options, **more):
     # A project of its own: what its containers are known by, also after a crash.
-    project = f"test-{os.getpid()}-{len(_daemons)}"
-    daemon = Daemon(directory, engine, *options, project=project, **more)
-    _daemons.append(daemon)
-    return daemon
+    project = f"test-{os.getpid()}-{len(Daemon.made)}"
+    return Daemon(directory, engine, *options, project=project, **more)
 
 
 @pytest.fixture(scope="module")
@@ -103,15 +164,54 @@ def new_daemon(engine, tmp_path):
             daemon.stop()
 
 
+def _leftovers(daemon):
+    """What the engine has of a daemon that was stopped; nothing of one whose engine is gone."""
+    instance = daemon.read_instance()
+    if not instance or not isinstance(daemon.engine, Engine) or not daemon.engine.answers():
+        return []
+    return daemon.engine.leftovers(instance)
+
+
+def _restart(daemon):
+    """Starts a daemon again on its state directory; what kept it from that."""
+    try:
+        daemon.start()
+    except AssertionError as problem:
+        return f"; the next start: {problem}"
+    return ""
+
+
+def _end_restarted(daemon):
+    """Fails nobody: what counts is what it has left in the engine."""
+    if daemon.process is not None:
+        daemon.kill9()
+    if _leftovers(daemon):
+        daemon.engine.remove_leftovers(daemon.read_instance())
+
+
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left():
-    """After all tests the engine has no container, network or volume of any daemon they started."""
+    """After all tests the engine has no container, network or volume of any daemon they started; or none after the
+    next start of that daemon, which may have been told to end while the network of a job was being removed."""
     yield
-    left = []
-    for daemon in _daemons:
-        if isinstance(daemon.engine, Engine) and daemon.engine.answers():
-            instance = daemon.read_instance()
-            if instance:
-                left += daemon.engine.leftovers(instance)
-                daemon.engine.remove_leftovers(instance)
-    assert not left, f"left in the engine: {left}"
+    left = [daemon for daemon in Daemon.made if _leftovers(daemon)]
+    if _ended:  # in the middle of some test
+        for daemon in left:
+            daemon.engine.remove_leftovers(daemon.read_instance())
+        return
+    stories = {daemon: f"{daemon.made_by} left {_leftovers(daemon)} in the engine"
+                       f"; jobs: {daemon.query_state('SELECT job_id, state, verdict FROM job')}" for daemon in left}
+    for daemon in left:
+        stories[daemon] += _restart(daemon)
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: not any(map(_leftovers, left)), 30)
+    failed = []
+    for daemon in left:
+        story = f"{stories[daemon]}; log:\n{daemon.log()[-3000:]}"
+        if _leftovers(daemon):
+            failed.append(story)
+        else:
+            warnings.warn(f"removed by the next start: {story}")
+            daemon.stop()
+        _end_restarted(daemon)
+    assert not failed, "\n".join(failed)

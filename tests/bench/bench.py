@@ -4,7 +4,7 @@
 
     tests/bench/bench.py [--build DIR] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
 
-Rows: start, get, pages, one, sixteen, logs, copies, large, objects, tokens (default: all). Needs an engine that answers
+Rows: start, get, pages, one, sixteen, gap, logs, copies, large, objects, trials, tokens (default: all). Needs an engine that answers
 on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root. It asserts nothing:
 read the numbers."""
 import argparse
@@ -14,6 +14,7 @@ import http.client
 import json
 import os
 import pathlib
+import queue
 import sqlite3
 import statistics
 import subprocess
@@ -24,7 +25,8 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.daemon import Daemon  # noqa: E402
-from support.engine import Engine, build_test_image  # noqa: E402
+from support.engine import Engine, build_test_image, query  # noqa: E402
+from support.tuning import REPORTING, tuning_input  # noqa: E402
 
 PROJECT = "bench"
 NO_ENGINE = Engine("/nonexistent/docker.sock")
@@ -62,7 +64,7 @@ class Raw:
 
     def container(self, name, network, command):
         return self.engine.call("POST", f"/containers/create?name={name}", {
-            "Image": self.image, "Cmd": command,
+            "Image": self.image, "Cmd": command, "Labels": {"trainyard.bench": name},
             "HostConfig": {"NetworkMode": network, "Init": True, "LogConfig": {"Type": "json-file"}}})["Id"]
 
     def start(self, container):
@@ -100,6 +102,38 @@ class Raw:
         return time.monotonic() - began
 
 
+    def trials(self, name, count, parallel, keep):
+        """As a tuning job's: each on a network of its own, or on one that an earlier trial has left (`keep`), and what is
+        left of one goes while the next begins."""
+        left = queue.SimpleQueue()
+
+        def network_find(number):
+            try:
+                return left.get_nowait()
+            except queue.Empty:
+                return self.network(f"{name}-{number}")
+
+        def go_on(number):
+            network = network_find(number)
+            container = self.container(f"{name}-{number}", network, ["sleep", TRIAL_RUNS_S])
+            self.start(container)
+            self.wait(container)
+            if keep:
+                left.put(network)
+            return container, network
+
+        def clear(container, network):
+            self.remove(container)
+            if not keep:
+                self.engine.call("DELETE", f"/networks/{network}")
+
+        with concurrent.futures.ThreadPoolExecutor(count) as clearing, concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+            for ended in [pool.submit(go_on, number) for number in range(count)]:
+                ended.add_done_callback(lambda done: clearing.submit(clear, *done.result()))
+        while not left.empty():
+            self.engine.call("DELETE", f"/networks/{left.get()}")
+
+
 def job_body(job_id, image, args, workers=0):
     training = {"scaleTier": "CUSTOM", "region": "us-central1", "masterType": "n1-standard-4", "args": args,
                 "masterConfig": {"imageUri": image}}
@@ -111,7 +145,7 @@ def job_body(job_id, image, args, workers=0):
     return {"jobId": job_id, "trainingInput": training}
 
 
-def run_job(daemon, body):
+def run_job(daemon, body, look_every_s=0.002):
     """From the create until the final state can be seen."""
     connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
     headers = {"Content-Type": "application/json"}
@@ -129,7 +163,7 @@ def run_job(daemon, body):
         job = ask("GET", f"/v1/projects/{PROJECT}/jobs/{body['jobId']}?prettyPrint=false")
         if job["state"] in ("SUCCEEDED", "FAILED", "CANCELLED"):
             break
-        time.sleep(0.002)
+        time.sleep(look_every_s)
     took = time.monotonic() - began
     assert job["state"] == "SUCCEEDED", job
     return took
@@ -236,6 +270,39 @@ def bench_sixteen(options):
     row("job of 16 replicas", median(ours), "ms", min(median(times) for times in floors.values()), "1.15x", "1.05x")
 
 
+def gaps(engine, label, began_s, parallel):
+    """Milliseconds from the end of each container to the start of the one that takes its place, by the engine's clock."""
+    filters = {"type": ["container"], "event": ["start", "die"], "label": [label]}
+    answer = engine.call("GET", "/events?" + query(since=f"{began_s:.9f}", until=f"{time.time():.9f}", filters=filters))
+    events = [json.loads(line) for line in answer.splitlines()]
+    starts, ends = (sorted(e["timeNano"] for e in events if e["Action"] == action) for action in ("start", "die"))
+    assert len(starts) == TRIALS, len(starts)
+    return [(start - end) / 1e6 for start, end in zip(starts[parallel:], ends)]
+
+
+def bench_gap(options):
+    raw = Raw(options.engine, options.image)
+    for parallel in (1, 4):
+        floors, ours = {"networks made anew": [], "networks kept": []}, []
+        with serving(options.engine) as daemon:
+            label = f"trainyard.instance={daemon.read_instance()}"
+            for i in range(max(options.rounds // 2, 1)):
+                for keep, floor in enumerate(floors.values()):
+                    began = time.time()
+                    raw.trials(f"ty-bench-gap-{parallel}-{i}-{keep}", TRIALS, parallel, bool(keep))
+                    floor += gaps(options.engine, "trainyard.bench", began, parallel)
+                began = time.time()
+                run_job(daemon, {"jobId": f"gap_{i}", "trainingInput": tuning_input(
+                    f"{REPORTING}; sleep {TRIAL_RUNS_S}", image=options.image, algorithm="RANDOM_SEARCH", maxTrials=TRIALS,
+                    maxParallelTrials=parallel)}, look_every_s=0.1)
+                ours += gaps(options.engine, label, began, parallel)
+        for name, floor in floors.items():
+            row(f"gap between trials, {parallel} at once", median(ours), "ms", median(floor), "floor+60", "floor+20")
+            print(f"{'':44} {median(ours) - median(floor):+12,.2f} ms beyond the floor: {name}", flush=True)
+
+
+TRIALS = 12
+TRIAL_RUNS_S = "0.5"
 MASTER_RUNS_S = 1
 LINES = 300_000
 PRINT = ["sh", "-c", f"i=0; s=$(printf '%090d' 0); yes \"$s\" | head -n {LINES}"]
@@ -396,6 +463,58 @@ def bench_objects(options):
 TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token"
 
 
+SEARCH = {"params": [{"parameterName": "rate", "type": "DOUBLE", "minValue": 0.0001, "maxValue": 1},
+                     {"parameterName": "layers", "type": "INTEGER", "minValue": 1, "maxValue": 9},
+                     {"parameterName": "optimizer", "type": "CATEGORICAL", "categoricalValues": ["adam", "sgd"]}],
+          "maxTrials": 100, "hyperparameterMetricTag": "accuracy", "goal": "MAXIMIZE"}
+
+
+def trials_seed(state_dir, jobs, trials):
+    """Copies of the one tuning job that is there and of its trial, as if all had run."""
+    with contextlib.closing(sqlite3.connect(state_dir / "state.db")) as db:
+        def copies(select, *values):
+            columns = [row[1] for row in db.execute("PRAGMA table_info(job)") if row[1] != "id"]
+            given = dict(zip(values[::2], values[1::2]))
+            db.execute(f"INSERT INTO job ({', '.join(columns)}) SELECT " +
+                       ", ".join(given.get(name, name) for name in columns) + f" FROM {select}")
+        times = ("created_us", "1700000000000000 + n", "started_us", "1700000001000000", "running_us",
+                 "1700000002000000", "ended_us", "1700000003000000")
+        number = "(WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < {}) SELECT n FROM counted)"
+        copies(f"job JOIN {number.format(jobs)} WHERE parent IS NULL", "job_id", "'tuned_' || n", "state", "4", *times)
+        for job, name in db.execute("SELECT id, job_id FROM job WHERE job_id LIKE 'tuned!_%' ESCAPE '!'").fetchall():
+            copies(f"job JOIN {number.format(trials)} WHERE job_id = 'first.1'", "job_id", f"'{name}.' || n", "state",
+                   "4", "parent", str(job), "trial", "n", *times)
+        db.execute("INSERT INTO trial (job, number, run, outcome, known, ended_as, parameters, final) SELECT parent, trial,"
+                   " id, 1, trial - 1, trial, '[' || (abs(random()) % 99999 / 1e5) || ',' || (trial % 9 + 1) || '.0,1.0]',"
+                   " '{\"step\":1000,\"values\":[' || (abs(random()) % 99999 / 1e5) || ']}' FROM job"
+                   " WHERE parent IS NOT NULL AND state = 4")
+        db.execute("UPDATE job SET state = 5, created_us = 1, ended_us = 1 WHERE state < 4")
+        db.commit()
+
+
+def bench_trials(options):
+    with tempfile.TemporaryDirectory() as state:
+        state = pathlib.Path(state)
+        with serving(state_dir=state) as daemon:
+            daemon.create(job_body("first", "image:1", ["train"])["trainingInput"] | {"hyperparameters": SEARCH}, "first")
+            while not daemon.query_state("SELECT 1 FROM trial"):
+                time.sleep(0.01)
+        trials_seed(state, 100, 100)
+        floor = float(subprocess.run([options.build / "tests/bench/bare_trials", state / "state.db", "30"], check=True,
+                                     stdout=subprocess.PIPE, text=True).stdout)
+        with serving(state_dir=state) as daemon:
+            connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+            times = []
+            for _ in range(30):
+                began = time.monotonic()
+                connection.request("GET", f"/v1/projects/{PROJECT}/jobs?pageSize=100")
+                text = connection.getresponse().read()
+                times.append((time.monotonic() - began) * 1000)
+            jobs = json.loads(text)["jobs"]
+            assert [len(job["trainingOutput"]["trials"]) for job in jobs] == [100] * 100
+    row("jobs.list, 100 of 100 trials each", median(times), "ms", floor, "20", "10")
+
+
 def bench_tokens(options):
     """As a replica asks for them: from its own network."""
     with serving(options.engine) as daemon:
@@ -409,9 +528,10 @@ def bench_tokens(options):
     row("metadata tokens", median(values), "req/s", None, "1,000", "10,000")
 
 
-ROWS = {"start": bench_start, "get": bench_get, "pages": bench_pages, "one": bench_one, "sixteen": bench_sixteen,
-        "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects, "tokens": bench_tokens}
-NEED_ENGINE = {"one", "sixteen", "logs", "tokens"}
+ROWS = {"start": bench_start, "get": bench_get, "pages": bench_pages, "one": bench_one, "sixteen": bench_sixteen, "gap": bench_gap,
+        "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects,
+        "trials": bench_trials, "tokens": bench_tokens}
+NEED_ENGINE = {"one", "sixteen", "gap", "logs", "tokens"}
 
 
 def main():

@@ -7,7 +7,8 @@ import json
 import os
 import pathlib
 import time
-import traceback
+
+from one_by_one import run_named
 
 PARENT = "projects/" + os.environ["GOOGLE_CLOUD_PROJECT"]
 FIELDS = json.loads(pathlib.Path(__file__).with_name("fields.json").read_text())
@@ -149,10 +150,4 @@ class Cases:
 
 
 def run(client, prefix):
-    for name, test in Cases(client, prefix).tests():
-        error = None
-        try:
-            test()
-        except Exception:  # reported, and the next one runs
-            error = traceback.format_exc()
-        print(json.dumps({"name": name, "error": error}), flush=True)
+    run_named(Cases(client, prefix).tests())

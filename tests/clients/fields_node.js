@@ -139,14 +139,4 @@ const tests = [
   ['sees how jobs end', seesHowJobsEnd],
 ];
 
-(async () => {
-  for (const [name, run] of tests) {
-    let error = null;
-    try {
-      await run();
-    } catch (thrown) {
-      error = thrown.stack ?? String(thrown);
-    }
-    console.log(JSON.stringify({ name, error }));
-  }
-})();
+require('./one_by_one.js').runTests(Object.fromEntries(tests));

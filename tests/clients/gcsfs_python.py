@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """gcsfs, through which pandas, dask and others read gs:// addresses, pointed at trainyard by `trainyard env`. Prints one
 line of JSON a test; see test_storage_clients.py."""
-import json
 import os
 import tempfile
-import traceback
 
 import fsspec
 import gcsfs
+
+from one_by_one import run_tests
 
 fs = gcsfs.GCSFileSystem(project=os.environ["GOOGLE_CLOUD_PROJECT"])
 BUCKET = f"gcsfs-{os.getpid()}"
@@ -113,10 +113,4 @@ def keeps_metadata():
 TESTS = [opens_files_to_write_and_to_read, leaves_nothing_when_a_write_is_given_up, lists_and_finds,
          copies_moves_and_removes, uploads_and_downloads_directories, checks_what_it_reads, keeps_metadata]
 
-for test in TESTS:
-    error = None
-    try:
-        test()
-    except Exception:  # reported, and the next one runs
-        error = traceback.format_exc()
-    print(json.dumps({"name": test.__name__.replace("_", " "), "error": error}), flush=True)
+run_tests(TESTS)

@@ -31,6 +31,14 @@ async function until(id, ...states) {
   }
 }
 
+async function untilEnded(read) {
+  const end = Date.now() + 60000;
+  while (!(await read()).endTime) {
+    assert.ok(Date.now() < end, 'it does not end');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 async function refused(call) {
   try {
     await call;
@@ -180,6 +188,26 @@ const tests = {
     await until(id, 'CANCELLED');
   },
 
+  async 'drives custom jobs when built from the discovery document'() {
+    for (const version of ['v1', 'v1beta1']) {
+      const { projects } = await google.discoverAPI(`${rootUrl}discovery/v1/apis/aiplatform/${version}/rest`);
+      const { customJobs, operations } = projects.locations;
+      const location = `${parent}/locations/us-central1`;
+      const pool = { machineSpec: { machineType: 'n1-standard-4' }, replicaCount: '1',
+        containerSpec: { imageUri: 'trainyard-test:1', command: ['sh', '-c', 'while :; do sleep 0.1; done'] } };
+      const requestBody = { displayName: `${prefix}_${version}`, jobSpec: { workerPoolSpecs: [pool] } };
+      const { name } = (await customJobs.create({ parent: location, requestBody })).data;
+      const filter = `display_name=${prefix}_${version}`;
+      const listed = (await customJobs.list({ parent: location, filter, readMask: 'name' })).data;
+      assert.deepEqual(listed, { customJobs: [{ name }] });
+      assert.deepEqual((await customJobs.cancel({ name })).data, {});
+      await untilEnded(async () => (await customJobs.get({ name })).data);
+      const deleted = (await customJobs.delete({ name })).data;
+      assert.equal((await operations.wait({ name: deleted.name, timeout: '5s' })).data.done, true);
+      assert.equal((await refused(customJobs.get({ name }))).response.status, 404);
+    }
+  },
+
   async 'understands errors'() {
     const missing = await refused(get(`${prefix}_never`));
     assert.equal(missing.response.status, 404);
@@ -194,14 +222,4 @@ const tests = {
   },
 };
 
-(async () => {
-  for (const [name, run] of Object.entries(tests)) {
-    let error = null;
-    try {
-      await run();
-    } catch (thrown) {
-      error = thrown.stack ?? String(thrown);
-    }
-    console.log(JSON.stringify({ name, error }));
-  }
-})();
+require('./one_by_one.js').runTests(tests);

@@ -3,11 +3,12 @@
 import json
 import os
 import time
-import traceback
 
 from google.auth.credentials import AnonymousCredentials
 from googleapiclient.discovery import build
 from googleapiclient.errors import HttpError
+
+from one_by_one import run_tests
 
 ENDPOINT = os.environ["TRAINYARD_ENDPOINT"]
 PARENT = "projects/" + os.environ["GOOGLE_CLOUD_PROJECT"]
@@ -246,10 +247,4 @@ TESTS = [creates_a_distributed_job_and_follows_it_to_its_end, tunes_and_reads_th
          changes_labels_under_an_etag, cancels_a_running_job, keeps_the_policy_of_a_job,
          knows_the_project_and_its_locations, works_when_built_from_the_discovery_document, understands_errors]
 
-for test in TESTS:
-    error = None
-    try:
-        test()
-    except Exception:  # reported, and the next one runs
-        error = traceback.format_exc()
-    print(json.dumps({"name": test.__name__.replace("_", " "), "error": error}), flush=True)
+run_tests(TESTS)

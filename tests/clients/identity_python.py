@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """google-auth with what `trainyard env` sets, outside of any container. Prints one line of JSON a test; see
 test_storage_clients.py."""
-import json
 import os
-import traceback
 
 import google.auth
 import google.auth.transport.requests
 from google.cloud import storage
+
+from one_by_one import run_tests
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 request = google.auth.transport.requests.Request()
@@ -39,10 +39,4 @@ def uses_storage_with_them():
 
 TESTS = [finds_default_credentials, calls_the_api_with_them, uses_storage_with_them]
 
-for test in TESTS:
-    error = None
-    try:
-        test()
-    except Exception:  # reported, and the next one runs
-        error = traceback.format_exc()
-    print(json.dumps({"name": test.__name__.replace("_", " "), "error": error}), flush=True)
+run_tests(TESTS)

@@ -234,14 +234,6 @@ const tests = {
 
 (async () => {
   await storage.createBucket(bucket.name);
-  for (const [name, run] of Object.entries(tests)) {
-    let error = null;
-    try {
-      await run();
-    } catch (thrown) {
-      error = thrown.stack ?? String(thrown);
-    }
-    console.log(JSON.stringify({ name, error }));
-  }
+  await require('./one_by_one.js').runTests(tests);
   process.exit(); // not when the last idle connection has been closed
 })();

@@ -4,16 +4,16 @@ test_storage_clients.py."""
 import base64
 import hashlib
 import io
-import json
 import os
 import tempfile
-import traceback
 
 import google_crc32c
 from google.api_core import exceptions
 from google.cloud import storage
 from google.cloud.storage import fileio, transfer_manager
 from google.cloud.storage.exceptions import InvalidResponse
+
+from one_by_one import run_tests
 
 KIB, MIB = 1 << 10, 1 << 20
 client = storage.Client()
@@ -385,10 +385,4 @@ TESTS = [makes_lists_changes_and_deletes_buckets, uploads_small_objects_in_one_r
          moves_many_files_at_once, uploads_a_file_in_parts_at_once, keeps_any_name, refuses_names_that_are_none,
          tells_what_is_missing, makes_buckets_on_first_use]
 
-for test in TESTS:
-    error = None
-    try:
-        test()
-    except Exception:  # reported, and the next one runs
-        error = traceback.format_exc()
-    print(json.dumps({"name": test.__name__.replace("_", " "), "error": error}), flush=True)
+run_tests(TESTS)

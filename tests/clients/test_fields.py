@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from support.scripts import RUNNERS, run_script
+from support.scripts import run_script
 
 FIELDS = json.loads(pathlib.Path(__file__).with_name("fields.json").read_text())
 SCRIPTS = {"googleapis-node": "fields_node.js", "google-api-python-client": "fields_python.py", "http": "fields_http.py"}
@@ -30,7 +30,7 @@ def results(recording, narrow_yard):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("client", RUNNERS)
+@pytest.mark.parametrize("client", SCRIPTS)
 def test_fields(results, client, name):
     found, errors = results(client)
     assert name in found, f"did not run: {errors}"

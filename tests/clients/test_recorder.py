@@ -210,7 +210,7 @@ def test_an_answer_cut_by_a_mask_or_of_another_service_says_nothing():
 
 
 def run_of(*exchanges):
-    return {"document": DOCUMENT.value, "clients": noted(*exchanges)}
+    return {"documents": DOCUMENT.values, "clients": noted(*exchanges)}
 
 
 GOOD = (request(CREATE, b'{"thingId": "x"}'), answer(200, {"thingId": "x"}))
@@ -222,7 +222,7 @@ def test_a_ledger_made_of_a_run_is_true_of_it_and_has_every_row():
     assert ledger.row_differences(made, DOCUMENT) == [] == ledger.client_differences("http", made, run)
     assert json.loads(ledger.to_json(made)) == made
     page = ledger.to_markdown(made)
-    assert "| `toy.create` | – | – | – | 200 |" in page and "| `labels{}` | – | – | – | – |" in page
+    assert "| `toy.create` | – | – | – | – | – | 200 |" in page and "| `labels{}` | – | – | – | – | – | – |" in page
 
 
 def test_a_ledger_that_claims_too_much_or_too_little_is_found_out():
@@ -243,7 +243,7 @@ def test_a_ledger_that_claims_too_much_or_too_little_is_found_out():
 
 def test_clients_that_a_run_has_not_keep_their_rows():
     run = run_of((request("GET /v1/projects/p/things/t"), answer(200, {"thingId": "x"})))
-    before = ledger.updated({"methods": {}, "parameters": {}}, {"document": DOCUMENT.value, "clients": {
+    before = ledger.updated({"methods": {}, "parameters": {}}, {"documents": DOCUMENT.values, "clients": {
         "gcloud": noted(GOOD)["http"]}})
     after = ledger.updated(before, run)
     assert after["methods"]["toy.create"]["request"]["thingId"] == {"gcloud": "accepted"}

@@ -76,7 +76,7 @@ def test_a_kill_while_a_job_is_torn_down_leaves_nothing(new_daemon, pause_ms):
     daemon.start()
     daemon.until(job_id, "SUCCEEDED")
     assert daemon.lines(job_id) == ["done"]
-    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.engine.check_nothing_left(daemon.read_instance())
 
 
 def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
@@ -87,7 +87,7 @@ def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
     daemon.kill9()
     daemon.start()
     daemon.until(job_id, "CANCELLED")
-    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.engine.check_nothing_left(daemon.read_instance())
 
 
 def test_every_acknowledged_job_survives_any_kill(new_daemon):
@@ -103,7 +103,7 @@ def test_every_acknowledged_job_survives_any_kill(new_daemon):
         daemon.until(job_id, "SUCCEEDED", timeout=120)
         assert daemon.lines(job_id) == ["once"]
     assert sorted(j["jobId"] for j in daemon.get(daemon.jobs_path, pageSize=100).json["jobs"]) == sorted(created)
-    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.engine.check_nothing_left(daemon.read_instance())
 
 
 # ---- GPUs, and replicas that somebody removes ----
@@ -204,7 +204,7 @@ def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(n
         job = daemon.until(jobs[kind], ENDS[kind][1], timeout=120)
         assert ("status of 4" in job.get("errorMessage", "")) == (kind == "bad"), job
     assert daemon.query_state("SELECT * FROM lease") == []
-    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.engine.check_nothing_left(daemon.read_instance())
     daemon.run(with_gpus(script("true"), ALL_GPUS))
 
 

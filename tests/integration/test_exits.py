@@ -145,7 +145,7 @@ def test_nothing_is_left_of_an_ended_job(yard):
             yard.release(job_id, after=others)
         yard.until(job_id, state)
         assert yard.containers(job_id) == []
-    assert yard.engine.leftovers(yard.read_instance()) == []
+    yard.engine.check_nothing_left(yard.read_instance())
 
 
 def test_lines_after_the_masters_end_still_belong_to_the_job(yard):

@@ -69,6 +69,21 @@ def test_each_replica_has_a_token_and_a_name_of_its_own(yard):
     assert len(tokens) == 3
 
 
+def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
+    daemon = new_daemon("--offline").start()
+    seen, networks = set(), set()
+    ask = f"wget -q -O - {FLAVOR} http://metadata.google.internal/computeMetadata/v1/instance/hostname; echo; hostname; {TOKEN}"
+    for _ in range(3):
+        job = daemon.run(script(ask, image=IMAGE))
+        networks |= {n["Id"] for n in daemon.engine.networks(f"trainyard.instance={daemon.read_instance()}")}
+        told, own, token = daemon.lines(job["jobId"])
+        assert told.split(".")[0] == own
+        seen.add(token_of(token))
+    assert len(seen) == 3 and len(networks) < 3
+    daemon.stop()
+    assert daemon.engine.leftovers(daemon.read_instance()) == []
+
+
 def test_metadata_refuses_who_does_not_ask_as_it_wants(yard):
     job = yard.run(script(f"wget -S -O - {METADATA}/project/project-id 2>&1 | grep -m 1 HTTP/; "
                           f"wget -q -O - {FLAVOR} {METADATA}/project/project-id; echo", image=IMAGE))
@@ -84,8 +99,13 @@ def test_what_a_replica_writes_is_there_for_others_and_outside(yard):
     assert yard.lines(job["jobId"]) == ["trained"]
 
 
-def test_the_jobs_api_is_not_there_for_jobs(new_daemon):
-    daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--listen", "0.0.0.0:0").start()
+def test_the_jobs_api_is_not_there_for_jobs(new_daemon, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("jobs-api-not-for-jobs\n")
+    daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--listen", "0.0.0.0:0",
+                        "--token-file", str(token))
+    daemon.token = token.read_text().strip()
+    daemon.start()
     address = "${STORAGE_EMULATOR_HOST%:*}"
     ask = (f"wget -S -O - $STORAGE_EMULATOR_HOST{daemon.jobs_path} 2>&1 | grep -m 1 HTTP/; "
            f"wget -S -O - {address}:{daemon.port}{daemon.jobs_path} 2>&1 | grep -m 1 HTTP/; echo")

@@ -2,6 +2,7 @@
 """Every flag of gcloud's ai-platform commands: what arrives in the stored job, what replicas see of it, what is refused.
 
 The flags are compared with gcloud's own help: one without a test fails here."""
+import concurrent.futures
 import json
 import pathlib
 
@@ -159,7 +160,7 @@ def describe(gcloud, job_id):
 def stored(gcloud, track, flags, more):
     job_id = gcloud.yard.new_id("flags")
     gcloud.run(*track, "ai-platform", "jobs", "submit", "training", job_id, *WITH_IMAGE, *flags, "--", "true")
-    found = describe(gcloud, job_id)["trainingInput"]
+    found = gcloud.yard.job(job_id)["trainingInput"]
     assert found == dict({"region": "us-central1", "masterConfig": MASTER, "args": ["true"]}, **more)
 
 
@@ -405,7 +406,7 @@ def test_update(queue, three_jobs):
                           (["--update-labels", "c=d", "--clear-labels"], {"c": "d"}),
                           (["--clear-labels"], {})]:
         queue("update", job_id, *flags)
-        assert describe(queue, job_id).get("labels", {}) == labels
+        assert queue.yard.job(job_id).get("labels", {}) == labels
 
 
 def test_cancel(queue, three_jobs):
@@ -418,10 +419,14 @@ def test_cancel(queue, three_jobs):
 def test_stream_logs(gcloud, yard):
     job_id = yard.create(dict(region="us-central1", masterConfig={"imageUri": IMAGE}, args=["sh", "-c", "echo one; sleep 0.2; echo two"]))
     yard.until(job_id, "SUCCEEDED")
-    for flags, lines in [([], ["one", "two"]), (["--allow-multiline-logs"], ["one", "two"]),
-                         (["--task-name", "master-replica-0"], ["one", "two"]), (["--task-name", "worker-replica-0"], [])]:
-        said = gcloud("stream-logs", job_id, "--polling-interval", "1", *flags).stdout
-        assert [line.split("\t")[-1] for line in said.splitlines() if "master-replica-0" in line] == lines, said
+    wanted = [([], ["one", "two"]), (["--allow-multiline-logs"], ["one", "two"]),
+              (["--task-name", "master-replica-0"], ["one", "two"]), (["--task-name", "worker-replica-0"], [])]
+    # gcloud waits for ten seconds at the end of each.
+    with concurrent.futures.ThreadPoolExecutor(len(wanted)) as pool:
+        done = list(pool.map(lambda row: gcloud("stream-logs", job_id, "--polling-interval", "1", *row[0]), wanted))
+    for (_, lines), said in zip(wanted, done):
+        shown = [line for line in said.stdout.splitlines() if "master-replica-0" in line]
+        assert [line.split("\t")[-1] for line in shown] == lines, said
 
 
 PREDICTION = [

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from support.daemon import Daemon
+from support.engine import NO_ENGINE
 from support.gcloud import gcloud_for, needs_gcloud
 
 pytestmark = needs_gcloud
@@ -15,7 +16,7 @@ pytestmark = needs_gcloud
 def storage(recording, tmp_path_factory):
     """`gcloud storage WORDS`"""
     directory = tmp_path_factory.mktemp("gcloud-storage")
-    with Daemon(directory) as daemon, gcloud_for(daemon, tmp_path_factory.mktemp("gcloud"), recording) as found:
+    with Daemon(directory, NO_ENGINE) as daemon, gcloud_for(daemon, tmp_path_factory.mktemp("gcloud"), recording) as found:
         yield lambda *words, **more: found.run("storage", *map(str, words), **more)
 
 

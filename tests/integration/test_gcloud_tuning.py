@@ -62,3 +62,117 @@ def test_a_stream_tells_which_trial_a_line_is_of(gcloud, tuned):
     for trial in trials_of(gcloud, tuned[0]):
         said = found[trial["trialId"]]
         assert said == f"trial {trial['trialId']} has {trial['hyperparameters']['x']} {trial['hyperparameters']['kind']}"
+
+
+# Reports the number of its flags under the tag that the job names, as any trainer's stand-in may.
+COUNTING = ("n=0; for a in \"$0\" \"$@\"; do case $a in --*=*) n=$((n+1));; esac; done; "
+            "printf '{\"global_step\": \"1\", \"timestamp\": %s, \"%s\": \"%s\"}\\n' \"$(date +%s)\" "
+            "\"$CLOUD_ML_HP_METRIC_TAG\" \"$n\" > \"$CLOUD_ML_HP_METRIC_FILE\"")
+
+# In the shapes that people write them: any order of keys, quoted and bare words, numbers as text, each type and scale.
+SHAPES = {
+    "flat": """
+trainingInput:
+  scaleTier: BASIC
+  hyperparameters:
+    goal: MAXIMIZE
+    maxTrials: 3
+    maxParallelTrials: 2
+    hyperparameterMetricTag: Field Accuracy/mean   # with a blank and a slash
+    enableTrialEarlyStopping: TRUE
+    params:
+    - parameterName: hidden-units
+      type: INTEGER
+      minValue: 8
+      maxValue: 64
+      scaleType: UNIT_LINEAR_SCALE
+    - parameterName: start_rate
+      type: DOUBLE
+      minValue: 0.00002
+      maxValue: 0.5
+      scaleType: UNIT_LOG_SCALE
+    - parameterName: keep
+      type: DOUBLE
+      minValue: 0.0
+      maxValue: 1.0
+    - parameterName: decay
+      scaleType: UNIT_REVERSE_LOG_SCALE
+      maxValue: 1.0
+      minValue: 0.1
+      type: DOUBLE
+    - parameterName: kernel
+      type: CATEGORICAL
+      categoricalValues: [
+          "small",
+          'large'
+      ]
+    - parameterName: batch
+      type: DISCRETE
+      discreteValues:
+      - 16
+      - 32
+      - 128
+""",
+    "texts": """
+trainingInput:
+  hyperparameters:
+    params:
+    - {parameterName: layers, type: INTEGER, minValue: '1', maxValue: "4", scaleType: UNIT_LINEAR_SCALE}
+    hyperparameterMetricTag: score
+    maxParallelTrials: "2"
+    maxTrials: '2'
+    algorithm: GRID_SEARCH
+    goal: MINIMIZE
+""",
+    "custom": """
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: standard
+  workerType: cloud_tpu
+  workerCount: 1
+  workerConfig:
+    tpuTfVersion: '2.11'
+  hyperparameters:
+    goal: MAXIMIZE
+    hyperparameterMetricTag: top_accuracy
+    maxTrials: 2
+    params:
+      - parameterName: momentum
+        type: DOUBLE
+        scaleType: UNIT_LINEAR_SCALE
+        minValue: 0.1
+        maxValue: 1.0
+""",
+    "cluster": """
+trainingInput:
+  scaleTier: STANDARD_1
+  hyperparameters:
+    goal: MAXIMIZE
+    params:
+      - parameterName: rate
+        type: DOUBLE
+        minValue: 0.01
+        maxValue: 0.1
+        scaleType: UNIT_LOG_SCALE
+""",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_configurations_of_each_shape_are_searched(gcloud, yard, tmp_path, shape):
+    job_id = yard.new_id(shape)
+    config = tmp_path / "hptuning_config.yaml"
+    config.write_text(SHAPES[shape])
+    gcloud("submit", "training", job_id, "--region", "us-central1", "--config", str(config),
+           "--master-image-uri", "trainyard-test:1", "--", "sh", "-c", COUNTING)
+    job = yard.until(job_id, "SUCCEEDED")
+    spec, trials = job["trainingInput"]["hyperparameters"], job["trainingOutput"]["trials"]
+    assert len(trials) == int(spec.get("maxTrials", 1)) and job["trainingOutput"]["completedTrialCount"] == str(len(trials))
+    for trial in trials:
+        assert trial["finalMetric"] == {"trainingStep": "1", "objectiveValue": len(spec["params"])}
+        values = trial["hyperparameters"]
+        assert set(values) == {param["parameterName"] for param in spec["params"]}
+        for param in spec["params"]:
+            allowed = param.get("categoricalValues") or param.get("discreteValues")
+            value = values[param["parameterName"]] if param["type"] == "CATEGORICAL" else float(values[param["parameterName"]])
+            assert value in allowed if allowed else param.get("minValue", 0) <= value <= param["maxValue"], param

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -120,8 +121,8 @@ def launch(request, storage, python, tmp_path):
     class Launch:
         directory = tmp_path
 
-        def start(self, packages, arguments=(), module="trainer.task", wheels=None, **environment):
-            words = [f"--package={p}" for p in packages] + ([f"--wheels={wheels}"] if wheels else [])
+        def start(self, packages, arguments=(), module="trainer.task", wheels=None, options=(), **environment):
+            words = [*options, *(f"--package={p}" for p in packages)] + ([f"--wheels={wheels}"] if wheels else [])
             base = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "HOME": f"{tmp_path}/home",
                     "TMPDIR": f"{tmp_path}/tmp", "STORAGE_EMULATOR_HOST": storage.endpoint,
                     "TF_CONFIG": json.dumps(TF_CONFIG)}
@@ -166,6 +167,21 @@ def test_the_steps_and_their_lines_are_those_of_the_service(launch, storage):
     assert "to stderr\n" in launch.stderr and "to stderr" not in out
     assert storage.paths[1] == "/storage/v1/b/bucket/o/a%20dir%2Ftrainer-1.0-py2.py3-none-any.whl?alt=media"
     assert os.listdir(launch.directory / "tmp") == []
+
+
+@pytest.mark.parametrize("task, is_first", [("chief", True), ("workerpool0", True), ("workerpool1", False)])
+def test_a_wrapper_tells_the_first_replica_that_it_is_the_master(launch, storage, task, is_first):
+    storage.objects[TRAINER] = trainer("import os\nprint(os.environ.get('MASTER_ADDR'))")
+    spec = {"cluster": {task: ["h:2222"]}, "environment": "cloud", "task": {"type": task, "index": 0}, "job": "{}"}
+    status, out = launch([TRAINER], options=["--specification=CLUSTER_SPEC", "--wrapper=run_module.py"],
+                         CLUSTER_SPEC=json.dumps(spec, separators=(",", ":")), MASTER_ADDR="there")
+    assert status == 0, out + launch.stderr
+    lines = out.splitlines()
+    master = f"Updating master address to local address {socket.gethostname()}"
+    assert lines[:2 + is_first] == [master] * is_first + [
+        "Running run_module.py", f'Running task with arguments: --cluster={{"{task}": ["h:2222"]}} '
+                                 f'--task={{"type": "{task}", "index": 0}} --job={{}}']
+    assert (socket.gethostname() if is_first else "there") in lines, out
 
 
 def test_the_working_directory_holds_no_module_of_the_launcher(launch, storage):

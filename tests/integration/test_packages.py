@@ -6,6 +6,7 @@ import urllib.parse
 
 import pytest
 
+from support.custom_jobs import CustomJobs, pool
 from support.daemon import MACHINE, task_of, text_of
 from support.engine import PREBUILT, RUNTIME, ensure_runtime_images
 from support.gcloud import Gcloud, needs_gcloud
@@ -73,6 +74,29 @@ def test_a_package_is_fetched_installed_and_run(packages_yard):
     assert {"TF_CONFIG", "CLOUD_ML_JOB_ID", "CLOUD_ML_JOB"} < set(names) and "CLUSTER_SPEC" not in names
     severities = {text_of(e): e["severity"] for e in entries if task_of(e) == "master-replica-0"}
     assert severities["Running module trainer.task."] == severities["Task completed successfully."] == "INFO"
+
+
+def test_a_pool_of_a_custom_job_installs_its_package_and_another_runs_its_image(packages_yard):
+    uri, name = "gs://packages/vertex/trainer-1.0-py2.py3-none-any.whl", "trainer-1.0-py2.py3-none-any.whl"
+    put(packages_yard, uri, trainer("import os, sys\nprint('ran', sys.argv[1:], os.environ['MASTER_ADDR'])\n"))
+    custom = CustomJobs(packages_yard)
+    first = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "pythonPackageSpec": {
+        "executorImageUri": RUNTIME, "packageUris": [uri], "pythonModule": "trainer.task",
+        "args": ["--region=$(CLOUD_ML_REGION)", "x"]}}
+    job_id = custom.create(first, pool("echo from the image; sleep 600"))
+    custom.until(job_id, "JOB_STATE_SUCCEEDED", timeout=PATIENCE_S)
+    host = "cmle-training-workerpool0-"
+    lines = packages_yard.lines(job_id, "workerpool0-0")
+    assert lines[0].startswith("Updating master address to local address " + host)
+    assert lines[1] == "Running run_module.py"
+    assert lines[2].startswith('Running task with arguments: --cluster={"workerpool0": ["' + host)
+    assert '--task={"type": "workerpool0", "index": 0} --job={"python_module":"trainer.task","package_uris":["' in lines[2]
+    assert "\\u003d$(CLOUD_ML_REGION)" in lines[2]
+    in_order(["Running module trainer.task.", f"Running command: gsutil -q cp {uri} {name}",
+              "Running command: python3 -m trainer.task --region=us-central1 x",
+              "ran ['--region=us-central1', 'x'] " + lines[0].rsplit(" ", 1)[1], "Module completed; cleaning up.", "Clean up finished.",
+              "Task completed successfully."], "\n".join(lines))
+    assert packages_yard.lines(job_id, "workerpool1-0") == ["from the image"]
 
 
 def test_the_report_tells_of_the_local_image(packages_yard):

@@ -8,18 +8,19 @@ import urllib.parse
 import pytest
 
 from support.daemon import Daemon
+from support.engine import NO_ENGINE
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
     """Buckets appear on first use."""
-    with Daemon(tmp_path_factory.mktemp("storage")) as found:
+    with Daemon(tmp_path_factory.mktemp("storage"), NO_ENGINE) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def strict_shelf(tmp_path_factory):
-    with Daemon(tmp_path_factory.mktemp("strict"), None, "--buckets", "strict") as found:
+    with Daemon(tmp_path_factory.mktemp("strict"), NO_ENGINE, "--buckets", "strict") as found:
         yield found
 
 
@@ -140,7 +141,7 @@ def test_a_strict_daemon_wants_its_buckets_made(strict_shelf):
 
 
 def test_what_was_answered_is_there_after_a_kill(tmp_path):
-    with Daemon(tmp_path) as daemon:
+    with Daemon(tmp_path, NO_ENGINE) as daemon:
         made = [upload(daemon, "kept", f"o{number}", b"%d" % number).json for number in range(20)]
         daemon.kill9()
         daemon.start()
@@ -151,7 +152,7 @@ def test_what_was_answered_is_there_after_a_kill(tmp_path):
 
 
 def test_another_emulator_can_have_the_storage(tmp_path):
-    with Daemon(tmp_path, None, "--storage-endpoint", "http://127.0.0.1:9") as daemon:
+    with Daemon(tmp_path, NO_ENGINE, "--storage-endpoint", "http://127.0.0.1:9") as daemon:
         assert daemon.get("/storage/v1/b", project="p").status == 404
         assert daemon.get("/some-bucket/some-object").status == 404
         assert daemon.get("/discovery/v1/apis/storage/v1/rest").status == 404

@@ -8,11 +8,10 @@ import threading
 import pytest
 
 from support.daemon import Daemon
-from support.engine import Engine
+from support.engine import NO_ENGINE
 from support.storage import KIB, MIB, Raw, Storage, is_root, json_bytes, md5_of, pattern, tree_contents, tree_paths
 from support.wait import wait_until
 
-NO_ENGINE = Engine("/nonexistent/docker.sock")
 DISK_MIB = 32
 
 

@@ -9,18 +9,17 @@ import json
 import re
 import socket
 import threading
-import types
 import urllib.parse
 
 import pytest
 
 from support.daemon import Daemon
+from support.engine import NO_ENGINE
 from support.storage import S3, Storage, pattern, xml_of
 from support.wait import wait_until
 
 KIB = 1 << 10
 PIECE = 256 * KIB
-NO_ENGINE = types.SimpleNamespace(host="unix:///nonexistent/docker.sock")
 
 
 @pytest.fixture(scope="module")

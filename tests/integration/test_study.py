@@ -41,6 +41,8 @@ def test_a_study_tells_trials_best_and_beliefs(yard, tuned):
         # A model that has seen the value is not far from it.
         assert abs(trial["belief"]["mean"] - trial["objectiveValue"]) < 10
         assert trial["belief"]["deviation"] >= 0
+        # What it reported is kept beyond its end.
+        assert [(m["trainingStep"], m["objectiveValue"]) for m in trial["measurements"]] == [(7, trial["objectiveValue"])]
 
 
 def test_a_study_is_a_table_too(yard, tuned):

@@ -3,7 +3,7 @@
 import datetime
 import json
 
-from support.daemon import FINAL, PRINT_ENVIRONMENT, distributed, shell_config, task_of, text_of
+from support.daemon import FINAL, PRINT_ENVIRONMENT, UNTIL_RELEASED, distributed, script, shell_config, task_of, text_of
 from support.python_image import ensure_python_image
 from support.wait import wait_until
 
@@ -41,7 +41,7 @@ def rows(daemon, job_id):
 
 
 def assert_nothing_left(daemon):
-    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.engine.check_nothing_left(daemon.read_instance())
     directory = daemon.state_dir / "trials"
     assert not directory.exists() or list(directory.iterdir()) == []
 
@@ -97,7 +97,7 @@ def test_a_distributed_trial_has_a_cluster_of_its_own(yard):
     specs = [json.loads(line[5:])["cluster"] for line in lines if line.startswith("spec ")]
     assert len(specs) == 2 and specs[0] != specs[1]
     assert all(set(spec) >= {"worker", "ps"} for spec in specs)
-    assert yard.engine.networks(f"trainyard.instance={yard.read_instance()}") == []
+    wait_until(lambda: yard.engine.networks(f"trainyard.instance={yard.read_instance()}") == [], 20)
 
 
 def test_no_trial_is_lost_or_run_twice_when_the_daemon_is_killed(new_daemon):
@@ -153,6 +153,25 @@ def test_one_trial_follows_the_other(new_daemon):
     assert len(times) == 6
     for (_, ended), (started, _) in zip(times, times[1:]):
         assert datetime.timedelta(0) <= started - ended < datetime.timedelta(seconds=10)
+
+
+def test_a_tuning_job_waits_for_room_with_its_trials_and_lets_others_go_in_between(new_daemon):
+    daemon = new_daemon("--offline", "--max-active-jobs", "1", "--stop-grace", "1").start()
+    first = daemon.create(script(UNTIL_RELEASED))
+    daemon.until(first, "RUNNING")
+    job_id = daemon.create(tuned(TRAINER, 4, 2))
+    wait_until(lambda: [s for _, s, _ in rows(daemon, job_id)] == [1, 1], 30, "two trials wait")
+    job = daemon.job(job_id)
+    assert (job["state"], job["jobPosition"]) == ("QUEUED", "1") and "startTime" not in job
+    last = daemon.create(script("echo last"))
+    daemon.cancel(first)
+    job = daemon.until(job_id, "SUCCEEDED")
+    last = daemon.job(last)
+    assert last["state"] == "SUCCEEDED"
+    trials = sorted(trials_of(job), key=lambda t: int(t["trialId"]))
+    assert job["startTime"] == trials[0]["startTime"]
+    # The trials that it began with held its place; those that were suggested later came after the job that was there.
+    assert trials[1]["startTime"] <= last["startTime"] <= trials[2]["startTime"]
 
 
 HYPERTUNE = """

@@ -50,6 +50,7 @@ class Answer:
 
 class Daemon:
     _numbers = itertools.count(1)
+    made = []  # all of this run of the tests
 
     def __init__(self, directory=None, engine=None, *options, project="demo-project", state_dir=None, binary=None):
         """`directory`: for its log, and for its state unless `state_dir` says where that is."""
@@ -59,7 +60,9 @@ class Daemon:
         self.engine, self.options, self.project = engine or Engine(), options, project
         self.binary = binary or program()
         self.log_path = self.directory / "daemon.log"
-        self.process, self.port, self.instance = None, None, None
+        self.process, self.port, self.instance, self.token = None, None, None, None
+        self.made_by = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0]
+        self.made.append(self)
 
     # ---- its life ----
 
@@ -138,10 +141,16 @@ class Daemon:
     def base(self):
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def grpc_port(self):
+        """Of a daemon that was started with --grpc."""
+        return self.get("/healthz").json["grpc"]["port"]
+
     def client_environment(self):
         """What `trainyard env` says to programs that are to use it, as a dict."""
+        grpc = ["--grpc", "127.0.0.1:0"] if "--grpc" in self.options else []
         done = subprocess.run([self.binary, "env", "--shell", "github", "--state-dir", str(self.state_dir),
-                               "--project", self.project], check=True, capture_output=True, text=True, timeout=30,
+                               "--project", self.project, *grpc], check=True, capture_output=True, text=True, timeout=30,
                               env={k: v for k, v in os.environ.items() if "proxy" not in k.lower()})
         return dict(line.split("=", 1) for line in done.stdout.splitlines())
 
@@ -152,6 +161,8 @@ class Daemon:
         if query:
             path += ("&" if "?" in path else "?") + urllib.parse.urlencode(query)
         headers = dict(headers or {})
+        if self.token:
+            headers.setdefault("Authorization", f"Bearer {self.token}")
         if body is not None:
             if not isinstance(body, (bytes, str)):
                 body = json.dumps(body)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A discovery document as the ledger needs it: which method a request calls, and which fields there are.
+"""Discovery documents as the ledger needs them: which method a request calls, and which fields there are.
 
 Fields are named by their JSON path: `jobs[].labels{}` is a map in each element of a list. In requests `{name}` is a
 parameter of the path and `?pageSize` one of the query; fields of the body have no mark."""
 import re
 import urllib.parse
 
-ADDRESS = "/$discovery/rest?version=v1"
+ADDRESSES = ["/discovery/v1/apis/ml/v1/rest", "/discovery/v1/apis/aiplatform/v1/rest"]
 
 
 def snake(name):
@@ -34,26 +34,32 @@ class Method:
 
 
 class Document:
-    def __init__(self, value):
-        self.value, self.schemas = value, value.get("schemas", {})
-        self.name = f"{value['name']}:{value['version']}"
-        found = [Method(described, self) for described in self._described(value)]
+    """One document, or several whose methods and schemas have names of their own."""
+
+    def __init__(self, *values):
+        self.values, self.schemas = values, {name: schema for value in values for name, schema in value.get("schemas", {}).items()}
+        self.name = ", ".join(f"{value['name']}:{value['version']}" for value in values)
+        found = [Method(described, self) for value in values for described in self._described(value)]
         # A path that ends in a verb first: without it, the other patterns would take it for a part of a name.
         self.methods = {m.id: m for m in sorted(found, key=lambda m: (":" not in m.path, m.id))}
-        self.parameters = ["?" + name for name in value.get("parameters", {})]
+        self.parameters = list(dict.fromkeys("?" + name for value in values for name in value.get("parameters", {})))
 
     def _described(self, resource):
         yield from resource.get("methods", {}).values()
         for inner in resource.get("resources", {}).values():
             yield from self._described(inner)
 
-    def method(self, verb, path):
-        """The method that a request calls, None for those of other services."""
-        path = urllib.parse.unquote(path)
+    def methods_of(self, verb, path):
+        """The methods that a request calls: none for those of other services, and two where services share a path."""
+        path, found = urllib.parse.unquote(path), {}
         for method in self.methods.values():
             if method.verb == verb and method.pattern.fullmatch(path):
-                return method
-        return None
+                found.setdefault(method.id.split(".")[0], method)
+        return list(found.values())
+
+    def method(self, verb, path):
+        """The first of them, or None."""
+        return next(iter(self.methods_of(verb, path)), None)
 
     # ---- fields of messages ----
 

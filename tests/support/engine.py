@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Docker Engine as tests see it: its API over the unix socket, test images, private engines."""
+import contextlib
 import fcntl
 import http.client
 import io
@@ -12,6 +13,8 @@ import subprocess
 import tarfile
 import tempfile
 import urllib.parse
+
+from support.wait import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -116,6 +119,11 @@ class Engine:
         return ([c["Names"][0] for c in self.containers(label)] + [n["Name"] for n in self.networks(label)]
                 + [v["Name"] for v in self.volumes() if (v.get("Labels") or {}).get("trainyard.instance") == instance])
 
+    def check_nothing_left(self, instance):
+        """No container when its job is over; a network that it has left is kept for the next one for a moment."""
+        assert self.containers(f"trainyard.instance={instance}") == []
+        wait_until(lambda: self.leftovers(instance) == [], 20, "nothing is left")
+
     def remove_leftovers(self, instance):
         label = f"trainyard.instance={instance}"
         for container in self.containers(label):
@@ -138,6 +146,9 @@ class Engine:
 
     def remove_image(self, name):
         self.call("DELETE", f"/images/{name}?force=1", ok=(200, 404))
+
+
+NO_ENGINE = Engine("/nonexistent/docker.sock")  # jobs stay queued
 
 
 def busybox_root(files):
@@ -175,14 +186,23 @@ eval "$last"
 """
 
 
+@contextlib.contextmanager
+def turn(name):
+    """One process at a time: the others wait, and find done what they would do."""
+    with open(pathlib.Path(tempfile.gettempdir(), f"{name}-{os.getuid()}.turn"), "w", encoding="utf-8") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
 def ensure_test_images(engine):
-    if not engine.has_image(IMAGE):
-        engine.import_image(IMAGE, {}, ['CMD ["/bin/sh","-c","echo the default command"]'])
-    for role in ("master", "worker", "ps"):
-        name = role_image(role)
-        if not engine.has_image(name):
-            engine.import_image(name, {"entry": ENTRY, "image": role.encode()},
-                                ['ENTRYPOINT ["/entry"]', 'CMD ["exit 0"]', "ENV TEST_IMAGE=" + role])
+    with turn("trainyard-test"):
+        if not engine.has_image(IMAGE):
+            engine.import_image(IMAGE, {}, ['CMD ["/bin/sh","-c","echo the default command"]'])
+        for role in ("master", "worker", "ps"):
+            name = role_image(role)
+            if not engine.has_image(name):
+                engine.import_image(name, {"entry": ENTRY, "image": role.encode()},
+                                    ['ENTRYPOINT ["/entry"]', 'CMD ["exit 0"]', "ENV TEST_IMAGE=" + role])
 
 
 def build_test_image(engine):
@@ -255,14 +275,16 @@ PREBUILT = "trainyard-test-prebuilt:1"
 
 
 def ensure_runtime_images(engine):
-    """Of Debian packages: takes some 20 s where they are not there. One run of the tests at a time: the others find them."""
-    with open(pathlib.Path(tempfile.gettempdir(), f"{RUNTIME}-{os.getuid()}.turn"), "w", encoding="utf-8") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    """Of Debian packages: takes some 20 s where they are not there."""
+    with turn(RUNTIME):
         done = subprocess.run([ROOT / "deploy/runtime/build", RUNTIME], capture_output=True, text=True, timeout=600,
                               env=dict(os.environ, DOCKER_HOST=engine.host))
-    assert done.returncode == 0, done.stdout + done.stderr
-    if engine.has_image(PREBUILT):
-        return
+        assert done.returncode == 0, done.stdout + done.stderr
+        if not engine.has_image(PREBUILT):
+            _build_prebuilt(engine)
+
+
+def _build_prebuilt(engine):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         text = f'FROM {RUNTIME}\nWORKDIR /data\nENTRYPOINT ["echo", "the image\'s own program"]\n'.encode()

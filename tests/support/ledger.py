@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger: which client has driven which method and field of ml v1. tests/coverage.json, and tests/coverage.md
+"""The ledger: which client has driven which method and field of ml v1 and aiplatform v1. tests/coverage.json, and tests/coverage.md
 made of it.
 
     export TRAINYARD_COVERAGE=$PWD/build/coverage.json     # what runs note is added to it: begin without
     python3 -m pytest tests/clients                        # and, where gcloud is:
-    python3 -m pytest tests/integration/test_gcloud.py tests/integration/test_gcloud_flags.py
+    python3 -m pytest tests/integration/test_gcloud.py tests/integration/test_gcloud_flags.py \
+        tests/integration/test_gcloud_ai.py
     python3 tests/support/ledger.py --update
 
 The rows of the clients in the file are replaced; those of the others are kept. So run all tests of a client."""
@@ -24,8 +25,10 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 JSON, MARKDOWN = TESTS / "coverage.json", TESTS / "coverage.md"
 
 GCLOUD, NODE, PYTHON, HTTP = "gcloud", "googleapis-node", "google-api-python-client", "http"
-CLIENTS = [GCLOUD, NODE, PYTHON, HTTP]
-CI_CLIENTS = [NODE, PYTHON, HTTP]
+VERTEX_NODE, VERTEX_PYTHON = "aiplatform-node", "aiplatform-python"
+CLIENTS = [GCLOUD, NODE, PYTHON, VERTEX_NODE, VERTEX_PYTHON, HTTP]
+CI_CLIENTS = CLIENTS[1:]
+
 
 def rows_of(document):
     """What must have a row: {method: {"request": […], "response": […]}}"""
@@ -63,7 +66,7 @@ def claims_of(client, ledger):
 
 def updated(ledger, run):
     """The ledger after a run."""
-    document = Document(run["document"])
+    document = Document(*run["documents"])
     said = {}
     for client in CLIENTS:
         said[client] = notes_of(client, run) if client in run["clients"] else claims_of(client, ledger)
@@ -122,14 +125,14 @@ HEAD = """\
 # What clients have driven
 
 Made by `python3 tests/support/ledger.py --update` of what tests recorded between real clients and a daemon; do not edit.
-Each method and field of the discovery document (`{document}`) has a row.
+Each method and field of the discovery documents (`{document}`) has a row.
 
 * **yes**: sent, and taken; or seen in an answer.
 * **refused**: sent, and always answered with an error: trainyard (or the service itself) does not take such jobs.
 * **–**: no test has driven it with this client.
 
-Columns: `gcloud` (recorded on developers' machines), `googleapis-node`, `google-api-python-client` and `http` (plain HTTP
-requests), which each run of `deploy/check clients` records anew and compares. In requests `{{name}}` is a parameter of the
+Columns: `gcloud` (recorded on developers' machines), `googleapis-node`, `google-api-python-client`, `aiplatform-node`,
+`aiplatform-python` (Vertex AI's own libraries, as far as they speak REST) and `http` (plain HTTP requests), which each run of `deploy/check clients` records anew and compares. In requests `{{name}}` is a parameter of the
 path and `?name` one of the query; `[]` is each element of a list, `{{}}` each value of a map.
 """
 
@@ -183,7 +186,7 @@ def main():
         JSON.write_text(to_json(ledger), encoding="utf-8")
         MARKDOWN.write_text(to_markdown(ledger), encoding="utf-8")
         return 0
-    found = row_differences(ledger, Document(run["document"]))
+    found = row_differences(ledger, Document(*run["documents"]))
     for client in CLIENTS:
         if client in run["clients"]:
             found += [f"{client}: {text}" for text in client_differences(client, ledger, run)]

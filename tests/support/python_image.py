@@ -13,12 +13,12 @@ import tarfile
 
 import pytest
 
-from .engine import busybox_root
+from .engine import busybox_root, turn
 from .scripts import INSTALLED, PYTHON
 
 NAME = "trainyard-test-python"
 # Large, and of no use to what runs in containers.
-LEFT_OUT = {"googleapiclient", "test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "dist-packages",
+LEFT_OUT = {"googleapiclient", "agentplatform", "aiplatform", "aiplatform_v1", "aiplatform_v1beta1", "vertexai", "test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "dist-packages",
             "site-packages"}
 ASK = ("import json, sys, sysconfig; p = sysconfig.get_paths(vars=dict(base=sys.base_prefix, platbase=sys.base_prefix)); "
        "print(json.dumps([p['stdlib'], sysconfig.get_paths()['purelib'], sys.version_info[:2]]))")
@@ -30,10 +30,11 @@ def ensure_python_image(engine):
     if not marker.exists():
         pytest.skip(f"{marker} is not there: run tests/clients/install {INSTALLED}")
     tag = f"{NAME}:{int(marker.stat().st_mtime)}"
-    if not engine.has_image(tag):
-        repo, _, version = tag.partition(":")
-        engine.call("POST", f"/images/create?fromSrc=-&repo={repo}&tag={version}"
-                            "&changes=ENV%20PYTHONPATH=/opt/site-packages", _root(), "application/x-tar")
+    with turn(NAME):
+        if not engine.has_image(tag):
+            repo, _, version = tag.partition(":")
+            engine.call("POST", f"/images/create?fromSrc=-&repo={repo}&tag={version}"
+                                "&changes=ENV%20PYTHONPATH=/opt/site-packages", _root(), "application/x-tar")
     return tag
 
 

@@ -13,7 +13,7 @@ import socket
 import threading
 import urllib.parse
 
-from .document import ADDRESS, Document
+from .document import ADDRESSES, Document
 
 BLOCK = 1 << 16
 
@@ -264,16 +264,17 @@ class Notes:
         if verb == "POST" and override:
             verb, body = override, None
             query |= urllib.parse.parse_qs(request.decoded().decode("latin-1"), keep_blank_values=True)
-        method = self.document.method(verb, address.path)
-        if method is None:
-            return
-        asked, common = self.document.parameters_seen(method, query)
-        fields, _ = self.document.seen(method.request, body)
-        answered, strange = set(), set()
+        methods = self.document.methods_of(verb, address.path)
+        answered = [(set(), set())] * len(methods)
         if answer.status < 400 and not {"fields", "callback", "$fields"} & set(query):
-            answered, strange = self.document.seen(method.response, answer.json())
-        with self._lock:
-            self._write(self._client(client), method, answer.status, asked | fields, common, answered, strange)
+            answered = [self.document.seen(method.response, answer.json()) for method in methods]
+        # What one of the services that share a path has in its answer is not strange.
+        strange = set.intersection(*(unknown for _, unknown in answered)) if methods else set()
+        for method, (known, _) in zip(methods, answered):
+            asked, common = self.document.parameters_seen(method, query)
+            fields, _ = self.document.seen(method.request, body)
+            with self._lock:
+                self._write(self._client(client), method, answer.status, asked | fields, common, known, strange)
 
     def _client(self, name):
         return self.clients.setdefault(name, {"methods": {}, "parameters": [], "strange": [], "runs": []})
@@ -319,7 +320,7 @@ class Recording:
     def between(self, client, daemon):
         """Puts a recorder before the daemon; the client's address is `.base`."""
         if self.notes is None:
-            self.notes = Notes(Document(daemon.get(ADDRESS).json))
+            self.notes = Notes(Document(*(daemon.get(address).json for address in ADDRESSES)))
         with Recorder(daemon.port, lambda request, answer: self.notes.exchange(client, request, answer)) as recorder:
             yield recorder
 
@@ -335,5 +336,5 @@ class Recording:
             clients = before.get("clients", {})
             merge(clients, self.notes.clients)
             file.truncate(0)
-            json.dump({"document": self.notes.document.value, "clients": clients}, file, indent=1, sort_keys=True)
+            json.dump({"documents": self.notes.document.values, "clients": clients}, file, indent=1, sort_keys=True)
             file.write("\n")

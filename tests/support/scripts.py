@@ -15,6 +15,8 @@ NODE_MODULES, PYTHON = INSTALLED / "node/node_modules", INSTALLED / "python"
 RUNNERS = {
     "googleapis-node": (["node"], NODE_MODULES / "googleapis", {"NODE_PATH": str(NODE_MODULES)}),
     "google-api-python-client": ([str(PYTHON / "bin/python"), "-B"], PYTHON / ".installed", {}),
+    "aiplatform-node": (["node"], NODE_MODULES / "@google-cloud/aiplatform", {"NODE_PATH": str(NODE_MODULES)}),
+    "aiplatform-python": ([str(PYTHON / "bin/python"), "-B"], PYTHON / ".installed", {}),
     "http": (["python3", "-B"], TESTS, {}),
 }
 # Those of clients that only storage and identity are for.
@@ -24,19 +26,19 @@ STORAGE_RUNNERS = {
 }
 
 
-def run_script(recording, yard, client, script):
+def run_script(recording, yard, client, script, environment=None):
     """{test: error or None} of a script in tests/clients, and what it printed on stderr. The recorder hears it."""
     with recording.between(client, yard) as recorder:
-        results, errors = _run(RUNNERS[client], script,
-                               {"TRAINYARD_ENDPOINT": recorder.base, "GOOGLE_CLOUD_PROJECT": yard.project})
+        results, errors = _run(RUNNERS[client], script, (environment or {}) | {
+            "TRAINYARD_ENDPOINT": recorder.base, "GOOGLE_CLOUD_PROJECT": yard.project})
     if results and not any(results.values()):
         recording.notes.run(client, script)
     return results, errors
 
 
-def run_in_environment(yard, client, script):
-    """The same of a script that is pointed at the daemon by what `trainyard env` says alone."""
-    return _run(STORAGE_RUNNERS[client], script, yard.client_environment())
+def run_in_environment(yard, client, script, **more):
+    """The same of a script that is pointed at the daemon by what `trainyard env` says, and `more` variables."""
+    return _run((RUNNERS | STORAGE_RUNNERS)[client], script, yard.client_environment() | more)
 
 
 def _run(how, script, environment):

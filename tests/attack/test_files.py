@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that lead elsewhere, files that others read, and what the log tells."""
+import os
+import stat
+import subprocess
+import urllib.parse
+
+import pytest
+
+from support.attack import raw, request_bytes, settle, statuses, untouched
+from support.daemon import Daemon
+from support.wait import wait_until
+
+NAMES = ["../escaped", "../../../../tmp/escaped", "/etc/passwd", "a/../../escaped", "..", ".", "a/./b", "a//b", "a\\..\\b",
+         "%2e%2e/escaped", "gs/../../escaped", "\u202eescaped", "a\u0001b", "escaped\x1b[31m", "~root", "$(id)", "-rf",
+         "con\u2024\u2024/escaped", "x" * 1024]
+
+
+def test_object_names_lead_nowhere_else(yard):
+    root = yard.state_dir.parent
+    outside = sorted(p for p in root.rglob("*") if not p.is_relative_to(yard.state_dir))
+    made = []
+    for name in NAMES:
+        quoted = urllib.parse.quote(name, safe="")
+        answer = yard.request("POST", f"/upload/storage/v1/b/attacked/o?uploadType=media&name={quoted}", b"data",
+                              {"Content-Type": "text/plain"})
+        assert answer.status in (200, 400), (name, answer)
+        if answer.status == 200:
+            made.append(name)
+            assert yard.get(f"/storage/v1/b/attacked/o/{quoted}?alt=media").data == b"data"
+    assert "../escaped" in made
+    tree = yard.state_dir / "gs/attacked"
+    wait_until(lambda: sum(p.is_file() for p in tree.rglob("*")) >= len(made), 10, "every object has its file")
+    assert sorted(p for p in root.rglob("*") if not p.is_relative_to(yard.state_dir)) == outside
+    assert not os.path.exists("/tmp/escaped") and not (root / "escaped").exists()
+    for path in tree.rglob("*"):
+        assert path.resolve().is_relative_to(tree.resolve()) and not path.is_symlink(), path
+        assert not any(ord(c) < 0x20 for c in path.name), path
+    for name in made:
+        assert yard.request("DELETE", f"/storage/v1/b/attacked/o/{urllib.parse.quote(name, safe='')}").status == 204
+    settle(yard)
+
+
+@pytest.mark.parametrize("bucket", ["..", "../x", "a/b", ".", "", "a\x00b", "A_B", "gs/..", "x" * 300])
+def test_bucket_names_lead_nowhere_else(yard, bucket):
+    with untouched(yard):
+        answer = yard.post("/storage/v1/b", dict(name=bucket), project="p")
+        assert answer.status == 400, answer
+        answer = yard.request("POST", f"/upload/storage/v1/b/{urllib.parse.quote(bucket, safe='')}/o?uploadType=media&name=o", b"x")
+        assert answer.status >= 400, answer
+
+
+# The daemon was started with umask 0. Broken: serve_main() without its umask().
+def test_the_state_is_its_owners_alone(yard):
+    for path in [yard.state_dir, *yard.state_dir.rglob("*")]:
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        inside = path.is_relative_to(yard.state_dir / "gs") or path.is_relative_to(yard.state_dir / "blobs")
+        assert mode & 0o022 == 0, f"{path}: {mode:o}"
+        assert inside or mode & 0o077 == 0, f"{path}: {mode:o}"
+    assert stat.S_IMODE(yard.state_dir.stat().st_mode) == 0o700  # above what is for plain tools to read
+
+
+# Its mode is its own, not the umask's: see test_path_socket.c.
+def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_path):
+    path = tmp_path / "s"
+    before = os.umask(0)
+    command = [Daemon(tmp_path / "d", idle_engine).binary, "serve", "--listen", f"unix:{path}", "--state-dir",
+               str(tmp_path / "state"), "--engine", idle_engine.host]
+    with open(tmp_path / "log", "wb") as log:
+        daemon = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    os.umask(before)
+    try:
+        assert daemon.stdout.readline() == f"trainyard: listening on unix:{path}\n"
+        assert stat.S_IMODE(path.lstat().st_mode) == 0o600
+        ask = ["curl", "-s", "--unix-socket", str(path), "http://localhost/healthz"]
+        assert '"status": "ok"' in subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+        other = subprocess.run(command[:5] + [str(tmp_path / "other")] + command[6:], capture_output=True, text=True, timeout=30)
+        assert other.returncode == 1 and str(path) in other.stderr, other
+        assert path.exists()
+    finally:
+        daemon.terminate()
+        assert daemon.wait(30) == 0
+        daemon.stdout.close()
+    assert not path.exists()
+    assert subprocess.run(["curl", "-s", "--unix-socket", str(path), "http://localhost/"]).returncode != 0
+
+
+# Here such texts do not even get to the log; what does is made harmless: see test_log.c.
+def test_the_log_drives_no_terminal_and_has_no_lines_of_others(yard):
+    evil = "\x1b]0;owned\x07\x1b[31m\r\n2026-01-01T00:00:00Z error   forged event\x9b31m"
+    before = len(yard.log().splitlines())
+    raw(yard, b"GET /\x1b[31m\x07 HTTP/1.1\r\nHost: \x1b[31m\r\nX-\x1b: y\r\n\r\n")
+    raw(yard, b"\x1b[31mGET / HTTP/1.1\r\n\r\n")
+    raw(yard, b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \x1b[31m\r\n\r\n")
+    yard.post(yard.jobs_path, dict(jobId=evil))
+    yard.post("/v2/entries:list", dict(resourceNames=[evil], filter=evil))
+    yard.get("/storage/v1/b/" + urllib.parse.quote(evil, safe=""))
+    yard.request("POST", "/upload/storage/v1/b/attacked/o?uploadType=media&name=" + urllib.parse.quote(evil, safe=""), b"x")
+    lines = yard.log_path.read_bytes().decode(errors="surrogateescape").split("\n")[before:]
+    for line in lines:
+        assert not any(ord(c) < 0x20 or ord(c) == 0x7f for c in line), line
+        assert not line.startswith("2026-01-01"), line
+
+
+@pytest.mark.parametrize("field", ["contentType", "contentDisposition", "cacheControl", "contentLanguage", "contentEncoding"])
+def test_what_is_stored_splits_no_answer(yard, field):
+    evil = "a\r\nX-Split: yes\r\n\r\n<script>"
+    answer = yard.post("/upload/storage/v1/b/attacked/o?uploadType=resumable&name=split", {field: evil})
+    location = answer.headers.get("Location", "")
+    if answer.status == 200:
+        yard.request("PUT", location[location.index("/upload"):], b"data", {"Content-Type": "text/plain"})
+    yard.request("PATCH", "/storage/v1/b/attacked/o/split", {field: evil})
+    for path in ("/storage/v1/b/attacked/o/split?alt=media", "/attacked/split",
+                 "/attacked/split?response-content-disposition=a%0d%0aX-Split:%20yes"):
+        seen = raw(yard, request_bytes("GET", path, Connection="close"))
+        assert b"\nX-Split" not in seen.partition(b"\r\n\r\n")[0], seen
+        assert len(statuses(seen)) == 1, seen
+    yard.request("DELETE", "/storage/v1/b/attacked/o/split")
+    settle(yard)
+
+
+def test_a_name_is_text_in_what_is_shown_to_browsers(yard):
+    answer = raw(yard, request_bytes("GET", "/v1/<script>alert(1)</script>", Connection="close"))
+    assert b"text/html" not in answer and b"nosniff" in answer, answer
+    answer = yard.request("PUT", "/attacked/page.html", b"<script>alert(1)</script>", {"Content-Type": "text/html"})
+    assert answer.status == 200 and answer.headers["X-Content-Type-Options"] == "nosniff"
+    yard.request("DELETE", "/attacked/page.html")
+    settle(yard)
+
+
+@pytest.mark.parametrize("key", ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])
+def test_keys_with_a_meaning_elsewhere_have_none_here(yard, key):
+    answer = yard.post("/storage/v1/b/attacked/o/proto/rewriteTo/b/attacked/o/proto", {key: {"polluted": True}})
+    assert answer.status in (400, 404), answer
+    body = dict(jobId="proto", labels={key: "x"}, trainingInput={})
+    with untouched(yard):
+        assert yard.post(yard.jobs_path, {**body, key: {"polluted": True}}).status == 400

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A daemon behind --token-file. Broken: caller_check() of daemon/token.c that returns STATUS_OK."""
+import base64
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+from support.attack import job_body, published, untouched
+from support.daemon import program
+from support.wait import wait_until
+
+from .conftest import TOKEN
+
+BAD = [{}, {"Authorization": "Bearer wrong-token-0123456"}, {"Authorization": f"Bearer {TOKEN[:-1]}"},
+       {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": f"Basic {TOKEN}"}, {"Authorization": TOKEN},
+       {"Authorization": "Bearer "}, {"X-Goog-Api-Key": "wrong"}, {"Cookie": f"token={TOKEN}"}]
+
+
+def ask(daemon, method, path, body=None, headers=None):
+    """Without the token that the daemon's own client adds."""
+    token, daemon.token = daemon.token, None
+    try:
+        return daemon.request(method, path, body, headers)
+    finally:
+        daemon.token = token
+
+
+@pytest.mark.parametrize("headers", BAD, ids=str)
+def test_every_method_wants_the_token(locked, headers):
+    with untouched(locked):
+        for method, path in [*published(locked), ("GET", "/v1/nothing"), ("GET", "/"), ("DELETE", "/healthz")]:
+            answer = ask(locked, method, path, job_body("locked") if method != "GET" else None, headers)
+            assert answer.status == 401, (method, path, answer)
+            assert answer.headers["WWW-Authenticate"].startswith("Bearer realm="), (method, path)
+    answer = ask(locked, "GET", locked.jobs_path, headers=headers)
+    assert answer.error["status"] == "UNAUTHENTICATED" and "authentication credential" in answer.error["message"]
+
+
+@pytest.mark.parametrize("parameter", ["access_token", "key", "oauth_token", "token"])
+def test_a_token_in_a_link_is_none(locked, parameter):
+    assert ask(locked, "GET", f"{locked.jobs_path}?{parameter}={TOKEN}").status == 401
+
+
+def test_the_token_lets_in(locked):
+    for headers in ({"Authorization": f"Bearer {TOKEN}"}, {"X-Goog-Api-Key": TOKEN}):
+        assert ask(locked, "GET", locked.jobs_path, headers=headers).status == 200
+
+
+def test_what_is_open_tells_nothing_of_anybody(locked):
+    assert ask(locked, "GET", "/healthz").json == {"status": "ok"}
+    assert "engine" in locked.get("/healthz").json
+    for path in ("/oauth2/v3/certs", "/discovery/v1/apis", "/$discovery/rest?version=v1"):
+        assert ask(locked, "GET", path).status == 200
+    assert ask(locked, "GET", "/tokeninfo?access_token=x").status == 400
+    assert ask(locked, "POST", "/token", "grant_type=x").status == 400
+    assert ask(locked, "GET", "/_trainyard/shell/1-master-0-00112233445566778899aabbccddeeff/").status == 404
+
+
+def credentials(daemon):
+    with open(daemon.client_environment()["GOOGLE_APPLICATION_CREDENTIALS"]) as file:
+        return json.load(file)
+
+
+def signed(key, claims):
+    def part(value):
+        return base64.urlsafe_b64encode(value).rstrip(b"=")
+    text = b".".join(part(json.dumps(each).encode()) for each in ({"alg": "RS256", "typ": "JWT", "kid": key["private_key_id"]}, claims))
+    with tempfile.NamedTemporaryFile("w") as pem:
+        pem.write(key["private_key"])
+        pem.flush()
+        done = subprocess.run(["openssl", "dgst", "-sha256", "-sign", pem.name], input=text, capture_output=True, check=True)
+    return (text + b"." + part(done.stdout)).decode()
+
+
+def test_the_credentials_file_lets_in_for_an_hour(locked):
+    environment = locked.client_environment()
+    assert environment["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] == "false"
+    with open(environment["CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"]) as file:
+        assert file.read().strip() == TOKEN
+    key, now = credentials(locked), int(time.time())
+    jwt = signed(key, {"iss": key["client_email"], "aud": key["token_uri"], "iat": now, "exp": now + 3600,
+                       "scope": "https://www.googleapis.com/auth/cloud-platform"})
+    form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
+    answer = ask(locked, "POST", "/token", form + jwt, {"Content-Type": "application/x-www-form-urlencoded"})
+    assert answer.status == 200, answer
+    own = answer.json["access_token"]
+    assert ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {own}"}).status == 200
+    assert ask(locked, "GET", "/storage/v1/b?project=p", headers={"Authorization": f"Bearer {own}"}).status == 200
+    broken = own[:-2] + ("AA" if own[-2:] != "AA" else "BB")
+    assert ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {broken}"}).status == 401
+    answer = ask(locked, "POST", "/token", form + jwt[:-6] + "AAAAAA", {"Content-Type": "application/x-www-form-urlencoded"})
+    assert answer.status == 400, answer
+    assert own not in locked.log()
+
+
+# Broken: is_an_accounts() that does not compare issuer and subject; that does not look at the times.
+@pytest.mark.parametrize("change,status", [({}, 200), ({"sub": "other@x"}, 401), ({"sub": None}, 401), ({"exp": 1}, 401),
+                                           ({"iss": "https://accounts.google.com", "sub": "https://accounts.google.com"}, 401),
+                                           ({"exp": 99999999999}, 401), ({"iat": 99999999999, "exp": 99999999999}, 401)], ids=str)
+def test_libraries_may_sign_for_themselves(locked, change, status):
+    key = credentials(locked)
+    now = int(time.time())
+    claims = {"iss": key["client_email"], "sub": key["client_email"], "aud": "https://aiplatform.googleapis.com/",
+              "iat": now, "exp": now + 3600, **change}
+    jwt = signed(key, {name: value for name, value in claims.items() if value is not None})
+    for token, expected in ((jwt, status), (jwt[:-6] + "AAAAAA", 401), (jwt.rpartition(".")[0] + ".", 401)):
+        assert ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {token}"}).status == expected
+
+
+def grpc_call(locked, port, *headers):
+    name = b"projects/p/locations/us-central1"
+    message = b"\x0a" + bytes([len(name)]) + name
+    frame = b"\0" + len(message).to_bytes(4, "big") + message
+    words = ["curl", "-s", "-D", "-", "-o", os.devnull, "--http2-prior-knowledge", "--data-binary", "@-", "-H",
+             "Content-Type: application/grpc", "-H", "TE: trailers"]
+    for header in headers:
+        words += ["-H", header]
+    words.append(f"http://127.0.0.1:{port}/google.cloud.aiplatform.v1.JobService/ListCustomJobs")
+    return subprocess.run(words, input=frame, capture_output=True, timeout=30).stdout.decode()
+
+
+def test_grpc_wants_the_token_too(locked):
+    port = locked.get("/healthz").json["grpc"]["port"]
+    with untouched(locked):
+        for headers in ((), ("authorization: Bearer wrong",), ("x-goog-api-key: wrong",)):
+            assert "grpc-status: 16" in grpc_call(locked, port, *headers), headers
+    for header in (f"authorization: Bearer {TOKEN}", f"x-goog-api-key: {TOKEN}"):
+        said = grpc_call(locked, port, header)
+        assert "HTTP/2 200" in said and "grpc-status: 16" not in said, said
+
+
+# Broken: a log_event() of exchange.c that tells the whole target.
+def test_no_log_line_holds_a_token(locked):
+    ask(locked, "GET", f"/v1/nothing?access_token={TOKEN}")
+    ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {TOKEN}", "X-Goog-Api-Key": TOKEN})
+    wait_until(lambda: "request " in locked.log(), 10, "requests are logged at all")
+    log = locked.log()
+    assert TOKEN not in log and "BEGIN" not in log and "ya29.ty-" not in log
+    with open(f"/proc/{locked.pid}/cmdline", "rb") as file:
+        assert TOKEN.encode() not in file.read()
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "169.254.169.254:80"])
+@pytest.mark.parametrize("option", ["--listen", "--grpc"])
+def test_no_open_address_without_a_token(tmp_path, option, address):
+    done = subprocess.run([program(), "serve", option, address, "--state-dir", str(tmp_path / "state")],
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--token-file" in done.stderr, done
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("content", ["", "short", "a b" * 20, "ya29.ty-0123456789abcdef", "x" * 2000])
+def test_a_poor_token_is_refused_and_not_shown(tmp_path, content):
+    path = tmp_path / "token"
+    path.write_text(content)
+    done = subprocess.run([program(), "serve", "--token-file", str(path), "--state-dir", str(tmp_path / "state")],
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2 and "--token-file" in done.stderr
+    assert not content or content not in done.stderr

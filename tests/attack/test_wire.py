@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes that two readers could read differently, too many of them, and too few at a time."""
+import contextlib
+import gzip
+import socket
+import time
+
+import pytest
+
+from support.attack import job_body, raw, request_bytes, settle, statuses, untouched
+from support.wait import wait_until
+
+HEAD_LIMIT_S = 30  # daemon/wiring.c
+
+
+def smuggled(yard):
+    return request_bytes("POST", yard.jobs_path, job_body("smuggled"))
+
+
+def test_what_is_smuggled_would_work_and_be_seen(yard):
+    with pytest.raises(AssertionError), untouched(yard):
+        assert statuses(raw(yard, smuggled(yard).replace(b"smuggled", b"controls"))) == [200]
+    settle(yard)
+
+
+def framed(yard, lines, body):
+    return (f"POST {yard.jobs_path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode() +
+            lines + b"\r\n\r\n" + body)
+
+
+def cases(inner):
+    """Name, header lines, body: by one of the two readings the body ends early, and `inner` is a request of its own."""
+    early, chunk = b"0\r\n\r\n" + inner, b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
+    length = b"Content-Length: %d" % len(early)
+    yield "both, coding ends it", length + b"\r\nTransfer-Encoding: chunked", early
+    yield "both, length ends it", b"Content-Length: 4\r\nTransfer-Encoding: chunked", chunk
+    yield "both, coding first", b"Transfer-Encoding: chunked\r\n" + length, early
+    yield "two lengths", b"Content-Length: 0\r\nContent-Length: %d" % len(inner), inner
+    yield "two lengths in one", b"Content-Length: 0, %d" % len(inner), inner
+    yield "equal lengths", b"Content-Length: 0\r\nContent-Length: 0", inner
+    yield "signed length", b"Content-Length: +%d" % len(inner), inner
+    yield "hex length", b"Content-Length: 0x0", inner
+    yield "negative length", b"Content-Length: -1", inner
+    yield "huge length", b"Content-Length: 18446744073709551616", inner
+    yield "two codings", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", early
+    yield "coding in a list", b"Transfer-Encoding: gzip, chunked", early
+    yield "unknown coding", b"Transfer-Encoding: xchunked\r\n" + length, early
+    yield "space before the colon", length + b"\r\nTransfer-Encoding : chunked", early
+    yield "folded coding", length + b"\r\nTransfer-Encoding:\r\n chunked", early
+    yield "folded name", length + b"\r\nX: a\r\n Transfer-Encoding: chunked\r\nY: b", b"x" * len(early)
+    yield "bare LF", length + b"\r\nX: a\nTransfer-Encoding: chunked", early
+    yield "bare CR", length + b"\r\nX: a\rTransfer-Encoding: chunked", early
+    yield "tab in the coding", length + b"\r\nTransfer-Encoding:\tchunked", early
+    yield "quoted coding", length + b"\r\nTransfer-Encoding: \"chunked\"", early
+    yield "NUL in the coding", length + b"\r\nTransfer-Encoding: chunked\0x", early
+    yield "bad chunk size", b"Transfer-Encoding: chunked", b"0x5\r\nhello\r\n0\r\n\r\n" + inner
+    yield "negative chunk size", b"Transfer-Encoding: chunked", b"-1\r\n" + early
+    yield "chunk size beyond 64 bits", b"Transfer-Encoding: chunked", b"10000000000000000\r\n" + early
+    yield "chunk without its end", b"Transfer-Encoding: chunked", b"2\r\n{}xx0\r\n\r\n" + inner
+
+
+NAMES = [name for name, _, _ in cases(b"")]
+
+
+# Broken: head_check_framing() that returns STATUS_OK at once.
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
+    lines, body = next((lines, body) for each, lines, body in cases(smuggled(yard)) if each == name)
+    with untouched(yard):
+        answer = raw(yard, framed(yard, lines, body))
+    codes = statuses(answer)
+    assert all(code >= 400 for code in codes), answer
+    assert len(set(codes)) <= 1 and b"smuggled" not in answer, answer
+
+
+def test_chunk_extensions_and_trailers_say_nothing(yard):
+    body = b'5;a="\r\n{"x":\r\n3;b\r\n1} \r\n0\r\nHost: evil.example\r\nContent-Length: 5\r\n\r\n'
+    with untouched(yard):
+        answer = raw(yard, framed(yard, b"Connection: close\r\nTransfer-Encoding: chunked", body))
+    assert len(statuses(answer)) <= 1 and all(code >= 400 for code in statuses(answer)), answer
+
+
+# Broken: decode() that lets %00 through.
+@pytest.mark.parametrize("target", ["/v1/projects/p/jobs%00", "/v1/projects/p/jobs%0d%0aX:%20y", "//evil.example/", "*",
+                                    "/v1/projects/p/jobs%", "/v1/projects/p/jobs%zz", "/v1/projects/p/jobs#x", "http://",
+                                    "http://localhost", "localhost:1", "/v1/projects/%c0%ae/jobs", "/v1/projects/../jobs",
+                                    "/v1/projects/p/jobs/..%2f..%2fx", "ftp://localhost/v1/projects/p/jobs"])
+def test_a_strange_target_reaches_nothing(yard, target):
+    with untouched(yard):
+        answer = raw(yard, request_bytes("POST", target, job_body("target"), Connection="close"))
+    assert all(code >= 400 for code in statuses(answer)), answer
+    assert b"\r\nX: y" not in answer
+
+
+@pytest.mark.parametrize("what,data", [
+    ("a target", lambda path: b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    ("a header", lambda path: request_bytes("GET", path, X_A="a" * 100000)),
+    ("many headers", lambda path: request_bytes("GET", path, **{f"X-{i}": "a" for i in range(20000)})),
+    ("a length", lambda path: request_bytes("POST", path, b"{}", Content_Length=str(1 << 40))),
+    ("depth", lambda path: request_bytes("POST", path, b'{"jobId":' + b"[" * 500000)),
+    ("a deep object", lambda path: request_bytes("POST", path, b'{"a":' * 300000 + b"1" + b"}" * 300000)),
+    ("parameters", lambda path: request_bytes("GET", path + "?" + "a&" * 10000)),
+    ("segments", lambda path: request_bytes("GET", "/a" * 10000)),
+    ("a gzip bomb", lambda path: request_bytes("POST", path, __import__("gzip").compress(b"a" * (32 << 20), 1),
+                                               Content_Encoding="gzip")),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_too_much_is_refused(yard, what, data):
+    with untouched(yard):
+        answer = raw(yard, data(yard.jobs_path), wait=30)
+    assert all(code >= 400 for code in statuses(answer)), answer[:500]
+
+
+class Slow:
+    """A client that has sent something and goes on with a little at a time."""
+
+    def __init__(self, yard, start, more):
+        self.more, self.seen, self.open = more, b"", True
+        self.client = socket.create_connection(("127.0.0.1", yard.port))
+        self.client.setblocking(False)
+        self.client.sendall(start)
+
+    def is_cut(self):
+        try:
+            while self.open and (piece := self.client.recv(4096)):
+                self.seen += piece
+            self.open = False
+        except BlockingIOError:
+            with contextlib.suppress(OSError):
+                self.client.send(self.more)
+        except ConnectionError:
+            self.open = False
+        return not self.open
+
+
+def test_clients_that_say_almost_nothing_are_cut_off(yard):
+    """All at once, for it takes the daemon's whole patience. Broken: late_cut() that cuts nobody."""
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    slow = [(b"", b""), (b"", b"G"), (head, b""), (head, b"X"), (head, b"X-A: b\r\n"),
+            (framed(yard, b"Content-Length: 1000000", b"{"), b" "),
+            (framed(yard, b"Transfer-Encoding: chunked", b""), b"1\r\n{\r\n")]
+    begun = time.monotonic()
+    clients = [Slow(yard, *each) for each in slow]
+    try:
+        with untouched(yard):
+            wait_until(lambda: all([client.is_cut() for client in clients]), HEAD_LIMIT_S + 10, "all are cut off")
+        assert time.monotonic() - begun > HEAD_LIMIT_S - 5, "cut off too soon"
+        for client, (start, _) in zip(clients, slow):
+            assert statuses(client.seen) == ([] if start.startswith(b"POST") else [408]), client.seen
+    finally:
+        for client in clients:
+            client.client.close()
+
+
+# Broken: connection_begin() without room_make().
+def test_silent_connections_keep_nobody_out(yard):
+    with contextlib.ExitStack() as stack:
+        for i in range(700):
+            with contextlib.suppress(OSError):
+                stack.enter_context(socket.create_connection(("127.0.0.1", yard.port), timeout=5))
+            if i % 32 == 0:
+                assert yard.get("/healthz").status == 200
+        assert yard.get("/healthz").status == 200
+
+
+def own_address():
+    """An address of this machine that is not loopback; no packet is sent for it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        with contextlib.suppress(OSError):
+            probe.connect(("192.0.2.1", 9))
+            return probe.getsockname()[0]
+    return None
+
+
+# Broken: connections_admit() that returns true.
+def test_one_address_cannot_take_all_places(locked):
+    address = own_address()
+    if not address or address.startswith("127."):
+        pytest.skip("this machine has no address but loopback")
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection((address, locked.port), timeout=5)) for _ in range(140)]
+
+        def closed():
+            count = 0
+            for client in clients:
+                client.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    try:
+                        count += client.recv(1) == b""
+                    except ConnectionError:
+                        count += 1
+            return count == 140 - 128
+        wait_until(closed, 10, "what is over 128 is closed")
+        assert locked.get("/healthz").status == 200

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Google's libraries of Vertex AI, by REST (which the recorder hears) and by gRPC, each test of each script by its name.
+
+Their environment is what `trainyard env` prints; the endpoint is the one thing that they are told beside."""
+import pathlib
+import re
+
+import pytest
+
+from support.engine import RUNTIME, ensure_runtime_images
+from support.packages import trainer
+from support.scripts import run_in_environment, run_script
+
+HERE = pathlib.Path(__file__).parent
+SCRIPTS = {"aiplatform_node.js": "aiplatform-node", "aiplatform_python.py": "aiplatform-python",
+           "aiplatform_training_python.py": "aiplatform-python"}
+
+
+def names(script):
+    text = (HERE / script).read_text()
+    if script.endswith(".js"):
+        return re.findall(r"^  async '([^']+)'\(\)", text, re.MULTILINE)
+    return [name.replace("_", " ") for name in re.findall(r"\w+", re.findall(r"(?s)^TESTS = \[(.*?)\]", text, re.M)[0])]
+
+
+@pytest.fixture(scope="module")
+def vertex_yard(engine, make_daemon, tmp_path_factory):
+    """Serves gRPC too; what names an image of Vertex AI runs in the local runtime, where pip asks nobody."""
+    ensure_runtime_images(engine)
+    daemon = make_daemon("--offline", "--stop-grace", "2", "--grpc", "127.0.0.1:0", "--wheels", tmp_path_factory.mktemp("wheels"),
+                         "--image-map", f"us-docker.pkg.dev/vertex-ai/training/*={RUNTIME}:latest").start()
+    yield daemon
+    daemon.stop()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A package for the scripts to train by, to be put into a bucket."""
+    path = tmp_path_factory.mktemp("package") / "trainer-1.0-py3-none-any.whl"
+    path.write_bytes(trainer("import sys\nassert sys.argv[1:] == ['--epochs', '3'], sys.argv\n"))
+    return {"TRAINER_WHEEL": str(path)}
+
+
+@pytest.fixture(scope="module")
+def results(recording, vertex_yard, wheel):
+    """Runs a script when its first test asks for it."""
+    ran = {}
+
+    def run(script, transport):
+        if transport == "grpc":
+            return run_in_environment(vertex_yard, SCRIPTS[script], script,
+                                      TRAINYARD_ENDPOINT=f"localhost:{vertex_yard.grpc_port}", **wheel)
+        return run_script(recording, vertex_yard, SCRIPTS[script], script, vertex_yard.client_environment() | wheel)
+
+    def of(*key):
+        if key not in ran:
+            ran[key] = run(*key)
+        return ran[key]
+    return of
+
+
+@pytest.mark.parametrize("transport", ["rest", "grpc"])
+@pytest.mark.parametrize("script, name", [(script, name) for script in SCRIPTS for name in names(script)])
+def test_client(results, script, name, transport):
+    found, errors = results(script, transport)
+    assert name in found, f"did not run: {errors}"
+    assert found[name] is None, found[name]

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that a user orders: what they do to jobs and calls, and that nobody takes them for real."""
+import http.client
+import json
+import subprocess
+import time
+
+import pytest
+
+from support.custom_jobs import CustomJobs, pool
+from support.daemon import UNTIL_RELEASED, distributed, script
+from support.gcloud import needs_gcloud
+from support.wait import wait_until
+
+FAULTS = "/_trainyard/v1/faults"
+WAIT = "while :; do sleep 0.1; done"
+WHO_AM_I = ('echo "I am $(hostname) $(hostname -i) with $(ls /tmp | grep -c visited)"; touch /tmp/visited; ')
+
+
+def order(yard, fault, **rule):
+    answer = yard.post(FAULTS, dict(fault=fault, **rule))
+    assert answer.status == 200, answer
+    assert answer.json["hits"] == "0" and "lastHitTime" not in answer.json, answer
+    return answer.json["id"]
+
+
+def rule(yard, number):
+    answer = yard.get(f"{FAULTS}/{number}")
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def told(yard, job_id, number):
+    """What the log and the report say of a rule: the same lines."""
+    lines = [text for severity, text in yard.service_lines(job_id)
+             if severity == "WARNING" and text.startswith(f"Fault rule {number}: ")]
+    report = yard.get(f"/_trainyard/v1/projects/{yard.project}/jobs/{job_id}/report").json
+    reported = [d["text"] for d in report["differences"] if d["code"] == "fault-ordered"]
+    assert set(lines) <= set(reported), report
+    return lines
+
+
+@pytest.fixture(autouse=True)
+def no_rules_are_left(yard):
+    yield
+    assert yard.request("DELETE", FAULTS).status == 200
+
+
+def test_a_preempted_worker_begins_anew_under_its_name(yard):
+    job_id = yard.new_id()
+    number = order(yard, "preempt", job=job_id, role="worker", replica=1, logPattern="^I am .* with 0$")
+    yard.create(distributed(UNTIL_RELEASED, WHO_AM_I + WAIT, workers=2), job_id=job_id)
+    lines = yard.wait_lines(job_id, "worker-replica-1", 2)
+    assert lines == [lines[0], lines[0]] and lines[0].endswith("with 0")
+    assert yard.job(job_id)["state"] == "RUNNING"
+    yard.release(job_id, after={"worker-replica-0": 1})
+    yard.until(job_id, "SUCCEEDED")
+    assert len(yard.lines(job_id, "worker-replica-0")) == 1
+    assert told(yard, job_id, number) == [f"Fault rule {number}: the replica worker 1 is preempted. This was ordered."]
+    assert ("WARNING", "The replica worker 1 was lost and is restarted (1 of 5 times).") in yard.service_lines(job_id)
+    found = rule(yard, number)
+    assert found["hits"] == "1" and found["lastHitTime"] >= found["createTime"]
+
+
+def test_a_stopped_master_alone_is_tried_again_as_a_whole(yard):
+    job_id = yard.new_id()
+    order(yard, "stop", job=job_id, logPattern="ready", attempt=1)
+    yard.create(script('trap "echo told; exit 0" TERM; echo ready; ' + UNTIL_RELEASED), job_id=job_id)
+    assert yard.wait_lines(job_id, count=3) == ["ready", "told", "ready"]
+    yard.release(job_id)
+    yard.until(job_id, "SUCCEEDED")
+
+
+@pytest.mark.parametrize("fault,words,more", [
+    ("exit", "exited with a non-zero status of 42.", {"exitCode": 42}),
+    ("oom", "ran out-of-memory and exited with a non-zero status of 9(SIGKILL)", {}),
+])
+def test_an_ordered_end_is_told_as_a_real_one(yard, fault, words, more):
+    job_id = yard.new_id()
+    number = order(yard, fault, job=job_id, afterSeconds=0.2, **more)
+    job = yard.run(script(WAIT), job_id=job_id, expect="FAILED")
+    assert job["errorMessage"].startswith(f"The replica master 0 {words}"), job
+    assert len(told(yard, job_id, number)) == 1
+    assert yard.containers(job_id) == []
+
+
+def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
+    job_id = yard.new_id()
+    number = order(yard, "crash", job=job_id, exitCode=134, count=2, logPattern="attempt")
+    yard.create(script("echo attempt; " + UNTIL_RELEASED), job_id=job_id)
+    yard.release(job_id, after={"master-replica-0": 3})
+    yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id) == ["attempt"] * 3
+    assert len(told(yard, job_id, number)) == 2 and rule(yard, number)["hits"] == "2"
+
+
+def test_a_stockout_holds_a_job_back_for_its_time(yard):
+    job_id = yard.new_id()
+    order(yard, "stockout", job=job_id, seconds=1)
+    started = time.monotonic()
+    yard.create(script("true"), job_id=job_id)
+    wait_until(lambda: any(text.startswith("Fault rule") for _, text in yard.service_lines(job_id)), 10, "it is told")
+    assert yard.job(job_id)["state"] == "QUEUED"
+    yard.until(job_id, "SUCCEEDED")
+    assert time.monotonic() - started >= 1
+
+
+def test_a_stockout_for_good_fails_a_custom_job_in_the_services_words(yard):
+    jobs = CustomJobs(yard)
+    answer = yard.post(FAULTS, {"fault": "stockout", "job": "te?t"})
+    assert answer.status == 200, answer
+    _, job = jobs.run(pool("true"), expect="JOB_STATE_FAILED")
+    assert job["error"]["code"] == 8, job
+    assert job["error"]["message"].startswith("Resources are insufficient in region: us-central1."), job
+
+
+def test_pools_of_custom_jobs_are_hit_by_number(yard):
+    jobs = CustomJobs(yard)
+    job_id = jobs.create(pool(UNTIL_RELEASED), pool(WAIT))
+    number = order(yard, "exit", job=job_id, pool="workerpool1", exitCode=7)
+    job = jobs.until(job_id, "JOB_STATE_FAILED")
+    assert "workerpool1-0 exited with a non-zero status of 7" in job["error"]["message"], job
+    assert rule(yard, number)["hits"] == "1"
+
+
+def test_an_image_that_is_ordered_away_fails_the_job(yard):
+    job_id = yard.new_id()
+    number = order(yard, "imagePull", job=job_id)
+    job = yard.run(script("true"), job_id=job_id, expect="FAILED")
+    assert "the image trainyard-test:1 cannot be pulled" in job["errorMessage"], job
+    assert len(told(yard, job_id, number)) == 1
+
+
+def test_a_quota_refuses_the_creating_call(yard):
+    job_id = yard.new_id()
+    order(yard, "quota", job=job_id, project=yard.project)
+    body = {"jobId": job_id, "trainingInput": script("true")}
+    answer = yard.post(yard.jobs_path, body)
+    assert answer.status == 429 and answer.error["status"] == "RESOURCE_EXHAUSTED", answer
+    assert answer.error["message"].startswith("Quota exceeded for quota metric 'Job submission requests'"), answer
+    assert any(detail["@type"].endswith("QuotaFailure") for detail in answer.error["details"]), answer
+    assert yard.post(yard.jobs_path, body).status == 200
+    yard.until(job_id, "SUCCEEDED")
+
+
+@pytest.mark.parametrize("status,words", [(429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (503, "UNAVAILABLE")])
+def test_calls_are_answered_with_errors_as_often_as_was_ordered(yard, status, words):
+    number = order(yard, "httpStatus", method="ml.projects.jobs.list", httpStatus=status, count=2)
+    seen = [yard.get(yard.jobs_path) for _ in range(3)]
+    assert [answer.status for answer in seen] == [status, status, 200]
+    assert seen[0].error["status"] == words
+    assert rule(yard, number)["hits"] == "2"
+
+
+def test_storage_and_logging_are_hit_by_their_own_names(yard):
+    order(yard, "httpStatus", method="storage.objects.insert", httpStatus=503)
+    order(yard, "httpStatus", method="storage.objects.get", httpStatus=503, count=2)
+    order(yard, "httpStatus", method="logging.*", httpStatus=503)
+    where = "/upload/storage/v1/b/faults-bucket/o?uploadType=media&name=a"
+    assert [yard.post(where, b"x").status for _ in range(2)] == [503, 200]
+    assert yard.get("/storage/v1/b/faults-bucket/o/a", alt="media").status == 503
+    assert yard.get("/faults-bucket/a").status == 503
+    assert yard.get("/faults-bucket/a").data == b"x"
+    assert [yard.post("/v2/entries:list", {"resourceNames": [f"projects/{yard.project}"]}).status
+            for _ in range(2)] == [503, 200]
+
+
+def test_storage_calls_of_replicas_are_hit_too(yard):
+    order(yard, "httpStatus", method="storage.buckets.*", httpStatus=503)
+    job_id = yard.create(script('for _ in 1 2; do wget -q -O /dev/null "$STORAGE_EMULATOR_HOST/storage/v1/b?project=p" '
+                                '&& echo good || echo bad; done'))
+    yard.until(job_id, "SUCCEEDED")
+    assert [line for line in yard.lines(job_id) if line in ("good", "bad")] == ["bad", "good"]
+
+
+def test_an_answer_is_late_or_never_comes(yard):
+    late = order(yard, "timeout", method="ml.projects.jobs.list", seconds=0.3)
+    started = time.monotonic()
+    assert yard.get(yard.jobs_path).status == 200 and time.monotonic() - started >= 0.3
+    assert rule(yard, late)["hits"] == "1"
+    order(yard, "timeout", method="ml.projects.jobs.*")
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+        yard.get(yard.jobs_path)
+    assert yard.get(yard.jobs_path).status == 200
+
+
+@needs_gcloud
+def test_gcloud_tries_again_when_it_is_told_503(yard, gcloud):
+    job_id = yard.create(script("true"))
+    yard.until(job_id, "SUCCEEDED")
+    number = order(yard, "httpStatus", method="ml.projects.jobs.get", httpStatus=503, count=2)
+    assert json.loads(gcloud("describe", job_id, "--format", "json").stdout)["jobId"] == job_id
+    assert rule(yard, number)["hits"] == "2"
+
+
+def test_luck_is_the_same_each_time(new_daemon):
+    def draws(*options):
+        with new_daemon("--offline", *options) as daemon:
+            order(daemon, "httpStatus", method="ml.projects.jobs.list", httpStatus=503, probability=0.5)
+            return [daemon.get(daemon.jobs_path).status for _ in range(30)]
+    first = draws("--seed", "7")
+    assert first == draws("--seed", "7") and {200, 503} == set(first)
+    assert first != draws("--seed", "8")
+
+
+def test_rules_are_listed_and_taken_back(yard):
+    first = order(yard, "preempt", job="no-such-job", role="ps")
+    second = order(yard, "oom", job="no-such-job")
+    listed = yard.get(FAULTS).json["faults"]
+    assert [found["id"] for found in listed] == [first, second]
+    assert listed[0]["fault"] == "preempt" and listed[0]["role"] == "ps"
+    assert yard.request("DELETE", f"{FAULTS}/{first}").status == 200
+    assert yard.request("DELETE", f"{FAULTS}/{first}").status == 404
+    assert yard.get(f"{FAULTS}/{first}").status == 404
+    assert yard.get(FAULTS).json["faults"] == [rule(yard, second)]
+
+
+@pytest.mark.parametrize("body,words", [
+    ({}, "Field: fault Error: The field is required."),
+    ({"fault": "explode"}, "explode"),
+    ({"fault": "preempt", "httpStatus": 503}, "Field: http_status Error: The field has no meaning for the fault preempt."),
+    ({"fault": "exit"}, "Field: exit_code"),
+    ({"fault": "crash", "exitCode": 1}, "Field: exit_code"),
+    ({"fault": "httpStatus", "method": "*", "httpStatus": 418}, "Field: http_status"),
+    ({"fault": "timeout"}, "Field: method"),
+    ({"fault": "oom", "logPattern": "("}, "Field: log_pattern"),
+    ({"fault": "oom", "probability": 2}, "Field: probability"),
+    ({"fault": "oom", "role": "boss"}, "Field: role"),
+    ({"fault": "oom", "afterSeconds": 1, "logPattern": "x"}, "when"),
+    ({"fault": "slowNetwork"}, "slowNetwork is not offered"),
+    ({"fault": "cutNetwork"}, "cutNetwork is not offered"),
+])
+def test_rules_that_cannot_be_are_refused(yard, body, words):
+    answer = yard.post(FAULTS, body)
+    assert answer.status == 400 and answer.error["status"] == "INVALID_ARGUMENT" and words in answer.error["message"], answer
+    assert yard.get(FAULTS).json == {"faults": []}
+
+
+def test_a_scenario_goes_on_after_a_crash_of_the_daemon(new_daemon, tmp_path):
+    file = tmp_path / "faults.json"
+    file.write_text(json.dumps([{"fault": "exit", "exitCode": 9, "logPattern": "now", "job": "survivor*"},
+                                {"fault": "httpStatus", "httpStatus": 503, "method": "ml.projects.jobs.list", "count": 2}]))
+    daemon = new_daemon("--offline", "--faults", str(file)).start()
+    job_id = daemon.create(script(UNTIL_RELEASED + "; echo now; " + WAIT), job_id="survivor_1")
+    daemon.until(job_id, "RUNNING")
+    assert daemon.get(daemon.jobs_path).status == 503
+    daemon.kill9()
+    daemon.start()
+    assert [found["hits"] for found in daemon.get(FAULTS).json["faults"]] == ["0", "1"]
+    daemon.release(job_id)
+    job = daemon.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 9."), job
+    assert [daemon.get(daemon.jobs_path).status for _ in range(2)] == [503, 200]
+    daemon.stop()
+    file.write_text(json.dumps({"faults": [{"fault": "oom", "job": "other"}]}))
+    daemon.start()
+    assert [found["fault"] for found in daemon.get(FAULTS).json["faults"]] == ["oom"]
+
+
+@pytest.mark.parametrize("text,words", [
+    (None, "unable to open"),
+    ("[{]", "line 1: "),
+    ("{}", "a list of rules is expected"),
+    ('[{"fault": "oom"}, {"fault": "exit"}]', "rule 2: Field: exit_code Error: "),
+])
+def test_a_file_of_rules_that_is_wrong_is_told_in_one_line(new_daemon, tmp_path, text, words):
+    file = tmp_path / "faults.json"
+    if text is not None:
+        file.write_text(text)
+    done = subprocess.run([*new_daemon().command(), "--faults", str(file)], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done
+    assert done.stderr.startswith("trainyard: --faults: ") and words in done.stderr, done
