@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scheduler/tuning/acquisition.h"
 #include "scheduler/tuning/optimizer.h"
 
 enum {
@@ -13,330 +14,25 @@ enum {
 	CLIMBERS = 3, /* candidates that are improved */
 	CLIMB_STEPS = 25,
 	CLIMB_ROUNDS = 3,
-	MIXTURES = 256, /* weightings of several metrics */
 	NEIGHBOUR_WORK =
 		1 << 26, /* distances between features, for all neighbours of a suggestion together */
 };
 
-/* Source: https://arxiv.org/abs/2408.11527 */
-static const double ucb_weight = 1.8;
-static const double threshold_weight = 0.5, threshold_penalty = 10;
-static const double explore_with_news = 0.1, explore_when_noisy = 0.7, exploit_in_batch = 0.25;
-static const double noisy_ratio = 0.7, exploring_noise = 1e-10;
-static const double radius_start = 0.2, radius_growth = 0.3, radius_pace = 5, radius_end = 0.5;
-static const double far_penalty = -1e4;
 /* Climbers lie at least this far apart. */
 static const double climber_gap = 0.05;
 
 struct hunt {
-	const struct bandit *bandit;
 	const struct space *space;
-	struct model model;
+	const struct evidence *evidence;
 	size_t dims;
-	bool explores;
-	double threshold[METRICS_MAX]; /* of exploration */
-	double radius;                 /* INFINITY: everywhere */
-	double *room;                  /* of the model */
-	/* Several metrics: weightings, the worst and the best that each has seen. */
-	double *mixtures, *mixture_best;
-	double reference[METRICS_MAX];
-	/* Ascent: which features move, within which box. */
+	struct acquisition acquisition;
+	/* Ascent: which features move, and where to. */
 	size_t moving[PARAMETERS_MAX];
 	size_t moving_count;
-	double *point;
+	double point[PARAMETERS_MAX];
 	/* Neighbours: how many may still be looked at, and with which feature to go on. */
 	size_t neighbours_left, next_feature;
 };
-
-/* ---- the acquisition ---- */
-
-static double hunt_ucb(const struct prediction *prediction, size_t metric)
-{
-	return prediction->mean[metric] + ucb_weight * prediction->all_deviation;
-}
-
-/* The volume between the reference and @values that a weighting sees, and which metric bounds it.
- * Source: https://arxiv.org/abs/2006.04655 (random hypervolume scalarizations) */
-static double mixture_value(const struct hunt *hunt, const double *weights, const double *values,
-			    size_t *ret_bound)
-{
-	const size_t metrics = hunt->bandit->evidence.metric_count;
-	double least = INFINITY;
-
-	*ret_bound = 0;
-	for (size_t m = 0; m < metrics; m++) {
-		const double side = fmax(0, values[m] - hunt->reference[m]) / weights[m];
-
-		if (side < least) {
-			least = side;
-			*ret_bound = m;
-		}
-	}
-	return pow(least, (double)metrics);
-}
-
-/* The mean over all weightings; @slope may be NULL. */
-static double mixed_ucb(const struct hunt *hunt, const struct prediction *prediction, struct slope *slope)
-{
-	const size_t metrics = hunt->bandit->evidence.metric_count;
-	double values[METRICS_MAX], sum = 0;
-
-	for (size_t m = 0; m < metrics; m++)
-		values[m] = hunt_ucb(prediction, m);
-	for (size_t i = 0; i < MIXTURES; i++) {
-		size_t bound;
-		const double value = mixture_value(hunt, hunt->mixtures + i * metrics, values, &bound);
-
-		sum += fmax(value, hunt->mixture_best[i]);
-		/* The derivative of a power by what it is the power of. */
-		if (slope && value > hunt->mixture_best[i])
-			slope->by_mean[bound] +=
-				(double)metrics * value / (values[bound] - hunt->reference[bound]) / MIXTURES;
-	}
-	for (size_t m = 0; slope && m < metrics; m++)
-		slope->by_all_deviation += ucb_weight * slope->by_mean[m];
-	return sum / MIXTURES;
-}
-
-/* How far the optimistic values lie below what exploration asks for, on average; never above 0. @slope may be NULL. */
-static double shortfall(const struct hunt *hunt, const struct prediction *prediction, struct slope *slope)
-{
-	const size_t metrics = hunt->bandit->evidence.metric_count;
-	double sum = 0;
-
-	for (size_t m = 0; m < metrics; m++) {
-		const double lack =
-			prediction->mean[m] + threshold_weight * prediction->deviation - hunt->threshold[m];
-
-		if (lack >= 0)
-			continue;
-		sum += lack;
-		if (!slope)
-			continue;
-		slope->by_mean[m] += threshold_penalty / (double)metrics;
-		slope->by_deviation += threshold_penalty * threshold_weight / (double)metrics;
-	}
-	return sum / (double)metrics;
-}
-
-/* What is maximised, and, where @slope is given, how it changes with the prediction. */
-static double acquisition(const struct hunt *hunt, const struct prediction *prediction, struct slope *slope)
-{
-	if (slope)
-		*slope = (struct slope){ .by_all_deviation = hunt->explores };
-	if (hunt->explores)
-		return prediction->all_deviation + threshold_penalty * shortfall(hunt, prediction, slope);
-	if (hunt->mixtures)
-		return mixed_ucb(hunt, prediction, slope);
-	if (slope)
-		*slope = (struct slope){ .by_mean = { 1 }, .by_all_deviation = ucb_weight };
-	return hunt_ucb(prediction, 0);
-}
-
-static struct slope slope_of(void *arg, const struct prediction *prediction)
-{
-	struct slope slope;
-
-	acquisition(arg, prediction, &slope);
-	return slope;
-}
-
-/* ---- the trust region ---- */
-
-static bool is_inside(const struct space *space, const double *point)
-{
-	for (size_t f = 0; f < space->count; f++)
-		if (space->features[f].is_local && (point[f] < 0 || point[f] > 1))
-			return false;
-	return true;
-}
-
-static double farthest(const struct space *space, const double *a, const double *b)
-{
-	double distance = 0;
-
-	for (size_t f = 0; f < space->count; f++)
-		if (space->features[f].is_local)
-			distance = fmax(distance, fabs(a[f] - b[f]));
-	return distance;
-}
-
-/* The distance to the nearest known point, which *ret_nearest is. */
-static double reach(const struct hunt *hunt, const double *point, size_t *ret_nearest)
-{
-	const struct evidence *evidence = &hunt->bandit->evidence;
-	double best = INFINITY;
-
-	*ret_nearest = 0;
-	for (size_t i = 0; i < evidence->count; i++) {
-		const double *known = evidence->points + i * hunt->dims;
-		double distance;
-
-		if (!is_inside(hunt->space, known))
-			continue;
-		distance = farthest(hunt->space, point, known);
-		if (distance < best) {
-			best = distance;
-			*ret_nearest = i;
-		}
-	}
-	return best;
-}
-
-static double radius_of(const struct bandit *bandit)
-{
-	const double freedom = (double)(bandit->space->local_count + bandit->space->category_count);
-	const double radius =
-		radius_start + radius_growth * (double)bandit->evidence.count / (radius_pace * (freedom + 1));
-
-	return radius > radius_end || !bandit->space->local_count ? INFINITY : radius;
-}
-
-static double score_of(const struct hunt *hunt, const double *point, const struct prediction *prediction)
-{
-	size_t nearest;
-	double distance;
-
-	if (isfinite(hunt->radius)) {
-		distance = reach(hunt, point, &nearest);
-		if (isfinite(distance) && distance >= hunt->radius)
-			return far_penalty - distance;
-	}
-	return acquisition(hunt, prediction, NULL);
-}
-
-/* ---- what is prepared for a hunt ---- */
-
-/* A known point's values, where one of them is the most promising so far. */
-static void threshold_raise(struct hunt *hunt, const struct prediction *prediction, double best[METRICS_MAX])
-{
-	for (size_t m = 0; m < hunt->bandit->evidence.metric_count; m++) {
-		const double value = prediction->mean[m] + ucb_weight * prediction->deviation;
-
-		if (value > best[m]) {
-			best[m] = value;
-			hunt->threshold[m] = prediction->mean[m];
-		}
-	}
-}
-
-/* For each metric, the mean at that known point which is most promising. */
-static void threshold_find(struct hunt *hunt)
-{
-	const struct evidence *evidence = &hunt->bandit->evidence;
-	double points[MODEL_BLOCK * PARAMETERS_MAX];
-	double best[METRICS_MAX];
-
-	for (size_t m = 0; m < METRICS_MAX; m++)
-		best[m] = -INFINITY;
-
-	for (size_t i = 0; i < evidence->count; i += MODEL_BLOCK) {
-		struct prediction predictions[MODEL_BLOCK];
-		size_t count = evidence->count - i < MODEL_BLOCK ? evidence->count - i : MODEL_BLOCK;
-
-		for (size_t b = 0; b < MODEL_BLOCK; b++)
-			memcpy(points + b * hunt->dims,
-			       evidence->points + (i + (b < count ? b : 0)) * hunt->dims,
-			       hunt->dims * sizeof(double));
-		model_predict(&hunt->model, points, hunt->room, predictions);
-		for (size_t b = 0; b < count; b++)
-			threshold_raise(hunt, &predictions[b], best);
-	}
-}
-
-static void reference_find(struct hunt *hunt, size_t metric)
-{
-	const struct evidence *evidence = &hunt->bandit->evidence;
-	double low = INFINITY, high = -INFINITY;
-
-	for (size_t i = 0; i < evidence->completed_count; i++) {
-		low = fmin(low, evidence->labels[metric][i]);
-		high = fmax(high, evidence->labels[metric][i]);
-	}
-	hunt->reference[metric] = evidence->completed_count ? low - 0.01 * (high - low) : 0;
-}
-
-static void mixture_draw(struct draw *draw, double *weights, size_t metrics)
-{
-	double norm = 0;
-
-	for (size_t m = 0; m < metrics; m++) {
-		weights[m] = fmax(fabs(draw_normal(draw)), 1e-6);
-		norm += weights[m] * weights[m];
-	}
-	for (size_t m = 0; m < metrics; m++)
-		weights[m] /= sqrt(norm);
-}
-
-static enum status mixtures_make(struct hunt *hunt, struct draw *draw, struct error *err)
-{
-	const struct evidence *evidence = &hunt->bandit->evidence;
-	const size_t metrics = evidence->metric_count;
-
-	if (metrics < 2)
-		return STATUS_OK;
-	hunt->mixtures = calloc(MIXTURES * (metrics + 1), sizeof(double));
-	if (!hunt->mixtures)
-		return error_no_memory(err);
-	hunt->mixture_best = hunt->mixtures + MIXTURES * metrics;
-	for (size_t m = 0; m < metrics; m++)
-		reference_find(hunt, m);
-	for (size_t i = 0; i < MIXTURES; i++) {
-		double *weights = hunt->mixtures + i * metrics;
-
-		mixture_draw(draw, weights, metrics);
-		for (size_t t = 0; t < evidence->completed_count; t++) {
-			double values[METRICS_MAX];
-			size_t bound;
-
-			for (size_t m = 0; m < metrics; m++)
-				values[m] = evidence->labels[m][t];
-			hunt->mixture_best[i] =
-				fmax(hunt->mixture_best[i], mixture_value(hunt, weights, values, &bound));
-		}
-	}
-	return STATUS_OK;
-}
-
-/* Whether to learn rather than to win. */
-static bool explores(const struct bandit *bandit, bool noisy, struct draw *draw)
-{
-	const double uniform = draw_uniform(draw);
-
-	if (bandit->has_news)
-		return uniform < (noisy ? explore_when_noisy : explore_with_news);
-	return !bandit->evidence.completed_count || uniform >= exploit_in_batch;
-}
-
-static enum status hunt_init(struct hunt *hunt, const struct bandit *bandit, struct draw *draw,
-			     struct error *err)
-{
-	const bool noisy = bandit->kernel.signal / bandit->kernel.noise < noisy_ratio;
-	enum status rc;
-
-	*hunt = (struct hunt){ .bandit = bandit,
-			       .space = bandit->space,
-			       .dims = bandit->space->count,
-			       .radius = radius_of(bandit) };
-	hunt->explores = explores(bandit, noisy, draw);
-	hunt->neighbours_left = NEIGHBOUR_WORK / (hunt->dims * bandit->evidence.count);
-	rc = model_init(&hunt->model, &bandit->evidence, &bandit->kernel, noisy ? exploring_noise : -1, err);
-	if (rc)
-		return rc;
-	hunt->room = calloc(model_room(&hunt->model) + hunt->dims, sizeof(double));
-	if (!hunt->room)
-		return error_no_memory(err);
-	hunt->point = hunt->room + model_room(&hunt->model);
-	threshold_find(hunt);
-	return mixtures_make(hunt, draw, err);
-}
-
-static void hunt_deinit(struct hunt *hunt)
-{
-	model_deinit(&hunt->model);
-	free(hunt->room);
-	free(hunt->mixtures);
-}
 
 /* ---- candidates ---- */
 
@@ -346,12 +42,12 @@ struct candidate {
 };
 
 /* Completed trials, the best of the first metric first. */
-static size_t parents_find(const struct bandit *bandit, size_t ret_parents[PARENTS])
+static size_t parents_find(const struct evidence *evidence, size_t ret_parents[PARENTS])
 {
-	const double *labels = bandit->evidence.labels[0];
+	const double *labels = evidence->labels[0];
 	size_t count = 0;
 
-	for (size_t i = 0; i < bandit->evidence.completed_count; i++) {
+	for (size_t i = 0; i < evidence->completed_count; i++) {
 		size_t at = count;
 
 		while (at > 0 && labels[ret_parents[at - 1]] < labels[i])
@@ -396,15 +92,16 @@ static void candidate_breed(const struct hunt *hunt, const double *parent, struc
 /* Uniform where the trust region lets it be: around some known point. */
 static void candidate_spread(const struct hunt *hunt, struct draw *draw, double *point)
 {
-	const struct evidence *evidence = &hunt->bandit->evidence;
+	const struct evidence *evidence = hunt->evidence;
 	const double *known;
 
 	space_random(hunt->space, draw, point);
-	if (!isfinite(hunt->radius) || !evidence->count)
+	if (!isfinite(hunt->acquisition.radius) || !evidence->count)
 		return;
 	known = evidence->points + draw_index(draw, evidence->count) * hunt->dims;
 	for (size_t f = 0; f < hunt->dims; f++) {
-		const double low = fmax(known[f] - hunt->radius, 0), high = fmin(known[f] + hunt->radius, 1);
+		const double low = fmax(known[f] - hunt->acquisition.radius, 0),
+			     high = fmin(known[f] + hunt->acquisition.radius, 1);
 
 		if (hunt->space->features[f].is_local && low < high)
 			point[f] = low + draw_uniform(draw) * (high - low);
@@ -414,12 +111,12 @@ static void candidate_spread(const struct hunt *hunt, struct draw *draw, double 
 static void candidates_make(const struct hunt *hunt, struct draw *draw, struct candidate *candidates)
 {
 	double values[PARAMETERS_MAX];
-	size_t parents[PARENTS + 1], parent_count = parents_find(hunt->bandit, parents);
+	size_t parents[PARENTS + 1], parent_count = parents_find(hunt->evidence, parents);
 
 	for (size_t i = 0; i < CANDIDATES; i++) {
 		if (i % 2 && parent_count)
 			candidate_breed(hunt,
-					hunt->bandit->evidence.points +
+					hunt->evidence->points +
 						parents[draw_index(draw, parent_count)] * hunt->dims,
 					draw, candidates[i].point);
 		else
@@ -434,9 +131,11 @@ static void candidates_score(const struct hunt *hunt, struct candidate *candidat
 
 	/* Their points lie one after another. */
 	for (size_t i = 0; i < CANDIDATES; i += MODEL_BLOCK) {
-		model_predict(&hunt->model, candidates[i].point, hunt->room, predictions);
+		model_predict(&hunt->acquisition.model, candidates[i].point, hunt->acquisition.room,
+			      predictions);
 		for (size_t b = 0; b < MODEL_BLOCK; b++)
-			candidates[i + b].score = score_of(hunt, candidates[i + b].point, &predictions[b]);
+			candidates[i + b].score = acquisition_score(&hunt->acquisition,
+								    candidates[i + b].point, &predictions[b]);
 	}
 }
 
@@ -458,37 +157,38 @@ static double point_score(const struct hunt *hunt, const double *point)
 
 	for (size_t b = 0; b < MODEL_BLOCK; b++)
 		memcpy(points + b * hunt->dims, point, hunt->dims * sizeof(double));
-	model_predict(&hunt->model, points, hunt->room, predictions);
-	return score_of(hunt, point, &predictions[0]);
+	model_predict(&hunt->acquisition.model, points, hunt->acquisition.room, predictions);
+	return acquisition_score(&hunt->acquisition, point, &predictions[0]);
 }
 
 static double ascent_objective(unsigned count, const double *moved, double *gradient, void *arg)
 {
 	struct hunt *hunt = arg;
 	struct prediction prediction;
-	double slopes[PARAMETERS_MAX], value;
+	double slopes[PARAMETERS_MAX];
 
 	for (unsigned i = 0; i < count; i++)
 		hunt->point[hunt->moving[i]] = moved[i];
-	model_predict_sloped(&hunt->model, hunt->point, hunt->room, slope_of, hunt, slopes, &prediction);
+	model_predict_sloped(&hunt->acquisition.model, hunt->point, hunt->acquisition.room, acquisition_slope,
+			     &hunt->acquisition, slopes, &prediction);
 	for (unsigned i = 0; gradient && i < count; i++)
 		gradient[i] = isfinite(slopes[hunt->moving[i]]) ? slopes[hunt->moving[i]] : 0;
-	value = acquisition(hunt, &prediction, NULL);
-	return isfinite(value) ? value : far_penalty;
+	return acquisition_value(&hunt->acquisition, &prediction);
 }
 
 static void box_fill(const struct hunt *hunt, const double *point, double *low, double *high)
 {
 	size_t nearest;
-	const double distance = isfinite(hunt->radius) ? reach(hunt, point, &nearest) : INFINITY;
-	const double *known =
-		isfinite(distance) ? hunt->bandit->evidence.points + nearest * hunt->dims : NULL;
+	const double distance = isfinite(hunt->acquisition.radius)
+					? acquisition_reach(&hunt->acquisition, point, &nearest)
+					: INFINITY;
+	const double *known = isfinite(distance) ? hunt->evidence->points + nearest * hunt->dims : NULL;
 
 	for (size_t i = 0; i < hunt->moving_count; i++) {
 		const size_t f = hunt->moving[i];
 
-		low[i] = known ? fmax(0, known[f] - hunt->radius * 0.999) : 0;
-		high[i] = known ? fmin(1, known[f] + hunt->radius * 0.999) : 1;
+		low[i] = known ? fmax(0, known[f] - hunt->acquisition.radius * 0.999) : 0;
+		high[i] = known ? fmin(1, known[f] + hunt->acquisition.radius * 0.999) : 1;
 		low[i] = fmin(low[i], point[f]);
 		high[i] = fmax(high[i], point[f]);
 	}
@@ -666,11 +366,15 @@ static enum status hunt_run(struct hunt *hunt, struct draw *draw, const struct t
 enum status bandit_suggest(const struct bandit *bandit, struct draw *draw, const struct tried *tried,
 			   double *ret_features, bool *ret_found, struct error *err)
 {
-	struct hunt hunt;
-	enum status rc = hunt_init(&hunt, bandit, draw, err);
+	const size_t dims = bandit->space->count;
+	struct hunt hunt = { .space = bandit->space,
+			     .evidence = &bandit->evidence,
+			     .dims = dims,
+			     .neighbours_left = NEIGHBOUR_WORK / (dims * bandit->evidence.count) };
+	enum status rc = acquisition_init(&hunt.acquisition, bandit, draw, err);
 
 	if (!rc)
 		rc = hunt_run(&hunt, draw, tried, ret_features, ret_found, err);
-	hunt_deinit(&hunt);
+	acquisition_deinit(&hunt.acquisition);
 	return rc;
 }
