@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 static const char *const names[] = {
 	[STATUS_OK] = "OK",
@@ -56,22 +57,26 @@ static char *format_text(const char *format, va_list args)
 {
 	char *text = NULL;
 
-	if (vasprintf(&text, format, args) < 0)
+	if (vasprintf(&text, format, args) < 0) {
+		memory_note_failure();
 		return NULL;
+	}
 	return text;
 }
 
-/* Failing to allocate here only loses words, never the status. */
+/* Failing to allocate here only loses words, never the status; it is noted. */
 static void violation_append(struct error *err, const char *field, const char *text)
 {
 	struct violation *grown = realloc(err->violations, (err->violation_count + 1) * sizeof(*grown));
 
-	if (!grown)
+	if (!grown) {
+		memory_note_failure();
 		return;
+	}
 	err->violations = grown;
 	grown[err->violation_count++] = (struct violation){
-		.field = field ? strdup(field) : NULL,
-		.text = strdup(text),
+		.field = field ? memory_strdup(field) : NULL,
+		.text = memory_strdup(text),
 	};
 }
 
@@ -80,11 +85,13 @@ static void text_join(struct error *err, const char *separator, const char *more
 	char *joined = NULL;
 
 	if (!err->text) {
-		err->text = strdup(more);
+		err->text = memory_strdup(more);
 		return;
 	}
-	if (asprintf(&joined, "%s%s%s", err->text, separator, more) < 0)
+	if (asprintf(&joined, "%s%s%s", err->text, separator, more) < 0) {
+		memory_note_failure();
 		return;
+	}
 	free(err->text);
 	err->text = joined;
 }
@@ -101,8 +108,10 @@ static enum status add_semantic(struct error *err, enum status status, const cha
 		return err->status;
 	if (!field) {
 		text_join(err, " ", description);
+		err->is_semantic = false;
 		return err->status;
 	}
+	err->is_semantic = err->is_semantic || !err->text;
 	violation_append(err, field, description);
 	if (asprintf(&sentence, "Field: %s Error: %s", field, description) < 0)
 		sentence = NULL;
@@ -176,6 +185,19 @@ enum status error_add_listed(struct error *err, const char *field, const char *f
 	return err->status;
 }
 
+void error_list(struct error *err)
+{
+	struct error listed AUTO_ERROR = { 0 };
+
+	if (err->status != STATUS_INVALID_ARGUMENT || !err->is_semantic)
+		return;
+	for (size_t i = 0; i < err->violation_count; i++)
+		error_add_listed(&listed, err->violations[i].field, "%s",
+				 err->violations[i].text ? err->violations[i].text : "");
+	if (listed.violation_count)
+		error_move(err, &listed);
+}
+
 enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
 {
 	va_list args;
@@ -202,14 +224,16 @@ void error_add_reason(struct error *err, const char *reason, const char *key, co
 	if (!err)
 		return;
 	if (!err->reason)
-		err->reason = strdup(reason);
+		err->reason = memory_strdup(reason);
 	if (!key)
 		return;
 	grown = realloc(err->metadata, (err->metadata_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!grown) {
+		memory_note_failure();
 		return;
+	}
 	err->metadata = grown;
-	grown[err->metadata_count++] = (struct error_metadata){ strdup(key), strdup(value) };
+	grown[err->metadata_count++] = (struct error_metadata){ memory_strdup(key), memory_strdup(value) };
 }
 
 enum status error_wrap(struct error *err, const char *format, ...)
@@ -247,5 +271,6 @@ enum status error_move(struct error *to, struct error *from)
 
 enum status error_no_memory(struct error *err)
 {
+	memory_note_failure();
 	return error_set(err, STATUS_INTERNAL, NULL, "out of memory");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,9 +34,11 @@ bool json_true_at(const json_t *object, const char *key)
 
 enum status json_parse_own(const char *text, json_t **ret_value, struct error *err)
 {
-	json_error_t problem;
-	json_t *value = text ? json_loads(text, JSON_DECODE_ANY, &problem) : NULL;
+	json_error_t problem = { 0 };
+	json_t *value = text ? memory_json_read(text, strlen(text), JSON_DECODE_ANY, &problem) : NULL;
 
+	if (!value && json_error_code(&problem) == json_error_out_of_memory)
+		return error_no_memory(err);
 	if (!value)
 		return error_set(err, STATUS_INTERNAL, NULL, "stored JSON cannot be read: %s",
 				 text ? problem.text : "nothing there");
@@ -88,6 +91,7 @@ static void array_write(struct text *text, const json_t *array)
 void json_write(struct text *text, const json_t *value)
 {
 	if (!value) {
+		memory_note_failure();
 		text->failed = true;
 		return;
 	}

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/base/memory.h"
+
 enum { NANOS = 1000000000, PRINT_ROOM = 64 };
 
 void text_deinit(struct text *text)
@@ -21,6 +23,12 @@ void text_clear(struct text *text)
 	text->length = 0;
 	if (text->data)
 		text->data[0] = '\0';
+}
+
+static void text_fail(struct text *text)
+{
+	text->failed = true;
+	memory_note_failure();
 }
 
 static bool text_reserve(struct text *text, size_t more)
@@ -37,7 +45,7 @@ static bool text_reserve(struct text *text, size_t more)
 		size *= 2;
 	grown = realloc(text->data, size);
 	if (!grown) {
-		text->failed = true;
+		text_fail(text);
 		return false;
 	}
 	text->data = grown;
@@ -78,7 +86,7 @@ void text_printf(struct text *text, const char *format, ...)
 	length = vsnprintf(text->data + text->length, text->size - text->length, format, args);
 	va_end(args);
 	if (length < 0) {
-		text->failed = true;
+		text_fail(text);
 	} else if ((size_t)length < text->size - text->length) {
 		text->length += (size_t)length;
 	} else if (text_reserve(text, (size_t)length)) {
