@@ -22,7 +22,8 @@ static const struct enum_value kind_values[] = {
 	VALUE("httpStatus", 9, "Calls are answered with an error."),
 	VALUE("timeout", 10, "Calls are answered after seconds; without them their connection is closed."),
 	VALUE("slowNetwork", 11, "Not offered."),
-	VALUE("cutNetwork", 12, "Not offered."),
+	VALUE("cutNetwork", 12,
+	      "A replica is off its network for seconds; without them for good. Its program goes on."),
 	{ .name = NULL },
 };
 static const struct enum_type kind_type = { "trainyard.Fault.Kind", kind_values };
@@ -54,7 +55,7 @@ static const struct field fault_fields[] = {
 	ONE_OF("when", "afterSeconds", DOUBLE, "How long after its start a replica is hit; 0: at once."),
 	ONE_OF("when", "logPattern", STRING, "Hits a replica once it prints a line that this (PCRE2) fits."),
 	FIELD("exitCode", INT32, FIELD_PRESENCE, "Of exit and crash."),
-	FIELD("seconds", DOUBLE, 0, "Of stockout and timeout: how long."),
+	FIELD("seconds", DOUBLE, 0, "Of stockout, timeout and cutNetwork: how long."),
 	FIELD("method", STRING, 0,
 	      "Which calls: ml.projects.jobs.create, storage.objects.get …; * and ? are wildcards."),
 	FIELD("httpStatus", INT32, 0, "429, 500, 503 or 504."),

@@ -23,4 +23,4 @@ static int64_t system_mono_us(void *arg)
 	return read_ns(CLOCK_MONOTONIC) / 1000;
 }
 
-const struct clock system_clock = { system_wall_ns, system_mono_us, 0 };
+const struct clock system_clock = { system_wall_ns, system_mono_us, 0, 0 };

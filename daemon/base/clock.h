@@ -8,6 +8,9 @@ struct clock {
 	int64_t (*wall_ns)(void *arg); /* since 1970, UTC; may jump */
 	int64_t (*mono_us)(void *arg); /* never goes back; for waiting */
 	void *arg;
+	/* How far wall_ns is from the system's, whose clock engines and other programs have; NULL: it is that. Where
+	 * it changes, mono_us has gone on by as much. */
+	int64_t (*ahead_ns)(void *arg);
 };
 
 extern const struct clock system_clock;
@@ -23,4 +26,13 @@ static inline int64_t clock_wall_us(const struct clock *clock)
 static inline int64_t clock_mono_us(const struct clock *clock)
 {
 	return clock->mono_us(clock->arg);
+}
+static inline int64_t clock_ahead_ns(const struct clock *clock)
+{
+	return clock->ahead_ns ? clock->ahead_ns(clock->arg) : 0;
+}
+/* What other programs of this machine call now. */
+static inline int64_t clock_outside_ns(const struct clock *clock)
+{
+	return clock->wall_ns(clock->arg) - clock_ahead_ns(clock);
 }

@@ -9,6 +9,7 @@
  *     struct error err AUTO_ERROR = { 0 };
  *     rc = job_insert(store, job, &err);
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Source: https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto (numbers are the wire's) */
@@ -52,7 +53,8 @@ struct error_metadata {
 
 struct error {
 	enum status status;
-	char *text; /* the whole top-level message */
+	char *text;       /* the whole top-level message */
+	bool is_semantic; /* it is made of the violations: "Field: … Error: …", and no other sentence */
 	enum error_detail detail;
 	struct violation *violations;
 	size_t violation_count;
@@ -86,6 +88,9 @@ enum status error_add_transcoding(struct error *err, const char *field, const ch
  * INVALID_ARGUMENT. */
 enum status error_add_listed(struct error *err, const char *field, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Words an INVALID_ARGUMENT that error_set() or error_add() has worded as error_add_listed() does; any other stays. */
+void error_list(struct error *err);
 
 /* Replaces *err by RESOURCE_EXHAUSTED: the text stands as it is, and once more as the one violation of a quota,
  * whose subject ("my-project") is @subject. */

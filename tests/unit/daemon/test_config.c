@@ -216,6 +216,25 @@ TEST(an_option_of_serve_alone_is_none_of_env)
 			 STATUS_INVALID_ARGUMENT);
 }
 
+TEST(clean_takes_the_place_and_the_engine_and_nothing_else)
+{
+	static const char *const others[] = { "--listen", "--project", "--offline", "--networks" };
+	struct config config AUTO_CONFIG = { 0 };
+
+	(void)state_;
+	assert_int_equal(config_read(&config, CONFIG_CLEAN,
+				     ARGUMENTS("--state-dir", "/a b", "--engine=unix:///c"), NULL),
+			 STATUS_OK);
+	assert_string_equal(config.state_dir, "/a b");
+	assert_string_equal(config.engine, "unix:///c");
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		struct error err AUTO_ERROR = { 0 };
+
+		assert_int_equal(config_read(&config, CONFIG_CLEAN, ARGUMENTS(others[i], "1"), &err),
+				 STATUS_INVALID_ARGUMENT);
+	}
+}
+
 TEST(an_empty_variable_counts_as_none)
 {
 	struct config config AUTO_CONFIG = { 0 };
@@ -384,6 +403,8 @@ int main(void)
 		cmocka_unit_test_setup(each_value_of_a_list_is_checked, environment_clear),
 		cmocka_unit_test_setup(a_wrong_argument_is_told, environment_clear),
 		cmocka_unit_test_setup(an_option_of_serve_alone_is_none_of_env, environment_clear),
+		cmocka_unit_test_setup(clean_takes_the_place_and_the_engine_and_nothing_else,
+				       environment_clear),
 		cmocka_unit_test_setup(an_empty_variable_counts_as_none, environment_clear),
 		cmocka_unit_test(each_text_is_checked_by_its_own_rule),
 		cmocka_unit_test(a_variable_is_named_after_its_option),

@@ -168,6 +168,38 @@ TEST(a_reason_keeps_what_belongs_to_it)
 	assert_int_equal(err.metadata_count, 0);
 }
 
+/* Broken: error_list() without its look at is_semantic */
+TEST(only_sentences_about_fields_become_a_list)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state_;
+	error_add(&err, STATUS_INVALID_ARGUMENT, "a", "is %d", 1);
+	error_add(&err, STATUS_INVALID_ARGUMENT, "b", "is 2");
+	error_list(&err);
+	assert_string_equal(err.text,
+			    "List of found errors:\t1.Field: a; Message: is 1\t2.Field: b; Message: is 2\t");
+	assert_int_equal(err.violation_count, 2);
+	error_list(&err);
+	assert_int_equal(err.violation_count, 2);
+	error_set(&err, STATUS_NOT_FOUND, "name", "Not here.");
+	error_list(&err);
+	assert_string_equal(err.text, "Field: name Error: Not here.");
+	error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "Alone.");
+	error_add(&err, STATUS_INVALID_ARGUMENT, "a", "is 1");
+	error_list(&err);
+	assert_string_equal(err.text, "Alone. Field: a Error: is 1");
+	error_deinit(&err);
+	error_add(&err, STATUS_INVALID_ARGUMENT, "a", "is 1");
+	error_add(&err, STATUS_INVALID_ARGUMENT, NULL, "Beside.");
+	error_list(&err);
+	assert_string_equal(err.text, "Field: a Error: is 1 Beside.");
+	error_deinit(&err);
+	error_add_transcoding(&err, "a", "Invalid value.");
+	error_list(&err);
+	assert_string_equal(err.text, "Invalid value.");
+}
+
 TEST(a_second_deinit_is_harmless)
 {
 	struct error err = { 0 };
@@ -194,6 +226,7 @@ int main(void)
 		cmocka_unit_test(the_status_alone_is_enough_where_no_one_reads_the_text),
 		cmocka_unit_test(a_quota_has_its_subject_and_its_text_as_it_is),
 		cmocka_unit_test(a_reason_keeps_what_belongs_to_it),
+		cmocka_unit_test(only_sentences_about_fields_become_a_list),
 		cmocka_unit_test(a_second_deinit_is_harmless),
 	};
 

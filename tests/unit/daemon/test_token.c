@@ -83,7 +83,7 @@ TEST(only_the_whole_token_lets_in)
 
 	(void)state_;
 	assert_int_equal(open_with("0123456789abcdef\r\nmore\n", &token), STATUS_OK);
-	const struct caller_rule rule = token_rule(token, store, key);
+	const struct caller_rule rule = token_rule(token, store, key, &system_clock);
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
 		if ((rule.check(rule.arg, cases[i].authorization, cases[i].api_key, NULL) == STATUS_OK) !=
 		    cases[i].in)
@@ -102,7 +102,7 @@ TEST(own_access_tokens_let_in_unless_they_are_a_jobs_or_old)
 
 	(void)state_;
 	assert_int_equal(open_with("0123456789abcdef", &token), STATUS_OK);
-	const struct caller_rule rule = token_rule(token, store, key);
+	const struct caller_rule rule = token_rule(token, store, key, &system_clock);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const struct access_token own = {
 			.job = cases[i].job, .expires_s = cases[i].expires_s, .email = "a@b", .scopes = "s"
@@ -119,7 +119,7 @@ TEST(own_access_tokens_let_in_unless_they_are_a_jobs_or_old)
 TEST(without_a_token_there_is_no_rule)
 {
 	(void)state_;
-	assert_null(token_rule(NULL, store, key).check);
+	assert_null(token_rule(NULL, store, key, &system_clock).check);
 }
 
 static int setup(void **state)

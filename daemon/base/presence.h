@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/presence.h: who works for an instance now: the one daemon that serves it, or the one program that cleans
+ * up after it.
+ *
+ * Choice: a socket with an abstract name, "trainyard/INSTANCE". It goes with its process, however that ends; every
+ * user of the machine sees whether it is there; neither a state directory nor its path need be known, so that an
+ * engine's labels are enough to ask; and of a state directory that was copied, one daemon runs at a time. Processes
+ * in other network namespaces and on other machines are not seen.
+ * Source: https://man7.org/linux/man-pages/man7/unix.7.html (read 2026-11-22) */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+
+enum { INSTANCE_MAX = 32 };
+
+/* Whether it is an instance's name: 1 to 32 lowercase letters and digits. */
+bool instance_valid(const char *instance);
+
+/* Closing @ret_fd, or the process's end, gives it up. FAILED_PRECONDITION: another process has it. */
+enum status presence_take(const char *instance, int *ret_fd, struct error *err);
+/* Whether a process has it. */
+bool presence_seen(const char *instance);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/base/chance.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "tests/unit/testing.h"
+
+enum { DRAWS = 100, BYTES = 16 };
+
+static void draw_some(enum chance_kind kind, unsigned char ret_bytes[DRAWS][BYTES])
+{
+	for (int i = 0; i < DRAWS; i++)
+		chance_draw(kind, ret_bytes[i], BYTES);
+}
+
+static void assert_all_differ(unsigned char one[DRAWS][BYTES], unsigned char other[DRAWS][BYTES])
+{
+	for (int i = 0; i < DRAWS; i++)
+		for (int k = 0; k < DRAWS; k++)
+			if ((one != other || i != k) && memcmp(one[i], other[k], BYTES) == 0)
+				fail_msg("%d and %d are the same", i, k);
+}
+
+static unsigned char first[DRAWS][BYTES], second[DRAWS][BYTES];
+
+/* The first test: a seed stays. */
+static void without_a_seed_nothing_comes_again(void **state)
+{
+	(void)state;
+	draw_some(CHANCE_RESOURCE, first);
+	draw_some(CHANCE_RESOURCE, second);
+	assert_all_differ(first, first);
+	assert_all_differ(first, second);
+}
+
+static void a_seed_gives_the_same_and_one_kind_leaves_the_others(void **state)
+{
+	(void)state;
+	chance_seed(7, 1);
+	draw_some(CHANCE_RESOURCE, first);
+	chance_seed(7, 1);
+	draw_some(CHANCE_UPLOAD, second);
+	assert_all_differ(first, second);
+	draw_some(CHANCE_RESOURCE, second);
+	assert_memory_equal(first, second, sizeof(first));
+	assert_all_differ(first, first);
+}
+
+static void other_seeds_and_other_starts_give_others(void **state)
+{
+	(void)state;
+	chance_seed(7, 1);
+	draw_some(CHANCE_RESOURCE, first);
+	chance_seed(8, 1);
+	draw_some(CHANCE_RESOURCE, second);
+	assert_all_differ(first, second);
+	chance_seed(7, 2);
+	draw_some(CHANCE_RESOURCE, second);
+	assert_all_differ(first, second);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_seed_nothing_comes_again),
+		cmocka_unit_test(a_seed_gives_the_same_and_one_kind_leaves_the_others),
+		cmocka_unit_test(other_seeds_and_other_starts_give_others),
+	};
+
+	if (sodium_init() < 0)
+		return 1;
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("chance", tests, NULL, NULL);
+}

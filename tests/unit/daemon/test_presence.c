@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/presence.h"
+#include "tests/unit/testing.h"
+
+/* Of this process alone: tests run beside each other. */
+static const char *instance(void)
+{
+	static char name[INSTANCE_MAX + 1];
+
+	snprintf(name, sizeof(name), "test%d", (int)getpid());
+	return name;
+}
+
+static void names_are_of_letters_and_digits(void **state)
+{
+	(void)state;
+	assert_true(instance_valid("k3x9ab2f"));
+	assert_true(instance_valid("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+	assert_false(instance_valid("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+	assert_false(instance_valid(""));
+	assert_false(instance_valid("A"));
+	assert_false(instance_valid("a/b"));
+}
+
+static void one_process_at_a_time_has_it(void **state)
+{
+	struct error err AUTO_ERROR = { 0 };
+	int first = -1, second = -1;
+
+	(void)state;
+	assert_false(presence_seen(instance()));
+	assert_int_equal(presence_take(instance(), &first, &err), STATUS_OK);
+	assert_true(presence_seen(instance()));
+	assert_int_equal(presence_take(instance(), &second, &err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(second, -1);
+	close(first);
+	assert_false(presence_seen(instance()));
+}
+
+static void nearly_the_same_name_is_another(void **state)
+{
+	char longer[INSTANCE_MAX + 2];
+	int fd = -1;
+
+	(void)state;
+	snprintf(longer, sizeof(longer), "%s0", instance());
+	assert_int_equal(presence_take(longer, &fd, NULL), STATUS_OK);
+	assert_false(presence_seen(instance()));
+	close(fd);
+}
+
+static void it_goes_with_its_process(void **state)
+{
+	const char *name = instance();
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		int fd;
+
+		if (presence_take(name, &fd, NULL) || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_true(presence_seen(name));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(presence_seen(name));
+	close(ready[0]);
+	close(ready[1]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_of_letters_and_digits),
+		cmocka_unit_test(one_process_at_a_time_has_it),
+		cmocka_unit_test(nearly_the_same_name_is_another),
+		cmocka_unit_test(it_goes_with_its_process),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
+}
