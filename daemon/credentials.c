@@ -2,7 +2,6 @@
 #include "daemon/credentials.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "store/signing_key.h"
+#include "store/small_file.h"
 
 enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384 };
 
@@ -83,30 +83,6 @@ static bool file_holds(const char *path, const struct text *content)
 	       memcmp(seen, content->data, content->length) == 0;
 }
 
-/* Two programs may do this at once: each has a file of its own, and the last one stays. */
-static int file_replace(const char *path, const struct text *content)
-{
-	struct text own AUTO_TEXT = { 0 };
-	int fd, fault = 0;
-
-	text_printf(&own, "%s.XXXXXX", path);
-	if (own.failed)
-		return ENOMEM;
-	fd = mkostemp(own.data, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0)
-		return errno;
-	errno = 0; /* a short write sets none */
-	if (write(fd, content->data, content->length) != (ssize_t)content->length || fsync(fd) != 0)
-		fault = errno ? errno : ENOSPC;
-	if (close(fd) != 0 && !fault)
-		fault = errno;
-	if (!fault && rename(own.data, path) != 0)
-		fault = errno;
-	if (fault)
-		unlink(own.data);
-	return fault;
-}
-
 /* Making it here would be guessing that a daemon will be started on it. */
 static enum status directory_check(const char *state_dir, struct error *err)
 {
@@ -127,7 +103,6 @@ enum status credentials_keep(const char *state_dir, const char *url, const char 
 	struct text path AUTO_TEXT = { 0 };
 	struct text content AUTO_TEXT = { 0 };
 	enum status rc = directory_check(state_dir, err);
-	int fault;
 
 	if (!rc && !directory)
 		rc = error_no_memory(err);
@@ -138,10 +113,10 @@ enum status credentials_keep(const char *state_dir, const char *url, const char 
 	text_printf(&path, "%s/credentials.json", directory);
 	if (path.failed)
 		return error_no_memory(err);
-	fault = file_holds(path.data, &content) ? 0 : file_replace(path.data, &content);
-	if (fault)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot write %s: %s", path.data,
-				 strerror(fault));
+	if (!file_holds(path.data, &content))
+		rc = small_file_place(path.data, &content, FILE_MODE, PLACE_NEW, err);
+	if (rc)
+		return rc;
 	*ret_path = text_take(&path);
 	return *ret_path ? STATUS_OK : error_no_memory(err);
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/small_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+
+DEFINE_AUTO(directory, DIR *, closedir)
 
 static void descriptor_close(int *fd)
 {
@@ -50,11 +54,11 @@ enum status small_file_read(const char *path, size_t bytes_max, struct text *ret
 	return content.failed || ret_content->failed ? error_no_memory(err) : STATUS_OK;
 }
 
-static bool file_fill(const char *path, const struct text *content, mode_t mode)
+/* The lock tells the sweep that somebody is at it. */
+static bool file_fill(int fd, const struct text *content, mode_t mode)
 {
-	int fd AUTO_DESCRIPTOR = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	return fd >= 0 && write(fd, content->data, content->length) == (ssize_t)content->length &&
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	       write(fd, content->data, content->length) == (ssize_t)content->length &&
 	       fchmod(fd, mode) == 0 && fsync(fd) == 0;
 }
 
@@ -64,20 +68,67 @@ static bool file_name(const char *own, const char *path, enum placing placing)
 	return placing == PLACE_NEW ? rename(own, path) == 0 : link(own, path) == 0 || errno == EEXIST;
 }
 
-enum status small_file_place(const char *path, const struct text *content, mode_t mode, enum placing placing,
-			     struct error *err)
+void small_file_suffix(char ret_suffix[SMALL_FILE_SUFFIX_SIZE])
 {
+	snprintf(ret_suffix, SMALL_FILE_SUFFIX_SIZE, ".%08x%08x", (unsigned)randombytes_random(),
+		 (unsigned)randombytes_random());
+}
+
+/* 0, or an error number. */
+static int file_make(const char *path, const struct text *content, mode_t mode, enum placing placing)
+{
+	char suffix[SMALL_FILE_SUFFIX_SIZE];
 	struct text own AUTO_TEXT = { 0 };
 	int fault = 0;
 
-	text_printf(&own, "%s.%08x%08x", path, (unsigned)randombytes_random(),
-		    (unsigned)randombytes_random());
+	small_file_suffix(suffix);
+	text_printf(&own, "%s%s", path, suffix);
 	if (own.failed)
-		return error_no_memory(err);
-	if (!file_fill(own.data, content, mode) || !file_name(own.data, path, placing))
-		fault = errno;
+		return ENOMEM;
+	int fd AUTO_DESCRIPTOR = open(own.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return errno;
+	errno = 0; /* a short write sets none */
+	if (!file_fill(fd, content, mode) || !file_name(own.data, path, placing))
+		fault = errno ? errno : ENOSPC;
 	unlink(own.data);
+	return fault;
+}
+
+enum status small_file_place(const char *path, const struct text *content, mode_t mode, enum placing placing,
+			     struct error *err)
+{
+	int fault = file_make(path, content, mode, placing);
+
+	if (fault == ENOENT || fault == EWOULDBLOCK) /* a daemon's start swept it before it was locked */
+		fault = file_make(path, content, mode, placing);
 	return fault ? error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot make %s: %s", path,
 				 strerror(fault))
 		     : STATUS_OK;
+}
+
+static bool name_is_in_the_making(const char *name)
+{
+	size_t length = strlen(name);
+	const char *suffix = name + length - (SMALL_FILE_SUFFIX_SIZE - 1);
+
+	return length >= SMALL_FILE_SUFFIX_SIZE && *suffix == '.' &&
+	       strspn(suffix + 1, "0123456789abcdef") == SMALL_FILE_SUFFIX_SIZE - 2;
+}
+
+void small_files_sweep(const char *directory)
+{
+	AUTO(directory) DIR *listing = opendir(directory);
+	const struct dirent *entry;
+
+	while (listing && (entry = readdir(listing))) {
+		if (!name_is_in_the_making(entry->d_name))
+			continue;
+		int fd AUTO_DESCRIPTOR =
+			openat(dirfd(listing), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(dirfd(listing), entry->d_name, 0);
+	}
 }

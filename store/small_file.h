@@ -19,3 +19,10 @@ enum placing {
 /* FAILED_PRECONDITION: it cannot be made. */
 enum status small_file_place(const char *path, const struct text *content, mode_t mode, enum placing placing,
 			     struct error *err);
+
+/* Removes from @directory what writers have left who were killed; who still writes keeps his. */
+void small_files_sweep(const char *directory);
+
+enum { SMALL_FILE_SUFFIX_SIZE = 18 };
+/* ".0123456789abcdef", by chance: how files in the making end. */
+void small_file_suffix(char ret_suffix[SMALL_FILE_SUFFIX_SIZE]);

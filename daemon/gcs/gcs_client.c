@@ -14,6 +14,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_path.h"
@@ -299,7 +300,8 @@ static void name_write(struct text *url, const char *name)
 
 static int64_t generation_read(const struct text *answer)
 {
-	AUTO(json) json_t *object = answer->length ? json_loadb(answer->data, answer->length, 0, NULL) : NULL;
+	AUTO(json)
+	json_t *object = answer->length ? memory_json_read(answer->data, answer->length, 0, NULL) : NULL;
 
 	return json_int_at(object, "generation", 0);
 }

@@ -16,6 +16,7 @@
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
 #include "store/objects.h"
+#include "store/small_file.h"
 
 enum { NO_CALLER = 0 };
 
@@ -181,15 +182,16 @@ struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, cons
 
 static int scratch_open(int directory_fd)
 {
-	char path[] = "gcs-XXXXXX", name[64];
+	char suffix[SMALL_FILE_SUFFIX_SIZE], name[64];
 	int fd = openat(directory_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
 		return fd;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d/%s", directory_fd, path);
-	fd = mkostemp(name, O_CLOEXEC);
+	small_file_suffix(suffix); /* a start of the daemon sweeps what has it */
+	snprintf(name, sizeof(name), "gcs%s", suffix);
+	fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
-		unlink(name);
+		unlinkat(directory_fd, name, 0);
 	return fd;
 }
 

@@ -19,6 +19,7 @@
 #include "daemon/base/log.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_mount.h"
+#include "daemon/gcs/gcs_place.h"
 #include "daemon/gcs/gcs_sight.h"
 #include "store/objects.h"
 
@@ -226,6 +227,9 @@ enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_hos
 		host->directory = NULL;
 	if (!host->state_dir || !host->engine || !host->directory)
 		return error_no_memory(err);
+	if (!gcs_place_sweep(options->state_dir))
+		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
+			  host->directory);
 	if (options->objects && gcs_door_open(options->state_dir, options->storage, &host->door, &reason))
 		log_event(LOG_WARNING, "gcs-door", "error=\"%s\" hint=\"jobs have no /gcs\"",
 			  reason.text ? reason.text : "");

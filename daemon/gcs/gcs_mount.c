@@ -6,24 +6,22 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_file_system.h"
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
+#include "daemon/gcs/gcs_place.h"
 #include "daemon/main.h"
 #include "daemon/small_thread.h"
 #include "store/objects.h"
@@ -42,22 +40,10 @@ struct mount {
 
 /* ---- the place ---- */
 
-/* Who is not root has it done by the program that may. */
-static void place_leave(const char *place)
-{
-	const char *const arguments[] = { "fusermount3", "-u", "-z", "-q", place, NULL };
-	pid_t helper;
-
-	if (umount2(place, MNT_DETACH) == 0 || errno != EPERM)
-		return;
-	if (posix_spawnp(&helper, arguments[0], NULL, NULL, (char *const *)arguments, environ) == 0)
-		waitpid(helper, NULL, 0);
-}
-
 /* The one before may be about to leave it. */
 static enum status lock_take(struct mount *mount, struct error *err)
 {
-	mount->lock_fd = openat(mount->state_fd, "gcs.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	mount->lock_fd = openat(mount->state_fd, GCS_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (mount->lock_fd < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "gcs.lock: %s", strerror(errno));
 	for (int waited_ms = 0; flock(mount->lock_fd, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_PAUSE_MS) {
@@ -69,21 +55,10 @@ static enum status lock_take(struct mount *mount, struct error *err)
 	return STATUS_OK;
 }
 
-static bool place_is_dead(const struct mount *mount)
-{
-	struct statvfs facts;
-
-	return statvfs(mount->place, &facts) != 0 && errno == ENOTCONN;
-}
-
 /* Who has the lock has the place: what is mounted there is of one that was killed. */
 static enum status place_make(const struct mount *mount, struct error *err)
 {
-	while (umount2(mount->place, MNT_DETACH) == 0)
-		;
-	if (place_is_dead(mount))
-		place_leave(mount->place);
-	if (place_is_dead(mount))
+	if (!gcs_place_clear(mount->place))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: a dead mount cannot be taken away",
 				 mount->place);
 	if (mkdir(mount->place, 0700) != 0 && errno != EEXIST)
@@ -165,7 +140,7 @@ static void *watch_main(void *arg)
 		length = read(STDIN_FILENO, &byte, 1);
 	while (length > 0 || (length < 0 && errno == EINTR));
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	place_leave(mount->place);
+	gcs_place_leave(mount->place);
 	rmdir(mount->place);
 	close(mount->lock_fd);
 	mount->lock_fd = -1;
@@ -202,6 +177,7 @@ int gcs_mount_main(const char *const *arguments)
 			  "a state directory and auto or strict are needed");
 		return main_usage_error("gcs-mount ", &err);
 	}
+	memory_init();
 	umask(0077);
 	signal(SIGPIPE, SIG_IGN);
 	rc = mount_open(&mount, arguments[0], strcmp(arguments[1], "auto") == 0, &err);

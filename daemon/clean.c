@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/clean.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/presence.h"
+#include "daemon/config.h"
+#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_remains.h"
+#include "daemon/main.h"
+#include "scheduler/engine/docker_clean.h"
+#include "store/state_dir.h"
+
+struct clean {
+	struct config config;
+	const char *wanted; /* the instance that was named; NULL: the state directory's */
+	bool lists, only_looks;
+	char instance[STATE_INSTANCE_SIZE];
+	char *state_dir; /* absolute, of the instance; NULL: it is not known, or gone */
+	int lock, presence;
+	size_t count; /* of things told */
+};
+
+static void clean_deinit(struct clean *clean)
+{
+	config_deinit(&clean->config);
+	free(clean->state_dir);
+	if (clean->presence >= 0)
+		close(clean->presence);
+	if (clean->lock >= 0)
+		close(clean->lock);
+}
+
+#define AUTO_CLEAN __attribute__((cleanup(clean_deinit)))
+
+/* ---- what was asked for ---- */
+
+static enum status instance_option(const char *value, struct clean *clean, struct error *err)
+{
+	clean->wanted = value;
+	if (value && instance_valid(value))
+		return STATUS_OK;
+	return error_set(
+		err, STATUS_INVALID_ARGUMENT, NULL,
+		"--instance: \"%s\" is not a name of lowercase letters and digits, as --list prints them",
+		value ? value : "");
+}
+
+/* Takes the options that are clean's own; the others are left in @rest, which has room for all. */
+static enum status own_options(const char *const *arguments, struct clean *clean, const char **rest,
+			       struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (; *arguments && !rc; arguments++) {
+		if (strcmp(*arguments, "--list") == 0)
+			clean->lists = true;
+		else if (strcmp(*arguments, "--dry-run") == 0)
+			clean->only_looks = true;
+		else if (strncmp(*arguments, "--instance=", 11) == 0)
+			rc = instance_option(*arguments + 11, clean, err);
+		else if (strcmp(*arguments, "--instance") != 0)
+			*rest++ = *arguments;
+		else if (arguments[1])
+			rc = instance_option(*++arguments, clean, err);
+		else
+			rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--instance needs a value: NAME");
+	}
+	*rest = NULL;
+	if (!rc && clean->lists && (clean->wanted || clean->only_looks))
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--list goes with no --%s",
+			       clean->wanted ? "instance" : "dry-run");
+	return rc;
+}
+
+static enum status options_read(const char *const *arguments, struct clean *clean, struct error *err)
+{
+	size_t count = 0;
+	enum status rc;
+
+	while (arguments[count])
+		count++;
+	const char **rest = calloc(count + 1, sizeof(*rest));
+	if (!rest)
+		return error_no_memory(err);
+	rc = own_options(arguments, clean, rest, err);
+	if (!rc)
+		rc = config_read(&clean->config, CONFIG_CLEAN, rest, err);
+	free(rest);
+	return rc;
+}
+
+/* ---- telling ---- */
+
+/* Names come from the engine: no control character of theirs reaches a terminal. */
+static void plain_print(FILE *file, const char *name)
+{
+	for (; *name; name++)
+		putc(iscntrl((unsigned char)*name) ? '?' : *name, file);
+}
+
+static void thing_tell(struct clean *clean, const char *kind, const char *name, const char *job_id,
+		       const char *problem)
+{
+	FILE *file = problem ? stderr : stdout;
+
+	clean->count++;
+	fprintf(file, "%s %s ",
+		problem             ? "trainyard: cannot remove"
+		: clean->only_looks ? "would remove"
+				    : "removed",
+		kind);
+	plain_print(file, name);
+	if (*job_id) {
+		fputs(" of job ", file);
+		plain_print(file, job_id);
+	}
+	if (problem) {
+		fputs(": ", file);
+		plain_print(file, problem);
+	}
+	putc('\n', file);
+	fflush(file);
+}
+
+static void leftover_tell(void *arg, const struct leftover *item, const char *problem)
+{
+	thing_tell(arg, leftover_kind_names[item->kind], item->name, item->job_id, problem);
+}
+
+static void remains_tell(void *arg, const char *kind, const char *name, const char *problem)
+{
+	thing_tell(arg, kind, name, "", problem);
+}
+
+/* ---- --list ---- */
+
+static void age_print(int64_t since_s)
+{
+	static const struct {
+		int64_t seconds;
+		const char *name;
+	} units[] = { { 86400, "day" }, { 3600, "hour" }, { 60, "minute" }, { 1, "second" } };
+	int64_t age_s = clock_wall_us(&system_clock) / 1000000 - since_s;
+	size_t i = 0;
+
+	if (!since_s || age_s < 0)
+		return;
+	while (age_s < units[i].seconds && units[i].seconds > 1)
+		i++;
+	age_s /= units[i].seconds;
+	printf("  oldest %" PRId64 " %s%s", age_s, units[i].name, age_s == 1 ? "" : "s");
+}
+
+static void instance_print(const struct leftover_count *count)
+{
+	printf("%s  %zu container%s (%zu running)  %zu network%s", count->instance, count->containers,
+	       count->containers == 1 ? "" : "s", count->running, count->networks,
+	       count->networks == 1 ? "" : "s");
+	age_print(count->oldest_s);
+	printf("  %s\n", presence_seen(count->instance) ? "its daemon runs" : "no daemon here");
+}
+
+static int list_main(const struct clean *clean)
+{
+	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	if (docker_clean_list(clean->config.engine, NULL, &list, &err))
+		return main_failure(&err);
+	for (size_t at = 0; at < list.count;) {
+		struct leftover_count count;
+
+		at = leftovers_count(&list, at, &count);
+		instance_print(&count);
+	}
+	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+}
+
+/* ---- whose things ---- */
+
+/* What was named, else the state directory's; that one counts where it is the instance's. *ret_any false: there is
+ * neither. */
+static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
+{
+	char kept[STATE_INSTANCE_SIZE] = "";
+	enum status rc = state_dir_instance(clean->config.state_dir, kept, err);
+
+	*ret_any = clean->wanted || !rc;
+	if (rc && !clean->wanted)
+		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
+	if (!rc && (!clean->wanted || strcmp(clean->wanted, kept) == 0)) {
+		clean->state_dir = realpath(clean->config.state_dir, NULL);
+		if (!clean->state_dir)
+			return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s",
+					 clean->config.state_dir, strerror(errno));
+	}
+	snprintf(clean->instance, sizeof(clean->instance), "%s", clean->wanted ? clean->wanted : kept);
+	if (instance_valid(clean->instance))
+		return STATUS_OK;
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s keeps no instance's name",
+			 clean->config.state_dir);
+}
+
+/* As long as they are held no daemon of the instance starts. */
+static enum status instance_hold(struct clean *clean, struct error *err)
+{
+	enum status rc = clean->state_dir ? state_dir_lock(clean->state_dir, &clean->lock, err) : STATUS_OK;
+
+	if (!rc)
+		rc = presence_take(clean->instance, &clean->presence, err);
+	return rc;
+}
+
+/* ---- the work ---- */
+
+static enum status engine_look(struct clean *clean, struct error *err)
+{
+	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	enum status rc = docker_clean_list(clean->config.engine, clean->instance, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++)
+		leftover_tell(clean, &list.items[i], NULL);
+	return rc;
+}
+
+static enum status engine_clean(struct clean *clean, struct error *err)
+{
+	return docker_clean_remove(clean->config.engine, clean->instance,
+				   &(struct clean_report){ leftover_tell, clean }, err);
+}
+
+/* What tells others of a daemon, which is none now. */
+static void signposts_clean(struct clean *clean)
+{
+	static const char *const names[] = { "address", GCS_DOOR };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct text path AUTO_TEXT = { 0 };
+
+		text_printf(&path, "%s/%s", clean->state_dir, names[i]);
+		if (!path.failed && (clean->only_looks ? access(path.data, F_OK) : unlink(path.data)) == 0)
+			remains_tell(clean, "file", path.data, NULL);
+	}
+	if (!clean->only_looks)
+		state_dir_sweep(clean->state_dir);
+}
+
+static enum status state_clean(struct clean *clean, struct error *err)
+{
+	if (!gcs_remains_clear(clean->state_dir, clean->only_looks,
+			       &(struct gcs_remains_report){ remains_tell, clean }))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not clean", clean->state_dir);
+	signposts_clean(clean);
+	return STATUS_OK;
+}
+
+static enum status instance_clean(struct clean *clean, struct error *err)
+{
+	enum status rc = clean->only_looks ? engine_look(clean, err) : engine_clean(clean, err);
+
+	if (!rc && clean->state_dir)
+		rc = state_clean(clean, err);
+	if (!rc && !clean->count)
+		printf("nothing is left of instance %s\n", clean->instance);
+	return rc;
+}
+
+int clean_main(const char *const *arguments)
+{
+	struct clean clean AUTO_CLEAN = { .lock = -1, .presence = -1 };
+	struct error err AUTO_ERROR = { 0 };
+	bool any = false;
+
+	if (options_read(arguments, &clean, &err))
+		return main_usage_error("clean ", &err);
+	if (clean.lists)
+		return list_main(&clean);
+	if (instance_find(&clean, &any, &err))
+		return main_failure(&err);
+	if (!any) {
+		printf("nothing is left: no daemon has run on %s\n", clean.config.state_dir);
+		return EXIT_GOOD;
+	}
+	if (instance_hold(&clean, &err) || instance_clean(&clean, &err))
+		return main_failure(&err);
+	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+}
+
+void clean_help_write(struct text *text)
+{
+	text_puts(
+		text,
+		"usage: trainyard clean [OPTION]...\n"
+		"\n"
+		"Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
+		"when they run, and its networks in the engine, and its /gcs. Says one line for each. Others'\n"
+		"are not touched. The state directory itself stays, with jobs, logs and objects: the next serve\n"
+		"on it tries jobs that ran again. Refused while a daemon of the instance runs.\n"
+		"\n"
+		"Exit codes: 0 nothing is left, 1 something is or it was refused, 2 wrong usage.\n"
+		"\n"
+		"  --instance NAME            whose; without, the state directory's. For when that is lost\n"
+		"  --list                     print the instances that the engine has things of, and end\n"
+		"  --dry-run                  print what would be removed, and remove nothing\n");
+	config_help_write(text, CONFIG_CLEAN);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+
+/* Who is not root has it done by the program that may. */
+void gcs_place_leave(const char *place)
+{
+	const char *const arguments[] = { "fusermount3", "-u", "-z", "-q", place, NULL };
+	pid_t helper;
+
+	if (umount2(place, MNT_DETACH) == 0 || errno != EPERM)
+		return;
+	if (posix_spawnp(&helper, arguments[0], NULL, NULL, (char *const *)arguments, environ) == 0)
+		waitpid(helper, NULL, 0);
+}
+
+static bool place_is_dead(const char *place)
+{
+	struct statvfs facts;
+
+	return statvfs(place, &facts) != 0 && errno == ENOTCONN;
+}
+
+bool gcs_place_clear(const char *place)
+{
+	while (umount2(place, MNT_DETACH) == 0)
+		;
+	if (place_is_dead(place))
+		gcs_place_leave(place);
+	return !place_is_dead(place);
+}
+
+static char *place_of(const char *state_dir)
+{
+	char *place = NULL;
+
+	return asprintf(&place, "%s/gcs", state_dir) < 0 ? NULL : place;
+}
+
+/* A mount has a device of its own; that of a server that is gone has no answers. */
+bool gcs_place_is_mounted(const char *state_dir)
+{
+	AUTO(string) char *place = place_of(state_dir);
+	struct stat above, here;
+
+	if (!place || stat(state_dir, &above) != 0)
+		return false;
+	if (stat(place, &here) != 0)
+		return errno == ENOTCONN;
+	return here.st_dev != above.st_dev;
+}
+
+/* -1: somebody serves it, or it never was. */
+static int lock_try(const char *state_dir)
+{
+	AUTO(string) char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s/" GCS_LOCK, state_dir) < 0)
+		path = NULL;
+	fd = path ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+bool gcs_place_sweep(const char *state_dir)
+{
+	AUTO(string) char *place = place_of(state_dir);
+	int lock = place ? lock_try(state_dir) : -1;
+
+	if (lock >= 0) {
+		gcs_place_clear(place);
+		rmdir(place);
+		close(lock);
+	}
+	return !gcs_place_is_mounted(state_dir);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_remains.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/gcs/gcs_place.h"
+
+enum { WORDS_BYTES_MAX = 8192, WAIT_MS = 2000 };
+
+DEFINE_AUTO(directory, DIR *, closedir)
+
+/* A process is ours that says so: "trainyard", "gcs-mount", the state directory. */
+static bool process_serves(pid_t pid, const char *state_dir)
+{
+	char path[48], words[WORDS_BYTES_MAX + 1];
+	const char *second, *third;
+	ssize_t length = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, words, WORDS_BYTES_MAX);
+	close(fd);
+	if (length <= 0)
+		return false;
+	words[length] = '\0';
+	second = memchr(words, '\0', (size_t)length);
+	if (!second || strcmp(++second, "gcs-mount") != 0)
+		return false;
+	third = second + strlen(second) + 1;
+	return third < words + length && strcmp(third, state_dir) == 0;
+}
+
+static bool process_ends(int process, int timeout_ms)
+{
+	struct pollfd end = { .fd = process, .events = POLLIN };
+
+	return poll(&end, 1, timeout_ms) == 1;
+}
+
+/* By itself, for nobody has its files any more; or because it is told to. */
+static bool process_end(int process)
+{
+	static const int signals[] = { SIGTERM, SIGKILL };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (process_ends(process, WAIT_MS))
+			return true;
+		syscall(SYS_pidfd_send_signal, process, signals[i], NULL, 0); /* glibc has it from 2.36 on */
+	}
+	return process_ends(process, WAIT_MS);
+}
+
+static bool process_clear(pid_t pid, const char *state_dir, bool only_look,
+			  const struct gcs_remains_report *report)
+{
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+	bool ended = true;
+	char name[16];
+
+	/* Once more: the number may be another's by now, the descriptor cannot. */
+	if (process < 0 || !process_serves(pid, state_dir)) {
+		if (process >= 0)
+			close(process);
+		return true;
+	}
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	if (!only_look)
+		ended = process_end(process);
+	close(process);
+	report->told(report->arg, "process", name, ended ? NULL : "it does not end");
+	return ended;
+}
+
+static bool processes_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
+{
+	AUTO(directory) DIR *listing = opendir("/proc");
+	const struct dirent *entry;
+	bool all = true;
+
+	while (listing && (entry = readdir(listing))) {
+		char *rest = NULL;
+		const long pid = strtol(entry->d_name, &rest, 10);
+
+		if (pid > 0 && *rest == '\0' && process_serves((pid_t)pid, state_dir))
+			all &= process_clear((pid_t)pid, state_dir, only_look, report);
+	}
+	return all;
+}
+
+static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
+{
+	const bool was_mounted = gcs_place_is_mounted(state_dir);
+	AUTO(string) char *place = NULL;
+	bool is_clear = only_look || gcs_place_sweep(state_dir);
+
+	if (!was_mounted)
+		return true;
+	if (asprintf(&place, "%s/gcs", state_dir) < 0)
+		place = NULL;
+	report->told(report->arg, "mount", place ? place : state_dir,
+		     is_clear ? NULL : "it cannot be taken away");
+	return is_clear;
+}
+
+bool gcs_remains_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
+{
+	bool ended = processes_clear(state_dir, only_look, report);
+
+	return mount_clear(state_dir, only_look, report) && ended;
+}

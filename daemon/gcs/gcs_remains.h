@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_remains.h: what /gcs has left of a state directory whose daemon is gone: the process that serves the
+ * files (gcs_mount.h), which ends by itself with the last container that has them, and their mount. */
+#include <stdbool.h>
+
+struct gcs_remains_report {
+	/* @problem NULL: it was taken away, or would be. Borrowed. */
+	void (*told)(void *arg, const char *kind, const char *name, const char *problem);
+	void *arg;
+};
+
+/* @state_dir absolute and without links, locked by the caller; its containers are gone. @only_look: takes nothing
+ * away. Waits for each process up to six seconds. False: something is left; it was told. */
+bool gcs_remains_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report);

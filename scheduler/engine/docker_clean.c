@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_clean.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/docker_http.h"
+
+/* What is busy is so for a moment: rounds without any success end it. */
+enum {
+	LIST_TIMEOUT_S = 60,
+	REMOVE_TIMEOUT_S = 120,
+	WAIT_MS = 60 * 1000,
+	IDLE_ROUNDS = 4,
+	IDLE_PAUSE_MS = 250,
+};
+
+DEFINE_AUTO(http, struct http *, http_free)
+
+/* Exchanges under way, and the first that found no engine. */
+struct cleaning {
+	struct http *http;
+	size_t waiting;
+	enum status status;
+	char text[DOCKER_TEXT_SIZE];
+	json_t *answer; /* of a listing */
+};
+
+/* What the engine did about one thing. */
+struct removal {
+	struct cleaning *cleaning;
+	const struct leftover *item;
+	const struct clean_report *report;
+	bool done;
+	char text[DOCKER_TEXT_SIZE]; /* why not */
+};
+
+static void exchanges_await(struct cleaning *cleaning)
+{
+	for (;;) {
+		http_move(cleaning->http);
+		if (!cleaning->waiting)
+			return;
+		http_wait(cleaning->http, WAIT_MS);
+	}
+}
+
+static enum status engine_reach(const char *host, struct cleaning *cleaning, struct error *err)
+{
+	enum status rc = http_new(host + strlen("unix://"), &cleaning->http, err);
+
+	/* Engines do few of them at a time. */
+	if (!rc)
+		http_set_limit(cleaning->http, LANE_CALL, 4 * (unsigned)get_nprocs());
+	return rc;
+}
+
+static void answer_fail(struct cleaning *cleaning, enum status status, const char *text)
+{
+	if (cleaning->status)
+		return;
+	cleaning->status = status;
+	snprintf(cleaning->text, sizeof(cleaning->text), "%s", text);
+}
+
+/* ---- listing ---- */
+
+static void listed(void *arg, const struct http_answer *answer)
+{
+	struct cleaning *cleaning = arg;
+	char text[DOCKER_TEXT_SIZE];
+
+	cleaning->waiting--;
+	if (answer->status) {
+		answer_fail(cleaning, STATUS_UNAVAILABLE, answer->problem);
+	} else if (answer->code >= 300) {
+		docker_message(answer->body, answer->body_length, text);
+		answer_fail(cleaning, docker_code_status(answer->code), text);
+	} else {
+		cleaning->answer = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+		if (!cleaning->answer)
+			answer_fail(cleaning, STATUS_INTERNAL, "its list cannot be understood");
+	}
+}
+
+static enum status list_add(struct cleaning *cleaning, enum leftover_kind kind, const char *instance,
+			    struct leftovers *list, struct error *err)
+{
+	static const char *const paths[] = { "/containers/json?all=1&filters=", "/networks?filters=" };
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+
+	docker_label_filter(instance, NULL, filter);
+	snprintf(path, sizeof(path), "%s%s", paths[kind], filter);
+	cleaning->waiting++;
+	http_start(cleaning->http, &(struct http_request){ .method = "GET",
+							   .path = path,
+							   .without_version = true,
+							   .timeout_s = LIST_TIMEOUT_S,
+							   .body_max = DOCKER_LISTING_MAX,
+							   .done = listed,
+							   .arg = cleaning });
+	exchanges_await(cleaning);
+	if (cleaning->status)
+		return error_set(err, cleaning->status, NULL, "%s", cleaning->text);
+	AUTO(json) json_t *answer = TAKE(cleaning->answer);
+
+	return leftovers_add(list, kind, answer) ? STATUS_OK : error_no_memory(err);
+}
+
+/* Not what the engine's filter lets through: labels decide. */
+static void others_drop(struct leftovers *list, const char *instance)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i].instance, instance) == 0)
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}
+
+static enum status list_read(struct cleaning *cleaning, const char *instance, struct leftovers *ret_list,
+			     struct error *err)
+{
+	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	enum status rc = list_add(cleaning, LEFTOVER_CONTAINER, instance, &list, err);
+
+	if (!rc)
+		rc = list_add(cleaning, LEFTOVER_NETWORK, instance, &list, err);
+	if (rc)
+		return rc;
+	if (instance)
+		others_drop(&list, instance);
+	leftovers_sort(&list);
+	*ret_list = list;
+	list = (struct leftovers){ 0 };
+	return STATUS_OK;
+}
+
+enum status docker_clean_list(const char *host, const char *instance, struct leftovers *ret_list,
+			      struct error *err)
+{
+	struct cleaning cleaning = { 0 };
+	enum status rc = engine_reach(host, &cleaning, err);
+	AUTO(http) struct http *http = cleaning.http;
+
+	return rc ? rc : list_read(&cleaning, instance, ret_list, err);
+}
+
+/* ---- removing ---- */
+
+static void removed(void *arg, const struct http_answer *answer)
+{
+	struct removal *removal = arg;
+
+	removal->cleaning->waiting--;
+	if (answer->status) {
+		answer_fail(removal->cleaning, STATUS_UNAVAILABLE, answer->problem);
+	} else if (answer->code >= 300) {
+		docker_message(answer->body, answer->body_length, removal->text);
+	} else {
+		removal->done = true;
+		removal->report->told(removal->report->arg, removal->item, NULL);
+	}
+}
+
+static void removal_send(struct removal *removal)
+{
+	static const char *const forms[] = { "/containers/%s?force=1&v=1", "/networks/%s" };
+	char path[DOCKER_PATH_SIZE];
+
+	snprintf(path, sizeof(path), forms[removal->item->kind], removal->item->id);
+	removal->cleaning->waiting++;
+	http_start(removal->cleaning->http, &(struct http_request){ .method = "DELETE",
+								    .path = path,
+								    .without_version = true,
+								    .timeout_s = REMOVE_TIMEOUT_S,
+								    .done = removed,
+								    .arg = removal });
+}
+
+/* Asks for the removal of all; how many succeeded. Networks go after the containers that are in them. */
+static size_t round_run(struct cleaning *cleaning, const struct clean_report *report,
+			const struct leftovers *list, struct removal *removals)
+{
+	size_t done = 0;
+
+	for (int kind = 0; kind < LEFTOVER_KIND_COUNT && !cleaning->status; kind++) {
+		for (size_t i = 0; i < list->count; i++) {
+			if ((int)list->items[i].kind != kind)
+				continue;
+			removals[i] = (struct removal){ .cleaning = cleaning,
+							.item = &list->items[i],
+							.report = report };
+			removal_send(&removals[i]);
+		}
+		exchanges_await(cleaning);
+	}
+	for (size_t i = 0; i < list->count; i++)
+		done += removals[i].done;
+	return done;
+}
+
+static enum status left_tell(const struct clean_report *report, const struct leftovers *list,
+			     const struct removal *removals, struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++)
+		report->told(report->arg, &list->items[i], removals[i].text);
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%zu could not be removed", list->count);
+}
+
+DEFINE_AUTO(removals, struct removal *, free)
+
+/* One look and one try; *ret_more: there may be something left. */
+static enum status rounds_step(struct cleaning *cleaning, const char *instance,
+			       const struct clean_report *report, unsigned *idle, bool *ret_more,
+			       struct error *err)
+{
+	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	enum status rc = list_read(cleaning, instance, &list, err);
+
+	*ret_more = !rc && list.count > 0;
+	if (!*ret_more)
+		return rc;
+	AUTO(removals) struct removal *removals = calloc(list.count, sizeof(*removals));
+
+	if (!removals)
+		return error_no_memory(err);
+	if (round_run(cleaning, report, &list, removals) > 0)
+		*idle = 0;
+	else if (++*idle >= IDLE_ROUNDS && !cleaning->status)
+		return left_tell(report, &list, removals, err);
+	else
+		poll(NULL, 0, IDLE_PAUSE_MS);
+	return cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text) : STATUS_OK;
+}
+
+enum status docker_clean_remove(const char *host, const char *instance, const struct clean_report *report,
+				struct error *err)
+{
+	struct cleaning cleaning = { 0 };
+	enum status rc = engine_reach(host, &cleaning, err);
+	AUTO(http) struct http *http = cleaning.http;
+	unsigned idle = 0;
+	bool more = !rc;
+
+	while (!rc && more)
+		rc = rounds_step(&cleaning, instance, report, &idle, &more, err);
+	return rc;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/state_dir.h: a state directory from outside, whether or not a store is open on it. Thread: any. */
+#include "daemon/base/error.h"
+
+enum { STATE_INSTANCE_SIZE = 33 };
+
+/* The lock goes with @ret_fd, and so with the process, however it ends.
+ * FAILED_PRECONDITION: another process has it, or it cannot be made. */
+enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
+
+/* The name of store_instance(), as the directory keeps it; makes no file. NOT_FOUND: no daemon has run on it;
+ * FAILED_PRECONDITION: it cannot be read. */
+enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);
+
+/* Removes what writers that were killed have left of small files (small_file.h) here and in the directories of
+ * certificates. */
+void state_dir_sweep(const char *dir);

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`trainyard clean`: what one instance has left goes, and nothing of anybody else's."""
+import concurrent.futures
+import fcntl
+import os
+import re
+import secrets
+import signal
+import subprocess
+
+import pytest
+
+from support.daemon import program, script
+from support.engine import IMAGE
+from support.gcs import mounts_below, needs_fuse, processes_of, submit_with_gcs
+from support.wait import wait_until
+
+FOREVER = "while :; do sleep 0.2; done"
+
+
+def clean(*words, code=0, timeout=60):
+    """What it said on its standard output, or error when it fails."""
+    done = subprocess.run([program(), "clean", *map(str, words)], capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == code, done
+    assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
+    return done.stderr if code else done.stdout
+
+
+def of(daemon):
+    return ["--state-dir", daemon.state_dir, "--engine", daemon.engine.host]
+
+
+def named(daemon):
+    """The same by its name alone, as if its state were lost."""
+    return ["--instance", daemon.read_instance(), "--state-dir", daemon.state_dir / "lost", "--engine", daemon.engine.host]
+
+
+def things(daemon):
+    return sorted(name.lstrip("/") for name in daemon.engine.leftovers(daemon.read_instance()))
+
+
+@pytest.fixture
+def running(new_daemon):
+    """A daemon with a job that runs."""
+    daemon = new_daemon("--offline", "--stop-grace", "1").start()
+    job = daemon.create(script(FOREVER))
+    daemon.container(job)
+    yield daemon, job
+    if daemon.process is not None:
+        daemon.kill9()
+    clean(*of(daemon))
+    assert things(daemon) == []
+
+
+@pytest.fixture
+def foreign(engine):
+    """Makes containers of somebody else, as `docker run` does."""
+    made = []
+
+    def make(**settings):
+        made.append(engine.call("POST", "/containers/create",
+                                dict({"Image": IMAGE, "Cmd": ["sh", "-c", FOREVER]}, **settings))["Id"])
+        engine.call("POST", f"/containers/{made[-1]}/start")
+        return made[-1]
+    yield make
+    for container in made:
+        engine.call("DELETE", f"/containers/{container}?force=1&v=1", ok=(204, 404))
+
+
+class Lost:
+    """What an instance whose state is lost has in the engine."""
+
+    def __init__(self, engine):
+        self.engine, self.name = engine, "lost" + secrets.token_hex(4)
+        self.label = {"trainyard.instance": self.name}
+        self.network = engine.call("POST", "/networks/create", {"Name": f"ty-{self.name}-1", "Labels": self.label})["Id"]
+
+    def add(self, index, start=False, **settings):
+        body = dict({"Image": IMAGE, "Cmd": ["sh", "-c", FOREVER], "HostConfig": {"NetworkMode": self.network},
+                     "Labels": self.label}, **settings)
+        made = self.engine.call("POST", f"/containers/create?name=ty-{self.name}-1-worker-{index}-a1", body)["Id"]
+        if start:
+            self.engine.call("POST", f"/containers/{made}/start")
+        return made
+
+    def clean(self, **how):
+        return clean("--instance", self.name, "--engine", self.engine.host, "--state-dir", "/nonexistent", **how)
+
+
+@pytest.fixture
+def lost(engine):
+    made = Lost(engine)
+    yield made
+    engine.remove_leftovers(made.name)
+
+
+def test_a_running_daemons_things_are_refused(running):
+    """Broken: presence_take() left out of wiring_open(): the second was not refused."""
+    daemon, job = running
+    before = things(daemon)
+    assert f"in use by process {daemon.pid}" in clean(*of(daemon), code=1)
+    assert "works for instance" in clean(*named(daemon), code=1)
+    assert f"in use by process {daemon.pid}" in clean(*of(daemon), "--dry-run", code=1)
+    assert things(daemon) == before and daemon.job(job)["state"] == "RUNNING"
+    assert re.search(rf"^{daemon.read_instance()}  1 container \(1 running\)  1 network .* its daemon runs$",
+                     clean("--list", "--engine", daemon.engine.host), re.MULTILINE)
+
+
+def test_one_instance_goes_and_the_other_stays(running, new_daemon):
+    """Of two that were killed in the middle of a job. Broken: others_drop() left out, with a filter that lets all
+    through: the other's container went too."""
+    daemon, job = running
+    other = new_daemon("--offline").start()
+    other_job = other.create(script(FOREVER))
+    other.container(other_job)
+    daemon.kill9()
+    other.kill9()
+    mine, its = things(daemon), things(other)
+    assert "no daemon here" in clean("--list", "--engine", daemon.engine.host)
+    would = clean(*of(daemon), "--dry-run")
+    assert things(daemon) == mine and would.splitlines()[0] == f"would remove container {mine[1]} of job {job}"
+    assert [line.split()[:4] for line in would.splitlines()] == [
+        ["would", "remove", "container", mine[1]], ["would", "remove", "network", mine[0]],
+        ["would", "remove", "file", str(daemon.state_dir / "address")],
+        ["would", "remove", "file", str(daemon.state_dir / "gcs.socket")]]
+    assert clean(*of(daemon)) == would.replace("would remove", "removed")
+    assert things(daemon) == [] and things(other) == its
+    assert clean(*of(daemon)) == f"nothing is left of instance {daemon.read_instance()}\n"
+    assert clean(*named(other)).count("removed") == 2
+    assert things(other) == []
+
+
+def test_a_job_that_ran_is_tried_again(running):
+    """By the next daemon on the state directory, which stays."""
+    daemon, job = running
+    daemon.kill9()
+    clean(*of(daemon))
+    assert not (daemon.state_dir / "address").exists()
+    daemon.start()
+    wait_until(lambda: daemon.containers(job), 30, "its next attempt")
+    assert [text for severity, text in daemon.service_lines(job) if severity == "WARNING"] == [
+        "The replica master 0 was lost: its container was stopped or removed from outside. "
+        "The job is tried again (attempt 2)."]
+
+
+def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lost):
+    """Broken: presence_seen() left out of others_tell(): the one whose daemon runs was named too."""
+    daemon, _ = running
+    lost.add(0)
+    later = new_daemon("--offline").start()
+    told = wait_until(lambda: [line for line in later.log().splitlines() if lost.name in line], 20, "it is named")
+    assert len(told) == 1 and re.search(
+        rf'warning leftovers instance={lost.name} containers=1 running=0 networks=1 '
+        rf'hint="trainyard clean --instance {lost.name} removes them"$', told[0])
+    assert daemon.read_instance() not in later.log()
+    assert len(lost.engine.leftovers(lost.name)) == 2
+
+
+def test_a_copy_of_a_running_daemons_state_is_not_served(running, tmp_path):
+    """Two daemons would take each other's containers for theirs."""
+    daemon, _ = running
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-a", daemon.state_dir, copy], check=True)
+    done = subprocess.run([program(), "serve", "--listen", "127.0.0.1:0", "--state-dir", copy, "--engine",
+                           daemon.engine.host], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1 and f"works for instance {daemon.read_instance()}" in done.stderr, done
+
+
+def test_what_is_paused_goes_and_what_it_kept_in_volumes(lost):
+    paused = lost.add(0, start=True, Volumes={"/kept": {}})
+    volume = lost.engine.inspect(paused)["Mounts"][0]["Name"]
+    lost.engine.call("POST", f"/containers/{paused}/pause")
+    assert lost.clean() == f"removed container ty-{lost.name}-1-worker-0-a1\nremoved network ty-{lost.name}-1\n"
+    assert volume not in [v["Name"] for v in lost.engine.volumes()]
+
+
+def test_a_container_of_somebody_else_keeps_its_network(lost, foreign):
+    """It was connected to a job's network by its owner. Broken: IDLE_ROUNDS taken as endless: it never ended."""
+    lost.add(0, start=True)
+    guest = foreign()
+    lost.engine.call("POST", f"/networks/{lost.network}/connect", {"Container": guest})
+    said = lost.clean(code=1)
+    assert re.match(rf"trainyard: cannot remove network ty-{lost.name}-1: .*active endpoints.*\n"
+                    r"trainyard: 1 could not be removed\n$", said), said
+    state = lost.engine.inspect(guest)
+    assert state["State"]["Running"] and f"ty-{lost.name}-1" in state["NetworkSettings"]["Networks"]
+    lost.engine.call("DELETE", f"/containers/{guest}?force=1")
+    assert lost.clean() == f"removed network ty-{lost.name}-1\n"
+
+
+def test_a_container_of_an_image_that_was_made_of_ours_is_not_ours(lost, foreign):
+    """It has our labels, for its image has. Broken: name_is_ours() left out: it went."""
+    theirs = foreign(Labels=lost.label)
+    assert lost.clean() == f"removed network ty-{lost.name}-1\n"
+    assert lost.engine.inspect(theirs)["State"]["Running"]
+
+
+def test_many_things_and_an_interruption(lost, request):
+    """What was not removed by the first is by the second."""
+    count = 30 * request.config.getoption("--cycles")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lost.add, range(count)))
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(write, b"." * 3900)  # room for a few lines: it cannot come to its end before it is interrupted
+    with subprocess.Popen([program(), "clean", "--instance", lost.name, "--engine", lost.engine.host,
+                           "--state-dir", "/nonexistent"], stdout=write) as first, open(read, encoding="ascii") as output:
+        os.close(write)
+        wait_until(lambda: len(lost.engine.leftovers(lost.name)) < count, 30, "some are gone")
+        first.send_signal(signal.SIGINT)
+        assert first.wait(30) == -signal.SIGINT
+        said = output.read().lstrip(".").splitlines(True)
+    assert said and lost.engine.leftovers(lost.name)
+    said += lost.clean(timeout=600).splitlines(True)
+    assert lost.engine.leftovers(lost.name) == []
+    # What the engine was at when the first was interrupted, nobody told.
+    assert len(set(said)) == len(said) and all(re.match(r"removed (container|network) ty-lost", line) for line in said)
+
+
+@needs_fuse
+@pytest.mark.parametrize("server", ["lives", "stopped", "killed"])
+def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
+    """With a path of two words, and a process that serves them, that hangs, or that was killed before."""
+    daemon = new_daemon("--offline", "--stop-grace", "1", state_dir=tmp_path / "two words")
+    job, = submit_with_gcs(daemon, script(f"cd /gcs; {FOREVER}"))
+    daemon.container(job)
+    process, = processes_of(daemon.state_dir)
+    if server == "stopped":
+        os.kill(process, signal.SIGSTOP)
+    daemon.kill9()
+    if server == "killed":
+        os.kill(process, signal.SIGKILL)
+    said = clean(*of(daemon))
+    assert things(daemon) == [] and processes_of(daemon.state_dir) == []
+    assert not (daemon.state_dir / "gcs").exists() and mounts_below(daemon.state_dir) == []
+    assert said.count("removed container") == said.count("removed network") == 1
+    # One that hangs has to be killed; one that lives leaves by itself, unless it is told to first.
+    assert (f"removed process {process}\n" in said) or server != "stopped", said
+
+
+def test_without_an_engine_it_says_so(running):
+    daemon, _ = running
+    daemon.kill9()
+    said = clean("--state-dir", daemon.state_dir, "--engine", "unix:///nonexistent/docker.sock", code=1)
+    assert re.match(r"trainyard: .*/nonexistent/docker.sock.*\n$", said), said
+
+
+def test_where_no_daemon_has_run_there_is_nothing_to_do_and_nothing_is_made(tmp_path):
+    missing = tmp_path / "missing"
+    assert clean("--state-dir", missing) == f"nothing is left: no daemon has run on {missing}\n"
+    assert clean("--state-dir", tmp_path) == f"nothing is left: no daemon has run on {tmp_path}\n"
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "state.db").write_bytes(b"no database, " * 1000)
+    assert "cannot read" in clean("--state-dir", tmp_path, code=1)
+
+
+@pytest.mark.parametrize("words", [["--instance", "../x"], ["--instance"], ["--instance", ""], ["--list", "--dry-run"],
+                                   ["--list", "--instance", "abc"], ["--port", "1"], ["more"]])
+def test_wrong_usage_is_told(words):
+    said = clean(*words, code=2)
+    assert said.startswith("trainyard: ") and said.endswith("(see trainyard clean --help)\n"), said
