@@ -7,11 +7,12 @@
 #include <sys/sysinfo.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/presence.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_parts.h"
 #include "scheduler/engine/docker_terminal.h"
 
-enum { IDLE_WAIT_MS = 60 * 1000, INSTANCE_MAX = 32, TERMINAL_PATIENCE_MS = 10 * 1000 };
+enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
 
 static void command_deinit(struct command *command)
 {
@@ -212,6 +213,16 @@ static void op_remove_replica(struct engine *engine, const struct replica_key *k
 	docker_post(of(engine), &(struct command){ .run = replica_remove_run, .key = *key });
 }
 
+static void op_link_replica(struct engine *engine, const struct replica_key *key,
+			    const struct replica_link *link)
+{
+	docker_post(of(engine),
+		    &(struct command){ .run = attachment_run,
+				       .key = *key,
+				       .image = strdup(link->network),
+				       .body = attachment_body(of(engine)->instance, link, key) });
+}
+
 static void op_follow_logs(struct engine *engine, const struct replica_key *key,
 			   const struct log_position *from)
 {
@@ -288,6 +299,7 @@ static const struct engine_ops docker_ops = {
 	.start_replica = op_start_replica,
 	.stop_replica = op_stop_replica,
 	.remove_replica = op_remove_replica,
+	.link_replica = op_link_replica,
 	.follow_logs = op_follow_logs,
 	.resume_logs = op_resume_logs,
 	.open_terminal = op_open_terminal,
@@ -299,13 +311,11 @@ static enum status options_check(const struct docker_options *options, struct su
 				 struct error *err)
 {
 	const char *instance = options->instance;
-	size_t length = strlen(instance);
 
 	if (strncmp(options->host, "unix:///", 8) != 0)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "engine %s: only unix:///path/to/socket is understood", options->host);
-	if (length == 0 || length > INSTANCE_MAX ||
-	    strspn(instance, "abcdefghijklmnopqrstuvwxyz0123456789") != length)
+	if (!instance_valid(instance))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "instance %s: 1 to 32 lowercase letters and digits are wanted", instance);
 	if (!subnet_parse(options->networks, ret_pool) || ret_pool->bits > 26 || ret_pool->bits < 8)

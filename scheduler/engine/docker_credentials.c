@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/base64.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_helper.h"
 
 #define DOCKER_HUB "https://index.docker.io/v1/"
@@ -47,7 +49,9 @@ static void secret_json_free(json_t *value)
 
 DEFINE_AUTO(secret_json, json_t *, secret_json_free)
 
-/* A component with a dot, a colon, or "localhost" names a registry; else it is Docker Hub's.
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* A component with a dot, a colon or a capital letter, or "localhost", names a registry; else it is Docker Hub's.
  * Source: https://github.com/distribution/reference, splitDockerDomain() */
 static void registry_split(struct image_reference *reference)
 {
@@ -56,7 +60,7 @@ static void registry_split(struct image_reference *reference)
 	char host[REFERENCE_SIZE];
 
 	snprintf(host, sizeof(host), "%.*s", (int)length, reference->name);
-	if (!slash || (!strpbrk(host, ".:") && strcmp(host, "localhost") != 0) ||
+	if (!slash || (!strpbrk(host, ".:" UPPER) && strcmp(host, "localhost") != 0) ||
 	    strcmp(host, "docker.io") == 0 || strcmp(host, "index.docker.io") == 0)
 		snprintf(host, sizeof(host), "%s", DOCKER_HUB);
 	memcpy(reference->registry, host, sizeof(host));
@@ -64,7 +68,7 @@ static void registry_split(struct image_reference *reference)
 
 static bool can_stand_in_path(const char *image)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/:@";
+	static const char plain[] = UPPER "abcdefghijklmnopqrstuvwxyz0123456789._-/:@[]";
 
 	return image[0] && image[0] != '/' && image[0] != '.' && strlen(image) < REFERENCE_SIZE &&
 	       image[strspn(image, plain)] == '\0' && !strstr(image, "//") && !strstr(image, "/.") &&
@@ -181,8 +185,8 @@ static char *header_of_auth(const char *auth, const char *token, const char *reg
 	AUTO(secret) char *plain = calloc(1, size);
 	char *colon, *header;
 
-	if (!plain || sodium_base642bin((unsigned char *)plain, size - 1, auth, strlen(auth), "\r\n", &length,
-					NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+	if (!plain || !base64_decode(auth, strlen(auth), "\r\n", sodium_base64_VARIANT_ORIGINAL, plain,
+				     size - 1, &length))
 		return NULL;
 	colon = strchr(plain, ':');
 	if (!colon)
@@ -226,7 +230,7 @@ static enum status header_of_helper(const char *helper, const char *registry, in
 
 	if (rc)
 		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
-	AUTO(secret_json) json_t *answer = json_loads(output, 0, NULL);
+	AUTO(secret_json) json_t *answer = memory_json_read(output, strlen(output), 0, NULL);
 	username = json_text_at(answer, "Username");
 	secret = json_text_at(answer, "Secret");
 	if (!username || !secret)
@@ -253,7 +257,8 @@ enum status registry_credentials_find(const char *config_dir, const char *regist
 	}
 	struct error problem AUTO_ERROR = { 0 };
 	AUTO(secret) char *content = file_read(path, &problem);
-	AUTO(secret_json) json_t *config = content ? json_loads(content, 0, NULL) : NULL;
+	AUTO(secret_json)
+	json_t *config = content ? memory_json_read(content, strlen(content), 0, NULL) : NULL;
 
 	if (problem.status)
 		return error_move(err, &problem);

@@ -11,7 +11,7 @@
 
 #include "daemon/base/text.h"
 
-enum { CONNECT_TIMEOUT_MS = 2000, STREAM_BUFFER_BYTES = 256 * 1024 };
+enum { CONNECT_TIMEOUT_MS = 2000, STREAM_BUFFER_BYTES = 64 * 1024 };
 
 static const unsigned lane_limits[LANE_COUNT] = {
 	[LANE_CALL] = 64, [LANE_START] = 4, [LANE_STOP] = 128, [LANE_PULL] = 8, [LANE_STREAM] = 1024,
@@ -217,6 +217,10 @@ static void easy_configure(struct http_exchange *exchange, const struct http_req
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+	/* What is sent on a connection that was used before, and gets no answer, curl sends once more by itself. The engine
+	 * may have done it: a start would run a program that has ended again. */
+	if (strcmp(request->method, "POST") == 0)
+		curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	if (request->lane == LANE_STREAM)
 		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER_BYTES);
 	if (strcmp(request->method, "POST") == 0) {
@@ -332,6 +336,12 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 
 	switch (result) {
 	case CURLE_OK:
+		/* A head that ends in its middle is a good answer without a body to curl. */
+		if (exchange->code < 200) {
+			snprintf(problem, size,
+				 "the connection to the engine broke in the head of an answer");
+			break;
+		}
 		answer.status = STATUS_OK;
 		problem[0] = '\0';
 		break;

@@ -62,6 +62,9 @@ struct http_request {
 
 /* An inspected container says its command twice, each byte of it in six when it has to be escaped. */
 enum { HTTP_BODY_MAX = 64 << 20 };
+/* In a list each container comes with all of its command, which may be long (PROGRAM_MAX). A list that is never taken
+ * would stop all jobs for good. */
+enum { DOCKER_LISTING_MAX = 512 << 20 };
 
 enum status http_new(const char *socket_path, struct http **ret_http, struct error *err);
 /* Every exchange must have ended: http_fail_all(). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"
@@ -61,7 +62,8 @@ void docker_label_filter(const char *instance, const int64_t *job, char filter[D
 
 	if (job)
 		snprintf(more, sizeof(more), ",\"" LABEL("job") "=%" PRId64 "\"", *job);
-	snprintf(plain, sizeof(plain), "{\"label\":[\"" LABEL("instance") "=%.32s\"%s]}", instance, more);
+	snprintf(plain, sizeof(plain), "{\"label\":[\"" LABEL("instance") "%s%.32s\"%s]}",
+		 instance ? "=" : "", instance ? instance : "", more);
 	docker_query_encode(plain, filter, DOCKER_PATH_SIZE);
 }
 
@@ -220,21 +222,21 @@ static void bridge_name(const char *network, char name[DOCKER_DEVICE_SIZE])
 	snprintf(name, DOCKER_DEVICE_SIZE, "ty-%.12s", hex);
 }
 
-void docker_network_device(const char *instance, int64_t job, char name[DOCKER_DEVICE_SIZE])
+void docker_network_device(const char *instance, int64_t job, bool second, char name[DOCKER_DEVICE_SIZE])
 {
-	char network[DOCKER_NAME_SIZE];
+	char network[DOCKER_NAME_SIZE], seed[DOCKER_NAME_SIZE + sizeof("/2")];
 
 	docker_network_name(instance, job, network);
-	bridge_name(network, name);
+	snprintf(seed, sizeof(seed), "%s%s", network, second ? "/2" : "");
+	bridge_name(seed, name);
 }
 
-char *docker_network_body(const char *instance, int64_t job, struct subnet subnet, bool internal)
+char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
+			  bool internal)
 {
-	char name[DOCKER_NAME_SIZE], bridge[DOCKER_DEVICE_SIZE], block[SUBNET_TEXT_SIZE],
-		gateway[SUBNET_TEXT_SIZE];
+	char name[DOCKER_NAME_SIZE], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE];
 
 	docker_network_name(instance, job, name);
-	docker_network_device(instance, job, bridge);
 	subnet_print(subnet, block);
 	subnet_print_address(subnet.address + 1, gateway);
 	AUTO(json)
@@ -249,7 +251,7 @@ char *docker_network_body(const char *instance, int64_t job, struct subnet subne
 
 json_t *docker_parse(const char *body, size_t length, json_type type)
 {
-	json_t *value = json_loadb(body, length, 0, NULL);
+	json_t *value = memory_json_read(body, length, 0, NULL);
 
 	if (value && json_typeof(value) == type)
 		return value;
@@ -347,7 +349,8 @@ bool docker_container_listed(const json_t *container, struct replica_status *ret
 	const char *state = json_text_at(container, "State");
 
 	*ret_status = (struct replica_status){ .sight = REPLICA_RUNNING };
-	*ret_inspect = !state || (strcmp(state, "running") != 0 && strcmp(state, "paused") != 0);
+	ret_status->paused = state && strcmp(state, "paused") == 0;
+	*ret_inspect = !state || (strcmp(state, "running") != 0 && !ret_status->paused);
 	ret_status->gateway_port = gateway_port_read(json_object_get(container, "Labels"));
 	return docker_key_read(json_object_get(container, "Labels"), &ret_status->key);
 }
@@ -375,6 +378,7 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 	int64_t started_ns = instant_at(state, "StartedAt");
 	int64_t finished_ns = instant_at(state, "FinishedAt");
 	struct replica_status status = { .sight = sight_of(state, started_ns),
+					 .paused = json_true_at(state, "Paused"),
 					 .gateway_port = gateway_port_read(labels) };
 
 	if (!json_is_object(state) || !docker_key_read(labels, &status.key))
@@ -466,11 +470,20 @@ bool docker_networks_taken(const json_t *networks, struct subnet_list *list)
 
 static enum docker_action action_of(const char *action)
 {
-	if (action && strcmp(action, "die") == 0)
-		return ACTION_DIE;
-	/* Podman says "remove". */
-	return action && (strcmp(action, "destroy") == 0 || strcmp(action, "remove") == 0) ? ACTION_DESTROY
-											   : ACTION_OTHER;
+	static const struct {
+		const char *word;
+		enum docker_action action;
+	} actions[] = {
+		{ "die", ACTION_DIE },        { "destroy", ACTION_DESTROY },
+		{ "remove", ACTION_DESTROY }, /* Podman's */
+		{ "pause", ACTION_PAUSE },    { "unpause", ACTION_UNPAUSE },
+		{ "rename", ACTION_RENAME },
+	};
+
+	for (size_t i = 0; action && i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(action, actions[i].word) == 0)
+			return actions[i].action;
+	return ACTION_OTHER;
 }
 
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)
@@ -487,7 +500,9 @@ bool docker_event_read(const char *line, size_t length, struct docker_event *ret
 	if (!docker_key_read(attributes, &read.status.key))
 		return false;
 	snprintf(read.id, sizeof(read.id), "%s", id);
-	read.status.sight = REPLICA_EXITED;
+	read.status.paused = read.action == ACTION_PAUSE;
+	read.status.sight = read.action == ACTION_PAUSE || read.action == ACTION_UNPAUSE ? REPLICA_RUNNING
+											 : REPLICA_EXITED;
 	read.status.exit_code = (int)json_int_at(attributes, "exitCode", -1);
 	read.status.finished_ns = json_int_at(event, "timeNano", 0);
 	*ret_event = read;

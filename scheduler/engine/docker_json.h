@@ -17,12 +17,14 @@ enum { DOCKER_NAME_SIZE = 128, DOCKER_PATH_SIZE = 1024, DOCKER_TEXT_SIZE = 1024,
  * each operation knows the name without asking; the job's own id is in the labels. */
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE]);
 void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAME_SIZE]);
-/* The bridge that a job's network is made with: an interface of the engine's machine. */
-void docker_network_device(const char *instance, int64_t job, char name[DOCKER_DEVICE_SIZE]);
+/* The bridge that a job's network is made with: an interface of the engine's machine. @second: the one to
+ * have where the engine keeps the first for a network that it does not know. */
+void docker_network_device(const char *instance, int64_t job, bool second, char name[DOCKER_DEVICE_SIZE]);
 /* "worker-3", for the daemon's log. */
 void docker_replica_name(const struct replica_key *key, char name[32]);
 
-/* {"label":["trainyard.instance=I", and with @job "trainyard.job=N"]}, percent-encoded for a query. */
+/* {"label":["trainyard.instance=I", and with @job "trainyard.job=N"]}, percent-encoded for a query. @instance NULL: of
+ * any. */
 void docker_label_filter(const char *instance, const int64_t *job, char filter[DOCKER_PATH_SIZE]);
 /* Percent-encodes @value into a query. */
 void docker_query_encode(const char *value, char *encoded, size_t size);
@@ -33,7 +35,8 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 void docker_container_clamp(json_t *body, unsigned cpu_count);
 /* Body of POST /networks/create, as text; NULL when memory ran out. The gateway is the first address.
  * @internal: without a way to the outside. The gateway's address is the host's all the same, and answers. */
-char *docker_network_body(const char *instance, int64_t job, struct subnet subnet, bool internal);
+char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
+			  bool internal);
 
 /* The engine's message in the body of a failed call: {"message":…}, or plain text. */
 void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE]);
@@ -61,12 +64,13 @@ bool docker_network_is_of(const json_t *network, const char *instance, int64_t j
 /* Adds the IPv4 blocks of every network in @networks. False when memory ran out. */
 bool docker_networks_taken(const json_t *networks, struct subnet_list *list);
 
-enum docker_action { ACTION_OTHER, ACTION_DIE, ACTION_DESTROY };
+enum docker_action { ACTION_OTHER, ACTION_DIE, ACTION_DESTROY, ACTION_PAUSE, ACTION_UNPAUSE, ACTION_RENAME };
 
 /* One line of GET /events that concerns a container of ours. */
 struct docker_event {
 	enum docker_action action;
 	char id[80];
-	struct replica_status status; /* key; of a die also exit_code and finished_ns */
+	struct replica_status
+		status; /* key; of a die also exit_code and finished_ns, of a pause or its end paused */
 };
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

@@ -6,6 +6,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/text.h"
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_parts.h"
 #include "scheduler/engine/nvidia_gpus.h"
@@ -14,7 +15,8 @@
  *      DOWN ── ping ─> PINGING ── version, info, events asked ─> OPENING ── events answer ─> UP
  *        ^                │                                         │                         │
  *        └────────────────┴──────────── no answer, stream broke ────┴─────────────────────────┘
- * The events stream is open before the first listing is asked for, so that no exit falls between. */
+ * The events stream is open before the first listing is asked for, so that no exit falls between. dockerd answers with
+ * the stream's head a moment before it subscribes: events since /info was answered are asked for, to have those too. */
 
 enum {
 	BACKOFF_FIRST_US = 200 * MILLISECOND_US,
@@ -108,10 +110,23 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 
 	if (!docker_event_read(line, length, &event))
 		return;
-	if (event.action == ACTION_DIE)
+	switch (event.action) {
+	case ACTION_DIE:
 		replica_died(docker, &event);
-	else if (event.action == ACTION_DESTROY)
+		break;
+	case ACTION_DESTROY:
 		replica_destroyed(docker, &event);
+		break;
+	case ACTION_PAUSE:
+	case ACTION_UNPAUSE:
+		emit_replica(docker, ENGINE_REPLICA_PAUSED, &event.status);
+		break;
+	case ACTION_RENAME:
+		listing_ask(docker); /* it gives the name back */
+		break;
+	case ACTION_OTHER:
+		break;
+	}
 }
 
 static void event_piece(struct link *link, const char *data, size_t length)
@@ -167,12 +182,16 @@ static void events_done(void *arg, const struct http_answer *answer)
 
 static void events_open(struct docker *docker)
 {
-	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 32];
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64], since[40] = "";
+	int64_t told_ns = docker->link.told_ns;
 
 	text_deinit(&docker->link.line);
 	docker->link.skipping = false;
 	docker_label_filter(docker->instance, NULL, filter);
-	snprintf(path, sizeof(path), "/events?filters=%s", filter);
+	if (told_ns)
+		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", told_ns / 1000000000,
+			 told_ns % 1000000000);
+	snprintf(path, sizeof(path), "/events?%sfilters=%s", since, filter);
 	docker_after(docker, EVENTS_PATIENCE_US, events_awaited, docker);
 	http_start(docker->http, &(struct http_request){ .method = "GET",
 							 .path = path,
@@ -188,7 +207,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
 	AUTO(json) json_t *info = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-	const char *version = json_text_at(info, "ServerVersion");
+	const char *version = json_text_at(info, "ServerVersion"), *now = json_text_at(info, "SystemTime");
 	struct error err AUTO_ERROR = { 0 };
 	struct outcome outcome;
 
@@ -200,6 +219,8 @@ static void info_done(void *arg, const struct http_answer *answer)
 	}
 	snprintf(docker->link.name, sizeof(docker->link.name), "Docker Engine %.60s (API %s)",
 		 version ? version : "of unknown version", docker->link.version);
+	if (!now || !time_parse(now, &docker->link.told_ns))
+		docker->link.told_ns = 0;
 	host_deinit(&docker->link.host);
 	if (docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host, &err)) {
 		link_lose(docker, err.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
@@ -12,9 +13,6 @@
 
 enum {
 	AGAIN_US = 1 * SECOND_US,
-	/* Each container comes with all of its command, which may be long (PROGRAM_MAX). A listing that is never taken
-	 * would stop all jobs for good. */
-	LISTING_BYTES_MAX = 512 << 20,
 };
 
 struct note {
@@ -120,6 +118,8 @@ static void replica_apply(struct listing *listing, const struct replica_status *
 		*found = listing->replicas[--listing->replica_count];
 	else if (found && replica->sight > found->sight)
 		*found = *replica;
+	else if (found && replica->sight == REPLICA_RUNNING && found->sight == REPLICA_RUNNING)
+		found->paused = replica->paused;
 	else if (!found && !gone)
 		replica_add(listing, replica);
 }
@@ -174,6 +174,9 @@ static void listing_step(struct listing *listing)
 	if (listing->outcome.status == STATUS_OK && link_is_up(docker) &&
 	    listing->epoch == docker->link.epoch) {
 		listing_emit(listing);
+		if (!docker->others_looked)
+			others_look(docker);
+		docker->others_looked = true;
 	} else if (!docker->closing) {
 		log_event(LOG_WARNING, "listing-failed", "status=%s error=\"%s\"",
 			  status_name(listing->outcome.status), listing->outcome.text);
@@ -240,20 +243,82 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 	listing_step(listing);
 }
 
-static void inspect(struct listing *listing, const struct replica_key *key)
+static struct inspection *inspection_new(struct listing *listing, const struct replica_key *key)
 {
 	struct inspection *inspection = malloc(sizeof(*inspection));
 
 	if (!inspection) {
 		listing_fail(listing, STATUS_INTERNAL, "out of memory");
-		return;
+		return NULL;
 	}
 	*inspection = (struct inspection){ listing, *key };
 	listing->waiting++;
+	return inspection;
+}
+
+static void inspect_send(struct inspection *inspection)
+{
 	docker_container_call(
-		listing->docker, key, "/json",
+		inspection->listing->docker, &inspection->key, "/json",
 		(struct http_request){
 			.method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = inspected, .arg = inspection });
+}
+
+static void inspect(struct listing *listing, const struct replica_key *key)
+{
+	struct inspection *inspection = inspection_new(listing, key);
+
+	if (inspection)
+		inspect_send(inspection);
+}
+
+static void named_again(void *arg, const struct http_answer *answer)
+{
+	struct inspection *inspection = arg;
+	struct outcome outcome;
+	char name[32];
+
+	link_watch(inspection->listing->docker, answer);
+	outcome_read(answer, &outcome);
+	docker_replica_name(&inspection->key, name);
+	log_event(outcome.status ? LOG_WARNING : LOG_INFO, "container-renamed",
+		  "job=%lld replica=%s error=\"%s\"", (long long)inspection->key.job, name, outcome.text);
+	inspect_send(inspection);
+}
+
+/* Containers are known by the names that we gave them: one that somebody has renamed would be taken for gone, and stay
+ * for ever. It gets its name back, and is looked at by it then. */
+static void rename_back(struct listing *listing, const struct replica_key *key, const json_t *container)
+{
+	struct inspection *inspection = inspection_new(listing, key);
+	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
+
+	if (!inspection)
+		return;
+	docker_container_name(listing->docker->instance, key, name);
+	snprintf(path, sizeof(path), "/containers/%.128s/rename?name=%s",
+		 json_text_at(container, "Id") ? json_text_at(container, "Id") : "", name);
+	http_start(listing->docker->http, &(struct http_request){ .method = "POST",
+								  .path = path,
+								  .timeout_s = CALL_TIMEOUT_S,
+								  .done = named_again,
+								  .arg = inspection });
+}
+
+static bool has_its_name(const struct listing *listing, const struct replica_key *key,
+			 const json_t *container)
+{
+	const json_t *names = json_object_get(container, "Names");
+	char name[DOCKER_NAME_SIZE];
+
+	docker_container_name(listing->docker->instance, key, name);
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *one = json_string_value(json_array_get(names, i));
+
+		if (one && strcmp(one + (one[0] == '/'), name) == 0)
+			return true;
+	}
+	return json_array_size(names) == 0; /* one that is being removed */
 }
 
 static void ask_networks(struct listing *listing)
@@ -286,7 +351,9 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 			if (!docker_container_listed(json_array_get(containers, i), &status,
 						     &needs_inspection))
 				continue;
-			if (needs_inspection)
+			if (!has_its_name(listing, &status.key, json_array_get(containers, i)))
+				rename_back(listing, &status.key, json_array_get(containers, i));
+			else if (needs_inspection)
 				inspect(listing, &status.key);
 			else
 				replica_add(listing, &status);
@@ -319,7 +386,7 @@ void listing_ask(struct docker *docker)
 	http_start(docker->http, &(struct http_request){ .method = "GET",
 							 .path = path,
 							 .timeout_s = CALL_TIMEOUT_S,
-							 .body_max = LISTING_BYTES_MAX,
+							 .body_max = DOCKER_LISTING_MAX,
 							 .done = containers_listed,
 							 .arg = listing });
 }

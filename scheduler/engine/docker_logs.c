@@ -252,11 +252,14 @@ static void exit_look(struct follower *follower)
 						     .slot = &follower->exchange });
 }
 
-static void last_lines_hand_over(struct follower *follower)
+/* True when there was no room for them. */
+static bool last_lines_hand_over(struct follower *follower)
 {
 	follower->stage = STAGE_LAST_LINES;
-	if (frames_end(&follower->frames) == FRAMES_TAKEN)
-		follower_end(follower);
+	if (frames_end(&follower->frames) != FRAMES_TAKEN)
+		return true;
+	follower_end(follower);
+	return false;
 }
 
 /* The stream is over and all its bytes were read. */
@@ -369,24 +372,22 @@ void follower_begin_run(struct docker *docker, struct command *command)
 		open_stream(follower, STAGE_FOLLOW);
 }
 
-/* Feeds what was held; may end the follower. */
-static void follower_resume(struct follower *follower)
+/* Feeds what was held; may end the follower. True when there was no room for all of it. */
+static bool follower_resume(struct follower *follower)
 {
 	enum frames_result result;
 	size_t consumed;
 
-	if (follower->stage == STAGE_LAST_LINES) {
-		last_lines_hand_over(follower);
-		return;
-	}
+	if (follower->stage == STAGE_LAST_LINES)
+		return last_lines_hand_over(follower);
 	if (!is_held(follower))
-		return;
+		return false;
 	result = frames_feed(&follower->frames, follower->held, follower->held_length, &consumed);
 	follower->held_length -= consumed;
 	if (follower->held_length > 0)
 		memmove(follower->held, follower->held + consumed, follower->held_length);
 	if (result == FRAMES_HELD)
-		return;
+		return true;
 	if (result == FRAMES_BROKEN) {
 		if (follower->exchange)
 			http_cancel(follower->exchange);
@@ -398,17 +399,38 @@ static void follower_resume(struct follower *follower)
 	} else if (follower->exchange) {
 		http_resume(follower->exchange);
 	}
+	return false;
 }
 
+/* @first and all behind it go before the others. */
+static void followers_turn(struct docker *docker, struct follower *first)
+{
+	struct follower *head = docker->followers, *last = head, *last_served = NULL;
+
+	for (; last->next; last = last->next)
+		if (last->next == first)
+			last_served = last;
+	if (!last_served)
+		return;
+	last->next = head;
+	last_served->next = NULL;
+	docker->followers = first;
+}
+
+/* Who finds no room is the first to find some the next time: a few that print much would otherwise leave none to those
+ * behind them, for as long as they print. */
 void followers_resume_run(struct docker *docker, struct command *command)
 {
-	struct follower *next;
+	struct follower *refused = NULL, *next;
 
 	(void)command;
 	for (struct follower *follower = docker->followers; follower; follower = next) {
 		next = follower->next;
-		follower_resume(follower);
+		if (follower_resume(follower) && !refused)
+			refused = follower;
 	}
+	if (refused)
+		followers_turn(docker, refused);
 }
 
 void followers_reconnect(struct docker *docker)

@@ -13,6 +13,7 @@
 
 enum {
 	CREATE_TRIES = 64,
+	BRIDGE_TRIES = 32,
 	REMOVE_TRIES = 60, /* of RETRY_US: endpoints go some time after their containers */
 	RETRY_US = 250 * MILLISECOND_US,
 	ROUTES_MAX_BYTES = 1024 * 1024,
@@ -27,6 +28,7 @@ struct network_task {
 	unsigned tries;
 	bool waits; /* a removal: for the creation of the same network to end */
 	bool chosen;
+	bool second_device;
 	struct subnet choice;       /* reserved while the engine makes it */
 	struct subnet_list refused; /* blocks that the engine would not have */
 };
@@ -211,11 +213,16 @@ static void adopt(struct network_task *task, const json_t *network)
 	}
 }
 
+static bool bridge_is_taken(const struct http_answer *answer, const struct outcome *outcome)
+{
+	return answer->code == 403 && strstr(outcome->text, "same bridge name");
+}
+
 /* A daemon that was killed had asked for the same network, and the engine was not done with it when we looked: it
  * has the name (409), or only the bridge as yet, whose name no other job's network can have. */
 static bool made_by_another(const struct http_answer *answer, const struct outcome *outcome)
 {
-	return answer->code == 409 || (answer->code == 403 && strstr(outcome->text, "same bridge name"));
+	return answer->code == 409 || bridge_is_taken(answer, outcome);
 }
 
 static void create_done(void *arg, const struct http_answer *answer)
@@ -230,13 +237,17 @@ static void create_done(void *arg, const struct http_answer *answer)
 	outcome_read(answer, &outcome);
 	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
 		snprintf(status.id, sizeof(status.id), "%s", id);
-		docker_network_device(task->docker->instance, task->job, status.device);
+		docker_network_device(task->docker->instance, task->job, task->second_device, status.device);
 		status.capacity = subnet_capacity(task->choice, status.gateway);
 		ready(task, &status);
 		return;
 	}
 	task->chosen = false;
 	if (made_by_another(answer, &outcome) && ++task->tries < CREATE_TRIES) {
+		/* It is never done: it was killed in the middle itself, and keeps the bridge, not the network.
+		 * Choice: after eight seconds. */
+		if (bridge_is_taken(answer, &outcome) && task->tries >= BRIDGE_TRIES)
+			task->second_device = true;
 		docker_after(task->docker, RETRY_US, create_look_again, task);
 		return;
 	}
@@ -254,9 +265,12 @@ static void create_done(void *arg, const struct http_answer *answer)
 
 static void create_send(struct network_task *task)
 {
+	char device[DOCKER_DEVICE_SIZE];
+
+	docker_network_device(task->docker->instance, task->job, task->second_device, device);
 	AUTO(string)
-	char *body =
-		docker_network_body(task->docker->instance, task->job, task->choice, task->docker->internal);
+	char *body = docker_network_body(task->docker->instance, task->job, device, task->choice,
+					 task->docker->internal);
 
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",

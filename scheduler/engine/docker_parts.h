@@ -13,8 +13,10 @@
  *     docker_listing.c  all that is ours
  *     docker_replica.c  create, start, stop, remove, exits
  *     docker_network.c  create, remove
+ *     docker_attachment.c  a replica off its network, and back
  *     docker_image.c    look, pull
  *     docker_logs.c     followers
+ *     docker_others.c   what instances without a daemon have left
  */
 #include <jansson.h>
 #include <pthread.h>
@@ -62,6 +64,7 @@ struct link {
 	char version[16];              /* "1.41" */
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
 	int64_t backoff_us;
+	int64_t told_ns;  /* when it last told, by its own clock; 0: it did not say */
 	struct host host; /* of the engine, as it last told */
 	struct http_exchange *ping, *info, *events;
 	struct text line; /* of the events stream, in the making */
@@ -74,6 +77,7 @@ struct image_task;
 struct network_task;
 struct replica_task;
 struct follower;
+struct attachment;
 
 struct docker {
 	struct engine engine; /* first */
@@ -94,11 +98,12 @@ struct docker {
 	struct timer *timers;
 	struct link link;
 	struct listing *listing;
-	bool list_again;
+	bool list_again, others_looked;
 	struct image_task *images;
 	struct network_task *networks;
 	struct replica_task *replicas; /* calls about replicas under way */
 	struct follower *followers;
+	struct attachment *attachments;
 };
 
 /* docker.c */
@@ -146,6 +151,10 @@ void listing_ask(struct docker *docker);
 void listing_note_replica(struct docker *docker, const struct replica_status *replica, bool gone);
 void listing_note_network(struct docker *docker, const struct network_status *network, bool gone);
 
+/* docker_others.c */
+/* Tells in the log what instances without a daemon have left in the engine. */
+void others_look(struct docker *docker);
+
 /* docker_replica.c */
 void replica_create_run(struct docker *docker, struct command *command);
 void replica_start_run(struct docker *docker, struct command *command);
@@ -159,6 +168,11 @@ bool replica_is_starting(const struct docker *docker, const struct replica_key *
 /* docker_network.c */
 void network_create_run(struct docker *docker, struct command *command);
 void network_remove_run(struct docker *docker, struct command *command);
+
+/* docker_attachment.c: command->image is the network's id, command->body of attachment_body() */
+void attachment_run(struct docker *docker, struct command *command);
+/* What the engine is asked with. NULL when memory ran out. */
+json_t *attachment_body(const char *instance, const struct replica_link *link, const struct replica_key *key);
 
 /* docker_image.c */
 void image_ensure_run(struct docker *docker, struct command *command);

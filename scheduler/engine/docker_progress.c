@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 /* What the engine's words say about a layer. */
 static const struct {
@@ -57,7 +58,7 @@ static void layer_update(struct progress *progress, const json_t *line, size_t w
 
 static void line_read(struct progress *progress)
 {
-	AUTO(json) json_t *line = json_loadb(progress->line.data, progress->line.length, 0, NULL);
+	AUTO(json) json_t *line = memory_json_read(progress->line.data, progress->line.length, 0, NULL);
 	const json_t *failure = json_object_get(line, "errorDetail");
 	const char *status = json_text_at(line, "status");
 	const char *message = json_text_at(failure, "message");
@@ -105,21 +106,21 @@ void progress_feed(struct progress *progress, const char *data, size_t length)
 
 bool progress_print(struct progress *progress, const char *image, struct text *text)
 {
-	int64_t current = 0, total = 0;
+	double current = 0, total = 0; /* the engine's numbers are whatever they are */
 	size_t done = 0;
 
 	if (!progress->changed || progress->layer_count == 0)
 		return false;
 	progress->changed = false;
 	for (size_t i = 0; i < progress->layer_count; i++) {
-		current += progress->layers[i].current;
-		total += progress->layers[i].total;
+		current += (double)progress->layers[i].current;
+		total += (double)progress->layers[i].total;
 		done += progress->layers[i].done;
 	}
 	if (done == progress->layer_count)
 		return false; /* those that are known so far, or all: the end is told anyway */
 	text_printf(text, "Pulling %s: %zu of %zu layers", image, done, progress->layer_count);
 	if (total > 0)
-		text_printf(text, ", %.1f MB of %.1f MB", (double)current / 1e6, (double)total / 1e6);
+		text_printf(text, ", %.1f MB of %.1f MB", current / 1e6, total / 1e6);
 	return !text->failed;
 }

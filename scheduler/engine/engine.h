@@ -65,7 +65,8 @@ struct replica_status {
 	enum replica_sight sight;
 	int exit_code;         /* EXITED: 128+n for signal n */
 	bool out_of_memory;    /* EXITED: some process of it was killed for memory */
-	int64_t finished_ns;   /* EXITED: wall clock */
+	bool paused;           /* RUNNING: somebody has frozen it */
+	int64_t finished_ns;   /* EXITED: the engine's clock */
 	uint16_t gateway_port; /* as the spec had it */
 };
 
@@ -94,8 +95,9 @@ enum engine_event_kind {
 				  * network is gone */
 	ENGINE_REPLICA_EXITED,  /* replicas[0]: whole status */
 	ENGINE_REPLICA_REMOVED, /* replicas[0].key; by us, already gone, or behind our back */
+	ENGINE_REPLICA_PAUSED,  /* replicas[0].key, paused: somebody has frozen it, or let it go on */
 	ENGINE_LOGS_ENDED, /* replicas[0].key: the container has exited and each of its lines was handed over */
-	ENGINE_FAILED,     /* an operation that only repeats (stop, remove, remove network) failed:
+	ENGINE_FAILED,     /* an operation that only repeats (stop, remove, link, remove network) failed:
 	                          * replicas[0].key or job, status, text; the next listing shows what is left */
 };
 
@@ -126,6 +128,12 @@ struct replica_line {
  * split (Cloud Logging takes entries up to 256 KiB). They share one time_ns; only the last of them
  * carries continues = false, and only then is its time_ns a position to store. */
 enum { ENGINE_LINE_MAX = 240 * 1024 };
+
+/* How a replica is to be on its network. Strings are borrowed for the call only. */
+struct replica_link {
+	const char *network;         /* id */
+	const char *address, *alias; /* as its replica_spec had them; NULL: not at all */
+};
 
 /* What was stored of a container's output: lines up to these instants are not handed over again. */
 struct log_position {
@@ -177,6 +185,10 @@ struct engine_ops {
 	void (*stop_replica)(struct engine *engine, const struct replica_key *key, unsigned grace_s);
 	/* With its anonymous volumes; kills it if it still runs. */
 	void (*remove_replica)(struct engine *engine, const struct replica_key *key);
+	/* Takes a running replica off its network, or puts it back. What is asked last counts. Nothing tells that it is
+	 * done; ENGINE_FAILED when it is not. */
+	void (*link_replica)(struct engine *engine, const struct replica_key *key,
+			     const struct replica_link *link);
 	/* Hands over each line after @from, in order within a stream, follows until the container exits,
 	 * reads once more what a broken stream may have missed, then sends LOGS_ENDED. Survives losses of
 	 * the engine: it continues by itself after a reconnect. Asking again for a followed one is nothing.

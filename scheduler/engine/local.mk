@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
 	scheduler/engine/docker.c \
+	scheduler/engine/docker_attachment.c \
+	scheduler/engine/docker_clean.c \
+	scheduler/engine/docker_clean.h \
 	scheduler/engine/docker_credentials.c \
 	scheduler/engine/docker_credentials.h \
 	scheduler/engine/docker_emit.c \
@@ -21,6 +24,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_listing.c \
 	scheduler/engine/docker_logs.c \
 	scheduler/engine/docker_network.c \
+	scheduler/engine/docker_others.c \
 	scheduler/engine/docker_parts.h \
 	scheduler/engine/docker_progress.c \
 	scheduler/engine/docker_progress.h \
@@ -30,5 +34,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_terminal.c \
 	scheduler/engine/docker_terminal.h \
 	scheduler/engine/engine.h \
+	scheduler/engine/leftovers.c \
+	scheduler/engine/leftovers.h \
 	scheduler/engine/nvidia_gpus.c \
 	scheduler/engine/nvidia_gpus.h

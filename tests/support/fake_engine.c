@@ -9,7 +9,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/text.h"
 
-enum { CONTAINERS_MAX = 256, NETWORKS_MAX = 64 };
+enum { CONTAINERS_MAX = 1024, NETWORKS_MAX = 1024 };
 
 struct fake_engine {
 	struct engine engine; /* first: the door is opened with it */
@@ -28,7 +28,8 @@ struct fake_engine {
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT];
 	unsigned doubled, shared;
-	bool up, ignores_stop, holds_removals;
+	bool up, ignores_stop, holds_removals, ends_at_once;
+	int exit_at_once;
 	void (*tell)(void *arg, const char *operation);
 	void *tell_arg;
 	struct host host;
@@ -48,6 +49,8 @@ static enum status outcome_of(struct fake_engine *fake, enum fake_operation oper
 		[FAKE_CREATE] = "create_replica",
 		[FAKE_START] = "start_replica",
 		[FAKE_STOP] = "stop_replica",
+		[FAKE_CUT] = "cut_replica",
+		[FAKE_JOIN] = "join_replica",
 		[FAKE_REMOVE] = "remove_replica",
 		[FAKE_REMOVE_NETWORK] = "remove_network",
 	};
@@ -152,6 +155,8 @@ static void create_network(struct engine *engine, int64_t job, unsigned address_
 	(void)address_count;
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_NETWORK);
+	if (!rc && fake->network_count == NETWORKS_MAX)
+		rc = STATUS_RESOURCE_EXHAUSTED;
 	if (!rc)
 		fake->networks[fake->network_count++] = network_of(job);
 	tell_job(fake, rc ? ENGINE_NETWORK_FAILED : ENGINE_NETWORK_READY, job, rc);
@@ -267,6 +272,19 @@ static bool meets_another_job(const struct fake_engine *fake, const struct repli
 	return false;
 }
 
+/* Under the lock. */
+static void container_end(struct fake_engine *fake, struct replica_status *container, int exit_code,
+			  bool tell)
+{
+	container->sight = REPLICA_EXITED;
+	container->exit_code = exit_code;
+	container->finished_ns = clock_wall_ns(&system_clock);
+	if (!tell)
+		return;
+	tell_replica(fake, ENGINE_REPLICA_EXITED, container, STATUS_OK);
+	tell_replica(fake, ENGINE_LOGS_ENDED, container, STATUS_OK);
+}
+
 static void start_replica(struct engine *engine, const struct replica_key *key)
 {
 	struct fake_engine *fake = fake_of(engine);
@@ -284,20 +302,9 @@ static void start_replica(struct engine *engine, const struct replica_key *key)
 		fake->shared += meets_another_job(fake, container);
 	}
 	tell_replica(fake, rc ? ENGINE_REPLICA_FAILED : ENGINE_REPLICA_STARTED, &status, rc);
+	if (!rc && container && fake->ends_at_once)
+		container_end(fake, container, fake->exit_at_once, true);
 	pthread_mutex_unlock(&fake->mutex);
-}
-
-/* Under the lock. */
-static void container_end(struct fake_engine *fake, struct replica_status *container, int exit_code,
-			  bool tell)
-{
-	container->sight = REPLICA_EXITED;
-	container->exit_code = exit_code;
-	container->finished_ns = clock_wall_ns(&system_clock);
-	if (!tell)
-		return;
-	tell_replica(fake, ENGINE_REPLICA_EXITED, container, STATUS_OK);
-	tell_replica(fake, ENGINE_LOGS_ENDED, container, STATUS_OK);
 }
 
 static void stop_replica(struct engine *engine, const struct replica_key *key, unsigned grace_s)
@@ -334,6 +341,20 @@ static void remove_replica(struct engine *engine, const struct replica_key *key)
 	if (!rc)
 		container_drop(fake, key);
 	tell_replica(fake, rc ? ENGINE_FAILED : ENGINE_REPLICA_REMOVED, &status, rc);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+static void link_replica(struct engine *engine, const struct replica_key *key,
+			 const struct replica_link *link)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status unknown = { .key = *key };
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, link->address ? FAKE_JOIN : FAKE_CUT);
+	if (rc)
+		tell_replica(fake, ENGINE_FAILED, &unknown, rc);
 	pthread_mutex_unlock(&fake->mutex);
 }
 
@@ -390,8 +411,9 @@ static void close_engine(struct engine *engine)
 }
 
 static const struct engine_ops operations = {
-	ensure_image,   create_network, remove_network, create_replica, start_replica, stop_replica,
-	remove_replica, follow_logs,    resume_logs,    open_terminal,  list,          close_engine,
+	ensure_image,  create_network, remove_network, create_replica, start_replica,
+	stop_replica,  remove_replica, link_replica,   follow_logs,    resume_logs,
+	open_terminal, list,           close_engine,
 };
 
 struct fake_engine *fake_engine_new(void)
@@ -485,9 +507,31 @@ void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, i
 	end_by_itself(fake, key, exit_code, true);
 }
 
+void fake_engine_exit_at_once(struct fake_engine *fake, int exit_code)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->ends_at_once = true;
+	fake->exit_at_once = exit_code;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code)
 {
 	end_by_itself(fake, key, exit_code, false);
+}
+
+bool fake_engine_exit_now(struct fake_engine *fake, const struct replica_key *key, int exit_code)
+{
+	struct replica_status *container;
+	bool has_ended;
+
+	pthread_mutex_lock(&fake->mutex);
+	container = container_find(fake, key);
+	if (container && container->sight == REPLICA_RUNNING)
+		container_end(fake, container, exit_code, true);
+	has_ended = container && container->sight == REPLICA_EXITED;
+	pthread_mutex_unlock(&fake->mutex);
+	return has_ended;
 }
 
 static void end_any(struct fake_engine *fake, unsigned choice, int exit_code, bool tell)

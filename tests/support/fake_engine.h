@@ -12,6 +12,8 @@ enum fake_operation {
 	FAKE_CREATE,
 	FAKE_START,
 	FAKE_STOP,
+	FAKE_CUT,
+	FAKE_JOIN,
 	FAKE_REMOVE,
 	FAKE_REMOVE_NETWORK,
 	FAKE_OPERATION_COUNT
@@ -36,8 +38,12 @@ void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, u
 unsigned fake_engine_doubled(struct fake_engine *fake);
 /* Ends a replica by itself once it runs (waits for that). */
 void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code);
-/* The same without telling: as if it happened while nobody listened. */
+/* Replicas that are started from now on end by themselves before anybody can see them run. */
+void fake_engine_exit_at_once(struct fake_engine *fake, int exit_code);
+/* As fake_engine_exit(), without telling: as if it happened while nobody listened. */
 void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code);
+/* Ends it if it runs now; whether it has ended. */
+bool fake_engine_exit_now(struct fake_engine *fake, const struct replica_key *key, int exit_code);
 /* Ends one of those that run now, by @choice; nothing when there is none. */
 void fake_engine_exit_any(struct fake_engine *fake, unsigned choice, int exit_code);
 void fake_engine_exit_any_unseen(struct fake_engine *fake, unsigned choice, int exit_code);

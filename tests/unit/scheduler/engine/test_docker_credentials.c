@@ -74,6 +74,9 @@ static void references_name_their_registry(void **state)
 		{ "user/train:1.2", "https://index.docker.io/v1/", "user/train", "1.2" },
 		{ "docker.io/user/train", "https://index.docker.io/v1/", "docker.io/user/train", "latest" },
 		{ "gcr.io/p/train:v1", "gcr.io", "gcr.io/p/train", "v1" },
+		/* Docker Hub's credentials are not for them (found by fuzz_image). */
+		{ "MYHOST/train", "MYHOST", "MYHOST/train", "latest" },
+		{ "[::1]:5000/train:t", "[::1]:5000", "[::1]:5000/train", "t" },
 		{ "localhost/train", "localhost", "localhost/train", "latest" },
 		{ "127.0.0.1:5000/train", "127.0.0.1:5000", "127.0.0.1:5000/train", "latest" },
 		{ "127.0.0.1:5000/a/b:t", "127.0.0.1:5000", "127.0.0.1:5000/a/b", "t" },

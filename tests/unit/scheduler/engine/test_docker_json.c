@@ -254,21 +254,23 @@ static void cpus_are_clamped_to_what_there_is(void **state)
 static void a_network_names_its_gateway_and_bridge(void **state)
 {
 	const struct subnet subnet = { 0x0ad50140, 26 };
-	AUTO(string) char *text = docker_network_body("i1", 12, subnet, false);
-	AUTO(string) char *cut_off = docker_network_body("i1", 12, subnet, true);
+	AUTO(string) char *text = docker_network_body("i1", 12, "ty-b", subnet, false);
+	AUTO(string) char *cut_off = docker_network_body("i1", 12, "ty-b", subnet, true);
 	AUTO(json) json_t *body = read_json(text), *internal = read_json(cut_off);
-	char device[DOCKER_DEVICE_SIZE];
+	char device[DOCKER_DEVICE_SIZE], second[DOCKER_DEVICE_SIZE];
 
 	(void)state;
 	expect_at(body, "Internal", "false");
 	expect_at(internal, "Internal", "true");
-	docker_network_device("i1", 12, device);
-	assert_string_equal(json_string_value(at(body, "Options/com.docker.network.bridge.name")), device);
+	expect_at(body, "Options", "{\"com.docker.network.bridge.name\":\"ty-b\"}");
+	docker_network_device("i1", 12, false, device);
+	docker_network_device("i1", 12, true, second);
+	assert_int_equal(strlen(device), 15);
+	assert_string_not_equal(device, second);
 	expect_at(body, "Name", "\"ty-i1-12\"");
 	expect_at(body, "CheckDuplicate", "true");
 	expect_at(body, "IPAM/Config", "[{\"Subnet\":\"10.213.1.64/26\",\"Gateway\":\"10.213.1.65\"}]");
 	expect_at(body, "Labels", "{\"trainyard.instance\":\"i1\",\"trainyard.job\":\"12\"}");
-	assert_int_equal(strlen(json_string_value(at(body, "Options/com.docker.network.bridge.name"))), 15);
 }
 
 static void messages_are_shown_as_they_are(void **state)
@@ -442,6 +444,7 @@ static void only_what_does_not_run_needs_a_closer_look(void **state)
 
 		assert_true(docker_container_listed(container, &status, &inspect));
 		assert_int_equal(inspect, listed[i].inspect);
+		assert_int_equal(status.paused, i == 1);
 	}
 }
 
@@ -496,6 +499,9 @@ static void events_about_containers_are_read(void **state)
 		{ EVENT("die", ",\"exitCode\":\"3\""), true, ACTION_DIE },
 		{ EVENT("destroy", ""), true, ACTION_DESTROY },
 		{ EVENT("remove", ""), true, ACTION_DESTROY },
+		{ EVENT("pause", ""), true, ACTION_PAUSE },
+		{ EVENT("unpause", ""), true, ACTION_UNPAUSE },
+		{ EVENT("rename", ""), true, ACTION_RENAME },
 		{ EVENT("start", ""), true, ACTION_OTHER },
 		{ "{\"Type\":\"network\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c1\"}}", false,
 		  ACTION_OTHER },
@@ -509,8 +515,10 @@ static void events_about_containers_are_read(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(docker_event_read(lines[i].line, strlen(lines[i].line), &event),
 				 lines[i].read);
-		if (lines[i].read)
-			assert_int_equal(event.action, lines[i].action);
+		if (!lines[i].read)
+			continue;
+		assert_int_equal(event.action, lines[i].action);
+		assert_int_equal(event.status.paused, lines[i].action == ACTION_PAUSE);
 	}
 	assert_true(docker_event_read(lines[0].line, strlen(lines[0].line), &event));
 	assert_int_equal(event.status.exit_code, 3);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A replica is taken off its network, and put back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/docker_parts.h"
+
+/* One call under way for one replica: what is asked meanwhile waits, so that the engine does them in that order. */
+struct attachment {
+	struct attachment *next;
+	struct docker *docker;
+	struct replica_key key;
+	bool joins;
+	char *network, *body;
+	struct attachment *later; /* what was asked last while this one is under way */
+};
+
+static void attachment_free(struct attachment *attachment)
+{
+	if (!attachment)
+		return;
+	attachment_free(attachment->later);
+	free(attachment->network);
+	free(attachment->body);
+	free(attachment);
+}
+
+static void attachment_fail(const struct attachment *attachment, enum status status, const char *text)
+{
+	emit_replica_failed(attachment->docker, ENGINE_FAILED, &attachment->key, status, text);
+}
+
+/* It is so already.
+ * Source: moby/moby, daemon/container_operations.go and libnetwork/error.go (read 2026-11-22) */
+static bool is_done(const struct attachment *attachment, const struct outcome *outcome)
+{
+	return strstr(outcome->text, attachment->joins ? "already exists in network" : "is not connected to");
+}
+
+static void attachment_begin(struct attachment *attachment);
+
+static void attachment_done(void *arg, const struct http_answer *answer)
+{
+	struct attachment *attachment = arg, *later = TAKE(attachment->later);
+	struct attachment **at = &attachment->docker->attachments;
+	struct outcome outcome;
+
+	link_watch(attachment->docker, answer);
+	outcome_read(answer, &outcome);
+	while (*at != attachment)
+		at = &(*at)->next;
+	*at = attachment->next;
+	/* A container that is gone is told by its events; what is asked next counts, whatever became of this. */
+	if (outcome.status && !later && answer->code != 404 && !is_done(attachment, &outcome))
+		attachment_fail(attachment, outcome.status, outcome.text);
+	attachment_free(attachment);
+	if (later)
+		attachment_begin(later);
+}
+
+static void attachment_begin(struct attachment *attachment)
+{
+	struct docker *docker = attachment->docker;
+	char path[DOCKER_PATH_SIZE];
+
+	if (!link_is_up(docker)) {
+		attachment_fail(attachment, STATUS_UNAVAILABLE, docker->link.reason);
+		attachment_free(attachment);
+		return;
+	}
+	attachment->next = docker->attachments;
+	docker->attachments = attachment;
+	snprintf(path, sizeof(path), "/networks/%.100s/%s", attachment->network,
+		 attachment->joins ? "connect" : "disconnect");
+	http_start(docker->http, &(struct http_request){ .method = "POST",
+							 .path = path,
+							 .body = attachment->body,
+							 .timeout_s = CALL_TIMEOUT_S,
+							 .done = attachment_done,
+							 .arg = attachment });
+}
+
+static struct attachment *under_way(const struct docker *docker, const struct replica_key *key)
+{
+	struct attachment *attachment = docker->attachments;
+
+	while (attachment && !docker_key_equal(&attachment->key, key))
+		attachment = attachment->next;
+	return attachment;
+}
+
+json_t *attachment_body(const char *instance, const struct replica_link *link, const struct replica_key *key)
+{
+	char name[DOCKER_NAME_SIZE];
+
+	docker_container_name(instance, key, name);
+	if (!link->address)
+		return json_pack("{ss sb}", "Container", name, "Force", 0);
+	return json_pack("{ss s{s[s] s{ss}}}", "Container", name, "EndpointConfig", "Aliases", link->alias,
+			 "IPAMConfig", "IPv4Address", link->address);
+}
+
+void attachment_run(struct docker *docker, struct command *command)
+{
+	struct attachment *attachment = calloc(1, sizeof(*attachment)), *first;
+
+	if (attachment) {
+		attachment->docker = docker;
+		attachment->key = command->key;
+		attachment->joins = json_object_get(command->body, "EndpointConfig") != NULL;
+		attachment->network = TAKE(command->image);
+		attachment->body = json_dump_compact(command->body);
+	}
+	if (!attachment || !attachment->network || !attachment->body) {
+		attachment_free(attachment);
+		emit_replica_failed(docker, ENGINE_FAILED, &command->key, STATUS_INTERNAL, "out of memory");
+		return;
+	}
+	first = under_way(docker, &command->key);
+	if (!first) {
+		attachment_begin(attachment);
+		return;
+	}
+	attachment_free(first->later);
+	first->later = attachment;
+}
