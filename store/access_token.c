@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "daemon/base/base64.h"
 #include "store/store.h"
 
 /* Sealed: version, job, role, index, expiry (little end first), then the e-mail and the scopes, each with its NUL. */
@@ -121,8 +122,7 @@ static size_t sealed_open(const struct store *store, const char *text, unsigned 
 	size_t length = strnlen(text, ACCESS_TOKEN_SIZE), sealed_length = 0;
 
 	if (length == ACCESS_TOKEN_SIZE ||
-	    sodium_base642bin(sealed, sizeof(sealed), text, length, NULL, &sealed_length, NULL, VARIANT) !=
-		    0 ||
+	    !base64_decode(text, length, NULL, VARIANT, sealed, sizeof(sealed), &sealed_length) ||
 	    sealed_length <= NONCE_BYTES + crypto_secretbox_MACBYTES)
 		return 0;
 	key_make(store, "access token", key);

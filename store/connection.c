@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/filter_functions.h"
 #include "store/migrations.h"
@@ -57,6 +58,8 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 {
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
 
+	if ((code & 0xff) == SQLITE_NOMEM)
+		memory_note_failure();
 	if (code == SQLITE_INTERRUPT)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "The query takes too long. Narrow its filter, by job or by time.");
@@ -237,7 +240,11 @@ const char *column_text(sqlite3_stmt *statement, int column)
 
 char *column_copy(sqlite3_stmt *statement, int column)
 {
-	const char *text = column_text(statement, column);
+	const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
+	const char *text = is_null ? NULL : column_text(statement, column);
+	char *copy = text ? memory_strdup(text) : NULL;
 
-	return text ? strdup(text) : NULL;
+	if (!text && !is_null)
+		memory_note_failure();
+	return copy;
 }

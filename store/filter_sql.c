@@ -408,6 +408,8 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 	size_t plain = text_add(maker, node->value);
 	size_t escaped = plain;
 
+	if (!schema->row_texts)
+		return REFUSE(maker, node, "'%.100s' is compared with no field", node->value);
 	text_json(&quoted, node->value, strlen(node->value));
 	if (quoted.failed)
 		return error_no_memory(maker->err);

@@ -54,7 +54,7 @@ struct filter_schema {
 	/* Conditions on shared fields alone are put between these: there they are tested once for each
 	 * source, not for each row. */
 	const char *shared_open, *shared_close;
-	/* What a value alone is looked for in; NULL-terminated lists of expressions. */
+	/* What a value alone is looked for in; NULL-terminated lists of expressions. Without row_texts it is refused. */
 	const char *const *row_texts, *const *shared_texts;
 	const char *log_name; /* the expression that log_id() compares; shared; NULL: there is no log_id() */
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 
 enum { CHANGES_WAITING_MAX = 1024 };
 
@@ -18,7 +19,17 @@ struct group_writer {
 	struct group_change *first, **last; /* waiting, under the lock */
 	unsigned waiting;
 	bool stopping;
+	bool is_spoiled; /* the transaction has half of a change, and must not be committed. Its thread only */
 };
+
+static enum status change_run(struct group_writer *writer, struct group_change *change)
+{
+	enum status rc;
+
+	memory_watch_begin();
+	rc = change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
+	return memory_watch_end() ? error_no_memory(&change->err) : rc;
+}
 
 static void change_perform(struct group_writer *writer, struct group_change *change)
 {
@@ -27,13 +38,11 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 	change->status = connection_exec(writer->connection, "SAVEPOINT change", &change->err);
 	if (change->status)
 		return;
-	change->status =
-		change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
-	if (change->status) {
-		connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL);
-		return;
-	}
-	change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
+	change->status = change_run(writer, change);
+	if (!change->status)
+		change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
+	else if (connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL))
+		writer->is_spoiled = true;
 }
 
 /* All of @first fails for one reason. */
@@ -57,26 +66,36 @@ static enum status transaction_lost(const struct group_change *first, struct err
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
 }
 
+/* Without memory even this may fail; then it is tried again before the next transaction. */
+static enum status transaction_drop(struct group_writer *writer, struct error *err)
+{
+	return sqlite3_get_autocommit(writer->connection->db)
+		       ? STATUS_OK
+		       : connection_exec(writer->connection, "ROLLBACK", err);
+}
+
 /* One transaction for all of @first. True when it was committed. */
 static bool changes_commit(struct group_writer *writer, struct group_change *first)
 {
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = connection_exec(writer->connection, "BEGIN IMMEDIATE", &err);
+	enum status rc = transaction_drop(writer, &err);
 
+	if (!rc)
+		rc = connection_exec(writer->connection, "BEGIN IMMEDIATE", &err);
+	writer->is_spoiled = false;
 	if (!rc) {
 		if (writer->hooks.begun)
 			writer->hooks.begun(writer->hooks.arg);
 		for (struct group_change *change = first; change; change = change->next)
 			change_perform(writer, change);
-		if (sqlite3_get_autocommit(writer->connection->db))
+		if (writer->is_spoiled || sqlite3_get_autocommit(writer->connection->db))
 			rc = transaction_lost(first, &err);
 		else
 			rc = connection_exec(writer->connection, "COMMIT", &err);
 	}
 	if (!rc)
 		return true;
-	if (!sqlite3_get_autocommit(writer->connection->db))
-		connection_exec(writer->connection, "ROLLBACK", NULL);
+	transaction_drop(writer, NULL);
 	log_event(LOG_ERROR, "commit-failed", "database=%s error=\"%s\"", writer->name,
 		  err.text ? err.text : "");
 	changes_fail(first, &err);
@@ -129,6 +148,8 @@ enum status group_writer_change(struct group_writer *writer, group_run run, void
 {
 	struct group_change change = { .run = run, .arg = arg };
 
+	if (memory_watch_failed())
+		return error_no_memory(err); /* what is to be stored may not be whole */
 	pthread_cond_init(&change.answered, NULL);
 	pthread_mutex_lock(&writer->lock);
 	if (writer->waiting == CHANGES_WAITING_MAX || writer->stopping) {

@@ -105,6 +105,8 @@ libtrainyard_a_SOURCES += \
 	store/sink.h \
 	store/small_file.c \
 	store/small_file.h \
+	store/state_dir.c \
+	store/state_dir.h \
 	store/state_writer.c \
 	store/state_writer.h \
 	store/statements.c \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "store/log_source.h"
 
 static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value,
@@ -242,7 +243,9 @@ static enum status records_write(struct log_batch *batch, const struct log_queue
 
 		if (!rc)
 			continue;
-		if (rc != STATUS_INTERNAL || sqlite3_get_autocommit(batch->connection->db))
+		/* Not the record's fault: all of them are written again. */
+		if (memory_watch_failed() || rc != STATUS_INTERNAL ||
+		    sqlite3_get_autocommit(batch->connection->db))
 			return error_move(err, &own);
 		if (lost++ == 0)
 			error_move(&first, &own);
@@ -279,6 +282,14 @@ static bool has_lines(const struct log_queue *queue)
 	return false;
 }
 
+/* Without memory even this may fail; then it is tried again before the next one. */
+static enum status batch_drop(struct log_batch *batch, struct error *err)
+{
+	return sqlite3_get_autocommit(batch->connection->db)
+		       ? STATUS_OK
+		       : connection_exec(batch->connection, "ROLLBACK", err);
+}
+
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err)
 {
@@ -286,8 +297,10 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 	/* What state.db will forget because of this batch must have reached the disk. */
 	const char *synchronous =
 		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
-	enum status rc = connection_exec(batch->connection, synchronous, err);
+	enum status rc = batch_drop(batch, err);
 
+	if (!rc)
+		rc = connection_exec(batch->connection, synchronous, err);
 	if (!rc)
 		rc = connection_exec(batch->connection, "BEGIN IMMEDIATE", err);
 	if (!rc)
@@ -296,8 +309,7 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 		rc = connection_exec(batch->connection, "COMMIT", err);
 	if (!rc)
 		return STATUS_OK;
-	if (!sqlite3_get_autocommit(batch->connection->db))
-		connection_exec(batch->connection, "ROLLBACK", NULL);
+	batch_drop(batch, NULL);
 	batch->sequence = sequence;
 	batch->reached = reached;
 	standing_read(batch, NULL);

@@ -130,23 +130,27 @@ static struct filter_node *job_node_of(struct filter_node *root)
 /* Source: the streaming of gcloud 578, observed: "timestamp<" the present minus five seconds. */
 static const int64_t margin_from_ns = 12000000000, margin_to_ns = 4000000000;
 
-static bool is_margin(const struct filter_node *node, int64_t now_ns)
+static bool is_margin(const struct filter_node *node, int64_t now_ns, int64_t ahead_ns)
 {
-	int64_t time;
+	int64_t time, behind_ns;
 
-	return filter_names(node, "timestamp") && (node->operator== OP_LT || node->operator== OP_LE) &&
-	       time_parse(node->value, &time) && time >= now_ns - margin_from_ns &&
-	       time <= now_ns - margin_to_ns;
+	if (!filter_names(node, "timestamp") || (node->operator!= OP_LT && node->operator!= OP_LE) ||
+	    !time_parse(node->value, &time))
+		return false;
+	/* A client's present is its own. */
+	behind_ns = now_ns - time;
+	return (behind_ns >= margin_to_ns && behind_ns <= margin_from_ns) ||
+	       (behind_ns - ahead_ns >= margin_to_ns && behind_ns - ahead_ns <= margin_from_ns);
 }
 
 /* Takes the upper bound out of a stream's filter; see log_query_run(). */
-static void margin_lift(struct filter_node *root, int64_t now_ns)
+static void margin_lift(struct filter_node *root, int64_t now_ns, int64_t ahead_ns)
 {
 	if (!root || root->kind != FILTER_AND || !job_node_of(root) ||
 	    filter_interval_of(root, "timestamp").from_ns == INT64_MIN)
 		return;
 	for (struct filter_node **at = &root->child; *at;) {
-		if (is_margin(*at, now_ns)) {
+		if (is_margin(*at, now_ns, ahead_ns)) {
 			*at = (*at)->next;
 			root->child_count--;
 		} else {
@@ -155,7 +159,8 @@ static void margin_lift(struct filter_node *root, int64_t now_ns)
 	}
 }
 
-enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, struct error *err)
+enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, int64_t ahead_ns,
+			    struct error *err)
 {
 	enum status rc;
 
@@ -164,7 +169,7 @@ enum status log_filter_init(struct log_filter *filter, const char *text, int64_t
 	if (rc)
 		return rc;
 	if (now_ns)
-		margin_lift(filter->tree.root, now_ns);
+		margin_lift(filter->tree.root, now_ns, ahead_ns);
 	filter->timestamp = filter_interval_of(filter->tree.root, "timestamp");
 	filter->job_node = job_node_of(filter->tree.root);
 	filter->job_label = filter->job_node ? filter->job_node->value : NULL;

@@ -15,7 +15,8 @@ struct log_filter {
 
 /* INVALID_ARGUMENT with a text that says where. The margin of log_query_run() is taken into account
  * here: @now_ns, or 0 where the query's order does not allow it. @text is kept by reference. */
-enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, struct error *err);
+enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, int64_t ahead_ns,
+			    struct error *err);
 void log_filter_deinit(struct log_filter *filter);
 #define AUTO_LOG_FILTER __attribute__((cleanup(log_filter_deinit)))
 

@@ -278,7 +278,8 @@ static enum status query_init(struct store *store, struct query *query, struct e
 {
 	const struct log_query *asked = query->asked;
 	const char *filter = asked->filter ? asked->filter : "";
-	enum status rc = log_filter_init(&query->filter, filter, asked->descending ? 0 : asked->now_ns, err);
+	enum status rc = log_filter_init(&query->filter, filter, asked->descending ? 0 : asked->now_ns,
+					 asked->ahead_ns, err);
 
 	if (rc)
 		return rc;

@@ -42,9 +42,11 @@ struct log_source *log_source_new(const struct log_source_spec *spec);
 void log_source_unref(struct log_source *source);
 
 /* The labels of entries from a container on @host (NULL: of the service itself) in @trial (0: in none), as JSON object
- * text; NULL when memory ran out. The caller frees.
- * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training */
-char *log_labels(const char *host, unsigned trial);
+ * text; NULL when memory ran out. @ended_as: how the job ended that this is the last entry of; NULL: it is not. The
+ * caller frees.
+ * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training; job_state: published entries of
+ * Vertex AI */
+char *log_labels(const char *host, unsigned trial, const char *ended_as);
 
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
 
@@ -93,7 +95,8 @@ struct log_query {
 	bool descending;    /* by (timestamp, insertId); default ascending */
 	unsigned page_size; /* 1..1000 */
 	const char *page_token; /* "" or NULL: first page. Bound to the rest of the query but page_size */
-	int64_t now_ns;         /* for the reader's margin, see log_query_run */
+	/* For the reader's margin, see log_query_run(): the present, and how far it is ahead of the readers' own. */
+	int64_t now_ns, ahead_ns;
 };
 
 /* One entry as read. Borrowed for the call. */
@@ -117,7 +120,7 @@ struct log_entry {
  * The reader's margin: gcloud's log streaming asks only for entries older than five seconds, and stops at
  * the first quiet moment after the job's end, which would hide the last lines of a job. An ascending query
  * whose filter is a conjunction that names one resource.labels.job_id, has a lower bound on timestamp and
- * an upper one between 4 and 12 seconds before now_ns is answered up to the present instead: this store's
+ * an upper one between 4 and 12 seconds before now_ns, or before the reader's own present, is answered up to the present instead: this store's
  * entries of a job never come late, so nothing can be missed or doubled by it.
  * INVALID_ARGUMENT: a filter that cannot be parsed (text says where), a foreign or broken token. */
 enum status log_query_run(struct store *store, const struct log_query *query,

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/log_batch.h"
 
@@ -158,11 +159,21 @@ static bool may_retry(struct logs_writer *writer, enum status status, unsigned t
 	return status == STATUS_UNAVAILABLE && (!stopping || tries < LAST_TRIES);
 }
 
+/* What there was no memory for is there to be written later. */
+static enum status batch_write(struct logs_writer *writer, const struct log_queue *queue, struct error *err)
+{
+	enum status rc;
+
+	memory_watch_begin();
+	rc = log_batch_write(&writer->batch, queue, clock_wall_ns(writer->clock), err);
+	return memory_watch_end() && rc ? STATUS_UNAVAILABLE : rc;
+}
+
 static void batch_store(struct logs_writer *writer, const struct log_queue *queue)
 {
 	for (unsigned tries = 1;; tries++) {
 		struct error err AUTO_ERROR = { 0 };
-		enum status rc = log_batch_write(&writer->batch, queue, clock_wall_ns(writer->clock), &err);
+		enum status rc = batch_write(writer, queue, &err);
 
 		if (!rc)
 			break;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/text.h"
 #include "store/aftermath.h"
 #include "store/objects_parts.h"
@@ -163,6 +165,23 @@ enum status objects_use(struct objects *objects, struct error *err)
 enum status objects_prepare(struct objects *objects, struct error *err)
 {
 	return objects_use(objects, err);
+}
+
+void objects_recover(struct objects *objects)
+{
+	struct text path AUTO_TEXT = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	text_printf(&path, "%s/storage.db", objects->state_dir);
+	if (path.failed || access(path.data, F_OK) != 0)
+		return;
+	rc = objects_use(objects, &err);
+	if (!rc)
+		rc = sessions_expire(objects, &err);
+	if (rc)
+		log_event(LOG_WARNING, "storage-unopened", "status=%s error=\"%s\"", status_name(rc),
+			  err.text ? err.text : "");
 }
 
 enum status objects_read(struct objects *objects, struct reader *ret_reader, struct error *err)

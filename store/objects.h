@@ -44,6 +44,9 @@ enum status objects_new(const struct objects_options *options, struct objects **
 			struct error *err);
 /* Opens what is otherwise opened on first use, so that a process that only reads finds it. */
 enum status objects_prepare(struct objects *objects, struct error *err);
+/* Sweeps what an earlier process has left: uploads that were cut off, work on files that was not done, sessions that
+ * are too old. Where nothing was ever stored nothing is made; what fails is told in the log, and again to who uses it. */
+void objects_recover(struct objects *objects);
 /* Ends what is being written and closes. No call may be under way. NULL is harmless. */
 void objects_free(struct objects *objects);
 

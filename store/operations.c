@@ -173,9 +173,7 @@ static const struct filter_field fields[] = {
 	{ .path = NULL },
 };
 
-static const char *const texts[] = { "operation_id", "target", NULL };
-
-static const struct filter_schema schema = { .fields = fields, .error_field = "filter", .row_texts = texts };
+static const struct filter_schema schema = { .fields = fields, .error_field = "filter" };
 
 static enum status filter_make(const char *filter, struct row_page *page, struct error *err)
 {

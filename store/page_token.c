@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/page_token.h"
+#include "daemon/base/base64.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -72,8 +73,8 @@ enum status page_token_read(const struct page_key *key, const char *bound_to, si
 	const unsigned char *body = bytes + MAC_BYTES;
 	size_t length = 0;
 
-	if (sodium_base642bin(bytes, sizeof(bytes), token, strlen(token), NULL, &length, NULL,
-			      sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+	if (!base64_decode(token, strlen(token), NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING, bytes,
+			   sizeof(bytes), &length) ||
 	    length < MAC_BYTES + FIXED_BYTES || length >= sizeof(bytes))
 		return error_set(err, STATUS_INVALID_ARGUMENT, "page_token", "The page token is malformed.");
 	length -= MAC_BYTES;

@@ -50,10 +50,7 @@ static const struct filter_field pipeline_fields[] = {
 	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_KEYS, .sql = "labels", .root = "$" },
 	{ .path = NULL },
 };
-static const char *const pipeline_texts[] = { "display_name", "labels", NULL };
-static const struct filter_schema pipeline_schema = { .fields = pipeline_fields,
-						      .error_field = "filter",
-						      .row_texts = pipeline_texts };
+static const struct filter_schema pipeline_schema = { .fields = pipeline_fields, .error_field = "filter" };
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.models/list (read 2026-11-22).
  * Choice: createTime; no baseModelName, as no model here has a base. */
@@ -71,10 +68,7 @@ static const struct filter_field model_fields[] = {
 	  .root = "$" },
 	{ .path = NULL },
 };
-static const char *const model_texts[] = { "(input ->> '$.displayName')", NULL };
-static const struct filter_schema model_schema = { .fields = model_fields,
-						   .error_field = "filter",
-						   .row_texts = model_texts };
+static const struct filter_schema model_schema = { .fields = model_fields, .error_field = "filter" };
 
 static enum status filter_make(const struct filter_schema *schema, const char *filter,
 			       struct filter_sql *ret_sql, struct filter_interval *ret_created,

@@ -102,12 +102,24 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 	return STATUS_OK;
 }
 
+/* One whose transaction could not be ended would see for ever what was there when that began. */
+static bool is_at_rest(struct connection *connection)
+{
+	return sqlite3_get_autocommit(connection->db) || !connection_exec(connection, "ROLLBACK", NULL);
+}
+
 void reader_return(struct reader *reader)
 {
 	struct reader_pool *pool = reader->pool;
 
 	if (!pool)
 		return;
+	if (!is_at_rest(reader->connection)) {
+		connection_close(reader->connection);
+		right_return(pool);
+		*reader = (struct reader){ 0 };
+		return;
+	}
 	pthread_mutex_lock(&pool->lock);
 	pool->idle[pool->idle_count++] = reader->connection;
 	if (pool->waiting)

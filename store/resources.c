@@ -2,11 +2,11 @@
 #include "store/resources.h"
 
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/chance.h"
 #include "store/job_rows.h"
 #include "store/operation_rows.h"
 #include "store/resource_filter.h"
@@ -43,7 +43,7 @@ void resource_id_draw(char ret_id[RESOURCE_ID_SIZE])
 
 	/* Ids are int64 in binary form. */
 	do {
-		randombytes_buf(&drawn, sizeof(drawn));
+		chance_draw(CHANCE_RESOURCE, &drawn, sizeof(drawn));
 		drawn &= INT64_MAX;
 	} while (drawn < least);
 	snprintf(ret_id, RESOURCE_ID_SIZE, "%" PRIu64, drawn);

@@ -18,7 +18,7 @@ struct resource {
 /* "customJobs" and "CustomJob" of KIND_CUSTOM. */
 const char *resource_collection(enum job_kind kind);
 const char *resource_type(enum job_kind kind);
-/* A new id: 18 or 19 decimal digits, no zero first, at random. */
+/* A new id: 18 or 19 decimal digits, no zero first, drawn from chance.h. */
 void resource_id_draw(char ret_id[RESOURCE_ID_SIZE]);
 
 /* "JOB_STATE_PENDING": what a job's state is called here. A job that waits and one that is prepared are both pending; one

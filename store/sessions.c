@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/chance.h"
 #include "daemon/base/json.h"
 #include "store/uploads.h"
 
@@ -293,7 +294,7 @@ void session_id_make(char *ret_id)
 {
 	unsigned char random[(SESSION_ID_SIZE - 1) / 2];
 
-	randombytes_buf(random, sizeof(random));
+	chance_draw(CHANCE_UPLOAD, random, sizeof(random));
 	sodium_bin2hex(ret_id, SESSION_ID_SIZE, random, sizeof(random));
 }
 

@@ -14,7 +14,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "daemon/base/base64.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/small_file.h"
 
 enum {
@@ -211,8 +213,8 @@ static bool pem_read(const char *pem, struct key_pair *pair)
 	if (!end)
 		return false;
 	data += sizeof(pem_begin) - 1;
-	return sodium_base642bin(der, sizeof(der), data, (size_t)(end - data), "\r\n", &length, NULL,
-				 sodium_base64_VARIANT_ORIGINAL) == 0 &&
+	return base64_decode(data, (size_t)(end - data), "\r\n", sodium_base64_VARIANT_ORIGINAL, der,
+			     sizeof(der), &length) &&
 	       der_private_read(der, length, pair);
 }
 
@@ -364,10 +366,9 @@ static json_t *part_read(const char *data, size_t length)
 	char text[JWT_BYTES_MAX];
 	size_t text_length = 0;
 
-	if (sodium_base642bin((unsigned char *)text, sizeof(text), data, length, NULL, &text_length, NULL,
-			      URLSAFE) != 0)
+	if (!base64_decode(data, length, NULL, URLSAFE, text, sizeof(text), &text_length))
 		return NULL;
-	return json_loadb(text, text_length, JSON_REJECT_DUPLICATES, NULL);
+	return memory_json_read(text, text_length, JSON_REJECT_DUPLICATES, NULL);
 }
 
 static bool header_fits(const char *data, size_t length)
@@ -385,8 +386,7 @@ static bool signature_fits(const struct signing_key *key, const char *jwt, const
 	mpz_t signature;
 	int fits;
 
-	if (sodium_base642bin(bytes, sizeof(bytes), dot + 1, strlen(dot + 1), NULL, &length, NULL, URLSAFE) !=
-		    0 ||
+	if (!base64_decode(dot + 1, strlen(dot + 1), NULL, URLSAFE, bytes, sizeof(bytes), &length) ||
 	    length != sizeof(bytes))
 		return false;
 	digest_make(jwt, (size_t)(dot - jwt), digest);

@@ -7,6 +7,7 @@
 
 #include "daemon/base/json.h"
 #include "store/group_writer.h"
+#include "store/job_state.h"
 #include "store/logs_writer.h"
 
 struct state_writer {
@@ -42,18 +43,20 @@ enum status outbox_add(struct change_scope *scope, int64_t job, int severity, co
 	return statement_run(statement, err);
 }
 
-static struct log_source *service_source(int64_t job, const char *project, const char *job_id, unsigned trial)
+static struct log_source *service_source(int64_t job, const char *project, const char *job_id, unsigned trial,
+					 enum job_state ended_as)
 {
 	/* Written by the JSON library: a project is whatever a caller put into a path. */
 	AUTO(json)
 	json_t *labels =
 		json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
 	AUTO(string) char *labels_text = json_dump_compact(labels);
-	AUTO(string) char *trial_text = trial ? log_labels(NULL, trial) : NULL;
+	const char *state = ended_as ? job_state_name(ended_as) : NULL;
+	AUTO(string) char *own_text = trial || state ? log_labels(NULL, trial, state) : NULL;
 	struct text name AUTO_TEXT = { 0 };
 
 	text_printf(&name, "ml.googleapis.com%%2F%s", job_id);
-	if (name.failed || !labels_text || (trial && !trial_text))
+	if (name.failed || !labels_text || ((trial || state) && !own_text))
 		return NULL;
 	return log_source_new(&(struct log_source_spec){
 		.job = job,
@@ -61,14 +64,15 @@ static struct log_source *service_source(int64_t job, const char *project, const
 		.log_name = name.data,
 		.resource_type = "ml_job",
 		.resource_labels = labels_text,
-		.labels = trial_text,
+		.labels = own_text,
 	});
 }
 
 static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 {
 	struct log_source *source = service_source(sqlite3_column_int64(row, 1), column_text(row, 5),
-						   column_text(row, 6), (unsigned)sqlite3_column_int(row, 7));
+						   column_text(row, 6), (unsigned)sqlite3_column_int(row, 7),
+						   (enum job_state)sqlite3_column_int(row, 8));
 	struct log_record record = {
 		.source = source,
 		.severity = sqlite3_column_int(row, 2),

@@ -71,14 +71,17 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " FROM job WHERE project = :project AND job_id = :job_id AND kind = 0 AND parent IS NULL" },
 	[JOB_ROW] = { ON_STATE, "SELECT " JOB_COLUMNS ", 0 FROM job WHERE id = :id" },
 	[JOB_SET_LABELS] = { ON(STATE_WRITER),
-			     "UPDATE job SET labels = :labels, version = version + 1, updated_us = :now WHERE id = :id" },
+			     "UPDATE job SET labels = :labels, version = version + 1, updated_us = max(:now, updated_us) WHERE id = :id" },
 	[JOB_CANCEL] = { ON(STATE_WRITER),
 			 "UPDATE job SET state = :cancelling, verdict = :cancelled, verdict_message = :message,"
-			 " verdict_code = 1, version = version + 1, updated_us = :now WHERE id = :id AND verdict IN (0, 2)" },
+			 " verdict_code = 1, version = version + 1, updated_us = max(:now, updated_us) WHERE id = :id AND verdict IN (0, 2)" },
+	/* Its times are in order even if the clock was put back meanwhile. */
 	[JOB_ADVANCE] = { ON(STATE_WRITER),
 			  "UPDATE job SET state = :to,"
-			  " started_us = coalesce(:started, started_us), running_us = coalesce(:running, running_us),"
-			  " ended_us = coalesce(:ended, ended_us), error_message = coalesce(:message, error_message),"
+			  " started_us = coalesce(max(:started, created_us), started_us),"
+			  " running_us = coalesce(max(:running, created_us, coalesce(:started, started_us)), running_us),"
+			  " ended_us = coalesce(max(:ended, created_us, coalesce(:started, started_us),"
+			  " coalesce(:running, running_us)), ended_us), error_message = coalesce(:message, error_message),"
 			  " error_code = CASE WHEN :message IS NULL THEN error_code ELSE :error_code END,"
 			  " output = coalesce(:output, output), assignment = coalesce(:assignment, assignment),"
 			  " verdict = coalesce(:verdict, verdict),"
@@ -86,7 +89,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  " verdict_code = CASE WHEN :verdict IS NULL THEN verdict_code ELSE :verdict_code END,"
 			  " attempt = attempt + :retries, torn_down = coalesce(:torn_down, torn_down),"
 			  " announced = CASE WHEN :announces THEN attempt ELSE announced END,"
-			  " version = version + :changes, updated_us = CASE WHEN :changes THEN :now ELSE updated_us END"
+			  " version = version + :changes, updated_us = CASE WHEN :changes THEN max(:now, updated_us) ELSE updated_us END"
 			  " WHERE id = :id AND state = :from AND (:decides = 0 OR verdict = 0)" },
 	[JOB_UNFINISHED] = { ON(STATE_READER),
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
@@ -98,9 +101,12 @@ const struct statement statements[STATEMENT_COUNT] = {
 				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },
-	/* A trial's lines are its tuning job's. */
+	/* A trial's lines are its tuning job's. The last line of a resource tells how it ended. */
 	[OUTBOX_AFTER] = { ON(STATE_WRITER),
-			   "SELECT outbox.id, owner.id, severity, time_ns, line, owner.project, owner.job_id, job.trial"
+			   "SELECT outbox.id, owner.id, severity, time_ns, line, owner.project, owner.job_id, job.trial,"
+			   " CASE WHEN job.kind > 0 AND job.torn_down AND outbox.id ="
+			   " (SELECT max(later.id) FROM outbox AS later WHERE later.job = job.id)"
+			   " THEN job.verdict ELSE 0 END"
 			   " FROM outbox CROSS JOIN job ON job.id = outbox.job"
 			   " CROSS JOIN job AS owner ON owner.id = coalesce(job.parent, job.id)"
 			   " WHERE outbox.id > :after ORDER BY outbox.id" },

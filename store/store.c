@@ -2,18 +2,16 @@
 #include "store/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
 #include "daemon/base/text.h"
 #include "store/logs_writer.h"
+#include "store/state_dir.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
 
@@ -42,40 +40,6 @@ static enum status directory_make(const char *dir, struct error *err)
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "cannot make the state directory %s: %s", dir, strerror(errno));
-	return STATUS_OK;
-}
-
-static enum status lock_refused(int fd, const char *dir, struct error *err)
-{
-	char pid[16] = "";
-	ssize_t length = pread(fd, pid, sizeof(pid) - 1, 0);
-
-	pid[length > 0 ? length : 0] = '\0';
-	pid[strcspn(pid, "\n")] = '\0';
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-			 "the state directory %s is in use by process %s", dir, *pid ? pid : "(unknown)");
-}
-
-/* The lock goes with the process, however it ends. */
-static enum status directory_lock(struct store *store, const char *dir, struct error *err)
-{
-	AUTO(string) char *path = path_in(dir, "lock");
-	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
-	char pid[16];
-	int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-
-	if (fd < 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot open %s/lock: %s", dir,
-				 strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		enum status status = lock_refused(fd, dir, err);
-
-		close(fd);
-		return status;
-	}
-	store->lock_fd = fd;
-	if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)length, 0) != length)
-		log_event(LOG_WARNING, "lock-without-pid", "error=\"%s\"", strerror(errno));
 	return STATUS_OK;
 }
 
@@ -111,6 +75,24 @@ static enum status meta_keep(struct connection *connection, const char *name, vo
 	return statement_run(put, err);
 }
 
+/* How often the directory was opened, this time counted. */
+static enum status start_count(struct connection *connection, uint64_t *ret_start, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, STATE_META_GET);
+	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, STATE_META_PUT);
+	bool row = false;
+	enum status rc;
+
+	bind_text(get, ":name", "starts");
+	rc = statement_step(get, &row, err);
+	if (rc)
+		return rc;
+	*ret_start = 1 + (row ? (uint64_t)sqlite3_column_int64(get, 0) : 0);
+	bind_text(put, ":name", "starts");
+	bind_int(put, ":value", (int64_t)*ret_start);
+	return statement_run(put, err);
+}
+
 static enum status identity_load(struct store *store, struct connection *connection, struct error *err)
 {
 	enum status rc;
@@ -118,7 +100,9 @@ static enum status identity_load(struct store *store, struct connection *connect
 	instance_make(store->instance);
 	randombytes_buf(store->page_key.bytes, sizeof(store->page_key.bytes));
 	randombytes_buf(store->secret, sizeof(store->secret));
-	rc = meta_keep(connection, "instance", store->instance, 8, err);
+	rc = start_count(connection, &store->start, err);
+	if (!rc)
+		rc = meta_keep(connection, "instance", store->instance, 8, err);
 	if (!rc)
 		rc = meta_keep(connection, "page_key", store->page_key.bytes, sizeof(store->page_key.bytes),
 			       err);
@@ -169,9 +153,11 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
 	rc = directory_make(state_dir, err);
 	if (!rc)
-		rc = directory_lock(store, state_dir, err);
-	if (!rc)
-		rc = files_open(store, state_path, logs_path, err);
+		rc = state_dir_lock(state_dir, &store->lock_fd, err);
+	if (rc)
+		return rc;
+	state_dir_sweep(state_dir);
+	rc = files_open(store, state_path, logs_path, err);
 	if (rc)
 		return rc;
 	*ret_store = TAKE(store);
@@ -201,6 +187,11 @@ void store_close(struct store *store)
 const char *store_instance(const struct store *store)
 {
 	return store->instance;
+}
+
+uint64_t store_start(const struct store *store)
+{
+	return store->start;
 }
 
 const unsigned char *store_secret(const struct store *store)

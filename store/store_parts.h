@@ -13,6 +13,7 @@ struct store {
 	const struct clock *clock;
 	int lock_fd;
 	char instance[9];
+	uint64_t start;
 	struct page_key page_key;
 	unsigned char secret[32];
 	struct reader_pool state_readers, logs_readers;
