@@ -16,12 +16,17 @@ static const struct dialect *const dialects[] = { &dialect_ml, &dialect_aiplatfo
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-const struct dialect *dialect_of(const struct plan *plan)
+static const struct dialect *dialect_named(const char *name)
 {
-	for (size_t i = 0; plan->dialect && i < COUNT_OF(dialects); i++)
-		if (strcmp(dialects[i]->name, plan->dialect) == 0)
+	for (size_t i = 0; name && i < COUNT_OF(dialects); i++)
+		if (strcmp(dialects[i]->name, name) == 0)
 			return dialects[i];
 	return &dialect_ml;
+}
+
+const struct dialect *dialect_of(const struct plan *plan)
+{
+	return dialect_named(plan->dialect);
 }
 
 /* ---- names ---- */
@@ -272,10 +277,11 @@ json_t *launcher_options(const struct plan *plan)
 	return TAKE(options);
 }
 
-char *service_agent_email(const struct plan *plan, const char *project_number)
+char *service_agent_email(const char *dialect, const char *project_number)
 {
 	char *email = NULL;
 
-	return asprintf(&email, "service-%s@%s", project_number, dialect_of(plan)->service_agent) < 0 ? NULL
-												      : email;
+	return asprintf(&email, "service-%s@%s", project_number, dialect_named(dialect)->service_agent) < 0
+		       ? NULL
+		       : email;
 }

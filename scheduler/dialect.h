@@ -93,6 +93,7 @@ enum status replica_command(const struct plan *plan, enum role role, const json_
 /* Options that the launcher is given in each replica. NULL when memory ran out. */
 json_t *launcher_options(const struct plan *plan);
 
-/* The e-mail address of the service agent that programs go by when the job names no account. The caller frees;
- * NULL when memory ran out. */
-char *service_agent_email(const struct plan *plan, const char *project_number);
+/* The e-mail address of the service agent that programs go by when their job names no account, of the dialect of that
+ * name. The caller frees; NULL when memory ran out.
+ * Source: https://cloud.google.com/ai-platform/training/docs/custom-service-account (read 2026-11-22) */
+char *service_agent_email(const char *dialect, const char *project_number);

@@ -50,8 +50,8 @@ static const struct {
 	[FAULT_QUOTA] = { "quota", STAGE_CALL, SAYS_NAME | SAYS_METHOD },
 	[FAULT_HTTP_STATUS] = { "httpStatus", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_HTTP_STATUS },
 	[FAULT_TIMEOUT] = { "timeout", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_SECONDS },
-	[FAULT_SLOW_NETWORK] = { "slowNetwork", STAGE_RUNNING, OF_REPLICA | SAYS_SECONDS },
-	[FAULT_CUT_NETWORK] = { "cutNetwork", STAGE_RUNNING, OF_REPLICA | SAYS_SECONDS },
+	[FAULT_SLOW_NETWORK] = { "slowNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
+	[FAULT_CUT_NETWORK] = { "cutNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
 };
 
 /* Which of these a field is; in the order in which faults are told. */
@@ -109,10 +109,11 @@ static void kind_read(const json_t *canonical, struct fault_rule *rule, struct e
 		refuse(err, "fault", "The field is required.");
 		return;
 	}
-	if (rule->kind == FAULT_SLOW_NETWORK || rule->kind == FAULT_CUT_NETWORK)
-		error_add(err, STATUS_INVALID_ARGUMENT, "fault",
-			  "%s is not offered: trainyard does not change the networks of running containers.",
-			  kinds[rule->kind].name);
+	if (rule->kind == FAULT_SLOW_NETWORK)
+		error_add(
+			err, STATUS_INVALID_ARGUMENT, "fault",
+			"%s is not offered: an engine can only take a running container off its network, see cutNetwork.",
+			kinds[rule->kind].name);
 	for (size_t i = 0; i < COUNT_OF(fields); i++)
 		if (json_object_get(canonical, fields[i].name) && !(kinds[rule->kind].says & fields[i].said))
 			error_add(err, STATUS_INVALID_ARGUMENT, fields[i].path,
@@ -311,6 +312,11 @@ static bool replica_fits(const struct fault_rule *rule, const struct fault_scene
 	       (rule->replica < 0 || (unsigned)rule->replica == scene->index);
 }
 
+static bool is_of_replica(const struct fault_scene *scene)
+{
+	return scene->stage == STAGE_RUNNING || scene->stage == STAGE_NETWORK;
+}
+
 bool fault_fits(const struct fault_rule *rule, const struct fault_scene *scene)
 {
 	if (kinds[rule->kind].stage != scene->stage)
@@ -325,12 +331,12 @@ bool fault_fits(const struct fault_rule *rule, const struct fault_scene *scene)
 	if ((rule->trial && rule->trial != scene->trial) ||
 	    (rule->attempt && rule->attempt != scene->attempt))
 		return false;
-	return scene->stage != STAGE_RUNNING || replica_fits(rule, scene);
+	return !is_of_replica(scene) || replica_fits(rule, scene);
 }
 
 int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_scene *scene, bool matched)
 {
-	if (scene->stage != STAGE_RUNNING)
+	if (!is_of_replica(scene))
 		return 0;
 	if (rule->log_pattern)
 		return matched ? 0 : -1;

@@ -27,12 +27,18 @@ enum fault_kind {
 	FAULT_HTTP_STATUS = 9,   /* the call is answered with an error */
 	FAULT_TIMEOUT = 10,      /* the call is answered late, or never */
 	FAULT_SLOW_NETWORK = 11, /* not offered */
-	FAULT_CUT_NETWORK = 12,  /* not offered */
+	FAULT_CUT_NETWORK = 12,  /* the container is off its network for a while */
 	FAULT_KIND_COUNT
 };
 
 /* Where in its life somebody is. Numbers are the database's. */
-enum fault_stage { STAGE_QUEUED = 0, STAGE_PREPARING = 1, STAGE_RUNNING = 2, STAGE_CALL = 3 };
+enum fault_stage {
+	STAGE_QUEUED = 0,
+	STAGE_PREPARING = 1,
+	STAGE_RUNNING = 2, /* a container, whose end is ordered */
+	STAGE_CALL = 3,
+	STAGE_NETWORK = 4, /* a container, whose network is */
+};
 
 struct fault_rule {
 	int64_t id;
@@ -67,7 +73,7 @@ struct fault_scene {
 	const char *project;                    /* NULL: not known; only rules for any fit */
 	const char *job_names[FAULT_JOB_NAMES]; /* what the job is called, NULLs between them allowed */
 	unsigned trial, attempt;
-	/* RUNNING: the container. */
+	/* RUNNING, NETWORK: the container. */
 	int64_t job; /* the store's number; of those that are no call */
 	enum role role;
 	unsigned index, restart;

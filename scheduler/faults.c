@@ -23,20 +23,21 @@ static const struct {
 	[FAULT_OOM] = { "runs out of memory", END_EXIT, true, false },
 	[FAULT_EXIT] = { "is ended with", END_EXIT, false, false },
 	[FAULT_CRASH] = { "crashes with", END_EXIT, false, false },
+	[FAULT_CUT_NETWORK] = { "is cut off from its network", END_NONE, false, false },
 	[FAULT_STOP] = { "is stopped", END_LOST, false, true },
 };
 
-static bool hit_is_on(const struct fault_hit *hit, const struct replica_key *key)
+static bool hit_is_on(const struct fault_hit *hit, enum fault_stage stage, const struct replica_key *key)
 {
-	return hit->stage == STAGE_RUNNING && hit->attempt == key->attempt && hit->role == (int)key->role &&
+	return hit->stage == (int)stage && hit->attempt == key->attempt && hit->role == (int)key->role &&
 	       hit->index == key->index && hit->restart == key->restart;
 }
 
-static const struct fault_hit *hit_of_replica(const struct job_run *run, const struct replica_key *key,
-					      size_t count)
+static const struct fault_hit *hit_of_replica(const struct job_run *run, enum fault_stage stage,
+					      const struct replica_key *key, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (hit_is_on(&run->hits[i], key))
+		if (hit_is_on(&run->hits[i], stage, key))
 			return &run->hits[i];
 	return NULL;
 }
@@ -51,7 +52,7 @@ static const struct fault_hit *hit_of_stage(const struct job_run *run, enum faul
 
 bool faults_end(const struct job_run *run, struct replica_run *replica)
 {
-	const struct fault_hit *hit = hit_of_replica(run, &replica->key, run->hits_stored);
+	const struct fault_hit *hit = hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored);
 
 	if (!hit)
 		return false;
@@ -87,6 +88,15 @@ void faults_forget(struct job_run *run)
 }
 
 /* ---- what was stored takes effect ---- */
+
+/* The time at which the run is looked at again, if nothing happens before. */
+static void look_again(struct scheduler *scheduler, struct job_run *run, int64_t wait_us)
+{
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+
+	if (wait_us < INT64_MAX && (!run->fault_at_us || now_us + wait_us < run->fault_at_us))
+		run->fault_at_us = now_us + wait_us;
+}
 
 static void replica_strike(struct scheduler *scheduler, struct replica_run *replica,
 			   const struct fault_hit *hit)
@@ -131,6 +141,31 @@ static void image_strike(struct job_run *run)
 	replica->end = END_REFUSED;
 }
 
+/* How its network is to be: off until a hit is over. Asking again for what is so already is harmless. */
+static void network_strike(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			   const struct fault_hit *hit)
+{
+	const int64_t left_us = hit->until_us - clock_wall_us(scheduler->reconciler.clock);
+	const enum link_wish wish = !hit->until_us || left_us > 0 ? LINK_CUT : LINK_RESTORED;
+	struct engine *engine = scheduler->reconciler.engine;
+	struct replica_link link = { .network = run->network_status.id };
+	char address[16], alias[REPLICA_NAME_MAX];
+
+	if (wish == LINK_CUT && hit->until_us)
+		look_again(scheduler, run, left_us);
+	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
+	    replica->link_asked == wish)
+		return;
+	if (wish == LINK_RESTORED) {
+		job_run_address(run, replica->key.role, replica->key.index, address);
+		replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
+		link.address = address;
+		link.alias = alias;
+	}
+	replica->link_asked = wish;
+	engine->ops->link_replica(engine, &replica->key, &link);
+}
+
 static void hits_strike(struct scheduler *scheduler, struct job_run *run)
 {
 	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
@@ -140,9 +175,14 @@ static void hits_strike(struct scheduler *scheduler, struct job_run *run)
 	if (hit_of_stage(run, STAGE_PREPARING, run->hits_stored))
 		image_strike(run);
 	for (size_t i = 0; i < run->replica_count; i++) {
-		hit = hit_of_replica(run, &run->replicas[i].key, run->hits_stored);
+		const struct replica_key *key = &run->replicas[i].key;
+
+		hit = hit_of_replica(run, STAGE_RUNNING, key, run->hits_stored);
 		if (hit)
 			replica_strike(scheduler, &run->replicas[i], hit);
+		hit = hit_of_replica(run, STAGE_NETWORK, key, run->hits_stored);
+		if (hit)
+			network_strike(scheduler, run, &run->replicas[i], hit);
 	}
 }
 
@@ -158,10 +198,13 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 	text_printf(&line, "Fault rule %lld: ", (long long)order->rule);
 	switch (scene->stage) {
 	case STAGE_RUNNING:
+	case STAGE_NETWORK:
 		replica_sentence_name(run->plan, scene->role, scene->index, name);
 		text_printf(&line, "the replica %s %s", name, effects[order->kind].words);
 		if (coded)
 			text_printf(&line, " the code %d", order->exit_code);
+		if (order->seconds_us)
+			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
 		break;
 	case STAGE_PREPARING:
 		text_puts(&line, "the job's image is not found");
@@ -204,15 +247,6 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 	return true;
 }
 
-/* The time at which the run is looked at again, if nothing happens before. */
-static void look_again(struct scheduler *scheduler, struct job_run *run, int64_t wait_us)
-{
-	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
-
-	if (wait_us < INT64_MAX && (!run->fault_at_us || now_us + wait_us < run->fault_at_us))
-		run->fault_at_us = now_us + wait_us;
-}
-
 static void scene_look(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene)
 {
 	struct fault_book *book = scheduler->reconciler.faults;
@@ -248,14 +282,14 @@ static int64_t running_us(const struct scheduler *scheduler, const struct job_ru
 	return replica->key.attempt == 1 && replica->key.restart == 0 && job_us > seen_us ? job_us : seen_us;
 }
 
-static void replicas_look(struct scheduler *scheduler, struct job_run *run)
+static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
 		struct replica_run *replica = &run->replicas[i];
-		struct fault_scene scene = scene_of(run, STAGE_RUNNING);
+		struct fault_scene scene = scene_of(run, stage);
 
 		if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
-		    hit_of_replica(run, &replica->key, run->hit_count))
+		    hit_of_replica(run, stage, &replica->key, run->hit_count))
 			continue;
 		scene.role = replica->key.role;
 		scene.index = replica->key.index;
@@ -282,8 +316,10 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 	else if (run->row->state == JOB_PREPARING && run->replica_count &&
 		 run->replicas[0].seen == SEEN_NOTHING)
 		whole_look(scheduler, run, STAGE_PREPARING);
-	else if (run->row->state == JOB_RUNNING && run->sighted)
-		replicas_look(scheduler, run);
+	if (run->row->state != JOB_RUNNING || !run->sighted)
+		return;
+	replicas_look(scheduler, run, STAGE_NETWORK);
+	replicas_look(scheduler, run, STAGE_RUNNING);
 }
 
 static void hits_plan(struct scheduler *scheduler, struct job_run *run)

@@ -36,14 +36,19 @@ bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_ru
 	return reconciler->gateway.open && run->gateway.seen == GATEWAY_CLOSED;
 }
 
+/* Told once in the job's life, whatever the reason is the next time: what is told is stored as a difference with it. */
 static void give_up(struct job_run *run, const char *reason)
 {
 	static const char what[] = "The replicas cannot reach trainyard's storage and metadata";
+	static const char code[] = "gateway-missing";
+	bool ignored;
 
 	run->gateway.seen = GATEWAY_ABSENT;
+	if (run->assignment && differences_count(run->assignment->differences, code, NULL, &ignored))
+		return;
 	job_run_say(run, SEVERITY_WARNING, "%s: %s", what, reason);
-	if (run->assignment && difference_add(run->assignment->differences, DONE_OTHERWISE, "gateway-missing",
-					      NULL, "%s: %s.", what, reason))
+	if (run->assignment &&
+	    difference_add(run->assignment->differences, DONE_OTHERWISE, code, NULL, "%s: %s.", what, reason))
 		run->differs = true;
 }
 

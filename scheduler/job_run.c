@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/admission.h"
 #include "scheduler/faults.h"
 #include "scheduler/tuner.h"
@@ -85,7 +86,7 @@ static enum status assignment_unfold(struct job_run *run, struct error *err)
 		return STATUS_OK;
 	log_event(LOG_ERROR, "assignment-unread", "job=%s error=\"%s\"", run->row->job_id,
 		  problem.text ? problem.text : "");
-	run->fault = strdup("Internal error: the job's assignment cannot be read.");
+	run->fault = memory_strdup("Internal error: the job's assignment cannot be read.");
 	run->fault_code = STATUS_INTERNAL;
 	return run->fault ? STATUS_OK : error_no_memory(err);
 }
@@ -93,8 +94,14 @@ static enum status assignment_unfold(struct job_run *run, struct error *err)
 enum status job_run_unfold(struct job_run *run, struct error *err)
 {
 	struct error problem AUTO_ERROR = { 0 };
+	enum status rc;
 
-	if (plan_from_text(run->row->plan, &run->plan, &problem)) {
+	memory_watch_begin();
+	rc = plan_from_text(run->row->plan, &run->plan, &problem);
+	/* Not the plan's fault: it is read again. */
+	if (memory_watch_end())
+		return error_no_memory(err);
+	if (rc) {
 		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id,
 			  problem.text ? problem.text : "");
 		run->plan = plan_new();
@@ -143,6 +150,12 @@ void job_run_unsee(struct job_run *run)
 	}
 }
 
+void job_run_unhear(struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		run->replicas[i].follows = run->replicas[i].logs_ended;
+}
+
 int64_t job_run_owner(const struct job_run *run)
 {
 	return run->row->parent ? run->row->parent : run->row->id;
@@ -182,6 +195,12 @@ int64_t job_run_network(const struct job_run *run)
 	return run->assignment && run->assignment->network ? run->assignment->network : run->row->id;
 }
 
+void job_run_address(const struct job_run *run, enum role role, unsigned index, char ret_address[16])
+{
+	address_print(run->network_status.gateway + 1 + plan_replica_ordinal(run->plan, role, index),
+		      ret_address);
+}
+
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
@@ -196,8 +215,10 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	char *text = NULL;
 	va_list args;
 
-	if (!grown)
+	if (!grown) {
+		memory_note_failure();
 		return;
+	}
 	run->notes = grown;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
@@ -205,6 +226,8 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	va_end(args);
 	if (text)
 		run->notes[run->note_count++] = (struct note){ severity, text };
+	else
+		memory_note_failure();
 }
 
 void job_run_say_all(struct job_run *run, int severity, const char *const *lines)
@@ -236,13 +259,21 @@ bool job_run_restarts_any(const struct job_run *run)
 	return false;
 }
 
+bool job_run_began(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (run->replicas[i].seen != SEEN_RUNNING && run->replicas[i].seen != SEEN_EXITED)
+			return false;
+	return run->replica_count > 0;
+}
+
 struct judgement job_run_judge(const struct job_run *run)
 {
-	struct replica_outcome *outcomes = calloc(run->replica_count + 1, sizeof(*outcomes));
+	struct replica_outcome *outcomes = memory_calloc(run->replica_count + 1, sizeof(*outcomes));
 	struct judgement judgement = { .verdict = JOB_STATE_UNSPECIFIED };
 
 	if (run->fault)
-		judgement = (struct judgement){ JOB_FAILED, strdup(run->fault), run->fault_code };
+		judgement = (struct judgement){ JOB_FAILED, memory_strdup(run->fault), run->fault_code };
 	if (run->fault || !outcomes) {
 		free(outcomes);
 		return judgement;
@@ -257,7 +288,7 @@ struct judgement job_run_judge(const struct job_run *run)
 			.text = run->replicas[i].refusal,
 		};
 	judgement = verdict_of(run->plan, outcomes, run->replica_count, run->row->attempt,
-			       run->row->running_us != 0);
+			       run->row->running_us != 0 || job_run_began(run));
 	free(outcomes);
 	return judgement;
 }

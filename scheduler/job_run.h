@@ -32,6 +32,9 @@ enum sight {
  * the whole job is tried again. */
 enum { REPLICA_RESTARTS_MAX = 5 };
 
+/* What was last asked of the engine for its network. */
+enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED };
+
 struct replica_run {
 	struct replica_key key;
 	enum sight seen;
@@ -43,7 +46,9 @@ struct replica_run {
 	bool logs_ended;  /* all of it was handed to the store */
 	bool logs_stored; /* and can be read there */
 	bool stop_asked, remove_asked;
+	enum link_wish link_asked;
 	bool missing;          /* was not in the last listing */
+	bool paused;           /* somebody has frozen it */
 	bool ordered;          /* it ended by a rule of faults.h */
 	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */
 	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
@@ -100,7 +105,9 @@ struct job_run {
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
 	int64_t over_us;       /* wall: when job_run_is_over() said so first; 0: it did not yet */
 	int64_t hold_until_us; /* monotonic: no step before that */
-	int64_t stepped_at_us; /* monotonic: when its last step began; 0: there was none */
+	int64_t deadline_us; /* monotonic: when its limit passes, if job_deadline_us() was asked; 0: it was not */
+	int64_t deadline_of_us; /* the row's running_us at that time: when it changes, another limit counts */
+	int64_t stepped_at_us;  /* monotonic: when its last step began; 0: there was none */
 	/* What ordered faults did to it: those that are stored, then those that the next change stores. */
 	struct fault_hit *hits;
 	size_t hit_count, hits_stored;
@@ -120,6 +127,8 @@ enum status job_run_unfold(struct job_run *run, struct error *err);
 void job_run_rewind(struct job_run *run);
 /* The engine is away: nothing that was seen is certain. */
 void job_run_unsee(struct job_run *run);
+/* What the engine said of output may be lost: it is asked again for all whose end is not known. */
+void job_run_unhear(struct job_run *run);
 /* The job whose log its lines go to: of a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
 /* Whether output of it is still to be stored. */
@@ -129,6 +138,8 @@ bool replica_is_unread(const struct replica_run *replica);
 bool job_run_is_over(const struct job_run *run);
 /* The job that its network was made for: itself, or one before it. */
 int64_t job_run_network(const struct job_run *run);
+/* A replica's address in the job's network, which is READY. */
+void job_run_address(const struct job_run *run, enum role role, unsigned index, char ret_address[16]);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
 void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -142,6 +153,9 @@ void job_run_notes_cut(struct job_run *run, size_t kept);
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service (VM restarts) */
 bool job_run_restarts(const struct job_run *run, const struct replica_run *replica);
 bool job_run_restarts_any(const struct job_run *run);
+
+/* Whether the engine has started every replica, whether or not it still runs. */
+bool job_run_began(const struct job_run *run);
 
 /* The outcomes of its replicas judged; the message is the caller's. */
 struct judgement job_run_judge(const struct job_run *run);

@@ -102,6 +102,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/tuner.h \
 	scheduler/tuner_look.h \
 	scheduler/tuner_state.c \
+	scheduler/tuning/acquisition.c \
+	scheduler/tuning/acquisition.h \
 	scheduler/tuning/bandit.c \
 	scheduler/tuning/bandit.h \
 	scheduler/tuning/draw.c \

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
@@ -158,7 +159,7 @@ static json_t *object_parse(const char *data, size_t length)
 
 	if (length > LOG_LINE_JSON_BYTES_MAX || !depth_is_bounded(data, length))
 		return NULL;
-	object = json_loadb(data, length, 0, NULL);
+	object = memory_json_read(data, length, 0, NULL);
 	if (json_is_object(object))
 		return object;
 	json_decref(object);

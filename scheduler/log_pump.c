@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "scheduler/dialect.h"
 #include "scheduler/log_line.h"
@@ -21,6 +22,7 @@ enum { BUCKETS = 64 };
 
 struct log_pump {
 	struct store *store;
+	const struct clock *clock;
 	pthread_mutex_t mutex;
 	struct outlet *buckets[BUCKETS];
 	struct log_line line; /* the engine's thread's */
@@ -31,13 +33,14 @@ static size_t bucket_of(const struct replica_key *key)
 	return ((size_t)key->job * 31 + key->index * 7 + (size_t)key->role) % BUCKETS;
 }
 
-struct log_pump *log_pump_new(struct store *store)
+struct log_pump *log_pump_new(struct store *store, const struct clock *clock)
 {
 	struct log_pump *pump = calloc(1, sizeof(*pump));
 
 	if (!pump)
 		return NULL;
 	pump->store = store;
+	pump->clock = clock;
 	pthread_mutex_init(&pump->mutex, NULL);
 	return pump;
 }
@@ -106,7 +109,7 @@ static struct log_source *source_make(const struct plan *plan, int64_t owner, co
 	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan_log_job_id(plan),
 			     "task_name", task);
 	resource_text = json_dump_compact(resource);
-	labels_text = log_labels(host, plan->trial);
+	labels_text = log_labels(host, plan->trial, NULL);
 	if (!resource_text || !labels_text)
 		return NULL;
 	return log_source_new(&(struct log_source_spec){
@@ -152,6 +155,8 @@ static bool line_offer(struct log_pump *pump, struct log_source *source, const s
 
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
 	record->source = source;
+	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
+	record->time_ns += clock_ahead_ns(pump->clock);
 	/* Choice: readers page by (timestamp, insertId); an id from the program could fall before the
 	 * page they have read, and its line would be lost to them. */
 	record->insert_id = NULL;

@@ -7,10 +7,12 @@
 #include "scheduler/engine/engine.h"
 #include "scheduler/plan.h"
 
+struct clock;
 struct log_pump;
 struct store;
 
-struct log_pump *log_pump_new(struct store *store);
+/* @clock outlives the pump. */
+struct log_pump *log_pump_new(struct store *store, const struct clock *clock);
 void log_pump_free(struct log_pump *pump);
 
 /* Makes the pump know a replica of @plan, whose lines belong to the log of job @owner (a trial's: to its tuning

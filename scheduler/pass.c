@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/steps.h"
 #include "store/leases.h"
 
@@ -11,8 +12,10 @@ static struct planned_change *slot_take(struct pass *pass)
 		size_t size = pass->size ? pass->size * 2 : 8;
 		struct planned_change *grown = realloc(pass->planned, size * sizeof(*grown));
 
-		if (!grown)
+		if (!grown) {
+			memory_note_failure();
 			return NULL;
+		}
 		pass->planned = grown;
 		pass->size = size;
 	}

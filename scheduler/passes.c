@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/assignment.h"
 #include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
@@ -182,7 +183,7 @@ static void restart_schedule(struct scheduler *scheduler, struct job_run *run)
 				     (faults_alone(run) ? 0 : (int64_t)reconciler->retry_pause_ms * 1000);
 }
 
-static struct job_view view_of(const struct scheduler *scheduler, const struct job_run *run)
+static struct job_view view_of(const struct scheduler *scheduler, struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 	int64_t now_us = clock_mono_us(clock);
@@ -219,8 +220,10 @@ static void ask_last_words(struct scheduler *scheduler, struct job_run *run)
 	if (!run->row->torn_down || run->last_words_asked)
 		return;
 	happening = happening_new(HAPPENED_LAST_WORDS, run->row->id);
-	if (!happening)
+	if (!happening) {
+		memory_note_failure();
 		return;
+	}
 	happening->to = scheduler;
 	run->last_words_asked = !log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err);
 	if (!run->last_words_asked) {
@@ -258,7 +261,8 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 	if (run->sighted)
 		sight_follow(scheduler, run);
 	ask_last_words(scheduler, run);
-	for (int i = 0; i < STEPS_AT_ONCE && !run->change_pending; i++) {
+	for (int i = 0; i < STEPS_AT_ONCE && !run->change_pending && run->hold_until_us <= run->stepped_at_us;
+	     i++) {
 		struct job_view view;
 		enum step step;
 
@@ -395,7 +399,7 @@ static void changes_commit(struct scheduler *scheduler)
 	pass_clear(&scheduler->pass);
 }
 
-static bool run_is_due(const struct scheduler *scheduler, const struct job_run *run, int64_t now_us)
+static bool run_is_due(const struct scheduler *scheduler, struct job_run *run, int64_t now_us)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 
@@ -425,6 +429,9 @@ static bool run_serve(struct scheduler *scheduler, struct job_run *run)
 	}
 	scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
 	scheduler_step(scheduler, run);
+	/* A step that found no memory left nothing behind that would bring it back. */
+	if (memory_watch_failed() && !run->change_pending)
+		sight_hold(scheduler, run);
 	return true;
 }
 
@@ -441,30 +448,42 @@ static bool some_run_starts(const struct scheduler *scheduler)
 	return false;
 }
 
+/* False: nothing is left to be done now. */
+static bool runs_pass(struct scheduler *scheduler)
+{
+	int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+
+	for (size_t i = 0; i < scheduler->run_count;) {
+		struct job_run *run = scheduler->runs[i];
+		bool stays = !run_is_due(scheduler, run, now_us) || run_serve(scheduler, run);
+
+		i += stays;
+	}
+	queue_serve(scheduler);
+	if (!scheduler->pass.count && !scheduler->again)
+		return false;
+	scheduler->again = false;
+	if (scheduler->pass.count)
+		changes_commit(scheduler);
+	return true;
+}
+
 static void runs_reconcile(struct scheduler *scheduler)
 {
+	bool goes_on;
+
 	do {
-		int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
-
-		for (size_t i = 0; i < scheduler->run_count;) {
-			struct job_run *run = scheduler->runs[i];
-			bool stays = !run_is_due(scheduler, run, now_us) || run_serve(scheduler, run);
-
-			i += stays;
-		}
-		queue_serve(scheduler);
-		if (!scheduler->pass.count && !scheduler->again)
-			return;
-		scheduler->again = false;
-		if (scheduler->pass.count)
-			changes_commit(scheduler);
-	} while (true);
+		memory_watch_begin(); /* the store takes no change that memory ran out for: it is made again later */
+		goes_on = runs_pass(scheduler);
+		memory_watch_end();
+	} while (goes_on);
 }
 
 void scheduler_reconcile(struct scheduler *scheduler)
 {
 	const struct reconciler *reconciler = &scheduler->reconciler;
 
+	scheduler_catch_up(scheduler, clock_mono_us(reconciler->clock));
 	runs_reconcile(scheduler);
 	spare_networks_remove(&scheduler->spares, reconciler->engine, some_run_starts(scheduler),
 			      clock_mono_us(reconciler->clock));
@@ -480,7 +499,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 		first = scheduler->catch_up_at_us;
 
 	for (size_t i = 0; i < scheduler->run_count; i++) {
-		const struct job_run *run = scheduler->runs[i];
+		struct job_run *run = scheduler->runs[i];
 		int64_t deadline = INT64_MAX;
 
 		if (run->hold_until_us) {

@@ -5,6 +5,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
 
@@ -167,7 +168,7 @@ static void turn_away(struct walk *walk, struct job_run *run, struct error *err)
 {
 	free(run->fault);
 	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
-	run->fault = err->text ? TAKE(err->text) : strdup("The job cannot run on this machine.");
+	run->fault = err->text ? TAKE(err->text) : memory_strdup("The job cannot run on this machine.");
 	scheduler_step(walk->scheduler, run);
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/fault_book.h"
 #include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
@@ -16,6 +17,8 @@
 #include "store/store.h"
 
 enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64 };
+
+#define DAY_US (INT64_C(86400) * MICROS)
 
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
@@ -107,14 +110,25 @@ void scheduler_post(struct scheduler *scheduler, struct happening *happening)
 	pthread_mutex_unlock(&scheduler->mutex);
 }
 
+/* As long as it is until then, or a day, if nobody puts the clock forward: who does wakes all
+ * (scheduler_clock_stepped). */
 static void wait_until(struct scheduler *scheduler, int64_t mono_us)
 {
-	struct timespec when = { .tv_sec = mono_us / MICROS, .tv_nsec = mono_us % MICROS * 1000 };
+	const int64_t left_us = mono_us - clock_mono_us(scheduler->reconciler.clock);
+	const int64_t wait_us = left_us < 0 ? 0 : left_us < DAY_US ? left_us : DAY_US;
+	const int64_t at_us = clock_mono_us(&system_clock) + wait_us;
+	const struct timespec when = { .tv_sec = at_us / MICROS, .tv_nsec = at_us % MICROS * 1000 };
 
-	if (mono_us == INT64_MAX)
-		pthread_cond_wait(&scheduler->changed, &scheduler->mutex);
-	else
-		pthread_cond_timedwait(&scheduler->changed, &scheduler->mutex, &when);
+	pthread_cond_timedwait(&scheduler->changed, &scheduler->mutex, &when);
+}
+
+void scheduler_clock_stepped(void *arg)
+{
+	struct scheduler *scheduler = arg;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	pthread_cond_broadcast(&scheduler->changed);
+	pthread_mutex_unlock(&scheduler->mutex);
 }
 
 /* A job was stored or changed by a client: the row is what counts. */
@@ -198,6 +212,21 @@ static struct happening *queue_take(struct scheduler *scheduler)
 	return first;
 }
 
+/* What was heard by halves, for want of memory, is looked at anew: a little later, as memory may be short for a while. */
+static void happenings_handle(struct scheduler *scheduler, struct happening *happening)
+{
+	memory_watch_begin();
+	while (happening) {
+		struct happening *next = happening->next;
+
+		happening_handle(scheduler, happening);
+		happening_free(happening);
+		happening = next;
+	}
+	if (memory_watch_end())
+		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
+}
+
 static void *scheduler_main(void *arg)
 {
 	struct scheduler *scheduler = arg;
@@ -212,13 +241,7 @@ static void *scheduler_main(void *arg)
 		scheduler->missed = false;
 		scheduler->spares.closing = scheduler->clearing;
 		pthread_mutex_unlock(&scheduler->mutex);
-		while (happening) {
-			struct happening *next = happening->next;
-
-			happening_handle(scheduler, happening);
-			happening_free(happening);
-			happening = next;
-		}
+		happenings_handle(scheduler, happening);
 		scheduler_reconcile(scheduler);
 		deadline = scheduler_deadline_us(scheduler);
 		pthread_mutex_lock(&scheduler->mutex);
@@ -226,7 +249,7 @@ static void *scheduler_main(void *arg)
 		scheduler->cleared = spare_networks_are_gone(&scheduler->spares) && !scheduler->first;
 		if (scheduler->idle || scheduler->cleared)
 			pthread_cond_broadcast(&scheduler->changed);
-		while (!scheduler->stopping && !scheduler->first &&
+		while (!scheduler->stopping && !scheduler->first && !scheduler->missed &&
 		       scheduler->clearing == scheduler->spares.closing &&
 		       clock_mono_us(scheduler->reconciler.clock) < deadline)
 			wait_until(scheduler, deadline);
@@ -323,7 +346,7 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	scheduler->reconciler = (struct reconciler){
 		.store = options->store,
 		.clock = options->clock,
-		.pump = log_pump_new(options->store),
+		.pump = log_pump_new(options->store, options->clock),
 		.project_number = scheduler->project_number,
 		.stop_grace_s = options->stop_grace_s,
 		.retry_pause_ms = options->retry_pause_ms,
@@ -385,6 +408,7 @@ void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
 	scheduler->catch_up_at_us = 0;
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		job_run_unsee(scheduler->runs[i]);
+		job_run_unhear(scheduler->runs[i]);
 		scheduler->runs[i]->dirty = scheduler->runs[i]->stale = true;
 	}
 	if (unfinished_load(scheduler, &err)) {
@@ -392,6 +416,7 @@ void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
 		scheduler->catch_up_at_us = now_us + CATCH_UP_AFTER_US;
 	}
 	engine->ops->list(engine);
+	engine->ops->resume_logs(engine);
 }
 
 enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)

@@ -53,6 +53,8 @@ struct engine_sink scheduler_sink(struct scheduler *scheduler);
 enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err);
 /* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler: store_on_intent()'s hook. */
 void scheduler_wake(void *scheduler, int64_t job);
+/* The clock was put forward: deadlines may have passed. Thread: any. The argument is the scheduler. */
+void scheduler_clock_stepped(void *scheduler);
 /* A program of the job called one of the cloud's own hosts, which is cut off: its log and its report tell, once for
  * each host. @host: "" where the program did not name it. Thread: any. */
 void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host);

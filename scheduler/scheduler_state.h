@@ -49,7 +49,8 @@ struct scheduler {
 	bool again;         /* some job became dirty while the others were looked at */
 	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
-	int64_t engine_lost_ns, engine_back_ns; /* wall clock of the last loss, and of the return; 0: none */
+	/* By the engine's clock, of the last loss and of the return; 0: none */
+	int64_t engine_lost_ns, engine_back_ns;
 
 	struct spare_networks spares;
 	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */

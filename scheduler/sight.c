@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "scheduler/dialect.h"
 #include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs.h"
@@ -19,6 +21,8 @@ enum {
 
 /* A dockerd that is told to stop gives its containers 15 s before it kills them. */
 #define ENGINE_STOP_NS ((int64_t)20 * 1000000000)
+/* How long its loss may go unnoticed. */
+#define LOSS_NOTICED_NS ((int64_t)1 * 1000000000)
 
 void sight_hold(struct scheduler *scheduler, struct job_run *run)
 {
@@ -80,11 +84,32 @@ static bool kill_is_loss(const struct scheduler *scheduler, const struct replica
 	       status->finished_ns <= scheduler->engine_back_ns;
 }
 
+/* An engine that dies leaves programs that write into pipes which nobody reads; what is in them when they end is gone.
+ * One that was only out of reach has read on: nobody can tell which it was. */
+static void tell_missing_lines(const struct scheduler *scheduler, struct job_run *run,
+			       const struct replica_run *replica, const struct replica_status *status)
+{
+	char name[REPLICA_NAME_MAX];
+
+	if (run->sighted || !scheduler->engine_lost_ns ||
+	    (replica->seen != SEEN_STARTING && replica->seen != SEEN_RUNNING) ||
+	    status->finished_ns < scheduler->engine_lost_ns - LOSS_NOTICED_NS ||
+	    status->finished_ns > scheduler->engine_back_ns)
+		return;
+	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+	job_run_say(
+		run, SEVERITY_WARNING,
+		"The container engine was away when the replica %s ended: the last lines that it printed may be "
+		"missing.",
+		name);
+}
+
 static void fold_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 		      const struct replica_status *status)
 {
 	bool first = !run->sighted;
 
+	tell_missing_lines(scheduler, run, replica, status);
 	replica->seen = SEEN_EXITED;
 	replica->exit_code = status->exit_code;
 	replica->out_of_memory = status->out_of_memory;
@@ -155,6 +180,25 @@ enum replica_end refusal_kind(enum status status)
 		       : END_REFUSED;
 }
 
+/* Choice: a job with a paused replica goes on when that does; its limits count on meanwhile. */
+static void fold_paused(struct job_run *run, struct replica_run *replica, bool paused)
+{
+	char name[REPLICA_NAME_MAX];
+
+	if (replica->paused == paused)
+		return;
+	replica->paused = paused;
+	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+	if (paused)
+		job_run_say(
+			run, SEVERITY_WARNING,
+			"The container of the replica %s was paused from outside; it goes on when it is unpaused "
+			"(docker unpause).",
+			name);
+	else
+		job_run_say(run, SEVERITY_INFO, "The container of the replica %s goes on.", name);
+}
+
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			const struct replica_status *status)
 {
@@ -171,6 +215,7 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 	case REPLICA_RUNNING:
 		if (first || replica->seen == SEEN_CREATED || replica->seen == SEEN_STARTING)
 			replica->seen = SEEN_RUNNING;
+		fold_paused(run, replica, status->paused);
 		break;
 	case REPLICA_EXITED:
 		if (first || replica->seen != SEEN_EXITED)
@@ -273,7 +318,7 @@ static void engine_text_set(struct scheduler *scheduler, bool answers, const cha
 static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 {
 	scheduler->engine_up = true;
-	scheduler->engine_back_ns = clock_wall_ns(scheduler->reconciler.clock);
+	scheduler->engine_back_ns = clock_outside_ns(scheduler->reconciler.clock);
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
@@ -288,7 +333,7 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 static void on_down(struct scheduler *scheduler, const struct engine_event *event)
 {
 	if (scheduler->engine_up)
-		scheduler->engine_lost_ns = clock_wall_ns(scheduler->reconciler.clock);
+		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 	scheduler->engine_up = scheduler->engine_listed = false;
 	scheduler->engine_down = true;
 	spare_networks_forget(&scheduler->spares);
@@ -321,7 +366,7 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 	switch (event->kind) {
 	case ENGINE_IMAGE_READY:
 		free(run->image_ids[role]);
-		run->image_ids[role] = strdup(event->text);
+		run->image_ids[role] = memory_strdup(event->text);
 		break;
 	case ENGINE_IMAGE_FAILED:
 		run->image_asked[role] = false;
@@ -378,12 +423,17 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 /* All of a replica's lines were offered; once they can be read, its container may go. */
 static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
 {
-	struct happening *happening =
-		replica->logs_ended ? NULL : happening_new(HAPPENED_LOGS_STORED, replica->key.job);
+	struct happening *happening;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (!happening)
+	if (replica->logs_ended)
 		return;
+	happening = happening_new(HAPPENED_LOGS_STORED, replica->key.job);
+	if (!happening) {
+		memory_note_failure();
+		replica->follows = false; /* the end is asked for again */
+		return;
+	}
 	happening->key = replica->key;
 	happening->to = scheduler;
 	replica->logs_ended = true;
@@ -418,6 +468,9 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	case ENGINE_REPLICA_REMOVED:
 		on_removed(run, replica);
 		break;
+	case ENGINE_REPLICA_PAUSED:
+		fold_paused(run, replica, status->paused);
+		break;
 	case ENGINE_REPLICA_FAILED:
 		on_replica_failed(scheduler, run, replica, event);
 		break;
@@ -446,6 +499,7 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 		return;
 	if (replica) {
 		replica->stop_asked = replica->remove_asked = false;
+		replica->link_asked = LINK_AS_MADE;
 		replica->follows = replica->logs_ended; /* asking twice is harmless */
 	}
 	sight_hold(scheduler, run);
@@ -479,6 +533,7 @@ void sight_update(struct scheduler *scheduler, const struct engine_event *event)
 	case ENGINE_REPLICA_FAILED:
 	case ENGINE_REPLICA_EXITED:
 	case ENGINE_REPLICA_REMOVED:
+	case ENGINE_REPLICA_PAUSED:
 	case ENGINE_LOGS_ENDED:
 		on_replica(scheduler, event);
 		break;

@@ -95,11 +95,15 @@ const char *gcs_keep(struct reconciler *reconciler, struct job_run *run);
 /* A change to @to which tells the log, once in an attempt, that the program is about to start. NULL when there
  * is nothing to change. */
 struct planned_change *start_announce(struct reconciler *reconciler, struct job_run *run, enum job_state to);
+/* The change to RUNNING, told in the log; NULL when there is none to be made. */
+struct planned_change *running_declare(struct reconciler *reconciler, struct job_run *run);
 /* Whether a replica runs, or is about to, and was not told to stop. */
 bool replica_is_stoppable(const struct replica_run *replica);
 /* Whether a replica may be removed: nothing of it is still to be read. */
 bool replica_is_removable(const struct replica_run *replica);
 /* Whether nothing is left of it, neither container nor output to be stored. */
 bool replica_is_replaceable(const struct replica_run *replica);
-/* The instant (monotonic) at which a limit of the job passes; INT64_MAX: none. */
-int64_t job_deadline_us(const struct job_run *run, int64_t wall_us, int64_t mono_us);
+/* The instant (monotonic) at which a limit of the job passes; INT64_MAX: none. It stays, once it is reckoned from the
+ * stored times, though the wall clock jumps.
+ * Choice: time in which the machine was suspended does not count, but when the daemon was started anew since. */
+int64_t job_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/scheduler_state.h"
 
 enum {
@@ -23,7 +24,10 @@ char *trial_directory_path(const struct reconciler *reconciler, int64_t run)
 {
 	char *path = NULL;
 
-	return asprintf(&path, "%s/%" PRId64, reconciler->trials_dir, run) < 0 ? NULL : path;
+	if (asprintf(&path, "%s/%" PRId64, reconciler->trials_dir, run) >= 0)
+		return path;
+	memory_note_failure();
+	return NULL;
 }
 
 static bool directory_present(const char *path, mode_t mode)

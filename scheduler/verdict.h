@@ -10,7 +10,9 @@
  *   lost with the engine, or the engine   likewise
  *   failed inside itself (of the latter the dialect says how often)
  * A job that never retries is not tried again once it ran, for any of these reasons.
- * Choice: the service speaks of internal errors there, and calls crashes by signal transient alike.
+ * Choice: of crashes by signal, too. The service's field (disableRetries) speaks of internal errors alone; but the page
+ * of exit codes counts these crashes, like those, as what may pass by itself, and who forbids retries so that a run is
+ * never repeated on half-written outputs would not have it repeated for a crash either.
  * A replica that is lost alone is restarted first: job_run.h.
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service
  * Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): how often */

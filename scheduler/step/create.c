@@ -8,6 +8,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/admission.h"
 #include "scheduler/dialect.h"
 #include "scheduler/gateway.h"
@@ -17,16 +18,10 @@
 
 /* Of jobs that an earlier release let in, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
-enum { PIDS_LIMIT = 32768 };
+enum { PIDS_LIMIT = 32768, RETRY_AFTER_MEMORY_US = 1000000 };
 
 /* Where a replica finds the credentials that it is given. */
 #define ADC_PLACE "/trainyard/adc.json"
-
-static void address_text(const struct job_run *run, enum role role, unsigned index, char ret_address[16])
-{
-	address_print(run->network_status.gateway + 1 + plan_replica_ordinal(run->plan, role, index),
-		      ret_address);
-}
 
 /* Every replica's name in every replica's /etc/hosts: they hold while a peer is down or not up yet. */
 static json_t *hosts_of(const struct job_run *run)
@@ -40,7 +35,7 @@ static json_t *hosts_of(const struct job_run *run)
 		const struct replica_key *key = &run->replicas[i].key;
 
 		replica_address_name(run->plan, key->role, key->index, name);
-		address_text(run, key->role, key->index, address);
+		job_run_address(run, key->role, key->index, address);
 		if (json_array_append_new(hosts, json_sprintf("%s:%s", name, address)))
 			return NULL;
 	}
@@ -139,6 +134,16 @@ static void refuse(struct replica_run *replica, struct error *err)
 	replica->refusal = err->text ? TAKE(err->text) : NULL;
 }
 
+/* Not the request's fault: the container is asked for again, and with all that belongs to it. */
+static bool memory_is_short(const struct reconciler *reconciler, struct job_run *run)
+{
+	if (!memory_watch_failed())
+		return false;
+	log_event(LOG_ERROR, "replica-postponed", "job=%s error=\"out of memory\"", run->row->job_id);
+	run->hold_until_us = clock_mono_us(reconciler->clock) + RETRY_AFTER_MEMORY_US;
+	return true;
+}
+
 static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
 			   const char *gcs)
 {
@@ -150,21 +155,22 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 	AUTO(json) json_t *command = NULL, *args = NULL;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (!hosts) {
-		error_no_memory(&err);
-		refuse(replica, &err);
+	enum status rc = hosts ? binds_make(reconciler, run, replica->key.role, gcs, &binds, &err)
+			       : error_no_memory(&err);
+	if (!rc)
+		rc = environment_make(reconciler, run, &replica->key, hosts, &environment, &err);
+	if (!rc)
+		rc = replica_program(run->plan, replica->key.role, environment, &command, &args, &err);
+	if (memory_is_short(reconciler, run))
 		return;
-	}
-	if (binds_make(reconciler, run, replica->key.role, gcs, &binds, &err) ||
-	    environment_make(reconciler, run, &replica->key, hosts, &environment, &err) ||
-	    replica_program(run->plan, replica->key.role, environment, &command, &args, &err)) {
+	if (rc) {
 		refuse(replica, &err);
 		return;
 	}
 	replica->seen = SEEN_CREATING;
 	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
 	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
-	address_text(run, replica->key.role, replica->key.index, address);
+	job_run_address(run, replica->key.role, replica->key.index, address);
 	reconciler->engine->ops->create_replica(
 		reconciler->engine,
 		&(struct replica_spec){

@@ -11,14 +11,26 @@ static bool is_limited(const struct job_run *run)
 	return run->plan && !(plan_tunes(run->plan) && run->plan->limits_each_trial);
 }
 
-int64_t job_deadline_us(const struct job_run *run, int64_t wall_us, int64_t mono_us)
+/* From what the wall clock says now. A start that lies ahead of it, since the clock was put back, was just now. */
+static int64_t deadline_reckon(const struct job_run *run, int64_t wall_us, int64_t mono_us)
 {
 	int64_t from = run->row->running_us ? run->row->running_us : run->row->created_us;
 	int64_t limit = !is_limited(run)       ? 0
 			: run->row->running_us ? run->plan->max_running_us
 					       : run->plan->max_wait_us;
 
+	if (from > wall_us)
+		from = wall_us;
 	return limit ? mono_us + (from + limit - wall_us) : INT64_MAX;
+}
+
+int64_t job_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_us)
+{
+	if (!run->deadline_us || run->deadline_of_us != run->row->running_us) {
+		run->deadline_us = deadline_reckon(run, wall_us, mono_us);
+		run->deadline_of_us = run->row->running_us;
+	}
+	return run->deadline_us;
 }
 
 void step_expire(struct reconciler *reconciler, struct job_run *run)

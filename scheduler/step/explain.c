@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/dialect.h"
 #include "store/logs.h"
 
@@ -50,7 +51,7 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 		job_run_say(run, SEVERITY_ERROR, "%s",
 			    planned->error_message ? planned->error_message : reason);
 	} else {
-		planned->error_message = strdup(reason);
+		planned->error_message = memory_strdup(reason);
 	}
 	if (run->row->started_us)
 		job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->ending);

@@ -9,10 +9,20 @@
 #include "scheduler/dialect.h"
 #include "store/logs.h"
 
+/* Its program ran, though it ended before all of its replicas were seen to: while no daemon looked, say. Clients see no
+ * job succeed that never ran, and none fail by its own program before it did. */
+static bool ran_unseen(const struct job_run *run, const struct judgement *judgement)
+{
+	return run->row->state == JOB_PREPARING &&
+	       (judgement->verdict == JOB_SUCCEEDED || job_run_began(run));
+}
+
 void step_judge(struct reconciler *reconciler, struct job_run *run)
 {
 	struct judgement judgement = job_run_judge(run);
-	struct planned_change *planned = pass_add(reconciler->pass, run, run->row->state);
+	struct planned_change *planned = ran_unseen(run, &judgement)
+						 ? running_declare(reconciler, run)
+						 : pass_add(reconciler->pass, run, run->row->state);
 
 	if (!planned) {
 		free(judgement.message);
@@ -22,9 +32,6 @@ void step_judge(struct reconciler *reconciler, struct job_run *run)
 	planned->change.verdict = judgement.verdict;
 	planned->change.verdict_code = judgement.code;
 	planned->verdict_message = judgement.message;
-	/* It ran, though it ended before all of its replicas were seen to. */
-	if (judgement.verdict == JOB_SUCCEEDED && !run->row->running_us)
-		planned->change.running_us = clock_wall_us(reconciler->clock);
 	if (judgement.verdict == JOB_PREPARING)
 		job_run_say(run, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
 			    judgement.message, run->row->attempt + 1);

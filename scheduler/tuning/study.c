@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 static const char *const type_names[] = { "double", "integer", "categorical", "discrete", NULL };
 static const char *const scale_names[] = { "linear", "log", "reverse_log", NULL };
@@ -158,7 +159,7 @@ static bool name_read(const json_t *object, const char *member, const char *cons
 static bool numbers_from_json(const json_t *list, size_t most, double **ret_numbers, size_t *ret_count)
 {
 	const size_t count = json_array_size(list);
-	double *numbers = count && count <= most ? calloc(count, sizeof(*numbers)) : NULL;
+	double *numbers = count && count <= most ? memory_calloc(count, sizeof(*numbers)) : NULL;
 
 	if (!numbers)
 		return false;
@@ -180,12 +181,12 @@ static bool categories_read(const json_t *list, struct parameter *parameter)
 
 	if (!count || count > PARAMETER_VALUES_MAX)
 		return false;
-	parameter->categories = calloc(count, sizeof(*parameter->categories));
+	parameter->categories = memory_calloc(count, sizeof(*parameter->categories));
 	parameter->value_count = parameter->categories ? count : 0;
 	for (size_t i = 0; i < parameter->value_count; i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
-		parameter->categories[i] = text ? strdup(text) : NULL;
+		parameter->categories[i] = text ? memory_strdup(text) : NULL;
 		if (!parameter->categories[i])
 			return false;
 	}
@@ -241,7 +242,7 @@ static bool parameter_read(const json_t *object, const struct study *study, size
 	if (!name || !name_read(object, "type", type_names, &type) ||
 	    !name_read(object, "scale", scale_names, &scale))
 		return false;
-	parameter->name = strdup(name);
+	parameter->name = memory_strdup(name);
 	parameter->type = (enum parameter_type)type;
 	parameter->scale = (enum parameter_scale)scale;
 	if (!parameter->name || !parent_read(object, study, index, parameter))
@@ -261,7 +262,7 @@ static enum status parameters_read(const json_t *list, struct study *study, stru
 
 	if (!count || count > PARAMETERS_MAX)
 		return fault("it has no parameters, or too many", err);
-	study->parameters = calloc(count, sizeof(*study->parameters));
+	study->parameters = memory_calloc(count, sizeof(*study->parameters));
 	if (!study->parameters)
 		return error_no_memory(err);
 	for (size_t i = 0; i < count; i++) {
@@ -278,7 +279,7 @@ static enum status metrics_read(const json_t *list, struct study *study, struct 
 
 	if (!count || count > METRICS_MAX)
 		return fault("it has no metrics, or too many", err);
-	study->metrics = calloc(count, sizeof(*study->metrics));
+	study->metrics = memory_calloc(count, sizeof(*study->metrics));
 	if (!study->metrics)
 		return error_no_memory(err);
 	study->metric_count = count;
@@ -289,7 +290,7 @@ static enum status metrics_read(const json_t *list, struct study *study, struct 
 		if (!name)
 			return fault("a metric", err);
 		study->metrics[i].minimized = json_true_at(object, "minimized");
-		study->metrics[i].name = strdup(name);
+		study->metrics[i].name = memory_strdup(name);
 		if (!study->metrics[i].name)
 			return error_no_memory(err);
 	}
@@ -311,7 +312,7 @@ static bool convex_read(const json_t *object, struct study *study)
 
 enum status study_from_json(const json_t *value, struct study **ret_study, struct error *err)
 {
-	AUTO(study) struct study *study = calloc(1, sizeof(*study));
+	AUTO(study) struct study *study = memory_calloc(1, sizeof(*study));
 	int algorithm, stopping;
 	enum status rc;
 

@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
 #include "scheduler/fault_book.h"
 #include "scheduler/plan.h"
@@ -25,7 +27,15 @@
 
 enum { WAIT_MS = 20000 };
 
+/* One that a test puts forward, or whose wall clock somebody sets to another day. */
+struct test_clock {
+	struct clock clock;
+	struct step_clock step;
+	atomic_int_least64_t jumped_ns; /* of the wall clock of the whole machine */
+};
+
 struct bench {
+	struct test_clock clock;
 	char directory[64];
 	char trials_dir[80];
 	struct store *store;
@@ -42,6 +52,30 @@ struct bench {
 	unsigned spare_network_ms; /* of the next daemon_start(), too */
 };
 
+static int64_t test_wall_ns(void *arg)
+{
+	struct test_clock *clock = arg;
+
+	return clock_wall_ns(&clock->step.clock) + atomic_load(&clock->jumped_ns);
+}
+
+static int64_t test_mono_us(void *arg)
+{
+	return clock_mono_us(&((struct test_clock *)arg)->step.clock);
+}
+
+static int64_t test_ahead_ns(void *arg)
+{
+	return clock_ahead_ns(&((struct test_clock *)arg)->step.clock);
+}
+
+static void test_clock_init(struct test_clock *clock)
+{
+	step_clock_init(&clock->step, 0);
+	atomic_init(&clock->jumped_ns, 0);
+	clock->clock = (struct clock){ test_wall_ns, test_mono_us, clock, test_ahead_ns };
+}
+
 static __attribute__((unused)) void daemon_start(struct bench *bench)
 {
 	struct inventory inventory = { 0 };
@@ -49,11 +83,11 @@ static __attribute__((unused)) void daemon_start(struct bench *bench)
 
 	snprintf(bench->trials_dir, sizeof(bench->trials_dir), "%s/trials", bench->directory);
 	assert_int_equal(inventory_parse(bench->gpus, &inventory, NULL), STATUS_OK);
-	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
+	assert_int_equal(store_open(bench->directory, &bench->clock.clock, &bench->store, NULL), STATUS_OK);
 	assert_int_equal(fault_book_open(bench->store, 0, &bench->faults, NULL), STATUS_OK);
 	assert_int_equal(
 		scheduler_new(&(struct scheduler_options){ .store = bench->store,
-							   .clock = &system_clock,
+							   .clock = &bench->clock.clock,
 							   .project_number = "42",
 							   .stop_grace_s = 1,
 							   .retry_pause_ms = 1,
@@ -88,6 +122,7 @@ static __attribute__((unused)) int setup(void **state)
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
 
+	test_clock_init(&bench->clock);
 	bench->capacity = (struct capacity){ .max_jobs = 8, .max_containers = 64 };
 	bench->gpus = "auto";
 	strcpy(bench->directory, "/tmp/trainyard-test-XXXXXX");
@@ -122,6 +157,7 @@ struct shape {
 	unsigned workers, gpus;
 	int priority;
 	bool restarts_whole, mounts_gcs;
+	int64_t max_running_us, max_wait_us;
 };
 
 static __attribute__((unused)) void pool_fill(struct pool *pool, const struct shape *shape, const char *image,
@@ -150,6 +186,8 @@ static __attribute__((unused)) int64_t shape_submit(struct bench *bench, const c
 	plan->priority = shape->priority;
 	plan->restarts_whole = shape->restarts_whole;
 	plan->mounts_gcs = shape->mounts_gcs;
+	plan->max_running_us = shape->max_running_us;
+	plan->max_wait_us = shape->max_wait_us;
 	pool_fill(&plan->pools[ROLE_MASTER], shape, "image:1", 1);
 	pool_fill(&plan->pools[ROLE_WORKER], shape, "image:2", shape->workers);
 	text = plan_to_text(plan);
@@ -213,7 +251,7 @@ static __attribute__((unused)) char *service_log(struct bench *bench, const char
 							    .project_count = 1,
 							    .filter = filter,
 							    .page_size = 1000,
-							    .now_ns = clock_wall_ns(&system_clock) },
+							    .now_ns = clock_wall_ns(&bench->clock.clock) },
 				       line_collect, &text, &token, NULL),
 			 STATUS_OK);
 	return text_take(&text);

@@ -285,7 +285,7 @@ static void replicas_are_called_by_their_pools(void **state)
 {
 	AUTO(plan) struct plan *plan = plan_of((struct shape){ { 1, 0, 0, 0 }, true, 0 });
 	char name[REPLICA_NAME_MAX];
-	AUTO(string) char *email = service_agent_email(plan, "42");
+	AUTO(string) char *email = service_agent_email(plan->dialect, "42");
 
 	(void)state;
 	replica_task_name(plan, ROLE_PS, 3, name);

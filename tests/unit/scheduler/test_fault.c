@@ -175,7 +175,7 @@ static void what_cannot_be_is_refused_with_its_field(void **state)
 	} cases[] = {
 		{ "{}", "fault" },
 		{ "{\"fault\": \"slowNetwork\"}", "fault" },
-		{ "{\"fault\": \"cutNetwork\", \"seconds\": 5}", "fault" },
+		{ "{\"fault\": \"cutNetwork\", \"exitCode\": 5}", "exit_code" },
 		{ "{\"fault\": \"exit\"}", "exit_code" },
 		{ "{\"fault\": \"exit\", \"exitCode\": 256}", "exit_code" },
 		{ "{\"fault\": \"exit\", \"exitCode\": -1}", "exit_code" },

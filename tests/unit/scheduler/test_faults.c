@@ -103,11 +103,67 @@ static void a_kill_that_fails_is_repeated(void **state)
 	assert_true(fake_engine_calls(bench->fake, FAKE_STOP) >= 2);
 }
 
+/* Waits until so many operations of a kind were asked for. */
+static void calls_await(struct bench *bench, enum fake_operation operation, unsigned count)
+{
+	for (int waited_ms = 0; fake_engine_calls(bench->fake, operation) < count; waited_ms++) {
+		if (waited_ms >= WAIT_MS)
+			fail_msg("%u of %u calls", fake_engine_calls(bench->fake, operation), count);
+		usleep(1000);
+	}
+}
+
+static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "cut", 1, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	order(bench, "{\"fault\": \"cutNetwork\", \"role\": \"worker\", \"seconds\": 0.2}");
+	fake_engine_up(bench->fake);
+	line_await(
+		bench, "cut",
+		"Fault rule 1: the replica worker 0 is cut off from its network for 0.2 s. This was ordered.");
+	calls_await(bench, FAKE_JOIN, 1);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 1);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* at the job's end: the worker */
+}
+
+static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "cut", 0, 0);
+
+	fake_engine_fail(bench->fake, FAKE_CUT, 1, STATUS_INTERNAL);
+	order(bench, "{\"fault\": \"cutNetwork\"}");
+	fake_engine_up(bench->fake);
+	/* Broken: on_failed() leaves link_asked as it is. */
+	calls_await(bench, FAKE_CUT, 2);
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	calls_await(bench, FAKE_CUT, 3);
+	/* What is cut off can still be hit. */
+	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_preempted_replica_begins_anew_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_rule_that_comes_late_hits_who_runs, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cut_network_is_put_back_and_the_job_goes_on, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_cut_is_repeated_when_refused_and_after_a_restart, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_stockout_holds_one_job_and_lets_others_pass, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_stored_hit_takes_effect_after_a_restart, setup, teardown),

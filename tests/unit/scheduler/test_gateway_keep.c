@@ -2,6 +2,7 @@
 /* When a job's gateway is opened and closed, what its replicas are told, and what the job is told. */
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "scheduler/assignment.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
@@ -191,6 +192,34 @@ static void a_job_goes_on_without_one_and_says_so(void **state)
 	assert_int_equal(journal_count("open:"), 1);
 }
 
+/* Broken: give_up() without its look at the differences. */
+static void another_daemon_does_not_say_it_again(void **state)
+{
+	static const char line[] = "The replicas cannot reach trainyard's storage and metadata: ";
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "quiet", 1, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0), worker = key_of(id, ROLE_WORKER, 0);
+	AUTO(string) char *log = NULL;
+	const char *first;
+
+	journal.failures = 1;
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	daemon_stop(bench);
+	journal.failures = 1;
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	fake_engine_snatch(bench->fake, &worker);
+	journal_await("open:0 ", 2);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	log = service_log(bench, "quiet");
+	first = strstr(log, line);
+	assert_non_null(first);
+	assert_null(strstr(first + 1, line));
+	assert_int_equal(differences_stored(bench, id, "gateway-missing"), 1);
+}
+
 static void another_attempt_has_the_same_one(void **state)
 {
 	struct bench *bench = *state;
@@ -295,67 +324,73 @@ static void a_program_that_calls_in_a_loop_costs_no_memory(void **state)
 
 /* Of the thread that opens a gateway and then makes replicas: which piece of JSON finds no memory. */
 static _Thread_local unsigned lack_in;
-static unsigned lacks; /* 0: none */
+static unsigned opened;
+static atomic_uint lacked, spared;
+
+enum { MEAGRE_JOBS = 250 }; /* more than making two replicas takes pieces */
 
 static void *meagre_malloc(size_t size)
 {
-	return lack_in && --lack_in == 0 ? NULL : malloc(size);
+	if (!lack_in || --lack_in)
+		return malloc(size);
+	lacked++;
+	return NULL;
 }
 
+/* The nth job lacks the nth piece, once. */
 static enum status meagre_open(void *arg, const struct gateway_request *request,
 			       struct gateway_place *ret_place, struct error *err)
 {
 	enum status rc = gateway_open(arg, request, ret_place, err);
 
-	lack_in = lacks;
+	lack_in = ++opened;
 	return rc;
 }
 
 static void meagre_note(void *arg, const char *what)
 {
+	spared += lack_in > 0;
 	lack_in = 0;
 	note(arg, what);
 }
 
-/* A replica without the files, names or peers that it is to have would go astray. */
-static void for_lack_of_memory_a_job_fails_rather_than_run_without_its_surroundings(void **state)
+/* A replica without the files, names or peers that it is to have would go astray. Memory may come back: no job fails for
+ * want of it. */
+static void for_lack_of_memory_a_job_waits_rather_than_run_without_its_surroundings(void **state)
 {
 	struct bench *bench = *state;
-	unsigned failed = 0;
+	int64_t ids[MEAGRE_JOBS];
 
 	daemon_stop(bench);
 	bench->adc = "/home/me/adc.json";
+	bench->capacity = (struct capacity){ .max_jobs = MEAGRE_JOBS, .max_containers = MEAGRE_JOBS * 2 };
 	bench->gateway.open = meagre_open;
 	fake_engine_on_call(bench->fake, meagre_note, NULL);
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
 	json_set_alloc_funcs(meagre_malloc, free);
-	for (unsigned i = 1; i <= 60; i++) {
-		AUTO(job) struct job *job = NULL;
+	for (unsigned i = 0; i < MEAGRE_JOBS; i++) {
 		char name[16];
-		struct replica_key master;
 
-		lacks = i;
 		snprintf(name, sizeof(name), "meagre_%u", i);
-		master = key_of(job_submit(bench, name, 1, 0), ROLE_MASTER, 0);
-		for (int k = 0; k < WAIT_MS; k++) {
-			job_free(TAKE(job));
-			assert_int_equal(job_get_by_id(bench->store, master.job, &job, NULL), STATUS_OK);
-			if (job->state == JOB_RUNNING || job_state_is_final(job->state))
-				break;
-			usleep(1000);
-		}
-		failed += job->state == JOB_FAILED;
-		if (job->state != JOB_RUNNING)
-			continue;
+		ids[i] = job_submit(bench, name, 1, 0);
+	}
+	for (unsigned i = 0; i < MEAGRE_JOBS; i++) {
+		struct replica_key master = key_of(ids[i], ROLE_MASTER, 0),
+				   worker = key_of(ids[i], ROLE_WORKER, 0);
+
+		job_await(bench, ids[i], JOB_RUNNING);
 		surroundings_expect(bench, &master, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
+		surroundings_expect(bench, &worker, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
 		surroundings_expect(bench, &master, "STORAGE_EMULATOR_HOST=", true);
+		surroundings_expect(bench, &worker, "metadata.google.internal:", true);
 		surroundings_expect(bench, &master, "worker", true);
 		fake_engine_exit(bench->fake, &master, 0);
 	}
 	idle_await(bench);
 	json_set_alloc_funcs(malloc, free);
-	assert_true(failed > 10);
+	assert_true(lacked > 50);
+	assert_true(spared); /* the last ones had enough: no piece is behind those that were lacked */
 }
 
 #define GATEWAY_TEST(test) cmocka_unit_test_setup_teardown(test, gateway_setup, teardown)
@@ -367,12 +402,13 @@ int main(void)
 		GATEWAY_TEST(a_daemon_that_begins_anew_opens_it_where_the_containers_expect_it),
 		GATEWAY_TEST(a_place_that_is_taken_is_tried_again),
 		GATEWAY_TEST(a_job_goes_on_without_one_and_says_so),
+		GATEWAY_TEST(another_daemon_does_not_say_it_again),
 		GATEWAY_TEST(another_attempt_has_the_same_one),
 		GATEWAY_TEST(an_engine_that_comes_back_is_asked_for_the_same_place),
 		GATEWAY_TEST(a_call_to_the_cloud_is_told_once_for_each_host),
 		GATEWAY_TEST(what_every_replica_is_given_is_told),
 		GATEWAY_TEST(a_program_that_calls_in_a_loop_costs_no_memory),
-		GATEWAY_TEST(for_lack_of_memory_a_job_fails_rather_than_run_without_its_surroundings),
+		GATEWAY_TEST(for_lack_of_memory_a_job_waits_rather_than_run_without_its_surroundings),
 	};
 	int failed;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
@@ -201,6 +202,40 @@ static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
+/* Neither that its program ended, nor that its output did. Broken: scheduler_main() that sleeps on although something was
+ * missed; scheduler_catch_up() without job_run_unhear(). */
+static void an_event_that_found_no_memory_is_looked_for(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "lost", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	assert_true(scheduler_clear_networks(bench->scheduler, WAIT_MS)); /* by then it sleeps */
+	fake_engine_exit_unseen(bench->fake, &master, 0);
+	scheduler_post(bench->scheduler, NULL);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+/* Broken: scheduler_clock_stepped() without its broadcast. */
+static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
+{
+	static const int64_t hour_us = INT64_C(3600) * 1000000;
+	struct bench *bench = *state;
+
+	int64_t id =
+		shape_submit(bench, "limited", &(struct shape){ .project = "p", .max_wait_us = hour_us });
+	fake_engine_down(bench->fake, "cannot connect");
+	line_await(bench, "limited", "Waiting for the container engine: cannot connect");
+	/* It has nothing left to do when this returns. */
+	assert_true(scheduler_clear_networks(bench->scheduler, WAIT_MS));
+	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
+	scheduler_clock_stepped(bench->scheduler);
+	job_await(bench, id, JOB_CANCELLED);
+}
+
 static void a_job_whose_only_container_was_removed_from_outside_starts_over(void **state)
 {
 	struct bench *bench = *state;
@@ -228,6 +263,7 @@ static void what_dies_while_the_engine_is_away_is_tried_again(void **state)
 	line_await(bench, "taken", "Waiting for the container engine: gone");
 	fake_engine_exit_unseen(bench->fake, &master, 137);
 	fake_engine_up(bench->fake);
+	line_await(bench, "taken", "The container engine was away when the replica master 0 ended");
 	master.attempt = 2;
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
@@ -249,6 +285,52 @@ static void a_kill_after_the_engines_return_is_the_programs_own(void **state)
 	fake_engine_exit(bench->fake, &master, 137);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
+}
+
+/* As at a kill of the daemon between the start and the commit that tells of it. Broken: judge.c's ran_unseen() is false. */
+static void a_job_that_ends_unseen_was_running(void **state)
+{
+	static const struct ending {
+		const char *name;
+		int exit_code;
+		enum job_state end;
+		const char *error;
+	} endings[] = { { "unseen", 0, JOB_SUCCEEDED, NULL },
+			{ "unseen_failure", 7, JOB_FAILED, "status of 7." },
+			{ "unseen_crash", 139, JOB_FAILED, "11(SIGSEGV)" } };
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	for (size_t i = 0; i < COUNT_OF(endings); i++) {
+		AUTO(job) struct job *job = NULL;
+		int64_t id;
+
+		fake_engine_exit_at_once(bench->fake, endings[i].exit_code);
+		id = job_submit(bench, endings[i].name, 0, 0);
+		job_await(bench, id, endings[i].end);
+		network_free_await(bench);
+		job_check(bench, id, endings[i].end, endings[i].error);
+		line_await(bench, endings[i].name, "Job is running.");
+		assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+		assert_true(job->running_us > 0);
+	}
+}
+
+/* Broken: job_run_began() is true whenever one replica began. */
+static void a_job_that_was_never_all_up_was_not_running(void **state)
+{
+	struct bench *bench = *state;
+	AUTO(string) char *log = NULL;
+	int64_t id;
+
+	fake_engine_up(bench->fake);
+	fake_engine_exit_at_once(bench->fake, 7);
+	fake_engine_fail(bench->fake, FAKE_START, 2, STATUS_FAILED_PRECONDITION);
+	id = job_submit(bench, "half", 1, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "could not be started");
+	log = service_log(bench, "half");
+	assert_null(strstr(log, "Job is running."));
 }
 
 static void running_jobs_are_adopted_by_the_next_daemon(void **state)
@@ -430,9 +512,13 @@ int main(void)
 		TEST(what_breaks_inside_the_engine_is_tried_again),
 		TEST(what_could_not_be_removed_is_removed_later),
 		TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
+		TEST(an_event_that_found_no_memory_is_looked_for),
+		TEST(a_step_of_the_clock_wakes_what_waits_for_an_instant),
 		TEST(a_job_whose_only_container_was_removed_from_outside_starts_over),
 		TEST(what_dies_while_the_engine_is_away_is_tried_again),
 		TEST(a_kill_after_the_engines_return_is_the_programs_own),
+		TEST(a_job_that_ends_unseen_was_running),
+		TEST(a_job_that_was_never_all_up_was_not_running),
 		TEST(running_jobs_are_adopted_by_the_next_daemon),
 		TEST(a_kill_by_an_engine_that_stops_is_no_failure),
 		TEST(a_kill_by_somebody_fails_the_job),
