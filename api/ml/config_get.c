@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
-#include "api/ml/service_agent.h"
+#include "daemon/base/cleanup.h"
+#include "scheduler/dialect.h"
 
 /* The accounts as the service names them. */
 enum status config_get_handle(struct call *call, struct error *err)
@@ -11,11 +12,13 @@ enum status config_get_handle(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	training_project_number(call, number);
-	text_puts(&call->answer, "{\"serviceAccount\":\"");
-	service_agent_write(&call->answer, number);
+	AUTO(string) char *email = service_agent_email("ml", number);
+
+	if (!email)
+		return error_no_memory(err);
 	text_printf(&call->answer,
-		    "\",\"serviceAccountProject\":\"%s\","
+		    "{\"serviceAccount\":\"%s\",\"serviceAccountProject\":\"%s\","
 		    "\"config\":{\"tpuServiceAccount\":\"service-%s@cloud-tpu.iam.gserviceaccount.com\"}}",
-		    number, number);
+		    email, number, number);
 	return STATUS_OK;
 }

@@ -7,7 +7,7 @@
 #include "api/ml/cluster.h"
 #include "api/ml/job_rules.h"
 #include "api/ml/rules.h"
-#include "api/training/image_name.h"
+#include "api/training/cloud_doubts.h"
 #include "api/training/regions.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
@@ -109,25 +109,6 @@ static const char *image_field(const struct view *view, enum role role, char fie
 	return config_field(own ? role : ROLE_MASTER, "imageUri", field);
 }
 
-static bool tell_registry(const struct view *view, const char *image, const char *field)
-{
-	switch (image_origin(image)) {
-	case IMAGE_OF_GOOGLE:
-		return true;
-	case IMAGE_OF_MACHINE:
-		return difference_add(view->list, REFUSED_BY_CLOUD, "image-registry", field,
-				      "The cloud cannot pull %.*s, which is on this machine.",
-				      RULES_SHOWN_BYTES, image);
-	case IMAGE_OF_OTHERS:
-		return difference_add(
-			view->list, IN_DOUBT_IN_CLOUD, "image-registry", field,
-			"The cloud may not pull %.*s: it wants images to be in Container Registry or Artifact "
-			"Registry.",
-			RULES_SHOWN_BYTES, image);
-	}
-	return true;
-}
-
 /* What the client named. */
 static const char *named_image(const struct pool *pool)
 {
@@ -161,7 +142,7 @@ static bool tell_images(const struct view *view)
 				    "The image %.*s runs in the place of %.*s, as the image map says.",
 				    RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image))
 			return false;
-		if (!view->plan->runtime_version && !tell_registry(view, named_image(pool), field))
+		if (!view->plan->runtime_version && !registry_tell(view->list, named_image(pool), field))
 			return false;
 	}
 	return true;
@@ -238,9 +219,7 @@ static bool tell_unknown_region(const struct view *view)
 	const char *region = json_text_at(view->input, "region");
 
 	return region_known(region) ||
-	       difference_add(view->list, REFUSED_BY_CLOUD, "region-unknown", "trainingInput.region",
-			      "The region '%.*s' is none that the service is known to have.",
-			      RULES_SHOWN_BYTES, region);
+	       unknown_tell(view->list, "region-unknown", "trainingInput.region", "region", region);
 }
 
 static bool tell_unknown_machines(const struct view *view)
@@ -255,9 +234,7 @@ static bool tell_unknown_machines(const struct view *view)
 		    (machine_find_in(type, MACHINE_OF_ML, &machine) && machine.category != MACHINE_OF_TIER))
 			continue;
 		snprintf(field, sizeof(field), "trainingInput.%s", ml_roles[role].type);
-		if (!difference_add(view->list, REFUSED_BY_CLOUD, "machine-type-unknown", field,
-				    "The machine type '%.*s' is none that the service is known to have.",
-				    RULES_SHOWN_BYTES, type))
+		if (!unknown_tell(view->list, "machine-type-unknown", field, "machine type", type))
 			return false;
 	}
 	return true;
@@ -278,10 +255,8 @@ static bool tell_unknown_runtime(const struct view *view)
 		    RULES_SHOWN_BYTES, version, RULES_SHOWN_BYTES, python ? python : ""))
 		return false;
 	return !tpu_version || runtime_known(tpu_version, NULL) ||
-	       difference_add(view->list, REFUSED_BY_CLOUD, "runtime-version-unknown",
-			      config_field(ROLE_WORKER, "tpuTfVersion", field),
-			      "The runtime version '%.*s' is none that the service is known to have.",
-			      RULES_SHOWN_BYTES, tpu_version);
+	       unknown_tell(view->list, "runtime-version-unknown",
+			    config_field(ROLE_WORKER, "tpuTfVersion", field), "runtime version", tpu_version);
 }
 
 /* In the order of the list; the last three are possible with lenient validation only. */

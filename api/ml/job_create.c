@@ -28,7 +28,7 @@ static enum status plan_make(const struct call *call, struct plan **ret_plan, st
 	if (!rc && resumed)
 		rc = resumption_fill(context, resumed, plan, err);
 	if (!rc)
-		rc = training_environment_check(plan, err);
+		rc = training_environment_check(plan, NULL, err);
 	if (rc)
 		return rc;
 	*ret_plan = TAKE(plan);

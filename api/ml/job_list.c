@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
 #include "store/jobs.h"
@@ -14,11 +12,7 @@ static void list_render(struct call *call, const struct job_list *list)
 	text_puts(text, "{\"jobs\":[");
 	jobs_render(call, list->jobs, list->count);
 	text_putc(text, ']');
-	if (list->next_page_token) {
-		text_puts(text, ",\"nextPageToken\":");
-		text_json(text, list->next_page_token, strlen(list->next_page_token));
-	}
-	text_putc(text, '}');
+	page_end_write(text, list->next_page_token);
 }
 
 enum status job_list_handle(struct call *call, struct error *err)

@@ -7,6 +7,7 @@
 #include "api/ml/job_units.h"
 #include "api/ml/ml.h"
 #include "api/ml/trials_render.h"
+#include "api/training/job_times.h"
 #include "api/training/shells_render.h"
 #include "daemon/base/json.h"
 #include "scheduler/plan.h"
@@ -95,6 +96,16 @@ static void output_render(struct call *call, const struct job *job, const struct
 	text_putc(&call->answer, '}');
 }
 
+static void times_render(struct text *text, const struct job *job)
+{
+	const int64_t created_us = second_shown(job->created_us, 0);
+	const int64_t start_us = second_shown(job->started_us, created_us);
+
+	time_render(text, "createTime", created_us);
+	time_render(text, "startTime", start_us);
+	time_render(text, "endTime", second_shown(job->ended_us, start_us ? start_us : created_us));
+}
+
 /* The stored documents are canonical text already and are copied, not parsed. */
 static void one_render(struct call *call, const struct job *job, const struct trials_told *trials)
 {
@@ -104,9 +115,7 @@ static void one_render(struct call *call, const struct job *job, const struct tr
 	text_puts(text, "{\"jobId\":");
 	text_json(text, job->job_id, strlen(job->job_id));
 	json_render(text, "trainingInput", job->input);
-	time_render(text, "createTime", job->created_us);
-	time_render(text, "startTime", job->started_us);
-	time_render(text, "endTime", job->ended_us);
+	times_render(text, job);
 	text_printf(text, ",\"state\":\"%s\"", job_state_name(job->state));
 	if (job->error_message && *job->error_message) {
 		text_puts(text, ",\"errorMessage\":");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/training/context.h"
+#include "daemon/base/chance.h"
 #include "scheduler/admission.h"
 #include "scheduler/dialect.h"
 
@@ -12,7 +13,7 @@ void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
 {
 	unsigned char random[(CLUSTER_ID_SIZE - 1) / 2];
 
-	randombytes_buf(random, sizeof(random));
+	chance_draw(CHANCE_CLUSTER, random, sizeof(random));
 	sodium_bin2hex(ret_id, CLUSTER_ID_SIZE, random, sizeof(random));
 }
 
@@ -29,14 +30,18 @@ static enum status program_check(const struct plan *plan, enum role role, struct
 	return rc ? rc : replica_command(plan, role, environment, &command, &args, err);
 }
 
-enum status training_environment_check(const struct plan *plan, struct error *err)
+enum status training_environment_check(const struct plan *plan, enum role *ret_role, struct error *err)
 {
-	enum status rc = STATUS_OK;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		enum status rc =
+			plan->pools[role].count ? program_check(plan, (enum role)role, err) : STATUS_OK;
 
-	for (int role = 0; !rc && role < ROLE_COUNT; role++)
-		if (plan->pools[role].count)
-			rc = program_check(plan, (enum role)role, err);
-	return rc;
+		if (rc && ret_role)
+			*ret_role = (enum role)role;
+		if (rc)
+			return rc;
+	}
+	return STATUS_OK;
 }
 
 /* The words stay, as those of a quota where the service has one: of GPUs and of a project's vCPUs. Other things of

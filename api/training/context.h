@@ -62,8 +62,8 @@ enum status training_bucket_use(const struct training_context *context, const ch
 				struct error *err);
 
 /* What cannot be handed to a program (an environment that is too large) is refused now, not when its container fails.
- * INVALID_ARGUMENT. */
-enum status training_environment_check(const struct plan *plan, struct error *err);
+ * INVALID_ARGUMENT: the pool at fault is *ret_role (may be NULL). */
+enum status training_environment_check(const struct plan *plan, enum role *ret_role, struct error *err);
 
 /* Ten lowercase hexadecimal digits, drawn anew. */
 enum { CLUSTER_ID_SIZE = 11 };

@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/training/forms.h"
 
-#include <regex.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <string.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 /* Choice: longer texts match nothing that a rule asks for, and need not be searched. */
 enum { MATCHED_BYTES_MAX = 4096 };
 
+DEFINE_AUTO(regex, pcre2_code *, pcre2_code_free)
+DEFINE_AUTO(match_data, pcre2_match_data *, pcre2_match_data_free)
+
+/* Not with the libc's regcomp(), which frees twice when memory runs out (glibc 2.36). */
 bool text_matches(const char *text, const char *pattern)
 {
 	const size_t length = strnlen(text, MATCHED_BYTES_MAX + 1);
-	regex_t regex;
-	regmatch_t match;
-	bool matches;
+	int problem, found;
+	size_t at;
 
-	if (length > MATCHED_BYTES_MAX || strchr(text, '\n') || regcomp(&regex, pattern, REG_EXTENDED))
+	if (length > MATCHED_BYTES_MAX || strchr(text, '\n'))
 		return false;
-	/* The leftmost match is the longest from there: if all of the text fits, that is the one. */
-	matches =
-		regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && (size_t)match.rm_eo == length;
-	regfree(&regex);
-	return matches;
+	AUTO(regex)
+	pcre2_code *regex = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+					  PCRE2_ANCHORED | PCRE2_ENDANCHORED, &problem, &at, NULL);
+	AUTO(match_data) pcre2_match_data *data = regex ? pcre2_match_data_create(1, NULL) : NULL;
+	if (!data) {
+		memory_note_failure();
+		return false;
+	}
+	found = pcre2_match(regex, (PCRE2_SPTR)text, length, 0, 0, data, NULL);
+	if (found == PCRE2_ERROR_NOMEMORY)
+		memory_note_failure();
+	return found >= 0;
 }
 
 /* Source: https://cloud.google.com/storage/docs/buckets#naming */

@@ -25,10 +25,10 @@ static const struct {
 				    "aiplatform.googleapis.com/job_submission_requests",
 				    "Job submission requests",
 				    "Job submission requests per minute per region", true },
-	[QUOTA_RESOURCE_READ] = { "aiplatform.googleapis.com",
-				  "aiplatform.googleapis.com/resource_management_requests",
-				  "Resource management (CRUD) requests",
-				  "Resource management (CRUD) requests per minute per region", false },
+	[QUOTA_RESOURCE_OTHER] = { "aiplatform.googleapis.com",
+				   "aiplatform.googleapis.com/resource_management_requests",
+				   "Resource management (CRUD) requests",
+				   "Resource management (CRUD) requests per minute per region", false },
 };
 
 enum { NAME_BYTES_MAX = 15, COUNT_MAX = 1000000000 };

@@ -47,7 +47,7 @@ enum quota_metric {
 	QUOTA_CREATE,
 	QUOTA_READ,
 	QUOTA_RESOURCE_CREATE, /* of Vertex AI's resources */
-	QUOTA_RESOURCE_READ,   /* get, list, cancel and delete */
+	QUOTA_RESOURCE_OTHER,  /* of all other calls about them: get, list, cancel, delete */
 	QUOTA_METRICS
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/outlook.h"
+#include "api/training/outlook.h"
 
 #include "tests/unit/api/ml/ml_testing.h"
 
@@ -24,7 +24,7 @@ static struct outlook outlook_of(struct bench *bench, struct machine_told *told,
 	struct ml_context context = context_on(bench, told);
 	struct outlook outlook = { 0 };
 
-	if (outlook_make(&context, plan, &outlook, &bench->err))
+	if (outlook_make(&context.training, plan, &outlook, &bench->err))
 		fail_msg("%s", bench->err.text);
 	return outlook;
 }
@@ -225,7 +225,8 @@ static void what_can_never_run_is_an_error(void **state)
 	struct outlook outlook AUTO_OUTLOOK = { 0 };
 
 	told.capacity.max_containers = 5;
-	assert_int_equal(outlook_make(&context, plan, &outlook, &bench->err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(outlook_make(&context.training, plan, &outlook, &bench->err),
+			 STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(bench->err.text, "6 replicas"));
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/outlook.h"
+#include "api/training/outlook.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/ml/ml.h"
+#include "api/training/context.h"
+#include "api/training/job_name.h"
 #include "store/jobs.h"
 
 /* Choice: behind so many jobs nothing starts at once, and each of them would have to be looked at. */
@@ -19,14 +19,22 @@ void outlook_deinit(struct outlook *outlook)
 	*outlook = (struct outlook){ 0 };
 }
 
-static enum status waits(struct outlook *outlook, const struct job *behind, enum shortage shortage,
-			 const char *text, struct error *err)
+static enum status waits(struct outlook *outlook, enum shortage shortage, const char *text, struct error *err)
 {
 	outlook->shortage = shortage;
 	outlook->text = strdup(text ? text : "There is too little room now.");
-	if (behind && asprintf(&outlook->behind, "projects/%s/jobs/%s", behind->project, behind->job_id) < 0)
-		outlook->behind = NULL;
-	return outlook->text && (!behind || outlook->behind) ? STATUS_OK : error_no_memory(err);
+	return outlook->text ? STATUS_OK : error_no_memory(err);
+}
+
+static enum status waits_behind(const struct training_context *context, struct outlook *outlook,
+				const struct job *job, enum shortage shortage, const char *text,
+				struct error *err)
+{
+	struct text name AUTO_TEXT = { 0 };
+
+	job_name_write(context, job, &name);
+	outlook->behind = text_take(&name);
+	return outlook->behind ? waits(outlook, shortage, text, err) : error_no_memory(err);
 }
 
 /* Takes what the job takes out of the room. */
@@ -56,6 +64,7 @@ static enum status room_take(struct room *room, const struct plan *plan, const s
 
 /* One look at a job that waits before ours. */
 struct sighting {
+	const struct training_context *context;
 	const struct plan *plan; /* ours */
 	struct room *room;
 	struct outlook *outlook;
@@ -102,7 +111,8 @@ static enum status look_at(const struct sighting *sighting, const struct job *jo
 		return room_take(sighting->room, other, assignment, err);
 	case STATUS_RESOURCE_EXHAUSTED:
 		if (holds_up(sighting, other, shortage))
-			return waits(sighting->outlook, job, shortage, cause.text, err);
+			return waits_behind(sighting->context, sighting->outlook, job, shortage, cause.text,
+					    err);
 		return STATUS_OK;
 	default:
 		return STATUS_OK; /* likewise */
@@ -137,19 +147,19 @@ static enum status queue_before(const struct plan *plan, const struct job_list *
 	return STATUS_OK;
 }
 
-static enum status queue_look(const struct ml_context *context, const struct sighting *sighting,
-			      struct error *err)
+static enum status queue_look(const struct sighting *sighting, struct error *err)
 {
+	const struct training_context *context = sighting->context;
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	const struct job **jobs = NULL;
 	size_t count = 0;
-	enum status rc = job_list_unfinished(context->training.store, &list, err);
+	enum status rc = job_list_unfinished(context->store, &list, err);
 
 	if (!rc)
 		rc = queue_before(sighting->plan, &list, &jobs, &count, err);
 	if (!rc && count > WAITING_MAX)
-		rc = waits(sighting->outlook, jobs[count - 1], SHORTAGE_ROOM, "Many jobs wait before it.",
-			   err);
+		rc = waits_behind(context, sighting->outlook, jobs[count - 1], SHORTAGE_ROOM,
+				  "Many jobs wait before it.", err);
 	for (size_t i = 0; i < count && !rc && !sighting->outlook->text; i++)
 		rc = look_at(sighting, jobs[i], err);
 	free(jobs);
@@ -183,18 +193,18 @@ static enum status place(const struct plan *plan, const struct room *room, struc
 	enum status rc = admission_place(plan, room, &outlook->assignment, &shortage, &cause);
 
 	if (rc == STATUS_RESOURCE_EXHAUSTED)
-		return waits(outlook, NULL, shortage, cause.text, err);
+		return waits(outlook, shortage, cause.text, err);
 	if (rc)
 		error_move(err, &cause);
 	outlook->starts_now = !rc;
 	return rc;
 }
 
-static enum status outlook_in(const struct ml_context *context, const struct plan *plan, struct room *room,
-			      struct outlook *outlook, struct error *err)
+static enum status outlook_in(const struct training_context *context, const struct plan *plan,
+			      struct room *room, struct outlook *outlook, struct error *err)
 {
-	struct sighting sighting = { plan, room, outlook };
-	enum status rc = queue_look(context, &sighting, err);
+	struct sighting sighting = { context, plan, room, outlook };
+	enum status rc = queue_look(&sighting, err);
 
 	if (!rc && !outlook->text)
 		rc = place(plan, room, outlook, err);
@@ -204,7 +214,7 @@ static enum status outlook_in(const struct ml_context *context, const struct pla
 	return rc;
 }
 
-enum status outlook_make(const struct ml_context *context, const struct plan *plan,
+enum status outlook_make(const struct training_context *context, const struct plan *plan,
 			 struct outlook *ret_outlook, struct error *err)
 {
 	struct outlook outlook AUTO_OUTLOOK = { 0 };
@@ -212,12 +222,12 @@ enum status outlook_make(const struct ml_context *context, const struct plan *pl
 	struct room room AUTO_ROOM = { 0 };
 	enum status rc = STATUS_UNAVAILABLE;
 
-	if (context->training.room)
-		rc = context->training.room(context->training.room_arg, plan->project, &room, &cause);
+	if (context->room)
+		rc = context->room(context->room_arg, plan->project, &room, &cause);
 	if (!rc)
 		rc = outlook_in(context, plan, &room, &outlook, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
-		rc = waits(&outlook, NULL, SHORTAGE_NONE,
+		rc = waits(&outlook, SHORTAGE_NONE,
 			   cause.text ? cause.text : "What this machine has is not known.", err);
 	} else if (rc) {
 		error_move(err, &cause);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/replica_json.h"
+#include "api/training/replica_json.h"
 
+#include "api/ml/pool_field.h"
 #include "scheduler/difference.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
@@ -81,7 +82,7 @@ static void pools_are_told_as_what_was_asked_for(void **state)
 
 		assert_true(difference_add(assignment->differences, DONE_OTHERWISE, "code", rows[i].field,
 					   "So it is."));
-		told = differences_json(plan, assignment, input);
+		told = differences_json(plan, assignment, input, ml_pool_field);
 		assert_int_equal(json_array_size(told), 1);
 		assert_true(differences_valid(told));
 		field = json_text_at(json_array_get(told, 0), "field");
@@ -112,11 +113,11 @@ static void the_request_s_come_first_and_the_same_is_told_once(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		difference_add(assignment->differences, DONE_OTHERWISE, "machine-fitted", rows[i].field, "%s",
 			       rows[i].text);
-	told = differences_json(plan, assignment, input);
+	told = differences_json(plan, assignment, input, ml_pool_field);
 	assert_int_equal(json_array_size(told), 3);
 	assert_string_equal(json_text_at(json_array_get(told, 0), "code"), "network");
 	assert_string_equal(json_text_at(json_array_get(told, 2), "text"), "The machine is smaller.");
-	alone = differences_json(plan, NULL, input);
+	alone = differences_json(plan, NULL, input, ml_pool_field);
 	assert_int_equal(json_array_size(alone), 1);
 	/* What is kept is not touched. */
 	assert_string_equal(json_text_at(json_array_get(assignment->differences, 0), "field"),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ml/replica_json.h"
+#include "api/training/replica_json.h"
 
 #include <string.h>
 
-#include "api/ml/cluster.h"
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
 #include "scheduler/dialect.h"
@@ -56,19 +55,6 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
 	return TAKE(object);
 }
 
-/* What of the input made the pool what it is; @member is the pool's. */
-static json_t *pool_field(const json_t *input, enum role role, const char *member)
-{
-	const char *config = ml_roles[role].config;
-
-	if (strncmp(member, "accelerator", strlen("accelerator")) == 0 &&
-	    json_object_get(json_object_get(input, config), "acceleratorConfig"))
-		return json_sprintf("trainingInput.%s.acceleratorConfig", config);
-	if (input_tier(input) != TIER_CUSTOM)
-		return json_string("trainingInput.scaleTier");
-	return json_sprintf("trainingInput.%s", ml_roles[role].type);
-}
-
 /* "pools.worker.machine_type": the role's name, and where the member's begins; NULL for other fields. */
 static const char *pool_member(const char *field, enum role *ret_role)
 {
@@ -84,15 +70,26 @@ static const char *pool_member(const char *field, enum role *ret_role)
 	return name && role_parse(name, ret_role) ? dot + 1 : NULL;
 }
 
-static json_t *difference_json(const json_t *difference, const json_t *input)
+static json_t *difference_json(const json_t *difference, const json_t *input, pool_field_namer namer)
 {
 	AUTO(json) json_t *copy = json_copy((json_t *)difference);
 	enum role role = ROLE_MASTER;
 	const char *member = pool_member(json_text_at(difference, "field"), &role);
 
-	if (member && json_object_set_new(copy, "field", pool_field(input, role, member)))
+	if (member && json_object_set_new(copy, "field", namer(input, role, member)))
 		return NULL;
 	return TAKE(copy);
+}
+
+json_t *replicas_json(const struct plan *plan, const struct assignment *assignment)
+{
+	AUTO(json) json_t *list = json_array();
+
+	for (int role = 0; role < ROLE_COUNT; role++)
+		for (unsigned i = 0; i < plan->pools[role].count; i++)
+			if (json_array_append_new(list, replica_json(plan, assignment, (enum role)role, i)))
+				return NULL;
+	return TAKE(list);
 }
 
 /* Two pools of one tier may say the same of the same field. */
@@ -107,7 +104,8 @@ static bool is_listed(const json_t *list, const json_t *difference)
 	return false;
 }
 
-json_t *differences_json(const struct plan *plan, const struct assignment *assignment, const json_t *input)
+json_t *differences_json(const struct plan *plan, const struct assignment *assignment, const json_t *input,
+			 pool_field_namer namer)
 {
 	AUTO(json) json_t *list = json_copy(plan->differences);
 	const json_t *difference;
@@ -116,7 +114,7 @@ json_t *differences_json(const struct plan *plan, const struct assignment *assig
 	if (!list)
 		return NULL;
 	json_array_foreach(assignment ? assignment->differences : NULL, i, difference) {
-		AUTO(json) json_t *told = difference_json(difference, input);
+		AUTO(json) json_t *told = difference_json(difference, input, namer);
 
 		if (!told || (!is_listed(list, told) && json_array_append(list, told)))
 			return NULL;

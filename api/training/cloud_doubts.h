@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/training/cloud_doubts.h: what the cloud would think of a job, told as differences in the same words by both families.
+ *
+ * Each adds to @list (scheduler/difference.h), or finds nothing to tell; false when memory ran out. Pure. Thread: any. */
+#include <jansson.h>
+#include <stdbool.h>
+
+/* Of an image that the cloud cannot pull, or may not. */
+bool registry_tell(json_t *list, const char *image, const char *field);
+/* The @noun ("region") @name is none that the service has: lenient validation took it. */
+bool unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name);

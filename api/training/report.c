@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/training/report.h"
+
+#include "api/training/context.h"
+#include "api/training/fault_differences.h"
+#include "api/training/job_name.h"
+#include "daemon/base/json.h"
+#include "scheduler/admission.h"
+#include "store/jobs.h"
+#include "store/trials.h"
+
+/* Choice: trials whose replicas are told. */
+enum { TRIALS_TOLD_MAX = 100 };
+
+static enum status assignment_read(const struct job *job, struct assignment **ret_assignment,
+				   struct error *err)
+{
+	return job->assignment ? assignment_from_text(job->assignment, ret_assignment, err) : STATUS_OK;
+}
+
+static char *job_name(const struct training_context *context, const struct job *job)
+{
+	struct text name AUTO_TEXT = { 0 };
+
+	job_name_write(context, job, &name);
+	return text_take(&name);
+}
+
+/* Of one trial: its replicas, and how it stands. */
+static enum status trial_json(const struct training_context *context, const struct stored_trial *trial,
+			      json_t **ret_object, struct error *err)
+{
+	AUTO(job) struct job *run = NULL;
+	AUTO(plan) struct plan *plan = NULL;
+	AUTO(assignment) struct assignment *assignment = NULL;
+	AUTO(json) json_t *replicas = NULL;
+	AUTO(string) char *name = NULL;
+	enum status rc = job_get_by_id(context->store, trial->run, &run, err);
+
+	if (!rc)
+		rc = plan_from_text(run->plan, &plan, err);
+	if (!rc)
+		rc = assignment_read(run, &assignment, err);
+	if (rc)
+		return rc;
+	name = run->kind == KIND_TRAINING ? NULL : job_name(context, run);
+	replicas = replicas_json(plan, assignment);
+	*ret_object = replicas ? json_pack("{s:i, s:s*, s:s, s:I, s:O}", "trialId", (int)trial->number,
+					   "customJob", name, "state", job_state_told(run), "attempt",
+					   (json_int_t)run->attempt, "replicas", replicas)
+			       : NULL;
+	return *ret_object ? STATUS_OK : error_no_memory(err);
+}
+
+/* A tuning job has no replicas of its own: its trials' are told, the newest first, and no more than some. */
+static enum status trials_add(const struct training_context *context, const struct job *job, json_t *report,
+			      struct error *err)
+{
+	struct trial_list list AUTO_TRIAL_LIST = { 0 };
+	AUTO(json) json_t *trials = json_array();
+	enum status rc = trial_list_read(context->store, job->id, &list, err);
+
+	for (size_t i = list.count; !rc && i > 0 && json_array_size(trials) < TRIALS_TOLD_MAX; i--) {
+		json_t *object = NULL;
+
+		rc = trial_json(context, &list.trials[i - 1], &object, err);
+		if (!rc && json_array_append_new(trials, object))
+			rc = error_no_memory(err);
+	}
+	if (rc)
+		return rc;
+	if (json_object_set(report, "trials", trials) ||
+	    json_object_set_new(report, "trialCount", json_integer((json_int_t)list.count)))
+		return error_no_memory(err);
+	return STATUS_OK;
+}
+
+static enum status replicas_add(const struct plan *plan, const struct assignment *assignment, json_t *report,
+				struct error *err)
+{
+	return json_object_set_new(report, "replicas", replicas_json(plan, assignment)) ? error_no_memory(err)
+											: STATUS_OK;
+}
+
+static enum status differences_add(const struct training_context *context, const struct job *job,
+				   json_t *differences, json_t *report, struct error *err)
+{
+	if (!differences || json_object_set(report, "differences", differences))
+		return error_no_memory(err);
+	return fault_differences_add(context->store, job->id, differences, err);
+}
+
+/* {"name", "state", "attempt"} */
+static json_t *head_make(const struct training_context *context, const struct job *job)
+{
+	AUTO(string) char *name = job_name(context, job);
+
+	return name ? json_pack("{s:s, s:s, s:I}", "name", name, "state", job_state_told(job), "attempt",
+				(json_int_t)job->attempt)
+		    : NULL;
+}
+
+enum status report_make(const struct training_context *context, const struct job *job,
+			const struct plan *plan, pool_field_namer namer, json_t **ret_report,
+			struct error *err)
+{
+	AUTO(assignment) struct assignment *assignment = NULL;
+	AUTO(json) json_t *input = NULL;
+	AUTO(json) json_t *differences = NULL;
+	AUTO(json) json_t *report = head_make(context, job);
+	enum status rc = report ? json_parse_own(job->input, &input, err) : error_no_memory(err);
+
+	if (!rc)
+		rc = assignment_read(job, &assignment, err);
+	if (rc)
+		return rc;
+	differences = differences_json(plan, assignment, input, namer);
+	rc = differences_add(context, job, differences, report, err);
+	if (!rc)
+		rc = plan_tunes(plan) ? trials_add(context, job, report, err)
+				      : replicas_add(plan, assignment, report, err);
+	if (!rc)
+		*ret_report = TAKE(report);
+	return rc;
+}

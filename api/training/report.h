@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/training/report.h: what a job's replicas are here and how that differs from the cloud: what no field of its resource
+ * could say.
+ *
+ * Below /_trainyard, for jobs of both families. Numbers are JSON numbers here, not texts: no client library reads these
+ * answers. Thread: any. */
+#include "api/training/replica_json.h"
+#include "daemon/base/error.h"
+
+struct job;
+struct plan;
+struct training_context;
+
+/* {"name", "state", "attempt", "differences", "replicas"} of @job, whose plan this is; of one that tunes "trials" in the
+ * place of "replicas", the newest first, and "trialCount". A job that was not let in yet has no limits, no devices, and
+ * the differences of its request alone. @ret_report is the caller's. */
+enum status report_make(const struct training_context *context, const struct job *job,
+			const struct plan *plan, pool_field_namer namer, json_t **ret_report,
+			struct error *err);
