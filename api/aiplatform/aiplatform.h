@@ -11,6 +11,7 @@
 
 struct discovery_api;
 struct pipeline;
+struct plan;
 struct plan_names;
 struct trained_model;
 
@@ -22,6 +23,8 @@ struct aiplatform_context {
 
 extern const struct discovery_api aiplatform_api, aiplatform_beta_api;
 extern const struct route aiplatform_routes[], aiplatform_beta_routes[];
+/* What the paths of these, and of what is absent, begin with. */
+#define AIPLATFORM_UNDER(VERSION) VERSION "/projects/{project}/locations"
 /* What no document has: operations and locations as generated clients ask for them, under /ui, and the emulator's own. */
 extern const struct route aiplatform_other_routes[];
 /* What the real API has and this emulator has not. */
@@ -38,6 +41,10 @@ enum status tuning_job_list_handle(struct call *call, struct error *err);
 enum status tuning_job_delete_handle(struct call *call, struct error *err);
 enum status tuning_job_cancel_handle(struct call *call, struct error *err);
 enum status tuning_job_study_handle(struct call *call, struct error *err); /* the emulator's own */
+enum status custom_job_plan_handle(struct call *call, struct error *err);  /* these are, too */
+enum status custom_job_report_handle(struct call *call, struct error *err);
+enum status tuning_job_plan_handle(struct call *call, struct error *err);
+enum status tuning_job_report_handle(struct call *call, struct error *err);
 enum status pipeline_create_handle(struct call *call, struct error *err);
 enum status pipeline_get_handle(struct call *call, struct error *err);
 enum status pipeline_list_handle(struct call *call, struct error *err);
@@ -46,8 +53,8 @@ enum status pipeline_cancel_handle(struct call *call, struct error *err);
 enum status model_get_handle(struct call *call, struct error *err);
 enum status model_list_handle(struct call *call, struct error *err);
 enum status model_delete_handle(struct call *call, struct error *err);
-enum status operation_get_handle(struct call *call,
-				 struct error *err); /* :wait too, as all of them are done */
+enum status operation_get_handle(struct call *call, struct error *err);
+enum status operation_wait_handle(struct call *call, struct error *err);
 enum status operation_list_handle(struct call *call, struct error *err);
 enum status operation_cancel_handle(struct call *call, struct error *err);
 enum status operation_delete_handle(struct call *call, struct error *err);
@@ -59,7 +66,8 @@ enum { AIPLATFORM_PAGE_DEFAULT = 100, AIPLATFORM_PAGE_MAX = 1000 };
 
 /* The resource of the call's path, whose {name} for its id is @param; NULL: all of the kind. Borrows from the call. */
 struct resource resource_of_call(const struct call *call, enum job_kind kind, const char *param);
-/* INVALID_ARGUMENT: the path names no project or no location that could be. */
+/* INVALID_ARGUMENT: the path names no project that could be, or no region (with lenient validation: nothing that could
+ * be one). */
 enum status resource_parent_check(const struct call *call, struct error *err);
 
 /* One page of a list, as a call asks for it: read before anything else, which counts the call. */
@@ -94,6 +102,9 @@ struct resource_methods {
 			       struct error *err);
 	void (*render)(struct call *call, const struct job *job, struct text *text);
 };
+/* The plan of a canonical body, which the rules have passed, under an id that is drawn anew. */
+enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,
+			  struct plan **ret_plan, struct error *err);
 /* The job that a canonical body asks for, which the rules have passed, as job_insert() takes it; in the call's location.
  * Fills in what the service does, and counts the call. @ret_draft: job_deinit(). */
 enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
@@ -102,6 +113,10 @@ enum status resource_draft(const struct call *call, const struct resource_method
 /* What its log begins with. */
 enum { RESOURCE_FIRST_LINES = 2 };
 extern const struct service_line resource_first_lines[RESOURCE_FIRST_LINES];
+enum status resource_plan_answer(struct call *call, const struct resource_methods *methods,
+				 struct error *err);
+enum status resource_report_answer(struct call *call, const struct resource_methods *methods,
+				   struct error *err);
 enum status resource_create_answer(struct call *call, const struct resource_methods *methods,
 				   struct error *err);
 enum status resource_get_answer(struct call *call, const struct resource_methods *methods, struct error *err);

@@ -52,7 +52,7 @@ enum status model_get_handle(struct call *call, struct error *err)
 	enum status rc = named_read(call, &named, err);
 
 	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	if (!rc)
 		rc = model_get(store_of(call), &named.name, &model, err);
 	if (!rc)
@@ -102,7 +102,7 @@ enum status model_delete_handle(struct call *call, struct error *err)
 		rc = error_set(err, STATUS_INVALID_ARGUMENT, "name",
 			       "A model is deleted with all its versions: its name is to have no version.");
 	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	if (!rc)
 		rc = model_delete(store_of(call), &named.name, &operation, err);
 	if (!rc)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations of a location, or of one resource in it. All of them are done (store/operations.h): to wait for one is to
  * get it, and a cancel comes too late. */
-#include <string.h>
-
 #include "api/aiplatform/aiplatform.h"
 #include "api/message/message.h"
+#include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
 /* What the rows' paths call a resource, and where such are. */
@@ -46,7 +45,7 @@ static enum status operation_find(const struct call *call, struct operation *ret
 	enum status rc = name_of_call(call, &target, &name, err);
 
 	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	return rc ? rc : operation_get(context->store, &name, ret_operation, err);
 }
 
@@ -58,6 +57,27 @@ enum status operation_get_handle(struct call *call, struct error *err)
 	if (!rc)
 		operation_render(call, &operation, &call->answer);
 	return rc;
+}
+
+/* Choice: a time before now is a slip of the client's. */
+static enum status timeout_check(const char *timeout, struct error *err)
+{
+	int64_t us = 0;
+
+	if (timeout && duration_parse(timeout, &us) && us < 0)
+		return error_add_listed(err, "timeout", "The timeout must not be negative: '%s'.", timeout);
+	return STATUS_OK;
+}
+
+/* The timeout comes in the query, as the service's own clients send it, or in the body. What is done need not be waited
+ * for. */
+enum status operation_wait_handle(struct call *call, struct error *err)
+{
+	enum status rc = timeout_check(call_query(call, "timeout"), err);
+
+	if (!rc)
+		rc = timeout_check(json_text_at(call->body, "timeout"), err);
+	return rc ? rc : operation_get_handle(call, err);
 }
 
 enum status operation_cancel_handle(struct call *call, struct error *err)
@@ -75,7 +95,7 @@ enum status operation_delete_handle(struct call *call, struct error *err)
 	enum status rc = name_of_call(call, &target, &name, err);
 
 	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	return rc ? rc : operation_delete(context->store, &name, err);
 }
 
@@ -89,11 +109,7 @@ static void list_render(struct call *call, const struct operation_list *list)
 		operation_render(call, &list->operations[i], text);
 	}
 	text_puts(text, list->count ? "]" : "");
-	if (list->next_page_token) {
-		text_printf(text, "%s\"nextPageToken\":", list->count ? "," : "");
-		text_json(text, list->next_page_token, strlen(list->next_page_token));
-	}
-	text_putc(text, '}');
+	page_end_write(text, list->next_page_token);
 }
 
 enum status operation_list_handle(struct call *call, struct error *err)
@@ -111,7 +127,7 @@ enum status operation_list_handle(struct call *call, struct error *err)
 		rc = page_size_read(call->query, AIPLATFORM_PAGE_DEFAULT, AIPLATFORM_PAGE_MAX, &page_size,
 				    err);
 	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	if (!rc)
 		rc = operation_list_page(context->store, &name, call_query(call, "filter"), page_size,
 					 call_query(call, "pageToken"), &list, err);

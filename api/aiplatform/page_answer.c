@@ -20,7 +20,7 @@ enum status page_query_read(const struct call *call, const struct message *messa
 	if (!rc)
 		rc = read_mask_check(message, call_query(call, "readMask"), &query.mask, err);
 	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_READ, err);
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	if (!rc)
 		*ret_query = query;
 	return rc;
@@ -55,10 +55,6 @@ enum status page_render(struct call *call, const struct page_items *items, const
 		rc = item_render(call, items, i, mask, err);
 	}
 	text_putc(text, ']');
-	if (items->next_page_token) {
-		text_puts(text, ",\"nextPageToken\":");
-		text_json(text, items->next_page_token, strlen(items->next_page_token));
-	}
-	text_putc(text, '}');
+	page_end_write(text, items->next_page_token);
 	return rc;
 }

@@ -24,7 +24,7 @@ enum status pipeline_get_handle(struct call *call, struct error *err)
 {
 	const struct pipeline_name name = name_of(call);
 	struct pipeline pipeline AUTO_PIPELINE = { 0 };
-	enum status rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
 	if (!rc)
 		rc = pipeline_get(store_of(call), &name, &pipeline, err);
@@ -65,7 +65,7 @@ enum status pipeline_delete_handle(struct call *call, struct error *err)
 {
 	const struct pipeline_name name = name_of(call);
 	struct operation operation AUTO_OPERATION = { 0 };
-	enum status rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
 	if (!rc)
 		rc = pipeline_delete(store_of(call), &name, &operation, err);
@@ -78,7 +78,7 @@ enum status pipeline_delete_handle(struct call *call, struct error *err)
 enum status pipeline_cancel_handle(struct call *call, struct error *err)
 {
 	const struct pipeline_name name = name_of(call);
-	enum status rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
 	return rc ? rc : pipeline_cancel(store_of(call), &name, RESOURCE_CANCELLED, err);
 }

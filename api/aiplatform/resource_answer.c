@@ -11,7 +11,7 @@ enum status resource_get_answer(struct call *call, const struct resource_methods
 {
 	const struct resource resource = resource_of_call(call, methods->kind, methods->param);
 	AUTO(job) struct job *job = NULL;
-	enum status rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
 	if (!rc)
 		rc = resource_get(context_of(call)->store, &resource, &job, err);
@@ -60,7 +60,7 @@ enum status resource_delete_answer(struct call *call, const struct resource_meth
 {
 	const struct resource resource = resource_of_call(call, methods->kind, methods->param);
 	struct operation operation AUTO_OPERATION = { 0 };
-	enum status rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
 	if (!rc)
 		rc = resource_delete(context_of(call)->store, &resource, &operation, err);
@@ -74,7 +74,7 @@ enum status resource_cancel_answer(struct call *call, const struct resource_meth
 				   struct error *err)
 {
 	const struct resource resource = resource_of_call(call, methods->kind, methods->param);
-	enum status rc = training_count(call, QUOTA_RESOURCE_READ, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
 	return rc ? rc : resource_cancel(context_of(call)->store, &resource, RESOURCE_CANCELLED, err);
 }

@@ -6,7 +6,27 @@
 #include "api/aiplatform/spec_defaults.h"
 #include "api/aiplatform/to_plan.h"
 #include "daemon/base/json.h"
+#include "daemon/base/text.h"
 #include "store/logs.h"
+
+/* Says of which pool it is. Choice: of a pipeline's job as if that had been posted itself. */
+static enum status programs_check(const struct resource_methods *methods, const struct plan *plan,
+				  struct error *err)
+{
+	struct error cause AUTO_ERROR = { 0 };
+	enum role role = ROLE_MASTER;
+	enum status rc = training_environment_check(plan, &role, &cause);
+	AUTO(string) char *spec = NULL;
+	struct text field AUTO_TEXT = { 0 };
+
+	if (rc != STATUS_INVALID_ARGUMENT || !cause.violation_count)
+		return rc ? error_move(err, &cause) : STATUS_OK;
+	spec = name_to_snake(methods->spec);
+	if (!spec)
+		return error_no_memory(err);
+	text_printf(&field, "%s.worker_pool_specs[%d]", spec, role);
+	return error_add_listed(err, field.data ? field.data : spec, "%s", cause.violations[0].text);
+}
 
 static enum status plan_make(const struct call *call, const struct resource_methods *methods,
 			     const json_t *body, const char *job_id, struct plan **ret_plan,
@@ -29,7 +49,7 @@ static enum status plan_make(const struct call *call, const struct resource_meth
 			      },
 			      &context->settings, &plan, err);
 	if (!rc)
-		rc = training_environment_check(plan, err);
+		rc = programs_check(methods, plan, err);
 	if (!rc)
 		*ret_plan = TAKE(plan);
 	return rc;
@@ -70,17 +90,22 @@ static enum status draft_fill(const struct call *call, enum job_kind kind, const
 	return STATUS_OK;
 }
 
+enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,
+			  struct plan **ret_plan, struct error *err)
+{
+	char job_id[RESOURCE_ID_SIZE];
+
+	resource_id_draw(job_id);
+	return plan_make(call, methods, body, job_id, ret_plan, err);
+}
+
 enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
 			   struct job *ret_draft, struct error *err)
 {
 	const struct aiplatform_context *context = call->context;
-	char job_id[RESOURCE_ID_SIZE];
 	AUTO(plan) struct plan *plan = NULL;
-	enum status rc = spec_defaults_fill(json_object_get(body, methods->spec), err);
+	enum status rc = resource_plan(call, methods, body, &plan, err);
 
-	resource_id_draw(job_id);
-	if (!rc)
-		rc = plan_make(call, methods, body, job_id, &plan, err);
 	/* The quotas come after all that is wrong with the request itself. */
 	if (!rc)
 		rc = training_count(call, QUOTA_RESOURCE_CREATE, err);
@@ -88,6 +113,9 @@ enum status resource_draft(const struct call *call, const struct resource_method
 		rc = plan_possible(call, plan, err);
 	if (!rc)
 		rc = training_bucket_use(&context->training, plan->job_dir, err);
+	/* Behind the plan, which tells as a difference only what the client asked for. */
+	if (!rc)
+		rc = spec_defaults_fill(json_object_get(body, methods->spec), err);
 	return rc ? rc : draft_fill(call, methods->kind, body, plan, ret_draft, err);
 }
 

@@ -3,17 +3,14 @@
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
+#include "api/training/job_name.h"
+#include "api/training/job_times.h"
 #include "daemon/base/text.h"
 
-/* Choice: of projects other than the known one the name that the caller used, so that it finds them again. */
 void resource_path_write(const struct call *call, const char *project, const char *location,
 			 const char *collection, const char *id, struct text *text)
 {
-	const struct training_context *context = call->context;
-	bool known = strcmp(project, context->project_id) == 0;
-
-	text_printf(text, "projects/%s/locations/%s/%s/%s", known ? context->project_number : project,
-		    location, collection, id);
+	resource_name_write(call->context, project, location, collection, id, text);
 }
 
 void resource_path_render(const struct call *call, const struct job *job, enum job_kind kind,
@@ -75,10 +72,15 @@ void resource_state_render(const struct job *job, struct text *text)
 /* Digits as the service gives them. Source: transcripts of real jobs */
 void resource_progress_render(const struct job *job, struct text *text)
 {
+	const int64_t start_us = second_shown(job->running_us, job->created_us);
+	const int64_t end_us = second_shown(job->ended_us, start_us ? start_us : job->created_us);
+	const int64_t last_us = end_us ? end_us : start_us;
+
 	time_render(text, "createTime", job->created_us, PRECISION_MICROSECONDS);
-	time_render(text, "startTime", job->running_us, PRECISION_SECONDS);
-	time_render(text, "endTime", job->ended_us, PRECISION_SECONDS);
-	time_render(text, "updateTime", job->updated_us, PRECISION_MICROSECONDS);
+	time_render(text, "startTime", start_us, PRECISION_SECONDS);
+	time_render(text, "endTime", end_us, PRECISION_SECONDS);
+	time_render(text, "updateTime", job->updated_us > last_us ? job->updated_us : last_us,
+		    PRECISION_MICROSECONDS);
 	error_render(job, text);
 }
 

@@ -11,7 +11,8 @@
 		.name = "aiplatform", .version = (VERSION), .revision = "20251213",                          \
 		.title = "Vertex AI API",                                                                    \
 		.description = "Custom training of Vertex AI, run on this machine by trainyard.",            \
-		.canonical_name = "Aiplatform", .documentation_link = "https://cloud.google.com/vertex-ai/", \
+		.canonical_name = "Aiplatform", .joined_names = true,                                        \
+		.documentation_link = "https://cloud.google.com/vertex-ai/",                                 \
 	}
 const struct discovery_api aiplatform_api = API("v1");
 const struct discovery_api aiplatform_beta_api = API("v1beta1");
@@ -51,8 +52,8 @@ const struct discovery_api aiplatform_beta_api = API("v1beta1");
 		  DOC("name", aiplatform_empty,                                                              \
 		      "Comes too late: operations are done when they are told of.") },                       \
 	{                                                                                                    \
-		"POST", PLACE "/operations/{operation}:wait", operation_get_handle,                          \
-			&aiplatform_operation_wait_request, NULL, NULL,                                      \
+		"POST", PLACE "/operations/{operation}:wait", operation_wait_handle,                         \
+			&aiplatform_operation_wait_request, &aiplatform_operation_wait_request, "",          \
 			DOC("name", aiplatform_operation, "Tells about an operation, which is done.")        \
 	}
 #define UNPUBLISHED(RESOURCE, RESPONSE, HELP) NULL
@@ -261,6 +262,14 @@ const struct route aiplatform_other_routes[] = {
 	OPERATION_ROWS("/ui" LOCATION "/trainingPipelines/{trainingPipeline}", UNPUBLISHED),
 	OPERATION_ROWS("/ui" LOCATION "/models/{model}", UNPUBLISHED),
 	LOCATION_ROWS("/ui", UNPUBLISHED),
+	{ "POST", "/_trainyard/v1" LOCATION "/customJobs:plan", custom_job_plan_handle, NULL,
+	  &aiplatform_custom_job, "custom_job", NULL },
+	{ "GET", "/_trainyard/v1" LOCATION "/customJobs/{customJob}/report", custom_job_report_handle, NULL,
+	  NULL, NULL, NULL },
+	{ "POST", "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs:plan", tuning_job_plan_handle, NULL,
+	  &aiplatform_tuning_job, "hyperparameter_tuning_job", NULL },
+	{ "GET", "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}/report",
+	  tuning_job_report_handle, NULL, NULL, NULL, NULL },
 	{ "GET", "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}/study",
 	  tuning_job_study_handle, &study_query, NULL, NULL, NULL },
 	{ 0 },

@@ -15,8 +15,7 @@
 /* Choice: on machines that no table knows. */
 enum { ACCELERATOR_COUNT_MAX = 1000 };
 
-/* What the service has no more, though machines took it once. */
-static bool is_retired(const char *type)
+bool accelerator_is_retired(const char *type)
 {
 	return strcmp(type, "NVIDIA_TESLA_K80") == 0;
 }
@@ -67,9 +66,10 @@ static void counts_list(struct text *text, unsigned counts)
 }
 
 static void check_attached(struct findings *findings, const struct machine *machine, const char *type,
-			   int64_t count)
+			   int64_t count, bool lenient)
 {
-	const unsigned counts = is_retired(type) ? 0 : machine_accelerator_counts(machine, type);
+	const bool is_gone = accelerator_is_retired(type) && !lenient;
+	const unsigned counts = is_gone ? 0 : machine_accelerator_counts(machine, type);
 	struct text may AUTO_TEXT = { 0 };
 
 	if (!counts) {
@@ -88,7 +88,8 @@ static void check_attached(struct findings *findings, const struct machine *mach
 }
 
 /* @machine is NULL when none is known by the type's name. */
-static void check_accelerators(struct findings *findings, const json_t *spec, const struct machine *machine)
+static void check_accelerators(struct findings *findings, const json_t *spec, const struct machine *machine,
+			       bool lenient)
 {
 	const char *type = json_text_at(spec, "acceleratorType");
 	const int64_t count = json_int_at(spec, "acceleratorCount", 0);
@@ -97,7 +98,7 @@ static void check_accelerators(struct findings *findings, const json_t *spec, co
 		findings_add(findings, "accelerator_type",
 			     "Both `accelerator_type` and `accelerator_count` should be specified or none.");
 	else if (type && machine)
-		check_attached(findings, machine, type, count);
+		check_attached(findings, machine, type, count, lenient);
 	else if (count < 0 || count > ACCELERATOR_COUNT_MAX)
 		findings_add(findings, "accelerator_count",
 			     "The accelerator count must be from 1 to %d, not %lld.", ACCELERATOR_COUNT_MAX,
@@ -165,7 +166,7 @@ void check_machine_spec(struct findings *findings, const json_t *spec,
 	else if (!known && !(settings->lenient && is_cloud_name(type)))
 		findings_add(findings, "machine_type", "Machine type \"%.*s\" is not supported.",
 			     FINDINGS_SHOWN_BYTES, type);
-	check_accelerators(findings, spec, known ? &machine : NULL);
+	check_accelerators(findings, spec, known ? &machine : NULL, settings->lenient);
 	if (known)
 		check_topology(findings, spec, &machine);
 	check_reservation(findings, spec);

@@ -38,5 +38,7 @@ void check_tuning_capabilities(struct findings *findings, const json_t *job);
 bool pool_is_skipped(const json_t *pool);
 /* The GPUs that each machine of a pool has: what is asked for, or what comes with its type. *ret_type NULL: none. */
 void pool_accelerators(const json_t *pool, const char **ret_type, unsigned *ret_count);
+/* What the service has no more, though machines took it once; lenient settings take it still. */
+bool accelerator_is_retired(const char *type);
 /* A machine with a TPU. */
 bool pool_has_tpu(const json_t *pool);

@@ -218,12 +218,13 @@ static void check_all(struct findings *findings, const json_t *pipeline, const s
 		check_capabilities(findings, pipeline, task, inputs);
 }
 
-/* The service wants to know of which kind the annotations of a data set are. */
-static enum status check_data_set(const json_t *pipeline, struct error *err)
+/* The service wants to know of which kind the annotations of a data set are, for its programs; other definitions, such
+ * as AutoML's, are refused for what they are. */
+static enum status check_data_set(const json_t *pipeline, const struct task *task, struct error *err)
 {
 	const json_t *config = json_object_get(pipeline, "inputDataConfig");
 
-	if (!config || json_object_get(config, "annotationSchemaUri"))
+	if (!task || !config || json_object_get(config, "annotationSchemaUri"))
 		return STATUS_OK;
 	return error_set(
 		err, STATUS_FAILED_PRECONDITION, NULL,
@@ -243,7 +244,7 @@ enum status pipeline_rules_check(const json_t *pipeline, const struct aiplatform
 	if (task && given && !json_is_null(given))
 		rc = inputs_read(pipeline, task, &inputs, err);
 	if (!rc)
-		rc = check_data_set(pipeline, err);
+		rc = check_data_set(pipeline, task, err);
 	if (rc)
 		return rc;
 	check_all(&findings, pipeline, task, inputs, settings);

@@ -6,7 +6,8 @@
 
 #include "api/aiplatform/prebuilt.h"
 #include "api/aiplatform/rules_parts.h"
-#include "api/training/image_name.h"
+#include "api/training/cloud_doubts.h"
+#include "api/training/regions.h"
 #include "daemon/base/json.h"
 #include "scheduler/difference.h"
 #include "scheduler/machine.h"
@@ -120,6 +121,18 @@ static bool tell_pool_members(const struct view *view, int index)
 	return true;
 }
 
+/* Lenient validation has let it pass. */
+static bool tell_accelerator(const struct view *view, int index)
+{
+	const char *type = view->plan->pools[index].accelerator_type;
+	char field[FIELD_SIZE];
+
+	return !type || !accelerator_is_retired(type) ||
+	       difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-retired",
+			      pool_field(view, index, "machineSpec.acceleratorType", field),
+			      "The service has no more accelerators of type %s.", type);
+}
+
 static bool tell_machine(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].machine_type;
@@ -128,10 +141,9 @@ static bool tell_machine(const struct view *view, int index)
 	char field[FIELD_SIZE];
 
 	if (!machine_find_in(type, MACHINE_OF_VERTEX, &machine))
-		return difference_add(view->list, REFUSED_BY_CLOUD, "machine-type-unknown",
-				      pool_field(view, index, "machineSpec.machineType", field),
-				      "The machine type '%.*s' is none that the service is known to have.",
-				      FINDINGS_SHOWN_BYTES, type);
+		return unknown_tell(view->list, "machine-type-unknown",
+				    pool_field(view, index, "machineSpec.machineType", field), "machine type",
+				    type);
 	if (pool_has_tpu(pool_at(view, index)))
 		return difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
 				      pool_field(view, index, "machineSpec.machineType", field),
@@ -143,25 +155,6 @@ static bool tell_machine(const struct view *view, int index)
 		       "The cloud may want the accelerators of %s to be named: %u of type %s are taken to "
 		       "be meant.",
 		       machine.name, machine.accelerator_count, machine.accelerator_type);
-}
-
-static bool tell_registry(const struct view *view, const char *image, const char *field)
-{
-	switch (image_origin(image)) {
-	case IMAGE_OF_GOOGLE:
-		return true;
-	case IMAGE_OF_MACHINE:
-		return difference_add(view->list, REFUSED_BY_CLOUD, "image-registry", field,
-				      "The cloud cannot pull %.*s, which is on this machine.",
-				      FINDINGS_SHOWN_BYTES, image);
-	case IMAGE_OF_OTHERS:
-		return difference_add(
-			view->list, IN_DOUBT_IN_CLOUD, "image-registry", field,
-			"The cloud may not pull %.*s: it wants images to be in Artifact Registry or "
-			"Container Registry.",
-			FINDINGS_SHOWN_BYTES, image);
-	}
-	return true;
 }
 
 static bool tell_image(const struct view *view, int index)
@@ -186,7 +179,7 @@ static bool tell_image(const struct view *view, int index)
 				      "The cloud takes prebuilt training images only to run packages in, not "
 				      "%.*s.",
 				      FINDINGS_SHOWN_BYTES, image);
-	return tell_registry(view, image, field);
+	return registry_tell(view->list, image, field);
 }
 
 /* Stopped trials, and what only v1beta1 has. */
@@ -205,6 +198,14 @@ static bool tell_study(const struct view *view)
 			      "Transfer learning has no effect: trials learn from their own job alone.");
 }
 
+static bool tell_location(const struct view *view)
+{
+	const char *location = view->plan->region;
+
+	return !location || region_find(location) ||
+	       unknown_tell(view->list, "region-unknown", "name", "region", location);
+}
+
 bool spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
 {
 	const struct view view = { job, spec, root, plan, plan->differences };
@@ -213,8 +214,9 @@ bool spec_differences_add(const json_t *job, const char *root, const json_t *spe
 		if (!plan->pools[index].count)
 			continue;
 		if (!tell_image(&view, index) || !tell_machine(&view, index) ||
-		    !tell_pool_members(&view, index))
+		    !tell_accelerator(&view, index) || !tell_pool_members(&view, index))
 			return false;
 	}
-	return tell_without_effect(&view) && tell_strategy(&view) && tell_study(&view);
+	return tell_without_effect(&view) && tell_strategy(&view) && tell_study(&view) &&
+	       tell_location(&view);
 }

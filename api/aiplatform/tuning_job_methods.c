@@ -38,3 +38,13 @@ enum status tuning_job_cancel_handle(struct call *call, struct error *err)
 {
 	return resource_cancel_answer(call, &tuning_job_methods, err);
 }
+
+enum status tuning_job_plan_handle(struct call *call, struct error *err)
+{
+	return resource_plan_answer(call, &tuning_job_methods, err);
+}
+
+enum status tuning_job_report_handle(struct call *call, struct error *err)
+{
+	return resource_report_answer(call, &tuning_job_methods, err);
+}

@@ -26,6 +26,7 @@ enum {
 	IDLE_MS = 600000,
 	CLOSING_S = 5,
 	READ_BYTES = 16 << 10,
+	PATH_SHOWN_BYTES = 200,
 };
 
 struct connection {
@@ -91,6 +92,13 @@ static void call_go(struct connection *connection, const struct rpc *rpc, const 
 	inner_answer_deinit(&answer);
 }
 
+/* Choice: whether the service has such a method is not looked at. */
+static void absent_tell(const char *path, struct rpc_outcome *outcome)
+{
+	rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, "Method not found: trainyard does not emulate ");
+	text_printf(&outcome->message, "%.*s.", PATH_SHOWN_BYTES, path);
+}
+
 static void on_call(void *arg, const struct session_call *call, struct text *bytes,
 		    struct rpc_outcome *outcome)
 {
@@ -100,7 +108,7 @@ static void on_call(void *arg, const struct session_call *call, struct text *byt
 	struct error err AUTO_ERROR = { 0 };
 
 	if (!rpc)
-		rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, "Method not found.");
+		absent_tell(call->path, outcome);
 	else if (rpc_request_make(rpc, call->data, call->length, &request, &err))
 		rpc_outcome_fail(outcome,
 				 err.status == STATUS_INVALID_ARGUMENT ? GRPC_INVALID_ARGUMENT

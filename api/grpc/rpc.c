@@ -8,6 +8,7 @@
 #include "api/grpc/failure.h"
 #include "api/message/message_binary.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 enum { NAME_BYTES_MAX = 1024 };
 
@@ -165,7 +166,7 @@ enum status rpc_request_make(const struct rpc *rpc, const void *data, size_t len
 void rpc_answer_read(const struct rpc *rpc, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome)
 {
-	AUTO(json) json_t *answer = json_loadb(json, length, 0, NULL);
+	AUTO(json) json_t *answer = memory_json_read(json, length, 0, NULL);
 	struct error err AUTO_ERROR = { 0 };
 
 	if (http_status != 200) {

@@ -20,6 +20,8 @@ struct discovery_api {
 	const char *canonical_name; /* what generators of clients make names of */
 	const char *documentation_link;
 	bool short_names; /* messages are known without their package: LogEntry */
+	bool joined_names; /* by all words in one: GoogleCloudAiplatformV1CustomJob; else as older documents have them,
+			    * with the package and outer messages set off by underscores: GoogleCloudMlV1__Job */
 };
 
 struct discovery_method {

@@ -47,10 +47,15 @@ void discovery_schema_name(struct text *text, const struct discovery_api *api, c
 				text_putc(text, (char)(c == message->full_name || c[-1] == '.'
 							       ? toupper((unsigned char)*c)
 							       : *c));
-		text_puts(text, nested ? "_" : "__");
+		if (!api->joined_names)
+			text_puts(text, nested ? "_" : "__");
 	}
-	for (const char *c = own; *c; c++)
-		text_putc(text, (char)(*c == '.' ? '_' : *c));
+	for (const char *c = own; *c; c++) {
+		if (*c != '.')
+			text_putc(text, *c);
+		else if (!api->joined_names)
+			text_putc(text, '_');
+	}
 }
 
 json_t *schema_reference(const struct discovery_api *api, const struct message *message)

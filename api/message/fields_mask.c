@@ -17,6 +17,7 @@
 #include "api/message/names.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 enum {
 	MASK_DEPTH_MAX = 50,
@@ -264,7 +265,7 @@ static char *key_take(struct sieve *sieve)
 	length = (size_t)(sieve->at - begin);
 	if (!memchr(begin, '\\', length))
 		return strndup(begin + 1, length - 2);
-	AUTO(json) json_t *decoded = json_loadb(begin, length, JSON_DECODE_ANY, NULL);
+	AUTO(json) json_t *decoded = memory_json_read(begin, length, JSON_DECODE_ANY, NULL);
 	return decoded ? strdup(json_string_value(decoded)) : NULL;
 }
 

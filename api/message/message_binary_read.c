@@ -21,6 +21,8 @@ struct binary {
 };
 
 static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire);
+static bool members_decode(struct binary *binary, const struct message *message, struct wire wire,
+			   json_t *object);
 static json_t *value_decode(struct binary *binary, struct wire wire);
 
 static json_t *refuse(struct binary *binary, const char *what)
@@ -405,19 +407,24 @@ static bool entry_decode(struct binary *binary, const struct field *field, const
 	return decoded && member_set(binary, object, &key, decoded);
 }
 
-/* A message that comes twice is both of them, one laid over the other. */
+/* A message that comes twice is both of them: the second one is read on top of the first, so that lists go on.
+ * Source: https://protobuf.dev/programming-guides/encoding/#last-one-wins */
 static bool single_decode(struct binary *binary, const struct field *field, const struct wire_field *on_wire,
 			  json_t *object)
 {
-	json_t *value = element_decode(binary, field, on_wire);
 	json_t *earlier = json_object_get(object, field->name);
+	json_t *value;
 
+	if (field->type == FIELD_MESSAGE && earlier && on_wire->type == WIRE_BYTES)
+		return members_decode(binary, field->message, on_wire->bytes, earlier);
+	value = element_decode(binary, field, on_wire);
 	if (!value)
 		return false;
-	if (field->type == FIELD_MESSAGE && earlier) {
-		json_object_update_recursive(earlier, value);
+	if (field->type == FIELD_STRUCT && earlier) { /* a map: of two values of a key the later one counts */
+		const bool laid = json_object_update(earlier, value) == 0;
+
 		json_decref(value);
-		return true;
+		return laid || made(binary, NULL);
 	}
 	return json_object_set_new(object, field->name, value) == 0 || made(binary, NULL);
 }
@@ -450,15 +457,13 @@ static const struct field *field_numbered(const struct message *message, uint32_
 	return NULL;
 }
 
-static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire)
+static bool members_decode(struct binary *binary, const struct message *message, struct wire wire,
+			   json_t *object)
 {
-	AUTO(json) json_t *object = json_object();
 	struct wire_field on_wire;
 
-	if (!object)
-		return made(binary, NULL);
 	if (!may_go_on(binary))
-		return NULL;
+		return false;
 	binary->depth++;
 	while (wire_next(&wire, &on_wire)) {
 		const struct field *field = field_numbered(message, on_wire.number);
@@ -468,10 +473,19 @@ static json_t *message_decode(struct binary *binary, const struct message *messa
 		if (!field)
 			return refuse(binary, what);
 		if (!field_decode(binary, field, &on_wire, object))
-			return NULL;
+			return false;
 	}
 	binary->depth--;
-	return wire.is_broken ? refuse(binary, "A broken message") : TAKE(object);
+	return !wire.is_broken || refuse(binary, "A broken message");
+}
+
+static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire)
+{
+	AUTO(json) json_t *object = json_object();
+
+	if (!object)
+		return made(binary, NULL);
+	return members_decode(binary, message, wire, object) ? TAKE(object) : NULL;
 }
 
 enum status message_from_binary(const struct message *message, const void *data, size_t length,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/message/message_binary.h"
+#include "daemon/base/base64.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/wire.h"
@@ -233,8 +234,8 @@ static bool base64_encode(const json_t *value, unsigned number, struct text *byt
 		bytes->failed = true;
 		return true;
 	}
-	if (sodium_base642bin((unsigned char *)data, size, json_string_value(value), size, NULL, &length,
-			      NULL, sodium_base64_VARIANT_ORIGINAL))
+	if (!base64_decode(json_string_value(value), size, NULL, sodium_base64_VARIANT_ORIGINAL, data, size,
+			   &length))
 		return false;
 	bytes_write(bytes, number, data, length);
 	return true;

@@ -2,6 +2,7 @@
 #include "api/message/message.h"
 
 #include "api/message/syntax.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 /* The front end shows this much of the body on either side of a fault. */
@@ -80,7 +81,7 @@ enum status message_parse_body(const char *data, size_t length, json_t **ret_val
 	else if (!syntax_check(data, length, &fault))
 		return syntax_error(data, length, fault.text, fault.at, err);
 	else
-		value = json_loadb(data, length, JSON_DECODE_ANY, &problem);
+		value = memory_json_read(data, length, JSON_DECODE_ANY, &problem);
 	if (!value)
 		return length ? build_error(data, length, &problem, err) : error_no_memory(err);
 	if (!json_is_object(value)) {

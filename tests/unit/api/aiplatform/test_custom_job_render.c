@@ -110,7 +110,7 @@ static void shells_are_told_while_it_runs_and_asked_for_them(void **state)
 	job.state = JOB_RUNNING;
 	job.running_us = begin_us;
 	assert_shown(&job, "{" NAME ",'jobSpec':{'enableWebAccess':true},'state':'JOB_STATE_RUNNING'," TIME
-			   ",'startTime':'2026-11-20T00:00:00Z','updateTime':'2026-11-20T00:00:00.000012Z',"
+			   ",'startTime':'2026-11-20T00:00:01Z','updateTime':'2026-11-20T00:00:01.000000Z',"
 			   "'webAccessUris':{'workerpool0-0':'http://localhost:8090/7/0/0',"
 			   "'workerpool1-0':'http://localhost:8090/7/1/0'}}");
 }

@@ -252,6 +252,25 @@ static void lenient_settings_take_machines_of_the_future(void **state)
 	assert_int_equal(custom_job_rules_check(job, &lenient, &err), STATUS_OK);
 }
 
+/* Broken: without lenient's part in check_attached(). */
+static void lenient_settings_take_accelerators_of_the_past(void **state)
+{
+	static const struct aiplatform_settings lenient = { .lenient = true };
+	AUTO(json)
+	json_t *job = patched(
+		&aiplatform_custom_job, JOB,
+		MACHINE("'machineType':'n1-standard-4','acceleratorType':'NVIDIA_TESLA_K80','acceleratorCount':1"));
+	AUTO(json)
+	json_t *many = patched(
+		&aiplatform_custom_job, JOB,
+		MACHINE("'machineType':'n1-standard-4','acceleratorType':'NVIDIA_TESLA_K80','acceleratorCount':3"));
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(custom_job_rules_check(job, &lenient, &err), STATUS_OK);
+	assert_int_equal(custom_job_rules_check(many, &lenient, &err), STATUS_INVALID_ARGUMENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +281,7 @@ int main(void)
 		cmocka_unit_test(what_has_limits_may_reach_them),
 		cmocka_unit_test(what_is_too_many_is_not_looked_at),
 		cmocka_unit_test(lenient_settings_take_machines_of_the_future),
+		cmocka_unit_test(lenient_settings_take_accelerators_of_the_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,22 @@ static void data_sets_need_their_annotations_schema(void **state)
 			    "tuning with managed dataset.");
 }
 
+/* Broken: AutoML's pipelines were asked for annotations. */
+static void data_sets_of_automl_are_not_what_is_wrong(void **state)
+{
+	AUTO(json)
+	json_t *pipeline = patched(&aiplatform_training_pipeline, PIPELINE,
+				   "{'inputDataConfig':{'datasetId':'1'},'trainingTaskDefinition':"
+				   "'gs://google-cloud-aiplatform/schema/trainingjob/definition/"
+				   "automl_image_classification_1.0.0.yaml'}");
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(check(pipeline, &err), STATUS_INVALID_ARGUMENT);
+	assert_non_null(
+		strstr(err.text, "training_pipeline.training_task_definition; Message: trainyard runs"));
+}
+
 static void the_backing_job_is_canonical(void **state)
 {
 	AUTO(json) json_t *pipeline = patched(&aiplatform_training_pipeline, PIPELINE, "{}");
@@ -111,6 +127,7 @@ int main(void)
 		cmocka_unit_test(pipelines_are_checked),
 		cmocka_unit_test(inputs_that_cannot_be_read_have_the_services_sentence),
 		cmocka_unit_test(data_sets_need_their_annotations_schema),
+		cmocka_unit_test(data_sets_of_automl_are_not_what_is_wrong),
 		cmocka_unit_test(the_backing_job_is_canonical),
 	};
 

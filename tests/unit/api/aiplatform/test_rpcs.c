@@ -8,8 +8,14 @@
 #include "tests/unit/api/aiplatform/aiplatform_testing.h"
 
 static const struct family families[] = {
-	{ .name = "v1", .routes = aiplatform_routes, .absent = aiplatform_absent },
-	{ .name = "v1beta1", .routes = aiplatform_beta_routes, .absent = aiplatform_beta_absent },
+	{ .name = "v1",
+	  .routes = aiplatform_routes,
+	  .absent = aiplatform_absent,
+	  .under = AIPLATFORM_UNDER("/v1") },
+	{ .name = "v1beta1",
+	  .routes = aiplatform_beta_routes,
+	  .absent = aiplatform_beta_absent,
+	  .under = AIPLATFORM_UNDER("/v1beta1") },
 	{ .name = "ui", .routes = aiplatform_other_routes },
 	{ .name = NULL },
 };
@@ -51,6 +57,27 @@ static void assert_reached(const struct rpc *rpc, const char *many)
 	target_deinit(&target);
 }
 
+static void assert_under(const struct route *routes, const char *under)
+{
+	for (const struct route *route = routes; route && route->method; route++) {
+		const char end =
+			strncmp(route->path, under, strlen(under)) ? 'x' : route->path[strlen(under)];
+
+		if (end && end != '/')
+			fail_msg("%s is not under %s", route->path, under);
+	}
+}
+
+/* The router passes over a family without a look at its rows. */
+static void every_path_begins_as_its_family_says(void **state)
+{
+	(void)state;
+	for (const struct family *family = families; family->under; family++) {
+		assert_under(family->routes, family->under);
+		assert_under(family->absent, family->under);
+	}
+}
+
 static void every_call_reaches_its_method(void **state)
 {
 	(void)state;
@@ -90,6 +117,7 @@ static void operations_carry_their_metadata(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_path_begins_as_its_family_says),
 		cmocka_unit_test(every_call_reaches_its_method),
 		cmocka_unit_test(operations_carry_their_metadata),
 	};

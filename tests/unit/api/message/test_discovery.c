@@ -18,12 +18,13 @@ static const struct discovery_api api = {
 static void schemas_are_named_by_rule(void **state)
 {
 	static const struct {
-		const char *full_name, *long_name, *short_name;
+		const char *full_name, *long_name, *short_name, *joined_name;
 	} rows[] = {
-		{ "google.cloud.ml.v1.Job", "GoogleCloudMlV1__Job", "Job" },
-		{ "google.cloud.ml.v1.Outer.Inner", "GoogleCloudMlV1_Outer_Inner", "Outer_Inner" },
-		{ "google.protobuf.Empty", "GoogleProtobuf__Empty", "Empty" },
-		{ "google.iam.v1.Policy", "GoogleIamV1__Policy", "Policy" },
+		{ "google.cloud.ml.v1.Job", "GoogleCloudMlV1__Job", "Job", "GoogleCloudMlV1Job" },
+		{ "google.cloud.ml.v1.Outer.Inner", "GoogleCloudMlV1_Outer_Inner", "Outer_Inner",
+		  "GoogleCloudMlV1OuterInner" },
+		{ "google.protobuf.Empty", "GoogleProtobuf__Empty", "Empty", "GoogleProtobufEmpty" },
+		{ "google.iam.v1.Policy", "GoogleIamV1__Policy", "Policy", "GoogleIamV1Policy" },
 	};
 
 	(void)state;
@@ -31,10 +32,14 @@ static void schemas_are_named_by_rule(void **state)
 		const struct message message = { .full_name = rows[i].full_name };
 		const struct discovery_api brief = { .short_names = true };
 		struct text name AUTO_TEXT = { 0 };
+		const struct discovery_api joined = { .joined_names = true };
 		struct text short_name AUTO_TEXT = { 0 };
+		struct text joined_name AUTO_TEXT = { 0 };
 
 		discovery_schema_name(&name, &api, &message);
 		discovery_schema_name(&short_name, &brief, &message);
+		discovery_schema_name(&joined_name, &joined, &message);
+		assert_string_equal(joined_name.data, rows[i].joined_name);
 		assert_string_equal(name.data, rows[i].long_name);
 		assert_string_equal(short_name.data, rows[i].short_name);
 	}

@@ -127,6 +127,16 @@ static void other_forms_are_read(void **state)
 		{ "{'labels':{'a':''}}", "9201030a0161" },
 		{ "{'child':{'text':'x','flag':true}}", "6a030a01786a021001" },
 		{ "{'text':'b'}", "0a01610a0162" },
+		/* Broken: the second child laid over the first by json_object_update_recursive() */
+		{ "{'child':{'words':['a','b']}}", "6a037201616a03720162" },
+		{ "{'child':{'numbers':['1','2','3']}}", "6a047a0201026a027803" },
+		{ "{'child':{'labels':{'a':'y','b':'x'}}}",
+		  "6a089201050a016112006a0e9201050a016212009201030a0161"
+		  "6a09920106"
+		  "0a0162120178"
+		  "6a09920106"
+		  "0a0161120179" },
+		{ "{'child':{'child':{'words':['a','b']}}}", "6a056a037201616a056a03720162" },
 	};
 
 	(void)state;

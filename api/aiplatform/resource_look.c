@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the emulator tells of jobs beyond the service: what would run of one, and what is different of one that is there. */
+#include <string.h>
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/training/job_name.h"
+#include "api/training/plan_answer.h"
+#include "api/training/report.h"
+#include "daemon/base/json.h"
+
+/* Machine and accelerator are said in one place, or the accelerator by the machine type's name. A trial's own job was given
+ * nothing: what it runs is told as its jobSpec. */
+static json_t *pool_field(const json_t *input, enum role role, const char *member)
+{
+	const char *root = json_object_get(input, "trialJobSpec") ? "trialJobSpec" : "jobSpec";
+	const json_t *pools = json_object_get(json_object_get(input, root), "workerPoolSpecs");
+	const json_t *machine = json_object_get(json_array_get(pools, role), "machineSpec");
+	const bool accelerator = strncmp(member, "accelerator", strlen("accelerator")) == 0 &&
+				 json_object_get(machine, "acceleratorType");
+
+	return json_sprintf("%s.workerPoolSpecs[%d].machineSpec.%s", root, role,
+			    accelerator ? "acceleratorType" : "machineType");
+}
+
+enum status resource_plan_answer(struct call *call, const struct resource_methods *methods, struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	AUTO(plan) struct plan *plan = NULL;
+	struct text name AUTO_TEXT = { 0 };
+	enum status rc = resource_parent_check(call, err);
+
+	if (!rc)
+		rc = methods->check(call->body, &context->settings, err);
+	if (!rc)
+		rc = resource_plan(call, methods, call->body, &plan, err);
+	if (!rc)
+		rc = plan_possible(call, plan, err);
+	if (rc)
+		return rc;
+	resource_name_write(&context->training, plan->project, plan->region,
+			    resource_collection(methods->kind), plan->job_id, &name);
+	if (name.failed)
+		return error_no_memory(err);
+	return plan_answer(
+		call, plan,
+		&(struct plan_telling){
+			.name = name.data, .name_drawn = true, .input = call->body, .namer = pool_field },
+		err);
+}
+
+enum status resource_report_answer(struct call *call, const struct resource_methods *methods,
+				   struct error *err)
+{
+	const struct training_context *context = call->context;
+	const struct resource resource = resource_of_call(call, methods->kind, methods->param);
+	AUTO(job) struct job *job = NULL;
+	AUTO(plan) struct plan *plan = NULL;
+	AUTO(json) json_t *report = NULL;
+	enum status rc = resource_get(context->store, &resource, &job, err);
+
+	if (!rc)
+		rc = plan_from_text(job->plan, &plan, err);
+	if (!rc)
+		rc = report_make(context, job, plan, pool_field, &report, err);
+	if (!rc)
+		json_write(&call->answer, report);
+	return rc;
+}
