@@ -31,6 +31,7 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/read_mask.h \
 	api/aiplatform/resource_answer.c \
 	api/aiplatform/resource_create.c \
+	api/aiplatform/resource_look.c \
 	api/aiplatform/resource_of_call.c \
 	api/aiplatform/resource_render.c \
 	api/aiplatform/routes.c \
@@ -61,6 +62,8 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/tuning_job_render.c \
 	api/aiplatform/tuning_job_study.c \
 	api/aiplatform/tuning_trials_render.c \
+	api/emulator/clock.c \
+	api/emulator/clock.h \
 	api/emulator/discovery.c \
 	api/emulator/discovery.h \
 	api/emulator/fault_file.c \
@@ -177,16 +180,14 @@ libtrainyard_a_SOURCES += \
 	api/ml/messages_training.c \
 	api/ml/messages_tuning.c \
 	api/ml/ml.h \
-	api/ml/outlook.c \
-	api/ml/outlook.h \
 	api/ml/permissions_test.c \
 	api/ml/policy_get.c \
 	api/ml/policy_render.c \
 	api/ml/policy_rules.c \
 	api/ml/policy_rules.h \
 	api/ml/policy_set.c \
-	api/ml/replica_json.c \
-	api/ml/replica_json.h \
+	api/ml/pool_field.c \
+	api/ml/pool_field.h \
 	api/ml/resumption.c \
 	api/ml/resumption.h \
 	api/ml/routes.c \
@@ -196,8 +197,6 @@ libtrainyard_a_SOURCES += \
 	api/ml/rules_labels.c \
 	api/ml/rules_package.c \
 	api/ml/rules_tuning.c \
-	api/ml/service_agent.c \
-	api/ml/service_agent.h \
 	api/ml/to_plan.c \
 	api/ml/to_plan.h \
 	api/ml/to_study.c \
@@ -269,6 +268,8 @@ libtrainyard_a_SOURCES += \
 	api/storage/xml.h \
 	api/training/admittance.c \
 	api/training/call_count.c \
+	api/training/cloud_doubts.c \
+	api/training/cloud_doubts.h \
 	api/training/context.h \
 	api/training/fault_differences.c \
 	api/training/fault_differences.h \
@@ -278,17 +279,29 @@ libtrainyard_a_SOURCES += \
 	api/training/image_map.h \
 	api/training/image_name.c \
 	api/training/image_name.h \
+	api/training/job_name.c \
+	api/training/job_name.h \
+	api/training/job_times.c \
+	api/training/job_times.h \
 	api/training/label.c \
 	api/training/label.h \
 	api/training/location_get.c \
 	api/training/location_list.c \
 	api/training/location_render.c \
 	api/training/location_render.h \
+	api/training/outlook.c \
+	api/training/outlook.h \
+	api/training/plan_answer.c \
+	api/training/plan_answer.h \
 	api/training/project.c \
 	api/training/quota.c \
 	api/training/quota.h \
 	api/training/regions.c \
 	api/training/regions.h \
+	api/training/replica_json.c \
+	api/training/replica_json.h \
+	api/training/report.c \
+	api/training/report.h \
 	api/training/runtime_map.c \
 	api/training/runtime_map.h \
 	api/training/search.c \

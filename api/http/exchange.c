@@ -10,6 +10,7 @@
 #include "api/http/pretty.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 
 /* A client that sends this much past every limit is cut off rather than listened to. */
 enum { SWALLOW_MAX_BYTES = 64 << 20 };
@@ -300,6 +301,12 @@ static unsigned long long receive_limit(const struct exchange *exchange)
 	return (is_streamed(exchange) ? 0 : exchange->rules->body_limit_bytes) + SWALLOW_MAX_BYTES;
 }
 
+/* What could not be had may be missing anywhere, in what was judged as in what would be answered. */
+static enum status memory_judge(enum status rc, struct error *err)
+{
+	return memory_watch_end() ? error_no_memory(err) : rc;
+}
+
 bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
 		    const char *version, const struct head *head)
 {
@@ -316,7 +323,8 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 		head, version, rules->secure ? FRAMING_CODING_WINS : FRAMING_STRICT, &exchange->error);
 	if (exchange->failed)
 		return true;
-	exchange->failed = begin_checked(exchange, method, &exchange->error);
+	memory_watch_begin();
+	exchange->failed = memory_judge(begin_checked(exchange, method, &exchange->error), &exchange->error);
 	declared = declared_bytes(exchange);
 	if (is_streamed(exchange))
 		of_use = is_taking(exchange);
@@ -338,7 +346,9 @@ bool exchange_receive(struct exchange *exchange, const char *data, size_t length
 	const struct intake *intake = &exchange->call.intake;
 
 	if (is_taking(exchange)) {
-		fail_first(exchange, intake->take(intake->arg, data, length, &exchange->error));
+		memory_watch_begin();
+		fail_first(exchange, memory_judge(intake->take(intake->arg, data, length, &exchange->error),
+						  &exchange->error));
 		if (exchange->failed)
 			intake_close(exchange);
 		return true;
@@ -517,6 +527,16 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 	return rc;
 }
 
+static enum status handler_run(struct exchange *exchange, struct error *err)
+{
+	const struct match *match = &exchange->match;
+	enum status rc = match->route->handler(&exchange->call, err);
+
+	if (rc && match->family->error_word)
+		match->family->error_word(err);
+	return rc;
+}
+
 static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
 	const bool streamed = is_streamed(exchange);
@@ -525,7 +545,7 @@ static enum status call_run(struct exchange *exchange, const json_t *pairs, stru
 	if (!rc && !streamed)
 		rc = gate_pass(exchange, err);
 	if (!rc)
-		rc = exchange->match.route->handler(&exchange->call, err);
+		rc = handler_run(exchange, err);
 	intake_close(exchange);
 	if (!rc)
 		rc = answer_success(exchange, err);
@@ -585,10 +605,12 @@ void exchange_end(struct exchange *exchange)
 {
 	AUTO(json) json_t *pairs = NULL;
 
+	memory_watch_begin();
 	if (!exchange->query_taken)
 		request_take(exchange, &pairs);
 	if (!exchange->failed)
 		fail_first(exchange, call_run_alone(exchange, pairs, &exchange->error));
+	exchange->failed = memory_judge(exchange->failed, &exchange->error);
 	if (exchange->failed) {
 		exchange_refuse(exchange);
 		error_log(exchange);

@@ -91,10 +91,14 @@ struct family {
 	bool last_resort;
 	/* With last_resort: may a path that begins with this segment be one of its own? NULL: any may. Pure. */
 	bool (*begins_with)(const char *segment);
+	/* What all its rows' paths begin with, whole segments: others are passed over at once. NULL: they differ. */
+	const char *under;
 	bool lenient_query; /* parameters that no row knows are passed over */
 	/* What its rows' paths begin with and its clients leave out ("/storage/v1"); rows that begin otherwise are
 	 * none of its own. NULL: nothing. */
 	const char *omitted;
+	/* Puts an error of its handlers in the family's own words before anything is made of it; NULL: it stays. */
+	void (*error_word)(struct error *err);
 	/* Appends the body of an error of the family's routes, and says its media type; NULL: error_body_write(). */
 	const char *(*error_render)(const struct call *call, const struct error *err, unsigned http_status,
 				    struct text *body);
@@ -236,6 +240,8 @@ const char *call_query(const struct call *call, const char *name);
  * nothing or 0, never more than @most. INVALID_ARGUMENT: field page_size. */
 enum status page_size_read(const json_t *request, unsigned otherwise, unsigned most, unsigned *ret_size,
 			   struct error *err);
+/* Ends a list's answer: "nextPageToken" (NULL on the last page), and the brace. */
+void page_end_write(struct text *text, const char *next_page_token);
 
 /* Asked about each call that a row was found for, before its handler runs, or its begin() where it has one. */
 struct call_gate {

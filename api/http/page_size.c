@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "api/http/http.h"
 #include "daemon/base/json.h"
 
@@ -12,4 +14,14 @@ enum status page_size_read(const json_t *request, unsigned otherwise, unsigned m
 				 "The page size must not be negative.");
 	*ret_size = asked == 0 ? otherwise : asked > most ? most : (unsigned)asked;
 	return STATUS_OK;
+}
+
+void page_end_write(struct text *text, const char *next_page_token)
+{
+	if (next_page_token) {
+		text_printf(text, "%s\"nextPageToken\":",
+			    text->length && text->data[text->length - 1] == '{' ? "" : ",");
+		text_json(text, next_page_token, strlen(next_page_token));
+	}
+	text_putc(text, '}');
 }

@@ -77,12 +77,31 @@ static const char *path_of(const struct family *family, const struct route *rout
 	return length && strncmp(route->path, family->omitted, length) != 0 ? NULL : route->path + length;
 }
 
+/* False only where path_fits() is: a look at first letters, which passes over most of the hundreds of rows at little cost.
+ * The last segment is left out, since what stands before its verb may be empty. */
+static bool path_may_fit(const char *path, const struct target *target)
+{
+	for (size_t i = 0; i + 1 < target->segment_count && *path == '/'; i++) {
+		path++;
+		if (*path != '{' && *path != *target->segments[i])
+			return false;
+		while (*path && *path != '/')
+			path++;
+	}
+	return true;
+}
+
+static bool family_may_fit(const struct family *family, const struct target *target)
+{
+	return !family->under || path_may_fit(family->under, target);
+}
+
 static bool route_fits(const struct family *family, const struct route *route, const struct target *target,
 		       const char *verb, enum stem stem)
 {
 	const char *path = path_of(family, route);
 
-	return path && path_fits(path, target, verb, stem);
+	return path && path_may_fit(path, target) && path_fits(path, target, verb, stem);
 }
 
 static void params_take(struct match *match, const struct target *target, const char *verb)
@@ -120,8 +139,8 @@ static const char *verb_choose(const struct family *families, const struct targe
 	if (!target->verb)
 		return NULL;
 	for (const struct family *family = families; family->name; family++)
-		if (table_has_verb(family, family->routes, target) ||
-		    table_has_verb(family, family->absent, target))
+		if (family_may_fit(family, target) && (table_has_verb(family, family->routes, target) ||
+						       table_has_verb(family, family->absent, target)))
 			return target->verb;
 	return NULL;
 }
@@ -143,7 +162,7 @@ enum turn { TURN_FIRST, TURN_LAST_RESORT };
 /* Does the family take part at this turn, with such a path? */
 static bool family_has_turn(const struct family *family, enum turn turn, const struct target *target)
 {
-	if (family->last_resort != (turn == TURN_LAST_RESORT))
+	if (family->last_resort != (turn == TURN_LAST_RESORT) || !family_may_fit(family, target))
 		return false;
 	return !family->begins_with ||
 	       (target->segment_count > 0 && family->begins_with(target->segments[0]));

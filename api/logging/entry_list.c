@@ -8,6 +8,7 @@
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/logs.h"
 
 /* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/entries/list (read 2026-11-20) */
@@ -110,7 +111,9 @@ static void time_put(struct text *answer, const char *name, int64_t time_ns)
 /* Labels that came with the entry go before those of its source; both are JSON objects. */
 static void extra_with_labels_put(struct text *answer, const struct log_entry *entry, json_t *extra)
 {
-	AUTO(json) json_t *labels = entry->labels ? json_loads(entry->labels, 0, NULL) : json_object();
+	AUTO(json)
+	json_t *labels = entry->labels ? memory_json_read(entry->labels, strlen(entry->labels), 0, NULL)
+				       : json_object();
 	const char *name;
 	json_t *member;
 
@@ -136,7 +139,7 @@ static void extra_put(struct text *answer, const struct log_entry *entry)
 	size_t length = entry->extra ? strlen(entry->extra) : 0;
 
 	if (length > 2 && strstr(entry->extra, "\"labels\""))
-		own_labels = json_loads(entry->extra, 0, NULL);
+		own_labels = memory_json_read(entry->extra, strlen(entry->extra), 0, NULL);
 	if (json_is_object(json_object_get(own_labels, "labels"))) {
 		extra_with_labels_put(answer, entry, own_labels);
 		return;
@@ -211,6 +214,7 @@ static enum status page_put(struct call *call, const struct projects *projects, 
 		.page_size = page_size,
 		.page_token = json_text_at(call->body, "pageToken"),
 		.now_ns = clock_wall_ns(context->clock),
+		.ahead_ns = clock_ahead_ns(context->clock),
 	};
 	enum status rc = log_query_run(context->store, &query, entry_put, &rendering, &next, err);
 

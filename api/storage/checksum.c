@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "api/storage/parts.h"
+#include "daemon/base/base64.h"
 
 static bool bytes_decode(const char *text, unsigned char *ret_bytes, size_t count)
 {
 	unsigned char bytes[16];
 	size_t length = 0;
 
-	if (sodium_base642bin(bytes, count, text, strlen(text), NULL, &length, NULL,
-			      sodium_base64_VARIANT_ORIGINAL) != 0 ||
+	if (!base64_decode(text, strlen(text), NULL, sodium_base64_VARIANT_ORIGINAL, bytes, count, &length) ||
 	    length != count)
 		return false;
 	memcpy(ret_bytes, bytes, count);

@@ -6,6 +6,7 @@
 
 #include "api/storage/bucket_parts.h"
 #include "api/storage/storage.h"
+#include "daemon/base/base64.h"
 #include "daemon/base/json.h"
 
 enum { RESULTS_MAX = 1000, NAME_MAX_BYTES = 1024, VARIANT = sodium_base64_VARIANT_URLSAFE };
@@ -31,8 +32,7 @@ enum status list_token_read(const struct call *call, char **ret_after, struct er
 	*ret_after = NULL;
 	if (!token || !*token)
 		return STATUS_OK;
-	if (sodium_base642bin((unsigned char *)name, NAME_MAX_BYTES, token, strlen(token), NULL, &length,
-			      NULL, VARIANT) != 0 ||
+	if (!base64_decode(token, strlen(token), NULL, VARIANT, name, NAME_MAX_BYTES, &length) ||
 	    length == 0 || memchr(name, '\0', length) || !utf8_valid(name, length))
 		return error_parameter(err, "invalid", "pageToken", "Invalid argument.");
 	*ret_after = strndup(name, length);
