@@ -61,7 +61,8 @@ struct config {
 	struct config_list runtimes; /* rules of api/training/runtime_map.h */
 	char *wheels;                /* a directory of wheels that pip installs from; NULL: none */
 	char *faults;                /* a file of rules of faults that come over jobs and calls; NULL: none */
-	int64_t seed;                /* of what is drawn for these */
+	int64_t seed; /* of what is drawn for these, and of ids; 0: those are not to be foretold */
+	char *clock;  /* emulator_clock_open() of daemon/emulator_clock.h */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *docker_config; /* a directory */
@@ -74,7 +75,7 @@ struct config {
 void config_deinit(struct config *config);
 
 /* The commands that take an option on their command line. */
-enum config_command { CONFIG_SERVE = 1 << 0, CONFIG_ENV = 1 << 1 };
+enum config_command { CONFIG_SERVE = 1 << 0, CONFIG_ENV = 1 << 1, CONFIG_CLEAN = 1 << 2 };
 
 /* Reads all four places. @arguments are the words behind the subcommand, ending with NULL.
  * Outcomes: INVALID_ARGUMENT: one line that says what and where. Thread: the first, before others. */

@@ -12,6 +12,8 @@
 #include "api/training/quota.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "daemon/emulator_clock.h"
 #include "scheduler/host.h"
 
 enum { UNIX_PATH_MAX_BYTES = 107 }; /* sun_path, without its NUL */
@@ -147,7 +149,7 @@ static bool quota_valid(const char *value)
 
 static bool tpu_config_valid(const char *value)
 {
-	AUTO(json) json_t *object = json_loads(value, JSON_REJECT_DUPLICATES, NULL);
+	AUTO(json) json_t *object = memory_json_read(value, strlen(value), JSON_REJECT_DUPLICATES, NULL);
 
 	return json_is_object(object);
 }
@@ -176,13 +178,14 @@ static const char *const log_formats[] = { "text", "json", NULL };
 
 #define AT(field) .offset = offsetof(struct config, field)
 #define BOTH      (CONFIG_SERVE | CONFIG_ENV)
+#define ALL       (CONFIG_SERVE | CONFIG_ENV | CONFIG_CLEAN)
 
 const struct config_item config_items[] = {
 	{ .name = "config",
 	  .environment = "TRAINYARD_CONFIG",
 	  .type = CONFIG_TEXT,
 	  AT(file),
-	  .commands = BOTH,
+	  .commands = ALL,
 	  .placeholder = "FILE",
 	  .valid = path_valid,
 	  .expected = "a path",
@@ -219,7 +222,7 @@ const struct config_item config_items[] = {
 	  .environment = "TRAINYARD_STATE_DIR",
 	  .type = CONFIG_TEXT,
 	  AT(state_dir),
-	  .commands = BOTH,
+	  .commands = ALL,
 	  .placeholder = "DIR",
 	  .compute = compute_state_dir,
 	  .valid = path_valid,
@@ -229,7 +232,7 @@ const struct config_item config_items[] = {
 	  .environment = "TRAINYARD_ENGINE",
 	  .type = CONFIG_TEXT,
 	  AT(engine),
-	  .commands = CONFIG_SERVE,
+	  .commands = CONFIG_SERVE | CONFIG_CLEAN,
 	  .placeholder = "unix:///PATH",
 	  .compute = compute_engine,
 	  .valid = engine_valid,
@@ -378,7 +381,7 @@ const struct config_item config_items[] = {
 	  .placeholder = "HOW",
 	  .otherwise = "strict",
 	  .choices = validations,
-	  .help = "whether unknown regions, machine types and runtime versions are refused" },
+	  .help = "whether unknown regions, machine types, runtime versions and retired accelerators are refused" },
 	{ .name = "single-replica-name",
 	  .environment = "TRAINYARD_SINGLE_REPLICA_NAME",
 	  .type = CONFIG_CHOICE,
@@ -488,7 +491,17 @@ const struct config_item config_items[] = {
 	  .otherwise = "0",
 	  .min = 0,
 	  .max = INT64_MAX,
-	  .help = "what the probabilities of faults are drawn with: the same number, the same faults" },
+	  .help = "what probabilities of faults, and unless 0 ids, are drawn with: the same number, the same draws" },
+	{ .name = "clock",
+	  .environment = "TRAINYARD_CLOCK",
+	  .type = CONFIG_TEXT,
+	  AT(clock),
+	  .commands = CONFIG_SERVE,
+	  .placeholder = "WHICH",
+	  .otherwise = "real",
+	  .valid = emulator_clock_choice_valid,
+	  .expected = "real, steppable, or steppable@TIME, such as steppable@2026-01-31T12:00:00Z",
+	  .help = "real, or steppable[@TIME]: one that users can put forward, and that begins at TIME" },
 	{ .name = "log-level",
 	  .environment = "TRAINYARD_LOG_LEVEL",
 	  .type = CONFIG_CHOICE,

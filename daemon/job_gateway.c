@@ -129,7 +129,7 @@ static char *email_of(const struct gateways *gateways, const struct plan *plan)
 {
 	if (plan->service_account)
 		return strdup(plan->service_account);
-	return service_agent_email(plan, gateways->options.project_number);
+	return service_agent_email(plan->dialect, gateways->options.project_number);
 }
 
 static void families_fill(struct job_gateway *gateway)
@@ -219,7 +219,7 @@ static enum status listener_start(struct job_gateway *gateway, uint16_t port, st
 			.address = gateway->address_text,
 			.port = port,
 			.families = gateway->families,
-			.clock = gateway->owner->options.clock,
+			.clock = &system_clock,
 			.gate = gateway->owner->options.gate,
 			.connection_limit = CONNECTIONS_MAX,
 			.any_host = true,
@@ -313,7 +313,7 @@ static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s,
 static enum status secure_start(struct job_gateway *gateway, struct error *err)
 {
 	const struct gateways_options *options = &gateway->owner->options;
-	const int64_t now_s = clock_wall_ns(options->clock) / NS_PER_S;
+	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S; /* programs check by theirs */
 	struct text key AUTO_TEXT = { 0 };
 	struct text certificate AUTO_TEXT = { 0 };
 	struct text bundle AUTO_TEXT = { 0 };
@@ -327,7 +327,7 @@ static enum status secure_start(struct job_gateway *gateway, struct error *err)
 			&(struct listener_options){
 				.address = gateway->address_text,
 				.families = gateway->families + 1, /* all but metadata */
-				.clock = options->clock,
+				.clock = &system_clock,
 				.gate = options->gate,
 				.connection_limit = CONNECTIONS_MAX,
 				.any_host = true,

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	daemon/base/base64.c \
+	daemon/base/base64.h \
+	daemon/base/chance.c \
+	daemon/base/chance.h \
 	daemon/base/cleanup.h \
 	daemon/base/clock.c \
 	daemon/base/clock.h \
@@ -10,10 +14,18 @@ libtrainyard_a_SOURCES += \
 	daemon/base/json.h \
 	daemon/base/log.c \
 	daemon/base/log.h \
+	daemon/base/step_clock.c \
+	daemon/base/step_clock.h \
+	daemon/base/presence.c \
+	daemon/base/presence.h \
+	daemon/base/memory.c \
+	daemon/base/memory.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
 	daemon/base/wire.c \
 	daemon/base/wire.h \
+	daemon/clean.c \
+	daemon/clean.h \
 	daemon/client_hello.c \
 	daemon/client_hello.h \
 	daemon/config.c \
@@ -24,6 +36,8 @@ libtrainyard_a_SOURCES += \
 	daemon/credentials.h \
 	daemon/device_socket.c \
 	daemon/device_socket.h \
+	daemon/emulator_clock.c \
+	daemon/emulator_clock.h \
 	daemon/env.c \
 	daemon/env.h \
 	daemon/gcs/gcs_client.c \
@@ -48,6 +62,10 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_operations.h \
 	daemon/gcs/gcs_path.c \
 	daemon/gcs/gcs_path.h \
+	daemon/gcs/gcs_place.c \
+	daemon/gcs/gcs_place.h \
+	daemon/gcs/gcs_remains.c \
+	daemon/gcs/gcs_remains.h \
 	daemon/gcs/gcs_sight.c \
 	daemon/gcs/gcs_sight.h \
 	daemon/given_file.c \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/clean.h"
 #include "daemon/config.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -58,6 +59,7 @@ static const struct command {
 } commands[] = {
 	{ "serve", "serve the emulated APIs on this machine", run_serve, serve_help_write },
 	{ "env", "print the shell lines that point clients here", env_main, env_help_write },
+	{ "clean", "remove what an instance has left in the engine", clean_main, clean_help_write },
 	{ "version", "print the versions", run_version, version_help_write },
 	{ "gcs-mount", NULL, gcs_mount_main, NULL },
 };

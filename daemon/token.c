@@ -25,6 +25,7 @@ struct token {
 	unsigned char hash[HASH_BYTES];
 	const struct store *store;
 	struct signing_key *key_of_accounts;
+	const struct clock *clock;
 };
 
 static void hash_make(const struct token *token, const char *text, unsigned char ret_hash[HASH_BYTES])
@@ -108,17 +109,17 @@ static bool is_a_users(const struct token *token, const char *text)
 	struct access_token own;
 
 	return access_token_is_ours(text) &&
-	       access_token_read(token->store, text, clock_wall_ns(&system_clock) / NS_PER_S, &own, NULL) ==
+	       access_token_read(token->store, text, clock_wall_ns(token->clock) / NS_PER_S, &own, NULL) ==
 		       STATUS_OK &&
 	       own.job == 0;
 }
 
 /* Libraries with a service account sign what they send to most APIs themselves, and fetch no token. What gateways sign
- * for jobs with the same key, identity tokens, has another issuer.
+ * for jobs with the same key, identity tokens, has another issuer. What clients date goes by their own clocks.
  * Source: https://google.aip.dev/auth/4111 */
 static bool is_an_accounts(const struct token *token, const char *text)
 {
-	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S;
+	const int64_t now_s = clock_outside_ns(token->clock) / NS_PER_S;
 	AUTO(json) json_t *claims = NULL;
 	const char *issuer, *subject;
 	int64_t issued_s, expires_s;
@@ -162,11 +163,13 @@ static enum status caller_check(void *arg, const char *authorization, const char
 			 "Request is missing required authentication credential. %s", wanted);
 }
 
-struct caller_rule token_rule(struct token *token, const struct store *store, struct signing_key *key)
+struct caller_rule token_rule(struct token *token, const struct store *store, struct signing_key *key,
+			      const struct clock *clock)
 {
 	if (!token)
 		return (struct caller_rule){ 0 };
 	token->store = store;
 	token->key_of_accounts = key;
+	token->clock = clock;
 	return (struct caller_rule){ caller_check, token };
 }

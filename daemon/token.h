@@ -10,6 +10,7 @@
 #include "api/http/http.h"
 #include "daemon/base/cleanup.h"
 
+struct clock;
 struct signing_key;
 struct store;
 struct token;
@@ -19,4 +20,5 @@ struct token;
 enum status token_open(const char *path, struct token **ret_token, struct error *err);
 void token_free(struct token *token);
 /* Good for as long as all live. @token NULL: everybody may ask. */
-struct caller_rule token_rule(struct token *token, const struct store *store, struct signing_key *key);
+struct caller_rule token_rule(struct token *token, const struct store *store, struct signing_key *key,
+			      const struct clock *clock);

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/aiplatform/aiplatform.h"
+#include "api/emulator/clock.h"
 #include "api/emulator/discovery.h"
 #include "api/emulator/faults.h"
 #include "api/emulator/health.h"
@@ -20,9 +22,12 @@
 #include "api/training/image_map.h"
 #include "api/training/quota.h"
 #include "api/training/runtime_map.h"
+#include "daemon/base/chance.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/presence.h"
 #include "daemon/config.h"
+#include "daemon/emulator_clock.h"
 #include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
 #include "daemon/grpc_door.h"
@@ -38,7 +43,7 @@
 #include "store/signing_key.h"
 #include "store/store.h"
 
-enum { FAMILIES_BEFORE_STORAGE = 11, STORAGE_FAMILIES = 3, GRPC_FAMILIES = 3 };
+enum { FAMILIES_BEFORE_STORAGE = 12, STORAGE_FAMILIES = 3, GRPC_FAMILIES = 3 };
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
 
 /* Whoever submits one job after the other takes over the last one's network. */
@@ -48,7 +53,10 @@ enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
 struct wiring {
 	const struct config *config;
+	struct emulator_clock *emulator_clock;
+	const struct clock *clock; /* its */
 	struct store *store;
+	int presence; /* -1: not taken */
 	struct scheduler *scheduler;
 	struct engine *engine;
 	struct listener *listener;
@@ -74,6 +82,7 @@ struct wiring {
 	struct web_shell_context web_shell;
 	struct fault_book *fault_book;
 	struct faults_context faults;
+	struct clock_context clock_context;
 	struct call_gate gate; /* that ordered faults come over calls by */
 	struct discovery discovery;
 	struct signing_key *signing_key;
@@ -176,7 +185,7 @@ static void storage_fill(struct wiring *wiring)
 	wiring->storage = (struct storage_context){
 		.objects = wiring->objects,
 		.store = wiring->store,
-		.clock = &system_clock,
+		.clock = wiring->clock,
 		.project_id = config->project,
 		.project_number = wiring->project_number,
 		.auto_buckets = config->buckets == BUCKETS_AUTO,
@@ -199,7 +208,7 @@ static struct training_context training_context_of(struct wiring *wiring)
 
 	return (struct training_context){
 		.store = wiring->store,
-		.clock = &system_clock,
+		.clock = wiring->clock,
 		.quota = config->quota ? &wiring->quota : NULL,
 		.counter = wiring->counter,
 		.project_id = config->project,
@@ -228,11 +237,17 @@ static struct aiplatform_context aiplatform_context_of(struct wiring *wiring, co
 	};
 }
 
-static struct family aiplatform_family(const char *name, const struct route *routes,
+static struct family aiplatform_family(const char *name, const char *under, const struct route *routes,
 				       struct aiplatform_context *context, const struct route *absent)
 {
 	return (struct family){
-		.name = name, .routes = routes, .context = context, .absent = absent, .lenient_query = true
+		.name = name,
+		.routes = routes,
+		.context = context,
+		.absent = absent,
+		.under = under,
+		.lenient_query = true,
+		.error_word = error_list,
 	};
 }
 
@@ -250,23 +265,24 @@ static void families_fill(struct wiring *wiring)
 	};
 	wiring->logging = (struct logging_context){
 		.store = wiring->store,
-		.clock = &system_clock,
+		.clock = wiring->clock,
 		.project_id = config->project,
 		.project_number = wiring->project_number,
 	};
-	wiring->identity = (struct identity_context){ wiring->store, wiring->signing_key, &system_clock };
+	wiring->identity = (struct identity_context){ wiring->store, wiring->signing_key, wiring->clock };
 	wiring->discovery = (struct discovery){ wiring->objects ? published_with_storage : published };
 	web_shell_fill(wiring);
 	wiring->health = (struct health){ PACKAGE_VERSION, health_details, wiring };
 	wiring->aiplatform = aiplatform_context_of(wiring, "v1");
 	wiring->aiplatform_beta = aiplatform_context_of(wiring, "v1beta1");
 	/* First: locations, which are ml's as well, take every parameter there. */
-	wiring->families[0] =
-		aiplatform_family("aiplatform", aiplatform_routes, &wiring->aiplatform, aiplatform_absent);
-	wiring->families[1] = aiplatform_family("aiplatform-beta", aiplatform_beta_routes,
-						&wiring->aiplatform_beta, aiplatform_beta_absent);
-	wiring->families[2] =
-		aiplatform_family("aiplatform-other", aiplatform_other_routes, &wiring->aiplatform, NULL);
+	wiring->families[0] = aiplatform_family("aiplatform", AIPLATFORM_UNDER("/v1"), aiplatform_routes,
+						&wiring->aiplatform, aiplatform_absent);
+	wiring->families[1] =
+		aiplatform_family("aiplatform-beta", AIPLATFORM_UNDER("/v1beta1"), aiplatform_beta_routes,
+				  &wiring->aiplatform_beta, aiplatform_beta_absent);
+	wiring->families[2] = aiplatform_family("aiplatform-other", NULL, aiplatform_other_routes,
+						&wiring->aiplatform, NULL);
 	wiring->families[3] = (struct family){ "ml", ml_routes, &wiring->ml, ml_absent };
 	wiring->families[4] = (struct family){ "logging", logging_routes, &wiring->logging, logging_absent };
 	wiring->families[5] = (struct family){ "emulator", health_routes, &wiring->health, NULL };
@@ -277,6 +293,7 @@ static void families_fill(struct wiring *wiring)
 					       .routes = identity_routes,
 					       .context = &wiring->identity,
 					       .lenient_query = true };
+	wiring->families[11] = (struct family){ "clock", clock_routes, &wiring->clock_context, NULL };
 	wiring->families[10] = (struct family){ "faults", fault_routes, &wiring->faults, NULL };
 	storage_fill(wiring);
 }
@@ -312,7 +329,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 		&(struct gateways_options){
 			.store = wiring->store,
 			.key = wiring->signing_key,
-			.clock = &system_clock,
+			.clock = wiring->clock,
 			.gate = &wiring->gate,
 			.project_id = config->project,
 			.project_number = wiring->project_number,
@@ -360,7 +377,7 @@ static enum status scheduler_make(struct wiring *wiring, struct error *err)
 	const struct config *config = wiring->config;
 	struct scheduler_options options = {
 		.store = wiring->store,
-		.clock = &system_clock,
+		.clock = wiring->clock,
 		.project_number = wiring->project_number,
 		.stop_grace_s = (unsigned)config->stop_grace_s,
 		.retry_pause_ms = RETRY_PAUSE_MS,
@@ -426,6 +443,7 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 		rc = scheduler_make(wiring, err);
 	if (rc)
 		return rc;
+	emulator_clock_on_step(wiring->emulator_clock, scheduler_clock_stepped, wiring->scheduler);
 	sink = scheduler_sink(wiring->scheduler);
 	rc = docker_open(
 		&(struct docker_options){
@@ -443,16 +461,20 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 static enum status objects_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
+	enum status rc;
 
 	if (config->storage_endpoint)
 		return STATUS_OK;
-	return objects_new(
+	rc = objects_new(
 		&(struct objects_options){
 			.state_dir = config->state_dir,
-			.clock = &system_clock,
+			.clock = wiring->clock,
 			.auto_project = config->buckets == BUCKETS_AUTO ? config->project : NULL,
 		},
 		&wiring->objects, err);
+	if (!rc)
+		objects_recover(wiring->objects);
+	return rc;
 }
 
 static enum status listening_open(struct wiring *wiring, struct error *err)
@@ -473,7 +495,8 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.gate = &wiring->gate,
 			/* Jobs have gateways of their own; the API is not for them, whatever address it is at. */
 			.refused_network = wiring->config->networks,
-			.caller = token_rule(wiring->token, wiring->store, wiring->signing_key),
+			.caller =
+				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			.head_limit_ms = HEAD_LIMIT_MS,
 			.address_limit = ADDRESS_LIMIT,
 		},
@@ -486,8 +509,8 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 		return STATUS_OK;
 	memcpy(wiring->grpc_families, wiring->families, GRPC_FAMILIES * sizeof(struct family));
 	return grpc_door_open(wiring->config, wiring->local_authority, wiring->grpc_families, &wiring->gate,
-			      token_rule(wiring->token, wiring->store, wiring->signing_key), &wiring->grpc,
-			      err);
+			      token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
+			      &wiring->grpc, err);
 }
 
 static enum status faults_open(struct wiring *wiring, struct error *err)
@@ -500,6 +523,27 @@ static enum status faults_open(struct wiring *wiring, struct error *err)
 	wiring->faults = (struct faults_context){ wiring->store, wiring->fault_book };
 	wiring->gate = faults_gate(&wiring->faults);
 	return faults_file_take(&wiring->faults, config->faults, err);
+}
+
+/* The store with it: what is kept of the clock is kept under the store's lock. */
+static enum status clock_open(struct wiring *wiring, struct error *err)
+{
+	const struct config *config = wiring->config;
+	enum status rc = emulator_clock_open(config->state_dir, config->clock, &wiring->emulator_clock, err);
+
+	if (rc)
+		return rc;
+	wiring->clock = emulator_clock_get(wiring->emulator_clock);
+	rc = store_open(config->state_dir, wiring->clock, &wiring->store, err);
+	if (!rc)
+		rc = emulator_clock_keep(wiring->emulator_clock, err);
+	if (!rc && config->seed)
+		chance_seed((uint64_t)config->seed, store_start(wiring->store));
+	wiring->clock_context =
+		(struct clock_context){ .clock = wiring->clock, .arg = wiring->emulator_clock };
+	if (emulator_clock_is_steppable(wiring->emulator_clock))
+		wiring->clock_context.advance = emulator_clock_advance;
+	return rc;
 }
 
 /* What was opened is closed, in reverse. */
@@ -517,8 +561,11 @@ static void parts_close(struct wiring *wiring)
 		wiring->engine->ops->close(wiring->engine);
 	if (wiring->store)
 		store_close(wiring->store);
+	if (wiring->presence >= 0)
+		close(wiring->presence);
 	if (wiring->scheduler)
 		scheduler_free(wiring->scheduler);
+	emulator_clock_free(wiring->emulator_clock);
 	fault_book_free(wiring->fault_book);
 	shell_sessions_free(wiring->shell_sessions);
 	signing_key_free(wiring->signing_key);
@@ -562,6 +609,7 @@ enum status wiring_open(const struct config *config, struct wiring **ret_wiring,
 	if (!wiring)
 		return error_no_memory(err);
 	wiring->config = config;
+	wiring->presence = -1;
 	rc = addresses_check(config, err);
 	if (!rc)
 		rc = given_files_find(wiring, err);
@@ -570,7 +618,9 @@ enum status wiring_open(const struct config *config, struct wiring **ret_wiring,
 	if (!rc)
 		rc = settings_open(wiring, err);
 	if (!rc)
-		rc = store_open(config->state_dir, &system_clock, &wiring->store, err);
+		rc = clock_open(wiring, err);
+	if (!rc)
+		rc = presence_take(store_instance(wiring->store), &wiring->presence, err);
 	if (!rc)
 		rc = faults_open(wiring, err);
 	if (!rc)
