@@ -4,6 +4,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += \
 	tests/unit/api/aiplatform/test_custom_job_render \
 	tests/unit/api/aiplatform/test_read_mask \
+	tests/unit/api/aiplatform/test_resource_look \
 	tests/unit/api/aiplatform/test_rpcs \
 	tests/unit/api/aiplatform/test_spec_defaults \
 	tests/unit/api/aiplatform/test_custom_job_rules \
@@ -49,14 +50,12 @@ check_PROGRAMS += \
 	tests/unit/api/ml/test_job_rules \
 	tests/unit/api/ml/test_job_study \
 	tests/unit/api/ml/test_messages \
-	tests/unit/api/ml/test_outlook \
 	tests/unit/api/ml/test_plan_property \
 	tests/unit/api/ml/test_policy \
 	tests/unit/api/ml/test_policy_rules \
 	tests/unit/api/training/test_project \
 	tests/unit/api/training/test_quota \
 	tests/unit/api/training/test_regions \
-	tests/unit/api/ml/test_replica_json \
 	tests/unit/api/ml/test_resumption \
 	tests/unit/api/ml/test_rules_cluster \
 	tests/unit/api/ml/test_rules_container \
@@ -79,19 +78,27 @@ check_PROGRAMS += \
 	tests/unit/api/storage/test_uploads \
 	tests/unit/api/training/test_image_map \
 	tests/unit/api/training/test_image_name \
+	tests/unit/api/training/test_job_times \
+	tests/unit/api/training/test_outlook \
+	tests/unit/api/training/test_replica_json \
 	tests/unit/api/training/test_runtime_map \
 	tests/unit/api/training/test_shells_render \
 	tests/unit/daemon/gcs/test_gcs_path \
 	tests/unit/daemon/gcs/test_gcs_sight \
+	tests/unit/daemon/test_base64 \
+	tests/unit/daemon/test_chance \
 	tests/unit/daemon/test_client_hello \
 	tests/unit/daemon/test_config \
 	tests/unit/daemon/test_credentials \
+	tests/unit/daemon/test_emulator_clock \
 	tests/unit/daemon/test_env \
 	tests/unit/daemon/test_error \
 	tests/unit/daemon/test_given_file \
 	tests/unit/daemon/test_job_gateway \
 	tests/unit/daemon/test_json \
 	tests/unit/daemon/test_log \
+	tests/unit/daemon/test_memory \
+	tests/unit/daemon/test_presence \
 	tests/unit/daemon/test_relay \
 	tests/unit/daemon/test_terminal_door \
 	tests/unit/daemon/test_text \
@@ -105,6 +112,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_progress \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/engine/test_docker_terminal \
+	tests/unit/scheduler/engine/test_leftovers \
 	tests/unit/scheduler/test_accelerator \
 	tests/unit/scheduler/test_admission \
 	tests/unit/scheduler/test_admission_random \
@@ -132,6 +140,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_reconcile \
 	tests/unit/scheduler/test_restart \
+	tests/unit/scheduler/test_clock_jumps \
 	tests/unit/scheduler/test_scheduler \
 	tests/unit/scheduler/test_trial_events \
 	tests/unit/scheduler/test_suggester \
@@ -179,6 +188,7 @@ endif
 endif
 tests_unit_api_aiplatform_test_custom_job_render_SOURCES = tests/unit/api/aiplatform/test_custom_job_render.c
 tests_unit_api_aiplatform_test_read_mask_SOURCES = tests/unit/api/aiplatform/test_read_mask.c
+tests_unit_api_aiplatform_test_resource_look_SOURCES = tests/unit/api/aiplatform/test_resource_look.c
 tests_unit_api_aiplatform_test_rpcs_SOURCES = tests/unit/api/aiplatform/test_rpcs.c
 tests_unit_api_aiplatform_test_spec_defaults_SOURCES = tests/unit/api/aiplatform/test_spec_defaults.c
 tests_unit_api_aiplatform_test_custom_job_rules_SOURCES = tests/unit/api/aiplatform/test_custom_job_rules.c
@@ -227,14 +237,12 @@ tests_unit_api_ml_test_resumption_SOURCES = tests/unit/api/ml/test_resumption.c 
 tests_unit_api_ml_test_trials_render_SOURCES = tests/unit/api/ml/test_trials_render.c tests/unit/api/ml/tuning_testing.h
 tests_unit_api_ml_test_job_rules_SOURCES = tests/unit/api/ml/test_job_rules.c
 tests_unit_api_ml_test_messages_SOURCES = tests/unit/api/ml/test_messages.c
-tests_unit_api_ml_test_outlook_SOURCES = tests/unit/api/ml/test_outlook.c
 tests_unit_api_ml_test_plan_property_SOURCES = tests/unit/api/ml/test_plan_property.c
 tests_unit_api_ml_test_policy_SOURCES = tests/unit/api/ml/test_policy.c
 tests_unit_api_ml_test_policy_rules_SOURCES = tests/unit/api/ml/test_policy_rules.c
 tests_unit_api_training_test_project_SOURCES = tests/unit/api/training/test_project.c
 tests_unit_api_training_test_quota_SOURCES = tests/unit/api/training/test_quota.c
 tests_unit_api_training_test_regions_SOURCES = tests/unit/api/training/test_regions.c
-tests_unit_api_ml_test_replica_json_SOURCES = tests/unit/api/ml/test_replica_json.c
 tests_unit_api_ml_test_rules_cluster_SOURCES = tests/unit/api/ml/test_rules_cluster.c
 tests_unit_api_ml_test_rules_container_SOURCES = tests/unit/api/ml/test_rules_container.c
 tests_unit_api_ml_test_rules_labels_SOURCES = tests/unit/api/ml/test_rules_labels.c
@@ -255,19 +263,28 @@ tests_unit_api_storage_test_range_SOURCES = tests/unit/api/storage/test_range.c
 tests_unit_api_storage_test_uploads_SOURCES = tests/unit/api/storage/test_uploads.c
 tests_unit_api_training_test_image_map_SOURCES = tests/unit/api/training/test_image_map.c
 tests_unit_api_training_test_image_name_SOURCES = tests/unit/api/training/test_image_name.c
+tests_unit_api_training_test_job_times_SOURCES = tests/unit/api/training/test_job_times.c
+tests_unit_api_training_test_outlook_SOURCES = tests/unit/api/training/test_outlook.c
+tests_unit_api_training_test_replica_json_SOURCES = tests/unit/api/training/test_replica_json.c
 tests_unit_api_training_test_runtime_map_SOURCES = tests/unit/api/training/test_runtime_map.c
 tests_unit_api_training_test_shells_render_SOURCES = tests/unit/api/training/test_shells_render.c
 tests_unit_daemon_gcs_test_gcs_path_SOURCES = tests/unit/daemon/gcs/test_gcs_path.c
 tests_unit_daemon_gcs_test_gcs_sight_SOURCES = tests/unit/daemon/gcs/test_gcs_sight.c
+tests_unit_daemon_test_base64_SOURCES = tests/unit/daemon/test_base64.c
+tests_unit_daemon_test_chance_SOURCES = tests/unit/daemon/test_chance.c
 tests_unit_daemon_test_client_hello_SOURCES = tests/unit/daemon/test_client_hello.c
 tests_unit_daemon_test_config_SOURCES = tests/unit/daemon/test_config.c
 tests_unit_daemon_test_credentials_SOURCES = tests/unit/daemon/test_credentials.c
+tests_unit_daemon_test_emulator_clock_SOURCES = tests/unit/daemon/test_emulator_clock.c
 tests_unit_daemon_test_env_SOURCES = tests/unit/daemon/test_env.c
 tests_unit_daemon_test_error_SOURCES = tests/unit/daemon/test_error.c
 tests_unit_daemon_test_given_file_SOURCES = tests/unit/daemon/test_given_file.c
 tests_unit_daemon_test_job_gateway_SOURCES = tests/unit/daemon/test_job_gateway.c
 tests_unit_daemon_test_json_SOURCES = tests/unit/daemon/test_json.c
 tests_unit_daemon_test_log_SOURCES = tests/unit/daemon/test_log.c
+tests_unit_daemon_test_memory_SOURCES = tests/unit/daemon/test_memory.c
+tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
+tests_unit_daemon_test_presence_SOURCES = tests/unit/daemon/test_presence.c
 tests_unit_daemon_test_relay_SOURCES = tests/unit/daemon/test_relay.c
 tests_unit_daemon_test_terminal_door_SOURCES = tests/unit/daemon/test_terminal_door.c
 tests_unit_daemon_test_text_SOURCES = tests/unit/daemon/test_text.c
@@ -281,6 +298,7 @@ tests_unit_scheduler_engine_test_docker_json_SOURCES = tests/unit/scheduler/engi
 tests_unit_scheduler_engine_test_docker_progress_SOURCES = tests/unit/scheduler/engine/test_docker_progress.c
 tests_unit_scheduler_engine_test_docker_subnet_SOURCES = tests/unit/scheduler/engine/test_docker_subnet.c
 tests_unit_scheduler_engine_test_docker_terminal_SOURCES = tests/unit/scheduler/engine/test_docker_terminal.c
+tests_unit_scheduler_engine_test_leftovers_SOURCES = tests/unit/scheduler/engine/test_leftovers.c
 tests_unit_scheduler_test_accelerator_SOURCES = tests/unit/scheduler/test_accelerator.c
 tests_unit_scheduler_test_admission_SOURCES = tests/unit/scheduler/test_admission.c
 tests_unit_scheduler_test_admission_random_SOURCES = tests/unit/scheduler/test_admission_random.c
@@ -309,6 +327,7 @@ tests_unit_scheduler_test_queue_SOURCES = tests/unit/scheduler/test_queue.c
 tests_unit_scheduler_test_reconcile_SOURCES = tests/unit/scheduler/test_reconcile.c
 tests_unit_scheduler_test_restart_SOURCES = tests/unit/scheduler/test_restart.c
 tests_unit_scheduler_test_scheduler_SOURCES = tests/unit/scheduler/test_scheduler.c
+tests_unit_scheduler_test_clock_jumps_SOURCES = tests/unit/scheduler/test_clock_jumps.c
 tests_unit_scheduler_test_trial_events_SOURCES = tests/unit/scheduler/test_trial_events.c
 tests_unit_scheduler_test_trial_metrics_SOURCES = tests/unit/scheduler/test_trial_metrics.c
 tests_unit_scheduler_test_suggester_SOURCES = tests/unit/scheduler/test_suggester.c tests/unit/scheduler/gate_testing.h tests/unit/scheduler/tuning/tuning_testing.h
@@ -356,15 +375,21 @@ tests_unit_scheduler_test_gcs_keep_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_restart_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_faults_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_scheduler_SOURCES += tests/support/fake_engine.c
+tests_unit_scheduler_test_clock_jumps_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_spare_network_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_tuner_SOURCES += tests/support/fake_engine.c tests/unit/scheduler/gate_testing.h
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
 	tests/fuzz/fuzz_client_hello \
+	tests/fuzz/fuzz_config \
+	tests/fuzz/fuzz_docker_json \
 	tests/fuzz/fuzz_event_file \
+	tests/fuzz/fuzz_expansion \
+	tests/fuzz/fuzz_fault \
 	tests/fuzz/fuzz_filter \
 	tests/fuzz/fuzz_frames \
+	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_log_line \
 	tests/fuzz/fuzz_message \
 	tests/fuzz/fuzz_message_binary \
@@ -372,15 +397,20 @@ fuzz_targets = \
 	tests/fuzz/fuzz_multipart \
 	tests/fuzz/fuzz_part_claims \
 	tests/fuzz/fuzz_request \
-	tests/fuzz/fuzz_token
-if HAVE_GRPC
-fuzz_targets += tests/fuzz/fuzz_session
-endif
+	tests/fuzz/fuzz_resource \
+	tests/fuzz/fuzz_session \
+	tests/fuzz/fuzz_token \
+	tests/fuzz/fuzz_upload_headers
 check_PROGRAMS += $(fuzz_targets)
 tests_fuzz_fuzz_client_hello_SOURCES = tests/fuzz/fuzz_client_hello.c tests/fuzz/replay.c
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/replay.c
+tests_fuzz_fuzz_docker_json_SOURCES = tests/fuzz/fuzz_docker_json.c tests/fuzz/replay.c
 tests_fuzz_fuzz_event_file_SOURCES = tests/fuzz/fuzz_event_file.c tests/fuzz/replay.c
+tests_fuzz_fuzz_expansion_SOURCES = tests/fuzz/fuzz_expansion.c tests/fuzz/replay.c
+tests_fuzz_fuzz_fault_SOURCES = tests/fuzz/fuzz_fault.c tests/fuzz/replay.c
 tests_fuzz_fuzz_filter_SOURCES = tests/fuzz/fuzz_filter.c tests/fuzz/replay.c
 tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c tests/fuzz/replay.c
+tests_fuzz_fuzz_image_SOURCES = tests/fuzz/fuzz_image.c tests/fuzz/replay.c
 tests_fuzz_fuzz_log_line_SOURCES = tests/fuzz/fuzz_log_line.c tests/fuzz/replay.c
 tests_fuzz_fuzz_message_SOURCES = tests/fuzz/fuzz_message.c tests/fuzz/replay.c
 tests_fuzz_fuzz_message_binary_SOURCES = tests/fuzz/fuzz_message_binary.c tests/fuzz/replay.c
@@ -388,14 +418,46 @@ tests_fuzz_fuzz_metric_file_SOURCES = tests/fuzz/fuzz_metric_file.c tests/fuzz/r
 tests_fuzz_fuzz_multipart_SOURCES = tests/fuzz/fuzz_multipart.c tests/fuzz/replay.c
 tests_fuzz_fuzz_part_claims_SOURCES = tests/fuzz/fuzz_part_claims.c tests/fuzz/replay.c
 tests_fuzz_fuzz_request_SOURCES = tests/fuzz/fuzz_request.c tests/fuzz/replay.c
+tests_fuzz_fuzz_resource_SOURCES = tests/fuzz/fuzz_resource.c tests/fuzz/replay.c
 tests_fuzz_fuzz_session_SOURCES = tests/fuzz/fuzz_session.c tests/fuzz/replay.c
 tests_fuzz_fuzz_token_SOURCES = tests/fuzz/fuzz_token.c tests/fuzz/replay.c
+tests_fuzz_fuzz_upload_headers_SOURCES = tests/fuzz/fuzz_upload_headers.c tests/fuzz/replay.c
+
+# What unit tests and corpora run of the code, by gcov: in a build of its own, below this one.
+.PHONY: coverage
+coverage:
+	mkdir -p coverage-build
+	cd coverage-build && { test -f Makefile || $(abs_srcdir)/configure -q CC='$(CC)' \
+		CFLAGS='-O0 -g --coverage -fprofile-update=atomic' LDFLAGS=--coverage; }
+	find coverage-build -name '*.gcda' -exec rm -f {} +
+	$(MAKE) -C coverage-build all
+	$(MAKE) -C coverage-build check
+	$(srcdir)/tests/print_coverage $(srcdir) coverage-build
 
 # Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
 if HAVE_CMOCKA
 noinst_PROGRAMS += tests/integration/engine_contract
 endif
 tests_integration_engine_contract_SOURCES = tests/integration/engine_contract.c
+
+# The daemon for tests/fault, with an engine without containers.
+noinst_PROGRAMS += tests/fault/fake_yard
+tests_fault_fake_yard_SOURCES = tests/fault/fake_yard.c tests/support/fake_engine.c
+tests_fault_fake_yard_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_open
+# Kills: tests/crash runs them.
+noinst_PROGRAMS += tests/crash/kill_at.so tests/crash/store_crash
+tests_crash_kill_at_so_SOURCES = tests/crash/kill_at.c tests/crash/kill_at.h
+tests_crash_kill_at_so_CFLAGS = -std=gnu17 -Wall -Wextra -fPIC
+tests_crash_kill_at_so_LDFLAGS = -shared
+tests_crash_kill_at_so_LDADD =
+tests_crash_store_crash_SOURCES = \
+	tests/crash/crash_jobs.c \
+	tests/crash/crash_objects.c \
+	tests/crash/crash_world.c \
+	tests/crash/crash_world.h \
+	tests/crash/kill_at.c \
+	tests/crash/kill_at.h \
+	tests/crash/store_crash.c
 
 # Measurements: `make bench`, with an engine and wrk.
 bench_helpers = tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/seed tests/bench/suggest_bench
@@ -413,6 +475,7 @@ bench: trainyard $(bench_helpers)
 EXTRA_DIST += \
 	tests/attack \
 	tests/bench/bench.py \
+	tests/bench/search.py \
 	tests/check_includes.sh \
 	tests/clients \
 	tests/conftest.py \
@@ -421,9 +484,12 @@ EXTRA_DIST += \
 	tests/cppcheck.cfg \
 	tests/cppcheck.txt \
 	tests/crash \
+	tests/fault \
 	tests/fuzz/corpus \
+	tests/fuzz/fuzz.mk \
 	tests/fuzz/run \
 	tests/integration \
+	tests/print_coverage \
 	tests/support \
 	tests/unit/api/aiplatform/aiplatform_testing.h \
 	tests/unit/api/emulator/test_screen.js \

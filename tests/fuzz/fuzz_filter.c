@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters as anybody may write them, to tree and to SQL, over both kinds of fields.
+/* Filters as anybody may write them, to tree and to SQL, over the fields of jobs, Vertex AI's resources and logs.
  *
  * What must hold beside not crashing: what is refused is INVALID_ARGUMENT, the interval of times is one,
  * and the SQL is a condition that SQLite understands, whatever was in the filter. */
@@ -12,6 +12,8 @@
 #include "store/filter_functions.h"
 #include "store/job_filter.h"
 #include "store/log_filter.h"
+#include "store/pipeline_filter.h"
+#include "store/resource_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,10 +24,16 @@ static void expect(bool holds)
 }
 
 static const char schema[] =
-	"CREATE TABLE job (job_id, state, created_us, started_us, ended_us, error_message, labels, input, output);"
+	"CREATE TABLE job (id, job_id, display_name, state, created_us, updated_us, started_us, running_us, ended_us,"
+	"error_message, labels, input, output);"
+	"CREATE TABLE pipeline (display_name, labels, input, job, created_us);"
+	"CREATE TABLE model (model_id, input, created_us);"
 	"CREATE TABLE entry (ts, insert_id, job, source, severity, kind, received_ns, extra, payload);"
 	"CREATE TABLE source (id, project, log_name, job, resource_type, resource_labels, labels);"
-	"INSERT INTO job VALUES ('a', 1, 1000000, 0, 0, NULL, '{\"k\":\"v\"}', '{\"scaleTier\":\"BASIC\"}', '{}');"
+	"INSERT INTO job VALUES (1, 'a', 'd', 1, 1000000, 1000000, 0, 0, 0, NULL, '{\"k\":\"v\"}',"
+	"'{\"scaleTier\":\"BASIC\"}', '{}');"
+	"INSERT INTO pipeline VALUES ('d', '{\"k\":\"v\"}', '{\"trainingTaskDefinition\":\"t\"}', 1, 1000000);"
+	"INSERT INTO model VALUES ('m', '{\"displayName\":\"d\",\"labels\":{\"k\":\"v\"}}', 1000000);"
 	"INSERT INTO source VALUES (1, 'p', 'l', 1, 'ml_job', '{\"job_id\":\"j\"}', '{}');"
 	"INSERT INTO entry VALUES (1, 1, 1, 1, 200, 0, 1, NULL, 'text'), (2, 2, 1, 1, 500, 1, 2, '{}', '{\"a\":[1,true]}')";
 
@@ -57,15 +65,18 @@ static void sql_try(const char *before, const struct filter_sql *sql)
 	sqlite3_finalize(query);
 }
 
-static void jobs_try(const char *filter)
+typedef enum status (*filter_maker)(const char *filter, struct filter_sql *ret_sql,
+				    struct filter_interval *ret_created, struct error *err);
+
+static void rows_try(const char *filter, filter_maker make, const char *before)
 {
 	struct filter_sql sql AUTO_FILTER_SQL = { 0 };
 	struct filter_interval created;
-	enum status rc = job_filter_make(filter, &sql, &created, NULL);
+	enum status rc = make(filter, &sql, &created, NULL);
 
 	expect(rc == STATUS_OK || rc == STATUS_INVALID_ARGUMENT);
 	if (rc == STATUS_OK)
-		sql_try("SELECT 1 FROM job WHERE", &sql);
+		sql_try(before, &sql);
 }
 
 static void logs_try(const char *filter, bool of_jobs)
@@ -73,7 +84,7 @@ static void logs_try(const char *filter, bool of_jobs)
 	struct log_filter log_filter AUTO_LOG_FILTER = { 0 };
 	struct filter_sql sql AUTO_FILTER_SQL = { 0 };
 	enum status rc =
-		log_filter_init(&log_filter, filter, of_jobs ? INT64_C(1700000000000000000) : 0, NULL);
+		log_filter_init(&log_filter, filter, of_jobs ? INT64_C(1700000000000000000) : 0, 0, NULL);
 
 	if (rc == STATUS_OK)
 		rc = log_filter_sql(&log_filter, of_jobs, &sql, NULL);
@@ -90,7 +101,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(filter, data, size);
 	filter[size] = '\0';
-	jobs_try(filter);
+	rows_try(filter, job_filter_make, "SELECT 1 FROM job WHERE");
+	rows_try(filter, resource_filter_make, "SELECT 1 FROM job WHERE");
+	rows_try(filter, pipeline_filter_make, "SELECT 1 FROM pipeline WHERE");
+	rows_try(filter, model_filter_make, "SELECT 1 FROM model WHERE");
 	logs_try(filter, false);
 	logs_try(filter, true);
 	return 0;

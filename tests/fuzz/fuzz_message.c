@@ -26,7 +26,12 @@ static void fuzz_plan(const json_t *job, const struct ml_settings *settings)
 	AUTO(plan) struct plan *again = NULL;
 	AUTO(string) char *text = NULL;
 
-	expect(job_to_plan("p", job, "0123456789", settings, &plan, NULL) == STATUS_OK);
+	const enum status rc = job_to_plan("p", job, "0123456789", settings, &plan, NULL);
+
+	/* Lenient rules take runtime versions that there is no image for. */
+	if (rc == STATUS_FAILED_PRECONDITION && settings->lenient)
+		return;
+	expect(rc == STATUS_OK);
 	text = plan_to_text(plan);
 	expect(text && plan_from_text(text, &again, NULL) == STATUS_OK);
 	expect(plan_replica_count(plan) == plan_replica_count(again));

@@ -2,6 +2,8 @@
 """What the tests of tests/attack share: bytes on a socket, every method that changes something, and proof that nothing did."""
 import contextlib
 import json
+import os
+import pathlib
 import re
 import socket
 import sqlite3
@@ -35,8 +37,13 @@ def _rows(path):
         return list(db.iterdump())
 
 
+def files_below(directory):
+    """All of them and all directories; what goes in the meantime is passed over, where rglob() would fail."""
+    return [pathlib.Path(place, name) for place, directories, files in os.walk(directory) for name in (*directories, *files)]
+
+
 def _state(yard):
-    files = sorted(str(p.relative_to(yard.state_dir)) for p in yard.state_dir.rglob("*")
+    files = sorted(str(p.relative_to(yard.state_dir)) for p in files_below(yard.state_dir)
                    if not p.name.endswith(("-wal", "-shm")))
     return files, {name: _rows(yard.state_dir / name) for name in ("state.db", "storage.db", "logs.db")
                    if (yard.state_dir / name).exists()}
@@ -101,6 +108,9 @@ def published(yard):
               ("POST", "/attacked/o?uploads"), ("POST", "/upload/storage/v1/b/attacked/o?uploadType=media&name=o"),
               ("POST", "/upload/storage/v1/b/attacked/o?uploadType=resumable&name=o"), ("POST", "/batch/storage/v1"),
               ("GET", "/attacked/o"), ("GET", "/attacked"), ("GET", "/_trainyard/v1/projects/p/jobs/j/report")}
+    vertex = "/_trainyard/v1/projects/p/locations/us-central1"
+    found |= {("POST", f"{vertex}/{jobs}:plan") for jobs in ("customJobs", "hyperparameterTuningJobs")}
+    found |= {("GET", f"{vertex}/{jobs}/1/report") for jobs in ("customJobs", "hyperparameterTuningJobs")}
     return sorted(found)
 
 

@@ -52,9 +52,9 @@ class CustomJobs:
         job_id = self.create(*pools, **spec)
         return job_id, self.until(job_id, expect)
 
-    def wait_lines(self, job_id, task, count=1):
+    def wait_lines(self, job_id, task, count=1, timeout=60):
         """The lines of a task, once there are so many."""
         def said():
             lines = self.yard.lines(job_id, task)
             return lines if len(lines) >= count else None
-        return wait_until(said, 60, f"{task} of {job_id} says {count} lines")
+        return wait_until(said, timeout, f"{task} of {job_id} says {count} lines")

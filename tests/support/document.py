@@ -88,13 +88,13 @@ class Document:
                 yield from self._rows(inner, prefix + name + mark + ".", above + (inner.get("$ref"),))
 
     def seen(self, schema, value):
-        """The paths of the fields that a message has, and of what the schema does not know."""
+        """The paths of the fields that a message has, and of what the schema does not know; as deep as rows()."""
         known, strange = set(), set()
         if schema:
-            self._see({"$ref": schema}, value, "", known, strange)
+            self._see({"$ref": schema}, value, "", (schema,), known, strange)
         return known, strange
 
-    def _see(self, kind, value, prefix, known, strange):
+    def _see(self, kind, value, prefix, above, known, strange):
         properties = self._properties(kind)
         if not properties or not isinstance(value, dict):
             return
@@ -108,8 +108,9 @@ class Document:
             inner, mark = self._unwrap(properties[spelled[key]])
             path = prefix + spelled[key] + mark
             known.add(path)
-            for one in contents(content, mark):
-                self._see(inner, one, path + ".", known, strange)
+            if inner.get("$ref") not in above:
+                for one in contents(content, mark):
+                    self._see(inner, one, path + ".", above + (inner.get("$ref"),), known, strange)
 
     def parameters_seen(self, method, query):
         """Rows of a method's query parameters and of those that every method takes."""

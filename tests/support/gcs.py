@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import sqlite3
 import subprocess
 import urllib.parse
@@ -11,6 +10,7 @@ import urllib.parse
 import pytest
 
 from .engine import Engine
+from .remains import gcs_processes, mount_points
 from .wait import wait_until
 
 needs_fuse = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"),
@@ -18,19 +18,12 @@ needs_fuse = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fu
 
 
 def mounts_below(directory):
-    lines = pathlib.Path("/proc/self/mounts").read_text().splitlines()
-    return [line for line in lines if line.split()[1].startswith(str(directory))]
+    return [place for place in mount_points() if place.startswith(str(directory))]
 
 
 def processes_of(state_dir):
     """The ids of processes that serve files of a state directory."""
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            words = entry.read_bytes().split(b"\0")
-            if len(words) > 2 and words[1] == b"gcs-mount" and words[2] == str(state_dir).encode():
-                found.append(int(entry.parent.name))
-    return found
+    return gcs_processes().get(str(state_dir), [])
 
 
 class Mount:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Daemons whose memory or disk fails, call by call."""
+import os
+import pathlib
+
+import pytest
+
+from support import shim
+from support.daemon import program
+from support.engine import NO_ENGINE
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes part with --cycles 2 and more")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--cycles") < 2:
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="takes long: --cycles 2"))
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    return shim.build(tmp_path_factory.mktemp("shim"))
+
+
+@pytest.fixture(scope="session")
+def fake_yard():
+    """The daemon with an engine without containers: tests/fault/fake_yard.c."""
+    found = pathlib.Path(program()).parent / "tests/fault/fake_yard"
+    assert os.access(found, os.X_OK), f"{found} is not built: make tests/fault/fake_yard"
+    return str(found)
+
+
+@pytest.fixture
+def faulty(library, fake_yard, tmp_path):
+    """Makes daemons that a test starts, kills and restarts as it likes."""
+    made = []
+
+    def make(*options, engine=NO_ENGINE, binary=None, **more):
+        daemon = shim.FaultyDaemon(library, tmp_path / f"daemon{len(made)}", engine, *options,
+                                   project=f"test-{os.getpid()}-{len(made)}", binary=binary or fake_yard, **more)
+        made.append(daemon)
+        return daemon
+    yield make
+    for daemon in made:
+        daemon.shim.lift()
+        if daemon.process is not None:
+            daemon.stop()
+
+
+@pytest.fixture
+def cycles(request):
+    return request.config.getoption("--cycles")
+
+
+@pytest.fixture
+def seed(request):
+    return request.config.getoption("--seed")

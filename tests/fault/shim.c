@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tests/fault/shim.c: a library that is loaded before all others (LD_PRELOAD) and makes chosen calls of the program
+ * fail, or kills it there. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl.
+ *
+ * The file that FAULT_CONTROL names is struct control; who orders faults has it mapped, too (shim.py). FAULT_BELOW: the
+ * directory whose files and directories the calls must be about; without it nothing but memory fails. With FAULT_TRACE in
+ * the environment each fault says on stderr where it was. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The same bits as in shim.py. */
+enum call_class {
+	CLASS_MEMORY = 1 << 0, /* malloc and its like, anonymous mmap, threads */
+	CLASS_CREATE = 1 << 1, /* a name that comes into being: open(O_CREAT), mkdir, link, symlink */
+	CLASS_WRITE = 1 << 2,
+	CLASS_SYNC = 1 << 3,
+	CLASS_SIZE = 1 << 4, /* ftruncate, fallocate */
+	CLASS_RENAME = 1 << 5,
+	CLASS_REMOVE = 1 << 6,
+};
+
+/* Instead of an errno. */
+enum { ACTION_KILL = -1, ACTION_TEAR = -2 /* half of a write, then the same */ };
+
+struct control {
+	_Atomic uint64_t classes;      /* what is counted now; 0: nothing, all goes well */
+	_Atomic uint64_t first, count; /* the calls first … first + count - 1 from 1 meet it */
+	_Atomic int64_t action;        /* an errno, or an enum action */
+	_Atomic uint64_t seen, hit;
+};
+
+static struct control nothing;
+static struct control *control = &nothing;
+static const char *below;
+static size_t below_length;
+static bool traces;
+static __thread bool inside __attribute__((tls_model("initial-exec")));
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *path = getenv("FAULT_CONTROL");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	void *place = fd >= 0 ? mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+			      : MAP_FAILED;
+
+	below = getenv("FAULT_BELOW");
+	below_length = below ? strlen(below) : 0;
+	traces = getenv("FAULT_TRACE");
+	if (traces)
+		backtrace(&(void *){ NULL }, 1); /* loads what it wants */
+	if (place != MAP_FAILED)
+		control = place;
+}
+
+static void trace(void)
+{
+	void *places[24];
+
+	inside = true;
+	dprintf(STDERR_FILENO, "fault %lu:\n", (unsigned long)control->hit);
+	backtrace_symbols_fd(places, backtrace(places, 24), STDERR_FILENO);
+	inside = false;
+}
+
+/* Whether this call meets a fault, with errno set if so; the process may end here. */
+static bool meets(enum call_class class)
+{
+	uint64_t number;
+
+	if (!(control->classes & class) || inside)
+		return false;
+	number = ++control->seen;
+	if (number < control->first || number - control->first >= control->count)
+		return false;
+	control->hit++;
+	if (traces)
+		trace();
+	if (control->action < 0 && !(control->action == ACTION_TEAR && class == CLASS_WRITE))
+		kill(getpid(), SIGKILL);
+	errno = (int)control->action;
+	return true;
+}
+
+static bool path_is_below(const char *path)
+{
+	return below && strncmp(path, below, below_length) == 0;
+}
+
+/* Of a descriptor that may be the directory of a call, too. */
+static bool fd_is_below(int fd)
+{
+	char link[32], path[4096];
+	ssize_t length;
+
+	if (!below)
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	return path_is_below(path);
+}
+
+static bool place_is_below(int directory_fd, const char *path)
+{
+	return *path == '/' || directory_fd == AT_FDCWD ? path_is_below(path) : fd_is_below(directory_fd);
+}
+
+static bool fd_meets(enum call_class class, int fd)
+{
+	return control->classes & class && fd_is_below(fd) && meets(class);
+}
+
+static bool place_meets(enum call_class class, int directory_fd, const char *path)
+{
+	return control->classes & class && place_is_below(directory_fd, path) && meets(class);
+}
+
+/* NEXT(int, close, (int)) is the libc's own, or a sanitizer's. */
+#define NEXT(type, name, arguments)                                                                          \
+	static type(*next) arguments;                                                                        \
+	if (!next)                                                                                           \
+	next = (type(*) arguments)dlsym(RTLD_NEXT, #name)
+
+/* ---- memory ---- */
+
+static struct {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+} memory;
+
+/* dlsym() itself may want some, and lets go of what others gave it, before that is known. */
+static char early[8192] __attribute__((aligned(16)));
+static size_t early_used;
+
+static void *early_take(size_t size)
+{
+	void *place = early + early_used;
+
+	early_used += (size + 15) & ~(size_t)15;
+	return early_used <= sizeof(early) ? place : NULL;
+}
+
+/* Whether the real ones are known. */
+static bool memory_is_known(void)
+{
+	static __thread bool looks __attribute__((tls_model("initial-exec")));
+
+	if (!memory.free && !looks) {
+		looks = true;
+		memory.malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+		memory.calloc = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc");
+		memory.realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
+		memory.free = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+		looks = false;
+	}
+	return memory.free;
+}
+
+void *malloc(size_t size)
+{
+	if (!memory_is_known())
+		return early_take(size);
+	return meets(CLASS_MEMORY) ? NULL : memory.malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	if (!memory_is_known())
+		return early_take(count * size);
+	return meets(CLASS_MEMORY) ? NULL : memory.calloc(count, size);
+}
+
+void free(void *place)
+{
+	const bool is_early = (char *)place >= early && (char *)place < early + sizeof(early);
+
+	if (memory_is_known() && !is_early)
+		memory.free(place);
+}
+
+void *realloc(void *place, size_t size)
+{
+	if (!memory_is_known())
+		return place ? NULL : early_take(size);
+	return size && meets(CLASS_MEMORY) ? NULL : memory.realloc(place, size);
+}
+
+void *reallocarray(void *place, size_t count, size_t size)
+{
+	NEXT(void *, reallocarray, (void *, size_t, size_t));
+	return meets(CLASS_MEMORY) ? NULL : next(place, count, size);
+}
+
+int posix_memalign(void **ret_place, size_t alignment, size_t size)
+{
+	NEXT(int, posix_memalign, (void **, size_t, size_t));
+	return meets(CLASS_MEMORY) ? ENOMEM : next(ret_place, alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	NEXT(void *, aligned_alloc, (size_t, size_t));
+	return meets(CLASS_MEMORY) ? NULL : next(alignment, size);
+}
+
+/* A sanitizer's own would not come to malloc(); the libc's own would, and be counted twice. */
+char *strndup(const char *text, size_t length)
+{
+	const size_t size = strnlen(text, length);
+	char *copy = malloc(size + 1);
+
+	if (copy) {
+		memcpy(copy, text, size);
+		copy[size] = '\0';
+	}
+	return copy;
+}
+
+char *strdup(const char *text)
+{
+	return strndup(text, SIZE_MAX);
+}
+
+void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset)
+{
+	NEXT(void *, mmap, (void *, size_t, int, int, int, off_t));
+	return flags & MAP_ANONYMOUS && meets(CLASS_MEMORY)
+		       ? MAP_FAILED
+		       : next(address, length, protection, flags, fd, offset);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+	NEXT(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
+	return meets(CLASS_MEMORY) ? EAGAIN : next(thread, attributes, run, arg);
+}
+
+/* A sanitizer asks at the start of each thread, and gives up on the program when it is not told. */
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *ret_attributes)
+{
+	int rc;
+	NEXT(int, pthread_getattr_np, (pthread_t, pthread_attr_t *));
+
+	inside = true;
+	rc = next(thread, ret_attributes);
+	inside = false;
+	return rc;
+}
+
+/* ---- files: each is there under both its names, which are one here ---- */
+
+#define BOTH(type, name, parameters, body) type name parameters body type name##64 parameters body
+
+static mode_t mode_of(int flags, va_list args)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
+}
+
+static bool open_meets(int directory_fd, const char *path, int flags)
+{
+	return (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) &&
+	       place_meets(CLASS_CREATE, directory_fd, path);
+}
+
+BOTH(int, open, (const char *path, int flags, ...), {
+	NEXT(int, open, (const char *, int, ...));
+	va_list args;
+
+	va_start(args, flags);
+	mode_t mode = mode_of(flags, args);
+	va_end(args);
+	return open_meets(AT_FDCWD, path, flags) ? -1 : next(path, flags, mode);
+})
+
+BOTH(int, openat, (int directory_fd, const char *path, int flags, ...), {
+	NEXT(int, openat, (int, const char *, int, ...));
+	va_list args;
+
+	va_start(args, flags);
+	mode_t mode = mode_of(flags, args);
+	va_end(args);
+	return open_meets(directory_fd, path, flags) ? -1 : next(directory_fd, path, flags, mode);
+})
+
+BOTH(FILE *, fopen, (const char *path, const char *mode), {
+	NEXT(FILE *, fopen, (const char *, const char *));
+	return *mode != 'r' && place_meets(CLASS_CREATE, AT_FDCWD, path) ? NULL : next(path, mode);
+})
+
+/* What a write of @length bytes at @offset (-1: where it is) does that is torn: half of it, then the end. */
+static ssize_t tear(int fd, const void *data, size_t length, off_t offset)
+{
+	if (control->action != ACTION_TEAR)
+		return -1;
+	control->classes = 0;
+	if (offset < 0)
+		(void)!write(fd, data, length / 2);
+	else
+		(void)!pwrite(fd, data, length / 2, offset);
+	kill(getpid(), SIGKILL);
+	return -1;
+}
+
+ssize_t write(int fd, const void *data, size_t length)
+{
+	NEXT(ssize_t, write, (int, const void *, size_t));
+	return fd_meets(CLASS_WRITE, fd) ? tear(fd, data, length, -1) : next(fd, data, length);
+}
+
+BOTH(ssize_t, pwrite, (int fd, const void *data, size_t length, off_t offset), {
+	NEXT(ssize_t, pwrite, (int, const void *, size_t, off_t));
+	return fd_meets(CLASS_WRITE, fd) ? tear(fd, data, length, offset) : next(fd, data, length, offset);
+})
+
+BOTH(ssize_t, copy_file_range,
+     (int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned flags), {
+	     NEXT(ssize_t, copy_file_range, (int, off_t *, int, off_t *, size_t, unsigned));
+	     return fd_meets(CLASS_WRITE, to) ? -1 : next(from, from_offset, to, to_offset, length, flags);
+     })
+
+int fsync(int fd)
+{
+	NEXT(int, fsync, (int));
+	return fd_meets(CLASS_SYNC, fd) ? -1 : next(fd);
+}
+
+int fdatasync(int fd)
+{
+	NEXT(int, fdatasync, (int));
+	return fd_meets(CLASS_SYNC, fd) ? -1 : next(fd);
+}
+
+BOTH(int, ftruncate, (int fd, off_t size), {
+	NEXT(int, ftruncate, (int, off_t));
+	return fd_meets(CLASS_SIZE, fd) ? -1 : next(fd, size);
+})
+
+BOTH(int, fallocate, (int fd, int mode, off_t offset, off_t length), {
+	NEXT(int, fallocate, (int, int, off_t, off_t));
+	return fd_meets(CLASS_SIZE, fd) ? -1 : next(fd, mode, offset, length);
+})
+
+BOTH(int, posix_fallocate, (int fd, off_t offset, off_t length), {
+	NEXT(int, posix_fallocate, (int, off_t, off_t));
+	return fd_meets(CLASS_SIZE, fd) ? errno : next(fd, offset, length);
+})
+
+int rename(const char *from, const char *to)
+{
+	NEXT(int, rename, (const char *, const char *));
+	return place_meets(CLASS_RENAME, AT_FDCWD, to) ? -1 : next(from, to);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	NEXT(int, renameat, (int, const char *, int, const char *));
+	return place_meets(CLASS_RENAME, to_fd, to) ? -1 : next(from_fd, from, to_fd, to);
+}
+
+int link(const char *from, const char *to)
+{
+	NEXT(int, link, (const char *, const char *));
+	return place_meets(CLASS_CREATE, AT_FDCWD, to) ? -1 : next(from, to);
+}
+
+int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
+{
+	NEXT(int, linkat, (int, const char *, int, const char *, int));
+	return place_meets(CLASS_CREATE, to_fd, to) ? -1 : next(from_fd, from, to_fd, to, flags);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	NEXT(int, mkdir, (const char *, mode_t));
+	return place_meets(CLASS_CREATE, AT_FDCWD, path) ? -1 : next(path, mode);
+}
+
+int mkdirat(int directory_fd, const char *path, mode_t mode)
+{
+	NEXT(int, mkdirat, (int, const char *, mode_t));
+	return place_meets(CLASS_CREATE, directory_fd, path) ? -1 : next(directory_fd, path, mode);
+}
+
+int unlink(const char *path)
+{
+	NEXT(int, unlink, (const char *));
+	return place_meets(CLASS_REMOVE, AT_FDCWD, path) ? -1 : next(path);
+}
+
+int unlinkat(int directory_fd, const char *path, int flags)
+{
+	NEXT(int, unlinkat, (int, const char *, int));
+	return place_meets(CLASS_REMOVE, directory_fd, path) ? -1 : next(directory_fd, path, flags);
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Somebody works on our containers with docker itself: each job ends in the right state, and its log says what happened."""
+import pytest
+
+from support.daemon import UNTIL_RELEASED, distributed, script
+from support.engine import IMAGE, EngineError, query
+from support.engine_proxy import EngineProxy, Fault
+from support.wait import wait_until
+
+pytestmark = pytest.mark.long
+
+SAY = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo $i lines"
+LONG = "echo up; while :; do sleep 0.1; done"
+
+
+def post(engine, container, action):
+    engine.call("POST", f"/containers/{container}/{action}")
+
+
+def pause(engine, container):
+    """The runtime gives up freezing when the machine is busy."""
+    def paused():
+        try:
+            post(engine, container, "pause")
+        except EngineError as error:
+            assert "unable to freeze" in str(error), error
+            return False
+        return True
+    wait_until(paused, 60, "it is paused")
+
+
+def says(yard, job_id, words):
+    wait_until(lambda: any(words in text for _, text in yard.service_lines(job_id)), 60, f"the log says {words!r}")
+
+
+def check_counted(lines):
+    assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"]
+
+
+def test_a_paused_replica_is_told_and_goes_on(yard):
+    job_id = yard.create(script(SAY))
+    container = yard.container(job_id)
+    yard.wait_lines(job_id, count=3)
+    pause(yard.engine, container)
+    says(yard, job_id, "The container of the replica master 0 was paused from outside")
+    assert yard.job(job_id)["state"] == "RUNNING"
+    post(yard.engine, container, "unpause")
+    says(yard, job_id, "The container of the replica master 0 goes on.")
+    yard.release(job_id)
+    yard.until(job_id, "SUCCEEDED")
+    check_counted(yard.lines(job_id))
+    assert [severity for severity, text in yard.service_lines(job_id) if "paused" in text] == ["WARNING"]
+
+
+def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
+    daemon = new_daemon("--offline", "--stop-grace", "1").start()
+    job_id = daemon.create(script(SAY))
+    container = daemon.container(job_id)
+    daemon.wait_lines(job_id, count=3)
+    daemon.kill9()
+    pause(daemon.engine, container)
+    daemon.start()
+    says(daemon, job_id, "was paused from outside")
+    daemon.cancel(job_id)  # the engine lets it go on to be stopped
+    daemon.until(job_id, "CANCELLED")
+    daemon.engine.check_nothing_left(daemon.read_instance())
+
+
+def test_a_renamed_container_is_found_again_and_removed(yard):
+    cancelled, good = yard.create(script(LONG)), yard.create(script(SAY))
+    containers = [yard.container(job_id) for job_id in (cancelled, good)]
+    for job_id in (cancelled, good):
+        yard.wait_lines(job_id)
+    names = [yard.engine.inspect(c)["Name"] for c in containers]
+    for index, container in enumerate(containers):
+        post(yard.engine, container, f"rename?name=mine-{cancelled}-{index}")
+    wait_until(lambda: [yard.engine.inspect(c)["Name"] for c in containers] == names, 30, "they have their names again")
+    yard.cancel(cancelled)
+    yard.until(cancelled, "CANCELLED")
+    yard.release(good)
+    yard.until(good, "SUCCEEDED")
+    check_counted(yard.lines(good))
+    assert yard.containers(cancelled) == yard.containers(good) == []
+
+
+@pytest.mark.parametrize("signal, status", [("SIGKILL", "9(SIGKILL)"), ("SIGUSR1", "10(SIGUSR1)")])
+def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard, signal, status):
+    job_id = yard.create(script(LONG))
+    container = yard.container(job_id)
+    yard.wait_lines(job_id)
+    yard.engine.kill(container, signal)
+    job = yard.until(job_id, "FAILED")
+    assert f"The replica master 0 exited with a non-zero status of {status}. " in job["errorMessage"], job
+    assert yard.lines(job_id) == ["up"] and yard.containers(job_id) == []
+
+
+def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
+    """As an engine does to its containers before it ends itself."""
+    job_id = yard.create(script(LONG))
+    container = yard.container(job_id)
+    yard.wait_lines(job_id)
+    post(yard.engine, container, "stop?t=5")
+    says(yard, job_id, "The replica master 0 was lost: its container was stopped or removed from outside. "
+                       "The job is tried again (attempt 2).")
+    wait_until(lambda: yard.lines(job_id) == ["up", "up"], 60, "it runs again")
+    yard.cancel(job_id)
+    yard.until(job_id, "CANCELLED")
+    assert yard.containers(job_id) == []
+
+
+def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
+    job_id = yard.create(distributed(f"echo up; {UNTIL_RELEASED}; echo done", LONG, workers=1))
+    yard.until(job_id, "RUNNING")  # before that, a loss is the whole attempt's
+    for replica, task in (("worker-0", "worker-replica-0"), ("master-0", "master-replica-0")):
+        container = yard.container(job_id, replica)
+        yard.wait_lines(job_id, task)
+        yard.engine.remove(container)
+        wait_until(lambda: yard.lines(job_id, task).count("up") == 2, 60, f"{replica} is there again")
+    says(yard, job_id, "The replica worker 0 was lost and is restarted (1 of 5 times).")
+    says(yard, job_id, "The replica master 0 was lost and is restarted (1 of 5 times).")
+    yard.release(job_id)
+    yard.until(job_id, "SUCCEEDED")
+    assert yard.lines(job_id)[-1] == "done" and yard.containers(job_id) == []
+
+
+def test_a_replica_without_its_network_runs_on_and_its_network_goes_with_the_job(yard):
+    job_id = yard.create(script(SAY))
+    container = yard.container(job_id)
+    yard.wait_lines(job_id)
+    network = next(iter(yard.engine.inspect(container)["NetworkSettings"]["Networks"].values()))["NetworkID"]
+    yard.engine.call("POST", f"/networks/{network}/disconnect", {"Container": container, "Force": True})
+    yard.release(job_id, after={"master-replica-0": len(yard.lines(job_id)) + 5})
+    yard.until(job_id, "SUCCEEDED")
+    check_counted(yard.lines(job_id))
+    assert yard.containers(job_id) == []
+
+
+def test_an_image_that_goes_between_its_look_and_the_container_is_named(engine, make_daemon):
+    """The engine refuses the create: the image's name and the reason reach the user."""
+    copy = f"{IMAGE.split(':')[0]}:goes"
+    proxy = EngineProxy(engine)
+    daemon = make_daemon("--offline", "--stop-grace", 1)
+    daemon.engine = proxy
+    with daemon:
+        engine.call("POST", f"/images/{IMAGE}/tag?" + query(repo=copy.split(":")[0], tag="goes"))
+        proxy.watch(Fault("refuse", "POST", "/containers/create", code=404, message=f"No such image: {copy}"))
+        job = daemon.run(script("echo never", image=copy), "FAILED")
+        assert f"No such image: {copy}" in job["errorMessage"] and len(proxy.seen("POST", "/containers/create")) == 1
+        engine.remove_image(copy)
+        assert copy in daemon.run(script("echo never", image=copy), "FAILED")["errorMessage"]
+        engine.check_nothing_left(daemon.read_instance())
+    daemon.engine = engine
+    proxy.close()

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disk below the state directory is full, or breaks, at each write in turn.
+
+What was acknowledged is kept; what cannot be stored is refused in Google's shape, with words that say why; lines wait until
+there is room again; nothing half-written stays."""
+import errno
+import itertools
+import random
+import subprocess
+
+import pytest
+
+from support import shim
+from support.storage import MIB, Storage, is_root, pattern
+from support.wait import wait_until
+
+SAMPLE = 6
+DISK_MIB = 24
+FAULTS = {"full": errno.ENOSPC, "broken": errno.EIO}
+LINES = {"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": ["lines", "3", "exit", "0"]}
+HOLD = dict(LINES, args=["hold"])
+SAID = ["line 0", "line 1", "line 2"]
+# A storage's answer for a full disk is 507, as an object's own, and 503 for its books.
+REFUSED = (500, 503, 507)
+# SQLite keeps no reason why a file beside its own cannot be made: it has tried to open it for reading meanwhile.
+SAYS_WHY = ("No space", "full", "I/O", "error", "unable to open database file")
+numbers = itertools.count(1)
+
+
+def in_shape(answer):
+    error = answer.json["error"]
+    return answer.status in REFUSED and error["code"] == answer.status and error["message"]
+
+
+# What is written as log entries waits for the writer of logs, whose reason stands in the daemon's own log.
+NO_REASON = "log entries cannot be stored now"
+
+
+def says_full(answer):
+    """Whether an answer of 503 or 507 names what is the matter; 500s keep it for the daemon's own log."""
+    return answer.status == 500 or any(word in answer.error["message"] for word in ("full", "space", "I/O error", "Input/output error", NO_REASON))
+
+
+class World:
+    def __init__(self, daemon):
+        self.daemon, self.storage = daemon, Storage(daemon)
+        assert self.storage.put("first", b"1").status == 200
+        self.held = daemon.create(HOLD, labels={"n": "0"})
+        daemon.until(self.held, "RUNNING")
+
+    def create(self):
+        return self.daemon.post(self.daemon.jobs_path, {"jobId": f"disk_{next(numbers)}", "trainingInput": LINES})
+
+    def patch(self):
+        return self.daemon.request("PATCH", f"{self.daemon.jobs_path}/{self.held}?updateMask=labels",
+                                   {"labels": {"n": str(next(numbers))}})
+
+    def put(self):
+        name = f"o{next(numbers)}"
+        return self.storage.put(name, pattern(name, 200_000))
+
+    def resumable(self):
+        session = self.storage.session("later")
+        return self.storage.send(session, b"x" * 300_000, "bytes 0-299999/300000")
+
+    def write_entries(self):
+        return self.daemon.post("/v2/entries:write", {"logName": f"projects/{self.daemon.project}/logs/own",
+                                                      "resource": {"type": "global"},
+                                                      "entries": [{"textPayload": f"said {next(numbers)}"}]})
+
+
+CALLS = {"create": World.create, "patch": World.patch, "put": World.put, "resumable": World.resumable,
+         "write entries": World.write_entries}
+
+
+def numbers_of(total, seed, cycles):
+    return range(1, total + 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(SAMPLE, total)))
+
+
+def perform(call, world):
+    """The answer; None: it was refused before the call itself, by an assertion on the answer to a first one."""
+    try:
+        return call(world)
+    except (ConnectionError, AssertionError):
+        return None
+
+
+def check_kept(world, answer):
+    """What a good answer told is there."""
+    if answer is None or answer.status != 200 or "json" not in answer.headers.get("Content-Type", ""):
+        return
+    told = answer.json
+    if "jobId" in told:
+        assert world.daemon.get(f"{world.daemon.jobs_path}/{told['jobId']}").status == 200
+    if told.get("kind") == "storage#object":
+        read = world.storage.read(told["name"])
+        assert read.status == 200 and len(read.data) == int(told["size"]), told
+
+
+@pytest.fixture(scope="module")
+def world(library, fake_yard, tmp_path_factory):
+    daemon = shim.FaultyDaemon(library, tmp_path_factory.mktemp("disk"), shim.NO_ENGINE, binary=fake_yard).start()
+    yield World(daemon)
+    daemon.stop()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("count", [1, shim.FOREVER])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed, cycles):
+    call, daemon = CALLS[name], world.daemon
+    with daemon.shim.faults(shim.FULL):
+        assert call(world).status == 200
+        total = daemon.shim.seen
+    failed = 0
+    for number in numbers_of(total, seed, cycles):
+        with daemon.shim.faults(shim.FULL, number, count, FAULTS[fault]):
+            answer = perform(call, world)
+        failed += bool(daemon.shim.hit)
+        assert daemon.process.poll() is None, daemon.log()[-3000:]
+        assert answer is None or answer.status == 200 or (in_shape(answer) and says_full(answer)), (number, answer)
+        check_kept(world, answer)
+    print(f"{name}: {failed} of {total} writes failed")
+    wait_until(lambda: call(world).status == 200, 30, "it goes on when there is room")
+    wait_until(lambda: not [f for f in world.storage.files("uploads") if "arriving" in f], 20, "no file is left half-written")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed, cycles):
+    daemon = faulty().start()
+    with daemon.shim.faults(shim.FULL):
+        daemon.run(LINES)
+        wait_until(lambda: daemon.shim.seen, 10)
+        total = daemon.shim.seen
+    lived = []
+    for number in numbers_of(total, seed, cycles):
+        with daemon.shim.faults(shim.FULL, number, shim.FOREVER, FAULTS[fault]):
+            job_id = daemon.new_id()
+            answer = daemon.post(daemon.jobs_path, {"jobId": job_id, "trainingInput": LINES})
+            assert answer.status == 200 or (in_shape(answer) and says_full(answer)), answer
+            if answer.status == 200:
+                lived.append(job_id)
+                wait_until(lambda: daemon.shim.hit > 2 or "endTime" in daemon.job(job_id), 30)
+    for job_id in lived:
+        daemon.until(job_id, "SUCCEEDED", timeout=60)
+        assert daemon.lines(job_id) == SAID
+    daemon.restart()
+    for job_id in lived:
+        assert daemon.job(job_id)["state"] == "SUCCEEDED"
+        assert daemon.lines(job_id) == SAID
+    print(f"{len(lived)} jobs outlived {fault} disks")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed, cycles):
+    """At each write of a first start in turn, and of one on a state that is there."""
+    for ready in (False, True):
+        daemon = faulty()
+        if ready:
+            daemon.start().stop()
+        daemon.shim.order(shim.FULL)
+        daemon.start().stop()
+        total = daemon.shim.seen
+        for number in numbers_of(total, seed, cycles):
+            one = faulty() if not ready else daemon
+            before = len(one.log())
+            one.shim.order(shim.FULL, number, shim.FOREVER, FAULTS[fault])
+            try:
+                one.start()
+            except AssertionError:
+                assert one.process.wait(30) == 1, one.log()[-2000:]
+                one.process.stdout.close()
+                one.process = None
+                said = one.log()[before:]
+                assert "trainyard: " in said and any(word in said for word in SAYS_WHY), said
+            one.shim.lift()
+            if one.process:
+                one.stop()
+            one.start().stop()  # and there is nothing half-done in the way
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    if not is_root():
+        pytest.skip("only root can mount a small file system")
+    directory = tmp_path / "disk"
+    directory.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m", "tmpfs", str(directory)],
+                             capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr}")
+    yield directory
+    subprocess.run(["umount", "-l", str(directory)], check=True)
+
+
+def fill(path):
+    """Leaves no byte."""
+    with open(path, "wb", buffering=0) as file:
+        for block in (bytes(MIB), bytes(4096)):
+            try:
+                while file.write(block):
+                    pass
+            except OSError:
+                pass
+
+
+def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_disk):
+    daemon = faulty(state_dir=small_disk / "state").start()
+    held = daemon.create(HOLD)
+    daemon.until(held, "RUNNING")
+    kept = [daemon.run(LINES)["jobId"]]
+    filler = small_disk / "filler"
+    fill(filler)
+    refused = 0
+    for _ in range(40):
+        answer = daemon.post(daemon.jobs_path, {"jobId": daemon.new_id(), "trainingInput": LINES,
+                                                "labels": {f"k{i}": "v" * 60 for i in range(20)}})
+        assert answer.status == 200 or (in_shape(answer) and says_full(answer)), answer
+        if answer.status == 200:
+            kept.append(answer.json["jobId"])
+        refused += answer.status != 200
+    assert refused, "the disk was never full"
+    assert daemon.job(held)["state"] == "RUNNING"
+    filler.unlink()
+    for job_id in kept:
+        daemon.until(job_id, "SUCCEEDED", timeout=60)
+        assert daemon.lines(job_id) == SAID
+    daemon.cancel(held)
+    daemon.until(held, "CANCELLED")

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many jobs, many streams, many clients, and floods of output onto a slow disk: nothing is lost or doubled, nobody starves, and
+memory is bounded. The engine is simulated; test_soak.py and test_side_by_side.py have real ones.
+
+    pytest tests/fault/test_load.py --cycles 1      # some 20 s, as in CI
+    pytest tests/fault/test_load.py --cycles 2      # and the fairness of many floods, some 2 minutes
+    pytest tests/fault/test_load.py --cycles 100    # the load that was promised: a million lines from each of 8 replicas
+"""
+import concurrent.futures
+import contextlib
+import itertools
+import json
+import socket
+import sqlite3
+
+import pytest
+
+from support.engine import NO_ENGINE
+from support.simulation import SimulatedEngine, flood, slow_disk, tick
+from support.vitals import descriptor_count, descriptors, is_sanitized, memory_peak_kib, thread_count
+from support.wait import wait_until
+
+pytestmark = pytest.mark.long
+
+STORED_JOBS = 10000
+FLOODS = 8
+TICKS = 20  # lines of each other replica
+# How many lines may be stored after a line was printed and before it is: what the queue of the log writer holds, twice.
+BEHIND_MOST = 2 * 65536
+PEAK_MIB = 96
+STREAM_KIB = 300  # for each stream: libcurl's buffer, and its job
+WRITE_US = 50
+POOLS = 128  # connections to the engine and to the databases that are kept for the next one who needs them
+MANY, MANY_LINES = 60, 20000
+OPTIONS = ("--offline", "--max-active-jobs", "256", "--max-containers", "256", "--machine-fit", "none", "--log-level", "warning")
+
+
+class Size:
+    """How much of it all there is: a hundredth of what was promised for each cycle."""
+
+    def __init__(self, cycles):
+        part = min(cycles, 100) / 100
+        self.lines = int(1000000 * part)
+        self.streams = max(40, int(200 * part))
+        self.clients = max(200, int(1000 * part))
+        self.slow_readers = 20
+
+
+@pytest.fixture
+def size(request):
+    return Size(request.config.getoption("--cycles"))
+
+
+@pytest.fixture
+def simulated(tmp_path):
+    engine = SimulatedEngine(tmp_path)
+    yield engine
+    engine.stop()
+
+
+def jobs_seed(daemon, count):
+    """Copies of one job that has ended: creating each would take longer than the rest."""
+    first = daemon.create(flood(1), "seed")
+    daemon.cancel(first)
+    daemon.until(first, "CANCELLED")
+    daemon.stop()
+    with contextlib.closing(sqlite3.connect(daemon.state_dir / "state.db")) as state, state:
+        columns = [row[1] for row in state.execute("PRAGMA table_info(job)") if row[1] != "id"]
+        chosen = ["'seed_' || n" if column == "job_id" else column for column in columns]
+        state.execute(f"INSERT INTO job ({', '.join(columns)}) WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1"
+                      f" FROM number WHERE n + 1 < {count}) SELECT {', '.join(chosen)} FROM number, job WHERE job_id = 'seed'")
+
+
+def loaded(new_daemon, simulated, environment, monkeypatch):
+    """A daemon of the simulated engine that has thousands of jobs."""
+    daemon = new_daemon(*OPTIONS, engine=NO_ENGINE)
+    jobs_seed(daemon.start(), STORED_JOBS)
+    daemon.engine = simulated
+    return started(daemon, environment, monkeypatch)
+
+
+def started(daemon, environment, monkeypatch):
+    with monkeypatch.context() as patch:
+        for name, value in ({} if is_sanitized(daemon) else environment).items():
+            patch.setenv(name, value)
+        return daemon.start()
+
+
+# ---- what is stored ----
+
+def log_rows(daemon, sql, *values):
+    with contextlib.closing(sqlite3.connect(f"file:{daemon.state_dir}/logs.db?mode=ro", uri=True)) as logs:
+        yield from logs.execute(sql, values)
+
+
+def numbers_of(daemon, jobs):
+    """{a job's number in the store: its name}"""
+    return {number: name for number, name in daemon.query_state("SELECT id, job_id FROM job") if name in jobs}
+
+
+def check_whole(daemon, number, texts):
+    """What a job printed, to the line: nothing lost, doubled or out of place."""
+    stored = log_rows(daemon, "SELECT payload FROM entry WHERE job = ? AND stream = 1 ORDER BY ts, insert_id", number)
+    for place, (row, text) in enumerate(itertools.zip_longest(stored, texts)):
+        assert row and text is not None and row[0] == text, f"line {place}: stored {row and row[0]!r}, printed {text!r}"
+
+
+def check_ticks(daemon, number, step):
+    rows = list(log_rows(daemon, "SELECT payload FROM entry WHERE job = ? AND stream = 1 ORDER BY ts, insert_id", number))
+    assert [row[0].split()[1] for row in rows] == [str(i) for i in range(TICKS)], rows
+    assert all(int(row[0].split()[3]) >= (i + 1) * step for i, row in enumerate(rows)), rows
+
+
+def flood_texts(lines):
+    return (f"flood {i:08d} {'x' * 50}" for i in range(lines))
+
+
+def most_behind(daemon):
+    """By the order of storing: how many lines of floods were stored between a tick's print and its storing."""
+    stored, most = 0, 0
+    for (text,) in log_rows(daemon, "SELECT payload FROM entry WHERE stream = 1 ORDER BY insert_id"):
+        if text.startswith("flood"):
+            stored += 1
+        else:
+            most = max(most, stored - int(text.split()[3]))
+    return most
+
+
+# ---- clients ----
+
+def all_listed(daemon):
+    """Every job, page after page."""
+    names, token = [], ""
+    while True:
+        page = daemon.get(daemon.jobs_path, pageSize=1000, pageToken=token).json
+        names += [job["jobId"] for job in page["jobs"]]
+        token = page.get("nextPageToken")
+        if not token:
+            return names
+
+
+def head_of(method, path, port, length=0):
+    kind = f"Content-Type: application/json\r\nContent-Length: {length}\r\n" if length else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\n{kind}Connection: close\r\n\r\n".encode()
+
+
+def slow_reader(daemon):
+    """Asks for much, and takes the first bytes of it."""
+    body = json.dumps({"resourceNames": [f"projects/{daemon.project}"], "pageSize": 1000}).encode()
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(60)
+    connection.connect(("127.0.0.1", daemon.port))
+    connection.sendall(head_of("POST", "/v2/entries:list", daemon.port, len(body)) + body)
+    assert connection.recv(12) == b"HTTP/1.1 200"
+    return connection
+
+
+def rest_of(connection):
+    with connection:
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def at_once(daemon, count):
+    """So many connections that are open together; the statuses that they get, None where they were closed."""
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for peer in peers:
+            peer.settimeout(120)
+            peer.connect(("127.0.0.1", daemon.port))
+        for peer in peers:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                peer.sendall(head_of("GET", daemon.jobs_path + "?pageSize=1", daemon.port))
+        return [status_of(peer) for peer in peers]
+
+
+def status_of(peer):
+    data = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := peer.recv(65536):
+            data += part
+    if not data:
+        return None
+    head, _, body = data.partition(b"\r\n\r\n")
+    assert f"content-length: {len(body)}" in head.decode().lower(), data
+    return int(data.split()[1])
+
+
+# ---- the tests ----
+
+def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simulated, size, tmp_path, monkeypatch):
+    daemon = loaded(new_daemon, simulated, slow_disk(tmp_path, WRITE_US), monkeypatch)
+    step = FLOODS * size.lines // TICKS
+    held = descriptor_count(daemon), thread_count(daemon)
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        quiet = list(threads.map(daemon.create, [tick(step, TICKS * step)] * (size.streams - FLOODS)))
+        wait_until(lambda: simulated.standing()["running"] == len(quiet), 120, "all that tick run")
+        floods = list(threads.map(daemon.create, [flood(size.lines, FLOODS)] * FLOODS))
+        wait_until(lambda: simulated.standing()["flooded"] > step, 120)
+        slow = [slow_reader(daemon) for _ in range(size.slow_readers)]
+        statuses = at_once(daemon, size.clients)
+        assert set(statuses) <= {200, 503, None} and statuses.count(200) >= 100, statuses
+        assert len(set(all_listed(daemon))) == STORED_JOBS + len(quiet) + len(floods)
+        for job_id in floods + quiet:
+            daemon.until(job_id, "SUCCEEDED", timeout=1200)
+    peak_kib = memory_peak_kib(daemon)
+    answers = [rest_of(connection) for connection in slow]
+    assert all(len(json.loads(answer.partition(b"\r\n\r\n")[2])["entries"]) == 1000 for answer in answers)
+    for number, job_id in numbers_of(daemon, set(floods)).items():
+        check_whole(daemon, number, flood_texts(size.lines))
+        assert len(daemon.entries(job_id, 'textPayload:"flood"', page_size=1000)) == size.lines or size.lines > 20000
+    for number in numbers_of(daemon, set(quiet)):
+        check_ticks(daemon, number, step)
+    behind = most_behind(daemon)
+    print(f"{FLOODS} x {size.lines} lines, {size.streams} streams: peak {peak_kib} KiB, at most {behind} lines behind,"
+          f" {statuses.count(200)} of {len(statuses)} clients served at once")
+    assert behind <= BEHIND_MOST
+    assert is_sanitized(daemon) or peak_kib < PEAK_MIB * 1024 + size.streams * STREAM_KIB
+    wait_until(lambda: simulated.standing()["containers"] == simulated.standing()["networks"] == 0, 60)
+    wait_until(lambda: descriptor_count(daemon) <= held[0] + POOLS and thread_count(daemon) <= held[1] + 4, 60,
+               f"as few as before: {held}, {descriptors(daemon)}")
+
+
+# Broken: 256 KiB at a time for each stream, resumed in the order of the list (as it was): 566,500 lines behind; now 42,044.
+def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, request, tmp_path, monkeypatch):
+    """More floods than fill the queue of the log writer, and replicas whose streams are older than theirs."""
+    if request.config.getoption("--cycles") == 1:
+        pytest.skip("less than a million lines do not fill the queue of the log writer for long: --cycles 2")
+    daemon = started(new_daemon(*OPTIONS, engine=simulated), slow_disk(tmp_path, WRITE_US), monkeypatch)
+    step = MANY * MANY_LINES // TICKS
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        quiet = list(threads.map(daemon.create, [tick(step, TICKS * step)] * 4))
+        wait_until(lambda: simulated.standing()["running"] == len(quiet), 120, "all that tick run")
+        floods = list(threads.map(daemon.create, [flood(MANY_LINES, MANY)] * MANY))
+        for job_id in floods + quiet:
+            daemon.until(job_id, "SUCCEEDED", timeout=600)
+    for number in numbers_of(daemon, set(floods)):
+        check_whole(daemon, number, flood_texts(MANY_LINES))
+    for number in numbers_of(daemon, set(quiet)):
+        check_ticks(daemon, number, step)
+    behind = most_behind(daemon)
+    print(f"{MANY} x {MANY_LINES} lines: at most {behind} lines behind")
+    assert behind <= BEHIND_MOST

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every allocation of the daemon fails once, whoever makes it: SQLite, jansson, libmicrohttpd, nghttp2 or the daemon.
+
+Whatever fails, the answer is the right one, or a 500 or 503 in Google's shape, or the connection ends before there is one
+(there was no memory for the connection itself); the daemon goes on, loses no job that it acknowledged, and ends clean: in
+the sanitized build with no leak."""
+import itertools
+import random
+
+import pytest
+
+from support import shim
+from support.daemon import FINAL, program, script
+from support.grpc_peer import GET_JOB, MISSING, Peer
+from support.storage import Storage
+from support.tuning import search
+from support.wait import wait_until
+
+SAMPLE = 4  # how many allocations of each call fail in the short form
+JOBS = 8  # how many of a job's life
+BURST = 25  # how many fail in a row in the second form
+HOLD, LINES = ["hold"], ["lines", "3", "exit", "0"]
+SAID = ["line 0", "line 1", "line 2"]
+numbers = itertools.count(1)
+
+
+def training(args, **more):
+    return {"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": args, **more}
+
+
+def pool(args):
+    return {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1",
+            "containerSpec": {"imageUri": "image:1", "args": args}}
+
+
+class World:
+    """A daemon, and what is there for calls to be about."""
+
+    def __init__(self, daemon):
+        self.daemon, self.acknowledged = daemon, []
+        self.storage = Storage(daemon)
+        self.parent = f"/v1/projects/{daemon.project}/locations/us-central1"
+        self.held = daemon.create(training(HOLD), labels={"a": "b"})
+        self.ended = daemon.create(training(LINES))
+        daemon.until(self.held, "RUNNING")
+        daemon.until(self.ended, "SUCCEEDED")
+        assert self.storage.put("kept", b"kept" * 1000).status == 200
+        self.custom = daemon.post(f"{self.parent}/customJobs", self.custom_job()).json["name"]
+        wait_until(lambda: "endTime" in daemon.get(f"/v1/{self.custom}").json)
+        self.grpc_port = daemon.grpc_port
+
+    def custom_job(self, args=LINES):
+        return {"displayName": "mine", "jobSpec": {"workerPoolSpecs": [pool(args)]}}
+
+    def create(self, training_input):
+        job_id = f"job_{next(numbers)}"
+        answer = self.daemon.post(self.daemon.jobs_path, {"jobId": job_id, "trainingInput": training_input})
+        if answer.status == 200:
+            self.acknowledged.append(job_id)
+        return answer
+
+    def entries(self):
+        return self.daemon.post("/v2/entries:list", {"resourceNames": [f"projects/{self.daemon.project}"], "pageSize": 10,
+                                                      "filter": f'resource.labels.job_id="{self.ended}" AND severity>=INFO'})
+
+    def resumable(self):
+        return self.daemon.request("POST", self.storage.uploads, {}, uploadType="resumable", name="later")
+
+
+def grpc(world):
+    with Peer(world.grpc_port) as peer:
+        peer.call(GET_JOB, MISSING)
+        return peer.ends()
+
+
+# What is called, and the status of the right answer; STABLE ones say the same each time.
+STABLE = ("ml get", "ml get missing", "entries", "log names", "read", "custom get", "discovery")
+CALLS = {
+    "ml create": (200, lambda w: w.create(training(LINES))),
+    "ml create invalid": (400, lambda w: w.create({"region": "us-central1", "scaleTier": "HUGE", "args": 7})),
+    "ml create nonsense": (400, lambda w: w.daemon.post(w.daemon.jobs_path, b'{"jobId": [[[')),
+    "ml create distributed": (200, lambda w: w.create(training(LINES, scaleTier="CUSTOM", masterType="n1-standard-4",
+                                                               workerType="n1-standard-4", workerCount="2",
+                                                               workerConfig={"imageUri": "image:2"}))),
+    "ml tuning": (200, lambda w: w.create(training(LINES, hyperparameters=search()))),
+    "ml get": (200, lambda w: w.daemon.get(f"{w.daemon.jobs_path}/{w.held}")),
+    "ml get missing": (404, lambda w: w.daemon.get(f"{w.daemon.jobs_path}/missing")),
+    "ml list": (200, lambda w: w.daemon.get(w.daemon.jobs_path, filter="state=RUNNING OR jobId:job", pageSize=5)),
+    "ml patch": (200, lambda w: w.daemon.request("PATCH", f"{w.daemon.jobs_path}/{w.held}?updateMask=labels",
+                                                 {"labels": {"n": str(next(numbers))}})),
+    "ml cancel ended": (200, lambda w: w.daemon.post(f"{w.daemon.jobs_path}/{w.ended}:cancel", {})),
+    "entries": (200, World.entries),
+    "log names": (200, lambda w: w.daemon.get(f"/v2/projects/{w.daemon.project}/logs")),
+    "write entries": (200, lambda w: w.daemon.post("/v2/entries:write", {
+        "logName": f"projects/{w.daemon.project}/logs/own", "resource": {"type": "global"},
+        "entries": [{"textPayload": "said"}, {"jsonPayload": {"a": [1, 2]}}]})),
+    "put": (200, lambda w: w.storage.put("o", b"x" * 70000)),
+    "read": (200, lambda w: w.storage.read("kept")),
+    "list": (200, lambda w: w.daemon.get(w.storage.objects)),
+    "patch object": (200, lambda w: w.storage.patch("kept", {"metadata": {"n": str(next(numbers))}})),
+    "resumable": (200, World.resumable),
+    "custom create": (200, lambda w: w.daemon.post(f"{w.parent}/customJobs", w.custom_job())),
+    "custom get": (200, lambda w: w.daemon.get(f"/v1/{w.custom}")),
+    "custom list": (200, lambda w: w.daemon.get(f"{w.parent}/customJobs", filter='state="JOB_STATE_SUCCEEDED"')),
+    "discovery": (200, lambda w: w.daemon.get("/$discovery/rest", version="v1")),
+    "health": (200, lambda w: w.daemon.get("/healthz")),
+    "grpc": (None, grpc),
+}
+
+
+def in_shape(answer):
+    """Whether it is an error as Google would tell it."""
+    error = answer.json["error"]
+    return answer.status in (500, 503) and error["code"] == answer.status and error["message"]
+
+
+def perform(call, world):
+    """The answer; None: the connection ended before there was one."""
+    try:
+        return call(world)
+    except ConnectionError:
+        return None
+
+
+def is_good(name, answer, right):
+    if answer is None or isinstance(answer, dict):
+        return True
+    if answer.status != CALLS[name][0]:
+        return in_shape(answer)
+    return name not in STABLE or answer.data == right.data
+
+
+def still_serves(daemon):
+    assert daemon.process.poll() is None, f"it ended by {daemon.process.returncode}: {daemon.log()[-4000:]}"
+    assert daemon.get("/healthz").status == 200
+
+
+@pytest.fixture(scope="module")
+def world(library, fake_yard, tmp_path_factory):
+    daemon = shim.FaultyDaemon(library, tmp_path_factory.mktemp("memory"), shim.NO_ENGINE, "--grpc", "127.0.0.1:0",
+                               binary=fake_yard).start()
+    world = World(daemon)
+    yield world
+    for job_id in world.acknowledged:
+        daemon.until(job_id, "SUCCEEDED", timeout=90)
+    daemon.stop()  # and says whether anything leaked
+
+
+def numbers_of(total, size, seed, cycles):
+    """Which allocations fail: all of them in the long form."""
+    return range(1, total + 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(size, total)))
+
+
+# Broken: JSON read by json_loadb() itself: heap corruption and 400s. Without the watch in exchange.c: answers without
+# members. With regcomp() in forms.c: a double free.
+@pytest.mark.parametrize("count", [1, BURST])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_is_answered_whatever_allocation_fails(world, name, count, seed, cycles):
+    call, daemon = CALLS[name][1], world.daemon
+    with daemon.shim.faults(shim.MEMORY):
+        right = call(world)
+        total = daemon.shim.seen
+    failed = 0
+    for number in numbers_of(total, SAMPLE, seed, cycles):
+        with daemon.shim.faults(shim.MEMORY, number, count):
+            answer = perform(call, world)
+        failed += daemon.shim.hit
+        assert is_good(name, answer, right), (number, answer)
+        assert daemon.process.poll() is None, f"{number}: {daemon.process.returncode}: {daemon.log()[-4000:]}"
+    print(f"{name}: {failed} allocations failed")
+    still_serves(daemon)
+    again = call(world)
+    assert isinstance(again, dict) or again.status == CALLS[name][0], again
+
+
+def ended(daemon, job_id):
+    return daemon.query_state(f"SELECT 1 FROM job WHERE job_id = '{job_id}' AND ended_us > 0")
+
+
+def life_under_faults(daemon, training_input, number, count):
+    """A job whose allocations fail from the number-th on; its name, or None when it was refused."""
+    job_id = daemon.new_id()
+    with daemon.shim.faults(shim.MEMORY, number, count):
+        try:
+            answer = daemon.post(daemon.jobs_path, {"jobId": job_id, "trainingInput": training_input})
+        except ConnectionError:
+            answer = None
+        if answer and answer.status == 200:
+            wait_until(lambda: daemon.shim.hit >= count or ended(daemon, job_id), 60)
+    assert daemon.process.poll() is None, f"{number}: {daemon.process.returncode}: {daemon.log()[-4000:]}"
+    assert answer is None or answer.status == 200 or in_shape(answer), (number, answer)
+    return job_id if answer and answer.status == 200 else None
+
+
+def allocations_of_a_life(daemon, training_input):
+    with daemon.shim.faults(shim.MEMORY):
+        job_id = daemon.create(training_input)
+        wait_until(lambda: ended(daemon, job_id), 60)
+        return daemon.shim.seen
+
+
+# Broken: reader_return() keeps a connection whose COMMIT failed: the scheduler decides a job without end, and does not stop.
+# records_write() drops what found no memory: lines are missing.
+@pytest.mark.parametrize("count", [1, BURST])
+def test_a_job_ends_well_whatever_allocation_fails(faulty, count, seed, cycles):
+    daemon = faulty().start()
+    total = allocations_of_a_life(daemon, training(LINES))
+    lived, failed = [], 0
+    for number in numbers_of(total, JOBS, seed, cycles):
+        lived.append(life_under_faults(daemon, training(LINES), number, count))
+        failed += daemon.shim.hit
+    for job_id in filter(None, lived):
+        daemon.until(job_id, "SUCCEEDED", timeout=90)
+        assert daemon.lines(job_id) == SAID
+    print(f"{failed} allocations failed in {len(lived)} lives, {sum(map(bool, lived))} acknowledged")
+    still_serves(daemon)
+
+
+@pytest.mark.long
+def test_a_job_on_the_engine_ends_well_whatever_allocation_fails(faulty, engine, seed, cycles):
+    daemon = faulty("--offline", engine=engine, binary=program()).start()
+    said = script("for i in 0 1 2; do echo line $i; done")
+    total = allocations_of_a_life(daemon, said)
+    dice = random.Random(seed)
+    lived = [life_under_faults(daemon, said, dice.randint(1, total), 1) for _ in range(3 * cycles)]
+    for job_id in filter(None, lived):
+        daemon.until(job_id, *FINAL, timeout=90)  # the engine is looked at every 30 s
+        assert daemon.job(job_id)["state"] == "SUCCEEDED", daemon.job(job_id)
+        assert daemon.lines(job_id) == SAID
+    still_serves(daemon)
+    daemon.engine.check_nothing_left(daemon.read_instance())

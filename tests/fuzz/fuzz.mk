@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# The sources, compiled once for fuzzers, and the fuzz targets: make -f tests/fuzz/fuzz.mk FUZZ_BUILD/fuzz_NAME.
+# Its own makefile, because clang alone has libFuzzer and every object needs other flags than the program's.
+FUZZ_BUILD ?= build/fuzz
+CLANG ?= clang
+LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib nettle hogweed gmp gnutls libcrypto \
+	libnghttp2 libisal expat nlopt
+FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -I. -MMD -MP $(shell pkg-config --cflags $(LIBRARIES))
+SANITIZERS := address,undefined
+SOURCES := $(shell find daemon api scheduler store -name '*.c' ! -path daemon/main.c ! -name front_absent.c)
+WEB_FILES := $(shell find api/emulator/web_shell -type f | sort)
+EMBEDDED := migrations_data launcher_data web_shell_data
+OBJECTS := $(SOURCES:%.c=$(FUZZ_BUILD)/objects/%.o) $(EMBEDDED:%=$(FUZZ_BUILD)/objects/%.o)
+TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+all: $(TARGETS)
+
+$(TARGETS): $(FUZZ_BUILD)/%: tests/fuzz/%.c $(FUZZ_BUILD)/sources.a
+	$(CLANG) $(FLAGS) -fsanitize=fuzzer,$(SANITIZERS) -MF $@.d -MT $@ $^ -o $@ \
+		$(shell pkg-config --libs $(LIBRARIES)) -lm -pthread
+
+$(FUZZ_BUILD)/sources.a: $(OBJECTS)
+	rm -f $@
+	ar rcs $@ $^
+
+$(FUZZ_BUILD)/objects/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FLAGS) -fsanitize=fuzzer-no-link,$(SANITIZERS) -c $< -o $@
+
+$(FUZZ_BUILD)/objects/%.o: $(FUZZ_BUILD)/%.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FLAGS) -c $< -o $@
+
+$(FUZZ_BUILD)/migrations_data.c: $(wildcard store/migrations/*/*.sql)
+	@mkdir -p $(@D)
+	sh deploy/build-aux/embed-sql.sh $^ >$@
+$(FUZZ_BUILD)/launcher_data.c: scheduler/launcher/launcher.py
+	@mkdir -p $(@D)
+	sh deploy/build-aux/embed-files.sh launcher_files $^ >$@
+$(FUZZ_BUILD)/web_shell_data.c: $(WEB_FILES)
+	@mkdir -p $(@D)
+	sh deploy/build-aux/embed-files.sh web_shell_files $^ >$@
+
+.PHONY: all
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(shell find $(FUZZ_BUILD) -name '*.d' 2>/dev/null)

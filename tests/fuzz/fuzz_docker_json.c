@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an engine says in JSON: containers, networks, events, its own description, refusals, the stream of a pull.
+ *
+ * What must hold beside not crashing: what is taken as one of ours has a key that can name a container again, a status
+ * that is in itself right, and texts that end. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/engine/docker_host.h"
+#include "scheduler/engine/docker_json.h"
+#include "scheduler/engine/docker_progress.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void key_check(const struct replica_key *key)
+{
+	char name[DOCKER_NAME_SIZE];
+
+	expect(key->job >= 0 && key->role < ROLE_COUNT);
+	docker_container_name("i", key, name);
+	expect(strlen(name) < sizeof(name) - 1);
+	expect(docker_key_equal(key, key));
+}
+
+static void status_check(const struct replica_status *status)
+{
+	key_check(&status->key);
+	expect(status->finished_ns >= 0);
+	expect(status->sight == REPLICA_EXITED || !status->out_of_memory);
+}
+
+static void container_try(const json_t *container)
+{
+	struct replica_status status;
+	bool inspect;
+
+	if (docker_container_listed(container, &status, &inspect))
+		status_check(&status);
+	if (docker_container_inspected(container, &status)) {
+		status_check(&status);
+		expect(docker_container_is_of(container, json_object_get(container, "Config")));
+	}
+}
+
+static void network_try(const json_t *network)
+{
+	struct network_status status;
+
+	if (!docker_network_read(network, &status))
+		return;
+	expect(status.job >= 0 && strlen(status.device) < sizeof(status.device));
+	expect(memchr(status.id, '\0', sizeof(status.id)) != NULL);
+	expect((uint64_t)status.gateway + status.capacity <= UINT32_MAX);
+	docker_network_is_of(network, "i", status.job);
+}
+
+static void host_try(const json_t *info)
+{
+	struct host host = { .known = false };
+
+	expect(docker_host_read(info, "/nowhere", &host, NULL) == STATUS_OK);
+	expect(!host.known || (host.cpus > 0 && host.memory_bytes > 0));
+	for (size_t i = 0; i < host.device_count; i++)
+		for (size_t k = 0; k < i; k++)
+			expect(strcmp(host.devices[i], host.devices[k]) != 0);
+	host_deinit(&host);
+}
+
+static void listing_try(const json_t *list)
+{
+	struct subnet_list taken AUTO_SUBNET_LIST = { 0 };
+	struct subnet pool = { .address = 10u << 24, .bits = 8 }, chosen;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		container_try(json_array_get(list, i));
+		network_try(json_array_get(list, i));
+	}
+	expect(docker_networks_taken(list, &taken));
+	if (!subnet_choose(pool, 24, &taken, &chosen))
+		return;
+	for (size_t i = 0; i < taken.count; i++)
+		expect(!subnet_overlaps(chosen, taken.items[i]));
+}
+
+/* In two pieces, as it may come. */
+static void pull_try(const char *data, size_t size)
+{
+	struct progress progress = { .line = { 0 } };
+	struct text text AUTO_TEXT = { 0 };
+
+	progress_feed(&progress, data, size / 2);
+	progress_feed(&progress, data + size / 2, size - size / 2);
+	progress_end(&progress);
+	expect(progress.layer_count <= PROGRESS_LAYERS_MAX);
+	expect(memchr(progress.problem, '\0', sizeof(progress.problem)) != NULL);
+	progress_print(&progress, "image", &text);
+	progress_deinit(&progress);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	AUTO(string) char *body = malloc(size + 1);
+	AUTO(json) json_t *object = NULL;
+	AUTO(json) json_t *list = NULL;
+	char message[DOCKER_TEXT_SIZE];
+	struct docker_event event;
+
+	if (!body)
+		return 0;
+	if (size)
+		memcpy(body, data, size);
+	body[size] = '\0';
+	object = docker_parse(body, size, JSON_OBJECT);
+	list = docker_parse(body, size, JSON_ARRAY);
+	container_try(object);
+	network_try(object);
+	host_try(object);
+	listing_try(list);
+	if (docker_event_read(body, size, &event))
+		key_check(&event.status.key);
+	docker_message(body, size, message);
+	expect(strlen(message) < sizeof(message));
+	pull_try(body, size);
+	return 0;
+}
