@@ -4,9 +4,9 @@
 
     tests/bench/bench.py [--build DIR] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
 
-Rows: start, get, pages, one, sixteen, gap, logs, copies, large, objects, trials, tokens (default: all). Needs an engine that answers
-on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root. It asserts nothing:
-read the numbers."""
+Rows: start, get, grpc, pages, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
+Needs an engine that answers on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root.
+It asserts nothing: read the numbers."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -26,16 +26,19 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.daemon import Daemon  # noqa: E402
 from support.engine import Engine, build_test_image, query  # noqa: E402
+from support.grpc_peer import (  # noqa: E402
+    DATA, END_HEADERS, END_STREAM, GET_JOB, HEADERS, HELLO, SETTINGS, WINDOW_UPDATE, Peer, frame, head, message, named)
 from support.tuning import REPORTING, tuning_input  # noqa: E402
+import search  # noqa: E402
 
 PROJECT = "bench"
 NO_ENGINE = Engine("/nonexistent/docker.sock")
 
 
 @contextlib.contextmanager
-def serving(engine=NO_ENGINE, state_dir=None):
+def serving(engine=NO_ENGINE, state_dir=None, more=()):
     with tempfile.TemporaryDirectory(prefix="trainyard-bench-") as directory:
-        daemon = Daemon(directory, engine, project=PROJECT, state_dir=state_dir)
+        daemon = Daemon(directory, engine, *more, project=PROJECT, state_dir=state_dir)
         daemon.start()
         try:
             yield daemon
@@ -216,6 +219,45 @@ def bench_get(options):
                     floor.append(wrk(base + "/"))
                     ours.append(wrk(daemon.base + path))
     row("jobs.get", median(ours), "req/s", median(floor), "0.4x", "0.7x")
+
+
+CALLS_AT_ONCE = 50  # on each connection
+WIDE = (HELLO + frame(SETTINGS, 0, 0, b"\0\4\x7f\xff\xff\xff") + frame(WINDOW_UPDATE, 0, 0, (2**31 - 65536).to_bytes(4, "big")))
+
+
+def grpc_calls(port, name, seconds=4):
+    """How many calls one connection is answered in a second: their bytes are made beforehand, and the answers', which are
+    of one length, are counted only."""
+    body = frame(DATA, END_STREAM, 1, message(named(name)))
+    block = head(GET_JOB)
+    with Peer(port, WIDE) as peer:
+        first = [peer.call(GET_JOB, message(named(name))) for _ in range(2)]
+        answer = peer.ends(2)[first[1]]  # the first one says in a byte more that it uses no table of headers
+        assert name.rsplit("/", 1)[1].encode() in answer, answer
+        size = len(answer) + 3 * 9  # of its frames
+        done, began = 0, time.monotonic()
+        while time.monotonic() - began < seconds:
+            streams = [2 * (done + i) + 5 for i in range(CALLS_AT_ONCE)]
+            peer.send(b"".join(frame(HEADERS, END_HEADERS, stream, block) + body[:5] + stream.to_bytes(4, "big") + body[9:]
+                               for stream in streams))
+            left = size * CALLS_AT_ONCE
+            while left > 0:
+                left -= len(peer.socket.recv(left))
+            done += CALLS_AT_ONCE
+        return done / (time.monotonic() - began)
+
+
+def bench_grpc(options):
+    custom_jobs = f"/v1/projects/{PROJECT}/locations/us-central1/customJobs"
+    job = {"displayName": "bench", "jobSpec": {"workerPoolSpecs": [{
+        "machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "containerSpec": {"imageUri": "image:1"}}]}}
+    ours, floor = [], []
+    with serving(more=("--grpc", "127.0.0.1:0")) as daemon, concurrent.futures.ThreadPoolExecutor(16) as threads:
+        name = daemon.post(custom_jobs, job).json["name"]
+        for _ in range(options.rounds):
+            floor.append(wrk(f"{daemon.base}/v1/{name}"))
+            ours.append(sum(threads.map(lambda _: grpc_calls(daemon.grpc_port, name), range(16))))
+    row("customJobs.get by gRPC, floor by REST", median(ours), "req/s", median(floor), "0.5x", "1.0x")
 
 
 def bench_pages(options):
@@ -528,9 +570,26 @@ def bench_tokens(options):
     row("metadata tokens", median(values), "req/s", None, "1,000", "10,000")
 
 
-ROWS = {"start": bench_start, "get": bench_get, "pages": bench_pages, "one": bench_one, "sixteen": bench_sixteen, "gap": bench_gap,
+def bench_suggest(options):
+    with search.Optimizer(options.build / "tests/bench/suggest_bench") as optimizer:
+        for trials, least, aim in ((100, "50", "10"), (1000, "2,000", "300")):
+            row(f"suggestion after {trials} trials, 10 parameters", search.suggestion_ms(optimizer, trials, 15), "ms", None,
+                least, aim)
+
+
+def bench_search(options):
+    """The median of the best losses of 5 searches with 40 trials each."""
+    with search.Optimizer(options.build / "tests/bench/suggest_bench") as optimizer:
+        for problem in search.PROBLEMS:
+            ours, floor = (median(search.best_losses(optimizer, problem, algorithm, 40, 5))
+                           for algorithm in ("ALGORITHM_UNSPECIFIED", "RANDOM_SEARCH"))
+            row(f"search, {problem}", ours, "loss", floor, "below random", "0")
+
+
+ROWS = {"start": bench_start, "get": bench_get, "grpc": bench_grpc, "pages": bench_pages, "one": bench_one,
+        "sixteen": bench_sixteen, "gap": bench_gap,
         "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects,
-        "trials": bench_trials, "tokens": bench_tokens}
+        "trials": bench_trials, "suggest": bench_suggest, "search": bench_search, "tokens": bench_tokens}
 NEED_ENGINE = {"one", "sixteen", "gap", "logs", "tokens"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Google's libraries of Vertex AI, by REST (which the recorder hears) and by gRPC, each test of each script by its name.
+"""Google's libraries of Vertex AI, and plain HTTP, by REST (which the recorder hears) and by gRPC, each test of each script by its name.
 
 Their environment is what `trainyard env` prints; the endpoint is the one thing that they are told beside."""
 import pathlib
@@ -13,7 +13,7 @@ from support.scripts import run_in_environment, run_script
 
 HERE = pathlib.Path(__file__).parent
 SCRIPTS = {"aiplatform_node.js": "aiplatform-node", "aiplatform_python.py": "aiplatform-python",
-           "aiplatform_training_python.py": "aiplatform-python"}
+           "aiplatform_training_python.py": "aiplatform-python", "aiplatform_http.py": "http"}
 
 
 def names(script):
@@ -59,8 +59,12 @@ def results(recording, vertex_yard, wheel):
     return of
 
 
-@pytest.mark.parametrize("transport", ["rest", "grpc"])
-@pytest.mark.parametrize("script, name", [(script, name) for script in SCRIPTS for name in names(script)])
+def transports(script):
+    return ["rest"] if SCRIPTS[script] == "http" else ["rest", "grpc"]
+
+
+@pytest.mark.parametrize("script, name, transport", [(script, name, transport) for script in SCRIPTS for name in names(script)
+                                                     for transport in transports(script)])
 def test_client(results, script, name, transport):
     found, errors = results(script, transport)
     assert name in found, f"did not run: {errors}"

@@ -8,7 +8,7 @@ from support.document import ADDRESSES, Document
 # Those that go through the recorder.
 SCRIPTS = {ledger.NODE: ["googleapis_node.js", "fields_node.js"], ledger.PYTHON: ["googleapis_python.py", "fields_python.py"],
            ledger.VERTEX_NODE: ["aiplatform_node.js"],
-           ledger.VERTEX_PYTHON: ["aiplatform_python.py", "aiplatform_training_python.py"], ledger.HTTP: ["fields_http.py"]}
+           ledger.VERTEX_PYTHON: ["aiplatform_python.py", "aiplatform_training_python.py"], ledger.HTTP: ["fields_http.py", "aiplatform_http.py"]}
 
 
 def test_every_method_and_field_of_the_document_has_a_row(yard):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from support.custom_jobs import CustomJobs, pool, variables
-from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, text_of
+from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, task_of, text_of
 
 NAME = r"cmle-training-workerpool(\d)-([0-9a-f]{10})-(\d+)"
 NEVER_THERE = ("LOCAL_RANK", "NODE_RANK", "CLOUD_ML_JOB", "CLOUD_ML_TRIAL_ID", "CLOUD_ML_HP_METRIC_FILE")
@@ -149,6 +149,14 @@ def test_what_is_lost_is_started_anew_unless_the_job_says_never(custom, yard, ne
 
 
 # ---- logs ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("code, end", [(0, "SUCCEEDED"), (3, "FAILED")])
+def test_the_services_last_entry_says_how_the_job_ended(custom, yard, code, end):
+    """Broken: OUTBOX_AFTER's CASE looks at neither torn_down nor max(later.id): earlier entries said so, too."""
+    job_id, _ = custom.run(pool(f"exit {code}"), expect=f"JOB_STATE_{end}")
+    labels = [e.get("labels", {}) for e in yard.entries(job_id) if task_of(e) == "service"]
+    assert labels[-1] == {"ml.googleapis.com/job_state": end} and not any(labels[:-1]), labels
+
 
 def test_gclouds_stream_finds_each_task_by_its_name(custom, yard):
     said = json.dumps({"message": "m", "severity": "WARNING", "n": 1})

@@ -57,7 +57,20 @@ def test_what_no_program_can_be_given_is_refused_at_once(vertex, container):
     job = custom_job("true")
     job["jobSpec"]["workerPoolSpecs"][0]["containerSpec"].update({"args": [], **container})
     answer = vertex.yard.post(vertex.parent + "/customJobs", job)
-    assert answer.status == 400 and "bytes are possible" in answer.error["message"], answer
+    # Broken: the family without its error_word
+    prefix = "List of found errors:\t1.Field: job_spec.worker_pool_specs[0]; Message: "
+    assert answer.status == 400 and answer.error["message"].startswith(prefix), answer
+    assert "bytes are possible" in answer.error["message"], answer
+    assert answer.error["details"][0]["fieldViolations"][0]["field"] == "job_spec.worker_pool_specs[0]"
+
+
+@pytest.mark.parametrize("query, field", [({"pageSize": "-1"}, "page_size"), ({"pageToken": "no"}, "page_token"),
+                                          ({"readMask": "nothing"}, "read_mask"), ({"filter": "state="}, "filter")])
+def test_lists_refuse_in_the_shape_of_the_service(vertex, query, field):
+    for collection in ("customJobs", "hyperparameterTuningJobs", "trainingPipelines", "models"):
+        answer = vertex.yard.get(f"{vertex.parent}/{collection}", **query)
+        assert answer.status == 400, answer
+        assert answer.error["message"].startswith(f"List of found errors:\t1.Field: {field}; Message: "), answer
 
 
 def test_a_failure_tells_code_and_message(ended):
@@ -159,6 +172,12 @@ def test_a_deletion_is_an_operation_under_every_address(yard, version):
         got = yard.get(f"/{prefix}/{told['name']}?")
         assert got.status == 200 and got.json["name"] == told["name"] and got.json["done"]
         assert yard.post(f"/{prefix}/{told['name']}:wait?timeout=5s").json["done"] is True
+        assert yard.post(f"/{prefix}/{told['name']}:wait", {"timeout": "5s"}).json["done"] is True
+        # Broken: the row of :wait without its body
+        for nonsense in ({"timeout": "soon"}, {"timeout": "-1s"}, {"timout": "5s"}):
+            answer = yard.post(f"/{prefix}/{told['name']}:wait", nonsense)
+            assert answer.status == 400 and "tim" in answer.error["message"], answer
+        assert yard.post(f"/{prefix}/{told['name']}:wait?timeout=-1s").status == 400
         assert yard.post(f"/{prefix}/{told['name']}:cancel", {}).json == {}
         nested = f"/{prefix}/{name}/operations"
         assert [o["name"] for o in yard.get(nested).json["operations"]] == [told["name"]]

@@ -4,120 +4,18 @@ Google's own libraries."""
 import contextlib
 import socket
 import ssl
-import struct
 import time
 
 import pytest
 
 from support.daemon import Daemon
 from support.engine import NO_ENGINE
+from support.grpc_peer import (ACK, ALERT, DATA, END_HEADERS, END_STREAM, GET_JOB, GOAWAY, HEADERS, HELLO, MISSING, PING, PREFACE,
+                               RST_STREAM, SERVICE, SETTINGS, WINDOW_UPDATE, Peer, code, frame, head, message, named,
+                               settings_of)
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, ALERT = 0, 1, 3, 4, 6, 7, 8, 21
-END_STREAM, ACK, END_HEADERS = 1, 1, 4
-SERVICE = "/google.cloud.aiplatform.v1.JobService/"
-GET_JOB = SERVICE + "GetCustomJob"
 CONNECTIONS_MAX = 128
 GROWTH_KIB = 150 << 10
-
-
-def frame(kind, flags, stream, payload=b""):
-    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
-
-
-# Without a table of headers, so that each value is to be seen where it stands.
-HELLO = PREFACE + frame(SETTINGS, 0, 0, b"\0\x01\0\0\0\0")
-
-
-def settings_of(payload):
-    return struct.iter_unpack(">HI", payload)
-
-
-def header(name, value):
-    """A literal that is not indexed, without Huffman's code."""
-    def text(word):
-        data = word.encode()
-        rest = len(data) - 127
-        length = bytes([len(data)]) if rest < 0 else b"\x7f" + (bytes([rest]) if rest < 128 else
-                                                                bytes([rest & 127 | 128, rest >> 7]))
-        return length + data
-    return b"\0" + text(name) + text(value)
-
-
-def head(path, method="POST", kind="application/grpc", **more):
-    fields = {":method": method, ":scheme": "http", ":path": path, ":authority": "localhost", "content-type": kind, **more}
-    return b"".join(header(name.replace("_", "-"), value) for name, value in fields.items())
-
-
-def named(name):
-    """A message whose first field is a string."""
-    return b"\x0a" + bytes([len(name)]) + name.encode()
-
-
-def message(data, compressed=0):
-    return bytes([compressed]) + struct.pack(">I", len(data)) + data
-
-
-MISSING = message(named("projects/demo-project/locations/us-central1/customJobs/1"))
-
-
-class Peer:
-    """A connection without TLS that has said hello."""
-
-    def __init__(self, port, hello=HELLO, window=None):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
-        if window:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        self.buffer, self.next = b"", 1
-        self.send(hello)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-
-    def send(self, data):
-        self.socket.sendall(data)
-
-    def call(self, path, body=b"", **more):
-        """Sends a call whole; its stream."""
-        stream, self.next = self.next, self.next + 2
-        self.send(frame(HEADERS, END_HEADERS, stream, head(path, **more)) + frame(DATA, END_STREAM, stream, body))
-        return stream
-
-    def frames(self):
-        """What comes, until the other side ends the connection."""
-        while True:
-            while len(self.buffer) < 9 or len(self.buffer) < 9 + int.from_bytes(self.buffer[:3], "big"):
-                try:
-                    data = self.socket.recv(65536)
-                except ConnectionResetError:
-                    return
-                if not data:
-                    return
-                self.buffer += data
-            length = int.from_bytes(self.buffer[:3], "big")
-            kind, flags, stream = self.buffer[3], self.buffer[4], int.from_bytes(self.buffer[5:9], "big")
-            payload, self.buffer = self.buffer[9:9 + length], self.buffer[9 + length:]
-            yield kind, flags, stream, payload
-
-    def ends(self, count=1):
-        """{stream: all its bytes} of the next streams that end."""
-        found, open_ones = {}, {}
-        for kind, flags, stream, payload in self.frames():
-            if kind in (DATA, HEADERS):
-                open_ones[stream] = open_ones.get(stream, b"") + payload
-            if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
-                found[stream] = open_ones.pop(stream, b"")
-                if len(found) == count:
-                    break
-        return found
-
-    def lasts(self):
-        """Whether a ping is answered."""
-        self.send(frame(PING, 0, 0, b"stillyou"))
-        return any(kind == PING and flags & ACK and payload == b"stillyou" for kind, flags, _, payload in self.frames())
 
 
 def memory_kib(daemon):
@@ -145,11 +43,6 @@ def port(front):
 def one_call(peer, path, body):
     stream = peer.call(path, body)
     return peer.ends()[stream]
-
-
-def code(number):
-    """A status as it is in a block of headers; too short for Huffman's code."""
-    return bytes([len(str(number))]) + str(number).encode()
 
 
 # ---- what is no HTTP/2, or no call ----

@@ -59,6 +59,13 @@ def test_options_come_from_the_environment_and_a_file_too(tmp_path):
     assert result.returncode == 2 and str(config) in result.stderr and "nonsense" in result.stderr
 
 
+def test_the_manual_tells_the_options_of_clean():
+    options = re.findall(r"^  --([a-z-]+)", run("clean", "--help").stdout, re.MULTILINE)
+    manual = (ROOT / "deploy/man/trainyard.1").read_text().split(".Sh SYNOPSIS")[1].split(".Sh OBJECT STORAGE")[0]
+    assert {"instance", "list", "dry-run", "state-dir", "engine", "config"} == set(options)
+    assert all(re.search(rf"Fl -{option}\b", manual) for option in options)
+
+
 def test_env_points_clients_at_a_running_daemon(new_daemon):
     daemon = new_daemon().start()
     result = run("env", "--state-dir", str(daemon.state_dir), "--project", "some-project")
