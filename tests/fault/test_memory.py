@@ -151,8 +151,6 @@ def numbers_of(total, size, seed, cycles):
     return range(1, total + 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(size, total)))
 
 
-# Broken: JSON read by json_loadb() itself: heap corruption and 400s. Without the watch in exchange.c: answers without
-# members. With regcomp() in forms.c: a double free.
 @pytest.mark.parametrize("count", [1, BURST])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_is_answered_whatever_allocation_fails(world, name, count, seed, cycles):
@@ -199,8 +197,6 @@ def allocations_of_a_life(daemon, training_input):
         return daemon.shim.seen
 
 
-# Broken: reader_return() keeps a connection whose COMMIT failed: the scheduler decides a job without end, and does not stop.
-# records_write() drops what found no memory: lines are missing.
 @pytest.mark.parametrize("count", [1, BURST])
 def test_a_job_ends_well_whatever_allocation_fails(faulty, count, seed, cycles):
     daemon = faulty().start()
