@@ -459,7 +459,7 @@ static bool runs_pass(struct scheduler *scheduler)
 
 		i += stays;
 	}
-	queue_serve(scheduler);
+	queue_serve(scheduler, now_us);
 	if (!scheduler->pass.count && !scheduler->again)
 		return false;
 	scheduler->again = false;

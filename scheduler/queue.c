@@ -197,9 +197,9 @@ static void visit(struct walk *walk, struct job_run *run)
 	}
 }
 
-void queue_serve(struct scheduler *scheduler)
+void queue_serve(struct scheduler *scheduler, int64_t now_us)
 {
-	struct walk walk = { .scheduler = scheduler, .now_us = clock_mono_us(scheduler->reconciler.clock) };
+	struct walk walk = { .scheduler = scheduler, .now_us = now_us };
 
 	if (!scheduler->queue_stirred || !scheduler->engine_listed)
 		return;

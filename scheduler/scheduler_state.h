@@ -125,8 +125,9 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run);
 void queue_reconsider(struct scheduler *scheduler);
 /* It was not let in after all: gives back what was put aside for it. queue.c */
 void queue_retract(struct scheduler *scheduler, struct job_run *run);
-/* Lets in who has room, by priority and age. queue.c */
-void queue_serve(struct scheduler *scheduler);
+/* Lets in who has room, by priority and age. @now_us is when the pass began, in which all whose time had come were
+ * served: a later one lets in again whose change was refused and whose row was not read since. queue.c */
+void queue_serve(struct scheduler *scheduler, int64_t now_us);
 
 /* What the engine's machine has. room.c */
 void room_host_set(struct scheduler *scheduler, const struct host *told);
