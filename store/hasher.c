@@ -91,7 +91,8 @@ static void block_done(struct hash_ring *ring)
 {
 	pthread_mutex_lock(&ring->lock);
 	ring->hashed++;
-	pthread_cond_signal(&ring->changed);
+	if (ring->filled - ring->hashed == HASH_BLOCK_COUNT / 2)
+		pthread_cond_signal(&ring->changed);
 	pthread_mutex_unlock(&ring->lock);
 }
 
@@ -146,8 +147,9 @@ char *hasher_block(struct hasher *hasher)
 	char *block;
 
 	pthread_mutex_lock(&ring->lock);
-	while (ring->filled - ring->hashed == HASH_BLOCK_COUNT)
-		pthread_cond_wait(&ring->changed, &ring->lock);
+	if (ring->filled - ring->hashed == HASH_BLOCK_COUNT)
+		while (ring->filled - ring->hashed > HASH_BLOCK_COUNT / 2)
+			pthread_cond_wait(&ring->changed, &ring->lock);
 	block = ring->blocks[ring->filled % HASH_BLOCK_COUNT];
 	pthread_mutex_unlock(&ring->lock);
 	return block;
@@ -159,8 +161,8 @@ void hasher_submit(struct hasher *hasher, size_t length)
 
 	pthread_mutex_lock(&ring->lock);
 	ring->lengths[ring->filled % HASH_BLOCK_COUNT] = length;
-	ring->filled++;
-	pthread_cond_signal(&ring->changed);
+	if (ring->filled++ == ring->hashed)
+		pthread_cond_signal(&ring->changed);
 	pthread_mutex_unlock(&ring->lock);
 }
 
