@@ -17,6 +17,7 @@
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_remains.h"
 #include "daemon/main.h"
+#include "daemon/own_options.h"
 #include "scheduler/engine/docker_clean.h"
 #include "store/state_dir.h"
 
@@ -44,59 +45,27 @@ static void clean_deinit(struct clean *clean)
 
 /* ---- what was asked for ---- */
 
-static enum status instance_option(const char *value, struct clean *clean, struct error *err)
-{
-	clean->wanted = value;
-	if (value && instance_valid(value))
-		return STATUS_OK;
-	return error_set(
-		err, STATUS_INVALID_ARGUMENT, NULL,
-		"--instance: \"%s\" is not a name of lowercase letters and digits, as --list prints them",
-		value ? value : "");
-}
-
-/* Takes the options that are clean's own; the others are left in @rest, which has room for all. */
-static enum status own_options(const char *const *arguments, struct clean *clean, const char **rest,
-			       struct error *err)
-{
-	enum status rc = STATUS_OK;
-
-	for (; *arguments && !rc; arguments++) {
-		if (strcmp(*arguments, "--list") == 0)
-			clean->lists = true;
-		else if (strcmp(*arguments, "--dry-run") == 0)
-			clean->only_looks = true;
-		else if (strncmp(*arguments, "--instance=", 11) == 0)
-			rc = instance_option(*arguments + 11, clean, err);
-		else if (strcmp(*arguments, "--instance") != 0)
-			*rest++ = *arguments;
-		else if (arguments[1])
-			rc = instance_option(*++arguments, clean, err);
-		else
-			rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--instance needs a value: NAME");
-	}
-	*rest = NULL;
-	if (!rc && clean->lists && (clean->wanted || clean->only_looks))
-		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--list goes with no --%s",
-			       clean->wanted ? "instance" : "dry-run");
-	return rc;
-}
-
 static enum status options_read(const char *const *arguments, struct clean *clean, struct error *err)
 {
-	size_t count = 0;
-	enum status rc;
+	const struct own_option own[] = {
+		{ .name = "--list", .flag = &clean->lists },
+		{ .name = "--dry-run", .flag = &clean->only_looks },
+		{ .name = "--instance", .value = &clean->wanted, .hint = "NAME" },
+		{ .name = NULL },
+	};
+	enum status rc = own_options_read(own, &clean->config, CONFIG_CLEAN, arguments, err);
 
-	while (arguments[count])
-		count++;
-	const char **rest = calloc(count + 1, sizeof(*rest));
-	if (!rest)
-		return error_no_memory(err);
-	rc = own_options(arguments, clean, rest, err);
-	if (!rc)
-		rc = config_read(&clean->config, CONFIG_CLEAN, rest, err);
-	free(rest);
-	return rc;
+	if (rc)
+		return rc;
+	if (clean->wanted && !instance_valid(clean->wanted))
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"--instance: \"%s\" is not a name of lowercase letters and digits, as --list prints them",
+			clean->wanted);
+	if (clean->lists && (clean->wanted || clean->only_looks))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--list goes with no --%s",
+				 clean->wanted ? "instance" : "dry-run");
+	return STATUS_OK;
 }
 
 /* ---- telling ---- */

@@ -10,6 +10,7 @@
 #include "daemon/config.h"
 #include "daemon/credentials.h"
 #include "daemon/main.h"
+#include "daemon/own_options.h"
 
 enum { ADDRESS_LINE_BYTES = 4352 }; /* a path and its line end */
 
@@ -328,55 +329,28 @@ static const char *const shell_names[] = { "sh", "fish", "github" };
 
 static enum status shell_find(const char *name, enum shell *ret_shell, struct error *err)
 {
-	for (size_t i = 0; name && i < sizeof(shell_names) / sizeof(shell_names[0]); i++) {
+	for (size_t i = 0; i < sizeof(shell_names) / sizeof(shell_names[0]); i++) {
 		if (strcmp(shell_names[i], name) == 0) {
 			*ret_shell = (enum shell)i;
 			return STATUS_OK;
 		}
 	}
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--shell: \"%s\" is not one of sh, fish, github",
-			 name ? name : "");
-}
-
-/* Takes the two options that are env's own; the others are left in @rest, which has room for all. */
-static enum status own_options(const char *const *arguments, struct env_settings *settings, const char **rest,
-			       struct error *err)
-{
-	enum status rc = STATUS_OK;
-
-	for (; *arguments && !rc; arguments++) {
-		if (strcmp(*arguments, "--unset") == 0)
-			settings->unset = true;
-		else if (strncmp(*arguments, "--shell=", 8) == 0)
-			rc = shell_find(*arguments + 8, &settings->shell, err);
-		else if (strcmp(*arguments, "--shell") != 0)
-			*rest++ = *arguments;
-		else if (arguments[1])
-			rc = shell_find(*++arguments, &settings->shell, err);
-		else
-			rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				       "--shell needs a value: sh, fish or github");
-	}
-	*rest = NULL;
-	return rc;
+			 name);
 }
 
 static enum status settings_read(const char *const *arguments, struct env_settings *settings,
 				 struct config *config, struct error *err)
 {
-	size_t count = 0;
-	enum status rc;
+	const char *shell = NULL;
+	const struct own_option own[] = {
+		{ .name = "--unset", .flag = &settings->unset },
+		{ .name = "--shell", .value = &shell, .hint = "sh, fish or github" },
+		{ .name = NULL },
+	};
+	enum status rc = own_options_read(own, config, CONFIG_ENV, arguments, err);
 
-	while (arguments[count])
-		count++;
-	const char **rest = calloc(count + 1, sizeof(*rest));
-	if (!rest)
-		return error_no_memory(err);
-	rc = own_options(arguments, settings, rest, err);
-	if (!rc)
-		rc = config_read(config, CONFIG_ENV, rest, err);
-	free(rest);
-	return rc;
+	return rc || !shell ? rc : shell_find(shell, &settings->shell, err);
 }
 
 /* A variable of a line that no shell could read would break those behind it. */

@@ -75,6 +75,8 @@ libtrainyard_a_SOURCES += \
 	daemon/job_gateway.c \
 	daemon/job_gateway.h \
 	daemon/main.h \
+	daemon/own_options.c \
+	daemon/own_options.h \
 	daemon/relay.c \
 	daemon/relay.h \
 	daemon/serve.c \

@@ -216,11 +216,6 @@ enum status model_row_upload(struct change_scope *scope, int64_t job, struct err
 	return rc ? rc : aliases_put(scope, &model, err);
 }
 
-struct deletion {
-	const struct model_name *name;
-	struct operation operation; /* out */
-};
-
 static enum status all_drop(struct change_scope *scope, const struct model_name *name, enum statement_id id,
 			    struct error *err)
 {
@@ -233,7 +228,7 @@ static enum status all_drop(struct change_scope *scope, const struct model_name 
 static enum status deletion_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct deletion *deletion = arg;
-	const struct model_name *name = deletion->name;
+	const struct model_name *name = deletion->what;
 	struct trained_model model AUTO_TRAINED_MODEL = { 0 };
 	enum status rc = fetch(scope->connection, name, &model, err);
 
@@ -249,14 +244,7 @@ static enum status deletion_run(struct change_scope *scope, void *arg, struct er
 enum status model_delete(struct store *store, const struct model_name *name, struct operation *ret_operation,
 			 struct error *err)
 {
-	struct deletion deletion = { .name = name };
-	enum status rc = state_writer_change(store->state, deletion_run, &deletion, err);
-
-	if (rc)
-		operation_deinit(&deletion.operation);
-	else
-		*ret_operation = deletion.operation;
-	return rc;
+	return deletion_change(store, deletion_run, name, ret_operation, err);
 }
 
 static enum status list_take(struct connection *connection, int64_t id, void *arg, struct error *err)

@@ -233,3 +233,16 @@ enum status operation_list_page(struct store *store, const struct operation_name
 	list = (struct operation_list){ 0 };
 	return STATUS_OK;
 }
+
+enum status deletion_change(struct store *store, change_run run, const void *what,
+			    struct operation *ret_operation, struct error *err)
+{
+	struct deletion deletion = { .what = what };
+	enum status rc = state_writer_change(store->state, run, &deletion, err);
+
+	if (rc)
+		operation_deinit(&deletion.operation);
+	else
+		*ret_operation = deletion.operation;
+	return rc;
+}

@@ -190,11 +190,6 @@ enum status pipeline_cancel(struct store *store, const struct pipeline_name *nam
 	return state_writer_change(store->state, cancellation_run, &cancellation, err);
 }
 
-struct deletion {
-	const struct pipeline_name *name;
-	struct operation operation; /* out */
-};
-
 static enum status deletable_check(const struct pipeline *pipeline, struct error *err)
 {
 	if (job_state_is_final(pipeline->job->state))
@@ -218,7 +213,7 @@ static enum status deletion_run(struct change_scope *scope, void *arg, struct er
 {
 	struct deletion *deletion = arg;
 	struct pipeline pipeline AUTO_PIPELINE = { 0 };
-	enum status rc = fetch(scope->connection, deletion->name, &pipeline, err);
+	enum status rc = fetch(scope->connection, deletion->what, &pipeline, err);
 
 	if (!rc)
 		rc = deletable_check(&pipeline, err);
@@ -232,14 +227,7 @@ static enum status deletion_run(struct change_scope *scope, void *arg, struct er
 enum status pipeline_delete(struct store *store, const struct pipeline_name *name,
 			    struct operation *ret_operation, struct error *err)
 {
-	struct deletion deletion = { .name = name };
-	enum status rc = state_writer_change(store->state, deletion_run, &deletion, err);
-
-	if (rc)
-		operation_deinit(&deletion.operation);
-	else
-		*ret_operation = deletion.operation;
-	return rc;
+	return deletion_change(store, deletion_run, name, ret_operation, err);
 }
 
 static enum status list_take(struct connection *connection, int64_t id, void *arg, struct error *err)

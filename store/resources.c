@@ -107,11 +107,6 @@ enum status resource_cancel(struct store *store, const struct resource *resource
 	return state_writer_change(store->state, cancellation_run, &cancellation, err);
 }
 
-struct deletion {
-	const struct resource *resource;
-	struct operation operation; /* out */
-};
-
 static enum status deletable_check(const struct resource *resource, const struct job *job, struct error *err)
 {
 	if (job_state_is_final(job->state))
@@ -137,10 +132,10 @@ static enum status deletion_run(struct change_scope *scope, void *arg, struct er
 {
 	struct deletion *deletion = arg;
 	AUTO(job) struct job *job = NULL;
-	enum status rc = fetch(scope->connection, deletion->resource, &job, err);
+	enum status rc = fetch(scope->connection, deletion->what, &job, err);
 
 	if (!rc)
-		rc = deletable_check(deletion->resource, job, err);
+		rc = deletable_check(deletion->what, job, err);
 	if (!rc)
 		rc = row_hide(scope, job->id, err);
 	return rc ? rc
@@ -151,14 +146,7 @@ static enum status deletion_run(struct change_scope *scope, void *arg, struct er
 enum status resource_delete(struct store *store, const struct resource *resource,
 			    struct operation *ret_operation, struct error *err)
 {
-	struct deletion deletion = { .resource = resource };
-	enum status rc = state_writer_change(store->state, deletion_run, &deletion, err);
-
-	if (rc)
-		operation_deinit(&deletion.operation);
-	else
-		*ret_operation = deletion.operation;
-	return rc;
+	return deletion_change(store, deletion_run, resource, ret_operation, err);
 }
 
 enum status resource_list_page(struct store *store, const struct resource *resource, const char *filter,
