@@ -169,7 +169,7 @@ def test_a_copy_of_a_running_daemons_state_is_not_served(running, tmp_path):
 def test_what_is_paused_goes_and_what_it_kept_in_volumes(lost):
     paused = lost.add(0, start=True, Volumes={"/kept": {}})
     volume = lost.engine.inspect(paused)["Mounts"][0]["Name"]
-    lost.engine.call("POST", f"/containers/{paused}/pause")
+    lost.engine.pause(paused)
     assert lost.clean() == f"removed container ty-{lost.name}-1-worker-0-a1\nremoved network ty-{lost.name}-1\n"
     assert volume not in [v["Name"] for v in lost.engine.volumes()]
 
