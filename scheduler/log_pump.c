@@ -109,7 +109,7 @@ static struct log_source *source_make(const struct plan *plan, int64_t owner, co
 	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan_log_job_id(plan),
 			     "task_name", task);
 	resource_text = json_dump_compact(resource);
-	labels_text = log_labels(host, plan->trial, NULL);
+	labels_text = log_labels(host, plan->trial, NULL, NULL);
 	if (!resource_text || !labels_text)
 		return NULL;
 	return log_source_new(&(struct log_source_spec){

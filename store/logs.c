@@ -175,7 +175,7 @@ static char *tail_join(char **lines, size_t count)
 	return text_take(&text);
 }
 
-char *log_labels(const char *host, unsigned trial, const char *ended_as)
+char *log_labels(const char *host, unsigned trial, const char *endpoint, const char *ended_as)
 {
 	AUTO(json) json_t *labels = json_object();
 
@@ -183,6 +183,7 @@ char *log_labels(const char *host, unsigned trial, const char *ended_as)
 	    (host &&
 	     json_object_set_new(labels, "compute.googleapis.com/resource_name", json_string(host))) ||
 	    (trial && json_object_set_new(labels, "ml.googleapis.com/trial_id", json_sprintf("%u", trial))) ||
+	    (endpoint && json_object_set_new(labels, "ml.googleapis.com/endpoint", json_string(endpoint))) ||
 	    (ended_as && json_object_set_new(labels, "ml.googleapis.com/job_state", json_string(ended_as))))
 		return NULL;
 	return json_dump_compact(labels);

@@ -42,11 +42,11 @@ struct log_source *log_source_new(const struct log_source_spec *spec);
 void log_source_unref(struct log_source *source);
 
 /* The labels of entries from a container on @host (NULL: of the service itself) in @trial (0: in none), as JSON object
- * text; NULL when memory ran out. @ended_as: how the job ended that this is the last entry of; NULL: it is not. The
- * caller frees.
- * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training; job_state: published entries of
- * Vertex AI */
-char *log_labels(const char *host, unsigned trial, const char *ended_as);
+ * text; NULL when memory ran out. @endpoint: what the service's own entries of Vertex AI have ("": empty there, but set);
+ * NULL: none. @ended_as: how the job ended that this is the last entry of; NULL: it is not. The caller frees.
+ * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training; endpoint and job_state: published
+ * entries of Vertex AI, where those of containers have neither */
+char *log_labels(const char *host, unsigned trial, const char *endpoint, const char *ended_as);
 
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
 

@@ -43,8 +43,9 @@ enum status outbox_add(struct change_scope *scope, int64_t job, int severity, co
 	return statement_run(statement, err);
 }
 
+/* Vertex AI's entries name an endpoint, which is empty. */
 static struct log_source *service_source(int64_t job, const char *project, const char *job_id, unsigned trial,
-					 enum job_state ended_as)
+					 const char *endpoint, enum job_state ended_as)
 {
 	/* Written by the JSON library: a project is whatever a caller put into a path. */
 	AUTO(json)
@@ -52,11 +53,11 @@ static struct log_source *service_source(int64_t job, const char *project, const
 		json_pack("{s:s, s:s, s:s}", "project_id", project, "job_id", job_id, "task_name", "service");
 	AUTO(string) char *labels_text = json_dump_compact(labels);
 	const char *state = ended_as ? job_state_name(ended_as) : NULL;
-	AUTO(string) char *own_text = trial || state ? log_labels(NULL, trial, state) : NULL;
+	AUTO(string) char *own_text = log_labels(NULL, trial, endpoint, state);
 	struct text name AUTO_TEXT = { 0 };
 
 	text_printf(&name, "ml.googleapis.com%%2F%s", job_id);
-	if (name.failed || !labels_text || ((trial || state) && !own_text))
+	if (name.failed || !labels_text || !own_text)
 		return NULL;
 	return log_source_new(&(struct log_source_spec){
 		.job = job,
@@ -70,9 +71,10 @@ static struct log_source *service_source(int64_t job, const char *project, const
 
 static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 {
-	struct log_source *source = service_source(sqlite3_column_int64(row, 1), column_text(row, 5),
-						   column_text(row, 6), (unsigned)sqlite3_column_int(row, 7),
-						   (enum job_state)sqlite3_column_int(row, 8));
+	struct log_source *source =
+		service_source(sqlite3_column_int64(row, 1), column_text(row, 5), column_text(row, 6),
+			       (unsigned)sqlite3_column_int(row, 7), sqlite3_column_int(row, 9) ? "" : NULL,
+			       (enum job_state)sqlite3_column_int(row, 8));
 	struct log_record record = {
 		.source = source,
 		.severity = sqlite3_column_int(row, 2),

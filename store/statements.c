@@ -101,12 +101,13 @@ const struct statement statements[STATEMENT_COUNT] = {
 				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },
-	/* A trial's lines are its tuning job's. The last line of a resource tells how it ended. */
+	/* A trial's lines are its tuning job's. The last line of a resource tells how it ended; all of them, that they are a
+	 * resource's. */
 	[OUTBOX_AFTER] = { ON(STATE_WRITER),
 			   "SELECT outbox.id, owner.id, severity, time_ns, line, owner.project, owner.job_id, job.trial,"
 			   " CASE WHEN job.kind > 0 AND job.torn_down AND outbox.id ="
 			   " (SELECT max(later.id) FROM outbox AS later WHERE later.job = job.id)"
-			   " THEN job.verdict ELSE 0 END"
+			   " THEN job.verdict ELSE 0 END, job.kind > 0"
 			   " FROM outbox CROSS JOIN job ON job.id = outbox.job"
 			   " CROSS JOIN job AS owner ON owner.id = coalesce(job.parent, job.id)"
 			   " WHERE outbox.id > :after ORDER BY outbox.id" },

@@ -429,6 +429,16 @@ static bool single_decode(struct binary *binary, const struct field *field, cons
 	return json_object_set_new(object, field->name, value) == 0 || made(binary, NULL);
 }
 
+/* The member of a oneof that comes last is the one that is set: those before it are forgotten, where JSON's reader
+ * refuses two.
+ * Source: https://protobuf.dev/programming-guides/proto3/#oneof-features */
+static void others_forget(const struct message *message, const struct field *field, json_t *object)
+{
+	for (const struct field *other = message->fields; field->oneof && other->name; other++)
+		if (other != field && other->oneof && strcmp(other->oneof, field->oneof) == 0)
+			json_object_del(object, other->name);
+}
+
 static bool field_decode(struct binary *binary, const struct field *field, const struct wire_field *on_wire,
 			 json_t *object)
 {
@@ -472,6 +482,7 @@ static bool members_decode(struct binary *binary, const struct message *message,
 		snprintf(what, sizeof(what), "Unknown field number %" PRIu32, on_wire.number);
 		if (!field)
 			return refuse(binary, what);
+		others_forget(message, field, object);
 		if (!field_decode(binary, field, &on_wire, object))
 			return false;
 	}

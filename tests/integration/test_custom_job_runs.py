@@ -152,10 +152,16 @@ def test_what_is_lost_is_started_anew_unless_the_job_says_never(custom, yard, ne
 
 @pytest.mark.parametrize("code, end", [(0, "SUCCEEDED"), (3, "FAILED")])
 def test_the_services_last_entry_says_how_the_job_ended(custom, yard, code, end):
-    """Broken: OUTBOX_AFTER's CASE looks at neither torn_down nor max(later.id): earlier entries said so, too."""
-    job_id, _ = custom.run(pool(f"exit {code}"), expect=f"JOB_STATE_{end}")
-    labels = [e.get("labels", {}) for e in yard.entries(job_id) if task_of(e) == "service"]
-    assert labels[-1] == {"ml.googleapis.com/job_state": end} and not any(labels[:-1]), labels
+    """Broken: OUTBOX_AFTER's CASE looks at neither torn_down nor max(later.id): earlier entries said so, too.
+    Broken: the statement's last column is 0: no entry had the endpoint."""
+    job_id, _ = custom.run(pool(f"echo said; exit {code}"), expect=f"JOB_STATE_{end}")
+    by_task = {}
+    for entry in yard.entries(job_id):
+        by_task.setdefault(task_of(entry), []).append(entry.get("labels", {}))
+    endpoint = {"ml.googleapis.com/endpoint": ""}
+    *first, last = by_task["service"]
+    assert first and first == [endpoint] * len(first) and last == endpoint | {"ml.googleapis.com/job_state": end}, by_task
+    assert [list(labels) for labels in by_task["workerpool0-0"]] == [["compute.googleapis.com/resource_name"]], by_task
 
 
 def test_gclouds_stream_finds_each_task_by_its_name(custom, yard):

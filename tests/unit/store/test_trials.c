@@ -348,7 +348,7 @@ static void who_asks_for_a_trials_own_job_finds_its_lines(void **state)
 
 static void trial_line_add(struct bench *bench, int64_t job, unsigned trial, const char *line)
 {
-	AUTO(string) char *labels = log_labels("host", trial, NULL);
+	AUTO(string) char *labels = log_labels("host", trial, NULL, NULL);
 	struct log_source *source = log_source_new(&(struct log_source_spec){
 		.job = job,
 		.project = "demo",

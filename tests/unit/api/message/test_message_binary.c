@@ -37,6 +37,9 @@ static const struct field fields[] = {
 	ROW(18, "labels", STRING, FIELD_MAP),
 	ROW(19, "limit", INT32, FIELD_WRAPPED | FIELD_PRESENCE),
 	ROW(20, "whatever", STRUCT, FIELD_ANY),
+	ROW(21, "tcp", STRING, 0, .oneof = "socket"),
+	ROW(22, "udp", MESSAGE, 0, .message = &sample, .oneof = "socket"),
+	ROW(23, "name", STRING, 0, .oneof = "owner"),
 	ROW(2000, "ratios", DOUBLE, FIELD_REPEATED),
 	ROW(0, "jsonOnly", STRING, 0),
 	{ .name = NULL },
@@ -137,6 +140,11 @@ static void other_forms_are_read(void **state)
 		  "6a09920106"
 		  "0a0161120179" },
 		{ "{'child':{'child':{'words':['a','b']}}}", "6a056a037201616a056a03720162" },
+		/* Broken: without others_forget(), message_read() refuses these */
+		{ "{'udp':{'flag':true},'name':'o'}", "ba01016faa010161b201021001" },
+		{ "{'tcp':'b'}", "aa010161b201021001aa010162" },
+		{ "{'udp':{'text':'x','flag':true}}", "b201030a0178b201021001" },
+		{ "{'child':{'tcp':'a'}}", "6a05b2010210016a04aa010161" },
 	};
 
 	(void)state;
