@@ -381,7 +381,8 @@ const struct config_item config_items[] = {
 	  .placeholder = "HOW",
 	  .otherwise = "strict",
 	  .choices = validations,
-	  .help = "whether unknown regions, machine types, runtime versions and retired accelerators are refused" },
+	  .help = "whether unknown regions, machine types and runtime versions, retired accelerators and persistent "
+		  "resources are refused" },
 	{ .name = "single-replica-name",
 	  .environment = "TRAINYARD_SINGLE_REPLICA_NAME",
 	  .type = CONFIG_CHOICE,

@@ -196,7 +196,7 @@ static const struct field custom_job_spec_fields[] = {
 	FIELD(10, "enableWebAccess", BOOL, 0, "Allow interactive shells in the containers."),
 	FIELD(13, "reservedIpRanges", STRING, REPEATED, "Ranges of the network to use; without effect."),
 	FIELD(14, "persistentResourceId", STRING, 0,
-	      "The persistent resource to run on; known so that it can be refused."),
+	      "The persistent resource to run on; refused, or without effect with lenient validation."),
 	FIELD(16, "enableDashboardAccess", BOOL, 0, "The primary replica has a dashboard."),
 	FIELD(17, "experiment", STRING, 0, "The experiment that the job belongs to; without effect."),
 	FIELD(18, "experimentRun", STRING, 0, "The run of the experiment; without effect."),

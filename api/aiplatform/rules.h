@@ -19,7 +19,9 @@ struct runtime_map;
 
 /* What the configuration says about jobs. What it points to outlives it; a NULL stands for nothing said. */
 struct aiplatform_settings {
-	bool lenient; /* take regions and machine types that no table knows, if they look like some */
+	/* Take regions and machine types that no table knows, if they look like some, accelerators that are gone, and
+	 * persistent resources. */
+	bool lenient;
 	const struct image_map *images;
 	const struct runtime_map *runtimes;
 	bool lone_is_workerpool0; /* CLUSTER_SPEC of a job of one replica calls it workerpool0 rather than chief */

@@ -87,13 +87,6 @@ static void check_spec_of(struct findings *findings, const json_t *job,
 	findings_leave(findings, length);
 }
 
-static void check_capabilities(struct findings *findings, const json_t *spec,
-			       const struct aiplatform_settings *settings)
-{
-	(void)settings;
-	check_job_spec_capabilities(findings, spec);
-}
-
 enum status custom_job_rules_check(const json_t *job, const struct aiplatform_settings *settings,
 				   struct error *err)
 {
@@ -104,6 +97,6 @@ enum status custom_job_rules_check(const json_t *job, const struct aiplatform_se
 	check_labels(&findings, job);
 	check_encryption_spec(&findings, job);
 	if (!findings.err.status)
-		check_spec_of(&findings, job, settings, check_capabilities);
+		check_spec_of(&findings, job, settings, check_job_spec_capabilities);
 	return findings_finish(&findings, err);
 }

@@ -30,9 +30,11 @@ void check_study_spec(struct findings *findings, const json_t *spec);
 void check_tuning(struct findings *findings, const json_t *job, const struct aiplatform_settings *settings);
 
 /* Last of all: what the service would run, and trainyard does not. */
-void check_job_spec_capabilities(struct findings *findings, const json_t *spec);
+void check_job_spec_capabilities(struct findings *findings, const json_t *spec,
+				 const struct aiplatform_settings *settings);
 void check_study_spec_capabilities(struct findings *findings, const json_t *spec);
-void check_tuning_capabilities(struct findings *findings, const json_t *job);
+void check_tuning_capabilities(struct findings *findings, const json_t *job,
+			       const struct aiplatform_settings *settings);
 
 /* Pools that have nothing in them are skipped. */
 bool pool_is_skipped(const json_t *pool);

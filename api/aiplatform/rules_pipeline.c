@@ -180,7 +180,7 @@ static void check_inputs(struct findings *findings, const struct task *task, con
 }
 
 static void check_capabilities(struct findings *findings, const json_t *pipeline, const struct task *task,
-			       const json_t *inputs)
+			       const json_t *inputs, const struct aiplatform_settings *settings)
 {
 	const size_t length = findings->path.length;
 
@@ -191,9 +191,9 @@ static void check_capabilities(struct findings *findings, const json_t *pipeline
 			"read its data from Cloud Storage.");
 	findings_enter(findings, "training_task_inputs");
 	if (task->tunes)
-		check_tuning_capabilities(findings, inputs);
+		check_tuning_capabilities(findings, inputs, settings);
 	else
-		check_job_spec_capabilities(findings, inputs);
+		check_job_spec_capabilities(findings, inputs, settings);
 	findings_leave(findings, length);
 }
 
@@ -215,7 +215,7 @@ static void check_all(struct findings *findings, const json_t *pipeline, const s
 	check_encryption_spec(findings, pipeline);
 	check_model_names(findings, pipeline);
 	if (!findings->err.status)
-		check_capabilities(findings, pipeline, task, inputs);
+		check_capabilities(findings, pipeline, task, inputs, settings);
 }
 
 /* The service wants to know of which kind the annotations of a data set are, for its programs; other definitions, such

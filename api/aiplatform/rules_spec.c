@@ -170,7 +170,10 @@ static const struct {
 	  "trainyard mounts no Lustre file systems: leave lustreMounts out." },
 };
 
-void check_job_spec_capabilities(struct findings *findings, const json_t *spec)
+/* Choice: a job for a persistent resource is refused, as it would be where there is none of that name; a lenient
+ * configuration runs it like any other. */
+void check_job_spec_capabilities(struct findings *findings, const json_t *spec,
+				 const struct aiplatform_settings *settings)
 {
 	const json_t *pools = json_object_get(spec, "workerPoolSpecs");
 	size_t index;
@@ -185,7 +188,9 @@ void check_job_spec_capabilities(struct findings *findings, const json_t *spec)
 				findings_add(findings, not_run[i].snake, "%s", not_run[i].text);
 		findings_leave(findings, length);
 	}
-	if (json_object_get(spec, "persistentResourceId"))
-		findings_add(findings, "persistent_resource_id",
-			     "trainyard has no persistent resources: leave persistentResourceId out.");
+	if (json_object_get(spec, "persistentResourceId") && !settings->lenient)
+		findings_add(
+			findings, "persistent_resource_id",
+			"trainyard has no persistent resources: leave persistentResourceId out, or serve with "
+			"--validation lenient.");
 }

@@ -60,14 +60,15 @@ void check_tuning(struct findings *findings, const json_t *job, const struct aip
 	check_trial_job(findings, job, settings);
 }
 
-void check_tuning_capabilities(struct findings *findings, const json_t *job)
+void check_tuning_capabilities(struct findings *findings, const json_t *job,
+			       const struct aiplatform_settings *settings)
 {
 	const size_t length = findings_enter(findings, "study_spec");
 
 	check_study_spec_capabilities(findings, json_object_get(job, "studySpec"));
 	findings_leave(findings, length);
 	findings_enter(findings, "trial_job_spec");
-	check_job_spec_capabilities(findings, json_object_get(job, "trialJobSpec"));
+	check_job_spec_capabilities(findings, json_object_get(job, "trialJobSpec"), settings);
 	findings_leave(findings, length);
 }
 
@@ -81,6 +82,6 @@ enum status tuning_job_rules_check(const json_t *job, const struct aiplatform_se
 	check_labels(&findings, job);
 	check_encryption_spec(&findings, job);
 	if (!findings.err.status)
-		check_tuning_capabilities(&findings, job);
+		check_tuning_capabilities(&findings, job, settings);
 	return findings_finish(&findings, err);
 }

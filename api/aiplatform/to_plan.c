@@ -222,14 +222,30 @@ static void scheduling_fill(const json_t *scheduling, struct plan *plan)
 		plan->max_wait_us = limit_us(scheduling, "maxWaitDuration", WAIT_DEFAULT_US);
 }
 
-/* The client's own variables come behind it, and may replace it. */
-static bool dashboard_fill(const json_t *spec, struct pool *first)
+/* Steals @variable. The client's own variables come behind it, and may replace it. */
+static bool variable_put(struct pool *pool, json_t *variable)
 {
-	if (!json_true_at(spec, "enableDashboardAccess"))
-		return true;
-	if (!first->env)
-		first->env = json_array();
-	return first->env && !json_array_insert_new(first->env, 0, json_string(dashboard_port));
+	if (!pool->env)
+		pool->env = json_array();
+	return !json_array_insert_new(pool->env, 0, variable);
+}
+
+/* What of the environment the spec itself says.
+ * Choice: of a TensorBoard there is its name alone. Its address and the ports of its profiler (AIP_TENSORBOARD_API_URI,
+ * AIP_TF_PROFILER_PORT, AIP_HTTP_HANDLER_PORT) would have Google's profiler call a service that is not here, and fail
+ * the program; without them it warns and goes on.
+ * Source of the name: https://github.com/googleapis/python-aiplatform, training_utils/environment_variables.py */
+static bool variables_fill(const json_t *spec, struct plan *plan)
+{
+	const char *tensorboard = json_text_at(spec, "tensorboard");
+
+	for (int role = 0; tensorboard && role < ROLE_COUNT; role++)
+		if (plan->pools[role].count &&
+		    !variable_put(&plan->pools[role],
+				  json_sprintf("AIP_TENSORBOARD_RESOURCE_NAME=%s", tensorboard)))
+			return false;
+	return !json_true_at(spec, "enableDashboardAccess") ||
+	       variable_put(&plan->pools[ROLE_MASTER], json_string(dashboard_port));
 }
 
 static enum status plan_make(const json_t *job, const char *root, const json_t *spec,
@@ -244,7 +260,7 @@ static enum status plan_make(const json_t *job, const char *root, const json_t *
 	plan->mounts_gcs = true;
 	plan->uses_chief = !settings->lone_is_workerpool0;
 	scheduling_fill(json_object_get(spec, "scheduling"), plan);
-	if (!texts_fill(spec, names, plan) || !dashboard_fill(spec, &plan->pools[ROLE_MASTER]) ||
+	if (!texts_fill(spec, names, plan) || !variables_fill(spec, plan) ||
 	    !spec_differences_add(job, root, spec, plan))
 		return error_no_memory(err);
 	*ret_plan = TAKE(plan);

@@ -249,12 +249,18 @@ static void path_hide(char *complaint)
 		memmove(path + 1, end ? end : "", strlen(end ? end : "") + 1);
 }
 
-/* Streams that are cut tell why themselves. */
-static bool is_about_cut(const char *complaint)
+/* Streams that are cut tell why themselves. The others are of connections that are no TCP (listener_adopt()), which
+ * have no such options and no such delays.
+ * Source: https://github.com/Karlson2k/libmicrohttpd/blob/v0.9.75/src/microhttpd/mhd_send.c */
+static bool is_noise(const char *complaint)
 {
-	static const char start[] = "Closing connection (application ";
+	static const char *const starts[] = { "Closing connection (application ", "Setting TCP_",
+					      "Failed to push the data from buffers to the network." };
 
-	return strncmp(complaint, start, strlen(start)) == 0;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (strncmp(complaint, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
 }
 
 static void on_complaint(void *arg, const char *format, va_list args)
@@ -265,7 +271,7 @@ static void on_complaint(void *arg, const char *format, va_list args)
 		return;
 	vsnprintf(complaint, sizeof(complaint), format, args);
 	path_hide(complaint);
-	if (!is_about_cut(complaint))
+	if (!is_noise(complaint))
 		log_event(LOG_WARNING, "http-complaint", "error=\"%s\"", complaint);
 }
 

@@ -45,6 +45,8 @@ def test_replicas_share_files_and_objects(new_daemon):
     assert "none" in daemon.lines(other)
     assert len(processes_of(daemon.state_dir)) == 1
     daemon.stop()
+    # Broken: is_noise() without "Setting TCP_" and "Failed to push"
+    assert "http-complaint" not in daemon.log()
     wait_all_gone(daemon)
 
 

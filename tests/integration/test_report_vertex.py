@@ -117,6 +117,17 @@ def test_lenient_validation_takes_any_location_and_tells_it(new_daemon):
     assert yard.get(f"/v1/projects/{yard.project}/locations/No/customJobs").status == 400
 
 
+def test_lenient_validation_runs_jobs_for_a_persistent_resource_and_tells_it(new_daemon):
+    # Broken: spec_rows[] without persistentResourceId
+    vertex = Vertex(new_daemon("--offline", "--validation", "lenient").start())
+    asked = custom_job("true")
+    asked["jobSpec"]["persistentResourceId"] = "shared"
+    told = [d for d in plan_of(vertex, asked)["differences"] if d["code"] == "persistent-resource"]
+    assert [(d["kind"], d["field"]) for d in told] == [("WITHOUT_EFFECT", "jobSpec.persistentResourceId")]
+    job = vertex.until(vertex.create(asked)["name"], "JOB_STATE_SUCCEEDED")
+    assert job["jobSpec"]["persistentResourceId"] == "shared"
+
+
 @pytest.mark.parametrize("collection", ["customJobs", "hyperparameterTuningJobs", "trainingPipelines", "models", "operations"])
 def test_a_word_that_is_compared_with_nothing_is_no_filter(vertex, collection):
     # Broken: search_put() without its look at row_texts
