@@ -27,7 +27,8 @@ def test_replicas_share_files_and_objects(new_daemon):
     bucket.put("in/data.txt", b"from outside")
     daemon.stop()
     job, other_user = submit_with_gcs(daemon, distributed(
-        master='cat /gcs/jobs/in/data.txt; echo; until [ -e /gcs/jobs/out/worker ]; do sleep 0.05; done;'
+        master='cat /gcs/jobs/in/data.txt; echo;'
+               'until [ "$(cat /gcs/jobs/out/worker 2>/dev/null)" = "from worker" ]; do sleep 0.05; done;'
                'cat /gcs/jobs/out/worker; echo from master >/gcs/jobs/out/master; '
                'ls /gcs/jobs/out',
         worker='mkdir -p /gcs/jobs/out; echo from worker >/gcs/jobs/out/worker;'
