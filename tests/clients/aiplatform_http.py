@@ -156,7 +156,7 @@ def deletes(name):
     """Deletes a resource, and does with the operation all that there is. Another one beside it makes a second page."""
     beside = done("POST", f"{PARENT}/customJobs", {"displayName": "beside", "jobSpec": {"workerPoolSpecs": [pool("true")]}})["name"]
     until(beside, "JOB_STATE_SUCCEEDED")
-    done("DELETE", beside)
+    older = done("DELETE", beside)
     operation = done("DELETE", name)
     assert operation["done"], operation
     places = [PARENT, name]
@@ -169,7 +169,8 @@ def deletes(name):
             assert done(verb, found + tail, body) == operation
         assert done("POST", found + ":cancel") == {}
     assert done("DELETE", f"{name}/operations/{operation['name'].rpartition('/')[2]}") == {}
-    assert call("GET", name)[0] == 404
+    assert done("DELETE", older["name"]) == {}
+    assert [call("GET", gone)[0] for gone in (name, operation["name"], older["name"])] == [404, 404, 404]
 
 
 def page_token(place):

@@ -151,6 +151,9 @@ def the_service_itself_is_called():
     if isinstance(waited, bytes):  # the library itself leaves this one answer of gRPC as it came
         waited = operations_pb2.Operation.FromString(waited)
     assert waited.done, waited
+    client.cancel_operation({"name": operation.operation.name})
+    client.delete_operation({"name": operation.operation.name})
+    refused(exceptions.NotFound, lambda: client.get_operation({"name": operation.operation.name}))
 
 
 def fields_of_a_job_come_back():
