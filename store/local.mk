@@ -93,6 +93,7 @@ libtrainyard_a_SOURCES += \
 	store/reader_pool.h \
 	store/resource_filter.c \
 	store/resource_filter.h \
+	store/resource_times.h \
 	store/resources.c \
 	store/resources.h \
 	store/row_page.c \

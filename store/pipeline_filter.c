@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "store/resource_times.h"
+
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/PipelineState (read 2026-11-22) */
 const char *const pipeline_state_names[] = {
 	"PIPELINE_STATE_UNSPECIFIED", "PIPELINE_STATE_QUEUED",
@@ -24,8 +26,6 @@ static bool state_parse(const char *name, int64_t *ret_number)
 }
 
 #define OF_JOB(COLUMN) "(SELECT " COLUMN " FROM job WHERE job.id = pipeline.job)"
-/* As they are shown: in whole seconds. */
-#define SECONDS_OF_JOB(COLUMN) OF_JOB("nullif(" COLUMN ", 0) / 1000000 * 1000000000")
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.trainingPipelines/list for the
  * fields (read 2026-11-22). Choice: the other three times, which cost nothing. */
@@ -41,12 +41,9 @@ static const struct filter_field pipeline_fields[] = {
 	  .traits = TRAIT_PATTERN,
 	  .sql = "(input ->> '$.trainingTaskDefinition')" },
 	{ .path = "createTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "(created_us * 1000)" },
-	{ .path = "updateTime",
-	  .kind = MATCH_TIME,
-	  .traits = TRAIT_ALWAYS,
-	  .sql = OF_JOB("updated_us * 1000") },
-	{ .path = "startTime", .kind = MATCH_TIME, .sql = SECONDS_OF_JOB("running_us") },
-	{ .path = "endTime", .kind = MATCH_TIME, .sql = SECONDS_OF_JOB("ended_us") },
+	{ .path = "updateTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = OF_JOB(SHOWN_UPDATE) },
+	{ .path = "startTime", .kind = MATCH_TIME, .sql = OF_JOB(SHOWN_START) },
+	{ .path = "endTime", .kind = MATCH_TIME, .sql = OF_JOB(SHOWN_END) },
 	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_KEYS, .sql = "labels", .root = "$" },
 	{ .path = NULL },
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/job_state.h"
+#include "store/resource_times.h"
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/JobState (read 2026-11-22) */
 const char *const resource_state_names[] = {
@@ -33,9 +34,7 @@ static bool state_parse(const char *name, int64_t *ret_number)
 	return false;
 }
 
-/* Times compare as they are shown: those of creation and change in microseconds, the others in seconds (of their own, also
- * where a later one is shown so that none is before the creation). As
- * resource_state_name() has it, what waits is pending (2) unless it asked to.
+/* Times compare as they are shown. As resource_state_name() has it, what waits is pending (2) unless it asked to.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.customJobs/list for the fields
  * (read 2026-11-22). Choice: the other three times, which cost nothing. */
 static const struct filter_field fields[] = {
@@ -47,9 +46,9 @@ static const struct filter_field fields[] = {
 		 "') = 0 THEN 2 ELSE state END)",
 	  .parse = state_parse },
 	{ .path = "createTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "(created_us * 1000)" },
-	{ .path = "updateTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "(updated_us * 1000)" },
-	{ .path = "startTime", .kind = MATCH_TIME, .sql = "(nullif(running_us, 0) / 1000000 * 1000000000)" },
-	{ .path = "endTime", .kind = MATCH_TIME, .sql = "(nullif(ended_us, 0) / 1000000 * 1000000000)" },
+	{ .path = "updateTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = SHOWN_UPDATE },
+	{ .path = "startTime", .kind = MATCH_TIME, .sql = SHOWN_START },
+	{ .path = "endTime", .kind = MATCH_TIME, .sql = SHOWN_END },
 	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_KEYS, .sql = "labels", .root = "$" },
 	{ .path = NULL },
 };

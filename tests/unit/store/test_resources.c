@@ -72,7 +72,7 @@ static void jobs_make(struct bench *bench)
 	job_add(bench, "an_ml_job");
 }
 
-static const struct {
+static const struct filter_row {
 	const char *filter, *expected;
 } filters[] = {
 	{ "", "1 2 3 4 5" },
@@ -118,22 +118,55 @@ static void ids_write(struct text *text, const struct job_list *list)
 		text_printf(text, "%s%s", list->jobs[at].job_id, at ? " " : "");
 }
 
-static void filters_find_their_resources(void **state)
+static void rows_find(struct bench *bench, const struct filter_row *rows, size_t count)
 {
-	BENCH(state);
 	const struct resource all = named(NULL);
 
-	jobs_make(bench);
-	for (size_t i = 0; i < COUNT_OF(filters); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct job_list list AUTO_JOB_LIST = { 0 };
 		struct text text AUTO_TEXT = { 0 };
 
-		if (resource_list_page(bench->store, &all, filters[i].filter, 100, NULL, &list, &bench->err))
-			fail_msg("%s: %s", filters[i].filter, bench->err.text);
+		if (resource_list_page(bench->store, &all, rows[i].filter, 100, NULL, &list, &bench->err))
+			fail_msg("%s: %s", rows[i].filter, bench->err.text);
 		ids_write(&text, &list);
-		if (strcmp(text.data, filters[i].expected) != 0)
-			fail_msg("%s: %s", filters[i].filter, text.data);
+		if (strcmp(text.data, rows[i].expected) != 0)
+			fail_msg("%s: %s", rows[i].filter, text.data);
 	}
+}
+
+static void filters_find_their_resources(void **state)
+{
+	BENCH(state);
+
+	jobs_make(bench);
+	rows_find(bench, filters, COUNT_OF(filters));
+}
+
+/* Created, running and over within one second: the next one is shown. */
+static void times_are_found_as_they_are_shown(void **state)
+{
+	BENCH(state);
+	static const struct filter_row rows[] = {
+		{ "create_time=\"2026-11-20T00:00:00.25Z\"", "1 2" },
+		/* Broken: START_SECOND and END_SECOND without CREATED_SECOND */
+		{ "start_time=\"2026-11-20T00:00:01Z\"", "1" },
+		{ "start_time<\"2026-11-20T00:00:01Z\"", "" },
+		{ "end_time=\"2026-11-20T00:00:01Z\"", "1 2" },
+		/* Broken: SHOWN_UPDATE is updated_us alone */
+		{ "update_time=\"2026-11-20T00:00:01Z\"", "1 2" },
+	};
+	int64_t ran, refused;
+
+	bench->now_ns += 250000000;
+	ran = resource_add(bench, "1", "ran", NULL, "{}");
+	refused = resource_add(bench, "2", "refused", NULL, "{}");
+	bench->now_ns += 250000000;
+	move(bench, ran, JOB_QUEUED, JOB_PREPARING);
+	move(bench, ran, JOB_PREPARING, JOB_RUNNING);
+	bench->now_ns += 250000000;
+	move(bench, ran, JOB_RUNNING, JOB_SUCCEEDED);
+	move(bench, refused, JOB_QUEUED, JOB_FAILED);
+	rows_find(bench, rows, COUNT_OF(rows));
 }
 
 static void bad_filters_are_refused(void **state)
@@ -365,6 +398,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(filters_find_their_resources, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(times_are_found_as_they_are_shown, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(bad_filters_are_refused, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(pages_join_and_tokens_are_bound_to_place_and_filter,
 						bench_open, bench_close),
