@@ -34,8 +34,11 @@ def custom_jobs(gcloud):
 @pytest.mark.parametrize("track", [(), ("beta",)], ids=["ga", "beta"])
 def test_a_job_is_created_described_and_listed(custom_jobs, vertex, track):
     name = f"flags-{len(track)}"
-    made = custom_jobs("create", "--display-name", name, "--labels", "env=dev,team=ml", POOL, "--command", "echo",
-                       "--args", "one,two", track=track)
+    # gcloud knows accelerators by the names of the API only; without a number of them it says one
+    made = custom_jobs("create", "--display-name", name, "--labels", "env=dev,team=ml", POOL + ",accelerator-type=NVIDIA_TESLA_T4",
+                       "--command", "echo", "--args", "one,two", track=track)
+    assert made["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] == {
+        "machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
     assert made["state"] == "JOB_STATE_PENDING" and made["labels"] == {"env": "dev", "team": "ml"}
     job = vertex.until(made["name"], "JOB_STATE_SUCCEEDED")
     job_id = job["name"].rpartition("/")[2]
