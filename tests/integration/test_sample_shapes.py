@@ -61,6 +61,14 @@ SHAPES = {
              {"parameterSpec": {"parameterId": "learning_rate", "doubleValueSpec": {"minValue": 1e-07, "maxValue": 1},
                                 "scaleType": 1},
               "parentDiscreteValues": {"values": [4, 8, 16]}}]}], study={"algorithm": 3}),
+    # python-aiplatform: model-builder; every kind of parameter at once, with empty lists of conditions.
+    "create_hyperparameter_tuning_job_sample": search([
+        {"parameterId": "lr", "doubleValueSpec": {"minValue": 0.001, "maxValue": 0.1}, "scaleType": 2, "conditionalParameterSpecs": []},
+        {"parameterId": "units", "integerValueSpec": {"minValue": "4", "maxValue": "128"}, "scaleType": 1,
+         "conditionalParameterSpecs": []},
+        {"parameterId": "activation", "categoricalValueSpec": {"values": ["relu", "selu"]}, "conditionalParameterSpecs": []},
+        {"parameterId": "batch_size", "discreteValueSpec": {"values": [128, 256]}, "scaleType": 1,
+         "conditionalParameterSpecs": []}], count=4),
     # python-aiplatform: model-builder; the network is told only, as is the interface of Private Service Connect.
     "create_custom_job_psci_sample": job(
         pool({"machineType": "n2-standard-4"}), pscInterfaceConfig={
