@@ -64,6 +64,8 @@ void emit_replica(struct docker *docker, enum engine_event_kind kind, const stru
 {
 	if (kind != ENGINE_LOGS_ENDED)
 		listing_note_replica(docker, replica, kind == ENGINE_REPLICA_REMOVED);
+	if (kind == ENGINE_REPLICA_EXITED)
+		follower_note_exit(docker, &replica->key);
 	emit(docker, &(struct engine_event){ .kind = kind,
 					     .job = replica->key.job,
 					     .text = "",

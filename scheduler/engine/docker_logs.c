@@ -19,7 +19,11 @@
  * The end of a followed stream proves nothing (a rotation ends it, and so does Podman too early), so
  * the log is read once more after the exit. Only its last lines: what was handed over is the beginning
  * of the file, so when the first of the last lines is known, everything before it is as well. If it is
- * not, the rest is read from the last known instant on. */
+ * not, the rest is read from the last known instant on.
+ *
+ * An exit shortly before a reconnect may be nowhere else: the engine tells of it, and goes on listing the container as
+ * running until it has put away its network. The event is older than our stream of events then, and the listing older
+ * than the exit; so what was seen here is told with the end of the output. */
 
 enum {
 	TAIL_LINES = 256,
@@ -58,6 +62,8 @@ struct follower {
 	bool moved;       /* a line was handed over since the stream was opened */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
+	bool exited, exit_told; /* seen here; told by whoever saw it first */
+	struct replica_status exit;
 };
 
 static void open_stream(struct follower *follower, enum stage stage);
@@ -77,6 +83,9 @@ static void follower_free(struct follower *follower)
 
 static void follower_end(struct follower *follower)
 {
+	if (follower->exited && !follower->exit_told &&
+	    !replica_is_starting(follower->docker, &follower->key))
+		emit_replica(follower->docker, ENGINE_REPLICA_EXITED, &follower->exit);
 	emit_key(follower->docker, ENGINE_LOGS_ENDED, &follower->key);
 	follower_free(follower);
 }
@@ -226,6 +235,8 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 	}
 	switch (status.sight) {
 	case REPLICA_EXITED:
+		follower->exited = true;
+		follower->exit = status;
 		open_stream(follower, STAGE_TAIL);
 		break;
 	case REPLICA_CREATED:
@@ -348,6 +359,14 @@ static struct follower *follower_find(const struct docker *docker, const struct 
 	while (follower && !docker_key_equal(&follower->key, key))
 		follower = follower->next;
 	return follower;
+}
+
+void follower_note_exit(struct docker *docker, const struct replica_key *key)
+{
+	struct follower *follower = follower_find(docker, key);
+
+	if (follower)
+		follower->exit_told = true;
 }
 
 void follower_begin_run(struct docker *docker, struct command *command)

@@ -181,6 +181,9 @@ void images_close(struct docker *docker);
 
 /* docker_logs.c */
 void follower_begin_run(struct docker *docker, struct command *command);
+
+/* Somebody else has told of this exit. */
+void follower_note_exit(struct docker *docker, const struct replica_key *key);
 void followers_resume_run(struct docker *docker, struct command *command);
 /* The engine is there again. */
 void followers_reconnect(struct docker *docker);
