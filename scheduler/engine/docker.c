@@ -7,6 +7,7 @@
 #include <sys/sysinfo.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/presence.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_parts.h"
@@ -135,14 +136,17 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), "engine");
 	link_begin(docker);
 	for (;;) {
+		memory_watch_begin(); /* failure_status() asks */
 		commands_run(docker);
 		if (docker->closing)
 			break;
 		timers_fire(docker);
 		http_move(docker->http);
+		memory_watch_end();
 		http_wait(docker->http, wait_ms(docker)); /* moving may have set timers */
 	}
 	tasks_end(docker);
+	memory_watch_end();
 	return NULL;
 }
 

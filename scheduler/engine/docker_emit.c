@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_parts.h"
 
 static void emit(struct docker *docker, const struct engine_event *event)
@@ -14,6 +15,12 @@ static void emit(struct docker *docker, const struct engine_event *event)
 static enum log_level failure_level(enum status status)
 {
 	return status == STATUS_UNAVAILABLE ? LOG_DEBUG : LOG_WARNING;
+}
+
+/* What our own memory had no room for is not the engine's word, and fails no job: it is asked again. */
+static enum status failure_status(enum status status)
+{
+	return status != STATUS_OK && memory_watch_failed() ? STATUS_UNAVAILABLE : status;
 }
 
 void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *text)
@@ -40,12 +47,14 @@ void emit_listing(struct docker *docker, const struct replica_status *replicas, 
 void emit_image(struct docker *docker, enum engine_event_kind kind, const char *image, enum status status,
 		const char *text)
 {
-	emit(docker, &(struct engine_event){ .kind = kind, .image = image, .status = status, .text = text });
+	emit(docker, &(struct engine_event){
+			     .kind = kind, .image = image, .status = failure_status(status), .text = text });
 }
 
 void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t job, enum status status,
 		  const char *text, const struct network_status *network)
 {
+	status = failure_status(status);
 	if (kind == ENGINE_NETWORK_READY || kind == ENGINE_NETWORK_REMOVED)
 		listing_note_network(docker, network ? network : &(struct network_status){ .job = job },
 				     kind == ENGINE_NETWORK_REMOVED);
@@ -79,6 +88,7 @@ void emit_replica_failed(struct docker *docker, enum engine_event_kind kind, con
 	struct replica_status replica = { .key = *key };
 	char name[32];
 
+	status = failure_status(status);
 	docker_replica_name(key, name);
 	if (!docker->closing)
 		log_event(failure_level(status), "replica-call-failed",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fault/shim.c: a library that is loaded before all others (LD_PRELOAD) and makes chosen calls of the program
- * fail, or kills it there. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl.
+ * fail, or kills it there. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl;
+ * but for what FRAIL names, which ends the program where memory fails, whatever its user does.
  *
  * The file that FAULT_CONTROL names is struct control; who orders faults has it mapped, too (shim.py). FAULT_BELOW: the
  * directory whose files and directories the calls must be about; without it nothing but memory fails. With FAULT_TRACE in
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -52,6 +54,23 @@ static size_t below_length;
 static bool traces;
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
+/* GnuTLS writes certificates with it: asn1_der_coding() and others read from the copy of a tree that they have not got. */
+#define FRAIL "libtasn1.so"
+static uintptr_t frail_begin, frail_end;
+
+static int library_look(struct dl_phdr_info *library, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	if (!strstr(library->dlpi_name, FRAIL))
+		return 0;
+	frail_begin = library->dlpi_addr;
+	for (int i = 0; i < library->dlpi_phnum; i++)
+		if (library->dlpi_phdr[i].p_type == PT_LOAD)
+			frail_end = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr +
+				    library->dlpi_phdr[i].p_memsz;
+	return 1;
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	const char *path = getenv("FAULT_CONTROL");
@@ -66,6 +85,7 @@ __attribute__((constructor)) static void start(void)
 		backtrace(&(void *){ NULL }, 1); /* loads what it wants */
 	if (place != MAP_FAILED)
 		control = place;
+	dl_iterate_phdr(library_look, NULL);
 }
 
 static void trace(void)
@@ -176,18 +196,24 @@ static bool memory_is_known(void)
 	return memory.free;
 }
 
+/* Whether what is asked for by the function that this is used in is refused. */
+#define MEMORY_MEETS()                                                                                       \
+	(((uintptr_t)__builtin_return_address(0) < frail_begin ||                                            \
+	  (uintptr_t)__builtin_return_address(0) >= frail_end) &&                                            \
+	 meets(CLASS_MEMORY))
+
 void *malloc(size_t size)
 {
 	if (!memory_is_known())
 		return early_take(size);
-	return meets(CLASS_MEMORY) ? NULL : memory.malloc(size);
+	return MEMORY_MEETS() ? NULL : memory.malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
 	if (!memory_is_known())
 		return early_take(count * size);
-	return meets(CLASS_MEMORY) ? NULL : memory.calloc(count, size);
+	return MEMORY_MEETS() ? NULL : memory.calloc(count, size);
 }
 
 void free(void *place)
@@ -202,25 +228,25 @@ void *realloc(void *place, size_t size)
 {
 	if (!memory_is_known())
 		return place ? NULL : early_take(size);
-	return size && meets(CLASS_MEMORY) ? NULL : memory.realloc(place, size);
+	return size && MEMORY_MEETS() ? NULL : memory.realloc(place, size);
 }
 
 void *reallocarray(void *place, size_t count, size_t size)
 {
 	NEXT(void *, reallocarray, (void *, size_t, size_t));
-	return meets(CLASS_MEMORY) ? NULL : next(place, count, size);
+	return MEMORY_MEETS() ? NULL : next(place, count, size);
 }
 
 int posix_memalign(void **ret_place, size_t alignment, size_t size)
 {
 	NEXT(int, posix_memalign, (void **, size_t, size_t));
-	return meets(CLASS_MEMORY) ? ENOMEM : next(ret_place, alignment, size);
+	return MEMORY_MEETS() ? ENOMEM : next(ret_place, alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
 	NEXT(void *, aligned_alloc, (size_t, size_t));
-	return meets(CLASS_MEMORY) ? NULL : next(alignment, size);
+	return MEMORY_MEETS() ? NULL : next(alignment, size);
 }
 
 /* A sanitizer's own would not come to malloc(); the libc's own would, and be counted twice. */

@@ -221,7 +221,7 @@ def test_a_job_on_the_engine_ends_well_whatever_allocation_fails(faulty, engine,
     lived = [life_under_faults(daemon, said, dice.randint(1, total), 1) for _ in range(3 * cycles)]
     for job_id in filter(None, lived):
         daemon.until(job_id, *FINAL, timeout=90)  # the engine is looked at every 30 s
-        assert daemon.job(job_id)["state"] == "SUCCEEDED", daemon.job(job_id)
+        assert daemon.job(job_id)["state"] == "SUCCEEDED", (daemon.job(job_id).get("errorMessage"), daemon.service_lines(job_id))
         assert daemon.lines(job_id) == SAID
     still_serves(daemon)
     daemon.engine.check_nothing_left(daemon.read_instance())

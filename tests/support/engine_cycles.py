@@ -56,7 +56,13 @@ class Cycle:
         self.daemon, self.job_id = daemon, None
 
     def run(self, timeout=120):
+        self.begin()
+        return self.run_on(timeout)
+
+    def begin(self):
         self.job_id = self.create()
+
+    def run_on(self, timeout):
         self.drive(timeout)
         return self.end(timeout)
 

@@ -24,8 +24,8 @@ CLASSES, FIRST, COUNT, ACTION, SEEN, HIT = range(0, 48, 8)
 def build(directory):
     """The library, made there."""
     library = pathlib.Path(directory) / "shim.so"
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-shared", "-fPIC", "-O1", "-g", "-fno-builtin", "-Wall",
-                    "-Wextra", "-Werror", "-o", str(library), str(SOURCE), "-ldl"], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-shared", "-fPIC", "-O1", "-g", "-fno-builtin",
+                    "-fno-omit-frame-pointer", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(SOURCE), "-ldl"], check=True)
     return library
 
 

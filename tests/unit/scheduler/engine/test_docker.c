@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sodium.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/engine.h"
@@ -817,6 +819,40 @@ static void a_log_that_is_none_ends_with_its_container(void **state)
 	assert_int_equal(lab->lines.length, 0);
 }
 
+static atomic_bool json_is_short;
+
+/* jansson's memory, of which there is none for a while. */
+static void *json_malloc_short(size_t size)
+{
+	if (!atomic_load(&json_is_short))
+		return malloc(size);
+	memory_note_failure();
+	return NULL;
+}
+
+/* The image is there, and good: there was only no memory for what the engine says of it.
+ * Broken: failure_status() without the watch: INTERNAL, and the job FAILED for good. */
+static void an_answer_that_memory_had_no_room_for_is_asked_for_again(void **state)
+{
+	struct lab *lab = *state;
+	json_malloc_t usual_malloc;
+	json_free_t usual_free;
+
+	rule_set(lab, 0, (struct rule){ "/images/", 200, "{\"Id\":\"sha256:1\"}", 0, 0 });
+	up(lab);
+	json_get_alloc_funcs(&usual_malloc, &usual_free);
+	json_set_alloc_funcs(json_malloc_short, free);
+	atomic_store(&json_is_short, true);
+	lab->engine->ops->ensure_image(lab->engine, "x");
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_IMAGE_FAILED)].status, STATUS_UNAVAILABLE);
+	atomic_store(&json_is_short, false);
+	lab->engine->ops->ensure_image(lab->engine, "x");
+	assert_string_equal(lab->events[expect_event(lab, ENGINE_IMAGE_READY)].text, "sha256:1");
+	lab->engine->ops->close(lab->engine);
+	lab->engine = NULL;
+	json_set_alloc_funcs(usual_malloc, usual_free);
+}
+
 static void a_close_ends_all_that_is_under_way(void **state)
 {
 	struct lab *lab = *state;
@@ -880,6 +916,7 @@ int main(void)
 		LAB_TEST(a_bridge_that_nobody_has_is_passed_over),
 		LAB_TEST(a_network_is_removed_only_after_its_creation),
 		LAB_TEST(a_log_that_is_none_ends_with_its_container),
+		LAB_TEST(an_answer_that_memory_had_no_room_for_is_asked_for_again),
 		LAB_TEST(a_close_ends_all_that_is_under_way),
 	};
 
