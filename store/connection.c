@@ -2,6 +2,7 @@
 #include "store/connection.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -119,6 +120,43 @@ static void files_keep_private(const char *path)
 	}
 }
 
+/* What the system says to a new file with something in it beside @path, which has no name and is gone at once; 0: nothing,
+ * or that there are no such files here. SQLite itself opens what it cannot make for reading, and then knows only that it is
+ * not there; of the file that its processes share it keeps no reason at all. */
+static int medium_problem(const char *path)
+{
+	static const char block[4096];
+	AUTO(string) char *dir = memory_strdup(path);
+	char *slash = dir ? strrchr(dir, '/') : NULL;
+	int fd, problem = 0;
+
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? 0 : errno;
+	errno = ENOSPC; /* of a write that is short */
+	if (write(fd, block, sizeof(block)) != sizeof(block) || fdatasync(fd) != 0)
+		problem = errno;
+	close(fd);
+	return problem;
+}
+
+/* Which file cannot be opened, in the system's words where they are known: they are what a user can act on. */
+static enum status open_fail(sqlite3 *db, const char *path, enum status status, struct error *err)
+{
+	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM, problem = 0;
+
+	if ((code & 0xff) == SQLITE_IOERR)
+		problem = sqlite3_system_errno(db);
+	if (!problem && status == STATUS_UNAVAILABLE)
+		problem = medium_problem(path);
+	if (!problem)
+		return error_wrap(err, "%s", path);
+	return error_set(err, status, NULL, "cannot open %s: %s", path, strerror(problem));
+}
+
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err)
 {
@@ -134,7 +172,7 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 		files_keep_private(path);
 	if (sqlite3_open_v2(path, &connection->db, roles[role].flags | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
-		return database_error(connection->db, err, path);
+		return open_fail(connection->db, path, database_error(connection->db, err, "open"), err);
 	rc = settings_apply(connection, err);
 	if (!rc && roles[role].migrations)
 		rc = migrations_run(connection->db, roles[role].migrations, err);
@@ -143,7 +181,7 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 	if (!rc)
 		rc = statements_prepare(connection, err);
 	if (rc)
-		return rc;
+		return open_fail(connection->db, path, rc, err);
 	*ret_connection = TAKE(connection);
 	return STATUS_OK;
 }

@@ -196,10 +196,16 @@ static void op_remove_network(struct engine *engine, int64_t job)
 
 static void op_create_replica(struct engine *engine, const struct replica_spec *spec)
 {
-	docker_post(of(engine),
-		    &(struct command){ .run = replica_create_run,
-				       .key = spec->key,
-				       .body = docker_container_body(of(engine)->instance, spec) });
+	struct command command = { .run = replica_create_run, .key = spec->key };
+
+	memory_watch_begin();
+	command.body = docker_container_body(of(engine)->instance, spec);
+	command.short_of_memory = memory_watch_end();
+	if (command.short_of_memory) {
+		json_decref(command.body);
+		command.body = NULL;
+	}
+	docker_post(of(engine), &command);
 }
 
 static void op_start_replica(struct engine *engine, const struct replica_key *key)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_http.h"
+#include "daemon/base/memory.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -263,6 +264,7 @@ void http_start(struct http *http, const struct http_request *request)
 	struct lane *lane = &http->lanes[request->lane];
 
 	if (!exchange) {
+		memory_note_failure();
 		request->done(request->arg, &(struct http_answer){ .status = STATUS_INTERNAL,
 								   .problem = "out of memory",
 								   .body = "",

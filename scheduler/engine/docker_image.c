@@ -8,6 +8,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_credentials.h"
 #include "scheduler/engine/docker_parts.h"
 #include "scheduler/engine/docker_progress.h"
@@ -280,11 +281,16 @@ static struct image_task *task_find(const struct docker *docker, const char *ima
 
 void image_ensure_run(struct docker *docker, struct command *command)
 {
-	const char *image = command->image ? command->image : "";
-	struct image_task *task = task_find(docker, image);
+	const char *image = command->image;
 	struct error err AUTO_ERROR = { 0 };
 	struct image_reference reference;
+	struct image_task *task;
 
+	if (!image) { /* as with a command that was lost */
+		link_lose(docker, "out of memory");
+		return;
+	}
+	task = task_find(docker, image);
 	if (task)
 		return; /* its end answers this ask as well */
 	if (!link_is_up(docker)) {
@@ -295,7 +301,7 @@ void image_ensure_run(struct docker *docker, struct command *command)
 		emit_image(docker, ENGINE_IMAGE_FAILED, image, err.status, err.text ? err.text : "");
 		return;
 	}
-	task = calloc(1, sizeof(*task));
+	task = memory_calloc(1, sizeof(*task));
 	if (!task) {
 		emit_image(docker, ENGINE_IMAGE_FAILED, image, STATUS_INTERNAL, "out of memory");
 		return;

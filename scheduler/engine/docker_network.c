@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_parts.h"
 
 enum {
@@ -42,7 +43,7 @@ static struct network_task *task_begin(struct docker *docker, enum engine_event_
 		emit_network(docker, failed, command->job, STATUS_UNAVAILABLE, docker->link.reason, NULL);
 		return NULL;
 	}
-	task = calloc(1, sizeof(*task));
+	task = memory_calloc(1, sizeof(*task));
 	if (!task) {
 		emit_network(docker, failed, command->job, STATUS_INTERNAL, "out of memory", NULL);
 		return NULL;
@@ -309,6 +310,7 @@ static void create_looked(void *arg, const struct http_answer *answer)
 	}
 	if (!docker_networks_taken(networks, &taken) || !routes_add(&taken) || !interfaces_add(&taken) ||
 	    !reserved_add(task->docker, task, &taken)) {
+		memory_note_failure();
 		task_fail(task, STATUS_INTERNAL, "out of memory");
 		return;
 	}

@@ -44,7 +44,8 @@ struct command {
 	json_t *body;
 	void *arg;
 	int64_t job;
-	unsigned number; /* grace_s, or address_count */
+	unsigned number;      /* grace_s, or address_count */
+	bool short_of_memory; /* for the whole of the body */
 };
 
 struct timer {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_parts.h"
 
 enum {
@@ -35,7 +36,7 @@ struct replica_task {
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
 				     const struct replica_key *key)
 {
-	struct replica_task *task = calloc(1, sizeof(*task));
+	struct replica_task *task = memory_calloc(1, sizeof(*task));
 
 	if (!task)
 		return NULL;
@@ -172,11 +173,16 @@ static void create_send(void *arg)
 	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
 	AUTO(string) char *body = json_dump_compact(task->body);
 
+	if (!body) {
+		memory_note_failure();
+		task_fail(task, &(struct outcome){ STATUS_INTERNAL, "out of memory" });
+		return;
+	}
 	docker_container_name(task->docker->instance, &task->key, name);
 	snprintf(path, sizeof(path), "/containers/create?name=%s", name);
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
 							       .path = path,
-							       .body = body ? body : "{}",
+							       .body = body,
 							       .timeout_s = START_TIMEOUT_S,
 							       .done = create_done,
 							       .arg = task });
@@ -188,6 +194,8 @@ void replica_create_run(struct docker *docker, struct command *command)
 
 	if (!task)
 		return;
+	if (command->short_of_memory)
+		memory_note_failure();
 	if (!command->body) {
 		task_fail(task, &(struct outcome){ STATUS_INVALID_ARGUMENT,
 						   "the container's description cannot be written as JSON" });

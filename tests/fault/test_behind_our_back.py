@@ -7,8 +7,6 @@ from support.engine import IMAGE, EngineError, query
 from support.engine_proxy import EngineProxy, Fault
 from support.wait import wait_until
 
-pytestmark = pytest.mark.long
-
 SAY = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo $i lines"
 LONG = "echo up; while :; do sleep 0.1; done"
 

@@ -9,8 +9,6 @@ from support.engine import PrivateEngine, ensure_test_images, lib
 from support.engine_cycles import LINES, SAY_LINES, runs_of
 from support.wait import wait_until
 
-pytestmark = pytest.mark.long
-
 MISSING = "The container engine was away when the replica {} ended: the last lines that it printed may be missing."
 
 

@@ -10,8 +10,6 @@ from support.engine_cycles import Distributed
 from support.engine_proxy import NO_SPACE, EngineProxy, Fault
 from support.wait import wait_until
 
-pytestmark = pytest.mark.long
-
 SAY = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.02; done; echo $i lines"
 
 

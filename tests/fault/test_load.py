@@ -20,8 +20,6 @@ from support.simulation import SimulatedEngine, flood, slow_disk, tick
 from support.vitals import descriptor_count, descriptors, is_sanitized, memory_peak_kib, thread_count
 from support.wait import wait_until
 
-pytestmark = pytest.mark.long
-
 STORED_JOBS = 10000
 FLOODS = 8
 TICKS = 20  # lines of each other replica

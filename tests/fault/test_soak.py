@@ -21,8 +21,6 @@ from support.vertex import Vertex, tuning_job
 from support.vitals import descriptors, is_sanitized, settled, thirds
 from support.wait import wait_until
 
-pytestmark = pytest.mark.long
-
 ROUNDS = 4  # of a cycle
 LINES = 200
 # Beyond what the middle third held: what SQLite and the heap have still to fill.

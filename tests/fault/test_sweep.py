@@ -148,7 +148,7 @@ def calls_of(name, daemon, proxy):
 
 def choose(places, dice, more):
     """The faults to try: each kind of fault once, at a call that is made for certain, then others."""
-    kinds = [*PASSING, *LASTING]
+    kinds = [*LASTING, *PASSING]  # what is tried again takes longest
     certain = sorted(place for place in places if place.is_certain)
     chosen = [(kind, dice.choice(certain)) for kind in kinds]
     rest = sorted({(kind, place) for kind in kinds for place in places} - set(chosen))

@@ -40,7 +40,7 @@ class Shim:
             self.place = mmap.mmap(file.fileno(), mmap.PAGESIZE)
         self.environment = {"LD_PRELOAD": str(library), "FAULT_CONTROL": str(path), "FAULT_BELOW": str(below),
                             "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:"
-                                            "allocator_may_return_null=1"}
+                                            "allocator_may_return_null=1:handle_abort=1"}
 
     def _set(self, place, value):
         struct.pack_into("=q", self.place, place, value)
