@@ -212,7 +212,8 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
     behind = most_behind(daemon)
     print(f"{FLOODS} x {size.lines} lines, {size.streams} streams: peak {peak_kib} KiB, at most {behind} lines behind,"
           f" {statuses.count(200)} of {len(statuses)} clients served at once")
-    assert behind <= BEHIND_MOST
+    if FLOODS * size.lines > BEHIND_MOST:  # the short form's are fewer: nobody can be further behind
+        assert behind <= BEHIND_MOST
     assert is_sanitized(daemon) or peak_kib < PEAK_MIB * 1024 + size.streams * STREAM_KIB
     wait_until(lambda: simulated.standing()["containers"] == simulated.standing()["networks"] == 0, 60)
     wait_until(lambda: descriptor_count(daemon) <= held[0] + POOLS and thread_count(daemon) <= held[1] + 4, 60,
