@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fault/shim.c: a library that is loaded before all others (LD_PRELOAD) and makes chosen calls of the program
  * fail, or kills it there. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl;
- * but for what FRAIL names, which ends the program where memory fails, whatever its user does.
+ * but for the frail ones, which end the program where memory fails, whatever their user does.
  *
  * The file that FAULT_CONTROL names is struct control; who orders faults has it mapped, too (shim.py). FAULT_BELOW: the
  * directory whose files and directories the calls must be about; without it nothing but memory fails. With FAULT_TRACE in
@@ -54,21 +54,37 @@ static size_t below_length;
 static bool traces;
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
-/* GnuTLS writes certificates with it: asn1_der_coding() and others read from the copy of a tree that they have not got. */
-#define FRAIL "libtasn1.so"
-static uintptr_t frail_begin, frail_end;
+/* GnuTLS writes certificates and reckons with them: asn1_der_coding() and others of the first read from the copy of a tree
+ * that they have not got; the second says so and aborts, as its manual tells (Custom Allocation). */
+static const char *const frail[] = { "libtasn1.so", "libgmp.so" };
+
+enum { FRAIL = sizeof(frail) / sizeof(frail[0]) };
+
+static struct {
+	uintptr_t begin, end;
+} frail_places[FRAIL];
 
 static int library_look(struct dl_phdr_info *library, size_t size, void *arg)
 {
 	(void)size, (void)arg;
-	if (!strstr(library->dlpi_name, FRAIL))
-		return 0;
-	frail_begin = library->dlpi_addr;
-	for (int i = 0; i < library->dlpi_phnum; i++)
-		if (library->dlpi_phdr[i].p_type == PT_LOAD)
-			frail_end = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr +
-				    library->dlpi_phdr[i].p_memsz;
-	return 1;
+	for (int i = 0; i < FRAIL; i++) {
+		if (!strstr(library->dlpi_name, frail[i]))
+			continue;
+		frail_places[i].begin = library->dlpi_addr;
+		for (int j = 0; j < library->dlpi_phnum; j++)
+			if (library->dlpi_phdr[j].p_type == PT_LOAD)
+				frail_places[i].end = library->dlpi_addr + library->dlpi_phdr[j].p_vaddr +
+						      library->dlpi_phdr[j].p_memsz;
+	}
+	return 0;
+}
+
+static bool is_frail(const void *caller)
+{
+	for (int i = 0; i < FRAIL; i++)
+		if ((uintptr_t)caller >= frail_places[i].begin && (uintptr_t)caller < frail_places[i].end)
+			return true;
+	return false;
 }
 
 __attribute__((constructor)) static void start(void)
@@ -196,11 +212,8 @@ static bool memory_is_known(void)
 	return memory.free;
 }
 
-/* Whether what is asked for by the function that this is used in is refused. */
-#define MEMORY_MEETS()                                                                                       \
-	(((uintptr_t)__builtin_return_address(0) < frail_begin ||                                            \
-	  (uintptr_t)__builtin_return_address(0) >= frail_end) &&                                            \
-	 meets(CLASS_MEMORY))
+/* Whether what is asked for by the caller of the function that this is used in is refused. */
+#define MEMORY_MEETS() (!is_frail(__builtin_return_address(0)) && meets(CLASS_MEMORY))
 
 void *malloc(size_t size)
 {

@@ -103,6 +103,8 @@ def world(library, fake_yard, tmp_path_factory):
     daemon.stop()
 
 
+# Broken: file_append() of store/sink.c takes what was not written for written: an object that cannot be read is acknowledged.
+# Broken: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("count", [1, shim.FOREVER])
 @pytest.mark.parametrize("name", CALLS)
@@ -150,9 +152,10 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
     print(f"{len(lived)} jobs outlived {fault} disks")
 
 
+# Broken: open_fail() of store/connection.c without medium_problem(): "disk I/O error (SQLite 4874)", and no word of why.
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed, cycles):
-    """At each write of a first start in turn, and of one on a state that is there."""
+    """At each write of a first start in turn, and of one on a state that is there: which path, in the system's words."""
     for ready in (False, True):
         daemon = faulty()
         if ready:

@@ -151,6 +151,7 @@ def numbers_of(total, size, seed, cycles):
     return range(1, total + 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(size, total)))
 
 
+# Broken: memory_judge() of api/http/exchange.c without the watch: 400 for a good list, half a sentence for a missing job.
 @pytest.mark.parametrize("count", [1, BURST])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_is_answered_whatever_allocation_fails(world, name, count, seed, cycles):
