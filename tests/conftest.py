@@ -68,7 +68,8 @@ def pytest_unconfigure(config):
 
 # What takes longest begins first, so that it does not run alone at the end.
 FIRST = ("test_packages.py", "test_engine_contract.py", "test_gcloud_storage.py", "test_gcloud_flags.py",
-         "test_launcher.py", "test_example_trainer.py", "test_tuning.py", "test_crash.py")
+         "test_launcher.py", "test_example_trainer.py", "test_tuning.py", "test_crash.py",
+         "test_soak.py", "test_engine_socket.py", "test_sweep.py")
 # Their functions need nothing of each other.
 SPREAD = ("test_gcloud_flags.py", "test_gcloud_storage.py")
 
