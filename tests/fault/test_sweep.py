@@ -44,9 +44,10 @@ class Place:
 
     @property
     def is_certain(self):
-        """Whether each run makes this call. How often a container is looked at, and which job finds a network that
-        another one has left, is a matter of times."""
-        return self.cut or (self.nth == 1 and "/containers/" in self.path)
+        """Whether each run makes this call: the first of its kind about a container. How often one is looked at, which
+        job finds a network that another one has left, and which one comes while the daemon lists what it finds at its
+        start, is a matter of times."""
+        return self.cut or (self.nth == 1 and self.path.startswith(("^/containers/create", "^/containers/.*")))
 
     def fault(self, kind):
         return Fault(**{"kind": kind, "method": f"^{self.method}$", "path": self.path, "nth": self.nth,
