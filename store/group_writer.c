@@ -41,7 +41,8 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 	change->status = change_run(writer, change);
 	if (!change->status)
 		change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
-	else if (connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL))
+	/* One that was made and could not be released would be stored with the others, and told as failed. */
+	if (change->status && connection_exec(writer->connection, "ROLLBACK TO change; RELEASE change", NULL))
 		writer->is_spoiled = true;
 }
 

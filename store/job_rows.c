@@ -3,9 +3,13 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/memory.h"
+
 /* In the order of JOB_COLUMNS in statements.c. */
 enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err)
 {
+	/* A text that may be null, and is NULL because memory ran out, is seen by the watch alone. */
+	memory_watch_begin();
 	*ret_job = (struct job){
 		.id = sqlite3_column_int64(row, 0),
 		.project = column_copy(row, 1),
@@ -39,7 +43,7 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.verdict_code = sqlite3_column_int(row, 29),
 		.position = sqlite3_column_int64(row, 30),
 	};
-	if (ret_job->project && ret_job->job_id && ret_job->input && ret_job->output && ret_job->plan)
+	if (!memory_watch_end())
 		return STATUS_OK;
 	job_deinit(ret_job);
 	return error_no_memory(err);

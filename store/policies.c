@@ -90,7 +90,7 @@ enum status policy_get(struct store *store, const char *project, const char *job
 
 struct replacement {
 	const char *project, *job_id, *policy, *etag;
-	int64_t job, version; /* of the row that was written */
+	char *made; /* out: the new etag */
 };
 
 static enum status etag_check(const struct policy_row *row, const char *wanted, struct error *err)
@@ -118,12 +118,12 @@ static enum status replacement_run(struct change_scope *scope, void *arg, struct
 		return rc;
 	AUTO(statement) sqlite3_stmt *put = connection_statement(scope->connection, POLICY_PUT);
 
-	replacement->job = row.job;
-	replacement->version = row.version + 1;
-	bind_int(put, ":job", replacement->job);
-	bind_int(put, ":version", replacement->version);
+	bind_int(put, ":job", row.job);
+	bind_int(put, ":version", row.version + 1);
 	bind_text(put, ":policy", replacement->policy);
-	return statement_run(put, err);
+	rc = statement_run(put, err);
+	/* Here, so that no memory for it is no new policy either. */
+	return rc ? rc : etag_copy(row.job, row.version + 1, &replacement->made, err);
 }
 
 enum status policy_set(struct store *store, const char *project, const char *job_id, const char *policy,
@@ -137,5 +137,9 @@ enum status policy_set(struct store *store, const char *project, const char *job
 	};
 	enum status rc = state_writer_change(store->state, replacement_run, &replacement, err);
 
-	return rc ? rc : etag_copy(replacement.job, replacement.version, ret_etag, err);
+	if (rc)
+		free(replacement.made);
+	else
+		*ret_etag = replacement.made;
+	return rc;
 }

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # One program per subject, mirroring the tree; each speaks TAP.
+# What those are made of and linked with in which memory cannot be had.
+memory_faults = tests/support/memory_faults.c tests/support/memory_faults.h
+memory_faults_wrap = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray \
+	-Wl,--wrap=strdup,--wrap=strndup,--wrap=asprintf,--wrap=vasprintf,--wrap=__asprintf_chk,--wrap=__vasprintf_chk
 if HAVE_CMOCKA
 check_PROGRAMS += \
 	tests/unit/api/aiplatform/test_custom_job_render \
@@ -170,6 +174,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
 	tests/unit/store/test_logs \
+	tests/unit/store/test_no_memory \
 	tests/unit/store/test_object_list \
 	tests/unit/store/test_objects \
 	tests/unit/store/test_objects_crash \
@@ -356,6 +361,8 @@ tests_unit_store_test_jobs_SOURCES = tests/unit/store/test_jobs.c
 tests_unit_store_test_leases_SOURCES = tests/unit/store/test_leases.c
 tests_unit_store_test_log_filter_SOURCES = tests/unit/store/test_log_filter.c
 tests_unit_store_test_logs_SOURCES = tests/unit/store/test_logs.c
+tests_unit_store_test_no_memory_SOURCES = tests/unit/store/test_no_memory.c $(memory_faults)
+tests_unit_store_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_object_list_SOURCES = tests/unit/store/test_object_list.c
 tests_unit_store_test_objects_SOURCES = tests/unit/store/test_objects.c
 tests_unit_store_test_objects_crash_SOURCES = tests/unit/store/test_objects_crash.c
