@@ -343,12 +343,9 @@ static enum status row_take(struct listing *listing, sqlite3_stmt *rows, struct 
 		return assembly_copy(rows, assembly, err);
 	}
 	free(listing->below);
+	page->prefixes[page->prefix_count++] = strndup(name, length);
 	listing->below = strndup(name, length);
-	page->prefixes[page->prefix_count] = strndup(name, length);
-	if (!listing->below || !page->prefixes[page->prefix_count])
-		return error_no_memory(err);
-	page->prefix_count++;
-	return STATUS_OK;
+	return listing->below && page->prefixes[page->prefix_count - 1] ? STATUS_OK : error_no_memory(err);
 }
 
 static enum status listing_fill(struct listing *listing, sqlite3_stmt *rows, struct error *err)

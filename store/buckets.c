@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/text.h"
 #include "store/object_rows.h"
 #include "store/objects_parts.h"
 #include "store/sessions.h"
@@ -308,6 +308,18 @@ static enum status page_fill(sqlite3_stmt *rows, const char *prefix, unsigned mo
 	}
 }
 
+/* The least name that a page may begin with; NULL: memory ran out. */
+static char *list_start(const char *prefix, const char *after)
+{
+	struct text from AUTO_TEXT = { 0 };
+
+	if (after && strcmp(after, prefix) >= 0)
+		text_printf(&from, "%s\x01", after); /* no byte of a name is less than 1 */
+	else
+		text_puts(&from, prefix);
+	return text_take(&from);
+}
+
 enum status bucket_list(struct objects *objects, const char *project, const char *prefix, const char *after,
 			unsigned most, struct bucket_page *ret_page, struct error *err)
 {
@@ -319,11 +331,7 @@ enum status bucket_list(struct objects *objects, const char *project, const char
 	if (rc)
 		return rc;
 	prefix = prefix ? prefix : "";
-	/* No byte of a name is less than 1, so that this is the least name after it. */
-	if (after && strcmp(after, prefix) >= 0 && asprintf(&from, "%s\x01", after) < 0)
-		from = NULL;
-	if (!from)
-		from = strdup(prefix);
+	from = list_start(prefix, after);
 	most = most ? most : 1;
 	page.buckets = calloc(most, sizeof(*page.buckets));
 	if (!from || !page.buckets)

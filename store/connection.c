@@ -157,6 +157,12 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	return error_set(err, status, NULL, "cannot open %s: %s", path, strerror(problem));
 }
 
+/* What is stored while a transaction is to be under way, and is not, belongs to one that was taken back. */
+static int commit_refuse(void *arg)
+{
+	return ((const struct connection *)arg)->transacts;
+}
+
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err)
 {
@@ -182,6 +188,7 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 		rc = statements_prepare(connection, err);
 	if (rc)
 		return open_fail(connection->db, path, rc, err);
+	sqlite3_commit_hook(connection->db, commit_refuse, connection);
 	*ret_connection = TAKE(connection);
 	return STATUS_OK;
 }
@@ -219,6 +226,29 @@ enum status connection_exec(struct connection *connection, const char *sql, stru
 	if (sqlite3_exec(connection->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return database_error(connection->db, err, sql);
 	return STATUS_OK;
+}
+
+enum status connection_begin(struct connection *connection, struct error *err)
+{
+	enum status rc = connection_rollback(connection, err);
+
+	if (!rc)
+		rc = connection_exec(connection, "BEGIN IMMEDIATE", err);
+	connection->transacts = !rc;
+	return rc;
+}
+
+enum status connection_commit(struct connection *connection, struct error *err)
+{
+	connection->transacts = false;
+	return connection_exec(connection, "COMMIT", err);
+}
+
+enum status connection_rollback(struct connection *connection, struct error *err)
+{
+	connection->transacts = false;
+	return sqlite3_get_autocommit(connection->db) ? STATUS_OK
+						      : connection_exec(connection, "ROLLBACK", err);
 }
 
 enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err)

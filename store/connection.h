@@ -21,8 +21,9 @@ struct reader_pool;
 struct connection {
 	sqlite3 *db;
 	enum connection_role role;
-	const struct reader_pool *pool;            /* a reader's; NULL: a writer */
-	int64_t deadline_us;                       /* a reader's: when its loan ends, monotonic */
+	const struct reader_pool *pool; /* a reader's; NULL: a writer */
+	int64_t deadline_us;            /* a reader's: when its loan ends, monotonic */
+	bool transacts; /* a writer's: a transaction was begun that is to be ended by commit */
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not of this role */
 };
 
@@ -38,6 +39,14 @@ sqlite3_stmt *connection_statement(struct connection *connection, enum statement
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
+
+/* A writer's transaction. A statement that finds no memory, or no room, may take all of it back, and tell so only to who
+ * asks for what it read: what is written afterwards fails until the transaction is begun anew, rather than be stored by
+ * itself, and so does the commit. */
+enum status connection_begin(struct connection *connection, struct error *err);
+enum status connection_commit(struct connection *connection, struct error *err);
+/* Harmless where there is none. Without memory even this may fail; connection_begin() tries it again. */
+enum status connection_rollback(struct connection *connection, struct error *err);
 
 /* Runs a statement that gives no rows. */
 enum status statement_run(sqlite3_stmt *statement, struct error *err);

@@ -67,22 +67,12 @@ static enum status transaction_lost(const struct group_change *first, struct err
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
 }
 
-/* Without memory even this may fail; then it is tried again before the next transaction. */
-static enum status transaction_drop(struct group_writer *writer, struct error *err)
-{
-	return sqlite3_get_autocommit(writer->connection->db)
-		       ? STATUS_OK
-		       : connection_exec(writer->connection, "ROLLBACK", err);
-}
-
 /* One transaction for all of @first. True when it was committed. */
 static bool changes_commit(struct group_writer *writer, struct group_change *first)
 {
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = transaction_drop(writer, &err);
+	enum status rc = connection_begin(writer->connection, &err);
 
-	if (!rc)
-		rc = connection_exec(writer->connection, "BEGIN IMMEDIATE", &err);
 	writer->is_spoiled = false;
 	if (!rc) {
 		if (writer->hooks.begun)
@@ -92,11 +82,11 @@ static bool changes_commit(struct group_writer *writer, struct group_change *fir
 		if (writer->is_spoiled || sqlite3_get_autocommit(writer->connection->db))
 			rc = transaction_lost(first, &err);
 		else
-			rc = connection_exec(writer->connection, "COMMIT", &err);
+			rc = connection_commit(writer->connection, &err);
 	}
 	if (!rc)
 		return true;
-	transaction_drop(writer, NULL);
+	connection_rollback(writer->connection, NULL);
 	log_event(LOG_ERROR, "commit-failed", "database=%s error=\"%s\"", writer->name,
 		  err.text ? err.text : "");
 	changes_fail(first, &err);

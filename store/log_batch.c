@@ -282,14 +282,6 @@ static bool has_lines(const struct log_queue *queue)
 	return false;
 }
 
-/* Without memory even this may fail; then it is tried again before the next one. */
-static enum status batch_drop(struct log_batch *batch, struct error *err)
-{
-	return sqlite3_get_autocommit(batch->connection->db)
-		       ? STATUS_OK
-		       : connection_exec(batch->connection, "ROLLBACK", err);
-}
-
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err)
 {
@@ -297,19 +289,19 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 	/* What state.db will forget because of this batch must have reached the disk. */
 	const char *synchronous =
 		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
-	enum status rc = batch_drop(batch, err);
+	enum status rc = connection_rollback(batch->connection, err);
 
 	if (!rc)
 		rc = connection_exec(batch->connection, synchronous, err);
 	if (!rc)
-		rc = connection_exec(batch->connection, "BEGIN IMMEDIATE", err);
+		rc = connection_begin(batch->connection, err);
 	if (!rc)
 		rc = items_write(batch, queue, received_ns, err);
 	if (!rc)
-		rc = connection_exec(batch->connection, "COMMIT", err);
+		rc = connection_commit(batch->connection, err);
 	if (!rc)
 		return STATUS_OK;
-	batch_drop(batch, NULL);
+	connection_rollback(batch->connection, NULL);
 	batch->sequence = sequence;
 	batch->reached = reached;
 	standing_read(batch, NULL);

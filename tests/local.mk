@@ -178,6 +178,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_object_list \
 	tests/unit/store/test_objects \
 	tests/unit/store/test_objects_crash \
+	tests/unit/store/test_objects_no_memory \
 	tests/unit/store/test_outbox \
 	tests/unit/store/test_page_token \
 	tests/unit/store/test_pipelines \
@@ -366,6 +367,8 @@ tests_unit_store_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_object_list_SOURCES = tests/unit/store/test_object_list.c
 tests_unit_store_test_objects_SOURCES = tests/unit/store/test_objects.c
 tests_unit_store_test_objects_crash_SOURCES = tests/unit/store/test_objects_crash.c
+tests_unit_store_test_objects_no_memory_SOURCES = tests/unit/store/test_objects_no_memory.c $(memory_faults)
+tests_unit_store_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_outbox_SOURCES = tests/unit/store/test_outbox.c
 tests_unit_store_test_page_token_SOURCES = tests/unit/store/test_page_token.c
 tests_unit_store_test_pipelines_SOURCES = tests/unit/store/test_pipelines.c
