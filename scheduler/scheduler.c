@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
@@ -16,13 +17,36 @@
 #include "store/logs.h"
 #include "store/store.h"
 
-enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64 };
+enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64, UP_AGAIN_US = 10000 };
 
 #define DAY_US (INT64_C(86400) * MICROS)
 
+static bool is_stopping(struct scheduler *scheduler)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	stopping = scheduler->stopping;
+	pthread_mutex_unlock(&scheduler->mutex);
+	return stopping;
+}
+
+/* That the engine is there is told once, and nothing goes on without it: where it finds no memory it waits for some. What
+ * else is missed is looked for. */
+static struct happening *happening_hear(struct scheduler *scheduler, const struct engine_event *event)
+{
+	struct happening *happening = happening_of_engine(event);
+
+	while (!happening && event->kind == ENGINE_UP && !is_stopping(scheduler)) {
+		usleep(UP_AGAIN_US);
+		happening = happening_of_engine(event);
+	}
+	return happening;
+}
+
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
-	scheduler_post(arg, happening_of_engine(event));
+	scheduler_post(arg, happening_hear(arg, event));
 }
 
 static bool on_line(void *arg, const struct replica_line *line)

@@ -21,6 +21,7 @@ struct state_writer {
 	int64_t handed;      /* the last outbox row given to the logs; the thread's own */
 	int64_t reached;     /* what the logs held when the transaction began */
 	int64_t deleted;     /* rows up to here are gone from the outbox */
+	bool is_behind;      /* some committed line could not be given to the logs yet */
 };
 
 /* What a change of the group is for the state: on its caller's stack. */
@@ -94,13 +95,16 @@ static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 static void outbox_hand_over(struct state_writer *writer)
 {
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(writer->connection, OUTBOX_AFTER);
+	int code;
 
+	writer->is_behind = true;
 	bind_int(rows, ":after", writer->handed);
-	while (sqlite3_step(rows) == SQLITE_ROW) {
+	while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
 		if (!line_hand_over(writer, rows))
 			return;
 		writer->handed = sqlite3_column_int64(rows, 0);
 	}
+	writer->is_behind = code != SQLITE_DONE;
 }
 
 /* Forgets the rows that the logs hold. */
@@ -159,7 +163,7 @@ static void transaction_committed(void *arg, const struct group_change *first)
 	for (const struct group_change *change = first; change; change = change->next)
 		adds_lines |= !change->status && ((const struct state_change *)change->arg)->scope.adds_lines;
 	/* Lines first: who waits for the logs after its change has returned finds them there. */
-	if (adds_lines)
+	if (adds_lines || writer->is_behind)
 		outbox_hand_over(writer);
 	intents_announce(writer, first);
 }

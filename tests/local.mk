@@ -140,6 +140,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_log_line \
 	tests/unit/scheduler/test_machine \
 	tests/unit/scheduler/test_ml_units \
+	tests/unit/scheduler/test_no_memory \
 	tests/unit/scheduler/test_plan \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_reconcile \
@@ -328,6 +329,8 @@ tests_unit_scheduler_test_limits_SOURCES = tests/unit/scheduler/test_limits.c
 tests_unit_scheduler_test_log_line_SOURCES = tests/unit/scheduler/test_log_line.c
 tests_unit_scheduler_test_machine_SOURCES = tests/unit/scheduler/test_machine.c
 tests_unit_scheduler_test_ml_units_SOURCES = tests/unit/scheduler/test_ml_units.c
+tests_unit_scheduler_test_no_memory_SOURCES = tests/unit/scheduler/test_no_memory.c tests/support/fake_engine.c $(memory_faults)
+tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_plan_SOURCES = tests/unit/scheduler/test_plan.c
 tests_unit_scheduler_test_queue_SOURCES = tests/unit/scheduler/test_queue.c
 tests_unit_scheduler_test_reconcile_SOURCES = tests/unit/scheduler/test_reconcile.c
