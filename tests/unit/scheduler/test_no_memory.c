@@ -180,9 +180,62 @@ static void a_search_ends_well_whatever_finds_no_memory_for_a_while(void **state
 	lives_lead(*state, &life, BURST);
 }
 
+/* ---- what is read and written by itself ---- */
+
+static char *plan_written(void)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+
+	plan->dialect = strdup("ml");
+	plan->project = strdup("p");
+	plan->job_id = strdup("j");
+	plan->cluster_id = strdup("ab12cd34ef");
+	plan->region = strdup("us-central1");
+	plan->job_dir = strdup("gs://bucket/d");
+	plan->input = strdup("{\"args\":[]}");
+	plan->tuning_job_id = strdup("3793775725299892224");
+	plan->search = search_make();
+	plan->trial_count = 3;
+	plan->parallel_trial_count = 2;
+	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1,
+						  .image = strdup("i:1"),
+						  .cloud_image = strdup("gcr.io/p/i:1"),
+						  .command = json_pack("[s]", "sh"),
+						  .args = json_pack("[ss]", "a", ""),
+						  .machine_type = strdup("n1-standard-8"),
+						  .accelerator_type = strdup("NVIDIA_TESLA_K80"),
+						  .accelerator_count = 2,
+						  .env = json_pack("[s]", "A=$(B)"),
+						  .python_module = strdup("trainer.task"),
+						  .python = strdup("python3"),
+						  .package_uris = json_pack("[s]", "gs://b/p") };
+	return plan_to_text(plan);
+}
+
+static enum status plan_copy(void *arg, unsigned number, struct text *ret_said, struct error *err)
+{
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc = plan_from_text(arg, &plan, err);
+	AUTO(string) char *again = rc ? NULL : plan_to_text(plan);
+
+	(void)number;
+	if (again)
+		text_puts(ret_said, again);
+	return rc || again ? rc : error_no_memory(err);
+}
+
+static void a_plan_is_read_and_written_whole_or_not_at_all(void **state)
+{
+	AUTO(string) char *plan = plan_written();
+
+	(void)state;
+	memory_sweep(&(struct memory_operation){ .name = "plan", .run = plan_copy }, plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_is_read_and_written_whole_or_not_at_all),
 		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory_for_a_while, setup,
 						teardown),
