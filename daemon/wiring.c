@@ -89,7 +89,7 @@ struct wiring {
 	struct authority *authority, *local_authority;
 	struct identity_context identity;
 	struct family families[FAMILIES_BEFORE_STORAGE + STORAGE_FAMILIES + 1];
-	struct family grpc_families[GRPC_FAMILIES + 1]; /* the first of the others */
+	struct family grpc_families[GRPC_FAMILIES + 1]; /* those of Vertex AI */
 };
 
 /* What has a discovery document; where two have the same version, the former goes first. */
@@ -281,9 +281,9 @@ static void families_fill(struct wiring *wiring)
 	wiring->families[1] =
 		aiplatform_family("aiplatform-beta", AIPLATFORM_UNDER("/v1beta1"), aiplatform_beta_routes,
 				  &wiring->aiplatform_beta, aiplatform_beta_absent);
-	wiring->families[2] = aiplatform_family("aiplatform-other", NULL, aiplatform_other_routes,
+	wiring->families[2] = (struct family){ "ml", ml_routes, &wiring->ml, ml_absent };
+	wiring->families[3] = aiplatform_family("aiplatform-other", NULL, aiplatform_other_routes,
 						&wiring->aiplatform, NULL);
-	wiring->families[3] = (struct family){ "ml", ml_routes, &wiring->ml, ml_absent };
 	wiring->families[4] = (struct family){ "logging", logging_routes, &wiring->logging, logging_absent };
 	wiring->families[5] = (struct family){ "emulator", health_routes, &wiring->health, NULL };
 	wiring->families[6] = (struct family){ "discovery", discovery_routes, &wiring->discovery, NULL };
@@ -503,11 +503,19 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 		&wiring->listener, err);
 }
 
+static void grpc_families_fill(struct wiring *wiring)
+{
+	static const unsigned places[GRPC_FAMILIES] = { 0, 1, 3 };
+
+	for (size_t i = 0; i < GRPC_FAMILIES; i++)
+		wiring->grpc_families[i] = wiring->families[places[i]];
+}
+
 static enum status grpc_open(struct wiring *wiring, struct error *err)
 {
 	if (!wiring->config->grpc)
 		return STATUS_OK;
-	memcpy(wiring->grpc_families, wiring->families, GRPC_FAMILIES * sizeof(struct family));
+	grpc_families_fill(wiring);
 	return grpc_door_open(wiring->config, wiring->local_authority, wiring->grpc_families, &wiring->gate,
 			      token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			      &wiring->grpc, err);

@@ -27,7 +27,7 @@ struct connection {
 	atomic_int phase;
 	_Atomic int64_t deadline_us; /* monotonic; 0: none */
 	int64_t patience_us;         /* left for the body; its thread's */
-	void *request;               /* likewise */
+	struct exchange *exchange;   /* likewise */
 };
 
 struct connections {
@@ -294,13 +294,15 @@ void connection_end(struct connections *connections, struct connection *connecti
 	free(connection);
 }
 
-void *connection_hold(struct connection *connection, void *request)
+struct exchange *connection_exchange(const struct connection *connection)
 {
-	void *before = connection ? connection->request : NULL;
+	return connection ? connection->exchange : NULL;
+}
 
+void connection_hold(struct connection *connection, struct exchange *exchange)
+{
 	if (connection)
-		connection->request = request;
-	return before;
+		connection->exchange = exchange;
 }
 
 void connection_head_begins(struct connection *connection)

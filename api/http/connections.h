@@ -15,6 +15,7 @@
 
 struct connection;
 struct connections;
+struct exchange;
 struct sockaddr;
 
 /* Choice: as Kestrel's, the HTTP server of ASP.NET. */
@@ -45,7 +46,8 @@ void connection_body_begins(struct connection *connection); /* its head is there
 /* Around what is done with @bytes of the body. */
 void connection_busy(struct connection *connection);
 void connection_received(struct connection *connection, size_t bytes);
-/* Has it hold what its request is made of, for whom nobody tells of the request's end; what it held before is returned. */
-void *connection_hold(struct connection *connection, void *request);
+/* What its requests are made of, one after the other; its holder frees it before the connection's end. NULL: nothing yet. */
+struct exchange *connection_exchange(const struct connection *connection);
+void connection_hold(struct connection *connection, struct exchange *exchange);
 /* What follows an answer is a wait for the next request. */
 void connection_request_over(struct connection *connection);

@@ -15,20 +15,19 @@
 /* A client that sends this much past every limit is cut off rather than listened to. */
 enum { SWALLOW_MAX_BYTES = 64 << 20 };
 
+/* Of an answer's room, this much stays for the next answer of the connection. */
+enum { ROOM_KEPT_BYTES = 4096 };
+
 static const char json_media_type[] = "application/json; charset=UTF-8";
 
 struct exchange *exchange_new(const char *raw_target)
 {
 	struct exchange *exchange = calloc(1, sizeof(*exchange));
 
-	if (!exchange)
-		return NULL;
-	exchange->raw = strdup(raw_target);
-	if (!exchange->raw) {
-		free(exchange);
-		return NULL;
-	}
-	return exchange;
+	if (!exchange || exchange_renew(exchange, raw_target))
+		return exchange;
+	free(exchange);
+	return NULL;
 }
 
 static void stream_close(struct exchange *exchange)
@@ -59,14 +58,12 @@ static void call_release(struct exchange *exchange)
 	call->query = call->body = NULL;
 	call->raw = NULL;
 	call->raw_bytes = 0;
-	text_deinit(&call->answer);
+	text_renew(&call->answer, ROOM_KEPT_BYTES);
 	body_deinit(&exchange->body);
 }
 
-void exchange_free(struct exchange *exchange)
+void exchange_clear(struct exchange *exchange)
 {
-	if (!exchange)
-		return;
 	intake_close(exchange);
 	stream_close(exchange);
 	headers_clear(exchange);
@@ -75,8 +72,25 @@ void exchange_free(struct exchange *exchange)
 	query_deinit(&exchange->query);
 	target_deinit(&exchange->target);
 	error_deinit(&exchange->error);
-	text_deinit(&exchange->answer);
+	text_renew(&exchange->answer, ROOM_KEPT_BYTES);
 	free(exchange->raw);
+	*exchange = (struct exchange){ .answer = exchange->answer, .call.answer = exchange->call.answer };
+}
+
+bool exchange_renew(struct exchange *exchange, const char *raw_target)
+{
+	exchange_clear(exchange);
+	exchange->raw = strdup(raw_target);
+	return exchange->raw != NULL;
+}
+
+void exchange_free(struct exchange *exchange)
+{
+	if (!exchange)
+		return;
+	exchange_clear(exchange);
+	text_deinit(&exchange->call.answer);
+	text_deinit(&exchange->answer);
 	free(exchange);
 }
 
@@ -129,6 +143,7 @@ static void call_init(struct exchange *exchange)
 		.peer = exchange->peer,
 		.param_count = match->param_count,
 		.exchange = exchange,
+		.answer = call->answer,
 	};
 	memcpy(call->params, match->params, sizeof(call->params));
 }
@@ -419,8 +434,10 @@ static enum status answer_made(struct exchange *exchange, struct error *err)
 
 	if (exchange->call.content_type || headers_find(exchange, "Content-Type")) {
 		exchange->content_type = exchange->call.content_type;
+		const struct text room = exchange->answer;
+
 		exchange->answer = *answer;
-		*answer = (struct text){ 0 };
+		*answer = room;
 	} else {
 		if (answer->length == 0)
 			text_puts(answer, "{}");
@@ -498,7 +515,7 @@ void exchange_refuse(struct exchange *exchange)
 	intake_close(exchange);
 	stream_close(exchange);
 	headers_clear(exchange);
-	text_deinit(&exchange->answer);
+	text_renew(&exchange->answer, ROOM_KEPT_BYTES);
 	exchange->http_status = refused_status(exchange);
 	if (exchange->match.kind == MATCH_ROUTE && exchange->match.family->error_render) {
 		error_render(exchange);

@@ -5,6 +5,8 @@
  * begin (refuse or route) -> receive (each piece of the body) -> end (parameters, messages, handler,
  * answer). What is refused at the beginning is still received, and answered at the end: a client that
  * writes its body reads the answer only then. The body of a row with begin() goes to its intake as it comes.
+ * A connection has one for all its requests, with room for their answers: what each of them would take and give back
+ * comes from where all threads take and give.
  * Thread: the connection's. */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -74,6 +76,10 @@ struct exchange {
 };
 
 struct exchange *exchange_new(const char *raw_target);
+/* What it holds is let go of, as at the end of its request, but for room for the next one's answer. */
+void exchange_clear(struct exchange *exchange);
+/* The next request of a connection, in the place of the one before, which is cleared. False: memory ran out. */
+bool exchange_renew(struct exchange *exchange, const char *raw_target);
 /* Closes the answer's stream and the body's intake, too. */
 void exchange_free(struct exchange *exchange);
 

@@ -66,15 +66,26 @@ static struct connection *place_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
+/* The one that the connection has had from its first request on. */
+static struct exchange *exchange_of(struct connection *place, const char *target)
+{
+	struct exchange *exchange = connection_exchange(place);
+
+	if (exchange)
+		return exchange_renew(exchange, target) ? exchange : NULL;
+	exchange = exchange_new(target);
+	connection_hold(place, exchange);
+	return exchange;
+}
+
 /* Its result is the request's *con_cls from the start. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
-	struct exchange *exchange = exchange_new(target);
+	struct connection *place = place_of(connection);
 
 	(void)arg;
-	connection_head_begins(place_of(connection));
-	exchange_free(connection_hold(place_of(connection), exchange));
-	return exchange;
+	connection_head_begins(place);
+	return exchange_of(place, target);
 }
 
 static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -149,8 +160,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **p
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		/* Of a request whose parameters have no room, libmicrohttpd does not tell the end. */
-		exchange_free(connection_hold(*place, NULL));
+		exchange_free(connection_exchange(*place));
 		connection_end(listener->connections, *place);
 		*place = NULL;
 	} else if (info) {
@@ -210,14 +220,17 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 static void on_completed(void *arg, struct MHD_Connection *connection, void **held,
 			 enum MHD_RequestTerminationCode why)
 {
+	struct connection *place = place_of(connection);
 	struct exchange *exchange = *held;
 	const bool counted = exchange && exchange->begun;
 
 	(void)why;
-	connection_hold(place_of(connection), NULL);
-	connection_request_over(place_of(connection));
+	connection_request_over(place);
 	*held = NULL;
-	exchange_free(exchange);
+	if (!place)
+		exchange_free(exchange);
+	else if (exchange)
+		exchange_clear(exchange);
 	if (counted)
 		request_leave(arg);
 }

@@ -42,6 +42,10 @@ static void line_break(struct printer *printer)
 /* The length of the string literal at @json, with its quotes. */
 static size_t string_length(const char *json, size_t left)
 {
+	const char *quote = memchr(json + 1, '"', left - 1);
+
+	if (quote && !memchr(json + 1, '\\', (size_t)(quote - json - 1)))
+		return (size_t)(quote - json) + 1;
 	for (size_t i = 1; i < left; i++) {
 		if (json[i] == '\\')
 			i++;

@@ -44,18 +44,13 @@ static bool headers_add_own(struct MHD_Response *response, const struct exchange
 	return true;
 }
 
-static struct MHD_Response *text_response(struct text *answer)
+/* The exchange keeps the text: libmicrohttpd tells of the request's end when nothing of it is still to be sent. */
+static struct MHD_Response *text_response(const struct text *answer)
 {
-	const size_t length = answer->length;
-	AUTO(string) char *body = text_take(answer);
-	struct MHD_Response *response;
-
-	if (!body)
+	if (answer->failed)
 		return NULL;
-	response = MHD_create_response_from_buffer_with_free_callback(length, body, free);
-	if (response)
-		body = NULL; /* the response has it */
-	return response;
+	return MHD_create_response_from_buffer(answer->length, answer->length ? answer->data : (void *)"",
+					       MHD_RESPMEM_PERSISTENT);
 }
 
 enum MHD_Result response_queue(struct MHD_Connection *connection, struct exchange *exchange, bool last)

@@ -13,19 +13,38 @@
 #include "scheduler/plan.h"
 #include "store/jobs.h"
 
+static void name_render(struct text *text, const char *name)
+{
+	text_puts(text, ",\"");
+	text_puts(text, name);
+	text_puts(text, "\":");
+}
+
+/* Of characters that need no escape. */
+static void word_render(struct text *text, const char *name, const char *word)
+{
+	name_render(text, name);
+	text_putc(text, '"');
+	text_puts(text, word);
+	text_putc(text, '"');
+}
+
 static void time_render(struct text *text, const char *name, int64_t wall_us)
 {
 	if (!wall_us)
 		return;
-	text_printf(text, ",\"%s\":\"", name);
+	name_render(text, name);
+	text_putc(text, '"');
 	text_time_seconds(text, wall_us);
 	text_putc(text, '"');
 }
 
 static void json_render(struct text *text, const char *name, const char *json)
 {
-	if (json)
-		text_printf(text, ",\"%s\":%s", name, json);
+	if (!json)
+		return;
+	name_render(text, name);
+	text_puts(text, json);
 }
 
 static void comma_render(struct text *text)
@@ -116,7 +135,7 @@ static void one_render(struct call *call, const struct job *job, const struct tr
 	text_json(text, job->job_id, strlen(job->job_id));
 	json_render(text, "trainingInput", job->input);
 	times_render(text, job);
-	text_printf(text, ",\"state\":\"%s\"", job_state_name(job->state));
+	word_render(text, "state", job_state_name(job->state));
 	if (job->error_message && *job->error_message) {
 		text_puts(text, ",\"errorMessage\":");
 		text_json(text, job->error_message, strlen(job->error_message));
@@ -124,7 +143,7 @@ static void one_render(struct call *call, const struct job *job, const struct tr
 	output_render(call, job, trials);
 	json_render(text, "labels", job->labels);
 	job_etag(job, etag);
-	text_printf(text, ",\"etag\":\"%s\"", etag);
+	word_render(text, "etag", etag);
 	if (job->position > 0)
 		text_printf(text, ",\"jobPosition\":\"%" PRId64 "\"", job->position);
 	text_putc(text, '}');

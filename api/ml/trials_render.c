@@ -10,6 +10,7 @@
 #include "api/training/shells_render.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan.h"
 #include "scheduler/tuning/study.h"
 #include "store/jobs.h"
@@ -391,11 +392,19 @@ static bool job_tunes(const struct job *job)
 	return strstr(job->input, "\"hyperparameters\":");
 }
 
+static bool page_tunes(const struct page *page, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (job_tunes(&page->jobs[i]))
+			return true;
+	return false;
+}
+
 static bool page_init(struct page *page, size_t count)
 {
-	page->told = calloc(count + 1, sizeof(*page->told));
-	page->ids = calloc(count + 1, sizeof(*page->ids));
-	page->places = calloc(count + 1, sizeof(*page->places));
+	page->told = memory_calloc(count + 1, sizeof(*page->told));
+	page->ids = memory_calloc(count + 1, sizeof(*page->ids));
+	page->places = memory_calloc(count + 1, sizeof(*page->places));
 	if (!page->told || !page->ids || !page->places)
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -435,6 +444,8 @@ struct trials_told *trials_render(const struct call *call, const struct job *job
 	const struct ml_context *context = call->context;
 	struct page page = { .call = call, .jobs = jobs, .now_us = clock_wall_us(context->training.clock) };
 
+	if (!page_tunes(&page, count))
+		return NULL;
 	if (!page_init(&page, count)) {
 		trials_told_free(page.told, count);
 		page.told = NULL;

@@ -14,7 +14,7 @@ struct trials_told {
 };
 
 /* Fills one for each of @count jobs, read together: with a page of jobs of many trials each nothing else counts. What
- * cannot be read is logged, and left out. NULL: memory ran out. The caller frees. */
+ * cannot be read is logged, and left out. NULL: none of them tunes, or memory ran out. The caller frees. */
 struct trials_told *trials_render(const struct call *call, const struct job *jobs, size_t count);
 void trials_told_free(struct trials_told *told, size_t count);
 

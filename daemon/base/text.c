@@ -25,6 +25,14 @@ void text_clear(struct text *text)
 		text->data[0] = '\0';
 }
 
+void text_renew(struct text *text, size_t most)
+{
+	if (text->failed || text->size > most)
+		text_deinit(text);
+	else
+		text_clear(text);
+}
+
 static void text_fail(struct text *text)
 {
 	text->failed = true;

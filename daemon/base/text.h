@@ -19,6 +19,8 @@ struct text {
 
 void text_deinit(struct text *text);
 void text_clear(struct text *text); /* empties it and keeps the memory */
+/* Empties it for its next use, and keeps the memory unless that is more than @most bytes. */
+void text_renew(struct text *text, size_t most);
 void text_append(struct text *text, const void *data, size_t length);
 void text_puts(struct text *text, const char *string);
 void text_putc(struct text *text, char c);
