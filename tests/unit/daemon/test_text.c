@@ -28,6 +28,28 @@ TEST(a_text_grows_and_is_handed_over)
 	assert_string_equal(text.data, "");
 }
 
+TEST(a_text_keeps_little_room_for_its_next_use)
+{
+	struct text text AUTO_TEXT = { 0 };
+	const char *room;
+
+	(void)state_;
+	text_renew(&text, 128);
+	assert_null(text.data);
+	text_puts(&text, "one");
+	room = text.data;
+	text_renew(&text, text.size);
+	assert_string_equal(text.data, "");
+	text_puts(&text, "two");
+	assert_ptr_equal(text.data, room);
+	assert_string_equal(text.data, "two");
+	text_renew(&text, text.size - 1);
+	assert_null(text.data);
+	text.failed = true;
+	text_renew(&text, 128);
+	assert_false(text.failed);
+}
+
 TEST(an_empty_text_is_an_empty_string)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -310,6 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_grows_and_is_handed_over),
+		cmocka_unit_test(a_text_keeps_little_room_for_its_next_use),
 		cmocka_unit_test(an_empty_text_is_an_empty_string),
 		cmocka_unit_test(a_failed_text_gives_nothing),
 		cmocka_unit_test(a_json_string_holds_whatever_bytes),

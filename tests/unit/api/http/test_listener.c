@@ -447,6 +447,61 @@ TEST(pipelined_requests_are_answered_in_order)
 	assert_true(one && two && four && one < two && two < four);
 }
 
+/* Without the times. */
+static void answers_append(struct text *seen, const char *request)
+{
+	AUTO(string) char *answers = exchange_raw(request);
+
+	for (char *at = answers, *line; (line = strsep(&at, "\n"));) {
+		if (strncmp(line, "Date: ", 6) == 0)
+			continue;
+		text_puts(seen, line);
+		text_puts(seen, at ? "\n" : "");
+	}
+}
+
+/* Broken: the place of the next request kept the last one's refusal, or its answer. */
+TEST(a_request_finds_nothing_of_the_one_before)
+{
+	struct text long_one AUTO_TEXT = { 0 };
+
+	(void)state_;
+	text_puts(&long_one, "GET /v1/hello/");
+	for (int i = 0; i < 6000; i++)
+		text_putc(&long_one, (char)('a' + i % 26));
+	text_puts(&long_one, " HTTP/1.1\r\n" HOST "\r\n");
+
+	const char *const requests[] = {
+		"GET /v1/things?text=one&pageSize=3&prettyPrint=false HTTP/1.1\r\n" HOST "\r\n",
+		"POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 14\r\n\r\n{\"text\":\"abc\"}",
+		"DELETE /v1/gone HTTP/1.1\r\n" HOST "\r\n",
+		long_one.data,
+		"GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n",
+		"GET /v1/hello/x?fields=hello HTTP/1.1\r\n" HOST "\r\n",
+		"HEAD /v1/hello/x HTTP/1.1\r\n" HOST "\r\n",
+		"GET /v1/plain HTTP/1.1\r\n" HOST "\r\n",
+		"GET /v1/broken HTTP/1.1\r\n" HOST "\r\n",
+		"GET /v1/nowhere HTTP/1.1\r\n" HOST "\r\n",
+		"GET /v1/plain HTTP/1.1\r\n" HOST "\r\n",
+		"POST /v1/hello/x HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n",
+		"GET /own/unmet HTTP/1.1\r\n" HOST "\r\n",
+		"GET /v1/hello/y HTTP/1.1\r\n" HOST "\r\n",
+	};
+	struct text alone AUTO_TEXT = { 0 };
+	struct text together AUTO_TEXT = { 0 };
+	struct text all AUTO_TEXT = { 0 };
+
+	for (size_t i = 0; i < 2 * COUNT_OF(requests); i++) {
+		const size_t last = 2 * COUNT_OF(requests) - 1;
+		const char *request = requests[i < COUNT_OF(requests) ? i : last - i]; /* there and back */
+
+		answers_append(&alone, request);
+		text_puts(&all, request);
+	}
+	answers_append(&together, all.data);
+	assert_string_equal(together.data, alone.data);
+}
+
 TEST(head_is_get_without_its_body)
 {
 	AUTO(string) char *seen = exchange_raw("HEAD /v1/hello/x HTTP/1.1\r\n" HOST "\r\n");
@@ -654,6 +709,7 @@ int main(void)
 		WITH_LISTENER(a_body_exactly_at_the_limit_is_taken),
 		WITH_LISTENER(a_gzip_body_is_unpacked_within_the_limit),
 		WITH_LISTENER(pipelined_requests_are_answered_in_order),
+		WITH_LISTENER(a_request_finds_nothing_of_the_one_before),
 		WITH_LISTENER(head_is_get_without_its_body),
 		WITH_LISTENER(a_client_that_asks_first_is_told_to_go_on_or_is_refused),
 		WITH_LISTENER(a_request_that_comes_byte_by_byte_is_read),
