@@ -88,16 +88,10 @@ static enum status settings_apply(struct connection *connection, struct error *e
 	return connection_exec(connection, roles[connection->role].settings, err);
 }
 
-static enum status statements_prepare(struct connection *connection, struct error *err)
+/* What can be wrong with the file shows here: statements are prepared later, and need no more of it. */
+static enum status schema_read(struct connection *connection, struct error *err)
 {
-	for (int id = 0; id < STATEMENT_COUNT; id++) {
-		if (!(statements[id].roles & 1u << connection->role))
-			continue;
-		if (sqlite3_prepare_v3(connection->db, statements[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
-				       &connection->statements[id], NULL) != SQLITE_OK)
-			return database_error(connection->db, err, statements[id].sql);
-	}
-	return STATUS_OK;
+	return connection_exec(connection, "SELECT 1 FROM sqlite_schema WHERE 0", err);
 }
 
 /* What is in the files (secrets, the environment of jobs) is their owner's alone, wherever the directory is. SQLite
@@ -185,7 +179,7 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 	if (!rc && !roles[role].migrations)
 		rc = filter_functions_register(connection->db, err);
 	if (!rc)
-		rc = statements_prepare(connection, err);
+		rc = schema_read(connection, err);
 	if (rc)
 		return open_fail(connection->db, path, rc, err);
 	sqlite3_commit_hook(connection->db, commit_refuse, connection);
@@ -205,12 +199,17 @@ void connection_close(struct connection *connection)
 
 sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id)
 {
-	sqlite3_stmt *statement = connection->statements[id];
+	sqlite3_stmt **statement = &connection->statements[id];
 
-	assert(statement);
-	sqlite3_reset(statement);
-	sqlite3_clear_bindings(statement);
-	return statement;
+	assert(statements[id].roles & 1u << connection->role);
+	if (*statement) {
+		sqlite3_reset(*statement);
+		sqlite3_clear_bindings(*statement);
+	} else {
+		sqlite3_prepare_v3(connection->db, statements[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
+				   statement, NULL);
+	}
+	return *statement;
 }
 
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
@@ -253,8 +252,13 @@ enum status connection_rollback(struct connection *connection, struct error *err
 
 enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err)
 {
-	int code = sqlite3_step(statement);
+	int code;
 
+	if (!statement) {
+		memory_note_failure();
+		return error_no_memory(err);
+	}
+	code = sqlite3_step(statement);
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
 		return database_error(sqlite3_db_handle(statement), err, "use the store");
 	*ret_row = code == SQLITE_ROW;
@@ -274,7 +278,7 @@ static int index_of(sqlite3_stmt *statement, const char *name)
 {
 	int index = sqlite3_bind_parameter_index(statement, name);
 
-	assert(index > 0);
+	assert(index > 0 || !statement);
 	return index;
 }
 

@@ -24,7 +24,7 @@ struct connection {
 	const struct reader_pool *pool; /* a reader's; NULL: a writer */
 	int64_t deadline_us;            /* a reader's: when its loan ends, monotonic */
 	bool transacts; /* a writer's: a transaction was begun that is to be ended by commit */
-	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not of this role */
+	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not yet asked for */
 };
 
 /* Opens @path; a writer makes the file and brings it to the newest schema. */
@@ -33,7 +33,8 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 void connection_close(struct connection *connection);
 DEFINE_AUTO(connection, struct connection *, connection_close)
 
-/* The prepared statement, reset, without values. */
+/* The prepared statement, reset, without values. Prepared when it is first asked for: a connection uses few of its role's,
+ * and holds the memory of each for good. NULL: memory ran out; the functions below take that, and running it says so. */
 sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id);
 /* A statement for this call alone; @sql is made of our own texts. */
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
