@@ -244,7 +244,7 @@ static bool tell_unknown_runtime(const struct view *view)
 {
 	const char *tpu_version = json_text_at(role_config(view, ROLE_WORKER), "tpuTfVersion");
 	const char *version = view->plan->runtime_version;
-	const char *python = json_text_at(view->input, "pythonVersion");
+	const char *python = runtime_python(version, json_text_at(view->input, "pythonVersion"));
 	char field[FIELD_NAME_SIZE];
 
 	if (version && !runtime_known(version, python) &&
@@ -259,11 +259,24 @@ static bool tell_unknown_runtime(const struct view *view)
 			    config_field(ROLE_WORKER, "tpuTfVersion", field), "runtime version", tpu_version);
 }
 
-/* In the order of the list; the last three are possible with lenient validation only. */
+static bool tell_unset_python(const struct view *view)
+{
+	const char *version = view->plan->runtime_version;
+	const char *python = runtime_python(version, NULL);
+
+	return !python || json_text_at(view->input, "pythonVersion") ||
+	       difference_add(
+		       view->list, REFUSED_BY_CLOUD, "python-version-unset", "trainingInput.pythonVersion",
+		       "The service wants the Python version named: the runtime version '%.*s' runs with %s, "
+		       "its default while there was one.",
+		       RULES_SHOWN_BYTES, version, python);
+}
+
+/* In the order of the list; the last four are possible with lenient validation only. */
 static bool (*const tellers[])(const struct view *view) = {
 	tell_images,          tell_runtime,        tell_packages, tell_accelerators,   tell_tpu,
 	tell_disks,           tell_without_effect, tell_strategy, tell_unknown_region, tell_unknown_machines,
-	tell_unknown_runtime,
+	tell_unknown_runtime, tell_unset_python,
 };
 
 bool input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)

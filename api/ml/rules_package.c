@@ -13,7 +13,8 @@ static void check_runtime(struct rules *rules, const char *version)
 {
 	const char *python = json_text_at(rules->input, "pythonVersion");
 
-	if (python && (rules->settings->lenient || runtime_known(version, python)))
+	if (rules->settings->lenient ? runtime_python(version, python) != NULL
+				     : python && runtime_known(version, python))
 		return;
 	rules_refuse(rules, "runtime_version",
 		     "The specified runtime version '%.*s' with the Python version '%.*s' is not supported "

@@ -77,8 +77,9 @@ static enum status pool_image_name(const json_t *input, enum role role, const st
 				   struct error *err)
 {
 	const char *image = input_image(input, role);
-	const char *python = json_text_at(input, "pythonVersion");
-	const struct runtime runtime = { .version = json_text_at(input, "runtimeVersion"),
+	const char *version = json_text_at(input, "runtimeVersion");
+	const char *python = runtime_python(version, json_text_at(input, "pythonVersion"));
+	const struct runtime runtime = { .version = version,
 					 .python = python ? python : "",
 					 .gpu = pool_gpu_count(pool) > 0 };
 	bool is_default = true;
@@ -191,7 +192,8 @@ static bool input_runs_module(const json_t *input)
 /* All pools run the same. Runtime versions with Python 2 have it under its old name. */
 static bool packages_fill(const json_t *input, struct plan *plan)
 {
-	const char *python = json_text_at(input, "pythonVersion");
+	const char *python =
+		runtime_python(json_text_at(input, "runtimeVersion"), json_text_at(input, "pythonVersion"));
 	const json_t *uris = json_object_get(input, "packageUris");
 
 	for (int role = 0; input_runs_module(input) && role < ROLE_COUNT; role++) {

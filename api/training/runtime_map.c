@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/training/forms.h"
 #include "api/training/image_name.h"
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/runtime-version-list */
@@ -34,6 +35,14 @@ bool runtime_at_least(const char *version, unsigned long major, unsigned long mi
 	unsigned long its_minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
 
 	return its_major != major ? its_major > major : its_minor >= minor;
+}
+
+const char *runtime_python(const char *version, const char *python)
+{
+	if (python || !version || !text_matches(version, "[0-9]+\\.[0-9]+") ||
+	    runtime_at_least(version, 2, 0))
+		return python;
+	return "2.7";
 }
 
 /* A rule's parts, as they stand in its text. A length of 0: left out. */

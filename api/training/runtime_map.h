@@ -14,6 +14,10 @@
 
 /* True for a runtime version that the service takes, with @python or, when that is NULL, with any Python. */
 bool runtime_known(const char *version, const char *python);
+/* @python, or where a job names none the 2.7 that runtime versions before 2.0 had by default, until the service wanted it
+ * named; NULL: none. @version may be NULL.
+ * Source: https://cloud.google.com/ml-engine/reference/rest/v1/projects.jobs#TrainingInput (as of 2018) */
+const char *runtime_python(const char *version, const char *python);
 /* Compared by numbers: 2.10 is more than 2.9. @version is digits and dots. */
 bool runtime_at_least(const char *version, unsigned long major, unsigned long minor);
 

@@ -158,6 +158,33 @@ static void an_unknown_runtime_is_told_beside_its_image(void **state)
 			    "trainingInput.runtimeVersion");
 }
 
+static void told_equals(const json_t *difference, const char *code, const char *field, const char *text)
+{
+	assert_string_equal(json_text_at(difference, "kind"), "REFUSED_BY_CLOUD");
+	assert_string_equal(json_text_at(difference, "code"), code);
+	assert_string_equal(json_text_at(difference, "field"), field);
+	assert_non_null(strstr(json_text_at(difference, "text"), text));
+}
+
+static void a_python_that_was_once_the_default_is_told_beside_its_runtime(void **state)
+{
+	AUTO(json) json_t *job = job_with_input("{" PACKAGES("1.8") ",'pythonVersion':null}");
+	static char *const rules[] = { (char *)"1.8/2.7=mine" };
+	static const struct runtime_map map = { rules, COUNT_OF(rules) };
+	static const struct ml_settings settings = { .lenient = true, .runtimes = &map };
+	AUTO(plan) struct plan *plan = NULL;
+
+	(void)state;
+	assert_int_equal(job_to_plan("p", job, "ab12cd34ef", &settings, &plan, NULL), STATUS_OK);
+	assert_string_equal(plan->pools[ROLE_MASTER].image, "mine");
+	assert_string_equal(plan->pools[ROLE_MASTER].python, "python");
+	assert_int_equal(json_array_size(plan->differences), 3);
+	told_equals(json_array_get(plan->differences, 1), "runtime-version-unknown",
+		    "trainingInput.runtimeVersion", "'1.8' with the Python version '2.7'");
+	told_equals(json_array_get(plan->differences, 2), "python-version-unset",
+		    "trainingInput.pythonVersion", "'1.8' runs with 2.7");
+}
+
 static void an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu(void **state)
 {
 	AUTO(json)
@@ -192,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_request_tells_is_in_the_plan),
 		cmocka_unit_test(an_unknown_runtime_is_told_beside_its_image),
+		cmocka_unit_test(a_python_that_was_once_the_default_is_told_beside_its_runtime),
 		cmocka_unit_test(an_unknown_runtime_of_a_tpu_is_told_beside_the_missing_tpu),
 		cmocka_unit_test(long_values_are_told_in_part),
 	};

@@ -103,6 +103,23 @@ static void unknown_runtimes_are_taken_on_request(void **state)
 	assert_true(has_violation(&unset, "runtime_version", "with the Python version '' is"));
 }
 
+/* As samples of 2018 submit them; a form that is none has no default. */
+static void runtimes_of_the_days_of_a_default_python_need_none_on_request(void **state)
+{
+	AUTO(json) json_t *job = job_with_input(PACKAGES(",'runtimeVersion':'1.8','pythonVersion':null"));
+	AUTO(json) json_t *bad = job_with_input(PACKAGES(",'runtimeVersion':'1.8x','pythonVersion':null"));
+	struct error taken AUTO_ERROR = { 0 };
+	struct error refused AUTO_ERROR = { 0 };
+	struct error formless AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(job_rules_check(job, &lenient, &taken), STATUS_OK);
+	job_rules_check(job, &strict, &refused);
+	assert_true(has_violation(&refused, "runtime_version", "'1.8' with the Python version '' is"));
+	job_rules_check(bad, &lenient, &formless);
+	assert_true(has_violation(&formless, "runtime_version", "'1.8x' with the Python version '' is"));
+}
+
 static void what_is_not_run_is_said_last_and_once(void **state)
 {
 	AUTO(json) json_t *good = job_with_input("{'nasJobSpec':{}}");
@@ -140,6 +157,7 @@ int main(void)
 		cmocka_unit_test(package_jobs_are_checked),
 		cmocka_unit_test(runtimes_go_with_their_pythons),
 		cmocka_unit_test(unknown_runtimes_are_taken_on_request),
+		cmocka_unit_test(runtimes_of_the_days_of_a_default_python_need_none_on_request),
 		cmocka_unit_test(what_is_not_run_is_said_last_and_once),
 		cmocka_unit_test(a_hundred_packages_are_the_most),
 	};
