@@ -238,3 +238,80 @@ def test_gcloud_submits_a_folder_of_sources(packages_yard, tmp_path):
         "--region", "us-central1", "--", "--flag", "x")
     packages_yard.until(job_id, "SUCCEEDED", timeout=PATIENCE_S)
     assert json.dumps(["--flag", "x", "--job-dir", "gs://staging-bucket/out"]) in packages_yard.lines(job_id)
+
+
+# Reports the number of its flags under the tag that the job names, as any trainer's stand-in may.
+COUNTING = """import json, os, sys
+with open(os.environ["CLOUD_ML_HP_METRIC_FILE"], "w") as file:
+    file.write(json.dumps({"global_step": "1", "timestamp": 1.5, os.environ["CLOUD_ML_HP_METRIC_TAG"]: len(sys.argv) - 1}) + "\\n")
+"""
+
+# As samples of 2018 and 2019 are submitted: with a runtime that is retired since, of which the service had Python 2.7 where
+# none was named; beside a Cloud TPU, or with runtime and Python in the configuration.
+OLD = {
+    "tpu": ("""
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: standard
+  workerCount: 1
+  workerType: cloud_tpu
+  hyperparameters:
+    goal: MAXIMIZE
+    enableTrialEarlyStopping: true
+    hyperparameterMetricTag: my_accuracy
+    maxTrials: 2
+    maxParallelTrials: 2
+    params:
+      - parameterName: base_rate
+        type: DOUBLE
+        scaleType: UNIT_REVERSE_LOG_SCALE
+        minValue: 0.02
+        maxValue: 0.5
+""", ["--runtime-version", "1.8"], ["runtime-image", "cloud-tpu", "runtime-version-unknown", "python-version-unset"]),
+    "runtime": ("""
+trainingInput:
+  scaleTier: BASIC
+  runtimeVersion: "1.13"
+  pythonVersion: "3.5"
+  hyperparameters:
+    goal: MAXIMIZE
+    maxTrials: 2
+    maxParallelTrials: 2
+    hyperparameterMetricTag: my_tag
+    params:
+    - parameterName: criterion
+      type: CATEGORICAL
+      categoricalValues: [
+        'first',
+        'second'
+      ]
+""", [], ["runtime-image", "runtime-version-unknown"]),
+}
+
+
+@pytest.fixture(scope="module")
+def old_yard(engine, make_daemon, wheels):
+    ensure_runtime_images(engine)
+    daemon = make_daemon("--offline", "--validation", "lenient", "--runtime", f"*={RUNTIME}", "--wheels", wheels).start()
+    put(daemon, "gs://old/trainer-1.0-py2.py3-none-any.whl", trainer(COUNTING))
+    yield daemon
+    daemon.stop()
+
+
+@needs_gcloud
+@pytest.mark.parametrize("sample", OLD)
+def test_configurations_of_old_samples_are_searched(old_yard, tmp_path, sample):
+    # Broken: without a default Python the submission of "tpu" was refused.
+    text, flags, told = OLD[sample]
+    (tmp_path / "config.yaml").write_text(text)
+    (tmp_path / "gcloud").mkdir()
+    job_id = old_yard.new_id(sample)
+    Gcloud(old_yard, tmp_path / "gcloud", old_yard.base)(
+        "submit", "training", job_id, "--packages", "gs://old/trainer-1.0-py2.py3-none-any.whl", "--module-name", "trainer.task",
+        "--region", "us-central1", "--config", str(tmp_path / "config.yaml"), *flags, "--", "--data_dir=gs://bucket/data")
+    job = old_yard.until(job_id, "SUCCEEDED", timeout=2 * PATIENCE_S)
+    for trial in job["trainingOutput"]["trials"]:
+        assert trial["finalMetric"] == {"trainingStep": "1", "objectiveValue": 2}
+    assert job["trainingOutput"]["completedTrialCount"] == "2"
+    report = old_yard.get(f"/_trainyard{old_yard.jobs_path}/{job_id}/report").json
+    assert [d["code"] for d in report["differences"]] == told
