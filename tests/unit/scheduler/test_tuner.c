@@ -389,6 +389,39 @@ static void the_next_trial_does_not_wait_for_containers_to_go_but_the_end_does(v
 	check_trials(bench, job, 2, OUTCOME_COMPLETED);
 }
 
+/* While the engine clears, and on what the four have left: nothing of their end is in the way of the next four. */
+static void the_next_four_start_before_four_that_ended_at_once_are_removed(void **state)
+{
+	struct bench *bench = *state;
+	int64_t job, runs[4];
+
+	bench->spare_network_ms = 60000;
+	fake_engine_up(bench->fake);
+	daemon_restart(bench);
+	job = search_submit(bench, &(struct search){ .job_id = "t", .trials = 8, .parallel = 4 });
+	for (unsigned i = 0; i < 4; i++)
+		runs[i] = trial_await(bench, job, i + 1, JOB_RUNNING);
+	fake_engine_hold_removals(bench->fake, true);
+	for (unsigned i = 0; i < 4; i++) {
+		reports_write(bench, runs[i], 3, 0.1, 0.01);
+		run_exit(bench, runs[i], 0);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		runs[i] = trial_await(bench, job, i + 5, JOB_RUNNING);
+	assert_int_equal(fake_engine_container_count(bench->fake), 8);
+	/* Broken: with room for one spare network only, three more were made. */
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_NETWORK), 4);
+	fake_engine_hold_removals(bench->fake, false);
+	for (unsigned i = 0; i < 4; i++) {
+		reports_write(bench, runs[i], 3, 0.1, 0.01);
+		run_exit(bench, runs[i], 0);
+	}
+	idle_await(bench);
+	job_check(bench, job, JOB_SUCCEEDED, NULL);
+	assert_int_equal(fake_engine_shared(bench->fake), 0);
+	check_trials(bench, job, 8, OUTCOME_COMPLETED);
+}
+
 static void trials_wait_their_turn_like_jobs(void **state)
 {
 	struct bench *bench = *state;
@@ -968,6 +1001,7 @@ int main(void)
 		TEST(no_trial_is_lost_or_run_twice_by_restarts),
 		TEST(trials_take_over_networks_across_restarts),
 		TEST(the_next_trial_does_not_wait_for_containers_to_go_but_the_end_does),
+		TEST(the_next_four_start_before_four_that_ended_at_once_are_removed),
 		TEST(trials_wait_their_turn_like_jobs),
 		TEST(a_poor_trial_is_stopped_early),
 		TEST(what_others_reached_outlives_the_daemon),
