@@ -16,7 +16,7 @@
 bool runtime_known(const char *version, const char *python);
 /* @python, or where a job names none the 2.7 that runtime versions before 2.0 had by default, until the service wanted it
  * named; NULL: none. @version may be NULL.
- * Source: https://cloud.google.com/ml-engine/reference/rest/v1/projects.jobs#TrainingInput (as of 2018) */
+ * Source: the field's description as clients of 2018 repeat it: "If not set, the default version is '2.7'." */
 const char *runtime_python(const char *version, const char *python);
 /* Compared by numbers: 2.10 is more than 2.9. @version is digits and dots. */
 bool runtime_at_least(const char *version, unsigned long major, unsigned long minor);
