@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of Python packages on a real engine: fetched from object storage, installed, run as a module, in the local runtime
 image that deploy/runtime/build makes."""
+import contextlib
 import json
 import urllib.parse
 
@@ -224,6 +225,13 @@ def test_a_runtime_s_image_that_is_not_there_is_told_with_the_remedy(engine, mak
     assert "--runtime 2.3=" in message
 
 
+def submit(yard, directory, job_id, *words):
+    (directory / "gcloud").mkdir()
+    gcloud = Gcloud(yard, directory / "gcloud", yard.base)
+    with contextlib.closing(gcloud.warm):  # or it would stay
+        gcloud("submit", "training", job_id, *words)
+
+
 @needs_gcloud
 def test_gcloud_submits_a_folder_of_sources(packages_yard, tmp_path):
     folder = tmp_path / "trainer"
@@ -231,11 +239,9 @@ def test_gcloud_submits_a_folder_of_sources(packages_yard, tmp_path):
     (folder / "__init__.py").write_text("")
     (folder / "task.py").write_text("import json, sys\nprint(json.dumps(sys.argv[1:]))\n")
     job_id = packages_yard.new_id("gcloud")
-    (tmp_path / "gcloud").mkdir()
-    Gcloud(packages_yard, tmp_path / "gcloud", packages_yard.base)(
-        "submit", "training", job_id, "--package-path", str(folder), "--module-name", "trainer.task", "--staging-bucket",
-        "gs://staging-bucket", "--job-dir", "gs://staging-bucket/out", "--runtime-version", "2.11", "--python-version", "3.7",
-        "--region", "us-central1", "--", "--flag", "x")
+    submit(packages_yard, tmp_path, job_id, "--package-path", str(folder), "--module-name", "trainer.task", "--staging-bucket",
+           "gs://staging-bucket", "--job-dir", "gs://staging-bucket/out", "--runtime-version", "2.11", "--python-version", "3.7",
+           "--region", "us-central1", "--", "--flag", "x")
     packages_yard.until(job_id, "SUCCEEDED", timeout=PATIENCE_S)
     assert json.dumps(["--flag", "x", "--job-dir", "gs://staging-bucket/out"]) in packages_yard.lines(job_id)
 
@@ -304,11 +310,9 @@ def test_configurations_of_old_samples_are_searched(old_yard, tmp_path, sample):
     # Broken: without a default Python the submission of "tpu" was refused.
     text, flags, told = OLD[sample]
     (tmp_path / "config.yaml").write_text(text)
-    (tmp_path / "gcloud").mkdir()
     job_id = old_yard.new_id(sample)
-    Gcloud(old_yard, tmp_path / "gcloud", old_yard.base)(
-        "submit", "training", job_id, "--packages", "gs://old/trainer-1.0-py2.py3-none-any.whl", "--module-name", "trainer.task",
-        "--region", "us-central1", "--config", str(tmp_path / "config.yaml"), *flags, "--", "--data_dir=gs://bucket/data")
+    submit(old_yard, tmp_path, job_id, "--packages", "gs://old/trainer-1.0-py2.py3-none-any.whl", "--module-name", "trainer.task",
+           "--region", "us-central1", "--config", str(tmp_path / "config.yaml"), *flags, "--", "--data_dir=gs://bucket/data")
     job = old_yard.until(job_id, "SUCCEEDED", timeout=2 * PATIENCE_S)
     for trial in job["trainingOutput"]["trials"]:
         assert trial["finalMetric"] == {"trainingStep": "1", "objectiveValue": 2}
