@@ -227,9 +227,9 @@ enum status connection_exec(struct connection *connection, const char *sql, stru
 	return STATUS_OK;
 }
 
-enum status connection_begin(struct connection *connection, struct error *err)
+enum status transaction_begin(struct connection *connection, struct error *err)
 {
-	enum status rc = connection_rollback(connection, err);
+	enum status rc = transaction_rollback(connection, err);
 
 	if (!rc)
 		rc = connection_exec(connection, "BEGIN IMMEDIATE", err);
@@ -237,13 +237,13 @@ enum status connection_begin(struct connection *connection, struct error *err)
 	return rc;
 }
 
-enum status connection_commit(struct connection *connection, struct error *err)
+enum status transaction_commit(struct connection *connection, struct error *err)
 {
 	connection->transacts = false;
 	return connection_exec(connection, "COMMIT", err);
 }
 
-enum status connection_rollback(struct connection *connection, struct error *err)
+enum status transaction_rollback(struct connection *connection, struct error *err)
 {
 	connection->transacts = false;
 	return sqlite3_get_autocommit(connection->db) ? STATUS_OK

@@ -44,10 +44,10 @@ enum status connection_exec(struct connection *connection, const char *sql, stru
 /* A writer's transaction. A statement that finds no memory, or no room, may take all of it back, and tell so only to who
  * asks for what it read: what is written afterwards fails until the transaction is begun anew, rather than be stored by
  * itself, and so does the commit. */
-enum status connection_begin(struct connection *connection, struct error *err);
-enum status connection_commit(struct connection *connection, struct error *err);
-/* Harmless where there is none. Without memory even this may fail; connection_begin() tries it again. */
-enum status connection_rollback(struct connection *connection, struct error *err);
+enum status transaction_begin(struct connection *connection, struct error *err);
+enum status transaction_commit(struct connection *connection, struct error *err);
+/* Harmless where there is none. Without memory even this may fail; transaction_begin() tries it again. */
+enum status transaction_rollback(struct connection *connection, struct error *err);
 
 /* Runs a statement that gives no rows. */
 enum status statement_run(sqlite3_stmt *statement, struct error *err);

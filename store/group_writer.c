@@ -71,7 +71,7 @@ static enum status transaction_lost(const struct group_change *first, struct err
 static bool changes_commit(struct group_writer *writer, struct group_change *first)
 {
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = connection_begin(writer->connection, &err);
+	enum status rc = transaction_begin(writer->connection, &err);
 
 	writer->is_spoiled = false;
 	if (!rc) {
@@ -82,11 +82,11 @@ static bool changes_commit(struct group_writer *writer, struct group_change *fir
 		if (writer->is_spoiled || sqlite3_get_autocommit(writer->connection->db))
 			rc = transaction_lost(first, &err);
 		else
-			rc = connection_commit(writer->connection, &err);
+			rc = transaction_commit(writer->connection, &err);
 	}
 	if (!rc)
 		return true;
-	connection_rollback(writer->connection, NULL);
+	transaction_rollback(writer->connection, NULL);
 	log_event(LOG_ERROR, "commit-failed", "database=%s error=\"%s\"", writer->name,
 		  err.text ? err.text : "");
 	changes_fail(first, &err);

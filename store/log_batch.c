@@ -289,19 +289,19 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 	/* What state.db will forget because of this batch must have reached the disk. */
 	const char *synchronous =
 		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
-	enum status rc = connection_rollback(batch->connection, err);
+	enum status rc = transaction_rollback(batch->connection, err);
 
 	if (!rc)
 		rc = connection_exec(batch->connection, synchronous, err);
 	if (!rc)
-		rc = connection_begin(batch->connection, err);
+		rc = transaction_begin(batch->connection, err);
 	if (!rc)
 		rc = items_write(batch, queue, received_ns, err);
 	if (!rc)
-		rc = connection_commit(batch->connection, err);
+		rc = transaction_commit(batch->connection, err);
 	if (!rc)
 		return STATUS_OK;
-	connection_rollback(batch->connection, NULL);
+	transaction_rollback(batch->connection, NULL);
 	batch->sequence = sequence;
 	batch->reached = reached;
 	standing_read(batch, NULL);
