@@ -14,7 +14,7 @@
 
 enum {
 	SWEEP_MOST = 20000, /* of askings: an operation that wants more never ends */
-	BURSTS = 8,         /* no more, about */
+	BURSTS = 4,         /* no more, about */
 };
 
 static unsigned first_missing, missing_count; /* first 0: none */

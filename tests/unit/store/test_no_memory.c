@@ -991,7 +991,7 @@ static void no_operation_is_done_by_halves_without_memory(void **state)
 	memory_sweep(world->operation, world);
 }
 
-/* Jobs are kept once they were read. Broken: a row whose labels found no memory is one of a job without labels. */
+/* Jobs are kept once they were read. */
 static void a_job_that_was_read_by_halves_is_not_kept(void **state)
 {
 	struct world *world = *state;
