@@ -81,10 +81,19 @@ static void follower_free(struct follower *follower)
 	free(follower);
 }
 
+/* Events since the engine told its time are asked for, and tell the exits after it. */
+static bool exit_is_untold(const struct follower *follower)
+{
+	int64_t asked_ns = follower->docker->link.told_ns;
+
+	return follower->exited && !follower->exit_told &&
+	       !replica_is_starting(follower->docker, &follower->key) &&
+	       (!asked_ns || follower->exit.finished_ns < asked_ns);
+}
+
 static void follower_end(struct follower *follower)
 {
-	if (follower->exited && !follower->exit_told &&
-	    !replica_is_starting(follower->docker, &follower->key))
+	if (exit_is_untold(follower))
 		emit_replica(follower->docker, ENGINE_REPLICA_EXITED, &follower->exit);
 	emit_key(follower->docker, ENGINE_LOGS_ENDED, &follower->key);
 	follower_free(follower);
