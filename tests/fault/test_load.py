@@ -142,9 +142,13 @@ def head_of(method, path, port, length=0):
     return f"{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\n{kind}Connection: close\r\n\r\n".encode()
 
 
+def much_of(daemon):
+    return {"resourceNames": [f"projects/{daemon.project}"], "pageSize": 1000}
+
+
 def slow_reader(daemon):
     """Asks for much, and takes the first bytes of it."""
-    body = json.dumps({"resourceNames": [f"projects/{daemon.project}"], "pageSize": 1000}).encode()
+    body = json.dumps(much_of(daemon)).encode()
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(60)
@@ -195,6 +199,7 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
         wait_until(lambda: simulated.standing()["running"] == len(quiet), 120, "all that tick run")
         floods = list(threads.map(daemon.create, [flood(size.lines, FLOODS)] * FLOODS))
         wait_until(lambda: simulated.standing()["flooded"] > step, 120)
+        wait_until(lambda: "nextPageToken" in daemon.post("/v2/entries:list", much_of(daemon)).json, 120)
         slow = [slow_reader(daemon) for _ in range(size.slow_readers)]
         statuses = at_once(daemon, size.clients)
         assert set(statuses) <= {200, 503, None} and statuses.count(200) >= 100, statuses

@@ -99,7 +99,10 @@ def spoken(yard):
 def test_streams_and_structured_lines_get_their_severity_and_payload(spoken):
     rows = [r for r in STREAMS if r[0] != "printf 'no newline'"] + [r for r in STREAMS if r[0] == "printf 'no newline'"]
     seen = [(e.get("severity", "DEFAULT"), e.get("jsonPayload", e.get("textPayload"))) for e in spoken.values()]
-    assert seen == [(severity, payload) for _, severity, payload in rows]
+    said = [(severity, payload) for _, severity, payload in rows]
+    # The engine reads the two streams of a container side by side: a busy one may have the later line of the other first.
+    for of_stream in (lambda line: line[0] == "ERROR", lambda line: line[0] != "ERROR"):
+        assert list(filter(of_stream, seen)) == list(filter(of_stream, said))
 
 
 def test_a_long_line_loses_nothing(yard):
