@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -550,6 +551,19 @@ TEST(a_request_that_comes_byte_by_byte_is_read)
 	assert_non_null(strstr(seen.data, "\"abc\""));
 }
 
+/* Each connection has one. */
+static unsigned threads_count(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	unsigned count = 0;
+
+	assert_non_null(tasks);
+	while (readdir(tasks))
+		count++;
+	closedir(tasks);
+	return count;
+}
+
 TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 {
 	static const char *const starts[] = {
@@ -560,6 +574,8 @@ TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 		"POST /v1/things HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
 	};
 
+	const unsigned before = threads_count();
+
 	(void)state_;
 	for (size_t i = 0; i < COUNT_OF(starts); i++) {
 		int client = client_open();
@@ -568,6 +584,11 @@ TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 		close(client);
 	}
 	answers("GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n", OK_, "{}");
+	/* libmicrohttpd 0.9.75 reads through NULL when it is stopped while it refuses a broken chunk: it takes its own answer
+	 * for queued. All have gone before the listener closes. */
+	for (int i = 0; i < 20000 && threads_count() > before; i++)
+		usleep(1000);
+	assert_true(threads_count() <= before);
 }
 
 static void *close_listener(void *unused)
