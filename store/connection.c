@@ -36,7 +36,7 @@ static const struct {
 	[STATE_READER] = { NULL, SQLITE_OPEN_READONLY,
 			   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
 	[LOGS_READER] = { NULL, SQLITE_OPEN_READONLY,
-			  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512" },
+			  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024" },
 };
 
 /* Failures of the medium, which may pass. */
