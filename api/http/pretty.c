@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/pretty.h"
 
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { DEPTH_SHOWN_MAX = 128, PIECE_BYTES = 2048 };
 
-/* Tokens are short: they are gathered here, and appended piece by piece. */
+/* Tokens are short: they are gathered in a piece, and appended piece by piece. What is left of it is told by two pointers
+ * and not by a count: of a length that is known to be small compilers make a string instruction, which takes longer to
+ * begin than most tokens to be copied. */
 struct printer {
 	struct text *text;
 	size_t depth;
-	size_t used;
+	char *at, *end;
 	char piece[PIECE_BYTES];
 };
 
 static void flush(struct printer *printer)
 {
-	text_append(printer->text, printer->piece, printer->used);
-	printer->used = 0;
+	text_append(printer->text, printer->piece, (size_t)(printer->at - printer->piece));
+	printer->at = printer->piece;
 }
 
 static inline void put(struct printer *printer, const char *data, size_t length)
 {
-	if (length > PIECE_BYTES - printer->used)
+	if (length > (size_t)(printer->end - printer->at)) {
 		flush(printer);
-	if (length > PIECE_BYTES) {
-		text_append(printer->text, data, length);
-		return;
+		if (length > PIECE_BYTES) {
+			text_append(printer->text, data, length);
+			return;
+		}
 	}
-	memcpy(printer->piece + printer->used, data, length);
-	printer->used += length;
+	memcpy(printer->at, data, length);
+	printer->at += length;
 }
 
 static void line_break(struct printer *printer)
@@ -58,9 +63,13 @@ static size_t string_length(const char *json, size_t left)
 /* The length of a number, true, false or null. */
 static size_t word_length(const char *json, size_t left)
 {
+	static const bool ends_word[UCHAR_MAX + 1] = {
+		[','] = true, [':'] = true, ['{'] = true,  ['}'] = true,  ['['] = true,  [']'] = true,
+		['"'] = true, [' '] = true, ['\t'] = true, ['\r'] = true, ['\n'] = true,
+	};
 	size_t length = 1;
 
-	while (length < left && !memchr(",:{}[]\" \t\r\n", json[length], 11))
+	while (length < left && !ends_word[(unsigned char)json[length]])
 		length++;
 	return length;
 }
@@ -132,7 +141,9 @@ void pretty_write(struct text *text, const char *json, size_t length)
 	struct printer printer;
 
 	printer.text = text;
-	printer.depth = printer.used = 0; /* and not the piece, which is written before it is read */
+	printer.depth = 0;
+	printer.at = printer.piece; /* which is written before it is read */
+	printer.end = printer.piece + PIECE_BYTES;
 	for (size_t i = 0; i < length;)
 		i += token_write(&printer, json + i, length - i);
 	put(&printer, "\n", 1);
