@@ -40,7 +40,12 @@ static void descriptors_raise(void)
  * by malloc(), which each thread has of its own (tcache). */
 static void heaps_limit(void)
 {
+	enum { PAGE_OF_LINES_BYTES = 2 << 20 };
+
 	mallopt(M_ARENA_MAX, 1);
+	/* What a page of 1000 log lines takes stays with the heap, and is not had from the system anew for each of them. */
+	mallopt(M_MMAP_THRESHOLD, PAGE_OF_LINES_BYTES);
+	mallopt(M_TRIM_THRESHOLD, 2 * PAGE_OF_LINES_BYTES);
 }
 
 static sigset_t end_signals(void)
