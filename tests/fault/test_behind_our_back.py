@@ -3,7 +3,7 @@
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, script
-from support.engine import IMAGE, EngineError, query
+from support.engine import IMAGE, query
 from support.engine_proxy import EngineProxy, Fault
 from support.wait import wait_until
 
@@ -13,18 +13,6 @@ LONG = "echo up; while :; do sleep 0.1; done"
 
 def post(engine, container, action):
     engine.call("POST", f"/containers/{container}/{action}")
-
-
-def pause(engine, container):
-    """The runtime gives up freezing when the machine is busy."""
-    def paused():
-        try:
-            post(engine, container, "pause")
-        except EngineError as error:
-            assert "unable to freeze" in str(error), error
-            return False
-        return True
-    wait_until(paused, 60, "it is paused")
 
 
 def says(yard, job_id, words):
@@ -39,7 +27,7 @@ def test_a_paused_replica_is_told_and_goes_on(yard):
     job_id = yard.create(script(SAY))
     container = yard.container(job_id)
     yard.wait_lines(job_id, count=3)
-    pause(yard.engine, container)
+    yard.engine.pause(container)
     says(yard, job_id, "The container of the replica master 0 was paused from outside")
     assert yard.job(job_id)["state"] == "RUNNING"
     post(yard.engine, container, "unpause")
@@ -56,7 +44,7 @@ def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     container = daemon.container(job_id)
     daemon.wait_lines(job_id, count=3)
     daemon.kill9()
-    pause(daemon.engine, container)
+    daemon.engine.pause(container)
     daemon.start()
     says(daemon, job_id, "was paused from outside")
     daemon.cancel(job_id)  # the engine lets it go on to be stopped
