@@ -20,10 +20,12 @@ struct binary {
 	size_t values;
 };
 
-static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire);
-static bool members_decode(struct binary *binary, const struct message *message, struct wire wire,
-			   json_t *object);
-static json_t *value_decode(struct binary *binary, struct wire wire);
+/* A message that comes twice is both of them: the second one is read on top of @earlier, so that lists go on, and of two
+ * values of a key the later one counts. @earlier is borrowed; NULL: there is none.
+ * Source: https://protobuf.dev/programming-guides/encoding/#last-one-wins */
+static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire,
+			      json_t *earlier);
+static json_t *value_decode(struct binary *binary, struct wire wire, json_t *earlier);
 
 static json_t *refuse(struct binary *binary, const char *what)
 {
@@ -187,9 +189,9 @@ static bool member_set(struct binary *binary, json_t *object, const struct wire 
 	return false;
 }
 
-static json_t *struct_decode(struct binary *binary, struct wire wire)
+static json_t *struct_decode(struct binary *binary, struct wire wire, json_t *earlier)
 {
-	AUTO(json) json_t *object = json_object();
+	AUTO(json) json_t *object = json_is_object(earlier) ? json_incref(earlier) : json_object();
 	struct wire_field field;
 
 	while (wire_next(&wire, &field)) {
@@ -200,16 +202,16 @@ static json_t *struct_decode(struct binary *binary, struct wire wire)
 		if (field.number != 1 || field.type != WIRE_BYTES ||
 		    !entry_read(binary, field.bytes, &key, &value) || value.type != WIRE_BYTES)
 			return refuse(binary, "A broken struct");
-		decoded = value_decode(binary, value.bytes);
+		decoded = value_decode(binary, value.bytes, NULL);
 		if (!decoded || !member_set(binary, object, &key, decoded))
 			return NULL;
 	}
 	return wire.is_broken ? refuse(binary, "A broken struct") : made(binary, TAKE(object));
 }
 
-static json_t *list_decode(struct binary *binary, struct wire wire)
+static json_t *list_decode(struct binary *binary, struct wire wire, json_t *earlier)
 {
-	AUTO(json) json_t *list = json_array();
+	AUTO(json) json_t *list = json_is_array(earlier) ? json_incref(earlier) : json_array();
 	struct wire_field field;
 
 	while (wire_next(&wire, &field)) {
@@ -217,7 +219,7 @@ static json_t *list_decode(struct binary *binary, struct wire wire)
 
 		if (field.number != 1 || field.type != WIRE_BYTES)
 			return refuse(binary, "A broken list");
-		element = value_decode(binary, field.bytes);
+		element = value_decode(binary, field.bytes, NULL);
 		if (!element)
 			return NULL;
 		if (json_array_append_new(list, element))
@@ -228,7 +230,7 @@ static json_t *list_decode(struct binary *binary, struct wire wire)
 
 enum { VALUE_NULL = 1, VALUE_NUMBER, VALUE_STRING, VALUE_BOOL, VALUE_STRUCT, VALUE_LIST };
 
-static json_t *kind_decode(struct binary *binary, const struct wire_field *kind)
+static json_t *kind_decode(struct binary *binary, const struct wire_field *kind, json_t *earlier)
 {
 	switch (kind->number << 3 | kind->type) {
 	case VALUE_NULL << 3 | WIRE_VARINT:
@@ -240,28 +242,30 @@ static json_t *kind_decode(struct binary *binary, const struct wire_field *kind)
 	case VALUE_BOOL << 3 | WIRE_VARINT:
 		return json_boolean(kind->value != 0);
 	case VALUE_STRUCT << 3 | WIRE_BYTES:
-		return struct_decode(binary, kind->bytes);
+		return struct_decode(binary, kind->bytes, earlier);
 	case VALUE_LIST << 3 | WIRE_BYTES:
-		return list_decode(binary, kind->bytes);
+		return list_decode(binary, kind->bytes, earlier);
 	default:
 		return refuse(binary, "A broken value");
 	}
 }
 
-/* google.protobuf.Value: the last of its kinds counts; without any it is null. */
-static json_t *value_decode(struct binary *binary, struct wire wire)
+/* google.protobuf.Value: the last of its kinds counts; without any it stays what it was, null at first. */
+static json_t *value_decode(struct binary *binary, struct wire wire, json_t *earlier)
 {
-	AUTO(json) json_t *value = json_null();
+	AUTO(json) json_t *value = earlier ? json_incref(earlier) : json_null();
 	struct wire_field kind;
 
 	if (!may_go_on(binary))
 		return NULL;
 	binary->depth++;
 	while (wire_next(&wire, &kind)) {
-		json_decref(value);
-		value = kind_decode(binary, &kind);
-		if (!value)
+		json_t *next = kind_decode(binary, &kind, value);
+
+		if (!next)
 			return NULL;
+		json_decref(value);
+		value = next;
 	}
 	binary->depth--;
 	return wire.is_broken ? refuse(binary, "A broken value") : TAKE(value);
@@ -298,7 +302,8 @@ static json_t *number_decode(struct binary *binary, const struct field *field, u
 	}
 }
 
-static json_t *bytes_field_decode(struct binary *binary, const struct field *field, const struct wire *bytes)
+static json_t *bytes_field_decode(struct binary *binary, const struct field *field, const struct wire *bytes,
+				  json_t *earlier)
 {
 	switch (field->type) {
 	case FIELD_STRING:
@@ -313,11 +318,11 @@ static json_t *bytes_field_decode(struct binary *binary, const struct field *fie
 		return mask_decode(binary, *bytes);
 	case FIELD_STRUCT:
 		return field->flags & FIELD_ANY ? refuse(binary, "A message of any type")
-						: struct_decode(binary, *bytes);
+						: struct_decode(binary, *bytes, earlier);
 	case FIELD_VALUE:
-		return value_decode(binary, *bytes);
+		return value_decode(binary, *bytes, earlier);
 	default:
-		return message_decode(binary, field->message, *bytes);
+		return message_decode(binary, field->message, *bytes, earlier);
 	}
 }
 
@@ -333,13 +338,13 @@ static json_t *wrapped_decode(struct binary *binary, const struct field *field, 
 			value = part;
 	if (wire.is_broken)
 		return refuse(binary, "A broken field");
-	return value.type == WIRE_BYTES ? bytes_field_decode(binary, field, &value.bytes)
+	return value.type == WIRE_BYTES ? bytes_field_decode(binary, field, &value.bytes, NULL)
 					: number_decode(binary, field, value.value);
 }
 
 /* One element of the field, whatever it is repeated or a map's. */
 static json_t *element_decode(struct binary *binary, const struct field *field,
-			      const struct wire_field *on_wire)
+			      const struct wire_field *on_wire, json_t *earlier)
 {
 	if (!may_go_on(binary))
 		return NULL;
@@ -347,7 +352,7 @@ static json_t *element_decode(struct binary *binary, const struct field *field,
 		return wrapped_decode(binary, field, on_wire->bytes);
 	if (on_wire->type != type_on_wire(field))
 		return refuse(binary, "A field of another type");
-	return on_wire->type == WIRE_BYTES ? bytes_field_decode(binary, field, &on_wire->bytes)
+	return on_wire->type == WIRE_BYTES ? bytes_field_decode(binary, field, &on_wire->bytes, earlier)
 					   : number_decode(binary, field, on_wire->value);
 }
 
@@ -385,7 +390,7 @@ static bool repeated_decode(struct binary *binary, const struct field *field,
 		reader_leave(&binary->reader, before);
 		return packed_elements_decode(binary, field, on_wire->bytes, list);
 	}
-	element = element_decode(binary, field, on_wire);
+	element = element_decode(binary, field, on_wire, NULL);
 	if (!element || json_array_append_new(list, element))
 		return false;
 	reader_leave(&binary->reader, before);
@@ -403,30 +408,16 @@ static bool entry_decode(struct binary *binary, const struct field *field, const
 		return refuse(binary, "A broken map");
 	if (value.number == 0) /* none was sent: the type's default */
 		value.type = type_on_wire(field);
-	decoded = element_decode(binary, field, &value);
+	decoded = element_decode(binary, field, &value, NULL);
 	return decoded && member_set(binary, object, &key, decoded);
 }
 
-/* A message that comes twice is both of them: the second one is read on top of the first, so that lists go on.
- * Source: https://protobuf.dev/programming-guides/encoding/#last-one-wins */
 static bool single_decode(struct binary *binary, const struct field *field, const struct wire_field *on_wire,
 			  json_t *object)
 {
-	json_t *earlier = json_object_get(object, field->name);
-	json_t *value;
+	json_t *value = element_decode(binary, field, on_wire, json_object_get(object, field->name));
 
-	if (field->type == FIELD_MESSAGE && earlier && on_wire->type == WIRE_BYTES)
-		return members_decode(binary, field->message, on_wire->bytes, earlier);
-	value = element_decode(binary, field, on_wire);
-	if (!value)
-		return false;
-	if (field->type == FIELD_STRUCT && earlier) { /* a map: of two values of a key the later one counts */
-		const bool laid = json_object_update(earlier, value) == 0;
-
-		json_decref(value);
-		return laid || made(binary, NULL);
-	}
-	return json_object_set_new(object, field->name, value) == 0 || made(binary, NULL);
+	return value && (json_object_set_new(object, field->name, value) == 0 || made(binary, NULL));
 }
 
 /* The member of a oneof that comes last is the one that is set: those before it are forgotten, where JSON's reader
@@ -467,13 +458,16 @@ static const struct field *field_numbered(const struct message *message, uint32_
 	return NULL;
 }
 
-static bool members_decode(struct binary *binary, const struct message *message, struct wire wire,
-			   json_t *object)
+static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire,
+			      json_t *earlier)
 {
+	AUTO(json) json_t *object = earlier ? json_incref(earlier) : json_object();
 	struct wire_field on_wire;
 
+	if (!object)
+		return made(binary, NULL);
 	if (!may_go_on(binary))
-		return false;
+		return NULL;
 	binary->depth++;
 	while (wire_next(&wire, &on_wire)) {
 		const struct field *field = field_numbered(message, on_wire.number);
@@ -484,19 +478,10 @@ static bool members_decode(struct binary *binary, const struct message *message,
 			return refuse(binary, what);
 		others_forget(message, field, object);
 		if (!field_decode(binary, field, &on_wire, object))
-			return false;
+			return NULL;
 	}
 	binary->depth--;
-	return !wire.is_broken || refuse(binary, "A broken message");
-}
-
-static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire)
-{
-	AUTO(json) json_t *object = json_object();
-
-	if (!object)
-		return made(binary, NULL);
-	return members_decode(binary, message, wire, object) ? TAKE(object) : NULL;
+	return wire.is_broken ? refuse(binary, "A broken message") : made(binary, TAKE(object));
 }
 
 enum status message_from_binary(const struct message *message, const void *data, size_t length,
@@ -508,7 +493,7 @@ enum status message_from_binary(const struct message *message, const void *data,
 	enum status rc;
 
 	reader_init(&binary.reader, root, false);
-	value = message_decode(&binary, message, (struct wire){ .at = bytes, .end = bytes + length });
+	value = message_decode(&binary, message, (struct wire){ .at = bytes, .end = bytes + length }, NULL);
 	if (!value && !binary.reader.fault_count)
 		binary.reader.out_of_memory = true;
 	rc = reader_finish(&binary.reader, err);

@@ -140,6 +140,18 @@ static void other_forms_are_read(void **state)
 		  "6a09920106"
 		  "0a0161120179" },
 		{ "{'child':{'child':{'words':['a','b']}}}", "6a056a037201616a056a03720162" },
+		/* Broken: a later Value, Struct or ListValue in the place of the one before it */
+		{ "{'thing':{'b':'y','a':'x','c':'z'}}",
+		  "5a2c2a140a080a016212031a01780a080a016112031a01782a140a080a016212031a01790a080a016312031a017a" },
+		{ "{'thing':{'a':{'l':'w'}}}",
+		  "5a2a2a130a110a0161120c2a0a0a080a016b12031a01762a130a110a0161120c2a0a0a080a016c12031a0177" },
+		{ "{'thing':{'a':'x','b':'y'}}", "5a0c2a0a0a080a016112031a01785a0c2a0a0a080a016212031a0179" },
+		{ "{'thing':{'a':'x'}}", "5a0c2a0a0a080a016112031a01785a00" },
+		{ "{'thing':['a','b']}", "5a0e32050a031a016132050a031a0162" },
+		{ "{'thing':['a','b']}", "5a0732050a031a01615a0732050a031a0162" },
+		{ "{'thing':{'b':'y'}}", "5a1b2a0a0a080a016112031a01781a01772a0a0a080a016212031a0179" },
+		{ "{'thing':['b']}", "5a132a0a0a080a016112031a017832050a031a0162" },
+		{ "{'bag':{'a':'x','b':'y'}}", "520a0a080a016112031a0178520a0a080a016212031a0179" },
 		/* Broken: without others_forget(), message_read() refuses these */
 		{ "{'udp':{'flag':true},'name':'o'}", "ba01016faa010161b201021001" },
 		{ "{'tcp':'b'}", "aa010161b201021001aa010162" },
