@@ -158,6 +158,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_access_token \
 	tests/unit/store/test_assemblies \
 	tests/unit/store/test_authority \
+	tests/unit/store/test_faults_no_memory \
 	tests/unit/store/test_file_tree \
 	tests/unit/scheduler/tuning/test_event_file \
 	tests/unit/scheduler/tuning/test_gaussian_process \
@@ -172,10 +173,10 @@ check_PROGRAMS += \
 	tests/unit/store/test_filter \
 	tests/unit/store/test_job_filter \
 	tests/unit/store/test_jobs \
+	tests/unit/store/test_jobs_no_memory \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
 	tests/unit/store/test_logs \
-	tests/unit/store/test_no_memory \
 	tests/unit/store/test_object_list \
 	tests/unit/store/test_objects \
 	tests/unit/store/test_objects_crash \
@@ -183,12 +184,15 @@ check_PROGRAMS += \
 	tests/unit/store/test_outbox \
 	tests/unit/store/test_page_token \
 	tests/unit/store/test_pipelines \
+	tests/unit/store/test_pipelines_no_memory \
 	tests/unit/store/test_policies \
 	tests/unit/store/test_resources \
+	tests/unit/store/test_resources_no_memory \
 	tests/unit/store/test_sessions \
 	tests/unit/store/test_signing_key \
 	tests/unit/store/test_store \
-	tests/unit/store/test_trials
+	tests/unit/store/test_trials \
+	tests/unit/store/test_trials_no_memory
 if HAVE_GRPC
 check_PROGRAMS += tests/unit/api/grpc/test_session
 endif
@@ -359,14 +363,16 @@ tests_unit_scheduler_tuning_test_space_SOURCES = tests/unit/scheduler/tuning/tes
 tests_unit_scheduler_tuning_test_measurements_SOURCES = tests/unit/scheduler/tuning/test_measurements.c tests/unit/scheduler/tuning/tuning_testing.h
 tests_unit_scheduler_tuning_test_stopping_SOURCES = tests/unit/scheduler/tuning/test_stopping.c tests/unit/scheduler/tuning/tuning_testing.h
 tests_unit_scheduler_tuning_test_warp_SOURCES = tests/unit/scheduler/tuning/test_warp.c tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_store_test_faults_no_memory_SOURCES = tests/unit/store/test_faults_no_memory.c $(memory_faults)
+tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_filter_SOURCES = tests/unit/store/test_filter.c
 tests_unit_store_test_job_filter_SOURCES = tests/unit/store/test_job_filter.c
 tests_unit_store_test_jobs_SOURCES = tests/unit/store/test_jobs.c
+tests_unit_store_test_jobs_no_memory_SOURCES = tests/unit/store/test_jobs_no_memory.c $(memory_faults)
+tests_unit_store_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_leases_SOURCES = tests/unit/store/test_leases.c
 tests_unit_store_test_log_filter_SOURCES = tests/unit/store/test_log_filter.c
 tests_unit_store_test_logs_SOURCES = tests/unit/store/test_logs.c
-tests_unit_store_test_no_memory_SOURCES = tests/unit/store/test_no_memory.c $(memory_faults)
-tests_unit_store_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_object_list_SOURCES = tests/unit/store/test_object_list.c
 tests_unit_store_test_objects_SOURCES = tests/unit/store/test_objects.c
 tests_unit_store_test_objects_crash_SOURCES = tests/unit/store/test_objects_crash.c
@@ -375,12 +381,18 @@ tests_unit_store_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_outbox_SOURCES = tests/unit/store/test_outbox.c
 tests_unit_store_test_page_token_SOURCES = tests/unit/store/test_page_token.c
 tests_unit_store_test_pipelines_SOURCES = tests/unit/store/test_pipelines.c
+tests_unit_store_test_pipelines_no_memory_SOURCES = tests/unit/store/test_pipelines_no_memory.c $(memory_faults)
+tests_unit_store_test_pipelines_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_policies_SOURCES = tests/unit/store/test_policies.c
 tests_unit_store_test_resources_SOURCES = tests/unit/store/test_resources.c
+tests_unit_store_test_resources_no_memory_SOURCES = tests/unit/store/test_resources_no_memory.c $(memory_faults)
+tests_unit_store_test_resources_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_sessions_SOURCES = tests/unit/store/test_sessions.c
 tests_unit_store_test_signing_key_SOURCES = tests/unit/store/test_signing_key.c
 tests_unit_store_test_store_SOURCES = tests/unit/store/test_store.c
 tests_unit_store_test_trials_SOURCES = tests/unit/store/test_trials.c
+tests_unit_store_test_trials_no_memory_SOURCES = tests/unit/store/test_trials_no_memory.c $(memory_faults)
+tests_unit_store_test_trials_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_queue_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_gateway_keep_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_custom_job_runs_SOURCES += tests/support/fake_engine.c
@@ -516,8 +528,12 @@ EXTRA_DIST += \
 	tests/unit/api/ml/tuning_testing.h \
 	tests/unit/api/storage/storage_testing.h \
 	tests/unit/scheduler/admission_testing.h \
+	tests/unit/scheduler/plan_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \
-	tests/unit/store/objects_testing.h \
+	tests/unit/scheduler/search_testing.h \
 	tests/unit/scheduler/tuning/reader_testing.h \
+	tests/unit/store/eye_testing.h \
+	tests/unit/store/no_memory_testing.h \
+	tests/unit/store/objects_testing.h \
 	tests/unit/store/store_testing.h \
 	tests/unit/testing.h

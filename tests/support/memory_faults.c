@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "daemon/base/memory.h"
-#include "tests/unit/testing.h"
 
 enum {
 	SWEEP_MOST = 20000, /* of askings: an operation that wants more never ends */
@@ -212,4 +211,49 @@ void memory_sweep(const struct memory_operation *operation, void *world)
 	for (unsigned first = 1; first < most; first += 1 + most / BURSTS)
 		sweep_once(&sweep, first, UINT_MAX);
 	text_deinit(&sweep.expected);
+}
+
+/* ---- tests ---- */
+
+static CMFixtureFunction world_make, world_end; /* of all tests of this program */
+
+struct sweep_test {
+	const struct memory_operation *operation;
+	void *world;
+};
+
+static int sweep_test_open(void **state)
+{
+	struct sweep_test *test = calloc(1, sizeof(*test));
+
+	test->operation = *state;
+	*state = test;
+	return world_make(&test->world);
+}
+
+static int sweep_test_close(void **state)
+{
+	struct sweep_test *test = *state;
+	const int failed = world_end(&test->world);
+
+	free(test);
+	return failed;
+}
+
+static void nothing_is_done_by_halves_without_memory(void **state)
+{
+	struct sweep_test *test = *state;
+
+	memory_sweep(test->operation, test->world);
+}
+
+void memory_tests_fill(struct CMUnitTest *ret_tests, const struct memory_operation *operations, size_t count,
+		       CMFixtureFunction world_open, CMFixtureFunction world_close)
+{
+	world_make = world_open;
+	world_end = world_close;
+	for (size_t i = 0; i < count; i++)
+		ret_tests[i] = (struct CMUnitTest){ operations[i].name,
+						    nothing_is_done_by_halves_without_memory, sweep_test_open,
+						    sweep_test_close, (void *)(uintptr_t)&operations[i] };
 }

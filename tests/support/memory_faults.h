@@ -6,6 +6,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
+#include "tests/unit/testing.h"
 
 /* Before the first use of jansson and SQLite. */
 void memory_faults_init(void);
@@ -30,3 +31,13 @@ struct memory_operation {
  * so that all from some of those on do. An operation that fails says so and has changed nothing; one that goes well has
  * found what it found the first time, and changed what it is to change. */
 void memory_sweep(const struct memory_operation *operation, void *world);
+
+/* What memory_operation.run points to. */
+#define MEMORY_RUN(name)                                                                                     \
+	static enum status name(void *arg, unsigned number __attribute__((unused)),                          \
+				struct text *ret_said __attribute__((unused)), struct error *err)
+
+/* One test for each of @count operations: its sweep, in a world that @world_open makes and @world_close ends. Their
+ * argument points to the world. */
+void memory_tests_fill(struct CMUnitTest *ret_tests, const struct memory_operation *operations, size_t count,
+		       CMFixtureFunction world_open, CMFixtureFunction world_close);

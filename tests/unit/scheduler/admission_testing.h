@@ -7,6 +7,7 @@
 
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
+#include "tests/unit/scheduler/plan_testing.h"
 
 #define GIB ((int64_t)1 << 30)
 #define CPU INT64_C(1000000000)
@@ -17,13 +18,7 @@
 
 static inline struct plan *test_plan_new(void)
 {
-	struct plan *plan = plan_new();
-
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup("j");
-	plan->cluster_id = strdup("ab12cd34ef");
-	return plan;
+	return plan_named("p", "j");
 }
 
 /* @machine and @accelerator may be NULL. */

@@ -17,12 +17,12 @@
 #include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
 #include "scheduler/fault_book.h"
-#include "scheduler/plan.h"
 #include "scheduler/scheduler.h"
 #include "store/jobs.h"
 #include "store/logs.h"
 #include "store/store.h"
 #include "tests/support/fake_engine.h"
+#include "tests/unit/scheduler/plan_testing.h"
 #include "tests/unit/testing.h"
 
 enum { WAIT_MS = 20000 };
@@ -170,19 +170,30 @@ static __attribute__((unused)) void pool_fill(struct pool *pool, const struct sh
 	pool->accelerator_count = shape->gpus;
 }
 
+/* A new job of it; its number. */
+static __attribute__((unused)) int64_t plan_store(struct bench *bench, const struct plan *plan)
+{
+	AUTO(string) char *text = plan_to_text(plan);
+	AUTO(job) struct job *stored = NULL;
+
+	assert_non_null(text);
+	assert_int_equal(job_insert(bench->store,
+				    &(struct job){ .project = plan->project,
+						   .job_id = plan->job_id,
+						   .priority = plan->priority,
+						   .input = (char *)"{}",
+						   .output = (char *)"{}",
+						   .plan = text },
+				    NULL, 0, &stored, NULL),
+			 STATUS_OK);
+	return stored->id;
+}
+
 static __attribute__((unused)) int64_t shape_submit(struct bench *bench, const char *job_id,
 						    const struct shape *shape)
 {
-	AUTO(plan) struct plan *plan = plan_new();
-	AUTO(string) char *text = NULL;
-	AUTO(job) struct job *stored = NULL;
+	AUTO(plan) struct plan *plan = plan_named(shape->project, job_id);
 
-	plan->dialect = strdup("ml");
-	plan->project = strdup(shape->project);
-	plan->job_id = strdup(job_id);
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->input = strdup("{}");
 	plan->priority = shape->priority;
 	plan->restarts_whole = shape->restarts_whole;
 	plan->mounts_gcs = shape->mounts_gcs;
@@ -190,18 +201,7 @@ static __attribute__((unused)) int64_t shape_submit(struct bench *bench, const c
 	plan->max_wait_us = shape->max_wait_us;
 	pool_fill(&plan->pools[ROLE_MASTER], shape, "image:1", 1);
 	pool_fill(&plan->pools[ROLE_WORKER], shape, "image:2", shape->workers);
-	text = plan_to_text(plan);
-	assert_non_null(text);
-	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = (char *)shape->project,
-						   .job_id = (char *)job_id,
-						   .priority = shape->priority,
-						   .input = (char *)"{}",
-						   .output = (char *)"{}",
-						   .plan = text },
-				    NULL, 0, &stored, NULL),
-			 STATUS_OK);
-	return stored->id;
+	return plan_store(bench, plan);
 }
 
 static __attribute__((unused)) int64_t job_submit(struct bench *bench, const char *job_id, unsigned workers,

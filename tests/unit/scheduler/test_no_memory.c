@@ -1,56 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Askings for memory fail all over the life of a job: it ends as it would have, and its log tells all of it once. */
-#include "daemon/base/json.h"
-#include "scheduler/tuning/study.h"
 #include "store/trials.h"
 #include "tests/support/memory_faults.h"
-#include "tests/unit/scheduler/scheduler_testing.h"
+#include "tests/unit/scheduler/search_testing.h"
 
 enum { LIVES = 24, BURST = 25 };
-
-static json_t *search_make(void)
-{
-	struct parameter parameter = {
-		.name = (char *)"x", .type = PARAMETER_INTEGER, .minimum = 1, .maximum = 1000, .parent = -1
-	};
-	struct metric metric = { .name = (char *)"accuracy" };
-
-	return study_to_json(&(struct study){ .seed = 7,
-					      .algorithm = ALGORITHM_RANDOM,
-					      .parameters = &parameter,
-					      .parameter_count = 1,
-					      .metrics = &metric,
-					      .metric_count = 1 });
-}
-
-static int64_t search_submit(struct bench *bench, const char *job_id)
-{
-	AUTO(plan) struct plan *plan = plan_new();
-	AUTO(string) char *text = NULL;
-	AUTO(job) struct job *stored = NULL;
-
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup(job_id);
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->input = strdup("{}");
-	plan->search = search_make();
-	plan->trial_count = 3;
-	plan->parallel_trial_count = 2;
-	pool_fill(&plan->pools[ROLE_MASTER], &(struct shape){ .project = "p" }, "image:1", 1);
-	text = plan_to_text(plan);
-	assert_non_null(text);
-	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = (char *)"p",
-						   .job_id = (char *)job_id,
-						   .input = (char *)"{}",
-						   .output = (char *)"{}",
-						   .plan = text },
-				    NULL, 0, &stored, NULL),
-			 STATUS_OK);
-	return stored->id;
-}
 
 struct life {
 	bool tunes;
@@ -100,7 +54,11 @@ static bool life_lead(struct bench *bench, const struct life *life, unsigned num
 
 	fake_engine_down(bench->fake, "not yet");
 	snprintf(job_id, sizeof(job_id), "life%u", number);
-	id = life->tunes ? search_submit(bench, job_id) : job_submit(bench, job_id, 2, 0);
+	id = life->tunes ? search_submit(bench, &(struct search){ .job_id = job_id,
+								  .algorithm = ALGORITHM_RANDOM,
+								  .trials = 3,
+								  .parallel = 2 })
+			 : job_submit(bench, job_id, 2, 0);
 	memory_faults_begin(first, count);
 	fake_engine_up(bench->fake);
 	end_await(bench, id);
@@ -184,41 +142,20 @@ static void a_search_ends_well_whatever_finds_no_memory_for_a_while(void **state
 
 static char *plan_written(void)
 {
-	AUTO(plan) struct plan *plan = plan_new();
+	AUTO(plan) struct plan *plan = plan_full();
 
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup("j");
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->job_dir = strdup("gs://bucket/d");
-	plan->input = strdup("{\"args\":[]}");
-	plan->tuning_job_id = strdup("3793775725299892224");
-	plan->search = search_make();
+	plan->search = search_make(&(struct search){ .algorithm = ALGORITHM_RANDOM });
 	plan->trial_count = 3;
 	plan->parallel_trial_count = 2;
-	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1,
-						  .image = strdup("i:1"),
-						  .cloud_image = strdup("gcr.io/p/i:1"),
-						  .command = json_pack("[s]", "sh"),
-						  .args = json_pack("[ss]", "a", ""),
-						  .machine_type = strdup("n1-standard-8"),
-						  .accelerator_type = strdup("NVIDIA_TESLA_K80"),
-						  .accelerator_count = 2,
-						  .env = json_pack("[s]", "A=$(B)"),
-						  .python_module = strdup("trainer.task"),
-						  .python = strdup("python3"),
-						  .package_uris = json_pack("[s]", "gs://b/p") };
 	return plan_to_text(plan);
 }
 
-static enum status plan_copy(void *arg, unsigned number, struct text *ret_said, struct error *err)
+MEMORY_RUN(plan_copy)
 {
 	AUTO(plan) struct plan *plan = NULL;
 	enum status rc = plan_from_text(arg, &plan, err);
 	AUTO(string) char *again = rc ? NULL : plan_to_text(plan);
 
-	(void)number;
 	if (again)
 		text_puts(ret_said, again);
 	return rc || again ? rc : error_no_memory(err);

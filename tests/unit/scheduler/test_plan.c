@@ -6,43 +6,8 @@
 
 #include "daemon/base/json.h"
 #include "scheduler/difference.h"
+#include "tests/unit/scheduler/plan_testing.h"
 #include "tests/unit/testing.h"
-
-static struct plan *full_plan(void)
-{
-	struct plan *plan = plan_new();
-
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup("j\"\xc3\xa9\n");
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->job_dir = strdup("gs://bucket/d");
-	plan->input = strdup("{\"args\":[\"\\u003d\"]}");
-	plan->uses_chief = true;
-	plan->tuning_job_id = strdup("3793775725299892224");
-	plan->mounts_gcs = true;
-	plan->priority = 1000;
-	plan->max_running_us = INT64_C(315576000000000000);
-	plan->max_wait_us = INT64_C(1800000000);
-	difference_add(plan->differences, REFUSED_BY_CLOUD, "image-mapped",
-		       "trainingInput.masterConfig.imageUri", "Another %s runs.", "image");
-	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1,
-						  .image = strdup("i:1"),
-						  .cloud_image = strdup("gcr.io/p/i:1"),
-						  .command = json_pack("[s]", "sh"),
-						  .args = json_pack("[ss]", "a", ""),
-						  .machine_type = strdup("n1-standard-8"),
-						  .accelerator_type = strdup("NVIDIA_TESLA_K80"),
-						  .accelerator_count = 2,
-						  .env = json_pack("[s]", "A=$(B)"),
-						  .python_module = strdup("trainer.task"),
-						  .python = strdup("python3"),
-						  .package_uris = json_pack("[s]", "gs://b/p") };
-	plan->pools[ROLE_PS] = (struct pool){ .count = 3, .image = strdup("ps") };
-	plan->pools[ROLE_EVALUATOR] = (struct pool){ .count = 2, .image = strdup("ev") };
-	return plan;
-}
 
 static void roles_are_named_and_read(void **state)
 {
@@ -61,7 +26,7 @@ static void roles_are_named_and_read(void **state)
 
 static void replicas_are_counted_in_the_order_of_their_roles(void **state)
 {
-	AUTO(plan) struct plan *plan = full_plan();
+	AUTO(plan) struct plan *plan = plan_full();
 
 	(void)state;
 	assert_int_equal(plan_replica_count(plan), 6);
@@ -73,7 +38,7 @@ static void replicas_are_counted_in_the_order_of_their_roles(void **state)
 
 static void a_plan_survives_being_text(void **state)
 {
-	AUTO(plan) struct plan *plan = full_plan();
+	AUTO(plan) struct plan *plan = plan_full();
 	AUTO(plan) struct plan *again = NULL;
 	AUTO(string) char *text = plan_to_text(plan);
 	AUTO(string) char *same = NULL;

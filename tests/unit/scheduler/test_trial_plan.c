@@ -6,6 +6,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/trial_plan.h"
 #include "scheduler/tuning/study.h"
+#include "tests/unit/scheduler/plan_testing.h"
 #include "tests/unit/testing.h"
 
 static char *const optimizers[] = { (char *)"sgd", (char *)"-a=b c", (char *)"adam" };
@@ -33,14 +34,8 @@ static const struct study study = {
 
 static struct plan *tuning_plan(const char *job_dir)
 {
-	struct plan *plan = plan_new();
+	struct plan *plan = plan_named("p", "t");
 
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup("t");
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->input = strdup("{}");
 	plan->job_dir = job_dir ? strdup(job_dir) : NULL;
 	plan->search = study_to_json(&study);
 	plan->trial_count = 5;

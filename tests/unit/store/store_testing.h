@@ -44,17 +44,21 @@ static __attribute__((unused)) void bench_reopen(struct bench *bench)
 	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &bench->err), STATUS_OK);
 }
 
-static __attribute__((unused)) int bench_open(void **state)
+/* @pattern: mkdtemp()'s. */
+static int bench_open_at(struct bench *bench, const char *pattern)
 {
-	struct bench *bench = calloc(1, sizeof(*bench));
-
-	snprintf(bench->dir, sizeof(bench->dir), "/tmp/trainyard-test-XXXXXX");
+	snprintf(bench->dir, sizeof(bench->dir), "%s", pattern);
 	if (!mkdtemp(bench->dir))
 		return -1;
 	bench->now_ns = START_NS;
 	bench->clock = (struct clock){ bench_wall_ns, bench_mono_us, bench };
-	*state = bench;
 	return store_open(bench->dir, &bench->clock, &bench->store, &bench->err) == STATUS_OK ? 0 : -1;
+}
+
+static __attribute__((unused)) int bench_open(void **state)
+{
+	*state = calloc(1, sizeof(struct bench));
+	return bench_open_at(*state, "/tmp/trainyard-test-XXXXXX");
 }
 
 static void directory_remove(const char *dir)
@@ -73,14 +77,17 @@ static void directory_remove(const char *dir)
 	rmdir(dir);
 }
 
-static __attribute__((unused)) int bench_close(void **state)
+static void bench_end(struct bench *bench)
 {
-	BENCH(state);
-
 	store_close(bench->store);
 	error_deinit(&bench->err);
 	directory_remove(bench->dir);
-	free(bench);
+}
+
+static __attribute__((unused)) int bench_close(void **state)
+{
+	bench_end(*state);
+	free(*state);
 	return 0;
 }
 

@@ -1,48 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As test_no_memory.c, of buckets, objects and what is uploaded. */
-#include <sqlite3.h>
-
+/* Every asking for memory of every operation on storage.db fails once: it is done, or it is not and an error says so. */
 #include "daemon/base/json.h"
 #include "store/assemblies.h"
 #include "tests/support/memory_faults.h"
+#include "tests/unit/store/eye_testing.h"
 #include "tests/unit/store/objects_testing.h"
 
 struct world {
 	struct yard *yard;
-	sqlite3 *eye; /* a connection of the test's own */
-	const struct memory_operation *operation;
+	sqlite3 *eye;
 	json_t *metadata;
 	/* What prepare() made for the run that follows. */
 	char name[32], id[SESSION_ID_SIZE];
 	struct part_claim claim;
 };
 
-static void rows_write(sqlite3 *db, const char *table, struct text *ret_seen)
-{
-	char sql[64];
-	sqlite3_stmt *rows = NULL;
-
-	snprintf(sql, sizeof(sql), "SELECT * FROM %s", table);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &rows, NULL), SQLITE_OK);
-	text_puts(ret_seen, table);
-	while (sqlite3_step(rows) == SQLITE_ROW) {
-		for (int i = 0; i < sqlite3_column_count(rows); i++) {
-			const char *value = (const char *)sqlite3_column_text(rows, i);
-
-			text_puts(ret_seen, value ? value : "-");
-			text_putc(ret_seen, '|');
-		}
-		text_putc(ret_seen, '\n');
-	}
-	sqlite3_finalize(rows);
-}
-
 static void objects_look(void *arg, struct text *ret_seen)
 {
 	struct world *world = arg;
 
-	rows_write(world->eye, "bucket", ret_seen);
-	rows_write(world->eye, "object", ret_seen);
+	eye_look(world->eye, "bucket", ret_seen);
+	eye_look(world->eye, "object", ret_seen);
 }
 
 static void all_look(void *arg, struct text *ret_seen)
@@ -50,9 +28,9 @@ static void all_look(void *arg, struct text *ret_seen)
 	struct world *world = arg;
 
 	objects_look(arg, ret_seen);
-	rows_write(world->eye, "session", ret_seen);
-	rows_write(world->eye, "assembly", ret_seen);
-	rows_write(world->eye, "part", ret_seen);
+	eye_look(world->eye, "session", ret_seen);
+	eye_look(world->eye, "assembly", ret_seen);
+	eye_look(world->eye, "part", ret_seen);
 }
 
 /* ---- what operations are about ---- */
@@ -173,9 +151,6 @@ static void part_prepare(void *arg, unsigned number)
 
 /* ---- operations ---- */
 
-#define RUN(name)                                                                                            \
-	static enum status name(void *arg, unsigned number __attribute__((unused)),                          \
-				struct text *ret_said __attribute__((unused)), struct error *err)
 #define WORLD                                                                                                \
 	struct world *world = arg;                                                                           \
 	struct objects *objects = world->yard->objects
@@ -191,7 +166,7 @@ static void object_say(const struct object *object, struct text *said)
 			    (int)object->size_bytes, metadata, object->crc32c);
 }
 
-RUN(bucket_make)
+MEMORY_RUN(bucket_make)
 {
 	WORLD;
 	struct bucket bucket AUTO_BUCKET = { 0 };
@@ -202,7 +177,7 @@ RUN(bucket_make)
 	return rc;
 }
 
-RUN(bucket_read)
+MEMORY_RUN(bucket_read)
 {
 	WORLD;
 	struct bucket bucket AUTO_BUCKET = { 0 };
@@ -213,7 +188,7 @@ RUN(bucket_read)
 	return rc;
 }
 
-RUN(bucket_change)
+MEMORY_RUN(bucket_change)
 {
 	WORLD;
 	struct bucket bucket AUTO_BUCKET = { 0 };
@@ -221,21 +196,21 @@ RUN(bucket_change)
 	return bucket_update(objects, world->name, &no_conditions, world->metadata, &bucket, err);
 }
 
-RUN(bucket_remove)
+MEMORY_RUN(bucket_remove)
 {
 	WORLD;
 
 	return bucket_delete(objects, world->name, &no_conditions, err);
 }
 
-RUN(bucket_make_on_use)
+MEMORY_RUN(bucket_make_on_use)
 {
 	WORLD;
 
 	return bucket_ensure(objects, world->name, err);
 }
 
-RUN(buckets_list)
+MEMORY_RUN(buckets_list)
 {
 	WORLD;
 	struct bucket_page page AUTO_BUCKET_PAGE = { 0 };
@@ -248,7 +223,7 @@ RUN(buckets_list)
 	return rc;
 }
 
-RUN(put)
+MEMORY_RUN(put)
 {
 	WORLD;
 	const struct object_target target = target_drawn(world);
@@ -265,7 +240,7 @@ RUN(put)
 	return rc;
 }
 
-RUN(get)
+MEMORY_RUN(get)
 {
 	WORLD;
 	struct object object AUTO_OBJECT = { 0 };
@@ -276,7 +251,7 @@ RUN(get)
 	return rc;
 }
 
-RUN(read_bytes)
+MEMORY_RUN(read_bytes)
 {
 	WORLD;
 	AUTO(object_reader) struct object_reader *reader = NULL;
@@ -289,7 +264,7 @@ RUN(read_bytes)
 	return rc;
 }
 
-RUN(update)
+MEMORY_RUN(update)
 {
 	WORLD;
 	struct object object AUTO_OBJECT = { 0 };
@@ -301,14 +276,14 @@ RUN(update)
 	return rc;
 }
 
-RUN(remove_object)
+MEMORY_RUN(remove_object)
 {
 	WORLD;
 
 	return object_delete(objects, "bucket", world->name, 0, &no_conditions, err);
 }
 
-RUN(copy)
+MEMORY_RUN(copy)
 {
 	WORLD;
 	const struct object_target target = target_of("copy");
@@ -321,7 +296,7 @@ RUN(copy)
 	return rc;
 }
 
-RUN(compose)
+MEMORY_RUN(compose)
 {
 	WORLD;
 	const struct object_target target = target_of("whole");
@@ -334,7 +309,7 @@ RUN(compose)
 	return rc;
 }
 
-RUN(list)
+MEMORY_RUN(list)
 {
 	WORLD;
 	const struct object_query query = {
@@ -352,7 +327,7 @@ RUN(list)
 	return rc;
 }
 
-RUN(session_make)
+MEMORY_RUN(session_make)
 {
 	WORLD;
 	const struct object_target target = target_drawn(world);
@@ -360,7 +335,7 @@ RUN(session_make)
 	return session_begin(objects, &target, 5, world->id, err);
 }
 
-RUN(session_read)
+MEMORY_RUN(session_read)
 {
 	WORLD;
 	struct session session AUTO_SESSION = { 0 };
@@ -372,7 +347,7 @@ RUN(session_read)
 	return rc;
 }
 
-RUN(session_end)
+MEMORY_RUN(session_end)
 {
 	WORLD;
 	AUTO(upload) struct upload *upload = NULL;
@@ -388,14 +363,14 @@ RUN(session_end)
 	return rc;
 }
 
-RUN(session_remove)
+MEMORY_RUN(session_remove)
 {
 	WORLD;
 
 	return session_delete(objects, world->id, err);
 }
 
-RUN(assembly_make)
+MEMORY_RUN(assembly_make)
 {
 	WORLD;
 	const struct object_target target = target_drawn(world);
@@ -403,7 +378,7 @@ RUN(assembly_make)
 	return assembly_begin(objects, &target, world->id, err);
 }
 
-RUN(assembly_read)
+MEMORY_RUN(assembly_read)
 {
 	WORLD;
 	const struct assembly_key key = key_of(world);
@@ -415,7 +390,7 @@ RUN(assembly_read)
 	return rc;
 }
 
-RUN(assembly_remove)
+MEMORY_RUN(assembly_remove)
 {
 	WORLD;
 	const struct assembly_key key = key_of(world);
@@ -429,7 +404,7 @@ static void some_assemblies(void *arg, unsigned number)
 		assembly_prepare(arg, i);
 }
 
-RUN(assemblies_list)
+MEMORY_RUN(assemblies_list)
 {
 	WORLD;
 	const struct assembly_query query = {
@@ -445,7 +420,7 @@ RUN(assemblies_list)
 	return rc;
 }
 
-RUN(part_make)
+MEMORY_RUN(part_make)
 {
 	struct part part;
 	enum status rc = part_put(arg, &part, err);
@@ -455,7 +430,7 @@ RUN(part_make)
 	return rc;
 }
 
-RUN(parts_list)
+MEMORY_RUN(parts_list)
 {
 	WORLD;
 	const struct assembly_key key = key_of(world);
@@ -467,7 +442,7 @@ RUN(parts_list)
 	return rc;
 }
 
-RUN(assembly_end)
+MEMORY_RUN(assembly_end)
 {
 	WORLD;
 	const struct assembly_key key = key_of(world);
@@ -523,18 +498,14 @@ static const struct memory_operation operations[] = {
 static int world_open(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	char path[128];
 
-	world->operation = *state;
-	if (yard_open_at((void **)&world->yard, access("/dev/shm", W_OK) ? "/tmp/trainyard-test-XXXXXX"
-									 : "/dev/shm/trainyard-test-XXXXXX"))
-		return -1;
 	*state = world;
+	if (yard_open_at((void **)&world->yard, eye_directory_pattern()))
+		return -1;
 	world->metadata = json_pack("{s:s, s:{s:s}}", "storageClass", "NEARLINE", "metadata", "a", "b");
 	if (bucket_insert(world->yard->objects, "demo", "bucket", NULL, NULL, NULL))
 		return -1;
-	snprintf(path, sizeof(path), "%s/storage.db", world->yard->dir);
-	return sqlite3_open_v2(path, &world->eye, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK ? 0 : -1;
+	return eye_open(world->yard->dir, "storage.db", &world->eye);
 }
 
 static int world_close(void **state)
@@ -548,21 +519,11 @@ static int world_close(void **state)
 	return 0;
 }
 
-static void no_operation_is_done_by_halves_without_memory(void **state)
-{
-	struct world *world = *state;
-
-	memory_sweep(world->operation, world);
-}
-
 int main(void)
 {
 	struct CMUnitTest tests[COUNT_OF(operations)];
 
 	memory_faults_init();
-	for (size_t i = 0; i < COUNT_OF(operations); i++)
-		tests[i] = (struct CMUnitTest){ operations[i].name,
-						no_operation_is_done_by_halves_without_memory, world_open,
-						world_close, (void *)(uintptr_t)&operations[i] };
+	memory_tests_fill(tests, operations, COUNT_OF(operations), world_open, world_close);
 	return cmocka_run_group_tests_name("objects without memory", tests, NULL, NULL);
 }
