@@ -156,13 +156,22 @@ static bool name_read(const json_t *object, const char *member, const char *cons
 	return false;
 }
 
-static bool numbers_from_json(const json_t *list, size_t most, double **ret_numbers, size_t *ret_count)
+static enum status parameter_fault(struct error *err)
+{
+	return fault("a parameter", err);
+}
+
+static enum status numbers_read(const json_t *list, double **ret_numbers, size_t *ret_count,
+				struct error *err)
 {
 	const size_t count = json_array_size(list);
-	double *numbers = count && count <= most ? memory_calloc(count, sizeof(*numbers)) : NULL;
+	double *numbers;
 
+	if (!count || count > PARAMETER_VALUES_MAX)
+		return parameter_fault(err);
+	numbers = memory_calloc(count, sizeof(*numbers));
 	if (!numbers)
-		return false;
+		return error_no_memory(err);
 	*ret_numbers = numbers;
 	*ret_count = count;
 	for (size_t i = 0; i < count; i++) {
@@ -170,107 +179,132 @@ static bool numbers_from_json(const json_t *list, size_t most, double **ret_numb
 
 		numbers[i] = json_number_value(number);
 		if (!json_is_number(number) || !isfinite(numbers[i]))
-			return false;
+			return parameter_fault(err);
 	}
-	return true;
+	return STATUS_OK;
 }
 
-static bool categories_read(const json_t *list, struct parameter *parameter)
+static enum status categories_read(const json_t *list, struct parameter *parameter, struct error *err)
 {
 	const size_t count = json_array_size(list);
 
 	if (!count || count > PARAMETER_VALUES_MAX)
-		return false;
+		return parameter_fault(err);
 	parameter->categories = memory_calloc(count, sizeof(*parameter->categories));
-	parameter->value_count = parameter->categories ? count : 0;
-	for (size_t i = 0; i < parameter->value_count; i++) {
+	if (!parameter->categories)
+		return error_no_memory(err);
+	parameter->value_count = count;
+	for (size_t i = 0; i < count; i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
-		parameter->categories[i] = text ? memory_strdup(text) : NULL;
+		if (!text)
+			return parameter_fault(err);
+		parameter->categories[i] = memory_strdup(text);
 		if (!parameter->categories[i])
-			return false;
+			return error_no_memory(err);
 	}
-	return parameter->categories;
+	return STATUS_OK;
 }
 
-static bool discrete_read(const json_t *list, struct parameter *parameter)
+static enum status discrete_read(const json_t *list, struct parameter *parameter, struct error *err)
 {
-	if (!numbers_from_json(list, PARAMETER_VALUES_MAX, &parameter->values, &parameter->value_count))
-		return false;
+	enum status rc = numbers_read(list, &parameter->values, &parameter->value_count, err);
+
+	if (rc)
+		return rc;
 	for (size_t i = 1; i < parameter->value_count; i++)
 		if (!(parameter->values[i] > parameter->values[i - 1]))
-			return false;
+			return parameter_fault(err);
 	parameter->minimum = parameter->values[0];
 	parameter->maximum = parameter->values[parameter->value_count - 1];
-	return true;
+	return STATUS_OK;
 }
 
-static bool range_read(const json_t *object, struct parameter *parameter)
+static enum status range_read(const json_t *object, struct parameter *parameter, struct error *err)
 {
-	parameter->minimum = json_number_value(json_object_get(object, "minimum"));
-	parameter->maximum = json_number_value(json_object_get(object, "maximum"));
-	if (!isfinite(parameter->minimum) || !isfinite(parameter->maximum) ||
-	    parameter->minimum > parameter->maximum)
-		return false;
-	return parameter->type == PARAMETER_DOUBLE ||
-	       (parameter->minimum == floor(parameter->minimum) &&
-		parameter->maximum == floor(parameter->maximum) && fabs(parameter->minimum) <= 0x1p53 &&
-		fabs(parameter->maximum) <= 0x1p53);
+	const double minimum = json_number_value(json_object_get(object, "minimum"));
+	const double maximum = json_number_value(json_object_get(object, "maximum"));
+
+	if (!isfinite(minimum) || !isfinite(maximum) || minimum > maximum)
+		return parameter_fault(err);
+	if (parameter->type == PARAMETER_INTEGER && (minimum != floor(minimum) || maximum != floor(maximum) ||
+						     fabs(minimum) > 0x1p53 || fabs(maximum) > 0x1p53))
+		return parameter_fault(err);
+	parameter->minimum = minimum;
+	parameter->maximum = maximum;
+	return STATUS_OK;
 }
 
-static bool parent_read(const json_t *object, const struct study *study, size_t index,
-			struct parameter *parameter)
+static enum status parent_read(const json_t *object, const struct study *study, size_t index,
+			       struct parameter *parameter, struct error *err)
 {
 	const int64_t parent = json_int_at(object, "parent", -1);
 
 	parameter->parent = -1;
 	if (parent < 0)
-		return true;
+		return STATUS_OK;
 	if (parent >= (int64_t)index || study->parameters[parent].type == PARAMETER_DOUBLE)
-		return false;
+		return parameter_fault(err);
 	parameter->parent = (int)parent;
-	return numbers_from_json(json_object_get(object, "parent_values"), PARAMETER_VALUES_MAX,
-				 &parameter->parent_values, &parameter->parent_value_count);
+	return numbers_read(json_object_get(object, "parent_values"), &parameter->parent_values,
+			    &parameter->parent_value_count, err);
 }
 
-static bool parameter_read(const json_t *object, const struct study *study, size_t index,
-			   struct parameter *parameter)
+static enum status values_read(const json_t *object, struct parameter *parameter, struct error *err)
+{
+	switch (parameter->type) {
+	case PARAMETER_CATEGORICAL:
+		return categories_read(json_object_get(object, "categories"), parameter, err);
+	case PARAMETER_DISCRETE:
+		return discrete_read(json_object_get(object, "values"), parameter, err);
+	case PARAMETER_DOUBLE:
+	case PARAMETER_INTEGER:
+		return range_read(object, parameter, err);
+	}
+	return parameter_fault(err);
+}
+
+static enum status parameter_read(const json_t *object, const struct study *study, size_t index,
+				  struct parameter *parameter, struct error *err)
 {
 	const char *name = json_text_at(object, "name");
 	int type, scale;
+	enum status rc;
 
 	if (!name || !name_read(object, "type", type_names, &type) ||
 	    !name_read(object, "scale", scale_names, &scale))
-		return false;
+		return parameter_fault(err);
 	parameter->name = memory_strdup(name);
 	parameter->type = (enum parameter_type)type;
 	parameter->scale = (enum parameter_scale)scale;
-	if (!parameter->name || !parent_read(object, study, index, parameter))
-		return false;
-	if (parameter->type == PARAMETER_CATEGORICAL)
-		return categories_read(json_object_get(object, "categories"), parameter);
-	if (parameter->type == PARAMETER_DISCRETE
-		    ? !discrete_read(json_object_get(object, "values"), parameter)
-		    : !range_read(object, parameter))
-		return false;
-	return parameter->scale == SCALE_LINEAR || parameter->minimum > 0;
+	if (!parameter->name)
+		return error_no_memory(err);
+	rc = parent_read(object, study, index, parameter, err);
+	if (!rc)
+		rc = values_read(object, parameter, err);
+	if (rc)
+		return rc;
+	return parameter->type == PARAMETER_CATEGORICAL || parameter->scale == SCALE_LINEAR ||
+			       parameter->minimum > 0
+		       ? STATUS_OK
+		       : parameter_fault(err);
 }
 
 static enum status parameters_read(const json_t *list, struct study *study, struct error *err)
 {
 	const size_t count = json_array_size(list);
+	enum status rc = STATUS_OK;
 
 	if (!count || count > PARAMETERS_MAX)
 		return fault("it has no parameters, or too many", err);
 	study->parameters = memory_calloc(count, sizeof(*study->parameters));
 	if (!study->parameters)
 		return error_no_memory(err);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; !rc && i < count; i++) {
 		study->parameter_count = i + 1;
-		if (!parameter_read(json_array_get(list, i), study, i, &study->parameters[i]))
-			return fault("a parameter", err);
+		rc = parameter_read(json_array_get(list, i), study, i, &study->parameters[i], err);
 	}
-	return STATUS_OK;
+	return rc;
 }
 
 static enum status metrics_read(const json_t *list, struct study *study, struct error *err)

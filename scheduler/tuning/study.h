@@ -69,7 +69,7 @@ struct study {
 void study_free(struct study *study);
 DEFINE_AUTO(study, struct study *, study_free)
 
-/* JSON for the store, and back. INVALID_ARGUMENT: not one of ours, or against what is said above. */
+/* JSON for the store, and back. INVALID_ARGUMENT: not one of ours, or against what is said above. INTERNAL: memory ran out. */
 json_t *study_to_json(const struct study *study);
 enum status study_from_json(const json_t *value, struct study **ret_study, struct error *err);
 

@@ -169,10 +169,41 @@ static void a_plan_is_read_and_written_whole_or_not_at_all(void **state)
 	memory_sweep(&(struct memory_operation){ .name = "plan", .run = plan_copy }, plan);
 }
 
+MEMORY_RUN(study_copy)
+{
+	AUTO(study) struct study *study = NULL;
+	enum status rc = study_from_json(arg, &study, err);
+	AUTO(json) json_t *again = rc ? NULL : study_to_json(study);
+	AUTO(string) char *text = again ? json_dump_compact(again) : NULL;
+
+	if (text)
+		text_puts(ret_said, text);
+	return rc || text ? rc : error_no_memory(err);
+}
+
+/* Broken: values that found no memory were told as a study that cannot be read, which ends its job. */
+static void a_study_is_read_and_written_whole_or_not_at_all(void **state)
+{
+	AUTO(json)
+	json_t *study = json_loads(
+		"{\"algorithm\":\"bandit\",\"stopping\":\"none\",\"parameters\":["
+		"{\"name\":\"a\",\"type\":\"categorical\",\"scale\":\"linear\",\"categories\":[\"x\",\"y\"]},"
+		"{\"name\":\"b\",\"type\":\"discrete\",\"scale\":\"linear\",\"values\":[1,2.5],"
+		"\"parent\":0,\"parent_values\":[1]},"
+		"{\"name\":\"c\",\"type\":\"double\",\"scale\":\"log\",\"minimum\":0.5,\"maximum\":1}],"
+		"\"metrics\":[{\"name\":\"m\",\"minimized\":true}]}",
+		0, NULL);
+
+	(void)state;
+	assert_non_null(study);
+	memory_sweep(&(struct memory_operation){ .name = "study", .run = study_copy }, study);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_is_read_and_written_whole_or_not_at_all),
+		cmocka_unit_test(a_study_is_read_and_written_whole_or_not_at_all),
 		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory_for_a_while, setup,
 						teardown),
