@@ -30,17 +30,6 @@ static void *array_copy(const void *from, size_t count, size_t size, bool *faile
 	return copy;
 }
 
-static const struct host *host_duplicate(const struct host *host, bool *failed)
-{
-	struct host *copy;
-
-	if (!host)
-		return NULL;
-	copy = calloc(1, sizeof(*copy));
-	*failed = *failed || !copy || host_copy(host, copy, NULL);
-	return copy;
-}
-
 struct happening *happening_of_engine(const struct engine_event *event)
 {
 	struct happening *happening = happening_new(HAPPENED_ENGINE, event->job);
@@ -55,7 +44,9 @@ struct happening *happening_of_engine(const struct engine_event *event)
 	copy->image = event->image ? strdup(event->image) : NULL;
 	copy->replicas = array_copy(event->replicas, event->replica_count, sizeof(*event->replicas), &failed);
 	copy->networks = array_copy(event->networks, event->network_count, sizeof(*event->networks), &failed);
-	copy->host = host_duplicate(event->host, &failed);
+	copy->host = event->host ? &happening->host : NULL;
+	if (event->host && host_copy(event->host, &happening->host, NULL))
+		failed = true;
 	if (failed || !copy->text || (event->image && !copy->image)) {
 		happening_free(happening);
 		return NULL;
@@ -69,9 +60,7 @@ void happening_free(struct happening *happening)
 	free((void *)happening->event.image);
 	free((void *)happening->event.replicas);
 	free((void *)happening->event.networks);
-	if (happening->event.host)
-		host_deinit((struct host *)happening->event.host);
-	free((void *)happening->event.host);
+	host_deinit(&happening->host);
 	free(happening);
 }
 

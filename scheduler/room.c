@@ -14,25 +14,29 @@ static unsigned project_vcpus(const struct scheduler *scheduler, const char *pro
 	return (unsigned)json_integer_value(json_object_get(scheduler->project_vcpus, project));
 }
 
-void room_host_set(struct scheduler *scheduler, const struct host *told)
+static void devices_swap(struct host *a, struct host *b)
 {
-	struct host host = *told, copy = { 0 };
-	struct error err AUTO_ERROR = { 0 };
+	const struct host before = *a;
 
-	if (!scheduler->devices_automatic) {
-		host.devices = scheduler->given.devices;
-		host.device_count = scheduler->given.device_count;
-	}
-	if (host_copy(&host, &copy, &err)) {
-		log_event(LOG_ERROR, "host-unread", "error=\"%s\"", err.text ? err.text : "");
-		return;
-	}
-	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", copy.cpus,
-		  (long long)(copy.memory_bytes >> 20), copy.device_count);
+	a->devices = b->devices;
+	a->device_count = b->device_count;
+	b->devices = before.devices;
+	b->device_count = before.device_count;
+}
+
+void room_host_take(struct scheduler *scheduler, struct host *told)
+{
+	struct host *host = &scheduler->room.capacity.host;
+
 	pthread_mutex_lock(&scheduler->mutex);
-	host_deinit(&scheduler->room.capacity.host);
-	scheduler->room.capacity.host = copy;
+	if (scheduler->devices_automatic)
+		devices_swap(host, told);
+	host->known = told->known;
+	host->cpus = told->cpus;
+	host->memory_bytes = told->memory_bytes;
 	pthread_mutex_unlock(&scheduler->mutex);
+	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", host->cpus,
+		  (long long)(host->memory_bytes >> 20), host->device_count);
 	queue_reconsider(scheduler);
 }
 

@@ -185,7 +185,7 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 	run->dirty = true;
 }
 
-static void happening_handle(struct scheduler *scheduler, const struct happening *happening)
+static void happening_handle(struct scheduler *scheduler, struct happening *happening)
 {
 	struct engine *engine = scheduler->reconciler.engine;
 	struct job_run *run;
@@ -199,6 +199,8 @@ static void happening_handle(struct scheduler *scheduler, const struct happening
 		break;
 	case HAPPENED_ENGINE:
 		sight_update(scheduler, &happening->event);
+		if (happening->event.host)
+			room_host_take(scheduler, &happening->host);
 		break;
 	case HAPPENED_LOGS_STORED:
 		logs_stored(scheduler, &happening->key);
@@ -353,7 +355,7 @@ static bool room_init(struct scheduler *scheduler, const struct scheduler_option
 	scheduler->room.capacity.host = (struct host){ 0 };
 	scheduler->devices_automatic = inventory->automatic;
 	scheduler->project_vcpus = json_object();
-	return scheduler->project_vcpus && !host_copy(&given, &scheduler->given, NULL);
+	return scheduler->project_vcpus && !host_copy(&given, &scheduler->room.capacity.host, NULL);
 }
 
 enum status scheduler_new(const struct scheduler_options *options, struct scheduler **ret_scheduler,
@@ -497,7 +499,6 @@ void scheduler_free(struct scheduler *scheduler)
 	free(scheduler->runs);
 	free(scheduler->queue);
 	room_deinit(&scheduler->room);
-	host_deinit(&scheduler->given);
 	json_decref(scheduler->project_vcpus);
 	pass_clear(&scheduler->pass);
 	free(scheduler->pass.planned);

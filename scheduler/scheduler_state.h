@@ -27,6 +27,7 @@ struct happening {
 	int64_t job;
 	struct replica_key key;    /* LOGS_STORED */
 	struct engine_event event; /* ENGINE */
+	struct host host;          /* event.host is this one */
 	struct scheduler *to;      /* for happening_deliver() */
 	struct happening *next;
 };
@@ -37,8 +38,7 @@ struct scheduler {
 	struct suggester *suggester; /* for tuning jobs */
 	char *trials_dir;
 	char *project_number, *adc, *wheels;
-	bool devices_automatic; /* the host's GPUs are those that the engine names */
-	struct host given;      /* otherwise those of this one */
+	bool devices_automatic; /* the host's GPUs are those that the engine names; otherwise the room has them already */
 
 	/* The scheduler's thread alone: */
 	struct job_run **runs; /* by id */
@@ -129,8 +129,9 @@ void queue_retract(struct scheduler *scheduler, struct job_run *run);
  * served: a later one lets in again whose change was refused and whose row was not read since. queue.c */
 void queue_serve(struct scheduler *scheduler, int64_t now_us);
 
-/* What the engine's machine has. room.c */
-void room_host_set(struct scheduler *scheduler, const struct host *told);
+/* What the engine's machine has. It is told once, so nothing here can fail: what @told owns may be another's afterwards.
+ * room.c */
+void room_host_take(struct scheduler *scheduler, struct host *told);
 /* Takes the leases from the store: what is there counts, whatever the scheduler believed. room.c */
 enum status room_leases_load(struct scheduler *scheduler, struct error *err);
 /* Counts a job that does not count yet; its leases apart. INTERNAL: memory ran out. room.c */

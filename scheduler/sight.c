@@ -322,8 +322,6 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
-	if (event->host)
-		room_host_set(scheduler, event->host);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		job_run_unsee(scheduler->runs[i]);
 		scheduler->runs[i]->told_down = false;

@@ -138,6 +138,33 @@ static void a_search_ends_well_whatever_finds_no_memory_for_a_while(void **state
 	lives_lead(*state, &life, BURST);
 }
 
+/* Broken: what an engine told of its host was copied once more, and forgotten when that found no memory. */
+static void what_the_host_has_is_known_whatever_finds_no_memory(void **state)
+{
+	struct bench *bench = *state;
+	char *devices[] = { (char *)"GPU-a", (char *)"GPU-b" };
+	bool met = true;
+
+	for (unsigned number = 1; met; number++) {
+		struct room room AUTO_ROOM = { 0 };
+
+		fake_engine_down(bench->fake, "not yet");
+		fake_engine_host(bench->fake, &(struct host){ .known = true,
+							      .cpus = number,
+							      .memory_bytes = INT64_C(1) << 30,
+							      .devices = devices + number % 2,
+							      .device_count = 1 });
+		memory_faults_begin(number, 1);
+		fake_engine_up(bench->fake);
+		quiet_await(bench);
+		met = memory_faults_end();
+		assert_int_equal(scheduler_room(bench->scheduler, "p", &room, NULL), STATUS_OK);
+		assert_int_equal(room.capacity.host.cpus, number);
+		assert_int_equal(room.capacity.host.device_count, 1);
+		assert_string_equal(room.capacity.host.devices[0], devices[number % 2]);
+	}
+}
+
 /* ---- what is read and written by itself ---- */
 
 static char *plan_written(void)
@@ -204,6 +231,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_is_read_and_written_whole_or_not_at_all),
 		cmocka_unit_test(a_study_is_read_and_written_whole_or_not_at_all),
+		cmocka_unit_test_setup_teardown(what_the_host_has_is_known_whatever_finds_no_memory, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory_for_a_while, setup,
 						teardown),
