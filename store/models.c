@@ -247,13 +247,9 @@ enum status model_delete(struct store *store, const struct model_name *name, str
 	return deletion_change(store, deletion_run, name, ret_operation, err);
 }
 
-static enum status list_take(struct connection *connection, int64_t id, void *arg, struct error *err)
+static enum status item_read(struct connection *connection, int64_t id, void *ret_item, struct error *err)
 {
-	struct trained_model_list *list = arg;
-	enum status rc = fetch_by_id(connection, id, &list->models[list->count], err);
-
-	list->count += !rc;
-	return rc;
+	return fetch_by_id(connection, id, ret_item, err);
 }
 
 enum status model_list_page(struct store *store, const struct model_name *name, const char *filter,
@@ -274,16 +270,15 @@ enum status model_list_page(struct store *store, const struct model_name *name, 
 			   { name->id ? ":model_id" : NULL, name->id } },
 		.size = page_size,
 	};
+	struct row_items items = { .size = sizeof(*list.models), .read = item_read };
 	enum status rc = model_filter_make(filter, &page.filter, &page.created, err);
 
 	if (!rc)
 		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);
-	if (rc)
-		return rc;
-	list.models = calloc(page.size, sizeof(*list.models));
-	if (!list.models)
-		return error_no_memory(err);
-	rc = row_page_walk(store, &page, list_take, &list, &list.next_page_token, err);
+	if (!rc)
+		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
+	list.models = items.made;
+	list.count = items.count;
 	if (!rc && name->id && !list.count && !(page_token && *page_token) && !(filter && *filter))
 		rc = missing(name, err);
 	if (rc)

@@ -187,20 +187,17 @@ static enum status filter_make(const char *filter, struct row_page *page, struct
 	return rc;
 }
 
-static enum status list_take(struct connection *connection, int64_t id, void *arg, struct error *err)
+static enum status item_read(struct connection *connection, int64_t id, void *ret_item, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, OPERATION_ROW);
-	struct operation_list *list = arg;
 	bool row = false;
 	enum status rc;
 
 	bind_int(statement, ":id", id);
 	rc = statement_step(statement, &row, err);
-	if (!rc && row)
-		rc = row_read(statement, &list->operations[list->count], err);
-	if (!rc)
-		list->count += row;
-	return rc;
+	if (!rc && !row)
+		return error_set(err, STATUS_INTERNAL, NULL, "an operation went away");
+	return rc ? rc : row_read(statement, ret_item, err);
 }
 
 enum status operation_list_page(struct store *store, const struct operation_name *name, const char *filter,
@@ -217,16 +214,15 @@ enum status operation_list_page(struct store *store, const struct operation_name
 			   { name->target ? ":target" : NULL, name->target } },
 		.size = page_size,
 	};
+	struct row_items items = { .size = sizeof(*list.operations), .read = item_read };
 	enum status rc = filter_make(filter, &page, err);
 
 	if (!rc)
 		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);
-	if (rc)
-		return rc;
-	list.operations = calloc(page.size, sizeof(*list.operations));
-	if (!list.operations)
-		return error_no_memory(err);
-	rc = row_page_walk(store, &page, list_take, &list, &list.next_page_token, err);
+	if (!rc)
+		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
+	list.operations = items.made;
+	list.count = items.count;
 	if (rc)
 		return rc;
 	*ret_list = list;

@@ -230,13 +230,9 @@ enum status pipeline_delete(struct store *store, const struct pipeline_name *nam
 	return deletion_change(store, deletion_run, name, ret_operation, err);
 }
 
-static enum status list_take(struct connection *connection, int64_t id, void *arg, struct error *err)
+static enum status item_read(struct connection *connection, int64_t id, void *ret_item, struct error *err)
 {
-	struct pipeline_list *list = arg;
-	enum status rc = fetch_by_id(connection, id, &list->pipelines[list->count], err);
-
-	list->count += !rc;
-	return rc;
+	return fetch_by_id(connection, id, ret_item, err);
 }
 
 enum status pipeline_list_page(struct store *store, const struct pipeline_name *name, const char *filter,
@@ -249,16 +245,15 @@ enum status pipeline_list_page(struct store *store, const struct pipeline_name *
 		.bound = { { ":project", name->project }, { ":location", name->location } },
 		.size = page_size,
 	};
+	struct row_items items = { .size = sizeof(*list.pipelines), .read = item_read };
 	enum status rc = pipeline_filter_make(filter, &page.filter, &page.created, err);
 
 	if (!rc)
 		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);
-	if (rc)
-		return rc;
-	list.pipelines = calloc(page.size, sizeof(*list.pipelines));
-	if (!list.pipelines)
-		return error_no_memory(err);
-	rc = row_page_walk(store, &page, list_take, &list, &list.next_page_token, err);
+	if (!rc)
+		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
+	list.pipelines = items.made;
+	list.count = items.count;
 	if (rc)
 		return rc;
 	*ret_list = list;

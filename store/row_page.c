@@ -99,7 +99,22 @@ enum status row_page_token(const struct row_page *page, const struct page_key *k
 	return *ret_token ? STATUS_OK : error_no_memory(err);
 }
 
-static enum status rows_walk(struct connection *connection, struct row_page *page, row_take take, void *arg,
+static enum status items_read(struct connection *connection, const struct row_page *page,
+			      struct row_items *items, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	items->made = page->count ? calloc(page->count, items->size) : NULL;
+	if (page->count && !items->made)
+		return error_no_memory(err);
+	for (size_t i = 0; !rc && i < page->count; i++) {
+		rc = items->read(connection, page->rows[i].id, (char *)items->made + i * items->size, err);
+		items->count += !rc;
+	}
+	return rc;
+}
+
+static enum status rows_walk(struct connection *connection, struct row_page *page, struct row_items *items,
 			     struct error *err)
 {
 	enum status rc = connection_exec(connection, "BEGIN", err);
@@ -107,19 +122,19 @@ static enum status rows_walk(struct connection *connection, struct row_page *pag
 	if (rc)
 		return rc;
 	rc = row_page_read(connection, page, err);
-	for (size_t i = 0; !rc && i < page->count; i++)
-		rc = take(connection, page->rows[i].id, arg, err);
+	if (!rc)
+		rc = items_read(connection, page, items, err);
 	connection_exec(connection, "COMMIT", NULL);
 	return rc;
 }
 
-enum status row_page_walk(struct store *store, struct row_page *page, row_take take, void *arg,
+enum status row_page_walk(struct store *store, struct row_page *page, struct row_items *items,
 			  char **ret_token, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (!rc)
-		rc = rows_walk(reader.connection, page, take, arg, err);
+		rc = rows_walk(reader.connection, page, items, err);
 	return rc ? rc : row_page_token(page, &store->page_key, ret_token, err);
 }

@@ -51,8 +51,14 @@ enum status row_page_read(struct connection *connection, struct row_page *page, 
 enum status row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token,
 			   struct error *err);
 
-/* Takes the row with this number into what is made of the page. */
-typedef enum status (*row_take)(struct connection *connection, int64_t id, void *arg, struct error *err);
-/* All of the above on a page that was begun: each of its rows is given to @take, in one view of the database. */
-enum status row_page_walk(struct store *store, struct row_page *page, row_take take, void *arg,
+/* What is made of a page: an array. */
+struct row_items {
+	size_t size; /* of one */
+	/* Makes one of the row with this number; @ret_item is zeroed. */
+	enum status (*read)(struct connection *connection, int64_t id, void *ret_item, struct error *err);
+	void *made; /* the caller's, even when not all of them could be made; NULL: none */
+	size_t count;
+};
+/* All of the above on a page that was begun: each of its rows is read, in one view of the database. */
+enum status row_page_walk(struct store *store, struct row_page *page, struct row_items *items,
 			  char **ret_token, struct error *err);

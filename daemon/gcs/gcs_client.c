@@ -39,7 +39,7 @@ struct gcs_client {
 /* One request, for as often as it is made. */
 struct request {
 	const char *method;
-	const char *url;
+	struct text url;
 	const char *content_type;
 	int fd;
 	int64_t size_bytes, sent_bytes;
@@ -139,7 +139,7 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 static void options_set(const struct gcs_client *client, CURL *handle, struct request *request)
 {
 	curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, client->door);
-	curl_easy_setopt(handle, CURLOPT_URL, request->url);
+	curl_easy_setopt(handle, CURLOPT_URL, request->url.data);
 	curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request->method);
 	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(handle, CURLOPT_PROXY, "");
@@ -260,6 +260,8 @@ static int request_make(struct gcs_client *client, struct request *request)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + (int64_t)client->patience_s * US_PER_S;
 
+	if (request->url.failed)
+		return -ENOMEM;
 	for (;;) {
 		const long status = try(client, request);
 
@@ -278,7 +280,9 @@ static void request_end(struct request *request, int problem)
 {
 	if (problem && problem != -ENOENT)
 		log_event(LOG_WARNING, "gcs-request-failed", "method=%s url=%s tries=%u error=\"%s\"",
-			  request->method, request->url, request->tries, strerrordesc_np(-problem));
+			  request->method, request->url.failed ? "" : request->url.data, request->tries,
+			  strerrordesc_np(-problem));
+	text_deinit(&request->url);
 	text_deinit(&request->answer);
 }
 
@@ -298,6 +302,12 @@ static void name_write(struct text *url, const char *name)
 	}
 }
 
+static void object_url_write(struct text *url, const char *bucket, const char *object)
+{
+	text_printf(url, "http://gcs/storage/v1/b/%s/o/", bucket);
+	name_write(url, object);
+}
+
 static int64_t generation_read(const struct text *answer)
 {
 	AUTO(json)
@@ -309,7 +319,6 @@ static int64_t generation_read(const struct text *answer)
 int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, const char *object, int fd,
 	       int64_t size_bytes, int64_t *ret_generation)
 {
-	struct text url AUTO_TEXT = { 0 };
 	struct request request = {
 		.method = "POST",
 		.content_type = gcs_content_type(object),
@@ -319,11 +328,8 @@ int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, cons
 	};
 	int problem;
 
-	text_printf(&url, "http://gcs/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
-	name_write(&url, object);
-	if (url.failed)
-		return -ENOMEM;
-	request.url = url.data;
+	text_printf(&request.url, "http://gcs/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
+	name_write(&request.url, object);
 	problem = request_make(client, &request);
 	*ret_generation = problem ? 0 : generation_read(&request.answer);
 	request_end(&request, problem);
@@ -332,15 +338,10 @@ int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, cons
 
 int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, const char *object)
 {
-	struct text url AUTO_TEXT = { 0 };
 	struct request request = { .method = "DELETE", .caller = caller };
 	int problem;
 
-	text_printf(&url, "http://gcs/storage/v1/b/%s/o/", bucket);
-	name_write(&url, object);
-	if (url.failed)
-		return -ENOMEM;
-	request.url = url.data;
+	object_url_write(&request.url, bucket, object);
 	problem = request_make(client, &request);
 	if (problem == -ENOENT && request.tries > 1)
 		problem = 0;
@@ -351,17 +352,12 @@ int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, cons
 int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const char *object,
 	     const char *to_bucket, const char *to_object)
 {
-	struct text url AUTO_TEXT = { 0 };
 	struct request request = { .method = "POST", .caller = caller };
 	int problem;
 
-	text_printf(&url, "http://gcs/storage/v1/b/%s/o/", bucket);
-	name_write(&url, object);
-	text_printf(&url, "/copyTo/b/%s/o/", to_bucket);
-	name_write(&url, to_object);
-	if (url.failed)
-		return -ENOMEM;
-	request.url = url.data;
+	object_url_write(&request.url, bucket, object);
+	text_printf(&request.url, "/copyTo/b/%s/o/", to_bucket);
+	name_write(&request.url, to_object);
 	problem = request_make(client, &request);
 	request_end(&request, problem);
 	return problem;
