@@ -152,8 +152,13 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_trial_metrics \
 	tests/unit/scheduler/test_study_limits \
 	tests/unit/scheduler/test_trial_plan \
+	tests/unit/scheduler/test_trial_reports \
 	tests/unit/scheduler/test_spare_network \
 	tests/unit/scheduler/test_tuner \
+	tests/unit/scheduler/test_tuner_networks \
+	tests/unit/scheduler/test_tuner_queue \
+	tests/unit/scheduler/test_tuner_resumption \
+	tests/unit/scheduler/test_tuner_thought \
 	tests/unit/scheduler/test_verdict \
 	tests/unit/store/test_access_token \
 	tests/unit/store/test_assemblies \
@@ -347,7 +352,12 @@ tests_unit_scheduler_test_suggester_SOURCES = tests/unit/scheduler/test_suggeste
 tests_unit_scheduler_test_study_limits_SOURCES = tests/unit/scheduler/test_study_limits.c
 tests_unit_scheduler_test_trial_plan_SOURCES = tests/unit/scheduler/test_trial_plan.c
 tests_unit_scheduler_test_spare_network_SOURCES = tests/unit/scheduler/test_spare_network.c
+tests_unit_scheduler_test_trial_reports_SOURCES = tests/unit/scheduler/test_trial_reports.c tests/support/fake_engine.c
 tests_unit_scheduler_test_tuner_SOURCES = tests/unit/scheduler/test_tuner.c
+tests_unit_scheduler_test_tuner_thought_SOURCES = tests/unit/scheduler/test_tuner_thought.c tests/support/fake_engine.c tests/unit/scheduler/gate_testing.h
+tests_unit_scheduler_test_tuner_resumption_SOURCES = tests/unit/scheduler/test_tuner_resumption.c tests/support/fake_engine.c
+tests_unit_scheduler_test_tuner_queue_SOURCES = tests/unit/scheduler/test_tuner_queue.c tests/support/fake_engine.c tests/unit/scheduler/gate_testing.h
+tests_unit_scheduler_test_tuner_networks_SOURCES = tests/unit/scheduler/test_tuner_networks.c tests/support/fake_engine.c
 tests_unit_scheduler_test_verdict_SOURCES = tests/unit/scheduler/test_verdict.c
 tests_unit_store_test_access_token_SOURCES = tests/unit/store/test_access_token.c
 tests_unit_store_test_assemblies_SOURCES = tests/unit/store/test_assemblies.c
@@ -402,7 +412,7 @@ tests_unit_scheduler_test_faults_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_scheduler_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_clock_jumps_SOURCES += tests/support/fake_engine.c
 tests_unit_scheduler_test_spare_network_SOURCES += tests/support/fake_engine.c
-tests_unit_scheduler_test_tuner_SOURCES += tests/support/fake_engine.c tests/unit/scheduler/gate_testing.h
+tests_unit_scheduler_test_tuner_SOURCES += tests/support/fake_engine.c
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* tests/unit/scheduler/search_testing.h: tuning jobs in few words. */
+#include <sqlite3.h>
+
+#include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
+#include "store/trials.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 struct search {
@@ -49,4 +53,116 @@ static inline int64_t search_submit(struct bench *bench, const struct search *se
 	plan->failed_trial_count = search->failed;
 	pool_fill(&plan->pools[ROLE_MASTER], &(struct shape){ .project = "p" }, "image:1", 1);
 	return plan_store(bench, plan);
+}
+
+static inline void database_do(struct bench *bench, const char *sql)
+{
+	char path[96];
+	sqlite3 *db = NULL;
+
+	snprintf(path, sizeof(path), "%s/state.db", bench->directory);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static inline void trials_read(struct bench *bench, int64_t job, struct trial_list *list)
+{
+	assert_int_equal(trial_list_read(bench->store, job, list, NULL), STATUS_OK);
+}
+
+/* The trial, once it is there and in that state: its run. */
+static inline int64_t trial_await(struct bench *bench, int64_t job, unsigned number, enum job_state wanted)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		struct trial_list list AUTO_TRIAL_LIST = { 0 };
+
+		trials_read(bench, job, &list);
+		if (list.count >= number && list.trials[number - 1].state == wanted)
+			return list.trials[number - 1].run;
+		usleep(1000);
+	}
+	fail_msg("trial %u never became %s", number, job_state_name(wanted));
+	return 0;
+}
+
+/* One report for each of @count steps, from @from up by @rise. */
+static inline void reports_write(struct bench *bench, int64_t run, int count, double from, double rise)
+{
+	char path[160];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%lld/output.metrics", bench->trials_dir, (long long)run);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (int i = 1; i <= count; i++)
+		fprintf(file,
+			"{\"global_step\":\"%d\",\"timestamp\":%.3f,\"accuracy\":\"%.6f\",\"trial\":\"1\"}\n",
+			i, (double)clock_wall_us(&system_clock) / 1e6 + i, from + rise * i);
+	fclose(file);
+}
+
+static inline void run_exit(struct bench *bench, int64_t run, int code)
+{
+	const struct replica_key key = key_of(run, ROLE_MASTER, 0);
+
+	fake_engine_exit(bench->fake, &key, code);
+}
+
+static inline void daemon_restart(struct bench *bench)
+{
+	daemon_stop(bench);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+}
+
+/* Ends each trial as it runs, but the first @ended, having it report, until the job has ended. @ret_most: so many were open at once. */
+static inline void trials_drive_from(struct bench *bench, int64_t job, size_t ended, bool restarts,
+				     size_t *ret_most)
+{
+	*ret_most = 0;
+	for (int i = 0; i < WAIT_MS; i++) {
+		struct trial_list list AUTO_TRIAL_LIST = { 0 };
+		AUTO(job) struct job *row = NULL;
+		size_t open = 0;
+
+		assert_int_equal(job_get_by_id(bench->store, job, &row, NULL), STATUS_OK);
+		if (job_state_is_final(row->state))
+			return;
+		trials_read(bench, job, &list);
+		for (size_t t = 0; t < list.count; t++)
+			open += list.trials[t].outcome == OUTCOME_OPEN;
+		*ret_most = open > *ret_most ? open : *ret_most;
+		if (ended < list.count && list.trials[ended].state == JOB_RUNNING) {
+			reports_write(bench, list.trials[ended].run, 3, 0.1, 0.01);
+			run_exit(bench, list.trials[ended++].run, 0);
+			i = 0;
+		}
+		if (restarts)
+			daemon_restart(bench);
+		usleep(1000);
+	}
+	fail_msg("the job never ended");
+}
+
+static inline void trials_drive(struct bench *bench, int64_t job, bool restarts, size_t *ret_most)
+{
+	trials_drive_from(bench, job, 0, restarts, ret_most);
+}
+
+static inline void check_trials(struct bench *bench, int64_t job, size_t count, enum trial_outcome outcome)
+{
+	struct trial_list list AUTO_TRIAL_LIST = { 0 };
+	unsigned long long places = 0;
+
+	trials_read(bench, job, &list);
+	assert_int_equal(list.count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(list.trials[i].outcome, outcome);
+		assert_true(list.trials[i].ended_as >= 1 && list.trials[i].ended_as <= count);
+		places |= 1ull << list.trials[i].ended_as;
+	}
+	assert_true(places == (2ull << count) - 2);
+	/* Nothing is left of their reports. */
+	assert_true(rmdir(bench->trials_dir) == 0);
 }

@@ -61,101 +61,101 @@ static void a_job_without_room_is_told_what_it_would_have_but_no_devices(void **
 	assert_null(assignment_devices(outlook.assignment, ROLE_MASTER, 0));
 }
 
-/* Four CPUs a job; the machine has room for two; GPUs as each row says. */
+/* Those that wait before ours, and what becomes of it: four CPUs a job; the machine has room for two, and two GPUs. */
+static const struct queue_row {
+	const char *what;
+	struct waiting waiting[3];
+	unsigned gpus; /* that ours asks for */
+	int priority;
+	bool starts_now;
+	enum shortage shortage;
+	const char *behind;
+} queue_rows[] = {
+	{ "nobody", { { 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
+	{ "one who leaves enough", { { "demo", "a", 0, 0, 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
+	{ "two who take all",
+	  { { "demo", "a", 0, 0, 0 }, { "other", "b", 0, 0, 0 } },
+	  0,
+	  0,
+	  false,
+	  SHORTAGE_ROOM,
+	  NULL },
+	{ "one who is too large for now",
+	  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 1, 0, 0 } },
+	  0,
+	  0,
+	  false,
+	  SHORTAGE_ROOM,
+	  "projects/demo/jobs/b" },
+	{ "less important ones",
+	  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 0, 0, 0 } },
+	  0,
+	  1,
+	  true,
+	  SHORTAGE_NONE,
+	  NULL },
+	{ "more important ones",
+	  { { "demo", "a", 0, 0, 2 }, { "demo", "b", 0, 0, 2 } },
+	  0,
+	  1,
+	  false,
+	  SHORTAGE_ROOM,
+	  NULL },
+	{ "one who takes the GPUs", { { "demo", "a", 0, 2, 0 } }, 1, 0, false, SHORTAGE_DEVICES, NULL },
+	{ "one who lacks GPUs for now",
+	  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
+	  1,
+	  0,
+	  false,
+	  SHORTAGE_DEVICES,
+	  "projects/demo/jobs/b" },
+	{ "one who lacks GPUs, which ours does not want",
+	  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
+	  0,
+	  0,
+	  true,
+	  SHORTAGE_NONE,
+	  NULL },
+	{ "one who wants more GPUs than there are",
+	  { { "demo", "a", 0, 8, 0 } },
+	  1,
+	  0,
+	  true,
+	  SHORTAGE_NONE,
+	  NULL },
+};
+
+static void queue_row_check(struct bench *bench, const struct queue_row *row)
+{
+	struct machine_told told = machine_told(8, 2);
+	AUTO(plan) struct plan *plan = plan_of("demo", "ours", 0, row->gpus);
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+
+	told.capacity.max_vcpus = 8;
+	told.capacity.accelerators = ACCELERATORS_WAIT;
+	told.usage.jobs = 1; /* one that takes nothing, so that none runs "alone" */
+	for (size_t i = 0; i < COUNT_OF(row->waiting) && row->waiting[i].project; i++)
+		waiting_store(bench, &row->waiting[i]);
+	plan->priority = row->priority;
+	outlook = outlook_of(bench, &told, plan);
+	if (outlook.starts_now != row->starts_now || outlook.shortage != row->shortage)
+		fail_msg("%s: %d, shortage %d: %s", row->what, outlook.starts_now, outlook.shortage,
+			 outlook.text ? outlook.text : "");
+	assert_int_equal(!outlook.text, row->starts_now);
+	if (row->behind)
+		assert_string_equal(outlook.behind, row->behind);
+	else
+		assert_null(outlook.behind);
+}
+
 static void whoever_waits_before_it_takes_its_room_first(void **state)
 {
-	static const struct {
-		const char *what;
-		struct waiting waiting[3];
-		unsigned gpus; /* that ours asks for */
-		int priority;
-		bool starts_now;
-		enum shortage shortage;
-		const char *behind;
-	} rows[] = {
-		{ "nobody", { { 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
-		{ "one who leaves enough", { { "demo", "a", 0, 0, 0 } }, 0, 0, true, SHORTAGE_NONE, NULL },
-		{ "two who take all",
-		  { { "demo", "a", 0, 0, 0 }, { "other", "b", 0, 0, 0 } },
-		  0,
-		  0,
-		  false,
-		  SHORTAGE_ROOM,
-		  NULL },
-		{ "one who is too large for now",
-		  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 1, 0, 0 } },
-		  0,
-		  0,
-		  false,
-		  SHORTAGE_ROOM,
-		  "projects/demo/jobs/b" },
-		{ "less important ones",
-		  { { "demo", "a", 0, 0, 0 }, { "demo", "b", 0, 0, 0 } },
-		  0,
-		  1,
-		  true,
-		  SHORTAGE_NONE,
-		  NULL },
-		{ "more important ones",
-		  { { "demo", "a", 0, 0, 2 }, { "demo", "b", 0, 0, 2 } },
-		  0,
-		  1,
-		  false,
-		  SHORTAGE_ROOM,
-		  NULL },
-		{ "one who takes the GPUs",
-		  { { "demo", "a", 0, 2, 0 } },
-		  1,
-		  0,
-		  false,
-		  SHORTAGE_DEVICES,
-		  NULL },
-		{ "one who lacks GPUs for now",
-		  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
-		  1,
-		  0,
-		  false,
-		  SHORTAGE_DEVICES,
-		  "projects/demo/jobs/b" },
-		{ "one who lacks GPUs, which ours does not want",
-		  { { "demo", "a", 0, 1, 0 }, { "demo", "b", 0, 2, 0 } },
-		  0,
-		  0,
-		  true,
-		  SHORTAGE_NONE,
-		  NULL },
-		{ "one who wants more GPUs than there are",
-		  { { "demo", "a", 0, 8, 0 } },
-		  1,
-		  0,
-		  true,
-		  SHORTAGE_NONE,
-		  NULL },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+	for (size_t i = 0; i < COUNT_OF(queue_rows); i++) {
 		void *fresh = NULL;
-		struct machine_told told = machine_told(8, 2);
-		AUTO(plan) struct plan *plan = plan_of("demo", "ours", 0, rows[i].gpus);
-		struct outlook outlook AUTO_OUTLOOK = { 0 };
 
 		assert_int_equal(bench_open(&fresh), 0);
-		told.capacity.max_vcpus = 8;
-		told.capacity.accelerators = ACCELERATORS_WAIT;
-		told.usage.jobs = 1; /* one that takes nothing, so that none runs "alone" */
-		for (size_t k = 0; k < COUNT_OF(rows[i].waiting) && rows[i].waiting[k].project; k++)
-			waiting_store(fresh, &rows[i].waiting[k]);
-		plan->priority = rows[i].priority;
-		outlook = outlook_of(fresh, &told, plan);
-		if (outlook.starts_now != rows[i].starts_now || outlook.shortage != rows[i].shortage)
-			fail_msg("%s: %d, shortage %d: %s", rows[i].what, outlook.starts_now,
-				 outlook.shortage, outlook.text ? outlook.text : "");
-		assert_int_equal(!outlook.text, rows[i].starts_now);
-		if (rows[i].behind)
-			assert_string_equal(outlook.behind, rows[i].behind);
-		else
-			assert_null(outlook.behind);
+		queue_row_check(fresh, &queue_rows[i]);
 		bench_close(&fresh);
 	}
 }
