@@ -473,7 +473,20 @@ coverage:
 if HAVE_CMOCKA
 noinst_PROGRAMS += tests/integration/engine_contract
 endif
-tests_integration_engine_contract_SOURCES = tests/integration/engine_contract.c
+tests_integration_engine_contract_SOURCES = \
+	tests/integration/contract_images.c \
+	tests/integration/contract_logs.c \
+	tests/integration/contract_networks.c \
+	tests/integration/contract_replicas.c \
+	tests/integration/contract_terminals.c \
+	tests/integration/engine_api.c \
+	tests/integration/engine_api.h \
+	tests/integration/engine_bench.c \
+	tests/integration/engine_bench.h \
+	tests/integration/engine_contract.c \
+	tests/integration/engine_contract.h \
+	tests/integration/engine_relay.c \
+	tests/integration/engine_relay.h
 
 # The daemon for tests/fault, with an engine without containers.
 noinst_PROGRAMS += tests/fault/fake_yard

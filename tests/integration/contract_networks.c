@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks, and what can be reached on them. */
+#include "tests/integration/engine_contract.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/integration/engine_bench.h"
+
+static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t gateways[6];
+
+	for (int64_t job = 1; job <= 6; job++)
+		bench->engine->ops->create_network(bench->engine, job, job == 6 ? 100 : 8);
+	for (int64_t job = 1; job <= 6; job++) {
+		struct record ready = expect_event(bench, ENGINE_NETWORK_READY, NULL, job);
+
+		gateways[job - 1] = ready.networks[0].gateway;
+		assert_int_equal(ready.networks[0].capacity, job == 6 ? 125 : 61);
+		for (int64_t other = 0; other < job - 1; other++)
+			assert_int_not_equal(gateways[other] & ~63u, gateways[job - 1] & ~63u);
+	}
+	bench->engine->ops->create_network(bench->engine, 7, 1000000);
+	assert_int_equal(expect_event(bench, ENGINE_NETWORK_FAILED, NULL, 7).status,
+			 STATUS_RESOURCE_EXHAUSTED);
+}
+
+static uint16_t listen_at(const struct network_status *network, int *ret_fd)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { .s_addr = htonl(network->gateway) } };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, network->device,
+				    (socklen_t)strlen(network->device)),
+			 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	*ret_fd = fd;
+	return ntohs(address.sin_port);
+}
+
+/* One word for whoever knocks, and from where. */
+static uint32_t answer_once(int listener)
+{
+	struct sockaddr_in peer;
+	socklen_t size = sizeof(peer);
+	int fd = accept(listener, (struct sockaddr *)&peer, &size);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "welcome\n", 8), 8);
+	close(fd);
+	return ntohl(peer.sin_addr.s_addr);
+}
+
+static void an_internal_network_reaches_its_gateway_and_nothing_else(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network;
+	char script[256];
+	uint16_t port;
+	int fd;
+
+	client_close(bench);
+	bench->internal = true;
+	client_open(bench, true);
+	expect_event(bench, ENGINE_UP, NULL, 0);
+	network = network_make(bench, 1);
+	port = listen_at(&network, &fd);
+	snprintf(script, sizeof(script),
+		 "nc %u.%u.%u.%u %u </dev/null; nc -w 2 192.0.2.1 80 </dev/null 2>/dev/null || echo cut",
+		 network.gateway >> 24, network.gateway >> 16 & 255, network.gateway >> 8 & 255,
+		 network.gateway & 255, port);
+	replica_ask(bench, &master, &network, script, &(struct extras){ .gateway_port = port });
+	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
+	replica_run(bench, &master);
+	assert_int_equal(answer_once(fd), network.gateway + 1);
+	close(fd);
+	follow(bench, &master);
+	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].gateway_port,
+			 port);
+	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
+	assert_true(has_line(bench, "1:welcome\n"));
+	assert_true(has_line(bench, "1:cut\n"));
+	bench->internal = false;
+}
+
+static void a_network_keeps_its_device(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network = network_make(bench, 1);
+	struct record listing = list(bench);
+
+	assert_true(if_nametoindex(network.device) > 0);
+	assert_int_equal(listing.network_count, 1);
+	assert_string_equal(listing.networks[0].device, network.device);
+}
+
+static void a_network_in_use_is_removed_once_it_is_free(void **state)
+{
+	struct bench *bench = *state;
+	struct network_status network = network_make(bench, 1);
+
+	replica_make(bench, &master, &network, "sleep 100");
+	replica_run(bench, &master);
+	bench->engine->ops->remove_network(bench->engine, 1);
+	bench->engine->ops->remove_replica(bench->engine, &master);
+	expect_event(bench, ENGINE_REPLICA_REMOVED, &master, 1);
+	expect_event(bench, ENGINE_NETWORK_REMOVED, NULL, 1);
+}
+
+const struct CMUnitTest contract_networks[] = {
+	ENGINE_TEST(networks_asked_for_at_once_get_blocks_of_their_own),
+	ENGINE_TEST(a_network_keeps_its_device),
+	ENGINE_TEST(an_internal_network_reaches_its_gateway_and_nothing_else),
+	ENGINE_TEST(a_network_in_use_is_removed_once_it_is_free),
+	{ .name = NULL },
+};
