@@ -40,6 +40,8 @@ libtrainyard_a_SOURCES += \
 	daemon/emulator_clock.h \
 	daemon/env.c \
 	daemon/env.h \
+	daemon/families.c \
+	daemon/families.h \
 	daemon/gcs/gcs_client.c \
 	daemon/gcs/gcs_client.h \
 	daemon/gcs/gcs_directory.c \

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/families.h"
+
+#include "daemon/base/clock.h"
+#include "daemon/config.h"
+#include "daemon/grpc_door.h"
+#include "daemon/terminal_door.h"
+#include "scheduler/scheduler.h"
+#include "store/objects.h"
+#include "store/store.h"
+
+enum { FAMILIES_OF_STORAGE = 3 };
+
+/* What has a discovery document; where two have the same version, the former goes first. */
+static const struct discovery_entry published[] = {
+	{ &ml_api, ml_routes },
+	{ &logging_api, logging_routes },
+	{ &aiplatform_api, aiplatform_routes },
+	{ &aiplatform_beta_api, aiplatform_beta_routes },
+	{ NULL, NULL },
+};
+static const struct discovery_entry published_with_storage[] = {
+	{ &ml_api, ml_routes },
+	{ &logging_api, logging_routes },
+	{ &aiplatform_api, aiplatform_routes },
+	{ &aiplatform_beta_api, aiplatform_beta_routes },
+	{ &storage_api, storage_routes },
+	{ NULL, NULL },
+};
+
+/* ---- what contexts call ---- */
+
+static void health_details(void *arg, json_t *answer)
+{
+	const struct machinery *machinery = arg;
+	char detail[256];
+	bool reachable = scheduler_engine_state(machinery->scheduler, detail, sizeof(detail));
+
+	json_object_set_new(answer, "engine",
+			    json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
+	if (machinery->grpc)
+		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
+}
+
+static enum status shell_open(void *arg, const struct shell_replica *replica, const json_t *command,
+			      struct shell_terminal **ret_terminal, struct error *err)
+{
+	const struct machinery *machinery = arg;
+
+	return terminal_door_open(machinery->engine, replica, command, ret_terminal, err);
+}
+
+static enum status room_of(void *arg, const char *project, struct room *ret_room, struct error *err)
+{
+	const struct machinery *machinery = arg;
+
+	return scheduler_room(machinery->scheduler, project, ret_room, err);
+}
+
+static char *shell_uri(void *arg, const char *host, int64_t job, enum role role, unsigned index)
+{
+	return web_shell_uri(store_secret(arg), host, job, role, index);
+}
+
+static enum status bucket_use(void *arg, const char *bucket, struct error *err)
+{
+	return bucket_ensure(arg, bucket, err);
+}
+
+/* ---- contexts ---- */
+
+static struct training_context training_context_of(const struct families_parts *parts)
+{
+	return (struct training_context){
+		.store = parts->store,
+		.clock = parts->clock,
+		.quota = parts->quota,
+		.counter = parts->counter,
+		.project_id = parts->config->project,
+		.project_number = parts->project_number,
+		.room = room_of,
+		.room_arg = parts->machinery,
+		.shell_uri = shell_uri,
+		.shell_arg = parts->store,
+		.bucket_use = parts->objects ? bucket_use : NULL,
+		.bucket_arg = parts->objects,
+		.trials_dir = parts->trials_dir,
+		.objects = parts->objects,
+	};
+}
+
+static struct ml_context ml_context_of(const struct families_parts *parts)
+{
+	return (struct ml_context){
+		.training = training_context_of(parts),
+		.settings = { .lenient = parts->config->validation == VALIDATION_LENIENT,
+			      .images = parts->images,
+			      .runtimes = parts->runtimes,
+			      .tpu_config = parts->config->tpu_config },
+	};
+}
+
+static struct aiplatform_context aiplatform_context_of(const struct families_parts *parts,
+						       const char *version)
+{
+	return (struct aiplatform_context){
+		.training = training_context_of(parts),
+		.settings = { .lenient = parts->config->validation == VALIDATION_LENIENT,
+			      .images = parts->images,
+			      .runtimes = parts->runtimes,
+			      .lone_is_workerpool0 =
+				      parts->config->single_replica_name == SINGLE_WORKERPOOL0 },
+		.version = version,
+	};
+}
+
+static struct storage_context storage_context_of(const struct families_parts *parts)
+{
+	return (struct storage_context){
+		.objects = parts->objects,
+		.store = parts->store,
+		.clock = parts->clock,
+		.project_id = parts->config->project,
+		.project_number = parts->project_number,
+		.auto_buckets = parts->config->buckets == BUCKETS_AUTO,
+	};
+}
+
+static void contexts_fill(struct families *families)
+{
+	const struct families_parts *parts = &families->parts;
+
+	families->ml = ml_context_of(parts);
+	families->aiplatform = aiplatform_context_of(parts, "v1");
+	families->aiplatform_beta = aiplatform_context_of(parts, "v1beta1");
+	families->logging = (struct logging_context){
+		.store = parts->store,
+		.clock = parts->clock,
+		.project_id = parts->config->project,
+		.project_number = parts->project_number,
+	};
+	families->storage_context = storage_context_of(parts);
+	families->identity = (struct identity_context){ parts->store, parts->signing_key, parts->clock };
+	families->discovery = (struct discovery){ parts->objects ? published_with_storage : published };
+	families->health = (struct health){ PACKAGE_VERSION, health_details, parts->machinery };
+	families->web_shell = (struct web_shell_context){
+		.store = parts->store,
+		.clock = &system_clock,
+		.key = store_secret(parts->store),
+		.sessions = parts->shell_sessions,
+		.open = shell_open,
+		.arg = parts->machinery,
+	};
+}
+
+/* ---- families ---- */
+
+static struct family *family_add(struct family *list, struct family family)
+{
+	while (list->name)
+		list++;
+	*list = family;
+	return list;
+}
+
+static void vertex_add(struct families *families, const char *name, const char *under,
+		       const struct route *routes, struct aiplatform_context *context,
+		       const struct route *absent)
+{
+	const struct family family = {
+		.name = name,
+		.routes = routes,
+		.context = context,
+		.absent = absent,
+		.under = under,
+		.lenient_query = true,
+		.error_word = error_list,
+	};
+
+	family_add(families->served, family);
+	family_add(families->vertex, family);
+}
+
+static struct family *storage_add(struct families *families, const char *name, const struct route *routes)
+{
+	return family_add(families->served, (struct family){
+						    .name = name,
+						    .routes = routes,
+						    .context = &families->storage_context,
+						    .lenient_query = true,
+						    .error_render = storage_error_render,
+						    .error_status = storage_error_status,
+					    });
+}
+
+static void storage_families_add(struct families *families)
+{
+	struct family *family = storage_add(families, "storage", storage_routes);
+
+	families->storage = family;
+	family->absent = storage_absent;
+	/* What STORAGE_EMULATOR_HOST makes of @google-cloud/storage's addresses.
+	 * Source: its code, version 8.4 (storage.js: baseUrl) */
+	family = storage_add(families, "storage-short", storage_routes);
+	family->omitted = "/storage/v1";
+	family = storage_add(families, "storage-plain", storage_plain_routes);
+	family->last_resort = true;
+	family->begins_with = storage_plain_begins_with;
+	family->error_render = storage_plain_error_render;
+}
+
+void families_fill(struct families *families, const struct families_parts *parts)
+{
+	const struct family others[] = {
+		{ "logging", logging_routes, &families->logging, logging_absent },
+		{ "emulator", health_routes, &families->health, NULL },
+		{ "discovery", discovery_routes, &families->discovery, NULL },
+		{ "ml-emulator", ml_emulator_routes, &families->ml, NULL },
+		{ "shell", web_shell_routes, &families->web_shell, NULL },
+		{ "identity", identity_routes, &families->identity, .lenient_query = true },
+		{ "faults", fault_routes, parts->faults, NULL },
+		{ "clock", clock_routes, parts->clock_context, NULL },
+	};
+
+	_Static_assert(FAMILIES_OF_VERTEX + 1 + sizeof(others) / sizeof(others[0]) + FAMILIES_OF_STORAGE <=
+			       FAMILIES_MAX,
+		       "more families than there is room for");
+	*families = (struct families){ .parts = *parts };
+	contexts_fill(families);
+	/* First: locations, which are ml's as well, take every parameter there. */
+	vertex_add(families, "aiplatform", AIPLATFORM_UNDER("/v1"), aiplatform_routes, &families->aiplatform,
+		   aiplatform_absent);
+	vertex_add(families, "aiplatform-beta", AIPLATFORM_UNDER("/v1beta1"), aiplatform_beta_routes,
+		   &families->aiplatform_beta, aiplatform_beta_absent);
+	family_add(families->served, (struct family){ "ml", ml_routes, &families->ml, ml_absent });
+	vertex_add(families, "aiplatform-other", NULL, aiplatform_other_routes, &families->aiplatform, NULL);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		family_add(families->served, others[i]);
+	if (parts->objects)
+		storage_families_add(families);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/families.h: the families of the API, and what their handlers work on. */
+#include "api/aiplatform/aiplatform.h"
+#include "api/emulator/clock.h"
+#include "api/emulator/discovery.h"
+#include "api/emulator/faults.h"
+#include "api/emulator/health.h"
+#include "api/emulator/web_shell.h"
+#include "api/http/http.h"
+#include "api/logging/routes.h"
+#include "api/metadata/metadata.h"
+#include "api/ml/ml.h"
+#include "api/storage/storage.h"
+#include "api/training/image_map.h"
+#include "api/training/quota.h"
+#include "api/training/runtime_map.h"
+
+struct config;
+struct engine;
+struct front;
+struct scheduler;
+
+enum { FAMILIES_MAX = 16, FAMILIES_OF_VERTEX = 3 };
+
+/* What is there only once it is opened, behind the families: handlers are called later still. */
+struct machinery {
+	struct scheduler *scheduler;
+	struct engine *engine;
+	struct front *grpc; /* NULL: it is not served */
+};
+
+/* Of whoever fills them; all of it outlives them. */
+struct families_parts {
+	const struct config *config;
+	const struct clock *clock;
+	struct store *store;
+	struct objects *objects; /* NULL: another emulator of storage is used */
+	struct signing_key *signing_key;
+	struct shell_sessions *shell_sessions;
+	const struct image_map *images;
+	const struct runtime_map *runtimes;
+	const struct quota_limits *quota; /* NULL: none */
+	struct quota_counter *counter;
+	const char *project_number, *trials_dir;
+	struct faults_context *faults;
+	struct clock_context *clock_context;
+	struct machinery *machinery;
+};
+
+struct families {
+	struct family served[FAMILIES_MAX + 1];       /* in their order; ends with a NULL name */
+	struct family vertex[FAMILIES_OF_VERTEX + 1]; /* those of them that gRPC serves, too */
+	struct family *storage; /* the last of served, which gateways have, too; NULL: there are none */
+
+	/* Their contexts. */
+	struct families_parts parts;
+	struct ml_context ml;
+	struct aiplatform_context aiplatform, aiplatform_beta;
+	struct logging_context logging;
+	struct storage_context storage_context;
+	struct health health;
+	struct web_shell_context web_shell;
+	struct discovery discovery;
+	struct identity_context identity;
+};
+
+/* They stay where they are: contexts point to each other. */
+void families_fill(struct families *families, const struct families_parts *parts);
