@@ -9,6 +9,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "store/filter_functions.h"
+#include "store/filter_path.h"
 
 /* Fields are written in SQL with their own operators; the rest are functions. */
 static const char *const signs[] = {
@@ -85,52 +86,12 @@ static size_t number_add(struct maker *maker, int64_t number)
 	return maker->sql->value_count - 1;
 }
 
-/* A segment as a client may write it: the field's own name or its snake_case form. */
-static bool segment_is(const char *segment, const char *name, size_t length)
-{
-	size_t i = 0;
-
-	for (; *segment && i < length; segment++, i++) {
-		if (*segment == name[i])
-			continue;
-		if (*segment != '_' || !isupper((unsigned char)name[i]) ||
-		    tolower((unsigned char)name[i]) != segment[1])
-			return false;
-		segment++;
-	}
-	return *segment == '\0' && i == length;
-}
-
-/* How many of the node's segments @path takes; 0: it is another field. */
-static size_t path_takes(const struct filter_node *node, const char *path)
-{
-	size_t taken = 0;
-
-	for (;;) {
-		size_t length = strcspn(path, ".");
-
-		if (length == 1 && *path == '*')
-			return taken;
-		if (taken == node->path_length || !segment_is(node->path[taken], path, length))
-			return 0;
-		taken++;
-		if (!path[length])
-			return taken == node->path_length ? taken : 0;
-		path += length + 1;
-	}
-}
-
-bool filter_names(const struct filter_node *node, const char *path)
-{
-	return node->kind == FILTER_COMPARE && path_takes(node, path) > 0;
-}
-
 /* *ret_rest is the first segment that belongs to the field's "*". */
 static const struct filter_field *field_find(const struct filter_schema *schema,
 					     const struct filter_node *node, size_t *ret_rest)
 {
 	for (const struct filter_field *field = schema->fields; field->path; field++) {
-		*ret_rest = path_takes(node, field->path);
+		*ret_rest = filter_path_takes(node, field->path);
 		if (*ret_rest > 0)
 			return field;
 	}
@@ -555,55 +516,4 @@ enum status filter_sql_make(const struct filter_schema *schema, const char *text
 	*ret_sql = sql;
 	sql = (struct filter_sql){ 0 };
 	return STATUS_OK;
-}
-
-static const struct filter_interval always = { INT64_MIN, INT64_MAX };
-
-static struct filter_interval interval_of_compare(const struct filter_node *node)
-{
-	int64_t time;
-
-	if (!time_parse(node->value, &time))
-		return always;
-	switch (node->operator) {
-	case OP_EQ:
-		return (struct filter_interval){ time, time };
-	case OP_GT:
-		return (struct filter_interval){ time == INT64_MAX ? time : time + 1, INT64_MAX };
-	case OP_GE:
-		return (struct filter_interval){ time, INT64_MAX };
-	case OP_LT:
-		return (struct filter_interval){ INT64_MIN, time == INT64_MIN ? time : time - 1 };
-	case OP_LE:
-		return (struct filter_interval){ INT64_MIN, time };
-	default:
-		return always;
-	}
-}
-
-/* AND meets, OR spans. */
-static void interval_join(struct filter_interval *whole, struct filter_interval part, bool meet)
-{
-	bool later = part.from_ns > whole->from_ns, earlier = part.to_ns < whole->to_ns;
-
-	if (later == meet)
-		whole->from_ns = part.from_ns;
-	if (earlier == meet)
-		whole->to_ns = part.to_ns;
-}
-
-struct filter_interval filter_interval_of(const struct filter_node *root, const char *path)
-{
-	struct filter_interval whole;
-
-	if (!root)
-		return always;
-	if (filter_names(root, path))
-		return interval_of_compare(root);
-	if (root->kind != FILTER_AND && root->kind != FILTER_OR)
-		return always;
-	whole = filter_interval_of(root->child, path);
-	for (const struct filter_node *child = root->child->next; child; child = child->next)
-		interval_join(&whole, filter_interval_of(child, path), root->kind == FILTER_AND);
-	return whole;
 }

@@ -76,13 +76,3 @@ enum status filter_sql_make(const struct filter_schema *schema, const char *text
 void filter_sql_deinit(struct filter_sql *sql);
 #define AUTO_FILTER_SQL __attribute__((cleanup(filter_sql_deinit)))
 void filter_sql_bind(const struct filter_sql *sql, struct sqlite3_stmt *statement);
-
-/* The least interval that holds all times at which the tree can be true, as far as comparisons of the
- * field @path say; both ends belong to it. INT64_MIN and INT64_MAX where they say nothing. */
-struct filter_interval {
-	int64_t from_ns, to_ns;
-};
-struct filter_interval filter_interval_of(const struct filter_node *root, const char *path);
-
-/* True when the node compares the field @path ("resource.labels.job_id"; snake_case too). */
-bool filter_names(const struct filter_node *node, const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/job_filter.h: the fields that a filter of jobs may name. */
+#include "store/filter_interval.h"
 #include "store/filter_sql.h"
 
 /* INVALID_ARGUMENT on field filter. @ret_created: when the jobs wanted can have been created. */

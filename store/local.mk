@@ -29,6 +29,10 @@ libtrainyard_a_SOURCES += \
 	store/filter.h \
 	store/filter_functions.c \
 	store/filter_functions.h \
+	store/filter_interval.c \
+	store/filter_interval.h \
+	store/filter_path.c \
+	store/filter_path.h \
 	store/filter_sql.c \
 	store/filter_sql.h \
 	store/glob.c \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "store/filter_path.h"
 #include "store/logs.h"
 
 static bool severity_parse(const char *name, int64_t *ret_number)

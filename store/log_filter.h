@@ -2,6 +2,7 @@
 #pragma once
 /* store/log_filter.h: the fields of a log entry that a filter may name, and what a query may learn from
  * a filter before it runs. */
+#include "store/filter_interval.h"
 #include "store/filter_sql.h"
 
 struct log_filter {

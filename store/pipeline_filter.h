@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/pipeline_filter.h: the fields that filters of pipelines and of models may name. */
+#include "store/filter_interval.h"
 #include "store/filter_sql.h"
 
 /* The names of PipelineState by their numbers, up to a NULL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/resource_filter.h: the fields that a filter of resources may name. */
+#include "store/filter_interval.h"
 #include "store/filter_sql.h"
 
 /* The names of JobState by their numbers, up to a NULL. Those of an own job are JOB_STATE_… of store/job_state.h. */
