@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/integration/engine_api.h"
 #include "tests/integration/engine_bench.h"
@@ -62,6 +63,21 @@ static void an_engine_says_what_its_host_has(void **state)
 	assert_true(up.host.memory_bytes > 64 << 20);
 }
 
+/* Until the master has made that file. */
+static void file_await(struct bench *bench, const char *file)
+{
+	char path[128];
+	int waited_ms = 0;
+
+	snprintf(path, sizeof(path), "/containers/ty-%s-1-master-0-a1/archive?path=%s", bench->instance,
+		 file);
+	for (; api("GET", path, NULL, NULL, 0, NULL) != 200; waited_ms += 10) {
+		if (waited_ms > WAIT_S * 1000)
+			fail_msg("the master never made %s", file);
+		usleep(10000);
+	}
+}
+
 static void every_operation_may_be_repeated(void **state)
 {
 	struct bench *bench = *state;
@@ -70,10 +86,11 @@ static void every_operation_may_be_repeated(void **state)
 	assert_string_equal(network.id, again.id);
 	assert_int_equal(network.gateway, again.gateway);
 	assert_int_equal(network.capacity, again.capacity);
-	replica_make(bench, &master, &network, "echo ran; sleep 100");
-	replica_make(bench, &master, &network, "echo ran; sleep 100");
+	replica_make(bench, &master, &network, "echo ran; : > /tmp/ran; sleep 100");
+	replica_make(bench, &master, &network, "echo ran; : > /tmp/ran; sleep 100");
 	replica_run(bench, &master);
 	replica_run(bench, &master);
+	file_await(bench, "/tmp/ran"); /* which takes longer than a stop's grace on a loaded machine */
 	bench->engine->ops->stop_replica(bench->engine, &master, 1);
 	bench->engine->ops->stop_replica(bench->engine, &master, 1);
 	expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1);
