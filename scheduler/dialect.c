@@ -152,6 +152,28 @@ enum status trial_variables_add(json_t *environment, const struct plan *plan, st
 	return rc ? rc : variable_add(environment, "CLOUD_ML_HP_METRIC_FILE", METRIC_FILE, err);
 }
 
+enum status ranks_add(json_t *environment, const struct plan *plan, enum role role, unsigned index,
+		      struct error *err)
+{
+	char master[REPLICA_NAME_MAX], port[12], rank[12], size[12];
+	const struct {
+		const char *name, *value;
+	} variables[] = {
+		{ "MASTER_ADDR", master }, { "MASTER_PORT", port }, { "RANK", rank }, { "WORLD_SIZE", size }
+	};
+	enum status rc = STATUS_OK;
+
+	if (role > ROLE_WORKER)
+		return STATUS_OK;
+	replica_address_name(plan, ROLE_MASTER, 0, master);
+	snprintf(port, sizeof(port), "%d", MEETING_PORT);
+	snprintf(rank, sizeof(rank), "%u", plan_replica_ordinal(plan, role, index));
+	snprintf(size, sizeof(size), "%u", plan_replica_ordinal(plan, ROLE_PS, 0));
+	for (size_t i = 0; !rc && i < sizeof(variables) / sizeof(variables[0]); i++)
+		rc = variable_add(environment, variables[i].name, variables[i].value, err);
+	return rc;
+}
+
 enum status replica_environment(const struct plan *plan, enum role role, unsigned index,
 				json_t **ret_environment, struct error *err)
 {

@@ -7,10 +7,6 @@
 #include "daemon/base/text.h"
 #include "scheduler/dialect_parts.h"
 
-/* Open between replicas beside CLUSTER_PORT; programs may meet there.
- * Source: CLUSTER_SPEC of real jobs */
-enum { MEETING_PORT = 3333 };
-
 /* As TensorFlow calls them. */
 static const char *const tensorflow_names[ROLE_COUNT] = { "chief", "worker", "ps", "evaluator" };
 
@@ -118,30 +114,6 @@ static enum status directories_add(json_t *environment, const struct plan *plan,
 		text_printf(&place, "%s%s%s/", plan->job_dir, slash, directories[i].below);
 		rc = variable_add(environment, directories[i].name, place.failed ? NULL : place.data, err);
 	}
-	return rc;
-}
-
-/* What PyTorch meets by: replicas of the first two pools are its ranks.
- * Choice: parameter servers, reducers and evaluators are none. */
-static enum status ranks_add(json_t *environment, const struct plan *plan, enum role role, unsigned index,
-			     struct error *err)
-{
-	char master[REPLICA_NAME_MAX], port[12], rank[12], size[12];
-	const struct {
-		const char *name, *value;
-	} variables[] = {
-		{ "MASTER_ADDR", master }, { "MASTER_PORT", port }, { "RANK", rank }, { "WORLD_SIZE", size }
-	};
-	enum status rc = STATUS_OK;
-
-	if (role > ROLE_WORKER)
-		return STATUS_OK;
-	replica_address_name(plan, ROLE_MASTER, 0, master);
-	snprintf(port, sizeof(port), "%d", MEETING_PORT);
-	snprintf(rank, sizeof(rank), "%u", plan_replica_ordinal(plan, role, index));
-	snprintf(size, sizeof(size), "%u", plan_replica_ordinal(plan, ROLE_PS, 0));
-	for (size_t i = 0; !rc && i < sizeof(variables) / sizeof(variables[0]); i++)
-		rc = variable_add(environment, variables[i].name, variables[i].value, err);
 	return rc;
 }
 

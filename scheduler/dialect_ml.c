@@ -54,6 +54,15 @@ static enum status metric_tag_add(json_t *environment, const struct plan *plan, 
 	return variable_add(environment, "CLOUD_ML_HP_METRIC_TAG", tag ? tag : "", err);
 }
 
+/* Source: https://cloud.google.com/ai-platform/training/docs/distributed-pytorch (read 2026-11-22), for jobs of one
+ * master and workers.
+ * Choice: for all custom containers, which Google's images of PyTorch are too, for any of them may be built on those; the
+ * port is that of Vertex AI. */
+static bool has_ranks(const struct plan *plan)
+{
+	return !plan->runtime_version && plan->pools[ROLE_WORKER].count;
+}
+
 static enum status environment(const struct plan *plan, enum role role, unsigned index, json_t *environment,
 			       struct error *err)
 {
@@ -74,6 +83,8 @@ static enum status environment(const struct plan *plan, enum role role, unsigned
 
 	for (size_t i = first; !rc && i < count; i++)
 		rc = variable_add(environment, variables[i].name, variables[i].value, err);
+	if (!rc && has_ranks(plan))
+		rc = ranks_add(environment, plan, role, index, err);
 	if (!rc && plan->trial)
 		rc = metric_tag_add(environment, plan, err);
 	return rc || !plan->trial ? rc : trial_variables_add(environment, plan, err);

@@ -5,6 +5,10 @@
 
 extern const struct dialect dialect_ml, dialect_aiplatform;
 
+/* Open between replicas beside CLUSTER_PORT; programs may meet there.
+ * Source: CLUSTER_SPEC of Vertex AI's real jobs */
+enum { MEETING_PORT = 3333 };
+
 /* Lowercase hex of a hash over a name: stable, and different for each name. @bytes: half its digits. */
 void hash_hex(const char *name, char *ret_hex, size_t bytes);
 
@@ -19,3 +23,7 @@ bool task_add_cloud(json_t *task, const struct plan *plan);
 enum status variable_add(json_t *environment, const char *name, const char *value, struct error *err);
 /* Where a trial reports to, and which it is. */
 enum status trial_variables_add(json_t *environment, const struct plan *plan, struct error *err);
+/* What PyTorch meets by: masters and workers are its ranks.
+ * Choice: parameter servers, reducers and evaluators are none. */
+enum status ranks_add(json_t *environment, const struct plan *plan, enum role role, unsigned index,
+		      struct error *err);
