@@ -247,8 +247,8 @@ static bool some_replica_lives(const struct job_run *run)
 bool job_run_restarts(const struct job_run *run, const struct replica_run *replica)
 {
 	return replica->end == END_LOST && run->row->state == JOB_RUNNING && !run->plan->restarts_whole &&
-	       !run->plan->never_retries && replica->key.restart < REPLICA_RESTARTS_MAX &&
-	       some_replica_lives(run);
+	       !run->plan->preemptible && !run->plan->never_retries &&
+	       replica->key.restart < REPLICA_RESTARTS_MAX && some_replica_lives(run);
 }
 
 bool job_run_restarts_any(const struct job_run *run)

@@ -251,7 +251,8 @@ char *plan_to_text(const struct plan *plan)
 		"priority", plan->priority, "max_running_us", (json_int_t)plan->max_running_us, "max_wait_us",
 		(json_int_t)plan->max_wait_us, "differences", plan->differences);
 
-	if (!object || !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
+	if (!object || (plan->preemptible && json_object_set_new(object, "preemptible", json_true())) ||
+	    !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
 	    !lists_write(object, plan, plan_lists, COUNT_OF(plan_lists)) || !search_write(object, plan) ||
 	    !pools_write(object, plan))
 		return NULL;
@@ -433,6 +434,7 @@ static enum status numbers_read(const json_t *object, struct plan *plan, struct 
 	plan->never_retries = json_true_at(object, "never_retries");
 	plan->restarts_whole = json_true_at(object, "restarts_whole");
 	plan->mounts_gcs = json_true_at(object, "mounts_gcs");
+	plan->preemptible = json_true_at(object, "preemptible");
 	return STATUS_OK;
 }
 

@@ -61,6 +61,7 @@ struct plan {
 	bool never_retries; /* what is lost, or breaks inside the engine, is not tried again once it was RUNNING */
 	bool mounts_gcs;        /* its replicas have Cloud Storage as files at /gcs */
 	bool restarts_whole;    /* when one replica was lost, all begin anew; else that one alone */
+	bool preemptible;       /* what is lost was preempted: all begin anew, and more often than else */
 	int priority;           /* higher first */
 	int64_t max_running_us; /* from RUNNING on; 0: no limit */
 	int64_t max_wait_us;    /* until RUNNING; 0: no limit */

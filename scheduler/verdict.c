@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "daemon/base/text.h"
+#include "scheduler/admission.h"
 #include "scheduler/dialect.h"
 
 enum {
-	ATTEMPTS_MAX = 4, /* the first and three more */
+	ATTEMPTS_MAX = 4,  /* the first and three more */
+	ATTEMPTS_SPOT = 7, /* and six more */
 	SIGNAL_BASE = 128,
 	TAIL_BYTES_MAX = 16 * 1024,
 };
@@ -75,10 +77,12 @@ static bool outcome_is_internal(const struct replica_outcome *outcome)
 }
 
 /* How often the whole job is tried in all when this is what became of it. */
-static unsigned attempts_of(const struct dialect *dialect, const struct replica_outcome *outcome)
+static unsigned attempts_of(const struct plan *plan, const struct replica_outcome *outcome)
 {
 	if (outcome->end == END_BROKEN)
-		return dialect->internal_attempts;
+		return dialect_of(plan)->internal_attempts;
+	if (outcome->end == END_LOST && plan->preemptible)
+		return ATTEMPTS_SPOT;
 	return outcome->end == END_LOST || (outcome->end == END_EXIT && !outcome->out_of_memory &&
 					    exit_is_transient(outcome->exit_code))
 		       ? ATTEMPTS_MAX
@@ -88,24 +92,29 @@ static unsigned attempts_of(const struct dialect *dialect, const struct replica_
 static struct judgement judge_bad(const struct plan *plan, const struct replica_outcome *outcomes,
 				  size_t count, unsigned attempt, bool ran)
 {
-	const struct dialect *dialect = dialect_of(plan);
 	struct text sentences AUTO_TEXT = { 0 };
 	struct text text AUTO_TEXT = { 0 };
-	bool again = !(plan->never_retries && ran), internal = true;
+	bool again = !(plan->never_retries && ran), internal = true, preempted = plan->preemptible;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!outcome_is_bad(&outcomes[i]))
 			continue;
 		outcome_append(&sentences, plan, &outcomes[i]);
-		again = again && attempt < attempts_of(dialect, &outcomes[i]);
+		again = again && attempt < attempts_of(plan, &outcomes[i]);
 		internal = internal && outcome_is_internal(&outcomes[i]);
+		preempted = preempted && outcomes[i].end == END_LOST;
 	}
-	text_printf(&text, "%s%s", internal ? dialect->internal_error : "",
-		    sentences.failed ? "" : sentences.data);
+	if (preempted)
+		text_printf(&text, STOCKOUT_SENTENCE " ", plan->region ? plan->region : "");
+	else if (internal)
+		text_puts(&text, dialect_of(plan)->internal_error);
+	text_puts(&text, sentences.failed ? "" : sentences.data);
 	return (struct judgement){
 		.verdict = again ? JOB_PREPARING : JOB_FAILED,
 		.message = text_take(&text),
-		.code = internal ? STATUS_INTERNAL : STATUS_INVALID_ARGUMENT,
+		.code = preempted  ? STATUS_RESOURCE_EXHAUSTED
+			: internal ? STATUS_INTERNAL
+				   : STATUS_INVALID_ARGUMENT,
 	};
 }
 

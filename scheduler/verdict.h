@@ -13,9 +13,11 @@
  * Choice: of crashes by signal, too. The service's field (disableRetries) speaks of internal errors alone; but the page
  * of exit codes counts these crashes, like those, as what may pass by itself, and who forbids retries so that a run is
  * never repeated on half-written outputs would not have it repeated for a crash either.
- * A replica that is lost alone is restarted first: job_run.h.
+ * A replica that is lost alone is restarted first (job_run.h); but with preemptible machines that counts as a lack of
+ * resources, for which the whole job begins again, up to 6 times.
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service
- * Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): how often */
+ * Source: https://cloud.google.com/vertex-ai/docs/training/exit-codes (read 2026-11-20): how often
+ * Source: https://cloud.google.com/vertex-ai/docs/training/use-spot-vms: how often with preemptible machines */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -147,7 +147,7 @@ static const struct field scheduling_fields[] = {
 	FIELD(3, "restartJobOnWorkerRestart", BOOL, 0,
 	      "Start the whole job again when one replica had to be."),
 	ENUM(4, "strategy", aiplatform_strategy, 0,
-	     "How capacity is got; other than FLEX_START without effect."),
+	     "How capacity is got: with SPOT a lost replica restarts the whole job, FLEX_START waits."),
 	FIELD(5, "disableRetries", BOOL, 0, "Try nothing again once the job was running."),
 	FIELD(6, "maxWaitDuration", DURATION, 0,
 	      "With FLEX_START: how long to wait for capacity; a day unless given, 0s: for ever."),

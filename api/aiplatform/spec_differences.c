@@ -84,13 +84,15 @@ static bool tell_without_effect(const struct view *view)
 static bool tell_strategy(const struct view *view)
 {
 	const char *strategy = json_text_at(json_object_get(view->spec, "scheduling"), "strategy");
-	const bool is_spot = strategy && (strcmp(strategy, "SPOT") == 0 || strcmp(strategy, "LOW_COST") == 0);
 	char field[FIELD_SIZE];
 
-	return !is_spot ||
-	       difference_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
-			      spec_field(view, "scheduling.strategy", field),
-			      "The strategy %s has no effect: there are no preemptible machines.", strategy);
+	return !view->plan->preemptible ||
+	       difference_add(
+		       view->list, DONE_OTHERWISE, "scheduling-strategy",
+		       spec_field(view, "scheduling.strategy", field),
+		       "There are no preemptible machines: with %s, too, no replica is preempted but by an "
+		       "ordered fault.",
+		       strategy);
 }
 
 /* Members of a pool likewise. */

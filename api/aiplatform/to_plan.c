@@ -211,6 +211,12 @@ static int64_t limit_us(const json_t *scheduling, const char *name, int64_t othe
 	return limit && duration_parse(limit, &us) ? us : otherwise;
 }
 
+/* LOW_COST is what SPOT was called before. */
+static bool strategy_is_spot(const char *strategy)
+{
+	return strategy && (strcmp(strategy, "SPOT") == 0 || strcmp(strategy, "LOW_COST") == 0);
+}
+
 static void scheduling_fill(const json_t *scheduling, struct plan *plan)
 {
 	const char *strategy = json_text_at(scheduling, "strategy");
@@ -218,6 +224,7 @@ static void scheduling_fill(const json_t *scheduling, struct plan *plan)
 	plan->never_retries = json_true_at(scheduling, "disableRetries");
 	plan->restarts_whole = !plan->never_retries && json_true_at(scheduling, "restartJobOnWorkerRestart");
 	plan->max_running_us = limit_us(scheduling, "timeout", RUNNING_DEFAULT_US);
+	plan->preemptible = strategy_is_spot(strategy);
 	if (strategy && strcmp(strategy, "FLEX_START") == 0)
 		plan->max_wait_us = limit_us(scheduling, "maxWaitDuration", WAIT_DEFAULT_US);
 }

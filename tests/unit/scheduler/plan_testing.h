@@ -34,6 +34,7 @@ static inline struct plan *plan_full(void)
 	plan->tuning_job_id = strdup("3793775725299892224");
 	plan->mounts_gcs = true;
 	plan->priority = 1000;
+	plan->preemptible = true;
 	plan->max_running_us = INT64_C(315576000000000000);
 	plan->max_wait_us = INT64_C(1800000000);
 	difference_add(plan->differences, REFUSED_BY_CLOUD, "image-mapped",

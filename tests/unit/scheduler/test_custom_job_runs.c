@@ -133,6 +133,28 @@ static void one_that_never_retries_fails_of_what_it_lost(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 2);
 }
 
+/* Broken: job_run_restarts() without its look at preemptible. */
+static void a_preempted_replica_begins_the_whole_job_anew(void **state)
+{
+	struct bench *bench = *state;
+	AUTO(plan) struct plan *plan = custom_plan(1);
+	struct replica_key worker, master;
+	int64_t id;
+
+	plan->preemptible = true;
+	id = plan_submit(bench, plan);
+	worker = key_of(id, ROLE_WORKER, 0);
+	master = key_of(id, ROLE_MASTER, 0);
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_snatch(bench->fake, &worker);
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0); /* waits until it runs */
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 4);
+}
+
 static void a_job_out_of_time_is_cancelled(void **state)
 {
 	struct bench *bench = *state;
@@ -202,6 +224,7 @@ int main(void)
 		TEST(a_workers_failure_is_the_jobs),
 		TEST(a_crash_by_signal_begins_the_job_anew),
 		TEST(one_that_never_retries_fails_of_what_it_lost),
+		TEST(a_preempted_replica_begins_the_whole_job_anew),
 		TEST(a_job_out_of_time_is_cancelled),
 		TEST(a_job_that_is_cancelled_says_so),
 		TEST(a_replica_alone_knows_its_name_and_its_variables),

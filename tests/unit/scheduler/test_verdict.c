@@ -183,6 +183,35 @@ static void vertex_has_its_own_words_and_codes(void **state)
 	}
 }
 
+/* Broken: attempts_of() and judge_bad() without their looks at preemptible. */
+static void a_preempted_job_is_tried_seven_times(void **state)
+{
+	static const struct replica_outcome lost = { .role = ROLE_WORKER, .end = END_LOST };
+	static const struct replica_outcome aborted[] = { { .role = ROLE_WORKER, .end = END_LOST },
+							  EXIT(MASTER, 0, 134) };
+	AUTO(plan) struct plan *plan = plan_of("aiplatform");
+	struct judgement sixth, seventh, fourth;
+
+	(void)state;
+	plan->preemptible = true;
+	plan->region = strdup("us-central1");
+	sixth = verdict_of(plan, &lost, 1, 6, true);
+	seventh = verdict_of(plan, &lost, 1, 7, true);
+	fourth = verdict_of(plan, aborted, 2, 4, true);
+	assert_int_equal(sixth.verdict, JOB_PREPARING);
+	assert_int_equal(seventh.verdict, JOB_FAILED);
+	assert_int_equal(seventh.code, STATUS_RESOURCE_EXHAUSTED);
+	assert_string_equal(
+		seventh.message,
+		"Resources are insufficient in region: us-central1. Try a different region or use a different "
+		"accelerator. The replica workerpool1-0 was lost: its container was stopped or removed from outside. ");
+	assert_int_equal(fourth.verdict, JOB_FAILED); /* of the crash, which is tried less often */
+	assert_int_equal(fourth.code, STATUS_INVALID_ARGUMENT);
+	free(sixth.message);
+	free(seventh.message);
+	free(fourth.message);
+}
+
 static void without_retries_nothing_is_tried_again_once_it_ran(void **state)
 {
 	static const struct replica_outcome outcomes[] = { { .role = ROLE_PS, .end = END_LOST },
@@ -279,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_decide_the_job),
 		cmocka_unit_test(vertex_has_its_own_words_and_codes),
+		cmocka_unit_test(a_preempted_job_is_tried_seven_times),
 		cmocka_unit_test(without_retries_nothing_is_tried_again_once_it_ran),
 		cmocka_unit_test(an_error_message_has_tail_and_link),
 		cmocka_unit_test(a_long_tail_is_cut_between_characters),

@@ -115,6 +115,8 @@ static void a_job_of_all_pools_is_a_plan_of_all_roles(void **state)
 	assert_string_equal(plan->job_id, "1234567890123456789");
 	assert_string_equal(plan->job_dir, "gs://bucket/d/");
 	assert_string_equal(plan->service_account, "a@b");
+	/* Broken: scheduling_fill() without strategy_is_spot() */
+	assert_true(plan->preemptible);
 	assert_true(plan->uses_chief && plan->never_retries && !plan->restarts_whole && plan->mounts_gcs);
 	assert_true(plan->max_running_us == 60000000 && plan->max_wait_us == 0);
 	assert_int_equal(plan->pools[ROLE_MASTER].count, 1);
