@@ -74,6 +74,48 @@ def test_operations_are_described(gcloud, vertex):
     assert json.loads(done.stdout) == operation
 
 
+IMAGE = "trainyard-test:1"
+KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
+CONTAINER = {"imageUri": IMAGE}
+PACKAGES = ["--python-package-uris", "gs://bucket/one.tar.gz,gs://bucket/two.tar.gz"]
+
+
+def spec_of(count, machine="n1-standard-4", **task):
+    return {"machineSpec": {"machineType": machine}, "replicaCount": str(count), **task,
+            "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}}
+
+
+@pytest.mark.parametrize("words,expected", [
+    ([POOL, "--worker-pool-spec=", "--worker-pool-spec=machine-type=n1-highmem-2,replica-count=2,container-image-uri=" + IMAGE],
+     {"workerPoolSpecs": [spec_of(1, containerSpec=CONTAINER), {}, spec_of(2, "n1-highmem-2", containerSpec=CONTAINER)]}),
+    (["--worker-pool-spec=machine-type=n1-standard-4,replica-count=1,executor-image-uri=" + IMAGE + ",python-module=trainer.task",
+      *PACKAGES, "--args=--epochs=3"],
+     {"workerPoolSpecs": [spec_of(1, pythonPackageSpec={"executorImageUri": IMAGE, "pythonModule": "trainer.task", "args": [
+         "--epochs=3"], "packageUris": ["gs://bucket/one.tar.gz", "gs://bucket/two.tar.gz"]})]}),
+    ([POOL, "--service-account", "me@p.iam.gserviceaccount.com", "--network", "projects/1/global/networks/n",
+      "--enable-web-access", "--enable-dashboard-access"],
+     {"workerPoolSpecs": [spec_of(1, containerSpec=CONTAINER)], "serviceAccount": "me@p.iam.gserviceaccount.com",
+      "network": "projects/1/global/networks/n", "enableWebAccess": True, "enableDashboardAccess": True}),
+], ids=["pools", "packages", "texts"])
+def test_each_form_of_create_is_taken(custom_jobs, vertex, words, expected):
+    made = custom_jobs("create", "--display-name", "forms", "--kms-key", KEY, *words)
+    vertex.yard.request("POST", vertex.path(made["name"]) + ":cancel")
+    assert made["jobSpec"] == expected and made["encryptionSpec"] == {"kmsKeyName": KEY}
+
+
+def test_a_persistent_resource_is_refused(custom_jobs):
+    done = custom_jobs("create", "--display-name", "forms", "--persistent-resource-id", "mine", POOL, expect=1)
+    assert "job_spec.persistent_resource_id" in done.stderr and "no persistent resources" in done.stderr
+
+
+def test_a_tasks_log_is_streamed(custom_jobs, vertex):
+    job = vertex.run(custom_job("echo said by the program"))
+    job_id = job["name"].rpartition("/")[2]
+    done = wait_until(lambda: streamed(custom_jobs, job_id, "said by the program", "--task-name", "workerpool0-0"), 60,
+                      "all was streamed")
+    assert "workerpool0-0" in done.stdout and "Job completed" not in done.stdout
+
+
 @pytest.fixture(scope="module")
 def searches(yard):
     found = Vertex(yard, collection="hyperparameterTuningJobs")
@@ -124,8 +166,8 @@ def test_a_searchs_log_is_streamed(tuning_jobs, searches, tmp_path):
     assert "trial 1 says" in done.stdout and "workerpool0-0" in done.stdout
 
 
-def streamed(tuning_jobs, job_id, text):
-    done = tuning_jobs("stream-logs", job_id, "--polling-interval", "1", as_json=False)
+def streamed(jobs, job_id, text, *words):
+    done = jobs("stream-logs", job_id, "--polling-interval", "1", *words, as_json=False)
     return done if text in done.stdout else None
 
 

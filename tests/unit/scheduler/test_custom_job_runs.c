@@ -148,6 +148,7 @@ static void a_preempted_replica_begins_the_whole_job_anew(void **state)
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
 	fake_engine_snatch(bench->fake, &worker);
+	line_await(bench, job_id, "The job is tried again (attempt 2).");
 	master.attempt = 2;
 	fake_engine_exit(bench->fake, &master, 0); /* waits until it runs */
 	idle_await(bench);
