@@ -15,6 +15,7 @@
 #include "daemon/base/log.h"
 
 enum { US_PER_S = 1000000, US_PER_MS = 1000, KEY_BYTES = 16, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
+enum { ARRIVAL_US = US_PER_S }; /* more than there can be between the two moments of one */
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER, PHASE_IDLE };
 
@@ -35,10 +36,12 @@ struct connections {
 	pthread_t reaper;
 	bool hurries; /* the thread is there */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool closing;
+	pthread_cond_t changed, left; /* left: while draining */
+	bool closing, draining;
 	struct connection *first;
-	unsigned count; /* but those that were cut */
+	unsigned count;     /* but those that were cut */
+	unsigned arriving;  /* admitted, and not begun: the next moment, or never for want of memory */
+	unsigned strangers; /* begun without a place */
 };
 
 static int64_t now_us(void)
@@ -160,6 +163,7 @@ static void locks_init(struct connections *connections)
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&connections->changed, &attributes);
+	pthread_cond_init(&connections->left, &attributes);
 	pthread_condattr_destroy(&attributes);
 }
 
@@ -192,6 +196,7 @@ void connections_close(struct connections *connections)
 	pthread_mutex_unlock(&connections->lock);
 	if (connections->hurries)
 		pthread_join(connections->reaper, NULL);
+	pthread_cond_destroy(&connections->left);
 	pthread_cond_destroy(&connections->changed);
 	pthread_mutex_destroy(&connections->lock);
 	free(connections);
@@ -229,14 +234,17 @@ bool connections_admit(struct connections *connections, const struct sockaddr *a
 	unsigned char key[KEY_BYTES];
 	unsigned count = 0;
 
+	bool admitted;
+
 	key_make(size ? address : NULL, key);
-	if (!connections->limits.per_address || !is_counted(key))
-		return true;
 	pthread_mutex_lock(&connections->lock);
-	for (const struct connection *each = connections->first; each; each = each->next)
-		count += memcmp(each->key, key, KEY_BYTES) == 0;
+	if (connections->limits.per_address && is_counted(key))
+		for (const struct connection *each = connections->first; each; each = each->next)
+			count += memcmp(each->key, key, KEY_BYTES) == 0;
+	admitted = !connections->draining && (count == 0 || count < connections->limits.per_address);
+	connections->arriving += admitted;
 	pthread_mutex_unlock(&connections->lock);
-	return count < connections->limits.per_address;
+	return admitted;
 }
 
 static void deadline_set(struct connection *connection, enum phase phase, int64_t after_us)
@@ -255,12 +263,31 @@ static int64_t idle_us(const struct connection *connection)
 	return (int64_t)connection->owner->limits.idle_ms * US_PER_MS;
 }
 
+static void arrival_over(struct connections *connections)
+{
+	connections->arriving -= connections->arriving > 0;
+	if (connections->draining)
+		pthread_cond_signal(&connections->left);
+}
+
+/* Nobody could hurry it, and connections_drain() not end it. */
+static void stranger_begin(struct connections *connections, int fd)
+{
+	shutdown(fd, SHUT_RDWR);
+	pthread_mutex_lock(&connections->lock);
+	connections->strangers++;
+	arrival_over(connections);
+	pthread_mutex_unlock(&connections->lock);
+}
+
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address)
 {
 	struct connection *connection = calloc(1, sizeof(*connection));
 
-	if (!connection)
+	if (!connection) {
+		stranger_begin(connections, fd);
 		return NULL;
+	}
 	connection->owner = connections;
 	connection->fd = fd;
 	key_make(address, connection->key);
@@ -274,6 +301,9 @@ struct connection *connection_begin(struct connections *connections, int fd, con
 		pthread_cond_signal(&connections->changed);
 	connections->first = connection;
 	connections->count++;
+	arrival_over(connections);
+	if (connections->draining)
+		shutdown(fd, SHUT_RDWR);
 	if (connections->limits.head_ms &&
 	    connections->count > connections->limits.most - connections->limits.most / ROOM_PART)
 		room_make(connections);
@@ -283,15 +313,35 @@ struct connection *connection_begin(struct connections *connections, int fd, con
 
 void connection_end(struct connections *connections, struct connection *connection)
 {
-	if (!connection)
-		return;
 	pthread_mutex_lock(&connections->lock);
-	*connection->at = connection->next;
-	if (connection->next)
-		connection->next->at = connection->at;
-	connections->count -= !connection->cut;
+	if (connection) {
+		*connection->at = connection->next;
+		if (connection->next)
+			connection->next->at = connection->at;
+		connections->count -= !connection->cut;
+	} else {
+		connections->strangers--;
+	}
+	if (connections->draining)
+		pthread_cond_signal(&connections->left);
 	pthread_mutex_unlock(&connections->lock);
 	free(connection);
+}
+
+void connections_drain(struct connections *connections)
+{
+	const struct timespec until = timespec_of(now_us() + ARRIVAL_US);
+
+	pthread_mutex_lock(&connections->lock);
+	connections->draining = true;
+	for (struct connection *each = connections->first; each; each = each->next)
+		shutdown(each->fd, SHUT_RDWR);
+	while (connections->arriving &&
+	       pthread_cond_timedwait(&connections->left, &connections->lock, &until) == 0)
+		;
+	while (connections->first || connections->strangers)
+		pthread_cond_wait(&connections->left, &connections->lock);
+	pthread_mutex_unlock(&connections->lock);
 }
 
 struct exchange *connection_exchange(const struct connection *connection)

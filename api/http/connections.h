@@ -33,10 +33,14 @@ enum status connections_open(const struct connection_limits *limits, struct conn
 /* Once all have ended. NULL is harmless. */
 void connections_close(struct connections *connections);
 
-/* Whether one more from @address may come. Thread: any. */
+/* Ends all, and returns when the last one has ended: waits for handlers, however long they take. Nobody is admitted from
+ * then on. */
+void connections_drain(struct connections *connections);
+
+/* Whether one more from @address may come: it begins next. Thread: any. */
 bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size);
-/* A connection whose first head is awaited. @fd must stay open until connection_end(). NULL: memory ran out; the functions
- * below take that. */
+/* A connection whose first head is awaited. @fd must stay open until connection_end(). NULL: memory ran out, and
+ * it was shut down; the functions below take that. */
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address);
 void connection_end(struct connections *connections, struct connection *connection);
 

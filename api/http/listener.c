@@ -529,6 +529,10 @@ void listener_close(struct listener *listener, unsigned wait_ms)
 	path_socket_close(&listener->path_socket); /* whoever comes next may have the path */
 	wait_idle(listener, wait_ms);
 	atomic_store(&listener->cutting, true);
+	/* Whatever libmicrohttpd refuses itself while it is told to stop (a broken chunk, a long head), it takes its own
+	 * answer for queued, and reads through NULL: nobody may be connected then.
+	 * Source: transmit_error_response_len() and MHD_queue_response() of 0.9.75; 1.0.0 has it right. */
+	connections_drain(listener->connections);
 	MHD_stop_daemon(listener->daemon);
 	if (quiet != MHD_INVALID_SOCKET)
 		close(quiet);

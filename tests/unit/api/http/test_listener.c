@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +100,27 @@ static enum status slow(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
+/* Takes a piece of a body while the listener is told to close. */
+static enum status piece_hold(void *unused, const char *data, size_t length, struct error *err)
+{
+	(void)unused, (void)data, (void)length, (void)err;
+	gate_set(&gate.entered);
+	gate_wait(&gate.open);
+	return STATUS_OK;
+}
+
+static void pieces_end(void *unused)
+{
+	(void)unused;
+}
+
+static enum status pieces_hold(struct call *call, struct error *err)
+{
+	(void)err;
+	call->intake = (struct intake){ piece_hold, pieces_end, NULL };
+	return STATUS_OK;
+}
+
 static const struct field thing_fields[] = {
 	{ .name = "text", .type = FIELD_STRING },
 	{ .name = "pageSize", .type = FIELD_INT32 },
@@ -118,6 +138,7 @@ static const struct route routes[] = {
 	{ "GET", "/v1/broken", broken, NULL, NULL, NULL, NULL },
 	{ "GET", "/v1/slow", slow, NULL, NULL, NULL, NULL },
 	{ "DELETE", "/v1/gone", gone, NULL, NULL, NULL, NULL },
+	{ "PUT", "/v1/pieces", nothing, NULL, NULL, NULL, NULL, pieces_hold },
 	{ "GET", "/v1/unmet", unmet, NULL, NULL, NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
@@ -551,19 +572,6 @@ TEST(a_request_that_comes_byte_by_byte_is_read)
 	assert_non_null(strstr(seen.data, "\"abc\""));
 }
 
-/* Each connection has one. */
-static unsigned threads_count(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	unsigned count = 0;
-
-	assert_non_null(tasks);
-	while (readdir(tasks))
-		count++;
-	closedir(tasks);
-	return count;
-}
-
 TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 {
 	static const char *const starts[] = {
@@ -574,8 +582,6 @@ TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 		"POST /v1/things HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
 	};
 
-	const unsigned before = threads_count();
-
 	(void)state_;
 	for (size_t i = 0; i < COUNT_OF(starts); i++) {
 		int client = client_open();
@@ -584,11 +590,6 @@ TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 		close(client);
 	}
 	answers("GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n", OK_, "{}");
-	/* libmicrohttpd 0.9.75 reads through NULL when it is stopped while it refuses a broken chunk: it takes its own answer
-	 * for queued. All have gone before the listener closes. */
-	for (int i = 0; i < 20000 && threads_count() > before; i++)
-		usleep(1000);
-	assert_true(threads_count() <= before);
 }
 
 static void *close_listener(void *unused)
@@ -616,6 +617,34 @@ TEST(a_request_under_way_is_answered_before_the_listener_closes)
 	assert_non_null(strstr(seen.data, "\"slow\": true"));
 	close(client);
 	close(idle);
+	listener = NULL; /* for the teardown */
+}
+
+static void *cut_listener(void *unused)
+{
+	listener_close(listener, 0);
+	return unused;
+}
+
+/* libmicrohttpd 0.9.75 would take its own refusal for queued, and read through NULL.
+ * Broken: listener_close() without connections_drain(): SIGSEGV. */
+TEST(a_chunk_that_is_found_broken_while_the_listener_stops_does_no_harm)
+{
+	const char *request =
+		"PUT /v1/pieces HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n";
+	struct text seen AUTO_TEXT = { 0 };
+	int client = client_open();
+	pthread_t closer;
+
+	(void)state_;
+	client_send(client, request, strlen(request));
+	gate_wait(&gate.entered);
+	assert_int_equal(pthread_create(&closer, NULL, cut_listener, NULL), 0);
+	while (client_receive(client, &seen)) /* what ends it is the stop */
+		;
+	gate_set(&gate.open);
+	pthread_join(closer, NULL);
+	close(client);
 	listener = NULL; /* for the teardown */
 }
 
@@ -736,6 +765,7 @@ int main(void)
 		WITH_LISTENER(a_request_that_comes_byte_by_byte_is_read),
 		WITH_LISTENER(a_client_that_leaves_in_the_middle_does_no_harm),
 		WITH_LISTENER(a_request_under_way_is_answered_before_the_listener_closes),
+		WITH_LISTENER(a_chunk_that_is_found_broken_while_the_listener_stops_does_no_harm),
 		WITH_LISTENER(a_request_that_comes_while_closing_is_told_that_its_connection_ends),
 		WITH_LISTENER(a_port_in_use_is_told),
 		WITH_LISTENER(an_ipv6_address_is_served),
