@@ -88,10 +88,27 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
 	return exchange_of(place, target);
 }
 
+/* libmicrohttpd 0.9.75 joins a folded line ("Transfer-Encoding:", then " chunked") to the header's name, so that a coding
+ * that others read is none here. What stood in one line is where it stood: name, NUL for the colon, blanks, value.
+ * Source: process_broken_line() of its connection.c */
+static bool is_folded(const char *name, const char *value)
+{
+	const char *at = name + strlen(name) + 1;
+
+	if (!value || value < at)
+		return value != NULL;
+	while (at < value && (*at == ' ' || *at == '\t'))
+		at++;
+	return at != value;
+}
+
 static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
 {
+	struct head *head = arg;
+
 	(void)kind;
-	head_add(arg, name, value);
+	head_add(head, name, value);
+	head->folded |= is_folded(name, value);
 	return MHD_YES;
 }
 

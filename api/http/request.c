@@ -270,11 +270,21 @@ static size_t token_length(const char *name)
 	return length;
 }
 
+/* A bare CR is a line's end to some. Source: RFC 9110 section 5.5, RFC 9112 section 2.2 */
+static bool holds_control(const char *value)
+{
+	for (; *value; value++)
+		if (((unsigned char)*value < ' ' && *value != '\t') || *value == 0x7f)
+			return true;
+	return false;
+}
+
 void head_add(struct head *head, const char *name, const char *value)
 {
 	const size_t length = token_length(name);
 
 	head->malformed |= length == 0 || name[length] != '\0';
+	head->controlled |= value && holds_control(value);
 	for (size_t i = 0; i < HEADER_COUNT; i++) {
 		if (length != header_fields[i].length ||
 		    strncasecmp(name, header_fields[i].name, length) != 0)
@@ -340,6 +350,12 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 		return error_set(
 			err, STATUS_INVALID_ARGUMENT, NULL,
 			"Invalid request: the name of a header holds a character that no name may hold.");
+	if (head->controlled)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid request: a header holds a control character.");
+	if (head->folded)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "Invalid request: a header has more than one line.");
 	rc = check_single(head, err);
 	if (rc)
 		return rc;

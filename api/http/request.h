@@ -75,7 +75,9 @@ typedef void (*head_seen)(void *arg, const char *name, const char *value);
 struct head {
 	const char *values[HEADER_COUNT]; /* the first of each, borrowed; NULL when absent */
 	unsigned counts[HEADER_COUNT];
-	bool malformed; /* a field's name is no token */
+	bool malformed;  /* a field's name is no token */
+	bool controlled; /* a field's value holds a control character */
+	bool folded;     /* a field has more than one line; RFC 9112 section 5.2 */
 	/* Finds the first of any other header, or NULL. NULL: there are no others. */
 	const char *(*find)(void *arg, const char *name);
 	/* Tells all headers, one after the other; NULL: there are no others. */

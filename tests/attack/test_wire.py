@@ -23,8 +23,8 @@ def test_what_is_smuggled_would_work_and_be_seen(yard):
     settle(yard)
 
 
-def framed(yard, lines, body):
-    return (f"POST {yard.jobs_path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode() +
+def framed(path, lines, body):
+    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode() +
             lines + b"\r\n\r\n" + body)
 
 
@@ -47,6 +47,11 @@ def cases(inner):
     yield "unknown coding", b"Transfer-Encoding: xchunked\r\n" + length, early
     yield "space before the colon", length + b"\r\nTransfer-Encoding : chunked", early
     yield "folded coding", length + b"\r\nTransfer-Encoding:\r\n chunked", early
+    yield "folded by a tab", length + b"\r\nTransfer-Encoding:\r\n\tchunked", early
+    yield "folded coding first", b"Transfer-Encoding:\r\n chunked\r\n" + length, early
+    yield "folded length", b"Content-Length:\r\n 0", inner
+    yield "folded twice", length + b"\r\nTransfer-Encoding:\r\n \r\n chunked", early
+    yield "folded after a comma", length + b"\r\nTransfer-Encoding: chunked,\r\n chunked", early
     yield "folded name", length + b"\r\nX: a\r\n Transfer-Encoding: chunked\r\nY: b", b"x" * len(early)
     yield "bare LF", length + b"\r\nX: a\nTransfer-Encoding: chunked", early
     yield "bare CR", length + b"\r\nX: a\rTransfer-Encoding: chunked", early
@@ -62,21 +67,24 @@ def cases(inner):
 NAMES = [name for name, _, _ in cases(b"")]
 
 
-# Broken: head_check_framing() that returns STATUS_OK at once.
+# Not of the jobs API alone, whose bodies must be JSON: an upload takes any bytes.
+# Broken: head_check_framing() that returns STATUS_OK at once; that does not look at folded, or at
+# controlled.
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
     lines, body = next((lines, body) for each, lines, body in cases(smuggled(yard)) if each == name)
-    with untouched(yard):
-        answer = raw(yard, framed(yard, lines, body))
-    codes = statuses(answer)
-    assert all(code >= 400 for code in codes), answer
-    assert len(set(codes)) <= 1 and b"smuggled" not in answer, answer
+    for path in (yard.jobs_path, "/upload/storage/v1/b/attacked/o?uploadType=media&name=outer", "/attacked/outer"):
+        with untouched(yard):
+            answer = raw(yard, framed(path, lines, body))
+        codes = statuses(answer)
+        assert all(code >= 400 for code in codes), answer
+        assert len(set(codes)) <= 1 and b"smuggled" not in answer, answer
 
 
 def test_chunk_extensions_and_trailers_say_nothing(yard):
     body = b'5;a="\r\n{"x":\r\n3;b\r\n1} \r\n0\r\nHost: evil.example\r\nContent-Length: 5\r\n\r\n'
     with untouched(yard):
-        answer = raw(yard, framed(yard, b"Connection: close\r\nTransfer-Encoding: chunked", body))
+        answer = raw(yard, framed(yard.jobs_path, b"Connection: close\r\nTransfer-Encoding: chunked", body))
     assert len(statuses(answer)) <= 1 and all(code >= 400 for code in statuses(answer)), answer
 
 
@@ -136,8 +144,8 @@ def test_clients_that_say_almost_nothing_are_cut_off(yard):
     """All at once, for it takes the daemon's whole patience. Broken: late_cut() that cuts nobody."""
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     slow = [(b"", b""), (b"", b"G"), (head, b""), (head, b"X"), (head, b"X-A: b\r\n"),
-            (framed(yard, b"Content-Length: 1000000", b"{"), b" "),
-            (framed(yard, b"Transfer-Encoding: chunked", b""), b"1\r\n{\r\n")]
+            (framed(yard.jobs_path, b"Content-Length: 1000000", b"{"), b" "),
+            (framed(yard.jobs_path, b"Transfer-Encoding: chunked", b""), b"1\r\n{\r\n")]
     begun = time.monotonic()
     clients = [Slow(yard, *each) for each in slow]
     try:

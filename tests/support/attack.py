@@ -73,8 +73,9 @@ def job_body(job_id):
 
 
 def request_bytes(method, path, body=b"", **headers):
-    headers = {"Host": "localhost", "Content-Type": JSON, "Content-Length": str(len(body)), **headers}
-    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items() if value is not None)
+    headers = {"Host": "localhost", "Content-Type": JSON, "Content-Length": str(len(body)),
+               **{name.replace("_", "-"): value for name, value in headers.items()}}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value is not None)
     return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 

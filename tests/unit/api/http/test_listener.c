@@ -336,6 +336,14 @@ TEST(smuggled_requests_are_not_answered)
 		{ "POST /v1/things HTTP/1.1\r\n" HOST "Transfer-Encoding: identity\r\n\r\n",
 		  "HTTP/1.1 501 " },
 		{ "POST /v1/things HTTP/1.1\r\n" HOST "Content-Length : 50\r\n\r\n", "HTTP/1.1 400 " },
+		/* Broken: is_folded() that returns false; holds_control() likewise. */
+		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON
+		  "Content-Length: 2\r\nTransfer-Encoding:\r\n chunked\r\n\r\n{}",
+		  "HTTP/1.1 400 " },
+		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nX: a\r\n\tb\r\n\r\n{}",
+		  "HTTP/1.1 400 " },
+		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nX: a\rY: b\r\n\r\n{}",
+		  "HTTP/1.1 400 " },
 		{ "GET /v1/nothing HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
 		{ "GET /v1/nothing HTTP/1.1\r\n" HOST HOST "\r\n", "HTTP/1.1 400 " },
 	};
