@@ -10,9 +10,10 @@ from support.attack import job_body, published, request_bytes, statuses
 from support.daemon import UNTIL_RELEASED, Daemon, script
 from support.engine import IMAGE
 from support.grpc_peer import Peer, code, message, named
+from support.wait import wait_until
 
 from .conftest import TOKEN
-from .test_token import ask, credentials, signed
+from .test_token import ask
 from .test_wire import cases, framed
 
 FLAVOR = {"Metadata-Flavor": "Google"}
@@ -20,36 +21,39 @@ HOSTNAME = "/computeMetadata/v1/instance/hostname"
 OWN_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
 TELL = (f"wget -q -O - --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST{OWN_TOKEN} | base64 | tr -d '\\n'; echo; "
         f"hostname; echo $STORAGE_EMULATOR_HOST")
+AT_ONCE = 40  # a gateway takes 64 connections
 UPLOAD = "/upload/storage/v1/b/attacked/o?uploadType=media&name="
 
 
 class Teller:
-    """A job that has said its token, its name and where its gateway is."""
+    """A job that says its token, its name and where its gateway is; then it waits, unless it `ends`."""
 
-    def __init__(self, daemon, job_id, lines):
-        self.job_id, self.name, self.gateway = job_id, lines[1], lines[2]
-        self.token = json.loads(base64.b64decode(lines[0]))["access_token"]
-        self.daemon = daemon
+    def __init__(self, daemon, project=None, ends=False):
+        self.daemon, self.project, self.ends, self.job_id = daemon, project or daemon.project, ends, daemon.new_id()
+        body = {"jobId": self.job_id, "trainingInput": script(TELL if ends else f"{TELL}; {UNTIL_RELEASED}", image=IMAGE)}
+        assert daemon.post(f"/v1/projects/{self.project}/jobs", body).status == 200
 
+    def listen(self):
+        body = dict(resourceNames=[f"projects/{self.project}"], orderBy="timestamp asc",
+                    filter=f'resource.labels.job_id="{self.job_id}" AND resource.labels.task_name="master-replica-0"')
 
-def holder(daemon):
-    job_id = daemon.create(script(f"{TELL}; {UNTIL_RELEASED}", image=IMAGE))
-    return Teller(daemon, job_id, daemon.wait_lines(job_id, count=3))
+        def lines():
+            return [entry["textPayload"] for entry in self.daemon.post("/v2/entries:list", body).json.get("entries", [])]
+        wait_until(lambda: len(lines()) == 3, 60, "it has told all")
+        token, self.name, self.gateway = lines()
+        self.token = json.loads(base64.b64decode(token))["access_token"]
+        if self.ends:
+            self.daemon.until(self.job_id, "SUCCEEDED", project=self.project)
+        return self
 
-
-def ended(daemon, project=None):
-    body = {"jobId": daemon.new_id(), "trainingInput": script(TELL, image=IMAGE)}
-    assert daemon.post(f"/v1/projects/{project or daemon.project}/jobs", body).status == 200
-    daemon.until(body["jobId"], "SUCCEEDED", project=project)
-    entries = daemon.post("/v2/entries:list", dict(
-        resourceNames=[f"projects/{project or daemon.project}"], orderBy="timestamp asc",
-        filter=f'resource.labels.job_id="{body["jobId"]}" AND resource.labels.task_name="master-replica-0"')).json["entries"]
-    return Teller(daemon, body["jobId"], [entry["textPayload"] for entry in entries])
+    @property
+    def container(self):
+        return self.daemon.container(self.job_id)
 
 
 @pytest.fixture(scope="module")
 def tracks(engine, tmp_path_factory):
-    """A daemon behind a token on all addresses, with gRPC, that runs jobs."""
+    """A daemon behind a token on all addresses, with gRPC, that runs jobs; they end with it."""
     directory = tmp_path_factory.mktemp("tracks")
     path = directory / "token"
     path.write_text(TOKEN + "\n")
@@ -65,41 +69,59 @@ def tracks(engine, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def victim(tracks):
-    yield (found := holder(tracks))
-    tracks.release(found.job_id)
-    tracks.until(found.job_id, "SUCCEEDED")
+def elsewhere(engine, tmp_path_factory):
+    with Daemon(tmp_path_factory.mktemp("elsewhere"), engine, "--offline", "--stop-grace", "1", "--stop-jobs",
+                project="attack-elsewhere") as daemon:
+        yield daemon
 
 
 @pytest.fixture(scope="module")
-def tokens(tracks, victim, engine, tmp_path_factory):
+def tellers(tracks, elsewhere):
+    found = {"a running job's": Teller(tracks), "attacker": Teller(tracks), "another instance's": Teller(elsewhere),
+             "an ended job's": Teller(tracks, ends=True), "another project's": Teller(tracks, "attack-other", ends=True)}
+    return {whose: teller.listen() for whose, teller in found.items()}
+
+
+@pytest.fixture(scope="module")
+def victim(tellers):
+    return tellers["a running job's"]
+
+
+@pytest.fixture(scope="module")
+def tokens(tellers, victim):
     """{whose: a token that is good somewhere else, or nowhere}"""
-    elsewhere = Daemon(tmp_path_factory.mktemp("elsewhere"), engine, "--offline", "--stop-grace", "1", "--stop-jobs",
-                       project="attack-elsewhere")
-    with elsewhere:
-        stranger = holder(elsewhere)
-        elsewhere.release(stranger.job_id)
-    key = credentials(tracks)
-    jwt = signed(key, {"iss": key["client_email"], "aud": key["token_uri"], "iat": 1, "exp": 3601, "scope": "x"})
-    answer = ask(tracks, "POST", "/token", "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=" + jwt,
-                 {"Content-Type": "application/x-www-form-urlencoded"})
-    users = {"a user's": answer.json["access_token"]} if answer.status == 200 else {}
     flipped = victim.token[:40] + ("A" if victim.token[40] != "A" else "B") + victim.token[41:]
-    return {"a running job's": victim.token, "an ended job's": ended(tracks).token,
-            "another project's": ended(tracks, "attack-other").token, "another instance's": stranger.token,
-            "a forged one": flipped, "a short one": victim.token[:20], "the prefix": "ya29.ty-", **users}
+    return {**{whose: teller.token for whose, teller in tellers.items() if whose != "attacker"},
+            "a forged one": flipped, "a short one": victim.token[:20], "the prefix": "ya29.ty-"}
 
 
-def from_inside(daemon, requests, before=""):
-    """{name: what a job's own gateway answers to these bytes}; each has a connection of its own."""
-    numbers = {name: number for number, name in enumerate(requests)}
-    words = "".join(f"ask {numbers[name]} {base64.b64encode(data).decode()} & " for name, data in requests.items())
-    text = ("G=${STORAGE_EMULATOR_HOST#http://}; H=${G%:*}; P=${G##*:}; cd /tmp 2>/dev/null || cd /; " + before +
-            'ask() { echo "$2" | base64 -d | nc -w 5 $H $P | base64 | tr -d "\\n" >a$1; }; ' + words +
-            f'wait; i=0; while [ $i -lt {len(numbers)} ]; do echo "$i $(cat a$i)"; i=$((i+1)); done')
-    job = daemon.run(script(text, image=IMAGE), timeout=120)
-    said = dict((line.split(" ") + [""])[:2] for line in daemon.lines(job["jobId"]) if line)
-    return {name: base64.b64decode(said[str(number)]) for name, number in numbers.items()}
+@pytest.fixture(scope="module")
+def attacker(tellers):
+    return tellers["attacker"]
+
+
+def sh(attacker, text):
+    """What a script prints in the job's container."""
+    call = attacker.daemon.engine.call
+    command = call("POST", f"/containers/{attacker.container}/exec", {"Cmd": ["sh", "-c", text], "AttachStdout": True,
+                                                                       "AttachStderr": True, "Tty": True})["Id"]
+    said = call("POST", f"/exec/{command}/start", {"Detach": False, "Tty": True})
+    return (said if isinstance(said, bytes) else json.dumps(said).encode() if said else b"").decode().replace("\r\n", "\n")
+
+
+def from_inside(attacker, requests, port="${G##*:}", wait=5):
+    """{name: what the gateway of the attacker's own job answers to these bytes}; each has a connection of its own, and
+    `wait` seconds for an end of it."""
+    found, names = {}, list(requests)
+    for start in range(0, len(names), AT_ONCE):
+        part = names[start:start + AT_ONCE]
+        words = "".join(f"ask {i} {base64.b64encode(requests[name]).decode()} & " for i, name in enumerate(part))
+        text = (f"G=${{STORAGE_EMULATOR_HOST#http://}}; H=${{G%:*}}; P={port}; cd /tmp 2>/dev/null || cd /; "
+                'ask() { echo "$2" | base64 -d | nc -w ' + f'{wait} $H $P | base64 | tr -d "\\n" >a$1; }}; ' + words +
+                f'wait; i=0; while [ $i -lt {len(part)} ]; do echo "$i $(cat a$i)"; i=$((i+1)); done')
+        said = dict((line.split(" ") + [""])[:2] for line in sh(attacker, text).splitlines() if line)
+        found |= {name: base64.b64decode(said[str(i)]) for i, name in enumerate(part)}
+    return found
 
 
 def with_token(method, path, token, body=b"", **more):
@@ -131,29 +153,24 @@ def stored(daemon):
 
 # Broken: caller_admit() without its comparison of jobs: 200 with a running, an ended and another project's token; without
 # refuse() of what cannot be read: with the forged ones, too.
-def test_a_gateway_takes_no_other_jobs_token(tracks, victim, tokens):
+def test_a_gateway_takes_no_other_jobs_token(tracks, attacker, tokens):
     requests = {(whose, what): data for whose, token in tokens.items() for what, data in operations(token).items()}
     before = stored(tracks)[:2]
-    answers = from_inside(tracks, requests)
+    answers = from_inside(attacker, requests)
     for (whose, what), answer in answers.items():
         assert statuses(answer) == [401] and b"kept" not in answer, (whose, what, answer)
     assert stored(tracks)[:2] == before
 
 
-def test_what_no_token_and_its_own_are_good_for(tracks):
+def test_what_no_token_and_its_own_are_good_for(attacker):
     """The network is what admits a job: TensorFlow sends no token. So the attacks above would have worked."""
-    own = f"T=$(wget -q -O - --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST{OWN_TOKEN} | cut -d'\"' -f4); "
-    head = "GET /storage/v1/b/attacked/o/kept?alt=media HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n"
-    told = own + (f'printf "{head}Authorization: Bearer $T\\r\\n\\r\\n" | nc -w 5 ${{H}} $P | head -n 1 >own; ')
-    answers = from_inside(tracks, {"none": operations(None)["read"]}, told)
-    assert statuses(answers["none"]) == [200] and answers["none"].endswith(b"kept")
-    text = ("G=${STORAGE_EMULATOR_HOST#http://}; H=${G%:*}; P=${G##*:}; cd /tmp 2>/dev/null || cd /; " + told + "cat own")
-    job = tracks.run(script(text, image=IMAGE))
-    assert "200 OK" in tracks.lines(job["jobId"])[0]
+    requests = {token: operations(token)["read"] for token in (None, attacker.token)}
+    for token, answer in from_inside(attacker, requests).items():
+        assert statuses(answer) == [200] and answer.endswith(b"kept"), (token, answer)
 
 
 # Broken: asker_check() without its look at X-Forwarded-For; replica_find() that takes every address for the first replica's.
-def test_metadata_tells_nobody_of_another(tracks, victim):
+def test_metadata_tells_nobody_of_another(attacker, victim):
     address = victim.gateway.removeprefix("http://").rpartition(":")[0]
     tricks = {"his token": {"Authorization": f"Bearer {victim.token}"}, "his gateway": {"Host": address},
               "his name": {"Host": victim.name}, "forwarded": {"X-Forwarded-For": address},
@@ -164,7 +181,7 @@ def test_metadata_tells_nobody_of_another(tracks, victim):
                 for trick, headers in tricks.items() for path in paths}
     requests |= {("no flavor", path): request_bytes("GET", path, Connection="close") for path in paths}
     requests |= {("his path", path): request_bytes("GET", f"http://{address}{path}", Connection="close", **FLAVOR) for path in paths}
-    for (trick, path), answer in from_inside(tracks, requests).items():
+    for (trick, path), answer in from_inside(attacker, requests).items():
         assert victim.name.encode() not in answer and victim.token.encode() not in answer, (trick, path, answer)
         refused = trick.startswith("forwarded") and trick != "forwarded, new" or trick == "no flavor"
         assert statuses(answer) == ([403] if refused else [200]), (trick, path, answer)
@@ -172,9 +189,9 @@ def test_metadata_tells_nobody_of_another(tracks, victim):
 
 
 # Broken: a container that is made with NET_ADMIN, or NET_RAW.
-def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, victim):
+def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, attacker, victim):
     gateway, _, port = victim.gateway.removeprefix("http://").rpartition(":")
-    own = tracks.engine.inspect(tracks.container(victim.job_id))
+    own = tracks.engine.inspect(victim.container)
     address = next(iter(own["NetworkSettings"]["Networks"].values()))["IPAddress"]
     tries = {"a second address": f"ip addr add {address}/32 dev eth0", "an alias": f"ifconfig eth0:1 {address}",
              "a route": f"ip route add {gateway}/32 dev eth0", "raw packets": f"arping -c 1 -w 1 {address}",
@@ -182,16 +199,14 @@ def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, vict
              "his gateway": f"echo | nc -w 1 {gateway} {port}", "his container": f"nc -w 1 {address} 1 </dev/null",
              "a mount": "mount -t tmpfs none /mnt", "the clock": "date -s 2000-01-01; date | grep 2000"}
     text = "; ".join(f"({command}) >/dev/null 2>&1 && echo '{name}'" for name, command in tries.items()) + "; echo done"
-    job = tracks.run(script(text, image=IMAGE))
-    assert tracks.lines(job["jobId"]) == ["done"]
+    assert sh(attacker, text) == "done\n"
 
 
 # Broken: is_a_users() that does not ask for job 0.
-def test_a_jobs_token_opens_no_api(tracks, victim, tokens):
+def test_a_jobs_token_opens_no_api(tracks, tokens):
     before = stored(tracks)
-    mine = {name: token for name, token in tokens.items() if name != "a user's"}
     methods = published(tracks)
-    for whose, token in mine.items():
+    for whose, token in tokens.items():
         for method, path in methods if whose == "a running job's" else methods[::20]:
             body = job_body("stolen") if method != "GET" else None
             for headers in ({"Authorization": f"Bearer {token}"}, {"X-Goog-Api-Key": token}):
@@ -204,29 +219,28 @@ def test_a_jobs_token_opens_no_api(tracks, victim, tokens):
     assert stored(tracks) == before
 
 
-def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, tokens):
+def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, attacker):
     """Not with the daemon's own token either."""
     before = stored(tracks)
     paths = {path for method, path in published(tracks) if method == "POST" and "storage" not in path and "attacked" not in path}
     requests = {path: with_token("POST", path, TOKEN, job_body("stolen")) for path in sorted(paths)}
     assert len(requests) > 20
-    for path, answer in from_inside(tracks, requests).items():
+    for path, answer in from_inside(attacker, requests).items():
         assert len(statuses(answer)) == 1 and statuses(answer)[0] >= 400, (path, answer)
-    redirect = f"P={tracks.port}; "
-    for path, answer in from_inside(tracks, dict(list(requests.items())[:10]), redirect).items():
+    for path, answer in from_inside(attacker, dict(list(requests.items())[:10]), tracks.port).items():
         assert statuses(answer) == [403], (path, answer)
     assert stored(tracks)[1] == before[1]
     assert tracks.get(f"{tracks.jobs_path}/stolen").status == 404
 
 
-def test_nothing_is_smuggled_into_a_gateway(tracks):
+def test_nothing_is_smuggled_into_a_gateway(tracks, attacker):
     before = stored(tracks)[:2]
     inner = request_bytes("POST", UPLOAD + "smuggled", b"x", Content_Type="text/plain")
-    for place in ("/upload/storage/v1/b/attacked/o?uploadType=media&name=outer", HOSTNAME, "/attacked/outer"):
-        requests = {name: framed(place, lines, body) for name, lines, body in cases(inner)}
-        for name, answer in from_inside(tracks, requests).items():
-            assert all(status >= 400 for status in statuses(answer)) and len(set(statuses(answer))) <= 1, (place, name, answer)
+    places = (UPLOAD + "outer", HOSTNAME, "/attacked/outer")
+    requests = {(place, name): framed(place, lines, body) for place in places for name, lines, body in cases(inner)}
+    for (place, name), answer in from_inside(attacker, requests, wait=1).items():
+        assert all(status >= 400 for status in statuses(answer)) and len(set(statuses(answer))) <= 1, (place, name, answer)
     assert stored(tracks)[:2] == before
-    control = from_inside(tracks, {"control": inner.replace(b"smuggled", b"controls")})["control"]
+    control = from_inside(attacker, {"control": inner.replace(b"smuggled", b"controls")})["control"]
     assert statuses(control) == [200]
     assert tracks.request("DELETE", "/storage/v1/b/attacked/o/controls").status == 204
