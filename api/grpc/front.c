@@ -8,6 +8,7 @@
 #include <nghttp2/nghttp2.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,11 +17,16 @@
 
 #include "api/grpc/session.h"
 #include "api/grpc/stream_socket.h"
+#include "api/http/connections.h"
 #include "api/http/guard.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
 
 enum {
 	CONNECTIONS_MAX = 128,
+	ADDRESS_CONNECTIONS_MAX = 32, /* of one that is not this machine's own */
+	SILENCE_US = 30000000,        /* after which a connection makes room where there is none */
+	LOOK_S = 1,
 	STACK_BYTES = 512 << 10,
 	BODY_BYTES_MAX = 10 << 20,
 	IDLE_MS = 600000,
@@ -33,6 +39,8 @@ struct connection {
 	struct front *front;
 	int fd; /* -1: the place is free */
 	uint32_t peer;
+	unsigned char key[ADDRESS_KEY_BYTES];
+	_Atomic int64_t silent_us; /* since when it has said nothing; 0: it is busy */
 };
 
 struct front {
@@ -131,13 +139,16 @@ static bool session_flush(struct session *session, struct stream_socket *socket)
 	return length == 0;
 }
 
-static void session_run(struct session *session, struct stream_socket *socket)
+static void session_run(struct session *session, struct stream_socket *socket, _Atomic int64_t *silent_us)
 {
 	char buffer[READ_BYTES];
 
 	while (session_flush(session, socket) && session_lives(session)) {
-		const ssize_t length = stream_socket_read(socket, buffer, sizeof(buffer), IDLE_MS);
+		ssize_t length;
 
+		atomic_store(silent_us, clock_mono_us(&system_clock));
+		length = stream_socket_read(socket, buffer, sizeof(buffer), IDLE_MS);
+		atomic_store(silent_us, 0);
 		if (length == STREAM_SOCKET_IDLE)
 			session_end(session);
 		else if (length <= 0)
@@ -159,7 +170,7 @@ static void *connection_main(void *arg)
 		session_new(&(struct session_options){ .call = on_call, .arg = connection });
 
 	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
-		session_run(session, &socket);
+		session_run(session, &socket, &connection->silent_us);
 	stream_socket_end(&socket);
 	pthread_mutex_lock(&front->lock);
 	close(connection->fd);
@@ -186,13 +197,16 @@ static bool thread_start(struct connection *connection)
 }
 
 /* With the lock held, and room for one more. */
-static void connection_place(struct front *front, int fd, uint32_t peer)
+static void connection_place(struct front *front, int fd, const struct sockaddr *peer)
 {
 	struct connection *place = front->connections;
 
 	while (place->fd >= 0)
 		place++;
-	*place = (struct connection){ front, fd, peer };
+	place->fd = fd;
+	place->peer = guard_peer_ipv4(peer);
+	address_key_make(peer, place->key);
+	atomic_store(&place->silent_us, clock_mono_us(&system_clock));
 	front->count++;
 	if (thread_start(place))
 		return;
@@ -201,14 +215,51 @@ static void connection_place(struct front *front, int fd, uint32_t peer)
 	close(fd);
 }
 
+/* With the lock held: one address alone could keep all others out. */
+static bool address_is_full(const struct front *front, const struct sockaddr *peer)
+{
+	unsigned char key[ADDRESS_KEY_BYTES];
+	unsigned count = 0;
+
+	address_key_make(peer, key);
+	for (size_t i = 0; i < CONNECTIONS_MAX && address_key_counts(key); i++)
+		count += front->connections[i].fd >= 0 &&
+			 memcmp(front->connections[i].key, key, sizeof(key)) == 0;
+	return count >= ADDRESS_CONNECTIONS_MAX;
+}
+
+/* With the lock held: ends the connection that has been silent longest, if it is for long enough. */
+static void room_make(struct front *front)
+{
+	struct connection *longest = NULL;
+	int64_t since = clock_mono_us(&system_clock) - SILENCE_US;
+
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		const int64_t silent_us = atomic_load(&front->connections[i].silent_us);
+
+		if (front->connections[i].fd < 0 || !silent_us || silent_us > since)
+			continue;
+		longest = &front->connections[i];
+		since = silent_us;
+	}
+	if (longest)
+		shutdown(longest->fd, SHUT_RDWR);
+}
+
 /* False: it is time to end. */
 static bool room_wait(struct front *front)
 {
 	bool closing;
 
 	pthread_mutex_lock(&front->lock);
-	while (front->count == CONNECTIONS_MAX && !front->closing)
-		pthread_cond_wait(&front->changed, &front->lock);
+	while (front->count == CONNECTIONS_MAX && !front->closing) {
+		struct timespec look;
+
+		room_make(front);
+		clock_gettime(CLOCK_REALTIME, &look);
+		look.tv_sec += LOOK_S;
+		pthread_cond_timedwait(&front->changed, &front->lock, &look);
+	}
 	closing = front->closing;
 	pthread_mutex_unlock(&front->lock);
 	return !closing;
@@ -232,10 +283,10 @@ static void *accepting_main(void *arg)
 		}
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		pthread_mutex_lock(&front->lock);
-		if (front->closing)
+		if (front->closing || address_is_full(front, (struct sockaddr *)&peer))
 			close(fd);
 		else
-			connection_place(front, fd, guard_peer_ipv4((struct sockaddr *)&peer));
+			connection_place(front, fd, (struct sockaddr *)&peer);
 		pthread_mutex_unlock(&front->lock);
 	}
 	return NULL;
@@ -312,7 +363,7 @@ enum status front_open(const struct front_options *options, struct front **ret_f
 	pthread_mutex_init(&front->lock, NULL);
 	pthread_cond_init(&front->changed, NULL);
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		front->connections[i].fd = -1;
+		front->connections[i] = (struct connection){ .front = front, .fd = -1 };
 	rc = parts_open(front, err);
 	if (rc)
 		front_close(front);

@@ -14,7 +14,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 
-enum { US_PER_S = 1000000, US_PER_MS = 1000, KEY_BYTES = 16, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
+enum { US_PER_S = 1000000, US_PER_MS = 1000, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
 enum { ARRIVAL_US = US_PER_S }; /* more than there can be between the two moments of one */
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER, PHASE_IDLE };
@@ -23,8 +23,8 @@ struct connection {
 	struct connection *next, **at;
 	const struct connections *owner;
 	int fd;
-	unsigned char key[KEY_BYTES]; /* all zeros: not counted */
-	bool cut;                     /* with the lock held */
+	unsigned char key[ADDRESS_KEY_BYTES]; /* all zeros: not counted */
+	bool cut;                             /* with the lock held */
 	atomic_int phase;
 	_Atomic int64_t deadline_us; /* monotonic; 0: none */
 	int64_t patience_us;         /* left for the body; its thread's */
@@ -202,13 +202,12 @@ void connections_close(struct connections *connections)
 	free(connections);
 }
 
-/* All users and programs of this machine share its own addresses: they are not counted. */
-static void key_make(const struct sockaddr *address, unsigned char key[KEY_BYTES])
+void address_key_make(const struct sockaddr *address, unsigned char key[ADDRESS_KEY_BYTES])
 {
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
 
-	memset(key, 0, KEY_BYTES);
+	memset(key, 0, ADDRESS_KEY_BYTES);
 	if (address && address->sa_family == AF_INET) {
 		memcpy(&v4, address, sizeof(v4));
 		if (ntohl(v4.sin_addr.s_addr) >> 24 == 127)
@@ -222,25 +221,25 @@ static void key_make(const struct sockaddr *address, unsigned char key[KEY_BYTES
 	}
 }
 
-static bool is_counted(const unsigned char key[KEY_BYTES])
+bool address_key_counts(const unsigned char key[ADDRESS_KEY_BYTES])
 {
-	static const unsigned char zeros[KEY_BYTES];
+	static const unsigned char zeros[ADDRESS_KEY_BYTES];
 
-	return memcmp(key, zeros, KEY_BYTES) != 0;
+	return memcmp(key, zeros, ADDRESS_KEY_BYTES) != 0;
 }
 
 bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size)
 {
-	unsigned char key[KEY_BYTES];
+	unsigned char key[ADDRESS_KEY_BYTES];
 	unsigned count = 0;
 
 	bool admitted;
 
-	key_make(size ? address : NULL, key);
+	address_key_make(size ? address : NULL, key);
 	pthread_mutex_lock(&connections->lock);
-	if (connections->limits.per_address && is_counted(key))
+	if (connections->limits.per_address && address_key_counts(key))
 		for (const struct connection *each = connections->first; each; each = each->next)
-			count += memcmp(each->key, key, KEY_BYTES) == 0;
+			count += memcmp(each->key, key, ADDRESS_KEY_BYTES) == 0;
 	admitted = !connections->draining && (count == 0 || count < connections->limits.per_address);
 	connections->arriving += admitted;
 	pthread_mutex_unlock(&connections->lock);
@@ -290,7 +289,7 @@ struct connection *connection_begin(struct connections *connections, int fd, con
 	}
 	connection->owner = connections;
 	connection->fd = fd;
-	key_make(address, connection->key);
+	address_key_make(address, connection->key);
 	deadline_set(connection, PHASE_HEAD, head_us(connection));
 	pthread_mutex_lock(&connections->lock);
 	connection->next = connections->first;

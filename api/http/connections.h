@@ -18,6 +18,12 @@ struct connections;
 struct exchange;
 struct sockaddr;
 
+/* What one address is told from another by: of IPv6 a /64 is one. This machine's own, which all its users share, is
+ * all zeros, and is not counted. NULL: likewise. */
+enum { ADDRESS_KEY_BYTES = 16 };
+void address_key_make(const struct sockaddr *address, unsigned char ret_key[ADDRESS_KEY_BYTES]);
+bool address_key_counts(const unsigned char key[ADDRESS_KEY_BYTES]);
+
 /* Choice: as Kestrel's, the HTTP server of ASP.NET. */
 enum { BODY_BYTES_PER_S = 240 };
 

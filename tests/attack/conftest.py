@@ -19,7 +19,8 @@ def idle_engine(tmp_path_factory):
 @pytest.fixture(scope="session")
 def yard(idle_engine, tmp_path_factory):
     before = os.umask(0)  # what the daemon makes is private by itself
-    daemon = Daemon(tmp_path_factory.mktemp("attack"), idle_engine, "--offline", "--log-level", "debug").start()
+    daemon = Daemon(tmp_path_factory.mktemp("attack"), idle_engine, "--offline", "--log-level", "debug", "--grpc",
+                    "127.0.0.1:0").start()
     os.umask(before)
     daemon.post("/storage/v1/b", dict(name="attacked"), project=daemon.project)
     settle(daemon)
@@ -35,7 +36,7 @@ def locked(idle_engine, tmp_path_factory):
     path.write_text(TOKEN + "\n")
     path.chmod(0o600)
     daemon = Daemon(directory, idle_engine, "--offline", "--log-level", "debug", "--token-file", str(path), "--listen",
-                    "0.0.0.0:0", "--grpc", "127.0.0.1:0")
+                    "0.0.0.0:0", "--grpc", "0.0.0.0:0")
     daemon.token = TOKEN
     daemon.start()
     yield daemon

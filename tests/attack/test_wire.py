@@ -8,9 +8,11 @@ import time
 import pytest
 
 from support.attack import job_body, raw, request_bytes, settle, statuses, untouched
+from support.grpc_peer import Peer
 from support.wait import wait_until
 
 HEAD_LIMIT_S = 30  # daemon/wiring.c
+GRPC_PLACES = 128  # api/grpc/front.c
 
 
 def smuggled(yard):
@@ -141,12 +143,14 @@ class Slow:
 
 
 def test_clients_that_say_almost_nothing_are_cut_off(yard):
-    """All at once, for it takes the daemon's whole patience. Broken: late_cut() that cuts nobody."""
+    """All at once, for it takes the daemon's whole patience. Broken: late_cut() that cuts nobody; room_wait() of gRPC
+    without room_make()."""
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     slow = [(b"", b""), (b"", b"G"), (head, b""), (head, b"X"), (head, b"X-A: b\r\n"),
             (framed(yard.jobs_path, b"Content-Length: 1000000", b"{"), b" "),
             (framed(yard.jobs_path, b"Transfer-Encoding: chunked", b""), b"1\r\n{\r\n")]
     begun = time.monotonic()
+    quiet = [Peer(yard.grpc_port) for _ in range(GRPC_PLACES)]  # all that there are
     clients = [Slow(yard, *each) for each in slow]
     try:
         with untouched(yard):
@@ -154,9 +158,11 @@ def test_clients_that_say_almost_nothing_are_cut_off(yard):
         assert time.monotonic() - begun > HEAD_LIMIT_S - 5, "cut off too soon"
         for client, (start, _) in zip(clients, slow):
             assert statuses(client.seen) == ([] if start.startswith(b"POST") else [408]), client.seen
+        with Peer(yard.grpc_port) as late:
+            assert late.lasts()
     finally:
-        for client in clients:
-            client.client.close()
+        for client in (*[client.client for client in clients], *[peer.socket for peer in quiet]):
+            client.close()
 
 
 # Broken: connection_begin() without room_make().
@@ -179,13 +185,14 @@ def own_address():
     return None
 
 
-# Broken: connections_admit() that returns true.
-def test_one_address_cannot_take_all_places(locked):
-    address = own_address()
+# Broken: connections_admit() that returns true; address_is_full() that returns false.
+@pytest.mark.parametrize("name,most", [("http", 128), ("grpc", 32)])
+def test_one_address_cannot_take_all_places(locked, name, most):
+    address, port = own_address(), locked.grpc_port if name == "grpc" else locked.port
     if not address or address.startswith("127."):
         pytest.skip("this machine has no address but loopback")
     with contextlib.ExitStack() as stack:
-        clients = [stack.enter_context(socket.create_connection((address, locked.port), timeout=5)) for _ in range(140)]
+        clients = [stack.enter_context(socket.create_connection((address, port), timeout=5)) for _ in range(most + 12)]
 
         def closed():
             count = 0
@@ -196,6 +203,8 @@ def test_one_address_cannot_take_all_places(locked):
                         count += client.recv(1) == b""
                     except ConnectionError:
                         count += 1
-            return count == 140 - 128
-        wait_until(closed, 10, "what is over 128 is closed")
+            return count == 12
+        wait_until(closed, 10, "what is over the limit is closed")
         assert locked.get("/healthz").status == 200
+        with Peer(locked.grpc_port) as peer:
+            assert peer.lasts()
