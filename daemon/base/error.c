@@ -64,6 +64,19 @@ static char *format_text(const char *format, va_list args)
 	return text;
 }
 
+static char *sentence_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static char *sentence_make(const char *format, ...)
+{
+	char *sentence;
+	va_list args;
+
+	va_start(args, format);
+	sentence = format_text(format, args);
+	va_end(args);
+	return sentence;
+}
+
 /* Failing to allocate here only loses words, never the status; it is noted. */
 static void violation_append(struct error *err, const char *field, const char *text)
 {
@@ -82,16 +95,15 @@ static void violation_append(struct error *err, const char *field, const char *t
 
 static void text_join(struct error *err, const char *separator, const char *more)
 {
-	char *joined = NULL;
+	char *joined;
 
 	if (!err->text) {
 		err->text = memory_strdup(more);
 		return;
 	}
-	if (asprintf(&joined, "%s%s%s", err->text, separator, more) < 0) {
-		memory_note_failure();
+	joined = sentence_make("%s%s%s", err->text, separator, more);
+	if (!joined)
 		return;
-	}
 	free(err->text);
 	err->text = joined;
 }
@@ -113,9 +125,8 @@ static enum status add_semantic(struct error *err, enum status status, const cha
 	}
 	err->is_semantic = err->is_semantic || !err->text;
 	violation_append(err, field, description);
-	if (asprintf(&sentence, "Field: %s Error: %s", field, description) < 0)
-		sentence = NULL;
-	else
+	sentence = sentence_make("Field: %s Error: %s", field, description);
+	if (sentence)
 		text_join(err, " ", sentence);
 	return err->status;
 }
@@ -176,8 +187,7 @@ enum status error_add_listed(struct error *err, const char *field, const char *f
 	if (!description)
 		return err->status;
 	violation_append(err, field, description);
-	if (asprintf(&entry, "%zu.Field: %s; Message: %s\t", err->violation_count, field, description) < 0)
-		entry = NULL;
+	entry = sentence_make("%zu.Field: %s; Message: %s\t", err->violation_count, field, description);
 	if (!err->text)
 		text_join(err, "", "List of found errors:\t");
 	if (entry)
@@ -248,7 +258,9 @@ enum status error_wrap(struct error *err, const char *format, ...)
 	va_start(args, format);
 	AUTO(string) char *context = format_text(format, args);
 	va_end(args);
-	if (context && asprintf(&wrapped, "%s: %s", context, err->text ? err->text : "") >= 0) {
+	if (context)
+		wrapped = sentence_make("%s: %s", context, err->text ? err->text : "");
+	if (wrapped) {
 		free(err->text);
 		err->text = wrapped;
 	}
