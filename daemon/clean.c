@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/clean.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/presence.h"
+#include "daemon/base/text.h"
 #include "daemon/config.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_remains.h"
@@ -73,8 +73,11 @@ static enum status options_read(const char *const *arguments, struct clean *clea
 /* Names come from the engine: no control character of theirs reaches a terminal. */
 static void plain_print(FILE *file, const char *name)
 {
-	for (; *name; name++)
-		putc(iscntrl((unsigned char)*name) ? '?' : *name, file);
+	AUTO(string) char *plain = strdup(name);
+
+	if (plain)
+		text_make_harmless(plain);
+	fputs(plain ? plain : "?", file);
 }
 
 static void thing_tell(struct clean *clean, const char *kind, const char *name, const char *job_id,

@@ -35,20 +35,6 @@ static void write_whole(const char *data, size_t length)
 	}
 }
 
-/* Texts from outside must not start a line of their own, or drive a terminal: which those do that Unicode calls C0 and C1,
- * and to some terminals the bytes of C1 alone, so that what is no UTF-8 (or was cut in the middle of a letter) loses them. */
-static void make_harmless(char *detail)
-{
-	const bool letters = utf8_valid(detail, strlen(detail));
-
-	for (unsigned char *c = (unsigned char *)detail; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f || (*c >= 0x80 && !letters))
-			*c = ' ';
-		else if (*c == 0xc2 && c[1] < 0xa0)
-			c[0] = c[1] = ' ';
-	}
-}
-
 void log_event(enum log_level level, const char *event, const char *format, ...)
 {
 	char detail[2048];
@@ -60,7 +46,7 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(detail, sizeof(detail), format, args);
 	va_end(args);
-	make_harmless(detail);
+	text_make_harmless(detail);
 	if (settings.format == LOG_FORMAT_JSON) {
 		text_puts(&line, "{\"time\":\"");
 		text_time_nanos(&line, clock_wall_ns(&system_clock));

@@ -455,3 +455,15 @@ char *name_to_snake(const char *camel)
 	}
 	return text_take(&snake);
 }
+
+void text_make_harmless(char *text)
+{
+	const bool letters = utf8_valid(text, strlen(text));
+
+	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+		if (*c < 0x20 || *c == 0x7f || (*c >= 0x80 && !letters))
+			*c = ' ';
+		else if (*c == 0xc2 && c[1] < 0xa0)
+			c[0] = c[1] = ' ';
+	}
+}

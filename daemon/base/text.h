@@ -49,5 +49,9 @@ bool duration_parse(const char *string, int64_t *ret_us);
 char *name_to_snake(const char *camel);
 /* True when @data is UTF-8 without surrogates or overlong forms. */
 bool utf8_valid(const char *data, size_t length);
+
+/* Puts blanks for what would begin a line of its own, or drive a terminal: what Unicode calls C0 and C1, and in what is no
+ * UTF-8 (or was cut in the middle of a letter) the bytes of C1 alone as well, which some terminals take for it. */
+void text_make_harmless(char *text);
 /* How many characters (code points) valid UTF-8 has. */
 size_t utf8_count(const char *text);

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was told in confidence is found nowhere afterwards, and what others named drives no terminal; with a real engine."""
+import base64
+import json
+import os
+import subprocess
+
+import pytest
+
+from support.attack import files_below
+from support.daemon import Daemon, one_replica, program
+from support.engine import IMAGE
+from support.registry import Registry
+
+PASSWORD = "planted-registry-password-7351"
+TOKEN = "planted-daemon-token-2468-0246"
+USER = "planted-user"
+EVIL = "\x1b]0;owned\x07\x1b[31m\r\nforged \u009b31m\x7f"
+
+
+def spellings(secret):
+    """As it is, and in what base64 makes of it at each place."""
+    data = secret.encode()
+    found = [data, data.hex().encode()]
+    for shift in range(3):
+        found.append(base64.b64encode(b"x" * shift + data)[4:-4])
+        found.append(base64.b64encode(f"{'x' * shift}{USER}:{secret}".encode())[4:-4])
+    return found
+
+
+def seen_by_the_engine(engine, daemon):
+    """All that it tells of what the daemon made, and of the image."""
+    label = f"trainyard.instance={daemon.read_instance()}"
+    things = [engine.inspect(c["Id"]) for c in engine.containers(label)] + engine.networks(label) + engine.volumes()
+    return json.dumps(things).encode() + json.dumps(engine.call("GET", "/images/json")).encode()
+
+
+def pull_with(daemon, image):
+    """A job whose image is pulled with the planted credentials, then one whose registry refuses them."""
+    daemon.run(one_replica("true", image=image))
+    failed = daemon.run(one_replica("true", image=image.replace(":1", ":none")), expect="FAILED")
+    daemon.get(daemon.jobs_path, access_token=TOKEN, key=PASSWORD)
+    return json.dumps([failed, daemon.entries(), daemon.get("/healthz").json]).encode()
+
+
+# Broken: docker_image.c that logs the header it sends; token_open() that keeps the line in a file.
+def test_planted_secrets_are_found_nowhere(engine, tmp_path):
+    config, token = tmp_path / "docker", tmp_path / "token"
+    config.mkdir()
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    with Registry(user=USER, password=PASSWORD) as registry:
+        registry.push(engine, IMAGE, "private/planted", "1")
+        host = f"127.0.0.1:{registry.port}"
+        auth = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+        (config / "config.json").write_text(json.dumps({"auths": {host: {"auth": auth}}}))
+        daemon = Daemon(tmp_path / "d", engine, "--log-level", "debug", "--docker-config", str(config), "--token-file",
+                        str(token), "--stop-grace", "1", "--stop-jobs", project="attack-secrets")
+        daemon.token = TOKEN
+        try:
+            with daemon:
+                told = pull_with(daemon, f"{host}/private/planted:1")
+                told += seen_by_the_engine(engine, daemon)
+                with open(f"/proc/{daemon.pid}/cmdline", "rb") as line, open(f"/proc/{daemon.pid}/environ", "rb") as variables:
+                    told += line.read() + variables.read()
+        finally:
+            engine.remove_image(f"{host}/private/planted:1")
+    places = {"told": told, "log": daemon.log_path.read_bytes(),
+              **{path: path.read_bytes() for path in files_below(daemon.state_dir) if path.is_file()}}
+    assert "image-pull" in daemon.log() or "pull" in daemon.log()
+    for place, data in places.items():
+        for secret in (PASSWORD, TOKEN):
+            assert not [each for each in spellings(secret) if each in data], (place, secret)
+
+
+# Broken: plain_print() that prints names as they are; that knows the bytes below 0x20 alone.
+@pytest.mark.parametrize("kind", ["network", "volume"])
+def test_names_of_leftovers_drive_no_terminal(engine, tmp_path, kind):
+    instance = f"evil{os.getpid()}"
+    labels = {"trainyard.instance": instance, "trainyard.job_id": EVIL, "trainyard.project": EVIL, "trainyard.job": "1",
+              "trainyard.replica": EVIL, "trainyard.attempt": EVIL}
+    made = engine.call("POST", "/networks/create" if kind == "network" else "/volumes/create",
+                       {"Name": f"{instance}-{kind}", "Labels": labels})
+    try:
+        said = b""
+        for options in (["--list"], ["--dry-run", "--instance", instance], ["--instance", instance]):
+            done = subprocess.run([program(), "clean", *options, "--engine", engine.host, "--state-dir", str(tmp_path / "none")],
+                                  capture_output=True, timeout=60)
+            said += done.stdout + done.stderr
+        daemon = Daemon(tmp_path / "d", engine, "--offline", "--log-level", "debug")
+        with daemon:
+            daemon.get("/healthz")
+        said += daemon.log_path.read_bytes()
+    finally:
+        if kind == "network":
+            engine.call("DELETE", f"/networks/{made['Id']}", ok=(204, 404))
+        else:
+            engine.call("DELETE", f"/volumes/{made['Name']}", ok=(204, 404))
+    text = said.decode()
+    assert kind == "volume" or instance in text, text
+    assert not [c for c in text if c != "\n" and (ord(c) < 0x20 or 0x7f <= ord(c) < 0xa0)], text
+    assert not [line for line in text.splitlines() if line.startswith("forged")], text
