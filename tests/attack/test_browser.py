@@ -4,6 +4,7 @@
 "Broken" tells how the code was changed to see a test fail."""
 import pytest
 
+from support.grpc_peer import MISSING, SERVICE, Peer, code, message, named
 from support.attack import EVIL, job_body, mutating, published, raw, request_bytes, statuses, untouched
 
 HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8090", "evillocalhost",
@@ -17,6 +18,16 @@ def test_a_rebound_name_gets_nothing(yard, host):
         answer = raw(yard, request_bytes("POST", yard.jobs_path, job_body("rebound"), Host=host, Connection="close"))
     assert statuses(answer) in ([403], [400]), answer
     assert b"rebound" not in answer
+
+
+# A page can make its own name lead here for any protocol.
+@pytest.mark.parametrize("authority", ["evil.example", "localhost.evil.example:443", "10.0.0.1"])
+def test_grpc_knows_its_own_names_alone(yard, authority):
+    body = message(named("projects/p/locations/us-central1"))
+    with untouched(yard), Peer(yard.grpc_port) as peer:
+        for name, sent in (("CreateCustomJob", body), ("ListCustomJobs", body), ("DeleteCustomJob", MISSING)):
+            stream = peer.call(SERVICE + name, sent, **{":authority": authority})
+            assert code(7) in peer.ends()[stream], name
 
 
 # Broken: guards_check() without its look at target.authority.

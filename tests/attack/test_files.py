@@ -56,6 +56,7 @@ def test_the_state_is_its_owners_alone(yard):
         mode = stat.S_IMODE(path.lstat().st_mode)
         inside = path.is_relative_to(yard.state_dir / "gs") or path.is_relative_to(yard.state_dir / "blobs")
         assert mode & 0o022 == 0, f"{path}: {mode:o}"
+        inside |= path.suffix == ".crt"  # what clients are to trust
         assert inside or mode & 0o077 == 0, f"{path}: {mode:o}"
     assert stat.S_IMODE(yard.state_dir.stat().st_mode) == 0o700  # above what is for plain tools to read
 
@@ -135,3 +136,28 @@ def test_keys_with_a_meaning_elsewhere_have_none_here(yard, key):
     body = dict(jobId="proto", labels={key: "x"}, trainingInput={})
     with untouched(yard):
         assert yard.post(yard.jobs_path, {**body, key: {"polluted": True}}).status == 400
+
+
+def test_an_uploads_id_is_not_guessed(yard):
+    """Neither from another one nor by a part of it; and its own is good for its own object alone."""
+    where = "/upload/storage/v1/b/attacked/o?uploadType=resumable&name="
+    ids = []
+    for name in ("mine", "his"):
+        location = yard.post(where + name, {}).headers["Location"]
+        ids.append(urllib.parse.parse_qs(urllib.parse.urlsplit(location).query)["upload_id"][0])
+    mine, his = ids
+    assert len(his) >= 32 and os.path.commonprefix(ids) in ("", his[:len(os.path.commonprefix(ids))]) and mine != his
+    assert len(os.path.commonprefix(ids)) < 8
+    last = "0" if his[-1] != "0" else "1"
+    guesses = [his[:-1] + last, his[:-1], his[:8], his + "0", his.upper() if his.upper() != his else "x", "", "*", "%",
+               "_" * len(his), "' OR '1'='1", "0" * len(his), "../" + his, his[::-1]]
+    with untouched(yard):
+        for guess in guesses:
+            quoted = urllib.parse.quote(guess, safe="")
+            for method, body, span in (("PUT", b"evil", "bytes 0-3/4"), ("PUT", b"", "bytes */*"), ("DELETE", None, "")):
+                answer = yard.request(method, f"{where}his&upload_id={quoted}", body, {"Content-Range": span} if span else {})
+                assert answer.status in (400, 404, 405, 410), (guess, method, answer)
+    assert yard.get("/storage/v1/b/attacked/o/his").status == 404
+    for upload in ids:
+        yard.request("DELETE", f"{where}his&upload_id={upload}")
+    settle(yard)

@@ -194,7 +194,8 @@ def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, atta
     own = tracks.engine.inspect(victim.container)
     address = next(iter(own["NetworkSettings"]["Networks"].values()))["IPAddress"]
     tries = {"a second address": f"ip addr add {address}/32 dev eth0", "an alias": f"ifconfig eth0:1 {address}",
-             "a route": f"ip route add {gateway}/32 dev eth0", "raw packets": "G=${STORAGE_EMULATOR_HOST#http://}; arping -c 1 -w 2 -I eth0 ${G%:*}",
+             "a route": f"ip route add {gateway}/32 dev eth0",
+             "raw packets": "G=${STORAGE_EMULATOR_HOST#http://}; arping -c 1 -w 2 -I eth0 ${G%:*}",
              "a device": "mknod /tmp/d c 1 1", "the engine": "ls /var/run/docker.sock /run/docker.sock",
              "his gateway": f"echo | nc -w 1 {gateway} {port}", "his container": f"nc -w 1 {address} 1 </dev/null",
              "a mount": "mount -t tmpfs none /mnt", "the clock": "date -s 2000-01-01; date | grep 2000"}

@@ -10,8 +10,8 @@ import pytest
 
 from support.daemon import Daemon
 from support.engine import NO_ENGINE
-from support.grpc_peer import (ACK, ALERT, DATA, END_HEADERS, END_STREAM, GET_JOB, GOAWAY, HEADERS, HELLO, MISSING, PING, PREFACE,
-                               RST_STREAM, SERVICE, SETTINGS, WINDOW_UPDATE, Peer, code, frame, head, message, named,
+from support.grpc_peer import (ACK, ALERT, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_JOB, GOAWAY, HEADERS, HELLO,
+                               MISSING, PING, PREFACE, RST_STREAM, SERVICE, SETTINGS, WINDOW_UPDATE, Peer, code, frame, head, header, message, named,
                                settings_of)
 
 CONNECTIONS_MAX = 128
@@ -113,6 +113,35 @@ def test_floods_end_or_are_borne(port, flood):
         peer.socket.settimeout(3)
         for start in range(0, 20000 if flood(1)[3] != HEADERS or len(flood(1)) < 9000 else 400, 100):
             peer.send(b"".join(flood(2 * n + 1) for n in range(start, start + 100)))
+
+
+def test_a_head_without_an_end_is_ended(port):
+    """CVE-2024-27316 and its like: CONTINUATION after CONTINUATION."""
+    with Peer(port, HELLO + frame(HEADERS, 0, 1, head(GET_JOB))) as peer, contextlib.suppress(OSError):
+        peer.socket.settimeout(10)
+        for _ in range(20000):
+            peer.send(frame(CONTINUATION, 0, 1, header("x", "y" * 100) * 10))
+        raise AssertionError("all of it was taken")
+
+
+def test_a_table_of_headers_that_unfolds_is_refused(port):
+    """One long value in the table, named by a byte each time: 64 MiB from 16 KiB."""
+    stored = b"\x40" + header("x", "y" * 4000)[1:]
+    block = stored + b"\xbe" * 16000
+    with Peer(port, PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 1, head(GET_JOB) + stored) +
+              frame(HEADERS, END_HEADERS, 3, block[:16384])) as peer:
+        peer.socket.settimeout(10)
+        assert any(kind in (RST_STREAM, GOAWAY, HEADERS) for kind, *_ in peer.frames())
+
+
+def test_a_window_of_nothing_keeps_no_other_waiting(port):
+    """Answers that may not be sent are held, within bounds, for the one that asked."""
+    closed = PREFACE + frame(SETTINGS, 0, 0, b"\0\x01\0\0\0\0\0\x04\0\0\0\0")
+    with Peer(port, closed) as stalled, Peer(port) as quick:
+        for _ in range(90):
+            stalled.call(GET_JOB, MISSING)
+        assert stalled.lasts()
+        assert code(5) in one_call(quick, GET_JOB, MISSING)
 
 
 def test_who_does_not_read_keeps_no_other_waiting(port):

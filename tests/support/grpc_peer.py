@@ -4,7 +4,7 @@ import socket
 import struct
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, ALERT = 0, 1, 3, 4, 6, 7, 8, 21
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION, ALERT = 0, 1, 3, 4, 6, 7, 8, 9, 21
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 SERVICE = "/google.cloud.aiplatform.v1.JobService/"
 GET_JOB = SERVICE + "GetCustomJob"
