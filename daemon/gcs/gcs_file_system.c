@@ -75,8 +75,11 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 	fuse_opt_free_args(&args);
 	if (!system->fuse || fuse_mount(system->fuse, place) != 0) {
 		gcs_file_system_free(system);
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "the file system cannot be mounted at %s",
-				 place);
+		return error_set(
+			err, STATUS_UNAVAILABLE, NULL, "the file system cannot be mounted at %s%s", place,
+			geteuid() == 0 ? ""
+				       : "; who is not root needs fusermount3, and user_allow_other in "
+					 "/etc/fuse.conf");
 	}
 	system->session = fuse_get_session(system->fuse);
 	*ret_system = system;

@@ -103,7 +103,7 @@ static enum status mount_open(struct mount *mount, const char *state_dir, bool a
 	mount->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (mount->state_fd < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", state_dir, strerror(errno));
-	if (access("/dev/fuse", F_OK) != 0)
+	if (access("/dev/fuse", R_OK | W_OK) != 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "/dev/fuse: %s", strerror(errno));
 	rc = lock_take(mount, err);
 	if (!rc)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A daemon that is not root, and whose user may use the engine's socket: all of it works but for what takes root, and of
+that the log tells."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from support.custom_jobs import CustomJobs, pool
+from support.daemon import UNTIL_RELEASED, Daemon, distributed, program, script
+from support.engine import Engine
+from support.tuning import REPORTING, X, tuning_input
+from test_web_shell import Output, UNTIL_CANCELLED, shells, type_into
+
+USER = 4242  # of no name: like those of systemd's dynamic users before they have one
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"),
+                                reason="to be another user takes root and setpriv")
+
+
+class UserDaemon(Daemon):
+    """`trainyard serve` of a user who has a home, the group of the engine's socket, and nothing else."""
+
+    def command(self):
+        group = os.stat(self.engine.path).st_gid
+        return ["setpriv", f"--reuid={USER}", f"--regid={USER}", f"--groups={group}", "--inh-caps=-all",
+                "--bounding-set=-all", *super().command()]
+
+
+@pytest.fixture(scope="module")
+def home():
+    """The home of that user, with a copy of the program: the tests' own directories are root's."""
+    top = pathlib.Path(tempfile.mkdtemp(prefix="tyu", dir="/tmp"))
+    shutil.copy(program(), top / "trainyard")
+    (top / "home").mkdir()
+    os.chown(top / "home", USER, USER)
+    top.chmod(0o755)
+    yield top / "home"
+    shutil.rmtree(top)
+
+
+@pytest.fixture(scope="module")
+def user_yard(engine, home):
+    daemon = UserDaemon(home, engine, "--offline", "--stop-grace", "2", project=f"user-{os.getpid()}",
+                        binary=str(home.parent / "trainyard"))
+    daemon.start()
+    yield daemon
+    daemon.stop()
+    engine.check_nothing_left(daemon.read_instance())
+
+
+def below(directory):
+    return [path for path in pathlib.Path(directory).rglob("*")]
+
+
+def test_a_trial_leaves_nothing_that_only_root_could_remove(user_yard):
+    """Programs are root in their containers, and keep what they like where they report."""
+    text = ("mkdir -p /var/hypertune/a/b; echo x >/var/hypertune/a/b/c; " + REPORTING)
+    job = user_yard.run(tuning_input(text, X, maxTrials=2))
+    assert job["trainingOutput"]["completedTrialCount"] == "2", job
+    print(user_yard.log())
+    assert below(user_yard.state_dir / "trials") == []
+
+
+def test_a_distributed_job_has_its_peers_storage_metadata_and_log(user_yard):
+    answer = user_yard.request("POST", "/upload/storage/v1/b/other/o?uploadType=media&name=in", b"from outside",
+                               {"Content-Type": "text/plain"})
+    assert answer.status == 200, answer
+    ask = "wget -qO- --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST/computeMetadata/v1/project/project-id; echo;"
+    read = "wget -qO- $STORAGE_EMULATOR_HOST/download/storage/v1/b/other/o/in?alt=media; echo;"
+    write = "wget -qO /dev/null --post-data out $STORAGE_EMULATOR_HOST'/upload/storage/v1/b/other/o?uploadType=media&name=out';"
+    job = user_yard.create(distributed(ask + read + write + UNTIL_RELEASED, worker="echo up; sleep 600", workers=1))
+    assert user_yard.wait_lines(job, count=2) == [user_yard.project, "from outside"]
+    assert user_yard.wait_lines(job, "worker-replica-0") == ["up"]
+    user_yard.release(job)
+    user_yard.until(job, "SUCCEEDED")
+    assert (user_yard.state_dir / "gs/other/out").read_bytes() == b"out"
+    # It takes root, or the capability, and is told.
+    assert "port-443-missing" in user_yard.log()
+
+
+def test_a_custom_job_is_told_its_output_directory_and_is_cancelled(user_yard):
+    custom = CustomJobs(user_yard)
+    job = custom.create(pool("echo $AIP_MODEL_DIR; sleep 600"), baseOutputDirectory={"outputUriPrefix": "gs://other/base"})
+    assert custom.wait_lines(job, "workerpool0-0") == ["gs://other/base/model/"]
+    custom.cancel(job)
+    custom.until(job, "JOB_STATE_CANCELLED")
+
+
+def test_a_job_without_its_files_says_why(user_yard):
+    """Mounting takes root, or a fusermount3 that may."""
+    custom = CustomJobs(user_yard)
+    job, found = custom.run(pool("ls -d /gcs || echo none"))
+    print(user_yard.entries(job))
+    print(user_yard.log())
+    assert "none" in user_yard.lines(job, "workerpool0-0")
+    differences = user_yard.get(f"/_trainyard{custom.path}/{job}/report").json["differences"]
+    missing, = [d for d in differences if d["code"] == "gcs-missing"]
+    print(missing)
+
+
+def test_a_shell_in_a_replica(user_yard):
+    job = user_yard.create(script(UNTIL_CANCELLED, enableWebAccess=True))
+    user_yard.until(job, "RUNNING")
+    uri = shells(user_yard, job)["master-replica-0"]
+    output = Output(user_yard, uri, "mine")
+    type_into(user_yard, uri, "mine", "echo $((6*7)) there; exit\n")
+    output.until(b"42 there")
+    output.close()
+    user_yard.cancel(job)
+    user_yard.until(job, "CANCELLED")
+
+
+def test_all_of_the_state_is_its_users_alone(user_yard):
+    paths = [user_yard.state_dir, *below(user_yard.state_dir)]
+    assert len(paths) > 10 and {path.lstat().st_uid for path in paths} == {USER}
+    assert user_yard.state_dir.stat().st_mode & 0o7777 == 0o700
