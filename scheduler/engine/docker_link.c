@@ -203,6 +203,8 @@ static void events_open(struct docker *docker)
 							 .slot = &docker->link.events });
 }
 
+/* Podman's service speaks as an engine does, and less well: its log lines have whole seconds and end before the log does
+ * (4.3 and 5.8), and a network's bridge is not there before its first container. */
 static void info_done(void *arg, const struct http_answer *answer)
 {
 	struct docker *docker = arg;
@@ -210,6 +212,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 	const char *version = json_text_at(info, "ServerVersion"), *now = json_text_at(info, "SystemTime");
 	struct error err AUTO_ERROR = { 0 };
 	struct outcome outcome;
+	bool is_podman;
 
 	outcome_read(answer, &outcome);
 	if (outcome.status || !info) {
@@ -217,8 +220,15 @@ static void info_done(void *arg, const struct http_answer *answer)
 						 : "the engine's answer to /info cannot be understood");
 		return;
 	}
-	snprintf(docker->link.name, sizeof(docker->link.name), "Docker Engine %.60s (API %s)",
-		 version ? version : "of unknown version", docker->link.version);
+	is_podman = json_object_get(info, "BuildahVersion") != NULL;
+	snprintf(docker->link.name, sizeof(docker->link.name), "%s %.60s (API %s)",
+		 is_podman ? "Podman" : "Docker Engine", version ? version : "of unknown version",
+		 docker->link.version);
+	if (is_podman)
+		log_event(
+			LOG_WARNING, "engine-is-podman",
+			"hint=\"jobs run, but lines of their logs get lost, and they have no storage and no "
+			"metadata: use Docker Engine\"");
 	if (!now || !time_parse(now, &docker->link.told_ns))
 		docker->link.told_ns = 0;
 	host_deinit(&docker->link.host);

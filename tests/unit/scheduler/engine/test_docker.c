@@ -400,6 +400,19 @@ static void versions_are_agreed_on(void **state)
 	}
 }
 
+/* Its /info has what Docker's has not: captured from 4.3.1 and 5.8.6. */
+static void podman_is_called_by_its_name(void **state)
+{
+	struct lab *lab = *state;
+
+	/* Broken: is_podman = false */
+	rule_set(lab, 0,
+		 (struct rule){ "/info", 200, "{\"ServerVersion\":\"5.8.6\",\"BuildahVersion\":\"1.43.2\"}",
+				0, 0 });
+	client_open(lab);
+	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Podman 5.8.6 (API 1.41)");
+}
+
 static void each_connection_tells_what_the_host_has_now(void **state)
 {
 	struct lab *lab = *state;
@@ -498,6 +511,24 @@ static void an_engine_too_old_is_down_with_a_reason(void **state)
 		lab->engine->ops->close(lab->engine);
 		lab->engine = NULL;
 	}
+	assert_int_equal(events_count(lab, ENGINE_UP), 0);
+}
+
+/* One that has left behind all versions that we know says so itself. */
+static void an_engine_too_new_is_down_with_its_own_words(void **state)
+{
+	struct lab *lab = *state;
+
+	version_set(lab, "1.99");
+	rule_set(
+		lab, 0,
+		(struct rule){
+			"/v1.50/info", 400,
+			"{\"message\":\"client version 1.50 is too old. Minimum supported API version is 1.60\"}",
+			0, 0 });
+	client_open(lab);
+	assert_non_null(strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text,
+			       "client version 1.50 is too old. Minimum supported API version is 1.60"));
 	assert_int_equal(events_count(lab, ENGINE_UP), 0);
 }
 
@@ -915,10 +946,12 @@ int main(void)
 		LAB_TEST(options_are_checked),
 		LAB_TEST(an_engine_that_comes_late_is_found),
 		LAB_TEST(versions_are_agreed_on),
+		LAB_TEST(podman_is_called_by_its_name),
 		LAB_TEST(each_connection_tells_what_the_host_has_now),
 		LAB_TEST(what_happened_before_the_stream_was_open_is_asked_for),
 		LAB_TEST(a_terminal_is_opened_once_the_engine_has_answered),
 		LAB_TEST(an_engine_too_old_is_down_with_a_reason),
+		LAB_TEST(an_engine_too_new_is_down_with_its_own_words),
 		LAB_TEST(answers_that_are_no_json_fail_their_call),
 		LAB_TEST(an_endless_answer_is_cut_off),
 		LAB_TEST(a_long_listing_is_taken),
