@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/clean.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "daemon/main.h"
 #include "daemon/own_options.h"
 #include "scheduler/engine/docker_clean.h"
+#include "scheduler/trial_directory.h"
 #include "store/state_dir.h"
 
 struct clean {
@@ -227,10 +229,40 @@ static void signposts_clean(struct clean *clean)
 		state_dir_sweep(clean->state_dir);
 }
 
+/* Of trials whose containers are gone. The daemon removes them itself, but for what a program made to be root's alone. */
+static bool trials_clean(struct clean *clean)
+{
+	struct text place AUTO_TEXT = { 0 };
+	bool is_clean = true;
+	const struct dirent *entry;
+	DIR *listing;
+
+	text_printf(&place, "%s/trials", clean->state_dir);
+	listing = place.failed ? NULL : opendir(place.data);
+	while (listing && (entry = readdir(listing))) {
+		struct text path AUTO_TEXT = { 0 };
+		const char *problem = NULL;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		text_printf(&path, "%s/%s", place.data, entry->d_name);
+		if (path.failed || (!clean->only_looks && !trial_directory_clear(path.data)))
+			problem = path.failed ? "out of memory" : strerror(errno);
+		remains_tell(clean, "directory", path.failed ? entry->d_name : path.data, problem);
+		is_clean = is_clean && !problem;
+	}
+	if (listing)
+		closedir(listing);
+	return is_clean;
+}
+
 static enum status state_clean(struct clean *clean, struct error *err)
 {
+	const bool is_clean = trials_clean(clean);
+
 	if (!gcs_remains_clear(clean->state_dir, clean->only_looks,
-			       &(struct gcs_remains_report){ remains_tell, clean }))
+			       &(struct gcs_remains_report){ remains_tell, clean }) ||
+	    !is_clean)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is not clean", clean->state_dir);
 	signposts_clean(clean);
 	return STATUS_OK;
@@ -275,8 +307,8 @@ void clean_help_write(struct text *text)
 		"usage: trainyard clean [OPTION]...\n"
 		"\n"
 		"Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
-		"when they run, and its networks in the engine, and its /gcs. Says one line for each. Others'\n"
-		"are not touched. The state directory itself stays, with jobs, logs and objects: the next serve\n"
+		"when they run, and its networks in the engine, its /gcs, and what trials' programs wrote for it.\n"
+		"Says one line for each. Others' are not touched. The state directory itself stays, with jobs, logs and objects: the next serve\n"
 		"on it tries jobs that ran again. Refused while a daemon of the instance runs.\n"
 		"\n"
 		"Exit codes: 0 nothing is left, 1 something is or it was refused, 2 wrong usage.\n"

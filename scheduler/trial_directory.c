@@ -86,15 +86,30 @@ static int file_remove(const char *path, const struct stat *status, int type, st
 	return remove(path);
 }
 
+static bool tree_remove(const char *path)
+{
+	removed_count = 0;
+	return nftw(path, file_remove, DIRECTORIES_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+}
+
 void trial_directory_remove(const struct reconciler *reconciler, int64_t run)
 {
 	AUTO(string) char *path = trial_directory_path(reconciler, run);
 
 	if (!path || (rmdir(path) == 0 || errno == ENOENT))
 		return;
-	removed_count = 0;
-	if (nftw(path, file_remove, DIRECTORIES_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
+	if (!tree_remove(path))
 		log_event(LOG_WARNING, "metrics-left", "path=%s error=\"%s\"", path, strerror(errno));
+}
+
+bool trial_directory_clear(const char *path)
+{
+	bool is_gone;
+
+	do
+		is_gone = tree_remove(path);
+	while (!is_gone && errno == EFBIG);
+	return is_gone;
 }
 
 /* Whether the trial that @run runs is one of a tuning job under way. */

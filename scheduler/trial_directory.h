@@ -2,6 +2,7 @@
 #pragma once
 /* scheduler/trial_directory.h: where on this machine a trial's first replica reports its metrics: a directory for each
  * job that runs a trial, below the state directory. Thread: the scheduler's. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "scheduler/steps.h"
@@ -17,3 +18,5 @@ void trial_directory_remove(const struct reconciler *reconciler, int64_t run);
 /* Removes those whose tuning job has ended: a daemon that was killed left them. Before the thread runs, and once all
  * unfinished jobs are known. */
 void trial_directories_sweep(struct scheduler *scheduler);
+/* Removes one by its path, of a state directory that no daemon has open. False with errno. */
+bool trial_directory_clear(const char *path);
