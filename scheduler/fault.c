@@ -8,8 +8,12 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "daemon/base/embedded_file.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+
+/* The program that slows networks; none where it could not be made for this machine. */
+extern const struct embedded_file throttle_files[];
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
@@ -21,6 +25,9 @@ enum {
 	EXIT_CODE_MAX = 255,
 };
 #define SECONDS_MAX 86400.0
+/* A slower one passes no packet within a second; a faster one is no fault. */
+#define BYTES_PER_S_MIN 2000
+#define BYTES_PER_S_MAX INT64_C(4000000000)
 
 /* What a rule may say besides who and how often. */
 enum {
@@ -32,6 +39,7 @@ enum {
 	SAYS_METHOD = 1 << 5,
 	SAYS_HTTP_STATUS = 1 << 6,
 	SAYS_NAME = 1 << 7, /* job */
+	SAYS_RATE = 1 << 8,
 };
 #define OF_REPLICA (SAYS_NAME | SAYS_JOB | SAYS_REPLICA | SAYS_WHEN)
 
@@ -50,7 +58,7 @@ static const struct {
 	[FAULT_QUOTA] = { "quota", STAGE_CALL, SAYS_NAME | SAYS_METHOD },
 	[FAULT_HTTP_STATUS] = { "httpStatus", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_HTTP_STATUS },
 	[FAULT_TIMEOUT] = { "timeout", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_SECONDS },
-	[FAULT_SLOW_NETWORK] = { "slowNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
+	[FAULT_SLOW_NETWORK] = { "slowNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS | SAYS_RATE },
 	[FAULT_CUT_NETWORK] = { "cutNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
 };
 
@@ -71,6 +79,7 @@ static const struct {
 	{ "seconds", "seconds", SAYS_SECONDS },
 	{ "method", "method", SAYS_METHOD },
 	{ "httpStatus", "http_status", SAYS_HTTP_STATUS },
+	{ "bytesPerSecond", "bytes_per_second", SAYS_RATE },
 };
 
 void fault_rule_free(struct fault_rule *rule)
@@ -109,11 +118,9 @@ static void kind_read(const json_t *canonical, struct fault_rule *rule, struct e
 		refuse(err, "fault", "The field is required.");
 		return;
 	}
-	if (rule->kind == FAULT_SLOW_NETWORK)
-		error_add(
-			err, STATUS_INVALID_ARGUMENT, "fault",
-			"%s is not offered: an engine can only take a running container off its network, see cutNetwork.",
-			kinds[rule->kind].name);
+	if (rule->kind == FAULT_SLOW_NETWORK && !throttle_files[0].data)
+		refuse(err, "fault",
+		       "slowNetwork is not offered: this trainyard was built for a machine that its throttle does not know.");
 	for (size_t i = 0; i < COUNT_OF(fields); i++)
 		if (json_object_get(canonical, fields[i].name) && !(kinds[rule->kind].says & fields[i].said))
 			error_add(err, STATUS_INVALID_ARGUMENT, fields[i].path,
@@ -237,6 +244,7 @@ static void what_read(const json_t *canonical, struct fault_rule *rule, struct e
 {
 	const int64_t code = json_int_at(canonical, "exitCode", -1);
 	const int64_t http = json_int_at(canonical, "httpStatus", 0);
+	const int64_t rate = json_int_at(canonical, "bytesPerSecond", 0);
 	const bool coded = json_object_get(canonical, "exitCode") != NULL;
 
 	if (rule->kind == FAULT_EXIT && (!coded || code < 0 || code > EXIT_CODE_MAX))
@@ -247,6 +255,10 @@ static void what_read(const json_t *canonical, struct fault_rule *rule, struct e
 		refuse(err, "http_status", "Expected one of 429, 500, 503 and 504.");
 	if ((rule->kind == FAULT_HTTP_STATUS || rule->kind == FAULT_TIMEOUT) && !rule->method)
 		refuse(err, "method", "The field is required.");
+	if (rule->kind == FAULT_SLOW_NETWORK && (rate < BYTES_PER_S_MIN || rate > BYTES_PER_S_MAX))
+		refuse(err, "bytes_per_second",
+		       "The fault slowNetwork needs a value from 2000 to 4000000000 bytes a second.");
+	rule->bytes_per_s = rate;
 	rule->http_status = (int)http;
 	rule->exit_code = coded                       ? (int)code
 			  : rule->kind == FAULT_CRASH ? SIGNAL_BASE + SIGSEGV

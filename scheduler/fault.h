@@ -22,12 +22,13 @@ enum fault_kind {
 	FAULT_CRASH = 4,    /* likewise, with the code of a signal after which the whole job is tried again */
 	FAULT_STOP = 5,     /* is told to end (SIGTERM), then killed; as preempt */
 	FAULT_STOCKOUT = 6, /* there is nothing to run the job on: it waits, or fails */
-	FAULT_IMAGE_PULL = 7,    /* the job's image is not there */
-	FAULT_QUOTA = 8,         /* the creating call is refused with the words of a quota */
-	FAULT_HTTP_STATUS = 9,   /* the call is answered with an error */
-	FAULT_TIMEOUT = 10,      /* the call is answered late, or never */
-	FAULT_SLOW_NETWORK = 11, /* not offered */
-	FAULT_CUT_NETWORK = 12,  /* the container is off its network for a while */
+	FAULT_IMAGE_PULL = 7,  /* the job's image is not there */
+	FAULT_QUOTA = 8,       /* the creating call is refused with the words of a quota */
+	FAULT_HTTP_STATUS = 9, /* the call is answered with an error */
+	FAULT_TIMEOUT = 10,    /* the call is answered late, or never */
+	FAULT_SLOW_NETWORK =
+		11, /* what the container sends and gets goes at bytes_per_s at most, for a while */
+	FAULT_CUT_NETWORK = 12, /* the container is off its network for a while */
 	FAULT_KIND_COUNT
 };
 
@@ -56,6 +57,7 @@ struct fault_rule {
 	int64_t seconds_us; /* how long it lasts; 0: not told */
 	char *method;       /* glob */
 	int http_status;
+	int64_t bytes_per_s; /* of a slowed network */
 };
 
 void fault_rule_free(struct fault_rule *rule);

@@ -287,8 +287,8 @@ bool fault_book_take(struct fault_book *book, const struct fault_scene *scene, s
 		if (!taken)
 			continue;
 		page->hits++;
-		*ret_order = (struct fault_order){ rule->id, rule->kind, rule->exit_code, rule->seconds_us,
-						   rule->http_status };
+		*ret_order = (struct fault_order){ rule->id,         rule->kind,        rule->exit_code,
+						   rule->seconds_us, rule->http_status, rule->bytes_per_s };
 	}
 	pthread_mutex_unlock(&book->mutex);
 	return taken;

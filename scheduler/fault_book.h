@@ -25,6 +25,7 @@ struct fault_order {
 	int exit_code;
 	int64_t seconds_us;
 	int http_status;
+	int64_t bytes_per_s;
 };
 
 /* Takes up the rules that the store has. */

@@ -8,6 +8,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
 #include "scheduler/dialect.h"
+#include "scheduler/difference.h"
 #include "scheduler/fault_book.h"
 #include "scheduler/scheduler_state.h"
 #include "store/faults.h"
@@ -23,6 +24,7 @@ static const struct {
 	[FAULT_OOM] = { "runs out of memory", END_EXIT, true, false },
 	[FAULT_EXIT] = { "is ended with", END_EXIT, false, false },
 	[FAULT_CRASH] = { "crashes with", END_EXIT, false, false },
+	[FAULT_SLOW_NETWORK] = { "sends and gets at most", END_NONE, false, false },
 	[FAULT_CUT_NETWORK] = { "is cut off from its network", END_NONE, false, false },
 	[FAULT_STOP] = { "is stopped", END_LOST, false, true },
 };
@@ -141,29 +143,108 @@ static void image_strike(struct job_run *run)
 	replica->end = END_REFUSED;
 }
 
-/* How its network is to be: off until a hit is over. Asking again for what is so already is harmless. */
+static void replica_cut(struct engine *engine, const struct job_run *run, const struct replica_key *key)
+{
+	engine->ops->link_replica(engine, key, &(struct replica_link){ .network = run->network_status.id });
+}
+
+static void replica_restore(struct engine *engine, const struct job_run *run, const struct replica_key *key)
+{
+	char address[16], alias[REPLICA_NAME_MAX];
+
+	job_run_address(run, key->role, key->index, address);
+	replica_address_name(run->plan, key->role, key->index, alias);
+	engine->ops->link_replica(engine, key,
+				  &(struct replica_link){ .network = run->network_status.id,
+							  .address = address,
+							  .alias = alias });
+}
+
+static void link_ask(struct engine *engine, const struct job_run *run, const struct replica_run *replica,
+		     const struct fault_hit *hit)
+{
+	switch (replica->link_asked) {
+	case LINK_CUT:
+		replica_cut(engine, run, &replica->key);
+		break;
+	case LINK_RESTORED:
+		replica_restore(engine, run, &replica->key);
+		break;
+	case LINK_SLOWED:
+		engine->ops->throttle_replica(engine, &replica->key, (unsigned)hit->bytes_per_s);
+		break;
+	case LINK_HASTENED:
+		engine->ops->throttle_replica(engine, &replica->key, 0);
+		break;
+	case LINK_AS_MADE:
+		break;
+	}
+}
+
+/* How its network is to be: off or slow until a hit is over. Asking again for what is so already is harmless. */
 static void network_strike(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			   const struct fault_hit *hit)
 {
 	const int64_t left_us = hit->until_us - clock_wall_us(scheduler->reconciler.clock);
-	const enum link_wish wish = !hit->until_us || left_us > 0 ? LINK_CUT : LINK_RESTORED;
-	struct engine *engine = scheduler->reconciler.engine;
-	struct replica_link link = { .network = run->network_status.id };
-	char address[16], alias[REPLICA_NAME_MAX];
+	const bool lasts = !hit->until_us || left_us > 0, slow = hit->kind == FAULT_SLOW_NETWORK;
+	const enum link_wish wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
+				    : lasts ? LINK_CUT
+					    : LINK_RESTORED;
 
-	if (wish == LINK_CUT && hit->until_us)
+	if (lasts && hit->until_us)
 		look_again(scheduler, run, left_us);
 	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
-	    replica->link_asked == wish)
+	    (replica->link_asked == wish && !replica->link_again))
 		return;
-	if (wish == LINK_RESTORED) {
-		job_run_address(run, replica->key.role, replica->key.index, address);
-		replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
-		link.address = address;
-		link.alias = alias;
-	}
+	if (replica->link_asked != wish)
+		replica->throttle_failures = 0;
 	replica->link_asked = wish;
-	engine->ops->link_replica(engine, &replica->key, &link);
+	replica->link_again = false;
+	link_ask(scheduler->reconciler.engine, run, replica, hit);
+}
+
+/* An engine that is busy may do it the next time. */
+enum { THROTTLE_TRIES = 3 };
+
+/* Once in the job's life, whatever the reason is the next time. */
+static void throttle_give_up(struct job_run *run, struct replica_run *replica, const char *reason)
+{
+	static const char code[] = "fault-not-done";
+	const bool slowed = replica->link_asked == LINK_SLOWED;
+	char name[REPLICA_NAME_MAX];
+	AUTO(string) char *text = NULL;
+	bool told = false;
+
+	/* What was never slowed need not be made fast. */
+	if (replica->throttle_refused)
+		return;
+	replica->throttle_refused = slowed;
+	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+	if (asprintf(&text, "The network of the replica %s %s: %s.", name,
+		     slowed ? "is not slowed as was ordered" : "stays slow beyond the time that was ordered",
+		     reason) < 0) {
+		text = NULL;
+		return;
+	}
+	if (run->assignment)
+		differences_count(run->assignment->differences, code, text, &told);
+	if (told)
+		return;
+	job_run_say(run, SEVERITY_WARNING, "%s", text);
+	if (run->assignment &&
+	    difference_add_another(run->assignment->differences, DONE_OTHERWISE, code, text))
+		run->differs = true;
+}
+
+bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
+			    const char *reason)
+{
+	if (status == STATUS_UNAVAILABLE)
+		return true;
+	if (status != STATUS_FAILED_PRECONDITION && ++replica->throttle_failures < THROTTLE_TRIES)
+		return true;
+	throttle_give_up(run, replica, reason);
+	return false;
 }
 
 static void hits_strike(struct scheduler *scheduler, struct job_run *run)
@@ -203,6 +284,8 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 		text_printf(&line, "the replica %s %s", name, effects[order->kind].words);
 		if (coded)
 			text_printf(&line, " the code %d", order->exit_code);
+		if (order->kind == FAULT_SLOW_NETWORK)
+			text_printf(&line, " %lld bytes a second", (long long)order->bytes_per_s);
 		if (order->seconds_us)
 			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
 		break;
@@ -243,6 +326,7 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 		.exit_code = order->exit_code,
 		.until_us = order->seconds_us ? now_us + order->seconds_us : 0,
 		.line = line,
+		.bytes_per_s = order->bytes_per_s,
 	};
 	return true;
 }

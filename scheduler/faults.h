@@ -19,6 +19,10 @@ void faults_step(struct scheduler *scheduler, struct job_run *run);
 void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored);
 /* The container has ended. Whether that was ordered: the replica's end is filled as ordered then. */
 bool faults_end(const struct job_run *run, struct replica_run *replica);
+/* The engine could not slow its network, or make it fast again. Whether to ask again after a while; else the job's log
+ * and report tell it. */
+bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
+			    const char *reason);
 /* Whether the queue passes the job over: there is nothing to run it on, by order. */
 bool faults_hold(const struct scheduler *scheduler, const struct job_run *run);
 /* Whether no replica was lost but by order: nobody needs to wait for what the engine is up to. */

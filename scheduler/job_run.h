@@ -33,7 +33,7 @@ enum sight {
 enum { REPLICA_RESTARTS_MAX = 5 };
 
 /* What was last asked of the engine for its network. */
-enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED };
+enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTENED };
 
 struct replica_run {
 	struct replica_key key;
@@ -47,10 +47,13 @@ struct replica_run {
 	bool logs_stored; /* and can be read there */
 	bool stop_asked, remove_asked;
 	enum link_wish link_asked;
-	bool missing;          /* was not in the last listing */
-	bool paused;           /* somebody has frozen it */
-	bool ordered;          /* it ended by a rule of faults.h */
-	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */
+	bool link_again;            /* it was not done: it is asked for once more */
+	unsigned throttle_failures; /* in a row */
+	bool throttle_refused;      /* it could not be slowed */
+	bool missing;               /* was not in the last listing */
+	bool paused;                /* somebody has frozen it */
+	bool ordered;               /* it ended by a rule of faults.h */
+	int64_t running_at_us;      /* monotonic: first seen running; 0: not yet */
 	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
 };
 

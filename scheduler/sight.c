@@ -480,6 +480,19 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	}
 }
 
+static void on_throttle_failed(struct scheduler *scheduler, const struct engine_event *event)
+{
+	struct job_run *run;
+	struct replica_run *replica = sight_find(scheduler, &event->replicas[0].key, &run);
+
+	if (!replica || replica->seen != SEEN_RUNNING)
+		return;
+	replica->link_again = faults_throttle_failed(run, replica, event->status, event->text);
+	if (replica->link_again)
+		sight_hold(scheduler, run);
+	run->dirty = true;
+}
+
 /* A stop, a removal or the reading of output failed: ask again after a while. */
 static void on_failed(struct scheduler *scheduler, const struct engine_event *event)
 {
@@ -534,6 +547,9 @@ void sight_update(struct scheduler *scheduler, const struct engine_event *event)
 	case ENGINE_REPLICA_PAUSED:
 	case ENGINE_LOGS_ENDED:
 		on_replica(scheduler, event);
+		break;
+	case ENGINE_THROTTLE_FAILED:
+		on_throttle_failed(scheduler, event);
 		break;
 	case ENGINE_FAILED:
 		on_failed(scheduler, event);

@@ -166,6 +166,7 @@ static enum status hit_insert(struct change_scope *scope, const struct fault_hit
 	bind_int(insert, ":exit_code", hit->exit_code);
 	bind_int(insert, ":until", hit->until_us);
 	bind_text(insert, ":line", hit->line);
+	bind_int(insert, ":bytes_per_s", hit->bytes_per_s);
 	return statement_run(insert, err);
 }
 
@@ -202,6 +203,7 @@ static enum status hit_add(sqlite3_stmt *row, struct fault_hit_list *list, struc
 		.exit_code = sqlite3_column_int(row, 8),
 		.until_us = sqlite3_column_int64(row, 9),
 		.line = column_copy(row, 10),
+		.bytes_per_s = sqlite3_column_int64(row, 11),
 	};
 	return grown[list->count++].line ? STATUS_OK : error_no_memory(err);
 }

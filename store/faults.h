@@ -50,8 +50,9 @@ struct fault_hit {
 	int64_t fault;           /* the rule */
 	int kind;
 	int exit_code;
-	int64_t until_us; /* wall clock: when it is over; 0: it is not one that passes */
-	char *line;       /* what the log says of it */
+	int64_t until_us;    /* wall clock: when it is over; 0: it is not one that passes */
+	char *line;          /* what the log says of it */
+	int64_t bytes_per_s; /* of a slowed network; 0: of none */
 };
 
 struct fault_hit_list {

@@ -25,7 +25,9 @@
 	"    AND ahead.id < job.id) ELSE 0 END"
 
 /* In the order in which faults.c reads them. */
-#define FAULT_HIT_COLUMNS "job, attempt, stage, role, idx, restart, fault, kind, exit_code, until_us, line"
+#define FAULT_HIT_COLUMNS                                                                                    \
+	"job, attempt, stage, role, idx, restart, fault, kind, exit_code, until_us, line,"                   \
+	" bytes_per_s"
 
 /* In the order in which operations.c reads them. */
 #define OPERATION_COLUMNS "id, project, location, operation_id, target, created_us"
@@ -215,7 +217,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[FAULT_HIT_INSERT] = { ON(STATE_WRITER),
 			       "INSERT INTO fault_hit (" FAULT_HIT_COLUMNS
 			       ") VALUES (:job, :attempt, :stage, :role,"
-			       " :index, :restart, :fault, :kind, :exit_code, :until, :line)"
+			       " :index, :restart, :fault, :kind, :exit_code, :until, :line, :bytes_per_s)"
 			       " ON CONFLICT DO NOTHING" },
 	[FAULT_HITS_OF_JOB] = { ON(STATE_READER),
 				"SELECT " FAULT_HIT_COLUMNS " FROM fault_hit WHERE job = :job"

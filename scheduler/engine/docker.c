@@ -233,6 +233,11 @@ static void op_link_replica(struct engine *engine, const struct replica_key *key
 				       .body = attachment_body(of(engine)->instance, link, key) });
 }
 
+static void op_throttle_replica(struct engine *engine, const struct replica_key *key, unsigned bytes_per_s)
+{
+	docker_post(of(engine), &(struct command){ .run = throttle_run, .key = *key, .number = bytes_per_s });
+}
+
 static void op_follow_logs(struct engine *engine, const struct replica_key *key,
 			   const struct log_position *from)
 {
@@ -310,6 +315,7 @@ static const struct engine_ops docker_ops = {
 	.stop_replica = op_stop_replica,
 	.remove_replica = op_remove_replica,
 	.link_replica = op_link_replica,
+	.throttle_replica = op_throttle_replica,
 	.follow_logs = op_follow_logs,
 	.resume_logs = op_resume_logs,
 	.open_terminal = op_open_terminal,

@@ -26,6 +26,7 @@ struct http_exchange {
 	CURL *easy;
 	struct curl_slist *headers;
 	char *url, *body;
+	size_t body_bytes;
 	struct text collected;
 	char problem[CURL_ERROR_SIZE];
 	char api_version[16];
@@ -181,12 +182,13 @@ static bool header_add(struct http_exchange *exchange, const char *line)
 
 static bool headers_make(struct http_exchange *exchange, const struct http_request *request)
 {
+	const char *type = request->body_header ? request->body_header : "Content-Type: application/json";
 	char *line = NULL;
 	bool added;
 
 	if (!header_add(exchange, "Expect:"))
 		return false;
-	if (!header_add(exchange, request->body ? "Content-Type: application/json" : "Content-Type:"))
+	if (!header_add(exchange, request->body ? type : "Content-Type:"))
 		return false;
 	if (!request->registry_auth)
 		return true;
@@ -224,14 +226,23 @@ static void easy_configure(struct http_exchange *exchange, const struct http_req
 		curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	if (request->lane == LANE_STREAM)
 		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER_BYTES);
-	if (strcmp(request->method, "POST") == 0) {
-		const char *body = exchange->body ? exchange->body : "";
-
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
-	} else if (strcmp(request->method, "GET") != 0) {
-		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+	if (strcmp(request->method, "POST") == 0 || exchange->body) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->body ? exchange->body : "");
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
 	}
+	if (strcmp(request->method, "POST") != 0 && strcmp(request->method, "GET") != 0)
+		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static bool body_keep(struct http_exchange *exchange, const struct http_request *request)
+{
+	if (!request->body)
+		return true;
+	exchange->body_bytes = request->body_bytes ? request->body_bytes : strlen(request->body);
+	exchange->body = malloc(exchange->body_bytes + 1);
+	if (exchange->body)
+		memcpy(exchange->body, request->body, exchange->body_bytes);
+	return exchange->body != NULL;
 }
 
 static struct http_exchange *exchange_new(struct http *http, const struct http_request *request)
@@ -243,12 +254,11 @@ static struct http_exchange *exchange_new(struct http *http, const struct http_r
 		return NULL;
 	exchange->http = http;
 	exchange->request = *request;
-	exchange->body = request->body ? strdup(request->body) : NULL;
 	if (asprintf(&exchange->url, "http://docker%s%s%s", request->without_version ? "" : "/v",
 		     request->without_version ? "" : http->version, request->path) < 0)
 		exchange->url = NULL;
 	exchange->easy = curl_easy_init();
-	whole = exchange->url && exchange->easy && (exchange->body || !request->body);
+	whole = body_keep(exchange, request) && exchange->url && exchange->easy;
 	if (!whole || !headers_make(exchange, request)) {
 		exchange_free(exchange);
 		return NULL;

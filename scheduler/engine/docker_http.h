@@ -43,6 +43,8 @@ struct http_request {
 	const char *method;
 	const char *path;          /* with query, without version; copied, as are body and registry_auth */
 	const char *body;          /* JSON, or NULL */
+	size_t body_bytes;         /* of a body that is no JSON; 0: it ends with its NUL */
+	const char *body_header;   /* of such a body: its "Content-Type: …" */
 	const char *registry_auth; /* value of X-Registry-Auth, or NULL; wiped afterwards */
 	enum http_lane lane;
 	unsigned timeout_s;   /* 0: none */

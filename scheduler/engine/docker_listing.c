@@ -350,8 +350,8 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 		for (size_t i = 0; i < json_array_size(containers); i++) {
 			if (!docker_container_listed(json_array_get(containers, i), &status,
 						     &needs_inspection))
-				continue;
-			if (!has_its_name(listing, &status.key, json_array_get(containers, i)))
+				throttle_sweep(listing->docker, json_array_get(containers, i));
+			else if (!has_its_name(listing, &status.key, json_array_get(containers, i)))
 				rename_back(listing, &status.key, json_array_get(containers, i));
 			else if (needs_inspection)
 				inspect(listing, &status.key);

@@ -14,6 +14,7 @@
  *     docker_replica.c  create, start, stop, remove, exits
  *     docker_network.c  create, remove
  *     docker_attachment.c  a replica off its network, and back
+ *     docker_throttle.c  a replica's network made slow, and fast again
  *     docker_image.c    look, pull
  *     docker_logs.c     followers
  *     docker_others.c   what instances without a daemon have left
@@ -44,7 +45,7 @@ struct command {
 	json_t *body;
 	void *arg;
 	int64_t job;
-	unsigned number;      /* grace_s, or address_count */
+	unsigned number;      /* grace_s, address_count, or bytes_per_s */
 	bool short_of_memory; /* for the whole of the body */
 };
 
@@ -79,6 +80,7 @@ struct network_task;
 struct replica_task;
 struct follower;
 struct attachment;
+struct throttle;
 
 struct docker {
 	struct engine engine; /* first */
@@ -105,6 +107,7 @@ struct docker {
 	struct replica_task *replicas; /* calls about replicas under way */
 	struct follower *followers;
 	struct attachment *attachments;
+	struct throttle *throttles;
 };
 
 /* docker.c */
@@ -174,6 +177,11 @@ void network_remove_run(struct docker *docker, struct command *command);
 void attachment_run(struct docker *docker, struct command *command);
 /* What the engine is asked with. NULL when memory ran out. */
 json_t *attachment_body(const char *instance, const struct replica_link *link, const struct replica_key *key);
+
+/* docker_throttle.c: command->number is 0 for as fast as it can */
+void throttle_run(struct docker *docker, struct command *command);
+/* Removes @container, an element of a listing that is no replica, if it is one of ours that a killed daemon has left. */
+void throttle_sweep(struct docker *docker, const json_t *container);
 
 /* docker_image.c */
 void image_ensure_run(struct docker *docker, struct command *command);

@@ -97,7 +97,9 @@ enum engine_event_kind {
 	ENGINE_REPLICA_REMOVED, /* replicas[0].key; by us, already gone, or behind our back */
 	ENGINE_REPLICA_PAUSED,  /* replicas[0].key, paused: somebody has frozen it, or let it go on */
 	ENGINE_LOGS_ENDED, /* replicas[0].key: the container has exited and each of its lines was handed over */
-	ENGINE_FAILED,     /* an operation that only repeats (stop, remove, link, remove network) failed:
+	ENGINE_THROTTLE_FAILED, /* replicas[0].key; status, text: its network is as fast as it was. FAILED_PRECONDITION:
+				  * asking again is of no use */
+	ENGINE_FAILED, /* an operation that only repeats (stop, remove, link, remove network) failed:
 	                          * replicas[0].key or job, status, text; the next listing shows what is left */
 };
 
@@ -189,6 +191,10 @@ struct engine_ops {
 	 * done; ENGINE_FAILED when it is not. */
 	void (*link_replica)(struct engine *engine, const struct replica_key *key,
 			     const struct replica_link *link);
+	/* What a running replica sends, and what it gets, goes no faster than that; 0: as fast as it can again. It
+	 * ends with the container. What is asked last counts. Nothing tells that it is done; ENGINE_THROTTLE_FAILED
+	 * when it is not. */
+	void (*throttle_replica)(struct engine *engine, const struct replica_key *key, unsigned bytes_per_s);
 	/* Hands over each line after @from, in order within a stream, follows until the container exits,
 	 * reads once more what a broken stream may have missed, then sends LOGS_ENDED. Survives losses of
 	 * the engine: it continues by itself after a reconnect. Asking again for a followed one is nothing.

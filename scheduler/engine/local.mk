@@ -33,6 +33,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_subnet.h \
 	scheduler/engine/docker_terminal.c \
 	scheduler/engine/docker_terminal.h \
+	scheduler/engine/docker_throttle.c \
 	scheduler/engine/engine.h \
 	scheduler/engine/leftovers.c \
 	scheduler/engine/leftovers.h \

@@ -7,9 +7,10 @@ LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib net
 	libnghttp2 libisal expat nlopt
 FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -I. -MMD -MP $(shell pkg-config --cflags $(LIBRARIES))
 SANITIZERS := address,undefined
-SOURCES := $(shell find daemon api scheduler store -name '*.c' ! -path daemon/main.c ! -name front_absent.c)
+SOURCES := $(shell find daemon api scheduler store -name '*.c' ! -path daemon/main.c ! -name front_absent.c \
+	! -path 'scheduler/engine/throttle/*')
 WEB_FILES := $(shell find api/emulator/web_shell -type f | sort)
-EMBEDDED := migrations_data launcher_data web_shell_data
+EMBEDDED := migrations_data launcher_data throttle_data web_shell_data
 OBJECTS := $(SOURCES:%.c=$(FUZZ_BUILD)/objects/%.o) $(EMBEDDED:%=$(FUZZ_BUILD)/objects/%.o)
 TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -40,6 +41,9 @@ $(FUZZ_BUILD)/launcher_data.c: scheduler/launcher/launcher.py
 $(FUZZ_BUILD)/web_shell_data.c: $(WEB_FILES)
 	@mkdir -p $(@D)
 	sh deploy/build-aux/embed-files.sh web_shell_files $^ >$@
+$(FUZZ_BUILD)/throttle_data.c: scheduler/engine/throttle/throttle.c
+	@mkdir -p $(@D)
+	sh deploy/build-aux/embed-program.sh throttle_files $^ $(CLANG) >$@
 
 .PHONY: all
 .DELETE_ON_ERROR:

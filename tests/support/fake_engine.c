@@ -26,8 +26,8 @@ struct fake_engine {
 	struct network_status networks[NETWORKS_MAX];
 	unsigned container_count, network_count;
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
-	enum status failure[FAKE_OPERATION_COUNT];
-	unsigned doubled, shared;
+	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
+	unsigned doubled, shared, bytes_per_s;
 	bool up, ignores_stop, holds_removals, ends_at_once;
 	int exit_at_once;
 	void (*tell)(void *arg, const char *operation);
@@ -51,6 +51,8 @@ static enum status outcome_of(struct fake_engine *fake, enum fake_operation oper
 		[FAKE_STOP] = "stop_replica",
 		[FAKE_CUT] = "cut_replica",
 		[FAKE_JOIN] = "join_replica",
+		[FAKE_SLOW] = "slow_replica",
+		[FAKE_HASTEN] = "hasten_replica",
 		[FAKE_REMOVE] = "remove_replica",
 		[FAKE_REMOVE_NETWORK] = "remove_network",
 	};
@@ -60,6 +62,8 @@ static enum status outcome_of(struct fake_engine *fake, enum fake_operation oper
 		fake->tell(fake->tell_arg, names[operation]);
 	if (!fake->up)
 		return STATUS_UNAVAILABLE;
+	if (fake->failure_of_all[operation])
+		return fake->failure_of_all[operation];
 	if (!fake->countdown[operation] || --fake->countdown[operation])
 		return STATUS_OK;
 	return fake->failure[operation];
@@ -358,6 +362,21 @@ static void link_replica(struct engine *engine, const struct replica_key *key,
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+static void throttle_replica(struct engine *engine, const struct replica_key *key, unsigned bytes_per_s)
+{
+	struct fake_engine *fake = fake_of(engine);
+	struct replica_status unknown = { .key = *key };
+	enum status rc;
+
+	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, bytes_per_s ? FAKE_SLOW : FAKE_HASTEN);
+	if (rc)
+		tell_replica(fake, ENGINE_THROTTLE_FAILED, &unknown, rc);
+	else
+		fake->bytes_per_s = bytes_per_s;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 /* Nothing is ever written; a replica that has ended by now has no more to say. */
 static void follow_logs(struct engine *engine, const struct replica_key *key, const struct log_position *from)
 {
@@ -411,9 +430,9 @@ static void close_engine(struct engine *engine)
 }
 
 static const struct engine_ops operations = {
-	ensure_image,  create_network, remove_network, create_replica, start_replica,
-	stop_replica,  remove_replica, link_replica,   follow_logs,    resume_logs,
-	open_terminal, list,           close_engine,
+	ensure_image, create_network, remove_network, create_replica,   start_replica,
+	stop_replica, remove_replica, link_replica,   throttle_replica, follow_logs,
+	resume_logs,  open_terminal,  list,           close_engine,
 };
 
 struct fake_engine *fake_engine_new(void)
@@ -682,6 +701,23 @@ unsigned fake_engine_network_count(struct fake_engine *fake)
 	count = fake->network_count;
 	pthread_mutex_unlock(&fake->mutex);
 	return count;
+}
+
+void fake_engine_fail_all(struct fake_engine *fake, enum fake_operation operation, enum status status)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->failure_of_all[operation] = status;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+unsigned fake_engine_speed(struct fake_engine *fake)
+{
+	unsigned bytes_per_s;
+
+	pthread_mutex_lock(&fake->mutex);
+	bytes_per_s = fake->bytes_per_s;
+	pthread_mutex_unlock(&fake->mutex);
+	return bytes_per_s;
 }
 
 unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation)

@@ -14,6 +14,8 @@ enum fake_operation {
 	FAKE_STOP,
 	FAKE_CUT,
 	FAKE_JOIN,
+	FAKE_SLOW,
+	FAKE_HASTEN,
 	FAKE_REMOVE,
 	FAKE_REMOVE_NETWORK,
 	FAKE_OPERATION_COUNT
@@ -34,6 +36,8 @@ void fake_engine_down(struct fake_engine *fake, const char *text);
 /* The @nth operation of that kind from now on fails once with @status. */
 void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth,
 		      enum status status);
+/* Each operation of that kind fails so from now on; OK: none does. */
+void fake_engine_fail_all(struct fake_engine *fake, enum fake_operation operation, enum status status);
 /* How many replicas were made with a device that another container had. */
 unsigned fake_engine_doubled(struct fake_engine *fake);
 /* Ends a replica by itself once it runs (waits for that). */
@@ -69,5 +73,7 @@ unsigned fake_engine_shared(struct fake_engine *fake);
 void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore);
 unsigned fake_engine_container_count(struct fake_engine *fake);
 unsigned fake_engine_network_count(struct fake_engine *fake);
+/* How fast the network of what was slowed last is, bytes a second; 0: as fast as it can. */
+unsigned fake_engine_speed(struct fake_engine *fake);
 /* Operations of that kind so far. */
 unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation);

@@ -168,13 +168,33 @@ static void ends_have_their_codes(void **state)
 	}
 }
 
+static void a_slow_network_has_its_speed(void **state)
+{
+	AUTO(fault_rule)
+	struct fault_rule *least = rule_of("{\"fault\": \"slowNetwork\", \"bytesPerSecond\": \"2000\"}");
+	AUTO(fault_rule)
+	struct fault_rule *most = rule_of("{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 4000000000}");
+	struct fault_scene scene = worker_1;
+
+	(void)state;
+	assert_int_equal(least->bytes_per_s, 2000);
+	assert_int_equal(most->bytes_per_s, 4000000000);
+	assert_false(fault_fits(least, &scene));
+	scene.stage = STAGE_NETWORK;
+	assert_true(fault_fits(least, &scene));
+}
+
 static void what_cannot_be_is_refused_with_its_field(void **state)
 {
 	static const struct {
 		const char *rule, *field;
 	} cases[] = {
 		{ "{}", "fault" },
-		{ "{\"fault\": \"slowNetwork\"}", "fault" },
+		{ "{\"fault\": \"slowNetwork\"}", "bytes_per_second" },
+		{ "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": \"1999\"}", "bytes_per_second" },
+		{ "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": \"4000000001\"}", "bytes_per_second" },
+		{ "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": \"-1\"}", "bytes_per_second" },
+		{ "{\"fault\": \"cutNetwork\", \"bytesPerSecond\": \"20000\"}", "bytes_per_second" },
 		{ "{\"fault\": \"cutNetwork\", \"exitCode\": 5}", "exit_code" },
 		{ "{\"fault\": \"exit\"}", "exit_code" },
 		{ "{\"fault\": \"exit\", \"exitCode\": 256}", "exit_code" },
@@ -223,6 +243,7 @@ int main(void)
 		cmocka_unit_test(time_and_lines_say_when),
 		cmocka_unit_test(luck_depends_on_seed_rule_and_scene_alone),
 		cmocka_unit_test(ends_have_their_codes),
+		cmocka_unit_test(a_slow_network_has_its_speed),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_field),
 	};
 
