@@ -114,23 +114,29 @@ def test_a_stockout_for_good_fails_a_custom_job_in_the_services_words(yard):
     assert job["error"]["message"].startswith("Resources are insufficient in region: us-central1."), job
 
 
-def test_a_cut_network_comes_back_and_the_job_goes_on(yard):
-    job_id = yard.new_id()
+def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
     watch = ("master=$(grep -m 1 training-master /etc/hosts | cut -f 1); was=; while :; do "
              'if nc -w 1 $master 2222 </dev/null >/dev/null 2>&1; then is=up; else is=down; fi; '
              '[ "$is" = "$was" ] || echo $is; was=$is; sleep 0.1; done')
-    number = order(yard, "cutNetwork", job=job_id, role="worker", replica=0, logPattern="^up$", seconds=2)
-    yard.create(distributed("httpd -p 2222 -h /tmp; " + UNTIL_RELEASED, watch, workers=2), job_id=job_id)
-    said = wait_until(lambda: "up down up" in " ".join(yard.lines(job_id, "worker-replica-0")), 30, "it is cut and back")
-    # Broken: network_strike() asks for nothing.
-    assert said and yard.lines(job_id, "worker-replica-0")[-1] == "up"
-    assert yard.job(job_id)["state"] == "RUNNING"
-    other = yard.lines(job_id, "worker-replica-1")
-    assert other[other.index("up"):] == ["up"], other
-    yard.release(job_id)
-    yard.until(job_id, "SUCCEEDED")
-    assert told(yard, job_id, number) == [
-        f"Fault rule {number}: the replica worker 0 is cut off from its network for 2 s. This was ordered."]
+    with new_daemon("--offline", "--clock", "steppable") as daemon:
+        job_id = daemon.new_id()
+        number = order(daemon, "cutNetwork", job=job_id, role="worker", replica=0, logPattern="^up$", seconds=3600)
+        daemon.create(distributed("httpd -p 2222 -h /tmp; " + UNTIL_RELEASED, watch, workers=2), job_id=job_id)
+
+        def says(words, worker=0):
+            wait_until(lambda: words in " ".join(daemon.lines(job_id, f"worker-replica-{worker}")), 60, words)
+        says("up", worker=1)
+        # Broken: network_strike() asks for nothing.
+        says("up down")
+        assert daemon.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
+        says("up down up")
+        assert daemon.job(job_id)["state"] == "RUNNING"
+        other = daemon.lines(job_id, "worker-replica-1")
+        assert other[other.index("up"):] == ["up"], other
+        daemon.release(job_id)
+        daemon.until(job_id, "SUCCEEDED")
+        assert told(daemon, job_id, number) == [
+            f"Fault rule {number}: the replica worker 0 is cut off from its network for 3600 s. This was ordered."]
 
 
 WHOLE = 20 << 20
