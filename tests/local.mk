@@ -552,6 +552,7 @@ EXTRA_DIST += \
 	tests/unit/api/ml/tuning_testing.h \
 	tests/unit/api/storage/storage_testing.h \
 	tests/unit/scheduler/admission_testing.h \
+	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/plan_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/scheduler/search_testing.h \

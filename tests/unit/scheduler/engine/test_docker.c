@@ -1,352 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker.c and its parts against an engine that lies: what a real one rarely does.
  * What a real one does is tested by tests/integration/engine_contract.c. */
-#include <poll.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-#include <sodium.h>
-
-#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "daemon/base/text.h"
-#include "scheduler/engine/docker_json.h"
-#include "scheduler/engine/engine.h"
-
-enum { WAIT_S = 20, CONNECTIONS_MAX = 64 };
-
-/* Answers by the first rule whose text is part of the request's first line. */
-struct rule {
-	const char *request; /* NULL ends the rules */
-	int code;            /* 0: closes the connection without a word; -1: says nothing, keeps it */
-	const char *body;
-	size_t flood;   /* so many bytes more, without an end */
-	unsigned times; /* 0: always */
-};
-
-#define LABELS                                                                                               \
-	"{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\","                  \
-	"\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","      \
-	"\"trainyard.attempt\":\"1\"}"
-#define EXITED_MASTER                                                                                        \
-	"{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":3,"  \
-	"\"StartedAt\":\"2026-11-20T21:29:51Z\",\"FinishedAt\":\"2026-11-20T21:29:52Z\"}}"
-#define CREATED_MASTER                                                                                       \
-	"{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{\"Running\":false,\"ExitCode\":0,"  \
-	"\"StartedAt\":\"0001-01-01T00:00:00Z\",\"FinishedAt\":\"0001-01-01T00:00:00Z\"}}"
-#define DIE_MASTER                                                                                           \
-	"{\"Type\":\"container\",\"Action\":\"die\",\"Actor\":{\"ID\":\"c\",\"Attributes\":{\"exitCode\":"   \
-	"\"3\","                                                                                             \
-	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","          \
-	"\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
-
-struct lab {
-	char path[64];
-	const char *api_version;
-	struct rule rules[12];
-	unsigned asked[12];
-	int listener;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool stop;
-	struct engine *engine;
-	/* Events: "KIND STATUS TEXT" each. */
-	struct {
-		enum engine_event_kind kind;
-		enum status status;
-		char text[1100];
-		size_t replica_count;
-		struct replica_status replica;
-		struct host host; /* without its devices */
-		char device[64];  /* the first */
-		bool seen;
-	} events[64];
-	size_t event_count;
-	struct text lines;
-};
-
-static const struct replica_key master = { .job = 1, .attempt = 1, .role = ROLE_MASTER, .index = 0 };
-
-/* ---- the lying engine ---- */
-
-static const struct rule *rule_find(struct lab *lab, const char *line)
-{
-	static const struct rule usual[] = {
-		{ "/info", 200, "{\"ServerVersion\":\"9\",\"NCPU\":2}", 0, 0 },
-		{ "/events", 200, NULL, 0, 0 },
-		{ "/containers/json", 200, "[]", 0, 0 },
-		{ "/networks", 200, "[]", 0, 0 },
-		{ "/_ping", 200, "OK", 0, 0 },
-		{ "", 404, "{\"message\":\"page not found\"}", 0, 0 },
-	};
-
-	for (size_t i = 0; lab->rules[i].request; i++)
-		if (strstr(line, lab->rules[i].request) &&
-		    (lab->rules[i].times == 0 || lab->asked[i] < lab->rules[i].times)) {
-			lab->asked[i]++;
-			return &lab->rules[i];
-		}
-	for (size_t i = 0;; i++)
-		if (strstr(line, usual[i].request))
-			return &usual[i];
-}
-
-/* False when the connection is over. */
-static bool answer(struct lab *lab, int fd)
-{
-	char request[65536], head[256];
-	static const char zeros[65536];
-	ssize_t got = recv(fd, request, sizeof(request) - 1, 0);
-	const char *api_version;
-	struct rule rule;
-	size_t length;
-
-	if (got <= 0)
-		return false;
-	request[got] = '\0';
-	request[strcspn(request, "\r")] = '\0';
-	pthread_mutex_lock(&lab->lock);
-	rule = *rule_find(lab, request);
-	api_version = lab->api_version;
-	pthread_mutex_unlock(&lab->lock);
-	if (rule.code <= 0)
-		return rule.code < 0;
-	length = rule.body ? strlen(rule.body) : 0;
-	/* A stream has no length and ends with its connection; events never end. */
-	if (strstr(request, "/events") || rule.flood)
-		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule.code,
-			 api_version);
-	else
-		snprintf(head, sizeof(head),
-			 "HTTP/1.1 %d X\r\nApi-Version: %s\r\nContent-Length: %zu\r\n\r\n", rule.code,
-			 api_version, length);
-	send(fd, head, strlen(head), MSG_NOSIGNAL);
-	send(fd, rule.body, length, MSG_NOSIGNAL);
-	for (size_t sent = 0; sent < rule.flood; sent += sizeof(zeros))
-		if (send(fd, zeros, sizeof(zeros), MSG_NOSIGNAL) <= 0)
-			return false;
-	return !rule.flood;
-}
-
-static void *lab_main(void *arg)
-{
-	struct lab *lab = arg;
-	struct pollfd fds[CONNECTIONS_MAX + 1] = { { lab->listener, POLLIN, 0 } };
-	nfds_t count = 1;
-
-	for (;;) {
-		poll(fds, count, 10);
-		pthread_mutex_lock(&lab->lock);
-		bool stop = lab->stop;
-		pthread_mutex_unlock(&lab->lock);
-		if (stop)
-			break;
-		for (nfds_t i = count - 1; i > 0; i--)
-			if (fds[i].revents && !answer(lab, fds[i].fd)) {
-				close(fds[i].fd);
-				fds[i] = fds[--count];
-			}
-		if (fds[0].revents && count <= CONNECTIONS_MAX)
-			fds[count++] = (struct pollfd){ accept4(lab->listener, NULL, NULL, SOCK_CLOEXEC),
-							POLLIN, 0 };
-	}
-	for (nfds_t i = 0; i < count; i++)
-		close(fds[i].fd);
-	unlink(lab->path);
-	return NULL;
-}
-
-/* ---- the sink ---- */
-
-static void on_event(void *arg, const struct engine_event *event)
-{
-	struct lab *lab = arg;
-
-	pthread_mutex_lock(&lab->lock);
-	if (lab->event_count < 64) {
-		lab->events[lab->event_count].kind = event->kind;
-		lab->events[lab->event_count].status = event->status;
-		lab->events[lab->event_count].replica_count = event->replica_count;
-		if (event->replica_count)
-			lab->events[lab->event_count].replica = event->replicas[0];
-		if (event->host) {
-			lab->events[lab->event_count].host = *event->host;
-			lab->events[lab->event_count].host.devices = NULL;
-			if (event->host->device_count)
-				snprintf(lab->events[lab->event_count].device, 64, "%s",
-					 event->host->devices[0]);
-		}
-		snprintf(lab->events[lab->event_count++].text, 1100, "%s", event->text);
-	}
-	pthread_cond_broadcast(&lab->changed);
-	pthread_mutex_unlock(&lab->lock);
-}
-
-static bool on_line(void *arg, const struct replica_line *line)
-{
-	struct lab *lab = arg;
-
-	pthread_mutex_lock(&lab->lock);
-	text_append(&lab->lines, line->data, line->length);
-	text_putc(&lab->lines, '\n');
-	pthread_mutex_unlock(&lab->lock);
-	return true;
-}
-
-/* The index of the next such event. */
-static size_t expect_event(struct lab *lab, enum engine_event_kind kind)
-{
-	struct timespec deadline;
-	size_t found = SIZE_MAX;
-	int rc = 0;
-
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += WAIT_S;
-	pthread_mutex_lock(&lab->lock);
-	while (found == SIZE_MAX && rc == 0) {
-		for (size_t i = 0; i < lab->event_count && found == SIZE_MAX; i++)
-			if (lab->events[i].kind == kind && !lab->events[i].seen)
-				found = i;
-		if (found == SIZE_MAX)
-			rc = pthread_cond_timedwait(&lab->changed, &lab->lock, &deadline);
-	}
-	if (found != SIZE_MAX)
-		lab->events[found].seen = true;
-	pthread_mutex_unlock(&lab->lock);
-	if (found == SIZE_MAX)
-		fail_msg("no event of kind %d came", kind);
-	return found;
-}
-
-static size_t events_count(struct lab *lab, enum engine_event_kind kind)
-{
-	size_t count = 0;
-
-	pthread_mutex_lock(&lab->lock);
-	for (size_t i = 0; i < lab->event_count; i++)
-		count += lab->events[i].kind == kind;
-	pthread_mutex_unlock(&lab->lock);
-	return count;
-}
-
-/* ---- setup ---- */
-
-static void client_open(struct lab *lab)
-{
-	char host[80];
-	struct docker_options options = { .host = host, .instance = "t", .networks = "10.213.0.0/16" };
-	struct engine_sink sink = { on_event, on_line, lab };
-
-	snprintf(host, sizeof(host), "unix://%s", lab->path);
-	assert_int_equal(docker_open(&options, &sink, &lab->engine, NULL), STATUS_OK);
-}
-
-static void server_open(struct lab *lab)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-	memcpy(address.sun_path, lab->path, sizeof(lab->path));
-	lab->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(lab->listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(lab->listener, 64), 0);
-	assert_int_equal(pthread_create(&lab->thread, NULL, lab_main, lab), 0);
-}
-
-static int setup(void **state)
-{
-	struct lab *lab = calloc(1, sizeof(*lab));
-
-	snprintf(lab->path, sizeof(lab->path), "/tmp/ty-test-docker-%d.sock", (int)getpid());
-	lab->api_version = "1.41";
-	pthread_mutex_init(&lab->lock, NULL);
-	pthread_cond_init(&lab->changed, NULL);
-	server_open(lab);
-	*state = lab;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct lab *lab = *state;
-
-	if (lab->engine)
-		lab->engine->ops->close(lab->engine);
-	pthread_mutex_lock(&lab->lock);
-	lab->stop = true;
-	pthread_mutex_unlock(&lab->lock);
-	pthread_join(lab->thread, NULL);
-	text_deinit(&lab->lines);
-	free(lab);
-	return 0;
-}
-
-static void rule_set(struct lab *lab, size_t index, struct rule rule)
-{
-	pthread_mutex_lock(&lab->lock);
-	lab->rules[index] = rule;
-	lab->asked[index] = 0;
-	pthread_mutex_unlock(&lab->lock);
-}
-
-static unsigned rule_asked(struct lab *lab, size_t index)
-{
-	unsigned asked;
-
-	pthread_mutex_lock(&lab->lock);
-	asked = lab->asked[index];
-	pthread_mutex_unlock(&lab->lock);
-	return asked;
-}
-
-static void rule_await(struct lab *lab, size_t index, unsigned asked)
-{
-	for (int waited_ms = 0; rule_asked(lab, index) < asked; waited_ms++) {
-		if (waited_ms >= WAIT_S * 1000)
-			fail_msg("rule %zu: %u of %u times", index, rule_asked(lab, index), asked);
-		usleep(1000);
-	}
-}
-
-static void version_set(struct lab *lab, const char *version)
-{
-	pthread_mutex_lock(&lab->lock);
-	lab->api_version = version;
-	pthread_mutex_unlock(&lab->lock);
-}
-
-static void up(struct lab *lab)
-{
-	client_open(lab);
-	expect_event(lab, ENGINE_UP);
-	expect_event(lab, ENGINE_LISTING);
-}
-
-static struct replica_spec spec_of(void)
-{
-	return (struct replica_spec){ .key = master,
-				      .project = "p",
-				      .job_id = "j",
-				      .image = "i",
-				      .hostname = "h",
-				      .alias = "a",
-				      .network = "n",
-				      .address = "10.213.0.2" };
-}
-
-/* ---- tests ---- */
+#include "tests/unit/scheduler/engine/docker_testing.h"
 
 static void options_are_checked(void **state)
 {
@@ -782,7 +440,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	pthread_mutex_unlock(&lab->lock);
 }
 
-#define RUNNING_MASTER "{\"Image\":\"sha256:1\",\"State\":{\"Running\":true}}"
+#define RUNNING_IMAGE "{\"Image\":\"sha256:1\",\"State\":{\"Running\":true}}"
 
 /* A container that a killed daemon has left has its name; and the kernel cannot do it.
  * Broken: created() takes 409 like any other refusal. */
@@ -790,7 +448,7 @@ static void a_network_that_the_kernel_cannot_slow_is_told_in_words(void **state)
 {
 	struct lab *lab = *state;
 
-	rule_set(lab, 0, (struct rule){ "/ty-t-1-master-0-a1/json", 200, RUNNING_MASTER, 0, 0 });
+	rule_set(lab, 0, (struct rule){ "/ty-t-1-master-0-a1/json", 200, RUNNING_IMAGE, 0, 0 });
 	rule_set(lab, 1, (struct rule){ "/containers/create", 409, "{\"message\":\"Conflict\"}", 0, 1 });
 	rule_set(lab, 2, (struct rule){ "/containers/create", 201, "{\"Id\":\"c\"}", 0, 0 });
 	rule_set(lab, 3,
@@ -821,7 +479,7 @@ static void a_throttle_that_the_engine_refuses_leaves_nothing(void **state)
 
 	rule_set(lab, 0, (struct rule){ "/ty-t-1-master-0-a1/json", 404, "{}", 0, 1 });
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, 0, 1 });
-	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, RUNNING_MASTER, 0, 0 });
+	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, RUNNING_IMAGE, 0, 0 });
 	rule_set(lab, 3, (struct rule){ "/containers/create", 403, "{\"message\":\"no NET_ADMIN\"}", 0, 1 });
 	rule_set(lab, 4, (struct rule){ "/containers/create", 201, "{\"Id\":\"c\"}", 0, 0 });
 	rule_set(lab, 5, (struct rule){ "/archive", 200, "", 0, 0 });
@@ -830,7 +488,7 @@ static void a_throttle_that_the_engine_refuses_leaves_nothing(void **state)
 	up(lab);
 	for (int i = 0; i < 3; i++) {
 		lab->engine->ops->throttle_replica(lab->engine, &master, 64000);
-		rule_await(lab, (size_t)i, 1);
+		expect_asked(lab, (size_t)i, 1);
 	}
 	size_t told = expect_event(lab, ENGINE_THROTTLE_FAILED);
 
@@ -1000,15 +658,6 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	lab->engine = NULL;
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_FAILED), 0);
 }
-
-static int start(void **state)
-{
-	(void)state;
-	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
-	return sodium_init() < 0;
-}
-
-#define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
