@@ -113,6 +113,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_frames \
 	tests/unit/scheduler/engine/test_docker_host \
 	tests/unit/scheduler/engine/test_docker_json \
+	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_progress \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/engine/test_docker_terminal \
@@ -312,6 +313,7 @@ tests_unit_scheduler_engine_test_docker_credentials_SOURCES = tests/unit/schedul
 tests_unit_scheduler_engine_test_docker_frames_SOURCES = tests/unit/scheduler/engine/test_docker_frames.c
 tests_unit_scheduler_engine_test_docker_host_SOURCES = tests/unit/scheduler/engine/test_docker_host.c
 tests_unit_scheduler_engine_test_docker_json_SOURCES = tests/unit/scheduler/engine/test_docker_json.c
+tests_unit_scheduler_engine_test_docker_logs_SOURCES = tests/unit/scheduler/engine/test_docker_logs.c
 tests_unit_scheduler_engine_test_docker_progress_SOURCES = tests/unit/scheduler/engine/test_docker_progress.c
 tests_unit_scheduler_engine_test_docker_subnet_SOURCES = tests/unit/scheduler/engine/test_docker_subnet.c
 tests_unit_scheduler_engine_test_docker_terminal_SOURCES = tests/unit/scheduler/engine/test_docker_terminal.c
