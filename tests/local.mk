@@ -109,12 +109,18 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_token \
 	tests/unit/daemon/test_tripwire \
 	tests/unit/scheduler/engine/test_docker \
+	tests/unit/scheduler/engine/test_docker_attachment \
+	tests/unit/scheduler/engine/test_docker_clean \
 	tests/unit/scheduler/engine/test_docker_credentials \
 	tests/unit/scheduler/engine/test_docker_frames \
 	tests/unit/scheduler/engine/test_docker_host \
+	tests/unit/scheduler/engine/test_docker_image \
 	tests/unit/scheduler/engine/test_docker_json \
+	tests/unit/scheduler/engine/test_docker_listing \
 	tests/unit/scheduler/engine/test_docker_logs \
+	tests/unit/scheduler/engine/test_docker_network \
 	tests/unit/scheduler/engine/test_docker_progress \
+	tests/unit/scheduler/engine/test_docker_replica \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/engine/test_leftovers \
@@ -309,12 +315,18 @@ tests_unit_daemon_test_text_SOURCES = tests/unit/daemon/test_text.c
 tests_unit_daemon_test_token_SOURCES = tests/unit/daemon/test_token.c
 tests_unit_daemon_test_tripwire_SOURCES = tests/unit/daemon/test_tripwire.c
 tests_unit_scheduler_engine_test_docker_SOURCES = tests/unit/scheduler/engine/test_docker.c
+tests_unit_scheduler_engine_test_docker_attachment_SOURCES = tests/unit/scheduler/engine/test_docker_attachment.c
+tests_unit_scheduler_engine_test_docker_clean_SOURCES = tests/unit/scheduler/engine/test_docker_clean.c
 tests_unit_scheduler_engine_test_docker_credentials_SOURCES = tests/unit/scheduler/engine/test_docker_credentials.c
 tests_unit_scheduler_engine_test_docker_frames_SOURCES = tests/unit/scheduler/engine/test_docker_frames.c
 tests_unit_scheduler_engine_test_docker_host_SOURCES = tests/unit/scheduler/engine/test_docker_host.c
+tests_unit_scheduler_engine_test_docker_image_SOURCES = tests/unit/scheduler/engine/test_docker_image.c
 tests_unit_scheduler_engine_test_docker_json_SOURCES = tests/unit/scheduler/engine/test_docker_json.c
+tests_unit_scheduler_engine_test_docker_listing_SOURCES = tests/unit/scheduler/engine/test_docker_listing.c
 tests_unit_scheduler_engine_test_docker_logs_SOURCES = tests/unit/scheduler/engine/test_docker_logs.c
+tests_unit_scheduler_engine_test_docker_network_SOURCES = tests/unit/scheduler/engine/test_docker_network.c
 tests_unit_scheduler_engine_test_docker_progress_SOURCES = tests/unit/scheduler/engine/test_docker_progress.c
+tests_unit_scheduler_engine_test_docker_replica_SOURCES = tests/unit/scheduler/engine/test_docker_replica.c
 tests_unit_scheduler_engine_test_docker_subnet_SOURCES = tests/unit/scheduler/engine/test_docker_subnet.c
 tests_unit_scheduler_engine_test_docker_terminal_SOURCES = tests/unit/scheduler/engine/test_docker_terminal.c
 tests_unit_scheduler_engine_test_leftovers_SOURCES = tests/unit/scheduler/engine/test_leftovers.c

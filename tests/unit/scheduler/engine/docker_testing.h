@@ -442,6 +442,13 @@ static inline void up(struct lab *lab)
 	expect_event(lab, ENGINE_LISTING);
 }
 
+/* Waits until all that was answered so far has been dealt with: a listing takes two answers more. */
+static inline void settle(struct lab *lab)
+{
+	lab->engine->ops->list(lab->engine);
+	expect_event(lab, ENGINE_LISTING);
+}
+
 static inline struct replica_spec spec_of(void)
 {
 	return (struct replica_spec){ .key = master,

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests scheduler/engine/docker_network.c: blocks that are all taken, networks that are there already, and refusals. */
+#include "tests/unit/scheduler/engine/docker_testing.h"
+
+#define NETWORK_OF(labels, config)                                                                           \
+	"[{\"Id\":\"n1\",\"Labels\":{" labels "},\"IPAM\":{\"Config\":[" config "]}}]"
+#define OUR_LABELS             "\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\""
+#define BLOCK(subnet, gateway) "{\"Subnet\":\"" subnet "\",\"Gateway\":\"" gateway "\"}"
+
+static size_t create(struct lab *lab, unsigned replicas, enum engine_event_kind kind)
+{
+	lab->engine->ops->create_network(lab->engine, 1, replicas);
+	return expect_event(lab, kind);
+}
+
+static void networks_are(struct lab *lab, const char *networks)
+{
+	rule_set(lab, 0, (struct rule){ "GET /v1.41/networks ", 200, networks });
+}
+
+static void a_network_is_made_of_the_pools_first_free_block(void **state)
+{
+	struct lab *lab = *state;
+	size_t ready;
+
+	lab->options.internal = true;
+	lab->options.networks = "198.18.0.0/16";
+	networks_are(lab, NETWORK_OF("", BLOCK("198.18.0.0/17", "198.18.0.1")));
+	rule_set(lab, 1, (struct rule){ "POST /v1.41/networks/create ", 201, "{\"Id\":\"n7\"}" });
+	up(lab);
+	ready = create(lab, 3, ENGINE_NETWORK_READY);
+	assert_string_equal(lab->events[ready].network.id, "n7");
+	assert_int_equal(lab->events[ready].network.gateway, 0xc6128001); /* 198.18.128.1 */
+	assert_true(lab->events[ready].network.capacity >= 3);
+	assert_true(was_asked(lab, "\"Internal\":true"));
+	assert_true(was_asked(lab, "\"Subnet\":\"198.18.128.0/"));
+}
+
+/* Broken: create_looked() without no_room(): a block of others was asked for. */
+static void a_pool_without_a_free_block_is_named(void **state)
+{
+	struct lab *lab = *state;
+	size_t failed;
+
+	lab->options.networks = "198.18.0.0/16";
+	networks_are(lab, NETWORK_OF("", BLOCK("198.18.0.0/15", "198.18.0.1")));
+	up(lab);
+	failed = create(lab, 3, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_RESOURCE_EXHAUSTED);
+	assert_non_null(strstr(lab->events[failed].text, "no free block for 3 replicas"));
+	assert_non_null(strstr(lab->events[failed].text, "in the pool 198.18.0.0/16"));
+	failed = create(lab, 1 << 30, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_RESOURCE_EXHAUSTED);
+	assert_false(was_asked(lab, "POST"));
+}
+
+/* Made before a crash: taken over when it fits.
+ * Broken: adopt() without capacity: replicas without an address later. */
+static void the_jobs_own_network_is_taken_over_when_it_fits(void **state)
+{
+	struct lab *lab = *state;
+	size_t failed;
+
+	networks_are(lab, NETWORK_OF(OUR_LABELS, BLOCK("10.213.1.64/29", "10.213.1.65")));
+	up(lab);
+	assert_string_equal(lab->events[create(lab, 5, ENGINE_NETWORK_READY)].network.id, "n1");
+	failed = create(lab, 6, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
+	assert_string_equal(lab->events[failed].text, "the job's network exists and holds 5 replicas, not 6");
+	networks_are(lab, NETWORK_OF(OUR_LABELS, "{\"Subnet\":\"fd00::/64\",\"Gateway\":\"fd00::1\"}"));
+	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
+	networks_are(lab, NETWORK_OF(OUR_LABELS, ""));
+	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
+	assert_false(was_asked(lab, "POST"));
+}
+
+static void a_refusal_is_told_with_the_engines_words(void **state)
+{
+	static const struct {
+		struct rule rule;
+		enum status status;
+		const char *text;
+	} cases[] = {
+		{ { "POST", 404, "{\"message\":\"could not find an available pool\"}" },
+		  STATUS_NOT_FOUND,
+		  "could not find an available pool" },
+		{ { "POST", 500, "iptables failed\n" }, STATUS_INTERNAL, "iptables failed" },
+		{ { "POST", 403, "{\"message\":\"no\"}" }, STATUS_FAILED_PRECONDITION, "no" },
+		{ { "POST", 500, "" }, STATUS_INTERNAL, "the engine gave no reason" },
+		{ { "POST", 201, "{}" },
+		  STATUS_INTERNAL,
+		  "the engine's answer to a new network cannot be understood" },
+		{ { "POST", 201,
+		    "{\"Id\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234\"}" },
+		  STATUS_INTERNAL,
+		  "the engine's answer to a new network cannot be understood" },
+		{ { "GET /v1.41/networks ", 500, "{\"message\":\"broken\"}" }, STATUS_INTERNAL, "broken" },
+		{ { "POST", 201, "{\"Id\":", .cut = true }, STATUS_UNAVAILABLE, NULL },
+	};
+	struct lab *lab = *state;
+
+	up(lab);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		size_t failed;
+
+		rule_set(lab, 0, cases[i].rule);
+		failed = create(lab, 1, ENGINE_NETWORK_FAILED);
+		assert_int_equal(lab->events[failed].status, cases[i].status);
+		if (cases[i].text)
+			assert_string_equal(lab->events[failed].text, cases[i].text);
+	}
+}
+
+/* Broken: CREATE_TRIES not looked at: it asked for ever. */
+static void an_engine_that_has_every_block_ends_the_search(void **state)
+{
+	struct lab *lab = *state;
+	size_t failed;
+
+	rule_set(lab, 0,
+		 (struct rule){ "POST", 403,
+				"{\"message\":\"Pool overlaps with other one on this address space\"}" });
+	up(lab);
+	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_FAILED_PRECONDITION);
+	assert_int_equal(rule_asked(lab, 0), 64);
+}
+
+/* Two at a time do not choose the same block.
+ * Broken: reserved_add() left out: both had the first. */
+static void networks_that_are_made_at_once_have_blocks_of_their_own(void **state)
+{
+	struct lab *lab = *state;
+	size_t first, second;
+
+	rule_set(lab, 0, (struct rule){ "POST", HOLD });
+	up(lab);
+	lab->engine->ops->create_network(lab->engine, 1, 1);
+	lab->engine->ops->create_network(lab->engine, 2, 1);
+	expect_asked(lab, 0, 2);
+	rule_set(lab, 0, (struct rule){ "POST", 201, "{\"Id\":\"n\"}" });
+	first = expect_event(lab, ENGINE_NETWORK_READY);
+	second = expect_event(lab, ENGINE_NETWORK_READY);
+	assert_int_not_equal(lab->events[first].network.gateway, lab->events[second].network.gateway);
+}
+
+static void a_network_that_is_still_in_use_is_removed_a_moment_later(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0,
+		 (struct rule){ "GET /v1.41/networks?", 200,
+				NETWORK_OF(OUR_LABELS, BLOCK("10.213.1.64/26", "10.213.1.65")) });
+	rule_set(lab, 1,
+		 (struct rule){ "DELETE /v1.41/networks/n1 ", 403, "{\"message\":\"active\"}", .times = 2 });
+	rule_set(lab, 2, (struct rule){ "DELETE /v1.41/networks/n1 ", 204, .times = 1 });
+	client_open(lab);
+	expect_event(lab, ENGINE_LISTING);
+	lab->engine->ops->remove_network(lab->engine, 1);
+	expect_asked(lab, 2, 1);
+	rule_set(lab, 0, (struct rule){ "GET /v1.41/networks?", 200, "[]" });
+	expect_event(lab, ENGINE_NETWORK_REMOVED);
+	assert_int_equal(rule_asked(lab, 1), 2);
+	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
+}
+
+static void a_removal_that_is_refused_is_told(void **state)
+{
+	static const struct {
+		struct rule rule;
+		enum status status;
+		const char *text;
+	} cases[] = {
+		{ { "DELETE", 400, "{\"message\":\"no\"}" }, STATUS_INVALID_ARGUMENT, "no" },
+		{ { "GET /v1.41/networks?", 500, "{\"message\":\"broken\"}" }, STATUS_INTERNAL, "broken" },
+		{ { "GET /v1.41/networks?", 200, "{}" },
+		  STATUS_INTERNAL,
+		  "the engine's list of networks cannot be understood" },
+	};
+	struct lab *lab = *state;
+
+	up(lab);
+	rule_set(lab, 1,
+		 (struct rule){ "GET /v1.41/networks?", 200,
+				NETWORK_OF(OUR_LABELS, BLOCK("10.213.1.64/26", "10.213.1.65")) });
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		size_t failed;
+
+		rule_set(lab, 0, cases[i].rule);
+		lab->engine->ops->remove_network(lab->engine, 1);
+		failed = expect_event(lab, ENGINE_FAILED);
+		assert_int_equal(lab->events[failed].status, cases[i].status);
+		assert_string_equal(lab->events[failed].text, cases[i].text);
+	}
+	assert_int_equal(events_count(lab, ENGINE_NETWORK_REMOVED), 0);
+}
+
+static void no_engine_no_network(void **state)
+{
+	struct lab *lab = *state;
+	size_t failed;
+
+	rule_set(lab, 0, (struct rule){ "/_ping", 500, "{\"message\":\"starting up\"}" });
+	client_open(lab);
+	expect_event(lab, ENGINE_DOWN);
+	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
+	assert_int_equal(lab->events[failed].status, STATUS_UNAVAILABLE);
+	assert_string_equal(lab->events[failed].text, "starting up");
+	lab->engine->ops->remove_network(lab->engine, 1);
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_FAILED)].status, STATUS_UNAVAILABLE);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		LAB_TEST(a_network_is_made_of_the_pools_first_free_block),
+		LAB_TEST(a_pool_without_a_free_block_is_named),
+		LAB_TEST(the_jobs_own_network_is_taken_over_when_it_fits),
+		LAB_TEST(a_refusal_is_told_with_the_engines_words),
+		LAB_TEST(an_engine_that_has_every_block_ends_the_search),
+		LAB_TEST(networks_that_are_made_at_once_have_blocks_of_their_own),
+		LAB_TEST(a_network_that_is_still_in_use_is_removed_a_moment_later),
+		LAB_TEST(a_removal_that_is_refused_is_told),
+		LAB_TEST(no_engine_no_network),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("docker network", tests, start, NULL);
+}
