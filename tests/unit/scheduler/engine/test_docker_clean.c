@@ -11,16 +11,35 @@
 	"{\"Id\":\"" id "\",\"Name\":\"ty-" instance "-1\",\"Created\":\"1970-01-01T00:00:07Z\","            \
 	"\"Labels\":{\"trainyard.instance\":\"" instance "\"}}"
 
-/* What was told, "+id" for each that went, "-id why" for each that did not. */
-static void told(void *arg, const struct leftover *item, const char *problem)
+struct report {
+	struct lab *lab;
+	struct text text; /* "+id" for each that went, "-id why" for each that did not */
+};
+
+static void report_deinit(struct report *report)
 {
-	text_printf(arg, problem ? "-%s %s\n" : "+%s\n", item->id, problem);
+	text_deinit(&report->text);
 }
 
-static enum status clean(struct lab *lab, struct text *report, struct error *err)
+#define AUTO_REPORT __attribute__((cleanup(report_deinit)))
+
+static void told(void *arg, const struct leftover *item, const char *problem)
+{
+	struct report *report = arg;
+
+	if (problem)
+		text_printf(&report->text, "-%s %s\n", item->id, problem);
+	else
+		text_printf(&report->text, "+%s\n", item->id);
+	if (item->kind == LEFTOVER_CONTAINER)
+		assert_false(was_asked(report->lab, "DELETE /networks"));
+}
+
+static enum status clean(struct lab *lab, struct report *report, struct error *err)
 {
 	char host[80];
 
+	report->lab = lab;
 	snprintf(host, sizeof(host), "unix://%s", lab->path);
 	return docker_clean_remove(host, "t", &(struct clean_report){ told, report }, err);
 }
@@ -62,7 +81,7 @@ static void a_list_has_what_is_the_instances_alone(void **state)
 static void containers_go_before_their_networks(void **state)
 {
 	struct lab *lab = *state;
-	struct text AUTO_TEXT report = { 0 };
+	struct report AUTO_REPORT report = { 0 };
 
 	rule_set(lab, 0,
 		 (struct rule){ "GET /containers/json", 200,
@@ -71,47 +90,47 @@ static void containers_go_before_their_networks(void **state)
 	rule_set(lab, 2, (struct rule){ "DELETE /containers/c1?force=1&v=1 ", 204 });
 	rule_set(lab, 3, (struct rule){ "DELETE /networks/a1 ", 204 });
 	assert_int_equal(clean(lab, &report, NULL), STATUS_OK);
-	assert_string_equal(report.data, "+c1\n+a1\n");
+	assert_string_equal(report.text.data, "+c1\n+a1\n");
 	assert_false(was_asked(lab, "/c2"));
 }
 
 static void what_is_busy_goes_a_moment_later(void **state)
 {
 	struct lab *lab = *state;
-	struct text AUTO_TEXT report = { 0 };
+	struct report AUTO_REPORT report = { 0 };
 
 	rule_set(lab, 0, (struct rule){ "GET /networks", 200, "[" NETWORK("a1", "t") "]", .times = 3 });
 	rule_set(lab, 1,
 		 (struct rule){ "DELETE", 403, "{\"message\":\"has active endpoints\"}", .times = 2 });
 	rule_set(lab, 2, (struct rule){ "DELETE", 204 });
 	assert_int_equal(clean(lab, &report, NULL), STATUS_OK);
-	assert_string_equal(report.data, "+a1\n");
+	assert_string_equal(report.text.data, "+a1\n");
 }
 
 /* Broken: IDLE_ROUNDS not counted: it never ended. */
 static void what_never_goes_is_told_with_the_reason(void **state)
 {
 	struct lab *lab = *state;
-	struct text AUTO_TEXT report = { 0 };
+	struct report AUTO_REPORT report = { 0 };
 	struct error AUTO_ERROR err = { 0 };
 
 	rule_set(lab, 0, (struct rule){ "GET /networks", 200, "[" NETWORK("a1", "t") "]" });
 	rule_set(lab, 1, (struct rule){ "DELETE", 403, "{\"message\":\"has active endpoints\"}" });
 	assert_int_equal(clean(lab, &report, &err), STATUS_FAILED_PRECONDITION);
-	assert_string_equal(report.data, "-a1 has active endpoints\n");
+	assert_string_equal(report.text.data, "-a1 has active endpoints\n");
 	assert_string_equal(err.text, "1 could not be removed");
 }
 
 static void an_engine_that_goes_away_ends_it(void **state)
 {
 	struct lab *lab = *state;
-	struct text AUTO_TEXT report = { 0 };
+	struct report AUTO_REPORT report = { 0 };
 	struct error AUTO_ERROR err = { 0 };
 
 	rule_set(lab, 0, (struct rule){ "GET /networks", 200, "[" NETWORK("a1", "t") "]" });
 	rule_set(lab, 1, (struct rule){ "DELETE", 0 });
 	assert_int_equal(clean(lab, &report, &err), STATUS_UNAVAILABLE);
-	assert_int_equal(report.length, 0);
+	assert_int_equal(report.text.length, 0);
 }
 
 static void a_list_that_cannot_be_had_is_no_empty_list(void **state)
@@ -131,7 +150,7 @@ static void a_list_that_cannot_be_had_is_no_empty_list(void **state)
 	struct lab *lab = *state;
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct text AUTO_TEXT report = { 0 };
+		struct report AUTO_REPORT report = { 0 };
 		struct error AUTO_ERROR err = { 0 };
 		struct leftovers AUTO_LEFTOVERS found = { 0 };
 
@@ -140,7 +159,7 @@ static void a_list_that_cannot_be_had_is_no_empty_list(void **state)
 		if (cases[i].text)
 			assert_string_equal(err.text, cases[i].text);
 		assert_int_equal(clean(lab, &report, NULL), cases[i].status);
-		assert_int_equal(report.length, 0);
+		assert_int_equal(report.text.length, 0);
 	}
 }
 

@@ -216,12 +216,12 @@ static void unreadable_credentials_are_named_when_the_pull_fails(void **state)
 	config_remove(&dir);
 }
 
-/* Broken: images_close() without its word to the thread: it waited for the helper, half a minute. */
+/* Broken: images_close() without its word to the thread: it waited for the helper. */
 static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 {
 	struct lab *lab = *state;
 	struct config_dir dir;
-	char helper[128], started[128], script[256];
+	char helper[128], started[128], finished[128], script[256];
 	const char *path_before = getenv("PATH");
 	char before[4096], path[4200];
 	FILE *file;
@@ -234,7 +234,8 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	assert_int_equal(mkfifo(started, 0600), 0);
 	file = fopen(helper, "w");
 	assert_non_null(file);
-	snprintf(script, sizeof(script), "#!/bin/sh\necho >%s\nexec sleep 25\n", started);
+	snprintf(script, sizeof(script), "#!/bin/sh\necho >%s\nsleep 20\necho >%s/finished\n", started,
+		 dir.path);
 	fputs(script, file);
 	fclose(file);
 	chmod(helper, 0700);
@@ -251,6 +252,8 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	setenv("PATH", before, 1);
 	assert_int_equal(events_count(lab, ENGINE_IMAGE_FAILED), 0);
 	assert_false(was_asked(lab, "/images/create"));
+	snprintf(finished, sizeof(finished), "%s/finished", dir.path);
+	assert_int_equal(access(finished, F_OK), -1);
 	unlink(helper);
 	unlink(started);
 	config_remove(&dir);

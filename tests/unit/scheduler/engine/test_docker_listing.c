@@ -60,7 +60,7 @@ static void what_went_since_it_was_listed_is_left_out(void **state)
 	assert_true(was_asked(lab, "/ty-t-1-master-0-a1/json"));
 }
 
-/* Broken: listing_fail() left out for any of them: a listing without what is there, and its jobs failed. */
+/* Broken: listing_fail() left out for what cannot be understood: a listing without what is there. */
 static void a_listing_that_cannot_be_made_comes_again(void **state)
 {
 	static const struct rule failures[] = {
@@ -72,22 +72,26 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 		{ "GET /v1.41/networks", 200, "{\"a\":", .times = 1 },
 	};
 	struct lab *lab = *state;
-	size_t listing;
 
-	for (size_t i = 0; i < COUNT_OF(failures); i++)
-		rule_set(lab, i, failures[i]);
-	rule_set(lab, 6,
-		 (struct rule){ "/containers/json", 200,
-				"[" LISTED("c1", "ty-t-1-master-0-a1", "exited") "]" });
-	rule_set(lab, 7, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
-	rule_set(lab, 8, (struct rule){ "GET /v1.41/networks", 200, "[" OUR_NETWORK ",7,{\"Id\":\"n2\"}]" });
-	client_open(lab);
-	listing = expect_event(lab, ENGINE_LISTING);
-	assert_int_equal(lab->events[listing].replica_count, 1);
-	assert_int_equal(lab->events[listing].network_count, 1);
-	assert_string_equal(lab->events[listing].network.id, "n1");
-	for (size_t i = 0; i < COUNT_OF(failures); i++)
-		assert_int_equal(rule_asked(lab, i), 1);
+	for (size_t i = 0; i < COUNT_OF(failures); i++) {
+		size_t listing;
+
+		rule_set(lab, 0, failures[i]);
+		rule_set(lab, 1,
+			 (struct rule){ "/containers/json", 200,
+					"[" LISTED("c1", "ty-t-1-master-0-a1", "exited") "]" });
+		rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
+		rule_set(lab, 3,
+			 (struct rule){ "GET /v1.41/networks", 200, "[" OUR_NETWORK ",7,{\"Id\":\"n2\"}]" });
+		client_open(lab);
+		listing = expect_event(lab, ENGINE_LISTING);
+		lab->engine->ops->close(lab->engine);
+		lab->engine = NULL;
+		assert_int_equal(rule_asked(lab, 0), 1);
+		assert_int_equal(lab->events[listing].replica_count, 1);
+		assert_int_equal(lab->events[listing].network_count, 1);
+		assert_string_equal(lab->events[listing].network.id, "n1");
+	}
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
