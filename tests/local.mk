@@ -157,6 +157,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_trial_events \
 	tests/unit/scheduler/test_suggester \
 	tests/unit/scheduler/test_trial_metrics \
+	tests/unit/scheduler/test_study_end \
 	tests/unit/scheduler/test_study_limits \
 	tests/unit/scheduler/test_trial_plan \
 	tests/unit/scheduler/test_trial_reports \
@@ -364,6 +365,7 @@ tests_unit_scheduler_test_clock_jumps_SOURCES = tests/unit/scheduler/test_clock_
 tests_unit_scheduler_test_trial_events_SOURCES = tests/unit/scheduler/test_trial_events.c
 tests_unit_scheduler_test_trial_metrics_SOURCES = tests/unit/scheduler/test_trial_metrics.c
 tests_unit_scheduler_test_suggester_SOURCES = tests/unit/scheduler/test_suggester.c tests/unit/scheduler/gate_testing.h tests/unit/scheduler/tuning/tuning_testing.h
+tests_unit_scheduler_test_study_end_SOURCES = tests/unit/scheduler/test_study_end.c tests/support/fake_engine.c
 tests_unit_scheduler_test_study_limits_SOURCES = tests/unit/scheduler/test_study_limits.c
 tests_unit_scheduler_test_trial_plan_SOURCES = tests/unit/scheduler/test_trial_plan.c
 tests_unit_scheduler_test_spare_network_SOURCES = tests/unit/scheduler/test_spare_network.c
