@@ -338,6 +338,7 @@ static inline void server_open(struct lab *lab)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	memcpy(address.sun_path, lab->path, sizeof(lab->path));
+	unlink(lab->path); /* of a run that was killed and had the same id */
 	lab->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(lab->listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(lab->listener, 64), 0);
