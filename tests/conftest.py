@@ -17,9 +17,30 @@ from support.engine import IMAGE, Engine, GpuEngine, PrivateEngine, ensure_test_
 from support.wait import wait_until  # noqa: E402
 
 
+def cycle_count(text):
+    """Of none, tests would pass without having done anything."""
+    count = int(text)
+    if count < 1:
+        raise ValueError(text)
+    return count
+
+
 def pytest_addoption(parser):
-    parser.addoption("--cycles", type=int, default=1, help="how often the long forms of crash and fault tests repeat their work")
+    parser.addoption("--cycles", type=cycle_count, default=1, help="how often the long forms of crash and fault tests repeat their work")
     parser.addoption("--seed", type=int, default=0, help="of what tests draw by chance")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "each_cycle(count): takes part once a cycle, or count times; each has the next seed after --seed")
+
+
+def pytest_generate_tests(metafunc):
+    mark, config = metafunc.definition.get_closest_marker("each_cycle"), metafunc.config
+    if mark:
+        first, count = config.getoption("--seed"), config.getoption("--cycles") * (mark.args[0] if mark.args else 1)
+        if "seed" in metafunc.fixturenames or count > 1:
+            metafunc.fixturenames += [] if "seed" in metafunc.fixturenames else ["seed"]
+            metafunc.parametrize("seed", range(first + 1, first + 1 + count))
 
 
 _has_workers, _ended = False, False
@@ -195,7 +216,8 @@ def _restart(daemon):
 def _end_restarted(daemon):
     """Fails nobody: what counts is what it has left in the engine."""
     if daemon.process is not None:
-        daemon.kill9()
+        with contextlib.suppress(AssertionError):
+            daemon.kill9()
     if _engine_leftovers(daemon):
         daemon.engine.remove_leftovers(daemon.read_instance())
 

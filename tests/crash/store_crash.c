@@ -40,6 +40,11 @@ static struct {
 	unsigned failures;
 } figures;
 
+struct options {
+	unsigned long cycles, seed, every;
+	char dir[128];
+};
+
 static uint64_t chance;
 
 /* As in kill_at.c, which has its own. */
@@ -255,31 +260,54 @@ static void sweep(const struct script *script, const char *dir, unsigned turn, u
 	figures.sweeps++;
 }
 
+static bool count_read(const char *text, unsigned long least, unsigned long *ret_number)
+{
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || number < least)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+static bool option_read(struct options *options, const char *name, const char *value)
+{
+	if (strcmp(name, "--cycles") == 0)
+		return count_read(value, 1, &options->cycles);
+	if (strcmp(name, "--seed") == 0)
+		return count_read(value, 0, &options->seed);
+	if (strcmp(name, "--every") == 0)
+		return count_read(value, 1, &options->every);
+	if (strcmp(name, "--dir") == 0)
+		return snprintf(options->dir, sizeof(options->dir), "%s/trainyard-crash-XXXXXX", value) <
+		       (int)sizeof(options->dir);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned cycles = 1;
-	unsigned long every = 1;
-	char dir[128] = "/dev/shm/trainyard-crash-XXXXXX";
+	struct options options = { 1, 0, 1, "/dev/shm/trainyard-crash-XXXXXX" };
+	char *dir = options.dir;
 
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--cycles") == 0)
-			cycles = (unsigned)strtoul(argv[i + 1], NULL, 10);
-		else if (strcmp(argv[i], "--seed") == 0)
-			chance = strtoull(argv[i + 1], NULL, 10);
-		else if (strcmp(argv[i], "--every") == 0)
-			every = strtoul(argv[i + 1], NULL, 10) ?: 1;
-		else if (strcmp(argv[i], "--dir") == 0)
-			snprintf(dir, sizeof(dir), "%s/trainyard-crash-XXXXXX", argv[i + 1]);
-	}
+	for (int i = 1; i < argc; i += 2)
+		if (!argv[i + 1] || !option_read(&options, argv[i], argv[i + 1])) {
+			fputs("usage: store_crash [--cycles N] [--seed S] [--every K] [--dir DIR]\n", stderr);
+			return 2;
+		}
+	chance = options.seed;
 	signal(SIGPIPE, SIG_IGN);
-	if (!mkdtemp(dir) && (snprintf(dir, sizeof(dir), "/tmp/trainyard-crash-XXXXXX"), !mkdtemp(dir))) {
+	if (!mkdtemp(dir) &&
+	    (snprintf(dir, sizeof(options.dir), "/tmp/trainyard-crash-XXXXXX"), !mkdtemp(dir))) {
 		perror(dir);
 		return 2;
 	}
-	for (unsigned cycle = 0; cycle < cycles && figures.failures < FAILURES_MAX; cycle++)
+	for (unsigned cycle = 0; cycle < options.cycles && figures.failures < FAILURES_MAX; cycle++)
 		for (size_t i = 0;
 		     i < sizeof(scripts) / sizeof(scripts[0]) && figures.failures < FAILURES_MAX; i++)
-			sweep(scripts[i], dir, cycle, every);
+			sweep(scripts[i], dir, cycle, options.every);
 	rmdir(dir);
 	printf("%lu kills survived, %lu of them during a recovery, in %lu sweeps; %lu facts checked; %u failed\n",
 	       figures.kills, figures.recoveries_killed, figures.sweeps, figures.facts, figures.failures);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of the daemon at awkward moments: nothing that was acknowledged is lost, nothing is left behind."""
+"""kill -9 of the daemon at awkward moments: nothing that was acknowledged is lost, nothing is left behind.
+
+    pytest tests/crash/test_crash.py --cycles 10 --seed 20     # all of it ten times; what is drawn, by seeds from 21 on"""
 import random
 import time
 
@@ -9,6 +11,7 @@ from support.daemon import UNTIL_RELEASED, distributed, script, with_gpus
 from support.engine import EngineError
 from support.wait import wait_until
 
+pytestmark = pytest.mark.each_cycle
 CHATTER = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); usleep 10000; done; echo $i lines"
 STUBBORN = 'trap "" TERM; echo stubborn; while :; do sleep 0.1; done'
 
@@ -90,10 +93,10 @@ def test_a_cancel_that_was_acknowledged_is_carried_out_after_a_kill(new_daemon):
     daemon.engine.check_nothing_left(daemon.read_instance())
 
 
-def test_every_acknowledged_job_survives_any_kill(new_daemon):
+def test_every_acknowledged_job_survives_any_kill(new_daemon, seed):
     """Jobs are created as fast as they are answered, with kills between; each ends, none is missing."""
     daemon = new_daemon("--offline", "--max-active-jobs", "4").start()
-    dice, created = random.Random(7), []
+    dice, created = random.Random(seed), []
     for _ in range(4):
         for _ in range(dice.randint(1, 4)):
             created.append(daemon.create(script("echo once")))
@@ -172,7 +175,7 @@ def remove_one(daemon, job_id, replica):
     return False
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.each_cycle(2)
 def test_no_gpu_is_held_twice_or_kept_by_nobody_whatever_is_killed_and_removed(new_daemon, gpu_engine, seed):
     dice = random.Random(seed)
     daemon = new_daemon("--offline", "--stop-grace", "1", "--gpus", str(ALL_GPUS), "--accelerators", "require",

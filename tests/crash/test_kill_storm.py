@@ -13,6 +13,7 @@ import http.client
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -20,6 +21,7 @@ import time
 import pytest
 
 from support.daemon import Daemon, distributed, program, script, shell_config, task_of, text_of, with_gpus
+from support.engine import NO_ENGINE
 from support.storage import Storage, pattern, tree_paths
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
@@ -337,6 +339,15 @@ def references_of(storm):
         entries = storm.daemon.entries(job.name.rsplit("/")[-1] if job.name else job.job_id)
         told[kind, "SUCCEEDED"] = story_of(job, entries)
     return told
+
+
+# Broken: kill9() without its look at how the daemon had ended, as it was: one that crashes was counted as killed.
+def test_a_daemon_that_crashes_is_not_taken_for_a_killed_one(tmp_path):
+    daemon = Daemon(tmp_path, NO_ENGINE).start()
+    daemon.process.send_signal(signal.SIGABRT)
+    daemon.process.wait(30)
+    with pytest.raises(AssertionError, match="it had ended before, by -6"):
+        daemon.kill9()
 
 
 def test_a_storm_of_kills_loses_nothing_and_leaves_nothing(tmp_path, gpu_engine, pytestconfig):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody works on our containers with docker itself: each job ends in the right state, and its log says what happened."""
+"""Somebody works on our containers with docker itself: each job ends in the right state, and its log says what happened.
+
+    pytest tests/fault/test_behind_our_back.py --cycles 10     # all of it ten times"""
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, script
@@ -7,6 +9,7 @@ from support.engine import IMAGE, query
 from support.engine_proxy import EngineProxy, Fault
 from support.wait import wait_until
 
+pytestmark = pytest.mark.each_cycle
 SAY = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo $i lines"
 LONG = "echo up; while :; do sleep 0.1; done"
 

@@ -2,7 +2,10 @@
 """The disk below the state directory is full, or breaks, at each write in turn.
 
 What was acknowledged is kept; what cannot be stored is refused in Google's shape, with words that say why; lines wait until
-there is room again; nothing half-written stays."""
+there is room again; nothing half-written stays.
+
+    pytest tests/fault/test_disk.py --cycles 1 --seed 3     # some writes of each call, drawn by the seed
+    pytest tests/fault/test_disk.py --cycles 4              # every write, three times over"""
 import errno
 import itertools
 import os
@@ -73,7 +76,7 @@ CALLS = {"create": World.create, "patch": World.patch, "put": World.put, "resuma
 
 
 def numbers_of(total, seed, cycles):
-    return range(1, total + 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(SAMPLE, total)))
+    return [*range(1, total + 1)] * (cycles - 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(SAMPLE, total)))
 
 
 def perform(call, world):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way to the engine is cut, goes, hangs or lies, for longer than one call; and the engine's disk is full."""
+"""The way to the engine is cut, goes, hangs or lies, for longer than one call; and the engine's disk is full.
+
+    pytest tests/fault/test_engine_socket.py --cycles 3     # all of it three times; 2 and more: also what takes minutes"""
 import subprocess
 
 import pytest
@@ -10,6 +12,7 @@ from support.engine_cycles import Distributed
 from support.engine_proxy import NO_SPACE, EngineProxy, Fault
 from support.wait import wait_until
 
+pytestmark = pytest.mark.each_cycle
 SAY = "i=0; until [ -e /released ]; do echo line $i; i=$((i+1)); sleep 0.02; done; echo $i lines"
 
 

@@ -112,10 +112,12 @@ class Daemon:
         assert "Sanitizer" not in self.log() and "runtime error" not in self.log(), self.log()[-6000:]
 
     def kill9(self):
+        """It must have lived until then, or have died by such a kill."""
         self.process.kill()
-        self.process.wait()
+        code = self.process.wait()
         self.process.stdout.close()
         self.process = None
+        assert code == -signal.SIGKILL, f"it had ended before, by {code}; log: {self.log()[-3000:]}"
 
     def restart(self):
         self.stop()
