@@ -25,8 +25,17 @@ def cycle_count(text):
     return count
 
 
+def part_of(text):
+    part, parts = map(int, text.split("/"))
+    if not 1 <= part <= parts:
+        raise ValueError(text)
+    return part, parts
+
+
 def pytest_addoption(parser):
     parser.addoption("--cycles", type=cycle_count, default=1, help="how often the long forms of crash and fault tests repeat their work")
+    parser.addoption("--part", type=part_of, default=(1, 1), help="I/N: of the sweep, the I-th of N parts")
+    parser.addoption("--minutes", type=float, default=0, help="for how long the soak goes on at least")
     parser.addoption("--seed", type=int, default=0, help="of what tests draw by chance")
 
 

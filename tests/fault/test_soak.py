@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mixed work on the real engine, over and over: what the daemon holds of its machine does not grow with what it has done.
 
-    pytest tests/fault/test_soak.py --cycles 1     # some 30 s, as in CI
-    pytest tests/fault/test_soak.py --cycles 90    # an hour; -s prints what was seen
+    pytest tests/fault/test_soak.py --cycles 1      # some 30 s, as in CI
+    pytest tests/fault/test_soak.py --minutes 30    # half an hour; -s prints what was seen
 """
 import concurrent.futures
 import contextlib
 import http.client
+import itertools
 import json
 import time
 
@@ -23,6 +24,7 @@ from support.wait import wait_until
 
 ROUNDS = 4  # of a cycle
 LINES = 200
+LIMIT_S = 300  # an engine whose machine is busy takes a minute to start a container, or to end it
 # Beyond what the middle third held: what SQLite and the heap have still to fill.
 GROWTH_KIB = 2048
 # Pools keep what was once needed at the same time: 16 readers for each of four (a file and its log), and what else is open.
@@ -49,27 +51,27 @@ def soaked(new_daemon):
 
 def ml_counts(daemon):
     job_id = daemon.create(script(f"{COUNT}; {TOKEN}; JOB={daemon.new_id()}; {STORED}"), labels={"soak": "ml"})
-    assert daemon.until(job_id, "SUCCEEDED", timeout=120)["labels"] == {"soak": "ml"}
+    assert daemon.until(job_id, "SUCCEEDED", timeout=LIMIT_S)["labels"] == {"soak": "ml"}
     assert daemon.lines(job_id) == COUNTED + ["1", "stored"]
 
 
 def ml_distributed(daemon):
     job_id = daemon.create(distributed("echo master", STAYS, workers=2))
-    daemon.until(job_id, "SUCCEEDED", timeout=120)
+    daemon.until(job_id, "SUCCEEDED", timeout=LIMIT_S)
     assert daemon.lines(job_id) == ["master"]
 
 
 def ml_cancelled(daemon):
     job_id = daemon.create(script(STAYS))
-    daemon.wait_lines(job_id)
+    daemon.wait_lines(job_id, timeout=LIMIT_S)
     daemon.cancel(job_id)
-    daemon.until(job_id, "CANCELLED", timeout=120)
+    daemon.until(job_id, "CANCELLED", timeout=LIMIT_S)
 
 
 def custom_counts(daemon):
     custom = CustomJobs(daemon)
     job_id = custom.create(pool(COUNT), pool(STAYS))
-    custom.until(job_id, "JOB_STATE_SUCCEEDED", timeout=120)
+    custom.until(job_id, "JOB_STATE_SUCCEEDED", timeout=LIMIT_S)
     assert daemon.lines(job_id, "workerpool0-0") == COUNTED
     answer = daemon.request("DELETE", f"{custom.path}/{job_id}")
     assert answer.status == 200 and answer.json["done"], answer
@@ -78,25 +80,25 @@ def custom_counts(daemon):
 def custom_fails(daemon):
     custom = CustomJobs(daemon)
     job_id = custom.create(pool("echo bad >&2; exit 9"))
-    assert "status of 9" in custom.until(job_id, "JOB_STATE_FAILED", timeout=120)["error"]["message"]
+    assert "status of 9" in custom.until(job_id, "JOB_STATE_FAILED", timeout=LIMIT_S)["error"]["message"]
 
 
 def custom_cancelled(daemon):
     custom = CustomJobs(daemon)
     job_id = custom.create(pool(STAYS))
-    custom.wait_lines(job_id, "workerpool0-0")
+    custom.wait_lines(job_id, "workerpool0-0", timeout=LIMIT_S)
     custom.cancel(job_id)
-    custom.until(job_id, "JOB_STATE_CANCELLED", timeout=120)
+    custom.until(job_id, "JOB_STATE_CANCELLED", timeout=LIMIT_S)
 
 
 def tuned(daemon):
-    daemon.run(tuning_input(maxTrials=2, maxParallelTrials=2), timeout=120)
+    daemon.run(tuning_input(maxTrials=2, maxParallelTrials=2), timeout=LIMIT_S)
 
 
 def tuned_custom(daemon):
     tuning = Vertex(daemon, collection="hyperparameterTuningJobs")
     x = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
-    tuning.until(tuning.create(tuning_job("exit 0", x))["name"], "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", timeout=120)
+    tuning.until(tuning.create(tuning_job("exit 0", x))["name"], "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", timeout=LIMIT_S)
 
 
 def objects(daemon):
@@ -154,16 +156,18 @@ def work_round(daemon, number):
     with concurrent.futures.ThreadPoolExecutor(len(work)) as threads:
         for done in [threads.submit(piece, daemon) for piece in work]:
             done.result()
-    wait_until(lambda: daemon.containers() == [], 60, "no container is left")
+    wait_until(lambda: daemon.containers() == [], LIMIT_S, "no container is left")
 
 
 # ---- what is held ----
 
-def sampled(daemon, rounds, work):
-    """(memory, descriptors, threads) after each round."""
-    seen = []
-    for number in range(rounds):
+def sampled(daemon, rounds, work, minutes=0):
+    """(memory, descriptors, threads) after each of so many rounds, or of more if they take less than so many minutes."""
+    seen, end = [], time.monotonic() + minutes * 60
+    for number in itertools.count():
         began = time.monotonic()
+        if number >= rounds and began >= end:
+            break
         work(number)
         seen.append(settled(daemon))
         print(f"round {number}: {time.monotonic() - began:.1f} s, {seen[-1][0]} KiB, {sum(seen[-1][1].values())} descriptors,"
@@ -186,6 +190,7 @@ def check_flat(daemon, seen, growth_kib=GROWTH_KIB):
 def test_mixed_work_leaves_nothing_behind(soaked, request):
     rounds = ROUNDS * request.config.getoption("--cycles")
     soaked.post("/storage/v1/b?project=soak", {"name": "soak"})
-    check_flat(soaked, sampled(soaked, rounds, lambda number: work_round(soaked, number)))
+    minutes = request.config.getoption("--minutes")
+    check_flat(soaked, sampled(soaked, rounds, lambda number: work_round(soaked, number), minutes))
     assert soaked.get(soaked.jobs_path, filter="state=RUNNING OR state=QUEUED OR state=PREPARING").json.get("jobs", []) == []
     soaked.engine.check_nothing_left(soaked.read_instance())
