@@ -146,6 +146,13 @@ def side_by_side(lanes, work):
     return results
 
 
+# Broken: side_by_side() without its count, as it was: what that lane had left undone was not missed.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_lane_that_ends_before_its_work_is_missed():
+    with pytest.raises(AssertionError, match="a lane ended"):
+        side_by_side([(None, None)], [lambda daemon, proxy: daemon.job("any")])
+
+
 def calls_of(name, daemon, proxy):
     """The places of a cycle without faults, or what is wrong with it."""
     proxy.watch()
