@@ -137,7 +137,6 @@ static int medium_problem(const char *path)
 	return problem;
 }
 
-/* Which file cannot be opened, in the system's words where they are known: they are what a user can act on. */
 static enum status open_fail(sqlite3 *db, const char *path, enum status status, struct error *err)
 {
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM, problem = 0;
@@ -149,6 +148,13 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	if (!problem)
 		return error_wrap(err, "%s", path);
 	return error_set(err, status, NULL, "cannot open %s: %s", path, strerror(problem));
+}
+
+enum status connection_open_fail(struct connection *connection, enum status status, struct error *err)
+{
+	if (status != STATUS_UNAVAILABLE)
+		return status;
+	return open_fail(connection->db, sqlite3_db_filename(connection->db, "main"), status, err);
 }
 
 /* What is stored while a transaction is to be under way, and is not, belongs to one that was taken back. */

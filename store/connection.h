@@ -30,6 +30,10 @@ struct connection {
 /* Opens @path; a writer makes the file and brings it to the newest schema. */
 enum status connection_open(const char *path, enum connection_role role, struct connection **ret_connection,
 			    struct error *err);
+/* For who could not read or write what he needs of a database to open it: which file that is, in the system's words where
+ * they are known, which are what a user can act on. Fills *err and returns @status, his failure; one that is none of the
+ * medium stays as it is. */
+enum status connection_open_fail(struct connection *connection, enum status status, struct error *err);
 void connection_close(struct connection *connection);
 DEFINE_AUTO(connection, struct connection *, connection_close)
 

@@ -262,10 +262,11 @@ static enum status own_file_open(const char *path, const char *instance, struct 
 		bool ours = false;
 		enum status rc = connection_open(path, LOGS_WRITER, &connection, err);
 
-		if (!rc)
-			rc = owner_check(connection, instance, &ours, err);
 		if (rc)
 			return rc;
+		rc = owner_check(connection, instance, &ours, err);
+		if (rc)
+			return connection_open_fail(connection, rc, err);
 		if (ours) {
 			*ret_connection = TAKE(connection);
 			return STATUS_OK;
@@ -300,10 +301,11 @@ enum status logs_writer_open(const char *path, const char *instance, const struc
 	if (!writer)
 		return error_no_memory(err);
 	rc = own_file_open(path, instance, &connection, err);
-	if (!rc)
-		rc = log_batch_init(&writer->batch, connection, err);
 	if (rc)
 		return rc;
+	rc = log_batch_init(&writer->batch, connection, err);
+	if (rc)
+		return connection_open_fail(connection, rc, err);
 	writer->clock = clock;
 	writer->reached = writer->batch.reached;
 	wanted_init(writer);

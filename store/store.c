@@ -117,10 +117,12 @@ static enum status files_open(struct store *store, const char *state_path, const
 	AUTO(connection) struct connection *state = NULL;
 	enum status rc = connection_open(state_path, STATE_WRITER, &state, err);
 
-	if (!rc)
-		rc = identity_load(store, state, err);
-	if (!rc)
-		rc = logs_writer_open(logs_path, store->instance, store->clock, &store->logs, err);
+	if (rc)
+		return rc;
+	rc = identity_load(store, state, err);
+	if (rc)
+		return connection_open_fail(state, rc, err);
+	rc = logs_writer_open(logs_path, store->instance, store->clock, &store->logs, err);
 	if (!rc)
 		rc = state_writer_open(state, store->logs, store->clock, &store->state, err);
 	if (rc)
