@@ -13,6 +13,7 @@ import itertools
 import json
 import socket
 import sqlite3
+import threading
 
 import pytest
 
@@ -29,6 +30,7 @@ BEHIND_MOST = 2 * 65536
 PEAK_MIB = 96
 STREAM_KIB = 300  # for each stream: libcurl's buffer, and its job
 WRITE_US = 50
+DRIP_S = 5
 POOLS = 128  # connections to the engine and to the databases that are kept for the next one who needs them
 MANY, MANY_LINES = 60, 20000
 OPTIONS = ("--offline", "--max-active-jobs", "256", "--max-containers", "256", "--machine-fit", "none", "--log-level", "warning")
@@ -159,6 +161,24 @@ def slow_reader(daemon):
     return connection
 
 
+@contextlib.contextmanager
+def dripping(connections):
+    """Meanwhile each takes some bytes now and then: one that takes none is given up after its idle time. What they got."""
+    got, over = [b""] * len(connections), threading.Event()
+
+    def take():
+        while not over.wait(DRIP_S):
+            for number, connection in enumerate(connections):
+                got[number] += connection.recv(2048)
+    thread = threading.Thread(target=take)
+    thread.start()
+    try:
+        yield got
+    finally:
+        over.set()
+        thread.join()
+
+
 def rest_of(connection):
     with connection:
         return b"".join(iter(lambda: connection.recv(65536), b""))
@@ -208,10 +228,11 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
         assert statuses.count(200) >= 100 or 408 in statuses, statuses
         wait_until(lambda: at_once(daemon, 100) == [200] * 100, 120, "a hundred at once are served")
         assert len(set(all_listed(daemon))) == STORED_JOBS + len(quiet) + len(floods)
-        for job_id in floods + quiet:
-            daemon.until(job_id, "SUCCEEDED", timeout=1200)
+        with dripping(slow) as taken:
+            for job_id in floods + quiet:
+                daemon.until(job_id, "SUCCEEDED", timeout=1200)
     peak_kib = memory_peak_kib(daemon)
-    answers = [rest_of(connection) for connection in slow]
+    answers = [first + rest_of(connection) for first, connection in zip(taken, slow)]
     assert all(len(json.loads(answer.partition(b"\r\n\r\n")[2])["entries"]) == 1000 for answer in answers)
     for number, job_id in numbers_of(daemon, set(floods)).items():
         check_whole(daemon, number, flood_texts(size.lines))
