@@ -5,7 +5,8 @@ FUZZ_BUILD ?= build/fuzz
 CLANG ?= clang
 LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib nettle hogweed gmp gnutls libcrypto \
 	libnghttp2 libisal expat nlopt
-FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -I. -MMD -MP $(shell pkg-config --cflags $(LIBRARIES))
+FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -fno-sanitize-recover=all -I. -MMD -MP \
+	$(shell pkg-config --cflags $(LIBRARIES))
 SANITIZERS := address,undefined
 SOURCES := $(shell find daemon api scheduler store -name '*.c' ! -path daemon/main.c ! -name front_absent.c \
 	! -path 'scheduler/engine/throttle/*')
@@ -17,7 +18,7 @@ TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_
 all: $(TARGETS)
 
 $(TARGETS): $(FUZZ_BUILD)/%: tests/fuzz/%.c $(FUZZ_BUILD)/sources.a
-	$(CLANG) $(FLAGS) -fsanitize=fuzzer,$(SANITIZERS) -MF $@.d -MT $@ $^ -o $@ \
+	$(CLANG) $(FLAGS) -fsanitize=fuzzer,$(SANITIZERS) -MF $@.d -MT $@ $< $(FUZZ_BUILD)/sources.a -o $@ \
 		$(shell pkg-config --libs $(LIBRARIES)) -lm -pthread
 
 $(FUZZ_BUILD)/sources.a: $(OBJECTS)
