@@ -31,6 +31,12 @@ void frames_reset(struct frames *frames)
 	frames->stamped = false;
 }
 
+/* Not of years that are before or after everything: nothing can be reckoned with those. */
+static bool time_read(const char *text, int64_t *ret_ns)
+{
+	return time_parse_strict(text, ret_ns) && *ret_ns != INT64_MIN && *ret_ns != INT64_MAX;
+}
+
 /* Lines come thousands to the minute: only seconds and fraction are read each time. */
 static bool minute_find(struct frames *frames, const char *stamp)
 {
@@ -39,7 +45,7 @@ static bool minute_find(struct frames *frames, const char *stamp)
 	if (memcmp(frames->minute, stamp, MINUTE_CHARS) == 0)
 		return true;
 	memcpy(whole, stamp, MINUTE_CHARS);
-	if (!time_parse_strict(whole, &frames->minute_ns)) {
+	if (!time_read(whole, &frames->minute_ns)) {
 		frames->minute[0] = '\0';
 		return false;
 	}
@@ -54,7 +60,7 @@ static bool stamp_parse_slowly(const char *stamp, size_t length, int64_t *ret_ns
 
 	memcpy(copy, stamp, length);
 	copy[length] = '\0';
-	return time_parse_strict(copy, ret_ns);
+	return time_read(copy, ret_ns);
 }
 
 static bool is_digit(char c)
@@ -71,13 +77,13 @@ bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length,
 	if (length > FRAMES_STAMP_MAX)
 		return false;
 	if (length < MINUTE_CHARS + 4 || stamp[length - 1] != 'Z' || stamp[MINUTE_CHARS] != ':' ||
-	    !is_digit(stamp[MINUTE_CHARS + 1]) || !is_digit(stamp[MINUTE_CHARS + 2]) ||
-	    !minute_find(frames, stamp))
+	    !is_digit(stamp[MINUTE_CHARS + 1]) || stamp[MINUTE_CHARS + 1] > '5' ||
+	    !is_digit(stamp[MINUTE_CHARS + 2]) || !minute_find(frames, stamp))
 		return stamp_parse_slowly(stamp, length, ret_ns);
 	if (stamp[at] == '.')
 		for (at++; digits < NANO_DIGITS && is_digit(stamp[at]); at++, digits++)
 			nanos = nanos * 10 + (stamp[at] - '0');
-	if (at != length - 1)
+	if (at != length - 1 || stamp[at - 1] == '.')
 		return stamp_parse_slowly(stamp, length, ret_ns);
 	for (; digits < NANO_DIGITS; digits++)
 		nanos *= 10;

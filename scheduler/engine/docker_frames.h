@@ -66,5 +66,6 @@ enum frames_result frames_feed(struct frames *frames, const char *data, size_t l
 /* The stream is over: hands over last lines without a newline. TAKEN or HELD. */
 enum frames_result frames_end(struct frames *frames);
 
-/* "2026-11-20T21:29:51.000000001Z"; the engine's digits vary. False when it is no time. */
+/* "2026-11-20T21:29:51.000000001Z"; the engine's digits vary. False when it is no time, or one of
+ * before 1678 or after 2261. */
 bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length, int64_t *ret_ns);

@@ -4,6 +4,7 @@
  * What must hold beside not crashing: a stream read in pieces, with lines refused now and then, gives the
  * same lines as one read at once. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,12 +67,30 @@ static enum frames_result stream_read(struct reader *reader, const uint8_t *data
 	return result;
 }
 
+/* What a stamp is does not depend on those before it, nor on how it is read. */
+static void stamp_check(const char *data, size_t size)
+{
+	struct frames frames;
+	char stamp[FRAMES_STAMP_MAX + 1];
+	int64_t first_ns, again_ns, slow_ns;
+
+	snprintf(stamp, sizeof(stamp), "%.*s", (int)(size < FRAMES_STAMP_MAX ? size : FRAMES_STAMP_MAX),
+		 data);
+	frames_init(&frames, LINE_MAX_HERE, line_take, NULL);
+	if (!frames_parse_stamp(&frames, stamp, strlen(stamp), &first_ns))
+		return;
+	if (!frames_parse_stamp(&frames, stamp, strlen(stamp), &again_ns) || again_ns != first_ns ||
+	    !time_parse_strict(stamp, &slow_ns) || slow_ns != first_ns)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct reader whole = { 0 }, pieces = { 0 };
 
 	if (size < 1)
 		return 0;
+	stamp_check((const char *)data, size);
 	pieces.refuse_each = 2 + data[0] / 64;
 	if (stream_read(&whole, data + 1, size - 1, size) !=
 		    stream_read(&pieces, data + 1, size - 1, 1 + data[0] % 64) ||
