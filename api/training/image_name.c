@@ -56,14 +56,18 @@ static size_t host_length(const char *registry, size_t length)
 	return (size_t)(end - registry) + (*registry == '[');
 }
 
+/* "[::1]" */
+static bool is_bracketed(const char *host, size_t length)
+{
+	return length >= 4 && host[length - 1] == ']' && strspn(host + 1, HEX "ABCDEF:") == length - 2;
+}
+
 static bool is_registry(const char *registry, size_t length)
 {
 	size_t host = host_length(registry, length);
 	const char *port = registry + host;
-	bool bracketed = *registry == '[';
 
-	if (bracketed ? host < 4 || strspn(registry + 1, HEX "ABCDEF:") != host - 2
-		      : !is_host(registry, host))
+	if (*registry == '[' ? !is_bracketed(registry, host) : !is_host(registry, host))
 		return false;
 	if (host == length)
 		return true;

@@ -111,6 +111,7 @@ static void what_is_no_reference_is_refused(void **state)
 		"gcr.io:port/i",
 		"gcr.io:80:80/i",
 		"[::1/i",
+		"[:500(/i",
 		"[]/i",
 		"[x::1]:80/i",
 		"u@gcr.io/i",
