@@ -131,17 +131,20 @@ static struct filter_node *job_node_of(struct filter_node *root)
 /* Source: the streaming of gcloud 578, observed: "timestamp<" the present minus five seconds. */
 static const int64_t margin_from_ns = 12000000000, margin_to_ns = 4000000000;
 
+static bool is_behind(int64_t time_ns, int64_t now_ns)
+{
+	return time_ns >= now_ns - margin_from_ns && time_ns <= now_ns - margin_to_ns;
+}
+
 static bool is_margin(const struct filter_node *node, int64_t now_ns, int64_t ahead_ns)
 {
-	int64_t time, behind_ns;
+	int64_t time;
 
 	if (!filter_names(node, "timestamp") || (node->operator!= OP_LT && node->operator!= OP_LE) ||
 	    !time_parse(node->value, &time))
 		return false;
 	/* A client's present is its own. */
-	behind_ns = now_ns - time;
-	return (behind_ns >= margin_to_ns && behind_ns <= margin_from_ns) ||
-	       (behind_ns - ahead_ns >= margin_to_ns && behind_ns - ahead_ns <= margin_from_ns);
+	return is_behind(time, now_ns) || is_behind(time, now_ns - ahead_ns);
 }
 
 /* Takes the upper bound out of a stream's filter; see log_query_run(). */
