@@ -98,6 +98,7 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 		sqlite3_progress_handler(connection->db, STEPS_BETWEEN_LOOKS, time_is_up, connection);
 	}
 	connection->deadline_us = clock_mono_us(&system_clock) + READER_TIME_US;
+	connection->has_pages = true;
 	*ret_reader = (struct reader){ pool, connection };
 	return STATUS_OK;
 }
@@ -106,6 +107,22 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 static bool is_at_rest(struct connection *connection)
 {
 	return sqlite3_get_autocommit(connection->db) || !connection_exec(connection, "ROLLBACK", NULL);
+}
+
+/* The last one that came back is lent first, so that those below wait for a crowd: they hold nothing meanwhile. */
+static void pages_release(struct reader_pool *pool)
+{
+	const int64_t since_us = clock_mono_us(&system_clock) - READER_REST_US;
+
+	for (unsigned i = 0; i < pool->idle_count; i++) {
+		struct connection *connection = pool->idle[i];
+
+		if (connection->deadline_us - READER_TIME_US > since_us)
+			return;
+		if (connection->has_pages)
+			sqlite3_db_release_memory(connection->db);
+		connection->has_pages = false;
+	}
 }
 
 void reader_return(struct reader *reader)
@@ -122,6 +139,7 @@ void reader_return(struct reader *reader)
 	}
 	pthread_mutex_lock(&pool->lock);
 	pool->idle[pool->idle_count++] = reader->connection;
+	pages_release(pool);
 	if (pool->waiting)
 		pthread_cond_signal(&pool->returned);
 	pthread_mutex_unlock(&pool->lock);

@@ -10,7 +10,9 @@
 enum {
 	READER_LIMIT = 16,
 	READER_TIME_US =
-		10 * 1000 * 1000, /* a loan ends its queries after that, and who waits for one gives up */
+		10 * 1000000, /* a loan ends its queries after that, and who waits for one gives up */
+	READER_REST_US =
+		20 * 1000000, /* what nobody has borrowed for so long gives back the pages it has read */
 };
 
 struct reader_pool {

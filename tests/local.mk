@@ -199,6 +199,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_pipelines \
 	tests/unit/store/test_pipelines_no_memory \
 	tests/unit/store/test_policies \
+	tests/unit/store/test_reader_pool \
 	tests/unit/store/test_resources \
 	tests/unit/store/test_resources_no_memory \
 	tests/unit/store/test_sessions \
@@ -411,6 +412,7 @@ tests_unit_store_test_pipelines_SOURCES = tests/unit/store/test_pipelines.c
 tests_unit_store_test_pipelines_no_memory_SOURCES = tests/unit/store/test_pipelines_no_memory.c $(memory_faults)
 tests_unit_store_test_pipelines_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_policies_SOURCES = tests/unit/store/test_policies.c
+tests_unit_store_test_reader_pool_SOURCES = tests/unit/store/test_reader_pool.c
 tests_unit_store_test_resources_SOURCES = tests/unit/store/test_resources.c
 tests_unit_store_test_resources_no_memory_SOURCES = tests/unit/store/test_resources_no_memory.c $(memory_faults)
 tests_unit_store_test_resources_no_memory_LDFLAGS = $(memory_faults_wrap)
