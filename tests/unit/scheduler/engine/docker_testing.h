@@ -19,7 +19,7 @@
 #include "scheduler/engine/engine.h"
 #include "tests/unit/testing.h"
 
-enum { WAIT_S = 20, CONNECTIONS_MAX = 64, RULES_MAX = 12, HOLD = -2 };
+enum { WAIT_S = 60, CONNECTIONS_MAX = 64, RULES_MAX = 12, HOLD = -2 };
 
 /* Answers by the first rule whose text is part of the request's first line. */
 struct rule {
