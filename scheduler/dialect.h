@@ -45,6 +45,8 @@ struct dialect {
 	/* Lines of the log, in their order; each list ends with NULL. */
 	const char *const *admitted, *const *starting, *const *ending, *const *ended;
 
+	bool wraps_lines; /* what programs print plainly is a jsonPayload's message, see log_line_wrap() */
+
 	/* Errors. */
 	bool names_signals;         /* "9(SIGKILL)", else "137" */
 	const char *out_of_memory;  /* between the replica and "exited with" */

@@ -173,6 +173,7 @@ const struct dialect dialect_aiplatform = {
 		(const char *const[]){ "Waiting for training program to start.", "Job is preparing.", NULL },
 	.ending = nothing,
 	.ended = nothing,
+	.wraps_lines = true,
 	.out_of_memory = "ran out of memory",
 	.internal_error = "Internal error occurred for the current attempt. ",
 	.internal_attempts = 3,

@@ -2,13 +2,14 @@
 #include "scheduler/log_line.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
+static const int64_t second_ns = 1000000000;
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 static const struct {
@@ -70,6 +71,7 @@ void log_line_deinit(struct log_line *line)
 	text_deinit(&line->payload);
 	text_deinit(&line->extra);
 	text_deinit(&line->insert_id);
+	text_deinit(&line->wrapped);
 }
 
 /* True when all bytes are ASCII and none is NUL: eight at a time, for that is what most lines are. */
@@ -353,6 +355,7 @@ void log_line_read(struct log_line *line, const char *data, size_t length, int s
 	line_end_cut(data, &length);
 	if (starts_object(data, length))
 		object = object_parse(data, length);
+	line->is_object = object;
 	if (!object) {
 		payload_take_text(line, data, length);
 		return;
@@ -362,4 +365,29 @@ void log_line_read(struct log_line *line, const char *data, size_t length, int s
 	insert_id_lift(line, object);
 	extra_lift(line, object);
 	payload_take_object(line, object);
+}
+
+void log_line_wrap(struct log_line *line, const char *task_name)
+{
+	struct log_record *record = &line->record;
+	struct text *text = &line->wrapped;
+
+	if (record->kind != LOG_TEXT)
+		return;
+	text_clear(text);
+	text_puts(text, "{\"message\":");
+	text_json(text, record->payload, record->payload_length);
+	if (!line->is_object) {
+		text_printf(text,
+			    ",\"levelname\":\"%s\",\"attrs\":{\"tag\":", log_severity_name(record->severity));
+		text_json(text, task_name, strlen(task_name));
+		text_printf(text, "},\"created\":%" PRId64 ".%06" PRId64, record->time_ns / second_ns,
+			    record->time_ns % second_ns / 1000);
+	}
+	text_putc(text, '}');
+	if (text->failed)
+		return;
+	record->kind = LOG_JSON;
+	record->payload = text->data;
+	record->payload_length = text->length;
 }

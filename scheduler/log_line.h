@@ -5,8 +5,10 @@
  * A line of stdout is INFO, of stderr ERROR, as it stands: terminal escapes included, what is no UTF-8
  * replaced, and NULs too. A line that is a JSON object says more: its severity, its time, its labels and
  * other members of an entry are lifted out; what remains is the jsonPayload, or the textPayload when it
- * is a message alone. An object that is broken, too large or too deep stays text.
+ * is a message alone. An object that is broken, too large or too deep stays text. Vertex AI has no textPayloads of
+ * programs: log_line_wrap().
  * Pure. Source: the agent of the service's machines, github.com/GoogleCloudPlatform/fluent-plugin-google-cloud */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +23,8 @@ struct log_line {
 	 * caller's and left alone. Texts live as long as the line read and this struct, until the next read. */
 	struct log_record record;
 	struct text payload, extra, insert_id; /* what is not the line's own memory */
+	struct text wrapped;
+	bool is_object; /* the line is a JSON object */
 };
 
 void log_line_deinit(struct log_line *line);
@@ -28,6 +32,14 @@ void log_line_deinit(struct log_line *line);
 /* @stream: 1 stdout, 2 stderr. @time_ns: the engine's time of the line, taken unless the line says an
  * earlier one. One line end is cut off. */
 void log_line_read(struct log_line *line, const char *data, size_t length, int stream, int64_t time_ns);
+
+/* What was read as a textPayload becomes the message of a jsonPayload: of a plain line with its level, the task that
+ * printed it and the entry's time, of an object that is a message alone without. Nothing else is changed, nor anything
+ * when memory ran out.
+ *
+ * Source: published entries of Vertex AI. Choice: as these are, not the documentation, which says textPayload; but
+ * without what they tell of the service's own wrapper (its file, its line). */
+void log_line_wrap(struct log_line *line, const char *task_name);
 
 /* A severity as programs write it ("warn", "E", "450"); SEVERITY_DEFAULT for what is none. */
 int log_severity_parse(const char *name);

@@ -15,6 +15,8 @@
 struct outlet {
 	struct replica_key key;
 	struct log_source *source;
+	char task_name[REPLICA_NAME_MAX];
+	bool wraps_lines;
 	struct outlet *next;
 };
 
@@ -97,17 +99,16 @@ static struct outlet *outlet_find(struct log_pump *pump, const struct replica_ke
 	return outlet;
 }
 
-static struct log_source *source_make(const struct plan *plan, int64_t owner, const struct replica_key *key)
+static struct log_source *source_make(const struct plan *plan, int64_t owner, const struct outlet *outlet)
 {
-	char task[REPLICA_NAME_MAX], host[REPLICA_NAME_MAX];
+	char host[REPLICA_NAME_MAX];
 	AUTO(json) json_t *resource = NULL;
 	AUTO(string) char *resource_text = NULL;
 	AUTO(string) char *labels_text = NULL;
 
-	replica_task_name(plan, key->role, key->index, task);
-	replica_host_name(plan, key->role, key->index, host);
+	replica_host_name(plan, outlet->key.role, outlet->key.index, host);
 	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan_log_job_id(plan),
-			     "task_name", task);
+			     "task_name", outlet->task_name);
 	resource_text = json_dump_compact(resource);
 	labels_text = log_labels(host, plan->trial, NULL, NULL);
 	if (!resource_text || !labels_text)
@@ -115,7 +116,7 @@ static struct log_source *source_make(const struct plan *plan, int64_t owner, co
 	return log_source_new(&(struct log_source_spec){
 		.job = owner,
 		.project = plan->project,
-		.log_name = task,
+		.log_name = outlet->task_name,
 		.resource_type = "ml_job",
 		.resource_labels = resource_text,
 		.labels = labels_text,
@@ -137,7 +138,9 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 	if (!outlet)
 		return error_no_memory(err);
 	outlet->key = *key;
-	outlet->source = source_make(plan, owner, key);
+	outlet->wraps_lines = dialect_of(plan)->wraps_lines;
+	replica_task_name(plan, key->role, key->index, outlet->task_name);
+	outlet->source = source_make(plan, owner, outlet);
 	if (!outlet->source) {
 		free(outlet);
 		return error_no_memory(err);
@@ -149,14 +152,16 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 	return STATUS_OK;
 }
 
-static bool line_offer(struct log_pump *pump, struct log_source *source, const struct replica_line *line)
+static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
 
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
-	record->source = source;
+	record->source = outlet->source;
 	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
 	record->time_ns += clock_ahead_ns(pump->clock);
+	if (outlet->wraps_lines)
+		log_line_wrap(&pump->line, outlet->task_name);
 	/* Choice: readers page by (timestamp, insertId); an id from the program could fall before the
 	 * page they have read, and its line would be lost to them. */
 	record->insert_id = NULL;
@@ -172,16 +177,13 @@ static bool line_offer(struct log_pump *pump, struct log_source *source, const s
 
 bool log_pump_line(struct log_pump *pump, const struct replica_line *line)
 {
-	struct log_source *source = NULL;
 	struct outlet *outlet;
 	bool taken;
 
 	pthread_mutex_lock(&pump->mutex);
 	outlet = outlet_find(pump, &line->key);
-	if (outlet)
-		source = outlet->source;
-	/* The lock is held for the offer: it keeps the source alive, and nobody else wants it for long. */
-	taken = !source || line_offer(pump, source, line);
+	/* The lock is held for the offer: it keeps the outlet alive, and nobody else wants it for long. */
+	taken = !outlet || line_offer(pump, outlet, line);
 	pthread_mutex_unlock(&pump->mutex);
 	return taken;
 }

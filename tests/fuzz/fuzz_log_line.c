@@ -48,6 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int stream = 1; stream <= 2; stream++) {
 		log_line_read(&line, (const char *)data, size, stream, now_ns);
 		line_check(&line.record);
+		log_line_wrap(&line, "workerpool0-0");
+		expect(line.record.kind == LOG_JSON);
+		line_check(&line.record);
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 """What replicas of Vertex AI's CustomJobs see, how such jobs end, and what their logs say."""
 import json
 import re
+from datetime import datetime
 
 import pytest
 
@@ -178,3 +179,26 @@ def test_gclouds_stream_finds_each_task_by_its_name(custom, yard):
         assert entry["logName"] == f"projects/{yard.project}/logs/workerpool0-0" and entry["insertId"]
         assert entry["resource"]["labels"] == {"project_id": yard.project, "job_id": job_id,
                                                "task_name": "workerpool0-0"}
+
+
+def test_a_programs_plain_lines_are_messages_of_json_payloads(custom, yard):
+    """Broken: dialect_aiplatform's row without wraps_lines: textPayloads as in ml."""
+    job_id, _ = custom.run(pool("echo out; echo err >&2; echo '{\"message\": \"m\"}'"))
+    own = f'resource.labels.job_id="{job_id}" AND resource.labels.task_name!="service"'
+    payloads = {}
+    for entry in yard.entries(job_id):
+        assert ("textPayload" in entry) == (task_of(entry) == "service"), entry
+        if task_of(entry) != "service":
+            payloads[text_of(entry)] = payload = entry["jsonPayload"]
+            created = payload.pop("created", None)
+            assert created is None or abs(created - datetime.fromisoformat(entry["timestamp"][:26] + "+00:00").timestamp()) < 1, entry
+            assert (created is None) == (text_of(entry) == "m"), entry
+    attrs = {"tag": "workerpool0-0"}
+    assert payloads == {"out": {"message": "out", "levelname": "INFO", "attrs": attrs},
+                        "err": {"message": "err", "levelname": "ERROR", "attrs": attrs}, "m": {"message": "m"}}
+    for query, found in [('jsonPayload.message:"OU"', {"out"}), ('jsonPayload.message="err"', {"err"}),
+                         ('jsonPayload.message=~"^(out|err)$"', {"out", "err"}), ('jsonPayload.levelname="INFO"', {"out"}),
+                         ('jsonPayload.attrs.tag="workerpool0-0"', {"out", "err"}), ("jsonPayload.created>1", {"out", "err"}),
+                         ('textPayload:"out"', set()), ("textPayload:*", set()), ("out", {"out"}), ('"err"', {"err"})]:
+        answer = yard.post("/v2/entries:list", {"filter": f"{own} AND {query}", "resourceNames": [f"projects/{yard.project}"]})
+        assert {text_of(entry) for entry in answer.json.get("entries", [])} == found, query
