@@ -346,9 +346,9 @@ void log_line_read(struct log_line *line, const char *data, size_t length, int s
 	struct log_record *record = &line->record;
 	AUTO(json) json_t *object = NULL;
 
-	text_clear(&line->payload);
-	text_clear(&line->extra);
-	text_clear(&line->insert_id);
+	text_renew(&line->payload, LOG_LINE_JSON_BYTES_MAX);
+	text_renew(&line->extra, LOG_LINE_JSON_BYTES_MAX);
+	text_renew(&line->insert_id, LOG_LINE_JSON_BYTES_MAX);
 	record->time_ns = time_ns;
 	record->severity = stream == 2 ? SEVERITY_ERROR : SEVERITY_INFO;
 	record->insert_id = record->extra = NULL;
@@ -374,7 +374,7 @@ void log_line_wrap(struct log_line *line, const char *task_name)
 
 	if (record->kind != LOG_TEXT)
 		return;
-	text_clear(text);
+	text_renew(text, LOG_LINE_JSON_BYTES_MAX);
 	text_puts(text, "{\"message\":");
 	text_json(text, record->payload, record->payload_length);
 	if (!line->is_object) {
