@@ -174,6 +174,8 @@ const struct dialect dialect_aiplatform = {
 	.ending = nothing,
 	.ended = nothing,
 	.wraps_lines = true,
+	/* Choice: the documented sentence, with code 3. Seen was also "Replicas low on memory: workerpool0. Specify a machine
+	 * with larger memory and try again." with code 8, which tells neither replica nor status. */
 	.out_of_memory = "ran out of memory",
 	.internal_error = "Internal error occurred for the current attempt. ",
 	.internal_attempts = 3,

@@ -121,6 +121,10 @@ static char *stockout_text(const struct job_run *run)
 												  : text;
 }
 
+/* Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
+ * neither when nor a word of it: each try would meet the same want, and nothing be seen of them but the time they take.
+ * For one that passes there are `seconds`.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/understanding-training-service */
 static void queued_strike(struct job_run *run, const struct fault_hit *hit)
 {
 	if (hit->until_us || run->fault || run->row->state != JOB_QUEUED)

@@ -7,16 +7,12 @@
 #include "scheduler/accelerator.h"
 #include "scheduler/admission.h"
 
-/* The sentence and the metrics' names. Source: answers of the service, as issues of its clients quote them */
-#define QUOTA_SENTENCE "The following quota metrics exceed quota limits: "
-#define METRIC         "aiplatform.googleapis.com/custom_model_training_"
-
 /* "nvidia_t4_gpus" */
 static void metric_write(struct text *text, const char *type)
 {
 	bool tpu = accelerator_is_tpu(type);
 
-	text_printf(text, "%s" METRIC "%s", text->length ? "," : "", tpu ? "" : "nvidia_");
+	text_printf(text, "%s" QUOTA_TRAINING_METRIC "%s", text->length ? "," : "", tpu ? "" : "nvidia_");
 	for (const char *c = accelerator_short_name(type); *c; c++)
 		text_putc(text, (char)tolower((unsigned char)*c));
 	text_puts(text, tpu ? "" : "_gpus");
@@ -46,9 +42,9 @@ static enum status quota_check(const struct quota_limits *limits, const struct p
 			metric_write(&metrics, accelerator_name((enum accelerator)i));
 	if (metrics.failed)
 		return error_no_memory(err);
-	return metrics.length
-		       ? error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, QUOTA_SENTENCE "%s", metrics.data)
-		       : STATUS_OK;
+	return metrics.length ? error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, QUOTA_METRICS_SENTENCE "%s",
+					  metrics.data)
+			      : STATUS_OK;
 }
 
 static enum status host_check(const struct training_context *context, const struct plan *plan,
@@ -59,7 +55,7 @@ static enum status host_check(const struct training_context *context, const stru
 	enum status rc = training_host_check(context, plan, &shortage, &cause);
 
 	if (rc == STATUS_RESOURCE_EXHAUSTED && shortage == SHORTAGE_PROJECT)
-		return error_set(err, rc, NULL, QUOTA_SENTENCE METRIC "cpus");
+		return error_set(err, rc, NULL, QUOTA_METRICS_SENTENCE QUOTA_TRAINING_METRIC "cpus");
 	if (rc == STATUS_RESOURCE_EXHAUSTED && shortage == SHORTAGE_HOST)
 		return error_set(err, rc, NULL, STOCKOUT_SENTENCE, plan->region);
 	return rc ? error_move(err, &cause) : STATUS_OK;

@@ -54,15 +54,18 @@ static const struct {
 	{ 504, STATUS_DEADLINE_EXCEEDED },
 };
 
-/* Calls that want a job made, and whose quota they go by. */
-static const struct {
+/* Choice: CPUs are what every job wants. */
+static const char too_many_cpus[] = QUOTA_METRICS_SENTENCE QUOTA_TRAINING_METRIC "cpus";
+
+/* Calls that want a job made, and what a quota says to them. */
+static const struct creation {
 	const char *method;
-	enum quota_metric metric;
+	const char *sentence; /* NULL: that of too many calls */
 } creating[] = {
-	{ "ml.projects.jobs.create", QUOTA_CREATE },
-	{ "aiplatform.projects.locations.customJobs.create", QUOTA_RESOURCE_CREATE },
-	{ "aiplatform.projects.locations.hyperparameterTuningJobs.create", QUOTA_RESOURCE_CREATE },
-	{ "aiplatform.projects.locations.trainingPipelines.create", QUOTA_RESOURCE_CREATE },
+	{ "ml.projects.jobs.create", NULL },
+	{ "aiplatform.projects.locations.customJobs.create", too_many_cpus },
+	{ "aiplatform.projects.locations.hyperparameterTuningJobs.create", too_many_cpus },
+	{ "aiplatform.projects.locations.trainingPipelines.create", too_many_cpus },
 };
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -92,14 +95,13 @@ static void method_write(struct text *text, const struct route *route, const str
 	}
 }
 
-static bool creates(const char *method, enum quota_metric *ret_metric)
+/* NULL: it makes no job. */
+static const struct creation *creation_of(const char *method)
 {
 	for (size_t i = 0; i < COUNT_OF(creating); i++)
-		if (strcmp(creating[i].method, method) == 0) {
-			*ret_metric = creating[i].metric;
-			return true;
-		}
-	return false;
+		if (strcmp(creating[i].method, method) == 0)
+			return &creating[i];
+	return NULL;
 }
 
 static struct fault_scene scene_of(const struct call *call, const char *method)
@@ -124,13 +126,14 @@ static void call_delay(const struct call *call, int64_t wait_us)
 
 static enum status quota_answer(const struct call *call, const char *method, struct error *err)
 {
+	const struct creation *creation = creation_of(method);
 	const char *project = call_param(call, "project");
-	enum quota_metric metric = QUOTA_CREATE;
 	char consumer[256];
 
-	creates(method, &metric);
+	if (creation && creation->sentence)
+		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", creation->sentence);
 	snprintf(consumer, sizeof(consumer), "project:%.200s", project ? project : "-");
-	return quota_refuse(metric, 0, consumer, err);
+	return quota_refuse(QUOTA_CREATE, 0, consumer, err);
 }
 
 static enum status error_answer(const struct fault_order *order, struct error *err)
@@ -169,7 +172,6 @@ static enum status gate_pass(void *arg, struct call *call, const struct family *
 	struct error uncounted AUTO_ERROR = { 0 };
 	struct fault_scene scene;
 	struct fault_order order;
-	enum quota_metric metric;
 	int64_t wait_us;
 
 	if (fault_book_is_empty(context->book))
@@ -180,7 +182,7 @@ static enum status gate_pass(void *arg, struct call *call, const struct family *
 	if (!method.length)
 		return STATUS_OK;
 	scene = scene_of(call, method.data);
-	scene.creates_job = creates(method.data, &metric);
+	scene.creates_job = creation_of(method.data) != NULL;
 	if (!fault_book_take(context->book, &scene, &order, &wait_us))
 		return STATUS_OK;
 	log_event(LOG_INFO, "fault-ordered", "method=%s rule=%lld kind=%s", method.data,

@@ -11,6 +11,11 @@
 
 #define QUOTA_UNLIMITED UINT_MAX
 
+/* What Vertex AI says of a job that wants too much, and how the names begin that follow, with commas between them:
+ * "cpus", "nvidia_t4_gpus". Source: answers of the service, as issues of its clients quote them */
+#define QUOTA_METRICS_SENTENCE "The following quota metrics exceed quota limits: "
+#define QUOTA_TRAINING_METRIC  "aiplatform.googleapis.com/custom_model_training_"
+
 /* Each is QUOTA_UNLIMITED or the most there may be. */
 struct quota_limits {
 	unsigned create; /* calls of projects.jobs.create per minute and project */

@@ -247,6 +247,19 @@ def test_a_quota_refuses_the_creating_call(yard):
     yard.until(job_id, "SUCCEEDED")
 
 
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_a_quota_refuses_a_custom_job_in_the_services_words(yard, version):
+    """Broken: the row's sentence NULL: that of ml, of too many calls."""
+    jobs = CustomJobs(yard)
+    number = order(yard, "quota", project=yard.project)
+    body = {"displayName": "q", "jobSpec": {"workerPoolSpecs": [pool("true")]}}
+    answer = yard.post(jobs.path.replace("/v1/", f"/{version}/"), body)
+    assert answer.status == 429 and answer.error["status"] == "RESOURCE_EXHAUSTED", answer
+    assert answer.error["message"] == ("The following quota metrics exceed quota limits: "
+                                       "aiplatform.googleapis.com/custom_model_training_cpus"), answer
+    assert rule(yard, number)["hits"] == "1"
+
+
 @pytest.mark.parametrize("status,words", [(429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (503, "UNAVAILABLE")])
 def test_calls_are_answered_with_errors_as_often_as_was_ordered(yard, status, words):
     number = order(yard, "httpStatus", method="ml.projects.jobs.list", httpStatus=status, count=2)
