@@ -96,34 +96,10 @@ static const char *part_value(const struct env_settings *settings, enum part par
 	return "";
 }
 
-static bool is_plain(const char *value)
-{
-	return *value &&
-	       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@-") ==
-		       strlen(value);
-}
-
-/* In sh nothing has a meaning between single quotes, so that a quote itself must leave them. */
-static void quote_sh(struct text *text, const char *value)
-{
-	if (is_plain(value)) {
-		text_puts(text, value);
-		return;
-	}
-	text_putc(text, '\'');
-	for (; *value; value++) {
-		if (*value == '\'')
-			text_puts(text, "'\\''");
-		else
-			text_putc(text, *value);
-	}
-	text_putc(text, '\'');
-}
-
 /* In fish a backslash stands before a quote and before itself. */
 static void quote_fish(struct text *text, const char *value)
 {
-	if (is_plain(value)) {
+	if (shell_word_is_plain(value)) {
 		text_puts(text, value);
 		return;
 	}
@@ -141,7 +117,7 @@ static void line_write(struct text *text, enum shell shell, const char *name, co
 	switch (shell) {
 	case SHELL_SH:
 		text_printf(text, "export %s=", name);
-		quote_sh(text, value);
+		text_shell_word(text, value);
 		break;
 	case SHELL_FISH:
 		text_printf(text, "set -gx %s ", name);

@@ -7,6 +7,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/assignment.c \
 	scheduler/assignment.h \
 	scheduler/cloud_tried.c \
+	scheduler/command_line.c \
+	scheduler/command_line.h \
 	scheduler/devices.c \
 	scheduler/devices.h \
 	scheduler/dialect.c \

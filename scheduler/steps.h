@@ -97,6 +97,10 @@ const char *gcs_keep(struct reconciler *reconciler, struct job_run *run);
 struct planned_change *start_announce(struct reconciler *reconciler, struct job_run *run, enum job_state to);
 /* The change to RUNNING, told in the log; NULL when there is none to be made. */
 struct planned_change *running_declare(struct reconciler *reconciler, struct job_run *run);
+/* What the replica was started with, command_line_text(). NULL: the launcher was, which tells its commands itself; or memory
+ * ran out. The caller frees. */
+char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,
+			   const struct replica_key *key);
 /* Whether a replica runs, or is about to, and was not told to stop. */
 bool replica_is_stoppable(const struct replica_run *replica);
 /* Whether a replica may be removed: nothing of it is still to be read. */

@@ -7,7 +7,7 @@
 cd "$(dirname "$0")/.." || exit 2
 
 # Values of the scheduler that know no store and no engine.
-pure='(accelerator|admission|assignment|dialect(_[a-z]+)?|devices|difference|expansion|fault|host|limits|machine|ml_units|plan|trial_plan|verdict)'
+pure='(accelerator|admission|assignment|command_line|dialect(_[a-z]+)?|devices|difference|expansion|fault|host|limits|machine|ml_units|plan|trial_plan|verdict)'
 # What every family of the API may use.
 family="^api/http/ ^api/message/ ^store/ ^scheduler/${pure}[.]h$ ^daemon/base/"
 

@@ -130,6 +130,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_assignment \
 	tests/unit/scheduler/test_dialect_aiplatform \
 	tests/unit/scheduler/test_dialect_ml \
+	tests/unit/scheduler/test_command_line \
 	tests/unit/scheduler/test_expansion \
 	tests/unit/scheduler/test_custom_job_runs \
 	tests/unit/scheduler/test_devices \
@@ -338,6 +339,7 @@ tests_unit_scheduler_test_admission_random_SOURCES = tests/unit/scheduler/test_a
 tests_unit_scheduler_test_assignment_SOURCES = tests/unit/scheduler/test_assignment.c
 tests_unit_scheduler_test_dialect_aiplatform_SOURCES = tests/unit/scheduler/test_dialect_aiplatform.c
 tests_unit_scheduler_test_dialect_ml_SOURCES = tests/unit/scheduler/test_dialect_ml.c
+tests_unit_scheduler_test_command_line_SOURCES = tests/unit/scheduler/test_command_line.c
 tests_unit_scheduler_test_expansion_SOURCES = tests/unit/scheduler/test_expansion.c
 tests_unit_scheduler_test_custom_job_runs_SOURCES = tests/unit/scheduler/test_custom_job_runs.c
 tests_unit_scheduler_test_devices_SOURCES = tests/unit/scheduler/test_devices.c

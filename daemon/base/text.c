@@ -104,6 +104,30 @@ void text_printf(struct text *text, const char *format, ...)
 	va_end(again);
 }
 
+bool shell_word_is_plain(const char *word)
+{
+	return *word &&
+	       strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@-") ==
+		       strlen(word);
+}
+
+/* In sh nothing has a meaning between single quotes, so that a quote itself must leave them. */
+void text_shell_word(struct text *text, const char *word)
+{
+	if (shell_word_is_plain(word)) {
+		text_puts(text, word);
+		return;
+	}
+	text_putc(text, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			text_puts(text, "'\\''");
+		else
+			text_putc(text, *word);
+	}
+	text_putc(text, '\'');
+}
+
 char *text_take(struct text *text)
 {
 	char *data;

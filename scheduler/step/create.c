@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/admission.h"
+#include "scheduler/command_line.h"
 #include "scheduler/dialect.h"
 #include "scheduler/gateway.h"
 #include "scheduler/launcher.h"
@@ -126,6 +127,19 @@ static enum status replica_program(const struct plan *plan, enum role role, cons
 	*ret_command = TAKE(command);
 	*ret_args = TAKE(args);
 	return STATUS_OK;
+}
+
+char *replica_command_line(const struct reconciler *reconciler, const struct job_run *run,
+			   const struct replica_key *key)
+{
+	const struct pool *pool = &run->plan->pools[key->role];
+	AUTO(json) json_t *hosts = json_array(), *environment = NULL;
+	AUTO(json) json_t *command = NULL, *args = NULL;
+
+	if (pool_is_launched(pool) || environment_make(reconciler, run, key, hosts, &environment, NULL) ||
+	    replica_command(run->plan, key->role, environment, &command, &args, NULL))
+		return NULL;
+	return command_line_text(pool->image, command, args);
 }
 
 static void refuse(struct replica_run *replica, struct error *err)

@@ -8,6 +8,7 @@ import pytest
 
 from support.custom_jobs import CustomJobs, pool, variables
 from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, task_of, text_of
+from support.engine import IMAGE
 
 NAME = r"cmle-training-workerpool(\d)-([0-9a-f]{10})-(\d+)"
 NEVER_THERE = ("LOCAL_RANK", "NODE_RANK", "CLOUD_ML_JOB", "CLOUD_ML_TRIAL_ID", "CLOUD_ML_HP_METRIC_FILE")
@@ -202,3 +203,15 @@ def test_a_programs_plain_lines_are_messages_of_json_payloads(custom, yard):
                          ('textPayload:"out"', set()), ("textPayload:*", set()), ("out", {"out"}), ('"err"', {"err"})]:
         answer = yard.post("/v2/entries:list", {"filter": f"{own} AND {query}", "resourceNames": [f"projects/{yard.project}"]})
         assert {text_of(entry) for entry in answer.json.get("entries", [])} == found, query
+
+
+def test_a_program_that_is_not_there_is_told_with_its_command(custom, yard):
+    """Broken: the line said for any exit code; an environment without the service's variables."""
+    def told(job_id):
+        return [text for severity, text in yard.service_lines(job_id) if severity == "WARNING" and "no such program" in text]
+    job_id, _ = custom.run(pool(command=["nosuch", "a b"], args=["--id=$(CLOUD_ML_JOB_ID)"]), pool(UNTIL_RELEASED),
+                           expect="JOB_STATE_FAILED")
+    assert told(job_id) == ["Status 127 says that the replica workerpool0-0 found no such program. It was started as: "
+                            f"docker run --entrypoint nosuch {IMAGE} 'a b' '--id={job_id}'"]
+    job_id, _ = custom.run(pool("exit 126"), expect="JOB_STATE_FAILED")
+    assert told(job_id) == []
