@@ -479,6 +479,37 @@ tests_fuzz_fuzz_session_SOURCES = tests/fuzz/fuzz_session.c tests/fuzz/replay.c
 tests_fuzz_fuzz_token_SOURCES = tests/fuzz/fuzz_token.c tests/fuzz/replay.c
 tests_fuzz_fuzz_upload_headers_SOURCES = tests/fuzz/fuzz_upload_headers.c tests/fuzz/replay.c
 
+# Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.
+threaded_tests = \
+	tests/unit/api/http/test_connections \
+	tests/unit/api/http/test_intake \
+	tests/unit/api/http/test_listener \
+	tests/unit/api/http/test_path_socket \
+	tests/unit/api/http/test_stream \
+	tests/unit/api/storage/test_copies \
+	tests/unit/api/training/test_quota \
+	tests/unit/daemon/test_memory \
+	tests/unit/daemon/test_relay \
+	tests/unit/scheduler/engine/test_docker_logs \
+	tests/unit/scheduler/engine/test_docker_terminal \
+	tests/unit/scheduler/test_clock_jumps \
+	tests/unit/scheduler/test_faults \
+	tests/unit/scheduler/test_queue \
+	tests/unit/scheduler/test_restart \
+	tests/unit/scheduler/test_scheduler \
+	tests/unit/scheduler/test_suggester \
+	tests/unit/scheduler/test_tuner_thought \
+	tests/unit/store/test_authority \
+	tests/unit/store/test_jobs \
+	tests/unit/store/test_logs \
+	tests/unit/store/test_objects \
+	tests/unit/store/test_policies \
+	tests/unit/store/test_signing_key \
+	tests/unit/store/test_store
+.PHONY: check-threads
+check-threads: $(threaded_tests)
+	$(MAKE) check-TESTS TESTS='$(threaded_tests)'
+
 # What unit tests and corpora run of the code, by gcov: in a build of its own, below this one.
 .PHONY: coverage
 coverage:
@@ -560,6 +591,7 @@ EXTRA_DIST += \
 	tests/integration \
 	tests/print_coverage \
 	tests/support \
+	tests/threads.txt \
 	tests/unit/api/aiplatform/aiplatform_testing.h \
 	tests/unit/api/emulator/test_screen.js \
 	tests/unit/api/http/http_testing.h \
