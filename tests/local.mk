@@ -508,7 +508,7 @@ threaded_tests = \
 	tests/unit/store/test_store
 .PHONY: check-threads
 check-threads: $(threaded_tests)
-	$(MAKE) check-TESTS TESTS='$(threaded_tests)'
+	$(MAKE) check-TESTS TESTS='$(threaded_tests)' check_PROGRAMS=
 
 # What unit tests and corpora run of the code, by gcov: in a build of its own, below this one.
 .PHONY: coverage
