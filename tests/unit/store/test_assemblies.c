@@ -287,15 +287,15 @@ static void an_assembly_ends_after_a_week(void **state)
 	const struct assembly_key key = key_of("a", old);
 
 	part_give(yard, &key, 1, "one", 3);
-	yard->now_ns += 7 * DAY_NS;
+	yard_step(yard, 7 * DAY_NS);
 	OK(assembly_get(yard->objects, &key, &assembly, &yard->err));
-	yard->now_ns += 1000;
+	yard_step(yard, 1000);
 	assert_int_equal(assembly_get(yard->objects, &key, &assembly, &yard->err), STATUS_NOT_FOUND);
 	OK(assembly_list(yard->objects, &query, &page, &yard->err));
 	assert_int_equal(page.count, 0);
 	yard_settle(yard);
 	assert_int_equal(files_below(yard, "uploads"), 1);
-	yard->now_ns += DAY_NS;
+	yard_step(yard, DAY_NS);
 	assembly_start(yard, "b", young);
 	yard_settle(yard);
 	assert_int_equal(files_below(yard, "uploads"), 0);

@@ -174,7 +174,7 @@ static void a_bucket_lives_and_dies(void **state)
 			 STATUS_ALREADY_EXISTS);
 	REFUSED(bucket_insert(yard->objects, "demo", "Bucket", metadata, &again, &yard->err),
 		STATUS_INVALID_ARGUMENT, "Invalid bucket name: 'Bucket'");
-	yard->now_ns += 1000000;
+	yard_step(yard, 1000000);
 	conditions.metageneration_match = 2;
 	REFUSED(bucket_update(yard->objects, "bucket", &conditions, other, &changed, &yard->err),
 		STATUS_FAILED_PRECONDITION, PRECONDITION);
@@ -323,7 +323,7 @@ static void generations_grow_even_when_the_clock_goes_back(void **state)
 		int64_t next;
 
 		if (i == 2) {
-			yard->now_ns -= INT64_C(3600) * 1000000000;
+			yard_step(yard, -INT64_C(3600) * 1000000000);
 			OK(object_delete(yard->objects, "bucket", "a", 0, &no_conditions, &yard->err));
 			yard_reopen(yard);
 		}
@@ -342,7 +342,7 @@ static void an_update_keeps_the_bytes(void **state)
 	int64_t generation = text_put(yard, "a", "bytes");
 
 	conditions.metageneration_match = 1;
-	yard->now_ns += 5000;
+	yard_step(yard, 5000);
 	OK(object_update(yard->objects, "bucket", "a", generation, &conditions, "text/html", metadata,
 			 &object, &yard->err));
 	assert_int_equal(object.metageneration, 2);

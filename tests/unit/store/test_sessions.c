@@ -192,9 +192,9 @@ static void a_session_ends_after_a_week(void **state)
 	session_start(yard, "b", done);
 	assert_int_equal(bytes_give(yard, old, 0, "1234", 4), 4);
 	session_end(yard, done, 0, "1234", 4, &object);
-	yard->now_ns += INT64_C(7) * 86400 * 1000000000;
+	yard_step(yard, INT64_C(7) * 86400 * 1000000000);
 	assert_int_equal(received_of(yard, old), 4);
-	yard->now_ns += 1000;
+	yard_step(yard, 1000);
 	assert_int_equal(session_get(yard->objects, old, &session, &yard->err), STATUS_NOT_FOUND);
 	assert_int_equal(session_resume(yard->objects, old, 4, &upload, &yard->err), STATUS_NOT_FOUND);
 	/* The next one that begins clears away, and what finished ones made stays. */
