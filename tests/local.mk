@@ -480,6 +480,7 @@ tests_fuzz_fuzz_token_SOURCES = tests/fuzz/fuzz_token.c tests/fuzz/replay.c
 tests_fuzz_fuzz_upload_headers_SOURCES = tests/fuzz/fuzz_upload_headers.c tests/fuzz/replay.c
 
 # Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.
+# Broken: block_done() of store/hasher.c without its lock: test_objects failed.
 threaded_tests = \
 	tests/unit/api/http/test_connections \
 	tests/unit/api/http/test_intake \
