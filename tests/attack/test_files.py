@@ -16,6 +16,7 @@ NAMES = ["../escaped", "../../../../tmp/escaped", "/etc/passwd", "a/../../escape
          "con\u2024\u2024/escaped", "x" * 1024]
 
 
+# Broken: part_write() of file_name.c that writes ".." as it is.
 def test_object_names_lead_nowhere_else(yard):
     root = yard.state_dir.parent
     outside = sorted(p for p in files_below(root) if not p.is_relative_to(yard.state_dir))
@@ -41,6 +42,7 @@ def test_object_names_lead_nowhere_else(yard):
     settle(yard)
 
 
+# Broken: bucket_name_valid() that returns true.
 @pytest.mark.parametrize("bucket", ["..", "../x", "a/b", ".", "", "a\x00b", "A_B", "gs/..", "x" * 300])
 def test_bucket_names_lead_nowhere_else(yard, bucket):
     with untouched(yard):
@@ -61,7 +63,8 @@ def test_the_state_is_its_owners_alone(yard):
     assert stat.S_IMODE(yard.state_dir.stat().st_mode) == 0o700  # above what is for plain tools to read
 
 
-# Its mode is its own, not the umask's: see test_path_socket.c.
+# Its mode is its own, not the umask's: see test_path_socket.c. Broken: fd_bind() with the mode 0666 and serve_main() without
+# its umask(); path_socket_close() that removes nothing.
 def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_path):
     path = tmp_path / "s"
     before = os.umask(0)
@@ -86,7 +89,8 @@ def test_a_socket_is_its_owners_alone_and_goes_with_the_daemon(idle_engine, tmp_
     assert subprocess.run(["curl", "-s", "--unix-socket", str(path), "http://localhost/"]).returncode != 0
 
 
-# Here such texts do not even get to the log; what does is made harmless: see test_log.c.
+# Here such texts do not even get to the log; what does is made harmless: see test_log.c. Broken: request_log() that tells the
+# target, with a log_event() that makes nothing harmless.
 def test_the_log_drives_no_terminal_and_has_no_lines_of_others(yard):
     evil = "\x1b]0;owned\x07\x1b[31m\r\n2026-01-01T00:00:00Z error   forged event\x9b31m"
     before = len(yard.log().splitlines())
@@ -103,23 +107,24 @@ def test_the_log_drives_no_terminal_and_has_no_lines_of_others(yard):
         assert not line.startswith("2026-01-01"), line
 
 
+# Broken: value_valid() of call.c that returns true: no answer comes at all.
 @pytest.mark.parametrize("field", ["contentType", "contentDisposition", "cacheControl", "contentLanguage", "contentEncoding"])
 def test_what_is_stored_splits_no_answer(yard, field):
     evil = "a\r\nX-Split: yes\r\n\r\n<script>"
-    answer = yard.post("/upload/storage/v1/b/attacked/o?uploadType=resumable&name=split", {field: evil})
-    location = answer.headers.get("Location", "")
-    if answer.status == 200:
-        yard.request("PUT", location[location.index("/upload"):], b"data", {"Content-Type": "text/plain"})
-    yard.request("PATCH", "/storage/v1/b/attacked/o/split", {field: evil})
+    location = yard.post("/upload/storage/v1/b/attacked/o?uploadType=resumable&name=split", {field: evil}).headers["Location"]
+    answer = yard.request("PUT", location[location.index("/upload"):], b"data", {"Content-Type": "text/plain"})
+    assert answer.status == 200, answer
+    answer = yard.request("PATCH", "/storage/v1/b/attacked/o/split", {field: evil})
+    assert answer.status == 200 and answer.json[field] == evil, answer  # so it is in the answer's body, escaped
     for path in ("/storage/v1/b/attacked/o/split?alt=media", "/attacked/split",
                  "/attacked/split?response-content-disposition=a%0d%0aX-Split:%20yes"):
         seen = raw(yard, request_bytes("GET", path, Connection="close"))
-        assert b"\nX-Split" not in seen.partition(b"\r\n\r\n")[0], seen
-        assert len(statuses(seen)) == 1, seen
+        assert statuses(seen) == [200] and b"X-Split" not in seen and seen.endswith(b"\r\n\r\ndata"), seen
     yard.request("DELETE", "/storage/v1/b/attacked/o/split")
     settle(yard)
 
 
+# Broken: headers_add() of response.c without nosniff.
 def test_a_name_is_text_in_what_is_shown_to_browsers(yard):
     answer = raw(yard, request_bytes("GET", "/v1/<script>alert(1)</script>", Connection="close"))
     assert b"text/html" not in answer and b"nosniff" in answer, answer

@@ -13,6 +13,7 @@ from support.wait import wait_until
 
 HEAD_LIMIT_S = 30  # daemon/wiring.c
 GRPC_PLACES = 128  # api/grpc/front.c
+LONG_HEAD = 16 << 10
 
 
 def smuggled(yard):
@@ -79,15 +80,15 @@ def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
         with untouched(yard):
             answer = raw(yard, framed(path, lines, body))
         codes = statuses(answer)
-        assert all(code >= 400 for code in codes), answer
-        assert len(set(codes)) <= 1 and b"smuggled" not in answer, answer
+        assert len(set(codes)) == 1 and codes[0] >= 400 and b"smuggled" not in answer, answer
 
 
+# Broken: on_request() that looks at the head again with the trailers in it.
 def test_chunk_extensions_and_trailers_say_nothing(yard):
     body = b'5;a="\r\n{"x":\r\n3;b\r\n1} \r\n0\r\nHost: evil.example\r\nContent-Length: 5\r\n\r\n'
     with untouched(yard):
         answer = raw(yard, framed(yard.jobs_path, b"Connection: close\r\nTransfer-Encoding: chunked", body))
-    assert len(statuses(answer)) <= 1 and all(code >= 400 for code in statuses(answer)), answer
+    assert statuses(answer) == [400] and rb'Unknown name \"x\"' in answer, answer
 
 
 # Broken: decode() that lets %00 through.
@@ -98,26 +99,31 @@ def test_chunk_extensions_and_trailers_say_nothing(yard):
 def test_a_strange_target_reaches_nothing(yard, target):
     with untouched(yard):
         answer = raw(yard, request_bytes("POST", target, job_body("target"), Connection="close"))
-    assert all(code >= 400 for code in statuses(answer)), answer
+    assert len(statuses(answer)) == 1 and statuses(answer)[0] >= 400, answer
     assert b"\r\nX: y" not in answer
 
 
-@pytest.mark.parametrize("what,data", [
-    ("a target", lambda path: b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-    ("a header", lambda path: request_bytes("GET", path, X_A="a" * 100000)),
-    ("many headers", lambda path: request_bytes("GET", path, **{f"X-{i}": "a" for i in range(20000)})),
-    ("a length", lambda path: request_bytes("POST", path, b"{}", Content_Length=str(1 << 40))),
-    ("depth", lambda path: request_bytes("POST", path, b'{"jobId":' + b"[" * 500000)),
-    ("a deep object", lambda path: request_bytes("POST", path, b'{"a":' * 300000 + b"1" + b"}" * 300000)),
-    ("parameters", lambda path: request_bytes("GET", path + "?" + "a&" * 10000)),
-    ("segments", lambda path: request_bytes("GET", "/a" * 10000)),
-    ("a gzip bomb", lambda path: request_bytes("POST", path, __import__("gzip").compress(b"a" * (32 << 20), 1),
-                                               Content_Encoding="gzip")),
+# Broken: HEAD_LIMIT_BYTES of 4 MiB; exchange_begin() that takes any length for 0; query_parse() without PAIR_LIMIT; unpack()
+# without its limit.
+@pytest.mark.parametrize("what,data,status", [
+    ("a target", lambda path: b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
+    ("a header", lambda path: request_bytes("GET", path, X_A="a" * 100000), 431),
+    ("many headers", lambda path: request_bytes("GET", path, **{f"X-{i}": "a" for i in range(20000)}), 431),
+    ("a length", lambda path: request_bytes("POST", path, b"{}", Content_Length=str(1 << 40)), 413),
+    ("depth", lambda path: request_bytes("POST", path, b'{"jobId":' + b"[" * 500000), 400),
+    ("a deep object", lambda path: request_bytes("POST", path, b'{"a":' * 300000 + b"1" + b"}" * 300000), 400),
+    ("parameters", lambda path: request_bytes("GET", path + "?" + "a&" * 10000), 400),
+    ("a form's parameters", lambda path: request_bytes("POST", path, b"&" * 5000, X_HTTP_Method_Override="GET",
+                                                       Content_Type="application/x-www-form-urlencoded"), 400),
+    ("segments", lambda path: request_bytes("GET", "/a" * 10000), 404),
+    ("a gzip bomb", lambda path: request_bytes("POST", path, gzip.compress(b"a" * (32 << 20), 1), Content_Encoding="gzip"), 413),
 ], ids=lambda value: value if isinstance(value, str) else "")
-def test_too_much_is_refused(yard, what, data):
+def test_too_much_is_refused(yard, what, data, status):
     with untouched(yard):
-        answer = raw(yard, data(yard.jobs_path), wait=30)
-    assert all(code >= 400 for code in statuses(answer)), answer[:500]
+        sent = data(yard.jobs_path)
+        answer = raw(yard, sent, wait=30)
+    if answer or sent.index(b"\r\n\r\n") < LONG_HEAD:  # of longer ones not all is read, and the answer may be lost on its way
+        assert statuses(answer) == [status], answer[:500]
 
 
 class Slow:

@@ -26,6 +26,7 @@ def check_counted(lines):
     assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"]
 
 
+# Broken: fold_paused() that does nothing.
 def test_a_paused_replica_is_told_and_goes_on(yard):
     job_id = yard.create(script(SAY))
     container = yard.container(job_id)
@@ -41,6 +42,7 @@ def test_a_paused_replica_is_told_and_goes_on(yard):
     assert [severity for severity, text in yard.service_lines(job_id) if "paused" in text] == ["WARNING"]
 
 
+# Broken: fold_listed() without fold_paused().
 def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     job_id = daemon.create(script(SAY))
@@ -55,6 +57,7 @@ def test_a_pause_while_the_daemon_was_away_is_told_by_the_next_one(new_daemon):
     daemon.engine.check_nothing_left(daemon.read_instance())
 
 
+# Broken: has_its_name() that returns true.
 def test_a_renamed_container_is_found_again_and_removed(yard):
     cancelled, good = yard.create(script(LONG)), yard.create(script(SAY))
     containers = [yard.container(job_id) for job_id in (cancelled, good)]
@@ -72,6 +75,7 @@ def test_a_renamed_container_is_found_again_and_removed(yard):
     assert yard.containers(cancelled) == yard.containers(good) == []
 
 
+# Broken: fold_exit() that takes every exit which nobody here asked for as a loss.
 @pytest.mark.parametrize("signal, status", [("SIGKILL", "9(SIGKILL)"), ("SIGUSR1", "10(SIGUSR1)")])
 def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard, signal, status):
     job_id = yard.create(script(LONG))
@@ -83,6 +87,7 @@ def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard
     assert yard.lines(job_id) == ["up"] and yard.containers(job_id) == []
 
 
+# Broken: fold_exit() that takes SIGTERM's status for an exit like any other.
 def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
     """As an engine does to its containers before it ends itself."""
     job_id = yard.create(script(LONG))
@@ -97,6 +102,7 @@ def test_a_replica_that_is_stopped_from_outside_was_lost_and_begins_again(yard):
     assert yard.containers(job_id) == []
 
 
+# Broken: fold_removed() that takes nobody for lost.
 def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
     job_id = yard.create(distributed(f"echo up; {UNTIL_RELEASED}; echo done", LONG, workers=1))
     yard.until(job_id, "RUNNING")  # before that, a loss is the whole attempt's
@@ -112,6 +118,7 @@ def test_a_removed_worker_comes_back_alone_and_a_removed_master_as_well(yard):
     assert yard.lines(job_id)[-1] == "done" and yard.containers(job_id) == []
 
 
+# Broken: spare_network_remove() that asks for no removal.
 def test_a_replica_without_its_network_runs_on_and_its_network_goes_with_the_job(yard):
     job_id = yard.create(script(SAY))
     container = yard.container(job_id)
@@ -122,8 +129,11 @@ def test_a_replica_without_its_network_runs_on_and_its_network_goes_with_the_job
     yard.until(job_id, "SUCCEEDED")
     check_counted(yard.lines(job_id))
     assert yard.containers(job_id) == []
+    label = f"trainyard.instance={yard.read_instance()}"
+    wait_until(lambda: network not in [each["Id"] for each in yard.engine.networks(label)], 20, "its network goes")
 
 
+# Broken: replica_refuse() that forgets the text.
 def test_an_image_that_goes_between_its_look_and_the_container_is_named(engine, make_daemon):
     """The engine refuses the create: the image's name and the reason reach the user."""
     copy = f"{IMAGE.split(':')[0]}:goes"

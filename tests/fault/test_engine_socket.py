@@ -50,6 +50,7 @@ def check_counted(lines):
     assert lines == [f"line {i}" for i in range(len(lines) - 1)] + [f"{len(lines) - 1} lines"]
 
 
+# Broken: open_stream() without frames_reset().
 def test_a_log_stream_that_is_cut_in_each_part_of_a_frame_loses_and_doubles_nothing(daemon, proxy, cycles):
     # A frame's head has 8 bytes, its line some 40. Each cut is waited after for longer.
     places = [4, 8, 20, 45] if cycles == 1 else list(range(1, 60, 2))
@@ -62,6 +63,7 @@ def test_a_log_stream_that_is_cut_in_each_part_of_a_frame_loses_and_doubles_noth
     check_counted(daemon.lines(job_id))
 
 
+# Broken: events_done() that does nothing.
 def test_events_that_are_cut_lose_no_exit(daemon, proxy):
     job_id = daemon.create(script(SAY))
     daemon.wait_lines(job_id)
@@ -74,6 +76,7 @@ def test_events_that_are_cut_lose_no_exit(daemon, proxy):
     check_counted(daemon.lines(job_id))
 
 
+# Broken: tell_engine_down() that says nothing.
 def test_a_socket_that_goes_is_told_and_jobs_go_on_when_it_comes(daemon, proxy):
     running = daemon.create(script(SAY))
     daemon.wait_lines(running)
@@ -93,6 +96,7 @@ def test_a_socket_that_goes_is_told_and_jobs_go_on_when_it_comes(daemon, proxy):
     assert daemon.lines(waiting) == ["at last"]
 
 
+# Broken: link_lose() that does not ask again.
 @pytest.mark.parametrize("kind", ["garbage", *map(long, ["nonsense", "other-shape", "cut-head"])])
 def test_an_engine_that_answers_nothing_but_nonsense_is_waited_for(daemon, proxy, kind):
     job_id = daemon.create(script(SAY))
@@ -133,6 +137,7 @@ def test_calls_that_hang_for_ever_are_given_up_in_the_end(engine, make_daemon):
         proxy.close()
 
 
+# Broken: replica_refuse() that forgets the text.
 @pytest.mark.parametrize("path", ["/containers/create", *map(long, ["/networks/create", "/start$"])])
 def test_an_engine_whose_disk_stays_full_fails_the_job_with_its_words(daemon, proxy, path):
     """The engine might be rid of it: the job is tried as often as any that the engine is to blame for."""

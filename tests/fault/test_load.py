@@ -211,6 +211,7 @@ def status_of(peer):
 
 # ---- the tests ----
 
+# Broken: take_line() of docker_logs.c that leaves out every thousandth.
 def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simulated, size, tmp_path, monkeypatch):
     daemon = loaded(new_daemon, simulated, slow_disk(tmp_path, WRITE_US), monkeypatch)
     step = FLOODS * size.lines // TICKS

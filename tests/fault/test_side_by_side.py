@@ -95,6 +95,7 @@ def crowded(make_daemon):
         yield daemon
 
 
+# Broken: an environment of custom jobs that tells all of them the first one's CLOUD_ML_JOB_ID.
 def test_jobs_of_both_families_run_beside_each_other_and_mix_nothing_up(crowded, request):
     pairs = PAIRS * request.config.getoption("--cycles")
     work = [(kind, f"{kind}-{number}") for number in range(pairs) for kind in KINDS]
