@@ -109,7 +109,7 @@ def sh(attacker, text):
     return (said if isinstance(said, bytes) else json.dumps(said).encode() if said else b"").decode().replace("\r\n", "\n")
 
 
-def from_inside(attacker, requests, port="${G##*:}", wait=5):
+def from_inside(attacker, requests, port="${G##*:}", wait=30):
     """{name: what the gateway of the attacker's own job answers to these bytes}; each has a connection of its own, and
     `wait` seconds for an end of it."""
     found, names = {}, list(requests)
