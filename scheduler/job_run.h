@@ -87,6 +87,7 @@ struct job_run {
 	bool sighted; /* the engine's listing was seen since it came up: what follows is true */
 	enum network_sight network;
 	struct network_status network_status;
+	bool has_left_network; /* which is spare since, another job's, or on its way out */
 	struct gateway_run gateway;
 	char *image_ids[ROLE_COUNT];
 	bool image_asked[ROLE_COUNT];

@@ -8,7 +8,8 @@ static unsigned network_turn(const struct job_run *run)
 	return run->assignment ? run->assignment->network_turn : 0;
 }
 
-/* The job that is on the network that was made for @network, or was the last to be. NULL: none that is not over. */
+/* The job that is on the network that was made for @network, or was the last to be. NULL: none that is not over, or it is
+ * known to have left it: it must not leave it once more, when it is spare or others are on it. */
 static struct job_run *network_holder(const struct scheduler *scheduler, int64_t network)
 {
 	struct job_run *holder = NULL;
@@ -16,7 +17,8 @@ static struct job_run *network_holder(const struct scheduler *scheduler, int64_t
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		struct job_run *run = scheduler->runs[i];
 
-		if (job_run_network(run) == network && (!holder || network_turn(run) > network_turn(holder)))
+		if (!run->has_left_network && job_run_network(run) == network &&
+		    (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
 	}
 	return holder;

@@ -323,8 +323,11 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
-		job_run_unsee(scheduler->runs[i]);
-		scheduler->runs[i]->told_down = false;
+		struct job_run *run = scheduler->runs[i];
+
+		job_run_unsee(run);
+		run->has_left_network = false; /* what was spare is forgotten: it is left anew */
+		run->told_down = false;
 	}
 }
 

@@ -37,6 +37,7 @@ void spare_network_leave(struct spare_networks *spares, struct engine *engine, s
 	const enum network_sight seen = run->network;
 
 	run->network = NETWORK_NONE;
+	run->has_left_network = true;
 	if (seen == NETWORK_CREATING || (seen == NETWORK_READY && (spares->closing || !spares->keep_us)))
 		spare_network_remove(spares, engine, job_run_network(run));
 	if (seen != NETWORK_READY || spares->closing || !spares->keep_us)
@@ -62,6 +63,7 @@ void spare_network_take(struct spare_networks *spares, struct job_run *run)
 {
 	size_t best = spares->count;
 
+	run->has_left_network = false; /* it is let in anew: on this one, or on its own */
 	for (size_t i = 0; i < spares->count; i++)
 		if (fits_better(spares, i, best, run->replica_count))
 			best = i;
