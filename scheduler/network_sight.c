@@ -24,10 +24,12 @@ static struct job_run *network_holder(const struct scheduler *scheduler, int64_t
 	return holder;
 }
 
-void network_find(struct scheduler *scheduler, struct job_run *run, const struct engine_event *listing)
+void networks_find(struct scheduler *scheduler, const struct engine_event *listing)
 {
 	for (size_t i = 0; i < listing->network_count; i++) {
-		if (network_holder(scheduler, listing->networks[i].job) != run)
+		struct job_run *run = network_holder(scheduler, listing->networks[i].job);
+
+		if (!run || run->sighted)
 			continue;
 		run->network = NETWORK_READY;
 		run->network_status = listing->networks[i];

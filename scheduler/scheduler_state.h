@@ -101,8 +101,8 @@ void sight_hold(struct scheduler *scheduler, struct job_run *run);
 /* The engine would not have it; the first reason counts. sight.c */
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text);
 enum replica_end refusal_kind(enum status status);
-/* What a listing shows of the network that @run is on. network_sight.c */
-void network_find(struct scheduler *scheduler, struct job_run *run, const struct engine_event *listing);
+/* What a listing shows of the networks that jobs are on of which nothing is certain yet. network_sight.c */
+void networks_find(struct scheduler *scheduler, const struct engine_event *listing);
 /* Removes the networks of a listing that no job is on, and forgets spare ones that are not there. network_sight.c */
 void networks_compare(struct scheduler *scheduler, const struct engine_event *listing);
 /* A network was made, was not, or was removed. network_sight.c */

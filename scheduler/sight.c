@@ -265,8 +265,6 @@ static const struct replica_status *listed(const struct engine_event *event, str
 static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run,
 				const struct engine_event *event)
 {
-	bool first = !run->sighted;
-
 	for (size_t i = 0; i < run->replica_count; i++) {
 		const struct replica_status *status = listed(event, &run->replicas[i].key);
 
@@ -275,8 +273,6 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 		else
 			fold_unlisted(scheduler, run, &run->replicas[i]);
 	}
-	if (first)
-		network_find(scheduler, run, event);
 	run->sighted = true;
 	run->dirty = true;
 }
@@ -301,6 +297,7 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 static void on_listing(struct scheduler *scheduler, const struct engine_event *event)
 {
 	scheduler->engine_listed = true;
+	networks_find(scheduler, event);
 	for (size_t i = 0; i < scheduler->run_count; i++)
 		fold_listing_of_job(scheduler, scheduler->runs[i], event);
 	remove_strays(scheduler, event);
