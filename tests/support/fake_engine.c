@@ -500,14 +500,20 @@ void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, u
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-unsigned fake_engine_doubled(struct fake_engine *fake)
+/* One of its counts. */
+static unsigned peek(struct fake_engine *fake, const unsigned *count)
 {
-	unsigned doubled;
+	unsigned now;
 
 	pthread_mutex_lock(&fake->mutex);
-	doubled = fake->doubled;
+	now = *count;
 	pthread_mutex_unlock(&fake->mutex);
-	return doubled;
+	return now;
+}
+
+unsigned fake_engine_doubled(struct fake_engine *fake)
+{
+	return peek(fake, &fake->doubled);
 }
 
 static void end_by_itself(struct fake_engine *fake, const struct replica_key *key, int exit_code, bool tell)
@@ -668,12 +674,7 @@ void fake_engine_hold_removals(struct fake_engine *fake, bool hold)
 
 unsigned fake_engine_shared(struct fake_engine *fake)
 {
-	unsigned shared;
-
-	pthread_mutex_lock(&fake->mutex);
-	shared = fake->shared;
-	pthread_mutex_unlock(&fake->mutex);
-	return shared;
+	return peek(fake, &fake->shared);
 }
 
 void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore)
@@ -685,22 +686,12 @@ void fake_engine_ignore_stop(struct fake_engine *fake, bool ignore)
 
 unsigned fake_engine_container_count(struct fake_engine *fake)
 {
-	unsigned count;
-
-	pthread_mutex_lock(&fake->mutex);
-	count = fake->container_count;
-	pthread_mutex_unlock(&fake->mutex);
-	return count;
+	return peek(fake, &fake->container_count);
 }
 
 unsigned fake_engine_network_count(struct fake_engine *fake)
 {
-	unsigned count;
-
-	pthread_mutex_lock(&fake->mutex);
-	count = fake->network_count;
-	pthread_mutex_unlock(&fake->mutex);
-	return count;
+	return peek(fake, &fake->network_count);
 }
 
 void fake_engine_fail_all(struct fake_engine *fake, enum fake_operation operation, enum status status)
@@ -712,20 +703,10 @@ void fake_engine_fail_all(struct fake_engine *fake, enum fake_operation operatio
 
 unsigned fake_engine_speed(struct fake_engine *fake)
 {
-	unsigned bytes_per_s;
-
-	pthread_mutex_lock(&fake->mutex);
-	bytes_per_s = fake->bytes_per_s;
-	pthread_mutex_unlock(&fake->mutex);
-	return bytes_per_s;
+	return peek(fake, &fake->bytes_per_s);
 }
 
 unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation)
 {
-	unsigned calls;
-
-	pthread_mutex_lock(&fake->mutex);
-	calls = fake->calls[operation];
-	pthread_mutex_unlock(&fake->mutex);
-	return calls;
+	return peek(fake, &fake->calls[operation]);
 }
