@@ -396,13 +396,11 @@ static enum status node_answer(struct call *call, const struct metadata_instance
 static enum status path_answer(struct call *call, const struct metadata_instance *instance, const char *path,
 			       struct error *err)
 {
-	struct metadata_tree tree AUTO_TREE = { 0 };
+	struct metadata_tree tree;
 	struct text slashed AUTO_TEXT = { 0 };
-	enum status rc = metadata_tree_init(&tree, call->context, instance, call->peer, err);
 	const struct node *node;
 
-	if (rc)
-		return rc;
+	metadata_tree_init(&tree, call->context, instance, call->peer);
 	node = metadata_tree_find(&tree, path);
 	if (node)
 		return node_answer(call, instance, &tree, node, err);

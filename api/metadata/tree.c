@@ -2,99 +2,92 @@
 #include "api/metadata/tree.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/metadata/account.h"
 
-struct view {
-	const struct metadata_context *context;
-	const struct metadata_instance *instance;
-	uint32_t peer;
-};
-
-typedef void (*value_write)(const struct view *view, struct text *text);
+typedef void (*value_put)(const struct metadata_tree *tree, struct text *text);
 
 void metadata_zone_write(const char *region, struct text *text)
 {
 	text_printf(text, "%s-b", region);
 }
 
-static void hostname_put(const struct view *view, struct text *text)
+static void hostname_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_printf(text, "%s.c.%s.internal", view->instance->hostname, view->context->project_id);
+	text_printf(text, "%s.c.%s.internal", tree->instance->hostname, tree->context->project_id);
 }
 
 /* Numbers in JSON have 63 bits here. */
-static void id_put(const struct view *view, struct text *text)
+static void id_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_printf(text, "%" PRIu64, view->instance->id & INT64_MAX);
+	text_printf(text, "%" PRIu64, tree->instance->id & INT64_MAX);
 }
 
 /* Choice: a replica that no machine type was asked for is one of scale tier BASIC.
  * Source: https://cloud.google.com/ai-platform/training/docs/machine-types (BASIC: n1-standard-4) */
-static void machine_type_put(const struct view *view, struct text *text)
+static void machine_type_put(const struct metadata_tree *tree, struct text *text)
 {
-	const char *type = view->instance->machine_type;
+	const char *type = tree->instance->machine_type;
 
-	text_printf(text, "projects/%s/machineTypes/%s", view->context->project_number,
+	text_printf(text, "projects/%s/machineTypes/%s", tree->context->project_number,
 		    *type ? type : "n1-standard-4");
 }
 
-static void name_put(const struct view *view, struct text *text)
+static void name_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_puts(text, view->instance->hostname);
+	text_puts(text, tree->instance->hostname);
 }
 
-static void address_put(const struct view *view, struct text *text)
+static void address_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_printf(text, "%u.%u.%u.%u", view->peer >> 24, view->peer >> 16 & 255, view->peer >> 8 & 255,
-		    view->peer & 255);
+	text_printf(text, "%u.%u.%u.%u", tree->peer >> 24, tree->peer >> 16 & 255, tree->peer >> 8 & 255,
+		    tree->peer & 255);
 }
 
 /* Compute Engine makes it of the address. */
-static void mac_put(const struct view *view, struct text *text)
+static void mac_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_printf(text, "42:01:%02x:%02x:%02x:%02x", view->peer >> 24, view->peer >> 16 & 255,
-		    view->peer >> 8 & 255, view->peer & 255);
+	text_printf(text, "42:01:%02x:%02x:%02x:%02x", tree->peer >> 24, tree->peer >> 16 & 255,
+		    tree->peer >> 8 & 255, tree->peer & 255);
 }
 
-static void network_put(const struct view *view, struct text *text)
+static void network_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_printf(text, "projects/%s/networks/default", view->context->project_number);
+	text_printf(text, "projects/%s/networks/default", tree->context->project_number);
 }
 
-static void email_put(const struct view *view, struct text *text)
+static void email_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_puts(text, view->context->email);
+	text_puts(text, tree->context->email);
 }
 
-static void zone_put(const struct view *view, struct text *text)
+static void zone_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_printf(text, "projects/%s/zones/", view->context->project_number);
-	metadata_zone_write(view->context->region, text);
+	text_printf(text, "projects/%s/zones/", tree->context->project_number);
+	metadata_zone_write(tree->context->region, text);
 }
 
-static void project_number_put(const struct view *view, struct text *text)
+static void project_number_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_puts(text, view->context->project_number);
+	text_puts(text, tree->context->project_number);
 }
 
-static void project_id_put(const struct view *view, struct text *text)
+static void project_id_put(const struct metadata_tree *tree, struct text *text)
 {
-	text_puts(text, view->context->project_id);
+	text_puts(text, tree->context->project_id);
 }
 
 /* In the order of their names. "@" stands for the account: once its e-mail address, once "default".
  *
  * Choice: the platform is not known (a client must not tune itself to a processor that is not there); what tells of
  * the way to a network's router is left out: containers have another. */
-static const struct row {
+static const struct metadata_row {
 	const char *path;
 	enum node_kind kind;
-	const char *text;  /* the value itself… */
-	value_write write; /* …or who writes it */
+	const char *text; /* the value itself… */
+	value_put write;  /* …or who writes it */
 } rows[] = {
 	{ "", NODE_DIRECTORY, NULL, NULL },
 	{ "instance/", NODE_DIRECTORY, NULL, NULL },
@@ -155,79 +148,59 @@ static const struct row {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
-void metadata_tree_deinit(struct metadata_tree *tree)
+_Static_assert(2 * ROW_COUNT <= METADATA_NODES_MAX, "each row could be the account's, and be there twice");
+
+static bool row_is_account(const struct metadata_row *row)
 {
-	for (size_t i = 0; i < tree->count; i++)
-		text_deinit(&tree->nodes[i].value);
-	free(tree->nodes);
-	*tree = (struct metadata_tree){ 0 };
+	return strchr(row->path, '@') != NULL;
 }
 
-/* False when the node is too long or memory ran out. */
-static bool node_add(struct metadata_tree *tree, const struct view *view, const struct row *row,
-		     const char *account)
-{
-	struct node *node = &tree->nodes[tree->count++];
-	const char *at = strchr(row->path, '@');
-	int length = at ? snprintf(node->path, sizeof(node->path), "%.*s%s%s", (int)(at - row->path),
-				   row->path, account, at + 1)
-			: snprintf(node->path, sizeof(node->path), "%s", row->path);
-
-	node->kind = row->kind;
-	if (row->write)
-		row->write(view, &node->value);
-	else
-		text_puts(&node->value, row->text ? row->text : "");
-	return length >= 0 && (size_t)length < sizeof(node->path) && !node->value.failed;
-}
-
-/* The rows from @first on that have an "@". */
 static size_t account_rows(size_t first)
 {
 	size_t count = 0;
 
-	while (first + count < ROW_COUNT && strchr(rows[first + count].path, '@'))
+	while (first + count < ROW_COUNT && row_is_account(&rows[first + count]))
 		count++;
 	return count;
 }
 
-static bool accounts_add(struct metadata_tree *tree, const struct view *view, size_t first, size_t count)
+static void nodes_add(struct metadata_tree *tree, size_t first, size_t count, const char *account)
 {
-	const char *names[] = { view->context->email, "default" };
-	const bool email_last = strcmp(names[0], names[1]) > 0;
-	bool good = true;
-
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < count; i++)
-			good &= node_add(tree, view, &rows[first + i], names[email_last ? 1 - k : k]);
-	return good;
+	for (size_t i = first; i < first + count; i++)
+		tree->nodes[tree->count++] = (struct node){ &rows[i], rows[i].kind, account };
 }
 
-enum status metadata_tree_init(struct metadata_tree *tree, const struct metadata_context *context,
-			       const struct metadata_instance *instance, uint32_t peer, struct error *err)
+void metadata_tree_init(struct metadata_tree *tree, const struct metadata_context *context,
+			const struct metadata_instance *instance, uint32_t peer)
 {
-	const struct view view = { context, instance, peer };
-	bool good = true;
+	const bool email_last = strcmp(context->email, "default") > 0;
 
-	*tree = (struct metadata_tree){ .nodes = calloc(2 * (size_t)ROW_COUNT, sizeof(*tree->nodes)) };
-	if (!tree->nodes)
-		return error_no_memory(err);
+	*tree = (struct metadata_tree){ .context = context, .instance = instance, .peer = peer };
 	for (size_t i = 0; i < ROW_COUNT;) {
 		const size_t count = account_rows(i);
 
-		good &= count ? accounts_add(tree, &view, i, count) : node_add(tree, &view, &rows[i], "");
+		nodes_add(tree, i, count ? count : 1, email_last ? "default" : context->email);
+		if (count)
+			nodes_add(tree, i, count, email_last ? context->email : "default");
 		i += count ? count : 1;
 	}
-	if (good)
-		return STATUS_OK;
-	metadata_tree_deinit(tree);
-	return error_no_memory(err);
+}
+
+static bool path_is(const struct node *node, const char *path)
+{
+	const char *own = node->row->path;
+	const size_t before = strcspn(own, "@"), account = strlen(node->account);
+
+	if (!own[before])
+		return strcmp(own, path) == 0;
+	return strncmp(own, path, before) == 0 && strncmp(node->account, path + before, account) == 0 &&
+	       strcmp(own + before + 1, path + before + account) == 0;
 }
 
 const struct node *metadata_tree_find(const struct metadata_tree *tree, const char *path)
 {
 	for (size_t i = 0; i < tree->count; i++)
-		if (strcmp(tree->nodes[i].path, path) == 0)
+		if (path_is(&tree->nodes[i], path))
 			return &tree->nodes[i];
 	return NULL;
 }
@@ -237,13 +210,17 @@ bool node_is_directory(const struct node *node)
 	return node->kind == NODE_DIRECTORY || node->kind == NODE_MAP || node->kind == NODE_LIST;
 }
 
-/* What follows the directory's path in @node's, or NULL when it is not below it. */
+/* What follows the directory's path in @node's, its row's "@" as it is; NULL when it is not below it. */
 static const char *name_below(const struct node *directory, const struct node *node)
 {
-	const size_t length = strlen(directory->path);
+	const char *own = directory->row->path;
+	const size_t length = strlen(own);
 
-	return strncmp(node->path, directory->path, length) == 0 && node->path[length] ? node->path + length
-										       : NULL;
+	if (row_is_account(directory->row) && strcmp(directory->account, node->account) != 0)
+		return NULL;
+	return strncmp(node->row->path, own, length) == 0 && node->row->path[length]
+		       ? node->row->path + length
+		       : NULL;
 }
 
 /* The name of a node that is in the directory itself, perhaps with a slash; or NULL. */
@@ -255,13 +232,33 @@ static const char *name_in(const struct node *directory, const struct node *node
 	return slash && slash[1] ? NULL : name;
 }
 
+static void name_write(struct text *text, const struct node *node, const char *name)
+{
+	for (; *name; name++) {
+		if (*name == '@')
+			text_puts(text, node->account);
+		else
+			text_putc(text, *name);
+	}
+}
+
+static void value_write(struct text *text, const struct metadata_tree *tree, const struct node *node)
+{
+	if (node->row->write)
+		node->row->write(tree, text);
+	else
+		text_puts(text, node->row->text ? node->row->text : "");
+}
+
 void metadata_tree_list(const struct metadata_tree *tree, const struct node *directory, struct text *text)
 {
 	for (size_t i = 0; i < tree->count; i++) {
 		const char *name = name_in(directory, &tree->nodes[i]);
 
-		if (name)
-			text_printf(text, "%s\n", name);
+		if (!name)
+			continue;
+		name_write(text, &tree->nodes[i], name);
+		text_putc(text, '\n');
 	}
 }
 
@@ -275,23 +272,27 @@ static void member_write(struct text *text, enum node_kind kind, const char *nam
 	}
 }
 
-static json_t *lines_json(const struct node *node)
+static json_t *lines_json(const char *at)
 {
 	json_t *lines = json_array();
 
-	for (const char *at = node->value.data, *end; lines && (end = strchr(at, '\n')); at = end + 1)
+	for (const char *end; lines && (end = strchr(at, '\n')); at = end + 1)
 		json_array_append_new(lines, json_stringn(at, (size_t)(end - at)));
 	return lines;
 }
 
-static bool member_add(json_t *whole, const struct node *directory, const char *name, json_t *value)
+static bool member_add(json_t *whole, const struct node *directory, const struct node *node, const char *name,
+		       json_t *value)
 {
+	struct text plain AUTO_TEXT = { 0 };
 	struct text member AUTO_TEXT = { 0 };
 
 	if (directory->kind == NODE_LIST)
 		return json_array_append_new(whole, value) == 0;
-	member_write(&member, directory->kind, name);
-	if (!member.failed)
+	name_write(&plain, node, name);
+	if (!plain.failed)
+		member_write(&member, directory->kind, plain.data);
+	if (!plain.failed && !member.failed)
 		return json_object_set_new(whole, member.data, value) == 0;
 	json_decref(value);
 	return false;
@@ -307,52 +308,56 @@ static json_t *directory_json(const struct metadata_tree *tree, const struct nod
 
 		if (!name || node->kind == NODE_TOKEN || node->kind == NODE_IDENTITY)
 			continue;
-		if (!member_add(whole, directory, name, metadata_tree_json(tree, node)))
+		if (!member_add(whole, directory, node, name, metadata_tree_json(tree, node)))
 			return NULL;
 	}
 	return TAKE(whole);
 }
 
-json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *node)
+static json_t *value_json(enum node_kind kind, const char *value)
 {
-	switch (node->kind) {
-	case NODE_DIRECTORY:
-	case NODE_MAP:
-	case NODE_LIST:
-		return directory_json(tree, node);
+	switch (kind) {
 	case NODE_NUMBER:
-		return json_integer((json_int_t)strtoll(node->value.data, NULL, 10));
+		return json_integer((json_int_t)strtoll(value, NULL, 10));
 	case NODE_LINES:
 	case NODE_LINES_AS_JSON:
-		return lines_json(node);
-	case NODE_TEXT:
-	case NODE_TOKEN:
-	case NODE_IDENTITY:
-		break;
+		return lines_json(value);
+	default:
+		return json_string(value);
 	}
-	return json_string(node->value.data);
+}
+
+json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *node)
+{
+	struct text value AUTO_TEXT = { 0 };
+
+	if (node_is_directory(node))
+		return directory_json(tree, node);
+	value_write(&value, tree, node);
+	return value.failed ? NULL : value_json(node->kind, value.data);
 }
 
 /* A line for each value. */
-static void node_lines(const struct node *node, const char *name, struct text *text)
+static void leaf_lines(const struct metadata_tree *tree, const struct node *leaf, const char *name,
+		       struct text *text)
 {
-	const char *at = node->value.data;
-	size_t length;
+	struct text value AUTO_TEXT = { 0 };
 
-	if (node->kind != NODE_LINES && node->kind != NODE_LINES_AS_JSON) {
-		text_printf(text, "%s %s\n", name, at);
-		return;
-	}
-	for (; *at; at += length + 1) {
-		length = strcspn(at, "\n");
-		text_printf(text, "%s %.*s\n", name, (int)length, at);
+	value_write(&value, tree, leaf);
+	/* A list of lines has a line end behind each of them, the last one too. */
+	if (leaf->kind != NODE_LINES && leaf->kind != NODE_LINES_AS_JSON)
+		text_putc(&value, '\n');
+	text->failed |= value.failed;
+	for (const char *at = value.data, *end; !value.failed && (end = strchr(at, '\n')); at = end + 1) {
+		name_write(text, leaf, name);
+		text_printf(text, " %.*s\n", (int)(end - at), at);
 	}
 }
 
 void metadata_tree_text(const struct metadata_tree *tree, const struct node *node, struct text *text)
 {
 	if (!node_is_directory(node)) {
-		text_puts(text, node->value.data);
+		value_write(text, tree, node);
 		return;
 	}
 	for (size_t i = 0; i < tree->count; i++) {
@@ -361,6 +366,6 @@ void metadata_tree_text(const struct metadata_tree *tree, const struct node *nod
 
 		if (name && !node_is_directory(leaf) && leaf->kind != NODE_TOKEN &&
 		    leaf->kind != NODE_IDENTITY)
-			node_lines(leaf, name, text);
+			leaf_lines(tree, leaf, name, text);
 	}
 }

@@ -9,6 +9,8 @@
 #include "api/metadata/metadata.h"
 #include "daemon/base/text.h"
 
+enum { METADATA_NODES_MAX = 128 };
+
 enum node_kind {
 	NODE_DIRECTORY, /* in JSON an object, its members' names in camel case */
 	NODE_MAP,       /* the same with the names as they are */
@@ -21,25 +23,28 @@ enum node_kind {
 	NODE_IDENTITY,      /* likewise */
 };
 
+struct metadata_row;
+
 struct node {
-	char path[400]; /* below "/computeMetadata/v1/"; of a directory with its slash, of the root "" */
+	const struct metadata_row *row;
 	enum node_kind kind;
-	struct text value;
+	const char *account; /* what stands for the account in its path; borrowed */
 };
 
+/* Of what there is to tell, the names alone: values are written when they are shown. Borrows all that it is made of. */
 struct metadata_tree {
-	struct node *nodes; /* a directory stands before what is in it */
+	const struct metadata_context *context;
+	const struct metadata_instance *instance;
+	uint32_t peer;
+	struct node nodes[METADATA_NODES_MAX]; /* a directory stands before what is in it */
 	size_t count;
 };
 
-#define AUTO_TREE __attribute__((cleanup(metadata_tree_deinit)))
-
 /* @peer: the replica's address. */
-enum status metadata_tree_init(struct metadata_tree *tree, const struct metadata_context *context,
-			       const struct metadata_instance *instance, uint32_t peer, struct error *err);
-void metadata_tree_deinit(struct metadata_tree *tree);
+void metadata_tree_init(struct metadata_tree *tree, const struct metadata_context *context,
+			const struct metadata_instance *instance, uint32_t peer);
 
-/* Exactly @path; NULL when there is none. */
+/* The one at @path, below "/computeMetadata/v1/": a directory's has its slash, the root's is "". NULL when there is none. */
 const struct node *metadata_tree_find(const struct metadata_tree *tree, const char *path);
 bool node_is_directory(const struct node *node);
 /* The names in a directory, each with its line end, directories with their slash. */
