@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -26,7 +27,8 @@ struct connection {
 	unsigned char key[ADDRESS_KEY_BYTES]; /* all zeros: not counted */
 	bool cut;                             /* with the lock held */
 	atomic_int phase;
-	_Atomic int64_t deadline_us; /* monotonic; 0: none */
+	_Atomic int64_t since_us;    /* when it came into the phase; monotonic */
+	_Atomic int64_t deadline_us; /* likewise; 0: none */
 	int64_t patience_us;         /* left for the body; its thread's */
 	struct exchange *exchange;   /* likewise */
 };
@@ -94,19 +96,25 @@ static int64_t late_cut(struct connections *connections)
 	return next;
 }
 
-/* Who waits for a head loses nothing that he could not send again. */
+/* Not so when it is us who have not read yet what is there. */
+static bool is_awaited(const struct connection *connection)
+{
+	const int phase = atomic_load(&connection->phase);
+	int unread = 0;
+
+	return !connection->cut && (phase == PHASE_HEAD || phase == PHASE_IDLE) &&
+	       (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
+}
+
+/* Who is waited for loses nothing that he could not send again. The newest could not send anything yet. */
 static void room_make(struct connections *connections)
 {
 	struct connection *oldest = NULL;
 
-	for (struct connection *each = connections->first; each; each = each->next) {
-		const int phase = atomic_load(&each->phase);
-
-		if (each->cut || (phase != PHASE_HEAD && phase != PHASE_IDLE))
-			continue;
-		if (!oldest || atomic_load(&each->deadline_us) < atomic_load(&oldest->deadline_us))
+	for (struct connection *each = connections->first->next; each; each = each->next)
+		if ((!oldest || atomic_load(&each->since_us) <= atomic_load(&oldest->since_us)) &&
+		    is_awaited(each))
 			oldest = each;
-	}
 	if (oldest)
 		connection_cut(connections, oldest, "room");
 }
@@ -248,8 +256,11 @@ bool connections_admit(struct connections *connections, const struct sockaddr *a
 
 static void deadline_set(struct connection *connection, enum phase phase, int64_t after_us)
 {
+	const int64_t now = now_us();
+
+	atomic_store(&connection->since_us, now);
 	atomic_store(&connection->phase, phase);
-	atomic_store(&connection->deadline_us, after_us ? now_us() + after_us : 0);
+	atomic_store(&connection->deadline_us, after_us ? now + after_us : 0);
 }
 
 static int64_t head_us(const struct connection *connection)

@@ -5,7 +5,7 @@
  * libmicrohttpd knows an idle time alone, which each byte begins anew: a byte a second held a connection for ever. Here
  * a head has one deadline as a whole, and a body must come at BODY_BYTES_PER_S at least, measured over the idle time; what
  * handlers take themselves does not count. A connection that is late is shut down, in its head with a 408 before. When
- * nearly all places are taken, the one that has waited longest for a head makes room.
+ * nearly all places are taken, each new one takes that of who is waited for longest, for the first head or the next.
  * No deadline: an answer that its client reads slowly has libmicrohttpd's idle time only. */
 #include <stdbool.h>
 #include <stddef.h>

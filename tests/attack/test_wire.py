@@ -182,6 +182,16 @@ def test_silent_connections_keep_nobody_out(yard):
         assert yard.get("/healthz").status == 200
 
 
+# Broken: room_make() by deadlines, as it was: a next request may come later than a first one, so all who came were cut.
+def test_resting_connections_keep_nobody_out(yard):
+    ask = f"GET /healthz HTTP/1.1\r\nHost: localhost:{yard.port}\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(700):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", yard.port), timeout=60))
+            client.sendall(ask)
+            assert client.recv(12) == b"HTTP/1.1 200"
+
+
 def own_address():
     """An address of this machine that is not loopback; no packet is sent for it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

@@ -193,6 +193,124 @@ TEST(a_flood_of_silent_clients_keeps_nobody_out)
 		close(clients[i]);
 }
 
+enum { MOST = 16, CROWD = MOST - MOST / 8 };
+
+struct pair {
+	int client, server;
+	struct connection *connection;
+};
+
+static struct pair pair_begin(struct connections *connections)
+{
+	struct pair pair;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+	pair = (struct pair){ .client = fds[0], .server = fds[1] };
+	assert_true(connections_admit(connections, NULL, 0));
+	pair.connection = connection_begin(connections, pair.server, NULL);
+	assert_non_null(pair.connection);
+	return pair;
+}
+
+static bool pair_is_cut(const struct pair *pair)
+{
+	char data[256];
+	ssize_t got;
+
+	do
+		got = recv(pair->client, data, sizeof(data), 0);
+	while (got > 0);
+	return got == 0;
+}
+
+static void pair_end(struct connections *connections, struct pair *pair)
+{
+	connection_end(connections, pair->connection);
+	close(pair->client);
+	close(pair->server);
+}
+
+/* Then its next request is waited for, from a microsecond of its own on. */
+static void pair_serve(struct pair *pair)
+{
+	const int64_t now_us = clock_mono_us(&system_clock);
+
+	while (clock_mono_us(&system_clock) == now_us)
+		;
+	connection_body_begins(pair->connection);
+	connection_busy(pair->connection);
+	connection_request_over(pair->connection);
+}
+
+/* Who makes room for the next two when each of @pairs is there: the first and the second of them. */
+static void two_make_room(void (*prepare)(struct pair *pairs), int first, int second)
+{
+	struct connections *connections;
+	struct pair pairs[CROWD], next[2];
+
+	assert_int_equal(
+		connections_open(
+			&(struct connection_limits){ .most = MOST, .head_ms = 60000, .idle_ms = 60000 },
+			&connections, NULL),
+		STATUS_OK);
+	for (int i = 0; i < CROWD; i++)
+		pairs[i] = pair_begin(connections);
+	prepare(pairs);
+	for (int i = 0; i < 2; i++)
+		next[i] = pair_begin(connections);
+	for (int i = 0; i < CROWD; i++)
+		if (pair_is_cut(&pairs[i]) != (i == first || i == second))
+			fail_msg("number %d", i);
+	assert_true(first >= 0 || pair_is_cut(&next[0])); /* only then: it was waited for longest */
+	assert_true(first < 0 || !pair_is_cut(&next[0]));
+	assert_false(pair_is_cut(&next[1]));
+	for (int i = 0; i < CROWD; i++)
+		pair_end(connections, &pairs[i]);
+	for (int i = 0; i < 2; i++)
+		pair_end(connections, &next[i]);
+	connections_close(connections);
+}
+
+static void all_are_served(struct pair *pairs)
+{
+	for (int i = CROWD; i-- > 0;)
+		pair_serve(&pairs[i]);
+}
+
+static void two_have_sent(struct pair *pairs)
+{
+	client_send(pairs[0].client, "G", 1);
+	client_send(pairs[2].client, "G", 1);
+}
+
+static void all_have_sent(struct pair *pairs)
+{
+	for (int i = 0; i < CROWD; i++)
+		client_send(pairs[i].client, "G", 1);
+}
+
+/* Broken: by deadlines, as it was: the next request may come later than a first one, so that all new ones were cut. */
+TEST(who_is_waited_for_longest_makes_room)
+{
+	(void)state_;
+	two_make_room(all_are_served, CROWD - 1, CROWD - 2);
+}
+
+/* Broken: is_awaited() that does not ask how much is unread. */
+TEST(who_has_sent_what_was_not_read_yet_makes_no_room)
+{
+	(void)state_;
+	two_make_room(two_have_sent, 1, 3);
+}
+
+/* Broken: room_make() that begins with the first. */
+TEST(the_newest_keeps_a_place_while_there_is_one)
+{
+	(void)state_;
+	two_make_room(all_have_sent, -1, -1);
+}
+
 static struct sockaddr_storage address_of(const char *text)
 {
 	struct sockaddr_storage storage = { 0 };
@@ -261,6 +379,9 @@ int main(void)
 		WITH_LISTENER(a_body_that_is_slow_but_not_too_slow_arrives),
 		WITH_LISTENER(a_connection_may_rest_between_requests),
 		WITH_LISTENER(a_flood_of_silent_clients_keeps_nobody_out),
+		cmocka_unit_test(who_is_waited_for_longest_makes_room),
+		cmocka_unit_test(who_has_sent_what_was_not_read_yet_makes_no_room),
+		cmocka_unit_test(the_newest_keeps_a_place_while_there_is_one),
 		cmocka_unit_test(one_address_has_so_many_places_and_this_machine_all),
 	};
 
