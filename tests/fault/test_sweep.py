@@ -14,6 +14,7 @@ import dataclasses
 import queue
 import random
 import re
+import signal
 import threading
 import time
 import traceback
@@ -22,7 +23,7 @@ import zlib
 import pytest
 
 from support.engine_cycles import CYCLES
-from support.engine_proxy import NO_SPACE, EngineProxy, Fault
+from support.engine_proxy import NO_SPACE, Call, EngineProxy, Fault
 
 LANES, LONG_LANES, MORE = 4, 10, 100
 LIMIT_S = 300  # of a cycle: an engine whose machine is busy takes a minute to end a container
@@ -30,10 +31,10 @@ WORDS = "quoth the engine"
 # What only the connection suffers from: the job does not notice, and no container is started twice.
 PASSING = {"delay": {}, "drop": {}, "drop-after": {}, "truncate": {"after": 1}, "cut-head": {}, "garbage": {},
            "trickle": {}, "away": {}, "busy": {"kind": "refuse", "code": 503, "message": WORDS}}
-# What the engine says is so: the job is tried again, or fails with some of these words. Where the engine has refused the
-# call itself, say because it has no more addresses for networks, what it is made to say instead is told as its reason.
-LASTING = {"refuse": ({"message": WORDS}, [WORDS]), "full": ({}, [NO_SPACE]), "nonsense": ({}, ["understood", '"Id": [[[']),
-           "other-shape": ({}, ["understood", '"Id": 7'])}
+# What the engine says is so: the job is tried again, or fails with these words. The third: the words when the engine has
+# refused the call itself, say because it has no more addresses for networks: what it is made to say instead is its reason.
+LASTING = {"refuse": ({"message": WORDS}, WORDS, WORDS), "full": ({}, NO_SPACE, NO_SPACE),
+           "nonsense": ({}, "understood", '"Id": [[['), "other-shape": ({}, "understood", '"Id": 7')}
 # What is different each day in the path of a call.
 OF_THE_DAY = re.compile(r"ty-[0-9a-z]+-\d+-|since=[\d.]+|instance%3D[0-9a-z]+|job%3D\d+|[0-9a-f]{64}")
 
@@ -73,15 +74,29 @@ def places_of(name, calls):
     return places
 
 
-def check_end(cycle, kind, end):
-    """True when it ended as if nothing had been."""
-    told = kind in LASTING and any(words in end.message for words in LASTING[kind][1])
+def reason_told(kind, calls, message):
+    """Whether a job that has failed says why: in the words of the call that was met, of which there is one."""
+    return any(LASTING[kind][2 if call.code >= 400 else 1] in message for call in calls if call.fault)
+
+
+def check_end(cycle, kind, end, calls):
+    told = kind in LASTING and reason_told(kind, calls, end.message)
     if kind in LASTING and end.state == "FAILED" and (cycle.ends_as != "FAILED" or told):
         assert told, (end, cycle.told())
         cycle.check_cleared()
-        return False
-    cycle.check(end, retried=kind in LASTING and cycle.was_retried)
-    return True
+    else:
+        cycle.check(end, retried=kind in LASTING and cycle.was_retried)
+
+
+# Broken: check_end() that takes either words for each call, as it was: the raw ones of an answer that was no refusal.
+@pytest.mark.parametrize("kind, code, message, right", [
+    ("nonsense", 201, 'its answer was not understood', True), ("nonsense", 201, 'it says {"Id": [[[', False),
+    ("nonsense", 404, 'it says {"Id": [[[', True), ("nonsense", 404, 'its answer was not understood', False),
+    ("refuse", 0, WORDS, True), ("full", 0, WORDS, False)])
+def test_a_reason_is_told_in_the_words_of_the_call(kind, code, message, right):
+    calls = [Call(1, "POST", "/networks/create", Fault(kind), code), Call(2, "POST", "/containers/create", None, 409)]
+    assert reason_told(kind, calls, message) == right
+    assert not reason_told(kind, calls[1:], message)
 
 
 def try_one(daemon, proxy, kind, place):
@@ -95,16 +110,14 @@ def try_one(daemon, proxy, kind, place):
         if place.cut:
             proxy.cut()
         end = cycle.run_on(LIMIT_S)
-        check_end(cycle, kind, end)
+        check_end(cycle, kind, end, proxy.seen())
         assert fault.hits or not place.is_certain, "it was not met"
         assert daemon.get("/healthz").status == 200
         print(f"{kind} at {place}: {end.state} after {time.monotonic() - began:.1f} s", flush=True)
         return fault.hits, None
-    except Exception:  # told at the end again, which is far in the long form
+    except Exception:
         calls = "\n".join(map(str, proxy.seen()))
-        problem = f"==== {kind} at {place}\n{traceback.format_exc()}\n{calls}\n{daemon.log()[-1500:]}"
-        print(problem, flush=True)
-        return fault.hits, problem
+        return fault.hits, f"==== {kind} at {place}\n{traceback.format_exc()}\n{calls}\n{daemon.log()[-1500:]}"
 
 
 @pytest.fixture(scope="module")
@@ -125,23 +138,30 @@ def lanes(engine, make_daemon, request):
 
 
 def side_by_side(lanes, work):
-    """Calls each piece of `work` with a free lane's daemon and proxy; what they returned."""
-    pieces, results = queue.Queue(), []
+    """Calls each piece of `work` with a free lane's daemon and proxy; what they returned: something, and what is wrong.
+    Interrupted, no piece is begun any more, and those that have begun end with their daemons, unheard."""
+    pieces, results, interrupted = queue.Queue(), [], threading.Event()
     for piece in work:
         pieces.put(piece)
 
     def serve(daemon, proxy):
-        while True:
+        while not interrupted.is_set():
             try:
                 piece = pieces.get_nowait()
             except queue.Empty:
                 return
             results.append(piece(daemon, proxy))
+            if results[-1][1] and not interrupted.is_set():
+                print(results[-1][1], flush=True)  # the end, where it is told again, is far in the long form
     threads = [threading.Thread(target=serve, args=lane) for lane in lanes]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:
+        interrupted.set()
+        raise
     assert len(results) == len(work), "a lane ended before its work did"
     return results
 
@@ -153,13 +173,39 @@ def test_a_lane_that_ends_before_its_work_is_missed():
         side_by_side([(None, None)], [lambda daemon, proxy: daemon.job("any")])
 
 
+# Broken: side_by_side() that does not tell its lanes, as it was: the second piece was begun, too.
+def test_lanes_of_an_interrupted_sweep_begin_nothing_more():
+    begun, stopped = [], threading.Event()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def first(daemon, proxy):
+        begun.append(threading.current_thread())
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        return None, f"its daemon was stopped: {stopped.wait(60)}"
+
+    def second(daemon, proxy):
+        begun.append("the second")
+        return None, None
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            side_by_side([(None, None)], [first, second])
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    stopped.set()
+    begun[0].join()
+    assert len(begun) == 1
+
+
 def calls_of(name, daemon, proxy):
     """The places of a cycle without faults, or what is wrong with it."""
     proxy.watch()
     cycle = CYCLES[name](daemon)
     try:
         cycle.check(cycle.run(LIMIT_S))
-    except AssertionError:
+    except Exception:
         return [], traceback.format_exc()
     return places_of(name, proxy.seen()), None
 
