@@ -118,6 +118,7 @@ libtrainyard_a_SOURCES += \
 	api/logging/resource_name.h \
 	api/logging/routes.c \
 	api/logging/routes.h \
+	api/message/binary_reader.h \
 	api/message/discovery.c \
 	api/message/discovery.h \
 	api/message/discovery_schema.c \
@@ -125,6 +126,7 @@ libtrainyard_a_SOURCES += \
 	api/message/fields_mask.c \
 	api/message/message.h \
 	api/message/message_binary.h \
+	api/message/message_binary_known.c \
 	api/message/message_binary_read.c \
 	api/message/message_binary_write.c \
 	api/message/message_names.c \
