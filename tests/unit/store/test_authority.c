@@ -235,6 +235,66 @@ static void those_who_make_it_at_once_agree(void **state)
 	}
 }
 
+/* ---- one daemon's threads ---- */
+
+enum { THREADS = 6, ROUNDS = 8 };
+
+struct crowd {
+	struct lab *lab;
+	pthread_barrier_t start;
+};
+
+/* What the file of its authority holds when the first thing was signed. */
+static void *issue_and_look(void *arg)
+{
+	struct crowd *crowd = arg;
+	struct text key AUTO_TEXT = { 0 };
+	struct text pem AUTO_TEXT = { 0 };
+	struct text seen AUTO_TEXT = { 0 };
+
+	pthread_barrier_wait(&crowd->start);
+	assert_int_equal(authority_issue(crowd->lab->authority, names, 2, now_s, &key, &pem, NULL),
+			 STATUS_OK);
+	file_of(crowd->lab, "ca.crt", &seen);
+	return text_take(&seen);
+}
+
+static void new_state(struct lab *lab)
+{
+	char path[128];
+
+	path_of(lab, "ca.key", path);
+	unlink(path);
+	path_of(lab, "ca.crt", path);
+	unlink(path);
+}
+
+/* Who was told to trust ca.crt, or has its bundle, finds the same one there ever after.
+ * Broken: authority_take() without its lock. */
+static void threads_of_one_daemon_make_it_once(void **state)
+{
+	struct crowd crowd = { .lab = *state };
+
+	assert_int_equal(pthread_barrier_init(&crowd.start, NULL, THREADS), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		pthread_t threads[THREADS];
+		void *seen[THREADS];
+		size_t same = 0;
+
+		new_state(crowd.lab);
+		for (size_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, issue_and_look, &crowd), 0);
+		for (size_t i = 0; i < THREADS; i++)
+			assert_int_equal(pthread_join(threads[i], &seen[i]), 0);
+		for (size_t i = 0; i < THREADS; i++)
+			same += strcmp(seen[i], seen[0]) == 0;
+		for (size_t i = 0; i < THREADS; i++)
+			free(seen[i]);
+		assert_int_equal(same, THREADS);
+	}
+	pthread_barrier_destroy(&crowd.start);
+}
+
 static void a_bundle_holds_the_systems_certificates_and_ours(void **state)
 {
 	const struct lab *lab = *state;
@@ -275,6 +335,7 @@ int main(void)
 		CASE(another_key_gets_another_certificate),
 		CASE(a_file_that_holds_something_else_is_told_of),
 		CASE(those_who_make_it_at_once_agree),
+		CASE(threads_of_one_daemon_make_it_once),
 		CASE(a_bundle_holds_the_systems_certificates_and_ours),
 	};
 
