@@ -9,6 +9,7 @@ from support.daemon import Daemon
 from support.engine import Engine
 
 TOKEN = "attack-token-0123456789"
+DOORS = ("tcp", "unix")
 
 
 @pytest.fixture(scope="session")
@@ -16,28 +17,57 @@ def idle_engine(tmp_path_factory):
     return Engine(str(tmp_path_factory.mktemp("engine") / "none.sock"))
 
 
+def listen_at(door, directory, address):
+    """Where a daemon listens whose door is "tcp" or "unix"."""
+    return address if door == "tcp" else f"unix:{directory}/socket"
+
+
 @pytest.fixture(scope="session")
-def yard(idle_engine, tmp_path_factory):
-    before = os.umask(0)  # what the daemon makes is private by itself
-    daemon = Daemon(tmp_path_factory.mktemp("attack"), idle_engine, "--offline", "--log-level", "debug", "--grpc",
-                    "127.0.0.1:0").start()
+def yards(idle_engine, tmp_path_factory):
+    """{door: a daemon that listens there}: TCP or a unix socket."""
+    found, before = {}, os.umask(0)  # what the daemon makes is private by itself
+    for door in DOORS:
+        directory = tmp_path_factory.mktemp("attack")
+        found[door] = Daemon(directory, idle_engine, "--offline", "--log-level", "debug", "--grpc", "127.0.0.1:0",
+                             listen=listen_at(door, directory, "127.0.0.1:0")).start()
     os.umask(before)
-    daemon.post("/storage/v1/b", dict(name="attacked"), project=daemon.project)
-    settle(daemon)
-    yield daemon
-    daemon.stop()
+    for daemon in found.values():
+        assert daemon.post("/storage/v1/b", dict(name="attacked"), project=daemon.project).status == 200
+        settle(daemon)
+    yield found
+    for daemon in found.values():
+        daemon.stop()
+
+
+@pytest.fixture(scope="session", params=DOORS)
+def yard(yards, request):
+    return yards[request.param]
 
 
 @pytest.fixture(scope="session")
-def locked(idle_engine, tmp_path_factory):
-    """The same behind a token, with gRPC, and on all addresses."""
-    directory = tmp_path_factory.mktemp("locked")
-    path = directory / "token"
-    path.write_text(TOKEN + "\n")
-    path.chmod(0o600)
-    daemon = Daemon(directory, idle_engine, "--offline", "--log-level", "debug", "--token-file", str(path), "--listen",
-                    "0.0.0.0:0", "--grpc", "0.0.0.0:0")
-    daemon.token = TOKEN
-    daemon.start()
-    yield daemon
-    daemon.stop()
+def tcp_yard(yards):
+    """For what is the same whatever the door."""
+    return yards["tcp"]
+
+
+@pytest.fixture(scope="session")
+def locked_yards(idle_engine, tmp_path_factory):
+    """The same behind a token, with gRPC, and on all addresses or at a unix socket."""
+    found = {}
+    for door in DOORS:
+        directory = tmp_path_factory.mktemp("locked")
+        path = directory / "token"
+        path.write_text(TOKEN + "\n")
+        path.chmod(0o600)
+        found[door] = Daemon(directory, idle_engine, "--offline", "--log-level", "debug", "--token-file", str(path), "--grpc",
+                             "0.0.0.0:0", listen=listen_at(door, directory, "0.0.0.0:0"))
+        found[door].token = TOKEN
+        found[door].start()
+    yield found
+    for daemon in found.values():
+        daemon.stop()
+
+
+@pytest.fixture(scope="session", params=DOORS)
+def locked(locked_yards, request):
+    return locked_yards[request.param]

@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 import time
+import urllib.parse
 
 import pytest
 
@@ -87,14 +88,15 @@ def test_the_credentials_file_lets_in_for_an_hour(locked):
     jwt = signed(key, {"iss": key["client_email"], "aud": key["token_uri"], "iat": now, "exp": now + 3600,
                        "scope": "https://www.googleapis.com/auth/cloud-platform"})
     form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
-    answer = ask(locked, "POST", "/token", form + jwt, {"Content-Type": "application/x-www-form-urlencoded"})
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Host": urllib.parse.urlparse(key["token_uri"]).netloc}
+    answer = ask(locked, "POST", "/token", form + jwt, headers)
     assert answer.status == 200, answer
     own = answer.json["access_token"]
     assert ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {own}"}).status == 200
     assert ask(locked, "GET", "/storage/v1/b?project=p", headers={"Authorization": f"Bearer {own}"}).status == 200
     broken = own[:-2] + ("AA" if own[-2:] != "AA" else "BB")
     assert ask(locked, "GET", locked.jobs_path, headers={"Authorization": f"Bearer {broken}"}).status == 401
-    answer = ask(locked, "POST", "/token", form + jwt[:-6] + "AAAAAA", {"Content-Type": "application/x-www-form-urlencoded"})
+    answer = ask(locked, "POST", "/token", form + jwt[:-6] + "AAAAAA", headers)
     assert answer.status == 400, answer
     assert own not in locked.log()
 

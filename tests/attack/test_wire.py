@@ -130,8 +130,8 @@ class Slow:
     """A client that has sent something and goes on with a little at a time."""
 
     def __init__(self, yard, start, more):
-        self.more, self.seen, self.open = more, b"", True
-        self.client = socket.create_connection(("127.0.0.1", yard.port))
+        self.start, self.more, self.seen, self.open = start, more, b"", True
+        self.client = yard.connect()
         self.client.setblocking(False)
         self.client.sendall(start)
 
@@ -148,23 +148,29 @@ class Slow:
         return not self.open
 
 
-def test_clients_that_say_almost_nothing_are_cut_off(yard):
-    """All at once, for it takes the daemon's whole patience. Broken: late_cut() that cuts nobody; room_wait() of gRPC
-    without room_make()."""
+def slow_ones(yard):
     head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-    slow = [(b"", b""), (b"", b"G"), (head, b""), (head, b"X"), (head, b"X-A: b\r\n"),
-            (framed(yard.jobs_path, b"Content-Length: 1000000", b"{"), b" "),
-            (framed(yard.jobs_path, b"Transfer-Encoding: chunked", b""), b"1\r\n{\r\n")]
-    begun = time.monotonic()
-    quiet = [Peer(yard.grpc_port) for _ in range(GRPC_PLACES)]  # all that there are
-    clients = [Slow(yard, *each) for each in slow]
+    return [Slow(yard, *each) for each in (
+        (b"", b""), (b"", b"G"), (head, b""), (head, b"X"), (head, b"X-A: b\r\n"),
+        (framed(yard.jobs_path, b"Content-Length: 1000000", b"{"), b" "),
+        (framed(yard.jobs_path, b"Transfer-Encoding: chunked", b""), b"1\r\n{\r\n"))]
+
+
+def test_clients_that_say_almost_nothing_are_cut_off(yards):
+    """All at once, at all doors, for it takes the daemon's whole patience. Broken: late_cut() that cuts nobody; room_wait()
+    of gRPC without room_make()."""
+    port, begun = yards["tcp"].grpc_port, time.monotonic()
+    quiet = [Peer(port) for _ in range(GRPC_PLACES)]  # all that there are
+    clients = [client for yard in yards.values() for client in slow_ones(yard)]
     try:
-        with untouched(yard):
+        with contextlib.ExitStack() as stack:
+            for yard in yards.values():
+                stack.enter_context(untouched(yard))
             wait_until(lambda: all([client.is_cut() for client in clients]), HEAD_LIMIT_S + 10, "all are cut off")
         assert time.monotonic() - begun > HEAD_LIMIT_S - 5, "cut off too soon"
-        for client, (start, _) in zip(clients, slow):
-            assert statuses(client.seen) == ([] if start.startswith(b"POST") else [408]), client.seen
-        with Peer(yard.grpc_port) as late:
+        for client in clients:
+            assert statuses(client.seen) == ([] if client.start.startswith(b"POST") else [408]), client.seen
+        with Peer(port) as late:
             assert late.lasts()
     finally:
         for client in (*[client.client for client in clients], *[peer.socket for peer in quiet]):
@@ -176,7 +182,7 @@ def test_silent_connections_keep_nobody_out(yard):
     with contextlib.ExitStack() as stack:
         for i in range(700):
             with contextlib.suppress(OSError):
-                stack.enter_context(socket.create_connection(("127.0.0.1", yard.port), timeout=5))
+                stack.enter_context(yard.connect(5))
             if i % 32 == 0:
                 assert yard.get("/healthz").status == 200
         assert yard.get("/healthz").status == 200
@@ -201,9 +207,11 @@ def own_address():
     return None
 
 
+# Of loopback and of a unix socket all users are one; the socket is its owner's alone.
 # Broken: connections_admit() that returns true; address_is_full() that returns false.
 @pytest.mark.parametrize("name,most", [("http", 128), ("grpc", 32)])
-def test_one_address_cannot_take_all_places(locked, name, most):
+def test_one_address_cannot_take_all_places(locked_yards, name, most):
+    locked = locked_yards["tcp"]
     address, port = own_address(), locked.grpc_port if name == "grpc" else locked.port
     if not address or address.startswith("127."):
         pytest.skip("this machine has no address but loopback")

@@ -10,12 +10,13 @@ import pathlib
 import re
 import select
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
 import urllib.parse
 
-from .engine import Engine
+from .engine import Engine, connect_to_path
 from .wait import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -52,13 +53,14 @@ class Daemon:
     _numbers = itertools.count(1)
     made = []  # all of this run of the tests
 
-    def __init__(self, directory=None, engine=None, *options, project="demo-project", state_dir=None, binary=None):
-        """`directory`: for its log, and for its state unless `state_dir` says where that is."""
+    def __init__(self, directory=None, engine=None, *options, project="demo-project", state_dir=None, binary=None,
+                 listen="127.0.0.1:0"):
+        """`directory`: for its log, and for its state unless `state_dir` says where that is. `listen`: or unix:/PATH."""
         self.directory = pathlib.Path(directory or state_dir)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.state_dir = pathlib.Path(state_dir or self.directory / "state")
         self.engine, self.options, self.project = engine or Engine(), options, project
-        self.binary = binary or program()
+        self.binary, self.listen = binary or program(), listen
         self.log_path = self.directory / "daemon.log"
         self.process, self.port, self.instance, self.token = None, None, None, None
         self.made_by = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0]
@@ -67,7 +69,7 @@ class Daemon:
     # ---- its life ----
 
     def command(self):
-        return [self.binary, "serve", "--listen", "127.0.0.1:0", "--state-dir", str(self.state_dir),
+        return [self.binary, "serve", "--listen", self.listen, "--state-dir", str(self.state_dir),
                 "--engine", self.engine.host, "--project", self.project, *self.options]
 
     def __enter__(self):
@@ -85,9 +87,9 @@ class Daemon:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                             stderr=log, start_new_session=True)
         line = self._ready_line(30)
-        match = re.fullmatch(r"trainyard: listening on http://127\.0\.0\.1:(\d+)\n", line)
+        match = re.fullmatch(r"trainyard: listening on (?:http://127\.0\.0\.1:(\d+)|unix:/.+)\n", line)
         assert match, f"not the ready line: {line!r}; log: {self.log()[-2000:]}"
-        self.port = int(match.group(1))
+        self.port = match.group(1) and int(match.group(1))
         return self
 
     def _ready_line(self, timeout):
@@ -149,14 +151,22 @@ class Daemon:
         return self.get("/healthz").json["grpc"]["port"]
 
     def client_environment(self):
-        """What `trainyard env` says to programs that are to use it, as a dict."""
+        """What `trainyard env` says to programs that are to use it, as a dict; of one at a path, which they cannot be told,
+        as if a proxy stood before it."""
+        proxy = [] if self.port else ["--listen", "127.0.0.1:8090"]
         grpc = ["--grpc", "127.0.0.1:0"] if "--grpc" in self.options else []
         done = subprocess.run([self.binary, "env", "--shell", "github", "--state-dir", str(self.state_dir),
-                               "--project", self.project, *grpc], check=True, capture_output=True, text=True, timeout=30,
+                               "--project", self.project, *grpc, *proxy], check=True, capture_output=True, text=True, timeout=30,
                               env={k: v for k, v in os.environ.items() if "proxy" not in k.lower()})
         return dict(line.split("=", 1) for line in done.stdout.splitlines())
 
     # ---- HTTP ----
+
+    def connect(self, timeout=60):
+        """A connected socket."""
+        if self.port:
+            return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+        return connect_to_path(self.listen.removeprefix("unix:"), timeout)
 
     def request(self, method, path, body=None, headers=None, **query):
         """`body`: a value sent as JSON, or bytes or str sent as they are."""
@@ -171,7 +181,8 @@ class Daemon:
             if isinstance(body, str):
                 body = body.encode()
             headers.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1" if self.port else "localhost", self.port)
+        connection.sock = self.connect()
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()

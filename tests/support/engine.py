@@ -25,15 +25,24 @@ class EngineError(Exception):
         self.status = status
 
 
+def connect_to_path(path, timeout=60):
+    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    found.settimeout(timeout)
+    try:
+        found.connect(path)
+    except OSError:
+        found.close()
+        raise
+    return found
+
+
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout=60):
         super().__init__("engine", timeout=timeout)
         self.path = path
 
     def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+        self.sock = connect_to_path(self.path, self.timeout)
 
 
 def query(**parameters):
