@@ -71,6 +71,24 @@ static const struct rpc *rpc_find(const struct front *front, const char *path)
 	return NULL;
 }
 
+static void head_write(struct text *head, const struct session_call *call)
+{
+	const struct {
+		const char *name, *value;
+	} headers[] = {
+		{ "Host", call->authority },
+		{ "Content-Type", "application/json" },
+		{ "Authorization", call->authorization },
+		{ "X-Goog-Api-Key", call->api_key },
+		{ "Origin", call->origin },
+		{ "Sec-Fetch-Site", call->sec_fetch_site },
+	};
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (headers[i].value)
+			text_printf(head, "%s: %s\n", headers[i].name, headers[i].value);
+}
+
 static void call_go(struct connection *connection, const struct rpc *rpc, const struct session_call *call,
 		    const struct rpc_request *request, struct text *bytes, struct rpc_outcome *outcome)
 {
@@ -79,11 +97,7 @@ static void call_go(struct connection *connection, const struct rpc *rpc, const 
 	struct inner_answer answer = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
-	text_printf(&head, "Host: %s\nContent-Type: application/json\n", call->authority);
-	if (call->authorization)
-		text_printf(&head, "Authorization: %s\n", call->authorization);
-	if (call->api_key)
-		text_printf(&head, "X-Goog-Api-Key: %s\n", call->api_key);
+	head_write(&head, call);
 	if (head.failed || door_call(front->door,
 				     &(struct door_request){ .method = rpc->method,
 							     .target = request->target.data,

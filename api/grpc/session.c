@@ -23,12 +23,35 @@ enum {
 	TRAILER_BYTES_MAX = 3 << 10, /* clients take 8 KiB of all together */
 };
 
+/* Headers whose values are kept. */
+enum copy {
+	COPY_PATH,
+	COPY_AUTHORITY,
+	COPY_AUTHORIZATION,
+	COPY_API_KEY,
+	COPY_ORIGIN,
+	COPY_SEC_FETCH_SITE,
+	COPY_COUNT
+};
+
+static const struct {
+	const char *name;
+	size_t bytes_max;
+} copied[COPY_COUNT] = {
+	[COPY_PATH] = { ":path", PATH_BYTES_MAX },
+	[COPY_AUTHORITY] = { ":authority", PATH_BYTES_MAX },
+	[COPY_AUTHORIZATION] = { "authorization", SECRET_BYTES_MAX },
+	[COPY_API_KEY] = { "x-goog-api-key", SECRET_BYTES_MAX },
+	[COPY_ORIGIN] = { "origin", PATH_BYTES_MAX },
+	[COPY_SEC_FETCH_SITE] = { "sec-fetch-site", PATH_BYTES_MAX },
+};
+
 /* A call under way. */
 struct stream {
 	struct stream *next,
 		**link; /* of all that are open: nghttp2 does not tell of those that it ends with */
 	int32_t id;
-	char *path, *authority, *authorization, *api_key;
+	char *copies[COPY_COUNT];
 	bool is_post, is_grpc, is_coded, is_too_large;
 	struct text body;
 	struct text answer;
@@ -57,10 +80,8 @@ static void stream_free(struct session *session, struct stream *stream)
 	*stream->link = stream->next;
 	if (stream->next)
 		stream->next->link = stream->link;
-	free(stream->path);
-	free(stream->authority);
-	free(stream->authorization);
-	free(stream->api_key);
+	for (size_t i = 0; i < COPY_COUNT; i++)
+		free(stream->copies[i]);
 	text_deinit(&stream->answer);
 	free(stream);
 }
@@ -100,13 +121,11 @@ static bool media_is_grpc(const uint8_t *value, size_t length)
 	       (length == bytes || value[bytes] == ';' || text_is(value + bytes, length - bytes, "+proto"));
 }
 
-/* What is too long is nothing that we know. */
+/* What is too long is nothing that we know: it is empty then, not absent. */
 static int copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
 {
-	if (length > most)
-		return 0;
 	free(*copy);
-	*copy = strndup((const char *)value, length);
+	*copy = strndup((const char *)value, length > most ? 0 : length);
 	return *copy ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
@@ -124,14 +143,9 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 		stream->is_grpc = media_is_grpc(value, length);
 	else if (text_is(name, name_length, "grpc-encoding"))
 		stream->is_coded = !text_is(value, length, "identity");
-	else if (text_is(name, name_length, ":path"))
-		return copy_take(&stream->path, value, length, PATH_BYTES_MAX);
-	else if (text_is(name, name_length, ":authority"))
-		return copy_take(&stream->authority, value, length, PATH_BYTES_MAX);
-	else if (text_is(name, name_length, "authorization"))
-		return copy_take(&stream->authorization, value, length, SECRET_BYTES_MAX);
-	else if (text_is(name, name_length, "x-goog-api-key"))
-		return copy_take(&stream->api_key, value, length, SECRET_BYTES_MAX);
+	for (size_t i = 0; i < COPY_COUNT; i++)
+		if (text_is(name, name_length, copied[i].name))
+			return copy_take(&stream->copies[i], value, length, copied[i].bytes_max);
 	return 0;
 }
 
@@ -289,10 +303,13 @@ static int stream_answer(struct session *session, struct stream *stream)
 {
 	struct rpc_outcome outcome AUTO_RPC_OUTCOME = { 0 };
 	struct text bytes AUTO_TEXT = { 0 };
-	struct session_call call = { .path = stream->path ? stream->path : "",
-				     .authority = stream->authority ? stream->authority : "",
-				     .authorization = stream->authorization,
-				     .api_key = stream->api_key };
+	char *const *copies = stream->copies;
+	struct session_call call = { .path = copies[COPY_PATH] ? copies[COPY_PATH] : "",
+				     .authority = copies[COPY_AUTHORITY] ? copies[COPY_AUTHORITY] : "",
+				     .authorization = copies[COPY_AUTHORIZATION],
+				     .api_key = copies[COPY_API_KEY],
+				     .origin = copies[COPY_ORIGIN],
+				     .sec_fetch_site = copies[COPY_SEC_FETCH_SITE] };
 
 	if (!stream->is_post || !stream->is_grpc)
 		return http_failure_submit(session->http2, stream, stream->is_post ? "415" : "405");

@@ -19,8 +19,8 @@ struct session;
 
 struct session_call {
 	const char *path, *authority; /* authority: "" when the client said none */
-	const char *authorization,
-		*api_key; /* metadata "authorization" and "x-goog-api-key"; NULL: not said */
+	/* Metadata "authorization", "x-goog-api-key", "origin", "sec-fetch-site"; NULL: not said. */
+	const char *authorization, *api_key, *origin, *sec_fetch_site;
 	const void *data;
 	size_t length;
 };

@@ -6,6 +6,7 @@ import struct
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION, ALERT = 0, 1, 3, 4, 6, 7, 8, 9, 21
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
+FRAME_MAX = 16384
 SERVICE = "/google.cloud.aiplatform.v1.JobService/"
 GET_JOB = SERVICE + "GetCustomJob"
 
@@ -26,21 +27,36 @@ def header(name, value):
     """A literal that is not indexed, without Huffman's code."""
     def text(word):
         data = word.encode()
-        rest = len(data) - 127
-        length = bytes([len(data)]) if rest < 0 else b"\x7f" + (bytes([rest]) if rest < 128 else
-                                                                bytes([rest & 127 | 128, rest >> 7]))
-        return length + data
+        if len(data) < 127:
+            return bytes([len(data)]) + data
+        rest, length = len(data) - 127, b"\x7f"
+        while rest > 127:
+            length, rest = length + bytes([rest & 127 | 128]), rest >> 7
+        return length + bytes([rest]) + data
     return b"\0" + text(name) + text(value)
 
 
-def head(path, method="POST", kind="application/grpc", **more):
+def head_fields(path, method="POST", kind="application/grpc", **more):
     fields = {":method": method, ":scheme": "http", ":path": path, ":authority": "localhost", "content-type": kind, **more}
-    return b"".join(header(name.replace("_", "-"), value) for name, value in fields.items())
+    return [(name.replace("_", "-"), value) for name, value in fields.items()]
+
+
+def block(fields):
+    return b"".join(header(name, value) for name, value in fields)
+
+
+def head(path, method="POST", kind="application/grpc", **more):
+    return block(head_fields(path, method, kind, **more))
 
 
 def named(name):
     """A message whose first field is a string."""
     return b"\x0a" + bytes([len(name)]) + name.encode()
+
+
+def part(number, data):
+    """A field whose value is a text or a message."""
+    return bytes([number << 3 | 2, len(data)]) + data
 
 
 def message(data, compressed=0):
@@ -71,8 +87,16 @@ class Peer:
 
     def call(self, path, body=b"", **more):
         """Sends a call whole; its stream."""
+        return self.call_headed(head(path, **more), body)
+
+    def call_headed(self, headers, body=b""):
+        """The same with a block of headers of any form and length."""
         stream, self.next = self.next, self.next + 2
-        self.send(frame(HEADERS, END_HEADERS, stream, head(path, **more)) + frame(DATA, END_STREAM, stream, body))
+        kind = HEADERS
+        while len(headers) > FRAME_MAX:
+            self.send(frame(kind, 0, stream, headers[:FRAME_MAX]))
+            kind, headers = CONTINUATION, headers[FRAME_MAX:]
+        self.send(frame(kind, END_HEADERS, stream, headers) + frame(DATA, END_STREAM, stream, body))
         return stream
 
     def frames(self):
