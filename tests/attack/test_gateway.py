@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a job gets at its gateway with what is another's, sent as bytes from inside a container of a real engine: metadata
 and storage are there for a job with its own token or none, and for nobody else's."""
-import base64
-import json
-
 import pytest
 
 from support.attack import job_body, published, request_bytes, statuses
-from support.daemon import UNTIL_RELEASED, Daemon, script
-from support.engine import IMAGE
+from support.daemon import Daemon
 from support.grpc_peer import Peer, code, message, named
-from support.wait import wait_until
+from support.inside import OWN_TOKEN, Teller, from_inside, sh
 
 from .conftest import TOKEN
 from .test_token import ask
@@ -18,37 +14,7 @@ from .test_wire import cases, framed
 
 FLAVOR = {"Metadata-Flavor": "Google"}
 HOSTNAME = "/computeMetadata/v1/instance/hostname"
-OWN_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
-TELL = (f"wget -q -O - --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST{OWN_TOKEN} | base64 | tr -d '\\n'; echo; "
-        f"hostname; echo $STORAGE_EMULATOR_HOST")
-AT_ONCE = 40  # a gateway takes 64 connections
 UPLOAD = "/upload/storage/v1/b/attacked/o?uploadType=media&name="
-
-
-class Teller:
-    """A job that says its token, its name and where its gateway is; then it waits, unless it `ends`."""
-
-    def __init__(self, daemon, project=None, ends=False):
-        self.daemon, self.project, self.ends, self.job_id = daemon, project or daemon.project, ends, daemon.new_id()
-        body = {"jobId": self.job_id, "trainingInput": script(TELL if ends else f"{TELL}; {UNTIL_RELEASED}", image=IMAGE)}
-        assert daemon.post(f"/v1/projects/{self.project}/jobs", body).status == 200
-
-    def listen(self):
-        body = dict(resourceNames=[f"projects/{self.project}"], orderBy="timestamp asc",
-                    filter=f'resource.labels.job_id="{self.job_id}" AND resource.labels.task_name="master-replica-0"')
-
-        def lines():
-            return [entry["textPayload"] for entry in self.daemon.post("/v2/entries:list", body).json.get("entries", [])]
-        wait_until(lambda: len(lines()) == 3, 60, "it has told all")
-        token, self.name, self.gateway = lines()
-        self.token = json.loads(base64.b64decode(token))["access_token"]
-        if self.ends:
-            self.daemon.until(self.job_id, "SUCCEEDED", project=self.project)
-        return self
-
-    @property
-    def container(self):
-        return self.daemon.container(self.job_id)
 
 
 @pytest.fixture(scope="module")
@@ -98,30 +64,6 @@ def tokens(tellers, victim):
 @pytest.fixture(scope="module")
 def attacker(tellers):
     return tellers["attacker"]
-
-
-def sh(attacker, text):
-    """What a script prints in the job's container."""
-    call = attacker.daemon.engine.call
-    command = call("POST", f"/containers/{attacker.container}/exec", {"Cmd": ["sh", "-c", text], "AttachStdout": True,
-                                                                       "AttachStderr": True, "Tty": True})["Id"]
-    said = call("POST", f"/exec/{command}/start", {"Detach": False, "Tty": True})
-    return (said if isinstance(said, bytes) else json.dumps(said).encode() if said else b"").decode().replace("\r\n", "\n")
-
-
-def from_inside(attacker, requests, port="${G##*:}", wait=30):
-    """{name: what the gateway of the attacker's own job answers to these bytes}; each has a connection of its own, and
-    `wait` seconds for an end of it."""
-    found, names = {}, list(requests)
-    for start in range(0, len(names), AT_ONCE):
-        part = names[start:start + AT_ONCE]
-        words = "".join(f"ask {i} {base64.b64encode(requests[name]).decode()} & " for i, name in enumerate(part))
-        text = (f"G=${{STORAGE_EMULATOR_HOST#http://}}; H=${{G%:*}}; P={port}; cd /tmp 2>/dev/null || cd /; "
-                'ask() { echo "$2" | base64 -d | nc -w ' + f'{wait} $H $P | base64 | tr -d "\\n" >a$1; }}; ' + words +
-                f'wait; i=0; while [ $i -lt {len(part)} ]; do echo "$i $(cat a$i)"; i=$((i+1)); done')
-        said = dict((line.split(" ") + [""])[:2] for line in sh(attacker, text).splitlines() if line)
-        found |= {name: base64.b64decode(said[str(i)]) for i, name in enumerate(part)}
-    return found
 
 
 def with_token(method, path, token, body=b"", **more):

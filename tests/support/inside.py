@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes on inside a job's container: a job that tells of itself, and bytes and connections that come from there."""
+import base64
+import json
+import select
+import socket
+import struct
+import threading
+
+from .daemon import UNTIL_RELEASED, script
+from .engine import IMAGE
+from .wait import wait_until
+
+OWN_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
+TELL = (f"wget -q -O - --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST{OWN_TOKEN} | base64 | tr -d '\\n'; echo; "
+        f"hostname; echo $STORAGE_EMULATOR_HOST")
+AT_ONCE = 40  # a gateway takes 64 connections
+
+
+class Teller:
+    """A job that says its token, its name and where its gateway is; then it waits, unless it `ends`."""
+
+    def __init__(self, daemon, project=None, ends=False):
+        self.daemon, self.project, self.ends, self.job_id = daemon, project or daemon.project, ends, daemon.new_id()
+        body = {"jobId": self.job_id, "trainingInput": script(TELL if ends else f"{TELL}; {UNTIL_RELEASED}", image=IMAGE)}
+        assert daemon.post(f"/v1/projects/{self.project}/jobs", body).status == 200
+
+    def listen(self):
+        body = dict(resourceNames=[f"projects/{self.project}"], orderBy="timestamp asc",
+                    filter=f'resource.labels.job_id="{self.job_id}" AND resource.labels.task_name="master-replica-0"')
+
+        def lines():
+            return [entry["textPayload"] for entry in self.daemon.post("/v2/entries:list", body).json.get("entries", [])]
+        wait_until(lambda: len(lines()) == 3, 60, "it has told all")
+        token, self.name, self.gateway = lines()
+        self.token = json.loads(base64.b64decode(token))["access_token"]
+        if self.ends:
+            self.daemon.until(self.job_id, "SUCCEEDED", project=self.project)
+        return self
+
+    @property
+    def container(self):
+        return self.daemon.container(self.job_id)
+
+
+def sh(attacker, text):
+    """What a script prints in the job's container."""
+    call = attacker.daemon.engine.call
+    command = call("POST", f"/containers/{attacker.container}/exec", {"Cmd": ["sh", "-c", text], "AttachStdout": True,
+                                                                       "AttachStderr": True, "Tty": True})["Id"]
+    said = call("POST", f"/exec/{command}/start", {"Detach": False, "Tty": True})
+    return (said if isinstance(said, bytes) else json.dumps(said).encode() if said else b"").decode().replace("\r\n", "\n")
+
+
+def from_inside(attacker, requests, port="${G##*:}", wait=30):
+    """{name: what the gateway of the attacker's own job answers to these bytes}; each has a connection of its own, and
+    `wait` seconds for an end of it."""
+    found, names = {}, list(requests)
+    for start in range(0, len(names), AT_ONCE):
+        part = names[start:start + AT_ONCE]
+        words = "".join(f"ask {i} {base64.b64encode(requests[name]).decode()} & " for i, name in enumerate(part))
+        text = (f"G=${{STORAGE_EMULATOR_HOST#http://}}; H=${{G%:*}}; P={port}; cd /tmp 2>/dev/null || cd /; "
+                'ask() { echo "$2" | base64 -d | nc -w ' + f'{wait} $H $P | base64 | tr -d "\\n" >a$1; }}; ' + words +
+                f'wait; i=0; while [ $i -lt {len(part)} ]; do echo "$i $(cat a$i)"; i=$((i+1)); done')
+        said = dict((line.split(" ") + [""])[:2] for line in sh(attacker, text).splitlines() if line)
+        found |= {name: base64.b64decode(said[str(i)]) for i, name in enumerate(part)}
+    return found
+
+
+def _received(stream, count):
+    data = b""
+    while len(data) < count:
+        piece = stream.recv(count - len(data))
+        if not piece:
+            raise ConnectionError("the stream has ended")
+        data += piece
+    return data
+
+
+def _begin(attacker, command):
+    """A stream to a command in the job's container: what is sent is its input, what comes are frames of its output.
+    Source: https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Exec/operation/ExecStart (read 2026-11-22)"""
+    engine = attacker.daemon.engine
+    made = engine.call("POST", f"/containers/{attacker.container}/exec", {"Cmd": command, "AttachStdin": True,
+                                                                        "AttachStdout": True})["Id"]
+    stream, body, head = engine.connect(), b'{"Detach":false,"Tty":false}', b""
+    stream.sendall(f"POST /exec/{made}/start HTTP/1.1\r\nHost: engine\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n"
+                   f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+    while not head.endswith(b"\r\n\r\n"):
+        head += _received(stream, 1)
+    assert head.startswith(b"HTTP/1.1 101 "), head
+    return stream
+
+
+def _carry(near, stream):
+    """Both ways until both have ended."""
+    open_sides = {near, stream}
+    try:
+        while open_sides:
+            for side in select.select(list(open_sides), [], [])[0]:
+                if side is near:
+                    data = near.recv(65536)
+                    stream.sendall(data)
+                    if not data:
+                        stream.shutdown(socket.SHUT_WR)
+                        open_sides.discard(near)
+                    continue
+                kind, length = struct.unpack(">B3xI", _received(stream, 8))
+                data = _received(stream, length)
+                if kind == 1:
+                    near.sendall(data)
+    except OSError:  # one of them is gone
+        pass
+    finally:
+        near.close()
+        stream.close()
+
+
+class Inside:
+    """Where connections are made from inside a job's container, to its gateway: as Daemon.connect() makes them."""
+
+    def __init__(self, attacker, port=None):
+        address, _, own = attacker.gateway.removeprefix("http://").rpartition(":")
+        self.attacker, self.command = attacker, ["nc", address, str(port or own)]
+
+    def connect(self, timeout=60):
+        stream = _begin(self.attacker, self.command)
+        stream.settimeout(None)
+        near, far = socket.socketpair()
+        near.settimeout(timeout)
+        threading.Thread(target=_carry, args=(far, stream), daemon=True).start()
+        return near
