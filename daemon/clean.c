@@ -23,6 +23,8 @@
 #include "scheduler/trial_directory.h"
 #include "store/state_dir.h"
 
+DEFINE_AUTO(directory, DIR *, closedir)
+
 struct clean {
 	struct config config;
 	const char *wanted; /* the instance that was named; NULL: the state directory's */
@@ -229,31 +231,40 @@ static void signposts_clean(struct clean *clean)
 		state_dir_sweep(clean->state_dir);
 }
 
+static bool trial_clean(struct clean *clean, const char *place, const char *name)
+{
+	struct text path AUTO_TEXT = { 0 };
+	const char *problem = NULL;
+
+	text_printf(&path, "%s/%s", place, name);
+	if (path.failed)
+		problem = "out of memory";
+	else if (!clean->only_looks && !trial_directory_clear(path.data))
+		problem = strerror(errno);
+	remains_tell(clean, "directory", path.failed ? name : path.data, problem);
+	return !problem;
+}
+
 /* Of trials whose containers are gone. The daemon removes them itself, but for what a program made to be root's alone. */
 static bool trials_clean(struct clean *clean)
 {
-	struct text place AUTO_TEXT = { 0 };
-	bool is_clean = true;
+	AUTO(string) char *place = NULL;
+	AUTO(directory) DIR *listing = NULL;
 	const struct dirent *entry;
-	DIR *listing;
+	bool is_clean = true;
 
-	text_printf(&place, "%s/trials", clean->state_dir);
-	listing = place.failed ? NULL : opendir(place.data);
-	while (listing && (entry = readdir(listing))) {
-		struct text path AUTO_TEXT = { 0 };
-		const char *problem = NULL;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		text_printf(&path, "%s/%s", place.data, entry->d_name);
-		if (path.failed || (!clean->only_looks && !trial_directory_clear(path.data)))
-			problem = path.failed ? "out of memory" : strerror(errno);
-		remains_tell(clean, "directory", path.failed ? entry->d_name : path.data, problem);
-		is_clean = is_clean && !problem;
-	}
-	if (listing)
-		closedir(listing);
-	return is_clean;
+	if (asprintf(&place, "%s/trials", clean->state_dir) < 0)
+		place = NULL;
+	listing = place ? opendir(place) : NULL;
+	if (!listing && errno == ENOENT)
+		return true;
+	while (listing && (errno = 0, entry = readdir(listing)) != NULL)
+		if (entry->d_name[0] != '.')
+			is_clean = trial_clean(clean, place, entry->d_name) && is_clean;
+	if (errno == 0)
+		return is_clean;
+	remains_tell(clean, "directory", place ? place : clean->state_dir, strerror(errno));
+	return false;
 }
 
 static enum status state_clean(struct clean *clean, struct error *err)

@@ -245,6 +245,19 @@ def test_without_an_engine_it_says_so(running):
     assert re.match(r"trainyard: .*/nonexistent/docker.sock.*\n$", said), said
 
 
+@pytest.mark.parametrize("words", [[], ["--dry-run"]], ids=["removing", "looking"])
+def test_trials_that_cannot_be_listed_are_not_taken_for_none(new_daemon, words):
+    """Broken: trials_clean() went on where opendir() failed: nothing was left, it said."""
+    daemon = new_daemon("--offline").start()
+    daemon.kill9()
+    trials = daemon.state_dir / "trials"
+    trials.write_text("no directory")
+    assert clean(*of(daemon), *words, code=1) == (f"trainyard: cannot remove directory {trials}: Not a directory\n"
+                                             f"trainyard: {daemon.state_dir.resolve()} is not clean\n")
+    trials.unlink()
+    assert str(trials) not in clean(*of(daemon), *words)
+
+
 def test_where_no_daemon_has_run_there_is_nothing_to_do_and_nothing_is_made(tmp_path):
     missing = tmp_path / "missing"
     assert clean("--state-dir", missing) == f"nothing is left: no daemon has run on {missing}\n"
