@@ -3,13 +3,13 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
-static const int64_t second_ns = 1000000000;
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 static const struct {
@@ -192,10 +192,11 @@ static bool time_of_parts(const json_t *seconds, const json_t *nanos, int64_t *r
 	return true;
 }
 
+/* The year 1, by which programs say that they have no time, is none. */
 static bool time_of(const json_t *value, int64_t *ret_ns)
 {
 	if (json_is_string(value))
-		return time_parse_strict(json_string_value(value), ret_ns);
+		return time_parse_strict(json_string_value(value), ret_ns) && *ret_ns != INT64_MIN;
 	return json_is_object(value) &&
 	       time_of_parts(json_object_get(value, "seconds"), json_object_get(value, "nanos"), ret_ns);
 }
@@ -378,11 +379,13 @@ void log_line_wrap(struct log_line *line, const char *task_name)
 	text_puts(text, "{\"message\":");
 	text_json(text, record->payload, record->payload_length);
 	if (!line->is_object) {
+		const int64_t created_us = llabs(record->time_ns / 1000);
+
 		text_printf(text,
 			    ",\"levelname\":\"%s\",\"attrs\":{\"tag\":", log_severity_name(record->severity));
 		text_json(text, task_name, strlen(task_name));
-		text_printf(text, "},\"created\":%" PRId64 ".%06" PRId64, record->time_ns / second_ns,
-			    record->time_ns % second_ns / 1000);
+		text_printf(text, "},\"created\":%s%" PRId64 ".%06" PRId64, record->time_ns < 0 ? "-" : "",
+			    created_us / 1000000, created_us % 1000000);
 	}
 	text_putc(text, '}');
 	if (text->failed)

@@ -159,7 +159,7 @@ static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
 	record->source = outlet->source;
 	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
-	record->time_ns += clock_ahead_ns(pump->clock);
+	record->time_ns = clock_from_outside_ns(pump->clock, record->time_ns);
 	if (outlet->wraps_lines)
 		log_line_wrap(&pump->line, outlet->task_name);
 	/* Choice: readers page by (timestamp, insertId); an id from the program could fall before the

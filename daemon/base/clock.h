@@ -31,6 +31,17 @@ static inline int64_t clock_ahead_ns(const struct clock *clock)
 {
 	return clock->ahead_ns ? clock->ahead_ns(clock->arg) : 0;
 }
+/* What the clock calls a moment that other programs of this machine call @outside_ns; its first or last moment where it
+ * has none for it. */
+static inline int64_t clock_from_outside_ns(const struct clock *clock, int64_t outside_ns)
+{
+	const int64_t ahead_ns = clock_ahead_ns(clock);
+	int64_t wall_ns;
+
+	if (__builtin_add_overflow(outside_ns, ahead_ns, &wall_ns))
+		return ahead_ns < 0 ? INT64_MIN : INT64_MAX;
+	return wall_ns;
+}
 /* What other programs of this machine call now. */
 static inline int64_t clock_outside_ns(const struct clock *clock)
 {

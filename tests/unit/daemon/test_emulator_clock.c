@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/step_clock.h"
 #include "tests/unit/testing.h"
 
 #define HOUR_US INT64_C(3600000000)
@@ -190,6 +191,21 @@ static void the_clock_has_an_end(void **state)
 	assert_int_equal(emulator_clock_advance(own, INT64_MAX, &err), STATUS_INVALID_ARGUMENT);
 }
 
+/* Broken: clock_from_outside_ns() as a plain sum: the last moment came before all others. */
+static void what_others_call_a_moment_has_bounds(void **state)
+{
+	struct step_clock before, after;
+
+	(void)state;
+	step_clock_init(&before, -HOUR_NS);
+	step_clock_init(&after, HOUR_NS);
+	assert_int_equal(clock_from_outside_ns(&system_clock, 5), 5);
+	assert_int_equal(clock_from_outside_ns(&before.clock, 5), 5 - HOUR_NS);
+	assert_int_equal(clock_from_outside_ns(&after.clock, 5), 5 + HOUR_NS);
+	assert_true(clock_from_outside_ns(&before.clock, INT64_MIN + 5) == INT64_MIN);
+	assert_true(clock_from_outside_ns(&after.clock, INT64_MAX - 5) == INT64_MAX);
+}
+
 static void a_broken_file_is_told(void **state)
 {
 	static const char *const contents[] = {
@@ -219,6 +235,7 @@ int main(void)
 		OWN(a_new_state_begins_where_it_is_told),
 		OWN(a_used_state_does_not_begin_earlier),
 		OWN(the_clock_has_an_end),
+		cmocka_unit_test(what_others_call_a_moment_has_bounds),
 		OWN(a_broken_file_is_told),
 	};
 

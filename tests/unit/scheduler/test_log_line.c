@@ -99,6 +99,9 @@ static void a_line_may_say_its_time_and_its_id(void **state)
 		{ "{\"time\":\"now\",\"message\":\"m\"}", NOW, "{\"time\":\"now\",\"message\":\"m\"}" },
 		{ "{\"time\":\"2200-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
 		  "{\"time\":\"2200-01-01T00:00:00Z\",\"message\":\"m\"}" },
+		/* Broken: time_of() without INT64_MIN. */
+		{ "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
+		  "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}" },
 		{ "{\"time\":5,\"message\":\"m\"}", NOW, "{\"time\":5,\"message\":\"m\"}" },
 	};
 
@@ -171,6 +174,7 @@ static void what_is_text_is_a_message_once_wrapped(void **state)
 		const char *line;
 		int stream;
 		const char *payload;
+		int64_t time_ns;
 	} wrapped[] = {
 		{ "say \"hi\"\n", 1,
 		  "{\"message\":\"say \\\"hi\\\"\",\"levelname\":\"INFO\",\"attrs\":{\"tag\":\"workerpool1-0\"},"
@@ -178,6 +182,11 @@ static void what_is_text_is_a_message_once_wrapped(void **state)
 		{ "", 2,
 		  "{\"message\":\"\",\"levelname\":\"ERROR\",\"attrs\":{\"tag\":\"workerpool1-0\"},"
 		  "\"created\":1700000000.000012}" },
+		/* Broken: log_line_wrap() without llabs(): -1.-500000, which is no JSON. */
+		{ "old", 1,
+		  "{\"message\":\"old\",\"levelname\":\"INFO\",\"attrs\":{\"tag\":\"workerpool1-0\"},"
+		  "\"created\":-1.500000}",
+		  -1500000000 },
 		{ "{\"message\":\"m\",\"severity\":\"WARNING\"}", 1, "{\"message\":\"m\"}" },
 		{ "{\"message\":\"m\",\"a\":1}", 1, "{\"message\":\"m\",\"a\":1}" },
 		{ "{\"a\":1}", 1, "{\"a\":1}" },
@@ -186,7 +195,7 @@ static void what_is_text_is_a_message_once_wrapped(void **state)
 
 	for (size_t i = 0; i < COUNT_OF(wrapped); i++) {
 		log_line_read(&line, wrapped[i].line, strlen(wrapped[i].line), wrapped[i].stream,
-			      NOW + 12345);
+			      wrapped[i].time_ns ? wrapped[i].time_ns : NOW + 12345);
 		log_line_wrap(&line, "workerpool1-0");
 		assert_int_equal(line.record.kind, LOG_JSON);
 		assert_string_equal(line.record.payload, wrapped[i].payload);
