@@ -18,6 +18,28 @@ enum { ANSWER_WAIT_MS = 10000 };
 
 static struct listener *listener; /* the one to talk to */
 
+/* Opens it at any free port of the loopback, for a test's setup; but for what @options say. */
+static inline int listener_begin(struct listener_options options)
+{
+	if (!options.address)
+		options.address = "127.0.0.1";
+	if (!options.idle_timeout_s)
+		options.idle_timeout_s = 20;
+	options.clock = &system_clock;
+	return listener_open(&options, &listener, NULL);
+}
+
+static inline int listener_end(void **state)
+{
+	(void)state;
+	listener_close(listener, 2000);
+	listener = NULL;
+	return 0;
+}
+
+/* A test with a listener that the file's own listener_setup() opens. */
+#define WITH_LISTENER(name) cmocka_unit_test_setup_teardown(name, listener_setup, listener_end)
+
 static inline int client_open(void)
 {
 	struct sockaddr_in address = {

@@ -26,22 +26,11 @@ static const struct family families[] = { { .name = "test", .routes = routes }, 
 
 static int listener_setup(void **state)
 {
-	const struct listener_options options = { .address = "127.0.0.1",
-						  .families = families,
-						  .idle_timeout_s = IDLE_S,
-						  .head_limit_ms = HEAD_MS,
-						  .connection_limit = PLACES };
-
 	(void)state;
-	return listener_open(&options, &listener, NULL);
-}
-
-static int listener_teardown(void **state)
-{
-	(void)state;
-	listener_close(listener, 2000);
-	listener = NULL;
-	return 0;
+	return listener_begin((struct listener_options){ .families = families,
+							 .idle_timeout_s = IDLE_S,
+							 .head_limit_ms = HEAD_MS,
+							 .connection_limit = PLACES });
 }
 
 /* Sends @text over and over, one byte each few milliseconds, until the server ends it or @most_ms have gone; what it
@@ -366,8 +355,6 @@ TEST(one_address_has_so_many_places_and_this_machine_all)
 		connections_close(connections);
 	}
 }
-
-#define WITH_LISTENER(name) cmocka_unit_test_setup_teardown(name, listener_setup, listener_teardown)
 
 int main(void)
 {

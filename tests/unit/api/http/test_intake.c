@@ -130,27 +130,16 @@ static const struct family families[] = {
 static int setup_with(struct listener_options options)
 {
 	options.families = families;
-	options.clock = &system_clock;
 	options.body_limit_bytes = BODY_LIMIT;
-	options.idle_timeout_s = 20;
 	text_deinit(&sink.seen);
 	sink = (struct sink){ 0 };
-	return listener_open(&options, &listener, NULL);
+	return listener_begin(options);
 }
 
 static int listener_setup(void **state)
 {
 	(void)state;
-	return setup_with((struct listener_options){ .address = "127.0.0.1" });
-}
-
-static int listener_teardown(void **state)
-{
-	(void)state;
-	listener_close(listener, 2000);
-	listener = NULL;
-	text_deinit(&sink.seen);
-	return 0;
+	return setup_with((struct listener_options){ 0 });
 }
 
 static void count_await(const atomic_uint *count, unsigned least)
@@ -431,8 +420,6 @@ TEST(a_network_that_is_none_is_told)
 	assert_int_equal(listener_open(&options, &none, &err), STATUS_INVALID_ARGUMENT);
 	assert_non_null(strstr(err.text, "10.0.0.1/8"));
 }
-
-#define WITH_LISTENER(name) cmocka_unit_test_setup_teardown(name, listener_setup, listener_teardown)
 
 int main(void)
 {

@@ -145,25 +145,10 @@ static const struct family families[] = { { .name = "test", .routes = routes }, 
 
 static int listener_setup(void **state)
 {
-	const struct listener_options options = {
-		.address = "127.0.0.1",
-		.families = families,
-		.clock = &system_clock,
-		.body_limit_bytes = 1000,
-		.idle_timeout_s = IDLE_S,
-	};
-
 	(void)state;
 	source = (struct source){ .length = -1 };
-	return listener_open(&options, &listener, NULL);
-}
-
-static int listener_teardown(void **state)
-{
-	(void)state;
-	listener_close(listener, 2000);
-	listener = NULL;
-	return 0;
+	return listener_begin((struct listener_options){
+		.families = families, .body_limit_bytes = 1000, .idle_timeout_s = IDLE_S });
 }
 
 #define GET(path) "GET " path " HTTP/1.1\r\n" HOST "\r\n"
@@ -450,8 +435,6 @@ TEST(a_stream_that_does_not_end_is_cut_after_the_wait)
 	(void)state_;
 	listener_closes_within(300, "3\r\none\r\n");
 }
-
-#define WITH_LISTENER(name) cmocka_unit_test_setup_teardown(name, listener_setup, listener_teardown)
 
 int main(void)
 {
