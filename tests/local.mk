@@ -359,6 +359,8 @@ EXTRA_DIST += \
 	tests/fault \
 	tests/fuzz/corpus \
 	tests/fuzz/fuzz.mk \
+	tests/fuzz/message_mutation.c \
+	tests/fuzz/message_mutation.h \
 	tests/fuzz/run \
 	tests/integration \
 	tests/print_coverage \

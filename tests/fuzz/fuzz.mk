@@ -15,10 +15,15 @@ EMBEDDED := migrations_data launcher_data throttle_data web_shell_data
 OBJECTS := $(SOURCES:%.c=$(FUZZ_BUILD)/objects/%.o) $(EMBEDDED:%=$(FUZZ_BUILD)/objects/%.o)
 TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
+# Their inputs are messages of the APIs.
+MUTATED := fault message message_binary resource
+MUTATION := $(FUZZ_BUILD)/objects/tests/fuzz/message_mutation.o
+
 all: $(TARGETS)
 
+$(MUTATED:%=$(FUZZ_BUILD)/fuzz_%): $(MUTATION)
 $(TARGETS): $(FUZZ_BUILD)/%: tests/fuzz/%.c $(FUZZ_BUILD)/sources.a
-	$(CLANG) $(FLAGS) -fsanitize=fuzzer,$(SANITIZERS) -MF $@.d -MT $@ $< $(FUZZ_BUILD)/sources.a -o $@ \
+	$(CLANG) $(FLAGS) -fsanitize=fuzzer,$(SANITIZERS) -MF $@.d -MT $@ $(filter %.c %.o,$^) $(FUZZ_BUILD)/sources.a -o $@ \
 		$(shell pkg-config --libs $(LIBRARIES)) -lm -pthread
 
 $(FUZZ_BUILD)/sources.a: $(OBJECTS)

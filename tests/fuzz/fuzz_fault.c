@@ -11,8 +11,11 @@
 #include "api/message/message.h"
 #include "daemon/base/json.h"
 #include "scheduler/fault.h"
+#include "tests/fuzz/message_mutation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+const struct mutated mutated = { .messages = (const struct message *const[]){ &fault_message, NULL } };
 
 static void expect(bool holds)
 {

@@ -11,8 +11,11 @@
 #include "api/ml/messages.h"
 #include "api/ml/to_plan.h"
 #include "scheduler/plan.h"
+#include "tests/fuzz/message_mutation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+const struct mutated mutated = { .messages = (const struct message *const[]){ &ml_job, NULL } };
 
 static void expect(bool held)
 {

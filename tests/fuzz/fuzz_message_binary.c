@@ -8,8 +8,18 @@
 #include "api/aiplatform/messages.h"
 #include "api/message/message_binary.h"
 #include "daemon/base/json.h"
+#include "tests/fuzz/message_mutation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct message *const messages[] = { &aiplatform_custom_job, &aiplatform_tuning_job,
+						  &aiplatform_training_pipeline, NULL };
+const struct mutated mutated = {
+	.messages = messages,
+	.inner = (const struct message *const[]){ &aiplatform_custom_job_spec, &aiplatform_tuning_task_inputs,
+						  NULL },
+	.binary = true,
+};
 
 static void expect(bool held)
 {
@@ -29,8 +39,6 @@ static json_t *message_of(const struct message *message, const void *data, size_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct message *const messages[] = { &aiplatform_custom_job, &aiplatform_tuning_job,
-							  &aiplatform_training_pipeline };
 	const struct message *message = messages[size ? data[0] % 3 : 0];
 	AUTO(json) json_t *first = message_of(message, data + !!size, size - !!size);
 	AUTO(json) json_t *second = NULL;

@@ -14,8 +14,18 @@
 #include "daemon/base/json.h"
 #include "scheduler/plan.h"
 #include "scheduler/tuning/study.h"
+#include "tests/fuzz/message_mutation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct message *const messages[] = { &aiplatform_custom_job, &aiplatform_tuning_job,
+						  &aiplatform_tuning_job_beta, &aiplatform_training_pipeline,
+						  NULL };
+const struct mutated mutated = {
+	.messages = messages,
+	.inner = (const struct message *const[]){ &aiplatform_custom_job_spec, &aiplatform_tuning_task_inputs,
+						  NULL },
+};
 
 static const struct aiplatform_settings settings[] = { { .lenient = false }, { .lenient = true } };
 
@@ -97,14 +107,11 @@ static void message_try(const struct message *message, const json_t *value)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct message *const messages[] = { &aiplatform_custom_job, &aiplatform_tuning_job,
-							  &aiplatform_tuning_job_beta,
-							  &aiplatform_training_pipeline };
 	AUTO(json) json_t *value = NULL;
 
 	if (message_parse_body((const char *)data, size, &value, NULL))
 		return 0;
-	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
+	for (size_t i = 0; messages[i]; i++)
 		message_try(messages[i], value);
 	return 0;
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/fuzz/message_mutation.h: new inputs for the parsers of API messages, made by the tables of those messages: bytes
+ * that are changed blindly seldom stay JSON, and hardly ever get another field of a message deep within.
+ *
+ * libFuzzer calls message_mutation.c, with which fuzz.mk links the targets that define @mutated. */
+#include <stdbool.h>
+
+struct message;
+
+struct mutated {
+	const struct message *const *messages; /* ends with NULL */
+	/* What a FIELD_STRUCT or FIELD_VALUE may hold; ends with NULL. NULL: nothing that is known. */
+	const struct message *const *inner;
+	/* Inputs are a byte that chooses the message, modulo their number, and its binary form; otherwise JSON. */
+	bool binary;
+};
+
+extern const struct mutated mutated;
