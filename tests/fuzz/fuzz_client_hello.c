@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		expect(strlen(name) >= 1 && strlen(name) <= 253);
 		expect(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name));
 	}
-	for (size_t part = 0; part < size && part < 512; part++)
+	/* Sixty-four places of a long one: with all, a run takes ten times as long. */
+	for (size_t part = 0; part < size && part < 512; part += 1 + size / 64)
 		if (read_copy(data, part, shorter) == HELLO_NAMED)
 			expect(result == HELLO_UNNAMED ||
 			       (result == HELLO_NAMED && strcmp(name, shorter) == 0));
