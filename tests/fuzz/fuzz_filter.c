@@ -30,12 +30,14 @@ static const char schema[] =
 	"CREATE TABLE model (model_id, input, created_us);"
 	"CREATE TABLE entry (ts, insert_id, job, source, severity, kind, received_ns, extra, payload);"
 	"CREATE TABLE source (id, project, log_name, job, resource_type, resource_labels, labels);"
-	"INSERT INTO job VALUES (1, 'a', 'd', 1, 1000000, 1000000, 0, 0, 0, NULL, '{\"k\":\"v\"}',"
+	"INSERT INTO job VALUES (1, 'a', 'deep net', 1, 1000000, 1000000, 0, 0, 0, NULL,"
+	"'{\"k\":\"v\",\"team\":\"a-b-a-b\"}',"
 	"'{\"scaleTier\":\"BASIC\"}', '{}');"
 	"INSERT INTO pipeline VALUES ('d', '{\"k\":\"v\"}', '{\"trainingTaskDefinition\":\"t\"}', 1, 1000000);"
 	"INSERT INTO model VALUES ('m', '{\"displayName\":\"d\",\"labels\":{\"k\":\"v\"}}', 1000000);"
 	"INSERT INTO source VALUES (1, 'p', 'l', 1, 'ml_job', '{\"job_id\":\"j\"}', '{}');"
-	"INSERT INTO entry VALUES (1, 1, 1, 1, 200, 0, 1, NULL, 'text'), (2, 2, 1, 1, 500, 1, 2, '{}', '{\"a\":[1,true]}')";
+	"INSERT INTO entry VALUES (1, 1, 1, 1, 200, 0, 1, NULL, 'text'), (2, 2, 1, 1, 500, 1, 2, '{}',"
+	"'{\"a\":[1,true],\"b\":{\"c\":\"xyz\"},\"d\":null,\"n\":2.75,\"t\":\"True\"}')";
 
 static sqlite3 *database(void)
 {

@@ -13,7 +13,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct message *const messages[] = { &aiplatform_custom_job, &aiplatform_tuning_job,
-						  &aiplatform_training_pipeline, NULL };
+						  &aiplatform_training_pipeline,
+						  &aiplatform_custom_job_list_request, NULL };
 const struct mutated mutated = {
 	.messages = messages,
 	.inner = (const struct message *const[]){ &aiplatform_custom_job_spec, &aiplatform_tuning_task_inputs,
@@ -39,7 +40,7 @@ static json_t *message_of(const struct message *message, const void *data, size_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct message *message = messages[size ? data[0] % 3 : 0];
+	const struct message *message = messages[size ? data[0] % 4 : 0];
 	AUTO(json) json_t *first = message_of(message, data + !!size, size - !!size);
 	AUTO(json) json_t *second = NULL;
 	struct text bytes AUTO_TEXT = { 0 };

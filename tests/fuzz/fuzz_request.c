@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target of a request, as anybody may send it: taken apart, routed, refused in words. */
+/* The target of a request, as anybody may send it: taken apart, routed, refused in words. And its headers that tell
+ * where it comes from. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,22 @@ static void target_route(const struct target *target)
 	}
 }
 
+static void guard_try(const char *text)
+{
+	static const struct guard guard = { .address = "127.0.0.1" };
+	const char *const headers[][3] = { { text, NULL, NULL }, { NULL, text, NULL }, { NULL, NULL, text } };
+	struct guard_network network;
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		struct error err AUTO_ERROR = { 0 };
+
+		if (guard_check(&guard, headers[i][0], headers[i][1], headers[i][2], &err))
+			require(err.status == STATUS_PERMISSION_DENIED && err.text);
+	}
+	if (guard_network_read(text, &network))
+		require(network.mask && !(network.address & ~network.mask));
+}
+
 static void query_check(const char *raw)
 {
 	struct query query = { 0 };
@@ -78,7 +95,6 @@ static void query_check(const char *raw)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct guard guard = { .address = "127.0.0.1" };
 	AUTO(string) char *raw = malloc(size + 1);
 	struct target target = { 0 };
 
@@ -87,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(raw, data, size);
 	raw[size] = '\0';
-	guard_host_allowed(&guard, raw);
+	guard_try(raw);
 	query_check(raw);
 	if (target_parse(raw, &target, NULL))
 		return 0;
