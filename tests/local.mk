@@ -122,6 +122,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_attachment \
 	tests/unit/scheduler/engine/test_docker_clean \
 	tests/unit/scheduler/engine/test_docker_credentials \
+	tests/unit/scheduler/engine/test_docker_exits \
 	tests/unit/scheduler/engine/test_docker_frames \
 	tests/unit/scheduler/engine/test_docker_host \
 	tests/unit/scheduler/engine/test_docker_image \
@@ -133,6 +134,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_replica \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/engine/test_docker_terminal \
+	tests/unit/scheduler/engine/test_docker_throttle \
 	tests/unit/scheduler/engine/test_leftovers \
 	tests/unit/scheduler/test_accelerator \
 	tests/unit/scheduler/test_admission \
@@ -192,6 +194,9 @@ check_PROGRAMS += \
 	tests/unit/store/test_access_token \
 	tests/unit/store/test_assemblies \
 	tests/unit/store/test_authority \
+	tests/unit/store/test_buckets \
+	tests/unit/store/test_conditions \
+	tests/unit/store/test_crc32c \
 	tests/unit/store/test_faults_no_memory \
 	tests/unit/store/test_file_tree \
 	tests/unit/store/test_filter \
@@ -201,7 +206,9 @@ check_PROGRAMS += \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
 	tests/unit/store/test_logs \
+	tests/unit/store/test_object_copies \
 	tests/unit/store/test_object_list \
+	tests/unit/store/test_object_names \
 	tests/unit/store/test_objects \
 	tests/unit/store/test_objects_crash \
 	tests/unit/store/test_objects_no_memory \
