@@ -151,6 +151,9 @@ static __attribute__((unused)) int teardown(void **state)
 	return 0;
 }
 
+/* A test on a bench of its own. */
+#define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 /* A master and @workers of these machines, each with so many GPUs. */
 struct shape {
 	const char *project, *machine_type;

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/study_limits.h"
 #include "scheduler/tuning/study.h"
 #include "store/trials.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
@@ -17,6 +18,8 @@ struct search {
 	int64_t max_running_us, max_wait_us;
 	int priority;
 	const char *resumes; /* a job */
+	const struct study_limits *limits;
+	size_t metric_count; /* 0: 1; at most 2 */
 	bool broken;         /* its study cannot be read */
 };
 
@@ -27,14 +30,14 @@ static inline json_t *search_make(const struct search *search)
 				       .minimum = 1,
 				       .maximum = search->maximum > 0 ? search->maximum : 1000,
 				       .parent = -1 };
-	struct metric metric = { .name = (char *)"accuracy" };
+	struct metric metrics[] = { { .name = (char *)"accuracy" }, { .name = (char *)"loss" } };
 	const struct study study = { .seed = 7,
 				     .algorithm = search->algorithm,
 				     .stopping = search->stopping,
 				     .parameters = &parameter,
 				     .parameter_count = 1,
-				     .metrics = &metric,
-				     .metric_count = 1 };
+				     .metrics = metrics,
+				     .metric_count = search->metric_count ? search->metric_count : 1 };
 
 	return study_to_json(&study);
 }
@@ -48,6 +51,7 @@ static inline int64_t search_submit(struct bench *bench, const struct search *se
 	plan->max_wait_us = search->max_wait_us;
 	plan->resumed_jobs = search->resumes ? json_pack("[s]", search->resumes) : NULL;
 	plan->search = search->broken ? json_pack("{s:s}", "algorithm", "NONE") : search_make(search);
+	plan->study_limits = search->limits ? study_limits_to_json(search->limits) : NULL;
 	plan->trial_count = search->trials;
 	plan->parallel_trial_count = search->parallel;
 	plan->failed_trial_count = search->failed;

@@ -216,19 +216,17 @@ static void a_replica_alone_knows_its_name_and_its_variables(void **state)
 	idle_await(bench);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_service_says_its_lines_in_their_order),
-		TEST(a_workers_failure_is_the_jobs),
-		TEST(a_crash_by_signal_begins_the_job_anew),
-		TEST(one_that_never_retries_fails_of_what_it_lost),
-		TEST(a_preempted_replica_begins_the_whole_job_anew),
-		TEST(a_job_out_of_time_is_cancelled),
-		TEST(a_job_that_is_cancelled_says_so),
-		TEST(a_replica_alone_knows_its_name_and_its_variables),
+		BENCH_TEST(the_service_says_its_lines_in_their_order),
+		BENCH_TEST(a_workers_failure_is_the_jobs),
+		BENCH_TEST(a_crash_by_signal_begins_the_job_anew),
+		BENCH_TEST(one_that_never_retries_fails_of_what_it_lost),
+		BENCH_TEST(a_preempted_replica_begins_the_whole_job_anew),
+		BENCH_TEST(a_job_out_of_time_is_cancelled),
+		BENCH_TEST(a_job_that_is_cancelled_says_so),
+		BENCH_TEST(a_replica_alone_knows_its_name_and_its_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

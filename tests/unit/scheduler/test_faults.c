@@ -14,6 +14,14 @@ static void order(struct bench *bench, const char *text)
 	assert_int_equal(fault_book_add(bench->faults, canonical, false, &id, NULL), STATUS_OK);
 }
 
+/* The job fails as it is ordered now. */
+static void job_end(struct bench *bench, int64_t id)
+{
+	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+}
+
 static struct replica_key restarted(struct replica_key key)
 {
 	key.restart++;
@@ -149,9 +157,7 @@ static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_CUT, 3);
 	/* What is cut off can still be hit. */
-	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+	job_end(bench, id);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 0);
 }
 
@@ -193,9 +199,7 @@ static void a_network_is_slowed_again_when_refused_and_after_a_restart(void **st
 	calls_await(bench, FAKE_SLOW, 4);
 	/* Broken: hit_insert() binds 0 as bytes_per_s; on_throttle_failed() does not set link_again. */
 	assert_int_equal(fake_engine_speed(bench->fake), 64000);
-	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+	job_end(bench, id);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 0);
 }
 
@@ -228,9 +232,7 @@ static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
 	assert_non_null(job->assignment);
 	assert_non_null(strstr(job->assignment, "fault-not-done"));
-	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+	job_end(bench, id);
 }
 
 /* Broken: each try forgets the failures before it. */
@@ -246,9 +248,7 @@ static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 		bench, "slow",
 		"The network of the replica master 0 stays slow beyond the time that was ordered: the fake refuses.");
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 3);
-	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+	job_end(bench, id);
 }
 
 /* The next daemon tries again, and says no more than the first. Broken: throttle_give_up() does not ask whether it is told. */
@@ -267,35 +267,25 @@ static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_SLOW, 2);
-	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+	job_end(bench, id);
 	assert_int_equal(lines_count(bench, "slow", words), 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_preempted_replica_begins_anew_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_rule_that_comes_late_hits_who_runs, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cut_network_is_put_back_and_the_job_goes_on, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_cut_is_repeated_when_refused_and_after_a_restart, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_slow_network_is_made_fast_and_the_job_goes_on, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_network_is_slowed_again_when_refused_and_after_a_restart,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_network_that_cannot_be_slowed_is_told_once, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_network_that_stays_slow_is_told_after_some_tries, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_network_that_still_cannot_be_slowed_is_not_told_again,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stockout_holds_one_job_and_lets_others_pass, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_stored_hit_takes_effect_after_a_restart, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_kill_that_fails_is_repeated, setup, teardown),
+		BENCH_TEST(a_preempted_replica_begins_anew_alone),
+		BENCH_TEST(a_rule_that_comes_late_hits_who_runs),
+		BENCH_TEST(a_cut_network_is_put_back_and_the_job_goes_on),
+		BENCH_TEST(a_cut_is_repeated_when_refused_and_after_a_restart),
+		BENCH_TEST(a_slow_network_is_made_fast_and_the_job_goes_on),
+		BENCH_TEST(a_network_is_slowed_again_when_refused_and_after_a_restart),
+		BENCH_TEST(a_network_that_cannot_be_slowed_is_told_once),
+		BENCH_TEST(a_network_that_stays_slow_is_told_after_some_tries),
+		BENCH_TEST(a_network_that_still_cannot_be_slowed_is_not_told_again),
+		BENCH_TEST(a_stockout_holds_one_job_and_lets_others_pass),
+		BENCH_TEST(a_stored_hit_takes_effect_after_a_restart),
+		BENCH_TEST(a_kill_that_fails_is_repeated),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

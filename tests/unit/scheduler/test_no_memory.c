@@ -231,16 +231,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_is_read_and_written_whole_or_not_at_all),
 		cmocka_unit_test(a_study_is_read_and_written_whole_or_not_at_all),
-		cmocka_unit_test_setup_teardown(what_the_host_has_is_known_whatever_finds_no_memory, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_job_ends_well_whatever_finds_no_memory_for_a_while, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_job_fails_as_it_should_whatever_finds_no_memory, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_search_ends_well_whatever_finds_no_memory, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_search_ends_well_whatever_finds_no_memory_for_a_while,
-						setup, teardown),
+		BENCH_TEST(what_the_host_has_is_known_whatever_finds_no_memory),
+		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory),
+		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory_for_a_while),
+		BENCH_TEST(a_job_fails_as_it_should_whatever_finds_no_memory),
+		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory),
+		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory_for_a_while),
 	};
 
 	memory_faults_init();

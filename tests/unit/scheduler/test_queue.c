@@ -510,29 +510,27 @@ static void a_job_that_could_not_be_stored_is_let_in_later(void **state)
 	room_await(bench, "p", "1 jobs, 1 containers, 0 cpus, 0 of project, 1 leases");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_waits_for_containers_holds_back_all_later),
-		TEST(who_waited_behind_a_job_that_was_cancelled_goes_on),
-		TEST(a_higher_priority_goes_first_also_past_one_that_waits),
-		TEST(what_waits_for_devices_holds_back_only_who_wants_some),
-		TEST(who_gets_none_of_the_devices_does_not_wait_for_them),
-		TEST(a_projects_limit_holds_back_that_project_alone),
-		TEST(nobody_waits_for_a_job_that_wants_more_than_the_host_has),
-		TEST(a_job_that_cannot_run_here_fails_at_its_turn),
-		TEST(pretended_gpus_are_told_and_not_attached),
-		TEST(shared_gpus_have_many_holders),
-		TEST(limits_and_devices_reach_the_engine),
-		TEST(what_the_command_line_names_is_given_away),
-		TEST(a_device_is_free_when_its_container_is_gone),
-		TEST(a_retry_keeps_what_the_job_was_let_in_with),
-		TEST(a_job_of_an_earlier_release_counts_as_what_it_is),
-		TEST(a_job_that_is_cancelled_while_it_is_let_in_takes_nothing),
-		TEST(a_job_that_could_not_be_stored_is_let_in_later),
-		TEST(no_device_is_ever_held_twice),
+		BENCH_TEST(what_waits_for_containers_holds_back_all_later),
+		BENCH_TEST(who_waited_behind_a_job_that_was_cancelled_goes_on),
+		BENCH_TEST(a_higher_priority_goes_first_also_past_one_that_waits),
+		BENCH_TEST(what_waits_for_devices_holds_back_only_who_wants_some),
+		BENCH_TEST(who_gets_none_of_the_devices_does_not_wait_for_them),
+		BENCH_TEST(a_projects_limit_holds_back_that_project_alone),
+		BENCH_TEST(nobody_waits_for_a_job_that_wants_more_than_the_host_has),
+		BENCH_TEST(a_job_that_cannot_run_here_fails_at_its_turn),
+		BENCH_TEST(pretended_gpus_are_told_and_not_attached),
+		BENCH_TEST(shared_gpus_have_many_holders),
+		BENCH_TEST(limits_and_devices_reach_the_engine),
+		BENCH_TEST(what_the_command_line_names_is_given_away),
+		BENCH_TEST(a_device_is_free_when_its_container_is_gone),
+		BENCH_TEST(a_retry_keeps_what_the_job_was_let_in_with),
+		BENCH_TEST(a_job_of_an_earlier_release_counts_as_what_it_is),
+		BENCH_TEST(a_job_that_is_cancelled_while_it_is_let_in_takes_nothing),
+		BENCH_TEST(a_job_that_could_not_be_stored_is_let_in_later),
+		BENCH_TEST(no_device_is_ever_held_twice),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

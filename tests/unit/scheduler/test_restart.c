@@ -194,21 +194,19 @@ static void a_cancel_does_not_wait_for_a_restart(void **state)
 	job_check(bench, id, JOB_CANCELLED, "The job was cancelled.");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_lost_replica_is_started_anew_alone),
-		TEST(a_replica_that_was_stopped_from_outside_is_removed_and_started_anew),
-		TEST(replicas_that_are_removed_at_once_are_all_lost),
-		TEST(a_job_that_wants_to_begin_anew_as_a_whole_does),
-		TEST(a_job_that_lost_all_its_replicas_begins_anew),
-		TEST(after_five_restarts_the_whole_job_begins_anew),
-		TEST(a_restarted_replica_is_adopted_by_the_next_daemon),
-		TEST(a_restart_that_the_engine_refuses_fails_the_job),
+		BENCH_TEST(a_lost_replica_is_started_anew_alone),
+		BENCH_TEST(a_replica_that_was_stopped_from_outside_is_removed_and_started_anew),
+		BENCH_TEST(replicas_that_are_removed_at_once_are_all_lost),
+		BENCH_TEST(a_job_that_wants_to_begin_anew_as_a_whole_does),
+		BENCH_TEST(a_job_that_lost_all_its_replicas_begins_anew),
+		BENCH_TEST(after_five_restarts_the_whole_job_begins_anew),
+		BENCH_TEST(a_restarted_replica_is_adopted_by_the_next_daemon),
+		BENCH_TEST(a_restart_that_the_engine_refuses_fails_the_job),
 		cmocka_unit_test(a_restart_that_became_due_behind_a_step_is_not_missed),
-		TEST(a_cancel_does_not_wait_for_a_restart),
+		BENCH_TEST(a_cancel_does_not_wait_for_a_restart),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

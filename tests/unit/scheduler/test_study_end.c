@@ -1,89 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/study_end.c: searches that end before they have had all their trials. */
-#include "daemon/base/json.h"
-#include "scheduler/study_limits.h"
-#include "scheduler/tuning/study.h"
-#include "store/trials.h"
-#include "tests/unit/scheduler/scheduler_testing.h"
+#include "tests/unit/scheduler/search_testing.h"
 
 enum { TRIALS_MOST = 20 };
 
 static const int64_t hour_us = INT64_C(3600) * 1000000;
 
-static json_t *search_make(size_t metric_count)
+static int64_t submit(struct bench *bench, const struct study_limits *limits, unsigned parallel,
+		      size_t metrics)
 {
-	struct parameter parameter = {
-		.name = (char *)"x", .type = PARAMETER_INTEGER, .minimum = 1, .maximum = 1000, .parent = -1
-	};
-	struct metric metrics[] = { { .name = (char *)"accuracy" }, { .name = (char *)"loss" } };
-	const struct study study = { .seed = 7,
-				     .parameters = &parameter,
-				     .parameter_count = 1,
-				     .metrics = metrics,
-				     .metric_count = metric_count };
-
-	return study_to_json(&study);
-}
-
-static int64_t search_submit(struct bench *bench, const struct study_limits *limits, unsigned parallel,
-			     size_t metric_count)
-{
-	AUTO(plan) struct plan *plan = plan_new();
-	AUTO(string) char *text = NULL;
-	AUTO(job) struct job *stored = NULL;
-
-	plan->dialect = strdup("ml");
-	plan->project = strdup("p");
-	plan->job_id = strdup("t");
-	plan->cluster_id = strdup("ab12cd34ef");
-	plan->region = strdup("us-central1");
-	plan->input = strdup("{}");
-	plan->search = search_make(metric_count);
-	plan->study_limits = study_limits_to_json(limits);
-	plan->trial_count = TRIALS_MOST;
-	plan->parallel_trial_count = parallel;
-	pool_fill(&plan->pools[ROLE_MASTER], &(struct shape){ .project = "p" }, "image:1", 1);
-	text = plan_to_text(plan);
-	assert_non_null(text);
-	assert_int_equal(job_insert(bench->store,
-				    &(struct job){ .project = (char *)"p",
-						   .job_id = (char *)"t",
-						   .input = (char *)"{}",
-						   .output = (char *)"{}",
-						   .plan = text },
-				    NULL, 0, &stored, NULL),
-			 STATUS_OK);
-	return stored->id;
-}
-
-/* The trial, once it runs: its run. */
-static int64_t trial_await(struct bench *bench, int64_t job, unsigned number)
-{
-	for (int i = 0; i < WAIT_MS; i++) {
-		struct trial_list list AUTO_TRIAL_LIST = { 0 };
-
-		assert_int_equal(trial_list_read(bench->store, job, &list, NULL), STATUS_OK);
-		if (list.count >= number && list.trials[number - 1].state == JOB_RUNNING)
-			return list.trials[number - 1].run;
-		usleep(1000);
-	}
-	fail_msg("trial %u never ran", number);
-	return 0;
+	return search_submit(bench, &(struct search){ .job_id = "t",
+						      .trials = TRIALS_MOST,
+						      .parallel = parallel,
+						      .limits = limits,
+						      .metric_count = metrics });
 }
 
 static void trial_finish(struct bench *bench, int64_t run, double accuracy)
 {
-	const struct replica_key key = key_of(run, ROLE_MASTER, 0);
-	char path[160];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%lld/output.metrics", bench->trials_dir, (long long)run);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fprintf(file, "{\"global_step\":\"1\",\"timestamp\":1.5,\"accuracy\":\"%.6f\",\"trial\":\"1\"}\n",
-		accuracy);
-	fclose(file);
-	fake_engine_exit(bench->fake, &key, 0);
+	reports_write(bench, run, 1, accuracy, 0);
+	run_exit(bench, run, 0);
 }
 
 /* Until the tuner has looked at its end. */
@@ -92,7 +28,7 @@ static void outcome_await(struct bench *bench, int64_t job, unsigned number)
 	for (int i = 0; i < WAIT_MS; i++) {
 		struct trial_list list AUTO_TRIAL_LIST = { 0 };
 
-		assert_int_equal(trial_list_read(bench->store, job, &list, NULL), STATUS_OK);
+		trials_read(bench, job, &list);
 		if (list.trials[number - 1].outcome != OUTCOME_OPEN)
 			return;
 		usleep(1000);
@@ -105,7 +41,7 @@ static void trials_check(struct bench *bench, int64_t job, size_t completed, siz
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
 	size_t counts[OUTCOME_CANCELLED + 1] = { 0 };
 
-	assert_int_equal(trial_list_read(bench->store, job, &list, NULL), STATUS_OK);
+	trials_read(bench, job, &list);
 	for (size_t i = 0; i < list.count; i++)
 		counts[list.trials[i].outcome]++;
 	assert_int_equal(list.count, completed + cancelled);
@@ -119,11 +55,11 @@ static void a_search_that_gets_no_better_ends(void **state)
 	static const struct study_limits limits = { .idle_trials = 2 };
 	static const double reached[] = { 0.5, 0.4, 0.9, 0.8, 0.7 };
 	struct bench *bench = *state;
-	const int64_t job = search_submit(bench, &limits, 1, 1);
+	const int64_t job = submit(bench, &limits, 1, 1);
 
 	fake_engine_up(bench->fake);
 	for (unsigned i = 0; i < COUNT_OF(reached); i++)
-		trial_finish(bench, trial_await(bench, job, i + 1), reached[i]);
+		trial_finish(bench, trial_await(bench, job, i + 1, JOB_RUNNING), reached[i]);
 	idle_await(bench);
 	job_check(bench, job, JOB_SUCCEEDED, NULL);
 	trials_check(bench, job, COUNT_OF(reached), 0);
@@ -134,11 +70,11 @@ static void with_two_metrics_nothing_is_better(void **state)
 {
 	static const struct study_limits limits = { .idle_trials = 1, .most_trials = 3 };
 	struct bench *bench = *state;
-	const int64_t job = search_submit(bench, &limits, 1, 2);
+	const int64_t job = submit(bench, &limits, 1, 2);
 
 	fake_engine_up(bench->fake);
 	for (unsigned i = 1; i <= 3; i++)
-		trial_finish(bench, trial_await(bench, job, i), 0.5);
+		trial_finish(bench, trial_await(bench, job, i, JOB_RUNNING), 0.5);
 	idle_await(bench);
 	trials_check(bench, job, 3, 0);
 }
@@ -148,12 +84,12 @@ static void what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted(void **
 {
 	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000, .interrupts = true };
 	struct bench *bench = *state;
-	const int64_t job = search_submit(bench, &limits, 2, 1);
+	const int64_t job = submit(bench, &limits, 2, 1);
 
 	fake_engine_up(bench->fake);
-	trial_finish(bench, trial_await(bench, job, 1), 0.5);
-	trial_await(bench, job, 2);
-	trial_await(bench, job, 3);
+	trial_finish(bench, trial_await(bench, job, 1, JOB_RUNNING), 0.5);
+	trial_await(bench, job, 2, JOB_RUNNING);
+	trial_await(bench, job, 3, JOB_RUNNING);
 	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
 	scheduler_clock_stepped(bench->scheduler);
 	idle_await(bench);
@@ -167,12 +103,12 @@ static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **sta
 {
 	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000 };
 	struct bench *bench = *state;
-	const int64_t job = search_submit(bench, &limits, 2, 1);
+	const int64_t job = submit(bench, &limits, 2, 1);
 	int64_t first, second;
 
 	fake_engine_up(bench->fake);
-	first = trial_await(bench, job, 1);
-	second = trial_await(bench, job, 2);
+	first = trial_await(bench, job, 1, JOB_RUNNING);
+	second = trial_await(bench, job, 2, JOB_RUNNING);
 	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
 	scheduler_clock_stepped(bench->scheduler);
 	trial_finish(bench, first, 0.5);
@@ -186,15 +122,13 @@ static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **sta
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 0);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(a_search_that_gets_no_better_ends),
-		TEST(with_two_metrics_nothing_is_better),
-		TEST(what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted),
-		TEST(what_runs_when_the_time_is_over_runs_to_its_end_otherwise),
+		BENCH_TEST(a_search_that_gets_no_better_ends),
+		BENCH_TEST(with_two_metrics_nothing_is_better),
+		BENCH_TEST(what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted),
+		BENCH_TEST(what_runs_when_the_time_is_over_runs_to_its_end_otherwise),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

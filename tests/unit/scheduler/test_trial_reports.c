@@ -164,17 +164,15 @@ static void what_a_trial_under_way_had_reported_outlives_the_daemon(void **state
 	check_trials(bench, job, 3, OUTCOME_COMPLETED);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_poor_trial_is_stopped_early),
-		TEST(what_others_reached_outlives_the_daemon),
-		TEST(directories_of_jobs_that_ended_are_swept),
-		TEST(what_a_trial_leaves_beside_its_reports_goes_as_well),
-		TEST(what_a_trial_has_reported_is_kept),
-		TEST(what_a_trial_under_way_had_reported_outlives_the_daemon),
+		BENCH_TEST(a_poor_trial_is_stopped_early),
+		BENCH_TEST(what_others_reached_outlives_the_daemon),
+		BENCH_TEST(directories_of_jobs_that_ended_are_swept),
+		BENCH_TEST(what_a_trial_leaves_beside_its_reports_goes_as_well),
+		BENCH_TEST(what_a_trial_has_reported_is_kept),
+		BENCH_TEST(what_a_trial_under_way_had_reported_outlives_the_daemon),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

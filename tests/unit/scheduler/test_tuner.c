@@ -223,23 +223,21 @@ static void a_job_that_finds_nothing_to_try_succeeds(void **state)
 	job_check(bench, job, JOB_SUCCEEDED, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(so_many_run_at_once_until_all_have_run),
-		TEST(a_space_that_is_exhausted_ends_the_job),
-		TEST(the_first_trial_that_fails_fails_the_job),
-		TEST(failed_trials_are_counted),
-		TEST(a_cancel_ends_the_trials_under_way),
-		TEST(a_cancel_before_the_engine_came_ends_it),
-		TEST(its_time_is_the_jobs),
-		TEST(a_study_that_cannot_be_read_fails_the_job),
-		TEST(a_study_that_was_damaged_takes_its_trials_along),
-		TEST(trials_outlive_an_engine_that_goes_and_comes),
-		TEST(no_trial_is_lost_or_run_twice_by_restarts),
-		TEST(a_job_that_finds_nothing_to_try_succeeds),
+		BENCH_TEST(so_many_run_at_once_until_all_have_run),
+		BENCH_TEST(a_space_that_is_exhausted_ends_the_job),
+		BENCH_TEST(the_first_trial_that_fails_fails_the_job),
+		BENCH_TEST(failed_trials_are_counted),
+		BENCH_TEST(a_cancel_ends_the_trials_under_way),
+		BENCH_TEST(a_cancel_before_the_engine_came_ends_it),
+		BENCH_TEST(its_time_is_the_jobs),
+		BENCH_TEST(a_study_that_cannot_be_read_fails_the_job),
+		BENCH_TEST(a_study_that_was_damaged_takes_its_trials_along),
+		BENCH_TEST(trials_outlive_an_engine_that_goes_and_comes),
+		BENCH_TEST(no_trial_is_lost_or_run_twice_by_restarts),
+		BENCH_TEST(a_job_that_finds_nothing_to_try_succeeds),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

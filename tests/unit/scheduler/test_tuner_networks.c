@@ -83,14 +83,12 @@ static void the_next_four_start_before_four_that_ended_at_once_are_removed(void 
 	check_trials(bench, job, 8, OUTCOME_COMPLETED);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(trials_take_over_networks_across_restarts),
-		TEST(the_next_trial_does_not_wait_for_containers_to_go_but_the_end_does),
-		TEST(the_next_four_start_before_four_that_ended_at_once_are_removed),
+		BENCH_TEST(trials_take_over_networks_across_restarts),
+		BENCH_TEST(the_next_trial_does_not_wait_for_containers_to_go_but_the_end_does),
+		BENCH_TEST(the_next_four_start_before_four_that_ended_at_once_are_removed),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

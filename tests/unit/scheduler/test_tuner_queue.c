@@ -120,15 +120,13 @@ static void trials_neither_lose_their_jobs_place_nor_starve_others(void **state)
 	job_check(bench, tuning, JOB_SUCCEEDED, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(trials_wait_their_turn_like_jobs),
-		TEST(a_job_waits_as_long_as_its_trials_do),
-		TEST(a_job_that_waits_too_long_is_cancelled),
-		TEST(trials_neither_lose_their_jobs_place_nor_starve_others),
+		BENCH_TEST(trials_wait_their_turn_like_jobs),
+		BENCH_TEST(a_job_waits_as_long_as_its_trials_do),
+		BENCH_TEST(a_job_that_waits_too_long_is_cancelled),
+		BENCH_TEST(trials_neither_lose_their_jobs_place_nor_starve_others),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

@@ -87,16 +87,14 @@ static void a_job_that_resumes_what_cannot_be_read_is_cancelled_all_the_same(voi
 	assert_int_equal(list.trials[0].outcome, OUTCOME_CANCELLED);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_job_that_cannot_read_the_trials_of_another_fails),
-		TEST(a_job_that_cannot_read_the_study_of_another_fails),
-		TEST(a_job_that_cannot_read_the_plan_of_another_fails),
-		TEST(a_job_that_resumes_one_that_is_gone_fails),
-		TEST(a_job_that_resumes_what_cannot_be_read_is_cancelled_all_the_same),
+		BENCH_TEST(a_job_that_cannot_read_the_trials_of_another_fails),
+		BENCH_TEST(a_job_that_cannot_read_the_study_of_another_fails),
+		BENCH_TEST(a_job_that_cannot_read_the_plan_of_another_fails),
+		BENCH_TEST(a_job_that_resumes_one_that_is_gone_fails),
+		BENCH_TEST(a_job_that_resumes_what_cannot_be_read_is_cancelled_all_the_same),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

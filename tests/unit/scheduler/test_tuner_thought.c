@@ -128,15 +128,13 @@ static void a_thought_that_was_lost_is_thought_again(void **state)
 	assert_string_equal(straight, again);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(other_jobs_go_on_while_one_is_thought_about),
-		TEST(a_cancel_does_not_wait_for_the_thought),
-		TEST(a_thought_that_was_lost_is_thought_again),
-		TEST(what_could_not_be_stored_is_suggested_again),
+		BENCH_TEST(other_jobs_go_on_while_one_is_thought_about),
+		BENCH_TEST(a_cancel_does_not_wait_for_the_thought),
+		BENCH_TEST(a_thought_that_was_lost_is_thought_again),
+		BENCH_TEST(what_could_not_be_stored_is_suggested_again),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

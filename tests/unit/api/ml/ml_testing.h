@@ -11,6 +11,7 @@
 #include "scheduler/plan.h"
 #include "store/jobs.h"
 #include "tests/unit/api/message/json_testing.h"
+#include "tests/unit/scheduler/plan_testing.h"
 #include "tests/unit/store/store_testing.h"
 
 /* The machine: what context.room tells. */
@@ -60,14 +61,8 @@ static inline struct ml_context context_on(struct bench *bench, struct machine_t
 /* A plan of one master and @workers, each on an n1-standard-4 with @gpus of one type. */
 static inline struct plan *plan_of(const char *project, const char *job_id, unsigned workers, unsigned gpus)
 {
-	struct plan *plan = plan_new();
+	struct plan *plan = plan_named(project, job_id);
 
-	plan->dialect = strdup("ml");
-	plan->project = strdup(project);
-	plan->job_id = strdup(job_id);
-	plan->cluster_id = strdup("0123456789");
-	plan->region = strdup("us-central1");
-	plan->input = strdup("{}");
 	for (int role = ROLE_MASTER; role <= ROLE_WORKER; role++) {
 		struct pool *pool = &plan->pools[role];
 
