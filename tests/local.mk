@@ -256,6 +256,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_metric_file \
 	tests/fuzz/fuzz_multipart \
 	tests/fuzz/fuzz_part_claims \
+	tests/fuzz/fuzz_query \
 	tests/fuzz/fuzz_request \
 	tests/fuzz/fuzz_resource \
 	tests/fuzz/fuzz_session \
