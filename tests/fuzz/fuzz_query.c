@@ -30,6 +30,7 @@ static void refused(const struct error *err)
 	expect(err->status == STATUS_INVALID_ARGUMENT && err->text);
 }
 
+/* Broken: read_mask_check() gives its own copy. */
 static void mask_try(const char *mask)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -41,6 +42,7 @@ static void mask_try(const char *mask)
 		expect(!kept || kept == mask);
 }
 
+/* Broken: glob.c leaves '+' its meaning. */
 static void glob_try(const char *pattern)
 {
 	static const char *const names[] = { "", "a", "a/b", "dir/model-00001-of-00002.ckpt", "[a]{b,c}?*" };
