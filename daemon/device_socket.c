@@ -49,6 +49,24 @@ int device_socket_accept(int door, bool *ret_open)
 	return fd;
 }
 
+int device_socket_accept_peer(int door, const struct device_peers *peers, struct sockaddr_in *ret_peer,
+			      bool *ret_open)
+{
+	struct sockaddr_in peer = { 0 };
+	socklen_t size = sizeof(peer);
+	int fd = device_socket_accept(door, ret_open);
+
+	if (fd < 0)
+		return fd;
+	getpeername(fd, (struct sockaddr *)&peer, &size); /* one that has left already has none */
+	if (peers->count && ntohl(peer.sin_addr.s_addr) - peers->first >= peers->count) {
+		close(fd);
+		return -1;
+	}
+	*ret_peer = peer;
+	return fd;
+}
+
 uint16_t device_socket_port(int fd)
 {
 	struct sockaddr_in place = { 0 };

@@ -212,8 +212,16 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 
 /* ---- its servers ---- */
 
+/* Nobody but the replicas: storage wants no token of them. */
+static struct device_peers peers_of(const struct job_gateway *gateway)
+{
+	return (struct device_peers){ gateway->address + 1, (uint32_t)gateway->replica_count };
+}
+
 static enum status listener_start(struct job_gateway *gateway, uint16_t port, struct error *err)
 {
+	const struct device_peers peers = peers_of(gateway);
+
 	return listener_open(
 		&(struct listener_options){
 			.address = gateway->address_text,
@@ -224,6 +232,8 @@ static enum status listener_start(struct job_gateway *gateway, uint16_t port, st
 			.connection_limit = CONNECTIONS_MAX,
 			.any_host = true,
 			.device = gateway->device,
+			.first_peer = peers.first,
+			.peer_count = peers.count,
 		},
 		&gateway->listener, err);
 }
@@ -240,6 +250,7 @@ static enum status relay_start(struct job_gateway *gateway, struct error *err)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no port after the last one");
 	options.device = gateway->device;
 	options.address = gateway->address;
+	options.peers = peers_of(gateway);
 	options.port = (uint16_t)(port + 1);
 	return relay_open(&options, &gateway->relay, err);
 }
@@ -347,6 +358,7 @@ static enum status tripwire_start(struct job_gateway *gateway, struct error *err
 	return tripwire_open(&(struct tripwire_options){ .device = gateway->device,
 							 .address = gateway->address,
 							 .port = PORT_HTTPS,
+							 .peers = peers_of(gateway),
 							 .patience_ms = HELLO_PATIENCE_MS,
 							 .serve = on_called,
 							 .tried = cut_off ? on_tried : NULL,

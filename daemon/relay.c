@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -162,7 +163,8 @@ static void pair_note_left(struct relay *relay, struct pair *pair)
 static void client_admit(struct relay *relay, bool *ret_open)
 {
 	struct pair *pair = pair_find_room(relay);
-	int fd = device_socket_accept(relay->door, ret_open);
+	struct sockaddr_in peer;
+	int fd = device_socket_accept_peer(relay->door, &relay->options.peers, &peer, ret_open);
 
 	if (fd < 0)
 		return;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "daemon/base/error.h"
+#include "daemon/device_socket.h"
 
 struct relay;
 
@@ -13,6 +14,7 @@ struct relay_options {
 	const char *device; /* NULL: any */
 	uint32_t address;   /* host byte order */
 	uint16_t port;      /* 0: any free one */
+	struct device_peers peers;
 	struct sockaddr_storage to;
 	socklen_t to_size;
 };

@@ -107,15 +107,13 @@ static bool has_room(const struct tripwire *tripwire)
 
 static void client_admit(struct tripwire *tripwire, bool *ret_open)
 {
-	struct sockaddr_in peer = { 0 };
-	socklen_t size = sizeof(peer);
-	int fd = device_socket_accept(tripwire->door, ret_open);
+	struct sockaddr_in peer;
+	int fd = device_socket_accept_peer(tripwire->door, &tripwire->options.peers, &peer, ret_open);
 	struct client *client = tripwire->clients;
 
 	if (fd < 0)
 		return;
-	getpeername(fd, (struct sockaddr *)&peer, &size); /* one that has left already has none */
-	while (client->fd >= 0)                           /* there is room for one */
+	while (client->fd >= 0) /* there is room for one */
 		client++;
 	client->fd = fd;
 	client->peer = peer;

@@ -7,14 +7,16 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
+#include "daemon/device_socket.h"
 
 struct sockaddr_in;
 struct tripwire;
 
 struct tripwire_options {
-	const char *device;   /* NULL: any */
-	uint32_t address;     /* host byte order */
-	uint16_t port;        /* 443 where it matters; 0: any free one */
+	const char *device; /* NULL: any */
+	uint32_t address;   /* host byte order */
+	uint16_t port;      /* 443 where it matters; 0: any free one */
+	struct device_peers peers;
 	unsigned patience_ms; /* for a client's first words */
 	/* True: @host is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
 	 * the tripwire's, as below. Must not block. */

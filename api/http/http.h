@@ -276,10 +276,14 @@ struct listener_options {
 	/* Names that a Host header may carry besides localhost, *.localhost, 127.0.0.0/8, ::1 and the
 	 * address itself; ends with NULL; may be NULL. With a wildcard address any IP literal will do. */
 	const char *const *hosts;
-	bool any_host; /* the Host header is not looked at, nor who sent the request: no browser gets here */
+	bool any_host; /* the Host header is not looked at, nor whose page sent the request: no browser gets here */
 	/* The network device that clients must come in by (SO_BINDTODEVICE), or NULL. Without it every container of
-	 * the machine reaches an address of the host. */
+	 * the machine reaches an address of the host. This machine's own programs do so all the same: to the kernel
+	 * they come in by the device that has the address. */
 	const char *device;
+	/* So many IPv4 addresses from this one on (host byte order) are served, others find a closed door; a count of 0:
+	 * all are. */
+	uint32_t first_peer, peer_count;
 	/* Clients of this IPv4 network are refused with 403 ("10.213.0.0/16"); NULL: nobody is. */
 	const char *refused_network;
 	struct caller_rule caller; /* asked of each request but those of open rows */

@@ -36,6 +36,7 @@ struct listener {
 	pthread_mutex_t large_bodies;
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
+	uint32_t first_peer, peer_count;
 	struct path_socket path_socket; /* of a listener at a path */
 
 	/* Each request counts itself, then looks whether the listener stops; who stops it says so, then looks at
@@ -166,6 +167,8 @@ static enum MHD_Result on_client(void *arg, const struct sockaddr *address, sock
 {
 	const struct listener *listener = arg;
 
+	if (listener->peer_count && guard_peer_ipv4(address) - listener->first_peer >= listener->peer_count)
+		return MHD_NO;
 	return connections_admit(listener->connections, address, size) ? MHD_YES : MHD_NO;
 }
 
@@ -359,6 +362,8 @@ static struct listener *listener_new(const struct listener_options *options)
 	condition_init(&listener->idle);
 	/* It fits: it was read. */
 	strncpy(listener->address, options->address ? options->address : "", sizeof(listener->address) - 1);
+	listener->first_peer = options->first_peer;
+	listener->peer_count = options->peer_count;
 	listener->clock = options->clock ? options->clock : &system_clock;
 	listener->rules = (struct exchange_rules){
 		.families = options->families,

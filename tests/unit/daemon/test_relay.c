@@ -61,9 +61,9 @@ static void echo_end(struct echo *echo)
 	close(echo->door);
 }
 
-static struct relay *relay_to(uint16_t port)
+static struct relay *relay_for(struct device_peers peers, uint16_t port)
 {
-	struct relay_options options = { .address = LOOPBACK };
+	struct relay_options options = { .address = LOOPBACK, .peers = peers };
 	struct relay *relay = NULL;
 	char url[64];
 
@@ -73,15 +73,27 @@ static struct relay *relay_to(uint16_t port)
 	return relay;
 }
 
-static int call(const struct relay *relay)
+static struct relay *relay_to(uint16_t port)
 {
+	return relay_for((struct device_peers){ 0 }, port);
+}
+
+static int call_from(uint32_t address, const struct relay *relay)
+{
+	const struct sockaddr_in own = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(address) } };
 	const struct sockaddr_in place = { .sin_family = AF_INET,
 					   .sin_port = htons(relay_port(relay)),
 					   .sin_addr = { .s_addr = htonl(LOOPBACK) } };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	assert_int_equal(bind(fd, (const struct sockaddr *)&own, sizeof(own)), 0);
 	assert_int_equal(connect(fd, (const struct sockaddr *)&place, sizeof(place)), 0);
 	return fd;
+}
+
+static int call(const struct relay *relay)
+{
+	return call_from(LOOPBACK, relay);
 }
 
 static void read_exactly(int fd, char *bytes, size_t length)
@@ -124,6 +136,28 @@ static void bytes_go_both_ways_until_both_have_ended(void **state)
 	read_exactly(fd, said, 5);
 	assert_string_equal(said, "again");
 	expect_end(fd);
+	echo_end(&echo);
+	relay_close(relay);
+}
+
+/* Broken: device_socket_accept_peer() that closes nobody's connection. */
+static void who_is_not_served_finds_a_closed_door(void **state)
+{
+	struct echo echo;
+	struct relay *relay;
+	char said[6] = { 0 };
+	int fd;
+
+	(void)state;
+	echo_start(&echo, 1);
+	relay = relay_for((struct device_peers){ LOOPBACK + 1, 2 }, device_socket_port(echo.door));
+	expect_end(call(relay));
+	expect_end(call_from(LOOPBACK + 3, relay));
+	fd = call_from(LOOPBACK + 2, relay);
+	assert_int_equal(send(fd, "hello", 5, 0), 5);
+	read_exactly(fd, said, 5);
+	assert_string_equal(said, "hello");
+	close(fd);
 	echo_end(&echo);
 	relay_close(relay);
 }
@@ -277,6 +311,7 @@ static void targets_are_names_and_addresses(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_not_served_finds_a_closed_door),
 		cmocka_unit_test(bytes_go_both_ways_until_both_have_ended),
 		cmocka_unit_test(more_than_buffers_hold_arrives_whole),
 		cmocka_unit_test(a_target_that_is_not_there_ends_the_connection),
