@@ -236,6 +236,11 @@ static void info_done(void *arg, const struct http_answer *answer)
 		link_lose(docker, err.text);
 		return;
 	}
+	/* No job could be admitted, and nobody would ask again. */
+	if (!docker->link.host.known) {
+		link_lose(docker, "the engine's answer to /info names no CPUs or no memory");
+		return;
+	}
 	docker->link.state = LINK_OPENING;
 	events_open(docker);
 }

@@ -93,7 +93,7 @@ static const struct replica_key master = { .job = 1, .attempt = 1, .role = ROLE_
 static inline const struct rule *rule_find(struct lab *lab, const char *line, bool first)
 {
 	static const struct rule usual[] = {
-		{ "/info", 200, "{\"ServerVersion\":\"9\",\"NCPU\":2}", 0, 0 },
+		{ "/info", 200, "{\"ServerVersion\":\"9\",\"NCPU\":2,\"MemTotal\":1000}", 0, 0 },
 		{ "/events", 200, NULL, 0, 0 },
 		{ "/containers/json", 200, "[]", 0, 0 },
 		{ "/networks", 200, "[]", 0, 0 },

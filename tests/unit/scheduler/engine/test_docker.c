@@ -59,7 +59,8 @@ static void versions_are_agreed_on(void **state)
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 		version_set(lab, versions[i].theirs);
-		rule_set(lab, 0, (struct rule){ versions[i].path, 200, "{}", 0, 0 });
+		rule_set(lab, 0,
+			 (struct rule){ versions[i].path, 200, "{\"NCPU\":2,\"MemTotal\":1000}", 0, 0 });
 		rule_set(lab, 1, (struct rule){ "/info", 400, "{\"message\":\"wrong version\"}", 0, 0 });
 		up(lab);
 		lab->engine->ops->close(lab->engine);
@@ -73,9 +74,12 @@ static void podman_is_called_by_its_name(void **state)
 	struct lab *lab = *state;
 
 	/* Broken: is_podman = false */
-	rule_set(lab, 0,
-		 (struct rule){ "/info", 200, "{\"ServerVersion\":\"5.8.6\",\"BuildahVersion\":\"1.43.2\"}",
-				0, 0 });
+	rule_set(
+		lab, 0,
+		(struct rule){
+			"/info", 200,
+			"{\"ServerVersion\":\"5.8.6\",\"BuildahVersion\":\"1.43.2\",\"NCPU\":2,\"MemTotal\":1000}",
+			0, 0 });
 	client_open(lab);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Podman 5.8.6 (API 1.41)");
 }
@@ -114,15 +118,33 @@ static void each_connection_tells_what_the_host_has_now(void **state)
 	assert_string_equal(lab->events[up].device, "nvidia.com/gpu=0");
 }
 
+/* Broken: info_done() that takes such a host, as it was: the connection was up, and no job was ever admitted. */
+static void an_engine_that_does_not_name_what_the_host_has_is_asked_again(void **state)
+{
+	struct lab *lab = *state;
+	size_t up;
+
+	rule_set(lab, 0, (struct rule){ "/info", 200, "{\"Id\":7,\"State\":[],\"Config\":\"none\"}", 0, 1 });
+	rule_set(lab, 1, (struct rule){ "/info", 200, "{\"NCPU\":2,\"MemTotal\":500}", 0, 0 });
+	client_open(lab);
+	assert_string_equal(lab->events[expect_event(lab, ENGINE_DOWN)].text,
+			    "the engine's answer to /info names no CPUs or no memory");
+	up = expect_event(lab, ENGINE_UP);
+	assert_true(lab->events[up].host.known);
+	assert_int_equal(lab->events[up].host.memory_bytes, 500);
+}
+
 /* The head of the stream comes before dockerd subscribes: what happened in between is only in its past. */
 static void what_happened_before_the_stream_was_open_is_asked_for(void **state)
 {
 	struct lab *lab = *state;
 
-	rule_set(lab, 0,
-		 (struct rule){ "/info", 200,
-				"{\"NCPU\":2,\"SystemTime\":\"2026-11-22T07:15:49.012345678+01:00\"}", 0,
-				0 });
+	rule_set(
+		lab, 0,
+		(struct rule){
+			"/info", 200,
+			"{\"NCPU\":2,\"MemTotal\":1000,\"SystemTime\":\"2026-11-22T07:15:49.012345678+01:00\"}",
+			0, 0 });
 	rule_set(
 		lab, 1,
 		(struct rule){
@@ -409,6 +431,7 @@ int main(void)
 		LAB_TEST(versions_are_agreed_on),
 		LAB_TEST(podman_is_called_by_its_name),
 		LAB_TEST(each_connection_tells_what_the_host_has_now),
+		LAB_TEST(an_engine_that_does_not_name_what_the_host_has_is_asked_again),
 		LAB_TEST(what_happened_before_the_stream_was_open_is_asked_for),
 		LAB_TEST(a_terminal_is_opened_once_the_engine_has_answered),
 		LAB_TEST(an_engine_too_old_is_down_with_a_reason),

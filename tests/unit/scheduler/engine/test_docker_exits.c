@@ -63,7 +63,8 @@ static void an_exit_after_the_events_that_were_asked_for_is_left_to_them(void **
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "/logs", 200, NULL, 0, 0 });
 	rule_set(lab, 3,
-		 (struct rule){ "/info", 200, "{\"NCPU\":2,\"SystemTime\":\"2026-11-20T21:29:51.9Z\"}", 0,
+		 (struct rule){ "/info", 200,
+				"{\"NCPU\":2,\"MemTotal\":1000,\"SystemTime\":\"2026-11-20T21:29:51.9Z\"}", 0,
 				0 });
 	up(lab);
 	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
