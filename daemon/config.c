@@ -438,7 +438,7 @@ bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZ
 	memcpy(ret_address, listen, length);
 	ret_address[length] = '\0';
 	if (!bracketed && strcasecmp(ret_address, "localhost") == 0)
-		strcpy(ret_address, "127.0.0.1");
+		memcpy(ret_address, "127.0.0.1", sizeof("127.0.0.1"));
 	return inet_pton(bracketed ? AF_INET6 : AF_INET, ret_address, &scratch) == 1;
 }
 

@@ -152,7 +152,7 @@ static void reason_write(struct text *text, const struct env_settings *settings)
 		return;
 	text_puts(text, "# no credentials file: ");
 	for (const char *at = settings->no_credentials; *at; at++)
-		text_putc(text, (unsigned char)*at < ' ' ? ' ' : *at);
+		text_putc(text, (char)((unsigned char)*at < ' ' ? ' ' : *at));
 	text_putc(text, '\n');
 }
 
@@ -201,13 +201,20 @@ char *no_proxy_extend(const char *own)
 	return text_take(&list);
 }
 
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
 static bool proxy_is_set(void)
 {
 	static const char *const names[] = { "HTTP_PROXY",  "http_proxy", "HTTPS_PROXY",
 					     "https_proxy", "ALL_PROXY",  "all_proxy" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (getenv(names[i]) && *getenv(names[i]))
+		if (is_set(names[i]))
 			return true;
 	return false;
 }

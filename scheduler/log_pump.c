@@ -32,7 +32,7 @@ struct log_pump {
 
 static size_t bucket_of(const struct replica_key *key)
 {
-	return ((size_t)key->job * 31 + key->index * 7 + (size_t)key->role) % BUCKETS;
+	return ((size_t)key->job * 31 + (size_t)key->index * 7 + (size_t)key->role) % BUCKETS;
 }
 
 struct log_pump *log_pump_new(struct store *store, const struct clock *clock)

@@ -104,30 +104,34 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 		name);
 }
 
+/* END_NONE: that cannot be told yet. */
+static enum replica_end exit_judge(const struct scheduler *scheduler, const struct job_run *run,
+				   const struct replica_run *replica, const struct replica_status *status)
+{
+	if (!exit_is_kill(status) || replica->stop_asked || run->row->verdict != JOB_STATE_UNSPECIFIED)
+		return END_EXIT;
+	/* Nobody here sent it: the engine stops, perhaps long before its connections end. */
+	if (status->exit_code == SIGNAL_EXIT_TERM)
+		return END_LOST;
+	if (!run->sighted)
+		return kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
+	return status->exit_code == SIGNAL_EXIT_KILL ? END_NONE : END_EXIT;
+}
+
 static void fold_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 		      const struct replica_status *status)
 {
-	bool first = !run->sighted;
-
 	tell_missing_lines(scheduler, run, replica, status);
 	replica->seen = SEEN_EXITED;
 	replica->exit_code = status->exit_code;
 	replica->out_of_memory = status->out_of_memory;
 	if (replica->end != END_NONE || replica->in_doubt || faults_end(run, replica))
 		return;
-	if (!exit_is_kill(status) || replica->stop_asked || run->row->verdict != JOB_STATE_UNSPECIFIED) {
-		replica->end = END_EXIT;
-	} else if (status->exit_code == SIGNAL_EXIT_TERM) {
-		/* Nobody here sent it: the engine stops, perhaps long before its connections end. */
-		replica->end = END_LOST;
-	} else if (first) {
-		replica->end = kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
-	} else if (status->exit_code != SIGNAL_EXIT_KILL) {
-		replica->end = END_EXIT;
-	} else {
-		replica->in_doubt = true;
-		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
-	}
+	replica->end = exit_judge(scheduler, run, replica, status);
+	if (replica->end != END_NONE)
+		return;
+	replica->in_doubt = true;
+	run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
 }
 
 void sight_settle(struct job_run *run)

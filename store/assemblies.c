@@ -324,10 +324,11 @@ static enum status listing_end(struct listing *listing, struct error *err)
 	struct assembly_page *page = &listing->page;
 	const struct assembly *last = page->count ? &page->assemblies[page->count - 1] : NULL;
 	const char *prefix = page->prefix_count ? page->prefixes[page->prefix_count - 1] : NULL;
-	const bool at_prefix = !last || (prefix && strcmp(prefix, last->name) > 0);
+	const char *name = last ? last->name : "";
+	const bool at_prefix = prefix && strcmp(prefix, name) > 0;
 
-	page->next = strdup(at_prefix ? prefix : last->name);
-	page->next_id = strdup(at_prefix ? "" : last->id);
+	page->next = strdup(at_prefix ? prefix : name);
+	page->next_id = strdup(at_prefix || !last ? "" : last->id);
 	return page->next && page->next_id ? STATUS_OK : error_no_memory(err);
 }
 

@@ -19,7 +19,7 @@ uint32_t crc32c_extend(uint32_t crc, const void *data, size_t length)
 		size_t step = length < STEP_BYTES ? length : STEP_BYTES;
 
 		/* It only reads, whatever its type says. */
-		state = crc32_iscsi((unsigned char *)(uintptr_t)at, (int)step, state);
+		state = crc32_iscsi((unsigned char *)at, (int)step, state);
 		at += step;
 		length -= step;
 	}

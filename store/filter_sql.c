@@ -459,7 +459,7 @@ static enum status shared_put(struct maker *maker, const struct filter_node **no
 static enum status list_put(struct maker *maker, const struct filter_node *node)
 {
 	const char *word = node->kind == FILTER_AND ? " AND " : " OR ";
-	const struct filter_node **nodes = calloc(node->child_count, sizeof(*nodes));
+	const struct filter_node **nodes = calloc(node->child_count, sizeof(struct filter_node *));
 	size_t shared = nodes ? shared_first(maker, node, nodes) : 0;
 	enum status rc = nodes ? STATUS_OK : error_no_memory(maker->err);
 

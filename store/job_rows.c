@@ -64,14 +64,14 @@ static size_t queued_collect(struct job_list *list, struct job **queued)
 		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].kind == KIND_TRAINING &&
 		    !list->jobs[i].parent)
 			queued[count++] = &list->jobs[i];
-	qsort(queued, count, sizeof(*queued), by_id);
+	qsort(queued, count, sizeof(struct job *), by_id);
 	return count;
 }
 
 enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *queue = connection_statement(connection, JOB_QUEUE);
-	struct job **queued = calloc(list->count + 1, sizeof(*queued));
+	struct job **queued = calloc(list->count + 1, sizeof(struct job *));
 	size_t left = queued ? queued_collect(list, queued) : 0;
 	size_t count = left;
 	bool row = true;
@@ -80,7 +80,7 @@ enum status job_positions_fill(struct connection *connection, struct job_list *l
 	for (int64_t place = 1; !rc && row && left; place++) {
 		rc = statement_step(queue, &row, err);
 		struct job key = { .id = !rc && row ? sqlite3_column_int64(queue, 0) : 0 }, *wanted = &key;
-		struct job **found = bsearch(&wanted, queued, count, sizeof(*queued), by_id);
+		struct job **found = bsearch(&wanted, queued, count, sizeof(struct job *), by_id);
 
 		if (!found)
 			continue;

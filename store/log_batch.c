@@ -156,7 +156,8 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)
 {
 	const __typeof__(record->position) *at = &record->position;
-	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * 17 + at->role * 61 + at->index) %
+	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * UINT64_C(17) +
+				   at->role * UINT64_C(61) + at->index) %
 			POSITION_SLOTS;
 	struct replica_reach *reach;
 

@@ -290,11 +290,13 @@ static void wanted_init(struct logs_writer *writer)
 	pthread_mutex_init(&writer->lock, NULL);
 }
 
+DEFINE_AUTO(writer_memory, struct logs_writer *, free)
+
 enum status logs_writer_open(const char *path, const char *instance, const struct clock *clock,
 			     struct logs_writer **ret_writer, struct error *err)
 {
-	AUTO(string) char *memory = calloc(1, sizeof(struct logs_writer));
-	struct logs_writer *writer = (struct logs_writer *)(void *)memory;
+	AUTO(writer_memory) struct logs_writer *memory = calloc(1, sizeof(*memory));
+	struct logs_writer *writer = memory;
 	AUTO(connection) struct connection *connection = NULL;
 	enum status rc;
 

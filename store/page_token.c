@@ -57,7 +57,7 @@ char *page_token_write(const struct page_key *key, const char *bound_to, size_t 
 		free(token);
 		return NULL;
 	}
-	for (int i = 0; i < PAGE_NUMBERS; i++)
+	for (size_t i = 0; i < PAGE_NUMBERS; i++)
 		number_put(body + i * NUMBER_BYTES, mark->numbers[i]);
 	memcpy(body + FIXED_BYTES, mark->name, name_length);
 	mac_make(key, bound_to, bound_length, body, body_length, bytes);
@@ -84,7 +84,7 @@ enum status page_token_read(const struct page_key *key, const char *bound_to, si
 			err, STATUS_INVALID_ARGUMENT, "page_token",
 			"The page token does not belong to this request; all other fields must stay as they were.");
 	*ret_mark = (struct page_mark){ 0 };
-	for (int i = 0; i < PAGE_NUMBERS; i++)
+	for (size_t i = 0; i < PAGE_NUMBERS; i++)
 		ret_mark->numbers[i] = number_get(body + i * NUMBER_BYTES);
 	memcpy(ret_mark->name, body + FIXED_BYTES, length - FIXED_BYTES);
 	return STATUS_OK;

@@ -2,6 +2,7 @@
 #include "store/policies.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static void etag_make(int64_t job, int64_t version, char ret_etag[ETAG_SIZE])
 	const int64_t identity[2] = { job, version };
 
 	if (!version) {
-		strcpy(ret_etag, etag_of_none);
+		snprintf(ret_etag, ETAG_SIZE, "%s", etag_of_none);
 		return;
 	}
 	crypto_shorthash(tag, (const unsigned char *)identity, sizeof(identity), key);

@@ -16,7 +16,7 @@
 
 DEFINE_AUTO(directory, DIR *, closedir)
 
-static void descriptor_close(int *fd)
+static void descriptor_close(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);

@@ -277,7 +277,7 @@ const struct route aiplatform_other_routes[] = {
 
 #define ABSENT(METHOD, PATH)                                                                                 \
 	{                                                                                                    \
-		.method = (METHOD), .path = PATH                                                             \
+		.method = (METHOD), .path = (PATH)                                                           \
 	}
 /* A collection with its usual methods. */
 #define ABSENT_COLLECTION(VERSION, NAME)                                                                     \

@@ -249,7 +249,7 @@ enum status pipeline_rules_check(const json_t *pipeline, const struct aiplatform
 		return rc;
 	check_all(&findings, pipeline, task, inputs, settings);
 	rc = findings_finish(&findings, err);
-	if (rc)
+	if (rc || !task)
 		return rc;
 	if (ret_tunes)
 		*ret_tunes = task->tunes;

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -33,11 +34,11 @@ static bool name_take(const char *host, char name[NAME_SIZE])
 /* The address as 16 bytes, IPv4 mapped into IPv6; false when @name is none. */
 static bool address_read(const char *name, struct in6_addr *ret_address)
 {
-	char mapped[NAME_SIZE + 8] = "::ffff:";
+	char mapped[NAME_SIZE + 8];
 
 	if (strchr(name, ':'))
 		return inet_pton(AF_INET6, name, ret_address) == 1;
-	strcat(mapped, name);
+	snprintf(mapped, sizeof(mapped), "::ffff:%s", name);
 	return inet_pton(AF_INET6, mapped, ret_address) == 1;
 }
 

@@ -53,7 +53,7 @@ enum status path_socket_open(struct path_socket *ret_socket, const char *path, s
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: too long for a socket", path);
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
 	own.path = strdup(path);
 	if (!own.path)
 		return error_no_memory(err);

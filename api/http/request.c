@@ -149,7 +149,9 @@ enum status target_parse(const char *raw, struct target *ret_target, struct erro
 		target_deinit(&target);
 		return rc;
 	}
-	target.query = strcpy(at, raw[path_length] ? raw + path_length + 1 : "");
+	raw += path_length;
+	raw += *raw == '?';
+	target.query = memcpy(at, raw, strlen(raw) + 1);
 	*ret_target = target;
 	return STATUS_OK;
 }

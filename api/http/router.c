@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/router.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/message/path.h"
@@ -152,9 +153,7 @@ static void allow_add(struct match *match, const char *method)
 	match->kind = MATCH_METHODS;
 	if (strstr(match->allow, method) || used + strlen(method) + 3 > sizeof(match->allow))
 		return;
-	if (used)
-		strcat(match->allow, ", ");
-	strcat(match->allow, method);
+	snprintf(match->allow + used, sizeof(match->allow) - used, "%s%s", used ? ", " : "", method);
 }
 
 enum turn { TURN_FIRST, TURN_LAST_RESORT };

@@ -44,7 +44,7 @@ const struct route logging_routes[] = {
 
 #define ABSENT(method_, path_)                                                                               \
 	{                                                                                                    \
-		.method = method_, .path = path_                                                             \
+		.method = (method_), .path = (path_)                                                         \
 	}
 
 const struct route logging_absent[] = {

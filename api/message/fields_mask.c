@@ -199,7 +199,7 @@ static bool tree_push(struct sieve *sieve, const json_t *tree)
 {
 	if (sieve->tree_count == sieve->tree_size) {
 		const size_t size = sieve->tree_size ? 2 * sieve->tree_size : MASK_DEPTH_MAX;
-		const json_t **trees = realloc(sieve->trees, size * sizeof(*trees));
+		const json_t **trees = realloc(sieve->trees, size * sizeof(json_t *));
 
 		if (!trees)
 			return false;

@@ -237,7 +237,7 @@ static void read_members(struct reader *reader, const struct message *message, c
 static json_t *read_object(struct reader *reader, const struct message *message, const json_t *object)
 {
 	size_t count = field_count(message);
-	json_t **slots = calloc(count + 1, sizeof(*slots));
+	json_t **slots = calloc(count + 1, sizeof(json_t *));
 	AUTO(json) json_t *canonical = json_object();
 
 	if (!slots || !canonical) {

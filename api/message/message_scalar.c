@@ -28,14 +28,14 @@ static const char *const type_texts[] = {
 
 char *field_type_text(const struct field *field)
 {
-	const char *full_name = NULL;
+	const char *full_name;
 	char *text = NULL;
 
 	if (field->type == FIELD_ENUM)
 		full_name = field->enum_type->full_name;
 	else if (field->type == FIELD_MESSAGE)
 		full_name = field->message->full_name;
-	if (!full_name)
+	else
 		return strdup(type_texts[field->type]);
 	return asprintf(&text, "type.googleapis.com/%s", full_name) < 0 ? NULL : text;
 }
@@ -173,7 +173,7 @@ static bool base64_rewrite(const char *text, size_t length, char *to)
 	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 	for (size_t i = 0; i < length; i++) {
-		char c = text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
+		const int c = text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
 		const char *found = memchr(alphabet, c, 64);
 		size_t digit;
 

@@ -268,7 +268,7 @@ static void member_write(struct text *text, enum node_kind kind, const char *nam
 	for (; *name && *name != '/'; name++) {
 		const bool next_large = kind != NODE_MAP && *name == '-' && name[1] >= 'a' && name[1] <= 'z';
 
-		text_putc(text, next_large ? (char)(*++name - 'a' + 'A') : *name);
+		text_putc(text, (char)(next_large ? *++name - 'a' + 'A' : *name));
 	}
 }
 

@@ -69,7 +69,7 @@ const struct route ml_emulator_routes[] = {
 
 #define ABSENT(method_, path_)                                                                               \
 	{                                                                                                    \
-		.method = method_, .path = path_                                                             \
+		.method = (method_), .path = (path_)                                                         \
 	}
 
 const struct route ml_absent[] = {

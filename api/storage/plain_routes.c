@@ -16,12 +16,12 @@
 	}
 #define PARAMETER(name_, type_)                                                                              \
 	{                                                                                                    \
-		.name = name_, .type = type_                                                                 \
+		.name = (name_), .type = (type_)                                                             \
 	}
 /* One that is told by its being there: without a value, too, the request is not what it would be without it. */
 #define MARK(name_)                                                                                          \
 	{                                                                                                    \
-		.name = name_, .type = FIELD_STRING, .flags = FIELD_PRESENCE                                 \
+		.name = (name_), .type = FIELD_STRING, .flags = FIELD_PRESENCE                               \
 	}
 
 static const struct field object_query_fields[] = {

@@ -191,9 +191,11 @@ static enum status session_find(const struct call *call, struct session *ret_ses
 	const struct storage_context *context = call->context;
 	const char *const id = call_query(call, "upload_id");
 	struct session session AUTO_SESSION = { .name = NULL };
-	enum status rc = id ? session_get(context->objects, id, &session, err)
-			    : error_parameter(err, "required", "upload_id", "Required");
+	enum status rc;
 
+	if (!id)
+		return error_parameter(err, "required", "upload_id", "Required");
+	rc = session_get(context->objects, id, &session, err);
 	if (rc)
 		return rc;
 	if (strcmp(session.bucket, call_param(call, "bucket")) != 0)

@@ -28,18 +28,18 @@ const struct discovery_api storage_api = {
 /* A row without a body, one with a body that its handler reads, and one whose body goes by while it comes. */
 #define PLAIN(METHOD, PATH, HANDLER, QUERY, ID, RESPONSE, HELP)                                              \
 	{                                                                                                    \
-		.method = METHOD, .path = PATH, .handler = HANDLER, .query = &(QUERY),                       \
+		.method = (METHOD), .path = (PATH), .handler = (HANDLER), .query = &(QUERY),                 \
 		.doc = METHOD_DOC_NAMED(ID, NULL, RESPONSE, HELP),                                           \
 	}
 #define BODY(METHOD, PATH, HANDLER, QUERY, ID, REQUEST, RESPONSE, HELP)                                      \
 	{                                                                                                    \
-		.method = METHOD, .path = PATH, .handler = HANDLER, .query = &(QUERY), .body = &raw_body,    \
-		.doc = METHOD_DOC_NAMED(ID, &(REQUEST), RESPONSE, HELP),                                     \
+		.method = (METHOD), .path = (PATH), .handler = (HANDLER), .query = &(QUERY),                 \
+		.body = &raw_body, .doc = METHOD_DOC_NAMED(ID, &(REQUEST), RESPONSE, HELP),                  \
 	}
 #define MEDIA(METHOD, PATH, BEGIN, HANDLER)                                                                  \
 	{                                                                                                    \
-		.method = METHOD, .path = PATH, .handler = HANDLER, .query = &storage_object_insert_query,   \
-		.begin = BEGIN,                                                                              \
+		.method = (METHOD), .path = (PATH), .handler = (HANDLER),                                    \
+		.query = &storage_object_insert_query, .begin = (BEGIN),                                     \
 	}
 
 const struct route storage_routes[] = {
@@ -118,7 +118,7 @@ const struct route storage_routes[] = {
 
 #define ABSENT(method_, path_)                                                                               \
 	{                                                                                                    \
-		.method = method_, .path = path_                                                             \
+		.method = (method_), .path = (path_)                                                         \
 	}
 
 const struct route storage_absent[] = {

@@ -19,7 +19,7 @@ void xml_text(struct text *text, const char *string)
 			text_puts(text, "&gt;");
 			break;
 		default:
-			text_putc(text, *c >= ' ' || *c == '\t' || *c == '\n' ? (char)*c : '?');
+			text_putc(text, (char)(*c >= ' ' || *c == '\t' || *c == '\n' ? *c : '?'));
 		}
 	}
 }

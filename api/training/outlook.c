@@ -132,7 +132,7 @@ static int compare_turns(const void *left, const void *right)
 static enum status queue_before(const struct plan *plan, const struct job_list *list,
 				const struct job ***ret_jobs, size_t *ret_count, struct error *err)
 {
-	const struct job **jobs = calloc(list->count + 1, sizeof(*jobs));
+	const struct job **jobs = calloc(list->count + 1, sizeof(struct job *));
 	size_t count = 0;
 
 	if (!jobs)
@@ -141,7 +141,7 @@ static enum status queue_before(const struct plan *plan, const struct job_list *
 		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
 		    list->jobs[i].priority >= plan->priority)
 			jobs[count++] = &list->jobs[i];
-	qsort(jobs, count, sizeof(*jobs), compare_turns);
+	qsort(jobs, count, sizeof(struct job *), compare_turns);
 	*ret_jobs = jobs;
 	*ret_count = count;
 	return STATUS_OK;

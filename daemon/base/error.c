@@ -9,6 +9,9 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
+#undef error_set
+#undef error_no_memory
+
 static const char *const names[] = {
 	[STATUS_OK] = "OK",
 	[STATUS_CANCELLED] = "CANCELLED",

@@ -131,7 +131,7 @@ static int spawn(const struct gcs_host *host, int life, int errors, pid_t *ret_p
 /* Its one line. */
 static enum status words_hear(const struct gcs_host *host, struct error *err)
 {
-	const int64_t until_us = clock_mono_us(&system_clock) + BEGIN_MS * 1000;
+	const int64_t until_us = clock_mono_us(&system_clock) + BEGIN_MS * INT64_C(1000);
 	struct pollfd life = { .fd = host->life, .events = POLLIN };
 	char words[WORDS_MAX] = "";
 	size_t heard = 0;

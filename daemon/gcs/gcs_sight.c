@@ -43,7 +43,7 @@ static enum status listener_find(const char *engine, pid_t *ret_pid, struct erro
 	    strlen(engine) - strlen(scheme) >= sizeof(place.sun_path))
 		return error_set(err, STATUS_UNAVAILABLE, NULL,
 				 "the engine is not at a socket of this machine");
-	strcpy(place.sun_path, engine + strlen(scheme));
+	snprintf(place.sun_path, sizeof(place.sun_path), "%s", engine + strlen(scheme));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	is_known = fd >= 0 && connect(fd, (const struct sockaddr *)&place, sizeof(place)) == 0 &&
 		   getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;

@@ -106,7 +106,7 @@ static bool half_hand_over(struct frames *frames, struct frames_half *half, size
 	if (!frames->take(frames->arg, &line))
 		return false;
 	half->length -= length;
-	if (half->length > 0)
+	if (half->data)
 		memmove(half->data, half->data + length, half->length);
 	if (!continues)
 		half->open = half->ready = false;

@@ -17,8 +17,6 @@
 
 #include "daemon/base/clock.h"
 
-extern char **environ;
-
 enum { OUTPUT_MAX_BYTES = 64 * 1024, RUN_MAX_US = 30 * 1000 * 1000 };
 
 /* A socket instead of a pipe, so that a program which does not read cannot end us by SIGPIPE. */

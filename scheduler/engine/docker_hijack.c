@@ -81,7 +81,7 @@ static bool send_until(int fd, const char *data, size_t length, int64_t until_us
 static enum status connect_to(const struct hijack_request *request, int *ret_fd, struct error *err)
 {
 	struct timeval patience = { .tv_sec = request->patience_ms / 1000,
-				    .tv_usec = request->patience_ms % 1000 * 1000 };
+				    .tv_usec = request->patience_ms % 1000 * 1000L };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd, problem = 0;
 

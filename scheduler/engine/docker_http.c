@@ -129,7 +129,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 
 		snprintf(value, sizeof(value), "%.*s", (int)(length - sizeof(wanted) + 1),
 			 data + sizeof(wanted) - 1);
-		sscanf(value, " %15[0-9.]", exchange->api_version);
+		(void)sscanf(value, " %15[0-9.]", exchange->api_version);
 	}
 	if (length > 2 || length == 0 || (data[0] != '\r' && data[0] != '\n'))
 		return length;

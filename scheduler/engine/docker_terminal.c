@@ -17,6 +17,7 @@ enum {
 	ROWS = 24,
 	ID_SIZE = 80,
 	MARK_BYTES = 12,
+	MARK_LETTERS = 2 * MARK_BYTES,
 	SETTLE_STEP_MS = 20,
 	WORDS_PATIENCE_MS = 1000,
 	TYPING_PATIENCE_MS = 10 * 1000, /* a program that takes nothing for so long is given up */
@@ -30,7 +31,7 @@ struct docker_terminal {
 	char api_version[16];
 	unsigned patience_ms;
 	char id[ID_SIZE]; /* of the exec */
-	char mark[sizeof(MARK_NAME) + 2 * MARK_BYTES];
+	char mark[sizeof(MARK_NAME) + MARK_LETTERS];
 	struct hijack *hijack;
 	bool over; /* known to the reader, and to close() after it */
 };
@@ -212,13 +213,14 @@ static enum status exec_start(struct docker_terminal *terminal, struct error *er
  * told others. There is no way to name none, so these are keys that nobody types, after one that few do.
  * Source: https://docs.docker.com/reference/api/engine/ (ExecConfig, DetachKeys) */
 #define DETACH_FIRST "ctrl-^"
-enum { DETACH_SIZE = sizeof(DETACH_FIRST) + 4 * MARK_BYTES };
+enum { DETACH_SIZE = sizeof(DETACH_FIRST) + MARK_LETTERS + MARK_LETTERS };
 
 static void detach_keys_write(const struct docker_terminal *terminal, char keys[DETACH_SIZE])
 {
 	const char *random = terminal->mark + strlen(MARK_NAME);
-	size_t length = strlen(strcpy(keys, DETACH_FIRST));
+	size_t length = strlen(DETACH_FIRST);
 
+	memcpy(keys, DETACH_FIRST, length);
 	for (; *random; random++, length += 2) {
 		keys[length] = ',';
 		keys[length + 1] = *random;

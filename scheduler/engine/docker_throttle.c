@@ -200,12 +200,12 @@ static char *archive_make(size_t *ret_bytes)
 
 	if (!archive)
 		return NULL;
-	strcpy(archive, PROGRAM);
-	strcpy(archive + 100, "0000555");
-	strcpy(archive + 108, "0000000");
-	strcpy(archive + 116, "0000000");
+	memcpy(archive, PROGRAM, sizeof(PROGRAM));
+	memcpy(archive + 100, "0000555", 8);
+	memcpy(archive + 108, "0000000", 8);
+	memcpy(archive + 116, "0000000", 8);
 	snprintf(archive + 124, 12, "%011zo", bytes);
-	strcpy(archive + 136, "00000000000");
+	memcpy(archive + 136, "00000000000", 12);
 	memset(archive + 148, ' ', 8);
 	archive[156] = '0';
 	memcpy(archive + 257, "ustar\00000", 8);
@@ -316,10 +316,8 @@ static void looked(void *arg, const struct http_answer *answer)
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *image = json_text_at(container, "Image");
 
-	if (answer->code == 404) {
-		throttle_end(throttle);
-	} else if (!step_is_done(throttle, answer) ||
-		   !json_true_at(json_object_get(container, "State"), "Running")) {
+	if (answer->code == 404 || !step_is_done(throttle, answer) ||
+	    !json_true_at(json_object_get(container, "State"), "Running")) {
 		throttle_end(throttle);
 	} else {
 		free(throttle->image);

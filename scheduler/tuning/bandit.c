@@ -178,7 +178,7 @@ static double ascent_objective(unsigned count, const double *moved, double *grad
 
 static void box_fill(const struct hunt *hunt, const double *point, double *low, double *high)
 {
-	size_t nearest;
+	size_t nearest = 0;
 	const double distance = isfinite(hunt->acquisition.radius)
 					? acquisition_reach(&hunt->acquisition, point, &nearest)
 					: INFINITY;

@@ -24,7 +24,7 @@ static uint32_t crc_continue(uint32_t crc, const uint8_t *bytes, size_t length)
 	while (length > 0) {
 		const int piece = length < 1 << 30 ? (int)length : 1 << 30;
 
-		crc = crc32_iscsi((unsigned char *)(uintptr_t)bytes, piece, crc);
+		crc = crc32_iscsi((unsigned char *)bytes, piece, crc);
 		bytes += piece;
 		length -= (size_t)piece;
 	}

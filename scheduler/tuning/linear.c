@@ -6,7 +6,7 @@
 
 /* Vectors of the compiler, so that sums are vectorised without leave to reorder all arithmetic. */
 typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
-enum { LANES = 4 };
+enum { LANES = 4, PAIR = 2 * LANES };
 
 #define LANES_AT(FROM) (*(const lanes *)(FROM))
 #define LANES_SUM(SUM) (((SUM)[0] + (SUM)[1]) + ((SUM)[2] + (SUM)[3]))
@@ -26,7 +26,7 @@ INLINED double sum_one(const double *a, const double *b, size_t count)
 	double rest = 0;
 	size_t i = 0;
 
-	for (; i + 2 * LANES <= count; i += 2 * LANES) {
+	for (; i + PAIR <= count; i += PAIR) {
 		first += LANES_AT(a + i) * LANES_AT(b + i);
 		second += LANES_AT(a + i + LANES) * LANES_AT(b + i + LANES);
 	}

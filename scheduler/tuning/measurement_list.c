@@ -113,7 +113,7 @@ bool measurement_lists_merge(const struct measurement_list *const *lists, size_t
 	for (size_t l = 0; l < count; l++)
 		total += lists[l]->count;
 	block = calloc(total + 1, sizeof(*block));
-	sorted = calloc(total + 1, sizeof(*sorted));
+	sorted = calloc(total + 1, sizeof(struct measurement *));
 	if (block && sorted) {
 		lists_copy(lists, count, block, sorted);
 		qsort(sorted, total, sizeof(struct measurement *), measurement_compare);

@@ -334,8 +334,11 @@ static double radical_inverse(size_t index, unsigned base, const unsigned short 
 	double result = 0, place = 1.0 / base;
 
 	/* Also the zeros behind the last digit are permuted, as far as they count. */
-	for (; place > 1e-12; place /= base, index /= base)
+	while (place > 1e-12) {
 		result += digits[index % base] * place;
+		place /= base;
+		index /= base;
+	}
 	return clamp(result, 0, 1 - 0x1p-53);
 }
 

@@ -322,7 +322,7 @@ static bool decay_stops(const struct study *study, const struct trial *trials, s
 	double places[2];
 	size_t reports = 0;
 	struct curve *curves = calloc(CURVES_MAX, sizeof(*curves));
-	double *room = calloc(CURVES_MAX * (CURVES_MAX + 2), sizeof(*room));
+	double *room = calloc(CURVES_MAX, (CURVES_MAX + 2) * sizeof(*room));
 	bool stops = curves && room;
 
 	for (size_t i = 0; i < trial->measurement_count; i++) {

@@ -164,9 +164,11 @@ static void shrink(double *values, size_t count)
 		values[i] *= 0.125;
 }
 
+DEFINE_AUTO(doubles, double *, free)
+
 bool labels_warp(double *values, size_t count)
 {
-	AUTO(string) char *memory = malloc((count + 1) * sizeof(double));
+	AUTO(doubles) double *memory = malloc((count + 1) * sizeof(*memory));
 	struct order order;
 	size_t finite = 0;
 	double low, high;
@@ -186,7 +188,7 @@ bool labels_warp(double *values, size_t count)
 		return true;
 	}
 	if (finite > 1 && high > low) {
-		order_make(values, count, (double *)(void *)memory, &order);
+		order_make(values, count, memory, &order);
 		half_rank(values, count, &order, high - low);
 	}
 	log_warp(values, count);

@@ -88,7 +88,7 @@ static int stream_of(int line)
 
 static int64_t line_time_ns(int attempt, int line)
 {
-	return 1000 * (attempt * 1000 + line + 1);
+	return 1000 * (attempt * INT64_C(1000) + line + 1);
 }
 
 /* Goes on where the store says that it is, as the one who reads containers does. */

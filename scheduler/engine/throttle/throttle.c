@@ -422,14 +422,14 @@ static bool number_read(const char *text, uint32_t *ret_number)
 }
 
 /* @stack: as the kernel leaves it: the number of arguments, then they. */
-__attribute__((noreturn, used)) void throttle_begin(const long *stack);
+__attribute__((noreturn, used)) void throttle_begin(char *const *stack);
 
-void throttle_begin(const long *stack)
+void throttle_begin(char *const *stack)
 {
 	enum throttle_end end = THROTTLE_CALLED_WRONG;
 	uint32_t bytes_per_s;
 
-	if (stack[0] == 2 && number_read((const char *)stack[2], &bytes_per_s))
+	if ((uintptr_t)stack[0] == 2 && number_read(stack[2], &bytes_per_s))
 		end = throttle(bytes_per_s);
 	for (;;)
 		kernel(__NR_exit_group, end, 0, 0, 0, 0, 0);

@@ -39,10 +39,10 @@ static void body_add_long(struct text *body, char letter)
 
 	memset(line, letter, sizeof(line));
 	line[sizeof(line) - 1] = '\n';
-	for (char digit = '1'; digit <= '8'; digit++) {
+	for (int digit = '1'; digit <= '8'; digit++) {
 		char stamp[] = "2026-11-20T21:29:51.00000000?Z";
 
-		*strchr(stamp, '?') = digit;
+		*strchr(stamp, '?') = (char)digit;
 		frame_add(body, 1, stamp, line, sizeof(line));
 	}
 }
