@@ -152,6 +152,29 @@ static void tell(const struct fault_book *book)
 		book->changed(book->arg);
 }
 
+static void page_remove(struct fault_book *book, struct page *page)
+{
+	page_deinit(page);
+	memmove(page, page + 1, (size_t)(&book->pages[book->count] - (page + 1)) * sizeof(*page));
+	book->count--;
+}
+
+/* Stores the rule of the last page, which goes again when that fails: none is known to the next start alone. */
+static enum status page_store(struct fault_book *book, const char *text, bool from_file, int64_t *ret_id,
+			      struct error *err)
+{
+	struct page *page = &book->pages[book->count - 1];
+	enum status rc = fault_insert(book->store, text, from_file, &page->rule->id, err);
+
+	if (!rc) {
+		*ret_id = page->rule->id;
+		return STATUS_OK;
+	}
+	page_remove(book, page);
+	counts_update(book);
+	return rc;
+}
+
 enum status fault_book_add(struct fault_book *book, const json_t *canonical, bool from_file, int64_t *ret_id,
 			   struct error *err)
 {
@@ -166,13 +189,11 @@ enum status fault_book_add(struct fault_book *book, const json_t *canonical, boo
 		rc = error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "There are %d fault rules already.",
 			       FAULT_RULES_MAX);
 	if (!rc)
-		rc = fault_insert(book->store, text, from_file, &rule->id, err);
-	if (!rc)
-		*ret_id = rule->id;
-	if (!rc)
 		rc = page_add(book, rule, 0, 0, err);
-	if (!rc)
+	if (!rc) {
 		rule = NULL;
+		rc = page_store(book, text, from_file, ret_id, err);
+	}
 	pthread_mutex_unlock(&book->mutex);
 	if (!rc)
 		tell(book);
@@ -185,13 +206,6 @@ static struct page *page_find(struct fault_book *book, int64_t id)
 		if (book->pages[i].rule->id == id)
 			return &book->pages[i];
 	return NULL;
-}
-
-static void page_remove(struct fault_book *book, struct page *page)
-{
-	page_deinit(page);
-	memmove(page, page + 1, (size_t)(&book->pages[book->count] - (page + 1)) * sizeof(*page));
-	book->count--;
 }
 
 enum status fault_book_remove(struct fault_book *book, int64_t id, struct error *err)

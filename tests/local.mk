@@ -151,6 +151,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_expansion \
 	tests/unit/scheduler/test_fault \
 	tests/unit/scheduler/test_fault_book \
+	tests/unit/scheduler/test_fault_book_no_memory \
 	tests/unit/scheduler/test_faults \
 	tests/unit/scheduler/test_gateway \
 	tests/unit/scheduler/test_gateway_keep \
@@ -231,6 +232,7 @@ endif
 endif
 tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
+tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
