@@ -8,10 +8,14 @@ from support.grpc_peer import MISSING, SERVICE, Peer, code, message, named
 from support.attack import EVIL, job_body, mutating, published, raw, request_bytes, statuses, untouched
 
 HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8090", "evillocalhost",
-         "10.0.0.1", "[::2]", "0.0.0.0", "127.1", "2130706433", "localhost@evil.example", "localhost:80:80", ""]
+         "10.0.0.1", "[::2]", "0.0.0.0", "127.1", "2130706433", "localhost@evil.example", "localhost:80:80", "",
+         "evil.example@localhost", "localhost..", "localhost%00.evil.example", "localhost,evil.example", "localhost#.evil.example",
+         "localhost/.evil.example", "localhost\\.evil.example", "127.0.0.1.nip.io", "0x7f.1", "0177.0.0.1", "[::ffff:10.0.0.1]",
+         "[::1%25lo]", "[::1]evil.example", "[::1", "::1", "[127.0.0.1]", ".localhost", "localhost:-1"]
 
 
-# Broken: guard_host_allowed() that always returns true; a suffix "localhost" without its dot in name_allowed().
+# Broken: guard_host_allowed() that always returns true; a suffix "localhost" without its dot in name_allowed(); name_take()
+# that does not look at what follows.
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_rebound_name_gets_nothing(yard, host):
     with untouched(yard):
@@ -33,12 +37,14 @@ def test_grpc_knows_its_own_names_alone(yard, authority):
 # Broken: guards_check() without its look at target.authority.
 def test_the_host_of_an_absolute_target_counts_as_well(yard):
     with untouched(yard):
-        answer = raw(yard, request_bytes("POST", "http://evil.example" + yard.jobs_path, job_body("absolute"),
-                                         Connection="close"))
-    assert statuses(answer) == [403], answer
+        for place in ("http://evil.example", "https://evil.example:443", "http://localhost@evil.example",
+                      "http://evil.example@localhost", "HTTP://EVIL.EXAMPLE", "http://"):
+            answer = raw(yard, request_bytes("POST", place + yard.jobs_path, job_body("absolute"), Connection="close"))
+            assert statuses(answer) == [403], (place, answer)
 
 
 SITES = [{"Origin": EVIL}, {"Origin": "null"}, {"Origin": "https://localhost.evil.example"}, {"Origin": "file://"},
+         {"Origin": "http://localhost@evil.example"}, {"Origin": "http://evil.example://localhost"}, {"Origin": ""},
          {"Sec-Fetch-Site": "cross-site"}, {"Origin": EVIL, "Sec-Fetch-Site": "same-origin"}]
 
 
@@ -50,10 +56,24 @@ def test_another_sites_page_changes_nothing_by_any_method(yard, headers):
     assert len(methods) > 40
     with untouched(yard):
         for method, path in methods:
-            for content in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b",
-                            "application/json"):
+            for content in ("text/plain", "application/json"):
                 answer = yard.request(method, path, job_body("csrf"), {**headers, "Content-Type": content})
                 assert answer.status == 403, (method, path, content, answer)
+
+
+TWICE = [b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\nhost: evil.example\r\n", b"Host : localhost\r\n", b"",
+         b"Host:\r\n", b"Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil.example\r\n",
+         b"Host: localhost\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n"]
+
+
+# Broken: check_single() that returns STATUS_OK; head_check_framing() that wants no Host.
+@pytest.mark.parametrize("lines", TWICE, ids=str)
+def test_a_page_is_not_named_twice_or_not_at_all(yard, lines):
+    body = job_body("twice")
+    with untouched(yard):
+        answer = raw(yard, b"POST %s HTTP/1.1\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" %
+                     (yard.jobs_path.encode(), lines, len(body), body))
+    assert statuses(answer) in ([400], [403]), answer
 
 
 # Browsers of before 2020 send no Origin with forms. Broken: body_type_check() that returns STATUS_OK.
