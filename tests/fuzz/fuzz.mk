@@ -7,7 +7,10 @@ LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib net
 	libnghttp2 libisal expat nlopt
 FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -fno-sanitize-recover=all -I. -MMD -MP \
 	$(shell pkg-config --cflags $(LIBRARIES))
-SANITIZERS := address,undefined
+# SANITIZERS= tries two to eight times as many inputs a second; what it gives is to be tried with them afterwards.
+SANITIZERS ?= address,undefined
+comma := ,
+INSTRUMENTS := $(addprefix $(comma),$(SANITIZERS))
 SOURCES := $(shell find daemon api scheduler store -name '*.c' ! -path daemon/main.c ! -name front_absent.c \
 	! -path 'scheduler/engine/throttle/*')
 WEB_FILES := $(shell find api/emulator/web_shell -type f | sort)
@@ -23,8 +26,8 @@ all: $(TARGETS)
 
 $(MUTATED:%=$(FUZZ_BUILD)/fuzz_%): $(MUTATION)
 $(TARGETS): $(FUZZ_BUILD)/%: tests/fuzz/%.c $(FUZZ_BUILD)/sources.a
-	$(CLANG) $(FLAGS) -fsanitize=fuzzer,$(SANITIZERS) -MF $@.d -MT $@ $(filter %.c %.o,$^) $(FUZZ_BUILD)/sources.a -o $@ \
-		$(shell pkg-config --libs $(LIBRARIES)) -lm -pthread
+	$(CLANG) $(FLAGS) -fsanitize=fuzzer$(INSTRUMENTS) -MF $@.d -MT $@ $(filter %.c %.o,$^) \
+		$(FUZZ_BUILD)/sources.a -o $@ $(shell pkg-config --libs $(LIBRARIES)) -lm -pthread
 
 $(FUZZ_BUILD)/sources.a: $(OBJECTS)
 	rm -f $@
@@ -32,7 +35,7 @@ $(FUZZ_BUILD)/sources.a: $(OBJECTS)
 
 $(FUZZ_BUILD)/objects/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(FLAGS) -fsanitize=fuzzer-no-link,$(SANITIZERS) -c $< -o $@
+	$(CLANG) $(FLAGS) -fsanitize=fuzzer-no-link$(INSTRUMENTS) -c $< -o $@
 
 $(FUZZ_BUILD)/objects/%.o: $(FUZZ_BUILD)/%.c
 	@mkdir -p $(@D)
