@@ -58,7 +58,8 @@ void scheduler_clock_stepped(void *scheduler);
 /* A program of the job called one of the cloud's own hosts, which is cut off: its log and its report tell, once for
  * each host. @host: "" where the program did not name it. Thread: any. */
 void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host);
-/* Waits until no unfinished job is left, nor a network, at most @timeout_ms. None is kept from then on. */
+/* Waits until no unfinished job is left, nor a network, at most @timeout_ms; false: they are not gone yet. From then on
+ * no network is kept for the next job. */
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
 /* The same for networks that no job is on. */
 bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
@@ -67,7 +68,7 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 /* A copy of what may be used and what is used now, as @project sees it. Thread: any. */
 enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
 			   struct error *err);
-/* Ends the threads; what a tuning job tries next may be thought out to the end before, of a batch one. Jobs go on in the engine and are taken up at the next start.
- * Close the engine between stop and free: its events go nowhere after stop. */
+/* Ends the threads; what a tuning job tries next may be thought out to the end before, of a batch one. Jobs go on in the
+ * engine and are taken up at the next start. Close the engine between stop and free: its events go nowhere after stop. */
 void scheduler_stop(struct scheduler *scheduler);
 void scheduler_free(struct scheduler *scheduler);

@@ -36,7 +36,7 @@ void trial_events_free(struct trial_events *events);
 DEFINE_AUTO(trial_events, struct trial_events *, trial_events_free)
 
 /* Reads what is new; costs nothing when no object was made since. @report says which tags are wanted, and learns which
- * ones came; its measurements stay as they are empty. What cannot be had is tried again the next time. Whether there is anything
+ * ones came; its measurements are left alone. What cannot be had is tried again the next time. Whether there is anything
  * new. */
 bool trial_events_read(struct trial_events *events, struct metric_report *report);
 /* All measurements, by step; borrowed until the next reading. */

@@ -57,7 +57,7 @@ struct judgement verdict_of(const struct plan *plan, const struct replica_outcom
 /* Whether a judgement's sentences say that this replica ended by itself, so that its stderr tells more. */
 bool sentences_blame(const struct plan *plan, const char *sentences, enum role role, unsigned index);
 
-/* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr,
+/* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr
  * (of that the last 16 KiB), and where to look further. The caller frees. */
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
 			 const char *job_id);

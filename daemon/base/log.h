@@ -5,9 +5,8 @@
  *     log_event(LOG_INFO, "replica-started", "job=%s replica=%s", job_id, replica);
  *
  * An event is a name and key=value pairs, the same keys everywhere; never a token, an environment
- * or a whole request. Values with spaces are written key="..." by the caller through log_quote-free
- * %s only where the value is our own; texts from outside go last, as error="%s", and control
- * characters in the whole line are replaced. Thread: any. */
+ * or a whole request. The caller puts quotes round a value of ours that may have spaces; a text from outside goes last,
+ * as error="%s". Control characters in the whole line are replaced. Thread: any. */
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };

@@ -3,7 +3,7 @@
 /* daemon/base/text.h: a growing text, and how times and names are written in it.
  *
  * Appending never fails in the caller's face: a text that ran out of memory remembers it
- * (text_failed), so that a long render is checked once, at its end. */
+ * (failed), so that a long render is checked once, at its end. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,7 +42,8 @@ void text_time_micros(struct text *text, int64_t wall_us);
 void text_time_nanos(struct text *text, int64_t wall_ns);
 
 /* RFC 3339 with Z or a numeric offset, a date alone, or a date-time without zone (taken as UTC).
- * False when @string is none of these. The result is clamped to years 1..9999 by refusing others. */
+ * False when @string is none of these. Years from 1 to 9999 are taken; what is before 1678 or after 2261, whose
+ * nanoseconds have no room, is INT64_MIN or INT64_MAX: before, or after, everything. */
 bool time_parse(const char *string, int64_t *ret_wall_ns);
 /* Only what protobuf's JSON takes: RFC 3339 with a zone. */
 bool time_parse_strict(const char *string, int64_t *ret_wall_ns);

@@ -4,8 +4,7 @@
  *
  * Choices, where gcsfuse's and libfuse's ways leave some: everybody may do everything (0777, root's), as Vertex AI's
  * containers run as any user; changes of mode, owner and times are taken and forgotten; links and special files are
- * refused with EPERM; that a name is there
- * the kernel believes for a second.
+ * refused with EPERM; that a name is there the kernel believes for a second.
  * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
  * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
 #include <stdbool.h>

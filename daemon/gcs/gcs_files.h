@@ -29,6 +29,7 @@ struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client
 void gcs_files_free(struct gcs_files *files);
 
 enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
+/* ENOENT: there is none, and it is not opened anew. The handle is good until gcs_close(). */
 int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_opening how, pid_t caller,
 	     struct gcs_handle **ret_handle);
 /* Stores what is not stored yet. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/gcs/gcs_host.h: the daemon's part of /gcs: the door to its storage, and the process that serves the files
- * (gcs_mount.h), which is started when the first job asks for it. Thread: the scheduler's, but opening and closing.
- * */
+ * (gcs_mount.h), which is started when the first job asks for it. Thread: the scheduler's, but opening and closing. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"

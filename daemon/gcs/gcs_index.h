@@ -39,9 +39,10 @@ struct gcs_entry {
 
 /* A directory that is being read, a page at a time. */
 struct gcs_listing;
+/* NULL: memory ran out. */
 struct gcs_listing *gcs_listing_new(const struct gcs_index *index, const struct gcs_path *path);
 void gcs_listing_free(struct gcs_listing *listing);
-/* The entry at @place, from 0; *ret_entry NULL: there are no more, ret_count are all. It lives until the next call.
+/* The entry at @place, from 0; *ret_entry NULL: there are no more. It lives until the next call.
  * Going on from where one was is cheap; going back begins anew. */
 int gcs_listing_at(struct gcs_listing *listing, int64_t place, const struct gcs_entry **ret_entry);
 /* How many there were when the end was met. */

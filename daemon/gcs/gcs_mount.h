@@ -24,4 +24,5 @@
 /* What it says at last, when containers keep it. */
 #define GCS_KEPT "kept\n"
 
+/* @arguments are the words behind "gcs-mount", ending with NULL. The exit code. */
 int gcs_mount_main(const char *const *arguments);

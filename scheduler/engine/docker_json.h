@@ -50,7 +50,8 @@ json_t *docker_parse(const char *body, size_t length, json_type type);
 bool docker_key_read(const json_t *labels, struct replica_key *ret_key);
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b);
 
-/* One element of GET /containers/json; @ret_sight for those that run, the others need an inspection. */
+/* One element of GET /containers/json; false: it is no replica. *ret_inspect: it does not run, and only
+ * docker_container_inspected() tells what it is. */
 bool docker_container_listed(const json_t *container, struct replica_status *ret_status, bool *ret_inspect);
 /* Answer of GET /containers/X/json. */
 bool docker_container_inspected(const json_t *container, struct replica_status *ret_status);
