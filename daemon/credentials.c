@@ -12,14 +12,16 @@
 #include "api/metadata/account.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/text.h"
 #include "store/signing_key.h"
 #include "store/small_file.h"
 
 enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384 };
 
-/* A project of a domain, "example.com:project", has that domain behind its name.
+/* "trainyard@my-project.iam.gserviceaccount.com": who programs outside containers are. A project of a domain,
+ * "example.com:project", has that domain behind its name.
  * Source: https://cloud.google.com/iam/docs/service-account-overview (read 2026-11-22) */
-void credentials_email_write(struct text *text, const char *project)
+static void email_write(struct text *text, const char *project)
 {
 	const char *colon = strchr(project, ':');
 
@@ -35,7 +37,7 @@ static json_t *credentials_json(const char *url, const char *project, const char
 	struct text email AUTO_TEXT = { 0 };
 	struct text token_uri AUTO_TEXT = { 0 };
 
-	credentials_email_write(&email, project);
+	email_write(&email, project);
 	text_printf(&token_uri, "%s/token", url);
 	if (email.failed || token_uri.failed)
 		return NULL;

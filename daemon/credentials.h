@@ -6,10 +6,6 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
-#include "daemon/base/text.h"
-
-/* "trainyard@my-project.iam.gserviceaccount.com": who programs outside containers are. Pure. */
-void credentials_email_write(struct text *text, const char *project);
 
 /* Sees to it that @state_dir/credentials.json, mode 0600, is for a daemon of that state at @url, and gives its path.
  * A file that says the same already is left alone. FAILED_PRECONDITION: there is no such directory, or it is another

@@ -273,7 +273,8 @@ char *env_address_read(const char *state_dir)
 	return is_url(line) || config_listen_path(line) ? strdup(line) : NULL;
 }
 
-char *env_token_file_read(const char *state_dir)
+/* The second line, when it is a path: the file with the token that it asks for. NULL: none. The caller frees. */
+static char *token_file_read(const char *state_dir)
 {
 	char line[ADDRESS_LINE_BYTES];
 
@@ -367,7 +368,7 @@ static enum status grpc_roots_find(const struct config *config, char **ret_path,
 /* gcloud may run elsewhere: the whole path. */
 static enum status token_file_find(const struct config *config, char **ret_path, struct error *err)
 {
-	AUTO(string) char *running = config->token_file ? NULL : env_token_file_read(config->state_dir);
+	AUTO(string) char *running = config->token_file ? NULL : token_file_read(config->state_dir);
 	AUTO(string) char *path = config->token_file ? realpath(config->token_file, NULL) : TAKE(running);
 
 	if (config->token_file && !path)

@@ -34,8 +34,6 @@ char *no_proxy_extend(const char *own);
 /* The first line of @state_dir/address, when it is a URL or "unix:/path": where a daemon of that state serves, or did
  * last. NULL when there is none. The caller frees. */
 char *env_address_read(const char *state_dir);
-/* The second line, when it is a path: the file with the token that it asks for. NULL: none. The caller frees. */
-char *env_token_file_read(const char *state_dir);
 
 /* Runs the command; the exit code. @arguments end with NULL. */
 int env_main(const char *const *arguments);

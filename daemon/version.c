@@ -11,11 +11,9 @@
 #define PACKAGE_VERSION "0.1.0" /* configure gives it; this is for builds by hand */
 #endif
 
-const char trainyard_version[] = PACKAGE_VERSION;
-
 void version_write(struct text *text)
 {
-	text_printf(text, "trainyard %s\n", trainyard_version);
+	text_puts(text, "trainyard " PACKAGE_VERSION "\n");
 	text_printf(text, "with jansson %s, ", jansson_version_str());
 	listener_versions_write(text);
 	text_puts(text, ", ");

@@ -3,7 +3,5 @@
 /* daemon/version.h: which trainyard this is, and what it runs on. */
 #include "daemon/base/text.h"
 
-extern const char trainyard_version[]; /* "0.1.0" */
-
 /* Appends "trainyard 0.1.0" and a line of libraries. */
 void version_write(struct text *text);

@@ -111,16 +111,6 @@ bool task_add_cloud(json_t *task, const struct plan *plan)
 	return json_object_set_new(task, "cloud", json_sprintf("w%s-ml", id)) == 0;
 }
 
-char *cluster_spec_text(const struct plan *plan, enum role role, unsigned index)
-{
-	return dialect_of(plan)->cluster_spec(plan, role, index);
-}
-
-char *tf_config_text(const struct plan *plan, enum role role, unsigned index)
-{
-	return dialect_of(plan)->tf_config(plan, role, index);
-}
-
 /* ---- the environment ---- */
 
 static enum status too_long(const char *name, size_t length, struct error *err)

@@ -34,6 +34,7 @@ struct dialect {
 	/* What programs are told. */
 	enum status (*environment)(const struct plan *plan, enum role role, unsigned index,
 				   json_t *environment, struct error *err);
+	/* The value of CLUSTER_SPEC, and of TF_CONFIG; the caller frees. NULL when memory ran out. */
 	char *(*cluster_spec)(const struct plan *plan, enum role role, unsigned index);
 	char *(*tf_config)(const struct plan *plan, enum role role, unsigned index);
 	const char *const *reserved;       /* variables that a client's own do not replace; ends with NULL */
@@ -74,10 +75,6 @@ void replica_sentence_name(const struct plan *plan, enum role role, unsigned ind
 			   char ret_name[REPLICA_NAME_MAX]);
 /* Whether its replicas are addressed by their names. */
 bool replicas_have_names(const struct plan *plan);
-
-/* The value of CLUSTER_SPEC, and of TF_CONFIG; the caller frees. NULL when memory ran out. */
-char *cluster_spec_text(const struct plan *plan, enum role role, unsigned index);
-char *tf_config_text(const struct plan *plan, enum role role, unsigned index);
 
 /* The service's own part of the environment as an array of "NAME=value".
  * INVALID_ARGUMENT: some value is too long to be passed to a program at all. */

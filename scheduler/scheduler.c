@@ -394,7 +394,7 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	pthread_cond_init(&scheduler->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&scheduler->mutex, NULL);
-	complete = complete && !suggester_new(options->suggest ? options->suggest : study_suggest_until,
+	complete = complete && !suggester_new(options->suggest ? options->suggest : study_suggest,
 					      on_suggested, scheduler, &scheduler->suggester, err);
 	if (!scheduler->reconciler.pump || !complete || !room_init(scheduler, options)) {
 		scheduler_free(scheduler);

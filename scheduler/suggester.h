@@ -13,7 +13,7 @@
 #include "daemon/base/error.h"
 #include "scheduler/tuning/study.h"
 
-/* study_suggest_until(), or what a test puts in its place. */
+/* study_suggest(), or what a test puts in its place. */
 typedef enum status (*suggest_function)(const struct study *study, const struct trial *trials,
 					size_t trial_count, size_t count, const atomic_bool *ended,
 					double *const *ret_values, size_t *ret_count, struct error *err);

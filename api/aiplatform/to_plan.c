@@ -255,10 +255,12 @@ static bool variables_fill(const json_t *spec, struct plan *plan)
 	       variable_put(&plan->pools[ROLE_MASTER], json_string(dashboard_port));
 }
 
-static enum status plan_make(const json_t *job, const char *root, const json_t *spec,
-			     const struct plan_names *names, const struct aiplatform_settings *settings,
-			     struct plan **ret_plan, struct error *err)
+/* @root: the job's member that says what is run. */
+static enum status plan_make(const json_t *job, const char *root, const struct plan_names *names,
+			     const struct aiplatform_settings *settings, struct plan **ret_plan,
+			     struct error *err)
 {
+	const json_t *spec = json_object_get(job, root);
 	AUTO(plan) struct plan *plan = plan_new();
 	enum status rc = plan ? pools_fill(spec, settings, plan, err) : error_no_memory(err);
 
@@ -278,14 +280,7 @@ enum status custom_job_to_plan(const json_t *job, const struct plan_names *names
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err)
 {
-	return plan_make(job, "jobSpec", json_object_get(job, "jobSpec"), names, settings, ret_plan, err);
-}
-
-enum status custom_job_spec_to_plan(const json_t *spec, const struct plan_names *names,
-				    const struct aiplatform_settings *settings, struct plan **ret_plan,
-				    struct error *err)
-{
-	return plan_make(NULL, "jobSpec", spec, names, settings, ret_plan, err);
+	return plan_make(job, "jobSpec", names, settings, ret_plan, err);
 }
 
 static int64_t time_us(const json_t *constraint, const char *name)
@@ -350,8 +345,7 @@ enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names
 			       struct error *err)
 {
 	AUTO(plan) struct plan *plan = NULL;
-	enum status rc = plan_make(job, "trialJobSpec", json_object_get(job, "trialJobSpec"), names, settings,
-				   &plan, err);
+	enum status rc = plan_make(job, "trialJobSpec", names, settings, &plan, err);
 
 	if (!rc)
 		rc = search_fill(job, plan, err);

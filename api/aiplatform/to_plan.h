@@ -26,10 +26,6 @@ struct plan_names {
 enum status custom_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);
-/* The same of its jobSpec alone. */
-enum status custom_job_spec_to_plan(const json_t *spec, const struct plan_names *names,
-				    const struct aiplatform_settings *settings, struct plan **ret_plan,
-				    struct error *err);
 /* The same of a canonical HyperparameterTuningJob: the pools are a trial's, and so is the limit of running time. */
 enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,

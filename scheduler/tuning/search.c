@@ -353,30 +353,22 @@ static enum status suggest_one(struct search *search, double *ret_values, bool *
 	return rc;
 }
 
-enum status study_suggest_until(const struct study *study, const struct trial *trials, size_t trial_count,
-				size_t count, const atomic_bool *ended, double *const *ret_values,
-				size_t *ret_count, struct error *err)
+enum status study_suggest(const struct study *study, const struct trial *trials, size_t trial_count,
+			  size_t count, const atomic_bool *ended, double *const *ret_values,
+			  size_t *ret_count, struct error *err)
 {
 	struct search search;
 	bool found = true;
 	enum status rc = search_init(&search, study, trials, trial_count, count, err);
 
 	*ret_count = 0;
-	while (!rc && found && *ret_count < count && !atomic_load(ended)) {
+	while (!rc && found && *ret_count < count && !(ended && atomic_load(ended))) {
 		found = false;
 		rc = suggest_one(&search, ret_values[*ret_count], &found, err);
 		*ret_count += !rc && found;
 	}
 	search_deinit(&search);
 	return rc;
-}
-
-enum status study_suggest(const struct study *study, const struct trial *trials, size_t trial_count,
-			  size_t count, double *const *ret_values, size_t *ret_count, struct error *err)
-{
-	static const atomic_bool never;
-
-	return study_suggest_until(study, trials, trial_count, count, &never, ret_values, ret_count, err);
 }
 
 /* ---- beliefs ---- */

@@ -106,15 +106,12 @@ struct trial {
 /* What to try next: fills @ret_values, one array of parameter_count doubles for each of @count, allocated by the
  * caller. Less than @count only where the space has no more points that were not tried (*ret_count). The same study
  * and trials give the same answer. Trials are in the order of their ids and have ids up to @trial_count.
+ * @ended (NULL: never): looked at before each one that is suggested; those made until it is true are given, as if no
+ * more had been asked for.
  * INTERNAL: memory ran out. Numbers never make it fail. */
 enum status study_suggest(const struct study *study, const struct trial *trials, size_t trial_count,
-			  size_t count, double *const *ret_values, size_t *ret_count, struct error *err);
-
-/* The same, until *@ended becomes true: it is looked at before each one that is suggested, and those made by then are
- * given, as if no more had been asked for. */
-enum status study_suggest_until(const struct study *study, const struct trial *trials, size_t trial_count,
-				size_t count, const atomic_bool *ended, double *const *ret_values,
-				size_t *ret_count, struct error *err);
+			  size_t count, const atomic_bool *ended, double *const *ret_values,
+			  size_t *ret_count, struct error *err);
 
 /* Whether pending trial @index is to be stopped now. */
 bool study_should_stop(const struct study *study, const struct trial *trials, size_t trial_count,

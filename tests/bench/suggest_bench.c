@@ -288,7 +288,8 @@ static json_t *op_suggest(struct open_study *open, const json_t *request)
 	values = calloc((size_t)count, sizeof(*values));
 	for (int64_t i = 0; i < count; i++)
 		values[i] = calloc(open->study->parameter_count, sizeof(double));
-	if (study_suggest(open->study, open->trials, open->trial_count, (size_t)count, values, &made, &err))
+	if (study_suggest(open->study, open->trials, open->trial_count, (size_t)count, NULL, values, &made,
+			  &err))
 		made = 0;
 	open->trials = realloc(open->trials, (open->trial_count + made + 1) * sizeof(*open->trials));
 	answer = success();

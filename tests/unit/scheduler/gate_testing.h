@@ -62,5 +62,5 @@ static inline enum status gate_suggest(const struct study *study, const struct t
 	gate.standing--;
 	gate.passed++;
 	pthread_mutex_unlock(&gate.mutex);
-	return study_suggest_until(study, trials, trial_count, count, ended, ret_values, ret_count, err);
+	return study_suggest(study, trials, trial_count, count, ended, ret_values, ret_count, err);
 }

@@ -138,14 +138,14 @@ static void each_replica_of_each_shape_gets_its_golden_environment(void **state)
 static void what_is_escaped_already_stays_so(void **state)
 {
 	AUTO(plan) struct plan *plan = plan_of((struct shape){ { 1, 0, 0, 0 }, true, 0 });
-	AUTO(string) char *plain = cluster_spec_text(plan, ROLE_MASTER, 0);
+	AUTO(string) char *plain = dialect_of(plan)->cluster_spec(plan, ROLE_MASTER, 0);
 	AUTO(string) char *escaped = NULL;
 
 	(void)state;
 	free(plan->input);
 	plan->input =
 		strdup("{\"python_module\":\"\",\"package_uris\":[],\"job_args\":[\"--epochs\\u003d3\"]}");
-	escaped = cluster_spec_text(plan, ROLE_MASTER, 0);
+	escaped = dialect_of(plan)->cluster_spec(plan, ROLE_MASTER, 0);
 	assert_string_equal(plain, escaped);
 }
 

@@ -105,8 +105,9 @@ static void each_role_of_each_shape_gets_its_golden_specification(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		AUTO(plan) struct plan *plan = plan_of(rows[i].shape);
-		AUTO(string) char *cluster_spec = cluster_spec_text(plan, rows[i].role, rows[i].index);
-		AUTO(string) char *tf_config = tf_config_text(plan, rows[i].role, rows[i].index);
+		AUTO(string)
+		char *cluster_spec = dialect_of(plan)->cluster_spec(plan, rows[i].role, rows[i].index);
+		AUTO(string) char *tf_config = dialect_of(plan)->tf_config(plan, rows[i].role, rows[i].index);
 		const char *place = strstr(rows[i].tf_config, "%s");
 		struct text expected AUTO_TEXT = { 0 };
 		char id[32];

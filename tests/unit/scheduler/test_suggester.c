@@ -90,7 +90,8 @@ static void what_is_suggested_is_what_the_library_says(void **state)
 	double values[3][1], *rows[] = { values[0], values[1], values[2] };
 	size_t count;
 
-	assert_int_equal(study_suggest(study, trials->list, trials->count, 3, rows, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, trials->list, trials->count, 3, NULL, rows, &count, NULL),
+			 STATUS_OK);
 	ask(bench, 5, 9, 3);
 	told_await(bench, 1);
 	AUTO(suggestion) struct suggestion *made = suggester_take(bench->suggester, 5);
@@ -166,7 +167,7 @@ static void a_batch_that_is_ended_holds_what_was_made(void **state)
 	size_t count = 7;
 
 	(void)state;
-	assert_int_equal(study_suggest_until(study, NULL, 0, 2, &ended, rows, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, NULL, 0, 2, &ended, rows, &count, NULL), STATUS_OK);
 	assert_int_equal(count, 0);
 }
 

@@ -166,7 +166,7 @@ static void specifications_tell_the_cluster(const struct plan *plan)
 {
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		for (unsigned i = 0; i < plan->pools[role].count; i++) {
-			AUTO(string) char *text = cluster_spec_text(plan, (enum role)role, i);
+			AUTO(string) char *text = dialect_of(plan)->cluster_spec(plan, (enum role)role, i);
 			AUTO(json) json_t *whole = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 			const json_t *cluster = json_object_get(whole, "cluster");
 			const json_t *task = json_object_get(whole, "task");

@@ -95,8 +95,10 @@ static void a_suggestion_asked_for_twice_is_the_same(void **state)
 	(void)state;
 	trials->study = study;
 	mixture_run(trials, 13);
-	assert_int_equal(study_suggest(study, trials->list, trials->count, 1, a, &count, NULL), STATUS_OK);
-	assert_int_equal(study_suggest(study, trials->list, trials->count, 1, b, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, trials->list, trials->count, 1, NULL, a, &count, NULL),
+			 STATUS_OK);
+	assert_int_equal(study_suggest(study, trials->list, trials->count, 1, NULL, b, &count, NULL),
+			 STATUS_OK);
 	assert_memory_equal(first, second, study->parameter_count * sizeof(double));
 	free(trials);
 	study_free(study);
@@ -258,7 +260,7 @@ static void a_first_batch_has_the_middle_and_points_apart(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(study_suggest(study, NULL, 0, 5, rows, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, NULL, 0, 5, NULL, rows, &count, NULL), STATUS_OK);
 	assert_int_equal(count, 5);
 	assert_true(values[0][0] == 0.5 && values[0][1] == 0.5);
 	for (size_t i = 0; i < 5; i++)
@@ -371,7 +373,8 @@ static void a_batch_of_several_metrics_repeats_nothing(void **state)
 	trials->study = study;
 	for (unsigned i = 0; i < 8; i++)
 		two_metrics_end(trials, trials_suggest(trials));
-	assert_int_equal(study_suggest(study, trials->list, trials->count, 4, rows, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, trials->list, trials->count, 4, NULL, rows, &count, NULL),
+			 STATUS_OK);
 	assert_int_equal(count, 4);
 	for (size_t i = 0; i < 4; i++)
 		for (size_t j = 0; j < i; j++)
@@ -408,7 +411,7 @@ static void the_largest_space_takes_moments(void **state)
 					    .values = row,
 					    .final = { (double)(t * 11 % TRIALS) } };
 	}
-	assert_int_equal(study_suggest(study, trials, TRIALS, 1, &row, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, trials, TRIALS, 1, NULL, &row, &count, NULL), STATUS_OK);
 	assert_int_equal(count, 1);
 	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 20);
 	free(values);
@@ -420,7 +423,7 @@ static void nothing_asked_for_is_nothing_given(void **state)
 	size_t count = 7;
 
 	(void)state;
-	assert_int_equal(study_suggest(study, NULL, 0, 0, NULL, &count, NULL), STATUS_OK);
+	assert_int_equal(study_suggest(study, NULL, 0, 0, NULL, NULL, &count, NULL), STATUS_OK);
 	assert_int_equal(count, 0);
 	study_free(study);
 }

@@ -63,7 +63,8 @@ static inline struct trial *trials_suggest(struct trials *trials)
 	struct error err AUTO_ERROR = { 0 };
 	size_t count;
 
-	assert_int_equal(study_suggest(trials->study, trials->list, trials->count, 1, rows, &count, &err),
-			 STATUS_OK);
+	assert_int_equal(
+		study_suggest(trials->study, trials->list, trials->count, 1, NULL, rows, &count, &err),
+		STATUS_OK);
 	return count ? trials_add(trials, values) : NULL;
 }
