@@ -199,9 +199,15 @@ enum status assignment_leases(const struct assignment *assignment, int64_t job, 
 			      size_t *ret_count, struct error *err)
 {
 	size_t total = lease_count(assignment), count = 0;
-	struct lease *leases = total ? calloc(total, sizeof(*leases)) : NULL;
+	struct lease *leases;
 
-	if (total && !leases)
+	if (total == 0) {
+		*ret_leases = NULL;
+		*ret_count = 0;
+		return STATUS_OK;
+	}
+	leases = calloc(total, sizeof(*leases));
+	if (!leases)
 		return error_no_memory(err);
 	for (unsigned role = 0; role < ROLE_COUNT; role++) {
 		for (unsigned i = 0; i < json_array_size(assignment->devices[role]); i++) {

@@ -432,9 +432,10 @@ static enum status joint_put(struct maker *maker, const struct filter_node **nod
 static size_t shared_first(const struct maker *maker, const struct filter_node *node,
 			   const struct filter_node **nodes)
 {
+	const struct filter_node *child = node->child;
 	size_t shared = 0, others = node->child_count;
 
-	for (const struct filter_node *child = node->child; child; child = child->next) {
+	for (; shared < others; child = child->next) {
 		if (!maker->in_shared && maker->schema->shared_open && is_shared(maker->schema, child))
 			nodes[shared++] = child;
 		else

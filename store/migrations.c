@@ -38,7 +38,7 @@ static enum status migration_run(sqlite3 *db, const struct migration *migration,
 
 enum status migrations_run(sqlite3 *db, const struct migration *migrations, struct error *err)
 {
-	int done, application, newest = 0;
+	int done = 0, application = 0, newest = 0;
 	enum status rc = pragma_read(db, "PRAGMA user_version", &done, err);
 
 	if (!rc)

@@ -32,39 +32,40 @@ static enum status refuse(const char *field, const char *value, const char *comp
 	return findings_finish(&findings, err);
 }
 
+enum { ID_SIZE = 128 };
+
 /* The id of the model that @parent names, which the rules have passed: a model of the call's own location, whatever
  * version of it. */
-static enum status parent_read(const struct call *call, const char *parent, char **ret_id, struct error *err)
+static enum status parent_read(const struct call *call, const char *parent, char ret_id[ID_SIZE],
+			       struct error *err)
 {
 	const struct training_context *context = call->context;
-	char project[128], location[128], id[128];
+	char project[128], location[128];
 
-	if (sscanf(parent, "projects/%127[^/]/locations/%127[^/]/models/%127[^/@]", project, location, id) !=
-		    3 ||
+	if (sscanf(parent, "projects/%127[^/]/locations/%127[^/]/models/%127[^/@]", project, location,
+		   ret_id) != 3 ||
 	    strcmp(strcmp(project, context->project_number) ? project : context->project_id,
 		   training_project(call)) != 0 ||
 	    strcmp(location, call_param(call, "location")) != 0)
 		return refuse("parent_model", parent,
 			      "is no model of the pipeline's own project and location.", err);
-	*ret_id = strdup(id);
-	return *ret_id ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 static enum status model_id_make(const struct call *call, char **ret_id, struct error *err)
 {
 	const char *parent = json_text_at(call->body, "parentModel");
 	const char *given = json_text_at(call->body, "modelId");
-	char drawn[RESOURCE_ID_SIZE];
-	enum status rc = parent ? parent_read(call, parent, ret_id, err) : STATUS_OK;
+	char id[ID_SIZE] = "";
+	enum status rc = parent ? parent_read(call, parent, id, err) : STATUS_OK;
 
 	if (rc)
 		return rc;
-	if (parent && given && strcmp(given, *ret_id) != 0)
+	if (parent && given && strcmp(given, id) != 0)
 		return refuse("model_id", given, "is not the id of parent_model.", err);
-	if (parent)
-		return STATUS_OK;
-	resource_id_draw(drawn);
-	*ret_id = strdup(given ? given : drawn);
+	if (!parent)
+		resource_id_draw(id);
+	*ret_id = strdup(given ? given : id);
 	return *ret_id ? STATUS_OK : error_no_memory(err);
 }
 

@@ -209,7 +209,7 @@ static bool etag_listed(const char *list, const char *etag)
 	if (list[strspn(list, " \t")] == '*')
 		return true;
 	for (const char *found = strstr(list, etag); found; found = strstr(found + 1, etag)) {
-		const int before = found == list ? ',' : found[-1], after = found[length];
+		const char before = (char)(found == list ? ',' : found[-1]), after = found[length];
 
 		if (!bare || (strchr(", \t\"/", before) && (!after || strchr(", \t\"", after))))
 			return true;

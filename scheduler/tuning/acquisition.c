@@ -263,7 +263,7 @@ static enum status mixtures_make(struct acquisition *acquisition, struct draw *d
 
 		mixture_draw(draw, weights, metrics);
 		for (size_t t = 0; t < evidence->completed_count; t++) {
-			double values[METRICS_MAX];
+			double values[METRICS_MAX] = { 0 };
 			size_t bound;
 
 			for (size_t m = 0; m < metrics; m++)

@@ -232,7 +232,7 @@ static double labels_loss(struct fit *fit)
 static double fit_loss(struct fit *fit, const double *logs, double *gradient)
 {
 	const size_t count = fit->feature_count + 2;
-	double inverse_scales[PARAMETERS_MAX];
+	double inverse_scales[PARAMETERS_MAX] = { 0 };
 	double loss = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -241,9 +241,9 @@ static double fit_loss(struct fit *fit, const double *logs, double *gradient)
 		loss += prior_weight * away * away;
 		if (gradient)
 			gradient[i] = 2 * prior_weight * away;
-		if (i >= 2)
-			inverse_scales[i - 2] = exp(-logs[i]);
 	}
+	for (size_t f = 0; f < fit->feature_count; f++)
+		inverse_scales[f] = exp(-logs[2 + f]);
 	likeness_fill(fit, inverse_scales);
 	if (!factorize(fit, exp(logs[0]), exp(logs[1])))
 		return INFINITY;

@@ -6,7 +6,7 @@
  * The file that FAULT_CONTROL names is struct control; who orders faults has it mapped, too (shim.py). FAULT_BELOW: the
  * directory whose files and directories the calls must be about; without it nothing but memory fails. With FAULT_TRACE in
  * the environment each fault says on stderr where it was. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>

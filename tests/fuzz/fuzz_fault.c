@@ -41,11 +41,14 @@ static void scenes_try(const struct fault_rule *rule)
 	};
 
 	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+		bool drawn;
+
 		if (!fault_fits(rule, &scenes[i]))
 			continue;
 		expect(fault_wait_us(rule, &scenes[i], true) >= 0);
 		expect(fault_wait_us(rule, &scenes[i], false) >= -1);
-		expect(fault_drawn(rule, &scenes[i], 1, 1) == fault_drawn(rule, &scenes[i], 1, 1));
+		drawn = fault_drawn(rule, &scenes[i], 1, 1);
+		expect(fault_drawn(rule, &scenes[i], 1, 1) == drawn);
 	}
 }
 

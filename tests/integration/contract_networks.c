@@ -51,7 +51,7 @@ static uint16_t listen_at(const struct network_status *network, int *ret_fd)
 /* One word for whoever knocks, and from where. */
 static uint32_t answer_once(int listener)
 {
-	struct sockaddr_in peer;
+	struct sockaddr_in peer = { 0 };
 	socklen_t size = sizeof(peer);
 	int fd = accept(listener, (struct sockaddr *)&peer, &size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/support/slow_disk.c: preloaded, makes each write to the file of log entries (and to its journal) take
  * TRAINYARD_TEST_WRITE_US microseconds longer, and each of its syncs a hundred times that. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -99,6 +99,7 @@ static json_t *draw_input(void)
 
 	while (regions[region_count].name)
 		region_count++;
+	assert_true(region_count > 0);
 	json_object_set_new(input, "masterConfig", master);
 	if (!json_object_get(master, "imageUri") && draw(20))
 		set_text(master, "imageUri", ONE_OF(images));
