@@ -355,6 +355,7 @@ bench: trainyard $(bench_helpers)
 	$(srcdir)/tests/bench/bench.py --build $(abs_builddir) $(BENCH_ROWS)
 
 EXTRA_DIST += \
+	tests/.clang-tidy \
 	tests/attack \
 	tests/bench/bench.py \
 	tests/bench/search.py \
@@ -376,6 +377,7 @@ EXTRA_DIST += \
 	tests/print_coverage \
 	tests/support \
 	tests/threads.txt \
+	tests/tidy \
 	tests/unit/api/aiplatform/aiplatform_testing.h \
 	tests/unit/api/emulator/test_screen.js \
 	tests/unit/api/http/http_testing.h \
