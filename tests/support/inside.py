@@ -90,7 +90,7 @@ def _received(stream, count):
     return data
 
 
-def begin(attacker, command):
+def _begin(attacker, command):
     """A stream to a command in the job's container: what is sent is its input, what comes are frames of its output.
     Source: https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Exec/operation/ExecStart (read 2026-11-22)"""
     engine = attacker.daemon.engine
@@ -137,7 +137,7 @@ class Inside:
         self.attacker, self.command = attacker, ["nc", address, str(port or own)]
 
     def connect(self, timeout=60):
-        stream = begin(self.attacker, self.command)
+        stream = _begin(self.attacker, self.command)
         stream.settimeout(None)
         near, far = socket.socketpair()
         near.settimeout(timeout)
