@@ -150,9 +150,10 @@ def side_by_side(lanes, work):
                 piece = pieces.get_nowait()
             except queue.Empty:
                 return
-            results.append(piece(daemon, proxy))
-            if results[-1][1] and not interrupted.is_set():
-                print(results[-1][1], flush=True)  # the end, where it is told again, is far in the long form
+            result = piece(daemon, proxy)
+            results.append(result)
+            if result[1] and not interrupted.is_set():
+                print(result[1], flush=True)  # the end, where it is told again, is far in the long form
     threads = [threading.Thread(target=serve, args=lane) for lane in lanes]
     try:
         for thread in threads:
