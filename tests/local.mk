@@ -269,7 +269,9 @@ check_PROGRAMS += $(fuzz_targets)
 # Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.
 # Broken: block_done() of store/hasher.c without its lock: test_objects failed.
 threaded_tests = \
+	tests/unit/api/http/test_body \
 	tests/unit/api/http/test_connections \
+	tests/unit/api/http/test_exchange \
 	tests/unit/api/http/test_intake \
 	tests/unit/api/http/test_listener \
 	tests/unit/api/http/test_path_socket \

@@ -2,7 +2,7 @@
 #pragma once
 /* scheduler/tuning/study.h: a search: what is varied, what is wanted, and what was tried so far.
  *
- * Said without any API's words, and with no knowledge of jobs. The library below this folder takes studies and
+ * Said without any API's words, and with no knowledge of jobs. The library in this folder takes studies and
  * returns values: no I/O, no clock, no state of its own that has to survive. Thread: any, one at a time per study. */
 #include <jansson.h>
 #include <stdatomic.h>
