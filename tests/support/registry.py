@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A container registry on 127.0.0.1 that serves what a test puts into it. Engines speak plain HTTP to it."""
+"""A container registry on 127.0.0.1 that serves what a test, or an engine, puts into it. Engines speak plain HTTP to it."""
 import base64
 import gzip
 import hashlib
 import http.server
 import io
+import itertools
 import json
 import tarfile
 import threading
+import urllib.parse
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
@@ -21,6 +23,7 @@ class Registry:
         self.wanted = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode() if user else None
         self.blobs, self.manifests = {}, {}
         self.blobs_asked = []
+        self.uploads, self.numbers = {}, itertools.count()  # what came so far, by path; their names
         registry = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,6 +36,11 @@ class Registry:
                 registry.answer(self)
 
             do_HEAD = do_GET
+
+            def do_POST(self):
+                registry.take(self)
+
+            do_PATCH = do_PUT = do_POST
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
@@ -66,6 +74,40 @@ class Registry:
                         "digest": digest(layer)} for layer in layers]}).encode()
         for reference in (tag, digest(manifest)):
             self.manifests[repository, reference] = manifest
+
+    def take(self, request):
+        """A step of an engine's push: an upload begins, goes on or ends, or a manifest comes."""
+        path, _, query = request.path.partition("?")
+        repository, what, reference = path[len("/v2/"):].rsplit("/", 2)
+        data, found = self.body(request), None
+        if request.command == "PUT" and what == "manifests":
+            found = digest(data)
+            self.manifests[repository, reference] = self.manifests[repository, found] = data
+        elif request.command == "POST":
+            path += str(next(self.numbers))
+            self.uploads[path] = b""
+        else:
+            self.uploads[path] += data
+            if request.command == "PUT":
+                found = urllib.parse.parse_qs(query)["digest"][0]
+                self.blobs[found] = self.uploads[path]
+                assert digest(self.blobs[found]) == found
+        request.send_response(201 if found else 202)
+        for name, value in {"Content-Length": "0", "Location": path, "Range": f"0-{max(len(data), 1) - 1}",
+                            **({"Docker-Content-Digest": found} if found else {})}.items():
+            request.send_header(name, value)
+        request.end_headers()
+
+    @staticmethod
+    def body(request):
+        if request.headers.get("Transfer-Encoding") != "chunked":
+            return request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        data = b""
+        while size := int(request.rfile.readline(), 16):
+            data += request.rfile.read(size)
+            request.rfile.readline()
+        request.rfile.readline()
+        return data
 
     def answer(self, request):
         status, kind, data, headers = self.find(request.path, request.headers.get("Authorization"))
