@@ -274,7 +274,10 @@ def pip_command(python):
 
 
 def has_setuptools(wheels):
-    return any(name.lower().startswith("setuptools-") for name in os.listdir(wheels))
+    try:
+        return any(name.lower().startswith("setuptools-") for name in os.listdir(wheels))
+    except OSError as error:
+        raise Failure(1, "The directory of --wheels cannot be read by the image's user, %d: %s." % (os.getuid(), error.strerror))
 
 
 def pip_environment(wheels):

@@ -9,18 +9,21 @@ import pytest
 
 from support.custom_jobs import CustomJobs, pool
 from support.daemon import MACHINE, task_of, text_of
-from support.engine import PREBUILT, RUNTIME, ensure_runtime_images
+from support.engine import PREBUILT, RUNTIME, build_image, ensure_runtime_images
 from support.gcloud import Gcloud, needs_gcloud
 from support.packages import in_order, sdist, trainer, wheel
+from support.vertex import Vertex, tuning_job
 
 HELPER_FILE = "helper-1.0-py2.py3-none-any.whl"
 PATIENCE_S = 120
+NOBODY, SOMEBODY = "trainyard-test-nobody:1", "trainyard-test-somebody:1"
 
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
     """What pip may install from, and nothing else."""
     directory = tmp_path_factory.mktemp("wheels")
+    directory.chmod(0o755)  # also for users of images
     (directory / HELPER_FILE).write_bytes(wheel("helper", {"helper.py": "WORD = 'helped'"}))
     return directory
 
@@ -32,6 +35,19 @@ def packages_yard(engine, make_daemon, wheels):
     daemon = make_daemon("--offline", "--stop-grace", "10", "--runtime", f"*={RUNTIME}", "--wheels", wheels).start()
     yield daemon
     daemon.stop()
+
+
+@pytest.fixture(scope="module")
+def users_images(engine, packages_yard):
+    """Of a user that has no home, and of one that has: their ids."""
+    found = {NOBODY: (65534, "USER nobody\n"),
+             SOMEBODY: (1000, "RUN mkdir -m 700 /home/somebody && chown 1000 /home/somebody\n"
+                              "ENV HOME=/home/somebody\nWORKDIR /home/somebody\nUSER 1000:1000\n")}
+    for name, (_, lines) in found.items():
+        build_image(engine, name, {"Dockerfile": f"FROM {RUNTIME}\n{lines}".encode()})
+    yield {name: user for name, (user, _) in found.items()}
+    for name in found:
+        engine.remove_image(name)
 
 
 def put(yard, uri, data):
@@ -211,6 +227,53 @@ def test_custom_containers_may_have_packages(packages_yard):
     del job_input["pythonModule"]
     job = packages_yard.run(job_input, timeout=PATIENCE_S)
     assert packages_yard.lines(job["jobId"]) == ["the image's own program"]
+
+
+TASK = """
+import os, helper
+def path(name):
+    return "/gcs/" + os.environ[name][len("gs://"):]
+os.makedirs(path("AIP_MODEL_DIR"), exist_ok=True)
+open(path("AIP_MODEL_DIR") + "model", "w").write(helper.WORD)
+metrics = os.environ["CLOUD_ML_HP_METRIC_FILE"]
+os.makedirs(os.path.dirname(metrics), exist_ok=True)
+open(metrics, "w").write('{"global_step": "1", "score": "0.5", "timestamp": 1.5, "trial": "1"}')
+print("user", os.getuid(), "wrote", open(path("AIP_MODEL_DIR") + "model").read())
+"""
+
+
+@pytest.mark.parametrize("image", [NOBODY, SOMEBODY], ids=["without a home", "with one"])
+def test_a_package_runs_as_the_image_s_user(packages_yard, users_images, image):
+    """Choice: the service's own images run as root; of others their user counts, as in a custom container."""
+    uri = f"gs://packages/{packages_yard.new_id('package')}/trainer-1.0-py2.py3-none-any.whl"
+    put(packages_yard, uri, trainer(TASK, ["helper"]))
+    searches = Vertex(packages_yard, collection="hyperparameterTuningJobs")
+    asked = tuning_job("", {"parameterId": "x", "integerValueSpec": {"minValue": "1", "maxValue": "9"}}, count=1)
+    asked["trialJobSpec"] = {"baseOutputDirectory": {"outputUriPrefix": "gs://packages/" + image.replace(":", "-")}, "workerPoolSpecs": [{
+        "machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "pythonPackageSpec": {
+            "executorImageUri": image, "packageUris": [uri], "pythonModule": "trainer.task"}}]}
+    search = searches.until(searches.create(asked)["name"], "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", timeout=PATIENCE_S)
+    run = search["trials"][0]["customJob"].rpartition("/")[2]
+    lines = packages_yard.lines(run, "workerpool0-0")
+    # Broken: install_all() without user_base_set()
+    assert f"user {users_images[image]} wrote helped" in lines, lines
+    assert search["trials"][0]["finalMeasurement"]["metrics"] == [{"metricId": "score", "value": 0.5}], search
+    job_input = package_job(packages_yard, "import os, helper\nprint('user', os.getuid())", ["helper"], masterConfig={"imageUri": image})
+    del job_input["runtimeVersion"], job_input["pythonVersion"]
+    job = packages_yard.run(job_input, timeout=PATIENCE_S)
+    in_order([f"user {users_images[image]}", "Task completed successfully."], text(packages_yard, job["jobId"]))
+
+
+def test_wheels_that_the_image_s_user_may_not_read_are_told(packages_yard, users_images, wheels):
+    # Broken: has_setuptools() without except: a traceback is all that is told
+    job_input = package_job(packages_yard, "", masterConfig={"imageUri": NOBODY})
+    del job_input["runtimeVersion"], job_input["pythonVersion"]
+    wheels.chmod(0o700)
+    try:
+        job = packages_yard.run(job_input, "FAILED", timeout=PATIENCE_S)
+    finally:
+        wheels.chmod(0o755)
+    assert "The directory of --wheels cannot be read by the image's user, 65534: Permission denied." in job["errorMessage"], job
 
 
 def test_a_runtime_s_image_that_is_not_there_is_told_with_the_remedy(engine, make_daemon):

@@ -305,11 +305,17 @@ def ensure_runtime_images(engine):
 
 
 def _build_prebuilt(engine):
+    text = f'FROM {RUNTIME}\nWORKDIR /data\nENTRYPOINT ["echo", "the image\'s own program"]\n'
+    build_image(engine, PREBUILT, {"Dockerfile": text.encode()})
+
+
+def build_image(engine, name, files):
+    """Of a Dockerfile and what else is in the files {name: bytes}."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
-        text = f'FROM {RUNTIME}\nWORKDIR /data\nENTRYPOINT ["echo", "the image\'s own program"]\n'.encode()
-        entry = tarfile.TarInfo("Dockerfile")
-        entry.size = len(text)
-        tar.addfile(entry, io.BytesIO(text))
-    engine.call("POST", f"/build?t={PREBUILT}", out.getvalue(), "application/x-tar")
-    assert engine.has_image(PREBUILT)
+        for path, data in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    said = engine.call("POST", f"/build?t={name}", out.getvalue(), "application/x-tar")
+    assert engine.has_image(name), said
