@@ -148,6 +148,29 @@ static void check_tensorboard(struct findings *findings, const json_t *spec)
 			     "An output directory must be specified when tensorboard is.");
 }
 
+static bool mounts_nfs(const json_t *spec)
+{
+	size_t index;
+	const json_t *pool;
+
+	json_array_foreach(json_object_get(spec, "workerPoolSpecs"), index, pool)
+		if (json_array_size(json_object_get(pool, "nfsMounts")))
+			return true;
+	return false;
+}
+
+/* Choice: the rule is documented, its words are not.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/train-nfs-share (read 2026-11-22) */
+static void check_nfs_network(struct findings *findings, const json_t *spec)
+{
+	if (mounts_nfs(spec) && !json_object_get(spec, "network") &&
+	    !json_object_get(spec, "pscInterfaceConfig"))
+		findings_add(
+			findings, "network",
+			"A network or a Private Service Connect interface must be specified when NFS shares are "
+			"mounted.");
+}
+
 void check_job_spec(struct findings *findings, const json_t *spec, const struct aiplatform_settings *settings)
 {
 	const json_t *pools = json_object_get(spec, "workerPoolSpecs");
@@ -156,6 +179,7 @@ void check_job_spec(struct findings *findings, const json_t *spec, const struct 
 	check_scheduling(findings, spec);
 	check_service_account(findings, spec);
 	check_network(findings, spec);
+	check_nfs_network(findings, spec);
 	check_output(findings, spec);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
 		check_form(findings, spec, i);

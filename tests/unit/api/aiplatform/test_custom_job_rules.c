@@ -21,6 +21,12 @@
 #define SECOND(own)                                                                                          \
 	POOLS(POOL ",{'machineSpec':{'machineType':'n1-standard-4'},'containerSpec':{'imageUri':'i'}" own "}")
 #define SPEC(own) "{'jobSpec':{" own "}}"
+#define MOUNTED(own)                                                                                               \
+	SPEC("'workerPoolSpecs':[{'machineSpec':{'machineType':'n1-standard-4'},'containerSpec':{'imageUri':'i'}," \
+	     "'nfsMounts':[{'server':'s','path':'/p','mountPoint':'m'}]}]," own)
+#define NFS_NETWORK                                                                                               \
+	"job_spec.network; Message: A network or a Private Service Connect interface must be specified when NFS " \
+	"shares are mounted."
 #define L4                                                                                                   \
 	"{'machineSpec':{'machineType':'g2-standard-8','acceleratorType':'NVIDIA_L4','acceleratorCount':1},"
 
@@ -61,10 +67,14 @@ static void jobs_are_checked(void **state)
 		{ MORE("'diskSpec':{'bootDiskType':'ssd','bootDiskSizeGb':99}"),
 		  POOL_FIELD "disk_spec.boot_disk_type; Message: The boot disk type must be pd-ssd, pd-standard or hyperdisk-balanced, not 'ssd'."
 		  "|2.Field: job_spec.worker_pool_specs[0].disk_spec.boot_disk_size_gb; Message: The boot disk size must be from 100 to 64000, not 99." },
+		/* Broken: check_job_spec() without check_nfs_network(); mounts_nfs() that looks at the first pool alone */
 		{ MORE("'nfsMounts':[{'server':'s','path':'p'}]"),
 		  POOL_FIELD "nfs_mounts[0].mount_point; Message: It must be specified.|2.Field: "
-		  "job_spec.worker_pool_specs[0].nfs_mounts[0].path; Message: The path must begin with '/': 'p'." },
-		{ MORE("'nfsMounts':[{'server':'s','path':'/p','mountPoint':'m'}]"),
+		  "job_spec.worker_pool_specs[0].nfs_mounts[0].path; Message: The path must begin with '/': 'p'.|3.Field: " NFS_NETWORK },
+		{ SECOND(",'replicaCount':1,'nfsMounts':[{'server':'s','path':'/p','mountPoint':'m'}]"), "1.Field: " NFS_NETWORK },
+		{ MOUNTED("'pscInterfaceConfig':{'networkAttachment':'a'}"),
+		  POOL_FIELD "nfs_mounts; Message: trainyard mounts no NFS shares: leave nfsMounts out." },
+		{ MOUNTED("'network':'projects/1/global/networks/n'"),
 		  POOL_FIELD "nfs_mounts; Message: trainyard mounts no NFS shares: leave nfsMounts out." },
 		{ MORE("'lustreMounts':[{'instanceIp':'s','volumeHandle':'p','filesystem':'f'}]"),
 		  POOL_FIELD "lustre_mounts[0].mount_point; Message: It must be specified." },
