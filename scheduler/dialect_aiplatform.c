@@ -117,12 +117,21 @@ static enum status directories_add(json_t *environment, const struct plan *plan,
 	return rc;
 }
 
+/* PyTorch Lightning takes the ranks for those of nodes only where there is this variable; without it each node is the first.
+ * Source: https://github.com/cellarium-ai/cellarium-ml/issues/56, whose jobs it took for Kubeflow's, and
+ * https://github.com/Lightning-AI/pytorch-lightning/issues/13374 (read 2026-11-22)
+ * Choice: an address at which nobody listens, and none of the other variables of Kubernetes: with KUBERNETES_SERVICE_HOST
+ * libraries would look for its API. */
+#define KUBERNETES_PORT "tcp://127.0.0.1:443"
+
 static enum status distribution_add(json_t *environment, const struct plan *plan, enum role role,
 				    unsigned index, struct error *err)
 {
 	AUTO(string) char *config = tf_config(plan, role, index);
 	enum status rc = variable_add(environment, "TF_CONFIG", config, err);
 
+	if (!rc)
+		rc = variable_add(environment, "KUBERNETES_PORT", KUBERNETES_PORT, err);
 	return rc ? rc : ranks_add(environment, plan, role, index, err);
 }
 

@@ -126,6 +126,50 @@ static bool tell_pool_members(const struct view *view, int index)
 	return true;
 }
 
+/* Where the service reads log lines besides stdout and stderr.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/code-requirements#write-container-logs (read 2026-11-22) */
+static const char *const log_places[] = { "/var/log-storage/output", "/dev/log" };
+
+static bool names_log_place(const json_t *texts, const char *place)
+{
+	size_t i;
+	const json_t *text;
+
+	json_array_foreach(texts, i, text) {
+		const char *value =
+			json_is_object(text) ? json_text_at(text, "value") : json_string_value(text);
+
+		if (value && strstr(value, place))
+			return true;
+	}
+	return false;
+}
+
+/* Only what the job itself says can be seen here. */
+static bool tell_log_places(const struct view *view, int index)
+{
+	static const char *const members[] = { "command", "args", "env" };
+	const bool packaged = view->plan->pools[index].python_module;
+	const char *task = packaged ? "pythonPackageSpec" : "containerSpec";
+	const json_t *object = json_object_get(pool_at(view, index), task);
+	char below[64], field[FIELD_SIZE];
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		for (size_t j = 0; j < sizeof(log_places) / sizeof(log_places[0]); j++) {
+			if (!names_log_place(json_object_get(object, members[i]), log_places[j]))
+				continue;
+			snprintf(below, sizeof(below), "%s.%s", task, members[i]);
+			if (!difference_add(
+				    view->list, WITHOUT_EFFECT, "log-place",
+				    pool_field(view, index, below, field),
+				    "What is written to /var/log-storage or /dev/log is no log entry: only "
+				    "stdout and stderr are read."))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Lenient validation has let it pass. */
 static bool tell_accelerator(const struct view *view, int index)
 {
@@ -219,7 +263,8 @@ bool spec_differences_add(const json_t *job, const char *root, const json_t *spe
 		if (!plan->pools[index].count)
 			continue;
 		if (!tell_image(&view, index) || !tell_machine(&view, index) ||
-		    !tell_accelerator(&view, index) || !tell_pool_members(&view, index))
+		    !tell_accelerator(&view, index) || !tell_pool_members(&view, index) ||
+		    !tell_log_places(&view, index))
 			return false;
 	}
 	return tell_without_effect(&view) && tell_strategy(&view) && tell_study(&view) &&

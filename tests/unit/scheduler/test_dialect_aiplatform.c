@@ -40,9 +40,11 @@ static struct plan *plan_of(struct shape shape)
 	"CLUSTER_SPEC={\"cluster\":{" cluster "},\"environment\":\"cloud\",\"task\":{" task "}," JOB
 #define LONE_SPEC(cluster, task) SPEC(cluster, task) "}"
 #define MANY_SPEC(cluster, task) SPEC(cluster, task) ",\"open_ports\":[3333]}"
+/* Broken: distribution_add() without KUBERNETES_PORT */
 #define TF(cluster, task)                                                                                    \
 	"TF_CONFIG={\"cluster\":{" cluster "},\"environment\":\"cloud\",\"task\":{" task                     \
-	",\"cloud\":\"wc49094d81dd2e30a-ml\"}," JOB "}"
+	",\"cloud\":\"wc49094d81dd2e30a-ml\"}," JOB "}",                                                     \
+		"KUBERNETES_PORT=tcp://127.0.0.1:443"
 #define TASK(type, index) "\"type\":\"" type "\",\"index\":" #index
 #define ALWAYS                                                                                               \
 	"CLOUD_ML_PROJECT_ID=123456789012", "CLOUD_ML_REGION=us-central1",                                   \
