@@ -295,6 +295,8 @@ libtrainyard_a_SOURCES += \
 	api/training/outlook.h \
 	api/training/plan_answer.c \
 	api/training/plan_answer.h \
+	api/training/program.c \
+	api/training/program.h \
 	api/training/project.c \
 	api/training/quota.c \
 	api/training/quota.h \

@@ -8,6 +8,7 @@
 #include "api/http/http.h"
 #include "api/training/context.h"
 #include "api/training/outlook.h"
+#include "api/training/program.h"
 #include "daemon/base/json.h"
 #include "scheduler/dialect.h"
 #include "scheduler/ml_units.h"
@@ -56,49 +57,12 @@ static bool gets_no_device(const struct plan *plan, const struct outlook *outloo
 	return plan->pools[role].accelerator_count == 0;
 }
 
-/* What runs in the replica once its packages are installed, or the command that the job gives.
- * Choice: the launcher's text, the same for all jobs, is not told. */
-static json_t *command_json(const struct pool *pool, json_t *command)
-{
-	if (pool->python_module)
-		return json_pack("[s, s, s]", pool->python, "-m", pool->python_module);
-	return json_incref(command);
-}
-
-/* All that the replica's program is given. What its gateway adds to the environment is known when it runs, so $(NAME)
- * of that is told as it is written. */
-struct program {
-	json_t *environment, *command, *args;
-};
-
-static void program_deinit(struct program *program)
-{
-	json_decref(program->environment);
-	json_decref(program->command);
-	json_decref(program->args);
-}
-#define AUTO_PROGRAM __attribute__((cleanup(program_deinit)))
-
-static enum status program_make(const struct plan *plan, enum role role, unsigned index,
-				struct program *ret_program, struct error *err)
-{
-	enum status rc = replica_environment(plan, role, index, &ret_program->environment, err);
-
-	if (!rc)
-		rc = replica_environment_extend(plan, role, ret_program->environment, err);
-	return rc ? rc
-		  : replica_command(plan, role, ret_program->environment, &ret_program->command,
-				    &ret_program->args, err);
-}
-
 static enum status whole_replica_json(const struct plan *plan, const struct outlook *outlook, enum role role,
 				      unsigned index, json_t **ret_object, struct error *err)
 {
-	const struct pool *pool = &plan->pools[role];
 	char host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 	struct program program AUTO_PROGRAM = { 0 };
 	AUTO(json) json_t *told = NULL;
-	AUTO(json) json_t *command = NULL;
 	AUTO(json) json_t *rest = NULL;
 	AUTO(json) json_t *object = NULL;
 	enum status rc = program_make(plan, role, index, &program, err);
@@ -108,14 +72,13 @@ static enum status whole_replica_json(const struct plan *plan, const struct outl
 	replica_host_name(plan, role, index, host_name);
 	replica_address_name(plan, role, index, address_name);
 	object = replica_json(plan, outlook->assignment, role, index);
-	command = command_json(pool, program.command);
 	told = environment_json(program.environment);
 	if (told && gets_no_device(plan, outlook, role, index) &&
 	    json_object_set_new(told, "NVIDIA_VISIBLE_DEVICES", json_string("void")))
 		return error_no_memory(err);
 	rest = json_pack("{s:s, s:s, s:O*, s:O*, s:O*, s:O}", "hostName", host_name, "addressName",
-			 address_name, "packageUris", pool->package_uris, "command", command, "args",
-			 program.args, "env", told);
+			 address_name, "packageUris", plan->pools[role].package_uris, "command",
+			 program.command, "args", program.args, "env", told);
 	if (!object || !rest || json_object_update(object, rest))
 		return error_no_memory(err);
 	*ret_object = TAKE(object);

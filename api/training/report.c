@@ -4,6 +4,7 @@
 #include "api/training/context.h"
 #include "api/training/fault_differences.h"
 #include "api/training/job_name.h"
+#include "api/training/program.h"
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
 #include "store/jobs.h"
@@ -34,6 +35,7 @@ static enum status trial_json(const struct training_context *context, const stru
 	AUTO(plan) struct plan *plan = NULL;
 	AUTO(assignment) struct assignment *assignment = NULL;
 	AUTO(json) json_t *replicas = NULL;
+	AUTO(json) json_t *lines = NULL;
 	AUTO(string) char *name = NULL;
 	enum status rc = job_get_by_id(context->store, trial->run, &run, err);
 
@@ -41,14 +43,17 @@ static enum status trial_json(const struct training_context *context, const stru
 		rc = plan_from_text(run->plan, &plan, err);
 	if (!rc)
 		rc = assignment_read(run, &assignment, err);
+	if (!rc)
+		rc = command_lines_make(plan, &lines, err);
 	if (rc)
 		return rc;
 	name = run->kind == KIND_TRAINING ? NULL : job_name(context, run);
 	replicas = replicas_json(plan, assignment);
-	*ret_object = replicas ? json_pack("{s:i, s:s*, s:s, s:I, s:O}", "trialId", (int)trial->number,
-					   "customJob", name, "state", job_state_told(run), "attempt",
-					   (json_int_t)run->attempt, "replicas", replicas)
-			       : NULL;
+	*ret_object =
+		replicas ? json_pack("{s:i, s:s*, s:s, s:I, s:O, s:O}", "trialId", (int)trial->number,
+				     "customJob", name, "state", job_state_told(run), "attempt",
+				     (json_int_t)run->attempt, "commandLines", lines, "replicas", replicas)
+			 : NULL;
 	return *ret_object ? STATUS_OK : error_no_memory(err);
 }
 
@@ -78,8 +83,15 @@ static enum status trials_add(const struct training_context *context, const stru
 static enum status replicas_add(const struct plan *plan, const struct assignment *assignment, json_t *report,
 				struct error *err)
 {
-	return json_object_set_new(report, "replicas", replicas_json(plan, assignment)) ? error_no_memory(err)
-											: STATUS_OK;
+	AUTO(json) json_t *lines = NULL;
+	enum status rc = command_lines_make(plan, &lines, err);
+
+	if (rc)
+		return rc;
+	if (json_object_set(report, "commandLines", lines) ||
+	    json_object_set_new(report, "replicas", replicas_json(plan, assignment)))
+		return error_no_memory(err);
+	return STATUS_OK;
 }
 
 static enum status differences_add(const struct training_context *context, const struct job *job,

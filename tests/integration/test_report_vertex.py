@@ -137,7 +137,7 @@ def test_a_word_that_is_compared_with_nothing_is_no_filter(vertex, collection):
 
 
 def test_a_search_reports_its_trials_by_their_jobs(tuning):
-    search = tuning_job('echo "$@"', LEARNING_RATE, count=2, name="told")
+    search = tuning_job('echo "$0"', LEARNING_RATE, count=2, name="told")
     plan = plan_of(tuning, search)
     assert (plan["trialCount"], plan["parallelTrialCount"], len(plan["replicas"])) == (2, 1, 1)
     name = tuning.create(search)["name"]
@@ -147,6 +147,10 @@ def test_a_search_reports_its_trials_by_their_jobs(tuning):
     for trial in report["trials"]:
         run = report_of(tuning, trial["customJob"])
         assert (run["state"], run["replicas"]) == (trial["state"], trial["replicas"])
+        flag, = tuning.yard.lines(trial["customJob"].rpartition("/")[2], "workerpool0-0")
+        # Broken: command_line_add() without the arguments
+        assert run["commandLines"] == trial["commandLines"] == {
+            "workerpool0": f"docker run --entrypoint sh trainyard-test:1 -c 'echo \"$0\"' '{flag}'"}
 
 
 def test_what_is_not_there_has_no_report(each):
