@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gcloud ai custom-jobs` against a daemon, pointed here as `trainyard env` says."""
 import json
+import re
 
 import pytest
 
@@ -8,6 +9,8 @@ from support.gcloud import needs_gcloud
 from support.tuning import REPORTING
 from support.vertex import REGION, RUNS_ON, Vertex, custom_job, tuning_job
 from support.wait import wait_until
+
+import test_gcloud_ai_packages as packages
 
 pytestmark = needs_gcloud
 
@@ -76,6 +79,10 @@ def test_operations_are_described(gcloud, vertex):
 
 IMAGE = "trainyard-test:1"
 KEY = "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"
+KEY_IN_PARTS = ["--kms-key", "k", "--kms-keyring", "r", "--kms-location", "us-central1", "--kms-project", "p"]
+ACCOUNT, NETWORK = "me@p.iam.gserviceaccount.com", "projects/1/global/networks/n"
+TEXTS = ["--service-account", ACCOUNT, "--network", NETWORK, "--enable-web-access", "--enable-dashboard-access"]
+STORED_TEXTS = {"serviceAccount": ACCOUNT, "network": NETWORK, "enableWebAccess": True, "enableDashboardAccess": True}
 CONTAINER = {"imageUri": IMAGE}
 PACKAGES = ["--python-package-uris", "gs://bucket/one.tar.gz,gs://bucket/two.tar.gz"]
 
@@ -92,10 +99,7 @@ def spec_of(count, machine="n1-standard-4", **task):
       *PACKAGES, "--args=--epochs=3"],
      {"workerPoolSpecs": [spec_of(1, pythonPackageSpec={"executorImageUri": IMAGE, "pythonModule": "trainer.task", "args": [
          "--epochs=3"], "packageUris": ["gs://bucket/one.tar.gz", "gs://bucket/two.tar.gz"]})]}),
-    ([POOL, "--service-account", "me@p.iam.gserviceaccount.com", "--network", "projects/1/global/networks/n",
-      "--enable-web-access", "--enable-dashboard-access"],
-     {"workerPoolSpecs": [spec_of(1, containerSpec=CONTAINER)], "serviceAccount": "me@p.iam.gserviceaccount.com",
-      "network": "projects/1/global/networks/n", "enableWebAccess": True, "enableDashboardAccess": True}),
+    ([POOL, *TEXTS], {"workerPoolSpecs": [spec_of(1, containerSpec=CONTAINER)], **STORED_TEXTS}),
 ], ids=["pools", "packages", "texts"])
 def test_each_form_of_create_is_taken(custom_jobs, vertex, words, expected):
     """Broken: pool_fill() without what is skipped (pools); no row of pythonModule (packages), of enableDashboardAccess
@@ -103,6 +107,32 @@ def test_each_form_of_create_is_taken(custom_jobs, vertex, words, expected):
     made = custom_jobs("create", "--display-name", "forms", "--kms-key", KEY, *words)
     vertex.yard.request("POST", vertex.path(made["name"]) + ":cancel")
     assert made["jobSpec"] == expected and made["encryptionSpec"] == {"kmsKeyName": KEY}
+
+
+@pytest.mark.parametrize("track,words,changed", [
+    ((), ["--args=new,args", "--command=new", *TEXTS, *KEY_IN_PARTS],
+     {"workerPoolSpecs": [spec_of(1, containerSpec=CONTAINER | {"command": ["new"], "args": ["new", "args"]}),
+                          spec_of(2, pythonPackageSpec={"executorImageUri": IMAGE, "packageUris": ["gs://bucket/one.tar.gz"],
+                                                        "pythonModule": "trainer.task", "args": ["new", "args"]})],
+      **STORED_TEXTS}),
+    (["beta"], ["--worker-pool-spec=machine-type=n1-highmem-2,accelerator-type=NVIDIA_TESLA_T4,accelerator-count=2,"
+                "container-image-uri=" + IMAGE],
+     {"workerPoolSpecs": [{**spec_of(1, containerSpec=CONTAINER), "machineSpec": {
+         "machineType": "n1-highmem-2", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}}]}),
+], ids=["parts of pools", "pools"])
+def test_flags_go_before_the_configuration_file(custom_jobs, vertex, tmp_path, track, words, changed):
+    own = {"containerSpec": CONTAINER | {"command": ["old"], "args": ["old"]}}
+    package = {"pythonPackageSpec": {"executorImageUri": IMAGE, "packageUris": ["gs://bucket/one.tar.gz"],
+                                     "pythonModule": "trainer.task", "args": ["old"]}}
+    spec = {"workerPoolSpecs": [spec_of(1, **own), spec_of(2, **package)], "serviceAccount": "old@p.iam.gserviceaccount.com",
+            "network": "projects/1/global/networks/old", "scheduling": {"timeout": "3600s", "restartJobOnWorkerRestart": True},
+            "baseOutputDirectory": {"outputUriPrefix": "gs://bucket/out/"}}
+    config = tmp_path / "job.yaml"
+    config.write_text(json.dumps(spec))
+    made = custom_jobs("create", "--display-name", "both", "--config", str(config), *words, track=track)
+    vertex.yard.request("POST", vertex.path(made["name"]) + ":cancel")
+    assert made["jobSpec"] == spec | changed
+    assert made.get("encryptionSpec") == ({"kmsKeyName": KEY} if "--kms-key" in words else None)
 
 
 def test_a_persistent_resource_is_refused(custom_jobs):
@@ -115,8 +145,8 @@ def test_a_tasks_log_is_streamed(custom_jobs, vertex):
     """Broken: source_make() of the log pump gave every replica the same task_name."""
     job = vertex.run(custom_job("echo said by the program"))
     job_id = job["name"].rpartition("/")[2]
-    done = wait_until(lambda: streamed(custom_jobs, job_id, "said by the program", "--task-name", "workerpool0-0"), 60,
-                      "all was streamed")
+    done = wait_until(lambda: streamed(custom_jobs, job_id, "said by the program", "--task-name", "workerpool0-0",
+                                       "--allow-multiline-logs"), 60, "all was streamed")
     assert "workerpool0-0" in done.stdout and "Job completed" not in done.stdout
 
 
@@ -137,11 +167,46 @@ def tuning_jobs(gcloud):
     return run
 
 
-def config_file(directory, text):
+def config_file(directory, text, **more):
     body = tuning_job(text, {"parameterId": "x", "integerValueSpec": {"minValue": "1", "maxValue": "9"}})
     path = directory / "search.yaml"
-    path.write_text(json.dumps({name: body[name] for name in ("studySpec", "trialJobSpec")}))
+    path.write_text(json.dumps({name: body[name] for name in ("studySpec", "trialJobSpec")} | more))
     return str(path)
+
+
+@pytest.mark.parametrize("track,words,counts,algorithm", [
+    ((), ["--max-trial-count=4", "--algorithm=grid-search", *TEXTS, *KEY_IN_PARTS], (4, 3), "GRID_SEARCH"),
+    (["beta"], ["--parallel-trial-count=1", "--algorithm=algorithm-unspecified", "--kms-key", KEY], (5, 1), None),
+], ids=["texts", "counts"])
+def test_flags_go_before_the_configuration_of_a_search(tuning_jobs, searches, tmp_path, track, words, counts, algorithm):
+    config = config_file(tmp_path, RUNS_ON, displayName="old", maxTrialCount=5, parallelTrialCount=3, maxFailedTrialCount=2)
+    made = tuning_jobs("create", "--display-name", "new", "--config", config, *words, track=track)
+    searches.yard.request("POST", searches.path(made["name"]) + ":cancel")
+    assert (made["displayName"], made["maxTrialCount"], made["parallelTrialCount"], made["maxFailedTrialCount"]) == ("new", *counts, 2)
+    assert made["encryptionSpec"] == {"kmsKeyName": KEY} and made["studySpec"].get("algorithm") == algorithm
+    assert {name: made["trialJobSpec"].get(name) for name in STORED_TEXTS} == (
+        STORED_TEXTS if "--network" in words else dict.fromkeys(STORED_TEXTS))
+
+
+@pytest.mark.parametrize("track,group,names", [((), "custom-jobs", "vertex"), (["beta"], "hp-tuning-jobs", "searches")],
+                         ids=["custom-jobs", "hp-tuning-jobs"])
+def test_lists_are_cut_sorted_and_told_as_addresses(gcloud, request, track, group, names):
+    """Of jobs that have ended: none comes in between."""
+    jobs = request.getfixturevalue(names)
+    asked = custom_job("true", "listed") if names == "vertex" else tuning_job(
+        REPORTING, {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}}, name="listed", count=1)
+    made = [jobs.run(asked)["name"] for _ in range(2)]
+
+    def listed(*words):
+        done = gcloud.run(*track, "ai", group, "list", "--region", REGION, *words)
+        return done.stdout.split()
+    ids = ["--filter", "displayName=listed", "--format", "value(name)"]
+    every = listed(*ids)
+    assert set(made) <= set(every)
+    assert listed(*ids, "--sort-by", "createTime", "--page-size", "1") == sorted(every, key=lambda name: jobs.get(name)["createTime"])
+    assert listed(*ids, "--limit", "1", "--sort-by", "~createTime") == [made[1]]
+    addresses = listed("--uri", "--filter", "displayName=listed")
+    assert [address.partition("/v1")[2].removeprefix("beta1/").removeprefix("/") for address in addresses] == every, addresses
 
 
 @pytest.mark.parametrize("track", [(), ("beta",)], ids=["ga", "beta"])
@@ -167,7 +232,9 @@ def test_a_searchs_log_is_streamed(tuning_jobs, searches, tmp_path):
     made = searches.create(tuning_job('echo "trial $CLOUD_ML_TRIAL_ID says"; ' + REPORTING,
                                       {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}}, count=2, parallel=2))
     job = searches.until(made["name"], "JOB_STATE_SUCCEEDED")
-    done = wait_until(lambda: streamed(tuning_jobs, job["name"].rpartition("/")[2], "trial 2 says"), 60, "all was streamed")
+    job_id = job["name"].rpartition("/")[2]
+    done = wait_until(lambda: streamed(tuning_jobs, job_id, "trial 2 says", "--allow-multiline-logs", "--task-name=workerpool0-0"),
+                      60, "all was streamed")
     assert "trial 1 says" in done.stdout and "workerpool0-0" in done.stdout
 
 
@@ -184,3 +251,47 @@ def test_a_search_is_cancelled(tuning_jobs, searches, tmp_path):
     assert searches.until(made["name"], "JOB_STATE_CANCELLED")["error"]["code"] == 1
     done = tuning_jobs("describe", "123", expect=1)
     assert "NOT_FOUND" in done.stderr and "HyperparameterTuningJob" in done.stderr
+
+
+# ---- nothing is left out ---------------------------------------------------------------------------------
+
+PACKED = packages.test_a_module_is_packed_with_what_it_needs_and_found_in_the_engine
+FORMS, BOTH = test_each_form_of_create_is_taken, test_flags_go_before_the_configuration_file
+SEARCH, SEARCHES = test_flags_go_before_the_configuration_of_a_search, test_a_search_is_created_described_listed_and_its_log_read
+LISTS = dict.fromkeys(["--filter", "--limit", "--page-size", "--sort-by", "--uri"], test_lists_are_cut_sorted_and_told_as_addresses)
+KEY_PARTS = ["--kms-key", "--kms-keyring", "--kms-location", "--kms-project"]
+TEXT_FLAGS = [word for word in TEXTS if word.startswith("--")]
+# Each flag of each command, and a test that drives it; --region is everywhere.
+DRIVEN = {
+    "custom-jobs create": {
+        **dict.fromkeys(KEY_PARTS + TEXT_FLAGS + ["--config", "--args", "--command"], BOTH), "--python-package-uris": FORMS,
+        **dict.fromkeys(["--display-name", "--labels"], test_a_job_is_created_described_and_listed), "--worker-pool-spec": FORMS,
+        "--persistent-resource-id": test_a_persistent_resource_is_refused},
+    "custom-jobs list": LISTS, "custom-jobs describe": {}, "custom-jobs cancel": {},
+    "custom-jobs stream-logs": dict.fromkeys(["--allow-multiline-logs", "--polling-interval", "--task-name"], test_a_tasks_log_is_streamed),
+    "hp-tuning-jobs create": {
+        **dict.fromkeys(KEY_PARTS + TEXT_FLAGS + ["--algorithm", "--max-trial-count", "--parallel-trial-count", "--config"], SEARCH),
+        **dict.fromkeys(["--display-name", "--labels"], SEARCHES)},
+    "hp-tuning-jobs list": LISTS, "hp-tuning-jobs describe": {}, "hp-tuning-jobs cancel": {},
+    "hp-tuning-jobs stream-logs": dict.fromkeys(["--allow-multiline-logs", "--polling-interval", "--task-name"],
+                                                test_a_searchs_log_is_streamed),
+}
+POOL_KEYS = {
+    **dict.fromkeys(["machine-type", "accelerator-type", "accelerator-count"], BOTH),
+    **dict.fromkeys(["replica-count", "container-image-uri"], FORMS),
+    **dict.fromkeys(["local-package-path", "executor-image-uri", "python-module", "requirements", "extra-packages", "extra-dirs",
+                     "output-image-uri"], PACKED),
+    "script": packages.test_a_script_is_packed_pushed_and_pulled_for_every_pool,
+}
+
+
+@pytest.mark.parametrize("track,command", [*(((), command) for command in DRIVEN),
+                                           *((["beta"], command) for command in DRIVEN if command.endswith("create"))])
+def test_no_flag_is_left_out(gcloud, track, command):
+    """Of custom-jobs only local-run is left, which asks no service."""
+    assert gcloud.flags(*track, "ai", *command.split(), grouped=True) - {"--region"} == set(DRIVEN[command])
+
+
+def test_no_key_of_a_pool_is_left_out(custom_jobs):
+    done = custom_jobs("create", "--display-name", "x", "--worker-pool-spec=no-such-key=1", expect=2)
+    assert set(re.search(r"valid keys are \[(.*?)\]", done.stderr)[1].split(", ")) == set(POOL_KEYS)

@@ -89,10 +89,11 @@ class Gcloud:
                                        stderr=subprocess.STDOUT, env=self.environment)
         return process, pathlib.Path(name)
 
-    def flags(self, *command):
-        """The flags that a command's help lists, but those of every command."""
+    def flags(self, *command, grouped=False):
+        """The flags that a command's help lists, but those of every command; with those of groups of flags or without."""
         text = re.sub(r"\x1b\[[0-9;]*m", "", self.run(*command, "--help").stdout)
-        return set(re.findall(r"^ {5}(--[a-z-]+)", text.split("GCLOUD WIDE FLAGS")[0], re.MULTILINE))
+        indent = " {5}(?:  )?" if grouped else " {5}"
+        return set(re.findall(rf"^{indent}(--[a-z-]+)", text.split("GCLOUD WIDE FLAGS")[0], re.MULTILINE))
 
 
 @contextlib.contextmanager
