@@ -2,10 +2,12 @@
 /* Messages of gRPC from bytes to canonical JSON and back.
  *
  * What must hold beside not crashing: a canonical message has a binary form, and that is read as the same message. */
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "api/aiplatform/messages.h"
+#include "api/aiplatform/read_mask.h"
 #include "api/message/message_binary.h"
 #include "daemon/base/json.h"
 #include "tests/fuzz/message_mutation.h"
@@ -28,6 +30,19 @@ static void expect(bool held)
 		abort();
 }
 
+/* Of what no field is called some is lost: paths are written in snake_case, "BQMLs" is "bqmLs" when it is read again. */
+static bool mask_comes_back(const char *mask)
+{
+	bool may_rise = false; /* a capital here begins another word */
+
+	for (const char *c = mask; *c; c++) {
+		if (isupper((unsigned char)*c) && !may_rise)
+			return false;
+		may_rise = islower((unsigned char)*c) || isdigit((unsigned char)*c);
+	}
+	return read_mask_check(&aiplatform_custom_job, mask, &mask, NULL) == STATUS_OK;
+}
+
 static json_t *message_of(const struct message *message, const void *data, size_t size)
 {
 	AUTO(json) json_t *read = NULL;
@@ -43,12 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct message *message = messages[size ? data[0] % 4 : 0];
 	AUTO(json) json_t *first = message_of(message, data + !!size, size - !!size);
 	AUTO(json) json_t *second = NULL;
+	const char *mask;
 	struct text bytes AUTO_TEXT = { 0 };
 
 	if (!first)
 		return 0;
 	expect(message_to_binary(message, first, NULL, &bytes, NULL) == STATUS_OK);
 	second = message_of(message, bytes.data, bytes.length);
-	expect(second && json_equal(first, second));
+	mask = json_text_at(first, "readMask");
+	expect(second && (json_equal(first, second) || (mask && !mask_comes_back(mask))));
 	return 0;
 }
