@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of gRPC from bytes to canonical JSON and back.
  *
- * What must hold beside not crashing: a canonical message has a binary form, and that is read as the same message. */
+ * What must hold beside not crashing: what is refused is INVALID_ARGUMENT in words, a canonical message has a binary form,
+ * and that is read as the same message. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,9 +48,11 @@ static json_t *message_of(const struct message *message, const void *data, size_
 {
 	AUTO(json) json_t *read = NULL;
 	json_t *canonical = NULL;
+	struct error err AUTO_ERROR = { 0 };
 
-	if (!message_from_binary(message, data, size, "", &read, NULL))
-		message_read(message, read, "", &canonical, NULL);
+	if (message_from_binary(message, data, size, "", &read, &err) ||
+	    message_read(message, read, "", &canonical, &err))
+		expect(err.status == STATUS_INVALID_ARGUMENT && err.text);
 	return canonical;
 }
 

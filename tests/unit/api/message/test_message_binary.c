@@ -167,6 +167,8 @@ static void other_forms_are_read(void **state)
 		{ "{'thing':{'b':'y'}}", "5a1b2a0a0a080a016112031a01781a01772a0a0a080a016212031a0179" },
 		{ "{'thing':['b']}", "5a132a0a0a080a016112031a017832050a031a0162" },
 		{ "{'bag':{'a':'x','b':'y'}}", "520a0a080a016112031a0178520a0a080a016212031a0179" },
+		/* Broken: an empty path before another is forgotten */
+		{ "{'updateMask':',a'}", "4a050a000a0161" },
 		/* Broken: without others_forget(), message_read() refuses these */
 		{ "{'udp':{'flag':true},'name':'o'}", "ba01016faa010161b201021001" },
 		{ "{'tcp':'b'}", "aa010161b201021001aa010162" },
@@ -270,6 +272,9 @@ static void what_is_broken_is_refused(void **state)
 		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a01ff" },
 		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a0100" },
 		{ "A text that is no UTF-8, or has a NUL at 'job.labels'", "9201030a0100" },
+		/* Broken: a mask's text is not looked at: out of memory, it is said, or it ends at the NUL */
+		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a030a01ff" },
+		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a050a03610062" },
 		{ "A broken time at 'job.wait_time'", "3a040801"
 						      "10ff" },
 		{ "A broken value at 'job.thing'", "5a020a00" },
