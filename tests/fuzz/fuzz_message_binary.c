@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of gRPC from bytes to canonical JSON and back.
  *
- * What must hold beside not crashing: what is refused is INVALID_ARGUMENT in words, a canonical message has a binary form,
- * and that is read as the same message. */
+ * What must hold beside not crashing: what is refused is INVALID_ARGUMENT in words, a canonical message has a binary
+ * form, and that is read as the same message. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void expect(bool held)
 		abort();
 }
 
-/* Of what no field is called some is lost: paths are written in snake_case, "BQMLs" is "bqmLs" when it is read again. */
+/* Of what no field is called some is lost: written in snake_case, "BQMLs" is "bqmLs" when it is read again. */
 static bool mask_comes_back(const char *mask)
 {
 	bool may_rise = false; /* a capital here begins another word */

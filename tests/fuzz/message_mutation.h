@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* tests/fuzz/message_mutation.h: new inputs for the parsers of API messages, made by the tables of those messages: bytes
- * that are changed blindly seldom stay JSON, and hardly ever get another field of a message deep within.
+/* tests/fuzz/message_mutation.h: new inputs for the parsers of API messages, made by the tables of those messages:
+ * bytes that are changed blindly seldom stay JSON, and hardly ever get another field of a message deep within.
  *
  * libFuzzer calls message_mutation.c, with which fuzz.mk links the targets that define @mutated. */
 #include <stdbool.h>
