@@ -150,13 +150,16 @@ json_t *binary_mask(struct binary *binary, struct wire wire, const json_t *earli
 {
 	struct text text AUTO_TEXT = { 0 };
 	struct wire_field path;
+	bool is_first;
 
 	text_puts(&text, earlier ? json_string_value(earlier) : "");
+	is_first = text.length == 0;
 	while (wire_next(&wire, &path)) {
 		if (path.number != 1 || path.type != WIRE_BYTES)
 			return binary_refuse(binary, "A broken mask");
-		if (text.length)
+		if (!is_first)
 			text_putc(&text, ',');
+		is_first = false;
 		text_append(&text, path.bytes.at, wire_left(&path.bytes));
 	}
 	if (wire.is_broken)
