@@ -182,11 +182,11 @@ def test_a_call_is_answered_whatever_allocation_fails(world, name, count, seed, 
         failed += daemon.shim.hit
         assert is_good(name, answer, right), (number, answer)
         assert daemon.process.poll() is None, f"{number}: {daemon.process.returncode}: {daemon.log()[-4000:]}"
+        world.settle(UNSETTLED)
     print(f"{name}: {failed} allocations failed")
     still_serves(daemon)
     again = call(world)
     assert isinstance(again, dict) or again.status == CALLS[name][0], again
-    world.settle(UNSETTLED)
 
 
 def ended(daemon, job_id):
