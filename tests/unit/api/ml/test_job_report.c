@@ -32,13 +32,15 @@ static void a_queued_job_tells_what_its_request_tells(void **state)
 	difference_add(plan->differences, WITHOUT_EFFECT, "network", "trainingInput.network", "No network.");
 	plan_store(bench, plan, "{}");
 	told = handler_answer(&context, job_report_handle, "demo", "j", NULL, &bench->err);
-	assert_json_text(told,
-			 "{'name':'projects/demo/jobs/j','state':'QUEUED','attempt':1,"
-			 "'differences':[{'kind':'WITHOUT_EFFECT','code':'network',"
-			 "'field':'trainingInput.network','text':'No network.'}],"
-			 "'replicas':[{'name':'master-replica-0','image':'gcr.io/p/i:1',"
-			 "'machineType':'n1-standard-4'},{'name':'worker-replica-0','image':'gcr.io/p/i:1',"
-			 "'machineType':'n1-standard-4'}],'consumedMLUnits':0.0}");
+	assert_json_text(
+		told,
+		"{'name':'projects/demo/jobs/j','state':'QUEUED','attempt':1,"
+		"'differences':[{'kind':'WITHOUT_EFFECT','code':'network',"
+		"'field':'trainingInput.network','text':'No network.'}],"
+		"'commandLines':{'master':'docker run gcr.io/p/i:1','worker':'docker run gcr.io/p/i:1'},"
+		"'replicas':[{'name':'master-replica-0','image':'gcr.io/p/i:1',"
+		"'machineType':'n1-standard-4'},{'name':'worker-replica-0','image':'gcr.io/p/i:1',"
+		"'machineType':'n1-standard-4'}],'consumedMLUnits':0.0}");
 }
 
 static void a_job_that_was_let_in_tells_with_what(void **state)
@@ -54,6 +56,7 @@ static void a_job_that_was_let_in_tells_with_what(void **state)
 	assert_json_text(told, "{'name':'projects/demo/jobs/j','state':'RUNNING','attempt':1,"
 			       "'differences':[{'kind':'DONE_OTHERWISE','code':'machine-fitted',"
 			       "'field':'trainingInput.masterType','text':'The master is small.'}],"
+			       "'commandLines':{'master':'docker run gcr.io/p/i:1'},"
 			       "'replicas':[{'name':'master-replica-0','image':'gcr.io/p/i:1',"
 			       "'machineType':'n1-standard-4','acceleratorType':'NVIDIA_TESLA_T4',"
 			       "'acceleratorCount':1,'limits':{'vcpus':2.0,'memoryBytes':1073741824,"
