@@ -298,11 +298,10 @@ def test_silent_connections_keep_nobody_out(yard):
 
 # Broken: room_make() by deadlines, as it was: a next request may come later than a first one, so all who came were cut.
 def test_resting_connections_keep_nobody_out(yard):
-    ask = f"GET /healthz HTTP/1.1\r\nHost: localhost:{yard.port}\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
         for _ in range(700):
-            client = stack.enter_context(socket.create_connection(("127.0.0.1", yard.port), timeout=60))
-            client.sendall(ask)
+            client = stack.enter_context(yard.connect())
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert client.recv(12) == b"HTTP/1.1 200"
 
 
