@@ -195,6 +195,11 @@ def test_a_container_of_an_image_that_was_made_of_ours_is_not_ours(lost, foreign
     assert lost.engine.inspect(theirs)["State"]["Running"]
 
 
+def interruptible():
+    """What a shell starts in the background has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_many_things_and_an_interruption(lost, request):
     """What was not removed by the first is by the second."""
     count = 30 * request.config.getoption("--cycles")
@@ -204,7 +209,8 @@ def test_many_things_and_an_interruption(lost, request):
     fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
     os.write(write, b"." * 3900)  # room for a few lines: it cannot come to its end before it is interrupted
     with subprocess.Popen([program(), "clean", "--instance", lost.name, "--engine", lost.engine.host,
-                           "--state-dir", "/nonexistent"], stdout=write) as first, open(read, encoding="ascii") as output:
+                           "--state-dir", "/nonexistent"], stdout=write, preexec_fn=interruptible) as first, \
+            open(read, encoding="ascii") as output:
         os.close(write)
         wait_until(lambda: len(lost.engine.leftovers(lost.name)) < count, 30, "some are gone")
         first.send_signal(signal.SIGINT)
