@@ -137,8 +137,8 @@ json_t *binary_timestamp(struct binary *binary, struct wire wire, const json_t *
 
 	if (!instant_read(binary, wire, &instant))
 		return NULL;
-	if (!nanos_valid(&instant) || instant.nanos < 0 || instant.seconds <= INT64_MIN / NANOS_PER_S ||
-	    instant.seconds >= INT64_MAX / NANOS_PER_S)
+	if (!nanos_valid(&instant) || instant.nanos < 0 || instant.seconds < TIME_FIRST_S ||
+	    instant.seconds >= TIME_END_S)
 		return no_time_made(binary, &instant);
 	text_time_nanos(&text, instant.seconds * NANOS_PER_S + instant.nanos);
 	return binary_made(binary, text.failed ? NULL : json_string(text.data));

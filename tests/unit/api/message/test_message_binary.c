@@ -227,6 +227,9 @@ static void what_is_no_time_is_refused(void **state)
 		{ "duration", "3a0610ffffffff07" },
 		{ "time", "420a08808080808080808040" },
 		{ "time", "42110880f7c4d50610fbffffffffffffffff01" },
+		/* Broken: for as long as nanoseconds have room: times of 2262 were not the same when they were written */
+		{ "time", "42060880b1f1a922" },
+		{ "time", "420b08fff193d6ddffffffff01" },
 	};
 
 	(void)state;
@@ -280,9 +283,6 @@ static void what_is_broken_is_refused(void **state)
 		{ "A broken value at 'job.thing'", "5a020a00" },
 		{ "A message of any type at 'job.whatever'", "a20100" },
 		{ "A broken list at 'job.numbers'", "7a01ff" },
-		/* Broken: json_string() of what was joined: out of memory for the first, "text" for the second */
-		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a030a01ff" },
-		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a080a06746578740078" },
 	};
 
 	(void)state;
