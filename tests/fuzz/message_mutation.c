@@ -22,11 +22,11 @@ enum { DEPTH_MAX = 6, STRING_MAX = 80 };
 
 static uint64_t state;
 
-/* Less than @below. */
+/* Less than @below; 0 of none. */
 static size_t draw(size_t below)
 {
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (size_t)(state >> 33) % below;
+	return below ? (size_t)(state >> 33) % below : 0;
 }
 
 /* Neighbouring seeds begin alike. */
@@ -260,7 +260,7 @@ static bool input_write(const struct message *message, const json_t *value, stru
 /* What @data is, or is to be. */
 static const struct message *input_message(const uint8_t *data, size_t size)
 {
-	size_t count = 0;
+	size_t count = 1;
 
 	while (mutated.messages[count])
 		count++;

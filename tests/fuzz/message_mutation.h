@@ -9,7 +9,7 @@
 struct message;
 
 struct mutated {
-	const struct message *const *messages; /* ends with NULL */
+	const struct message *const *messages; /* one at least; ends with NULL */
 	/* What a FIELD_STRUCT or FIELD_VALUE may hold; ends with NULL. NULL: nothing that is known. */
 	const struct message *const *inner;
 	/* Inputs are a byte that chooses the message, modulo their number, and its binary form; otherwise JSON. */
