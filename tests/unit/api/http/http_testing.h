@@ -18,6 +18,22 @@ enum { ANSWER_WAIT_MS = 10000 };
 
 static struct listener *listener; /* the one to talk to */
 
+/* Handlers of more than one file's routes. */
+static inline enum status hello(struct call *call, struct error *err)
+{
+	(void)err;
+	text_puts(&call->answer, "{\"hello\":\"");
+	text_puts(&call->answer, call_param(call, "name"));
+	text_puts(&call->answer, "\"}");
+	return STATUS_OK;
+}
+
+static inline enum status nothing(struct call *call, struct error *err)
+{
+	(void)call, (void)err;
+	return STATUS_OK;
+}
+
 /* Opens it at any free port of the loopback, for a test's setup; but for what @options say. */
 static inline int listener_begin(struct listener_options options)
 {

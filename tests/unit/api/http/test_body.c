@@ -11,12 +11,6 @@
 
 enum { BODY_LIMIT = 1000 };
 
-static enum status nothing(struct call *call, struct error *err)
-{
-	(void)call, (void)err;
-	return STATUS_OK;
-}
-
 static enum status echo(struct call *call, struct error *err)
 {
 	(void)err;

@@ -6,21 +6,6 @@
 #include "daemon/base/log.h"
 #include "tests/unit/api/http/http_testing.h"
 
-static enum status hello(struct call *call, struct error *err)
-{
-	(void)err;
-	text_puts(&call->answer, "{\"hello\":\"");
-	text_puts(&call->answer, call_param(call, "name"));
-	text_puts(&call->answer, "\"}");
-	return STATUS_OK;
-}
-
-static enum status nothing(struct call *call, struct error *err)
-{
-	(void)call, (void)err;
-	return STATUS_OK;
-}
-
 static enum status plain(struct call *call, struct error *err)
 {
 	(void)err;

@@ -29,21 +29,6 @@ static void gate_wait(const bool *flag)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-static enum status hello(struct call *call, struct error *err)
-{
-	(void)err;
-	text_puts(&call->answer, "{\"hello\":\"");
-	text_puts(&call->answer, call_param(call, "name"));
-	text_puts(&call->answer, "\"}");
-	return STATUS_OK;
-}
-
-static enum status nothing(struct call *call, struct error *err)
-{
-	(void)call, (void)err;
-	return STATUS_OK;
-}
-
 static enum status slow(struct call *call, struct error *err)
 {
 	(void)err;
