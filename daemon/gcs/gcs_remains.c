@@ -87,16 +87,19 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 {
 	AUTO(directory) DIR *listing = opendir("/proc");
 	const struct dirent *entry;
-	bool all = true;
+	bool sees_itself = false, all = true;
 
 	while (listing && (entry = readdir(listing))) {
 		char *rest = NULL;
 		const long pid = strtol(entry->d_name, &rest, 10);
 
+		sees_itself |= pid == getpid();
 		if (pid > 0 && *rest == '\0' && process_serves((pid_t)pid, state_dir))
 			all &= process_clear((pid_t)pid, state_dir, only_look, report);
 	}
-	return all;
+	if (!sees_itself) /* an empty /proc, too: nobody has mounted it */
+		report->told(report->arg, "process", "that serves /gcs", "/proc lists no processes");
+	return sees_itself && all;
 }
 
 static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)

@@ -264,6 +264,18 @@ def test_trials_that_cannot_be_listed_are_not_taken_for_none(new_daemon, words):
     assert str(trials) not in clean(*of(daemon), *words)
 
 
+def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
+    """Broken: processes_clear() without sees_itself: nothing was left, it said."""
+    daemon = new_daemon("--offline").start()
+    daemon.kill9()
+    hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    done = subprocess.run([*hidden, program(), "clean", *map(str, of(daemon))], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr == (
+        "trainyard: cannot remove process that serves /gcs: /proc lists no processes\n"
+        f"trainyard: {daemon.state_dir.resolve()} is not clean\n"), done
+    clean(*of(daemon))
+
+
 def test_where_no_daemon_has_run_there_is_nothing_to_do_and_nothing_is_made(tmp_path):
     missing = tmp_path / "missing"
     assert clean("--state-dir", missing) == f"nothing is left: no daemon has run on {missing}\n"
