@@ -62,8 +62,10 @@ class World:
         return self.storage.put(name, pattern(name, 200_000))
 
     def resumable(self):
-        session = self.storage.session("later")
-        return self.storage.send(session, b"x" * 300_000, "bytes 0-299999/300000")
+        begun = self.storage.begin_session("later")
+        if begun.status in REFUSED:
+            return begun
+        return self.storage.send(self.storage.session_of(begun), b"x" * 300_000, "bytes 0-299999/300000")
 
     def write_entries(self):
         return self.daemon.post("/v2/entries:write", {"logName": f"projects/{self.daemon.project}/logs/own",
@@ -80,10 +82,10 @@ def numbers_of(total, seed, cycles):
 
 
 def perform(call, world):
-    """The answer; None: it was refused before the call itself, by an assertion on the answer to a first one."""
+    """The answer; None: the connection ended before there was one."""
     try:
         return call(world)
-    except (ConnectionError, AssertionError):
+    except ConnectionError:
         return None
 
 
@@ -107,15 +109,15 @@ def world(library, fake_yard, tmp_path_factory):
 
 
 # Broken: file_append() of store/sink.c takes what was not written for written: an object that cannot be read is acknowledged.
+# Broken: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored.
 # Broken: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("count", [1, shim.FOREVER])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed, cycles):
     call, daemon = CALLS[name], world.daemon
-    with daemon.shim.faults(shim.FULL):
-        assert call(world).status == 200
-        total = daemon.shim.seen
+    right, total = daemon.shim.count(shim.FULL, lambda: call(world))
+    assert right.status == 200, right
     failed = 0
     for number in numbers_of(total, seed, cycles):
         with daemon.shim.faults(shim.FULL, number, count, FAULTS[fault]):
@@ -124,7 +126,8 @@ def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed
         assert daemon.process.poll() is None, daemon.log()[-3000:]
         assert answer is None or answer.status == 200 or (in_shape(answer) and says_full(answer)), (number, answer)
         check_kept(world, answer)
-    print(f"{name}: {failed} of {total} writes failed")
+    print(f"{name}: {failed} writes failed, of {total}")
+    assert failed
     wait_until(lambda: call(world).status == 200, 30, "it goes on when there is room")
     wait_until(lambda: not [f for f in world.storage.files("uploads") if "arriving" in f], 20, "no file is left half-written")
 
@@ -132,11 +135,8 @@ def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed, cycles):
     daemon = faulty().start()
-    with daemon.shim.faults(shim.FULL):
-        daemon.run(LINES)
-        wait_until(lambda: daemon.shim.seen, 10)
-        total = daemon.shim.seen
-    lived = []
+    total = daemon.shim.count(shim.FULL, lambda: daemon.run(LINES))[1]
+    lived, failed = [], 0
     for number in numbers_of(total, seed, cycles):
         with daemon.shim.faults(shim.FULL, number, shim.FOREVER, FAULTS[fault]):
             job_id = daemon.new_id()
@@ -145,6 +145,7 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
             if answer.status == 200:
                 lived.append(job_id)
                 wait_until(lambda: daemon.shim.hit > 2 or "endTime" in daemon.job(job_id), 30)
+        failed += bool(daemon.shim.hit)
     for job_id in lived:
         daemon.until(job_id, "SUCCEEDED", timeout=60)
         assert daemon.lines(job_id) == SAID
@@ -152,7 +153,8 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
     for job_id in lived:
         assert daemon.job(job_id)["state"] == "SUCCEEDED"
         assert daemon.lines(job_id) == SAID
-    print(f"{len(lived)} jobs outlived {fault} disks")
+    print(f"{len(lived)} jobs outlived {failed} {fault} disks")
+    assert failed
 
 
 # Broken: open_fail() of store/connection.c without medium_problem(): "disk I/O error (SQLite 4874)", and no word of why.
@@ -166,7 +168,8 @@ def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed,
             daemon.start().stop()
         daemon.shim.order(shim.FULL)
         daemon.start().stop()
-        total = daemon.shim.seen
+        total, failed = daemon.shim.seen, 0
+        assert total
         for number in numbers_of(total, seed, cycles):
             one = faulty() if not ready else daemon
             before = len(one.log())
@@ -179,10 +182,11 @@ def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed,
                 one.process = None
                 said = one.log()[before:]
                 assert "trainyard: " in said and str(one.state_dir) in said and os.strerror(FAULTS[fault]) in said, said
-            one.shim.lift()
+            failed += bool(one.shim.lift())
             if one.process:
                 one.stop()
             one.start().stop()  # and there is nothing half-done in the way
+        assert failed
 
 
 @pytest.fixture

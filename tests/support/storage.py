@@ -99,12 +99,17 @@ class Storage:
 
     # ---- resumable sessions ----
 
-    def session(self, name, body=None, headers=None, **query):
-        """The path and query of a new one."""
-        answer = self.daemon.request("POST", self.uploads, body or {}, headers, uploadType="resumable", name=name, **query)
+    def begin_session(self, name, body=None, headers=None, **query):
+        return self.daemon.request("POST", self.uploads, body or {}, headers, uploadType="resumable", name=name, **query)
+
+    def session_of(self, answer):
+        """The path and query of one that was begun."""
         assert answer.status == 200, answer
         address = urllib.parse.urlsplit(answer.headers["Location"])
         return f"{address.path}?{address.query}"
+
+    def session(self, name, body=None, headers=None, **query):
+        return self.session_of(self.begin_session(name, body, headers, **query))
 
     def send(self, session, data, content_range):
         return self.daemon.request("PUT", session, data, {"Content-Range": content_range})
