@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/dialect.h"
 #include "scheduler/difference.h"
 #include "scheduler/trial_directory.h"
 #include "scheduler/trial_plan.h"
@@ -192,8 +193,11 @@ void job_succeed(struct look *look)
 		return;
 	}
 	planned = decide(look, JOB_SUCCEEDED);
+	if (!planned)
+		return;
+	job_run_say_all(look->run, SEVERITY_INFO, dialect_of(look->run->plan)->ending);
 	/* It ran, though no trial did. */
-	if (planned && !look->run->row->running_us)
+	if (!look->run->row->running_us)
 		planned->change.running_us = now_us;
 }
 

@@ -2,12 +2,23 @@
 /* Tuning jobs, from their submission to their end, on an engine that does as the test says. */
 #include "tests/unit/scheduler/search_testing.h"
 
+static size_t times_told(const char *log, const char *line)
+{
+	size_t count = 0;
+
+	for (const char *at = log; (at = strstr(at, line)); at += strlen(line))
+		count++;
+	return count;
+}
+
+/* Broken: job_succeed() that says nothing, as it was: what was finished had never begun. */
 static void so_many_run_at_once_until_all_have_run(void **state)
 {
 	struct bench *bench = *state;
 	const int64_t job =
 		search_submit(bench, &(struct search){ .job_id = "t", .trials = 9, .parallel = 3 });
 	struct trial_list list AUTO_TRIAL_LIST = { 0 };
+	AUTO(string) char *log = NULL;
 	size_t most;
 
 	fake_engine_up(bench->fake);
@@ -22,6 +33,11 @@ static void so_many_run_at_once_until_all_have_run(void **state)
 	trials_read(bench, job, &list);
 	assert_string_equal(list.trials[0].final, "{\"step\":3,\"values\":[0.13]}");
 	check_trials(bench, job, 9, OUTCOME_COMPLETED);
+	log = service_log(bench, "t");
+	assert_int_equal(times_told(log, "Tearing down training program.\n"), 10);
+	assert_int_equal(
+		times_told(log, "Finished tearing down training program.\nJob completed successfully.\n"),
+		10);
 }
 
 static void a_space_that_is_exhausted_ends_the_job(void **state)
