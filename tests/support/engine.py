@@ -100,8 +100,8 @@ class Engine:
     def networks(self, label):
         return self.call("GET", "/networks?" + query(filters={"label": [label]}))
 
-    def volumes(self):
-        return self.call("GET", "/volumes")["Volumes"] or []
+    def volumes(self, **filters):
+        return self.call("GET", "/volumes?" + query(filters=filters))["Volumes"] or []
 
     def inspect(self, container):
         return self.call("GET", f"/containers/{container}/json")
@@ -136,8 +136,7 @@ class Engine:
     def leftovers(self, instance):
         """Names of what one instance of trainyard still has here."""
         label = f"trainyard.instance={instance}"
-        return ([c["Names"][0] for c in self.containers(label)] + [n["Name"] for n in self.networks(label)]
-                + [v["Name"] for v in self.volumes() if (v.get("Labels") or {}).get("trainyard.instance") == instance])
+        return [c["Names"][0] for c in self.containers(label)] + [n["Name"] for n in self.networks(label)]
 
     def check_nothing_left(self, instance):
         """No container when its job is over; a network that it has left is kept for the next one for a moment."""
@@ -196,9 +195,11 @@ def busybox_root(files):
     return out.getvalue()
 
 
-# The images of the tests. trainyard-test:1 has no entry point: a job's args are the command. The three
-# others say which image they are and what they got, then do what the last argument says.
+# The images of the tests. trainyard-test:1 has no entry point: a job's args are the command. Those of roles
+# say which image they are and what they got, then do what the last argument says.
 IMAGE = "trainyard-test:1"
+# The same with a volume: each container has one of its own.
+VOLUME_IMAGE = "trainyard-test-volume:1"
 ENTRY = b"""#!/bin/sh
 echo "image $(cat /image)"
 for word in "$@"; do echo "arg $word"; last=$word; done
@@ -218,6 +219,8 @@ def ensure_test_images(engine):
     with turn("trainyard-test"):
         if not engine.has_image(IMAGE):
             engine.import_image(IMAGE, {}, ['CMD ["/bin/sh","-c","echo the default command"]'])
+        if not engine.has_image(VOLUME_IMAGE):
+            engine.import_image(VOLUME_IMAGE, {}, ["VOLUME /kept"])
         for role in ("master", "worker", "ps"):
             name = role_image(role)
             if not engine.has_image(name):
@@ -264,6 +267,10 @@ class PrivateEngine(Engine):
 
     def kill9(self):
         lib("dockerd_stop", self.directory, "KILL")
+
+    def leftovers(self, instance):
+        """And the volumes of containers that are gone: the engine makes those, and does not say for whom."""
+        return super().leftovers(instance) + [v["Name"] for v in self.volumes(dangling=["true"])]
 
     def delete(self):
         lib("dockerd_delete", self.directory, self.data)
