@@ -125,6 +125,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_exits \
 	tests/unit/scheduler/engine/test_docker_frames \
 	tests/unit/scheduler/engine/test_docker_host \
+	tests/unit/scheduler/engine/test_docker_http \
 	tests/unit/scheduler/engine/test_docker_image \
 	tests/unit/scheduler/engine/test_docker_json \
 	tests/unit/scheduler/engine/test_docker_listing \
@@ -232,6 +233,9 @@ endif
 endif
 tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
+tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
+	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle
+tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)

@@ -25,13 +25,14 @@ struct http_exchange {
 	struct http_request request;    /* its strings are not kept, only callbacks */
 	CURL *easy;
 	struct curl_slist *headers;
-	char *url, *body;
+	char *target, *body;
 	size_t body_bytes;
 	struct text collected;
 	char problem[CURL_ERROR_SIZE];
 	char api_version[16];
 	unsigned code;
-	bool running, cancelled, too_large;
+	bool running, paused, cancelled, too_large;
+	CURLcode broken; /* outside of curl's own moves, which would not tell */
 };
 
 struct lane {
@@ -45,7 +46,7 @@ struct http {
 	char version[16];
 	struct lane lanes[LANE_COUNT];
 	struct http_exchange *running;
-	bool any_cancelled;
+	bool any_over; /* some are cancelled or broken */
 };
 
 enum status http_new(const char *socket_path, struct http **ret_http, struct error *err)
@@ -107,11 +108,10 @@ static void headers_free(struct curl_slist *headers)
 
 static void exchange_free(struct http_exchange *exchange)
 {
-	if (exchange->easy)
-		curl_easy_cleanup(exchange->easy);
+	curl_easy_cleanup(exchange->easy);
 	headers_free(exchange->headers);
 	text_deinit(&exchange->collected);
-	free(exchange->url);
+	free(exchange->target);
 	free(exchange->body);
 	free(exchange);
 }
@@ -150,13 +150,14 @@ static size_t on_data(char *data, size_t size, size_t count, void *arg)
 	struct http_exchange *exchange = arg;
 	size_t length = size * count;
 
-	if (exchange->cancelled)
+	if (exchange->cancelled || exchange->broken)
 		return 0;
 	if (exchange->request.data && exchange->code < 300) {
 		switch (exchange->request.data(exchange->request.arg, data, length)) {
 		case HTTP_TAKEN:
 			return length;
 		case HTTP_PAUSE:
+			exchange->paused = true;
 			return CURL_WRITEFUNC_PAUSE;
 		case HTTP_BREAK:
 			break;
@@ -200,38 +201,34 @@ static bool headers_make(struct http_exchange *exchange, const struct http_reque
 	return added;
 }
 
-static void easy_configure(struct http_exchange *exchange, const struct http_request *request)
+/* A call whose options are not all set would be another one: DELETE would be GET, and the engine would be looked for in the
+ * network, by its name. The path is an option of its own, as curl leaves a URL's query out where it has no memory for it
+ * (7.88, lib/url.c). */
+#define SET(option, value) (curl_easy_setopt(easy, CURLOPT_##option, value) == CURLE_OK)
+
+static bool easy_configure(struct http_exchange *exchange, const struct http_request *request)
 {
 	CURL *easy = exchange->easy;
+	const bool posts = strcmp(request->method, "POST") == 0, gets = strcmp(request->method, "GET") == 0;
 
-	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, exchange->http->socket_path);
-	curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
-	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http");
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_s * 1000);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->problem);
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+	if ((posts || exchange->body) && !(SET(POSTFIELDS, exchange->body ? exchange->body : "") &&
+					   SET(POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes)))
+		return false;
 	/* What is sent on a connection that was used before, and gets no answer, curl sends once more by itself. The engine
 	 * may have done it: a start would run a program that has ended again. */
-	if (strcmp(request->method, "POST") == 0)
-		curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-	if (request->lane == LANE_STREAM)
-		curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)STREAM_BUFFER_BYTES);
-	if (strcmp(request->method, "POST") == 0 || exchange->body) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->body ? exchange->body : "");
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
-	}
-	if (strcmp(request->method, "POST") != 0 && strcmp(request->method, "GET") != 0)
-		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+	if (posts && !SET(FRESH_CONNECT, 1L))
+		return false;
+	if (request->lane == LANE_STREAM && !SET(BUFFERSIZE, (long)STREAM_BUFFER_BYTES))
+		return false;
+	return SET(UNIX_SOCKET_PATH, exchange->http->socket_path) && SET(URL, "http://docker/") &&
+	       SET(REQUEST_TARGET, exchange->target) &&
+	       SET(CUSTOMREQUEST, posts || gets ? NULL : request->method) && SET(PROTOCOLS_STR, "http") &&
+	       SET(PROXY, "") && SET(NOSIGNAL, 1L) && SET(FOLLOWLOCATION, 0L) &&
+	       SET(CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS) &&
+	       SET(TIMEOUT_MS, (long)request->timeout_s * 1000) && SET(ERRORBUFFER, exchange->problem) &&
+	       SET(HTTPHEADER, exchange->headers) && SET(HEADERFUNCTION, on_header) &&
+	       SET(HEADERDATA, exchange) && SET(WRITEFUNCTION, on_data) && SET(WRITEDATA, exchange) &&
+	       SET(PRIVATE, exchange);
 }
 
 static bool body_keep(struct http_exchange *exchange, const struct http_request *request)
@@ -254,16 +251,15 @@ static struct http_exchange *exchange_new(struct http *http, const struct http_r
 		return NULL;
 	exchange->http = http;
 	exchange->request = *request;
-	if (asprintf(&exchange->url, "http://docker%s%s%s", request->without_version ? "" : "/v",
+	if (asprintf(&exchange->target, "%s%s%s", request->without_version ? "" : "/v",
 		     request->without_version ? "" : http->version, request->path) < 0)
-		exchange->url = NULL;
+		exchange->target = NULL;
 	exchange->easy = curl_easy_init();
-	whole = body_keep(exchange, request) && exchange->url && exchange->easy;
-	if (!whole || !headers_make(exchange, request)) {
+	whole = body_keep(exchange, request) && exchange->target && exchange->easy;
+	if (!whole || !headers_make(exchange, request) || !easy_configure(exchange, request)) {
 		exchange_free(exchange);
 		return NULL;
 	}
-	easy_configure(exchange, request);
 	exchange->request.path = exchange->request.body = exchange->request.registry_auth = NULL;
 	return exchange;
 }
@@ -300,13 +296,18 @@ void http_cancel(struct http_exchange *exchange)
 	if (exchange->request.slot)
 		*exchange->request.slot = NULL;
 	exchange->cancelled = true;
-	exchange->http->any_cancelled = true;
+	exchange->http->any_over = true;
 }
 
 void http_resume(struct http_exchange *exchange)
 {
-	if (exchange->running && !exchange->cancelled)
-		curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
+	if (!exchange->paused || exchange->cancelled)
+		return;
+	exchange->paused = false;
+	/* Hands over what was kept; if that is not taken, or there is no memory to keep it longer, it is lost, and the
+	 * exchange would go on behind it. */
+	exchange->broken = curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
+	exchange->http->any_over |= exchange->broken != CURLE_OK;
 }
 
 static void running_remove(struct http_exchange *exchange)
@@ -411,7 +412,10 @@ static void exchange_run(struct http *http, struct lane *lane, struct http_excha
 		http->running->previous = exchange;
 	http->running = exchange;
 	lane->running++;
-	curl_multi_add_handle(http->multi, exchange->easy);
+	if (curl_multi_add_handle(http->multi, exchange->easy) != CURLM_OK) {
+		exchange->broken = CURLE_OUT_OF_MEMORY; /* the one reason for a new one */
+		http->any_over = true;
+	}
 }
 
 static void lane_pump(struct http *http, struct lane *lane)
@@ -429,19 +433,24 @@ static void lane_pump(struct http *http, struct lane *lane)
 	}
 }
 
-static void cancelled_drop(struct http *http)
+/* What done() begins or cancels meanwhile changes no list but the lanes'. */
+static void over_drop(struct http *http)
 {
 	struct http_exchange *next;
 
-	if (!http->any_cancelled)
+	if (!http->any_over)
 		return;
-	http->any_cancelled = false;
+	http->any_over = false;
 	for (struct http_exchange *exchange = http->running; exchange; exchange = next) {
+		char problem[CURL_ERROR_SIZE + 256];
+		struct http_answer answer;
+
 		next = exchange->next;
-		if (!exchange->cancelled)
+		if (!exchange->cancelled && !exchange->broken)
 			continue;
+		answer = answer_of(exchange, exchange->broken, problem, sizeof(problem));
 		running_remove(exchange);
-		exchange_free(exchange);
+		exchange_end(exchange, answer);
 	}
 }
 
@@ -458,12 +467,12 @@ void http_move(struct http *http)
 	int running;
 
 	do {
-		cancelled_drop(http);
+		over_drop(http);
 		for (int i = 0; i < LANE_COUNT; i++)
 			lane_pump(http, &http->lanes[i]);
 		curl_multi_perform(http->multi, &running);
 		finished_collect(http);
-	} while (lanes_ready(http));
+	} while (http->any_over || lanes_ready(http));
 }
 
 void http_wait(struct http *http, int timeout_ms)

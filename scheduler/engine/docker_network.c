@@ -273,10 +273,15 @@ static void create_send(struct network_task *task)
 	char *body = docker_network_body(task->docker->instance, task->job, device, task->choice,
 					 task->docker->internal);
 
+	if (!body) {
+		memory_note_failure();
+		task_fail(task, STATUS_INTERNAL, "out of memory");
+		return;
+	}
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
 							       .path = "/networks/create",
-							       .body = body ? body : "{}",
+							       .body = body,
 							       .timeout_s = START_TIMEOUT_S,
 							       .done = create_done,
 							       .arg = task });

@@ -9,7 +9,9 @@ What a container does is in its command, which is what a job's args say:
 
     flood N COUNT     prints N lines as fast as they are read, once COUNT floods run
     tick STEP TOTAL   prints a line whenever all floods together have handed over another STEP lines, TOTAL in the end
-    both end with 0; others run until they are stopped
+    both end with 0 once all was read
+    lines N exit CODE prints N lines and ends with CODE, whoever reads them
+    others run until they are stopped
 
 No line is kept: those of a flood are made of their numbers, and so are the instants of all."""
 import asyncio
@@ -26,6 +28,7 @@ CHUNK = 500  # lines of a flood that are sent at once
 PADDING = b"x" * 50
 NEVER = "0001-01-01T00:00:00Z"
 LINE_NS = 1000  # between the lines of a replica
+LIFE_S = 0.002  # of a container that says some lines
 
 
 def instant(ns):
@@ -56,6 +59,9 @@ class Program:
 
     def handed_over(self, engine, count):
         """So many were sent to a follower."""
+
+    def begin(self, container):
+        """The container was started."""
 
 
 class Flood(Program):
@@ -102,6 +108,25 @@ class Tick(Program):
         return len(self.told) >= self.total
 
 
+class Lines(Program):
+    def __init__(self, total, code):
+        self.count, self.total, self.code = 0, total, code
+
+    def begin(self, container):
+        self.count = self.total
+        asyncio.get_running_loop().call_later(LIFE_S, container.end, self.code)
+
+    def text(self, i):
+        return b"line %d" % i
+
+    async def more(self, engine, seen):
+        """All are there from the start; the end of the container ends those who wait."""
+        await asyncio.Event().wait()
+
+    def is_over(self, engine):
+        return False
+
+
 class Silent(Program):
     total = 0
 
@@ -118,6 +143,8 @@ def program_of(command):
         return Flood(int(words[1]), int(words[2]))
     if words[:1] == ["tick"]:
         return Tick(int(words[1]), int(words[2]))
+    if words[:1] == ["lines"]:
+        return Lines(int(words[1]), int(words[3]))
     return Silent()
 
 
@@ -136,6 +163,7 @@ class Container:
             self.engine.started.add(self)
             self.engine.flood_count += isinstance(self.program, Flood)
             self.engine.tick()
+            self.program.begin(self)
 
     def end(self, code):
         if self.state != "running":
@@ -256,6 +284,8 @@ def container_list(engine, query, body):
 
 
 def container_create(engine, query, body):
+    if not (body and body.get("Image")):
+        return 400, {"message": "Config cannot be empty in order to create a container"}
     if engine.find(query["name"]):
         return 409, {"message": "Conflict. The container name is already in use"}
     engine.containers[query["name"]] = container = Container(engine, query["name"], body)
@@ -302,6 +332,8 @@ def network_list(engine, query, body):
 
 
 def network_create(engine, query, body):
+    if not body.get("Name"):
+        return 400, {"message": 'invalid name: ""'}
     number = hashlib.sha256(body["Name"].encode()).hexdigest()
     if number in engine.networks:
         return 409, {"message": "network with that name already exists"}
