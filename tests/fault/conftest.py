@@ -8,6 +8,7 @@ import pytest
 from support import shim
 from support.daemon import program
 from support.engine import NO_ENGINE
+from support.simulation import SimulatedEngine
 
 
 def pytest_configure(config):
@@ -49,6 +50,13 @@ def faulty(library, fake_yard, tmp_path):
         daemon.shim.lift()
         if daemon.process is not None:
             daemon.stop()
+
+
+@pytest.fixture
+def simulated(tmp_path):
+    engine = SimulatedEngine(tmp_path)
+    yield engine
+    engine.stop()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import time
 import pytest
 
 from support.engine import NO_ENGINE
-from support.simulation import SimulatedEngine, flood, slow_disk, tick
+from support.simulation import flood, slow_disk, tick
 from support.vitals import descriptor_count, descriptors, is_sanitized, memory_peak_kib, thread_count
 from support.wait import wait_until
 
@@ -56,13 +56,6 @@ class Size:
 @pytest.fixture
 def size(request):
     return Size(request.config.getoption("--cycles"))
-
-
-@pytest.fixture
-def simulated(tmp_path):
-    engine = SimulatedEngine(tmp_path)
-    yield engine
-    engine.stop()
 
 
 def jobs_seed(daemon, count):

@@ -12,13 +12,15 @@ import pytest
 from support import shim
 from support.daemon import FINAL, program, script
 from support.grpc_peer import GET_JOB, MISSING, Peer
+from support.simulation import lines
 from support.storage import Storage
 from support.tuning import search
 from support.wait import wait_until
 
 SAMPLE = 4  # how many allocations of each call fail in the short form
-JOBS = 8  # how many of a job's life
 BURST = 25  # how many fail in a row in the second form
+JOBS = 8  # how many of a job's life
+CLIENT_JOBS = {1: 40, BURST: 8}  # the same with the engine's client, which asks for more
 UNSETTLED = 200  # jobs of earlier calls that may wait beside those of the next
 HOLD, LINES = ["hold"], ["lines", "3", "exit", "0"]
 SAID = ["line 0", "line 1", "line 2"]
@@ -192,6 +194,11 @@ def ended(daemon, job_id):
     return daemon.query_state(f"SELECT 1 FROM job WHERE job_id = '{job_id}' AND ended_us > 0")
 
 
+def is_over(daemon, job_id):
+    """Nothing of it is left in the engine either, if that can be asked."""
+    return ended(daemon, job_id) and (daemon.engine is shim.NO_ENGINE or not daemon.containers(job_id))
+
+
 def life_under_faults(daemon, training_input, number, count):
     """A job whose allocations fail from the number-th on; its name, or None when it was refused."""
     job_id = daemon.new_id()
@@ -201,7 +208,7 @@ def life_under_faults(daemon, training_input, number, count):
         except ConnectionError:
             answer = None
         if answer and answer.status == 200:
-            wait_until(lambda: daemon.shim.hit >= count or ended(daemon, job_id), 60)
+            wait_until(lambda: daemon.shim.hit >= count or is_over(daemon, job_id), 60)
     assert daemon.process.poll() is None, f"{number}: {daemon.process.returncode}: {daemon.log()[-4000:]}"
     assert answer is None or answer.status == 200 or in_shape(answer), (number, answer)
     return job_id if answer and answer.status == 200 else None
@@ -210,30 +217,48 @@ def life_under_faults(daemon, training_input, number, count):
 def allocations_of_a_life(daemon, training_input):
     def live():
         job_id = daemon.create(training_input)
-        wait_until(lambda: ended(daemon, job_id), 60)
+        wait_until(lambda: is_over(daemon, job_id), 60)
     return daemon.shim.count(shim.MEMORY, live)[1]
+
+
+def lives_under_faults(daemon, training_input, size, count, seed, cycles):
+    """Lives of which each meets another failure, and goes well all the same."""
+    daemon.run(training_input)  # asks for much that the next ones find
+    total = allocations_of_a_life(daemon, training_input)
+    lived, failed = [], 0
+    for number in numbers_of(total, size, seed, cycles):
+        lived.append(life_under_faults(daemon, training_input, number, count))
+        failed += daemon.shim.hit
+    assert failed
+    for job_id in filter(None, lived):
+        daemon.until(job_id, "SUCCEEDED", timeout=90)  # the engine is looked at every 30 s
+        assert daemon.lines(job_id) == SAID
+    print(f"{failed} of {total} allocations failed in {len(lived)} lives, {sum(map(bool, lived))} acknowledged")
+    still_serves(daemon)
 
 
 @pytest.mark.parametrize("count", [1, BURST])
 def test_a_job_ends_well_whatever_allocation_fails(faulty, count, seed, cycles):
-    daemon = faulty().start()
-    total = allocations_of_a_life(daemon, training(LINES))
-    lived, failed = [], 0
-    for number in numbers_of(total, JOBS, seed, cycles):
-        lived.append(life_under_faults(daemon, training(LINES), number, count))
-        failed += daemon.shim.hit
-    for job_id in filter(None, lived):
-        daemon.until(job_id, "SUCCEEDED", timeout=90)
-        assert daemon.lines(job_id) == SAID
-    print(f"{failed} allocations failed in {len(lived)} lives, {sum(map(bool, lived))} acknowledged")
-    assert failed
-    still_serves(daemon)
+    lives_under_faults(faulty().start(), training(LINES), JOBS, count, seed, cycles)
+
+
+# Broken: failure_status() of docker_emit.c without the watch: jobs failed for what the daemon itself had no memory for.
+# Broken: create_send() of docker_network.c with "{}" for a body without memory (as it was): 1 of 2906 jobs failed, by --cycles 2.
+@pytest.mark.parametrize("count", [1, BURST])
+def test_a_job_ends_well_whatever_allocation_of_the_engines_client_fails(faulty, simulated, count, seed, cycles):
+    """The daemon as it is, libcurl with it, and the HTTP that an engine understands."""
+    daemon = faulty("--offline", engine=simulated, binary=program()).start()
+    lives_under_faults(daemon, lines(3, 0), CLIENT_JOBS[count], count, seed, cycles)
+    wait_until(lambda: simulated.standing()["containers"] == simulated.standing()["networks"] == 0, 60, "nothing is left")
+    assert simulated.standing()["strange"] == []
+    assert "resolve" not in daemon.log()  # the name of a host
 
 
 @pytest.mark.long
 def test_a_job_on_the_engine_ends_well_whatever_allocation_fails(faulty, engine, seed, cycles):
     daemon = faulty("--offline", engine=engine, binary=program()).start()
-    said = script("for i in 0 1 2; do echo line $i; done")
+    said = script("for i in 0 1 2; do echo line $i; done; wget -q -O /dev/null --header 'Metadata-Flavor: Google' "
+                  "http://$GCE_METADATA_HOST/computeMetadata/v1/instance/hostname; exit 0")
     total = allocations_of_a_life(daemon, said)
     dice = random.Random(seed)
     lived = [life_under_faults(daemon, said, dice.randint(1, total), 1) for _ in range(3 * cycles)]

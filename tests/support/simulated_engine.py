@@ -194,6 +194,7 @@ class SimulatedEngine:
     def __init__(self):
         self.containers, self.networks, self.listeners = {}, {}, set()
         self.started, self.flooded, self.flood_count = set(), 0, 0
+        self.strange = []  # requests that no client of ours makes
         self.tick_event = asyncio.Event()
 
     # ---- what goes on in it ----
@@ -296,7 +297,7 @@ def container_call(engine, query, body, name, action):
     container = engine.find(name)
     if not container:
         return 404, {"message": "No such container: " + name}
-    return CONTAINER_CALLS[action](engine, container)
+    return CONTAINER_CALLS[action](engine, container)  # logs of what is there are a stream
 
 
 def container_inspect(_, container):
@@ -348,13 +349,13 @@ def network_remove(engine, query, body, name):
 def standing(engine, query, body):
     """For tests: how far it is."""
     return 200, {"flooded": engine.flooded, "running": len(engine.started), "containers": len(engine.containers),
-                 "networks": len(engine.networks)}
+                 "networks": len(engine.networks), "strange": engine.strange}
 
 
 CALLS = [(method, re.compile(pattern), call) for method, pattern, call in (
     ("GET", "/_ping", ping), ("GET", "/info", info), ("GET", "/images/(.+)/json", image),
     ("GET", "/containers/json", container_list), ("POST", "/containers/create", container_create),
-    ("GET", "/containers/([^/]+)/(json)", container_call), ("POST", "/containers/([^/]+)/(start|stop|kill)", container_call),
+    ("GET", "/containers/([^/]+)/(json|logs)", container_call), ("POST", "/containers/([^/]+)/(start|stop|kill)", container_call),
     ("DELETE", "/containers/([^/]+)", container_remove), ("GET", "/networks", network_list),
     ("POST", "/networks/create", network_create), ("DELETE", "/networks/([^/]+)", network_remove),
     ("GET", "/simulated", standing))]
@@ -371,6 +372,7 @@ def call(engine, method, path, query, body):
         match = pattern.fullmatch(path)
         if match and wanted == method:
             return function(engine, query, body, *match.groups())
+    engine.strange.append(f"{method} {path}")
     return 404, {"message": f"{method} {path} is not simulated"}
 
 

@@ -23,7 +23,8 @@ class SimulatedEngine(Engine):
         self.process.stdout.close()
 
     def standing(self):
-        """How many lines floods have handed over, and how many containers and networks there are."""
+        """How many lines floods have handed over, how many containers and networks there are, and what was asked that it
+        does not know."""
         return self.call("GET", "/simulated")
 
 
@@ -33,6 +34,10 @@ def flood(lines, together=1):
 
 def tick(step, total):
     return {"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": ["tick", str(step), str(total)]}
+
+
+def lines(count, code):
+    return {"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": ["lines", str(count), "exit", str(code)]}
 
 
 def slow_disk(directory, write_us):
