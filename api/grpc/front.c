@@ -399,7 +399,7 @@ static void connections_shut(struct front *front, int how)
 			shutdown(front->connections[i].fd, how);
 }
 
-/* What is being answered still is: only nothing more is read. Clients that take their answers slowly are left alone
+/* What is being answered still is, at once where it waits: only nothing more is read. Clients that take their answers slowly are left alone
  * with the rest. */
 static void connections_end(struct front *front)
 {
@@ -407,6 +407,7 @@ static void connections_end(struct front *front)
 
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += CLOSING_S;
+	door_end(front->door);
 	pthread_mutex_lock(&front->lock);
 	front->closing = true;
 	pthread_cond_broadcast(&front->changed);

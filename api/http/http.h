@@ -224,6 +224,8 @@ struct door_request {
 
 /* INVALID_ARGUMENT: the network is none. What @options points to must live until the door is closed. */
 enum status door_open(const struct door_options *options, struct door **ret_door, struct error *err);
+/* The door is about to be closed: calls that wait are told by call_closing(), and new ones are refused. */
+void door_end(struct door *door);
 /* No call may be under way. NULL is harmless. */
 void door_close(struct door *door);
 /* Whatever is wrong with the request is its answer, and the result OK. INTERNAL: memory ran out. Thread: any. */

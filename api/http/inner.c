@@ -232,6 +232,11 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 	return STATUS_OK;
 }
 
+void door_end(struct door *door)
+{
+	atomic_store(&door->closing, true);
+}
+
 void door_close(struct door *door)
 {
 	if (!door)
