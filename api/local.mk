@@ -69,6 +69,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/fault_file.c \
 	api/emulator/fault_gate.c \
 	api/emulator/fault_message.c \
+	api/emulator/fault_method.c \
+	api/emulator/fault_method.h \
 	api/emulator/faults.c \
 	api/emulator/faults.h \
 	api/emulator/health.c \

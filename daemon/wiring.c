@@ -315,9 +315,22 @@ static enum status faults_open(struct wiring *wiring, struct error *err)
 
 	if (rc)
 		return rc;
-	wiring->faults = (struct faults_context){ wiring->store, wiring->fault_book };
+	wiring->faults = (struct faults_context){
+		.store = wiring->store,
+		.book = wiring->fault_book,
+		.clock = wiring->clock,
+		.project_id = config->project,
+		.project_number = wiring->project_number,
+		.families = wiring->families.served,
+	};
 	wiring->gate = faults_gate(&wiring->faults);
-	return faults_file_take(&wiring->faults, config->faults, err);
+	return STATUS_OK;
+}
+
+/* Rules are about calls that are served. */
+static enum status faults_file_open(struct wiring *wiring, struct error *err)
+{
+	return faults_file_take(&wiring->faults, wiring->config->faults, err);
 }
 
 /* The store with it: what is kept of the clock is kept under the store's lock. */
@@ -411,9 +424,9 @@ static enum status presence_open(struct wiring *wiring, struct error *err)
 
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check, given_files_find, token_read,     settings_open,   clock_open,
-	presence_open,   faults_open,      objects_open,   trials_dir_find, families_open,
-	scheduling_open, grpc_open,        listening_open,
+	addresses_check,  given_files_find, token_read,   settings_open,   clock_open,
+	presence_open,    faults_open,      objects_open, trials_dir_find, families_open,
+	faults_file_open, scheduling_open,  grpc_open,    listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

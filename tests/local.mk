@@ -27,6 +27,7 @@ check_PROGRAMS += \
 	tests/unit/api/aiplatform/test_tuning_job_render \
 	tests/unit/api/aiplatform/test_tuning_job_rules \
 	tests/unit/api/emulator/test_discovery \
+	tests/unit/api/emulator/test_fault_gate \
 	tests/unit/api/emulator/test_web_shell \
 	tests/unit/api/grpc/test_rpc \
 	tests/unit/api/http/test_body \

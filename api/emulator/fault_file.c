@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fault_method.h"
 #include "api/emulator/faults.h"
 #include "api/message/message.h"
 #include "daemon/base/json.h"
@@ -10,8 +11,8 @@
 #include "store/faults.h"
 
 /* What the messages of a faulty rule are prefixed with is its place in the file. */
-static enum status rule_read(const char *path, size_t index, const json_t *value, json_t **ret_canonical,
-			     struct error *err)
+static enum status rule_read(const struct faults_context *context, const char *path, size_t index,
+			     const json_t *value, json_t **ret_canonical, struct error *err)
 {
 	AUTO(json) json_t *canonical = NULL;
 	AUTO(fault_rule) struct fault_rule *rule = NULL;
@@ -20,6 +21,8 @@ static enum status rule_read(const char *path, size_t index, const json_t *value
 
 	if (!rc)
 		rc = fault_rule_read(canonical, &rule, &found);
+	if (!rc)
+		rc = fault_method_check(context->families, canonical, &found);
 	if (rc)
 		return error_set(err, rc, NULL, "--faults: %s: rule %zu: %s", path, index + 1,
 				 found.text ? found.text : "");
@@ -27,7 +30,8 @@ static enum status rule_read(const char *path, size_t index, const json_t *value
 	return STATUS_OK;
 }
 
-static enum status rules_read(const char *path, json_t **ret_rules, struct error *err)
+static enum status rules_read(const struct faults_context *context, const char *path, json_t **ret_rules,
+			      struct error *err)
 {
 	json_error_t problem;
 	AUTO(json) json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
@@ -46,7 +50,7 @@ static enum status rules_read(const char *path, json_t **ret_rules, struct error
 				 "--faults: %s: a list of rules is expected", path);
 	json_array_foreach((json_t *)list, index, value) {
 		json_t *canonical = NULL;
-		enum status rc = rule_read(path, index, value, &canonical, err);
+		enum status rc = rule_read(context, path, index, value, &canonical, err);
 
 		if (!rc && json_array_append_new(rules, canonical))
 			rc = error_no_memory(err);
@@ -79,7 +83,7 @@ enum status faults_file_take(struct faults_context *context, const char *path, s
 	json_t *rule;
 	size_t index;
 	int64_t id;
-	enum status rc = path ? rules_read(path, &rules, err) : STATUS_OK;
+	enum status rc = path ? rules_read(context, path, &rules, err) : STATUS_OK;
 
 	if (!rc)
 		rc = fault_list_read(context->store, &list, err);

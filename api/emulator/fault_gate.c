@@ -1,46 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ordered faults do to calls, before anything of them is done. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "api/emulator/fault_method.h"
 #include "api/emulator/faults.h"
-#include "api/http/router.h"
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "scheduler/fault_book.h"
+#include "store/pipelines.h"
+#include "store/resources.h"
 
 enum { NAP_US = 20000 };
 
-/* The families whose calls may be hit, and what their methods' names begin with. */
+/* What a call's path may have the id of a job by, and its kind: those of jobs that have display names as well. */
 static const struct {
-	const char *family, *api;
-} apis[] = {
-	{ "ml", "ml" },
-	{ "aiplatform", "aiplatform" },
-	{ "aiplatform-beta", "aiplatform" },
-	{ "aiplatform-ui", "aiplatform" },
-	{ "logging", "logging" },
-	{ "storage", "storage" },
-	{ "storage-short", "storage" },
-	{ "storage-plain", "storage" },
-};
-
-/* Rows that are in no discovery document, by how their paths begin; the first that fits counts. "" is any method. */
-static const struct {
-	const char *path, *http_method, *name;
-} unpublished[] = {
-	{ "/upload/", "", "objects.insert" },
-	{ "/resumable/", "", "objects.insert" },
-	{ "/download/", "", "objects.get" },
-	{ "/storage/v1/b/{bucket}/o", "POST", "objects.insert" },
-	{ "/{bucket}/{object", "GET", "objects.get" },
-	{ "/{bucket}/{object", "DELETE", "objects.delete" },
-	{ "/{bucket}/{object", "", "objects.insert" },
-	{ "/{bucket}", "HEAD", "buckets.get" },
-	{ "/{bucket}", "", "objects.list" },
-	{ "/batch", "", "batch" },
+	const char *param;
+	enum job_kind kind;
+} job_params[] = {
+	{ "job", KIND_TRAINING },
+	{ "customJob", KIND_CUSTOM },
+	{ "hyperparameterTuningJob", KIND_TUNING },
 };
 
 /* The statuses of errors, by what they are in HTTP. */
@@ -54,74 +37,79 @@ static const struct {
 	{ 504, STATUS_DEADLINE_EXCEEDED },
 };
 
-/* Choice: CPUs are what every job wants. */
-static const char too_many_cpus[] = QUOTA_METRICS_SENTENCE QUOTA_TRAINING_METRIC "cpus";
-
-/* Calls that want a job made, and what a quota says to them. */
-static const struct creation {
-	const char *method;
-	const char *sentence; /* NULL: that of too many calls */
-} creating[] = {
-	{ "ml.projects.jobs.create", NULL },
-	{ "aiplatform.projects.locations.customJobs.create", too_many_cpus },
-	{ "aiplatform.projects.locations.hyperparameterTuningJobs.create", too_many_cpus },
-	{ "aiplatform.projects.locations.trainingPipelines.create", too_many_cpus },
-};
-
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-static const char *unpublished_name(const struct route *route)
+/* Of the two names of the known project, rules have the id, as their jobs do. */
+static const char *project_of(const struct faults_context *context, const struct call *call)
 {
-	for (size_t i = 0; i < COUNT_OF(unpublished); i++)
-		if (strncmp(route->path, unpublished[i].path, strlen(unpublished[i].path)) == 0 &&
-		    (!*unpublished[i].http_method || strcmp(route->method, unpublished[i].http_method) == 0))
-			return unpublished[i].name;
-	return NULL;
+	const char *named = call_param(call, "project");
+
+	return named && strcmp(named, context->project_number) == 0 ? context->project_id : named;
 }
 
-/* "ml.projects.jobs.create"; empty when the call is none that may be hit. */
-static void method_write(struct text *text, const struct route *route, const struct family *family)
+static char *copy(const char *text)
 {
-	const char *name = route->doc ? route->doc->id : unpublished_name(route);
+	return text ? strdup(text) : NULL;
+}
 
-	for (size_t i = 0; i < COUNT_OF(apis); i++) {
-		if (strcmp(apis[i].family, family->name) != 0)
-			continue;
-		text_printf(text, "%s.", apis[i].api);
-		if (name)
-			text_puts(text, name);
-		else
-			route_name_write(text, route);
+static char *pipeline_display_name(const struct faults_context *context, const struct call *call)
+{
+	const struct pipeline_name name = { project_of(context, call), call_param(call, "location"),
+					    call_param(call, "trainingPipeline") };
+	struct pipeline pipeline AUTO_PIPELINE = { 0 };
+	struct error unknown AUTO_ERROR = { 0 };
+
+	return pipeline_get(context->store, &name, &pipeline, &unknown) ? NULL : copy(pipeline.display_name);
+}
+
+static char *job_display_name(const struct faults_context *context, const struct call *call,
+			      enum job_kind kind, const char *id)
+{
+	const struct resource resource = { kind, project_of(context, call), call_param(call, "location"),
+					   id };
+	AUTO(job) struct job *job = NULL;
+	struct error unknown AUTO_ERROR = { 0 };
+
+	return resource_get(context->store, &resource, &job, &unknown) ? NULL : copy(job->display_name);
+}
+
+/* What a call says of the job that it is about, and how that is called; the names are the call's, but the one that was
+ * looked up. NULL: it says nothing. */
+struct called {
+	const char *id;
+	char *display_name;
+};
+
+static void called_deinit(struct called *called)
+{
+	free(called->display_name);
+}
+
+static void called_find(const struct faults_context *context, const struct call *call, struct called *called)
+{
+	called->id = call_param(call, "trainingPipeline");
+	if (called->id)
+		called->display_name = pipeline_display_name(context, call);
+	for (size_t i = 0; i < COUNT_OF(job_params) && !called->id; i++) {
+		called->id = call_param(call, job_params[i].param);
+		if (called->id && job_params[i].kind != KIND_TRAINING)
+			called->display_name =
+				job_display_name(context, call, job_params[i].kind, called->id);
 	}
+	if (called->id)
+		return;
+	called->id = json_text_at(call->body, "jobId");
+	called->display_name = copy(json_text_at(call->body, "displayName"));
 }
 
-/* NULL: it makes no job. */
-static const struct creation *creation_of(const char *method)
+/* An answer that is late: what a client waits for, or does not. A step of the clock makes it due as well. */
+static void call_delay(const struct faults_context *context, const struct call *call, int64_t wait_us)
 {
-	for (size_t i = 0; i < COUNT_OF(creating); i++)
-		if (strcmp(creating[i].method, method) == 0)
-			return &creating[i];
-	return NULL;
-}
+	const int64_t due_us = clock_mono_us(context->clock) + wait_us;
+	int64_t left_us;
 
-static struct fault_scene scene_of(const struct call *call, const char *method)
-{
-	const char *job = call_param(call, "job");
-
-	return (struct fault_scene){
-		.stage = STAGE_CALL,
-		.project = call_param(call, "project"),
-		.job_names = { job ? job : json_text_at(call->body, "jobId"),
-			       json_text_at(call->body, "displayName") },
-		.method = method,
-	};
-}
-
-/* An answer that is late: what a client waits for, or does not. */
-static void call_delay(const struct call *call, int64_t wait_us)
-{
-	for (; wait_us > 0 && !call_closing(call); wait_us -= NAP_US)
-		usleep(wait_us < NAP_US ? (useconds_t)wait_us : NAP_US);
+	while ((left_us = due_us - clock_mono_us(context->clock)) > 0 && !call_closing(call))
+		usleep(left_us < NAP_US ? (useconds_t)left_us : NAP_US);
 }
 
 static enum status quota_answer(const struct call *call, const char *method, struct error *err)
@@ -146,14 +134,15 @@ static enum status error_answer(const struct fault_order *order, struct error *e
 			 order->http_status);
 }
 
-static enum status order_carry_out(struct call *call, const char *method, const struct fault_order *order,
-				   bool *ret_cut, struct error *err)
+static enum status order_carry_out(const struct faults_context *context, const struct call *call,
+				   const char *method, const struct fault_order *order, bool *ret_cut,
+				   struct error *err)
 {
 	switch (order->kind) {
 	case FAULT_QUOTA:
 		return quota_answer(call, method, err);
 	case FAULT_TIMEOUT:
-		call_delay(call, order->seconds_us);
+		call_delay(context, call, order->seconds_us);
 		if (order->seconds_us)
 			return STATUS_OK;
 		*ret_cut = true;
@@ -170,19 +159,25 @@ static enum status gate_pass(void *arg, struct call *call, const struct family *
 	struct faults_context *context = arg;
 	struct text method AUTO_TEXT = { 0 };
 	struct error uncounted AUTO_ERROR = { 0 };
-	struct fault_scene scene;
+	struct called called __attribute__((cleanup(called_deinit))) = { 0 };
 	struct fault_order order;
 	int64_t wait_us;
 
 	if (fault_book_is_empty(context->book))
 		return STATUS_OK;
-	method_write(&method, call->route, family);
+	fault_method_write(&method, family, call->route);
 	if (method.failed)
 		return error_no_memory(err);
 	if (!method.length)
 		return STATUS_OK;
-	scene = scene_of(call, method.data);
-	scene.creates_job = creation_of(method.data) != NULL;
+	called_find(context, call, &called);
+	const struct fault_scene scene = {
+		.stage = STAGE_CALL,
+		.project = project_of(context, call),
+		.job_names = { called.id, called.display_name },
+		.method = method.data,
+		.creates_job = creation_of(method.data) != NULL,
+	};
 	if (!fault_book_take(context->book, &scene, &order, &wait_us))
 		return STATUS_OK;
 	log_event(LOG_INFO, "fault-ordered", "method=%s rule=%lld kind=%s", method.data,
@@ -190,7 +185,7 @@ static enum status gate_pass(void *arg, struct call *call, const struct family *
 	if (fault_book_count(context->book, order.rule, &uncounted))
 		log_event(LOG_ERROR, "fault-uncounted", "rule=%lld error=\"%s\"", (long long)order.rule,
 			  uncounted.text ? uncounted.text : "");
-	return order_carry_out(call, method.data, &order, ret_cut, err);
+	return order_carry_out(context, call, method.data, &order, ret_cut, err);
 }
 
 struct call_gate faults_gate(struct faults_context *context)

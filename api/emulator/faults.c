@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/emulator/fault_method.h"
 #include "daemon/base/json.h"
 #include "scheduler/fault_book.h"
 #include "store/faults.h"
@@ -71,8 +72,10 @@ static enum status fault_create(struct call *call, struct error *err)
 {
 	const struct faults_context *context = call->context;
 	int64_t id;
-	enum status rc = fault_book_add(context->book, call->body, false, &id, err);
+	enum status rc = fault_method_check(context->families, call->body, err);
 
+	if (!rc)
+		rc = fault_book_add(context->book, call->body, false, &id, err);
 	return rc ? rc : fault_answer(call, id, err);
 }
 

@@ -8,12 +8,16 @@
  *   DELETE /_trainyard/v1/faults/{fault}   takes one back; /_trainyard/v1/faults: all */
 #include "api/http/http.h"
 
+struct clock;
 struct fault_book;
 struct store;
 
 struct faults_context {
 	struct store *store;
 	struct fault_book *book;
+	const struct clock *clock;               /* that late answers go by */
+	const char *project_id, *project_number; /* of the project whose number is known */
+	const struct family *families;           /* whose calls rules may be about; ends with a NULL name */
 };
 
 /* Its context is a struct faults_context. */

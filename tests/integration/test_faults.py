@@ -399,6 +399,7 @@ def test_a_scenario_goes_on_after_a_crash_of_the_daemon(new_daemon, tmp_path):
     ("[{]", "line 1: "),
     ("{}", "a list of rules is expected"),
     ('[{"fault": "oom"}, {"fault": "exit"}]', "rule 2: Field: exit_code Error: "),
+    ('[{"fault": "timeout", "method": "ml.jobs"}]', "rule 1: Field: method Error: No method that is served here"),
 ])
 def test_a_file_of_rules_that_is_wrong_is_told_in_one_line(new_daemon, tmp_path, text, words):
     file = tmp_path / "faults.json"

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/fault_method.h"
+
+#include <string.h>
+
+#include "api/http/router.h"
+#include "api/training/quota.h"
+#include "daemon/base/json.h"
+#include "scheduler/fault.h"
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* What the paths of calls that are the emulator's own begin with, whichever family they are of. */
+static const char own[] = "/_trainyard/";
+
+/* The families whose calls may be hit, and what their methods' names begin with. */
+static const struct {
+	const char *family, *api;
+} apis[] = {
+	{ "ml", "ml" },
+	{ "aiplatform", "aiplatform" },
+	{ "aiplatform-beta", "aiplatform" },
+	{ "aiplatform-other", "aiplatform" },
+	{ "logging", "logging" },
+	{ "storage", "storage" },
+	{ "storage-short", "storage" },
+	{ "storage-plain", "storage" },
+};
+
+/* Rows that are in no discovery document, by how their paths begin; the first that fits counts. "" is any method. */
+static const struct {
+	const char *path, *http_method, *name;
+} unpublished[] = {
+	{ "/upload/", "", "objects.insert" },
+	{ "/resumable/", "", "objects.insert" },
+	{ "/download/", "", "objects.get" },
+	{ "/storage/v1/b/{bucket}/o", "POST", "objects.insert" },
+	{ "/{bucket}/{object", "GET", "objects.get" },
+	{ "/{bucket}/{object", "DELETE", "objects.delete" },
+	{ "/{bucket}/{object", "", "objects.insert" },
+	{ "/{bucket}", "HEAD", "buckets.get" },
+	{ "/{bucket}", "", "objects.list" },
+	{ "/batch", "", "batch" },
+};
+
+/* Choice: CPUs are what every job wants. */
+static const char too_many_cpus[] = QUOTA_METRICS_SENTENCE QUOTA_TRAINING_METRIC "cpus";
+
+static const struct creation creating[] = {
+	{ "ml.projects.jobs.create", NULL },
+	{ "aiplatform.projects.locations.customJobs.create", too_many_cpus },
+	{ "aiplatform.projects.locations.hyperparameterTuningJobs.create", too_many_cpus },
+	{ "aiplatform.projects.locations.trainingPipelines.create", too_many_cpus },
+};
+
+const struct creation *creation_of(const char *method)
+{
+	for (size_t i = 0; i < COUNT_OF(creating); i++)
+		if (strcmp(creating[i].method, method) == 0)
+			return &creating[i];
+	return NULL;
+}
+
+static const char *unpublished_name(const struct route *route)
+{
+	for (size_t i = 0; i < COUNT_OF(unpublished); i++)
+		if (strncmp(route->path, unpublished[i].path, strlen(unpublished[i].path)) == 0 &&
+		    (!*unpublished[i].http_method || strcmp(route->method, unpublished[i].http_method) == 0))
+			return unpublished[i].name;
+	return NULL;
+}
+
+static const char *api_of(const struct family *family)
+{
+	for (size_t i = 0; i < COUNT_OF(apis); i++)
+		if (strcmp(apis[i].family, family->name) == 0)
+			return apis[i].api;
+	return NULL;
+}
+
+void fault_method_write(struct text *text, const struct family *family, const struct route *route)
+{
+	const char *name = route->doc ? route->doc->id : unpublished_name(route);
+	const char *api = api_of(family);
+
+	if (!api || strncmp(route->path, own, strlen(own)) == 0)
+		return;
+	text_printf(text, "%s.", api);
+	if (name)
+		text_puts(text, name);
+	else
+		route_name_write(text, route);
+}
+
+/* Whether a family before @family answers the row's calls. */
+static bool is_answered_before(const struct family *families, const struct family *family,
+			       const struct route *row)
+{
+	for (const struct family *before = families; before < family; before++)
+		for (const struct route *route = before->routes; route->method; route++)
+			if (strcmp(route->path, row->path) == 0 && strcmp(route->method, row->method) == 0)
+				return true;
+	return false;
+}
+
+static bool row_fits(const struct family *families, const struct family *family, const struct route *row,
+		     const char *pattern, bool creates)
+{
+	struct text name AUTO_TEXT = { 0 };
+
+	fault_method_write(&name, family, row);
+	return name.length && !name.failed && fault_glob_fits(pattern, name.data) &&
+	       (!creates || creation_of(name.data)) && !is_answered_before(families, family, row);
+}
+
+enum status fault_method_check(const struct family *families, const json_t *canonical, struct error *err)
+{
+	const char *pattern = json_text_at(canonical, "method"), *fault = json_text_at(canonical, "fault");
+	const bool creates = fault && strcmp(fault, fault_kind_name(FAULT_QUOTA)) == 0;
+
+	if (!pattern)
+		return STATUS_OK;
+	for (const struct family *family = families; family->name; family++)
+		for (const struct route *route = family->routes; route->method; route++)
+			if (row_fits(families, family, route, pattern, creates))
+				return STATUS_OK;
+	return error_add(err, STATUS_INVALID_ARGUMENT, "method",
+			 creates ? "No method that creates jobs here is called \"%s\"."
+				 : "No method that is served here is called \"%s\".",
+			 pattern);
+}

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ordered faults do to calls of Vertex AI, by HTTP and by gRPC: to each method by its name, and to no other."""
+import http.client
+import threading
+
+import pytest
+
+from support.custom_jobs import pool
+from support.daemon import Daemon
+from support.engine import NO_ENGINE
+from support.grpc_peer import SERVICE, Peer, code, message, named, part
+from support.vertex import Vertex, pipeline
+from support.wait import wait_until
+
+FAULTS = "/_trainyard/v1/faults"
+PARENT = "projects/demo-project/locations/us-central1"
+METHODS = "aiplatform.projects.locations."
+PIPELINES = SERVICE.replace("JobService", "PipelineService")
+MODELS = SERVICE.replace("JobService", "ModelService")
+OPERATIONS = "/google.longrunning.Operations/"
+LOCATIONS = "/google.cloud.location.Locations/"
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory):
+    daemon = Daemon(tmp_path_factory.mktemp("front"), NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0",
+                    "--clock", "steppable").start()
+    yield daemon
+    daemon.stop()
+
+
+@pytest.fixture(autouse=True)
+def no_rules_are_left(front):
+    yield
+    assert front.request("DELETE", FAULTS).status == 200
+
+
+def order(front, fault, **rule):
+    answer = front.post(FAULTS, dict(fault=fault, **rule))
+    assert answer.status == 200, answer
+    return answer.json["id"]
+
+
+def hits(front, number):
+    return int(front.get(f"{FAULTS}/{number}").json["hits"])
+
+
+def by_grpc(front, path, body):
+    """All that comes of a call, its headers and trailers."""
+    with Peer(front.grpc_port) as peer:
+        stream = peer.call(path, message(body))
+        return peer.ends()[stream]
+
+
+def is_status(answer, number):
+    """Whether a call failed so: a code that has two digits is written with two."""
+    return b"\x9a\xca\xc8\xb2\x124\xda\x8f" + code(number) in answer
+
+
+ONE = f"{PARENT}/customJobs/1"
+TUNING = f"{PARENT}/hyperparameterTuningJobs/1"
+LINE = f"{PARENT}/trainingPipelines/1"
+MODEL = f"{PARENT}/models/1"
+OPERATION = f"{PARENT}/operations/1"
+OF_JOB = f"{ONE}/operations/1"
+# The method, the request of HTTP, gRPC's name of it, and what it is about.
+CALLS = [
+    ("customJobs.get", "GET", ONE, SERVICE + "GetCustomJob", ONE),
+    ("customJobs.list", "GET", f"{PARENT}/customJobs", SERVICE + "ListCustomJobs", PARENT),
+    ("customJobs.delete", "DELETE", ONE, SERVICE + "DeleteCustomJob", ONE),
+    ("customJobs.cancel", "POST", ONE + ":cancel", SERVICE + "CancelCustomJob", ONE),
+    ("hyperparameterTuningJobs.get", "GET", TUNING, SERVICE + "GetHyperparameterTuningJob", TUNING),
+    ("hyperparameterTuningJobs.list", "GET", f"{PARENT}/hyperparameterTuningJobs", SERVICE + "ListHyperparameterTuningJobs",
+     PARENT),
+    ("hyperparameterTuningJobs.cancel", "POST", TUNING + ":cancel", SERVICE + "CancelHyperparameterTuningJob", TUNING),
+    ("trainingPipelines.get", "GET", LINE, PIPELINES + "GetTrainingPipeline", LINE),
+    ("trainingPipelines.list", "GET", f"{PARENT}/trainingPipelines", PIPELINES + "ListTrainingPipelines", PARENT),
+    ("trainingPipelines.delete", "DELETE", LINE, PIPELINES + "DeleteTrainingPipeline", LINE),
+    ("models.get", "GET", MODEL, MODELS + "GetModel", MODEL),
+    ("models.list", "GET", f"{PARENT}/models", MODELS + "ListModels", PARENT),
+    ("models.listVersions", "GET", MODEL + ":listVersions", MODELS + "ListModelVersions", MODEL),
+    ("operations.get", "GET", OPERATION, OPERATIONS + "GetOperation", OPERATION),
+    ("operations.list", "GET", f"{PARENT}/operations", OPERATIONS + "ListOperations", None),
+    ("operations.wait", "POST", OPERATION + ":wait", OPERATIONS + "WaitOperation", OPERATION),
+    ("customJobs.operations.get", "GET", OF_JOB, OPERATIONS + "GetOperation", OF_JOB),
+    ("get", "GET", PARENT, LOCATIONS + "GetLocation", PARENT),
+]
+
+
+# Broken: apis[] without "aiplatform-other", so that operations by gRPC are never hit; without "aiplatform-beta".
+@pytest.mark.parametrize("method,verb,path,call,name", CALLS, ids=[row[0] for row in CALLS])
+def test_each_method_is_hit_by_its_name_alone(front, method, verb, path, call, name):
+    others = [row[0] for row in CALLS if row[0] != method]
+    wrong = [order(front, "httpStatus", method=METHODS + other, httpStatus=500, count=9) for other in others]
+    number = order(front, "httpStatus", method=METHODS + method, httpStatus=503, count=3)
+    for version in ("v1", "v1beta1"):
+        answer = front.request(verb, f"/{version}/{path}", {} if verb == "POST" else None)
+        assert answer.status == 503 and answer.error["status"] == "UNAVAILABLE", answer
+        assert answer.error["message"] == f"Fault rule {number}: this answer was ordered.", answer
+    # ListOperations has its name as field 4.
+    answer = by_grpc(front, call, named(name) if name else part(4, PARENT.encode()))
+    assert is_status(answer, 14), answer
+    assert hits(front, number) == 3 and not any(hits(front, other) for other in wrong)
+    assert front.request(verb, f"/v1/{path}", {} if verb == "POST" else None).status in (200, 404)
+
+
+# Broken: httpStatus is ignored: all are 500; statuses[] without 504.
+@pytest.mark.parametrize("status,word,number", [
+    (429, "RESOURCE_EXHAUSTED", 8), (500, "INTERNAL", 13), (503, "UNAVAILABLE", 14), (504, "DEADLINE_EXCEEDED", 4)])
+def test_each_status_is_that_of_grpc(front, status, word, number):
+    order(front, "httpStatus", method="aiplatform.*.customJobs.get", httpStatus=status, count=2)
+    answer = front.get("/v1/" + ONE)
+    assert (answer.status, answer.error["code"], answer.error["status"]) == (status, status, word), answer
+    # The service gives no advice about the next try, and neither does the emulator.
+    assert "Retry-After" not in answer.headers and "details" not in answer.error
+    assert is_status(by_grpc(front, SERVICE + "GetCustomJob", named(ONE)), number)
+    assert is_status(by_grpc(front, SERVICE + "GetCustomJob", named(ONE)), 5)
+
+
+def test_a_call_without_an_answer_is_cut_off(front):
+    order(front, "timeout", method="aiplatform.*.get", count=2)
+    # Broken: order_carry_out() that does not set *ret_cut.
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+        front.get("/v1/" + ONE)
+    assert is_status(by_grpc(front, SERVICE + "GetCustomJob", named(ONE)), 14)
+    assert front.get("/v1/" + ONE).status == 404
+
+
+@pytest.mark.parametrize("way", ["http", "grpc"])
+def test_a_late_answer_comes_when_its_time_is_over(front, way):
+    number = order(front, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)
+    answers = []
+    call = {"http": lambda: front.get("/v1/" + ONE), "grpc": lambda: by_grpc(front, SERVICE + "GetCustomJob", named(ONE))}[way]
+    thread = threading.Thread(target=lambda: answers.append(call()))
+    thread.start()
+    wait_until(lambda: hits(front, number) == 1, 30, "the call is there")
+    assert not answers
+    # Broken: call_delay() by the system's clock.
+    assert front.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
+    thread.join(30)
+    assert not thread.is_alive()
+    assert answers[0].status == 404 if way == "http" else is_status(answers[0], 5)
+
+
+# Broken: door_end() that does nothing: the end takes the hour.
+def test_the_daemon_ends_before_an_answer_that_is_late(tmp_path):
+    daemon = Daemon(tmp_path, NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0").start()
+    number = order(daemon, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)
+    with Peer(daemon.grpc_port) as peer:
+        stream = peer.call(SERVICE + "GetCustomJob", message(named(ONE)))
+        wait_until(lambda: hits(daemon, number) == 1, 30, "the call is there")
+        daemon.stop()
+        assert is_status(peer.ends()[stream], 5)
+
+
+def custom_job(name):
+    """A CreateCustomJobRequest's."""
+    container = part(6, part(1, b"trainyard-test:1"))
+    spec = part(1, part(1, part(1, b"n1-standard-4")) + b"\x10\x01" + container)
+    return part(2, name.encode()) + part(4, spec)
+
+
+# Broken: quota_answer() that returns STATUS_OK.
+def test_a_quota_refuses_by_grpc_as_well(front):
+    number = order(front, "quota", method="aiplatform.*", job="refused")
+    body = named(PARENT) + part(2, custom_job("refused"))
+    answer = by_grpc(front, SERVICE + "CreateCustomJob", body)
+    assert is_status(answer, 8) and hits(front, number) == 1, answer
+    assert is_status(by_grpc(front, SERVICE + "CreateCustomJob", body), 0)
+
+
+# Broken: job_params[] without "customJob"; called_find() that looks no name up; project_of() that takes the number as it
+# is.
+def test_calls_are_hit_by_the_names_of_their_jobs(front):
+    spec = {"workerPoolSpecs": [pool("true")]}
+    search = {"displayName": "a search", "maxTrialCount": 1, "parallelTrialCount": 1, "trialJobSpec": spec,
+              "studySpec": {"metrics": [{"metricId": "m", "goal": "MAXIMIZE"}], "parameters": [
+                  {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}]}}
+    jobs = [Vertex(front, collection=collection).create(body)["name"] for collection, body in (
+        ("customJobs", {"displayName": "a job", "jobSpec": spec}), ("customJobs", {"displayName": "spare", "jobSpec": spec}),
+        ("hyperparameterTuningJobs", search), ("trainingPipelines", pipeline("true", name="a line")))]
+    assert all(name.startswith("projects/123456789012/") for name in jobs), jobs
+    for name, pattern in zip(jobs, ("a ?ob", "spa*", "a search", "a l*")):
+        for who in ({"job": pattern}, {"job": name.rpartition("/")[2]}):
+            order(front, "httpStatus", method="aiplatform.*.get", httpStatus=503, project="demo-*", **who)
+            assert [front.get("/v1/" + other).status for other in jobs if other != name] == [200] * 3
+            assert [front.get("/v1/" + name).status for _ in range(2)] == [503, 200]
+        number = order(front, "httpStatus", method="aiplatform.*.get", httpStatus=503, job=pattern, project="other")
+        assert front.get("/v1/" + name).status == 200 and hits(front, number) == 0
+
+
+# Broken: fault_method_write() that does not look for "/_trainyard/".
+def test_the_emulators_own_calls_are_hit_by_nothing(front):
+    job = Vertex(front).create({"displayName": "own", "jobSpec": {"workerPoolSpecs": [pool("true")]}})
+    number = order(front, "httpStatus", method="*", httpStatus=503, count=99)
+    own = job["name"].replace("123456789012", "demo-project")
+    for path in (FAULTS, "/_trainyard/v1/clock", "/healthz", f"/_trainyard/v1/{own}/report"):
+        assert front.get(path).status == 200, path
+    assert hits(front, number) == 0
+    assert front.get("/v1/" + own).status == 503
+
+
+# Broken: fault_method_check() that returns STATUS_OK; that looks at no is_answered_before(); that does not ask creation_of().
+@pytest.mark.parametrize("rule", [
+    {"fault": "httpStatus", "httpStatus": 503, "method": "ml.projects.jobs.craete"},
+    {"fault": "timeout", "method": "aiplatform.projects.locations.datasets.*"},
+    {"fault": "timeout", "method": "ml.projects.locations.list"},
+    {"fault": "timeout", "method": "_trainyard.*"},
+    {"fault": "quota", "method": "ml.projects.jobs.get"},
+])
+def test_a_method_that_is_none_is_refused(front, tmp_path, rule):
+    answer = front.post(FAULTS, rule)
+    assert answer.status == 400 and answer.error["message"].startswith("Field: method Error: No method that "), answer
+    assert [field["field"] for field in answer.error["details"][0]["fieldViolations"]] == ["method"]
+    assert front.get(FAULTS).json == {"faults": []}
