@@ -171,10 +171,12 @@ static void who_read(const json_t *canonical, struct fault_rule *rule, struct er
 		refuse(err, "pool", "Expected one of workerpool0, workerpool1, workerpool2 and workerpool3.");
 	if (json_object_get(canonical, "replica") && replica < 0)
 		refuse(err, "replica", "The value must not be negative.");
-	if (trial < 0)
-		refuse(err, "trial", "The value must not be negative.");
-	if (attempt < 0)
-		refuse(err, "attempt", "The value must not be negative.");
+	if (json_object_get(canonical, "trial") && trial < 1)
+		refuse(err, "trial", "The value must be at least 1.");
+	if (json_object_get(canonical, "attempt") && attempt < 1)
+		refuse(err, "attempt", "The value must be at least 1.");
+	else if (rule->kind == FAULT_STOCKOUT && attempt > 1)
+		refuse(err, "attempt", "A job waits for resources before its first attempt alone.");
 	rule->replica = (int)replica;
 	rule->trial = (unsigned)trial;
 	rule->attempt = (unsigned)attempt;
@@ -222,12 +224,15 @@ static void when_read(const json_t *canonical, struct fault_rule *rule, struct e
 
 	rule->after_us = seconds_read(canonical, "afterSeconds", "after_seconds", err);
 	rule->seconds_us = seconds_read(canonical, "seconds", "seconds", err);
+	/* A microsecond is the least that is told from none at all. */
+	if (number_at(canonical, "seconds") >= 0 && number_at(canonical, "seconds") < 1e-6)
+		refuse(err, "seconds", "The value must be above 0: what is for good has none.");
 	if (json_object_get(canonical, "probability")) {
 		rule->probability = number_at(canonical, "probability");
 		if (!(rule->probability > 0 && rule->probability <= 1))
 			refuse(err, "probability", "The value must be above 0 and at most 1.");
 	}
-	if (count < 0 || count > COUNT_MAX)
+	if (json_object_get(canonical, "count") && (count < 1 || count > COUNT_MAX))
 		refuse(err, "count", "The value must be from 1 to 1000000.");
 	rule->count = count ? (unsigned)count : rule->probability > 0 ? 0 : 1;
 	if (rule->log_pattern)

@@ -68,7 +68,7 @@ enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rul
 
 const char *fault_kind_name(enum fault_kind kind);
 
-enum { FAULT_JOB_NAMES = 3 };
+enum { FAULT_JOB_NAMES = 4 };
 
 struct fault_scene {
 	enum fault_stage stage;

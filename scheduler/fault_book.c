@@ -96,16 +96,24 @@ static enum status page_add(struct fault_book *book, struct fault_rule *rule, ui
 	return STATUS_OK;
 }
 
+/* A rule that this release would not take, of another one, is left out; it is still listed. */
 static enum status stored_take(struct fault_book *book, const struct stored_fault *stored, struct error *err)
 {
 	AUTO(json) json_t *canonical = NULL;
 	AUTO(fault_rule) struct fault_rule *rule = NULL;
+	struct error found AUTO_ERROR = { 0 };
 	enum status rc = json_parse_own(stored->rule, &canonical, err);
 
-	if (!rc)
-		rc = fault_rule_read(canonical, &rule, err);
 	if (rc)
 		return rc;
+	rc = fault_rule_read(canonical, &rule, &found);
+	if (rc == STATUS_INVALID_ARGUMENT) {
+		log_event(LOG_WARNING, "fault-rule-left-out", "rule=%lld error=\"%s\"", (long long)stored->id,
+			  found.text ? found.text : "");
+		return STATUS_OK;
+	}
+	if (rc)
+		return error_move(err, &found);
 	rule->id = stored->id;
 	rc = page_add(book, rule, (uint64_t)stored->hits, (uint64_t)stored->draws, err);
 	if (!rc)

@@ -347,12 +347,22 @@ static void scene_look(struct scheduler *scheduler, struct job_run *run, const s
 		fault_book_return(book, order.rule);
 }
 
-static struct fault_scene scene_of(const struct job_run *run, enum fault_stage stage)
+/* How the tuning job is called that a trial is of. Both are under way, or neither is. */
+static const char *owner_display_name(struct scheduler *scheduler, const struct job_run *run)
+{
+	const struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
+
+	return owner ? owner->row->display_name : NULL;
+}
+
+static struct fault_scene scene_of(struct scheduler *scheduler, const struct job_run *run,
+				   enum fault_stage stage)
 {
 	return (struct fault_scene){
 		.stage = stage,
 		.project = run->row->project,
-		.job_names = { run->row->job_id, run->row->display_name, plan_log_job_id(run->plan) },
+		.job_names = { run->row->job_id, run->row->display_name, plan_log_job_id(run->plan),
+			       owner_display_name(scheduler, run) },
 		.trial = run->plan->trial,
 		.attempt = run->row->attempt,
 		.job = run->row->id,
@@ -374,7 +384,7 @@ static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
 		struct replica_run *replica = &run->replicas[i];
-		struct fault_scene scene = scene_of(run, stage);
+		struct fault_scene scene = scene_of(scheduler, run, stage);
 
 		if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
 		    hit_of_replica(run, stage, &replica->key, run->hit_count))
@@ -389,7 +399,7 @@ static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum
 
 static void whole_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
 {
-	const struct fault_scene scene = scene_of(run, stage);
+	const struct fault_scene scene = scene_of(scheduler, run, stage);
 
 	if (!hit_of_stage(run, stage, run->hit_count))
 		scene_look(scheduler, run, &scene);

@@ -3,6 +3,7 @@
 #include "scheduler/fault_book.h"
 
 #include "daemon/base/json.h"
+#include "daemon/base/log.h"
 #include "scheduler/engine/engine.h"
 #include "store/faults.h"
 #include "tests/unit/store/store_testing.h"
@@ -114,6 +115,22 @@ static void who_is_not_due_is_told_how_long(void **state)
 	fault_book_free(book);
 }
 
+/* Broken: stored_take() that passes on why a rule is not taken: nothing is served any more. */
+static void a_stored_rule_that_is_none_is_left_out(void **state)
+{
+	BENCH(state);
+	struct fault_book *book;
+	int64_t id, wait_us;
+
+	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
+	assert_int_equal(fault_insert(bench->store, "{\"fault\":\"flood\"}", false, &id, &bench->err),
+			 STATUS_OK);
+	assert_int_equal(fault_insert(bench->store, ANSWER, false, &id, &bench->err), STATUS_OK);
+	book = book_of(bench);
+	assert_true(hits(book, &call, &wait_us));
+	fault_book_free(book);
+}
+
 static void there_is_an_end_of_rules(void **state)
 {
 	BENCH(state);
@@ -135,6 +152,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rules_are_taken_back, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_line_marks_its_container_once, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(who_is_not_due_is_told_how_long, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(a_stored_rule_that_is_none_is_left_out, bench_open,
+						bench_close),
 		cmocka_unit_test_setup_teardown(there_is_an_end_of_rules, bench_open, bench_close),
 	};
 
