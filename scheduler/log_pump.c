@@ -171,7 +171,8 @@ static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const
 	record->position.index = line->key.index;
 	/* A cut line counts as read with its last part: until then it is read again as a whole. */
 	record->position.stream = line->continues ? 0 : line->stream;
-	record->position.time_ns = line->time_ns;
+	record->position.restart = line->key.restart;
+	record->position.reach = (struct stream_reach){ line->reach.time_ns, line->reach.behind };
 	return log_offer(pump->store, record);
 }
 

@@ -144,13 +144,22 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 		bind_int(put, ":attempt", reach->attempt);
 		bind_int(put, ":role", reach->role);
 		bind_int(put, ":replica", reach->index);
-		bind_int(put, ":stdout", reach->stream_ns[0]);
-		bind_int(put, ":stderr", reach->stream_ns[1]);
+		bind_int(put, ":restart", reach->restart);
+		bind_int(put, ":stdout", reach->streams[0].time_ns);
+		bind_int(put, ":stdout_behind", reach->streams[0].behind);
+		bind_int(put, ":stderr", reach->streams[1].time_ns);
+		bind_int(put, ":stderr_behind", reach->streams[1].behind);
 		rc = statement_run(put, err);
 		*reach = (struct replica_reach){ 0 };
 	}
 	batch->reach_count = 0;
 	return rc;
+}
+
+static bool is_further(const struct stream_reach *reach, const struct stream_reach *other)
+{
+	return reach->time_ns > other->time_ns ||
+	       (reach->time_ns == other->time_ns && reach->behind > other->behind);
 }
 
 static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)
@@ -171,16 +180,21 @@ static enum status reach_note(struct log_batch *batch, const struct log_record *
 	}
 	for (;; slot = (slot + 1) % POSITION_SLOTS) {
 		reach = &batch->reaches[slot];
-		if (!reach->job || (reach->job == at->job && reach->attempt == at->attempt &&
-				    reach->role == at->role && reach->index == at->index))
+		if (!reach->job ||
+		    (reach->job == at->job && reach->attempt == at->attempt && reach->role == at->role &&
+		     reach->index == at->index && reach->restart == at->restart))
 			break;
 	}
 	if (!reach->job) {
-		*reach = (struct replica_reach){ at->job, at->attempt, at->role, at->index, { 0, 0 } };
+		*reach = (struct replica_reach){ .job = at->job,
+						 .attempt = at->attempt,
+						 .role = at->role,
+						 .index = at->index,
+						 .restart = at->restart };
 		batch->reach_count++;
 	}
-	if (reach->stream_ns[at->stream - 1] < at->time_ns)
-		reach->stream_ns[at->stream - 1] = at->time_ns;
+	if (is_further(&at->reach, &reach->streams[at->stream - 1]))
+		reach->streams[at->stream - 1] = at->reach;
 	return STATUS_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/base/error.h"
 #include "store/connection.h"
 #include "store/log_queue.h"
+#include "store/logs.h"
 
 enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256 };
 
@@ -23,8 +24,8 @@ struct job_clock {
 /* How far the batch took one replica's streams. */
 struct replica_reach {
 	int64_t job; /* 0: empty */
-	unsigned attempt, role, index;
-	int64_t stream_ns[2];
+	unsigned attempt, role, index, restart;
+	struct stream_reach streams[2];
 };
 
 struct log_batch {

@@ -120,8 +120,24 @@ enum status log_flush(struct store *store, struct error *err)
 	return STATUS_OK;
 }
 
+enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 2 /* two each */ };
+
+/* What an earlier container wrote counts for nothing in this one. A negative number: written by an earlier release. */
+static bool position_is_of(sqlite3_stmt *row, unsigned restart)
+{
+	const int64_t stored = sqlite3_column_int64(row, COLUMN_RESTART);
+
+	return stored < 0 || stored == restart;
+}
+
+static struct stream_reach column_reach(sqlite3_stmt *row, int column)
+{
+	return (struct stream_reach){ sqlite3_column_int64(row, column),
+				      sqlite3_column_int64(row, column + 1) };
+}
+
 enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
-			     unsigned index, int64_t *ret_stdout_ns, int64_t *ret_stderr_ns,
+			     unsigned index, unsigned restart, struct stream_reach ret_streams[2],
 			     struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
@@ -139,8 +155,9 @@ enum status log_position_get(struct store *store, int64_t job, unsigned attempt,
 	rc = statement_step(get, &row, err);
 	if (rc)
 		return rc;
-	*ret_stdout_ns = row ? sqlite3_column_int64(get, 0) : 0;
-	*ret_stderr_ns = row ? sqlite3_column_int64(get, 1) : 0;
+	row = row && position_is_of(get, restart);
+	ret_streams[0] = row ? column_reach(get, COLUMN_STDOUT) : (struct stream_reach){ 0 };
+	ret_streams[1] = row ? column_reach(get, COLUMN_STDERR) : (struct stream_reach){ 0 };
 	return STATUS_OK;
 }
 

@@ -50,6 +50,13 @@ char *log_labels(const char *host, unsigned trial, const char *endpoint, const c
 
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
 
+/* How far a container's stream was read: to the latest time of its lines, and so many lines behind that one that are not
+ * as late, which there are where the engine's clock was put back. Zeros: not at all. */
+struct stream_reach {
+	int64_t time_ns; /* the engine's clock, before any raising */
+	int64_t behind;
+};
+
 struct log_record {
 	struct log_source *source; /* the store takes a reference of its own */
 	int64_t time_ns;
@@ -63,9 +70,9 @@ struct log_record {
 	 * Stored in the same transaction as the record. */
 	struct {
 		int64_t job;
-		unsigned attempt, role, index;
-		int stream;      /* 1 or 2 */
-		int64_t time_ns; /* the engine's clock, before any raising */
+		unsigned attempt, role, index, restart;
+		int stream; /* 1 or 2 */
+		struct stream_reach reach;
 	} position;
 };
 
@@ -80,9 +87,9 @@ enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg,
 /* Waits for that instead. */
 enum status log_flush(struct store *store, struct error *err);
 
-/* What was stored of a container's output; zeros when nothing. */
+/* What was stored of the output of a replica's container: that of its @restart. */
 enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
-			     unsigned index, int64_t *ret_stdout_ns, int64_t *ret_stderr_ns,
+			     unsigned index, unsigned restart, struct stream_reach ret_streams[2],
 			     struct error *err);
 /* The last @count stderr lines of one replica (of @trial, or 0), oldest first, joined by newlines ("" when none): for errorMessage. */
 enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,

@@ -47,6 +47,12 @@
 	TABLE ".project = model.project AND " TABLE ".location = model.location AND " TABLE                  \
 	      ".model_id = model.model_id"
 
+/* Of how far a container's stream was read: what is further, or of another container of the replica (-1: unknown whose). */
+#define REACH_PUT(COLUMN, STREAM)                                                                            \
+	" " COLUMN " = CASE WHEN restart NOT IN (-1, excluded.restart)"                                      \
+	" OR (excluded." STREAM "_ns, excluded." STREAM "_behind) > (" STREAM "_ns, " STREAM "_behind)"      \
+	" THEN excluded." COLUMN " ELSE " COLUMN " END"
+
 /* In the order in which buckets.c and object_rows.c read them. */
 #define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
 #define OBJECT_COLUMNS                                                                                          \
@@ -262,11 +268,18 @@ const struct statement statements[STATEMENT_COUNT] = {
 				"       AND labels ->> '$.\"ml.googleapis.com/trial_id\"' IS :trial)"
 				" LIMIT :count" },
 	[POSITION_PUT] = { ON(LOGS_WRITER),
-			   "INSERT INTO replica_position (job, attempt, role, replica, stdout_ns, stderr_ns)"
-			   " VALUES (:job, :attempt, :role, :replica, :stdout, :stderr)"
-			   " ON CONFLICT DO UPDATE SET stdout_ns = max(stdout_ns, excluded.stdout_ns),"
-			   " stderr_ns = max(stderr_ns, excluded.stderr_ns)" },
-	[POSITION_GET] = { ON_LOGS, "SELECT stdout_ns, stderr_ns FROM replica_position WHERE job = :job"
+			   "INSERT INTO replica_position (job, attempt, role, replica, restart, stdout_ns, stdout_behind,"
+			   " stderr_ns, stderr_behind)"
+			   " VALUES (:job, :attempt, :role, :replica, :restart, :stdout, :stdout_behind, :stderr,"
+			   " :stderr_behind)"
+			   " ON CONFLICT DO UPDATE SET restart = excluded.restart," REACH_PUT(
+				   "stdout_ns",
+				   "stdout") "," REACH_PUT("stdout_behind",
+							   "stdout") "," REACH_PUT("stderr_ns",
+										   "stderr") "," REACH_PUT("stderr_behind",
+													   "stderr") },
+	[POSITION_GET] = { ON_LOGS, "SELECT restart, stdout_ns, stdout_behind, stderr_ns, stderr_behind"
+				    " FROM replica_position WHERE job = :job"
 				    " AND attempt = :attempt AND role = :role AND replica = :replica" },
 
 	[GENERATION_GET] = { ON(OBJECTS_WRITER), "SELECT value FROM meta WHERE name = 'generation'" },

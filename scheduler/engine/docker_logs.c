@@ -8,6 +8,7 @@
 #include "daemon/base/log.h"
 #include "scheduler/engine/docker_frames.h"
 #include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_reading.h"
 
 /* Following a container's output to its very end.
  *
@@ -19,7 +20,7 @@
  * The end of a followed stream proves nothing (a rotation ends it, and so does Podman too early), so
  * the log is read once more after the exit. Only its last lines: what was handed over is the beginning
  * of the file, so when the first of the last lines is known, everything before it is as well. If it is
- * not, the rest is read from the last known instant on.
+ * not, the rest is read from the last known instant on; all of it where the engine's clock was put back (docker_reading.h).
  *
  * An exit shortly before a reconnect may be nowhere else: the engine tells of it, and goes on listing the container as
  * running until it has put away its network. The event is older than our stream of events then, and the listing older
@@ -31,17 +32,7 @@ enum {
 	RETRY_MOST_US = 5 * SECOND_US,
 };
 
-/* How much older a line may be than a line of the other stream that stands before it. Choice: far more
- * than was ever seen (milliseconds); reading a little twice is cheap, a whole log is not. */
-static const int64_t disorder_ns = INT64_C(60) * 1000000000;
-
 enum stage { STAGE_WAITING, STAGE_FOLLOW, STAGE_TAIL, STAGE_REST, STAGE_LAST_LINES };
-
-/* A long line of which parts went out and the end did not: they are not sent again. */
-struct parts {
-	int64_t time_ns;
-	unsigned handed, seen;
-};
 
 /* Has at most one exchange or timer at a time. */
 struct follower {
@@ -49,8 +40,7 @@ struct follower {
 	struct docker *docker;
 	struct replica_key key;
 	enum stage stage;
-	struct log_position position; /* of the last whole lines handed over */
-	struct parts parts[2];
+	struct reading reading;
 	struct frames frames;
 	struct http_exchange *exchange;
 	char *held; /* bytes of the stream that came with a refused line */
@@ -101,40 +91,11 @@ static void follower_end(struct follower *follower)
 
 /* ---- lines ---- */
 
-/* True when the line was handed over before. */
-static bool line_is_known(struct follower *follower, const struct frames_line *line)
-{
-	int64_t known_ns = line->stream == 1 ? follower->position.stdout_ns : follower->position.stderr_ns;
-	struct parts *parts = &follower->parts[line->stream - 1];
-
-	if (line->time_ns <= known_ns)
-		return true;
-	if (line->time_ns != parts->time_ns)
-		*parts = (struct parts){ .time_ns = line->time_ns };
-	if (!line->continues || parts->seen >= parts->handed)
-		return false;
-	parts->seen++;
-	return true;
-}
-
-static void line_was_handed(struct follower *follower, const struct frames_line *line)
-{
-	struct parts *parts = &follower->parts[line->stream - 1];
-
-	follower->moved = true;
-	if (line->continues)
-		parts->seen = ++parts->handed;
-	else if (line->stream == 1)
-		follower->position.stdout_ns = line->time_ns;
-	else
-		follower->position.stderr_ns = line->time_ns;
-}
-
 static bool take_line(void *arg, const struct frames_line *line)
 {
 	struct follower *follower = arg;
 	const struct engine_sink *sink = &follower->docker->sink;
-	bool known = line_is_known(follower, line);
+	bool known = reading_knows(&follower->reading, line);
 
 	if (follower->stage == STAGE_TAIL && !follower->judged) {
 		follower->judged = true;
@@ -142,14 +103,17 @@ static bool take_line(void *arg, const struct frames_line *line)
 	}
 	if (known || follower->gap)
 		return true;
-	if (!sink->line(sink->arg, &(struct replica_line){ .key = follower->key,
-							   .stream = line->stream,
-							   .time_ns = line->time_ns,
-							   .data = line->data,
-							   .length = line->length,
-							   .continues = line->continues }))
+	if (!sink->line(sink->arg,
+			&(struct replica_line){ .key = follower->key,
+						.stream = line->stream,
+						.time_ns = line->time_ns,
+						.data = line->data,
+						.length = line->length,
+						.continues = line->continues,
+						.reach = reading_reach_with(&follower->reading, line) }))
 		return false;
-	line_was_handed(follower, line);
+	reading_advance(&follower->reading, line);
+	follower->moved = true;
 	return true;
 }
 
@@ -246,7 +210,7 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 	case REPLICA_EXITED:
 		follower->exited = true;
 		follower->exit = status;
-		open_stream(follower, STAGE_TAIL);
+		open_stream(follower, reading_is_in_order(&follower->reading) ? STAGE_TAIL : STAGE_REST);
 		break;
 	case REPLICA_CREATED:
 		if (replica_is_starting(follower->docker, &follower->key))
@@ -282,6 +246,13 @@ static bool last_lines_hand_over(struct follower *follower)
 	return false;
 }
 
+/* Whether its lines are older than what is known, but none of them is the last of that: they may be younger, if the
+ * engine's clock was put back. */
+static bool tail_is_astray(const struct follower *follower)
+{
+	return follower->stage == STAGE_TAIL && follower->judged && !reading_has_arrived(&follower->reading);
+}
+
 /* The stream is over and all its bytes were read. */
 static void stream_settle(struct follower *follower)
 {
@@ -304,6 +275,9 @@ static void stream_settle(struct follower *follower)
 		retry(follower);
 	} else if (follower->stage == STAGE_FOLLOW) {
 		exit_look(follower);
+	} else if (tail_is_astray(follower)) {
+		follower->reading.rewound = true;
+		open_stream(follower, STAGE_REST);
 	} else {
 		last_lines_hand_over(follower);
 	}
@@ -321,25 +295,13 @@ static void stream_done(void *arg, const struct http_answer *answer)
 		stream_settle(follower);
 }
 
-/* Where to read on. The engine's since is inclusive. */
-static int64_t since_ns(const struct log_position *position)
-{
-	int64_t early = position->stdout_ns, late = position->stderr_ns;
-
-	if (early > late) {
-		early = position->stderr_ns;
-		late = position->stdout_ns;
-	}
-	return early > late - disorder_ns ? early : late - disorder_ns;
-}
-
 static void open_stream(struct follower *follower, enum stage stage)
 {
-	int64_t since = since_ns(&follower->position);
+	int64_t since = reading_since_ns(&follower->reading);
 	char suffix[160], range[64] = "";
 
 	frames_reset(&follower->frames);
-	follower->parts[0].seen = follower->parts[1].seen = 0;
+	reading_begin(&follower->reading);
 	follower->stage = stage;
 	follower->judged = follower->gap = follower->moved = false;
 	follower->held_length = 0;
@@ -391,7 +353,7 @@ void follower_begin_run(struct docker *docker, struct command *command)
 	}
 	follower->docker = docker;
 	follower->key = command->key;
-	follower->position = command->from;
+	reading_init(&follower->reading, &command->from);
 	follower->retry_us = RETRY_FIRST_US;
 	frames_init(&follower->frames, ENGINE_LINE_MAX, take_line, follower);
 	follower->next = docker->followers;

@@ -116,19 +116,26 @@ struct engine_event {
 	const struct host *host; /* UP */
 };
 
+/* Where the reading of a stream stands. */
+struct log_reach {
+	int64_t time_ns; /* the latest time of its lines; 0: none yet */
+	int64_t behind;  /* lines behind that one, none of them as late: the engine's clock was put back */
+};
+
 /* One whole line of a replica's output. */
 struct replica_line {
 	struct replica_key key;
-	int stream;       /* 1 stdout, 2 stderr */
-	int64_t time_ns;  /* the engine's clock; strictly increasing within one stream of one container */
+	int stream;      /* 1 stdout, 2 stderr */
+	int64_t time_ns; /* the engine's clock; grows within one stream of one container, unless it is put back */
 	const char *data; /* without the newline; any bytes; at most ENGINE_LINE_MAX */
 	size_t length;
-	bool continues; /* the line was too long: its next part follows */
+	bool continues;         /* the line was too long: its next part follows */
+	struct log_reach reach; /* of its stream, this line included; without its parts while it continues */
 };
 
 /* A longer line is cut into parts of this size or up to three bytes less, so that no UTF-8 sequence is
  * split (Cloud Logging takes entries up to 256 KiB). They share one time_ns; only the last of them
- * carries continues = false, and only then is its time_ns a position to store. */
+ * carries continues = false, and only then is its reach a position to store. */
 enum { ENGINE_LINE_MAX = 240 * 1024 };
 
 /* How a replica is to be on its network. Strings are borrowed for the call only. */
@@ -137,9 +144,9 @@ struct replica_link {
 	const char *address, *alias; /* as its replica_spec had them; NULL: not at all */
 };
 
-/* What was stored of a container's output: lines up to these instants are not handed over again. */
+/* What was stored of a container's output, stdout and stderr: lines up to there are not handed over again. */
 struct log_position {
-	int64_t stdout_ns, stderr_ns; /* 0: nothing yet */
+	struct log_reach streams[2];
 };
 
 struct engine_sink {

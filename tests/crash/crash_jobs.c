@@ -113,7 +113,7 @@ static enum status lines_add(struct world *world, int attempt)
 			.position = { .job = FIRST,
 				      .attempt = (unsigned)attempt,
 				      .stream = stream_of(line),
-				      .time_ns = line_time_ns(attempt, line) },
+				      .reach = { .time_ns = line_time_ns(attempt, line) } },
 		};
 
 		if (!log_offer(world->store, &record))

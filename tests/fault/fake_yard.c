@@ -94,8 +94,9 @@ static void follow_logs(struct engine *engine, const struct replica_key *key, co
 /* The next line that was not said, or the end. False: not now. */
 static bool line_say(struct program *program)
 {
-	const int64_t last = program->said.stdout_ns;
+	const int64_t last = program->said.streams[0].time_ns;
 	const int number = last < program->began_ns ? 0 : (int)(last - program->began_ns);
+	struct log_reach reach = { .time_ns = program->began_ns + number + 1 };
 	char text[32];
 
 	if (number >= program->lines) {
@@ -107,11 +108,12 @@ static bool line_say(struct program *program)
 	snprintf(text, sizeof(text), "line %d", number);
 	if (!sink.line(sink.arg, &(struct replica_line){ .key = program->key,
 							 .stream = 1,
-							 .time_ns = program->began_ns + number + 1,
+							 .time_ns = reach.time_ns,
 							 .data = text,
-							 .length = strlen(text) }))
+							 .length = strlen(text),
+							 .reach = reach }))
 		return false;
-	program->said.stdout_ns = program->began_ns + number + 1;
+	program->said.streams[0] = reach;
 	return true;
 }
 

@@ -67,7 +67,7 @@ static void logs_continue_from_a_stored_position(void **state)
 	bench->room = 1234;
 	follow(bench, &master);
 	wait_for_refusal(bench, 1);
-	from = (struct log_position){ .stdout_ns = bench->last_ns[0] };
+	from = (struct log_position){ .streams = { { .time_ns = bench->last_ns[0] } } };
 	client_close(bench);
 	bench->room = SIZE_MAX;
 	client_open(bench, true);

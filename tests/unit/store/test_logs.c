@@ -201,7 +201,7 @@ static void positions_are_stored_with_their_lines(void **state)
 {
 	BENCH(state);
 	struct log_source *source = task_source(job_add(bench, "a"), "a", "worker-replica-3");
-	int64_t out = -1, errors = -1;
+	struct stream_reach reached[2];
 
 	for (int i = 1; i <= 500; i++) { /* more streams than the batch remembers at a time */
 		struct log_record record = { .source = source,
@@ -213,17 +213,67 @@ static void positions_are_stored_with_their_lines(void **state)
 							   .role = 1,
 							   .index = (unsigned)i % 300,
 							   .stream = 1 + i % 2,
-							   .time_ns = i } };
+							   .reach = { .time_ns = i } } };
 
 		assert_true(log_offer(bench->store, &record));
 	}
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
-	assert_int_equal(log_position_get(bench->store, 1, 1, 1, 100, &out, &errors, NULL), STATUS_OK);
-	assert_int_equal(out, 400);
-	assert_int_equal(errors, 0);
-	assert_int_equal(log_position_get(bench->store, 1, 2, 1, 100, &out, &errors, NULL), STATUS_OK);
-	assert_int_equal(out, 0);
+	assert_int_equal(log_position_get(bench->store, 1, 1, 1, 100, 0, reached, NULL), STATUS_OK);
+	assert_int_equal(reached[0].time_ns, 400);
+	assert_int_equal(reached[1].time_ns, 0);
+	assert_int_equal(log_position_get(bench->store, 1, 2, 1, 100, 0, reached, NULL), STATUS_OK);
+	assert_int_equal(reached[0].time_ns, 0);
+}
+
+/* One line of the first job's master, out of the container of @restart. */
+static void reach_tell(struct bench *bench, struct log_source *source, unsigned restart, int stream,
+		       int64_t time_ns, int64_t behind)
+{
+	struct log_record record = { .source = source,
+				     .time_ns = START_NS,
+				     .payload = "x",
+				     .payload_length = 1,
+				     .position = { .job = 1,
+						   .attempt = 1,
+						   .restart = restart,
+						   .stream = stream,
+						   .reach = { time_ns, behind } } };
+
+	assert_true(log_offer(bench->store, &record));
+}
+
+static void reach_check(struct bench *bench, unsigned restart, const int64_t expected[4])
+{
+	struct stream_reach reached[2];
+
+	log_flush(bench->store, NULL);
+	assert_int_equal(log_position_get(bench->store, 1, 1, 0, 0, restart, reached, NULL), STATUS_OK);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(reached[i].time_ns, expected[2 * i]);
+		assert_int_equal(reached[i].behind, expected[2 * i + 1]);
+	}
+}
+
+/* Broken: REACH_PUT without its first condition: the second container's lines counted as read up to the first's.
+ * Broken: is_further() by the time alone: the lines behind it were not counted. */
+static void a_position_counts_what_lies_behind_and_begins_anew_with_a_container(void **state)
+{
+	BENCH(state);
+	struct log_source *source = task_source(job_add(bench, "a"), "a", "master-replica-0");
+
+	reach_tell(bench, source, 0, 1, 50, 0);
+	reach_tell(bench, source, 0, 1, 50, 1);
+	reach_tell(bench, source, 0, 2, 20, 0);
+	reach_check(bench, 0, (const int64_t[]){ 50, 1, 20, 0 });
+	reach_tell(bench, source, 0, 1, 50, 2); /* in a later batch */
+	reach_check(bench, 0, (const int64_t[]){ 50, 2, 20, 0 });
+	reach_tell(bench, source, 0, 1, 60, 0);
+	reach_check(bench, 0, (const int64_t[]){ 60, 0, 20, 0 });
+	reach_check(bench, 1, (const int64_t[]){ 0, 0, 0, 0 });
+	reach_tell(bench, source, 1, 2, 10, 3);
+	reach_check(bench, 1, (const int64_t[]){ 0, 0, 10, 3 });
+	log_source_unref(source);
 }
 
 static void the_tail_of_stderr_is_the_replicas_own(void **state)
@@ -372,6 +422,7 @@ int main(void)
 		WITH_BENCH(pages_stay_right_while_logs_come_in),
 		WITH_BENCH(a_token_is_bound_to_its_query),
 		WITH_BENCH(positions_are_stored_with_their_lines),
+		WITH_BENCH(a_position_counts_what_lies_behind_and_begins_anew_with_a_container),
 		WITH_BENCH(the_tail_of_stderr_is_the_replicas_own),
 		WITH_BENCH(names_of_logs_come_in_pages),
 		WITH_BENCH(a_full_queue_refuses_and_calls_back),
