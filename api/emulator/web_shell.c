@@ -372,7 +372,8 @@ static const struct message sized_query = { .full_name = "trainyard.ShellOutput"
 
 #define AT "/_trainyard/shell/{token}"
 
-/* Open: a browser has nothing but the address, which only those learn who may read the job. */
+/* Open, to any type as well: a browser has nothing but the address, which only those learn who may read the job; no
+ * other page knows it. */
 const struct route web_shell_routes[] = {
 	{ "GET", AT, slash_add, NULL, NULL, NULL, NULL, .open = true },
 	{ "GET", AT "/", file_get, NULL, NULL, NULL, NULL, .open = true },
@@ -381,7 +382,9 @@ const struct route web_shell_routes[] = {
 	{ "GET", AT "/page.js", file_get, NULL, NULL, NULL, NULL, .open = true },
 	{ "GET", AT "/screen.js", file_get, NULL, NULL, NULL, NULL, .open = true },
 	{ "GET", AT "/output", output_get, &sized_query, NULL, NULL, NULL, .open = true },
-	{ "POST", AT "/input", input_post, &input_query, &raw_body, NULL, NULL, .open = true },
-	{ "POST", AT "/resize", resize_post, &sized_query, NULL, NULL, NULL, .open = true },
+	{ "POST", AT "/input", input_post, &input_query, &raw_body, NULL, NULL, .open = true,
+	  .page_types = PAGE_TYPES_ALL },
+	{ "POST", AT "/resize", resize_post, &sized_query, NULL, NULL, NULL, .open = true,
+	  .page_types = PAGE_TYPES_ALL },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };

@@ -260,6 +260,51 @@ static enum status caller_check(struct exchange *exchange, struct error *err)
 	return open ? STATUS_OK : rc;
 }
 
+static unsigned long long declared_bytes(const struct exchange *exchange)
+{
+	const char *length = header(exchange, HEADER_CONTENT_LENGTH);
+
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+static enum status refuse_type(const char *type, struct error *err)
+{
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			 "Unsupported Content-Type \"%.64s\": send the body as application/json in UTF-8.",
+			 type);
+}
+
+static bool has_body(const struct exchange *exchange)
+{
+	return declared_bytes(exchange) || header(exchange, HEADER_TRANSFER_ENCODING);
+}
+
+/* What is below a library may say "form" of a request without a body. Google's name themselves in a header that a page
+ * cannot send unasked. Source: java.net.HttpURLConnection of OpenJDK 17 (observed) */
+static bool is_librarys(const struct exchange *exchange)
+{
+	return !has_body(exchange) && head_find(&exchange->head, "X-Goog-Api-Client");
+}
+
+/* What a page can have sent without anybody being asked, and without an Origin by a browser of before 2020. */
+static enum status page_type_check(struct exchange *exchange, struct error *err)
+{
+	const char *type = header(exchange, HEADER_CONTENT_TYPE);
+	const struct route *route = exchange->match.route;
+
+	if (strcmp(exchange->method, "GET") == 0 || strcmp(exchange->method, "HEAD") == 0 ||
+	    !guard_type_refused(&exchange->rules->guard, type, route->page_types) || is_librarys(exchange))
+		return STATUS_OK;
+	exchange->refusal = REFUSAL_MEDIA_TYPE;
+	if (route->page_types == PAGE_TYPES_NONE)
+		return refuse_type(type, err);
+	return error_set(
+		err, STATUS_INVALID_ARGUMENT, NULL,
+		"Unsupported Content-Type \"%.64s\": web pages send it unasked. Name the object's own type, "
+		"as with \"Content-Type: application/octet-stream\".",
+		type);
+}
+
 static enum status row_find(struct exchange *exchange, struct error *err)
 {
 	enum status rc;
@@ -273,7 +318,7 @@ static enum status row_find(struct exchange *exchange, struct error *err)
 	if (!rc)
 		rc = match_refuse(&exchange->match, exchange->method, &exchange->target, &exchange->refusal,
 				  err);
-	return rc;
+	return rc ? rc : page_type_check(exchange, err);
 }
 
 /* All that can be said before the body came. */
@@ -294,13 +339,6 @@ static enum status begin_checked(struct exchange *exchange, const char *method, 
 	if (!rc && is_streamed(exchange))
 		rc = row_begin(exchange, err);
 	return rc;
-}
-
-static unsigned long long declared_bytes(const struct exchange *exchange)
-{
-	const char *length = header(exchange, HEADER_CONTENT_LENGTH);
-
-	return length ? strtoull(length, NULL, 10) : 0;
 }
 
 static bool is_taking(const struct exchange *exchange)
@@ -381,9 +419,7 @@ static enum status body_type_check(const struct exchange *exchange, enum refusal
 	if (!type || !*type || exchange->body.bytes.length == 0 || media_type_is(type, "application/json"))
 		return STATUS_OK;
 	*ret_refusal = REFUSAL_MEDIA_TYPE;
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "Unsupported Content-Type \"%.64s\": send the body as application/json in UTF-8.",
-			 type);
+	return refuse_type(type, err);
 }
 
 static enum status body_read(struct exchange *exchange, json_t **ret_body, struct error *err)

@@ -7,19 +7,23 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_SIZE = 256 };
+#include "api/http/request.h"
 
-/* Copies the name of "name:port" or "[v6]:port" without brackets and a final dot. */
-static bool name_take(const char *host, char name[NAME_SIZE])
+enum { NAME_SIZE = 256, PORT_MAX = 65535 };
+
+/* Parts "name:port" or "[v6]:port": the name without brackets and a final dot; *ret_port stays without a port. */
+static bool place_take(const char *host, char name[NAME_SIZE], unsigned *ret_port)
 {
 	const bool bracketed = *host == '[';
 	size_t length = bracketed ? strcspn(++host, "]") : strcspn(host, ":");
 	const char *rest = host + length;
+	unsigned port = 0;
 
 	if (bracketed && *rest++ != ']')
 		return false;
 	if (*rest == ':')
-		rest += 1 + strspn(rest + 1, "0123456789");
+		for (rest++; *rest >= '0' && *rest <= '9' && port <= PORT_MAX; rest++)
+			*ret_port = port = port * 10 + (unsigned)(*rest - '0');
 	if (*rest || length == 0 || length >= NAME_SIZE)
 		return false;
 	memcpy(name, host, length);
@@ -87,18 +91,38 @@ bool guard_host_allowed(const struct guard *guard, const char *host)
 {
 	char name[NAME_SIZE];
 	struct in6_addr address;
+	unsigned port;
 
-	if (!name_take(host, name))
+	if (!place_take(host, name, &port))
 		return false;
 	return name_allowed(guard, name) ||
 	       (address_read(name, &address) && literal_allowed(guard, &address));
 }
 
-static bool origin_allowed(const struct guard *guard, const char *origin)
+/* Without a port, either means the one of the page's scheme. */
+static bool origin_is_host(const char *origin, const char *host)
 {
-	const char *host = strstr(origin, "://");
+	static const struct {
+		const char *text;
+		unsigned port;
+	} schemes[] = { { "http://", 80 }, { "https://", 443 } };
+	char name[NAME_SIZE], own_name[NAME_SIZE];
 
-	return host && guard_host_allowed(guard, host + 3);
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		const size_t length = strlen(schemes[i].text);
+		unsigned port = schemes[i].port, own_port = port;
+
+		if (strncasecmp(origin, schemes[i].text, length) == 0)
+			return place_take(origin + length, name, &port) &&
+			       place_take(host, own_name, &own_port) && port == own_port &&
+			       strcasecmp(name, own_name) == 0;
+	}
+	return false;
+}
+
+static bool site_is_own(const char *fetch_site)
+{
+	return strcasecmp(fetch_site, "none") == 0 || strcasecmp(fetch_site, "same-origin") == 0;
 }
 
 bool guard_network_read(const char *text, struct guard_network *ret_network)
@@ -159,11 +183,29 @@ enum status guard_check(const struct guard *guard, const char *host, const char 
 	if (host && !guard_host_allowed(guard, host))
 		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
 				 "The host name of this request is not one of trainyard's.");
-	if (fetch_site && strcasecmp(fetch_site, "cross-site") == 0)
-		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
-				 "Requests from other web sites are refused.");
-	if (origin && !origin_allowed(guard, origin))
+	if ((fetch_site && !site_is_own(fetch_site)) || (origin && !(host && origin_is_host(origin, host))))
 		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
 				 "Requests from other web sites are refused.");
 	return STATUS_OK;
+}
+
+/* Source: https://fetch.spec.whatwg.org/ (CORS-safelisted request-header);
+ * https://html.spec.whatwg.org/multipage/links.html (hyperlink auditing); https://www.w3.org/TR/CSP3/ (reporting) */
+bool guard_type_refused(const struct guard *guard, const char *type, enum page_types taken)
+{
+	static const struct {
+		const char *name;
+		enum page_types least; /* that takes it */
+	} types[] = {
+		{ "application/x-www-form-urlencoded", PAGE_TYPES_ALL },
+		{ "multipart/form-data", PAGE_TYPES_ALL },
+		{ "text/plain", PAGE_TYPES_TEXT },
+		{ "text/ping", PAGE_TYPES_ALL },
+		{ "application/csp-report", PAGE_TYPES_ALL },
+	};
+
+	for (size_t i = 0; type && !guard->any_host && i < sizeof(types) / sizeof(types[0]); i++)
+		if (taken < types[i].least && media_type_named(type, types[i].name))
+			return true;
+	return false;
 }

@@ -4,11 +4,13 @@
  *
  * A page that a browser on this machine shows can send requests to localhost, and a name that its
  * owner points to 127.0.0.1 makes them look like its own. The first carry an Origin or Sec-Fetch-Site
- * header, the second a Host that nobody here uses. Pure. Thread: any.
+ * header, or, of browsers that do not, a Content-Type that pages send unasked; the second a Host that nobody here
+ * uses. Pure. Thread: any.
  * Source: https://www.w3.org/TR/fetch-metadata/ */
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/http/http.h"
 #include "daemon/base/error.h"
 
 struct sockaddr;
@@ -33,6 +35,11 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 bool guard_host_allowed(const struct guard *guard, const char *host);
 
 /* Each header may be NULL. Outcome: PERMISSION_DENIED.
- * Choice: an Origin whose host is allowed passes, whatever its port: it is a page of this machine. */
+ * An Origin has to be the @host of this very request, port and all, by http or https: a page of another port of this
+ * machine is another's. Choice: by either, for a proxy with TLS may stand before. */
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,
 			const char *fetch_site, struct error *err);
+
+/* Is @type one that a page sends to other sites without asking first, as a form, a ping or a report, and is not @taken?
+ * What has no type passes: many clients' empty requests have none, and no form leaves it out. */
+bool guard_type_refused(const struct guard *guard, const char *type, enum page_types taken);

@@ -34,6 +34,13 @@ struct intake {
 /* Fills call->answer with compact JSON (left empty: "{}"), or fails with *err set. */
 typedef enum status (*call_handler)(struct call *call, struct error *err);
 
+/* Which of the types of content are taken that a page sends to other sites without asking first. */
+enum page_types {
+	PAGE_TYPES_NONE = 0,
+	PAGE_TYPES_TEXT, /* text/plain: it may as well be an object's */
+	PAGE_TYPES_ALL,  /* a form is what the row is for, or no page can know the path */
+};
+
 struct route {
 	const char *method; /* "GET" */
 	/* Full path; {name} is one whole segment but "." and "..", decoded; a last {name=**} takes all that follows, at least one
@@ -54,6 +61,8 @@ struct route {
 	/* Answers whoever asks, where others must be known: it tells nothing of anybody, or its own path or body proves
 	 * who asks. */
 	bool open;
+	/* What a row takes that changes something, where a browser may be the client. */
+	enum page_types page_types;
 };
 
 /* Stands in a row's place of a body message: call->raw holds the bytes, of whatever type they are. */

@@ -411,14 +411,27 @@ static bool charset_ok(const char *parameters)
 	       (length == 4 && strncasecmp(charset, "utf8", 4) == 0);
 }
 
-bool media_type_is(const char *value, const char *type)
+/* What follows the type, or NULL when it is another. */
+static const char *media_type_skip(const char *value, const char *type)
 {
-	size_t length = strlen(type);
+	const size_t length = strlen(type);
 
 	value += strspn(value, " \t");
 	if (strncasecmp(value, type, length) != 0)
-		return false;
+		return NULL;
 	value += length;
 	value += strspn(value, " \t");
-	return (*value == '\0' || *value == ';') && charset_ok(value);
+	return *value == '\0' || *value == ';' ? value : NULL;
+}
+
+bool media_type_named(const char *value, const char *type)
+{
+	return media_type_skip(value, type) != NULL;
+}
+
+bool media_type_is(const char *value, const char *type)
+{
+	const char *parameters = media_type_skip(value, type);
+
+	return parameters && charset_ok(parameters);
 }

@@ -114,5 +114,7 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err);
 
 bool head_says_gzip(const struct head *head);
+/* True for @type itself, with or without parameters. */
+bool media_type_named(const char *value, const char *type);
 /* True for @type itself, with or without parameters; a charset must be UTF-8. */
 bool media_type_is(const char *value, const char *type);

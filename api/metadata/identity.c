@@ -278,13 +278,17 @@ static const struct field token_fields[] = {
 };
 static const struct message token_query = { .full_name = "trainyard.TokenInfo", .fields = token_fields };
 
-/* Open: who asks has an assertion that is signed, a token to read, or a question about a public key. */
+/* Open: who asks has an assertion that is signed, a token to read, or a question about a public key. Forms are what
+ * these take. Source: RFC 7523 (4); https://cloud.google.com/docs/authentication/token-types (tokeninfo) */
 const struct route identity_routes[] = {
-	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL, .open = true },
+	{ "POST", "/token", token_post, NULL, &raw_body, NULL, NULL, .open = true,
+	  .page_types = PAGE_TYPES_ALL },
 	{ "GET", "/oauth2/v3/certs", certs_get, NULL, NULL, NULL, NULL, .open = true },
 	{ "GET", "/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL, .open = true },
-	{ "POST", "/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL, .open = true },
+	{ "POST", "/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL, .open = true,
+	  .page_types = PAGE_TYPES_ALL },
 	{ "GET", "/oauth2/v3/tokeninfo", tokeninfo_get, &token_query, NULL, NULL, NULL, .open = true },
-	{ "POST", "/oauth2/v3/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL, .open = true },
+	{ "POST", "/oauth2/v3/tokeninfo", tokeninfo_post, &token_query, &raw_body, NULL, NULL, .open = true,
+	  .page_types = PAGE_TYPES_ALL },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };

@@ -39,7 +39,7 @@ const struct discovery_api storage_api = {
 #define MEDIA(METHOD, PATH, BEGIN, HANDLER)                                                                  \
 	{                                                                                                    \
 		.method = (METHOD), .path = (PATH), .handler = (HANDLER),                                    \
-		.query = &storage_object_insert_query, .begin = (BEGIN),                                     \
+		.query = &storage_object_insert_query, .begin = (BEGIN), .page_types = PAGE_TYPES_TEXT,      \
 	}
 
 const struct route storage_routes[] = {

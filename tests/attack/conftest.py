@@ -29,7 +29,7 @@ def yards(idle_engine, tmp_path_factory):
     for door in DOORS:
         directory = tmp_path_factory.mktemp("attack")
         found[door] = Daemon(directory, idle_engine, "--offline", "--log-level", "debug", "--grpc", "127.0.0.1:0",
-                             listen=listen_at(door, directory, "127.0.0.1:0")).start()
+                             "--clock", "steppable", listen=listen_at(door, directory, "127.0.0.1:0")).start()
     os.umask(before)
     for daemon in found.values():
         assert daemon.post("/storage/v1/b", dict(name="attacked"), project=daemon.project).status == 200
