@@ -108,6 +108,7 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_emulator_clock \
 	tests/unit/daemon/test_env \
 	tests/unit/daemon/test_error \
+	tests/unit/daemon/test_families \
 	tests/unit/daemon/test_given_file \
 	tests/unit/daemon/test_job_gateway \
 	tests/unit/daemon/test_json \

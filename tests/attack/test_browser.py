@@ -7,7 +7,8 @@ import json
 import pytest
 
 from support.grpc_peer import MISSING, SERVICE, Peer, code, message, named
-from support.attack import EVIL, JSON, job_body, mutating, published, raw, request_bytes, settle, statuses, untouched
+from support.attack import (CLOCK, EVIL, FAULTS, JSON, job_body, mutating, order_body, published, raw, request_bytes, routes, settle,
+                            statuses, untouched)
 
 HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8090", "evillocalhost",
          "10.0.0.1", "[::2]", "0.0.0.0", "127.1", "2130706433", "localhost@evil.example", "localhost:80:80", "",
@@ -56,13 +57,10 @@ SITES = [{"Origin": EVIL}, {"Origin": "null"}, {"Origin": "https://localhost.evi
 # Broken: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site"; origin_is_host() that does not compare ports.
 @pytest.mark.parametrize("headers", SITES, ids=str)
 def test_another_sites_page_changes_nothing_by_any_method(yard, headers):
-    methods = mutating(yard)
-    assert len(methods) > 40
     with untouched(yard):
-        for method, path in methods:
-            for content in ("text/plain", "application/json"):
-                answer = yard.request(method, path, job_body("csrf"), {**headers, "Content-Type": content})
-                assert answer.status == 403, (method, path, content, answer)
+        for method, path in mutating():
+            answer = yard.request(method, path, order_body(path, "csrf"), {**headers, "Content-Type": JSON})
+            assert answer.status == 403, (method, path, answer)
 
 
 TWICE = [b"Host: localhost\r\nHost: localhost\r\n", b"Host: localhost\r\nhost: evil.example\r\n", b"Host : localhost\r\n", b"",
@@ -86,7 +84,7 @@ def own_host(yard):
 
 # Broken: response.c with an Access-Control-Allow-Origin in its headers.
 def test_preflights_and_answers_allow_no_other_site(yard):
-    for method, path in published(yard):
+    for method, path in published():
         for headers in ({"Origin": EVIL, "Access-Control-Request-Method": method}, {"Origin": "http://localhost:1"}):
             answer = yard.request("OPTIONS", path, headers=headers)
             assert answer.status >= 400, (path, answer)
@@ -155,7 +153,6 @@ VERTEX_JOBS = "/v1/projects/p/locations/us-central1/customJobs"
 VERTEX_JOB = dict(displayName="d", jobSpec=dict(workerPoolSpecs=[dict(machineSpec=dict(machineType="n1-standard-4"), replicaCount=1,
                                                                       containerSpec=dict(imageUri="i:1"))]))
 OBJECTS = "/storage/v1/b/attacked/o"
-FAULTS, CLOCK = "/_trainyard/v1/faults", "/_trainyard/v1/clock"
 
 
 @pytest.fixture(scope="module")
@@ -201,12 +198,6 @@ UPLOADS = [("POST", "/upload/storage/v1/b/attacked/o?uploadType=media&name=made"
            ("POST", "/attacked/made?uploads", b""), ("PUT", "/attacked/made", b"made")]
 
 
-def ordered(yard):
-    """What is in memory, too."""
-    clock = yard.get(CLOCK).json
-    return yard.get(FAULTS).json, clock["steppable"], clock["offset"] if clock["steppable"] else None
-
-
 def refused(yard, method, path, body, content, **headers):
     """By the type alone, in the API's own form; nothing has happened."""
     answer = yard.request(method, path, body, {"Content-Type": content, **headers})
@@ -217,13 +208,11 @@ def refused(yard, method, path, body, content, **headers):
 # Broken: row_find() without page_type_check(), seen by the status as by what had happened.
 @pytest.mark.parametrize("content", [*FORMS, *TEXTS, *REPORTS])
 def test_a_form_orders_nothing_even_without_an_origin(yard, targets, content):
-    before = ordered(yard)
     with untouched(yard):
         for method, path, body in orders(targets):
             for sent in {body, b"", b"a=b"}:
                 answer = refused(yard, method, path, sent, content)
                 assert path.startswith("/attacked") or answer.error["code"] == 415, answer
-    assert ordered(yard) == before
     assert yard.get(targets["job"]).json["state"] in ("QUEUED", "PREPARING")
     assert yard.get(targets["custom"]).json["state"] in ("JOB_STATE_PENDING", "JOB_STATE_QUEUED")
 
@@ -236,6 +225,17 @@ def test_a_form_uploads_nothing_even_without_an_origin(yard, targets, content):
             assert b"-type" in refused(yard, method, path, body, content).data.lower()
     assert yard.get(f"{OBJECTS}/made").status == 404
     assert [item["name"] for item in yard.get(OBJECTS).json["items"]] == ["here"]
+
+
+# Broken: the rows of uploads that take any type; the row of POST /_trainyard/v1/clock that does.
+@pytest.mark.parametrize("content", [FORMS[0], FORMS[1], TEXTS[0]])
+def test_no_row_takes_a_form_but_those_for_it(yard, content):
+    with untouched(yard):
+        for method, path, _, types in routes():
+            takes = types == "ANY" or types == "OBJECT" and content in TEXTS
+            if method not in ("GET", "HEAD") and not takes:
+                refused(yard, method, path, order_body(path, "form"), content)
+                refused(yard, method, path, None, content)
 
 
 # As Google's library for Java does. No page can send that header to another site without asking first.

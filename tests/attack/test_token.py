@@ -10,7 +10,7 @@ import urllib.parse
 
 import pytest
 
-from support.attack import job_body, published, untouched
+from support.attack import order_body, published, untouched
 from support.daemon import program
 from support.wait import wait_until
 
@@ -33,8 +33,8 @@ def ask(daemon, method, path, body=None, headers=None):
 @pytest.mark.parametrize("headers", BAD, ids=str)
 def test_every_method_wants_the_token(locked, headers):
     with untouched(locked):
-        for method, path in [*published(locked), ("GET", "/v1/nothing"), ("GET", "/"), ("DELETE", "/healthz")]:
-            answer = ask(locked, method, path, job_body("locked") if method != "GET" else None, headers)
+        for method, path in [*published(), ("GET", "/v1/nothing"), ("GET", "/"), ("DELETE", "/healthz")]:
+            answer = ask(locked, method, path, order_body(path, "locked") if method != "GET" else None, headers)
             assert answer.status == 401, (method, path, answer)
             assert answer.headers["WWW-Authenticate"].startswith("Bearer realm="), (method, path)
     answer = ask(locked, "GET", locked.jobs_path, headers=headers)

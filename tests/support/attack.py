@@ -13,6 +13,7 @@ from .wait import wait_until
 
 JSON = "application/json"
 EVIL = "http://evil.example"
+FAULTS, CLOCK = "/_trainyard/v1/faults", "/_trainyard/v1/clock"
 
 
 def raw(yard, data, wait=10):
@@ -48,10 +49,16 @@ def files_below(directory):
     return [pathlib.Path(place, name) for place, directories, files in os.walk(directory) for name in (*directories, *files)]
 
 
+def _ordered(yard):
+    """What is to happen, and when: as those are told who may ask."""
+    clock = yard.get(CLOCK).json
+    return yard.get(FAULTS).json, clock["offset"] if clock["steppable"] else None
+
+
 def _state(yard):
     files = sorted(str(p.relative_to(yard.state_dir)) for p in files_below(yard.state_dir)
                    if not p.name.endswith(("-wal", "-shm")))
-    return files, {name: _image(yard.state_dir / name) for name in ("state.db", "storage.db", "logs.db")
+    return files, _ordered(yard), {name: _image(yard.state_dir / name) for name in ("state.db", "storage.db", "logs.db")
                    if (yard.state_dir / name).exists()}
 
 
@@ -67,19 +74,25 @@ def settle(yard):
 
 @contextlib.contextmanager
 def untouched(yard):
-    """Not a row and not a file of the state is another afterwards, and the daemon serves."""
+    """Not a row, a file, a rule or the clock is another afterwards, and the daemon serves."""
     before = _state(yard)
     yield
     assert yard.get("/healthz").status == 200
     after = _state(yard)
     if after != before:
-        assert after[0] == before[0]
-        for name, image in after[1].items():
-            assert image == before[1][name] or _rows(image) == _rows(before[1][name]), name
+        assert after[:2] == before[:2]
+        for name, image in after[2].items():
+            assert image == before[2][name] or _rows(image) == _rows(before[2][name]), name
 
 
 def job_body(job_id):
     return json.dumps(dict(jobId=job_id, trainingInput=dict(region="us-central1", masterConfig=dict(imageUri="i:1")))).encode()
+
+
+def order_body(path, job_id):
+    """What does something at that path, where a job's creation would not."""
+    order = {CLOCK: dict(advance="3600s"), FAULTS: dict(job="none", fault="preempt")}.get(path)
+    return json.dumps(order).encode() if order else job_body(job_id)
 
 
 def request_bytes(method, path, body=b"", **headers):
@@ -89,41 +102,37 @@ def request_bytes(method, path, body=b"", **headers):
     return f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
-def _methods(resources):
-    for resource in resources.values():
-        yield from resource.get("methods", {}).values()
-        yield from _methods(resource.get("resources", {}))
+EXAMPLES = {"project": "p", "bucket": "attacked", "object": "o", "job": "j", "location": "us-central1", "api": "ml", "version": "v1",
+            "sourceBucket": "attacked", "destinationBucket": "attacked"}
+NUMBERED = ("customJob", "hyperparameterTuningJob", "trainingPipeline", "model", "operation", "trial", "fault")
+
+# What a row is depends on its query.
+FORMS_OF = {"/upload/storage/v1/b/{bucket}/o": ["?uploadType=media&name=o", "?uploadType=resumable&name=o"],
+            "/resumable/upload/storage/v1/b/{bucket}/o": ["?uploadType=resumable&name=o"],
+            "/{bucket}/{object=**}": ["", "?uploads"]}
 
 
-EXAMPLES = {"project": "p", "bucket": "attacked", "object": "o", "jobId": "j", "location": "us-central1"}
-
-
-def _filled(path, method):
+def _filled(path):
     def value(match):
-        name = match.group(1).lstrip("+")
-        pattern = method.get("parameters", {}).get(name, {}).get("pattern", "")
-        if pattern:
-            return re.sub(r"\[\^/\][+*]", "x", pattern.strip("^$"))
-        return EXAMPLES.get(name, "x")
-    return re.sub(r"\{(\+?\w+)\}", value, path)
+        name = match.group(1)
+        return EXAMPLES.get(name, "1" if name in NUMBERED else "x")
+    return re.sub(r"\{(\w+)(?:=\*\*)?\}", value, path)
 
 
-def published(yard):
-    """(method, path) of all that the discovery documents tell of, and of what is in none."""
-    found = set()
-    for item in yard.get("/discovery/v1/apis").json["items"]:
-        document = yard.get(f"/discovery/v1/apis/{item['name']}/{item['version']}/rest").json
-        for method in _methods(document["resources"]):
-            found.add((method["httpMethod"], "/" + (document.get("servicePath", "") + _filled(method["path"], method)).lstrip("/")))
-    found |= {("POST", "/_trainyard/v1/projects/p/jobs:plan"), ("PUT", "/attacked/o"), ("DELETE", "/attacked/o"),
-              ("POST", "/attacked/o?uploads"), ("POST", "/upload/storage/v1/b/attacked/o?uploadType=media&name=o"),
-              ("POST", "/upload/storage/v1/b/attacked/o?uploadType=resumable&name=o"), ("POST", "/batch/storage/v1"),
-              ("GET", "/attacked/o"), ("GET", "/attacked"), ("GET", "/_trainyard/v1/projects/p/jobs/j/report")}
-    vertex = "/_trainyard/v1/projects/p/locations/us-central1"
-    found |= {("POST", f"{vertex}/{jobs}:plan") for jobs in ("customJobs", "hyperparameterTuningJobs")}
-    found |= {("GET", f"{vertex}/{jobs}/1/report") for jobs in ("customJobs", "hyperparameterTuningJobs")}
-    return sorted(found)
+def routes():
+    """(method, path, "TOKEN" or "OPEN", "JSON", "OBJECT" or "ANY") of all rows of the API, names filled in."""
+    text = pathlib.Path(__file__).with_name("routes.inc").read_text(encoding="utf-8")
+    rows = re.findall(r'^ROUTE\("(\w+)", "(.+)", (\w+), (\w+)\),$', text, re.M)
+    assert len(rows) == text.count("\nROUTE(") > 200
+    return [(method, _filled(path) + query, who, types) for method, path, who, types in rows
+            for query in (FORMS_OF.get(path, [""]) if method == "POST" else [""])]
 
 
-def mutating(yard):
-    return [(method, path) for method, path in published(yard) if method != "GET"]
+def published():
+    """(method, path) of all that wants the token where one is wanted."""
+    return sorted({(method, path) for method, path, who, _ in routes() if who == "TOKEN"})
+
+
+def mutating():
+    """Of all that may change something, open or not."""
+    return sorted({(method, path) for method, path, _, _ in routes() if method not in ("GET", "HEAD")})
