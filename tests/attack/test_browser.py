@@ -276,3 +276,21 @@ def test_an_object_is_no_page_of_this_address(yard, targets, content, encoding):
             assert yard.request("POST", yard.jobs_path, job_body("page"), {"Content-Type": JSON, **headers}).status == 403
     assert yard.request("DELETE", f"{OBJECTS}/page").status == 204
     settle(yard)
+
+
+# A page reads of other sites what it can run as a script. Broken: take_callback() that returns STATUS_OK.
+@pytest.mark.parametrize("parameter", ["callback=f", "$callback=f", "alt=jsonp"])
+def test_no_answer_is_a_script(tcp_yard, parameter):
+    for method, path, _, _ in routes():
+        if method == "GET":
+            answer = tcp_yard.request("GET", f"{path}{'&' if '?' in path else '?'}{parameter}")
+            assert answer.status >= 400 and answer.headers["X-Content-Type-Options"] == "nosniff", (path, answer)
+            assert "script" not in answer.headers["Content-Type"] and not answer.data.startswith(b"f"), (path, answer)
+
+
+# Broken: guard_check() that lets in any Origin.
+def test_no_other_site_opens_a_web_socket(tcp_yard):
+    for origin, status in ((EVIL, 403), ("http://localhost:3000", 403), (f"http://{own_host(tcp_yard)}", 200)):
+        answer = raw(tcp_yard, request_bytes("GET", tcp_yard.jobs_path, Host=own_host(tcp_yard), Origin=origin, Upgrade="websocket",
+                                             Connection="Upgrade", Sec_WebSocket_Version="13", Sec_WebSocket_Key="AAAAAAAAAAAAAAAAAAAAAA=="))
+        assert statuses(answer) == [status], (origin, answer)
