@@ -53,12 +53,14 @@ static void every_row_is_listed_and_no_other(void **state)
 			char row[ROW_SIZE];
 			size_t i = 0;
 
+			if (!is_its_own(family, route))
+				continue;
 			row_write(family, route, row);
 			while (i < COUNT_OF(told) && strcmp(told[i], row) != 0)
 				i++;
 			if (i < COUNT_OF(told))
 				seen[i] = true;
-			else if (is_its_own(family, route) && ++missing)
+			else if (++missing)
 				print_error("not in tests/support/routes.inc: %s\n", row);
 		}
 	for (size_t i = 0; i < COUNT_OF(told); i++)
