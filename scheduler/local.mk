@@ -88,6 +88,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/study_limits.h \
 	scheduler/suggester.c \
 	scheduler/suggester.h \
+	scheduler/told_differences.c \
 	scheduler/trial_curves.c \
 	scheduler/trial_directory.c \
 	scheduler/trial_directory.h \

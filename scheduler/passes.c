@@ -72,18 +72,6 @@ static bool runs_reserve(struct scheduler *scheduler)
 	return runs && queue;
 }
 
-/* Trials of one job tell each difference once. Without memory each tells its own. */
-static void told_share(struct scheduler *scheduler, struct job_run *run)
-{
-	struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
-
-	if (!owner)
-		return;
-	if (!owner->told)
-		owner->told = json_array();
-	run->told = json_incref(owner->told);
-}
-
 enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err)
 {
 	struct job_run *run = job_run_new(row);

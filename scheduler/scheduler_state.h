@@ -83,6 +83,10 @@ void happening_deliver(void *happening);
 /* A program of the job called @host, which is cut off. cloud_tried.c */
 void cloud_tried(struct job_run *run, const char *host);
 
+/* Trials of one job tell each difference once, in whatever life of the daemon. Without memory each tells its own.
+ * told_differences.c */
+void told_share(struct scheduler *scheduler, struct job_run *run);
+
 struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
 /* Takes @row; the run is dirty. */
 enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err);

@@ -6,6 +6,7 @@
  * pass, which commits all changes together and then looks at each changed job again. What the engine
  * is asked for follows from the stored row alone, so that a crash at any point only asks again.
  * Thread: the scheduler's. */
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ struct store;
 struct fault_book;
 struct log_pump;
 struct spare_networks;
+
+/* Those that are not among @told, where they are put: a list of its own. NULL when memory ran out. told_differences.c */
+json_t *differences_untold(json_t *told, json_t *differences);
 
 struct reconciler {
 	struct store *store;

@@ -12,31 +12,10 @@
 #include "scheduler/spare_network.h"
 #include "store/logs.h"
 
-/* Those that no sibling of the trial has told yet: a list of its own. NULL when memory ran out. */
-static json_t *differences_new(json_t *told, json_t *differences)
-{
-	AUTO(json) json_t *fresh = json_array();
-	json_t *difference;
-	size_t index;
-
-	json_array_foreach(differences, index, difference) {
-		const char *code = json_string_value(json_object_get(difference, "code"));
-		const char *text = json_string_value(json_object_get(difference, "text"));
-		bool has = false;
-
-		differences_count(told, code ? code : "", text ? text : "", &has);
-		if (has)
-			continue;
-		if (!fresh || json_array_append(fresh, difference) || json_array_append(told, difference))
-			return NULL;
-	}
-	return TAKE(fresh);
-}
-
 static void tell_differences(struct job_run *run)
 {
 	json_t *all = run->assignment->differences;
-	AUTO(json) json_t *fresh = run->told ? differences_new(run->told, all) : NULL;
+	AUTO(json) json_t *fresh = run->told ? differences_untold(run->told, all) : NULL;
 	AUTO(string) char *line = differences_line(run->plan->differences, fresh ? fresh : all);
 
 	if (line)

@@ -21,6 +21,7 @@ struct search {
 	const struct study_limits *limits;
 	size_t metric_count; /* 0: 1; at most 2 */
 	bool broken;         /* its study cannot be read */
+	unsigned gpus;
 };
 
 static inline json_t *search_make(const struct search *search)
@@ -55,7 +56,8 @@ static inline int64_t search_submit(struct bench *bench, const struct search *se
 	plan->trial_count = search->trials;
 	plan->parallel_trial_count = search->parallel;
 	plan->failed_trial_count = search->failed;
-	pool_fill(&plan->pools[ROLE_MASTER], &(struct shape){ .project = "p" }, "image:1", 1);
+	pool_fill(&plan->pools[ROLE_MASTER], &(struct shape){ .project = "p", .gpus = search->gpus },
+		  "image:1", 1);
 	return plan_store(bench, plan);
 }
 

@@ -173,6 +173,27 @@ static void no_trial_is_lost_or_run_twice_by_restarts(void **state)
 	check_trials(bench, job, 6, OUTCOME_COMPLETED);
 }
 
+/* Broken: told_share() that recalls nothing, as it was: the first trial that came in after a restart told it again. */
+static void a_difference_is_told_once_whatever_trials_and_restarts(void **state)
+{
+	struct bench *bench = *state;
+	AUTO(string) char *log = NULL;
+	int64_t job;
+
+	bench->capacity.accelerators = ACCELERATORS_PRETEND;
+	daemon_restart(bench);
+	job = search_submit(bench, &(struct search){ .job_id = "t", .trials = 3, .parallel = 1, .gpus = 4 });
+	fake_engine_up(bench->fake);
+	for (unsigned trial = 1; trial <= 3; trial++) {
+		run_exit(bench, trial_await(bench, job, trial, JOB_RUNNING), 0);
+		daemon_restart(bench);
+		fake_engine_up(bench->fake);
+	}
+	idle_await(bench);
+	log = service_log(bench, "t");
+	assert_int_equal(times_told(log, "Unlike in the cloud: "), 1);
+}
+
 /* The plan of a job under way is damaged while no daemon runs: its trials are ended, not left behind. */
 static void a_study_that_was_damaged_takes_its_trials_along(void **state)
 {
@@ -253,6 +274,7 @@ int main(void)
 		BENCH_TEST(a_study_that_was_damaged_takes_its_trials_along),
 		BENCH_TEST(trials_outlive_an_engine_that_goes_and_comes),
 		BENCH_TEST(no_trial_is_lost_or_run_twice_by_restarts),
+		BENCH_TEST(a_difference_is_told_once_whatever_trials_and_restarts),
 		BENCH_TEST(a_job_that_finds_nothing_to_try_succeeds),
 	};
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the trials of a tuning job have told of their differences: each of these is told once in the job's log. */
+#include "daemon/base/json.h"
+#include "scheduler/difference.h"
+#include "scheduler/scheduler_state.h"
+#include "store/jobs.h"
+#include "store/trials.h"
+
+json_t *differences_untold(json_t *told, json_t *differences)
+{
+	AUTO(json) json_t *fresh = json_array();
+	json_t *difference;
+	size_t index;
+
+	json_array_foreach(differences, index, difference) {
+		const char *code = json_string_value(json_object_get(difference, "code"));
+		const char *text = json_string_value(json_object_get(difference, "text"));
+		bool has = false;
+
+		differences_count(told, code ? code : "", text ? text : "", &has);
+		if (has)
+			continue;
+		if (!fresh || json_array_append(fresh, difference) || json_array_append(told, difference))
+			return NULL;
+	}
+	return TAKE(fresh);
+}
+
+static void one_recall(struct store *store, int64_t trial, json_t *told)
+{
+	AUTO(job) struct job *row = NULL;
+	AUTO(assignment) struct assignment *assignment = NULL;
+
+	if (job_get_by_id(store, trial, &row, NULL) || !row->assignment ||
+	    assignment_from_text(row->assignment, &assignment, NULL))
+		return;
+	json_decref(differences_untold(told, assignment->differences));
+}
+
+/* By trials that were let in by an earlier daemon. What cannot be read now is told anew. */
+static json_t *told_recall(struct store *store, int64_t owner)
+{
+	struct trial_list list AUTO_TRIAL_LIST = { 0 };
+	AUTO(json) json_t *told = json_array();
+
+	if (!told || trial_list_read(store, owner, &list, NULL))
+		return TAKE(told);
+	for (size_t i = 0; i < list.count; i++)
+		if (list.trials[i].started_us)
+			one_recall(store, list.trials[i].run, told);
+	return TAKE(told);
+}
+
+void told_share(struct scheduler *scheduler, struct job_run *run)
+{
+	struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
+
+	if (!owner)
+		return;
+	if (!owner->told)
+		owner->told = told_recall(scheduler->reconciler.store, owner->row->id);
+	run->told = json_incref(owner->told);
+}
