@@ -22,7 +22,7 @@ import pytest
 from support import service_story
 from support.daemon import Daemon, distributed, script, shell_config, task_of, text_of, with_gpus
 from support.engine import NO_ENGINE, VOLUME_IMAGE
-from support.service_story import FAULT, LOST, TRIAL_ID
+from support.service_story import FAULT, LOST, TRIAL_ID, UNLIKE
 from support.storage import Storage, pattern, tree_paths
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
@@ -196,7 +196,8 @@ class Storm:
         rank = RANKS[found["state"].removeprefix("JOB_STATE_")]
         assert rank >= job.rank, f"{job} was {job.rank}, now {found}"
         assert found.get("labels", {}) in job.labels, (job, job.labels, found)
-        assert job.kind != "waits" or not job.cancelled_ns or rank >= RANKS["CANCELLING"], f"{job} was cancelled, now {found}"
+        if job.kind == "waits" and job.cancelled_ns:
+            assert rank >= RANKS["CANCELLING"], f"{job} was cancelled, now {found}"
         job.rank, job.labels = rank, [found.get("labels", {})]
         self.figures["looks"] += 1
 
@@ -340,10 +341,12 @@ class Storm:
         said.pop("service", None)
         for task, lines in said.items():
             if job.kind == "tuned":
-                assert lines == ["run"] * (TRIALS if state == "SUCCEEDED" else len(lines)) and len(lines) <= TRIALS, (job, lines)
+                assert lines == ["run"] * len(lines), (job, lines)
+                assert len(lines) == TRIALS if state == "SUCCEEDED" else len(lines) <= TRIALS, (job, lines)
             elif job.kind == "preempted" and task.startswith("worker"):
                 # Its master may end before it has begun anew.
-                assert lines == ["begun"] * len(lines) and story.count(FAULT) <= len(lines) <= 1 + story.count(LOST), (job, lines, story)
+                assert lines == ["begun"] * len(lines), (job, lines)
+                assert story.count(FAULT) <= len(lines) <= 1 + story.count(LOST), (job, lines, story)
             else:
                 numbered = [line for line in lines if not line.startswith("told ")]
                 assert numbered == [f"line {i}" for i in range(len(numbered))], (job, task, lines)
@@ -370,11 +373,14 @@ class Storm:
         trials = sorted({e["labels"][TRIAL_ID] for e in entries if TRIAL_ID in e.get("labels", {})})
         if state == "SUCCEEDED":
             assert trials == [str(number + 1) for number in range(TRIALS)], (job, trials)
+        differing = 0
         for trial in trials:
             allowed = [story for end in {"SUCCEEDED", state}
                        for what in ("first trial", "trial") for story in service_story.stories(what, end)]
             story = service_story.told(entries, job.job_id, trial)
             assert service_story.is_whole(story, *allowed), "\n".join([repr(job), trial, *story])
+            differing += story.count(UNLIKE)
+        assert differing <= 1, job
 
     def check_objects(self):
         names = self.storage.names()

@@ -11,7 +11,7 @@ TORN_DOWN = ["Tearing down training program.", "Finished tearing down training p
 # What is said when it is created, admitted, started, and seen to run. A tuning job is in none of these states by itself.
 STAGES = {
     "job": (VALIDATED, [UNLIKE, *PROVISIONED], STARTED, RUNNING),
-    # Trials of a job tell a difference once; but the first one after a start of the daemon tells its own again.
+    # Trials of a job tell a difference once: whichever is let in first.
     "first trial": ([], [UNLIKE, *PROVISIONED], STARTED, RUNNING),
     "trial": ([], PROVISIONED, STARTED, RUNNING),
     "search": (VALIDATED, [UNLIKE]),
