@@ -224,16 +224,6 @@ def test_a_slow_network_is_slow_both_ways_until_its_time_is_over(new_daemon):
         assert not [text for _, text in daemon.service_lines(job_id) if "was ordered: " in text]
 
 
-# Broken: pool_parse() that takes each pool for the first.
-def test_pools_of_custom_jobs_are_hit_by_number(yard):
-    jobs = CustomJobs(yard)
-    job_id = jobs.create(pool(UNTIL_RELEASED), pool(WAIT))
-    number = order(yard, "exit", job=job_id, pool="workerpool1", exitCode=7)
-    job = jobs.until(job_id, "JOB_STATE_FAILED")
-    assert "workerpool1-0 exited with a non-zero status of 7" in job["error"]["message"], job
-    assert rule(yard, number)["hits"] == "1"
-
-
 # Broken: image_strike() that does nothing.
 def test_an_image_that_is_ordered_away_fails_the_job(yard):
     job_id = yard.new_id()
