@@ -157,9 +157,9 @@ def gpu_engine():
 
 
 def _make(directory, engine, *options, **more):
-    # A project of its own: what its containers are known by, also after a crash.
-    project = f"test-{os.getpid()}-{len(Daemon.made)}"
-    return Daemon(directory, engine, *options, project=project, **more)
+    # A project of its own, unless the test has one: what its containers are known by, also after a crash.
+    more.setdefault("project", f"test-{os.getpid()}-{len(Daemon.made)}")
+    return Daemon(directory, engine, *options, **more)
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,10 @@ def told(yard, job_id):
 def test_one_trial_of_a_tuning_job_is_hit(yard):
     job_id = yard.new_id()
     number = order(yard, "exit", exitCode=3, job=job_id, trial=2)
-    job = yard.run(tuning_input(REPORTING, maxTrials=3, maxParallelTrials=1), job_id=job_id)
+    yard.create(tuning_input(f"{UNTIL_RELEASED}; {REPORTING}", maxTrials=3, maxParallelTrials=1), job_id=job_id)
+    for trial in (1, 3):
+        yard.engine.put_file(yard.container(f"{job_id}.{trial}"), "/released")
+    job = yard.until(job_id, "SUCCEEDED")
     assert {trial["trialId"]: trial["state"] for trial in job["trainingOutput"]["trials"]} == {
         "1": "SUCCEEDED", "2": "FAILED", "3": "SUCCEEDED"}
     assert hits(yard, number) == 1 and told(yard, job_id) == [f"{number}: the replica master 0 is ended with the code 3"]
