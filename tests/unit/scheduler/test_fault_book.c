@@ -36,6 +36,7 @@ static bool hits(struct fault_book *book, const struct fault_scene *scene, int64
 
 #define ANSWER "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"ml.*\", \"count\": 2}"
 
+/* Broken: is_used_up() that is false; stored_take() that begins with no hits; fault_book_count() that stores nothing; fault_book_return() that gives nothing back. */
 static void a_rule_is_used_up_and_its_hits_outlive_the_book(void **state)
 {
 	BENCH(state);
@@ -57,16 +58,19 @@ static void a_rule_is_used_up_and_its_hits_outlive_the_book(void **state)
 	fault_book_free(book);
 }
 
+/* Broken: fault_book_remove() that leaves the rule in the book, or in the store; fault_book_clear() that leaves the book as it is. */
 static void rules_are_taken_back(void **state)
 {
 	BENCH(state);
 	struct fault_book *book = book_of(bench);
+	struct fault_order order;
 	int64_t wait_us, first = rule_add(bench, book, ANSWER), second = rule_add(bench, book, ANSWER);
 
 	assert_true(second > first);
 	assert_int_equal(fault_book_remove(book, first, &bench->err), STATUS_OK);
 	assert_int_equal(fault_book_remove(book, first, &bench->err), STATUS_NOT_FOUND);
-	assert_true(hits(book, &call, &wait_us));
+	assert_true(fault_book_take(book, &call, &order, &wait_us));
+	assert_int_equal(order.rule, second);
 	assert_int_equal(fault_book_clear(book, &bench->err), STATUS_OK);
 	assert_true(fault_book_is_empty(book));
 	assert_false(hits(book, &call, &wait_us));
@@ -74,6 +78,7 @@ static void rules_are_taken_back(void **state)
 	fault_book_free(book);
 }
 
+/* Broken: page_mark() that marks twice, or looks beyond the line's end; is_marked() that does not look at restart. */
 static void a_line_marks_its_container_once(void **state)
 {
 	BENCH(state);
@@ -101,6 +106,7 @@ static void a_line_marks_its_container_once(void **state)
 	fault_book_free(book);
 }
 
+/* Broken: fault_book_take() that tells the first time, not the least. */
 static void who_is_not_due_is_told_how_long(void **state)
 {
 	BENCH(state);
@@ -131,6 +137,7 @@ static void a_stored_rule_that_is_none_is_left_out(void **state)
 	fault_book_free(book);
 }
 
+/* Broken: fault_book_add() that does not count. */
 static void there_is_an_end_of_rules(void **state)
 {
 	BENCH(state);

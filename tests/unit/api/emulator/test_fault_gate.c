@@ -243,7 +243,7 @@ static void calls_say_whom_they_are_about(void **state)
 	}
 }
 
-/* Broken: creation_of() that knows each method. */
+/* Broken: creation_of() that knows each method; quota_answer() that returns STATUS_OK, or tells no project. */
 static void a_quota_refuses_what_makes_a_job_alone(void **state)
 {
 	struct gated *gated = *state;
@@ -256,8 +256,8 @@ static void a_quota_refuses_what_makes_a_job_alone(void **state)
 	assert_non_null(strstr(text, "project:demo"));
 }
 
-/* A door has no connection to cut off: its caller is told. Broken: order_carry_out() that waits for ever without seconds;
- * call_delay() by the system's clock. */
+/* A door has no connection to cut off: its caller is told. Broken: order_carry_out() that lets a call pass that has no
+ * seconds; call_delay() that does not ask call_closing(): it waits for ever. */
 static void late_calls_are_done_and_lost_ones_are_not(void **state)
 {
 	struct gated *gated = *state;
