@@ -73,11 +73,17 @@ bool faults_alone(const struct job_run *run)
 	return true;
 }
 
+/* Of one that passes: how long it still lasts, whoever sets the wall clock meanwhile. */
+static int64_t left_us(const struct scheduler *scheduler, const struct fault_hit *hit)
+{
+	return hit->ends_us - clock_mono_us(scheduler->reconciler.clock);
+}
+
 bool faults_hold(const struct scheduler *scheduler, const struct job_run *run)
 {
 	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 
-	return hit && hit->until_us > clock_wall_us(scheduler->reconciler.clock);
+	return hit && hit->until_us && left_us(scheduler, hit) > 0;
 }
 
 void faults_forget(struct job_run *run)
@@ -189,14 +195,14 @@ static void link_ask(struct engine *engine, const struct job_run *run, const str
 static void network_strike(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			   const struct fault_hit *hit)
 {
-	const int64_t left_us = hit->until_us - clock_wall_us(scheduler->reconciler.clock);
-	const bool lasts = !hit->until_us || left_us > 0, slow = hit->kind == FAULT_SLOW_NETWORK;
+	const bool lasts = !hit->until_us || left_us(scheduler, hit) > 0,
+		   slow = hit->kind == FAULT_SLOW_NETWORK;
 	const enum link_wish wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
 				    : lasts ? LINK_CUT
 					    : LINK_RESTORED;
 
 	if (lasts && hit->until_us)
-		look_again(scheduler, run, left_us);
+		look_again(scheduler, run, left_us(scheduler, hit));
 	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
 	    (replica->link_asked == wish && !replica->link_again))
 		return;
@@ -308,7 +314,7 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 static bool hit_append(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene,
 		       const struct fault_order *order)
 {
-	const int64_t now_us = clock_wall_us(scheduler->reconciler.clock);
+	const struct clock *clock = scheduler->reconciler.clock;
 	struct fault_hit *grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
 	char *line;
 
@@ -328,7 +334,8 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 		.fault = order->rule,
 		.kind = (int)order->kind,
 		.exit_code = order->exit_code,
-		.until_us = order->seconds_us ? now_us + order->seconds_us : 0,
+		.until_us = order->seconds_us ? clock_wall_us(clock) + order->seconds_us : 0,
+		.ends_us = clock_mono_us(clock) + order->seconds_us,
 		.line = line,
 		.bytes_per_s = order->bytes_per_s,
 	};
@@ -369,17 +376,6 @@ static struct fault_scene scene_of(struct scheduler *scheduler, const struct job
 	};
 }
 
-/* How long a container runs. Of one that ran before we did, only the first can be told: from when its job ran. */
-static int64_t running_us(const struct scheduler *scheduler, const struct job_run *run,
-			  const struct replica_run *replica)
-{
-	const struct clock *clock = scheduler->reconciler.clock;
-	const int64_t seen_us = clock_mono_us(clock) - replica->running_at_us;
-	const int64_t job_us = clock_wall_us(clock) - run->row->running_us;
-
-	return replica->key.attempt == 1 && replica->key.restart == 0 && job_us > seen_us ? job_us : seen_us;
-}
-
 static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
@@ -392,7 +388,7 @@ static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum
 		scene.role = replica->key.role;
 		scene.index = replica->key.index;
 		scene.restart = replica->key.restart;
-		scene.running_us = running_us(scheduler, run, replica);
+		scene.running_us = clock_mono_us(scheduler->reconciler.clock) - replica->running_at_us;
 		scene_look(scheduler, run, &scene);
 	}
 }
@@ -430,11 +426,27 @@ static void hits_plan(struct scheduler *scheduler, struct job_run *run)
 		job_run_say(run, SEVERITY_WARNING, "%s", run->hits[i].line);
 }
 
+/* How long a container runs that is seen for the first time. Of one that ran before we did, only the first can be told:
+ * from when its job ran. */
+static int64_t ran_us(const struct scheduler *scheduler, const struct job_run *run,
+		      const struct replica_run *replica)
+{
+	const int64_t job_us = clock_wall_us(scheduler->reconciler.clock) - run->row->running_us;
+
+	return run->row->running_us && replica->key.attempt == 1 && replica->key.restart == 0 && job_us > 0
+		       ? job_us
+		       : 0;
+}
+
 static void replicas_stamp(const struct scheduler *scheduler, struct job_run *run)
 {
-	for (size_t i = 0; i < run->replica_count; i++)
-		if (run->replicas[i].seen == SEEN_RUNNING && !run->replicas[i].running_at_us)
-			run->replicas[i].running_at_us = clock_mono_us(scheduler->reconciler.clock);
+	for (size_t i = 0; i < run->replica_count; i++) {
+		struct replica_run *replica = &run->replicas[i];
+
+		if (replica->seen == SEEN_RUNNING && !replica->running_at_us)
+			replica->running_at_us =
+				clock_mono_us(scheduler->reconciler.clock) - ran_us(scheduler, run, replica);
+	}
 }
 
 void faults_step(struct scheduler *scheduler, struct job_run *run)
@@ -450,7 +462,7 @@ void faults_step(struct scheduler *scheduler, struct job_run *run)
 		hits_strike(scheduler, run);
 	held = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 	if (held && faults_hold(scheduler, run))
-		look_again(scheduler, run, held->until_us - clock_wall_us(scheduler->reconciler.clock));
+		look_again(scheduler, run, left_us(scheduler, held));
 	if (book && !fault_book_is_empty(book))
 		rules_look(scheduler, run);
 	if (run->hit_count > run->hits_stored)
@@ -473,7 +485,8 @@ void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored
 }
 
 /* Takes the line of @hit. A kind of a later release is left out. */
-static enum status hit_resume(struct job_run *run, struct fault_hit *hit, struct error *err)
+static enum status hit_resume(const struct clock *clock, struct job_run *run, struct fault_hit *hit,
+			      struct error *err)
 {
 	struct fault_hit *grown;
 
@@ -483,6 +496,7 @@ static enum status hit_resume(struct job_run *run, struct fault_hit *hit, struct
 	if (!grown)
 		return error_no_memory(err);
 	run->hits = grown;
+	hit->ends_us = clock_mono_us(clock) + hit->until_us - clock_wall_us(clock);
 	grown[run->hit_count++] = *hit;
 	hit->line = NULL;
 	run->hits_stored = run->hit_count;
@@ -498,7 +512,7 @@ enum status faults_resume(struct scheduler *scheduler, struct error *err)
 		struct job_run *run = scheduler_find(scheduler, list.hits[i].job);
 
 		if (run)
-			rc = hit_resume(run, &list.hits[i], err);
+			rc = hit_resume(scheduler->reconciler.clock, run, &list.hits[i], err);
 	}
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
@@ -152,6 +153,28 @@ static __attribute__((unused)) int teardown(void **state)
 }
 
 /* A test on a bench of its own. */
+
+/* A rule of faults. */
+static __attribute__((unused)) void order(struct bench *bench, const char *text)
+{
+	AUTO(json) json_t *canonical = json_loads(text, 0, NULL);
+	int64_t id;
+
+	assert_non_null(canonical);
+	assert_int_equal(fault_book_add(bench->faults, canonical, false, &id, NULL), STATUS_OK);
+}
+
+/* Waits until so many operations of a kind were asked for. */
+static __attribute__((unused)) void calls_await(struct bench *bench, enum fake_operation operation,
+						unsigned count)
+{
+	for (int waited_ms = 0; fake_engine_calls(bench->fake, operation) < count; waited_ms++) {
+		if (waited_ms >= WAIT_MS)
+			fail_msg("%u of %u calls", fake_engine_calls(bench->fake, operation), count);
+		usleep(1000);
+	}
+}
+
 #define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* A master and @workers of these machines, each with so many GPUs. */

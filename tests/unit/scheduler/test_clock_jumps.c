@@ -124,6 +124,46 @@ static void a_job_that_waits_is_let_be(void **state)
 	idle_await(bench);
 }
 
+/* Broken: replicas_look() by the wall clock: hit as soon as the clock had jumped. */
+static void a_fault_that_is_to_come_waits_its_time(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_submit(bench, "late", 0, 0);
+
+	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3, \"job\": \"late\", \"afterSeconds\": 3600}");
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	wall_jump(bench, day_ns);
+	scheduler_wake(bench->scheduler, id);
+	another_run(bench, "after");
+	state_check(bench, id, JOB_RUNNING);
+	both_step(bench, hour_us);
+	job_await(bench, id, JOB_FAILED);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
+}
+
+/* Broken: left_us() by the wall clock: the network stayed cut for a day. */
+static void a_fault_that_passes_lasts_its_time(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_submit(bench, "cut", 0, 0);
+	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	order(bench, "{\"fault\": \"cutNetwork\", \"job\": \"cut\", \"seconds\": 3600}");
+	fake_engine_up(bench->fake);
+	calls_await(bench, FAKE_CUT, 1);
+	wall_jump(bench, -day_ns);
+	scheduler_wake(bench->scheduler, id);
+	another_run(bench, "after");
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 0);
+	both_step(bench, hour_us);
+	calls_await(bench, FAKE_JOIN, 1);
+	fake_engine_exit(bench->fake, &master, 0);
+	job_await(bench, id, JOB_SUCCEEDED);
+	idle_await(bench);
+}
+
 /* Readers page by (timestamp, insertId): the order in which lines were stored is the one in which they are read. */
 static void a_jobs_times_never_go_back(void **state)
 {
@@ -161,6 +201,8 @@ int main(void)
 		BENCH_TEST(a_jump_back_gives_no_running_time),
 		BENCH_TEST(a_start_that_lies_ahead_was_just_now),
 		BENCH_TEST(a_job_that_waits_is_let_be),
+		BENCH_TEST(a_fault_that_is_to_come_waits_its_time),
+		BENCH_TEST(a_fault_that_passes_lasts_its_time),
 		BENCH_TEST(a_jobs_times_never_go_back),
 	};
 

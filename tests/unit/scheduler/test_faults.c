@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ordered faults on their way over jobs. */
-#include "daemon/base/json.h"
-#include "scheduler/fault_book.h"
 #include "store/faults.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
-
-static void order(struct bench *bench, const char *text)
-{
-	AUTO(json) json_t *canonical = json_loads(text, 0, NULL);
-	int64_t id;
-
-	assert_non_null(canonical);
-	assert_int_equal(fault_book_add(bench->faults, canonical, false, &id, NULL), STATUS_OK);
-}
 
 /* The job fails as it is ordered now. */
 static void job_end(struct bench *bench, int64_t id)
@@ -109,16 +98,6 @@ static void a_kill_that_fails_is_repeated(void **state)
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
 	assert_true(fake_engine_calls(bench->fake, FAKE_STOP) >= 2);
-}
-
-/* Waits until so many operations of a kind were asked for. */
-static void calls_await(struct bench *bench, enum fake_operation operation, unsigned count)
-{
-	for (int waited_ms = 0; fake_engine_calls(bench->fake, operation) < count; waited_ms++) {
-		if (waited_ms >= WAIT_MS)
-			fail_msg("%u of %u calls", fake_engine_calls(bench->fake, operation), count);
-		usleep(1000);
-	}
 }
 
 static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
