@@ -6,6 +6,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/admission.h \
 	scheduler/assignment.c \
 	scheduler/assignment.h \
+	scheduler/clock_watch.c \
+	scheduler/clock_watch.h \
 	scheduler/cloud_tried.c \
 	scheduler/command_line.c \
 	scheduler/command_line.h \

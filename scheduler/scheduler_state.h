@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "scheduler/admission.h"
+#include "scheduler/clock_watch.h"
 #include "scheduler/log_pump.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/spare_network.h"
@@ -52,6 +53,7 @@ struct scheduler {
 	/* By the engine's clock, of the last loss and of the return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
 
+	struct clock_watch clock_watch;
 	struct spare_networks spares;
 	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
 

@@ -144,6 +144,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_admission_random \
 	tests/unit/scheduler/test_assignment \
 	tests/unit/scheduler/test_clock_jumps \
+	tests/unit/scheduler/test_clock_watch \
 	tests/unit/scheduler/test_command_line \
 	tests/unit/scheduler/test_custom_job_runs \
 	tests/unit/scheduler/test_devices \

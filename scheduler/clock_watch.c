@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/clock_watch.h"
+
+enum { SECOND_US = 1000000, LOOKS = 3 };
+
+static int64_t apart_us(const struct clock *clock)
+{
+	return clock_wall_us(clock) - clock_mono_us(clock);
+}
+
+static bool is_jump(int64_t by_us)
+{
+	return by_us >= SECOND_US || by_us <= -SECOND_US;
+}
+
+/* Who is held up between the two clocks sees a jump that is none: no second look agrees with such a one. */
+int64_t clock_watch_look(struct clock_watch *watch, const struct clock *clock)
+{
+	int64_t now_us = apart_us(clock), by_us = now_us - watch->apart_us;
+
+	for (int i = 1; watch->begun && is_jump(by_us) && i < LOOKS; i++) {
+		const int64_t again_us = apart_us(clock);
+
+		if (!is_jump(again_us - now_us))
+			break;
+		now_us = again_us;
+		by_us = now_us - watch->apart_us;
+	}
+	if (watch->begun && !is_jump(by_us))
+		return 0;
+	watch->apart_us = now_us;
+	if (!watch->begun)
+		by_us = 0;
+	watch->begun = true;
+	return by_us;
+}
