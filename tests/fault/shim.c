@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/fault/shim.c: a library that is loaded before all others (LD_PRELOAD) and makes chosen calls of the program
- * fail, or kills it there. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl;
+ * fail, or kills it there, and sets its clock. Whatever library makes a call, it is counted: SQLite, jansson, libmicrohttpd, nghttp2, libcurl;
  * but for the frail ones, which end the program where memory fails, whatever their user does.
  *
  * The file that FAULT_CONTROL names is struct control; who orders faults has it mapped, too (shim.py). FAULT_BELOW: the
@@ -23,7 +23,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The same bits as in shim.py. */
@@ -45,6 +47,7 @@ struct control {
 	_Atomic uint64_t first, count; /* the calls first … first + count - 1 from 1 meet it */
 	_Atomic int64_t action;        /* an errno, or an enum action */
 	_Atomic uint64_t seen, hit;
+	_Atomic int64_t ahead_s; /* of the wall clock, as if somebody had set the machine's */
 };
 
 static struct control nothing;
@@ -450,4 +453,39 @@ int unlinkat(int directory_fd, const char *path, int flags)
 {
 	NEXT(int, unlinkat, (int, const char *, int));
 	return place_meets(CLASS_REMOVE, directory_fd, path) ? -1 : next(directory_fd, path, flags);
+}
+
+/* ---- the wall clock; waits of the kernel's go by the real one ---- */
+
+int clock_gettime(clockid_t id, struct timespec *ret_now)
+{
+	int rc;
+	NEXT(int, clock_gettime, (clockid_t, struct timespec *));
+
+	rc = next(id, ret_now);
+	if (!rc && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE))
+		ret_now->tv_sec += control->ahead_s;
+	return rc;
+}
+
+int gettimeofday(struct timeval *restrict ret_now, void *restrict zone)
+{
+	int rc;
+	NEXT(int, gettimeofday, (struct timeval *, void *));
+
+	rc = next(ret_now, zone);
+	if (!rc)
+		ret_now->tv_sec += control->ahead_s;
+	return rc;
+}
+
+time_t time(time_t *ret_now)
+{
+	time_t now;
+	NEXT(time_t, time, (time_t *));
+
+	now = next(NULL) + control->ahead_s;
+	if (ret_now)
+		*ret_now = now;
+	return now;
 }

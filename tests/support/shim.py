@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of memory and disk, ordered to the call: tests/fault/shim.c in the program, and this at the other end of it."""
+"""Faults of memory and disk, ordered to the call, and a clock that is set: tests/fault/shim.c in the program, and this at the other end of it."""
 import contextlib
 import errno
 import mmap
@@ -18,7 +18,7 @@ MEMORY, CREATE, WRITE, SYNC, SIZE, RENAME, REMOVE = (1 << bit for bit in range(7
 FULL = CREATE | WRITE | SYNC | SIZE | RENAME  # what a full disk refuses
 KILL, TEAR = -1, -2
 FOREVER = 1 << 62
-CLASSES, FIRST, COUNT, ACTION, SEEN, HIT = range(0, 48, 8)
+CLASSES, FIRST, COUNT, ACTION, SEEN, HIT, AHEAD = range(0, 56, 8)
 
 
 def build(directory):
@@ -58,6 +58,10 @@ class Shim:
         """No more faults; how many there were."""
         self._set(CLASSES, 0)
         return self.hit
+
+    def set_clock(self, ahead_s):
+        """The program's wall clock is so far ahead of the machine's from now on."""
+        self._set(AHEAD, ahead_s)
 
     @property
     def seen(self):
