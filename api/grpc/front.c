@@ -270,7 +270,7 @@ static bool room_wait(struct front *front)
 		struct timespec look;
 
 		room_make(front);
-		clock_gettime(CLOCK_REALTIME, &look);
+		clock_gettime(CLOCK_MONOTONIC, &look);
 		look.tv_sec += LOOK_S;
 		pthread_cond_timedwait(&front->changed, &front->lock, &look);
 	}
@@ -366,6 +366,7 @@ static enum status parts_open(struct front *front, struct error *err)
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err)
 {
 	struct front *front = calloc(1, sizeof(*front));
+	pthread_condattr_t attributes;
 	enum status rc;
 
 	if (!front)
@@ -375,7 +376,10 @@ enum status front_open(const struct front_options *options, struct front **ret_f
 	front->options.address = front->address;
 	front->listening = -1;
 	pthread_mutex_init(&front->lock, NULL);
-	pthread_cond_init(&front->changed, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&front->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		front->connections[i] = (struct connection){ .front = front, .fd = -1 };
 	rc = parts_open(front, err);
@@ -405,7 +409,7 @@ static void connections_end(struct front *front)
 {
 	struct timespec end;
 
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += CLOSING_S;
 	door_end(front->door);
 	pthread_mutex_lock(&front->lock);
