@@ -218,7 +218,7 @@ def test_a_form_orders_nothing_even_without_an_origin(yard, targets, content):
     assert yard.get(targets["custom"]).json["state"] in ("JOB_STATE_PENDING", "JOB_STATE_QUEUED")
 
 
-# Broken: row_find() without page_type_check(); guard_type_refused() where rows take no text alone.
+# Broken: row_find() without page_type_check(); guard_type_refused() that looks at rows of PAGE_TYPES_NONE alone.
 @pytest.mark.parametrize("content", [*FORMS, *REPORTS])
 def test_a_form_uploads_nothing_even_without_an_origin(yard, targets, content):
     with untouched(yard):

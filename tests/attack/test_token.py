@@ -199,7 +199,7 @@ def test_a_token_file_that_others_may_read_is_warned_of(idle_engine, tmp_path, m
         assert daemon.get(daemon.jobs_path).status == 200
 
 
-# Broken: is_token() that returns true.
+# Broken: is_the_token() that returns true.
 @needs_gcloud
 def test_the_real_gcloud_sends_the_token(locked_yards, tmp_path):
     daemon = locked_yards["tcp"]
