@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many jobs, many streams, many clients, and floods of output onto a slow disk: nothing is lost or doubled, nobody starves, and
-memory is bounded. The engine is simulated; test_soak.py and test_side_by_side.py have real ones.
+memory is bounded. The daemon is one without sanitizers, the engine simulated; test_soak.py and test_side_by_side.py have real ones.
 
     pytest tests/fault/test_load.py --cycles 1      # some 20 s, as in CI
     pytest tests/fault/test_load.py --cycles 2      # and the fairness of many floods, some 2 minutes
@@ -19,9 +19,10 @@ import time
 
 import pytest
 
+from support.daemon import plain_program
 from support.engine import NO_ENGINE
-from support.simulation import flood, slow_disk, tick
-from support.vitals import descriptor_count, descriptors, is_sanitized, memory_peak_kib, thread_count
+from support.simulation import flood, lines, slow_disk, tick
+from support.vitals import descriptor_count, descriptors, memory_kib, memory_peak_kib, settled, thread_count
 from support.wait import wait_until
 
 STORED_JOBS = 10000
@@ -38,6 +39,12 @@ PLACES = 256  # for so many nobody who waits is asked to make room, slow readers
 LISTED_MOST = 20000  # lines of a flood: to list more takes longer than all the rest
 POOLS = 128  # connections to the engine and to the databases that are kept for the next one who needs them
 MANY, MANY_LINES = 60, 20000
+STILL_LINES = 80000  # of each flood onto a disk that stands still
+QUEUED_MOST = 65536  # lines in the queue of the log writer
+STREAM_LINES = 12288  # of a flood that may be on their way to it: what sockets and libcurl hold, twice
+STILL_KIB = 40 * 1024  # for the queue's 16 MiB, twice, and a stream's buffers
+LIVES, LONG_ARGS = 6, 100
+LIVES_KIB = 2048  # what the heap and SQLite's caches have still to fill is less than half of it
 OPTIONS = ("--offline", "--max-active-jobs", "256", "--max-containers", "256", "--machine-fit", "none", "--log-level", "warning")
 
 
@@ -73,7 +80,7 @@ def jobs_seed(daemon, count):
 
 def loaded(new_daemon, simulated, environment, monkeypatch):
     """A daemon of the simulated engine that has thousands of jobs."""
-    daemon = new_daemon(*OPTIONS, engine=NO_ENGINE)
+    daemon = new_daemon(*OPTIONS, engine=NO_ENGINE, binary=plain_program())
     jobs_seed(daemon.start(), STORED_JOBS)
     daemon.engine = simulated
     return started(daemon, environment, monkeypatch)
@@ -81,7 +88,7 @@ def loaded(new_daemon, simulated, environment, monkeypatch):
 
 def started(daemon, environment, monkeypatch):
     with monkeypatch.context() as patch:
-        for name, value in ({} if is_sanitized(daemon) else environment).items():
+        for name, value in environment.items():
             patch.setenv(name, value)
         return daemon.start()
 
@@ -98,17 +105,21 @@ def numbers_of(daemon, jobs):
     return {number: name for number, name in daemon.query_state("SELECT id, job_id FROM job") if name in jobs}
 
 
+def stored_texts(daemon, number):
+    for (text,) in log_rows(daemon, "SELECT payload FROM entry WHERE job = ? AND stream = 1 ORDER BY ts, insert_id", number):
+        yield text
+
+
 def check_whole(daemon, number, texts):
     """What a job printed, to the line: nothing lost, doubled or out of place."""
-    stored = log_rows(daemon, "SELECT payload FROM entry WHERE job = ? AND stream = 1 ORDER BY ts, insert_id", number)
-    for place, (row, text) in enumerate(itertools.zip_longest(stored, texts)):
-        assert row and text is not None and row[0] == text, f"line {place}: stored {row and row[0]!r}, printed {text!r}"
+    for place, (row, text) in enumerate(itertools.zip_longest(stored_texts(daemon, number), texts)):
+        assert row is not None and row == text, f"line {place}: stored {row!r}, printed {text!r}"
 
 
 def check_ticks(daemon, number, step):
-    rows = list(log_rows(daemon, "SELECT payload FROM entry WHERE job = ? AND stream = 1 ORDER BY ts, insert_id", number))
-    assert [row[0].split()[1] for row in rows] == [str(i) for i in range(TICKS)], rows
-    assert all(int(row[0].split()[3]) >= (i + 1) * step for i, row in enumerate(rows)), rows
+    rows = list(stored_texts(daemon, number))
+    assert [row.split()[1] for row in rows] == [str(i) for i in range(TICKS)], rows
+    assert all(int(row.split()[3]) >= (i + 1) * step for i, row in enumerate(rows)), rows
 
 
 def flood_texts(lines):
@@ -271,7 +282,7 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
           f" {served} of {size.clients} clients at once served at first")
     if FLOODS * size.lines > BEHIND_MOST:  # the short form's are fewer: nobody can be further behind
         assert behind <= BEHIND_MOST
-    assert is_sanitized(daemon) or peak_kib < PEAK_MIB * 1024 + size.streams * STREAM_KIB
+    assert peak_kib < PEAK_MIB * 1024 + size.streams * STREAM_KIB
     wait_until(lambda: simulated.standing()["containers"] == simulated.standing()["networks"] == 0, 60)
     wait_until(lambda: descriptor_count(daemon) <= held[0] + POOLS and thread_count(daemon) <= held[1] + 4, 60,
                f"as few as before: {held}, {descriptors(daemon)}")
@@ -282,7 +293,7 @@ def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, r
     """More floods than fill the queue of the log writer, and replicas whose streams are older than theirs."""
     if request.config.getoption("--cycles") == 1:
         pytest.skip("less than a million lines do not fill the queue of the log writer for long: --cycles 2")
-    daemon = started(new_daemon(*OPTIONS, engine=simulated), slow_disk(tmp_path, WRITE_US), monkeypatch)
+    daemon = started(new_daemon(*OPTIONS, engine=simulated, binary=plain_program()), slow_disk(tmp_path, WRITE_US), monkeypatch)
     step = MANY * MANY_LINES // TICKS
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         quiet = list(threads.map(daemon.create, [tick(step, TICKS * step)] * 4))
@@ -297,3 +308,56 @@ def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, r
     behind = most_behind(daemon)
     print(f"{MANY} x {MANY_LINES} lines: at most {behind} lines behind")
     assert behind <= BEHIND_MOST
+
+
+def stands_still(value, looks=5):
+    """Whether it is the same as a moment ago, each time."""
+    seen = []
+
+    def look():
+        seen.append(value())
+        return len(seen) > looks and len(set(seen[-looks:])) == 1 or time.sleep(0.2)
+    wait_until(look, 120, "it stands still")
+    return seen[-1]
+
+
+# Broken: is_full() of store/logs_writer.c that is never so: all 640,000 lines were taken.
+def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_path, monkeypatch):
+    """Whatever they would print, the daemon takes no more than it has room for; and keeps what it took."""
+    still = tmp_path / "still"
+    daemon = started(new_daemon(*OPTIONS, engine=simulated, binary=plain_program()), slow_disk(tmp_path, 0, still), monkeypatch)
+    daemon.run(lines(1, 0))
+    before_kib = memory_kib(daemon)
+    still.touch()
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        floods = list(threads.map(daemon.create, [flood(STILL_LINES, FLOODS)] * FLOODS))
+    wait_until(lambda: simulated.standing()["flooded"] > QUEUED_MOST, 120, "there are more lines than there is room for")
+    taken = stands_still(lambda: simulated.standing()["flooded"])
+    grown_kib = memory_peak_kib(daemon) - before_kib
+    print(f"{taken} of {FLOODS * STILL_LINES} lines taken, {grown_kib} KiB")
+    assert taken < QUEUED_MOST + FLOODS * STREAM_LINES < FLOODS * STILL_LINES / 2
+    assert grown_kib < STILL_KIB
+    for job_id in floods:
+        daemon.cancel(job_id)
+    wait_until(lambda: simulated.standing()["running"] == 0, 60, "they print no more")
+    still.unlink()
+    for job_id in floods:
+        daemon.until(job_id, "CANCELLED")
+    for number in numbers_of(daemon, set(floods)):
+        stored = list(stored_texts(daemon, number))
+        assert stored and stored == list(flood_texts(len(stored)))
+
+
+# Broken: job_run_free() that frees nothing: 5.6 MiB more after 12 jobs; without its job_free() alone: 3.7 MiB.
+def test_jobs_that_are_over_hold_no_memory(new_daemon, simulated):
+    """They have long arguments, of which each keeps some 300 KiB as long as it is remembered."""
+    daemon, seen = new_daemon(*OPTIONS, engine=simulated, binary=plain_program()).start(), []
+    long = lines(3, 0)
+    long["args"] += ["x" * 1000] * LONG_ARGS
+    for _ in range(3):
+        for _ in range(LIVES):
+            daemon.run(long)
+        wait_until(lambda: simulated.standing()["containers"] == simulated.standing()["networks"] == 0, 60)
+        seen.append(settled(daemon)[0])
+    print(f"KiB after each {LIVES} jobs: {seen}")
+    assert seen[-1] - seen[0] < LIVES_KIB, seen

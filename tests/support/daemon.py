@@ -23,14 +23,26 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
-def program():
-    """The daemon under test: $TRAINYARD, else what a build in the tree or deploy/check has left."""
-    candidates = [os.environ.get("TRAINYARD"), ROOT / "trainyard", ROOT / "build/check/sanitized/trainyard",
-                  ROOT / "build/check/plain/trainyard"]
+def _first_program(*candidates):
     for candidate in candidates:
         if candidate and os.access(candidate, os.X_OK):
             return str(candidate)
     raise RuntimeError("no trainyard to test: set TRAINYARD to the built program")
+
+
+def program():
+    """The daemon under test: $TRAINYARD, else what a build in the tree or deploy/check has left."""
+    return _first_program(os.environ.get("TRAINYARD"), ROOT / "trainyard", ROOT / "build/check/sanitized/trainyard",
+                          ROOT / "build/check/plain/trainyard")
+
+
+def plain_program():
+    """The same built without sanitizers, whose memory is its own: $TRAINYARD_PLAIN, else $TRAINYARD, which is to be so then."""
+    found = _first_program(os.environ.get("TRAINYARD_PLAIN"), os.environ.get("TRAINYARD"), ROOT / "trainyard",
+                           ROOT / "build/check/plain/trainyard")
+    with open(found, "rb") as file:
+        assert b"__asan_init" not in file.read(), f"{found} has sanitizers: set TRAINYARD_PLAIN to a program without"
+    return found
 
 
 class Answer:

@@ -63,6 +63,9 @@ class Program:
     def begin(self, container):
         """The container was started."""
 
+    def stop(self):
+        """It is told to end, and prints no more."""
+
 
 class Flood(Program):
     def __init__(self, total, together):
@@ -82,6 +85,9 @@ class Flood(Program):
             engine.flooded += count - self.sent
             self.sent = count
             engine.tick()
+
+    def stop(self):
+        self.count = self.sent
 
     def is_over(self, engine):
         return self.sent >= self.total
@@ -312,6 +318,7 @@ def container_start(_, container):
 def container_end(_, container):
     if container.state != "running":
         return 304, None
+    container.program.stop()
     container.end(143)
     return 204, None
 

@@ -40,9 +40,9 @@ def lines(count, code):
     return {"region": "us-central1", "masterConfig": {"imageUri": "image:1"}, "args": ["lines", str(count), "exit", str(code)]}
 
 
-def slow_disk(directory, write_us):
-    """The environment of a daemon whose log entries go to a slow disk."""
+def slow_disk(directory, write_us, still=None):
+    """The environment of a daemon whose log entries go to a slow disk, which stands still as long as there is a file `still`."""
     library = directory / "slow_disk.so"
     subprocess.run([os.environ.get("CC", "cc").split()[-1], "-shared", "-fPIC", "-O1", "-o", library, HERE / "slow_disk.c"],
                    check=True)
-    return {"LD_PRELOAD": str(library), "TRAINYARD_TEST_WRITE_US": str(write_us)}
+    return {"LD_PRELOAD": str(library), "TRAINYARD_TEST_WRITE_US": str(write_us), "TRAINYARD_TEST_STILL": str(still or "")}

@@ -73,12 +73,6 @@ def descriptor_kinds(daemon):
     return kinds
 
 
-def is_sanitized(daemon):
-    """Its memory is then the sanitizer's."""
-    with open(daemon.binary, "rb") as file:
-        return b"__asan_init" in file.read()
-
-
 def settled(daemon):
     """(memory, descriptors by kind, threads), once calls that are over hold nothing any more: nothing changes from look to look."""
     last = []
