@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 of the daemon while files are in the making: the next start sweeps them, whether or not anybody asks for
-anything. What it may keep, such as a session of an upload, stays."""
+anything. What it may keep, such as a session of an upload, stays.
+
+    pytest tests/crash/test_temp_files.py --cycles 10     # all of it ten times"""
 import contextlib
 import http.client
 import os
@@ -17,6 +19,8 @@ from support.engine import NO_ENGINE
 from support.gcs import Bucket, Mount, needs_fuse
 from support.storage import KIB, MIB, Storage, pattern
 from support.wait import wait_until
+
+pytestmark = pytest.mark.each_cycle()
 
 
 @pytest.fixture

@@ -3,7 +3,10 @@
 
 Whatever fails, the answer is the right one, or a 500 or 503 in Google's shape, or the connection ends before there is one
 (there was no memory for the connection itself); the daemon goes on, loses no job that it acknowledged, and ends clean: in
-the sanitized build with no leak."""
+the sanitized build with no leak.
+
+    pytest tests/fault/test_memory.py --cycles 1 --seed 3     # some allocations of each call and life, drawn by the seed
+    pytest tests/fault/test_memory.py --cycles 2              # every one; 4: three times over"""
 import itertools
 import random
 
@@ -165,8 +168,8 @@ def world(library, fake_yard, tmp_path_factory):
 
 
 def numbers_of(total, size, seed, cycles):
-    """Which allocations fail: all of them in the long form."""
-    return range(1, total + 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(size, total)))
+    """Which allocations fail: all of them in the long form, once less often than there are cycles."""
+    return [*range(1, total + 1)] * (cycles - 1) if cycles > 1 else sorted(random.Random(seed).sample(range(1, total + 1), min(size, total)))
 
 
 # Broken: memory_judge() of api/http/exchange.c without the watch: 400 for a good list, half a sentence for a missing job.
