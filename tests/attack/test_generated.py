@@ -25,35 +25,39 @@ PATH_PARTS = ("..", "%2e%2e", "%2F", "%00", "//", ";", "%", "%c0%af", "?", "#", 
 HEADERS = ("X-HTTP-Method-Override: DELETE", "X-Forwarded-For: 127.0.0.1", "X-Forwarded-Host: localhost", "Transfer-Encoding: chunked",
            "Transfer-Encoding: identity, chunked", "Expect: 100-continue", "Upgrade: h2c", "Connection: Upgrade, keep-alive",
            "Content-Length: 0", "Content-Length: -1", "Content-Length: 99999999999999999999", "Cookie: a=b", " folded: yes", "nothing",
-           "Content-Encoding: gzip", "Range: bytes=0-", "X: " + "y" * 9000, f"X-Goog-Api-Key: {TOKEN}")
-ENDS = ("\r\n", "\r\n", "\r\n", "\n", "\r", "\r\n\r\n")
+           "Content-Encoding: gzip", "Range: bytes=0-", "X: " + "y" * 9000, f"X-Goog-Api-Key: {TOKEN}x", f"X-Goog-Api-Key: {TOKEN[1:]}")
+ENDS = ("\r\n", "\n", "\r", "\r\n\r\n")
+
+
+def drawn(dice, good, *others):
+    """Mostly the good one: who is wrong in all ways is refused for the first."""
+    return dice.choice(others) if dice.random() < 0.1 else good
+
+
+def headers_of(dice, body):
+    lines = [f"Host: {drawn(dice, *HOSTS)}", f"Content-Type: {drawn(dice, *TYPES)}",
+             f"Content-Length: {max(0, len(body) + drawn(dice, 0, -1, 1))}",
+             f"Authorization: {drawn(dice, *SCHEMES)}{dice.choice(TOKENS)}"]
+    lines += drawn(dice, [], [f"Origin: {dice.choice(ORIGINS)}"], [f"Sec-Fetch-Site: {dice.choice(SITES)}"])
+    lines += drawn(dice, [], *(dice.sample(HEADERS, count) for count in (1, 2, 3)))
+    return dice.sample(lines, len(lines))
 
 
 def hostile(dice, calls):
     """One or more requests of a connection."""
     method, path = dice.choice(calls)
-    if dice.random() < 0.2:
-        method = dice.choice(METHODS)
-    for _ in range(dice.choice((0, 0, 1, 2))):
+    for _ in range(drawn(dice, 0, 1, 2)):
         at = dice.randrange(len(path) + 1)
         path = path[:at] + dice.choice(PATH_PARTS) + path[at:]
-    body = job_body(f"generated_{dice.randrange(10**6)}") if dice.random() < 0.7 else dice.randbytes(dice.randrange(300))
-    lines = [f"{method} {path} HTTP/1.{dice.choice('1110')}", f"Host: {dice.choice(HOSTS)}", f"Content-Type: {dice.choice(TYPES)}",
-             f"Content-Length: {max(0, len(body) + dice.choice((0, 0, 0, -1, 1)))}"]
-    if dice.random() < 0.6:
-        lines.append(f"Authorization: {dice.choice(SCHEMES)}{dice.choice(TOKENS)}")
-    if dice.random() < 0.5:
-        lines.append(f"Origin: {dice.choice(ORIGINS)}")
-    if dice.random() < 0.5:
-        lines.append(f"Sec-Fetch-Site: {dice.choice(SITES)}")
-    lines += dice.sample(HEADERS, dice.choice((0, 0, 1, 2, 3)))
-    head = lines[:1] + dice.sample(lines[1:], len(lines) - 1)
-    data = bytearray(dice.choice(ENDS).join(head + ["", ""]).encode() + body)
-    for _ in range(dice.choice((0, 0, 0, 1, 5))):
+    body = drawn(dice, job_body(f"generated_{dice.randrange(10**6)}"), dice.randbytes(dice.randrange(300)))
+    head = [f"{drawn(dice, method, *METHODS)} {path} HTTP/1.{drawn(dice, 1, 0)}", *headers_of(dice, body), "", ""]
+    data = bytearray(drawn(dice, *ENDS).join(head).encode() + body)
+    for _ in range(drawn(dice, 0, 1, 5)):
         data[dice.randrange(len(data))] = dice.randrange(256)
-    return bytes(data) + (hostile(dice, calls) if dice.random() < 0.2 else b"")
+    return bytes(data) + (hostile(dice, calls) if dice.random() < 0.1 else b"")
 
 
+# Broken: is_the_token() of daemon/token.c that takes any text of 22 bytes: jobs were created.
 @pytest.mark.each_cycle
 def test_no_request_without_the_token_does_anything(locked, seed):
     dice, calls, answered = random.Random(seed), mutating(locked), 0
