@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names that lead elsewhere, files that others read, and what the log tells."""
+import json
 import os
 import stat
 import subprocess
@@ -7,7 +8,7 @@ import urllib.parse
 
 import pytest
 
-from support.attack import files_below, raw, request_bytes, settle, statuses, untouched
+from support.attack import files_below, job_body, raw, request_bytes, settle, statuses, untouched
 from support.daemon import Daemon
 from support.wait import wait_until
 
@@ -134,15 +135,25 @@ def test_a_name_is_text_in_what_is_shown_to_browsers(yard):
     settle(yard)
 
 
+# Broken: reader_refuse_name() that refuses nothing; check_label() that takes any key.
 @pytest.mark.parametrize("key", ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])
 def test_keys_with_a_meaning_elsewhere_have_none_here(yard, key):
-    answer = yard.post("/storage/v1/b/attacked/o/proto/rewriteTo/b/attacked/o/proto", {key: {"polluted": True}})
-    assert answer.status in (400, 404), answer
-    body = dict(jobId="proto", labels={key: "x"}, trainingInput={})
+    good, evil = json.loads(job_body("proto")), {key: {"polluted": True}}
+    bodies = [{**good, **evil}, {**good, "trainingInput": {**good["trainingInput"], **evil}}]
+    if key not in ("constructor", "prototype"):  # which labels may be called
+        bodies.append({**good, "labels": {key: "x"}})
     with untouched(yard):
-        assert yard.post(yard.jobs_path, {**body, key: {"polluted": True}}).status == 400
+        for body in bodies:
+            answer = yard.post(yard.jobs_path, body)
+            assert answer.status == 400 and key in answer.data.decode(), answer
+    assert yard.request("PUT", "/attacked/proto", b"data").status == 200
+    answer = yard.request("PATCH", "/storage/v1/b/attacked/o/proto", {"metadata": {key: "x"}, **evil})
+    assert answer.status == 200 and answer.json["metadata"] == {key: "x"} and key not in answer.json, answer
+    yard.request("DELETE", "/attacked/proto")
+    settle(yard)
 
 
+# Broken: session_id_make() that counts; a session that is looked for by GLOB, or by the beginning of its id.
 def test_an_uploads_id_is_not_guessed(yard):
     """Neither from another one nor by a part of it; and its own is good for its own object alone."""
     where = "/upload/storage/v1/b/attacked/o?uploadType=resumable&name="
@@ -163,6 +174,9 @@ def test_an_uploads_id_is_not_guessed(yard):
                 answer = yard.request(method, f"{where}his&upload_id={quoted}", body, {"Content-Range": span} if span else {})
                 assert answer.status in (400, 404, 405, 410), (guess, method, answer)
     assert yard.get("/storage/v1/b/attacked/o/his").status == 404
-    for upload in ids:
-        yard.request("DELETE", f"{where}his&upload_id={upload}")
+    answer = yard.request("PUT", f"{where}his&upload_id={mine}", b"mine", {"Content-Range": "bytes 0-3/4"})
+    assert answer.status == 200 and answer.json["name"] == "mine", answer
+    assert yard.get("/storage/v1/b/attacked/o/his").status == 404
+    yard.request("DELETE", f"{where}his&upload_id={his}")
+    yard.request("DELETE", "/attacked/mine")
     settle(yard)
