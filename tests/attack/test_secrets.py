@@ -42,7 +42,8 @@ def pull_with(daemon, image):
     return json.dumps([failed, daemon.entries(), daemon.get("/healthz").json]).encode()
 
 
-# Broken: headers_make() of docker_http.c that logs what it sends of the registry.
+# Broken: headers_make() of docker_http.c that logs what it sends of the registry; credentials_found() of docker_image.c that
+# keeps it in a file of the state directory; pull() that tells it in the job's log, and pull_fail() in its message.
 def test_planted_secrets_are_found_nowhere(engine, tmp_path):
     config, token = tmp_path / "docker", tmp_path / "token"
     config.mkdir()
