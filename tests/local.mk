@@ -259,7 +259,9 @@ fuzz_targets = \
 	tests/fuzz/fuzz_filter \
 	tests/fuzz/fuzz_frames \
 	tests/fuzz/fuzz_image \
+	tests/fuzz/fuzz_inner \
 	tests/fuzz/fuzz_log_line \
+	tests/fuzz/fuzz_log_name \
 	tests/fuzz/fuzz_message \
 	tests/fuzz/fuzz_message_binary \
 	tests/fuzz/fuzz_metric_file \
