@@ -23,12 +23,15 @@ STAGES = {
 LAST_WORDS = {"SUCCEEDED": "Job completed successfully.", "FAILED": "Job failed.", "CANCELLED": "Job cancelled."}
 
 
-def stories(what, end, reason=None):
-    """All that may be told of one that ended so; who cancels it may do so in any of its states."""
+def stories(what, end, reason=None, alone=True):
+    """All that may be told of one that ended so; who cancels it may do so in any of its states. A job of several replicas
+    may fail before all of them run."""
     stages, torn_down = STAGES[what], [] if what == "custom job" else TORN_DOWN
     whole = [sum(stages, [])]
     if end == "CANCELLED":
         whole = [sum(stages[:count], []) for count in range(2, len(stages) + 1)]
+    elif end == "FAILED" and not alone:
+        whole.append(sum(stages[:-1], []))
     said = [reason] if end == "FAILED" else []
     # Of nothing that was never admitted there is anything to tear down.
     return ([[*stages[0], LAST_WORDS[end]]] if end == "CANCELLED" else []) + [
