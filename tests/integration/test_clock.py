@@ -193,6 +193,7 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
     daemon.stop()
 
 
+# Broken: start_find() that does not ask state_is_there(); ahead_find() that leaves the file of a clock that is real now.
 def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):
     daemon = new_daemon("--offline", "--clock", "steppable@2020-01-01T00:00:00Z").start()
     daemon.stop()

@@ -120,8 +120,8 @@ def test_each_pool_of_a_custom_job_is_hit_by_its_number(yard):
     jobs.until(job_id, "JOB_STATE_CANCELLED")
 
 
-# Broken: is_named() that asks for no name; fault_fits() that asks for no project; fault_glob_fits() that takes '?' for a
-# question mark, '*' for one byte.
+# Broken: fault_fits() that asks for no name, or for no project; fault_glob_fits() that takes '?' as it is, or tries what
+# follows a star once.
 def test_jobs_are_hit_by_patterns_of_their_names(yard):
     other = f"/v1/projects/{yard.project}-b/jobs"
     name = yard.new_id("gone")
