@@ -132,6 +132,7 @@ def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed
     wait_until(lambda: not [f for f in world.storage.files("uploads") if "arriving" in f], 20, "no file is left half-written")
 
 
+# Broken: may_retry() of store/logs_writer.c that tries no batch again: lines lost.
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed, cycles):
     daemon = faulty().start()

@@ -93,6 +93,7 @@ def test_an_assertion_becomes_a_token_that_can_be_asked_about(lone_yard, tmp_pat
     assert told.status == 200 and told.json["email"] == credentials["client_email"] and told.json["scope"] == SCOPE
 
 
+# Broken: identity_answer() with another audience.
 @needs_openssl
 def test_an_identity_token_is_good_by_the_published_key(lone_yard, tmp_path):
     _, credentials = credentials_of(lone_yard)
@@ -121,6 +122,7 @@ def test_another_daemons_credentials_are_refused(lone_yard, tmp_path):
     assert (answer.status, answer.json) == (400, {"error": "invalid_grant", "error_description": "Invalid JWT Signature."})
 
 
+# Broken: credentials_keep() that leaves a file that is there.
 @needs_openssl
 def test_tokens_stay_good_and_the_file_follows_the_address(lone_yard, tmp_path):
     path, before = credentials_of(lone_yard)
