@@ -3,6 +3,8 @@
 noinst_LIBRARIES += tests/libtesting.a
 tests_libtesting_a_SOURCES = \
 	tests/fuzz/replay.c \
+	tests/support/asked_server.c \
+	tests/support/asked_server.h \
 	tests/support/fake_engine.c \
 	tests/support/fake_engine.h \
 	tests/support/memory_faults.c \
@@ -98,6 +100,7 @@ check_PROGRAMS += \
 	tests/unit/api/training/test_replica_json \
 	tests/unit/api/training/test_runtime_map \
 	tests/unit/api/training/test_shells_render \
+	tests/unit/daemon/gcs/test_gcs_client \
 	tests/unit/daemon/gcs/test_gcs_path \
 	tests/unit/daemon/gcs/test_gcs_sight \
 	tests/unit/daemon/test_base64 \
@@ -234,6 +237,7 @@ if HAVE_GRPC
 check_PROGRAMS += tests/unit/api/grpc/test_session
 endif
 endif
+tests_unit_daemon_gcs_test_gcs_client_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=curl_global_init
 tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
 tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \

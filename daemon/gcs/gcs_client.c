@@ -39,7 +39,7 @@ struct gcs_client {
 /* One request, for as often as it is made. */
 struct request {
 	const char *method;
-	struct text url;
+	struct text target;
 	const char *content_type;
 	int fd;
 	int64_t size_bytes, sent_bytes;
@@ -136,28 +136,24 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-static void options_set(const struct gcs_client *client, CURL *handle, struct request *request)
+/* A request whose options are not all set would be another one: DELETE would be GET, and the daemon would be looked for
+ * in the network, by its name. The path is an option of its own, as curl leaves a URL's query out where it has no memory
+ * for it (7.88, lib/url.c). */
+#define SET(option, value) (curl_easy_setopt(handle, CURLOPT_##option, value) == CURLE_OK)
+
+static bool options_set(const struct gcs_client *client, CURL *handle, struct request *request,
+			const struct curl_slist *headers)
 {
-	curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, client->door);
-	curl_easy_setopt(handle, CURLOPT_URL, request->url.data);
-	curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request->method);
-	curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(handle, CURLOPT_PROXY, "");
-	curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http");
-	curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, (long)SILENCE_S);
-	curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, answer_take);
-	curl_easy_setopt(handle, CURLOPT_WRITEDATA, request);
-	if (strcmp(request->method, "POST") != 0)
-		return;
-	curl_easy_setopt(handle, CURLOPT_POST, 1L);
-	curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size_bytes);
-	curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES);
-	curl_easy_setopt(handle, CURLOPT_READFUNCTION, body_give);
-	curl_easy_setopt(handle, CURLOPT_READDATA, request);
-	curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, body_seek);
-	curl_easy_setopt(handle, CURLOPT_SEEKDATA, request);
+	if (strcmp(request->method, "POST") == 0 &&
+	    !(SET(POST, 1L) && SET(POSTFIELDSIZE_LARGE, (curl_off_t)request->size_bytes) &&
+	      SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES) && SET(READFUNCTION, body_give) &&
+	      SET(READDATA, request) && SET(SEEKFUNCTION, body_seek) && SET(SEEKDATA, request)))
+		return false;
+	return SET(UNIX_SOCKET_PATH, client->door) && SET(URL, "http://gcs/") &&
+	       SET(REQUEST_TARGET, request->target.data) && SET(CUSTOMREQUEST, request->method) &&
+	       SET(NOSIGNAL, 1L) && SET(PROXY, "") && SET(PROTOCOLS_STR, "http") &&
+	       SET(LOW_SPEED_LIMIT, 1L) && SET(LOW_SPEED_TIME, (long)SILENCE_S) &&
+	       SET(WRITEFUNCTION, answer_take) && SET(WRITEDATA, request) && SET(HTTPHEADER, headers);
 }
 
 static struct curl_slist *headers_make(const struct request *request)
@@ -184,12 +180,9 @@ static long try(struct gcs_client *client, struct request *request)
 
 	request->sent_bytes = 0;
 	text_clear(&request->answer);
-	if (handle && headers) {
-		CURLcode code;
+	if (handle && headers && options_set(client, handle, request, headers)) {
+		const CURLcode code = curl_easy_perform(handle);
 
-		options_set(client, handle, request);
-		curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
-		code = curl_easy_perform(handle);
 		status = 0;
 		if (code == CURLE_OK)
 			curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
@@ -260,7 +253,7 @@ static int request_make(struct gcs_client *client, struct request *request)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + (int64_t)client->patience_s * US_PER_S;
 
-	if (request->url.failed)
+	if (request->target.failed)
 		return -ENOMEM;
 	for (;;) {
 		const long status = try(client, request);
@@ -280,32 +273,32 @@ static void request_end(struct request *request, int problem)
 {
 	if (problem && problem != -ENOENT)
 		log_event(LOG_WARNING, "gcs-request-failed", "method=%s url=%s tries=%u error=\"%s\"",
-			  request->method, request->url.failed ? "" : request->url.data, request->tries,
+			  request->method, request->target.failed ? "" : request->target.data, request->tries,
 			  strerrordesc_np(-problem));
-	text_deinit(&request->url);
+	text_deinit(&request->target);
 	text_deinit(&request->answer);
 }
 
 /* ---- the requests ---- */
 
 /* As one segment of a path, or one value of a query. */
-static void name_write(struct text *url, const char *name)
+static void name_write(struct text *target, const char *name)
 {
 	for (; *name; name++) {
 		const unsigned char c = (unsigned char)*name;
 
 		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 		    strchr("-._~", c))
-			text_putc(url, (char)c);
+			text_putc(target, (char)c);
 		else
-			text_printf(url, "%%%02X", c);
+			text_printf(target, "%%%02X", c);
 	}
 }
 
-static void object_url_write(struct text *url, const char *bucket, const char *object)
+static void object_target_write(struct text *target, const char *bucket, const char *object)
 {
-	text_printf(url, "http://gcs/storage/v1/b/%s/o/", bucket);
-	name_write(url, object);
+	text_printf(target, "/storage/v1/b/%s/o/", bucket);
+	name_write(target, object);
 }
 
 static int64_t generation_read(const struct text *answer)
@@ -328,8 +321,8 @@ int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, cons
 	};
 	int problem;
 
-	text_printf(&request.url, "http://gcs/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
-	name_write(&request.url, object);
+	text_printf(&request.target, "/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
+	name_write(&request.target, object);
 	problem = request_make(client, &request);
 	*ret_generation = problem ? 0 : generation_read(&request.answer);
 	request_end(&request, problem);
@@ -341,7 +334,7 @@ int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, cons
 	struct request request = { .method = "DELETE", .caller = caller };
 	int problem;
 
-	object_url_write(&request.url, bucket, object);
+	object_target_write(&request.target, bucket, object);
 	problem = request_make(client, &request);
 	if (problem == -ENOENT && request.tries > 1)
 		problem = 0;
@@ -355,9 +348,9 @@ int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const 
 	struct request request = { .method = "POST", .caller = caller };
 	int problem;
 
-	object_url_write(&request.url, bucket, object);
-	text_printf(&request.url, "/copyTo/b/%s/o/", to_bucket);
-	name_write(&request.url, to_object);
+	object_target_write(&request.target, bucket, object);
+	text_printf(&request.target, "/copyTo/b/%s/o/", to_bucket);
+	name_write(&request.target, to_object);
 	problem = request_make(client, &request);
 	request_end(&request, problem);
 	return problem;

@@ -4,13 +4,11 @@
 #include "scheduler/engine/docker_http.h"
 
 #include <curl/curl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/support/asked_server.h"
 #include "tests/support/memory_faults.h"
 
 enum { ANSWER_BYTES = 40000, WAIT_MS = 10 };
@@ -35,93 +33,28 @@ CURLMcode __wrap_curl_multi_add_handle(CURLM *multi, CURL *easy)
 	return rc;
 }
 
-/* ---- the engine: one connection after the other, and no memory of its own ---- */
+/* ---- the engine ---- */
 
-static struct {
-	char path[64];
-	int listener;
-	pthread_t thread;
-	char asked[4096]; /* on all connections */
-	size_t length;
-} server;
+static char socket_path[64];
 
-/* Whether what a connection has said from @begin on is a request, as far as the ends of these are known. */
-static bool is_whole(const char *begin)
+static int engine_open(void **state)
 {
-	const char *end = strstr(begin, "\r\n\r\n");
-
-	return end && (strncmp(begin, "POST", 4) != 0 || strstr(begin, "\r\nContent-Length: 0\r\n") ||
-		       strchr(end, '}'));
-}
-
-static void connection_serve(int fd)
-{
-	static const char head[] = "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: 40000\r\n\r\n";
-	static const char body[ANSWER_BYTES];
-	const size_t begin = server.length;
-	ssize_t got = 1;
-
-	while (got > 0 && !is_whole(server.asked + begin)) {
-		got = recv(fd, server.asked + server.length, sizeof(server.asked) - 1 - server.length, 0);
-		server.length += got > 0 ? (size_t)got : 0;
-	}
-	if (got > 0) {
-		send(fd, head, strlen(head), MSG_NOSIGNAL);
-		send(fd, body, sizeof(body), MSG_NOSIGNAL);
-	}
-	close(fd);
-}
-
-static void *server_main(void *arg)
-{
-	int fd;
-
-	(void)arg;
-	while ((fd = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-		connection_serve(fd);
-	return NULL;
-}
-
-static int server_open(void **state)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	static char answer[100 + ANSWER_BYTES];
+	const int head =
+		snprintf(answer, sizeof(answer),
+			 "HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nContent-Length: %d\r\n\r\n", ANSWER_BYTES);
 
 	(void)state;
-	snprintf(server.path, sizeof(server.path), "/tmp/ty-test-http-%d.sock", (int)getpid());
-	memcpy(address.sun_path, server.path, sizeof(server.path));
-	unlink(server.path); /* of a run that was killed and had the same id */
-	server.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(server.listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(server.listener, 64), 0);
-	return pthread_create(&server.thread, NULL, server_main, NULL);
+	snprintf(socket_path, sizeof(socket_path), "/tmp/ty-test-http-%d.sock", (int)getpid());
+	asked_server_open(socket_path, answer, (size_t)head + ANSWER_BYTES);
+	return 0;
 }
 
-static int server_close(void **state)
+static int engine_close(void **state)
 {
 	(void)state;
-	shutdown(server.listener, SHUT_RDWR);
-	pthread_join(server.thread, NULL);
-	close(server.listener);
-	return unlink(server.path);
-}
-
-/* Once all connections before this one are over: what they said, which is forgotten the next time. */
-static const char *asked_take(void)
-{
-	static char taken[sizeof(server.asked)];
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	char byte;
-
-	memcpy(address.sun_path, server.path, sizeof(server.path));
-	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	shutdown(fd, SHUT_WR);
-	assert_int_equal(recv(fd, &byte, 1, 0), 0);
-	close(fd);
-	memcpy(taken, server.asked, sizeof(taken));
-	memset(server.asked, 0, sizeof(server.asked));
-	server.length = 0;
-	return taken;
+	asked_server_close();
+	return 0;
 }
 
 /* ---- one exchange ---- */
@@ -185,7 +118,7 @@ static void a_stream_ends_with_what_was_refused_after_a_pause(void **state)
 	struct http *http;
 
 	(void)state;
-	assert_int_equal(http_new(server.path, &http, NULL), STATUS_OK);
+	assert_int_equal(http_new(socket_path, &http, NULL), STATUS_OK);
 	exchange_do(http, (struct http_request){ .method = "GET", .path = "/logs", .lane = LANE_STREAM },
 		    &taker);
 	assert_int_equal(taker.ends, 1);
@@ -224,7 +157,7 @@ static enum status call_do(const struct call *call, struct error *err)
 	struct http *http = NULL;
 	const char *asked;
 
-	if (http_new(server.path, &http, err))
+	if (http_new(socket_path, &http, err))
 		return err->status;
 	http_set_version(http, "1.41");
 	exchange_do(http, call->request, &taker);
@@ -282,5 +215,5 @@ int main(void)
 
 	memory_faults_init();
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("docker http", tests, server_open, server_close);
+	return cmocka_run_group_tests_name("docker http", tests, engine_open, engine_close);
 }
