@@ -60,7 +60,7 @@ def hostile(dice, calls):
 # Broken: is_the_token() of daemon/token.c that takes any text of 22 bytes: jobs were created.
 @pytest.mark.each_cycle
 def test_no_request_without_the_token_does_anything(locked, seed):
-    dice, calls, answered = random.Random(seed), mutating(locked), 0
+    dice, calls, answered = random.Random(seed), mutating(), 0
     for _ in range(REQUESTS // TOGETHER):
         with untouched(locked):
             for _ in range(TOGETHER):
