@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from support.daemon import program, script
+from support.daemon import plain_program, program, script
 from support.engine import IMAGE
 from support.gcs import mounts_below, needs_fuse, processes_of, submit_with_gcs
 from support.wait import wait_until
@@ -272,7 +272,8 @@ def test_processes_that_cannot_be_listed_are_not_taken_for_none(new_daemon):
     daemon = new_daemon("--offline").start()
     daemon.kill9()
     hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
-    done = subprocess.run([*hidden, program(), "clean", *map(str, of(daemon))], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*hidden, plain_program(), "clean", *map(str, of(daemon))],  # sanitizers want /proc themselves
+                          capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stderr == (
         "trainyard: cannot remove process that serves /gcs: /proc lists no processes\n"
         f"trainyard: {daemon.state_dir.resolve()} is not clean\n"), done
