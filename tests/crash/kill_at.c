@@ -30,7 +30,7 @@ struct image {
 	ino_t inode;
 	int fd; /* never closed: that would let go of SQLite's locks */
 	char *bytes;
-	size_t size;
+	size_t size, room; /* room: what @bytes may grow to as it is */
 	struct change *first, **last;
 };
 
@@ -116,9 +116,17 @@ static void *grown(void *old, size_t size)
 	return bytes;
 }
 
+static void room_make(struct image *image, size_t size)
+{
+	if (size <= image->room)
+		return;
+	image->bytes = grown(image->bytes, size);
+	image->room = size;
+}
+
 static void size_set(struct image *image, size_t size)
 {
-	image->bytes = grown(image->bytes, size);
+	room_make(image, size);
 	if (size > image->size)
 		memset(image->bytes + image->size, 0, size - image->size);
 	image->size = size;
@@ -156,7 +164,14 @@ static void image_sync(struct image *image)
 	changes_free(image);
 }
 
-/* Each sector of each change is there with @chance of 4. */
+/* For whatever image_lose() leaves. */
+static void image_prepare(struct image *image)
+{
+	for (const struct change *change = image->first; change; change = change->next)
+		room_make(image, change->offset + change->length);
+}
+
+/* Each sector of each change is there with @chance of 4. Asks for no memory. */
 static void image_lose(struct image *image, unsigned chance)
 {
 	for (struct change *change = image->first; change; change = change->next) {
@@ -237,14 +252,18 @@ static void change_note(int fd, const void *bytes, size_t offset, size_t length)
 
 /* ---- the end ---- */
 
-/* A copy of this process does it, once no thread of this one runs that could see it happen. Whoever reads from a pipe of
- * this process comes to its end after that. */
+/* A copy of this process does it, once no thread of this one runs that could see it happen. It cannot have memory: another
+ * thread may have held the lock of a sanitizer's allocator when it was made. Whoever reads from a pipe of this process
+ * comes to its end after that. */
 static void power_lose(void)
 {
 	unsigned chance = (unsigned)(draw() % 5); /* from nothing to all of it */
 	struct pollfd dying = { .fd = (int)syscall(SYS_pidfd_open, getpid(), 0), .events = POLLIN };
-	pid_t copy = dying.fd < 0 ? -1 : fork();
+	pid_t copy;
 
+	for (size_t i = 0; i < order.image_count; i++)
+		image_prepare(&order.images[i]);
+	copy = dying.fd < 0 ? -1 : fork();
 	if (copy < 0)
 		give_up("cannot fork");
 	if (copy > 0)
