@@ -403,8 +403,8 @@ static void connections_shut(struct front *front, int how)
 			shutdown(front->connections[i].fd, how);
 }
 
-/* What is being answered still is, at once where it waits: only nothing more is read. Clients that take their answers slowly are left alone
- * with the rest. */
+/* What is being answered still is, at once where it waits: only nothing more is read. Clients that take their answers
+ * slowly are left alone with the rest. */
 static void connections_end(struct front *front)
 {
 	struct timespec end;
