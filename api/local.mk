@@ -81,6 +81,10 @@ libtrainyard_a_SOURCES += \
 	api/emulator/web_files.h \
 	api/emulator/web_shell.c \
 	api/emulator/web_shell.h \
+	api/http/admission.c \
+	api/http/admission.h \
+	api/http/answer.c \
+	api/http/answer.h \
 	api/http/body.c \
 	api/http/body.h \
 	api/http/call.c \

@@ -7,18 +7,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/pretty.h"
+#include "api/http/admission.h"
+#include "api/http/answer.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 
 /* A client that sends this much past every limit is cut off rather than listened to. */
 enum { SWALLOW_MAX_BYTES = 64 << 20 };
-
-/* Of an answer's room, this much stays for the next answer of the connection. */
-enum { ROOM_KEPT_BYTES = 4096 };
-
-static const char json_media_type[] = "application/json; charset=UTF-8";
 
 struct exchange *exchange_new(const char *raw_target)
 {
@@ -58,7 +54,7 @@ static void call_release(struct exchange *exchange)
 	call->query = call->body = NULL;
 	call->raw = NULL;
 	call->raw_bytes = 0;
-	text_renew(&call->answer, ROOM_KEPT_BYTES);
+	text_renew(&call->answer, ANSWER_ROOM_KEPT_BYTES);
 	body_deinit(&exchange->body);
 }
 
@@ -72,7 +68,7 @@ void exchange_clear(struct exchange *exchange)
 	query_deinit(&exchange->query);
 	target_deinit(&exchange->target);
 	error_deinit(&exchange->error);
-	text_renew(&exchange->answer, ROOM_KEPT_BYTES);
+	text_renew(&exchange->answer, ANSWER_ROOM_KEPT_BYTES);
 	free(exchange->raw);
 	*exchange = (struct exchange){ .answer = exchange->answer, .call.answer = exchange->call.answer };
 }
@@ -229,82 +225,6 @@ static enum status row_begin(struct exchange *exchange, struct error *err)
 	return rc ? rc : exchange->match.route->begin(&exchange->call, err);
 }
 
-static enum status guards_check(const struct exchange *exchange, struct error *err)
-{
-	const struct guard *guard = &exchange->rules->guard;
-	enum status rc;
-
-	if (exchange->inner)
-		return STATUS_OK;
-	rc = guard_peer_check(guard, exchange->peer, err);
-	if (!rc)
-		rc = guard_check(guard, header(exchange, HEADER_HOST), header(exchange, HEADER_ORIGIN),
-				 header(exchange, HEADER_SEC_FETCH_SITE), err);
-	if (!rc && exchange->target.authority)
-		rc = guard_check(guard, exchange->target.authority, NULL, NULL, err);
-	return rc;
-}
-
-/* Who may not come in does not learn what there is, either. */
-static enum status caller_check(struct exchange *exchange, struct error *err)
-{
-	const struct caller_rule *caller = &exchange->rules->caller;
-	const bool open = exchange->match.kind == MATCH_ROUTE && exchange->match.route->open;
-	enum status rc;
-
-	if (exchange->inner || !caller->check)
-		return STATUS_OK;
-	rc = caller->check(caller->arg, header(exchange, HEADER_AUTHORIZATION),
-			   head_find(&exchange->head, "X-Goog-Api-Key"), open ? NULL : err);
-	exchange->call.anonymous = rc != STATUS_OK;
-	return open ? STATUS_OK : rc;
-}
-
-static unsigned long long declared_bytes(const struct exchange *exchange)
-{
-	const char *length = header(exchange, HEADER_CONTENT_LENGTH);
-
-	return length ? strtoull(length, NULL, 10) : 0;
-}
-
-static enum status refuse_type(const char *type, struct error *err)
-{
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "Unsupported Content-Type \"%.64s\": send the body as application/json in UTF-8.",
-			 type);
-}
-
-static bool has_body(const struct exchange *exchange)
-{
-	return declared_bytes(exchange) || header(exchange, HEADER_TRANSFER_ENCODING);
-}
-
-/* What is below a library may say "form" of a request without a body. Google's name themselves in a header that a page
- * cannot send unasked. Source: java.net.HttpURLConnection of OpenJDK 17 (observed) */
-static bool is_librarys(const struct exchange *exchange)
-{
-	return !has_body(exchange) && head_find(&exchange->head, "X-Goog-Api-Client");
-}
-
-/* What a page can have sent without anybody being asked, and without an Origin by a browser of before 2020. */
-static enum status page_type_check(struct exchange *exchange, struct error *err)
-{
-	const char *type = header(exchange, HEADER_CONTENT_TYPE);
-	const struct route *route = exchange->match.route;
-
-	if (strcmp(exchange->method, "GET") == 0 || strcmp(exchange->method, "HEAD") == 0 ||
-	    !guard_type_refused(&exchange->rules->guard, type, route->page_types) || is_librarys(exchange))
-		return STATUS_OK;
-	exchange->refusal = REFUSAL_MEDIA_TYPE;
-	if (route->page_types == PAGE_TYPES_NONE)
-		return refuse_type(type, err);
-	return error_set(
-		err, STATUS_INVALID_ARGUMENT, NULL,
-		"Unsupported Content-Type \"%.64s\": web pages send it unasked. Name the object's own type, "
-		"as with \"Content-Type: application/octet-stream\".",
-		type);
-}
-
 static enum status row_find(struct exchange *exchange, struct error *err)
 {
 	enum status rc;
@@ -312,13 +232,13 @@ static enum status row_find(struct exchange *exchange, struct error *err)
 	exchange->match = router_match(exchange->rules->families, exchange->method, &exchange->target);
 	if (exchange->match.kind == MATCH_ROUTE)
 		call_init(exchange);
-	rc = caller_check(exchange, err);
+	rc = admission_check_caller(exchange, err);
 	if (!rc && !is_streamed(exchange))
 		rc = head_check_coding(&exchange->head, &exchange->refusal, err);
 	if (!rc)
 		rc = match_refuse(&exchange->match, exchange->method, &exchange->target, &exchange->refusal,
 				  err);
-	return rc ? rc : page_type_check(exchange, err);
+	return rc ? rc : admission_check_type(exchange, err);
 }
 
 /* All that can be said before the body came. */
@@ -331,7 +251,7 @@ static enum status begin_checked(struct exchange *exchange, const char *method, 
 		return rc;
 	rc = query_parse(exchange->target.query, strlen(exchange->target.query), &exchange->query, err);
 	if (!rc)
-		rc = guards_check(exchange, err);
+		rc = admission_check_origin(exchange, err);
 	if (!rc)
 		rc = method_choose(exchange, method, err);
 	if (!rc)
@@ -378,7 +298,7 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 		return true;
 	memory_watch_begin();
 	exchange->failed = memory_judge(begin_checked(exchange, method, &exchange->error), &exchange->error);
-	declared = declared_bytes(exchange);
+	declared = head_declared_bytes(&exchange->head);
 	if (is_streamed(exchange))
 		of_use = is_taking(exchange);
 	else
@@ -411,17 +331,6 @@ bool exchange_receive(struct exchange *exchange, const char *data, size_t length
 	return exchange->body.received_bytes <= receive_limit(exchange);
 }
 
-static enum status body_type_check(const struct exchange *exchange, enum refusal *ret_refusal,
-				   struct error *err)
-{
-	const char *type = header(exchange, HEADER_CONTENT_TYPE);
-
-	if (!type || !*type || exchange->body.bytes.length == 0 || media_type_is(type, "application/json"))
-		return STATUS_OK;
-	*ret_refusal = REFUSAL_MEDIA_TYPE;
-	return refuse_type(type, err);
-}
-
 static enum status body_read(struct exchange *exchange, json_t **ret_body, struct error *err)
 {
 	const struct route *route = exchange->match.route;
@@ -431,134 +340,13 @@ static enum status body_read(struct exchange *exchange, json_t **ret_body, struc
 
 	if (!route->body || route->body == &raw_body)
 		return STATUS_OK;
-	rc = body_type_check(exchange, &exchange->refusal, err);
+	rc = admission_check_body(exchange, err);
 	if (!rc)
 		rc = message_parse_body(bytes->data ? bytes->data : "", bytes->length, &value, err);
 	if (!rc)
 		rc = message_read(route->body, value, route->body_root ? route->body_root : "", ret_body,
 				  err);
 	return rc;
-}
-
-static enum status fields_apply(const char *mask, struct text *answer, struct error *err)
-{
-	struct text kept AUTO_TEXT = { 0 };
-	enum status rc = mask ? fields_mask_write(&kept, mask, answer->data, err) : STATUS_OK;
-
-	if (rc || !mask)
-		return rc;
-	text_deinit(answer);
-	*answer = kept;
-	kept = (struct text){ 0 };
-	return STATUS_OK;
-}
-
-static void answer_json(struct exchange *exchange, const struct text *compact)
-{
-	exchange->content_type = json_media_type;
-	if (exchange->parameters.compact)
-		text_append(&exchange->answer, compact->data, compact->length);
-	else
-		pretty_write(&exchange->answer, compact->data, compact->length);
-	exchange->answer.failed |= compact->failed;
-}
-
-static enum status answer_made(struct exchange *exchange, struct error *err)
-{
-	struct text *answer = &exchange->call.answer;
-	enum status rc;
-
-	if (exchange->call.content_type || headers_find(exchange, "Content-Type")) {
-		exchange->content_type = exchange->call.content_type;
-		const struct text room = exchange->answer;
-
-		exchange->answer = *answer;
-		*answer = room;
-	} else {
-		if (answer->length == 0)
-			text_puts(answer, "{}");
-		rc = answer->failed ? STATUS_OK : fields_apply(exchange->parameters.fields, answer, err);
-		if (rc)
-			return rc;
-		answer_json(exchange, answer);
-	}
-	return exchange->answer.failed ? error_no_memory(err) : STATUS_OK;
-}
-
-/* Source: RFC 9110 sections 15.3.5 and 15.4.5 */
-static bool has_content(unsigned http_status)
-{
-	return http_status != 204 && http_status != 304;
-}
-
-static enum status answer_success(struct exchange *exchange, struct error *err)
-{
-	const struct call *call = &exchange->call;
-
-	exchange->http_status = call->http_status ? call->http_status : error_http_status(STATUS_OK);
-	if (!call->stream.read && !has_content(exchange->http_status))
-		return STATUS_OK;
-	if (!call->stream.read)
-		return answer_made(exchange, err);
-	if (exchange->inner)
-		return refuse_inner(err);
-	exchange->content_type = call->content_type ? call->content_type : "application/octet-stream";
-	return STATUS_OK;
-}
-
-static void error_log(const struct exchange *exchange)
-{
-	const enum status status = exchange->error.status;
-
-	if (!error_is_internal(status) && status != STATUS_UNAVAILABLE)
-		return;
-	log_event(LOG_ERROR, "request-failed", "method=%s route=%s status=%s error=\"%s\"", exchange->method,
-		  exchange->match.route ? exchange->match.route->path : "-", status_name(status),
-		  exchange->error.text ? exchange->error.text : "");
-}
-
-/* The family's own form of the error. What is the daemon's own business stays so there, too. */
-static void error_render(struct exchange *exchange)
-{
-	struct error shown AUTO_ERROR = { 0 };
-	const struct error *err = &exchange->error;
-
-	if (error_is_internal(err->status)) {
-		error_set(&shown, err->status, NULL, "%s", error_message(err));
-		err = &shown;
-	}
-	exchange->content_type = exchange->match.family->error_render(
-		&exchange->call, err, exchange->http_status, &exchange->answer);
-}
-
-static unsigned refused_status(const struct exchange *exchange)
-{
-	const struct match *match = &exchange->match;
-
-	if (exchange->refusal)
-		return (unsigned)exchange->refusal;
-	if (match->kind == MATCH_ROUTE && match->family->error_status)
-		return match->family->error_status(&exchange->call, &exchange->error);
-	return error_http_status(exchange->error.status);
-}
-
-void exchange_refuse(struct exchange *exchange)
-{
-	struct text compact AUTO_TEXT = { 0 };
-
-	if (!exchange->error.status)
-		exchange->error.status = exchange->failed;
-	intake_close(exchange);
-	stream_close(exchange);
-	headers_clear(exchange);
-	text_renew(&exchange->answer, ROOM_KEPT_BYTES);
-	exchange->http_status = refused_status(exchange);
-	if (exchange->match.kind == MATCH_ROUTE && exchange->match.family->error_render) {
-		error_render(exchange);
-		return;
-	}
-	error_body_write(&compact, &exchange->error, exchange->refusal, exchange->parameters.form);
-	answer_json(exchange, &compact);
 }
 
 /* What a row without begin() gets at once. */
@@ -600,6 +388,8 @@ static enum status call_run(struct exchange *exchange, const json_t *pairs, stru
 	if (!rc)
 		rc = handler_run(exchange, err);
 	intake_close(exchange);
+	if (!rc && exchange->inner && exchange->call.stream.read)
+		rc = refuse_inner(err);
 	if (!rc)
 		rc = answer_success(exchange, err);
 	call_release(exchange);
@@ -644,6 +434,28 @@ static void request_log(const struct exchange *exchange)
 		  clock_mono_us(exchange->rules->clock) - exchange->begun_us);
 }
 
+/* All that was made for a success is given up. */
+static void refuse(struct exchange *exchange)
+{
+	if (!exchange->error.status)
+		exchange->error.status = exchange->failed;
+	intake_close(exchange);
+	stream_close(exchange);
+	headers_clear(exchange);
+	answer_refusal(exchange);
+}
+
+static void error_log(const struct exchange *exchange)
+{
+	const enum status status = exchange->error.status;
+
+	if (!error_is_internal(status) && status != STATUS_UNAVAILABLE)
+		return;
+	log_event(LOG_ERROR, "request-failed", "method=%s route=%s status=%s error=\"%s\"", exchange->method,
+		  exchange->match.route ? exchange->match.route->path : "-", status_name(status),
+		  exchange->error.text ? exchange->error.text : "");
+}
+
 /* What can be read of the query and the body, be the request refused or not. */
 static void request_take(struct exchange *exchange, json_t **pairs)
 {
@@ -665,7 +477,7 @@ void exchange_end(struct exchange *exchange)
 		fail_first(exchange, call_run_alone(exchange, pairs, &exchange->error));
 	exchange->failed = memory_judge(exchange->failed, &exchange->error);
 	if (exchange->failed) {
-		exchange_refuse(exchange);
+		refuse(exchange);
 		error_log(exchange);
 	}
 	request_log(exchange);
@@ -676,5 +488,5 @@ void exchange_end_stopping(struct exchange *exchange)
 	exchange->refusal = REFUSAL_BY_STATUS;
 	exchange->failed =
 		error_set(&exchange->error, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
-	exchange_refuse(exchange);
+	refuse(exchange);
 }

@@ -37,6 +37,9 @@ struct exchange_rules {
 
 enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 256 };
 
+/* Of an answer's room, this much stays for the next answer of the connection. */
+enum { ANSWER_ROOM_KEPT_BYTES = 4096 };
+
 struct answer_header {
 	char *name, *value;
 };
@@ -88,8 +91,6 @@ void exchange_free(struct exchange *exchange);
  * none is to come. */
 bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
 		    const char *version, const struct head *head);
-/* Fills the answer's place with the error that @exchange failed with. */
-void exchange_refuse(struct exchange *exchange);
 /* False when the connection is to be cut. */
 bool exchange_receive(struct exchange *exchange, const char *data, size_t length);
 /* Fills the answer, or call.stream. */

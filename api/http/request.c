@@ -378,6 +378,13 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 	return STATUS_OK;
 }
 
+unsigned long long head_declared_bytes(const struct head *head)
+{
+	const char *length = head->values[HEADER_CONTENT_LENGTH];
+
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
 bool head_says_gzip(const struct head *head)
 {
 	const char *coding = head->values[HEADER_CONTENT_ENCODING];

@@ -113,6 +113,8 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 /* Refuses body codings other than gzip, with *ret_refusal. */
 enum status head_check_coding(const struct head *head, enum refusal *ret_refusal, struct error *err);
 
+/* What Content-Length says; 0 without one. */
+unsigned long long head_declared_bytes(const struct head *head);
 bool head_says_gzip(const struct head *head);
 /* True for @type itself, with or without parameters. */
 bool media_type_named(const char *value, const char *type);
