@@ -27,6 +27,7 @@
 #include "store/jobs.h"
 #include "store/objects.h"
 #include "store/signing_key.h"
+#include "store/state_dir.h"
 #include "store/store.h"
 
 enum { REQUESTS_END_MS = 5000, JOBS_END_MS = 15000, NETWORKS_END_MS = 3000, RETRY_PAUSE_MS = 5000 };
@@ -417,6 +418,18 @@ static enum status token_read(struct wiring *wiring, struct error *err)
 	return path ? token_open(path, &wiring->token, err) : STATUS_OK;
 }
 
+/* The keys that open what a token shuts are in there. Choice: without a token every user may call anyway, and is told. */
+static enum status keys_check(struct wiring *wiring, struct error *err)
+{
+	struct error why AUTO_ERROR = { 0 };
+	enum status rc = state_dir_check_owner(wiring->config->state_dir, wiring->token ? err : &why);
+
+	if (!rc || wiring->token)
+		return rc;
+	log_event(LOG_WARNING, "state-dir-open", "hint=\"%s\"", why.text ? why.text : "");
+	return STATUS_OK;
+}
+
 static enum status presence_open(struct wiring *wiring, struct error *err)
 {
 	return presence_take(store_instance(wiring->store), &wiring->presence, err);
@@ -424,9 +437,9 @@ static enum status presence_open(struct wiring *wiring, struct error *err)
 
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check,  given_files_find, token_read,   settings_open,   clock_open,
-	presence_open,    faults_open,      objects_open, trials_dir_find, families_open,
-	faults_file_open, scheduling_open,  grpc_open,    listening_open,
+	addresses_check, given_files_find, token_read,      settings_open, clock_open,
+	keys_check,      presence_open,    faults_open,     objects_open,  trials_dir_find,
+	families_open,   faults_file_open, scheduling_open, grpc_open,     listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
@@ -50,6 +51,26 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	*ret_fd = fd;
 	if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)length, 0) != length)
 		log_event(LOG_WARNING, "lock-without-pid", "error=\"%s\"", strerror(errno));
+	return STATUS_OK;
+}
+
+enum status state_dir_check_owner(const char *dir, struct error *err)
+{
+	struct stat about;
+
+	if (stat(dir, &about) != 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot read %s: %s", dir,
+				 strerror(errno));
+	if (about.st_uid != 0 && about.st_uid != geteuid())
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"the state directory %s belongs to user %u, who can read and replace the keys in it",
+			dir, (unsigned)about.st_uid);
+	if (about.st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "the state directory %s has mode %03o: other users can replace the keys in "
+				 "it; try chmod go-w",
+				 dir, about.st_mode & 0777U);
 	return STATUS_OK;
 }
 

@@ -9,6 +9,10 @@ enum { STATE_INSTANCE_SIZE = 33 };
  * FAILED_PRECONDITION: another process has it, or it cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
 
+/* Whether nobody but this user and root can put other files in the place of its own.
+ * FAILED_PRECONDITION: somebody can, or it cannot be looked at. */
+enum status state_dir_check_owner(const char *dir, struct error *err);
+
 /* The name of store_instance(), as the directory keeps it; makes no file. NOT_FOUND: no daemon has run on it;
  * FAILED_PRECONDITION: it cannot be read. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);

@@ -13,6 +13,7 @@ import pytest
 from support.attack import job_body, order_body, published, untouched
 from support.daemon import Daemon, program
 from support.gcloud import GCLOUD, needs_gcloud
+from support.storage import is_root
 from support.wait import wait_until
 
 from .conftest import TOKEN, listen_at
@@ -197,6 +198,40 @@ def test_a_token_file_that_others_may_read_is_warned_of(idle_engine, tmp_path, m
         for line in lines:
             assert " warning " in line and f" mode={mode:o} " in line and str(path) in line and TOKEN not in line, line
         assert daemon.get(daemon.jobs_path).status == 200
+
+
+NOBODY = 65534
+
+
+# Broken: keys_check() of daemon/wiring.c that returns STATUS_OK; state_dir_check_owner() without the owner; without the mode.
+@pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o720, 0), (0o702, 0), (0o700, NOBODY), (0o755, 0), (0o700, 0)])
+def test_a_state_directory_that_others_can_change_serves_no_token(idle_engine, tmp_path, mode, owner):
+    if owner and not is_root():
+        pytest.skip("only root can give a directory away")
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    state = tmp_path / "state"
+    state.mkdir()
+    state.chmod(mode)
+    if owner:
+        os.chown(state, owner, owner)
+    theirs = owner != 0 or mode & 0o022 != 0
+
+    def daemon(*options):
+        return Daemon(tmp_path, idle_engine, "--offline", *options, state_dir=state, listen=listen_at("unix", tmp_path, ""))
+    locked = daemon("--token-file", str(token))
+    locked.token = TOKEN
+    if theirs:
+        with pytest.raises(AssertionError):
+            locked.start()
+        assert f"the state directory {state}" in locked.log() and "keys in it" in locked.log(), locked.log()
+    else:
+        with locked:
+            assert locked.get(locked.jobs_path).status == 200
+    with daemon() as open_one:
+        assert open_one.get(open_one.jobs_path).status == 200
+        assert open_one.log().count(" warning state-dir-open ") == theirs, open_one.log()
 
 
 # Broken: is_the_token() that returns true.
