@@ -89,8 +89,24 @@ static enum status measured_fill(struct look *look, const struct stored_trial *s
 	return reported->count && !ending->curve ? error_no_memory(err) : STATUS_OK;
 }
 
+/* What is to be said of the end goes with it: it is said once, or not while the end is not stored. */
+static enum status end_store(struct look *look, struct trial_ending *ending, size_t note_mark,
+			     struct error *err)
+{
+	struct service_line *lines = job_run_lines(look->run, note_mark);
+	enum status rc;
+
+	ending->lines = lines;
+	ending->line_count = look->run->note_count - note_mark;
+	rc = lines || !ending->line_count ? trial_end(look->reconciler->store, ending, err)
+					  : error_no_memory(err);
+	free(lines);
+	return rc;
+}
+
 static enum status ended_store(struct look *look, const struct stored_trial *stored, struct error *err)
 {
+	const size_t note_mark = look->run->note_count;
 	struct trial_ending ending = { .job = look->run->row->id,
 				       .number = stored->number,
 				       .run = stored->run,
@@ -98,7 +114,8 @@ static enum status ended_store(struct look *look, const struct stored_trial *sto
 	enum status rc = look->study ? measured_fill(look, stored, &ending, err) : STATUS_OK;
 
 	if (!rc)
-		rc = trial_end(look->reconciler->store, &ending, err);
+		rc = end_store(look, &ending, note_mark, err);
+	job_run_notes_cut(look->run, note_mark);
 	if (!rc && look->study)
 		curve_settle(look, stored);
 	free((char *)ending.final);

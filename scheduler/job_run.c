@@ -236,6 +236,17 @@ void job_run_say_all(struct job_run *run, int severity, const char *const *lines
 		job_run_say(run, severity, "%s", *lines);
 }
 
+struct service_line *job_run_lines(const struct job_run *run, size_t skipped)
+{
+	const size_t count = run->note_count - skipped;
+	struct service_line *lines = count ? calloc(count, sizeof(*lines)) : NULL;
+
+	for (size_t i = 0; lines && i < count; i++)
+		lines[i] = (struct service_line){ run->notes[skipped + i].severity,
+						  run->notes[skipped + i].text };
+	return lines;
+}
+
 static bool some_replica_lives(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)

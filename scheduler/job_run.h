@@ -149,6 +149,9 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Several lines, one after the other; the list ends with NULL. */
 void job_run_say_all(struct job_run *run, int severity, const char *const *lines);
+/* The notes but the first @skipped, as the store takes them: their texts stay the run's, the list is the caller's. NULL when
+ * memory ran out, or there are none. */
+struct service_line *job_run_lines(const struct job_run *run, size_t skipped);
 /* Forgets all notes but the first @kept. */
 void job_run_notes_cut(struct job_run *run, size_t kept);
 

@@ -289,15 +289,9 @@ static bool change_complete(struct planned_change *planned)
 	planned->change.line_count = run->note_count;
 	planned->change.hits = run->hit_count ? &run->hits[run->hits_stored] : NULL;
 	planned->change.hit_count = run->hit_count - run->hits_stored;
-	if (!run->note_count)
-		return true;
-	planned->lines = calloc(run->note_count, sizeof(*planned->lines));
-	if (!planned->lines)
-		return false;
-	for (size_t i = 0; i < run->note_count; i++)
-		planned->lines[i] = (struct service_line){ run->notes[i].severity, run->notes[i].text };
+	planned->lines = job_run_lines(run, 0);
 	planned->change.lines = planned->lines;
-	return true;
+	return planned->lines || !run->note_count;
 }
 
 /* False when the row cannot be read now: no step may be taken from the old one. */

@@ -8,16 +8,23 @@ enum { READ_EVERY_US = 2000000 }; /* reports of trials that may be stopped early
 
 static void trial_end_early(struct look *look, const struct stored_trial *stored, const char *why)
 {
+	struct text text AUTO_TEXT = { 0 };
 	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
 
-	if ((!stored->stopped_early &&
-	     trial_stop(look->reconciler->store, look->run->row->id, stored->number, &err)) ||
-	    job_cancel_by_id(look->reconciler->store, stored->run, "The trial was stopped early.", &err)) {
+	text_printf(&text, "Trial %u is stopped early: %s.", stored->number, why);
+	rc = text.failed ? error_no_memory(&err)
+			 : trial_stop(look->reconciler->store,
+				      &(struct trial_stopping){
+					      .job = look->run->row->id,
+					      .number = stored->number,
+					      .run = stored->run,
+					      .message = "The trial was stopped early.",
+					      .line = &(struct service_line){ SEVERITY_INFO, text.data },
+				      },
+				      &err);
+	if (rc)
 		look_postpone(look, "trial-unstopped", &err);
-		return;
-	}
-	if (!stored->stopped_early)
-		job_run_say(look->run, SEVERITY_INFO, "Trial %u is stopped early: %s.", stored->number, why);
 }
 
 /* Of those under way, and of those that they are compared with. */
@@ -40,7 +47,7 @@ static bool is_to_stop(const struct look *look, size_t index)
 
 	if (stored->state != JOB_RUNNING)
 		return false;
-	/* One that was marked, and not told before a crash, is told now. */
+	/* One that an earlier release marked, and did not tell before a crash, is told now. */
 	return stored->stopped_early ||
 	       study_should_stop(look->study, look->all, look->all_count, look->tuner->earlier.count + index);
 }

@@ -225,6 +225,4 @@ void tuner_step(struct scheduler *scheduler, struct job_run *run)
 	else
 		look_act(&look);
 	look_close(&look);
-	if (run->note_count && !run->change_pending)
-		pass_add(&scheduler->pass, run, run->row->state);
 }

@@ -16,6 +16,9 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 /* The same with its first service lines; wakes the scheduler. @ret_job: the stored row; NULL: it is not wanted. */
 enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
 			size_t line_count, struct job **ret_job, struct error *err);
+/* Service lines of the job, inside a change. */
+enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
+			  size_t count, struct error *err);
 /* The job with this number, without its place in the queue. */
 enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err);
 

@@ -138,8 +138,8 @@ enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job,
 	return rc ? rc : fetch_by_id(reader.connection, id, ret_job, err);
 }
 
-static enum status lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
-			     size_t count, struct error *err)
+enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
+			  size_t count, struct error *err)
 {
 	enum status rc = STATUS_OK;
 
@@ -201,7 +201,7 @@ enum status job_row_add(struct change_scope *scope, const struct job *job, const
 	enum status rc = job_row_insert(scope, job, &id, err);
 
 	if (!rc)
-		rc = lines_add(scope, id, lines, line_count, err);
+		rc = job_lines_add(scope, id, lines, line_count, err);
 	if (!rc && ret_job)
 		rc = fetch_by_id(scope->connection, id, ret_job, err);
 	scope->woken = id;
@@ -389,7 +389,7 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 			continue;
 		rc = leases_add(scope, change->job, change->leases, change->lease_count, err);
 		if (!rc)
-			rc = lines_add(scope, change->job, change->lines, change->line_count, err);
+			rc = job_lines_add(scope, change->job, change->lines, change->line_count, err);
 		if (!rc && change->to == JOB_SUCCEEDED && change->from != JOB_SUCCEEDED)
 			rc = model_row_upload(scope, change->job, err);
 		if (!rc)

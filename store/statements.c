@@ -145,7 +145,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			" WHERE job = :job AND number = :number AND outcome = 0" },
 	[TRIAL_STOP] = { ON(STATE_WRITER),
 			 "UPDATE trial SET stopped_early = 1 WHERE job = :job AND number = :number"
-			 " AND outcome = 0" },
+			 " AND outcome = 0 AND stopped_early = 0" },
 	[RESOURCE_BY_NAME] = { ON_STATE, "SELECT " JOB_COLUMNS ", 0 FROM job WHERE project = :project"
 					 " AND job_id = :job_id AND kind = :kind AND location = :location"
 					 " AND deleted = 0" },

@@ -230,6 +230,8 @@ static enum status ending_run(struct change_scope *scope, void *arg, struct erro
 	bind_int(update, ":outcome", ending->outcome);
 	bind_text(update, ":final", ending->final);
 	rc = statement_run(update, err);
+	if (!rc && sqlite3_changes(scope->connection->db) == 1)
+		rc = job_lines_add(scope, ending->job, ending->lines, ending->line_count, err);
 	return rc || !ending->curve ? rc : curve_put(scope, ending->run, ending->curve, err);
 }
 
@@ -238,26 +240,33 @@ enum status trial_end(struct store *store, const struct trial_ending *ending, st
 	return state_writer_change(store->state, ending_run, (void *)ending, err);
 }
 
-struct stopping {
-	int64_t job;
-	unsigned number;
-};
+/* One that was marked by an earlier release may not have been told to end yet. */
+static enum status run_cancel(struct change_scope *scope, const struct trial_stopping *stopping,
+			      struct error *err)
+{
+	AUTO(job) struct job *run = NULL;
+	enum status rc = job_row_get(scope->connection, stopping->run, &run, err);
+
+	return rc ? rc : job_row_cancel(scope, run, stopping->message, err);
+}
 
 static enum status stopping_run(struct change_scope *scope, void *arg, struct error *err)
 {
-	const struct stopping *stopping = arg;
+	const struct trial_stopping *stopping = arg;
 	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, TRIAL_STOP);
+	enum status rc;
 
 	bind_int(update, ":job", stopping->job);
 	bind_int(update, ":number", stopping->number);
-	return statement_run(update, err);
+	rc = statement_run(update, err);
+	if (!rc && sqlite3_changes(scope->connection->db) == 1)
+		rc = job_lines_add(scope, stopping->job, stopping->line, 1, err);
+	return rc ? rc : run_cancel(scope, stopping, err);
 }
 
-enum status trial_stop(struct store *store, int64_t job, unsigned number, struct error *err)
+enum status trial_stop(struct store *store, const struct trial_stopping *stopping, struct error *err)
 {
-	struct stopping stopping = { job, number };
-
-	return state_writer_change(store->state, stopping_run, &stopping, err);
+	return state_writer_change(store->state, stopping_run, (void *)stopping, err);
 }
 
 /* ---- curves ---- */

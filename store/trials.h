@@ -12,6 +12,7 @@
 #include "store/job_state.h"
 
 struct job;
+struct service_line;
 struct store;
 
 enum trial_outcome {
@@ -67,7 +68,8 @@ struct trial_start {
  * scheduler. */
 enum status trials_start(struct store *store, int64_t job, struct trial_start *starts, size_t count,
 			 struct error *err);
-/* Writes down how an open trial ended. One that is not open stays as it is. */
+/* Writes down how an open trial ended, and what its job's log says of it, in one commit. One that is not open stays as it
+ * is, and nothing is said. */
 struct trial_ending {
 	int64_t job;
 	unsigned number;
@@ -75,10 +77,20 @@ struct trial_ending {
 	const char *final; /* NULL: nothing was measured */
 	int64_t run;
 	const char *curve; /* likewise: all that it reported, JSON text of the scheduler's */
+	const struct service_line *lines;
+	size_t line_count;
 };
 enum status trial_end(struct store *store, const struct trial_ending *ending, struct error *err);
-/* Writes down that a trial is not worth going on with. */
-enum status trial_stop(struct store *store, int64_t job, unsigned number, struct error *err);
+/* Writes down that an open trial is not worth going on with, and cancels the job that runs it as job_cancel() does, in one
+ * commit. @line goes to its job's log, unless the trial was stopped before. */
+struct trial_stopping {
+	int64_t job;
+	unsigned number;
+	int64_t run;
+	const char *message; /* of the job that runs it */
+	const struct service_line *line;
+};
+enum status trial_stop(struct store *store, const struct trial_stopping *stopping, struct error *err);
 
 /* What a trial has reported, so far or to its end: kept apart from its row. */
 struct trial_curve {

@@ -182,6 +182,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_trial_events \
 	tests/unit/scheduler/test_trial_metrics \
 	tests/unit/scheduler/test_trial_plan \
+	tests/unit/scheduler/test_trial_lines \
 	tests/unit/scheduler/test_trial_reports \
 	tests/unit/scheduler/test_tuner \
 	tests/unit/scheduler/test_tuner_networks \

@@ -68,6 +68,7 @@ static inline void database_do(struct bench *bench, const char *sql)
 
 	snprintf(path, sizeof(path), "%s/state.db", bench->directory);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_busy_timeout(db, WAIT_MS), SQLITE_OK); /* the daemon may be writing */
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 }

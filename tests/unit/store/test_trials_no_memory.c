@@ -63,7 +63,14 @@ MEMORY_RUN(trial_halt)
 {
 	WORLD;
 
-	return trial_stop(store, world->job, 2, err);
+	return trial_stop(
+		store,
+		&(struct trial_stopping){ .job = world->job,
+					  .number = 2,
+					  .run = world->trial + 1,
+					  .message = "Stopped.",
+					  .line = &(struct service_line){ SEVERITY_INFO, "stopped" } },
+		err);
 }
 
 MEMORY_RUN(curves_write)

@@ -106,6 +106,16 @@ static void trial_end_as(struct bench *bench, const struct job *owner, unsigned 
 	assert_int_equal(trial_end(bench->store, &ending, &bench->err), STATUS_OK);
 }
 
+static void trial_stop_one(struct bench *bench, const struct job *owner, unsigned number, int64_t run)
+{
+	const struct service_line line = { SEVERITY_INFO, "stopped" };
+	const struct trial_stopping stopping = {
+		.job = owner->id, .number = number, .run = run, .message = "Stopped.", .line = &line
+	};
+
+	assert_int_equal(trial_stop(bench->store, &stopping, &bench->err), STATUS_OK);
+}
+
 static void run_fail(struct bench *bench, int64_t run, const char *message)
 {
 	struct job_change change = { .job = run,
@@ -149,7 +159,7 @@ static void trials_have_states_values_and_reasons(void **state)
 	trial_end_as(bench, job, 2, runs[1], OUTCOME_COMPLETED, NULL);
 	run_fail(bench, runs[2], "The replica failed.\n\nTo find out more about why…");
 	trial_end_as(bench, job, 3, runs[2], OUTCOME_INFEASIBLE, "{\"step\":7,\"values\":[0.25,1.0]}");
-	assert_int_equal(trial_stop(bench->store, job->id, 4, &bench->err), STATUS_OK);
+	trial_stop_one(bench, job, 4, runs[3]);
 	assert_int_equal(job_cancel_by_id(bench->store, runs[4], "Cancelled.", &bench->err), STATUS_OK);
 	AUTO(json) json_t *answer = tuning_job(bench, job);
 	json_t *trials = json_object_get(answer, "trials");
