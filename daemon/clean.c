@@ -218,7 +218,7 @@ static enum status engine_clean(struct clean *clean, struct error *err)
 /* What tells others of a daemon, which is none now. */
 static void signposts_clean(struct clean *clean)
 {
-	static const char *const names[] = { "address", GCS_DOOR };
+	static const char *const names[] = { "address", GCS_DOOR, GCS_RULES };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct text path AUTO_TEXT = { 0 };

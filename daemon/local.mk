@@ -42,6 +42,8 @@ libtrainyard_a_SOURCES += \
 	daemon/env.h \
 	daemon/families.c \
 	daemon/families.h \
+	daemon/gcs/gcs_caller.c \
+	daemon/gcs/gcs_caller.h \
 	daemon/gcs/gcs_client.c \
 	daemon/gcs/gcs_client.h \
 	daemon/gcs/gcs_directory.c \

@@ -165,6 +165,8 @@ static enum status gcs_make(struct wiring *wiring, struct error *err)
 			.objects = wiring->objects,
 			.storage = wiring->families.storage,
 			.auto_buckets = config->buckets == BUCKETS_AUTO,
+			.gate = &wiring->gate,
+			.faults = wiring->fault_book,
 		},
 		&wiring->gcs, err);
 }

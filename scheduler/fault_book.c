@@ -14,7 +14,7 @@
 
 /* MATCH_STEPS_MAX: of a pattern on one line, so that none holds up the logs. MARKS_MAX: containers that one rule
  * remembers. */
-enum { MATCH_STEPS_MAX = 1000000, MARKS_MAX = 10000 };
+enum { MATCH_STEPS_MAX = 1000000, MARKS_MAX = 10000, HOOKS_MAX = 2 };
 
 struct page {
 	struct fault_rule *rule;
@@ -33,8 +33,11 @@ struct fault_book {
 	struct page *pages; /* by id */
 	size_t count;
 	atomic_size_t rules, patterns; /* how many; read without the mutex */
-	void (*changed)(void *arg);
-	void *arg;
+	struct {
+		void (*changed)(void *arg);
+		void *arg;
+	} hooks[HOOKS_MAX];
+	size_t hook_count;
 };
 
 static void page_deinit(struct page *page)
@@ -150,14 +153,16 @@ enum status fault_book_open(struct store *store, uint64_t seed, struct fault_boo
 
 void fault_book_on_change(struct fault_book *book, void (*changed)(void *arg), void *arg)
 {
-	book->changed = changed;
-	book->arg = arg;
+	if (book->hook_count == HOOKS_MAX)
+		abort();
+	book->hooks[book->hook_count].changed = changed;
+	book->hooks[book->hook_count++].arg = arg;
 }
 
 static void tell(const struct fault_book *book)
 {
-	if (book->changed)
-		book->changed(book->arg);
+	for (size_t i = 0; i < book->hook_count; i++)
+		book->hooks[i].changed(book->hooks[i].arg);
 }
 
 static void page_remove(struct fault_book *book, struct page *page)
@@ -228,6 +233,8 @@ enum status fault_book_remove(struct fault_book *book, int64_t id, struct error 
 		page_remove(book, page);
 	counts_update(book);
 	pthread_mutex_unlock(&book->mutex);
+	if (!rc)
+		tell(book);
 	return rc;
 }
 
@@ -241,6 +248,8 @@ enum status fault_book_clear(struct fault_book *book, struct error *err)
 		page_remove(book, &book->pages[book->count - 1]);
 	counts_update(book);
 	pthread_mutex_unlock(&book->mutex);
+	if (!rc)
+		tell(book);
 	return rc;
 }
 

@@ -33,7 +33,7 @@ enum status fault_book_open(struct store *store, uint64_t seed, struct fault_boo
 			    struct error *err);
 void fault_book_free(struct fault_book *book);
 
-/* Called after the rules have changed. At most one hook; set before rules are. */
+/* Called after the rules have changed. At most two hooks; set before clients can change rules. */
 void fault_book_on_change(struct fault_book *book, void (*changed)(void *arg), void *arg);
 
 /* @canonical: as fault_rule_read() takes it. INVALID_ARGUMENT; RESOURCE_EXHAUSTED: there are too many. */

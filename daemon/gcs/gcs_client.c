@@ -16,6 +16,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_path.h"
 
@@ -23,14 +24,23 @@ enum {
 	IDLE_MAX = 16,
 	ANSWER_MAX = 64 << 10,
 	UPLOAD_BUFFER_BYTES = 512 << 10,
-	PAUSE_US = 50 * 1000,
 	SILENCE_S = 60, /* a daemon that neither takes nor says anything for so long is asked anew */
 	US_PER_S = 1000000,
+	PAUSE_US = 50 * 1000, /* until there is a daemon, or a network */
+	/* Choice: the means of what is drawn in the cloud, from 0 to 1 s, which doubles up to 30 s.
+	 * Source: gcsfuse (docs, "Network Clients and Retry Strategies"; read 2026-11-23) */
+	FIRST_PAUSE_US = US_PER_S / 2,
+	LAST_PAUSE_US = 15 * US_PER_S,
 };
+
+/* What a try comes to that got no status of HTTP. */
+enum { IMPOSSIBLE = -2, NOBODY = -1 /* no daemon is there */, NO_ANSWER = 0 };
 
 struct gcs_client {
 	char door[64];
+	int state_fd;
 	unsigned patience_s;
+	unsigned cut_count; /* atomic; programs that wait for their network */
 	pthread_mutex_t lock;
 	CURL *idle[IDLE_MAX];
 	unsigned idle_count;
@@ -44,6 +54,7 @@ struct request {
 	int fd;
 	int64_t size_bytes, sent_bytes;
 	pid_t caller;
+	bool asks_only; /* for an error that was ordered: what is stored is known */
 	unsigned tries;
 	struct text answer;
 };
@@ -57,6 +68,7 @@ struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
 		return NULL;
 	}
 	pthread_mutex_init(&client->lock, NULL);
+	client->state_fd = state_fd;
 	client->patience_s = patience_s;
 	/* A socket's path has 107 bytes at most; the state directory's may be longer. */
 	snprintf(client->door, sizeof(client->door), "/proc/self/fd/%d/" GCS_DOOR, state_fd);
@@ -171,23 +183,25 @@ static struct curl_slist *headers_make(const struct request *request)
 	return more;
 }
 
-/* The HTTP status; 0: nobody answered; -1: it cannot even be asked for. */
+/* The HTTP status, or one of those above. */
 static long try(struct gcs_client *client, struct request *request)
 {
 	CURL *handle = handle_take(client);
 	struct curl_slist *headers = headers_make(request);
-	long status = -1;
+	long status = IMPOSSIBLE;
 
 	request->sent_bytes = 0;
 	text_clear(&request->answer);
 	if (handle && headers && options_set(client, handle, request, headers)) {
 		const CURLcode code = curl_easy_perform(handle);
 
-		status = 0;
+		status = NO_ANSWER;
 		if (code == CURLE_OK)
 			curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+		else if (code == CURLE_COULDNT_CONNECT)
+			status = NOBODY;
 		else if (code == CURLE_ABORTED_BY_CALLBACK || code == CURLE_OUT_OF_MEMORY)
-			status = -1;
+			status = IMPOSSIBLE;
 	}
 	if (handle)
 		handle_return(client, handle);
@@ -197,38 +211,17 @@ static long try(struct gcs_client *client, struct request *request)
 
 /* ---- until it is answered ---- */
 
-/* What a line of /proc/PID/status says: "SigPnd:\t0000000000000100". */
-static bool line_tells_of_kill(const char *line)
+static int64_t patience_end_us(const struct gcs_client *client)
 {
-	enum { KILL_BIT = 1 << (9 - 1) };
-	uint64_t pending;
-
-	return (sscanf(line, "SigPnd: %" SCNx64, &pending) == 1 ||
-		sscanf(line, "ShdPnd: %" SCNx64, &pending) == 1) &&
-	       pending & KILL_BIT;
+	return clock_mono_us(&system_clock) + (int64_t)client->patience_s * US_PER_S;
 }
 
-static bool is_being_killed(pid_t caller)
-{
-	char path[32], line[256];
-	bool is_killed = false;
-	FILE *file;
-
-	if (caller <= 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/status", caller);
-	file = fopen(path, "re");
-	while (file && !is_killed && fgets(line, sizeof(line), file))
-		is_killed = line_tells_of_kill(line);
-	if (file)
-		fclose(file);
-	return is_killed;
-}
-
+/* Choice: of the errors 5xx, those that pass; a full disk, 507, is none.
+ * Source: gcsfuse (internal/storage/storageutil/custom_retry.go), which repeats 408, 429 and 5xx (read 2026-11-23) */
 static bool is_worth_repeating(long http_status)
 {
-	return http_status == 0 || http_status == 408 || http_status == 429 || http_status == 502 ||
-	       http_status == 503 || http_status == 504;
+	return http_status == NOBODY || http_status == NO_ANSWER || http_status == 408 ||
+	       http_status == 429 || http_status == 500 || (http_status >= 502 && http_status <= 504);
 }
 
 static int errno_of_http(long http_status)
@@ -249,23 +242,52 @@ static int errno_of_http(long http_status)
 	return -EIO;
 }
 
+int gcs_client_reach(struct gcs_client *client, pid_t caller)
+{
+	const int64_t until_us = patience_end_us(client);
+	int problem = 0;
+
+	if (!gcs_caller_is_cut(caller))
+		return 0;
+	if (__atomic_add_fetch(&client->cut_count, 1, __ATOMIC_RELAXED) > GCS_CUT_MAX)
+		problem = -EIO;
+	else
+		log_event(LOG_WARNING, "gcs-no-network",
+			  "pid=%d hint=\"it waits until its container has one\"", (int)caller);
+	while (!problem && gcs_caller_is_cut(caller))
+		problem = clock_mono_us(&system_clock) > until_us ? -EIO : gcs_caller_pause(caller, PAUSE_US);
+	__atomic_sub_fetch(&client->cut_count, 1, __ATOMIC_RELAXED);
+	return problem;
+}
+
 static int request_make(struct gcs_client *client, struct request *request)
 {
-	const int64_t until_us = clock_mono_us(&system_clock) + (int64_t)client->patience_s * US_PER_S;
+	const int64_t until_us = patience_end_us(client);
+	int64_t pause_us = FIRST_PAUSE_US;
 
 	if (request->target.failed)
 		return -ENOMEM;
 	for (;;) {
-		const long status = try(client, request);
+		int problem = gcs_client_reach(client, request->caller);
+		long status;
+		int64_t left_us;
 
+		if (problem)
+			return problem;
+		status = try(client, request);
 		request->tries++;
-		if (!is_worth_repeating(status))
-			return errno_of_http(status);
-		if (is_being_killed(request->caller))
-			return -EINTR;
-		if (clock_mono_us(&system_clock) > until_us)
+		if (!is_worth_repeating(status) || (status == NOBODY && request->asks_only))
+			return request->asks_only ? 0 : errno_of_http(status);
+		left_us = until_us - clock_mono_us(&system_clock);
+		if (left_us <= 0)
 			return -EIO;
-		usleep(PAUSE_US);
+		problem = gcs_caller_pause(request->caller, status == NOBODY     ? PAUSE_US
+							    : pause_us < left_us ? pause_us
+										 : left_us);
+		if (problem)
+			return problem;
+		if (status != NOBODY && pause_us < LAST_PAUSE_US)
+			pause_us *= 2;
 	}
 }
 
@@ -354,4 +376,35 @@ int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const 
 	problem = request_make(client, &request);
 	request_end(&request, problem);
 	return problem;
+}
+
+/* ---- what is read without the daemon, unless there are rules ---- */
+
+static int ask(struct gcs_client *client, struct request *request)
+{
+	int problem = 0;
+
+	if (faccessat(client->state_fd, GCS_RULES, F_OK, 0) == 0)
+		problem = request_make(client, request);
+	else
+		problem = gcs_client_reach(client, request->caller);
+	request_end(request, problem);
+	return problem;
+}
+
+int gcs_ask_object(struct gcs_client *client, pid_t caller, const char *bucket, const char *object)
+{
+	struct request request = { .method = "GET", .caller = caller, .asks_only = true };
+
+	object_target_write(&request.target, bucket, object);
+	text_puts(&request.target, "?fields=name");
+	return ask(client, &request);
+}
+
+int gcs_ask_list(struct gcs_client *client, pid_t caller, const char *bucket)
+{
+	struct request request = { .method = "GET", .caller = caller, .asks_only = true };
+
+	text_printf(&request.target, "/storage/v1/b/%s/o?maxResults=1&fields=kind", bucket);
+	return ask(client, &request);
 }

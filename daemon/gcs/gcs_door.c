@@ -68,13 +68,15 @@ static enum status socket_open(struct gcs_door *door, struct error *err)
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot listen at %s: %s", GCS_DOOR, strerror(errno));
 }
 
-static enum status serving_start(struct gcs_door *door, const struct family *families, struct error *err)
+static enum status serving_start(struct gcs_door *door, const struct family *families,
+				 const struct call_gate *gate, struct error *err)
 {
 	enum status rc = listener_open(
 		&(struct listener_options){
 			.address = "127.0.0.1",
 			.families = families,
 			.clock = &system_clock,
+			.gate = gate,
 			.connection_limit = CONNECTIONS_MAX,
 			.any_host = true,
 			.adopts_only = true,
@@ -90,8 +92,8 @@ static enum status serving_start(struct gcs_door *door, const struct family *fam
 	return rc;
 }
 
-enum status gcs_door_open(const char *state_dir, const struct family *families, struct gcs_door **ret_door,
-			  struct error *err)
+enum status gcs_door_open(const char *state_dir, const struct family *families, const struct call_gate *gate,
+			  struct gcs_door **ret_door, struct error *err)
 {
 	AUTO(gcs_door) struct gcs_door *door = calloc(1, sizeof(*door));
 	enum status rc;
@@ -104,10 +106,25 @@ enum status gcs_door_open(const char *state_dir, const struct family *families, 
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", state_dir, strerror(errno));
 	rc = socket_open(door, err);
 	if (!rc)
-		rc = serving_start(door, families, err);
+		rc = serving_start(door, families, gate, err);
 	if (rc)
 		return rc;
 	*ret_door = TAKE(door);
+	return STATUS_OK;
+}
+
+enum status gcs_door_tell_rules(const struct gcs_door *door, bool has_rules, struct error *err)
+{
+	int fd;
+
+	if (!has_rules) {
+		unlinkat(door->state_fd, GCS_RULES, 0);
+		return STATUS_OK;
+	}
+	fd = openat(door->state_fd, GCS_RULES, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", GCS_RULES, strerror(errno));
+	close(fd);
 	return STATUS_OK;
 }
 

@@ -54,7 +54,8 @@ static void read_ahead_raise(const char *place)
 		close(fd);
 }
 
-enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files, const char *place,
+enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
+				  struct gcs_client *client, const char *place,
 				  struct gcs_file_system **ret_system, struct error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
@@ -64,6 +65,7 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 		return error_no_memory(err);
 	system->index = index;
 	system->files = files;
+	system->client = client;
 	system->place = strdup(place);
 	if (!system->place) {
 		free(system);
@@ -150,10 +152,11 @@ bool gcs_file_system_is_possible(void)
 	return false;
 }
 
-enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files, const char *place,
+enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
+				  struct gcs_client *client, const char *place,
 				  struct gcs_file_system **ret_system, struct error *err)
 {
-	(void)index, (void)files, (void)place, (void)ret_system;
+	(void)index, (void)files, (void)client, (void)place, (void)ret_system;
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
 }
 

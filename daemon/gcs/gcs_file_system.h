@@ -5,12 +5,19 @@
  * Choices, where gcsfuse's and libfuse's ways leave some: everybody may do everything (0777, root's), as Vertex AI's
  * containers run as any user; changes of mode, owner and times are taken and forgotten; links and special files are
  * refused with EPERM; that a name is there the kernel believes for a second.
+ *
+ * Who has no network (gcs_caller.h) waits where the kernel keeps nobody else waiting with him: all containers' files are
+ * one file system to it, and while somebody looks a name up, or changes names, it locks the directory for all. So files
+ * and directories that are opened, bytes that are read, and files that are stored wait; changes of names end at once
+ * with EIO; and that a name is there is told, as gcsfuse's cache of names does for a while. It is the same with calls
+ * that are made because of ordered faults.
  * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
  * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
 
+struct gcs_client;
 struct gcs_index;
 struct gcs_files;
 struct gcs_file_system;
@@ -19,7 +26,8 @@ struct gcs_file_system;
 bool gcs_file_system_is_possible(void);
 
 /* Mounts it. All are borrowed. UNAVAILABLE: it cannot be had here; *err says why. */
-enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files, const char *place,
+enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_files *files,
+				  struct gcs_client *client, const char *place,
 				  struct gcs_file_system **ret_system, struct error *err);
 /* Serves until nothing of this machine, nor any container, has it mounted. */
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err);

@@ -13,6 +13,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
 #include "store/objects.h"
@@ -219,6 +220,7 @@ static void file_touch(struct gcs_file *file)
 {
 	__atomic_store_n(&file->modified_us, clock_wall_us(&system_clock), __ATOMIC_RELAXED);
 	__atomic_store_n(&file->is_dirty, true, __ATOMIC_RELAXED);
+	file->is_given_up = false;
 }
 
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path)
@@ -346,11 +348,16 @@ int gcs_flush(struct gcs_handle *handle, pid_t caller)
 	if (!handle->writes)
 		return 0;
 	pthread_mutex_lock(&handle->file->lock);
-	problem = gcs_file_store(handle->files, handle->file, caller);
+	problem = caller == NO_CALLER && handle->file->is_given_up
+			  ? -EIO
+			  : gcs_file_store(handle->files, handle->file, caller);
+	if (caller != NO_CALLER)
+		handle->file->is_given_up = problem && gcs_caller_is_cut(caller);
 	pthread_mutex_unlock(&handle->file->lock);
 	return problem;
 }
 
+/* The last close is nobody's: what a container without a network could not store is not stored by us either. */
 void gcs_close(struct gcs_handle *handle)
 {
 	const int problem = gcs_flush(handle, NO_CALLER);

@@ -23,6 +23,7 @@ struct gcs_file {
 	pthread_mutex_t lock;
 	int changed_fd;      /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
 	bool is_dirty;       /* atomic */
+	bool is_given_up;    /* its container had no network when it was to be stored, and was told so */
 	int64_t generation;  /* as which the changed bytes were stored; 0: not yet */
 	int64_t modified_us; /* atomic */
 };

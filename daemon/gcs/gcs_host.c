@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_place.h"
 #include "daemon/gcs/gcs_sight.h"
+#include "scheduler/fault_book.h"
 #include "store/objects.h"
 
 enum {
@@ -34,8 +36,9 @@ struct gcs_host {
 	struct gcs_host_options options;
 	char *state_dir, *engine, *directory;
 	struct gcs_door *door;
-	pid_t pid; /* 0: none is running */
-	int life;  /* the other end of its standard input and output; -1 */
+	pthread_mutex_t rules_lock; /* so that what is told last is what is so */
+	pid_t pid;                  /* 0: none is running */
+	int life;                   /* the other end of its standard input and output; -1 */
 };
 
 DEFINE_AUTO(gcs_host, struct gcs_host *, gcs_host_close)
@@ -211,6 +214,20 @@ struct gcs_ops gcs_host_ops(struct gcs_host *host)
 	return (struct gcs_ops){ gcs_place, host };
 }
 
+/* Thread: any. */
+static void rules_tell(void *arg)
+{
+	struct gcs_host *host = arg;
+	struct error err AUTO_ERROR = { 0 };
+
+	pthread_mutex_lock(&host->rules_lock);
+	if (gcs_door_tell_rules(host->door, !fault_book_is_empty(host->options.faults), &err))
+		log_event(LOG_ERROR, "gcs-rules",
+			  "error=\"%s\" hint=\"faults do not hit what reads below /gcs\"",
+			  err.text ? err.text : "");
+	pthread_mutex_unlock(&host->rules_lock);
+}
+
 enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host,
 			  struct error *err)
 {
@@ -221,6 +238,7 @@ enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_hos
 		return error_no_memory(err);
 	host->options = *options;
 	host->life = -1;
+	pthread_mutex_init(&host->rules_lock, NULL);
 	host->state_dir = strdup(options->state_dir);
 	host->engine = strdup(options->engine);
 	if (asprintf(&host->directory, "%s/gcs/gcs", options->state_dir) < 0)
@@ -230,9 +248,14 @@ enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_hos
 	if (!gcs_place_sweep(options->state_dir))
 		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
 			  host->directory);
-	if (options->objects && gcs_door_open(options->state_dir, options->storage, &host->door, &reason))
+	if (options->objects &&
+	    gcs_door_open(options->state_dir, options->storage, options->gate, &host->door, &reason))
 		log_event(LOG_WARNING, "gcs-door", "error=\"%s\" hint=\"jobs have no /gcs\"",
 			  reason.text ? reason.text : "");
+	if (host->door) {
+		rules_tell(host);
+		fault_book_on_change(options->faults, rules_tell, host);
+	}
 	*ret_host = TAKE(host);
 	return STATUS_OK;
 }
@@ -243,6 +266,7 @@ void gcs_host_close(struct gcs_host *host)
 		return;
 	process_end(host);
 	gcs_door_close(host->door);
+	pthread_mutex_destroy(&host->rules_lock);
 	free(host->state_dir);
 	free(host->engine);
 	free(host->directory);

@@ -7,7 +7,9 @@
 #include "daemon/base/error.h"
 #include "scheduler/gcs.h"
 
+struct call_gate;
 struct family;
+struct fault_book;
 struct gcs_host;
 struct objects;
 
@@ -17,6 +19,9 @@ struct gcs_host_options {
 	struct objects *objects;
 	const struct family *storage; /* ends with a NULL name; lives as long as the host */
 	bool auto_buckets;
+	/* What comes over calls by order. Both live as long as the host. */
+	const struct call_gate *gate;
+	struct fault_book *faults;
 };
 
 /* A door that cannot be opened is told in the log: jobs have no /gcs then. */

@@ -111,7 +111,8 @@ static enum status mount_open(struct mount *mount, const char *state_dir, bool a
 	if (!rc)
 		rc = parts_make(mount, state_dir, auto_buckets, err);
 	return rc ? rc
-		  : gcs_file_system_mount(&mount->index, mount->files, mount->place, &mount->system, err);
+		  : gcs_file_system_mount(&mount->index, mount->files, mount->client, mount->place,
+					  &mount->system, err);
 }
 
 static void mount_close(struct mount *mount)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "daemon/gcs/gcs_caller.h"
+#include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_directory.h"
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
@@ -19,6 +21,8 @@ enum {
 	US_PER_S = 1000000,
 	DOTS = 2, /* "." and "..", before all others of a directory */
 };
+
+_Static_assert((int)GCS_CUT_MAX * 2 <= (int)GCS_THREADS, "others go on");
 
 /* ---- facts ---- */
 
@@ -144,6 +148,8 @@ static int file_open(const char *text, enum gcs_opening how, struct fuse_file_in
 	struct gcs_path path;
 	int problem = entry_parse(text, &path);
 
+	if (!problem && how != GCS_ANEW)
+		problem = gcs_ask_object(system_now()->client, caller_now(), path.bucket, path.object);
 	if (!problem)
 		problem = gcs_open(system_now()->files, &path, how, caller_now(), &handle);
 	if (problem)
@@ -183,11 +189,12 @@ static int fs_mknod(const char *text, mode_t mode, dev_t device)
 static int fs_read_buf(const char *text, struct fuse_bufvec **ret_buffer, size_t size, off_t offset,
 		       struct fuse_file_info *info)
 {
-	struct fuse_bufvec *buffer = malloc(sizeof(*buffer));
+	int problem = gcs_client_reach(system_now()->client, caller_now());
+	struct fuse_bufvec *buffer = problem ? NULL : malloc(sizeof(*buffer));
 
 	(void)text;
 	if (!buffer)
-		return -ENOMEM;
+		return problem ? problem : -ENOMEM;
 	*buffer = FUSE_BUFVEC_INIT(size);
 	buffer->buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 	buffer->buf[0].fd = gcs_bytes(handle_of(info));
@@ -263,10 +270,16 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 	return problem;
 }
 
+/* Of an entry that is to be another: the kernel has locked the directory, also for other containers. */
+static int changed_entry_parse(const char *text, struct gcs_path *ret_path)
+{
+	return gcs_caller_is_cut(caller_now()) ? -EIO : entry_parse(text, ret_path);
+}
+
 static int fs_unlink(const char *text)
 {
 	struct gcs_path path;
-	int problem = entry_parse(text, &path);
+	int problem = changed_entry_parse(text, &path);
 
 	return problem ? problem : gcs_remove(system_now()->files, caller_now(), &path);
 }
@@ -285,6 +298,8 @@ static int fs_opendir(const char *text, struct fuse_file_info *info)
 	struct gcs_path path;
 	int problem = gcs_path_parse(text, &path);
 
+	if (!problem && (path.kind == GCS_BUCKET || path.kind == GCS_ENTRY))
+		problem = gcs_ask_list(system->client, caller_now(), path.bucket);
 	if (problem)
 		return problem;
 	directory = gcs_directory_open(system->index, system->files, &path);
@@ -343,7 +358,7 @@ static int fs_readdir(const char *text, void *buffer, fuse_fill_dir_t fill, off_
 static int fs_mkdir(const char *text, mode_t mode)
 {
 	struct gcs_path path;
-	int problem = entry_parse(text, &path);
+	int problem = changed_entry_parse(text, &path);
 
 	(void)mode;
 	return problem ? problem : gcs_directory_make(system_now()->files, caller_now(), &path);
@@ -354,7 +369,7 @@ static int fs_rmdir(const char *text)
 	struct gcs_file_system *system = system_now();
 	struct gcs_path path;
 	bool is_empty;
-	int problem = entry_parse(text, &path);
+	int problem = changed_entry_parse(text, &path);
 
 	if (!problem)
 		problem = gcs_directory_is_empty(system->index, &path, &is_empty);
@@ -386,7 +401,9 @@ static int fs_rename(const char *from_text, const char *to_text, unsigned flags)
 
 	if (flags & ~(unsigned)RENAME_NOREPLACE)
 		return -EINVAL;
-	problem = look(from_text, &from, &facts);
+	problem = changed_entry_parse(from_text, &from);
+	if (!problem)
+		problem = look(from_text, &from, &facts);
 	if (problem)
 		return problem;
 	problem = look(to_text, &to, &there);

@@ -14,6 +14,7 @@ enum {
 struct gcs_file_system {
 	const struct gcs_index *index;
 	struct gcs_files *files;
+	struct gcs_client *client;
 	struct fuse *fuse;
 	struct fuse_session *session;
 	char *place;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_caller.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAP_US = 50 * 1000, PATH_SIZE = 40 };
+
+static FILE *facts_open(pid_t caller, const char *name)
+{
+	char path[PATH_SIZE];
+
+	if (caller <= 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/%s", caller, name);
+	return fopen(path, "re");
+}
+
+/* What a line of /proc/PID/status says: "SigPnd:\t0000000000000100". */
+static bool line_tells_of_kill(const char *line)
+{
+	enum { KILL_BIT = 1 << (SIGKILL - 1) };
+	uint64_t pending;
+
+	return (sscanf(line, "SigPnd: %" SCNx64, &pending) == 1 ||
+		sscanf(line, "ShdPnd: %" SCNx64, &pending) == 1) &&
+	       pending & KILL_BIT;
+}
+
+static bool has_kill_pending(pid_t caller)
+{
+	FILE *file = facts_open(caller, "status");
+	char line[256];
+	bool has = false;
+
+	while (file && !has && fgets(line, sizeof(line), file))
+		has = line_tells_of_kill(line);
+	if (file)
+		fclose(file);
+	return has;
+}
+
+/* One that is about to be gone closes its files, and its signal is not pending any more.
+ * Source: proc_pid_stat(5): (9) flags, (52) exit_code, which is the last; linux/sched.h: PF_EXITING */
+static bool ends_by_kill(pid_t caller)
+{
+	enum { PF_EXITING = 4, SIGNAL_MASK = 0x7f };
+	FILE *file = facts_open(caller, "stat");
+	char line[1024] = "";
+	const char *rest, *last;
+	unsigned flags;
+	int code;
+
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	rest = strrchr(line, ')'); /* the name before may have anything in it */
+	last = strrchr(line, ' ');
+	return rest && last && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       sscanf(last, "%d", &code) == 1 && flags & PF_EXITING && (code & SIGNAL_MASK) == SIGKILL;
+}
+
+bool gcs_caller_is_killed(pid_t caller)
+{
+	return has_kill_pending(caller) || ends_by_kill(caller);
+}
+
+static bool has_own_network(pid_t caller)
+{
+	struct stat own, its;
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", caller);
+	return stat("/proc/self/ns/net", &own) == 0 && stat(path, &its) == 0 && own.st_ino != its.st_ino;
+}
+
+/* Routes rather than devices: a device is there before it has a name and an address.
+ * Source: proc_pid_net(5), /proc/net/route: a line of headings, if anything, then one for each route; the
+ * loopback has none */
+static bool has_no_route(pid_t caller)
+{
+	FILE *file = facts_open(caller, "net/route");
+	char line[512];
+	unsigned lines = 0;
+
+	if (!file)
+		return false;
+	while (lines < 2 && fgets(line, sizeof(line), file))
+		lines++;
+	fclose(file);
+	return lines < 2;
+}
+
+bool gcs_caller_is_cut(pid_t caller)
+{
+	return has_no_route(caller) && has_own_network(caller);
+}
+
+int gcs_caller_pause(pid_t caller, int64_t pause_us)
+{
+	for (;;) {
+		if (gcs_caller_is_killed(caller))
+			return -EINTR;
+		if (pause_us <= 0)
+			return 0;
+		usleep(pause_us < NAP_US ? (useconds_t)pause_us : NAP_US);
+		pause_us -= NAP_US;
+	}
+}
