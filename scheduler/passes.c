@@ -461,25 +461,25 @@ static void runs_reconcile(struct scheduler *scheduler)
 	} while (goes_on);
 }
 
-/* Nothing is done for it: what takes time goes by the clock that does not jump. */
-static void clock_jump_tell(struct scheduler *scheduler)
+/* What takes time goes by the clock that does not jump. */
+void scheduler_clock_look(struct scheduler *scheduler)
 {
 	const int64_t by_us = clock_watch_look(&scheduler->clock_watch, scheduler->reconciler.clock);
 
-	if (by_us)
-		log_event(
-			LOG_WARNING, "clock-jumped", "by_s=%+.3f hint=\"%s\"", (double)by_us / 1e6,
-			by_us > 0
-				? "the machine's clock was put forward, or the machine slept"
-				: "the machine's clock was put back: times of jobs and their logs stand still "
-				  "until it is where it was");
+	if (!by_us)
+		return;
+	scheduler->clock_set_us = clock_mono_us(scheduler->reconciler.clock);
+	log_event(LOG_WARNING, "clock-jumped", "by_s=%+.3f hint=\"%s\"", (double)by_us / 1e6,
+		  by_us > 0 ? "the machine's clock was put forward, or the machine slept"
+			    : "the machine's clock was put back: times of jobs and their logs stand still "
+			      "until it is where it was");
 }
 
 void scheduler_reconcile(struct scheduler *scheduler)
 {
 	const struct reconciler *reconciler = &scheduler->reconciler;
 
-	clock_jump_tell(scheduler);
+	scheduler_clock_look(scheduler);
 	scheduler_catch_up(scheduler, clock_mono_us(reconciler->clock));
 	runs_reconcile(scheduler);
 	spare_networks_remove(&scheduler->spares, reconciler->engine, some_run_starts(scheduler),

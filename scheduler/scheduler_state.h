@@ -52,8 +52,11 @@ struct scheduler {
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	/* By the engine's clock, of the last loss and of the return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
+	int64_t engine_lost_us; /* the loss, monotonic */
+	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */
 
 	struct clock_watch clock_watch;
+	int64_t clock_set_us; /* monotonic: when the machine's clock was last seen to be set; 0: never */
 	struct spare_networks spares;
 	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
 
@@ -121,6 +124,8 @@ void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us);
 void scheduler_step(struct scheduler *scheduler, struct job_run *run);
 /* Steps of all dirty jobs until none has one left. passes.c */
 void scheduler_reconcile(struct scheduler *scheduler);
+/* Notes and tells whether somebody has set the machine's clock. passes.c */
+void scheduler_clock_look(struct scheduler *scheduler);
 /* The next instant (monotonic) at which a job must be looked at again. passes.c */
 int64_t scheduler_deadline_us(const struct scheduler *scheduler);
 

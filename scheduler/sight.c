@@ -78,14 +78,21 @@ static bool exit_is_kill(const struct replica_status *status)
 		status->exit_code == ENGINE_LOST_EXIT);
 }
 
+/* Whether what is seen in the first listing happened while the engine was away, or up to @before_ns before. Times that
+ * were taken before and after the clock was set tell nothing: it may have. */
+static bool is_of_loss(const struct scheduler *scheduler, const struct replica_status *status,
+		       int64_t before_ns)
+{
+	return scheduler->clock_set_in_loss ||
+	       (status->finished_ns >= scheduler->engine_lost_ns - before_ns &&
+		status->finished_ns <= scheduler->engine_back_ns);
+}
+
 /* Whether a kill seen in the first listing is the engine's doing: it happened around the time in which the
  * engine was away, or nobody knows, because we were away ourselves: the machine may have gone down. */
 static bool kill_is_loss(const struct scheduler *scheduler, const struct replica_status *status)
 {
-	if (!scheduler->engine_lost_ns)
-		return true;
-	return status->finished_ns >= scheduler->engine_lost_ns - ENGINE_STOP_NS &&
-	       status->finished_ns <= scheduler->engine_back_ns;
+	return !scheduler->engine_lost_ns || is_of_loss(scheduler, status, ENGINE_STOP_NS);
 }
 
 /* An engine that dies leaves programs that write into pipes which nobody reads; what is in them when they end is gone.
@@ -97,8 +104,7 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 
 	if (run->sighted || !scheduler->engine_lost_ns ||
 	    (replica->seen != SEEN_STARTING && replica->seen != SEEN_RUNNING) ||
-	    status->finished_ns < scheduler->engine_lost_ns - LOSS_NOTICED_NS ||
-	    status->finished_ns > scheduler->engine_back_ns)
+	    !is_of_loss(scheduler, status, LOSS_NOTICED_NS))
 		return;
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
 	job_run_say(
@@ -324,6 +330,10 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 {
 	scheduler->engine_up = true;
 	scheduler->engine_back_ns = clock_outside_ns(scheduler->reconciler.clock);
+	scheduler_clock_look(scheduler);
+	scheduler->clock_set_in_loss =
+		scheduler->clock_set_us &&
+		scheduler->clock_set_us >= scheduler->engine_lost_us - ENGINE_STOP_NS / 1000;
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
@@ -338,8 +348,10 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 
 static void on_down(struct scheduler *scheduler, const struct engine_event *event)
 {
-	if (scheduler->engine_up)
+	if (scheduler->engine_up) {
 		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
+		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
+	}
 	scheduler->engine_up = scheduler->engine_listed = false;
 	scheduler->engine_down = true;
 	spare_networks_forget(&scheduler->spares);
