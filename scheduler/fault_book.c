@@ -258,6 +258,18 @@ bool fault_book_is_empty(const struct fault_book *book)
 	return atomic_load(&book->rules) == 0;
 }
 
+bool fault_book_has(struct fault_book *book, int64_t id)
+{
+	bool there;
+
+	if (fault_book_is_empty(book))
+		return false;
+	pthread_mutex_lock(&book->mutex);
+	there = page_find(book, id) != NULL;
+	pthread_mutex_unlock(&book->mutex);
+	return there;
+}
+
 static bool is_marked(const struct page *page, const struct replica_key *key)
 {
 	for (size_t i = 0; i < page->mark_count; i++) {

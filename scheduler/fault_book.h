@@ -45,6 +45,8 @@ enum status fault_book_clear(struct fault_book *book, struct error *err);
 
 /* Whether there is any rule. */
 bool fault_book_is_empty(const struct fault_book *book);
+/* Whether the rule is there: what one does that was taken back is over. */
+bool fault_book_has(struct fault_book *book, int64_t id);
 
 /* The first rule, by its number, that hits the scene now: it has hit once more then, until it is given back. False: none
  * does; *ret_wait_us is how long until one may, INT64_MAX: unless something happens. A container that is already hit is

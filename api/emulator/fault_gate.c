@@ -102,14 +102,37 @@ static void called_find(const struct faults_context *context, const struct call 
 	called->display_name = copy(json_text_at(call->body, "displayName"));
 }
 
-/* An answer that is late: what a client waits for, or does not. A step of the clock makes it due as well. */
-static void call_delay(const struct faults_context *context, const struct call *call, int64_t wait_us)
+/* What is late waits until it is due, which a step of the clock makes it as well. Who gave up gets nothing done. */
+static enum status due_await(const struct faults_context *context, const struct call *call,
+			     const struct fault_order *order, bool *ret_cut, struct error *err)
 {
-	const int64_t due_us = clock_mono_us(context->clock) + wait_us;
+	const int64_t due_us = clock_mono_us(context->clock) + order->seconds_us;
 	int64_t left_us;
 
-	while ((left_us = due_us - clock_mono_us(context->clock)) > 0 && !call_closing(call))
+	while ((left_us = due_us - clock_mono_us(context->clock)) > 0 && !call_closing(call) &&
+	       fault_book_has(context->book, order->rule)) {
+		if (call_client_gone(call)) {
+			*ret_cut = true;
+			return error_set(err, STATUS_CANCELLED, NULL, "the client has left");
+		}
 		usleep(left_us < NAP_US ? (useconds_t)left_us : NAP_US);
+	}
+	return STATUS_OK;
+}
+
+static enum status call_delay(struct faults_context *context, const struct call *call,
+			      const struct fault_order *order, bool *ret_cut, struct error *err)
+{
+	enum status rc;
+
+	if (atomic_fetch_add(&context->late, 1) < LATE_CALLS_MAX)
+		rc = due_await(context, call, order, ret_cut, err);
+	else
+		rc = error_set(err, STATUS_UNAVAILABLE, NULL,
+			       "Fault rule %lld: this answer was to be late, but %d calls wait already.",
+			       (long long)order->rule, LATE_CALLS_MAX);
+	atomic_fetch_sub(&context->late, 1);
+	return rc;
 }
 
 static enum status quota_answer(const struct call *call, const char *method, struct error *err)
@@ -134,7 +157,7 @@ static enum status error_answer(const struct fault_order *order, struct error *e
 			 order->http_status);
 }
 
-static enum status order_carry_out(const struct faults_context *context, const struct call *call,
+static enum status order_carry_out(struct faults_context *context, const struct call *call,
 				   const char *method, const struct fault_order *order, bool *ret_cut,
 				   struct error *err)
 {
@@ -142,9 +165,8 @@ static enum status order_carry_out(const struct faults_context *context, const s
 	case FAULT_QUOTA:
 		return quota_answer(call, method, err);
 	case FAULT_TIMEOUT:
-		call_delay(context, call, order->seconds_us);
 		if (order->seconds_us)
-			return STATUS_OK;
+			return call_delay(context, call, order, ret_cut, err);
 		*ret_cut = true;
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "Fault rule %lld: no answer was ordered.",
 				 (long long)order->rule);

@@ -104,7 +104,8 @@ static void call_go(struct connection *connection, const struct rpc *rpc, const 
 							     .head_text = head.data,
 							     .body = request->body.data,
 							     .body_bytes = request->body.length,
-							     .peer = connection->peer },
+							     .peer = connection->peer,
+							     .client_fd = connection->fd },
 				     &answer, &err))
 		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The server ran out of memory.");
 	else

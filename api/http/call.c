@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/http/exchange.h"
+#include "api/http/stream.h"
 #include "daemon/base/json.h"
 
 const struct message raw_body = { .full_name = "google.api.HttpBody", .fields = NULL };
@@ -46,6 +47,11 @@ void call_headers_each(const struct call *call, void (*seen)(void *arg, const ch
 bool call_closing(const struct call *call)
 {
 	return atomic_load(call->exchange->rules->closing);
+}
+
+bool call_client_gone(const struct call *call)
+{
+	return client_gone(call->exchange->client_fd);
 }
 
 /* What these say decides where an answer ends. */

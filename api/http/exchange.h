@@ -49,6 +49,7 @@ struct exchange {
 	char *raw;          /* the request's target, owned */
 	const char *method; /* the one to route: X-HTTP-Method-Override is applied */
 	uint32_t peer;      /* of call->peer; set by the listener before the beginning */
+	int client_fd;      /* likewise: the client's socket; 0: none is known */
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
 	bool cut;           /* the connection is to be closed without an answer */

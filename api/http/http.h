@@ -186,6 +186,9 @@ void call_headers_each(const struct call *call, void (*seen)(void *arg, const ch
 		       void *arg);
 /* Whether the listener is about to close. Thread: any, while the call lives. */
 bool call_closing(const struct call *call);
+/* Whether the client has left, or ended its side, which is the same here: who waits long before an answer asks now and
+ * then. False where that cannot be told. Thread: the connection's. */
+bool call_client_gone(const struct call *call);
 
 /* Answers a request that came inside another one's body (a batch's part): through the same families, but to @answer
  * rather than to the client. @target is raw, as on a request line, with or without scheme and host; @head_text is
@@ -229,6 +232,7 @@ struct door_request {
 	const char *body;
 	size_t body_bytes;
 	uint32_t peer; /* of call->peer */
+	int client_fd; /* the socket that the client is at the other end of, for call_client_gone(); 0: none is known */
 };
 
 /* INVALID_ARGUMENT: the network is none. What @options points to must live until the door is closed. */
@@ -257,7 +261,8 @@ void page_end_write(struct text *text, const char *next_page_token);
 /* Asked about each call that a row was found for, before its handler runs, or its begin() where it has one. */
 struct call_gate {
 	/* OK: the call goes on. Else it fails with *err; *ret_cut: and its connection is closed without an answer, where
-	 * it has one of its own. May wait, but ends that when call_closing(). Thread: the connection's. */
+	 * it has one of its own. May wait, but ends that when call_closing() or call_client_gone(). Thread: the
+	 * connection's. */
 	enum status (*pass)(void *arg, struct call *call, const struct family *family, bool *ret_cut,
 			    struct error *err);
 	void *arg;

@@ -194,6 +194,7 @@ enum status call_inner(struct call *outer, const char *method, const char *targe
 		return error_no_memory(err);
 	inner->inner = true;
 	inner->peer = outer->peer;
+	inner->client_fd = outer->exchange->client_fd;
 	return exchange_run(inner, outer->exchange->rules, open_headers, method, head_text, body, body_bytes,
 			    answer, err);
 }
@@ -255,6 +256,7 @@ enum status door_call(struct door *door, const struct door_request *request, str
 	if (!exchange)
 		return error_no_memory(err);
 	exchange->peer = request->peer;
+	exchange->client_fd = request->client_fd;
 	return exchange_run(exchange, &door->rules, open_headers, request->method, request->head_text,
 			    request->body, request->body_bytes, answer, err);
 }

@@ -188,6 +188,14 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **p
 	}
 }
 
+static int client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : 0;
+}
+
 static enum MHD_Result request_begin(struct listener *listener, struct MHD_Connection *connection,
 				     struct exchange *exchange, const char *method, const char *version)
 {
@@ -195,6 +203,7 @@ static enum MHD_Result request_begin(struct listener *listener, struct MHD_Conne
 	struct head head = { .find = header_find, .each = headers_walk, .find_arg = connection };
 
 	exchange->peer = guard_peer_ipv4(address_of(connection));
+	exchange->client_fd = client_of(connection);
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
 	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open) {
 		connection_body_begins(place_of(connection));

@@ -19,14 +19,11 @@ bool stream_is_used(const struct exchange *exchange)
 	return exchange->call.stream.read != NULL;
 }
 
-/* While nothing is sent nobody else notices. */
-static bool client_gone(struct MHD_Connection *connection)
+bool client_gone(int fd)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct pollfd client = { .fd = info ? info->connect_fd : -1, .events = POLLRDHUP };
+	struct pollfd client = { .fd = fd, .events = POLLRDHUP };
 
-	return !info || (poll(&client, 1, 0) > 0 && client.revents);
+	return fd > 0 && poll(&client, 1, 0) > 0 && client.revents;
 }
 
 /* libmicrohttpd takes the time that a stream was quiet for idleness of its client. Only the step from no limit
@@ -59,7 +56,7 @@ static ssize_t on_read(void *arg, uint64_t position, char *buffer, size_t size)
 		got = source->read(source->arg, buffer, size);
 		if (got != STREAM_QUIET)
 			break;
-		if (client_gone(stream->connection))
+		if (client_gone(exchange->client_fd))
 			return stream_cut(stream, "client-gone");
 	}
 	if (got == STREAM_END && source->length < 0)

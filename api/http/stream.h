@@ -7,6 +7,8 @@
 
 struct exchange;
 
+/* Whether the client at the other end of @fd has left: while nothing is sent nobody else notices. 0: nobody knows. */
+bool client_gone(int fd);
 /* Whether the answer is to be read from call.stream. */
 bool stream_is_used(const struct exchange *exchange);
 /* The stream must stay until the response was sent. NULL when memory ran out. */

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ordered faults do to calls of Vertex AI, by HTTP and by gRPC: to each method by its name, and to no other."""
+import contextlib
 import http.client
+import os
+import socket
 import threading
 
 import pytest
@@ -135,11 +138,51 @@ def test_a_late_answer_comes_when_its_time_is_over(front, way):
     thread.start()
     wait_until(lambda: hits(front, number) == 1, 30, "the call is there")
     assert not answers
-    # Broken: call_delay() by the system's clock.
+    # Broken: due_await() by the system's clock.
     assert front.post("/_trainyard/v1/clock", {"advance": "3600s"}).status == 200
     thread.join(30)
     assert not thread.is_alive()
     assert answers[0].status == 404 if way == "http" else is_status(answers[0], 5)
+
+
+def sockets(front):
+    """How many the daemon has."""
+    folder = f"/proc/{front.process.pid}/fd"
+    found = 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            found += os.readlink(f"{folder}/{name}").startswith("socket:")
+    return found
+
+
+# Broken: due_await() that does not ask call_client_gone(); listener.c or front.c that tells no client_fd.
+@pytest.mark.parametrize("way", ["http", "grpc"])
+def test_who_gives_up_leaves_no_connection_behind(front, way):
+    number = order(front, "timeout", method="aiplatform.*.customJobs.get", seconds=3600, count=5)
+    port = front.port if way == "http" else front.grpc_port
+    before = sockets(front)
+    for given_up in range(1, 6):
+        if way == "http":
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(f"GET /v1/{ONE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                wait_until(lambda: hits(front, number) == given_up, 30, "the call is there")
+        else:
+            with Peer(port) as peer:
+                peer.call(SERVICE + "GetCustomJob", message(named(ONE)))
+                wait_until(lambda: hits(front, number) == given_up, 30, "the call is there")
+    wait_until(lambda: sockets(front) <= before, 30, "the connections are closed")
+
+
+# Broken: due_await() that does not ask fault_book_has().
+def test_a_rule_that_is_taken_back_keeps_nobody_waiting(front):
+    number = order(front, "timeout", method="aiplatform.*.customJobs.get", seconds=3600)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(front.get("/v1/" + ONE)))
+    thread.start()
+    wait_until(lambda: hits(front, number) == 1, 30, "the call is there")
+    assert front.request("DELETE", f"{FAULTS}/{number}").status == 200
+    thread.join(30)
+    assert answers and answers[0].status == 404
 
 
 # Broken: door_end() that does nothing: the end takes the hour.

@@ -2,7 +2,10 @@
 /* The gate of ordered faults: which calls it stops, by what name, and with what. */
 #include "api/emulator/faults.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
@@ -10,7 +13,7 @@
 #include "store/faults.h"
 #include "tests/unit/store/store_testing.h"
 
-static unsigned passed; /* calls that reached their handler */
+static atomic_uint passed; /* calls that reached their handler */
 
 static enum status handle(struct call *call, struct error *err)
 {
@@ -112,6 +115,24 @@ static int64_t order(struct gated *gated, const char *text)
 	assert_non_null(canonical);
 	assert_int_equal(fault_book_add(gated->book, canonical, false, &id, NULL), STATUS_OK);
 	return id;
+}
+
+/* The HTTP status of a GET by a client at the other end of @client_fd. */
+static unsigned get_of(struct gated *gated, int client_fd)
+{
+	struct inner_answer answer = { 0 };
+	unsigned status;
+
+	assert_int_equal(door_call(gated->door,
+				   &(struct door_request){ .method = "GET",
+							   .target = "/v1/projects/demo/jobs/a",
+							   .head_text = "Host: localhost\n",
+							   .client_fd = client_fd },
+				   &answer, NULL),
+			 STATUS_OK);
+	status = answer.http_status;
+	inner_answer_deinit(&answer);
+	return status;
 }
 
 /* The HTTP status of a call; *ret_text, unless NULL, is its answer. */
@@ -257,7 +278,7 @@ static void a_quota_refuses_what_makes_a_job_alone(void **state)
 }
 
 /* A door has no connection to cut off: its caller is told. Broken: order_carry_out() that lets a call pass that has no
- * seconds; call_delay() that does not ask call_closing(): it waits for ever. */
+ * seconds; due_await() that does not ask call_closing(): it waits for ever. */
 static void late_calls_are_done_and_lost_ones_are_not(void **state)
 {
 	struct gated *gated = *state;
@@ -271,6 +292,49 @@ static void late_calls_are_done_and_lost_ones_are_not(void **state)
 	assert_int_equal(passed, 1);
 }
 
+/* Broken: due_await() that does not ask call_client_gone(), or call_client_gone() without the door's socket: the call
+ * waits for ever, as the bench's clock stands. */
+static void who_gives_up_is_not_waited_for(void **state)
+{
+	struct gated *gated = *state;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	close(ends[1]);
+	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
+	assert_int_equal(get_of(gated, ends[0]), 499);
+	assert_int_equal(passed, 0);
+	assert_int_equal(atomic_load(&gated->context.late), 0);
+	close(ends[0]);
+}
+
+static void *late_main(void *arg)
+{
+	return (void *)(uintptr_t)get_of(arg, 0);
+}
+
+/* Broken: call_delay() without its limit: the call too many waits as the others do; due_await() that does not ask
+ * fault_book_has(): all wait for ever. */
+static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
+{
+	static pthread_t waiting[LATE_CALLS_MAX];
+	struct gated *gated = *state;
+	void *status;
+
+	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600, \"count\": 1000}");
+	for (size_t i = 0; i < COUNT_OF(waiting); i++)
+		assert_int_equal(pthread_create(&waiting[i], NULL, late_main, gated), 0);
+	while (atomic_load(&gated->context.late) < LATE_CALLS_MAX)
+		usleep(1000);
+	assert_int_equal(get_of(gated, 0), 503);
+	assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
+	for (size_t i = 0; i < COUNT_OF(waiting); i++) {
+		assert_int_equal(pthread_join(waiting[i], &status), 0);
+		assert_int_equal((uintptr_t)status, 200);
+	}
+	assert_int_equal(atomic_load(&gated->context.late), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,8 +345,12 @@ int main(void)
 						gated_close),
 		cmocka_unit_test_setup_teardown(late_calls_are_done_and_lost_ones_are_not, gated_open,
 						gated_close),
+		cmocka_unit_test_setup_teardown(who_gives_up_is_not_waited_for, gated_open, gated_close),
+		cmocka_unit_test_setup_teardown(so_many_wait_and_no_longer_than_their_rule_is_there,
+						gated_open, gated_close),
 	};
 
+	alarm(60); /* what waits for ever */
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
