@@ -264,6 +264,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_fault \
 	tests/fuzz/fuzz_filter \
 	tests/fuzz/fuzz_frames \
+	tests/fuzz/fuzz_gcs_path \
 	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_inner \
 	tests/fuzz/fuzz_log_line \
@@ -272,11 +273,13 @@ fuzz_targets = \
 	tests/fuzz/fuzz_message_binary \
 	tests/fuzz/fuzz_metric_file \
 	tests/fuzz/fuzz_multipart \
+	tests/fuzz/fuzz_packed_body \
 	tests/fuzz/fuzz_part_claims \
 	tests/fuzz/fuzz_query \
 	tests/fuzz/fuzz_request \
 	tests/fuzz/fuzz_resource \
 	tests/fuzz/fuzz_session \
+	tests/fuzz/fuzz_storage_body \
 	tests/fuzz/fuzz_token \
 	tests/fuzz/fuzz_upload_headers
 check_PROGRAMS += $(fuzz_targets)

@@ -75,7 +75,7 @@ static int object_parse(const char *object, struct gcs_path *path)
 	const size_t length = strlen(object);
 	int problem;
 
-	path->is_twin = length > 1 && object[length - 1] == '\n';
+	path->is_twin = length > 1 && object[length - 1] == '\n' && object[length - 2] != '/';
 	if (length - path->is_twin > GCS_OBJECT_SIZE - 2) /* a slash may have to be put behind it */
 		return -ENAMETOOLONG;
 	snprintf(path->object, sizeof(path->object), "%.*s", (int)(length - path->is_twin), object);
@@ -123,7 +123,7 @@ bool gcs_path_join(const struct gcs_path *directory, const char *name, struct gc
 	gcs_path_prefix(directory, prefix);
 	*ret_path = *directory;
 	ret_path->kind = GCS_ENTRY;
-	ret_path->is_twin = length > 0 && name[length - 1] == '\n';
+	ret_path->is_twin = length > 1 && name[length - 1] == '\n';
 	return snprintf(ret_path->object, sizeof(ret_path->object), "%s%.*s", prefix,
 			(int)(length - ret_path->is_twin), name) < (int)sizeof(ret_path->object);
 }

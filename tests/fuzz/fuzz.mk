@@ -19,7 +19,7 @@ OBJECTS := $(SOURCES:%.c=$(FUZZ_BUILD)/objects/%.o) $(EMBEDDED:%=$(FUZZ_BUILD)/o
 TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # Their inputs are messages of the APIs.
-MUTATED := fault message message_binary resource
+MUTATED := fault message message_binary resource storage_body
 MUTATION := $(FUZZ_BUILD)/objects/tests/fuzz/message_mutation.o
 
 all: $(TARGETS)

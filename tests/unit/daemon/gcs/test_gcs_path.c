@@ -61,6 +61,7 @@ static void paths_that_name_nothing_are_refused(void **state)
 		{ "/gcs/my-bucket/a/./b", -ENOENT },
 		{ "/gcs/my-bucket/\n", -EINVAL },
 		{ "/gcs/my-bucket/a\n/b", -EINVAL },
+		{ "/gcs/my-bucket/a/\n", -EINVAL },
 		{ "/gcs/my-bucket/a\rb", -EINVAL },
 		{ "/gcs/my-bucket/\xff", -EINVAL },
 		{ "/gcs/my-bucket/.well-known/acme-challenge/x", -EINVAL },
