@@ -284,13 +284,20 @@ static void start_done(void *arg, const struct http_answer *answer)
 		start_succeed(task);
 }
 
+/* It may have been stopped while it was looked at, or waited for its second try. */
 static void start_send(void *arg)
 {
-	task_call(arg, "/start",
+	struct replica_task *task = arg;
+
+	if (task->stop_wanted) {
+		start_drop(task);
+		return;
+	}
+	task_call(task, "/start",
 		  (struct http_request){ .method = "POST",
 					 .lane = LANE_START,
 					 .timeout_s = START_TIMEOUT_S,
-					 .slot = &((struct replica_task *)arg)->call,
+					 .slot = &task->call,
 					 .done = start_done });
 }
 
@@ -320,10 +327,7 @@ static void start_looked(void *arg, const struct http_answer *answer)
 		return;
 	}
 	if (status.sight == REPLICA_CREATED) {
-		if (task->stop_wanted)
-			start_drop(task);
-		else
-			start_send(task);
+		start_send(task);
 		return;
 	}
 	if (status.sight == REPLICA_RUNNING) {

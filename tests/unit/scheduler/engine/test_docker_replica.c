@@ -189,7 +189,7 @@ static void a_stop_waits_for_a_start_that_has_begun(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 }
 
-/* Broken: start_looked() without stop_wanted: it was started after all. */
+/* Broken: start_send() without stop_wanted: it was started after all. */
 static void a_stop_before_the_start_takes_it_back(void **state)
 {
 	struct lab *lab = *state;
@@ -203,6 +203,26 @@ static void a_stop_before_the_start_takes_it_back(void **state)
 	rule_set(lab, 0, (struct rule){ INSPECT, 200, CREATED_MASTER });
 	expect_event(lab, ENGINE_REPLICA_CREATED);
 	assert_false(was_asked(lab, "/start"));
+	assert_false(was_asked(lab, "/stop"));
+}
+
+/* Broken: start_send() without stop_wanted: it was started after all, and only then stopped. */
+static void a_stop_while_a_start_is_about_to_be_tried_again_takes_it_back(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ INSPECT, 200, CREATED_MASTER });
+	rule_set(lab, 1, (struct rule){ "/start", HOLD });
+	up(lab);
+	start_master(lab);
+	expect_asked(lab, 1, 1);
+	stop_master(lab);
+	settle(lab);
+	rule_set(lab, 2, (struct rule){ "/start", 204 });
+	rule_set(lab, 1,
+		 (struct rule){ "/start", 403, "{\"message\":\"Address already in use\"}", .times = 1 });
+	expect_event(lab, ENGINE_REPLICA_CREATED);
+	assert_int_equal(rule_asked(lab, 2), 0);
 	assert_false(was_asked(lab, "/stop"));
 }
 
@@ -321,6 +341,7 @@ int main(void)
 		LAB_TEST(what_was_started_before_is_not_started_again),
 		LAB_TEST(a_stop_waits_for_a_start_that_has_begun),
 		LAB_TEST(a_stop_before_the_start_takes_it_back),
+		LAB_TEST(a_stop_while_a_start_is_about_to_be_tried_again_takes_it_back),
 		LAB_TEST(an_exit_before_the_answer_to_the_start_is_told_after_it),
 		LAB_TEST(an_exit_that_the_engine_has_not_written_down_yet_is_asked_for_again),
 		LAB_TEST(a_stop_of_what_has_ended_tells_the_exit),
