@@ -244,6 +244,8 @@ tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
 tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle
+tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=registry_credentials_find
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)

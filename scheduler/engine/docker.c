@@ -21,21 +21,29 @@ static void command_deinit(struct command *command)
 	json_decref(command->body);
 }
 
+void docker_hand_over(struct docker *docker, struct command *command)
+{
+	command->next = NULL;
+	pthread_mutex_lock(&docker->lock);
+	*docker->commands_end = command;
+	docker->commands_end = &command->next;
+	pthread_mutex_unlock(&docker->lock);
+	http_wakeup(docker->http);
+}
+
 void docker_post(struct docker *docker, const struct command *command)
 {
 	struct command given = *command;
 	struct command *copy = malloc(sizeof(*copy));
 
-	given.next = NULL;
-	pthread_mutex_lock(&docker->lock);
 	if (copy) {
 		*copy = given;
-		*docker->commands_end = copy;
-		docker->commands_end = &copy->next;
-	} else {
-		command_deinit(&given);
-		docker->command_lost = true;
+		docker_hand_over(docker, copy);
+		return;
 	}
+	command_deinit(&given);
+	pthread_mutex_lock(&docker->lock);
+	docker->command_lost = true;
 	pthread_mutex_unlock(&docker->lock);
 	http_wakeup(docker->http);
 }

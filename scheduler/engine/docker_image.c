@@ -27,6 +27,7 @@ struct image_task {
 	/* The thread that looks for credentials; what it finds is ours once it is joined. */
 	pthread_t thread;
 	bool thread_runs;
+	struct command *found; /* its word, ours until it is said: no thread can be left without one */
 	int stop_fd;
 	char *registry_auth;
 	struct error problem;
@@ -41,6 +42,7 @@ static void task_free(struct image_task *task)
 	*at = task->next;
 	if (task->stop_fd >= 0)
 		close(task->stop_fd);
+	free(task->found);
 	secret_free(task->registry_auth);
 	error_deinit(&task->problem);
 	progress_deinit(&task->progress);
@@ -191,12 +193,18 @@ static void *credentials_main(void *arg)
 	pthread_setname_np(pthread_self(), "credentials");
 	registry_credentials_find(task->docker->docker_config, task->reference.registry, task->stop_fd,
 				  &task->registry_auth, &task->problem);
-	docker_post(task->docker, &(struct command){ .run = credentials_found, .arg = task });
+	docker_hand_over(task->docker, TAKE(task->found));
 	return NULL;
 }
 
 static void credentials_look(struct image_task *task)
 {
+	task->found = memory_calloc(1, sizeof(*task->found));
+	if (!task->found) {
+		task_fail(task, STATUS_INTERNAL, "out of memory");
+		return;
+	}
+	*task->found = (struct command){ .run = credentials_found, .arg = task };
 	task->stop_fd = eventfd(0, EFD_CLOEXEC);
 	task->thread_runs =
 		task->stop_fd >= 0 && pthread_create(&task->thread, NULL, credentials_main, task) == 0;

@@ -4,7 +4,7 @@
  *
  * An operation is a task on the heap that moves from one exchange (or timer) to the next and frees
  * itself at its end. Starting an exchange may end the task at once, so it is the last thing done with
- * it. All here belongs to the engine's thread, but docker_post(). Terminals are apart: they work on
+ * it. All here belongs to the engine's thread, but docker_post() and docker_hand_over(). Terminals are apart: they work on
  * connections of their own, on their callers' threads (docker_terminal.h).
  *
  *     docker.c          open, close, the thread's loop, the queue of commands, timers
@@ -113,6 +113,8 @@ struct docker {
 /* docker.c */
 /* Queues a copy of @command; its strings become the queue's. Thread: any. */
 void docker_post(struct docker *docker, const struct command *command);
+/* Queues @command itself, from the heap: it is not lost for want of memory. Thread: any. */
+void docker_hand_over(struct docker *docker, struct command *command);
 /* Fires once, later. Every timer fires at the latest when the engine is closed. */
 void docker_after(struct docker *docker, int64_t delay_us, void (*fire)(void *arg), void *arg);
 /* Like http_start(), with the path "/containers/NAME" + @suffix. */
