@@ -426,16 +426,16 @@ static void hits_plan(struct scheduler *scheduler, struct job_run *run)
 		job_run_say(run, SEVERITY_WARNING, "%s", run->hits[i].line);
 }
 
-/* How long a container runs that is seen for the first time. Of one that ran before we did, only the first can be told:
- * from when its job ran. */
+/* How long a container runs that is seen for the first time: of one that ran before we did, from when its job ran, or, if it
+ * is not the first, from when it was made. */
 static int64_t ran_us(const struct scheduler *scheduler, const struct job_run *run,
 		      const struct replica_run *replica)
 {
-	const int64_t job_us = clock_wall_us(scheduler->reconciler.clock) - run->row->running_us;
+	const bool is_first = replica->key.attempt == 1 && replica->key.restart == 0;
+	const int64_t since_us = is_first ? run->row->running_us : replica->made_us;
+	const int64_t past_us = clock_wall_us(scheduler->reconciler.clock) - since_us;
 
-	return run->row->running_us && replica->key.attempt == 1 && replica->key.restart == 0 && job_us > 0
-		       ? job_us
-		       : 0;
+	return since_us && past_us > 0 ? past_us : 0;
 }
 
 static void replicas_stamp(const struct scheduler *scheduler, struct job_run *run)

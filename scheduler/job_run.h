@@ -53,7 +53,8 @@ struct replica_run {
 	bool missing;               /* was not in the last listing */
 	bool paused;                /* somebody has frozen it */
 	bool ordered;               /* it ended by a rule of faults.h */
-	int64_t running_at_us;      /* monotonic: first seen running; 0: not yet */
+	int64_t made_us;       /* wall: when the container was made that ran before we did; 0: it did not */
+	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */
 	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
 };
 

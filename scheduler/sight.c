@@ -227,6 +227,8 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 			replica->seen = SEEN_CREATED;
 		break;
 	case REPLICA_RUNNING:
+		if (first)
+			replica->made_us = status->made_us;
 		if (first || replica->seen == SEEN_CREATED || replica->seen == SEEN_STARTING)
 			replica->seen = SEEN_RUNNING;
 		fold_paused(run, replica, status->paused);

@@ -82,6 +82,8 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 		json_object_set_new(labels, LABEL("restart"), json_sprintf("%u", key->restart));
 	if (spec->gateway_port)
 		json_object_set_new(labels, LABEL("gateway"), json_sprintf("%u", spec->gateway_port));
+	if (spec->made_us)
+		json_object_set_new(labels, LABEL("made"), json_sprintf("%" PRId64, spec->made_us));
 	return labels;
 }
 
@@ -338,6 +340,13 @@ static uint16_t gateway_port_read(const json_t *labels)
 	return label_number(labels, LABEL("gateway"), UINT16_MAX, &port) ? (uint16_t)port : 0;
 }
 
+static int64_t made_us_read(const json_t *labels)
+{
+	int64_t made_us;
+
+	return label_number(labels, LABEL("made"), INT64_MAX, &made_us) ? made_us : 0;
+}
+
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 {
 	return a->job == b->job && a->attempt == b->attempt && a->role == b->role && a->index == b->index &&
@@ -352,6 +361,7 @@ bool docker_container_listed(const json_t *container, struct replica_status *ret
 	ret_status->paused = state && strcmp(state, "paused") == 0;
 	*ret_inspect = !state || (strcmp(state, "running") != 0 && !ret_status->paused);
 	ret_status->gateway_port = gateway_port_read(json_object_get(container, "Labels"));
+	ret_status->made_us = made_us_read(json_object_get(container, "Labels"));
 	return docker_key_read(json_object_get(container, "Labels"), &ret_status->key);
 }
 
@@ -379,7 +389,8 @@ bool docker_container_inspected(const json_t *container, struct replica_status *
 	int64_t finished_ns = instant_at(state, "FinishedAt");
 	struct replica_status status = { .sight = sight_of(state, started_ns),
 					 .paused = json_true_at(state, "Paused"),
-					 .gateway_port = gateway_port_read(labels) };
+					 .gateway_port = gateway_port_read(labels),
+					 .made_us = made_us_read(labels) };
 
 	if (!json_is_object(state) || !docker_key_read(labels, &status.key))
 		return false;
@@ -399,8 +410,9 @@ bool docker_container_is_of(const json_t *container, const json_t *body)
 	const char *label;
 	json_t *value;
 
+	/* It may have been asked for before, at another time. */
 	json_object_foreach(json_object_get(body, "Labels"), label, value)
-		if (!json_equal(json_object_get(labels, label), value))
+		if (strcmp(label, LABEL("made")) != 0 && !json_equal(json_object_get(labels, label), value))
 			return false;
 	return true;
 }

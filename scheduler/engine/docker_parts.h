@@ -4,8 +4,8 @@
  *
  * An operation is a task on the heap that moves from one exchange (or timer) to the next and frees
  * itself at its end. Starting an exchange may end the task at once, so it is the last thing done with
- * it. All here belongs to the engine's thread, but docker_post() and docker_hand_over(). Terminals are apart: they work on
- * connections of their own, on their callers' threads (docker_terminal.h).
+ * it. All here belongs to the engine's thread, but docker_post() and docker_hand_over(). Terminals are
+ * apart: they work on connections of their own, on their callers' threads (docker_terminal.h).
  *
  *     docker.c          open, close, the thread's loop, the queue of commands, timers
  *     docker_emit.c     events to the sink

@@ -46,6 +46,7 @@ struct replica_spec {
 	const char *scratch; /* where an empty directory in memory is that any user may write to, or NULL */
 	uint16_t
 		gateway_port; /* kept in a label: what the containers were told of scheduler/gateway.h; 0: none */
+	int64_t made_us;      /* likewise: when it is asked for, by the daemon's wall clock; 0: unsaid */
 	const char *network; /* id */
 	const char *address; /* IPv4 in that network */
 	const json_t *
@@ -68,6 +69,7 @@ struct replica_status {
 	bool paused;           /* RUNNING: somebody has frozen it */
 	int64_t finished_ns;   /* EXITED: the engine's clock */
 	uint16_t gateway_port; /* as the spec had it */
+	int64_t made_us;       /* likewise */
 };
 
 struct network_status {

@@ -201,6 +201,7 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 			.binds = json_array_size(binds) ? binds : NULL,
 			.scratch = scratch_of(run->plan, replica->key.role),
 			.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
+			.made_us = clock_wall_us(reconciler->clock),
 			.network = run->network_status.id,
 			.address = address,
 			.device_ids = assignment ? assignment_devices(assignment, replica->key.role,

@@ -239,7 +239,8 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 	struct fake_engine *fake = fake_of(engine);
 	struct replica_status status = { .key = spec->key,
 					 .sight = REPLICA_CREATED,
-					 .gateway_port = spec->gateway_port };
+					 .gateway_port = spec->gateway_port,
+					 .made_us = spec->made_us };
 	enum status rc;
 
 	pthread_mutex_lock(&fake->mutex);
