@@ -3,6 +3,33 @@
 #include "scheduler/study_limits.h"
 #include "scheduler/tuner_look.h"
 
+/* A moment that is over, of the wall clock, on the one that never jumps. What lies ahead was just now: the clock was put
+ * back meanwhile. */
+static int64_t past_us(const struct clock *clock, int64_t wall_us)
+{
+	const int64_t ago_us = clock_wall_us(clock) - wall_us;
+
+	return clock_mono_us(clock) - (ago_us > 0 ? ago_us : 0);
+}
+
+void study_begin(struct tuner *tuner, const struct clock *clock, int64_t created_us)
+{
+	tuner->begun_us = past_us(clock, created_us);
+}
+
+/* When the best trial ended. It may count as ended before its containers are gone: then it did now. */
+static int64_t best_ended_us(const struct look *look, size_t index, const struct study_progress *progress)
+{
+	const struct stored_trial *stored = &look->list.trials[index];
+	struct tuner *tuner = look->tuner;
+
+	if (tuner->best != stored->number)
+		tuner->best_us = stored->ended_us ? past_us(look->reconciler->clock, stored->ended_us)
+						  : progress->now_us;
+	tuner->best = stored->number;
+	return tuner->best_us;
+}
+
 /* Rules of progress are for one metric only, as the service has them. */
 static void progress_fill(const struct look *look, struct study_progress *progress)
 {
@@ -15,18 +42,17 @@ static void progress_fill(const struct look *look, struct study_progress *progre
 
 		progress->completed += trial->state == TRIAL_COMPLETED;
 		progress->ended_since_best += trial->ended_as > (best ? best->ended_as : 0);
-		/* It may count as ended before its containers are gone. */
 		if (trial == best)
-			progress->best_us = look->list.trials[i].ended_us ? look->list.trials[i].ended_us
-									  : progress->now_us;
+			progress->best_us = best_ended_us(look, i, progress);
 	}
 }
 
 size_t study_room(struct look *look)
 {
 	const struct study_limits limits = study_limits_from_json(look->run->plan->study_limits);
-	struct study_progress progress = { .begun_us = look->run->row->created_us,
-					   .now_us = clock_wall_us(look->reconciler->clock),
+	struct study_progress progress = { .begun_us = look->tuner->begun_us,
+					   .now_us = clock_mono_us(look->reconciler->clock),
+					   .wall_us = clock_wall_us(look->reconciler->clock),
 					   .trials = look->list.count };
 	struct error err AUTO_ERROR = { 0 };
 	size_t room;

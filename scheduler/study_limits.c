@@ -53,32 +53,45 @@ bool study_limits_any(const struct study_limits *limits)
 	return false;
 }
 
-/* The instant of a rule that has one; 0: it has none. */
+#define NEVER INT64_MAX
+
+/* When a rule's time is up. */
 static int64_t after(int64_t from_us, int64_t limit_us)
 {
 	int64_t instant;
 
-	return !limit_us || __builtin_add_overflow(from_us, limit_us, &instant) ? 0 : instant;
+	return !limit_us || __builtin_add_overflow(from_us, limit_us, &instant) ? NEVER : instant;
+}
+
+/* When the wall clock will say so, if nobody sets it. */
+static int64_t of_wall(int64_t wall_us, const struct study_progress *progress)
+{
+	int64_t instant;
+
+	return !wall_us || __builtin_sub_overflow(wall_us, progress->wall_us, &instant) ||
+			       __builtin_add_overflow(instant, progress->now_us, &instant)
+		       ? NEVER
+		       : instant;
 }
 
 static bool has_passed(int64_t instant_us, const struct study_progress *progress)
 {
-	return instant_us && progress->now_us >= instant_us;
+	return progress->now_us >= instant_us;
 }
 
 static bool is_to_come(int64_t instant_us, const struct study_progress *progress)
 {
-	return instant_us && progress->now_us < instant_us;
+	return instant_us != NEVER && progress->now_us < instant_us;
 }
 
 size_t study_limits_room(const struct study_limits *limits, const struct study_progress *progress)
 {
 	if (is_to_come(after(progress->begun_us, limits->least_us), progress) ||
-	    is_to_come(limits->least_until_us, progress) ||
+	    is_to_come(of_wall(limits->least_until_us, progress), progress) ||
 	    progress->completed < (size_t)limits->least_trials)
 		return SIZE_MAX;
 	if (has_passed(after(progress->begun_us, limits->most_us), progress) ||
-	    has_passed(limits->most_until_us, progress))
+	    has_passed(of_wall(limits->most_until_us, progress), progress))
 		return 0;
 	if (progress->has_progress &&
 	    ((limits->idle_trials && progress->ended_since_best >= (size_t)limits->idle_trials) ||
@@ -94,15 +107,15 @@ int64_t study_limits_next_us(const struct study_limits *limits, const struct stu
 {
 	const int64_t instants[] = {
 		after(progress->begun_us, limits->least_us),
-		limits->least_until_us,
+		of_wall(limits->least_until_us, progress),
 		after(progress->begun_us, limits->most_us),
-		limits->most_until_us,
-		progress->has_progress ? after(progress->best_us, limits->idle_us) : 0,
+		of_wall(limits->most_until_us, progress),
+		progress->has_progress ? after(progress->best_us, limits->idle_us) : NEVER,
 	};
-	int64_t next = 0;
+	int64_t next = NEVER;
 
 	for (size_t i = 0; i < sizeof(instants) / sizeof(instants[0]); i++)
-		if (is_to_come(instants[i], progress) && (!next || instants[i] < next))
+		if (is_to_come(instants[i], progress) && instants[i] < next)
 			next = instants[i];
-	return next;
+	return next == NEVER ? 0 : next;
 }

@@ -24,7 +24,8 @@ struct study_limits {
 
 /* How far a search has come. */
 struct study_progress {
-	int64_t begun_us, now_us; /* of the wall clock */
+	int64_t begun_us, now_us; /* monotonic, as best_us is */
+	int64_t wall_us;          /* now, of the wall clock */
 	size_t trials, completed;
 	bool has_progress; /* those below count: there is one metric */
 	size_t ended_since_best;
@@ -38,5 +39,5 @@ bool study_limits_any(const struct study_limits *limits);
 
 /* How many more trials there may be: 0 when the search is over. */
 size_t study_limits_room(const struct study_limits *limits, const struct study_progress *progress);
-/* The next instant of the wall clock at which time alone may change that; 0: none. */
+/* The next instant, monotonic, at which time alone may change that; 0: none. */
 int64_t study_limits_next_us(const struct study_limits *limits, const struct study_progress *progress);

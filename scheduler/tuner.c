@@ -53,8 +53,10 @@ static struct tuner *tuner_open(const struct reconciler *reconciler, struct job_
 		rc = earlier_trials_read(reconciler->store, run->plan, tuner->study, &tuner->earlier, err);
 	if (!rc && tuner->study->stopping != STOPPING_NONE)
 		rc = curves_load(tuner, reconciler, run, err);
-	if (!rc)
+	if (!rc) {
+		study_begin(tuner, reconciler->clock, run->row->created_us);
 		return tuner;
+	}
 	tuner_free(tuner);
 	return NULL;
 }
@@ -151,12 +153,10 @@ enum status look_fill(struct look *look, struct error *err)
 /* ---- what is due ---- */
 
 /* Time alone may end the search: then it is looked at again. */
-static void next_look(struct look *look, int64_t now_us)
+static void next_look(struct look *look)
 {
-	const int64_t at_us = now_us + look->next_us - clock_wall_us(look->reconciler->clock);
-
-	if (look->next_us && (!look->run->look_at_us || at_us < look->run->look_at_us))
-		look->run->look_at_us = at_us;
+	if (look->next_us && (!look->run->look_at_us || look->next_us < look->run->look_at_us))
+		look->run->look_at_us = look->next_us;
 }
 
 static void next_while_wanted(struct look *look)
@@ -184,7 +184,7 @@ static void next_while_wanted(struct look *look)
 		job_succeed(look);
 	if (look->open && look->study->stopping != STOPPING_NONE && !look->run->hold_until_us)
 		running_watch(look);
-	next_look(look, now_us);
+	next_look(look);
 }
 
 static void next_while_ending(struct look *look)

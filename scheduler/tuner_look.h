@@ -24,6 +24,10 @@ struct tuner {
 	bool asked;         /* a suggestion is being made */
 	bool exhausted;     /* there is nothing left to try */
 	int64_t read_at_us; /* monotonic: when reports were read last; 0: never */
+	/* Monotonic, reckoned once: the wall clock may be set meanwhile. */
+	int64_t begun_us; /* when the job was created; may be negative */
+	size_t best;      /* which trial was the best when it was asked last: its number; 0: it was not */
+	int64_t best_us;  /* when that one ended */
 };
 
 /* One look at a tuning job. */
@@ -41,7 +45,7 @@ struct look {
 	double *values;
 	unsigned open, completed, failed;
 	unsigned lingering; /* whose containers may still be there: the job does not end before */
-	int64_t next_us;    /* of the wall clock: when time alone may end the search; 0: never */
+	int64_t next_us;    /* monotonic: when time alone may end the search; 0: never */
 };
 
 /* Fills all and trials. Only for looks that need them: with many trials it takes a while. tuner.c */
@@ -85,6 +89,8 @@ void running_watch(struct look *look);
 /* The search is over: so are those under way. */
 void open_interrupt(struct look *look);
 
+/* Reckons since when the limits count. study_end.c */
+void study_begin(struct tuner *tuner, const struct clock *clock, int64_t created_us);
 /* How many more trials the plan's limits let there be, and in look->next_us until when that holds; where they say so, what
  * runs is stopped. Where it cannot be told now, the job rests for a moment. study_end.c */
 size_t study_room(struct look *look);

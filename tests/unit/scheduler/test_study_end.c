@@ -122,12 +122,70 @@ static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **sta
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 0);
 }
 
+/* Somebody sets the machine's clock. An hour is an hour, neither nothing nor a day: the first trial stays the best, and
+ * the fourth is stopped when the hour is over.
+ * Broken: begun_us reckoned at each look: put forward, there was no third trial, and put back, the fourth ran on. */
+static void jump_check(struct bench *bench, const struct study_limits *limits, int64_t by_us)
+{
+	const int64_t job = submit(bench, limits, 1, 1);
+	int64_t run;
+
+	fake_engine_up(bench->fake);
+	trial_finish(bench, trial_await(bench, job, 1, JOB_RUNNING), 0.9);
+	run = trial_await(bench, job, 2, JOB_RUNNING);
+	atomic_fetch_add(&bench->clock.jumped_ns, by_us * 1000);
+	trial_finish(bench, run, 0.5);
+	run = trial_await(bench, job, 3, JOB_RUNNING);
+	step_clock_move(&bench->clock.step, hour_us / 2 * 1000);
+	scheduler_clock_stepped(bench->scheduler);
+	trial_finish(bench, run, 0.5);
+	trial_await(bench, job, 4, JOB_RUNNING);
+	step_clock_move(&bench->clock.step, hour_us / 2 * 1000);
+	scheduler_clock_stepped(bench->scheduler);
+	idle_await(bench);
+	job_check(bench, job, JOB_SUCCEEDED, NULL);
+	trials_check(bench, job, 4, 0);
+}
+
+static void a_clock_that_is_set_moves_no_limit(void **state)
+{
+	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000, .interrupts = true };
+
+	jump_check(*state, &limits, 24 * hour_us);
+}
+
+static void a_clock_that_is_put_back_moves_no_limit(void **state)
+{
+	static const struct study_limits limits = { .most_us = INT64_C(3600) * 1000000, .interrupts = true };
+
+	jump_check(*state, &limits, -24 * hour_us);
+}
+
+/* Broken: best_us reckoned at each look: no third trial, and the fourth ran on. */
+static void a_clock_that_is_set_is_no_standstill(void **state)
+{
+	static const struct study_limits limits = { .idle_us = INT64_C(3600) * 1000000, .interrupts = true };
+
+	jump_check(*state, &limits, 24 * hour_us);
+}
+
+static void a_clock_that_is_put_back_hides_no_standstill(void **state)
+{
+	static const struct study_limits limits = { .idle_us = INT64_C(3600) * 1000000, .interrupts = true };
+
+	jump_check(*state, &limits, -24 * hour_us);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_search_that_gets_no_better_ends),
 		BENCH_TEST(with_two_metrics_nothing_is_better),
 		BENCH_TEST(what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted),
+		BENCH_TEST(a_clock_that_is_set_moves_no_limit),
+		BENCH_TEST(a_clock_that_is_put_back_moves_no_limit),
+		BENCH_TEST(a_clock_that_is_set_is_no_standstill),
+		BENCH_TEST(a_clock_that_is_put_back_hides_no_standstill),
 		BENCH_TEST(what_runs_when_the_time_is_over_runs_to_its_end_otherwise),
 	};
 

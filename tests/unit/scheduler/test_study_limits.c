@@ -6,11 +6,13 @@
 
 enum { S = 1000000 };
 
-/* Begun at 100 s; 5 trials, of which 3 were completed; the best ended at 110 s, and 2 since. */
+/* Begun at 100 s; 5 trials, of which 3 were completed; the best ended at 110 s, and 2 since. The wall clock is 1000 s
+ * ahead of the other. */
 static struct study_progress progress_at(int64_t now_s)
 {
 	return (struct study_progress){ .begun_us = 100 * S,
 					.now_us = now_s * S,
+					.wall_us = (now_s + 1000) * S,
 					.trials = 5,
 					.completed = 3,
 					.has_progress = true,
@@ -32,8 +34,8 @@ static void each_rule_ends_the_search_alone(void **state)
 		{ { .most_trials = 3 }, 120, 0, 0 },
 		{ { .most_us = 21 * S }, 120, SIZE_MAX, 121 },
 		{ { .most_us = 20 * S }, 120, 0, 0 },
-		{ { .most_until_us = 120 * S }, 119, SIZE_MAX, 120 },
-		{ { .most_until_us = 120 * S }, 120, 0, 0 },
+		{ { .most_until_us = 1120 * S }, 119, SIZE_MAX, 120 },
+		{ { .most_until_us = 1120 * S }, 120, 0, 0 },
 		{ { .idle_trials = 3 }, 120, SIZE_MAX, 0 },
 		{ { .idle_trials = 2 }, 120, 0, 0 },
 		{ { .idle_us = 11 * S }, 120, SIZE_MAX, 121 },
@@ -43,8 +45,8 @@ static void each_rule_ends_the_search_alone(void **state)
 		{ { .least_trials = 3, .most_trials = 1 }, 120, 0, 0 },
 		{ { .least_us = 21 * S, .most_us = S }, 120, SIZE_MAX, 121 },
 		{ { .least_us = 20 * S, .most_us = S }, 120, 0, 0 },
-		{ { .least_until_us = 130 * S, .idle_trials = 1 }, 120, SIZE_MAX, 130 },
-		{ { .least_until_us = 120 * S, .idle_trials = 1 }, 120, 0, 0 },
+		{ { .least_until_us = 1130 * S, .idle_trials = 1 }, 120, SIZE_MAX, 130 },
+		{ { .least_until_us = 1120 * S, .idle_trials = 1 }, 120, 0, 0 },
 		{ { .most_us = INT64_MAX }, 120, SIZE_MAX, 0 },
 	};
 
