@@ -13,11 +13,12 @@
 
 /* ---- what was taken before ---- */
 
+/* Clocks may be put back; of steps that go back nothing is kept (measurements_add()). */
 static int known_compare(const struct metric_known *a, const struct metric_known *b)
 {
-	if (a->time_s != b->time_s)
-		return a->time_s < b->time_s ? -1 : 1;
-	return (a->step > b->step) - (a->step < b->step);
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	return (a->time_s > b->time_s) - (a->time_s < b->time_s);
 }
 
 /* Where @key is, or belongs. */
@@ -36,7 +37,7 @@ static size_t known_place(const struct metric_file *file, const struct metric_kn
 	return low;
 }
 
-/* Gives up the older half. */
+/* Gives up the earlier half. */
 static void known_forget(struct metric_file *file)
 {
 	const size_t half = file->known_count / 2;

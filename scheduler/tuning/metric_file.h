@@ -34,7 +34,7 @@ struct metric_known {
 
 /* What earlier readings had. Start zeroed; there is nothing to release. */
 struct metric_file {
-	struct metric_known known[METRIC_FILE_KNOWN_MAX]; /* by time, then step */
+	struct metric_known known[METRIC_FILE_KNOWN_MAX]; /* by step, then time */
 	size_t known_count;
 	/* All until here was taken, or counts as taken: what no longer has a place in the list. */
 	struct metric_known forgotten;

@@ -13,6 +13,7 @@ void metric_report_init(struct metric_report *report, const struct metric *metri
 		.metrics = metrics,
 		.metric_count = metric_count < METRICS_MAX ? metric_count : METRICS_MAX,
 		.started_s = started_s,
+		.known_step = INT64_MIN,
 		.known_elapsed_s = -INFINITY,
 	};
 }
@@ -121,10 +122,11 @@ static bool has_values(const struct metric_report *report, const struct measurem
 	return false;
 }
 
+/* Clocks may be put back while a trial runs; steps that go back count for nothing anyway (measurements_add()). */
 static bool was_taken_before(const struct metric_report *report, const struct measurement *measurement)
 {
-	return measurement->elapsed_s < report->known_elapsed_s ||
-	       (measurement->elapsed_s == report->known_elapsed_s && measurement->step <= report->known_step);
+	return measurement->step < report->known_step ||
+	       (measurement->step == report->known_step && measurement->elapsed_s <= report->known_elapsed_s);
 }
 
 static enum status measurement_append(struct metric_report *report, const struct measurement *measurement,

@@ -34,9 +34,9 @@ struct metric_report {
 	size_t tag_count;
 	bool has_more_tags;
 
-	/* Reports until this moment, and of this moment up to this step, were taken by an earlier life. */
-	double known_elapsed_s;
+	/* Reports until this step, and of this step up to this moment, were taken by an earlier life. */
 	int64_t known_step;
+	double known_elapsed_s;
 };
 
 /* @metrics must live as long as the report. */
@@ -44,8 +44,8 @@ void metric_report_init(struct metric_report *report, const struct metric *metri
 			double started_s);
 void metric_report_deinit(struct metric_report *report);
 
-/* For one who begins again after a restart, with files that are read from their beginning: @last is the latest of
- * the measurements that were kept, by elapsed time and then step. What is not later is not given again. */
+/* For one who begins again after a restart, with files that are read from their beginning: @last is the last of
+ * the measurements that were kept, by step and then elapsed time. What is not later is not given again. */
 void metric_report_resume(struct metric_report *report, const struct measurement *last);
 
 /* Forgets the measurements (they were taken out), and nothing else. */

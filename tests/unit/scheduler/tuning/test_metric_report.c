@@ -79,9 +79,13 @@ static void values_that_are_no_finite_numbers_are_no_report(void **state)
 	metric_report_deinit(&report);
 }
 
+/* The clock may be put back: step 9 is later than step 5, whatever it says.
+ * Broken: was_taken_before() by time, then step: step 9 is missing, and step 2 is there. */
 static void what_an_earlier_life_took_does_not_come_again(void **state)
 {
-	static const struct expected expected[] = { { 6, 10, 0.6, NAN }, { 2, 10.5, 0.7, NAN } };
+	static const struct expected expected[] = { { 5, 10.5, 0.3, NAN },
+						    { 6, 10, 0.6, NAN },
+						    { 9, 9.5, 0.1, NAN } };
 	struct metric_report report;
 	struct measurement last;
 
@@ -90,10 +94,11 @@ static void what_an_earlier_life_took_does_not_come_again(void **state)
 	last = measurement_of(&report, 5, 10, NAN, 0.5);
 	metric_report_resume(&report, &last);
 	assert_true(!report.has_arrived[0] && report.has_arrived[1]);
-	add(&report, 9, 9.5, 0.1, NAN);
 	add(&report, 4, 10, 0.2, NAN);
 	add(&report, 5, 10, 0.5, NAN);
+	add(&report, 5, 10.5, 0.3, NAN);
 	add(&report, 6, 10, 0.6, NAN);
+	add(&report, 9, 9.5, 0.1, NAN);
 	add(&report, 2, 10.5, 0.7, NAN);
 	expect_measurements(&report, expected, COUNT_OF(expected));
 	metric_report_deinit(&report);
