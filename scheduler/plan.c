@@ -233,6 +233,8 @@ static bool search_write(json_t *object, const struct plan *plan)
 {
 	if ((plan->search && json_object_set(object, "search", plan->search)) ||
 	    (plan->study_limits && json_object_set(object, "study_limits", plan->study_limits)) ||
+	    (plan->objects_since &&
+	     json_object_set_new(object, "objects_since", json_integer(plan->objects_since))) ||
 	    (plan->limits_each_trial && json_object_set_new(object, "limits_each_trial", json_true())))
 		return false;
 	for (size_t i = 0; i < COUNT_OF(trial_counts); i++)
@@ -410,6 +412,7 @@ static enum status search_read(const json_t *object, struct plan *plan, struct e
 		return text_fault("study_limits", err);
 	plan->search = json_incref(search);
 	plan->study_limits = json_incref(limits);
+	plan->objects_since = json_int_at(object, "objects_since", 0);
 	plan->limits_each_trial = json_true_at(object, "limits_each_trial");
 	for (size_t i = 0; i < COUNT_OF(trial_counts); i++) {
 		const int64_t count = json_int_at(object, trial_counts[i].name, 0);

@@ -52,7 +52,8 @@ struct plan {
 	json_t *search; /* of a tuning job: struct study as JSON (scheduler/tuning/study.h); its pools are a trial's */
 	json_t *resumed_jobs; /* of a tuning job: ids of the jobs whose trials it learns from, oldest first; or NULL */
 	unsigned trial_count, parallel_trial_count; /* of a tuning job: how many at most, how many at once */
-	json_t *study_limits;   /* of a tuning job: what else ends its search (study_limits.h); or NULL */
+	json_t *study_limits; /* of a tuning job: what else ends its search (study_limits.h); or NULL */
+	int64_t objects_since; /* of a tuning job: generation from which on objects are of its time; 0: not known */
 	bool limits_each_trial; /* of a tuning job: its limits of time are each trial's, not the whole job's */
 	unsigned failed_trial_count; /* so many failed ones fail the job; 0: see scheduler/tuner.h */
 	unsigned trial;              /* of a trial's own plan: its number, from 1; 0: this is none */

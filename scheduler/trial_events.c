@@ -29,7 +29,7 @@ struct followed {
 struct trial_events {
 	struct objects *objects;
 	char *directory, *bucket, *prefix;
-	int64_t since_us, left_bytes;
+	int64_t since, left_bytes;
 	bool was_read, is_new; /* something was read that is not in @all yet */
 	uint64_t change_count; /* of the objects, at the last reading */
 	struct followed *files[EVENT_FILES_MAX];
@@ -53,7 +53,7 @@ static void files_free(struct trial_events *events)
 		followed_free(events->files[--events->file_count]);
 }
 
-struct trial_events *trial_events_new(struct objects *objects, const char *directory, int64_t since_us)
+struct trial_events *trial_events_new(struct objects *objects, const char *directory, int64_t since)
 {
 	AUTO(trial_events) struct trial_events *events = calloc(1, sizeof(*events));
 	const size_t skipped = strncmp(directory, scheme, strlen(scheme)) == 0 ? strlen(scheme) : 0;
@@ -62,7 +62,7 @@ struct trial_events *trial_events_new(struct objects *objects, const char *direc
 	if (!events)
 		return NULL;
 	events->objects = objects;
-	events->since_us = since_us;
+	events->since = since;
 	events->left_bytes = EVENT_READ_BYTES_MAX;
 	events->directory = strdup(directory);
 	events->bucket = strndup(bucket, (size_t)(path - bucket));
@@ -230,7 +230,7 @@ static void object_look(struct trial_events *events, const struct object *object
 	struct error another AUTO_ERROR = { 0 };
 	struct followed *file;
 
-	if (object->created_us < events->since_us)
+	if (object->generation < events->since)
 		return;
 	file = followed_find(events, object->name);
 	if (!file || file->generation == object->generation)

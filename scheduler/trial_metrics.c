@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/plan.h"
 #include "scheduler/trial_events.h"
 #include "scheduler/trial_plan.h"
 #include "scheduler/tuning/measurements.h"
@@ -34,6 +35,11 @@ struct trial_metrics {
 
 DEFINE_AUTO(trial_metrics, struct trial_metrics *, trial_metrics_free)
 
+int64_t trial_objects_since(const struct plan *plan, int64_t created_us)
+{
+	return plan->objects_since ? plan->objects_since : created_us;
+}
+
 static bool events_open(struct trial_metrics *metrics, const struct trial_place *place)
 {
 	struct text directory AUTO_TEXT = { 0 };
@@ -45,7 +51,7 @@ static bool events_open(struct trial_metrics *metrics, const struct trial_place 
 		return false;
 	if (!place->objects)
 		return (metrics->unread_dir = text_take(&directory));
-	metrics->events = trial_events_new(place->objects, directory.data, place->since_us);
+	metrics->events = trial_events_new(place->objects, directory.data, place->since);
 	return metrics->events;
 }
 

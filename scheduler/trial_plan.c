@@ -128,6 +128,7 @@ enum status trial_plan_make(const struct plan *job, const struct study *study, u
 	json_decref(plan->resumed_jobs);
 	json_decref(plan->study_limits);
 	plan->resumed_jobs = plan->study_limits = NULL;
+	plan->objects_since = 0;
 	if (!search_cut(plan) || !cluster_id_make(plan) || !job_dir_make(plan))
 		return error_no_memory(err);
 	for (int role = 0; role < ROLE_COUNT; role++)

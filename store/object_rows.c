@@ -123,9 +123,9 @@ static enum status generation_next(struct objects *objects, struct connection *c
 	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, GENERATION_PUT);
 	int64_t now_us = now_ns / 1000;
 
-	objects->last_generation = now_us > objects->last_generation ? now_us : objects->last_generation + 1;
-	*ret_generation = objects->last_generation;
-	bind_int(put, ":generation", objects->last_generation);
+	*ret_generation = now_us > objects->last_generation ? now_us : objects->last_generation + 1;
+	__atomic_store_n(&objects->last_generation, *ret_generation, __ATOMIC_RELEASE);
+	bind_int(put, ":generation", *ret_generation);
 	return statement_run(put, err);
 }
 

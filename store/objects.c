@@ -206,6 +206,15 @@ enum status objects_change(struct objects *objects, group_run run, void *arg, st
 	return STATUS_OK;
 }
 
+int64_t objects_next_generation(struct objects *objects)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	if (objects->reads_only || objects_use(objects, &err))
+		return 0;
+	return __atomic_load_n(&objects->last_generation, __ATOMIC_ACQUIRE) + 1;
+}
+
 uint64_t objects_change_count(const struct objects *objects)
 {
 	return __atomic_load_n(&objects->change_count, __ATOMIC_ACQUIRE);

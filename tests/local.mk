@@ -100,6 +100,7 @@ check_PROGRAMS += \
 	tests/unit/api/training/test_replica_json \
 	tests/unit/api/training/test_runtime_map \
 	tests/unit/api/training/test_shells_render \
+	tests/unit/api/training/test_storage_use \
 	tests/unit/daemon/gcs/test_gcs_caller \
 	tests/unit/daemon/gcs/test_gcs_client \
 	tests/unit/daemon/gcs/test_gcs_path \

@@ -112,7 +112,7 @@ enum status resource_draft(const struct call *call, const struct resource_method
 	if (!rc)
 		rc = plan_possible(call, plan, err);
 	if (!rc)
-		rc = training_bucket_use(&context->training, plan->job_dir, err);
+		rc = training_storage_use(&context->training, plan, err);
 	/* Behind the plan, which tells as a difference only what the client asked for. */
 	if (!rc)
 		rc = spec_defaults_fill(json_object_get(body, methods->spec), err);

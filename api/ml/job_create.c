@@ -112,7 +112,7 @@ enum status job_create_handle(struct call *call, struct error *err)
 	if (!rc)
 		rc = job_possible(call, plan, err);
 	if (!rc)
-		rc = training_bucket_use(&context->training, json_text_at(input, "jobDir"), err);
+		rc = training_storage_use(&context->training, plan, err);
 	if (rc)
 		return rc;
 	input_text = json_dump_compact(input);

@@ -8,6 +8,7 @@
 #include "daemon/base/chance.h"
 #include "scheduler/admission.h"
 #include "scheduler/dialect.h"
+#include "store/objects.h"
 
 void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
 {
@@ -77,14 +78,16 @@ enum status training_host_check(const struct training_context *context, const st
 	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
 }
 
-enum status training_bucket_use(const struct training_context *context, const char *directory,
-				struct error *err)
+enum status training_storage_use(const struct training_context *context, struct plan *plan, struct error *err)
 {
 	static const char scheme[] = "gs://";
+	const char *directory = plan->job_dir;
 	AUTO(string) char *bucket = NULL;
 	struct error unmade AUTO_ERROR = { 0 };
 	enum status rc;
 
+	if (context->objects && directory && plan_tunes(plan))
+		plan->objects_since = objects_next_generation(context->objects);
 	if (!context->bucket_use || !directory || strncmp(directory, scheme, strlen(scheme)) != 0)
 		return STATUS_OK;
 	directory += strlen(scheme);

@@ -56,10 +56,11 @@ enum status training_count(const struct call *call, enum quota_metric metric, st
 enum status training_host_check(const struct training_context *context, const struct plan *plan,
 				enum shortage *ret_shortage, struct error *err);
 
-/* Makes the bucket of @directory (gs://BUCKET/…; others and NULL are passed over): a job may write there from its first
- * moment on. Whether there is such a bucket is for the job to find out, as on the service. */
-enum status training_bucket_use(const struct training_context *context, const char *directory,
-				struct error *err);
+/* Makes the bucket of the plan's job_dir (gs://BUCKET/…; others and NULL are passed over): a job may write there from its
+ * first moment on. Whether there is such a bucket is for the job to find out, as on the service. A tuning job's plan
+ * remembers which objects there are already. */
+enum status training_storage_use(const struct training_context *context, struct plan *plan,
+				 struct error *err);
 
 /* What cannot be handed to a program (an environment that is too large) is refused now, not when its container fails.
  * INVALID_ARGUMENT: the pool at fault is *ret_role (may be NULL). */

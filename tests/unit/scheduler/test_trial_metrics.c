@@ -17,6 +17,7 @@ struct bench {
 	char directory[64], path[96];
 	struct yard *yard; /* NULL: no storage */
 	struct trial_metrics *metrics;
+	int64_t since; /* 0: as yards begin */
 };
 
 static struct metric metric = { .name = (char *)"accuracy" };
@@ -29,7 +30,7 @@ static void bench_begin(struct bench *bench, struct yard *yard, const char *job_
 					   .objects = yard ? yard->objects : NULL,
 					   .job_dir = job_dir,
 					   .number = 3,
-					   .since_us = START_NS / 1000 };
+					   .since = bench->since ? bench->since : START_NS / 1000 };
 
 	trial_metrics_free(bench->metrics);
 	bench->metrics = trial_metrics_new(&study, &place, 1000);
@@ -247,16 +248,37 @@ static int storage_teardown(void **state)
 }
 
 /* Steps @from to @to with @value under @tag. */
-static void events_put(struct bench *bench, const char *tag, int from, int to, float value)
+static void file_put(struct bench *bench, const char *name, const char *tag, int from, int to, float value)
 {
 	struct yard *yard = bench->yard;
-	const struct object_target target = target_of("out/3/events.out.tfevents.1");
+	const struct object_target target = target_of(name);
 	struct text text AUTO_TEXT = { 0 };
 
 	version_write(&text);
 	for (int step = from; step <= to; step++)
 		scalar_event_write(&text, 1000 + step, step, tag, value);
 	OK(target_put(yard, &target, text.data, text.length, NULL));
+}
+
+static void events_put(struct bench *bench, const char *tag, int from, int to, float value)
+{
+	file_put(bench, "out/3/events.out.tfevents.1", tag, from, to, value);
+}
+
+/* Another job has written there; then this one begins, and the clock is put back.
+ * Broken: object_look() by created_us: there are no events. Broken: without the comparison: those of the other job, too. */
+static void only_event_files_of_the_jobs_time_are_read_though_the_clock_is_put_back(void **state)
+{
+	struct bench *bench = *state;
+
+	file_put(bench, "out/3/events.out.tfevents.0", "accuracy", 1, 9, 0.125F);
+	bench->since = objects_next_generation(bench->yard->objects);
+	bench_begin(bench, bench->yard, "gs://bucket/out");
+	yard_step(bench->yard, -INT64_C(3600000000000));
+	assert_int_equal(count_read(bench), 0);
+	events_put(bench, "accuracy", 1, 3, 0.25F);
+	assert_int_equal(count_read(bench), 3);
+	assert_true(trial_metrics_all(bench->metrics)->all[2].values[0] == 0.25);
 }
 
 static void events_are_taken_where_no_file_is(void **state)
@@ -389,6 +411,7 @@ int main(void)
 		TEST(nothing_can_be_settled),
 		TEST(what_was_stored_is_not_read_again),
 		TEST(what_cannot_be_gone_on_from_is_refused),
+		STORAGE_TEST(only_event_files_of_the_jobs_time_are_read_though_the_clock_is_put_back),
 		STORAGE_TEST(events_are_taken_where_no_file_is),
 		STORAGE_TEST(the_metric_file_comes_before_events),
 		STORAGE_TEST(settled_events_stay),
