@@ -68,6 +68,22 @@ static bool file_name(const char *own, const char *path, enum placing placing)
 	return placing == PLACE_NEW ? rename(own, path) == 0 : link(own, path) == 0 || errno == EEXIST;
 }
 
+/* A name is kept by its directory. Some file systems do not sync those: they say EINVAL, and keep names without. */
+static bool name_keep(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct text directory AUTO_TEXT = { 0 };
+
+	text_append(&directory, slash ? path : ".", slash && slash != path ? (size_t)(slash - path) : 1);
+	if (directory.failed) {
+		errno = ENOMEM;
+		return false;
+	}
+	int fd AUTO_DESCRIPTOR = open(directory.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+}
+
 void small_file_suffix(char ret_suffix[SMALL_FILE_SUFFIX_SIZE])
 {
 	snprintf(ret_suffix, SMALL_FILE_SUFFIX_SIZE, ".%08x%08x", (unsigned)randombytes_random(),
@@ -90,7 +106,7 @@ static int file_make(const char *path, const struct text *content, mode_t mode, 
 	if (fd < 0)
 		return errno;
 	errno = 0; /* a short write sets none */
-	if (!file_fill(fd, content, mode) || !file_name(own.data, path, placing))
+	if (!file_fill(fd, content, mode) || !file_name(own.data, path, placing) || !name_keep(path))
 		fault = errno ? errno : ENOSPC;
 	unlink(own.data);
 	return fault;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/small_file.h: files that are read and written whole: keys, certificates. What is written is there whole or not
- * at all, also after a crash. Thread: any. */
+ * at all, also after a crash, and once it was placed it is there after a loss of power. Thread: any. */
 #include <stddef.h>
 #include <sys/types.h>
 
