@@ -32,7 +32,7 @@ static bool line_tells_of_kill(const char *line)
 	       pending & KILL_BIT;
 }
 
-static bool has_kill_pending(pid_t caller)
+bool gcs_caller_is_killed(pid_t caller)
 {
 	FILE *file = facts_open(caller, "status");
 	char line[256];
@@ -43,33 +43,6 @@ static bool has_kill_pending(pid_t caller)
 	if (file)
 		fclose(file);
 	return has;
-}
-
-/* One that is about to be gone closes its files, and its signal is not pending any more.
- * Source: proc_pid_stat(5): (9) flags, (52) exit_code, which is the last; linux/sched.h: PF_EXITING */
-static bool ends_by_kill(pid_t caller)
-{
-	enum { PF_EXITING = 4, SIGNAL_MASK = 0x7f };
-	FILE *file = facts_open(caller, "stat");
-	char line[1024] = "";
-	const char *rest, *last;
-	unsigned flags;
-	int code;
-
-	if (!file)
-		return false;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
-	rest = strrchr(line, ')'); /* the name before may have anything in it */
-	last = strrchr(line, ' ');
-	return rest && last && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       sscanf(last, "%d", &code) == 1 && flags & PF_EXITING && (code & SIGNAL_MASK) == SIGKILL;
-}
-
-bool gcs_caller_is_killed(pid_t caller)
-{
-	return has_kill_pending(caller) || ends_by_kill(caller);
 }
 
 static bool has_own_network(pid_t caller)

@@ -382,12 +382,10 @@ int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const 
 
 static int ask(struct gcs_client *client, struct request *request)
 {
-	int problem = 0;
+	int problem = gcs_client_reach(client, request->caller);
 
-	if (faccessat(client->state_fd, GCS_RULES, F_OK, 0) == 0)
+	if (!problem && faccessat(client->state_fd, GCS_RULES, F_OK, 0) == 0)
 		problem = request_make(client, request);
-	else
-		problem = gcs_client_reach(client, request->caller);
 	request_end(request, problem);
 	return problem;
 }

@@ -72,9 +72,8 @@ def test_reading_asks_the_daemon_while_there_are_rules(daemon, bucket):
     assert (bucket / "kept").read_bytes() == b"kept"  # reading goes on
     daemon.start()
     assert (bucket / "kept").read_bytes() == b"kept"
-    # Broken: rules_tell() at changes alone, with the file removed at the start.
     assert hits(daemon, number) == 2
-    # Broken: fault_book_remove() and fault_book_clear() that tell nobody (as they were).
+    # Broken: fault_book_clear() that tells nobody (as it was).
     assert daemon.request("DELETE", f"{FAULTS}/{number}").status == 200
     assert not asked.exists()
     order(daemon, "httpStatus", method="storage.objects.get", httpStatus=503)
@@ -101,8 +100,8 @@ cat /tmp/open /tmp/list /tmp/in
 OTHER = "i=0; until [ -e /gcs/cut/out ]; do echo $i >/gcs/cut/below/$i; i=$((i+1)); sleep 0.1; done"
 
 
-# Broken: gcs_caller_is_cut() that returns false: all go on at once, without a network; gcs_client_reach() that waits once,
-# when it is asked for a read; that takes each caller for cut: the other replica does not go on.
+# Broken: gcs_caller_is_cut() that is always false, or true for each that has a network of its own: nobody waits, or the
+# other replica as well; fs_read_buf() without gcs_client_reach(); changed_entry_parse() that looks at no network.
 def test_a_replica_without_its_network_waits_for_its_files(new_daemon):
     with new_daemon("--offline", "--stop-grace", "2", "--clock", "steppable") as daemon:
         bucket = Bucket(daemon, "cut")

@@ -61,7 +61,7 @@ static int child_end(void **state)
 	return 0;
 }
 
-/* Broken: gcs_caller_is_cut() without has_no_route(); always false. */
+/* Broken: gcs_caller_is_cut() that is always false. */
 static void who_has_a_network_is_told_from_who_has_none(void **state)
 {
 	(void)state;
@@ -75,6 +75,7 @@ static void who_has_a_network_is_told_from_who_has_none(void **state)
 	assert_int_equal(gcs_caller_pause(child, 1), 0);
 }
 
+/* Broken: ask() without gcs_client_reach(). */
 static void nothing_is_waited_for_when_the_time_is_over(void **state)
 {
 	struct gcs_client *client = gcs_client_new(AT_FDCWD, 0);
@@ -82,8 +83,11 @@ static void nothing_is_waited_for_when_the_time_is_over(void **state)
 	(void)state;
 	assert_non_null(client);
 	assert_int_equal(gcs_client_reach(client, getpid()), 0);
-	if (child)
+	if (child) {
 		assert_int_equal(gcs_client_reach(client, child), -EIO);
+		assert_int_equal(gcs_ask_object(client, child, "b", "o"), -EIO);
+		assert_int_equal(gcs_ask_list(client, child, "b"), -EIO);
+	}
 	gcs_client_free(client);
 }
 
@@ -104,7 +108,7 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-/* Broken: gcs_client_reach() without GCS_CUT_MAX; ends_by_kill() that returns false. */
+/* Broken: gcs_client_reach() without GCS_CUT_MAX: all wait. */
 static void some_wait_until_they_are_killed_and_leave_room_for_others(void **state)
 {
 	struct asking asking = { .client = gcs_client_new(AT_FDCWD, PATIENCE_S) };

@@ -163,7 +163,7 @@ static void an_error_that_passes_is_met_again_and_told_in_the_end(void **state)
 /* Broken: ask() that always makes its request; request_make() that waits for NOBODY whoever asks. */
 static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 {
-	struct gcs_client *client = gcs_client_new(state_fd, 600);
+	struct gcs_client *client = gcs_client_new(state_fd, 1);
 
 	(void)state;
 	assert_non_null(client);
