@@ -215,6 +215,11 @@ def fill(path):
                 pass
 
 
+# More lines than there is room for, but for the job itself.
+MANY, ROOM = 8000, MIB // 2
+
+
+# Broken: may_retry() of store/logs_writer.c that tries no batch again: a job that ended without all of its lines.
 def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_disk):
     daemon = faulty(state_dir=small_disk / "state").start()
     held = daemon.create(HOLD)
@@ -222,6 +227,10 @@ def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_dis
     kept = [daemon.run(LINES)["jobId"]]
     filler = small_disk / "filler"
     fill(filler)
+    os.truncate(filler, filler.stat().st_size - ROOM)
+    prints = daemon.create(dict(LINES, args=["lines", str(MANY), "exit", "0"]))
+    wait_until(lambda: "log-commit-failed" in daemon.log(), 30, "its lines find no room")
+    fill(small_disk / "rest")
     refused = 0
     for _ in range(40):
         answer = daemon.post(daemon.jobs_path, {"jobId": daemon.new_id(), "trainingInput": LINES,
@@ -232,9 +241,12 @@ def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_dis
         refused += answer.status != 200
     assert refused, "the disk was never full"
     assert daemon.job(held)["state"] == "RUNNING"
+    assert "endTime" not in daemon.job(prints) and len(daemon.lines(prints)) < MANY
     filler.unlink()
     for job_id in kept:
         daemon.until(job_id, "SUCCEEDED", timeout=60)
         assert daemon.lines(job_id) == SAID
+    daemon.until(prints, "SUCCEEDED", timeout=60)
+    assert daemon.lines(prints) == [f"line {i}" for i in range(MANY)]
     daemon.cancel(held)
     daemon.until(held, "CANCELLED")
