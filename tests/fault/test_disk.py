@@ -219,7 +219,7 @@ def fill(path):
 MANY, ROOM = 8000, MIB // 2
 
 
-# Broken: may_retry() of store/logs_writer.c that tries no batch again: a job that ended without all of its lines.
+# Broken: may_retry() of store/logs_writer.c that tries no batch again: lines lost.
 def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_disk):
     daemon = faulty(state_dir=small_disk / "state").start()
     held = daemon.create(HOLD)

@@ -240,6 +240,7 @@ def lives_under_faults(daemon, training_input, size, count, seed, cycles):
     still_serves(daemon)
 
 
+# Broken: may_retry() of store/logs_writer.c that tries no batch again: lines lost; meets() of shim.c that is always false.
 @pytest.mark.parametrize("count", [1, BURST])
 def test_a_job_ends_well_whatever_allocation_fails(faulty, count, seed, cycles):
     lives_under_faults(faulty().start(), training(LINES), JOBS, count, seed, cycles)
@@ -257,6 +258,7 @@ def test_a_job_ends_well_whatever_allocation_of_the_engines_client_fails(faulty,
     assert "resolve" not in daemon.log()  # the name of a host
 
 
+# Broken: failure_status() of docker_emit.c without the watch, by --cycles 5; meets() of shim.c that is always false.
 @pytest.mark.long
 def test_a_job_on_the_engine_ends_well_whatever_allocation_fails(faulty, engine, seed, cycles):
     daemon = faulty("--offline", engine=engine, binary=program()).start()
