@@ -98,6 +98,8 @@ libtrainyard_a_SOURCES += \
 	api/http/guard.h \
 	api/http/http.h \
 	api/http/inner.c \
+	api/http/large_body.c \
+	api/http/large_body.h \
 	api/http/listener.c \
 	api/http/page_size.c \
 	api/http/parameters.c \

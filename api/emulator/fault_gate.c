@@ -120,11 +120,12 @@ static enum status due_await(const struct faults_context *context, const struct 
 	return STATUS_OK;
 }
 
-static enum status call_delay(struct faults_context *context, const struct call *call,
+static enum status call_delay(struct faults_context *context, struct call *call,
 			      const struct fault_order *order, bool *ret_cut, struct error *err)
 {
 	enum status rc;
 
+	call_wait_begin(call);
 	if (atomic_fetch_add(&context->late, 1) < LATE_CALLS_MAX)
 		rc = due_await(context, call, order, ret_cut, err);
 	else
@@ -157,9 +158,8 @@ static enum status error_answer(const struct fault_order *order, struct error *e
 			 order->http_status);
 }
 
-static enum status order_carry_out(struct faults_context *context, const struct call *call,
-				   const char *method, const struct fault_order *order, bool *ret_cut,
-				   struct error *err)
+static enum status order_carry_out(struct faults_context *context, struct call *call, const char *method,
+				   const struct fault_order *order, bool *ret_cut, struct error *err)
 {
 	switch (order->kind) {
 	case FAULT_QUOTA:

@@ -9,6 +9,7 @@
 
 #include "api/http/admission.h"
 #include "api/http/answer.h"
+#include "api/http/large_body.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
@@ -378,13 +379,20 @@ static enum status handler_run(struct exchange *exchange, struct error *err)
 	return rc;
 }
 
+static enum status gate_pass_read(struct exchange *exchange, const json_t *pairs, struct error *err)
+{
+	enum status rc = gate_pass(exchange, err);
+
+	return large_body_resume(exchange) && !rc ? call_read(exchange, pairs, err) : rc;
+}
+
 static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
 	const bool streamed = is_streamed(exchange);
 	enum status rc = streamed ? STATUS_OK : call_read(exchange, pairs, err);
 
 	if (!rc && !streamed)
-		rc = gate_pass(exchange, err);
+		rc = gate_pass_read(exchange, pairs, err);
 	if (!rc)
 		rc = handler_run(exchange, err);
 	intake_close(exchange);
@@ -400,12 +408,9 @@ static enum status call_run_alone(struct exchange *exchange, const json_t *pairs
 {
 	enum status rc;
 
-	/* Who is inside another one of that size holds the lock. */
-	if (exchange->body.bytes.length < LARGE_BODY_BYTES || exchange->inner)
-		return call_run(exchange, pairs, err);
-	pthread_mutex_lock(exchange->rules->large_bodies);
+	large_body_enter(exchange);
 	rc = call_run(exchange, pairs, err);
-	pthread_mutex_unlock(exchange->rules->large_bodies);
+	large_body_leave(exchange);
 	return rc;
 }
 

@@ -52,10 +52,13 @@ struct exchange {
 	int client_fd;      /* likewise: the client's socket; 0: none is known */
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
-	bool cut;           /* the connection is to be closed without an answer */
-	bool query_taken;   /* at the beginning, for the row's begin() */
-	bool head_only;     /* the answer goes without its content */
-	bool query_in_body; /* an overridden GET: its form body continues the query */
+	struct exchange *outer;    /* whose part it is; NULL: nobody's */
+	bool has_turn;             /* it holds rules->large_bodies */
+	struct exchange *gave_way; /* while it waits: which of the two gave up its turn */
+	bool cut;                  /* the connection is to be closed without an answer */
+	bool query_taken;          /* at the beginning, for the row's begin() */
+	bool head_only;            /* the answer goes without its content */
+	bool query_in_body;        /* an overridden GET: its form body continues the query */
 	struct head head;
 	struct target target;
 	struct query query;

@@ -190,6 +190,10 @@ bool call_closing(const struct call *call);
  * then. False where that cannot be told. Thread: the connection's. */
 bool call_client_gone(const struct call *call);
 
+/* Before a gate waits: others with large bodies need not wait for it. The call's query and body go; the call has both
+ * again when its handler runs. */
+void call_wait_begin(struct call *call);
+
 /* Answers a request that came inside another one's body (a batch's part): through the same families, but to @answer
  * rather than to the client. @target is raw, as on a request line, with or without scheme and host; @head_text is
  * "Name: value" lines; @body may be NULL. The outer request's headers hold for it, too, but Content-* and what it

@@ -193,6 +193,7 @@ enum status call_inner(struct call *outer, const char *method, const char *targe
 	if (!inner)
 		return error_no_memory(err);
 	inner->inner = true;
+	inner->outer = outer->exchange;
 	inner->peer = outer->peer;
 	inner->client_fd = outer->exchange->client_fd;
 	return exchange_run(inner, outer->exchange->rules, open_headers, method, head_text, body, body_bytes,

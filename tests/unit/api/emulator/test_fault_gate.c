@@ -15,11 +15,29 @@
 
 static atomic_uint passed; /* calls that reached their handler */
 
+static atomic_uint named_jobs; /* of these, with the name of a job in their bodies */
+
 static enum status handle(struct call *call, struct error *err)
 {
-	(void)call, (void)err;
+	(void)err;
+	if (call->body)
+		named_jobs += json_text_at(call->body, "jobId") != NULL;
 	passed++;
 	return STATUS_OK;
+}
+
+/* A batch, whatever it holds: two parts that are alike. */
+static enum status handle_parts(struct call *call, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct inner_answer answer = { 0 };
+
+		rc = call_inner(call, "GET", "/v1/projects/demo/jobs/a", "", NULL, 0, &answer, err);
+		inner_answer_deinit(&answer);
+	}
+	return rc;
 }
 
 static const struct field body_fields[] = { { .name = "jobId", .type = FIELD_STRING },
@@ -50,13 +68,15 @@ static const struct route storage[] = {
 	ROW("PUT", "/upload/storage/v1/b/{bucket}/o"),
 	{ .method = NULL },
 };
+static const struct route batch[] = {
+	{ .method = "POST", .path = "/parts", .handler = handle_parts, .body = &raw_body },
+	{ .method = NULL },
+};
 static const struct route shell[] = { ROW("GET", "/shell/{job}"), { .method = NULL } };
 static const struct family families[] = {
-	{ .name = "ml", .routes = ml },
-	{ .name = "aiplatform-other", .routes = other },
-	{ .name = "storage", .routes = storage },
-	{ .name = "shell", .routes = shell },
-	{ .name = NULL },
+	{ .name = "ml", .routes = ml },           { .name = "aiplatform-other", .routes = other },
+	{ .name = "storage", .routes = storage }, { .name = "shell", .routes = shell },
+	{ .name = "parts", .routes = batch },     { .name = NULL },
 };
 
 /* A door whose calls go through a gate. */
@@ -86,11 +106,11 @@ static int gated_open(void **state)
 						  .project_number = "123456",
 						  .families = families };
 	gated->gate = faults_gate(&gated->context);
-	passed = 0;
+	passed = named_jobs = 0;
 	return door_open(&(struct door_options){ .families = families,
 						 .gate = &gated->gate,
 						 .address = "127.0.0.1",
-						 .body_limit_bytes = 1000 },
+						 .body_limit_bytes = 10 << 20 },
 			 &gated->door, NULL) == STATUS_OK
 		       ? 0
 		       : -1;
@@ -335,6 +355,59 @@ static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 	assert_int_equal(atomic_load(&gated->context.late), 0);
 }
 
+/* As large as those of which one at a time is read. */
+static char *large_body(void)
+{
+	enum { LARGE_BYTES = 2 << 20 };
+	char *text = malloc(LARGE_BYTES + 1);
+
+	assert_non_null(text);
+	memset(text, ' ', LARGE_BYTES);
+	text[LARGE_BYTES] = '\0';
+	memcpy(text, "{\"jobId\": \"large\"", 17);
+	text[LARGE_BYTES - 1] = '}';
+	return text;
+}
+
+struct late_post {
+	struct gated *gated;
+	const char *target, *text;
+};
+
+static void *post_main(void *arg)
+{
+	const struct late_post *post = arg;
+
+	return (void *)(uintptr_t)call_on(post->gated, "POST", post->target, post->text, NULL);
+}
+
+/* Broken: call_delay() without call_wait_begin(): the second call waits for the first; turn_of() that looks for no outer
+ * exchange: likewise behind the batch; gate_pass_read() that does not read the call again: the handler has no body. */
+static void late_calls_hold_up_no_others(void **state)
+{
+	struct gated *gated = *state;
+	AUTO(string) char *text = large_body();
+	const struct late_post cases[] = { { gated, "/v1/projects/demo/jobs", text },
+					   { gated, "/parts", text } };
+	pthread_t late;
+	void *status;
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		passed = named_jobs = 0;
+		order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
+		assert_int_equal(pthread_create(&late, NULL, post_main, (void *)&cases[i]), 0);
+		while (!atomic_load(&gated->context.late))
+			usleep(1000);
+		assert_int_equal(call_on(gated, "POST", "/v1/projects/demo/jobs", text, NULL), 200);
+		assert_int_equal(passed, 1);
+		assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
+		assert_int_equal(pthread_join(late, &status), 0);
+		assert_int_equal((uintptr_t)status, 200);
+		assert_int_equal(passed, i ? 3 : 2);
+		assert_int_equal(named_jobs, i ? 1 : 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +419,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(late_calls_are_done_and_lost_ones_are_not, gated_open,
 						gated_close),
 		cmocka_unit_test_setup_teardown(who_gives_up_is_not_waited_for, gated_open, gated_close),
+		cmocka_unit_test_setup_teardown(late_calls_hold_up_no_others, gated_open, gated_close),
 		cmocka_unit_test_setup_teardown(so_many_wait_and_no_longer_than_their_rule_is_there,
 						gated_open, gated_close),
 	};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/large_body.h"
+
+#include "api/http/exchange.h"
+
+void large_body_enter(struct exchange *exchange)
+{
+	if (exchange->body.bytes.length < LARGE_BODY_BYTES || exchange->outer)
+		return;
+	pthread_mutex_lock(exchange->rules->large_bodies);
+	exchange->has_turn = true;
+}
+
+void large_body_leave(struct exchange *exchange)
+{
+	if (exchange->has_turn)
+		pthread_mutex_unlock(exchange->rules->large_bodies);
+	exchange->has_turn = false;
+}
+
+/* Whose turn it is: the exchange's own, or that of what it is a part of. NULL: nobody's. */
+static struct exchange *turn_of(struct exchange *exchange)
+{
+	struct exchange *whole = exchange->outer ? exchange->outer : exchange;
+
+	return whole->has_turn ? whole : NULL;
+}
+
+void call_wait_begin(struct call *call)
+{
+	struct exchange *exchange = call->exchange;
+
+	exchange->gave_way = turn_of(exchange);
+	if (!exchange->gave_way)
+		return;
+	json_decref(call->query);
+	json_decref(call->body);
+	call->query = call->body = NULL;
+	large_body_leave(exchange->gave_way);
+}
+
+bool large_body_resume(struct exchange *exchange)
+{
+	struct exchange *whole = exchange->gave_way;
+
+	if (!whole)
+		return false;
+	exchange->gave_way = NULL;
+	large_body_enter(whole);
+	return true;
+}
