@@ -84,3 +84,14 @@ enum status admission_check_body(struct exchange *exchange, struct error *err)
 	exchange->refusal = REFUSAL_MEDIA_TYPE;
 	return refuse_type(type, err);
 }
+
+enum status admission_pass_gate(struct exchange *exchange, struct error *err)
+{
+	const struct call_gate *gate = exchange->rules->gate;
+	enum status rc =
+		gate ? gate->pass(gate->arg, &exchange->call, exchange->match.family, &exchange->cut, err)
+		     : STATUS_OK;
+
+	exchange->stopped = rc != STATUS_OK;
+	return rc;
+}

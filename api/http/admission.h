@@ -16,3 +16,5 @@ enum status admission_check_caller(struct exchange *exchange, struct error *err)
 enum status admission_check_type(struct exchange *exchange, struct error *err);
 /* The type of a JSON row's body, which is there. Sets the refusal. Outcome: INVALID_ARGUMENT. */
 enum status admission_check_body(struct exchange *exchange, struct error *err);
+/* The gate, if there is one, which may wait (large_body_resume()). Sets the cut. Outcome: what the gate says. */
+enum status admission_pass_gate(struct exchange *exchange, struct error *err);

@@ -89,7 +89,7 @@ static unsigned refused_status(const struct exchange *exchange)
 
 	if (exchange->refusal)
 		return (unsigned)exchange->refusal;
-	if (match->kind == MATCH_ROUTE && match->family->error_status)
+	if (match->kind == MATCH_ROUTE && match->family->error_status && !exchange->stopped)
 		return match->family->error_status(&exchange->call, &exchange->error);
 	return error_http_status(exchange->error.status);
 }

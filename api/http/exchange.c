@@ -196,14 +196,6 @@ static enum status refuse_inner(struct error *err)
 			 "A request whose content is streamed cannot be a part of a batch.");
 }
 
-static enum status gate_pass(struct exchange *exchange, struct error *err)
-{
-	const struct call_gate *gate = exchange->rules->gate;
-
-	return gate ? gate->pass(gate->arg, &exchange->call, exchange->match.family, &exchange->cut, err)
-		    : STATUS_OK;
-}
-
 /* Everything but the body is there, so that a handler reads its call alike before and after it. */
 static enum status row_begin(struct exchange *exchange, struct error *err)
 {
@@ -222,7 +214,7 @@ static enum status row_begin(struct exchange *exchange, struct error *err)
 	if (!rc && atomic_load(exchange->rules->closing))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
 	if (!rc)
-		rc = gate_pass(exchange, err);
+		rc = admission_pass_gate(exchange, err);
 	return rc ? rc : exchange->match.route->begin(&exchange->call, err);
 }
 
@@ -381,7 +373,7 @@ static enum status handler_run(struct exchange *exchange, struct error *err)
 
 static enum status gate_pass_read(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
-	enum status rc = gate_pass(exchange, err);
+	enum status rc = admission_pass_gate(exchange, err);
 
 	return large_body_resume(exchange) && !rc ? call_read(exchange, pairs, err) : rc;
 }

@@ -55,6 +55,7 @@ struct exchange {
 	struct exchange *outer;    /* whose part it is; NULL: nobody's */
 	bool has_turn;             /* it holds rules->large_bodies */
 	struct exchange *gave_way; /* while it waits: which of the two gave up its turn */
+	bool stopped;              /* by the gate: the error is none of the family's */
 	bool cut;                  /* the connection is to be closed without an answer */
 	bool query_taken;          /* at the beginning, for the row's begin() */
 	bool head_only;            /* the answer goes without its content */

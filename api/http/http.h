@@ -111,7 +111,8 @@ struct family {
 	/* Appends the body of an error of the family's routes, and says its media type; NULL: error_body_write(). */
 	const char *(*error_render)(const struct call *call, const struct error *err, unsigned http_status,
 				    struct text *body);
-	/* The HTTP status of an error of its handlers and begins, where it is not the usual one of the status; NULL. */
+	/* The HTTP status of an error of its handlers and begins, where it is not the usual one of the status; NULL. Not
+	 * asked for an error of the gate's. */
 	unsigned (*error_status)(const struct call *call, const struct error *err);
 };
 

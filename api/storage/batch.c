@@ -43,9 +43,11 @@ static const char *reason_phrase(unsigned http_status)
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
 		{ 412, "Precondition Failed" },
+		{ 429, "Too Many Requests" },
 		{ 500, "Internal Server Error" },
 		{ 501, "Not Implemented" },
 		{ 503, "Service Unavailable" },
+		{ 504, "Gateway Timeout" },
 		{ 507, "Insufficient Storage" },
 	};
 

@@ -108,7 +108,8 @@ const char *storage_error_render(const struct call *call, const struct error *er
 	member_write(body, "message", message);
 	text_puts(body, ",\"errors\":[{\"message\":");
 	text_json(body, message, strlen(message));
-	member_write(body, "domain", "global");
+	/* Source: https://github.com/trinodb/trino/issues/19943 (an answer of 429) */
+	member_write(body, "domain", http_status == 429 ? "usageLimits" : "global");
 	member_write(body, "reason", err->reason ? err->reason : reason_of(http_status));
 	location_write(body, err, http_status);
 	text_puts(body, "}]}}");

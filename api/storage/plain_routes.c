@@ -145,6 +145,7 @@ static const char *code_of(const struct error *err, unsigned http_status)
 		{ 412, "PreconditionFailed" },
 		{ 415, "InvalidArgument" }, /* Choice: the page has no code for it */
 		{ 416, "InvalidRange" },
+		{ 429, "SlowDown" }, /* Source: https://github.com/nextcloud/server/issues/12537 */
 		{ 501, "NotImplemented" },
 		{ 503, "ServiceUnavailable" },
 		{ 507, "InsufficientStorage" },
