@@ -134,6 +134,9 @@ static bool text_read(const json_t *canonical, const char *name, const char *pat
 
 	if (!value)
 		return true;
+	/* A variable of a script that is not set would have meant everybody. */
+	if (!*value)
+		refuse(err, path, "The value must not be empty: without the field any will do.");
 	if (strlen(value) > most)
 		error_add(err, STATUS_INVALID_ARGUMENT, path, "The value is longer than %zu bytes.", most);
 	*ret_text = strdup(value);

@@ -280,3 +280,13 @@ def test_a_method_that_is_none_is_refused(front, tmp_path, rule):
     assert answer.status == 400 and answer.error["message"].startswith("Field: method Error: No method that "), answer
     assert [field["field"] for field in answer.error["details"][0]["fieldViolations"]] == ["method"]
     assert front.get(FAULTS).json == {"faults": []}
+
+
+# Broken: project, job or method without FIELD_PRESENCE; text_read() that takes any value.
+@pytest.mark.parametrize("field", ["project", "job", "method", "role", "pool", "logPattern"])
+def test_an_empty_name_is_not_everybody(front, field):
+    answer = front.post(FAULTS, {"fault": "quota" if field == "method" else "preempt", field: ""})
+    assert answer.status == 400 and answer.error["status"] == "INVALID_ARGUMENT", answer
+    words = {"method": 'is called ""', "role": "Expected one of", "pool": "Expected one of"}.get(field, "must not be empty")
+    assert words in answer.error["message"], answer
+    assert front.get(FAULTS).json == {"faults": []}
