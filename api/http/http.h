@@ -199,7 +199,8 @@ void call_wait_begin(struct call *call);
  * rather than to the client. @target is raw, as on a request line, with or without scheme and host; @head_text is
  * "Name: value" lines; @body may be NULL. The outer request's headers hold for it, too, but Content-* and what it
  * has of its own. Whatever is wrong with the part is the part's answer, and the result OK; so rows with begin and
- * streams are answered 400. Outcomes: INVALID_ARGUMENT: @outer is itself such a request; INTERNAL: memory ran out.
+ * streams are answered 400. Outcomes: INVALID_ARGUMENT: @outer is itself such a request; UNAVAILABLE: a gate closed the
+ * connection, for the outer request, too; INTERNAL: memory ran out.
  * Only OK fills @answer, which is inner_answer_deinit()'s. */
 struct inner_answer {
 	unsigned http_status;

@@ -163,6 +163,13 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 	return STATUS_OK;
 }
 
+/* The connection is the outer request's. */
+static enum status cut_outer(struct exchange *outer, struct error *err)
+{
+	outer->cut = true;
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "A part of the request gets no answer.");
+}
+
 /* From a head's text to the answer. */
 static enum status exchange_run(struct exchange *exchange, const struct exchange_rules *rules,
 				struct inner_head *headers, const char *method, const char *head_text,
@@ -177,6 +184,8 @@ static enum status exchange_run(struct exchange *exchange, const struct exchange
 	if (body && body_bytes)
 		exchange_receive(exchange, body, body_bytes);
 	exchange_end(exchange);
+	if (exchange->cut && exchange->outer)
+		return cut_outer(exchange->outer, err);
 	return answer_take(exchange, answer, err);
 }
 
