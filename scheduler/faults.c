@@ -79,11 +79,19 @@ static int64_t left_us(const struct scheduler *scheduler, const struct fault_hit
 	return hit->ends_us - clock_mono_us(scheduler->reconciler.clock);
 }
 
+/* One for good lasts until its rule is taken back, as others do that are not over by then. */
+static bool hit_lasts(const struct scheduler *scheduler, const struct fault_hit *hit)
+{
+	struct fault_book *book = scheduler->reconciler.faults;
+
+	return book && fault_book_has(book, hit->fault) && (!hit->until_us || left_us(scheduler, hit) > 0);
+}
+
 bool faults_hold(const struct scheduler *scheduler, const struct job_run *run)
 {
 	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 
-	return hit && hit->until_us && left_us(scheduler, hit) > 0;
+	return hit && hit->until_us && hit_lasts(scheduler, hit);
 }
 
 void faults_forget(struct job_run *run)
@@ -191,12 +199,11 @@ static void link_ask(struct engine *engine, const struct job_run *run, const str
 	}
 }
 
-/* How its network is to be: off or slow until a hit is over. Asking again for what is so already is harmless. */
+/* How its network is to be: off or slow while a hit lasts. Asking again for what is so already is harmless. */
 static void network_strike(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			   const struct fault_hit *hit)
 {
-	const bool lasts = !hit->until_us || left_us(scheduler, hit) > 0,
-		   slow = hit->kind == FAULT_SLOW_NETWORK;
+	const bool lasts = hit_lasts(scheduler, hit), slow = hit->kind == FAULT_SLOW_NETWORK;
 	const enum link_wish wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
 				    : lasts ? LINK_CUT
 					    : LINK_RESTORED;

@@ -149,6 +149,36 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP), 1); /* at the job's end: the worker */
 }
 
+/* Broken: hit_lasts() that asks for no rule; fault_book_clear() that tells nobody. */
+static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "cut", 0, 0);
+
+	order(bench, "{\"fault\": \"cutNetwork\"}");
+	fake_engine_up(bench->fake);
+	calls_await(bench, FAKE_CUT, 1);
+	assert_int_equal(fault_book_clear(bench->faults, NULL), STATUS_OK);
+	calls_await(bench, FAKE_JOIN, 1);
+	job_end(bench, id);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CUT), 1);
+}
+
+/* Broken: hit_lasts() that asks for no rule; fault_book_remove() that tells nobody. */
+static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id;
+
+	order(bench, "{\"fault\": \"stockout\", \"seconds\": 3600}");
+	id = job_submit(bench, "held", 0, 0);
+	fake_engine_up(bench->fake);
+	line_await(bench, "held", "there are no resources for the job for 3600 s");
+	assert_int_equal(fault_book_remove(bench->faults, 1, NULL), STATUS_OK);
+	job_await(bench, id, JOB_RUNNING);
+	job_end(bench, id);
+}
+
 static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
@@ -284,6 +314,8 @@ int main(void)
 		BENCH_TEST(a_preempted_replica_begins_anew_alone),
 		BENCH_TEST(a_rule_that_comes_late_hits_who_runs),
 		BENCH_TEST(a_cut_network_is_put_back_and_the_job_goes_on),
+		BENCH_TEST(a_network_is_put_back_when_the_rule_is_taken_back),
+		BENCH_TEST(a_stockout_is_over_when_its_rule_is_taken_back),
 		BENCH_TEST(a_cut_is_repeated_when_refused_and_after_a_restart),
 		BENCH_TEST(a_slow_network_is_made_fast_and_the_job_goes_on),
 		BENCH_TEST(a_network_is_slowed_again_when_refused_and_after_a_restart),
