@@ -25,7 +25,7 @@
 enum {
 	CONNECTIONS_MAX = 128,
 	ADDRESS_CONNECTIONS_MAX = 32, /* of one that is not this machine's own */
-	SILENCE_US = 30000000,        /* after which a connection makes room where there is none */
+	USELESS_US = 30000000,        /* after which a connection makes room where there is none */
 	LOOK_S = 1,
 	STACK_BYTES = 512 << 10,
 	BODY_BYTES_MAX = 10 << 20,
@@ -40,7 +40,8 @@ struct connection {
 	int fd; /* -1: the place is free */
 	uint32_t peer;
 	unsigned char key[ADDRESS_KEY_BYTES];
-	_Atomic int64_t silent_us; /* since when it has said nothing; 0: it is busy */
+	/* Since when no call came by it that may come in: what else it says does not count. 0: one is being answered. */
+	_Atomic int64_t useless_us;
 };
 
 struct front {
@@ -89,6 +90,36 @@ static void head_write(struct text *head, const struct session_call *call)
 			text_printf(head, "%s: %s\n", headers[i].name, headers[i].value);
 }
 
+static void memory_tell(struct rpc_outcome *outcome)
+{
+	rpc_outcome_fail(outcome, GRPC_INTERNAL, "The server ran out of memory.");
+}
+
+static bool on_admit(void *arg, const struct session_call *call, struct rpc_outcome *outcome)
+{
+	struct connection *connection = arg;
+	struct text head AUTO_TEXT = { 0 };
+	struct inner_answer answer = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	bool admitted = false;
+
+	head_write(&head, call);
+	if (head.failed ||
+	    door_admit(connection->front->door,
+		       &(struct door_request){
+			       .method = "POST", .head_text = head.data, .peer = connection->peer },
+		       &answer, &err))
+		memory_tell(outcome);
+	else if (answer.http_status)
+		rpc_refusal_read(answer.http_status, answer.body.data, answer.body.length, outcome);
+	else
+		admitted = true;
+	if (admitted)
+		atomic_store(&connection->useless_us, clock_mono_us(&system_clock));
+	inner_answer_deinit(&answer);
+	return admitted;
+}
+
 static void call_go(struct connection *connection, const struct rpc *rpc, const struct session_call *call,
 		    const struct rpc_request *request, struct text *bytes, struct rpc_outcome *outcome)
 {
@@ -107,7 +138,7 @@ static void call_go(struct connection *connection, const struct rpc *rpc, const 
 							     .peer = connection->peer,
 							     .client_fd = connection->fd },
 				     &answer, &err))
-		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The server ran out of memory.");
+		memory_tell(outcome);
 	else
 		rpc_answer_read(rpc, front->options.any, answer.http_status,
 				answer.body.length ? answer.body.data : "", answer.body.length, bytes,
@@ -130,6 +161,7 @@ static void on_call(void *arg, const struct session_call *call, struct text *byt
 	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
+	atomic_store(&connection->useless_us, 0);
 	if (!rpc)
 		absent_tell(call->path, outcome);
 	else if (rpc_request_make(rpc, call->data, call->length, &request, &err))
@@ -139,6 +171,7 @@ static void on_call(void *arg, const struct session_call *call, struct text *byt
 				 err.text ? err.text : "");
 	else
 		call_go(connection, rpc, call, &request, bytes, outcome);
+	atomic_store(&connection->useless_us, clock_mono_us(&system_clock));
 }
 
 /* ---- connections ---- */
@@ -154,16 +187,13 @@ static bool session_flush(struct session *session, struct stream_socket *socket)
 	return length == 0;
 }
 
-static void session_run(struct session *session, struct stream_socket *socket, _Atomic int64_t *silent_us)
+static void session_run(struct session *session, struct stream_socket *socket)
 {
 	char buffer[READ_BYTES];
 
 	while (session_flush(session, socket) && session_lives(session)) {
-		ssize_t length;
+		const ssize_t length = stream_socket_read(socket, buffer, sizeof(buffer), IDLE_MS);
 
-		atomic_store(silent_us, clock_mono_us(&system_clock));
-		length = stream_socket_read(socket, buffer, sizeof(buffer), IDLE_MS);
-		atomic_store(silent_us, 0);
 		if (length == STREAM_SOCKET_IDLE)
 			session_end(session);
 		else if (length <= 0)
@@ -181,11 +211,11 @@ static void *connection_main(void *arg)
 	struct front *front = connection->front;
 	struct stream_socket socket AUTO_STREAM_SOCKET = { 0 };
 	AUTO(session)
-	struct session *session =
-		session_new(&(struct session_options){ .call = on_call, .arg = connection });
+	struct session *session = session_new(
+		&(struct session_options){ .admit = on_admit, .call = on_call, .arg = connection });
 
 	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
-		session_run(session, &socket, &connection->silent_us);
+		session_run(session, &socket);
 	stream_socket_end(&socket);
 	pthread_mutex_lock(&front->lock);
 	close(connection->fd);
@@ -221,7 +251,7 @@ static void connection_place(struct front *front, int fd, const struct sockaddr 
 	place->fd = fd;
 	place->peer = guard_peer_ipv4(peer);
 	address_key_make(peer, place->key);
-	atomic_store(&place->silent_us, clock_mono_us(&system_clock));
+	atomic_store(&place->useless_us, clock_mono_us(&system_clock));
 	front->count++;
 	if (thread_start(place))
 		return;
@@ -243,19 +273,19 @@ static bool address_is_full(const struct front *front, const struct sockaddr *pe
 	return count >= ADDRESS_CONNECTIONS_MAX;
 }
 
-/* With the lock held: ends the connection that has been silent longest, if it is for long enough. */
+/* With the lock held: ends the connection that has been useless longest, if it is for long enough. */
 static void room_make(struct front *front)
 {
 	struct connection *longest = NULL;
-	int64_t since = clock_mono_us(&system_clock) - SILENCE_US;
+	int64_t since = clock_mono_us(&system_clock) - USELESS_US;
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		const int64_t silent_us = atomic_load(&front->connections[i].silent_us);
+		const int64_t useless_us = atomic_load(&front->connections[i].useless_us);
 
-		if (front->connections[i].fd < 0 || !silent_us || silent_us > since)
+		if (front->connections[i].fd < 0 || !useless_us || useless_us > since)
 			continue;
 		longest = &front->connections[i];
-		since = silent_us;
+		since = useless_us;
 	}
 	if (longest)
 		shutdown(longest->fd, SHUT_RDWR);

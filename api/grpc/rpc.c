@@ -163,14 +163,21 @@ enum status rpc_request_make(const struct rpc *rpc, const void *data, size_t len
 	return STATUS_OK;
 }
 
+void rpc_refusal_read(unsigned http_status, const char *json, size_t length, struct rpc_outcome *outcome)
+{
+	AUTO(json) json_t *answer = memory_json_read(json, length, 0, NULL);
+
+	failure_read(http_status, json_object_get(answer, "error"), outcome);
+}
+
 void rpc_answer_read(const struct rpc *rpc, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome)
 {
-	AUTO(json) json_t *answer = memory_json_read(json, length, 0, NULL);
+	AUTO(json) json_t *answer = http_status == 200 ? memory_json_read(json, length, 0, NULL) : NULL;
 	struct error err AUTO_ERROR = { 0 };
 
 	if (http_status != 200) {
-		failure_read(http_status, json_object_get(answer, "error"), outcome);
+		rpc_refusal_read(http_status, json, length, outcome);
 	} else if (!answer) {
 		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The answer is no JSON.");
 	} else if (message_to_binary(rpc->response, answer, any, bytes, &err)) {

@@ -56,6 +56,8 @@ void rpc_outcome_deinit(struct rpc_outcome *outcome);
 /* What the emulator itself says of a call that got no answer. */
 void rpc_outcome_fail(struct rpc_outcome *outcome, unsigned code, const char *text);
 
+/* Of an answer's JSON that is not a success. */
+void rpc_refusal_read(unsigned http_status, const char *json, size_t length, struct rpc_outcome *outcome);
 /* From the JSON of an answer to the binary message, appended to @bytes, and the outcome. @any: as message_to_binary(). */
 void rpc_answer_read(const struct rpc *rpc, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome);

@@ -52,7 +52,8 @@ struct stream {
 		**link; /* of all that are open: nghttp2 does not tell of those that it ends with */
 	int32_t id;
 	char *copies[COPY_COUNT];
-	bool is_post, is_grpc, is_coded, is_too_large;
+	bool is_post, is_grpc, is_coded, is_too_large, is_refused;
+	struct rpc_outcome refusal;
 	struct text body;
 	struct text answer;
 	size_t sent;
@@ -73,6 +74,14 @@ static void body_drop(struct session *session, struct stream *stream)
 	text_deinit(&stream->body);
 }
 
+static void copies_drop(struct stream *stream)
+{
+	for (size_t i = 0; i < COPY_COUNT; i++) {
+		free(stream->copies[i]);
+		stream->copies[i] = NULL;
+	}
+}
+
 static void stream_free(struct session *session, struct stream *stream)
 {
 	body_drop(session, stream);
@@ -80,8 +89,8 @@ static void stream_free(struct session *session, struct stream *stream)
 	*stream->link = stream->next;
 	if (stream->next)
 		stream->next->link = stream->link;
-	for (size_t i = 0; i < COPY_COUNT; i++)
-		free(stream->copies[i]);
+	copies_drop(stream);
+	rpc_outcome_deinit(&stream->refusal);
 	text_deinit(&stream->answer);
 	free(stream);
 }
@@ -149,7 +158,8 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 	return 0;
 }
 
-/* What is too much is counted no further, and answered so at its end. */
+/* What is refused, or too much, is swallowed, and answered at its end: there are clients that do not understand an answer
+ * which comes before it (curl 7.88). */
 static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint8_t *data, size_t length,
 		   void *arg)
 {
@@ -157,7 +167,7 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
 
 	(void)flags;
-	if (!stream || stream->is_too_large)
+	if (!stream || stream->is_refused || stream->is_too_large)
 		return 0;
 	if (stream->body.length + length > BODY_BYTES_MAX + FRAME_BYTES ||
 	    session->body_bytes + length > BODIES_BYTES_MAX) {
@@ -299,20 +309,44 @@ static bool message_take(const struct session *session, const struct stream *str
 	return true;
 }
 
+static struct session_call head_of(const struct stream *stream)
+{
+	char *const *copies = stream->copies;
+
+	return (struct session_call){ .path = copies[COPY_PATH] ? copies[COPY_PATH] : "",
+				      .authority = copies[COPY_AUTHORITY] ? copies[COPY_AUTHORITY] : "",
+				      .authorization = copies[COPY_AUTHORIZATION],
+				      .api_key = copies[COPY_API_KEY],
+				      .origin = copies[COPY_ORIGIN],
+				      .sec_fetch_site = copies[COPY_SEC_FETCH_SITE] };
+}
+
+/* Its head is whole: no more is kept of who may not come in than what he will be told. */
+static void stream_admit(struct session *session, struct stream *stream)
+{
+	const struct session_call call = head_of(stream);
+
+	stream->is_refused = !stream->is_post || !stream->is_grpc ||
+			     !session->options.admit(session->options.arg, &call, &stream->refusal);
+	if (stream->is_refused)
+		copies_drop(stream);
+}
+
+static int refusal_submit(nghttp2_session *http2, const struct stream *stream)
+{
+	if (!stream->is_post || !stream->is_grpc)
+		return http_failure_submit(http2, stream, stream->is_post ? "415" : "405");
+	return failure_submit(http2, stream, &stream->refusal);
+}
+
 static int stream_answer(struct session *session, struct stream *stream)
 {
 	struct rpc_outcome outcome AUTO_RPC_OUTCOME = { 0 };
 	struct text bytes AUTO_TEXT = { 0 };
-	char *const *copies = stream->copies;
-	struct session_call call = { .path = copies[COPY_PATH] ? copies[COPY_PATH] : "",
-				     .authority = copies[COPY_AUTHORITY] ? copies[COPY_AUTHORITY] : "",
-				     .authorization = copies[COPY_AUTHORIZATION],
-				     .api_key = copies[COPY_API_KEY],
-				     .origin = copies[COPY_ORIGIN],
-				     .sec_fetch_site = copies[COPY_SEC_FETCH_SITE] };
+	struct session_call call = head_of(stream);
 
-	if (!stream->is_post || !stream->is_grpc)
-		return http_failure_submit(session->http2, stream, stream->is_post ? "415" : "405");
+	if (stream->is_refused)
+		return refusal_submit(session->http2, stream);
 	if (message_take(session, stream, &call, &outcome))
 		session->options.call(session->options.arg, &call, &bytes, &outcome);
 	body_drop(session, stream);
@@ -325,11 +359,16 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *ar
 {
 	struct stream *stream;
 
-	if ((frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) ||
-	    !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+	if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
-	return stream && stream_answer(arg, stream) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+	if (!stream)
+		return 0;
+	if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
+		stream_admit(arg, stream);
+	if (!(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+		return 0;
+	return stream_answer(arg, stream) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 static int on_stream_close(nghttp2_session *http2, int32_t id, uint32_t code, void *arg)

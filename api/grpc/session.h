@@ -2,6 +2,7 @@
 #pragma once
 /* api/grpc/session.h: one connection of HTTP/2 with calls of gRPC on it, without a socket: bytes in, bytes out. nghttp2
  * does the framing. Every call is unary and is answered before the next bytes are read, for no handler waits for a job.
+ * Whether a call may come in is asked when its head is there: nothing is kept of what else one sends that may not.
  *
  * Bounds: 100 calls at once, 16 MiB of unanswered bodies, 10 MiB in one; no call goes on while more than 32 MiB of
  * answers wait for the client. Clients are told to send no more than 32 KiB of headers; only two are kept.
@@ -26,6 +27,8 @@ struct session_call {
 };
 
 struct session_options {
+	/* False: @call, of which the head alone is there, may not come in; @outcome tells. */
+	bool (*admit)(void *arg, const struct session_call *call, struct rpc_outcome *outcome);
 	/* Appends the answer's message to @bytes, or fails. */
 	void (*call)(void *arg, const struct session_call *call, struct text *bytes,
 		     struct rpc_outcome *outcome);

@@ -247,6 +247,11 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 void door_end(struct door *door);
 /* No call may be under way. NULL is harmless. */
 void door_close(struct door *door);
+/* Whether a request with such a head may come in, whatever it asks for: by the rules that door_call() begins with, asked
+ * before there is a body. Of @request, method, head_text and peer are looked at. *answer: the refusal; its http_status is
+ * 0 when it may. INTERNAL: memory ran out. Thread: any. */
+enum status door_admit(struct door *door, const struct door_request *request, struct inner_answer *answer,
+		       struct error *err);
 /* Whatever is wrong with the request is its answer, and the result OK. INTERNAL: memory ran out. Thread: any. */
 enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,
 		      struct error *err);

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/exchange.h"
+#include "api/http/admission.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 enum { INNER_HEADERS_MAX = 64 };
 
@@ -254,6 +255,37 @@ void door_close(struct door *door)
 		return;
 	pthread_mutex_destroy(&door->large_bodies);
 	free(door);
+}
+
+static enum status admission_check(struct exchange *exchange, struct error *err)
+{
+	enum status rc;
+
+	memory_watch_begin();
+	rc = admission_check_origin(exchange, err);
+	if (!rc)
+		rc = admission_check_caller(exchange, err);
+	return memory_watch_end() ? error_no_memory(err) : rc;
+}
+
+enum status door_admit(struct door *door, const struct door_request *request, struct inner_answer *answer,
+		       struct error *err)
+{
+	struct inner_head headers = { 0 };
+	AUTO(inner_head) struct inner_head *open_headers = &headers;
+	AUTO(exchange) struct exchange *exchange = exchange_new("");
+
+	if (!exchange || !head_read(open_headers, request->head_text, &exchange->head))
+		return error_no_memory(err);
+	exchange->rules = &door->rules;
+	exchange->method = request->method;
+	exchange->peer = request->peer;
+	exchange->begun_us = clock_mono_us(door->rules.clock);
+	exchange->failed = admission_check(exchange, &exchange->error);
+	if (!exchange->failed)
+		return STATUS_OK;
+	exchange_end(exchange);
+	return answer_take(exchange, answer, err);
 }
 
 enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,

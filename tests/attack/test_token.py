@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon behind --token-file. Broken: caller_check() of daemon/token.c that returns STATUS_OK."""
 import base64
+import contextlib
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from support.attack import job_body, order_body, published, untouched
 from support.daemon import Daemon, program
 from support.gcloud import GCLOUD, needs_gcloud
 from support.storage import is_root
+from support.grpc_peer import GET_JOB, MISSING, SERVICE, Peer, code, message
 from support.wait import wait_until
 
 from .conftest import TOKEN, listen_at
@@ -138,6 +140,46 @@ def test_grpc_wants_the_token_too(locked):
     for header in (f"authorization: Bearer {TOKEN}", f"x-goog-api-key: {TOKEN}"):
         said = grpc_call(locked, port, header)
         assert "HTTP/2 200" in said and "grpc-status: 16" not in said, said
+
+
+# What is asked for, with which fields beside, and the refusal.
+REFUSED_BY_GRPC = {
+    "nothing that is there": ({}, code(16)), "another's page": (dict(origin="http://evil.example"), code(7)),
+    "another site": (dict(sec_fetch_site="cross-site"), code(7)), "a rebound name": ({":authority": "evil.example"}, code(7)),
+    "a wrong token": (dict(authorization="Bearer wrong-token-0123456"), code(16)),
+    "a page with a wrong token": (dict(authorization="Bearer wrong", origin="null"), code(7))}
+
+
+# Broken: on_admit() that returns true: 12 of what is not there, 3 and 13 of what is no message.
+@pytest.mark.parametrize("name", REFUSED_BY_GRPC)
+def test_grpc_tells_nothing_and_keeps_nothing_without_the_token(locked, name):
+    more, refusal = REFUSED_BY_GRPC[name]
+    paths = (GET_JOB, SERVICE + "FlyCustomJob", "/a.B/C", "/")
+    with untouched(locked), Peer(locked.grpc_port) as peer:
+        peer.socket.settimeout(5)
+        for path in paths:
+            for body in (b"", MISSING, MISSING[:-1], message(b"\xff\xff"), message(b"x", 1), b"\xff" * 99):
+                stream = peer.call(path, body, **more)
+                assert refusal in peer.ends()[stream], (path, body)
+
+
+def memory_kib(daemon):
+    with open(f"/proc/{daemon.pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+
+
+# Broken: on_data() that does not look at is_refused.
+def test_bodies_are_kept_of_nobody_without_the_token(locked):
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(Peer(locked.grpc_port)) for _ in range(16)]
+        assert all(peer.lasts() for peer in peers)
+        before = memory_kib(locked)
+        for peer in peers:
+            peer.socket.settimeout(5)
+            with contextlib.suppress(OSError):
+                for _ in range(4):
+                    peer.pour(peer.begin(GET_JOB), 1 << 20, insists=True)
+        assert memory_kib(locked) - before < 8 << 10
 
 
 # Broken: a log_event() of exchange.c that tells the whole target.

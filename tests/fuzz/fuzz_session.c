@@ -9,6 +9,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static bool call_admit(void *arg, const struct session_call *call, struct rpc_outcome *outcome)
+{
+	(void)arg;
+	if (!call->authorization)
+		return true;
+	rpc_outcome_fail(outcome, GRPC_UNIMPLEMENTED, call->authorization);
+	return false;
+}
+
 static void call_answer(void *arg, const struct session_call *call, struct text *bytes,
 			struct rpc_outcome *outcome)
 {
@@ -31,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
 	AUTO(session)
-	struct session *session = session_new(&(struct session_options){ .call = call_answer });
+	struct session *session =
+		session_new(&(struct session_options){ .admit = call_admit, .call = call_answer });
 	const size_t step = size && *data ? *data : SIZE_MAX;
 
 	if (!size || !session_receive(session, preface, sizeof(preface)))

@@ -11,8 +11,7 @@ import pytest
 from support.daemon import Daemon
 from support.engine import NO_ENGINE
 from support.grpc_peer import (ACK, ALERT, CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_JOB, GOAWAY, HEADERS, HELLO,
-                               MISSING, PING, PREFACE, RST_STREAM, SERVICE, SETTINGS, WINDOW_UPDATE, Peer, code, frame, head, header, message, named,
-                               settings_of)
+                               MISSING, PING, PREFACE, RST_STREAM, SERVICE, SETTINGS, Peer, code, frame, head, header, message, named)
 
 CONNECTIONS_MAX = 128
 GROWTH_KIB = 150 << 10
@@ -86,20 +85,7 @@ def test_streams_beyond_the_limit_are_refused_or_answered(port):
 
 def test_a_body_beyond_ten_mebibytes_is_refused(port):
     with Peer(port) as peer:
-        peer.send(frame(HEADERS, END_HEADERS, 1, head(GET_JOB)))
-        block, left, window, stream_window = bytes(16384), 11 << 20, 65535, 65535
-        frames = peer.frames()
-        while left:
-            while min(window, stream_window) < len(block):
-                kind, _, stream, payload = next(frames)
-                if kind == SETTINGS:
-                    stream_window += sum((value - 65535) for key, value in settings_of(payload) if key == 4)
-                elif kind == WINDOW_UPDATE:
-                    more = int.from_bytes(payload, "big")
-                    window, stream_window = window + more * (not stream), stream_window + more * bool(stream)
-            left -= len(block)
-            window, stream_window = window - len(block), stream_window - len(block)
-            peer.send(frame(DATA, 0 if left else END_STREAM, 1, block))
+        assert peer.pour(peer.begin(GET_JOB), 11 << 20, END_STREAM)
         assert code(8) in peer.ends()[1] and peer.lasts()
 
 

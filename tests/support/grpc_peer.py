@@ -71,9 +71,11 @@ class Peer:
 
     def __init__(self, port, hello=HELLO, window=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if window:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         self.buffer, self.next = b"", 1
+        self.windows = {0: 65535, 4: 65535}  # the connection's now, and a stream's first: settings go by 4
         self.send(hello)
 
     def __enter__(self):
@@ -99,6 +101,27 @@ class Peer:
         self.send(frame(kind, END_HEADERS, stream, headers) + frame(DATA, END_STREAM, stream, body))
         return stream
 
+    def begin(self, path, **more):
+        """Sends the head of a call alone; its stream."""
+        stream, self.next = self.next, self.next + 2
+        self.send(frame(HEADERS, END_HEADERS, stream, head(path, **more)))
+        return stream
+
+    def pour(self, stream, size, end=0, insists=False):
+        """Sends so much of a body as the windows allow, and whether it then took all of it; who insists goes on after an answer."""
+        used, frames = 0, self.frames()  # of the stream's window
+        while size:
+            length = min(size, FRAME_MAX)
+            while min(self.windows[4] - used, self.windows[0]) < length:
+                kind, flags, number, payload = next(frames, (GOAWAY, 0, 0, b""))
+                if kind == GOAWAY or (number == stream and not insists and (kind == RST_STREAM or flags & END_STREAM)):
+                    return False
+                if kind == WINDOW_UPDATE and number == stream:
+                    used -= int.from_bytes(payload, "big")
+            size, used, self.windows[0] = size - length, used + length, self.windows[0] - length
+            self.send(frame(DATA, 0 if size else end, stream, bytes(length)))
+        return True
+
     def frames(self):
         """What comes, until the other side ends the connection."""
         while True:
@@ -113,6 +136,10 @@ class Peer:
             length = int.from_bytes(self.buffer[:3], "big")
             kind, flags, stream = self.buffer[3], self.buffer[4], int.from_bytes(self.buffer[5:9], "big")
             payload, self.buffer = self.buffer[9:9 + length], self.buffer[9 + length:]
+            if kind == SETTINGS:
+                self.windows.update(settings_of(payload))
+            elif kind == WINDOW_UPDATE and not stream:
+                self.windows[0] += int.from_bytes(payload, "big")
             yield kind, flags, stream, payload
 
     def ends(self, count=1):
