@@ -396,8 +396,12 @@ static enum status addresses_check(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
 	const struct {
-		const char *option, *listen;
-	} addresses[] = { { "listen", config->listen }, { "grpc", config->grpc } };
+		const char *option, *listen, *hint;
+	} addresses[] = {
+		{ "listen", config->listen, "tokens and data travel without encryption" },
+		{ "grpc", config->grpc,
+		  "tokens and data of clients that use no TLS travel without encryption" },
+	};
 
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
 		if (!addresses[i].listen || config_listen_is_local(addresses[i].listen))
@@ -406,9 +410,8 @@ static enum status addresses_check(struct wiring *wiring, struct error *err)
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 					 "--%s: %s can be reached from other machines: give --token-file too",
 					 addresses[i].option, addresses[i].listen);
-		log_event(LOG_WARNING, "reachable",
-			  "option=%s address=%s hint=\"tokens and data travel without encryption\"",
-			  addresses[i].option, addresses[i].listen);
+		log_event(LOG_WARNING, "reachable", "option=%s address=%s hint=\"%s\"", addresses[i].option,
+			  addresses[i].listen, addresses[i].hint);
 	}
 	return STATUS_OK;
 }

@@ -214,7 +214,7 @@ def test_a_poor_token_is_refused_and_not_shown(tmp_path, content):
     assert not content or content not in done.stderr
 
 
-# Broken: addresses_check() of wiring.c without its log_event(); that goes on to it for loopback.
+# Broken: addresses_check() of wiring.c without its log_event(); that goes on to it for loopback; one hint for both.
 def test_an_address_that_others_reach_is_warned_of(locked, tcp_yard):
     def warned(daemon):
         return [line for line in daemon.log().splitlines() if " reachable " in line]
@@ -223,6 +223,7 @@ def test_an_address_that_others_reach_is_warned_of(locked, tcp_yard):
     assert len(lines) == len(said), lines
     for line, what in zip(lines, said):
         assert " warning " in line and what in line and "without encryption" in line, line
+        assert ("clients that use no TLS" in line) == ("option=grpc" in line), line
     assert warned(tcp_yard) == []
 
 
