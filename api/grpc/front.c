@@ -49,6 +49,7 @@ struct front {
 	char address[INET6_ADDRSTRLEN];
 	struct tls_keys *keys; /* NULL: no TLS */
 	struct door *door;
+	struct session_pool pool;
 	int listening;
 	uint16_t port;
 	pthread_t accepting;
@@ -211,8 +212,8 @@ static void *connection_main(void *arg)
 	struct front *front = connection->front;
 	struct stream_socket socket AUTO_STREAM_SOCKET = { 0 };
 	AUTO(session)
-	struct session *session = session_new(
-		&(struct session_options){ .admit = on_admit, .call = on_call, .arg = connection });
+	struct session *session = session_new(&(struct session_options){
+		.pool = &front->pool, .admit = on_admit, .call = on_call, .arg = connection });
 
 	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
 		session_run(session, &socket);

@@ -16,7 +16,10 @@ enum {
 	BODY_BYTES_MAX = 10 << 20,
 	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection together */
 	ANSWERS_BYTES_MAX =
-		32 << 20, /* that a client has not let come, likewise; a call more may go beyond it */
+		32 << 20,      /* that a client has not let come, likewise; a call more may go beyond it */
+	OWN_BYTES = 256 << 10, /* that a connection may hold in any case; the rest is out of the pool */
+	POOL_BODY_BYTES_MAX = 96 << 20,
+	POOL_ANSWER_BYTES_MAX = 128 << 20,
 	PATH_BYTES_MAX = 512,
 	SECRET_BYTES_MAX = 8192,
 	FRAME_BYTES = 5,             /* compressed or not, and the length */
@@ -52,25 +55,51 @@ struct stream {
 		**link; /* of all that are open: nghttp2 does not tell of those that it ends with */
 	int32_t id;
 	char *copies[COPY_COUNT];
-	bool is_post, is_grpc, is_coded, is_too_large, is_refused;
+	bool is_post, is_grpc, is_coded, is_refused;
+	const char *too_much; /* NULL, or why its body is not kept */
 	struct rpc_outcome refusal;
 	struct text body;
 	struct text answer;
+	size_t body_held, answer_held; /* counted */
 	size_t sent;
+};
+
+/* What a connection holds of one kind. */
+struct hold {
+	size_t bytes;
+	atomic_size_t *pool;
 };
 
 struct session {
 	struct session_options options;
 	nghttp2_session *http2;
 	struct stream *streams;
-	size_t body_bytes, answer_bytes; /* held by all streams */
+	struct hold bodies, answers;
 };
 
 /* ---- what comes in ---- */
 
+static size_t pooled(size_t bytes)
+{
+	return bytes > OWN_BYTES ? bytes - OWN_BYTES : 0;
+}
+
+static void hold_change(struct hold *hold, size_t bytes)
+{
+	/* Fewer is more by a number that wraps around. */
+	atomic_fetch_add(hold->pool, pooled(bytes) - pooled(hold->bytes));
+	hold->bytes = bytes;
+}
+
+static bool hold_is_crowded(const struct hold *hold, size_t pool_most)
+{
+	return hold->bytes > OWN_BYTES && atomic_load(hold->pool) > pool_most;
+}
+
 static void body_drop(struct session *session, struct stream *stream)
 {
-	session->body_bytes -= stream->body.length;
+	hold_change(&session->bodies, session->bodies.bytes - stream->body_held);
+	stream->body_held = 0;
 	text_deinit(&stream->body);
 }
 
@@ -85,7 +114,7 @@ static void copies_drop(struct stream *stream)
 static void stream_free(struct session *session, struct stream *stream)
 {
 	body_drop(session, stream);
-	session->answer_bytes -= stream->answer.length;
+	hold_change(&session->answers, session->answers.bytes - stream->answer_held);
 	*stream->link = stream->next;
 	if (stream->next)
 		stream->next->link = stream->link;
@@ -167,19 +196,20 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
 
 	(void)flags;
-	if (!stream || stream->is_refused || stream->is_too_large)
+	if (!stream || stream->is_refused || stream->too_much)
 		return 0;
-	if (stream->body.length + length > BODY_BYTES_MAX + FRAME_BYTES ||
-	    session->body_bytes + length > BODIES_BYTES_MAX) {
-		stream->is_too_large = true;
+	hold_change(&session->bodies, session->bodies.bytes + length);
+	stream->body_held += length;
+	if (stream->body_held > BODY_BYTES_MAX + FRAME_BYTES || session->bodies.bytes > BODIES_BYTES_MAX)
+		stream->too_much = "The request is too large.";
+	else if (hold_is_crowded(&session->bodies, POOL_BODY_BYTES_MAX))
+		stream->too_much = "Too many large requests are under way.";
+	if (stream->too_much) {
 		body_drop(session, stream);
 		return 0;
 	}
 	text_append(&stream->body, data, length);
-	if (stream->body.failed)
-		return NGHTTP2_ERR_CALLBACK_FAILURE;
-	session->body_bytes += length;
-	return 0;
+	return stream->body.failed ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 /* ---- what goes out ---- */
@@ -276,7 +306,8 @@ static int answer_submit(struct session *session, struct stream *stream, const s
 	text_append(&stream->answer, bytes->length ? bytes->data : "", bytes->length);
 	if (stream->answer.failed)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
-	session->answer_bytes += stream->answer.length;
+	stream->answer_held = stream->answer.length;
+	hold_change(&session->answers, session->answers.bytes + stream->answer_held);
 	return nghttp2_submit_response(session->http2, stream->id, headers, 2, &provider);
 }
 
@@ -286,12 +317,13 @@ static bool message_take(const struct session *session, const struct stream *str
 {
 	uint32_t length = 0;
 
-	if (session->answer_bytes > ANSWERS_BYTES_MAX) {
+	if (session->answers.bytes > ANSWERS_BYTES_MAX ||
+	    hold_is_crowded(&session->answers, POOL_ANSWER_BYTES_MAX)) {
 		rpc_outcome_fail(outcome, GRPC_RESOURCE_EXHAUSTED, "Too many answers wait to be read.");
 		return false;
 	}
-	if (stream->is_too_large) {
-		rpc_outcome_fail(outcome, GRPC_RESOURCE_EXHAUSTED, "The request is too large.");
+	if (stream->too_much) {
+		rpc_outcome_fail(outcome, GRPC_RESOURCE_EXHAUSTED, stream->too_much);
 		return false;
 	}
 	if (stream->body.length >= FRAME_BYTES)
@@ -415,6 +447,8 @@ struct session *session_new(const struct session_options *options)
 	if (!session)
 		return NULL;
 	session->options = *options;
+	session->bodies.pool = &options->pool->body_bytes;
+	session->answers.pool = &options->pool->answer_bytes;
 	return http2_make(session) == 0 ? TAKE(session) : NULL;
 }
 

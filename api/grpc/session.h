@@ -5,9 +5,11 @@
  * Whether a call may come in is asked when its head is there: nothing is kept of what else one sends that may not.
  *
  * Bounds: 100 calls at once, 16 MiB of unanswered bodies, 10 MiB in one; no call goes on while more than 32 MiB of
- * answers wait for the client. Clients are told to send no more than 32 KiB of headers; only two are kept.
+ * answers wait for the client. What connections hold of either beyond 256 KiB each comes out of a pool of all: 96 MiB of
+ * bodies; 128 MiB of answers, which a call of each connection may go beyond. Clients are told to send no more than 32 KiB of headers; only two are kept.
  * Thread: one at a time.
  * Source: RFC 9113, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (read 2026-11-22) */
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +28,13 @@ struct session_call {
 	size_t length;
 };
 
+/* What is taken out by all connections that share it; zeroes at the beginning. Thread: any. */
+struct session_pool {
+	atomic_size_t body_bytes, answer_bytes;
+};
+
 struct session_options {
+	struct session_pool *pool; /* outlives the session */
 	/* False: @call, of which the head alone is there, may not come in; @outcome tells. */
 	bool (*admit)(void *arg, const struct session_call *call, struct rpc_outcome *outcome);
 	/* Appends the answer's message to @bytes, or fails. */

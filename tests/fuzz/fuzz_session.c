@@ -39,9 +39,10 @@ static void sent_drop(struct session *session)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
+	struct session_pool pool = { 0 };
 	AUTO(session)
-	struct session *session =
-		session_new(&(struct session_options){ .admit = call_admit, .call = call_answer });
+	struct session *session = session_new(
+		&(struct session_options){ .pool = &pool, .admit = call_admit, .call = call_answer });
 	const size_t step = size && *data ? *data : SIZE_MAX;
 
 	if (!size || !session_receive(session, preface, sizeof(preface)))

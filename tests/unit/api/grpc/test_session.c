@@ -18,6 +18,7 @@ struct reply {
 };
 
 struct bench {
+	struct session_pool pool;
 	struct session *session;
 	nghttp2_session *client;
 	struct reply replies[8]; /* by stream / 2 */
@@ -95,8 +96,8 @@ static int setup(void **state)
 	nghttp2_session_client_new(&bench->client, callbacks, bench);
 	nghttp2_session_callbacks_del(callbacks);
 	nghttp2_submit_settings(bench->client, 0, NULL, 0);
-	bench->session = session_new(
-		&(struct session_options){ .admit = call_admit, .call = call_answer, .arg = bench });
+	bench->session = session_new(&(struct session_options){
+		.pool = &bench->pool, .admit = call_admit, .call = call_answer, .arg = bench });
 	*state = bench;
 	return 0;
 }
@@ -108,6 +109,8 @@ static int teardown(void **state)
 	for (size_t i = 0; i < COUNT_OF(bench->replies); i++)
 		text_deinit(&bench->replies[i].body);
 	session_free(bench->session);
+	assert_int_equal(atomic_load(&bench->pool.body_bytes), 0);
+	assert_int_equal(atomic_load(&bench->pool.answer_bytes), 0);
 	nghttp2_session_del(bench->client);
 	free(bench);
 	return 0;
@@ -268,6 +271,57 @@ static void large_bodies_are_refused_and_forgotten(void **state)
 	free(bytes);
 }
 
+/* What others hold leaves room for small calls alone. Broken: hold_is_crowded() that returns false; that does not look at
+ * the connection's own bytes; teardown(): body_drop() without hold_change(). */
+static void all_connections_share_a_pool(void **state)
+{
+	enum { BYTES = 1 << 20, OTHERS = 200 << 20 };
+	struct bench *bench = *state;
+	char *bytes = calloc(1, BYTES);
+	const uint32_t length = htonl(BYTES - 5);
+	struct upload crowded = { bytes, BYTES }, alone = { bytes, BYTES }, small = { "\0\0\0\0\0", 5 };
+
+	memcpy(bytes + 1, &length, sizeof(length));
+	atomic_fetch_add(&bench->pool.body_bytes, OTHERS);
+	request_submit(bench, "POST", "/echo", "application/grpc", &crowded);
+	exchange(bench);
+	request_submit(bench, "POST", "/echo", "application/grpc", &small);
+	exchange(bench);
+	assert_string_equal(bench->replies[0].code, "8");
+	assert_string_equal(bench->replies[0].message, "Too many large requests are under way.");
+	assert_string_equal(bench->replies[1].code, "0");
+	assert_int_equal(atomic_load(&bench->pool.body_bytes), OTHERS);
+	atomic_fetch_sub(&bench->pool.body_bytes, OTHERS);
+	request_submit(bench, "POST", "/echo", "application/grpc", &alone);
+	exchange(bench);
+	assert_string_equal(bench->replies[2].code, "0");
+	free(bytes);
+}
+
+/* Likewise of answers that a client does not take. Broken: hold_is_crowded() that returns false. */
+static void all_connections_share_a_pool_of_answers(void **state)
+{
+	enum { BYTES = 1 << 20, OTHERS = 200 << 20 };
+	static const nghttp2_settings_entry no_window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+	struct bench *bench = *state;
+	char *bytes = calloc(1, BYTES);
+	const uint32_t length = htonl(BYTES - 5);
+
+	memcpy(bytes + 1, &length, sizeof(length));
+	nghttp2_submit_settings(bench->client, 0, &no_window, 1);
+	atomic_fetch_add(&bench->pool.answer_bytes, OTHERS);
+	for (int i = 0; i < 2; i++) {
+		struct upload upload = { bytes, BYTES };
+
+		request_submit(bench, "POST", "/echo", "application/grpc", &upload);
+		exchange(bench);
+	}
+	assert_int_equal(bench->calls, 1);
+	assert_string_equal(bench->replies[1].code, "8");
+	atomic_fetch_sub(&bench->pool.answer_bytes, OTHERS);
+	free(bytes);
+}
+
 /* A client that lets nothing come cannot have them heaped up. */
 static void unread_answers_are_bounded(void **state)
 {
@@ -350,6 +404,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_call_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_head_is_asked_for_before_its_body, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_bodies_are_refused_and_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_connections_share_a_pool, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_connections_share_a_pool_of_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(unread_answers_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(trailers_say_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_paths_are_none_of_ours, setup, teardown),
