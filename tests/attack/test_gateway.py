@@ -10,7 +10,8 @@ import pytest
 
 from support.attack import order_body, published, raw, request_bytes, statuses
 from support.daemon import Daemon
-from support.grpc_peer import Peer, code, message, named
+from support.grpc_peer import (DATA, END_HEADERS, END_STREAM, GET_JOB, HEADERS, HELLO, MISSING, Peer, code, frame, head, message,
+                               named)
 from support.inside import OWN_TOKEN, Inside, Teller, from_inside, sh
 
 from .conftest import TOKEN
@@ -186,6 +187,16 @@ def test_nothing_of_the_api_is_at_a_gateway_or_open_to_a_job(tracks, attacker):
         assert statuses(answer) == [403], (path, answer)
     assert stored(tracks)[1] == before[1]
     assert tracks.get(f"{tracks.jobs_path}/stolen").status == 404
+
+
+# Broken: on_admit() that returns true: 12 and 3 of what is none.
+def test_grpc_tells_a_job_nothing(tracks, attacker):
+    """Not with the daemon's own token either."""
+    calls = {"a call": (GET_JOB, MISSING), "no method": (GET_JOB + "s", MISSING), "no message": (GET_JOB, message(b"\xff\xff"))}
+    requests = {(name, *more): HELLO + frame(HEADERS, END_HEADERS, 1, head(path, **more)) + frame(DATA, END_STREAM, 1, body)
+                for name, (path, body) in calls.items() for more in ({}, {"authorization": f"Bearer {TOKEN}"})}
+    for which, answer in from_inside(attacker, requests, tracks.grpc_port).items():
+        assert code(7) in answer, (which, answer)
 
 
 # Broken: head_check_framing() that returns STATUS_OK at once.
