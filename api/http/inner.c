@@ -275,7 +275,8 @@ enum status door_admit(struct door *door, const struct door_request *request, st
 	AUTO(inner_head) struct inner_head *open_headers = &headers;
 	AUTO(exchange) struct exchange *exchange = exchange_new("");
 
-	if (!exchange || !head_read(open_headers, request->head_text, &exchange->head))
+	if (!exchange ||
+	    !head_read(open_headers, request->head_text ? request->head_text : "", &exchange->head))
 		return error_no_memory(err);
 	exchange->rules = &door->rules;
 	exchange->method = request->method;

@@ -214,12 +214,65 @@ TEST(streams_in_both_directions_and_batches_are_no_parts)
 	assert_null(answer.body.data);
 }
 
+static enum status caller_check(void *arg, const char *authorization, const char *api_key, struct error *err)
+{
+	(void)arg;
+	if ((authorization && strcmp(authorization, "Bearer good") == 0) ||
+	    (api_key && strcmp(api_key, "good") == 0))
+		return STATUS_OK;
+	return error_set(err, STATUS_UNAUTHENTICATED, NULL, "Who is it?");
+}
+
+/* Broken: admission_check() without either of its rules. */
+TEST(a_door_tells_by_the_head_who_may_come_in)
+{
+	static const struct {
+		const char *head;
+		uint32_t peer;
+		unsigned http_status; /* 0: he may */
+		const char *told;
+	} rows[] = {
+		{ "Host: localhost\nAuthorization: Bearer good", 1, 0, NULL },
+		{ "x-goog-api-key: good", 1, 0, NULL },
+		{ "Host: localhost\nAuthorization: Bearer bad", 1, 401, "Who is it?" },
+		{ NULL, 1, 401, "Who is it?" },
+		{ "Host: evil.example\nAuthorization: Bearer good", 1, 403, "PERMISSION_DENIED" },
+		{ "Host: localhost\nOrigin: http://evil.example", 1, 403, "PERMISSION_DENIED" },
+		{ "Host: localhost\nAuthorization: Bearer good", 0x0ad50001, 403, "inside jobs" },
+	};
+	struct error err AUTO_ERROR = { 0 };
+	struct door *door = NULL;
+
+	(void)state_;
+	assert_int_equal(door_open(&(struct door_options){ .families = families,
+							   .address = "127.0.0.1",
+							   .refused_network = "10.213.0.0/16",
+							   .caller = { .check = caller_check },
+							   .body_limit_bytes = 4096 },
+				   &door, &err),
+			 STATUS_OK);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct door_request request = { .method = "POST",
+						      .head_text = rows[i].head,
+						      .peer = rows[i].peer };
+		struct inner_answer answer = { 0 };
+
+		assert_int_equal(door_admit(door, &request, &answer, &err), STATUS_OK);
+		assert_int_equal(answer.http_status, rows[i].http_status);
+		if (rows[i].told)
+			assert_non_null(strstr(answer.body.data, rows[i].told));
+		inner_answer_deinit(&answer);
+	}
+	door_close(door);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_part_is_answered_by_its_row_under_the_outer_requests_headers,
 				       outer_setup),
 		cmocka_unit_test_setup(a_part_has_a_body_of_its_own, outer_setup),
+		cmocka_unit_test(a_door_tells_by_the_head_who_may_come_in),
 		cmocka_unit_test_setup(what_is_wrong_with_a_part_is_its_answer, outer_setup),
 		cmocka_unit_test_setup(streams_in_both_directions_and_batches_are_no_parts, outer_setup),
 	};
