@@ -14,8 +14,8 @@ import pytest
 from support.attack import job_body, order_body, published, untouched
 from support.daemon import Daemon, program
 from support.gcloud import GCLOUD, needs_gcloud
-from support.storage import is_root
 from support.grpc_peer import GET_JOB, MISSING, SERVICE, Peer, code, message
+from support.storage import is_root
 from support.wait import wait_until
 
 from .conftest import TOKEN, listen_at
