@@ -138,9 +138,9 @@ def test_a_job_that_ran_is_tried_again(running):
     assert not (daemon.state_dir / "address").exists()
     daemon.start()
     wait_until(lambda: daemon.containers(job), 30, "its next attempt")
-    assert [text for severity, text in daemon.service_lines(job) if severity == "WARNING"] == [
-        "The replica master 0 was lost: its container was stopped or removed from outside. "
-        "The job is tried again (attempt 2)."]
+    warnings = wait_until(lambda: [text for severity, text in daemon.service_lines(job) if severity == "WARNING"], 30, "a word of it")
+    assert warnings == ["The replica master 0 was lost: its container was stopped or removed from outside. "
+                        "The job is tried again (attempt 2)."]
 
 
 def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lost):
