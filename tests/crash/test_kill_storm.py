@@ -47,6 +47,7 @@ KILLS = 20         # of the short form
 OPEN_JOBS = 8      # at most, so that the machine keeps up
 GPUS = 2
 LINES = 40
+CODES = [code for code in range(1, 121) if code not in (6, 11)]  # those two are signals, and tried again
 DIED = (OSError, http.client.HTTPException)
 RANKS = {"QUEUED": 0, "PENDING": 1, "PREPARING": 1, "RUNNING": 2, "CANCELLING": 3, "SUCCEEDED": 4, "FAILED": 4,
          "CANCELLED": 4}
@@ -179,7 +180,7 @@ class Storm:
         return self.create()
 
     def create(self, kind=None):
-        kind, code = kind or self.dice.choice(sorted(KINDS)), self.dice.choice((0, 0, self.dice.randint(1, 120)))
+        kind, code = kind or self.dice.choice(sorted(KINDS)), self.dice.choice((0, 0, self.dice.choice(CODES)))
         return self.create_one(Job(kind, self.daemon.new_id(kind), code, self.dice.random() < 0.6))
 
     def create_one(self, job):
