@@ -174,8 +174,8 @@ static void who_asks_while_one_is_made_gets_another(void **state)
 	expect_asked(lab, 0, 1);
 	lab->engine->ops->list(lab->engine);
 	lab->engine->ops->list(lab->engine);
-	lab->engine->ops->link_replica(lab->engine, &master, &(struct replica_link){ .network = "n" });
 	rule_set(lab, 1, (struct rule){ "/disconnect", 500, "{}" });
+	lab->engine->ops->link_replica(lab->engine, &master, &(struct replica_link){ .network = "n" });
 	expect_event(lab, ENGINE_FAILED); /* so all of them were taken */
 	list_with(lab, "[]");
 	expect_event(lab, ENGINE_LISTING);
