@@ -206,9 +206,8 @@ static void session_run(struct session *session, struct stream_socket *socket)
 	}
 }
 
-static void *connection_main(void *arg)
+static void connection_serve(struct connection *connection)
 {
-	struct connection *connection = arg;
 	struct front *front = connection->front;
 	struct stream_socket socket AUTO_STREAM_SOCKET = { 0 };
 	AUTO(session)
@@ -218,6 +217,15 @@ static void *connection_main(void *arg)
 	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
 		session_run(session, &socket);
 	stream_socket_end(&socket);
+}
+
+/* A session gives back to the front's pool what it holds: it goes before the count tells that the front may. */
+static void *connection_main(void *arg)
+{
+	struct connection *connection = arg;
+	struct front *front = connection->front;
+
+	connection_serve(connection);
 	pthread_mutex_lock(&front->lock);
 	close(connection->fd);
 	connection->fd = -1;
