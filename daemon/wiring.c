@@ -423,7 +423,8 @@ static enum status token_read(struct wiring *wiring, struct error *err)
 	return path ? token_open(path, &wiring->token, err) : STATUS_OK;
 }
 
-/* The keys that open what a token shuts are in there. Choice: without a token every user may call anyway, and is told. */
+/* The keys that open what a token shuts are in there. Before anything is: what others left there would be written to.
+ * Choice: without a token every user may call anyway, and is told. */
 static enum status keys_check(struct wiring *wiring, struct error *err)
 {
 	struct error why AUTO_ERROR = { 0 };
@@ -442,9 +443,9 @@ static enum status presence_open(struct wiring *wiring, struct error *err)
 
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check, given_files_find, token_read,      settings_open, clock_open,
-	keys_check,      presence_open,    faults_open,     objects_open,  trials_dir_find,
-	families_open,   faults_file_open, scheduling_open, grpc_open,     listening_open,
+	addresses_check, given_files_find, token_read,      keys_check,   settings_open,
+	clock_open,      presence_open,    faults_open,     objects_open, trials_dir_find,
+	families_open,   faults_file_open, scheduling_open, grpc_open,    listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

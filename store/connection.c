@@ -109,8 +109,10 @@ static void files_keep_private(const char *path)
 		struct stat facts;
 
 		text_printf(&name, "%s%s", path, endings[i]);
-		if (!name.failed && stat(name.data, &facts) == 0 && facts.st_mode & 077)
-			chmod(name.data, 0600); /* of another owner: SQLite says what comes of it */
+		/* Of another owner: SQLite says what comes of it. No file elsewhere that a link leads to. */
+		if (!name.failed && lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) &&
+		    facts.st_mode & 077)
+			chmod(name.data, 0600);
 	}
 }
 

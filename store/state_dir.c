@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/state_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,6 +18,7 @@
 #include "store/small_file.h"
 
 DEFINE_AUTO(database, sqlite3 *, sqlite3_close)
+DEFINE_AUTO(directory, DIR *, closedir)
 DEFINE_AUTO(meta, sqlite3_stmt *, sqlite3_finalize)
 
 static enum status lock_refused(int fd, const char *dir, struct error *err)
@@ -38,7 +41,7 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	text_printf(&path, "%s/lock", dir);
 	if (path.failed)
 		return error_no_memory(err);
-	fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot open %s: %s", path.data,
 				 strerror(errno));
@@ -54,24 +57,155 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	return STATUS_OK;
 }
 
-enum status state_dir_check_owner(const char *dir, struct error *err)
+static bool is_anothers(const struct stat *about)
 {
-	struct stat about;
+	return about->st_uid != 0 && about->st_uid != geteuid();
+}
 
-	if (stat(dir, &about) != 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot read %s: %s", dir,
-				 strerror(errno));
-	if (about.st_uid != 0 && about.st_uid != geteuid())
+static enum status path_refuse(const char *path, struct error *err)
+{
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot read %s: %s", path, strerror(errno));
+}
+
+static enum status directory_check(const char *dir, const struct stat *about, struct error *err)
+{
+	if (is_anothers(about))
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, NULL,
 			"the state directory %s belongs to user %u, who can read and replace the keys in it",
-			dir, (unsigned)about.st_uid);
-	if (about.st_mode & (S_IWGRP | S_IWOTH))
+			dir, (unsigned)about->st_uid);
+	if (about->st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "the state directory %s has mode %03o: other users can replace the keys in "
-				 "it; try chmod go-w",
-				 dir, about.st_mode & 0777U);
+				 "it; try chmod go-w, and read whose the files in it are",
+				 dir, about->st_mode & 0777U);
 	return STATUS_OK;
+}
+
+/* One that somebody else put there while he could, or can write to. */
+static enum status file_check(int dir_fd, const char *dir, const char *name, struct error *err)
+{
+	struct stat about;
+
+	if (fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? STATUS_OK : path_refuse(dir, err);
+	if (is_anothers(&about))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "%s/%s belongs to user %u: a key or a job of his may be in it", dir, name,
+				 (unsigned)about.st_uid);
+	if (S_ISREG(about.st_mode) && about.st_mode & (S_IWGRP | S_IWOTH))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "%s/%s has mode %03o: other users can change it", dir, name,
+				 about.st_mode & 0777U);
+	return STATUS_OK;
+}
+
+/* Directories are left out: a mount of a daemon that is gone would be asked. */
+static enum status files_check(const char *dir, struct error *err)
+{
+	AUTO(directory) DIR *entries = opendir(dir);
+	enum status rc = STATUS_OK;
+	const struct dirent *entry;
+
+	if (!entries)
+		return path_refuse(dir, err);
+	while (!rc && (entry = readdir(entries)))
+		if (entry->d_type != DT_DIR)
+			rc = file_check(dirfd(entries), dir, entry->d_name, err);
+	return rc;
+}
+
+static enum status keys_directory_check(const char *dir, struct error *err)
+{
+	struct stat about;
+	enum status rc;
+
+	if (lstat(dir, &about) != 0)
+		return errno == ENOENT ? STATUS_OK : path_refuse(dir, err);
+	if (!S_ISDIR(about.st_mode))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is no directory", dir);
+	rc = directory_check(dir, &about, err);
+	return rc ? rc : files_check(dir, err);
+}
+
+/* Who may rename what is in @above. A group of one's own is no others'. */
+static enum status above_check(const char *dir, const char *above, struct error *err)
+{
+	struct stat about;
+
+	if (stat(above, &about) != 0)
+		return path_refuse(above, err);
+	if (is_anothers(&about))
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"the state directory %s is below %s of user %u, who can put another in its place",
+			dir, above, (unsigned)about.st_uid);
+	if (!(about.st_mode & S_ISVTX) &&
+	    (about.st_mode & S_IWOTH ||
+	     (about.st_mode & S_IWGRP && about.st_gid != 0 && about.st_gid != getegid())))
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"the state directory %s is below %s of mode %03o: other users can put another in "
+			"its place",
+			dir, above, about.st_mode & 0777U);
+	return STATUS_OK;
+}
+
+/* Cuts the last name off; false where there is none. */
+static bool path_ascend(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || strcmp(path, "/") == 0)
+		return false;
+	slash[slash == path] = '\0';
+	return true;
+}
+
+/* The nearest directory above one that is still to be made. */
+static char *above_find(const char *dir)
+{
+	struct text path AUTO_TEXT = { 0 };
+	char *real = NULL;
+
+	text_printf(&path, "%s%s", *dir == '/' ? "" : "./", dir);
+	while (!path.failed && path_ascend(path.data) && !(real = realpath(path.data, NULL)) &&
+	       errno == ENOENT)
+		continue;
+	return real;
+}
+
+static enum status keys_check(const char *dir, struct error *err)
+{
+	static const char *const places[] = { "", "/ca", "/local-ca" };
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < sizeof(places) / sizeof(places[0]); i++) {
+		struct text path AUTO_TEXT = { 0 };
+
+		text_printf(&path, "%s%s", dir, places[i]);
+		rc = path.failed ? error_no_memory(err) : keys_directory_check(path.data, err);
+	}
+	return rc;
+}
+
+enum status state_dir_check_owner(const char *dir, struct error *err)
+{
+	AUTO(string) char *real = realpath(dir, NULL);
+	const bool is_there = real != NULL;
+	enum status rc = STATUS_OK;
+
+	if (!is_there)
+		real = above_find(dir);
+	if (!real)
+		return path_refuse(dir, err);
+	if (is_there)
+		rc = keys_check(real, err);
+	if (!rc && !is_there)
+		rc = above_check(dir, real, err);
+	while (!rc && path_ascend(real))
+		rc = above_check(dir, real, err);
+	return rc;
 }
 
 static enum status instance_select(sqlite3 *database, char ret_instance[STATE_INSTANCE_SIZE])

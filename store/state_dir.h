@@ -9,7 +9,9 @@ enum { STATE_INSTANCE_SIZE = 33 };
  * FAILED_PRECONDITION: another process has it, or it cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
 
-/* Whether nobody but this user and root can put other files in the place of its own.
+/* Whether nobody but this user and root can put other files in the place of its own, or has done so: whose the directory
+ * is, the files with keys and jobs in it, and the directories above it (of which those that are sticky may be
+ * others' to write), and their modes. One that is not there is made below the nearest that is.
  * FAILED_PRECONDITION: somebody can, or it cannot be looked at. */
 enum status state_dir_check_owner(const char *dir, struct error *err);
 

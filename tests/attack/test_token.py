@@ -277,6 +277,79 @@ def test_a_state_directory_that_others_can_change_serves_no_token(idle_engine, t
         assert open_one.log().count(" warning state-dir-open ") == theirs, open_one.log()
 
 
+def refused_with_a_token(engine, tmp_path, state):
+    """What the daemon says that does not start."""
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    daemon = Daemon(tmp_path, engine, "--offline", "--token-file", str(token), state_dir=state,
+                    listen=listen_at("unix", tmp_path, ""))
+    daemon.token = TOKEN
+    with pytest.raises(AssertionError), daemon:
+        pass
+    return daemon.log()
+
+
+# Broken: state_dir_check_owner() without files_check(): the key signs a token that is taken; without the mode of files.
+@pytest.mark.parametrize("name, mode, owner", [("identity.key", 0o600, NOBODY), ("state.db-wal", 0o600, NOBODY),
+                                               ("ca/ca.key", 0o600, NOBODY), ("state.db", 0o666, 0)])
+@pytest.mark.skipif(not is_root(), reason="only root can give a file away")
+def test_a_file_that_others_left_in_the_state_directory_serves_no_token(idle_engine, tmp_path, name, mode, owner):
+    path = tmp_path / "state" / name
+    path.parent.mkdir(parents=True)
+    path.touch()
+    path.chmod(mode)
+    os.chown(path, owner, owner)
+    for directory in (path.parent, tmp_path / "state"):
+        directory.chmod(0o700)
+    log = refused_with_a_token(idle_engine, tmp_path, tmp_path / "state")
+    assert str(path) in log and ("belongs to user 65534" if owner else "has mode 666") in log, log
+
+
+# Broken: state_dir_check_owner() without above_check(); above_check() without the mode; above_find() that finds nothing.
+@pytest.mark.parametrize("mode, owner, made", [(0o755, NOBODY, True), (0o777, 0, True), (0o755, NOBODY, False),
+                                               (0o777, 0, False)])
+@pytest.mark.skipif(not is_root(), reason="only root can give a directory away")
+def test_a_state_directory_that_others_can_rename_serves_no_token(idle_engine, tmp_path, mode, owner, made):
+    above = tmp_path / "above"
+    state = above / "between" / "state"
+    above.mkdir()
+    if made:
+        state.mkdir(parents=True, mode=0o700)
+    os.chown(above, owner, owner)
+    above.chmod(mode)
+    log = refused_with_a_token(idle_engine, tmp_path, state)
+    assert f"the state directory {state} is below {above} of " in log and state.exists() == made, log
+    above.chmod(0o1777)  # as /tmp: its owner alone can
+    os.chown(above, 0, 0)
+    with Daemon(tmp_path, idle_engine, "--offline", "--token-file", str(tmp_path / "token"), state_dir=state,
+                listen=listen_at("unix", tmp_path, "")) as daemon:
+        daemon.token = TOKEN
+        assert daemon.get(daemon.jobs_path).status == 200
+
+
+# Broken: keys_check() after clock_open(), and no O_NOFOLLOW: the other file is emptied, a number in it; files_keep_private() by
+# stat(): its mode is 600.
+@pytest.mark.parametrize("name", ["lock", "state.db-wal"])
+@pytest.mark.skipif(not is_root(), reason="only root can give a directory away")
+def test_links_in_the_state_directory_of_others_lead_nowhere(idle_engine, tmp_path, name):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    victim.chmod(0o644)
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    (state / name).symlink_to(victim)
+    os.chown(state, NOBODY, NOBODY)
+    assert f"the state directory {state} belongs to user 65534" in refused_with_a_token(idle_engine, tmp_path, state)
+    assert [entry.name for entry in state.iterdir()] == [name]
+    try:
+        with Daemon(tmp_path, idle_engine, "--offline", state_dir=state, listen=listen_at("unix", tmp_path, "")):
+            pass
+    except AssertionError:
+        pass  # a lock that is a link is not to be had
+    assert victim.read_text() == "mine" and victim.stat().st_mode & 0o777 == 0o644
+
+
 # Broken: is_the_token() that returns true.
 @needs_gcloud
 def test_the_real_gcloud_sends_the_token(locked_yards, tmp_path):
