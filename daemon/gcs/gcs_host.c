@@ -241,7 +241,7 @@ enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_hos
 	pthread_mutex_init(&host->rules_lock, NULL);
 	host->state_dir = strdup(options->state_dir);
 	host->engine = strdup(options->engine);
-	if (asprintf(&host->directory, "%s/gcs/gcs", options->state_dir) < 0)
+	if (asprintf(&host->directory, "%s/" GCS_MOUNT "/gcs", options->state_dir) < 0)
 		host->directory = NULL;
 	if (!host->state_dir || !host->engine || !host->directory)
 		return error_no_memory(err);

@@ -61,7 +61,9 @@ static enum status place_make(const struct mount *mount, struct error *err)
 	if (!gcs_place_clear(mount->place))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: a dead mount cannot be taken away",
 				 mount->place);
-	if (mkdir(mount->place, 0700) != 0 && errno != EEXIST)
+	if ((mkdirat(mount->state_fd, GCS_ABOVE, 0700) != 0 && errno != EEXIST) ||
+	    fchmodat(mount->state_fd, GCS_ABOVE, 0700, 0) != 0 ||
+	    (mkdir(mount->place, 0700) != 0 && errno != EEXIST))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", mount->place, strerror(errno));
 	return STATUS_OK;
 }
@@ -96,7 +98,7 @@ static enum status mount_open(struct mount *mount, const char *state_dir, bool a
 
 	if (!gcs_file_system_is_possible())
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
-	if (asprintf(&mount->place, "%s/gcs", state_dir) < 0) {
+	if (asprintf(&mount->place, "%s/" GCS_MOUNT, state_dir) < 0) {
 		mount->place = NULL;
 		return error_no_memory(err);
 	}
@@ -142,7 +144,7 @@ static void *watch_main(void *arg)
 	while (length > 0 || (length < 0 && errno == EINTR));
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	gcs_place_leave(mount->place);
-	rmdir(mount->place);
+	gcs_place_remove(mount->place);
 	close(mount->lock_fd);
 	mount->lock_fd = -1;
 	if (!gcs_file_system_is_gone(mount->system)) {

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -43,11 +44,23 @@ bool gcs_place_clear(const char *place)
 	return !place_is_dead(place);
 }
 
+void gcs_place_remove(const char *place)
+{
+	AUTO(string) char *above = strdup(place);
+	char *slash = above ? strrchr(above, '/') : NULL;
+
+	rmdir(place);
+	if (!slash)
+		return;
+	*slash = '\0';
+	rmdir(above);
+}
+
 static char *place_of(const char *state_dir)
 {
 	char *place = NULL;
 
-	return asprintf(&place, "%s/gcs", state_dir) < 0 ? NULL : place;
+	return asprintf(&place, "%s/" GCS_MOUNT, state_dir) < 0 ? NULL : place;
 }
 
 /* A mount has a device of its own; that of a server that is gone has no answers. */
@@ -86,7 +99,7 @@ bool gcs_place_sweep(const char *state_dir)
 
 	if (lock >= 0) {
 		gcs_place_clear(place);
-		rmdir(place);
+		gcs_place_remove(place);
 		close(lock);
 	}
 	return !gcs_place_is_mounted(state_dir);

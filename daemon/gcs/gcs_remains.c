@@ -110,7 +110,7 @@ static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_
 
 	if (!was_mounted)
 		return true;
-	if (asprintf(&place, "%s/gcs", state_dir) < 0)
+	if (asprintf(&place, "%s/" GCS_MOUNT, state_dir) < 0)
 		place = NULL;
 	report->told(report->arg, "mount", place ? place : state_dir,
 		     is_clear ? NULL : "it cannot be taken away");

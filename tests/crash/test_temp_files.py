@@ -130,6 +130,6 @@ def test_files_that_are_written_at_gcs_and_their_mount(storage):
         os.close(half)
     assert remains.of_state(storage.daemon.state_dir)
     storage.daemon.start()
-    assert remains.of_state(storage.daemon.state_dir) == [] and not (storage.daemon.state_dir / "gcs").exists()
+    assert remains.of_state(storage.daemon.state_dir) == [] and not (storage.daemon.state_dir / "mount/gcs").exists()
     assert set(os.listdir(storage.daemon.state_dir)) - before == {"gcs.lock"}
     assert bucket.names() == []

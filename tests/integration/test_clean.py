@@ -240,7 +240,7 @@ def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
         os.kill(process, signal.SIGKILL)
     said = clean(*of(daemon))
     assert things(daemon) == [] and processes_of(daemon.state_dir) == []
-    assert not (daemon.state_dir / "gcs").exists() and mounts_below(daemon.state_dir) == []
+    assert not (daemon.state_dir / "mount/gcs").exists() and mounts_below(daemon.state_dir) == []
     assert said.count("removed container") == said.count("removed network") == 1
     # One that hangs has to be killed; one that lives leaves by itself, unless it is told to first.
     assert (f"removed process {process}\n" in said) or server != "stopped", said

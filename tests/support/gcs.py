@@ -31,7 +31,7 @@ class Mount:
 
     def __init__(self, daemon, buckets="auto"):
         self.daemon, self.buckets = daemon, buckets
-        self.files = daemon.state_dir / "gcs" / "gcs"
+        self.files = daemon.state_dir / "mount" / "gcs" / "gcs"
 
     def __enter__(self):
         self.process = subprocess.Popen([self.daemon.binary, "gcs-mount", str(self.daemon.state_dir), self.buckets],
@@ -107,7 +107,7 @@ def submit_with_gcs(daemon, *training_inputs):
 def wait_all_gone(daemon):
     wait_until(lambda: not mounts_below(daemon.state_dir) and not processes_of(daemon.state_dir), 20,
                "no mount and no process is left")
-    assert not (daemon.state_dir / "gcs").exists()
+    assert not (daemon.state_dir / "mount/gcs").exists()
     log = daemon.state_dir / "gcs.log"
     text = log.read_text() if log.exists() else ""
     assert "Sanitizer" not in text and "runtime error" not in text and "lost" not in text, text

@@ -56,7 +56,7 @@ def _blobs(state_dir):
 def of_state(state_dir, processes=None, mounts=None):
     """What is left below a state directory and for it; `processes` and `mounts` save looking for many of them."""
     state_dir = pathlib.Path(os.path.realpath(state_dir))
-    place = str(state_dir / "gcs")
+    place = str(state_dir / "mount" / "gcs")
     left = [f"the process {pid}, which serves /gcs"
             for pid in (gcs_processes() if processes is None else processes).get(str(state_dir), ())]
     left += [f"the mount {place}"] if place in (mount_points() if mounts is None else mounts) else []
