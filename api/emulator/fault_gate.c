@@ -120,19 +120,18 @@ static enum status due_await(const struct faults_context *context, const struct 
 	return STATUS_OK;
 }
 
-static enum status call_delay(struct faults_context *context, struct call *call,
+static enum status call_delay(const struct faults_context *context, struct call *call,
 			      const struct fault_order *order, bool *ret_cut, struct error *err)
 {
 	enum status rc;
 
-	call_wait_begin(call);
-	if (atomic_fetch_add(&context->late, 1) < LATE_CALLS_MAX)
-		rc = due_await(context, call, order, ret_cut, err);
-	else
-		rc = error_set(err, STATUS_UNAVAILABLE, NULL,
-			       "Fault rule %lld: this answer was to be late, but %d calls wait already.",
-			       (long long)order->rule, LATE_CALLS_MAX);
-	atomic_fetch_sub(&context->late, 1);
+	if (!call_wait_begin(call))
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "Fault rule %lld: this answer was to be late, but half of the connections "
+				 "wait already.",
+				 (long long)order->rule);
+	rc = due_await(context, call, order, ret_cut, err);
+	call_wait_end(call);
 	return rc;
 }
 

@@ -6,7 +6,6 @@
  *   GET    /_trainyard/v1/faults           all rules, with how often each hit
  *   GET    /_trainyard/v1/faults/{fault}   one
  *   DELETE /_trainyard/v1/faults/{fault}   takes one back; /_trainyard/v1/faults: all */
-#include <stdatomic.h>
 
 #include "api/http/http.h"
 
@@ -20,12 +19,7 @@ struct faults_context {
 	const struct clock *clock;               /* that late answers go by */
 	const char *project_id, *project_number; /* of the project whose number is known */
 	const struct family *families;           /* whose calls rules may be about; ends with a NULL name */
-	atomic_uint late;                        /* calls that wait for their time */
 };
-
-/* Calls that a rule keeps waiting, of all listeners together; those beyond are refused at once. Choice: half of the
- * connections that a listener has, so that the other half gets to what takes the rule back. */
-enum { LATE_CALLS_MAX = 256 };
 
 /* Its context is a struct faults_context. */
 extern const struct route fault_routes[];

@@ -383,6 +383,7 @@ static enum status parts_open(struct front *front, struct error *err)
 {
 	const struct front_options *options = &front->options;
 	enum status rc = door_open(&(struct door_options){ .families = options->families,
+							   .connection_limit = CONNECTIONS_MAX,
 							   .clock = options->clock,
 							   .gate = options->gate,
 							   .address = options->address,

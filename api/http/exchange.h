@@ -28,6 +28,10 @@ struct exchange_rules {
 	size_t body_limit_bytes;
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
 	pthread_mutex_t *large_bodies;
+	/* Calls that wait before they are done (call_wait_begin()), and how many may: half of the connections, so that
+	 * the other half gets to what ends their wait. */
+	atomic_uint *waiting;
+	unsigned waiting_max;
 	const atomic_bool *closing; /* the listener is about to close */
 	const atomic_bool *cutting; /* its wait is over: streams are cut */
 	struct caller_rule caller;
@@ -35,7 +39,7 @@ struct exchange_rules {
 	bool secure; /* clients come by TLS */
 };
 
-enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 256 };
+enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 256, CONNECTION_LIMIT = 512 };
 
 /* Of an answer's room, this much stays for the next answer of the connection. */
 enum { ANSWER_ROOM_KEPT_BYTES = 4096 };

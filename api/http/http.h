@@ -192,8 +192,10 @@ bool call_closing(const struct call *call);
 bool call_client_gone(const struct call *call);
 
 /* Before a gate waits: others with large bodies need not wait for it. The call's query and body go; the call has both
- * again when its handler runs. */
-void call_wait_begin(struct call *call);
+ * again when its handler runs. False: half of the listener's connections wait already, and the call must not. */
+bool call_wait_begin(struct call *call);
+/* After a wait that was begun. */
+void call_wait_end(struct call *call);
 
 /* Answers a request that came inside another one's body (a batch's part): through the same families, but to @answer
  * rather than to the client. @target is raw, as on a request line, with or without scheme and host; @head_text is
@@ -230,6 +232,7 @@ struct door_options {
 	const char *refused_network;   /* as a listener's */
 	struct caller_rule caller;     /* likewise */
 	size_t body_limit_bytes;
+	unsigned connection_limit; /* as a listener's: half as many calls may wait at a time */
 };
 
 struct door_request {
@@ -247,6 +250,8 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 void door_end(struct door *door);
 /* No call may be under way. NULL is harmless. */
 void door_close(struct door *door);
+/* How many calls wait (call_wait_begin()). Thread: any. */
+unsigned door_waiting(const struct door *door);
 /* Whether a request with such a head may come in, whatever it asks for: by the rules that door_call() begins with, asked
  * before there is a body. Of @request, method, head_text and peer are looked at. *answer: the refusal; its http_status is
  * 0 when it may. INTERNAL: memory ran out. Thread: any. */

@@ -213,6 +213,7 @@ enum status call_inner(struct call *outer, const char *method, const char *targe
 struct door {
 	struct exchange_rules rules;
 	pthread_mutex_t large_bodies;
+	atomic_uint waiting;
 	atomic_bool closing;
 };
 
@@ -230,6 +231,8 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 		.guard = { .address = options->address },
 		.body_limit_bytes = options->body_limit_bytes,
 		.large_bodies = &door->large_bodies,
+		.waiting = &door->waiting,
+		.waiting_max = (options->connection_limit ? options->connection_limit : CONNECTION_LIMIT) / 2,
 		.caller = options->caller,
 		.closing = &door->closing,
 		.cutting = &door->closing,
@@ -242,6 +245,11 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 	}
 	*ret_door = door;
 	return STATUS_OK;
+}
+
+unsigned door_waiting(const struct door *door)
+{
+	return atomic_load(&door->waiting);
 }
 
 void door_end(struct door *door)

@@ -26,17 +26,27 @@ static struct exchange *turn_of(struct exchange *exchange)
 	return whole->has_turn ? whole : NULL;
 }
 
-void call_wait_begin(struct call *call)
+bool call_wait_begin(struct call *call)
 {
 	struct exchange *exchange = call->exchange;
 
+	if (atomic_fetch_add(exchange->rules->waiting, 1) >= exchange->rules->waiting_max) {
+		call_wait_end(call);
+		return false;
+	}
 	exchange->gave_way = turn_of(exchange);
 	if (!exchange->gave_way)
-		return;
+		return true;
 	json_decref(call->query);
 	json_decref(call->body);
 	call->query = call->body = NULL;
 	large_body_leave(exchange->gave_way);
+	return true;
+}
+
+void call_wait_end(struct call *call)
+{
+	atomic_fetch_sub(call->exchange->rules->waiting, 1);
 }
 
 bool large_body_resume(struct exchange *exchange)

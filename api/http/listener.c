@@ -21,7 +21,6 @@
 
 enum {
 	BODY_LIMIT_BYTES = 10 << 20,
-	CONNECTION_LIMIT = 512,
 	IDLE_TIMEOUT_S = 75,
 	STACK_BYTES = 512 << 10,
 	HEAD_LIMIT_BYTES = 32 << 10, /* target and headers of one request */
@@ -34,6 +33,7 @@ struct listener {
 	const struct clock *clock;
 	struct exchange_rules rules;
 	pthread_mutex_t large_bodies;
+	atomic_uint waiting;
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
 	uint32_t first_peer, peer_count;
@@ -359,6 +359,11 @@ static void condition_init(pthread_cond_t *condition)
 	pthread_condattr_destroy(&attributes);
 }
 
+static unsigned connections_of(const struct listener_options *options)
+{
+	return options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
+}
+
 static struct listener *listener_new(const struct listener_options *options)
 {
 	struct listener *listener = calloc(1, sizeof(*listener));
@@ -383,6 +388,8 @@ static struct listener *listener_new(const struct listener_options *options)
 			   .any_host = options->any_host },
 		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
 		.large_bodies = &listener->large_bodies,
+		.waiting = &listener->waiting,
+		.waiting_max = connections_of(options) / 2,
 		.closing = &listener->stopping,
 		.cutting = &listener->cutting,
 		.caller = options->caller,
@@ -425,11 +432,6 @@ static int socket_open_on(const char *device, const union address *address)
 static bool listens(const struct listener_options *options)
 {
 	return !options->tls_key && !options->adopts_only;
-}
-
-static unsigned connections_of(const struct listener_options *options)
-{
-	return options->connection_limit ? options->connection_limit : CONNECTION_LIMIT;
 }
 
 /* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.

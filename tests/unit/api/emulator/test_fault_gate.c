@@ -79,6 +79,8 @@ static const struct family families[] = {
 	{ .name = "parts", .routes = batch },     { .name = NULL },
 };
 
+enum { WAITING_MAX = 64 };
+
 /* A door whose calls go through a gate. */
 struct gated {
 	struct bench *bench;
@@ -110,7 +112,8 @@ static int gated_open(void **state)
 	return door_open(&(struct door_options){ .families = families,
 						 .gate = &gated->gate,
 						 .address = "127.0.0.1",
-						 .body_limit_bytes = 10 << 20 },
+						 .body_limit_bytes = 10 << 20,
+						 .connection_limit = 2 * WAITING_MAX + 1 },
 			 &gated->door, NULL) == STATUS_OK
 		       ? 0
 		       : -1;
@@ -324,7 +327,7 @@ static void who_gives_up_is_not_waited_for(void **state)
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
 	assert_int_equal(get_of(gated, ends[0]), 499);
 	assert_int_equal(passed, 0);
-	assert_int_equal(atomic_load(&gated->context.late), 0);
+	assert_int_equal(door_waiting(gated->door), 0);
 	close(ends[0]);
 }
 
@@ -333,18 +336,18 @@ static void *late_main(void *arg)
 	return (void *)(uintptr_t)get_of(arg, 0);
 }
 
-/* Broken: call_delay() without its limit: the call too many waits as the others do; due_await() that does not ask
+/* Broken: call_wait_begin() without its limit: the call too many waits as the others do; due_await() that does not ask
  * fault_book_has(): all wait for ever. */
 static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 {
-	static pthread_t waiting[LATE_CALLS_MAX];
+	static pthread_t waiting[WAITING_MAX];
 	struct gated *gated = *state;
 	void *status;
 
 	order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600, \"count\": 1000}");
 	for (size_t i = 0; i < COUNT_OF(waiting); i++)
 		assert_int_equal(pthread_create(&waiting[i], NULL, late_main, gated), 0);
-	while (atomic_load(&gated->context.late) < LATE_CALLS_MAX)
+	while (door_waiting(gated->door) < WAITING_MAX)
 		usleep(1000);
 	assert_int_equal(get_of(gated, 0), 503);
 	assert_int_equal(fault_book_clear(gated->book, NULL), STATUS_OK);
@@ -352,7 +355,7 @@ static void so_many_wait_and_no_longer_than_their_rule_is_there(void **state)
 		assert_int_equal(pthread_join(waiting[i], &status), 0);
 		assert_int_equal((uintptr_t)status, 200);
 	}
-	assert_int_equal(atomic_load(&gated->context.late), 0);
+	assert_int_equal(door_waiting(gated->door), 0);
 }
 
 /* Broken: exchange_run() that does not look at the part's cut: it is answered 503, and the next part is done. */
@@ -406,7 +409,7 @@ static void late_calls_hold_up_no_others(void **state)
 		passed = named_jobs = 0;
 		order(gated, "{\"fault\": \"timeout\", \"method\": \"ml.*\", \"seconds\": 3600}");
 		assert_int_equal(pthread_create(&late, NULL, post_main, (void *)&cases[i]), 0);
-		while (!atomic_load(&gated->context.late))
+		while (!door_waiting(gated->door))
 			usleep(1000);
 		assert_int_equal(call_on(gated, "POST", "/v1/projects/demo/jobs", text, NULL), 200);
 		assert_int_equal(passed, 1);
