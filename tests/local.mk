@@ -262,6 +262,7 @@ tests_unit_store_test_trials_no_memory_LDFLAGS = $(memory_faults_wrap)
 fuzz_targets = \
 	tests/fuzz/fuzz_client_hello \
 	tests/fuzz/fuzz_config \
+	tests/fuzz/fuzz_credentials \
 	tests/fuzz/fuzz_docker_json \
 	tests/fuzz/fuzz_event_file \
 	tests/fuzz/fuzz_expansion \
