@@ -5,6 +5,8 @@ import json
 import os
 import subprocess
 
+import pytest
+
 from support.attack import files_below
 from support.daemon import Daemon, one_replica, program
 from support.engine import IMAGE
@@ -42,9 +44,30 @@ def pull_with(daemon, image):
     return json.dumps([failed, daemon.entries(), daemon.get("/healthz").json]).encode()
 
 
+def auth(_directory, host):
+    return {"auths": {host: {"auth": base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()}}}
+
+
+def plain(_directory, host):
+    return {"auths": {host: {"username": USER, "password": PASSWORD}}}
+
+
+def helper(directory, host):
+    program = directory / "docker-credential-planted"
+    program.write_text("#!/bin/sh\ncat >/dev/null\necho '%s'\n"
+                       % json.dumps({"ServerURL": host, "Username": USER, "Secret": PASSWORD}))
+    program.chmod(0o755)
+    return {"credsStore": "planted"}
+
+
+def files_of(daemon):
+    return {path: path.read_bytes() for path in files_below(daemon.state_dir) if path.is_file()}
+
+
 # Broken: headers_make() of docker_http.c that logs what it sends of the registry; credentials_found() of docker_image.c that
 # keeps it in a file of the state directory; pull() that tells it in the job's log, and pull_fail() in its message.
-def test_planted_secrets_are_found_nowhere(engine, tmp_path):
+@pytest.mark.parametrize("way", [auth, plain, helper])
+def test_planted_secrets_are_found_nowhere(engine, tmp_path, monkeypatch, way):
     config, token = tmp_path / "docker", tmp_path / "token"
     config.mkdir()
     token.write_text(TOKEN + "\n")
@@ -52,8 +75,8 @@ def test_planted_secrets_are_found_nowhere(engine, tmp_path):
     with Registry(user=USER, password=PASSWORD) as registry:
         registry.push(engine, IMAGE, "private/planted", "1")
         host = f"127.0.0.1:{registry.port}"
-        auth = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-        (config / "config.json").write_text(json.dumps({"auths": {host: {"auth": auth}}}))
+        (config / "config.json").write_text(json.dumps(way(config, host)))
+        monkeypatch.setenv("PATH", f"{config}:{os.environ['PATH']}")
         daemon = Daemon(tmp_path / "d", engine, "--log-level", "debug", "--docker-config", str(config), "--token-file",
                         str(token), "--stop-grace", "1", "--stop-jobs", project="attack-secrets")
         daemon.token = TOKEN
@@ -63,12 +86,11 @@ def test_planted_secrets_are_found_nowhere(engine, tmp_path):
                 told += seen_by_the_engine(engine, daemon)
                 with open(f"/proc/{daemon.pid}/cmdline", "rb") as line, open(f"/proc/{daemon.pid}/environ", "rb") as variables:
                     told += line.read() + variables.read()
+                running = files_of(daemon)
         finally:
             engine.remove_image(f"{host}/private/planted:1")
-    places = {"told": told, "log": daemon.log_path.read_bytes(),
-              **{path: path.read_bytes() for path in files_below(daemon.state_dir) if path.is_file()}}
     assert "image-pull" in daemon.log() or "pull" in daemon.log()
-    for place, data in places.items():
+    for place, data in [("told", told), ("log", daemon.log_path.read_bytes()), *running.items(), *files_of(daemon).items()]:
         for secret in (PASSWORD, TOKEN):
             assert not [each for each in spellings(secret) if each in data], (place, secret)
 

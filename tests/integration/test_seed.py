@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """With a seed the same requests to a new state directory get the same ids, and none comes twice."""
+import re
 import types
 import urllib.parse
 
 from support.custom_jobs import pool
+from support.wait import wait_until
 
 NO_ENGINE = types.SimpleNamespace(host="unix:///nonexistent/docker.sock")
 PARENT = "locations/us-central1"
@@ -19,7 +21,11 @@ def scenario(daemon):
     """Ids of each kind, by what gave them."""
     spec = {"workerPoolSpecs": [pool("true")]}
     ids = [resource(daemon, "customJobs", {"displayName": "one", "jobSpec": spec}) for _ in range(2)]
-    daemon.post(f"/v1/projects/{daemon.project}/{PARENT}/customJobs", {"displayName": "bad"})
+    assert daemon.post(f"/v1/projects/{daemon.project}/{PARENT}/customJobs", {"displayName": "bad"}).status == 400
+    ids.append(resource(daemon, "hyperparameterTuningJobs", {
+        "displayName": "tuned", "maxTrialCount": 2, "parallelTrialCount": 1, "trialJobSpec": spec,
+        "studySpec": {"metrics": [{"metricId": "m", "goal": "MAXIMIZE"}],
+                      "parameters": [{"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}]}}))
     ids.append(resource(daemon, "trainingPipelines", {
         "displayName": "pipe", "trainingTaskInputs": spec,
         "trainingTaskDefinition": "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"}))
@@ -29,6 +35,12 @@ def scenario(daemon):
                   and set(word) <= set("0123456789abcdef"))
     location = daemon.request("POST", "/upload/storage/v1/b/some-bucket/o?uploadType=resumable&name=x").headers["Location"]
     ids += urllib.parse.parse_qs(urllib.parse.urlsplit(location).query)["upload_id"]
+    upload = daemon.request("POST", "/some-bucket/x?uploads", b"", {"Content-Type": "application/octet-stream"}).data.decode()
+    ids.append(re.search("<UploadId>(.+)</UploadId>", upload)[1])
+    spare = f"/v1/projects/{daemon.project}/{PARENT}/customJobs/{ids[0]}"
+    assert daemon.post(f"{spare}:cancel", {}).status == 200
+    wait_until(lambda: daemon.get(spare).json["state"] == "JOB_STATE_CANCELLED", 30, "the job is cancelled")
+    ids.append(daemon.request("DELETE", spare).json["name"].rpartition("/")[2])
     return ids
 
 
@@ -42,7 +54,7 @@ def test_the_same_seed_gives_the_same_ids(new_daemon):
     first, second, other, chance = ids_of([
         new_daemon("--seed", seed, "--clock", "steppable@2026-01-01T00:00:00Z", engine=NO_ENGINE)
         for seed in ("7", "7", "8", "0")])
-    assert len(first) >= 5 and len(set(first)) == len(first), first
+    assert len(first) >= 8 and len(set(first)) == len(first), first
     # Broken: chance_seed() is not called.
     assert first == second
     assert not set(first) & set(other) and not set(first) & set(chance)
