@@ -7,9 +7,11 @@
  * back meanwhile. */
 static int64_t past_us(const struct clock *clock, int64_t wall_us)
 {
+	const int64_t mono_us =
+		clock_mono_us(clock); /* first: a step in between makes it earlier, never later */
 	const int64_t ago_us = clock_wall_us(clock) - wall_us;
 
-	return clock_mono_us(clock) - (ago_us > 0 ? ago_us : 0);
+	return mono_us - (ago_us > 0 ? ago_us : 0);
 }
 
 void study_begin(struct tuner *tuner, const struct clock *clock, int64_t created_us)
