@@ -68,6 +68,21 @@ size_t differences_count(const json_t *list, const char *code, const char *text,
 	return count;
 }
 
+bool differences_begin(const json_t *list, const char *code, const char *beginning)
+{
+	const json_t *difference;
+	size_t index;
+
+	json_array_foreach((json_t *)list, index, difference) {
+		const char *text = json_text_at(difference, "text");
+
+		if (is_same(json_text_at(difference, "code"), code) && text &&
+		    strncmp(text, beginning, strlen(beginning)) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
 {
 	bool has;

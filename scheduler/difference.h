@@ -24,6 +24,8 @@ bool difference_add(json_t *list, enum difference_kind kind, const char *code, c
 bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text);
 /* How many of @list have @code; *ret_has: whether one of them has @text. */
 size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has);
+/* Whether one of @list has @code and a text that begins like this. */
+bool differences_begin(const json_t *list, const char *code, const char *beginning);
 /* Whether @list is one as described above. */
 bool differences_valid(const json_t *list);
 /* The texts in one line, for the log: "Unlike in the cloud: … …"; NULL when there is none or memory ran out.

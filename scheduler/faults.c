@@ -223,33 +223,45 @@ static void network_strike(struct scheduler *scheduler, struct job_run *run, str
 /* An engine that is busy may do it the next time. */
 enum { THROTTLE_TRIES = 3 };
 
-/* Once in the job's life, whatever the reason is the next time. */
-static void throttle_give_up(struct job_run *run, struct replica_run *replica, const char *reason)
+static const char not_done[] = "fault-not-done";
+
+/* "The network of the replica master 0 is not slowed as was ordered". NULL: memory ran out. */
+static char *throttle_sentence(const struct job_run *run, const struct replica_run *replica, bool slowed)
 {
-	static const char code[] = "fault-not-done";
-	const bool slowed = replica->link_asked == LINK_SLOWED;
 	char name[REPLICA_NAME_MAX];
+	char *text = NULL;
+
+	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+	return asprintf(&text, "The network of the replica %s %s", name,
+			slowed ? "is not slowed as was ordered"
+			       : "stays slow beyond the time that was ordered") < 0
+		       ? NULL
+		       : text;
+}
+
+static bool was_told(const struct job_run *run, const char *sentence)
+{
+	return run->assignment && differences_begin(run->assignment->differences, not_done, sentence);
+}
+
+/* Once in the job's life, whatever the reason is the next time. */
+static void throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
+{
+	const bool slowed = replica->link_asked == LINK_SLOWED;
+	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
+	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
 	AUTO(string) char *text = NULL;
-	bool told = false;
 
 	/* What was never slowed need not be made fast. */
-	if (replica->throttle_refused)
+	if (!never_slowed || !sentence || was_told(run, never_slowed) || was_told(run, sentence))
 		return;
-	replica->throttle_refused = slowed;
-	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
-	if (asprintf(&text, "The network of the replica %s %s: %s.", name,
-		     slowed ? "is not slowed as was ordered" : "stays slow beyond the time that was ordered",
-		     reason) < 0) {
+	if (asprintf(&text, "%s: %s.", sentence, reason) < 0) {
 		text = NULL;
 		return;
 	}
-	if (run->assignment)
-		differences_count(run->assignment->differences, code, text, &told);
-	if (told)
-		return;
 	job_run_say(run, SEVERITY_WARNING, "%s", text);
 	if (run->assignment &&
-	    difference_add_another(run->assignment->differences, DONE_OTHERWISE, code, text))
+	    difference_add_another(run->assignment->differences, DONE_OTHERWISE, not_done, text))
 		run->differs = true;
 }
 
@@ -322,6 +334,7 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 		       const struct fault_order *order)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
+	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
 	struct fault_hit *grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
 	char *line;
 
@@ -342,7 +355,7 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 		.kind = (int)order->kind,
 		.exit_code = order->exit_code,
 		.until_us = order->seconds_us ? clock_wall_us(clock) + order->seconds_us : 0,
-		.ends_us = clock_mono_us(clock) + order->seconds_us,
+		.ends_us = mono_us + order->seconds_us,
 		.line = line,
 		.bytes_per_s = order->bytes_per_s,
 	};

@@ -49,7 +49,6 @@ struct replica_run {
 	enum link_wish link_asked;
 	bool link_again;            /* it was not done: it is asked for once more */
 	unsigned throttle_failures; /* in a row */
-	bool throttle_refused;      /* it could not be slowed */
 	bool missing;               /* was not in the last listing */
 	bool paused;                /* somebody has frozen it */
 	bool ordered;               /* it ended by a rule of faults.h */
