@@ -72,6 +72,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_remains.h \
 	daemon/gcs/gcs_sight.c \
 	daemon/gcs/gcs_sight.h \
+	daemon/gcs/gcs_wait.c \
+	daemon/gcs/gcs_wait.h \
 	daemon/given_file.c \
 	daemon/given_file.h \
 	daemon/grpc_door.c \

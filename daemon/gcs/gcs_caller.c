@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { NAP_US = 50 * 1000, PATH_SIZE = 40 };
@@ -32,6 +34,46 @@ static bool line_tells_of_kill(const char *line)
 	       pending & KILL_BIT;
 }
 
+/* What /proc/PID/stat says behind the name, which ends with the last ')'.
+ * Source: proc_pid_stat(5): field 9 are the kernel's flags (include/linux/sched.h, PF_EXITING), 52 is the status of its
+ * end as waitpid() gives it; 3 is the first behind the name */
+static bool ends_read(pid_t caller, unsigned *ret_status)
+{
+	enum { FLAGS = 9, STATUS = 52, FIRST = 3, EXITING = 0x4 };
+	FILE *file = facts_open(caller, "stat");
+	char line[1024] = "", *rest = NULL, *word;
+	unsigned flags = 0;
+
+	*ret_status = 0;
+	if (file) {
+		if (fgets(line, sizeof(line), file))
+			rest = strrchr(line, ')');
+		fclose(file);
+	}
+	word = rest ? strtok_r(rest + 1, " ", &rest) : NULL;
+	for (int field = FIRST; word; field++, word = strtok_r(NULL, " ", &rest)) {
+		if (field == FLAGS)
+			flags = (unsigned)strtoul(word, NULL, 10);
+		else if (field == STATUS)
+			*ret_status = (unsigned)strtoul(word, NULL, 10);
+	}
+	return flags & EXITING;
+}
+
+bool gcs_caller_is_ending(pid_t caller)
+{
+	unsigned status;
+
+	return ends_read(caller, &status);
+}
+
+static bool is_ended_by_signal(pid_t caller)
+{
+	unsigned status;
+
+	return ends_read(caller, &status) && WIFSIGNALED((int)status);
+}
+
 bool gcs_caller_is_killed(pid_t caller)
 {
 	FILE *file = facts_open(caller, "status");
@@ -42,7 +84,7 @@ bool gcs_caller_is_killed(pid_t caller)
 		has = line_tells_of_kill(line);
 	if (file)
 		fclose(file);
-	return has;
+	return has || is_ended_by_signal(caller);
 }
 
 static bool has_own_network(pid_t caller)

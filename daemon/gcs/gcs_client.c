@@ -16,9 +16,9 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
-#include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_path.h"
+#include "daemon/gcs/gcs_wait.h"
 
 enum {
 	IDLE_MAX = 16,
@@ -26,7 +26,8 @@ enum {
 	UPLOAD_BUFFER_BYTES = 512 << 10,
 	SILENCE_S = 60, /* a daemon that neither takes nor says anything for so long is asked anew */
 	US_PER_S = 1000000,
-	PAUSE_US = 50 * 1000, /* until there is a daemon, or a network */
+	PAUSE_US = 50 * 1000, /* until there is a daemon */
+	QUIET_US = US_PER_S,  /* for so long nobody is asked whether he still waits */
 	/* Choice: the means of what is drawn in the cloud, from 0 to 1 s, which doubles up to 30 s.
 	 * Source: gcsfuse (docs, "Network Clients and Retry Strategies"; read 2026-11-23) */
 	FIRST_PAUSE_US = US_PER_S / 2,
@@ -38,9 +39,7 @@ enum { IMPOSSIBLE = -2, NOBODY = -1 /* no daemon is there */, NO_ANSWER = 0 };
 
 struct gcs_client {
 	char door[64];
-	int state_fd;
-	unsigned patience_s;
-	unsigned cut_count; /* atomic; programs that wait for their network */
+	struct gcs_waits waits;
 	pthread_mutex_t lock;
 	CURL *idle[IDLE_MAX];
 	unsigned idle_count;
@@ -53,10 +52,14 @@ struct request {
 	const char *content_type;
 	int fd;
 	int64_t size_bytes, sent_bytes;
-	pid_t caller;
+	const struct gcs_call *call;
 	bool asks_only; /* for an error that was ordered: what is stored is known */
 	unsigned tries;
 	struct text answer;
+	/* While it is made. */
+	struct gcs_wait wait;
+	int64_t moved_bytes, moved_us, looked_us;
+	int problem; /* it was given up for */
 };
 
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
@@ -68,8 +71,7 @@ struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
 		return NULL;
 	}
 	pthread_mutex_init(&client->lock, NULL);
-	client->state_fd = state_fd;
-	client->patience_s = patience_s;
+	client->waits = (struct gcs_waits){ .state_fd = state_fd, .patience_s = patience_s };
 	/* A socket's path has 107 bytes at most; the state directory's may be longer. */
 	snprintf(client->door, sizeof(client->door), "/proc/self/fd/%d/" GCS_DOOR, state_fd);
 	return client;
@@ -84,6 +86,11 @@ void gcs_client_free(struct gcs_client *client)
 	pthread_mutex_destroy(&client->lock);
 	free(client);
 	curl_global_cleanup();
+}
+
+struct gcs_waits *gcs_client_waits(struct gcs_client *client)
+{
+	return &client->waits;
 }
 
 /* With the connection that it has. */
@@ -148,6 +155,24 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
+/* curl asks about once a second at least. While bytes move, whoever has sent them is let go on. */
+static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
+{
+	struct request *request = arg;
+	const int64_t now_us = clock_mono_us(&system_clock);
+
+	(void)down_all, (void)up_all;
+	if (down + up != request->moved_bytes) {
+		request->moved_bytes = down + up;
+		request->moved_us = now_us;
+	}
+	if (now_us - request->moved_us < QUIET_US || now_us - request->looked_us < QUIET_US)
+		return 0;
+	request->looked_us = now_us;
+	request->problem = gcs_wait_quiet(&request->wait, now_us - request->moved_us, request->size_bytes);
+	return request->problem != 0;
+}
+
 /* A request whose options are not all set would be another one: DELETE would be GET, and the daemon would be looked for
  * in the network, by its name. The path is an option of its own, as curl leaves a URL's query out where it has no memory
  * for it (7.88, lib/url.c). */
@@ -164,7 +189,8 @@ static bool options_set(const struct gcs_client *client, CURL *handle, struct re
 	return SET(UNIX_SOCKET_PATH, client->door) && SET(URL, "http://gcs/") &&
 	       SET(REQUEST_TARGET, request->target.data) && SET(CUSTOMREQUEST, request->method) &&
 	       SET(NOSIGNAL, 1L) && SET(PROXY, "") && SET(PROTOCOLS_STR, "http") &&
-	       SET(LOW_SPEED_LIMIT, 1L) && SET(LOW_SPEED_TIME, (long)SILENCE_S) &&
+	       SET(LOW_SPEED_LIMIT, 1L) && SET(LOW_SPEED_TIME, (long)SILENCE_S) && SET(NOPROGRESS, 0L) &&
+	       SET(XFERINFOFUNCTION, progress_look) && SET(XFERINFODATA, request) &&
 	       SET(WRITEFUNCTION, answer_take) && SET(WRITEDATA, request) && SET(HTTPHEADER, headers);
 }
 
@@ -190,7 +216,8 @@ static long try(struct gcs_client *client, struct request *request)
 	struct curl_slist *headers = headers_make(request);
 	long status = IMPOSSIBLE;
 
-	request->sent_bytes = 0;
+	request->sent_bytes = request->moved_bytes = 0;
+	request->moved_us = clock_mono_us(&system_clock);
 	text_clear(&request->answer);
 	if (handle && headers && options_set(client, handle, request, headers)) {
 		const CURLcode code = curl_easy_perform(handle);
@@ -210,11 +237,6 @@ static long try(struct gcs_client *client, struct request *request)
 }
 
 /* ---- until it is answered ---- */
-
-static int64_t patience_end_us(const struct gcs_client *client)
-{
-	return clock_mono_us(&system_clock) + (int64_t)client->patience_s * US_PER_S;
-}
 
 /* Choice: of the errors 5xx, those that pass; a full disk, 507, is none.
  * Source: gcsfuse (internal/storage/storageutil/custom_retry.go), which repeats 408, 429 and 5xx (read 2026-11-23) */
@@ -242,53 +264,41 @@ static int errno_of_http(long http_status)
 	return -EIO;
 }
 
-int gcs_client_reach(struct gcs_client *client, pid_t caller)
+static int request_repeat(struct gcs_client *client, struct request *request)
 {
-	const int64_t until_us = patience_end_us(client);
-	int problem = 0;
-
-	if (!gcs_caller_is_cut(caller))
-		return 0;
-	if (__atomic_add_fetch(&client->cut_count, 1, __ATOMIC_RELAXED) > GCS_CUT_MAX)
-		problem = -EIO;
-	else
-		log_event(LOG_WARNING, "gcs-no-network",
-			  "pid=%d hint=\"it waits until its container has one\"", (int)caller);
-	while (!problem && gcs_caller_is_cut(caller))
-		problem = clock_mono_us(&system_clock) > until_us ? -EIO : gcs_caller_pause(caller, PAUSE_US);
-	__atomic_sub_fetch(&client->cut_count, 1, __ATOMIC_RELAXED);
-	return problem;
-}
-
-static int request_make(struct gcs_client *client, struct request *request)
-{
-	const int64_t until_us = patience_end_us(client);
 	int64_t pause_us = FIRST_PAUSE_US;
 
-	if (request->target.failed)
-		return -ENOMEM;
 	for (;;) {
-		int problem = gcs_client_reach(client, request->caller);
+		int problem = gcs_wait_network(&request->wait);
 		long status;
-		int64_t left_us;
 
-		if (problem)
+		if (problem || (request->asks_only && !gcs_waits_have_rules(&client->waits)))
 			return problem;
 		status = try(client, request);
 		request->tries++;
+		if (request->problem)
+			return request->problem;
 		if (!is_worth_repeating(status) || (status == NOBODY && request->asks_only))
 			return request->asks_only ? 0 : errno_of_http(status);
-		left_us = until_us - clock_mono_us(&system_clock);
-		if (left_us <= 0)
-			return -EIO;
-		problem = gcs_caller_pause(request->caller, status == NOBODY     ? PAUSE_US
-							    : pause_us < left_us ? pause_us
-										 : left_us);
+		problem = gcs_wait_pause(&request->wait, status != NOBODY,
+					 status == NOBODY ? PAUSE_US : pause_us);
 		if (problem)
 			return problem;
 		if (status != NOBODY && pause_us < LAST_PAUSE_US)
 			pause_us *= 2;
 	}
+}
+
+static int request_make(struct gcs_client *client, struct request *request)
+{
+	int problem;
+
+	if (request->target.failed)
+		return -ENOMEM;
+	gcs_wait_begin(&request->wait, &client->waits, request->call);
+	problem = request_repeat(client, request);
+	gcs_wait_end(&request->wait);
+	return problem;
 }
 
 static void request_end(struct request *request, int problem)
@@ -331,15 +341,15 @@ static int64_t generation_read(const struct text *answer)
 	return json_int_at(object, "generation", 0);
 }
 
-int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, const char *object, int fd,
-	       int64_t size_bytes, int64_t *ret_generation)
+int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
+	       int fd, int64_t size_bytes, int64_t *ret_generation)
 {
 	struct request request = {
 		.method = "POST",
 		.content_type = gcs_content_type(object),
 		.fd = fd,
 		.size_bytes = size_bytes,
-		.caller = caller,
+		.call = call,
 	};
 	int problem;
 
@@ -351,9 +361,9 @@ int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, cons
 	return problem;
 }
 
-int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, const char *object)
+int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object)
 {
-	struct request request = { .method = "DELETE", .caller = caller };
+	struct request request = { .method = "DELETE", .call = call };
 	int problem;
 
 	object_target_write(&request.target, bucket, object);
@@ -364,10 +374,10 @@ int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, cons
 	return problem;
 }
 
-int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const char *object,
+int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	     const char *to_bucket, const char *to_object)
 {
-	struct request request = { .method = "POST", .caller = caller };
+	struct request request = { .method = "POST", .call = call };
 	int problem;
 
 	object_target_write(&request.target, bucket, object);
@@ -382,26 +392,25 @@ int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const 
 
 static int ask(struct gcs_client *client, struct request *request)
 {
-	int problem = gcs_client_reach(client, request->caller);
+	const int problem = request_make(client, request);
 
-	if (!problem && faccessat(client->state_fd, GCS_RULES, F_OK, 0) == 0)
-		problem = request_make(client, request);
 	request_end(request, problem);
 	return problem;
 }
 
-int gcs_ask_object(struct gcs_client *client, pid_t caller, const char *bucket, const char *object)
+int gcs_ask_object(struct gcs_client *client, const struct gcs_call *call, const char *bucket,
+		   const char *object)
 {
-	struct request request = { .method = "GET", .caller = caller, .asks_only = true };
+	struct request request = { .method = "GET", .call = call, .asks_only = true };
 
 	object_target_write(&request.target, bucket, object);
 	text_puts(&request.target, "?fields=name");
 	return ask(client, &request);
 }
 
-int gcs_ask_list(struct gcs_client *client, pid_t caller, const char *bucket)
+int gcs_ask_list(struct gcs_client *client, const struct gcs_call *call, const char *bucket)
 {
-	struct request request = { .method = "GET", .caller = caller, .asks_only = true };
+	struct request request = { .method = "GET", .call = call, .asks_only = true };
 
 	text_printf(&request.target, "/storage/v1/b/%s/o?maxResults=1&fields=kind", bucket);
 	return ask(client, &request);

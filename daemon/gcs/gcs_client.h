@@ -5,41 +5,33 @@
  *
  * While no daemon is there, or it is about to end, a call waits for the next one and is repeated; all of them may be
  * repeated safely. One that is answered with an error that passes, or not at all, is repeated as well, after pauses that
- * grow; and while the container that asks has no network, it waits for that. The wait ends, with EIO, after
- * GCS_PATIENCE_S, and with EINTR at once when the program that waits is being killed: whoever is in a system call of ours
- * cannot die before its answer. Choice: GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever.
+ * grow; and while the container that asks has no network, it waits for that. How long, and how many: gcs_wait.h.
  * Thread: any. Results are 0 or a negative errno. */
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-enum {
-	GCS_PATIENCE_S = 120,
-	/* Choice: programs that wait for their network at a time; others without one get EIO at once, so that containers
-	 * that have theirs are served. */
-	GCS_CUT_MAX = 16,
-};
-
+struct gcs_call;
 struct gcs_client;
 
 /* @state_fd: the state directory, borrowed. NULL: memory ran out. */
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s);
 void gcs_client_free(struct gcs_client *client);
 
-/* Everywhere: @caller is the thread that waits (0: nobody does). */
+/* All that wait, the client's. */
+struct gcs_waits *gcs_client_waits(struct gcs_client *client);
 
 /* Makes the object of the first @size_bytes of a file; -1 and 0: of nothing. */
-int gcs_upload(struct gcs_client *client, pid_t caller, const char *bucket, const char *object, int fd,
-	       int64_t size_bytes, int64_t *ret_generation);
+int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
+	       int fd, int64_t size_bytes, int64_t *ret_generation);
 /* ENOENT. One that was repeated takes what is not there for deleted. */
-int gcs_delete(struct gcs_client *client, pid_t caller, const char *bucket, const char *object);
-int gcs_copy(struct gcs_client *client, pid_t caller, const char *bucket, const char *object,
+int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket,
+	       const char *object);
+int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	     const char *to_bucket, const char *to_object);
 
 /* What is read is read from the store, not from the daemon. Before it is opened, these ask the daemon while there
  * are rules of faults (gcs_door.h), so that calls which rules are about are made: storage.objects.get and
  * storage.objects.list. Without a daemon, reading goes on. With or without rules, one without a network waits. */
-int gcs_ask_object(struct gcs_client *client, pid_t caller, const char *bucket, const char *object);
-int gcs_ask_list(struct gcs_client *client, pid_t caller, const char *bucket);
-/* Waits while the caller's container has no network (gcs_caller.h), and asks nothing. */
-int gcs_client_reach(struct gcs_client *client, pid_t caller);
+int gcs_ask_object(struct gcs_client *client, const struct gcs_call *call, const char *bucket,
+		   const char *object);
+int gcs_ask_list(struct gcs_client *client, const struct gcs_call *call, const char *bucket);

@@ -7,10 +7,11 @@
  * refused with EPERM; that a name is there the kernel believes for a second.
  *
  * Who has no network (gcs_caller.h) waits where the kernel keeps nobody else waiting with him: all containers' files are
- * one file system to it, and while somebody looks a name up, or changes names, it locks the directory for all. So files
- * and directories that are opened, bytes that are read, and files that are stored wait; changes of names end at once
- * with EIO; and that a name is there is told, as gcsfuse's cache of names does for a while. It is the same with calls
- * that are made because of ordered faults.
+ * one file system to it. While somebody looks a name up, or changes names, it locks the directory for all; while bytes
+ * are read, it locks the pages that they come to, which all who have the file open share. So files and directories that
+ * are opened, and files that are stored, wait (gcs_wait.h); changes of names end at once with EIO; that a name is there
+ * is told, as gcsfuse's cache of names does for a while, and what is open is read on. It is the same with calls that are
+ * made because of ordered faults.
  * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
  * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
 #include <stdbool.h>

@@ -16,10 +16,9 @@
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
+#include "daemon/gcs/gcs_wait.h"
 #include "store/objects.h"
 #include "store/small_file.h"
-
-enum { NO_CALLER = 0 };
 
 struct gcs_handle {
 	struct gcs_files *files;
@@ -220,7 +219,8 @@ static void file_touch(struct gcs_file *file)
 {
 	__atomic_store_n(&file->modified_us, clock_wall_us(&system_clock), __ATOMIC_RELAXED);
 	__atomic_store_n(&file->is_dirty, true, __ATOMIC_RELAXED);
-	file->is_given_up = false;
+	__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&file->until_us, 0, __ATOMIC_RELAXED);
 }
 
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path)
@@ -235,8 +235,42 @@ bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct
 	return is_named;
 }
 
-int gcs_file_store(struct gcs_files *files, struct gcs_file *file, pid_t caller)
+/* Of whoever has it, for all that come with the same bytes to store. */
+static struct gcs_call call_about(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
+	struct gcs_call shared = *call;
+
+	shared.until_us = __atomic_load_n(&file->until_us, __ATOMIC_RELAXED);
+	if (!shared.until_us) {
+		shared.until_us = gcs_waits_until_us(gcs_client_waits(files->client));
+		__atomic_store_n(&file->until_us, shared.until_us, __ATOMIC_RELAXED);
+	}
+	return shared;
+}
+
+static int64_t changed_bytes(const struct gcs_file *file)
+{
+	struct stat info;
+
+	return fstat(file_changed_fd(file), &info) == 0 ? info.st_size : 0;
+}
+
+int gcs_file_lock(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
+{
+	struct gcs_wait wait;
+	int problem;
+
+	if (pthread_mutex_trylock(&file->lock) == 0)
+		return 0;
+	gcs_wait_begin(&wait, gcs_client_waits(files->client), call);
+	problem = gcs_wait_lock(&wait, &file->lock, changed_bytes(file));
+	gcs_wait_end(&wait);
+	return problem;
+}
+
+int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
+{
+	struct gcs_call own;
 	struct gcs_path place;
 	struct stat info;
 	int problem;
@@ -245,9 +279,14 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, pid_t caller)
 		return 0;
 	if (fstat(file->changed_fd, &info) != 0)
 		return -errno;
-	problem = gcs_upload(files->client, caller, place.bucket, place.object, file->changed_fd,
-			     info.st_size, &file->generation);
+	own = call_about(files, file, call);
+	problem = gcs_upload(files->client, &own, place.bucket, place.object, file->changed_fd, info.st_size,
+			     &file->generation);
 	__atomic_store_n(&file->is_dirty, problem != 0, __ATOMIC_RELAXED);
+	if (!problem) {
+		__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
+		__atomic_store_n(&file->until_us, 0, __ATOMIC_RELAXED);
+	}
 	return problem;
 }
 
@@ -341,30 +380,50 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	return 0;
 }
 
-int gcs_flush(struct gcs_handle *handle, pid_t caller)
+/* A network is waited for before its lock is had: whoever writes meanwhile does not wait as well. */
+static int flush_wait(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
+	const struct gcs_call own = call_about(files, file, call);
+	struct gcs_wait wait;
 	int problem;
 
-	if (!handle->writes)
+	gcs_wait_begin(&wait, gcs_client_waits(files->client), &own);
+	problem = gcs_wait_network(&wait);
+	if (!problem)
+		problem = gcs_wait_lock(&wait, &file->lock, changed_bytes(file));
+	gcs_wait_end(&wait);
+	return problem;
+}
+
+int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call)
+{
+	struct gcs_file *file = handle->file;
+	int problem;
+
+	if (!handle->writes || !__atomic_load_n(&file->is_dirty, __ATOMIC_RELAXED))
 		return 0;
-	pthread_mutex_lock(&handle->file->lock);
-	problem = caller == NO_CALLER && handle->file->is_given_up
-			  ? -EIO
-			  : gcs_file_store(handle->files, handle->file, caller);
-	if (caller != NO_CALLER)
-		handle->file->is_given_up = problem && gcs_caller_is_cut(caller);
-	pthread_mutex_unlock(&handle->file->lock);
+	problem = flush_wait(handle->files, file, call);
+	if (!problem) {
+		problem = gcs_file_store(handle->files, file, call);
+		pthread_mutex_unlock(&file->lock);
+	}
+	if (problem && gcs_caller_is_cut(call->caller))
+		__atomic_store_n(&file->is_cut_off, true, __ATOMIC_RELAXED);
 	return problem;
 }
 
 /* The last close is nobody's: what a container without a network could not store is not stored by us either. */
 void gcs_close(struct gcs_handle *handle)
 {
-	const int problem = gcs_flush(handle, NO_CALLER);
+	static const struct gcs_call nobody;
+	struct gcs_file *file = handle->file;
+	const int problem = handle->writes && __atomic_load_n(&file->is_cut_off, __ATOMIC_RELAXED)
+				    ? -EIO
+				    : gcs_flush(handle, &nobody);
 
 	if (problem)
-		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"",
-			  handle->file->bucket, handle->file->object, strerrordesc_np(-problem));
+		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", file->bucket,
+			  file->object, strerrordesc_np(-problem));
 	handle_free(handle);
 }
 
@@ -375,12 +434,13 @@ int gcs_bytes(struct gcs_handle *handle)
 	return fd >= 0 ? fd : object_reader_file(handle->reader);
 }
 
-int gcs_write_begin(struct gcs_handle *handle, int *ret_fd)
+int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int *ret_fd)
 {
 	struct gcs_file *file = handle->file;
-	int problem;
+	int problem = gcs_file_lock(handle->files, file, call);
 
-	pthread_mutex_lock(&file->lock);
+	if (problem)
+		return problem;
 	problem = file_change(handle->files, file, handle->reader);
 	if (problem) {
 		pthread_mutex_unlock(&file->lock);
@@ -396,12 +456,13 @@ void gcs_write_end(struct gcs_handle *handle)
 	pthread_mutex_unlock(&handle->file->lock);
 }
 
-int gcs_resize(struct gcs_handle *handle, int64_t size_bytes)
+int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t size_bytes)
 {
 	struct gcs_file *file = handle->file;
-	int problem;
+	int problem = gcs_file_lock(handle->files, file, call);
 
-	pthread_mutex_lock(&file->lock);
+	if (problem)
+		return problem;
 	problem = file_change(handle->files, file, size_bytes > 0 ? handle->reader : NULL);
 	if (!problem && ftruncate(file->changed_fd, size_bytes) != 0)
 		problem = -errno;

@@ -20,6 +20,7 @@
 #include "daemon/gcs/gcs_index.h"
 #include "daemon/gcs/gcs_path.h"
 
+struct gcs_call;
 struct gcs_client;
 struct gcs_files;
 struct gcs_handle;
@@ -34,15 +35,16 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	     struct gcs_handle **ret_handle);
 /* Stores what is not stored yet. */
 void gcs_close(struct gcs_handle *handle);
-/* Makes the object of what a handle that changes has changed. */
-int gcs_flush(struct gcs_handle *handle, pid_t caller);
+/* Makes the object of what a handle that changes has changed. What could not be stored for as long as one waits
+ * (gcs_wait.h) is tried anew at each flush, and waited for again when it was changed. */
+int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call);
 
 /* The file that bytes are to be read from, from their beginning; the handle's. */
 int gcs_bytes(struct gcs_handle *handle);
 /* The file that bytes are to be written to, until gcs_write_end(): no flush is in between. */
-int gcs_write_begin(struct gcs_handle *handle, int *ret_fd);
+int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int *ret_fd);
 void gcs_write_end(struct gcs_handle *handle);
-int gcs_resize(struct gcs_handle *handle, int64_t size_bytes);
+int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t size_bytes);
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts);
 
 /* Of a name: what changes that are not stored make of it; false: there are none. */

@@ -8,6 +8,8 @@
 
 #include "daemon/gcs/gcs_files.h"
 
+struct gcs_call;
+
 enum { GCS_CHAIN_COUNT = 1024 };
 
 /* What several handles may share. */
@@ -18,12 +20,13 @@ struct gcs_file {
 	unsigned handles;
 	uint64_t node; /* gcs_node_of() whoever opened it: nobody else sees its changes */
 	bool is_named; /* in its chain: what it becomes is stored under its name */
-	/* Changed under its own, which is taken before that of all. A flush holds it for as long as it takes, so who
-	 * only looks reads them without it. */
+	/* Changed under its own, which is taken before that of all, by gcs_file_lock(). A flush holds it for as long as
+	 * it takes, so who only looks reads them without it. */
 	pthread_mutex_t lock;
-	int changed_fd;      /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
-	bool is_dirty;       /* atomic */
-	bool is_given_up;    /* its container had no network when it was to be stored, and was told so */
+	int changed_fd;   /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
+	bool is_dirty;    /* atomic */
+	bool is_cut_off;  /* atomic; its container had no network when it was to be stored, and was told so */
+	int64_t until_us; /* atomic; until then all together wait to store what it is now; 0: nobody has yet */
 	int64_t generation;  /* as which the changed bytes were stored; 0: not yet */
 	int64_t modified_us; /* atomic */
 };
@@ -55,5 +58,7 @@ struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, cons
 void gcs_file_leave(struct gcs_files *files, struct gcs_file *file);
 /* Where it is to be stored now; false: nowhere, it was removed. */
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path);
+/* Waits for its own lock, as for a network (gcs_wait.h). 0: it is held. */
+int gcs_file_lock(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call);
 /* Stores what is not stored. Its own lock is held. */
-int gcs_file_store(struct gcs_files *files, struct gcs_file *file, pid_t caller);
+int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call);

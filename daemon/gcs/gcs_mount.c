@@ -22,6 +22,7 @@
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
 #include "daemon/gcs/gcs_place.h"
+#include "daemon/gcs/gcs_wait.h"
 #include "daemon/main.h"
 #include "daemon/small_thread.h"
 #include "store/objects.h"

@@ -7,18 +7,22 @@
 
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
+#include "daemon/gcs/gcs_wait.h"
 
 int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
 	struct gcs_file *file = gcs_file_join(files, path->bucket, path->object, caller);
-	int problem;
+	const struct gcs_call call = { .caller = caller };
+	int problem = file ? gcs_file_lock(files, file, &call) : 0;
 
-	if (file) /* what is being stored is stored before it is removed */
-		pthread_mutex_lock(&file->lock);
+	if (problem) { /* what is being stored is stored before it is removed */
+		gcs_file_leave(files, file);
+		return problem;
+	}
 	pthread_mutex_lock(&files->lock);
 	gcs_names_forget(files, path->bucket, path->object, gcs_node_of(caller));
 	pthread_mutex_unlock(&files->lock);
-	problem = gcs_delete(files->client, caller, path->bucket, path->object);
+	problem = gcs_delete(files->client, &call, path->bucket, path->object);
 	if (!file)
 		return problem;
 	pthread_mutex_unlock(&file->lock);
@@ -58,19 +62,22 @@ static int names_move(struct gcs_files *files, uint64_t node, const char *bucket
 int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to)
 {
 	struct gcs_file *file = gcs_file_join(files, from->bucket, from->object, caller);
-	int problem = 0;
+	const struct gcs_call call = { .caller = caller };
+	int problem = file ? gcs_file_lock(files, file, &call) : 0;
 
-	if (file) { /* held until it has its new name: what is written meanwhile is stored there */
-		pthread_mutex_lock(&file->lock);
-		problem = gcs_file_store(files, file, caller);
+	if (problem) {
+		gcs_file_leave(files, file);
+		return problem;
 	}
+	if (file) /* held until it has its new name: what is written meanwhile is stored there */
+		problem = gcs_file_store(files, file, &call);
 	if (!problem)
-		problem = gcs_copy(files->client, caller, from->bucket, from->object, to->bucket, to->object);
+		problem = gcs_copy(files->client, &call, from->bucket, from->object, to->bucket, to->object);
 	if (!problem)
 		problem = names_move(files, gcs_node_of(caller), from->bucket, from->object, to->bucket,
 				     to->object);
 	if (!problem)
-		problem = gcs_delete(files->client, caller, from->bucket, from->object);
+		problem = gcs_delete(files->client, &call, from->bucket, from->object);
 	if (file) {
 		file->generation = 0; /* as which it is now stored is not known */
 		pthread_mutex_unlock(&file->lock);
@@ -83,26 +90,28 @@ int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *fro
 
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
+	const struct gcs_call call = { .caller = caller };
 	char name[GCS_OBJECT_SIZE];
 	int64_t generation;
 
 	gcs_path_prefix(path, name);
-	return gcs_upload(files->client, caller, path->bucket, name, -1, 0, &generation);
+	return gcs_upload(files->client, &call, path->bucket, name, -1, 0, &generation);
 }
 
 int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
+	const struct gcs_call call = { .caller = caller };
 	char name[GCS_OBJECT_SIZE];
 	int problem;
 
 	gcs_path_prefix(path, name);
-	problem = gcs_delete(files->client, caller, path->bucket, name);
+	problem = gcs_delete(files->client, &call, path->bucket, name);
 	return problem == -ENOENT ? 0 : problem;
 }
 
 struct move {
 	struct gcs_files *files;
-	pid_t caller;
+	struct gcs_call call;
 	const char *bucket, *to_bucket, *to_prefix;
 	size_t skipped; /* of each name: the old prefix */
 };
@@ -121,14 +130,14 @@ static int object_copy_over(void *arg, const char *object)
 	char buffer[GCS_OBJECT_SIZE];
 	const char *name = moved_name(move, object, buffer);
 
-	return name ? gcs_copy(move->files->client, move->caller, move->bucket, object, move->to_bucket, name)
+	return name ? gcs_copy(move->files->client, &move->call, move->bucket, object, move->to_bucket, name)
 		    : -ENAMETOOLONG;
 }
 
 static int object_remove(void *arg, const char *object)
 {
 	const struct move *move = arg;
-	int problem = gcs_delete(move->files->client, move->caller, move->bucket, object);
+	int problem = gcs_delete(move->files->client, &move->call, move->bucket, object);
 
 	return problem == -ENOENT ? 0 : problem;
 }
@@ -152,15 +161,19 @@ static struct gcs_file *file_join_below(struct gcs_files *files, uint64_t node, 
 	return found;
 }
 
-static int changes_store_below(struct gcs_files *files, pid_t caller, const char *bucket, const char *prefix)
+static int changes_store_below(const struct move *move, const char *prefix)
 {
+	struct gcs_files *files = move->files;
 	struct gcs_file *file;
 	int problem = 0;
 
-	while (!problem && (file = file_join_below(files, gcs_node_of(caller), bucket, prefix, true))) {
-		pthread_mutex_lock(&file->lock);
-		problem = gcs_file_store(files, file, caller);
-		pthread_mutex_unlock(&file->lock);
+	while (!problem &&
+	       (file = file_join_below(files, gcs_node_of(move->call.caller), move->bucket, prefix, true))) {
+		problem = gcs_file_lock(files, file, &move->call);
+		if (!problem) {
+			problem = gcs_file_store(files, file, &move->call);
+			pthread_mutex_unlock(&file->lock);
+		}
 		gcs_file_leave(files, file);
 	}
 	return problem;
@@ -171,7 +184,7 @@ static int names_move_below(const struct move *move, const char *prefix)
 	struct gcs_file *file;
 	int problem = 0;
 
-	while (!problem && (file = file_join_below(move->files, gcs_node_of(move->caller), move->bucket,
+	while (!problem && (file = file_join_below(move->files, gcs_node_of(move->call.caller), move->bucket,
 						   prefix, false))) {
 		char buffer[GCS_OBJECT_SIZE];
 		struct gcs_path old;
@@ -182,9 +195,10 @@ static int names_move_below(const struct move *move, const char *prefix)
 		problem = name ? names_move(move->files, file->node, old.bucket, old.object, move->to_bucket,
 					    name)
 			       : -ENAMETOOLONG;
-		pthread_mutex_lock(&file->lock);
-		file->generation = 0;
-		pthread_mutex_unlock(&file->lock);
+		if (gcs_file_lock(move->files, file, &move->call) == 0) { /* else it is being stored anew */
+			file->generation = 0;
+			pthread_mutex_unlock(&file->lock);
+		}
 		gcs_file_leave(move->files, file);
 	}
 	return problem;
@@ -195,7 +209,7 @@ int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs
 {
 	char prefix[GCS_OBJECT_SIZE], to_prefix[GCS_OBJECT_SIZE];
 	struct move move = { .files = files,
-			     .caller = caller,
+			     .call = { .caller = caller },
 			     .bucket = from->bucket,
 			     .to_bucket = to->bucket,
 			     .to_prefix = to_prefix };
@@ -204,7 +218,7 @@ int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs
 	gcs_path_prefix(from, prefix);
 	gcs_path_prefix(to, to_prefix);
 	move.skipped = strlen(prefix);
-	problem = changes_store_below(files, caller, from->bucket, prefix);
+	problem = changes_store_below(&move, prefix);
 	if (!problem)
 		problem = gcs_objects_each(files->index, from->bucket, prefix, object_copy_over, &move);
 	if (!problem)

@@ -15,6 +15,7 @@
 #include "daemon/gcs/gcs_directory.h"
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
+#include "daemon/gcs/gcs_wait.h"
 
 enum {
 	NS_PER_US = 1000,
@@ -22,7 +23,7 @@ enum {
 	DOTS = 2, /* "." and "..", before all others of a directory */
 };
 
-_Static_assert((int)GCS_CUT_MAX * 2 <= (int)GCS_THREADS, "others go on");
+_Static_assert((int)GCS_PLACES * 2 <= (int)GCS_THREADS, "others go on");
 
 /* ---- facts ---- */
 
@@ -34,6 +35,11 @@ static struct gcs_file_system *system_now(void)
 static pid_t caller_now(void)
 {
 	return fuse_get_context()->pid;
+}
+
+static struct gcs_call call_now(void)
+{
+	return (struct gcs_call){ .caller = caller_now() };
 }
 
 static void stat_fill(const struct gcs_facts *facts, struct stat *ret_stat)
@@ -144,12 +150,13 @@ static int entry_parse(const char *text, struct gcs_path *ret_path)
 
 static int file_open(const char *text, enum gcs_opening how, struct fuse_file_info *info)
 {
+	const struct gcs_call call = call_now();
 	struct gcs_handle *handle;
 	struct gcs_path path;
 	int problem = entry_parse(text, &path);
 
 	if (!problem && how != GCS_ANEW)
-		problem = gcs_ask_object(system_now()->client, caller_now(), path.bucket, path.object);
+		problem = gcs_ask_object(system_now()->client, &call, path.bucket, path.object);
 	if (!problem)
 		problem = gcs_open(system_now()->files, &path, how, caller_now(), &handle);
 	if (problem)
@@ -189,12 +196,11 @@ static int fs_mknod(const char *text, mode_t mode, dev_t device)
 static int fs_read_buf(const char *text, struct fuse_bufvec **ret_buffer, size_t size, off_t offset,
 		       struct fuse_file_info *info)
 {
-	int problem = gcs_client_reach(system_now()->client, caller_now());
-	struct fuse_bufvec *buffer = problem ? NULL : malloc(sizeof(*buffer));
+	struct fuse_bufvec *buffer = malloc(sizeof(*buffer));
 
 	(void)text;
 	if (!buffer)
-		return problem ? problem : -ENOMEM;
+		return -ENOMEM;
 	*buffer = FUSE_BUFVEC_INIT(size);
 	buffer->buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 	buffer->buf[0].fd = gcs_bytes(handle_of(info));
@@ -218,7 +224,8 @@ static int fs_write_buf(const char *text, struct fuse_bufvec *buffer, off_t offs
 			struct fuse_file_info *info)
 {
 	struct fuse_bufvec target = FUSE_BUFVEC_INIT(fuse_buf_size(buffer));
-	int fd, problem = gcs_write_begin(handle_of(info), &fd);
+	const struct gcs_call call = call_now();
+	int fd, problem = gcs_write_begin(handle_of(info), &call, &fd);
 	ssize_t length;
 
 	(void)text;
@@ -236,8 +243,10 @@ static int fs_write_buf(const char *text, struct fuse_bufvec *buffer, off_t offs
 
 static int fs_flush(const char *text, struct fuse_file_info *info)
 {
+	const struct gcs_call call = call_now();
+
 	(void)text;
-	return gcs_flush(handle_of(info), caller_now());
+	return gcs_flush(handle_of(info), &call);
 }
 
 static int fs_fsync(const char *text, int data_only, struct fuse_file_info *info)
@@ -256,16 +265,17 @@ static int fs_release(const char *text, struct fuse_file_info *info)
 static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info)
 {
 	struct fuse_file_info own = { .flags = O_WRONLY };
+	const struct gcs_call call = call_now();
 	int problem;
 
 	if (info)
-		return gcs_resize(handle_of(info), size);
+		return gcs_resize(handle_of(info), &call, size);
 	problem = file_open(text, GCS_CHANGE, &own);
 	if (problem)
 		return problem;
-	problem = gcs_resize(handle_of(&own), size);
+	problem = gcs_resize(handle_of(&own), &call, size);
 	if (!problem)
-		problem = gcs_flush(handle_of(&own), caller_now());
+		problem = gcs_flush(handle_of(&own), &call);
 	gcs_close(handle_of(&own));
 	return problem;
 }
@@ -294,12 +304,13 @@ static struct gcs_directory *directory_of(const struct fuse_file_info *info)
 static int fs_opendir(const char *text, struct fuse_file_info *info)
 {
 	const struct gcs_file_system *system = system_now();
+	const struct gcs_call call = call_now();
 	struct gcs_directory *directory;
 	struct gcs_path path;
 	int problem = gcs_path_parse(text, &path);
 
 	if (!problem && (path.kind == GCS_BUCKET || path.kind == GCS_ENTRY))
-		problem = gcs_ask_list(system->client, caller_now(), path.bucket);
+		problem = gcs_ask_list(system->client, &call, path.bucket);
 	if (problem)
 		return problem;
 	directory = gcs_directory_open(system->index, system->files, &path);

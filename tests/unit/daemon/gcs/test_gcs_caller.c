@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/gcs/gcs_caller.c, and that gcs_client.c waits for who has no network, with a child that has taken a
- * network of its own, as a container's is when it was cut off. */
+/* Tests daemon/gcs/gcs_caller.c and gcs_wait.c, with a child that has taken a network of its own, as a container's is
+ * when it was cut off. */
 #include "daemon/gcs/gcs_caller.h"
 
 #include <errno.h>
@@ -9,13 +9,17 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/gcs/gcs_client.h"
+#include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_wait.h"
 #include "tests/unit/testing.h"
 
-enum { PATIENCE_S = 600, ASKING = GCS_CUT_MAX + 1 };
+enum { PATIENCE_S = 600, ASKING = GCS_PLACES + 1, US_PER_S = 1000000 };
 
 static pid_t child; /* 0: there may be none here */
 
@@ -75,24 +79,62 @@ static void who_has_a_network_is_told_from_who_has_none(void **state)
 	assert_int_equal(gcs_caller_pause(child, 1), 0);
 }
 
-/* Broken: ask() without gcs_client_reach(). */
+static pid_t ended_start(bool by_signal)
+{
+	const pid_t ended = fork();
+	siginfo_t info;
+
+	assert_true(ended >= 0);
+	if (ended == 0) {
+		if (by_signal)
+			raise(SIGKILL);
+		_exit(3);
+	}
+	assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT), 0);
+	return ended;
+}
+
+/* Broken: is_ended_by_signal() that looks at nothing: a program that is killed while it stores is waited for.
+ * Broken: gcs_caller_is_ending() that is always false. */
+static void who_ends_is_told_from_who_is_killed(void **state)
+{
+	const pid_t ended = ended_start(false), killed = ended_start(true);
+
+	(void)state;
+	assert_true(gcs_caller_is_ending(ended));
+	assert_false(gcs_caller_is_killed(ended));
+	assert_true(gcs_caller_is_killed(killed));
+	assert_false(gcs_caller_is_ending(getpid()));
+	assert_false(gcs_caller_is_killed(getpid()));
+	assert_false(gcs_caller_is_ending(0));
+	waitpid(ended, NULL, 0);
+	waitpid(killed, NULL, 0);
+}
+
+/* Broken: request_repeat() without gcs_wait_network(). */
 static void nothing_is_waited_for_when_the_time_is_over(void **state)
 {
 	struct gcs_client *client = gcs_client_new(AT_FDCWD, 0);
+	const struct gcs_call own = { .caller = getpid() }, cut = { .caller = child };
+	struct gcs_wait wait;
 
 	(void)state;
 	assert_non_null(client);
-	assert_int_equal(gcs_client_reach(client, getpid()), 0);
+	gcs_wait_begin(&wait, gcs_client_waits(client), &own);
+	assert_int_equal(gcs_wait_network(&wait), 0);
+	gcs_wait_end(&wait);
 	if (child) {
-		assert_int_equal(gcs_client_reach(client, child), -EIO);
-		assert_int_equal(gcs_ask_object(client, child, "b", "o"), -EIO);
-		assert_int_equal(gcs_ask_list(client, child, "b"), -EIO);
+		assert_int_equal(gcs_ask_object(client, &cut, "b", "o"), -EIO);
+		assert_int_equal(gcs_ask_list(client, &cut, "b"), -EIO);
 	}
+	assert_int_equal(gcs_client_waits(client)->count, 0);
 	gcs_client_free(client);
 }
 
 struct asking {
-	struct gcs_client *client;
+	struct gcs_waits waits;
+	int (*wait)(struct gcs_wait *wait);
+	pid_t caller;
 	sem_t over;
 	int problems[ASKING];
 	unsigned count;
@@ -101,45 +143,150 @@ struct asking {
 static void *ask(void *arg)
 {
 	struct asking *asking = arg;
-	const int problem = gcs_client_reach(asking->client, child);
+	const struct gcs_call call = { .caller = asking->caller };
+	struct gcs_wait wait;
+	int problem;
 
+	gcs_wait_begin(&wait, &asking->waits, &call);
+	problem = asking->wait(&wait);
+	gcs_wait_end(&wait);
 	asking->problems[__atomic_fetch_add(&asking->count, 1, __ATOMIC_RELAXED)] = problem;
 	sem_post(&asking->over);
 	return NULL;
 }
 
-/* Broken: gcs_client_reach() without GCS_CUT_MAX: all wait. */
+/* Starts all, and waits for the one that finds no place. */
+static void asking_begin(struct asking *asking, pthread_t threads[ASKING])
+{
+	asking->waits = (struct gcs_waits){ .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
+	sem_init(&asking->over, 0, 0);
+	for (size_t i = 0; i < ASKING; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask, asking), 0);
+	sem_wait(&asking->over);
+	assert_int_equal(asking->problems[0], -EIO);
+}
+
+static void asking_end(struct asking *asking, const pthread_t threads[ASKING])
+{
+	for (size_t i = 0; i < ASKING; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(asking->waits.count, 0);
+	sem_destroy(&asking->over);
+}
+
+/* Broken: place_take() that gives one to everybody: all wait. */
 static void some_wait_until_they_are_killed_and_leave_room_for_others(void **state)
 {
-	struct asking asking = { .client = gcs_client_new(AT_FDCWD, PATIENCE_S) };
+	struct asking asking = { .wait = gcs_wait_network, .caller = child };
 	pthread_t threads[ASKING];
 
 	(void)state;
-	assert_non_null(asking.client);
-	if (!child) {
-		gcs_client_free(asking.client);
+	if (!child)
 		skip();
-	}
-	sem_init(&asking.over, 0, 0);
-	for (size_t i = 0; i < ASKING; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, ask, &asking), 0);
-	sem_wait(&asking.over);
-	assert_int_equal(asking.problems[0], -EIO);
+	asking_begin(&asking, threads);
 	kill(child, SIGKILL); /* it stays as what is left of it until it is waited for */
-	for (size_t i = 0; i < ASKING; i++)
-		pthread_join(threads[i], NULL);
+	asking_end(&asking, threads);
 	for (size_t i = 1; i < ASKING; i++)
 		assert_true(asking.problems[i] == -EINTR || asking.problems[i] == 0);
 	assert_true(gcs_caller_is_killed(child));
-	sem_destroy(&asking.over);
-	gcs_client_free(asking.client);
+}
+
+static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int file_wait(struct gcs_wait *wait)
+{
+	const int problem = gcs_wait_lock(wait, &file_lock, 0);
+
+	if (!problem)
+		pthread_mutex_unlock(&file_lock);
+	return problem;
+}
+
+/* Broken: gcs_wait_lock() by pthread_mutex_lock() (as it was): all wait, and none of them is counted. */
+static void those_that_wait_for_a_file_leave_room_for_others(void **state)
+{
+	struct asking asking = { .wait = file_wait };
+	pthread_t threads[ASKING];
+
+	(void)state;
+	pthread_mutex_lock(&file_lock);
+	asking_begin(&asking, threads);
+	assert_int_equal(asking.waits.count, GCS_PLACES);
+	pthread_mutex_unlock(&file_lock);
+	asking_end(&asking, threads);
+	for (size_t i = 1; i < ASKING; i++)
+		assert_int_equal(asking.problems[i], 0);
+}
+
+static struct gcs_wait wait_of(struct gcs_waits *waits, pid_t caller, int64_t ago_us)
+{
+	const struct gcs_call call = { .caller = caller };
+	struct gcs_wait wait;
+
+	gcs_wait_begin(&wait, waits, &call);
+	wait.begun_us -= ago_us;
+	return wait;
+}
+
+/* Broken: left_us() without gcs_caller_is_ending(); without call.until_us. */
+static void who_ends_or_comes_late_waits_less(void **state)
+{
+	enum { AGO_US = (GCS_ENDING_S + 1) * US_PER_S };
+	const pid_t ended = ended_start(false);
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
+	struct gcs_wait wait = wait_of(&waits, getpid(), AGO_US);
+
+	(void)state;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	assert_int_equal(waits.count, 1);
+	wait.call.until_us = clock_mono_us(&system_clock) - 1;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
+	gcs_wait_end(&wait);
+	wait = wait_of(&waits, ended, 0);
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	gcs_wait_end(&wait);
+	wait = wait_of(&waits, ended, AGO_US);
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
+	gcs_wait_end(&wait);
+	assert_int_equal(waits.count, 0);
+	waitpid(ended, NULL, 0);
+}
+
+/* Broken: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike. */
+static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
+{
+	enum { LATE_US = (GCS_BRIEFLY_S + 1) * US_PER_S };
+	const int64_t big_bytes = INT64_C(1) << 30;
+	char directory[] = "/tmp/ty-test-gcs-wait-XXXXXX";
+	struct gcs_waits waits = { .patience_s = PATIENCE_S, .count = GCS_PLACES };
+	struct gcs_wait wait;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	waits.state_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	wait = wait_of(&waits, getpid(), 0);
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), 0);
+	close(openat(waits.state_fd, GCS_RULES, O_CREAT | O_CLOEXEC | O_WRONLY, 0600));
+	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), 0);
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, big_bytes), 0);
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), -EIO);
+	waits.count--;
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), 0);
+	assert_int_equal(waits.count, GCS_PLACES);
+	unlinkat(waits.state_fd, GCS_RULES, 0);
+	close(waits.state_fd);
+	rmdir(directory);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_a_network_is_told_from_who_has_none),
+		cmocka_unit_test(who_ends_is_told_from_who_is_killed),
 		cmocka_unit_test(nothing_is_waited_for_when_the_time_is_over),
+		cmocka_unit_test(those_that_wait_for_a_file_leave_room_for_others),
+		cmocka_unit_test(who_ends_or_comes_late_waits_less),
+		cmocka_unit_test(an_answer_needs_a_place_when_it_may_be_kept_back),
 		cmocka_unit_test(some_wait_until_they_are_killed_and_leave_room_for_others),
 	};
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_wait.h"
 #include "tests/support/asked_server.h"
 #include "tests/support/memory_faults.h"
 
@@ -19,6 +20,7 @@ static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 18\r\nConnectio
 			     "{\"generation\":\"7\"}";
 static char state_dir[] = "/tmp/ty-test-gcs-client-XXXXXX";
 static int state_fd, content_fd;
+static const struct gcs_call nobody;
 
 CURLcode __wrap_curl_global_init(long flags);
 CURLcode __wrap_curl_global_init(long flags)
@@ -79,7 +81,7 @@ MEMORY_RUN(object_upload)
 
 	(void)arg;
 	if (client)
-		problem = gcs_upload(client, 0, "b", "a b", content_fd, 2, &generation);
+		problem = gcs_upload(client, &nobody, "b", "a b", content_fd, 2, &generation);
 	gcs_client_free(client);
 	asked_check("POST /upload/storage/v1/b/b/o?uploadType=media&name=a%20b HTTP/1.1\r\n", "\r\n\r\n{}");
 	return outcome(problem, err);
@@ -88,7 +90,7 @@ MEMORY_RUN(object_upload)
 MEMORY_RUN(object_delete)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 60);
-	int problem = client ? gcs_delete(client, 0, "b", "o") : -ENOMEM;
+	int problem = client ? gcs_delete(client, &nobody, "b", "o") : -ENOMEM;
 
 	(void)arg;
 	gcs_client_free(client);
@@ -99,7 +101,7 @@ MEMORY_RUN(object_delete)
 MEMORY_RUN(object_copy)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 60);
-	int problem = client ? gcs_copy(client, 0, "b", "o", "c", "p") : -ENOMEM;
+	int problem = client ? gcs_copy(client, &nobody, "b", "o", "c", "p") : -ENOMEM;
 
 	(void)arg;
 	gcs_client_free(client);
@@ -150,11 +152,11 @@ static void an_error_that_passes_is_met_again_and_told_in_the_end(void **state)
 		snprintf(text, sizeof(text), "HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
 			 passing[i]);
 		answer_be(text);
-		assert_int_equal(gcs_delete(client, 0, "b", "o"), -EIO);
+		assert_int_equal(gcs_delete(client, &nobody, "b", "o"), -EIO);
 		assert_true(asked_count() > 1);
 	}
 	answer_be("HTTP/1.1 507 Insufficient Storage\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-	assert_int_equal(gcs_delete(client, 0, "b", "o"), -ENOSPC);
+	assert_int_equal(gcs_delete(client, &nobody, "b", "o"), -ENOSPC);
 	assert_int_equal(asked_count(), 1);
 	answer_be(answer);
 	gcs_client_free(client);
@@ -167,15 +169,15 @@ static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 
 	(void)state;
 	assert_non_null(client);
-	assert_int_equal(gcs_ask_object(client, 0, "b", "o"), 0);
+	assert_int_equal(gcs_ask_object(client, &nobody, "b", "o"), 0);
 	assert_string_equal(asked_take(), "");
 	close(openat(state_fd, GCS_RULES, O_CREAT | O_CLOEXEC | O_WRONLY, 0600));
-	assert_int_equal(gcs_ask_object(client, 0, "b", "a b"), 0);
+	assert_int_equal(gcs_ask_object(client, &nobody, "b", "a b"), 0);
 	asked_check("GET /storage/v1/b/b/o/a%20b?fields=name HTTP/1.1\r\n", "\r\n\r\n");
-	assert_int_equal(gcs_ask_list(client, 0, "b"), 0);
+	assert_int_equal(gcs_ask_list(client, &nobody, "b"), 0);
 	asked_check("GET /storage/v1/b/b/o?maxResults=1&fields=kind HTTP/1.1\r\n", "\r\n\r\n");
 	asked_server_close();
-	assert_int_equal(gcs_ask_object(client, 0, "b", "o"), 0);
+	assert_int_equal(gcs_ask_object(client, &nobody, "b", "o"), 0);
 	unlinkat(state_fd, GCS_RULES, 0);
 	daemon_serve(answer);
 	gcs_client_free(client);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_wait.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/gcs/gcs_caller.h"
+#include "daemon/gcs/gcs_door.h"
+
+enum {
+	US_PER_S = 1000000,
+	NS_PER_US = 1000,
+	PAUSE_US = 50 * 1000,
+	BRIEFLY_US = GCS_BRIEFLY_S * US_PER_S,
+	STORED_BYTES_PER_S = 16 << 20, /* Choice: a slow disk that has more to do */
+};
+
+static int64_t now_us(void)
+{
+	return clock_mono_us(&system_clock);
+}
+
+void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call)
+{
+	*wait = (struct gcs_wait){ .all = all, .call = *call, .begun_us = now_us() };
+}
+
+void gcs_wait_end(struct gcs_wait *wait)
+{
+	if (wait->has_place)
+		__atomic_sub_fetch(&wait->all->count, 1, __ATOMIC_RELAXED);
+	wait->has_place = false;
+}
+
+bool gcs_waits_have_rules(const struct gcs_waits *waits)
+{
+	return faccessat(waits->state_fd, GCS_RULES, F_OK, 0) == 0;
+}
+
+int64_t gcs_waits_until_us(const struct gcs_waits *waits)
+{
+	return now_us() + (int64_t)waits->patience_s * US_PER_S;
+}
+
+static int place_take(struct gcs_wait *wait)
+{
+	if (wait->has_place)
+		return 0;
+	if (__atomic_add_fetch(&wait->all->count, 1, __ATOMIC_RELAXED) > GCS_PLACES) {
+		__atomic_sub_fetch(&wait->all->count, 1, __ATOMIC_RELAXED);
+		return -EIO;
+	}
+	wait->has_place = true;
+	return 0;
+}
+
+static int64_t least(int64_t one, int64_t other)
+{
+	return one < other ? one : other;
+}
+
+/* How long it may still wait. */
+static int64_t left_us(const struct gcs_wait *wait)
+{
+	int64_t until_us = wait->begun_us + (int64_t)wait->all->patience_s * US_PER_S;
+
+	if (wait->call.until_us)
+		until_us = least(until_us, wait->call.until_us);
+	if (gcs_caller_is_ending(wait->call.caller))
+		until_us = least(until_us, wait->begun_us + GCS_ENDING_S * INT64_C(1000000));
+	return until_us - now_us();
+}
+
+/* While something lasts that needs a place at once. */
+static int pause_in_place(struct gcs_wait *wait, int64_t pause_us)
+{
+	const int problem = place_take(wait);
+	const int64_t left = problem ? 0 : left_us(wait);
+
+	if (problem || left <= 0)
+		return -EIO;
+	return gcs_caller_pause(wait->call.caller, least(pause_us, left));
+}
+
+/* How long it may last without one. */
+static int64_t brief_us(int64_t size_bytes)
+{
+	return BRIEFLY_US + size_bytes / STORED_BYTES_PER_S * US_PER_S;
+}
+
+int gcs_wait_network(struct gcs_wait *wait)
+{
+	int problem = 0;
+
+	if (!gcs_caller_is_cut(wait->call.caller))
+		return 0;
+	problem = place_take(wait);
+	if (!problem)
+		log_event(LOG_WARNING, "gcs-no-network",
+			  "pid=%d hint=\"it waits until its container has one\"", (int)wait->call.caller);
+	while (!problem && gcs_caller_is_cut(wait->call.caller))
+		problem = pause_in_place(wait, PAUSE_US);
+	return problem;
+}
+
+static bool lock_within(pthread_mutex_t *lock, int64_t pause_us)
+{
+	const int64_t until_us = now_us() + pause_us;
+	const struct timespec until = { until_us / US_PER_S, until_us % US_PER_S * NS_PER_US };
+
+	return pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0;
+}
+
+int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_bytes)
+{
+	const int64_t begun_us = now_us();
+
+	if (pthread_mutex_trylock(lock) == 0)
+		return 0;
+	while (!lock_within(lock, PAUSE_US)) {
+		int problem = gcs_caller_is_killed(wait->call.caller) ? -EINTR : 0;
+
+		if (!problem && now_us() - begun_us > brief_us(size_bytes))
+			problem = place_take(wait);
+		if (!problem && left_us(wait) <= 0)
+			problem = -EIO;
+		if (problem)
+			return problem;
+	}
+	return 0;
+}
+
+int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us)
+{
+	if (!is_daemon_there && now_us() - wait->begun_us < BRIEFLY_US && left_us(wait) > 0)
+		return gcs_caller_pause(wait->call.caller, least(pause_us, left_us(wait)));
+	return pause_in_place(wait, pause_us);
+}
+
+int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
+{
+	if (gcs_caller_is_killed(wait->call.caller))
+		return -EINTR;
+	if (quiet_us < brief_us(size_bytes) || !gcs_waits_have_rules(wait->all))
+		return 0;
+	return left_us(wait) <= 0 ? -EIO : place_take(wait);
+}

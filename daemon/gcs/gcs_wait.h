@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gcs/gcs_wait.h: who waits for the daemon, for a network or for another's storing, and for how long: all of
+ * the file system's waiting.
+ *
+ * A call holds one of the threads that serve the file system until it is answered, so at most GCS_PLACES wait at a time:
+ * one that finds no place ends with EIO, and the other threads serve those that have nothing to wait for. A place is
+ * needed
+ *   at once              while the caller's container has no network (gcs_caller.h), and for the pause before a request
+ *                        that was answered with an error, or not at all, is repeated;
+ *   after GCS_BRIEFLY_S  while no daemon is there; for a file that another call is storing; and, as long as there are
+ *                        rules of faults (gcs_door.h), for an answer. The time to store bytes comes on top: a big file
+ *                        on a busy disk is not what waits for an order. Without rules, an answer is taken to be
+ *                        on its way, and needs no place.
+ *
+ * Who waits gives up with EIO after GCS_PATIENCE_S, and with EINTR as soon as he is killed: whoever is in a system call
+ * of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no longer be killed,
+ * and gives up after GCS_ENDING_S. What one has to store is waited for that long in all, by however many that flush it
+ * (gcs_files.h).
+ *
+ * Choices: GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets
+ * a container end. Thread: any, one at a time for a wait. Results are 0 or a negative errno. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	GCS_PLACES = 16,
+	GCS_PATIENCE_S = 120,
+	GCS_ENDING_S = 10,
+	GCS_BRIEFLY_S = 2,
+};
+
+/* All that wait. */
+struct gcs_waits {
+	int state_fd; /* the state directory, borrowed */
+	unsigned patience_s;
+	unsigned count; /* atomic */
+};
+
+/* A call of the file system, as far as waiting is concerned. */
+struct gcs_call {
+	pid_t caller;     /* the thread that waits; 0: nobody does */
+	int64_t until_us; /* it gives up then at the latest, by the system's monotonous clock; 0: as is usual */
+};
+
+/* One wait, which may be for several things, one after the other. */
+struct gcs_wait {
+	struct gcs_waits *all;
+	struct gcs_call call;
+	int64_t begun_us;
+	bool has_place;
+};
+
+void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call);
+/* Gives its place back. */
+void gcs_wait_end(struct gcs_wait *wait);
+
+/* Whether there are rules of faults: calls may be made to fail, or to last. */
+bool gcs_waits_have_rules(const struct gcs_waits *waits);
+/* When who begins now gives up. */
+int64_t gcs_waits_until_us(const struct gcs_waits *waits);
+
+/* Until the caller's container has a network. */
+int gcs_wait_network(struct gcs_wait *wait);
+/* Until nobody else holds the lock, which is held then; meanwhile @size_bytes may be on their way. */
+int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_bytes);
+/* Until it is time to ask again, or for the last time. */
+int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us);
+/* For an answer to @size_bytes: now and then, while nothing was sent or got for @quiet_us. Not 0: no longer. */
+int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes);
