@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon/gcs/gcs_names.c: files and directories that are removed, made, or have another name from now on. */
+/* daemon/gcs/gcs_names.c: files and directories that are removed, made, or have another name from now on. The kernel has
+ * locked their directories, for all containers. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
 	struct gcs_file *file = gcs_file_join(files, path->bucket, path->object, caller);
-	const struct gcs_call call = { .caller = caller };
+	const struct gcs_call call = { .caller = caller, .hurries = true };
 	int problem = file ? gcs_file_lock(files, file, &call) : 0;
 
 	if (problem) { /* what is being stored is stored before it is removed */
@@ -62,7 +63,7 @@ static int names_move(struct gcs_files *files, uint64_t node, const char *bucket
 int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to)
 {
 	struct gcs_file *file = gcs_file_join(files, from->bucket, from->object, caller);
-	const struct gcs_call call = { .caller = caller };
+	const struct gcs_call call = { .caller = caller, .hurries = true };
 	int problem = file ? gcs_file_lock(files, file, &call) : 0;
 
 	if (problem) {
@@ -90,7 +91,7 @@ int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *fro
 
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
-	const struct gcs_call call = { .caller = caller };
+	const struct gcs_call call = { .caller = caller, .hurries = true };
 	char name[GCS_OBJECT_SIZE];
 	int64_t generation;
 
@@ -100,7 +101,7 @@ int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_p
 
 int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
-	const struct gcs_call call = { .caller = caller };
+	const struct gcs_call call = { .caller = caller, .hurries = true };
 	char name[GCS_OBJECT_SIZE];
 	int problem;
 
@@ -209,7 +210,7 @@ int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs
 {
 	char prefix[GCS_OBJECT_SIZE], to_prefix[GCS_OBJECT_SIZE];
 	struct move move = { .files = files,
-			     .call = { .caller = caller },
+			     .call = { .caller = caller, .hurries = true },
 			     .bucket = from->bucket,
 			     .to_bucket = to->bucket,
 			     .to_prefix = to_prefix };

@@ -148,15 +148,15 @@ static int entry_parse(const char *text, struct gcs_path *ret_path)
 	return problem ? problem : ret_path->kind == GCS_ENTRY ? 0 : -EPERM;
 }
 
-static int file_open(const char *text, enum gcs_opening how, struct fuse_file_info *info)
+static int file_open(const char *text, enum gcs_opening how, const struct gcs_call *call,
+		     struct fuse_file_info *info)
 {
-	const struct gcs_call call = call_now();
 	struct gcs_handle *handle;
 	struct gcs_path path;
 	int problem = entry_parse(text, &path);
 
 	if (!problem && how != GCS_ANEW)
-		problem = gcs_ask_object(system_now()->client, &call, path.bucket, path.object);
+		problem = gcs_ask_object(system_now()->client, call, path.bucket, path.object);
 	if (!problem)
 		problem = gcs_open(system_now()->files, &path, how, caller_now(), &handle);
 	if (problem)
@@ -167,14 +167,17 @@ static int file_open(const char *text, enum gcs_opening how, struct fuse_file_in
 
 static int fs_open(const char *text, struct fuse_file_info *info)
 {
+	const struct gcs_call call = call_now();
+
 	if (info->flags & O_TRUNC)
-		return file_open(text, GCS_ANEW, info);
-	return file_open(text, (info->flags & O_ACCMODE) == O_RDONLY ? GCS_READ : GCS_CHANGE, info);
+		return file_open(text, GCS_ANEW, &call, info);
+	return file_open(text, (info->flags & O_ACCMODE) == O_RDONLY ? GCS_READ : GCS_CHANGE, &call, info);
 }
 
-/* The kernel has found no such name; somebody may have been faster. */
+/* The kernel has found no such name, and has locked the directory; somebody may have been faster. */
 static int fs_create(const char *text, mode_t mode, struct fuse_file_info *info)
 {
+	const struct gcs_call call = { .caller = caller_now(), .hurries = true };
 	struct gcs_facts facts;
 	struct gcs_path path;
 	int problem;
@@ -182,8 +185,8 @@ static int fs_create(const char *text, mode_t mode, struct fuse_file_info *info)
 	(void)mode;
 	problem = info->flags & O_TRUNC ? -ENOENT : look(text, &path, &facts);
 	if (!problem)
-		return info->flags & O_EXCL ? -EEXIST : file_open(text, GCS_CHANGE, info);
-	return problem == -ENOENT ? file_open(text, GCS_ANEW, info) : problem;
+		return info->flags & O_EXCL ? -EEXIST : file_open(text, GCS_CHANGE, &call, info);
+	return problem == -ENOENT ? file_open(text, GCS_ANEW, &call, info) : problem;
 }
 
 /* Regular ones libfuse makes by fs_create(). */
@@ -270,7 +273,7 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 
 	if (info)
 		return gcs_resize(handle_of(info), &call, size);
-	problem = file_open(text, GCS_CHANGE, &own);
+	problem = file_open(text, GCS_CHANGE, &call, &own);
 	if (problem)
 		return problem;
 	problem = gcs_resize(handle_of(&own), &call, size);

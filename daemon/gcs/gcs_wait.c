@@ -41,9 +41,14 @@ bool gcs_waits_have_rules(const struct gcs_waits *waits)
 	return faccessat(waits->state_fd, GCS_RULES, F_OK, 0) == 0;
 }
 
+static int64_t patience_us(const struct gcs_waits *waits)
+{
+	return (int64_t)waits->patience_s * US_PER_S;
+}
+
 int64_t gcs_waits_until_us(const struct gcs_waits *waits)
 {
-	return now_us() + (int64_t)waits->patience_s * US_PER_S;
+	return now_us() + patience_us(waits);
 }
 
 static int place_take(struct gcs_wait *wait)
@@ -63,10 +68,16 @@ static int64_t least(int64_t one, int64_t other)
 	return one < other ? one : other;
 }
 
-/* How long it may still wait. */
-static int64_t left_us(const struct gcs_wait *wait)
+/* How long something may last that mostly does not. */
+static int64_t brief_us(int64_t size_bytes)
 {
-	int64_t until_us = wait->begun_us + (int64_t)wait->all->patience_s * US_PER_S;
+	return BRIEFLY_US + size_bytes / STORED_BYTES_PER_S * US_PER_S;
+}
+
+/* How long it may still wait: @hurried_us in all where it hurries. */
+static int64_t left_us(const struct gcs_wait *wait, int64_t hurried_us)
+{
+	int64_t until_us = wait->begun_us + (wait->call.hurries ? hurried_us : patience_us(wait->all));
 
 	if (wait->call.until_us)
 		until_us = least(until_us, wait->call.until_us);
@@ -76,20 +87,14 @@ static int64_t left_us(const struct gcs_wait *wait)
 }
 
 /* While something lasts that needs a place at once. */
-static int pause_in_place(struct gcs_wait *wait, int64_t pause_us)
+static int pause_in_place(struct gcs_wait *wait, int64_t hurried_us, int64_t pause_us)
 {
 	const int problem = place_take(wait);
-	const int64_t left = problem ? 0 : left_us(wait);
+	const int64_t left = problem ? 0 : left_us(wait, hurried_us);
 
 	if (problem || left <= 0)
 		return -EIO;
 	return gcs_caller_pause(wait->call.caller, least(pause_us, left));
-}
-
-/* How long it may last without one. */
-static int64_t brief_us(int64_t size_bytes)
-{
-	return BRIEFLY_US + size_bytes / STORED_BYTES_PER_S * US_PER_S;
 }
 
 int gcs_wait_network(struct gcs_wait *wait)
@@ -98,12 +103,12 @@ int gcs_wait_network(struct gcs_wait *wait)
 
 	if (!gcs_caller_is_cut(wait->call.caller))
 		return 0;
-	problem = place_take(wait);
+	problem = wait->call.hurries ? -EIO : place_take(wait);
 	if (!problem)
 		log_event(LOG_WARNING, "gcs-no-network",
 			  "pid=%d hint=\"it waits until its container has one\"", (int)wait->call.caller);
 	while (!problem && gcs_caller_is_cut(wait->call.caller))
-		problem = pause_in_place(wait, PAUSE_US);
+		problem = pause_in_place(wait, 0, PAUSE_US);
 	return problem;
 }
 
@@ -122,11 +127,13 @@ int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_byt
 	if (pthread_mutex_trylock(lock) == 0)
 		return 0;
 	while (!lock_within(lock, PAUSE_US)) {
+		const int64_t hurried_us =
+			gcs_waits_have_rules(wait->all) ? brief_us(size_bytes) : patience_us(wait->all);
 		int problem = gcs_caller_is_killed(wait->call.caller) ? -EINTR : 0;
 
 		if (!problem && now_us() - begun_us > brief_us(size_bytes))
 			problem = place_take(wait);
-		if (!problem && left_us(wait) <= 0)
+		if (!problem && left_us(wait, hurried_us) <= 0)
 			problem = -EIO;
 		if (problem)
 			return problem;
@@ -136,9 +143,12 @@ int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_byt
 
 int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us)
 {
-	if (!is_daemon_there && now_us() - wait->begun_us < BRIEFLY_US && left_us(wait) > 0)
-		return gcs_caller_pause(wait->call.caller, least(pause_us, left_us(wait)));
-	return pause_in_place(wait, pause_us);
+	const int64_t hurried_us = is_daemon_there ? BRIEFLY_US : patience_us(wait->all);
+	const int64_t left = left_us(wait, hurried_us);
+
+	if (!is_daemon_there && left > 0 && now_us() - wait->begun_us < BRIEFLY_US)
+		return gcs_caller_pause(wait->call.caller, least(pause_us, left));
+	return pause_in_place(wait, hurried_us, pause_us);
 }
 
 int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
@@ -147,5 +157,5 @@ int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 		return -EINTR;
 	if (quiet_us < brief_us(size_bytes) || !gcs_waits_have_rules(wait->all))
 		return 0;
-	return left_us(wait) <= 0 ? -EIO : place_take(wait);
+	return left_us(wait, 0) <= 0 ? -EIO : place_take(wait);
 }

@@ -18,6 +18,10 @@
  * and gives up after GCS_ENDING_S. What one has to store is waited for that long in all, by however many that flush it
  * (gcs_files.h).
  *
+ * One that hurries, because the kernel has locked a directory for it, and keeps all others out of that, gives up after
+ * GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without a daemon
+ * it waits like the rest.
+ *
  * Choices: GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets
  * a container end. Thread: any, one at a time for a wait. Results are 0 or a negative errno. */
 #include <pthread.h>
@@ -41,7 +45,8 @@ struct gcs_waits {
 
 /* A call of the file system, as far as waiting is concerned. */
 struct gcs_call {
-	pid_t caller;     /* the thread that waits; 0: nobody does */
+	pid_t caller; /* the thread that waits; 0: nobody does */
+	bool hurries;
 	int64_t until_us; /* it gives up then at the latest, by the system's monotonous clock; 0: as is usual */
 };
 

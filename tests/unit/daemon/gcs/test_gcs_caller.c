@@ -252,6 +252,25 @@ static void who_ends_or_comes_late_waits_less(void **state)
 	waitpid(ended, NULL, 0);
 }
 
+/* Broken: left_us() that takes all for patient. gcs_wait_pause() that hurries without a daemon. */
+static void who_hurries_waits_for_a_daemon_only(void **state)
+{
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
+	struct gcs_wait wait = wait_of(&waits, getpid(), (GCS_BRIEFLY_S + 1) * US_PER_S);
+
+	(void)state;
+	wait.call.hurries = true;
+	assert_int_equal(gcs_wait_pause(&wait, false, 1), 0);
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
+	gcs_wait_end(&wait);
+	wait = wait_of(&waits, child, 0);
+	wait.call.hurries = true;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	if (child)
+		assert_int_equal(gcs_wait_network(&wait), -EIO);
+	gcs_wait_end(&wait);
+}
+
 /* Broken: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike. */
 static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 {
@@ -273,6 +292,9 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 	waits.count--;
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), 0);
 	assert_int_equal(waits.count, GCS_PLACES);
+	wait.call.hurries = true;
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, big_bytes), 0);
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), -EIO);
 	unlinkat(waits.state_fd, GCS_RULES, 0);
 	close(waits.state_fd);
 	rmdir(directory);
@@ -286,6 +308,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_waited_for_when_the_time_is_over),
 		cmocka_unit_test(those_that_wait_for_a_file_leave_room_for_others),
 		cmocka_unit_test(who_ends_or_comes_late_waits_less),
+		cmocka_unit_test(who_hurries_waits_for_a_daemon_only),
 		cmocka_unit_test(an_answer_needs_a_place_when_it_may_be_kept_back),
 		cmocka_unit_test(some_wait_until_they_are_killed_and_leave_room_for_others),
 	};
