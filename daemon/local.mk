@@ -59,6 +59,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_host.h \
 	daemon/gcs/gcs_index.c \
 	daemon/gcs/gcs_index.h \
+	daemon/gcs/gcs_log.c \
+	daemon/gcs/gcs_log.h \
 	daemon/gcs/gcs_mount.c \
 	daemon/gcs/gcs_mount.h \
 	daemon/gcs/gcs_names.c \

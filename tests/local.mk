@@ -103,6 +103,7 @@ check_PROGRAMS += \
 	tests/unit/api/training/test_storage_use \
 	tests/unit/daemon/gcs/test_gcs_caller \
 	tests/unit/daemon/gcs/test_gcs_client \
+	tests/unit/daemon/gcs/test_gcs_log \
 	tests/unit/daemon/gcs/test_gcs_path \
 	tests/unit/daemon/gcs/test_gcs_sight \
 	tests/unit/daemon/test_base64 \

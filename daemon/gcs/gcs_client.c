@@ -17,6 +17,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_path.h"
 #include "daemon/gcs/gcs_wait.h"
 
@@ -301,12 +302,12 @@ static int request_make(struct gcs_client *client, struct request *request)
 	return problem;
 }
 
+/* What was not tried, as too many waited, is nothing to tell. */
 static void request_end(struct request *request, int problem)
 {
-	if (problem && problem != -ENOENT)
+	if (problem && problem != -ENOENT && request->tries > 0 && gcs_log_allows())
 		log_event(LOG_WARNING, "gcs-request-failed", "method=%s url=%s tries=%u error=\"%s\"",
-			  request->method, request->target.failed ? "" : request->target.data, request->tries,
-			  strerrordesc_np(-problem));
+			  request->method, request->target.data, request->tries, strerrordesc_np(-problem));
 	text_deinit(&request->target);
 	text_deinit(&request->answer);
 }

@@ -16,6 +16,7 @@
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
+#include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "store/objects.h"
 #include "store/small_file.h"
@@ -421,7 +422,7 @@ void gcs_close(struct gcs_handle *handle)
 				    ? -EIO
 				    : gcs_flush(handle, &nobody);
 
-	if (problem)
+	if (problem && gcs_log_allows())
 		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", file->bucket,
 			  file->object, strerrordesc_np(-problem));
 	handle_free(handle);

@@ -19,6 +19,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_place.h"
 #include "daemon/gcs/gcs_sight.h"
@@ -28,7 +29,6 @@
 enum {
 	BEGIN_MS = 15000, /* it may wait for the one before to leave */
 	END_MS = 5000,
-	LOG_MAX_BYTES = 1 << 20,
 	WORDS_MAX = 512,
 };
 
@@ -100,7 +100,7 @@ static int log_open(const char *state_dir)
 		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	free(path);
-	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > LOG_MAX_BYTES && ftruncate(fd, 0) != 0)
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > GCS_LOG_MAX_BYTES && ftruncate(fd, 0) != 0)
 		log_event(LOG_WARNING, "gcs-log-full", "error=\"%s\"", strerror(errno));
 	return fd;
 }

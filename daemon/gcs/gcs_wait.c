@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_door.h"
+#include "daemon/gcs/gcs_log.h"
 
 enum {
 	US_PER_S = 1000000,
@@ -104,7 +105,7 @@ int gcs_wait_network(struct gcs_wait *wait)
 	if (!gcs_caller_is_cut(wait->call.caller))
 		return 0;
 	problem = wait->call.hurries ? -EIO : place_take(wait);
-	if (!problem)
+	if (!problem && gcs_log_allows())
 		log_event(LOG_WARNING, "gcs-no-network",
 			  "pid=%d hint=\"it waits until its container has one\"", (int)wait->call.caller);
 	while (!problem && gcs_caller_is_cut(wait->call.caller))
