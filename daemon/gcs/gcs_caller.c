@@ -87,15 +87,6 @@ bool gcs_caller_is_killed(pid_t caller)
 	return has || is_ended_by_signal(caller);
 }
 
-static bool has_own_network(pid_t caller)
-{
-	struct stat own, its;
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", caller);
-	return stat("/proc/self/ns/net", &own) == 0 && stat(path, &its) == 0 && own.st_ino != its.st_ino;
-}
-
 /* Routes rather than devices: a device is there before it has a name and an address.
  * Source: proc_pid_net(5), /proc/net/route: a line of headings, if anything, then one for each route; the
  * loopback has none */
@@ -111,6 +102,21 @@ static bool has_no_route(pid_t caller)
 		lines++;
 	fclose(file);
 	return lines < 2;
+}
+
+/* Of one that has no route. Whose network it is may not be looked at by who is neither root nor the same user: it is
+ * another than ours if ours has a route. */
+static bool has_own_network(pid_t caller)
+{
+	struct stat own, its;
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", caller);
+	if (stat("/proc/self/ns/net", &own) != 0)
+		return false;
+	if (stat(path, &its) == 0)
+		return own.st_ino != its.st_ino;
+	return errno == EACCES && !has_no_route(getpid());
 }
 
 bool gcs_caller_is_cut(pid_t caller)

@@ -13,7 +13,8 @@ bool gcs_caller_is_killed(pid_t caller);
 bool gcs_caller_is_ending(pid_t caller);
 /* Whether its network has been taken away, by an ordered fault or by whoever may: it has a network of its own, and no
  * route in it. Choice: this is looked at rather than told by the daemon: it holds from the moment
- * at which the network is gone to that at which it is back, and while no daemon is there. */
+ * at which the network is gone to that at which it is back, and while no daemon is there. Who is not root, and
+ * whose own network has no route either, cannot tell. */
 bool gcs_caller_is_cut(pid_t caller);
 /* Lets time go by. -EINTR: it was killed meanwhile, or before. */
 int gcs_caller_pause(pid_t caller, int64_t pause_us);
