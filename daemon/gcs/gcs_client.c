@@ -273,7 +273,7 @@ static int request_repeat(struct gcs_client *client, struct request *request)
 		int problem = gcs_wait_network(&request->wait);
 		long status;
 
-		if (problem || (request->asks_only && !gcs_waits_have_rules(&client->waits)))
+		if (problem)
 			return problem;
 		status = try(client, request);
 		request->tries++;
@@ -393,7 +393,7 @@ int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char 
 
 static int ask(struct gcs_client *client, struct request *request)
 {
-	const int problem = request_make(client, request);
+	const int problem = gcs_waits_have_rules(&client->waits) ? request_make(client, request) : 0;
 
 	request_end(request, problem);
 	return problem;

@@ -31,7 +31,7 @@ int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char 
 
 /* What is read is read from the store, not from the daemon. Before it is opened, these ask the daemon while there
  * are rules of faults (gcs_door.h), so that calls which rules are about are made: storage.objects.get and
- * storage.objects.list. Without a daemon, reading goes on. With or without rules, one without a network waits. */
+ * storage.objects.list. Without a daemon, reading goes on. */
 int gcs_ask_object(struct gcs_client *client, const struct gcs_call *call, const char *bucket,
 		   const char *object);
 int gcs_ask_list(struct gcs_client *client, const struct gcs_call *call, const char *bucket);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,7 +17,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_operations.h"
+#include "daemon/gcs/gcs_wait.h"
 #include "daemon/small_thread.h"
 
 enum { READ_AHEAD_KIB = 1024 };
@@ -88,6 +91,28 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 	return STATUS_OK;
 }
 
+/* Who opens something without a network waits before libfuse is told, which locks the path of what is opened, and of all
+ * above, until that is answered: whoever removes or renames it would wait for that, having the directory locked, and
+ * whoever looks it up would wait for him. False: he is told that it is not to be. */
+static bool opening_may_begin(const struct gcs_file_system *system, const struct fuse_buf *buffer)
+{
+	const struct fuse_in_header *in = buffer->mem;
+	struct fuse_out_header out = { .len = sizeof(out) };
+	struct gcs_call call;
+	struct gcs_wait wait;
+
+	if (buffer->flags & FUSE_BUF_IS_FD || (in->opcode != FUSE_OPEN && in->opcode != FUSE_OPENDIR))
+		return true;
+	call = (struct gcs_call){ .caller = (pid_t)in->pid };
+	gcs_wait_begin(&wait, gcs_client_waits(system->client), &call);
+	out.error = gcs_wait_network(&wait);
+	gcs_wait_end(&wait);
+	out.unique = in->unique;
+	if (out.error && write(fuse_session_fd(system->session), &out, sizeof(out)) < 0 && errno != ENOENT)
+		fuse_session_exit(system->session); /* as libfuse: it is gone */
+	return out.error == 0;
+}
+
 static void *serving_main(void *arg)
 {
 	struct gcs_file_system *system = arg;
@@ -100,7 +125,8 @@ static void *serving_main(void *arg)
 			continue;
 		if (length <= 0)
 			break;
-		fuse_session_process_buf(system->session, &buffer);
+		if (opening_may_begin(system, &buffer))
+			fuse_session_process_buf(system->session, &buffer);
 	}
 	fuse_session_exit(system->session);
 	free(buffer.mem);

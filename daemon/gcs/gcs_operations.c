@@ -268,11 +268,12 @@ static int fs_release(const char *text, struct fuse_file_info *info)
 static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info)
 {
 	struct fuse_file_info own = { .flags = O_WRONLY };
-	const struct gcs_call call = call_now();
+	struct gcs_call call = call_now();
 	int problem;
 
 	if (info)
 		return gcs_resize(handle_of(info), &call, size);
+	call.hurries = true; /* libfuse has locked the path, and the kernel the file */
 	problem = file_open(text, GCS_CHANGE, &call, &own);
 	if (problem)
 		return problem;

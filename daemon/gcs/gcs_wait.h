@@ -18,7 +18,7 @@
  * and gives up after GCS_ENDING_S. What one has to store is waited for that long in all, by however many that flush it
  * (gcs_files.h).
  *
- * One that hurries, because the kernel has locked a directory for it, and keeps all others out of that, gives up after
+ * One that hurries, because the kernel has locked a directory or a file for it, and keeps all others out of that, gives up after
  * GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without a daemon
  * it waits like the rest.
  *

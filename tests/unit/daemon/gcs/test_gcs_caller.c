@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -148,10 +149,32 @@ static void who_ends_is_told_from_who_is_killed(void **state)
 	waitpid(killed, NULL, 0);
 }
 
+static char state_dir[] = "/tmp/ty-test-gcs-wait-XXXXXX";
+
+/* A state directory, of a daemon that has rules of faults. */
+static int state_make(void)
+{
+	int fd;
+
+	memcpy(state_dir + sizeof(state_dir) - sizeof("XXXXXX"), "XXXXXX", sizeof("XXXXXX"));
+	assert_non_null(mkdtemp(state_dir));
+	fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(openat(fd, GCS_RULES, O_CREAT | O_CLOEXEC | O_WRONLY, 0600));
+	return fd;
+}
+
+static void state_remove(int fd)
+{
+	unlinkat(fd, GCS_RULES, 0);
+	close(fd);
+	assert_int_equal(rmdir(state_dir), 0);
+}
+
 /* Broken: request_repeat() without gcs_wait_network(). */
 static void nothing_is_waited_for_when_the_time_is_over(void **state)
 {
-	struct gcs_client *client = gcs_client_new(AT_FDCWD, 0);
+	const int directory = state_make();
+	struct gcs_client *client = gcs_client_new(directory, 0);
 	const struct gcs_call own = { .caller = getpid() }, cut = { .caller = child };
 	struct gcs_wait wait;
 
@@ -166,6 +189,7 @@ static void nothing_is_waited_for_when_the_time_is_over(void **state)
 	}
 	assert_int_equal(gcs_client_waits(client)->count, 0);
 	gcs_client_free(client);
+	state_remove(directory);
 }
 
 struct asking {
@@ -313,16 +337,12 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 {
 	enum { LATE_US = (GCS_BRIEFLY_S + 1) * US_PER_S };
 	const int64_t big_bytes = INT64_C(1) << 30;
-	char directory[] = "/tmp/ty-test-gcs-wait-XXXXXX";
-	struct gcs_waits waits = { .patience_s = PATIENCE_S, .count = GCS_PLACES };
-	struct gcs_wait wait;
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S, .count = GCS_PLACES };
+	struct gcs_wait wait = wait_of(&waits, getpid(), 0);
 
 	(void)state;
-	assert_non_null(mkdtemp(directory));
-	waits.state_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	wait = wait_of(&waits, getpid(), 0);
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), 0);
-	close(openat(waits.state_fd, GCS_RULES, O_CREAT | O_CLOEXEC | O_WRONLY, 0600));
+	waits.state_fd = state_make();
 	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), 0);
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, big_bytes), 0);
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), -EIO);
@@ -332,9 +352,7 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 	wait.call.hurries = true;
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, big_bytes), 0);
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), -EIO);
-	unlinkat(waits.state_fd, GCS_RULES, 0);
-	close(waits.state_fd);
-	rmdir(directory);
+	state_remove(waits.state_fd);
 }
 
 int main(void)
