@@ -132,7 +132,8 @@ int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_byt
 			gcs_waits_have_rules(wait->all) ? brief_us(size_bytes) : patience_us(wait->all);
 		int problem = gcs_caller_is_killed(wait->call.caller) ? -EINTR : 0;
 
-		if (!problem && now_us() - begun_us > brief_us(size_bytes))
+		if (!problem &&
+		    (now_us() - begun_us > brief_us(size_bytes) || gcs_caller_is_ending(wait->call.caller)))
 			problem = place_take(wait);
 		if (!problem && left_us(wait, hurried_us) <= 0)
 			problem = -EIO;

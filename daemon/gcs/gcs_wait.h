@@ -6,8 +6,9 @@
  * A call holds one of the threads that serve the file system until it is answered, so at most GCS_PLACES wait at a time:
  * one that finds no place ends with EIO, and the other threads serve those that have nothing to wait for. A place is
  * needed
- *   at once              while the caller's container has no network (gcs_caller.h), and for the pause before a request
- *                        that was answered with an error, or not at all, is repeated;
+ *   at once              while the caller's container has no network (gcs_caller.h); for the pause before a request
+ *                        that was answered with an error, or not at all, is repeated; and, for one that ends, for a
+ *                        file that another call is storing;
  *   after GCS_BRIEFLY_S  while no daemon is there; for a file that another call is storing; and, as long as there are
  *                        rules of faults (gcs_door.h), for an answer. The time to store bytes comes on top: a big file
  *                        on a busy disk is not what waits for an order. Without rules, an answer is taken to be
@@ -18,9 +19,9 @@
  * and gives up after GCS_ENDING_S. What one has to store is waited for that long in all, by however many that flush it
  * (gcs_files.h).
  *
- * One that hurries, because the kernel has locked a directory or a file for it, and keeps all others out of that, gives up after
- * GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without a daemon
- * it waits like the rest.
+ * One that hurries, because the kernel has locked a directory or a file for it, and keeps all others out of that, gives
+ * up after GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without
+ * a daemon it waits like the rest.
  *
  * Choices: GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets
  * a container end. Thread: any, one at a time for a wait. Results are 0 or a negative errno. */

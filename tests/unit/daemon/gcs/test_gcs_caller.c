@@ -289,7 +289,8 @@ static struct gcs_wait wait_of(struct gcs_waits *waits, pid_t caller, int64_t ag
 	return wait;
 }
 
-/* Broken: left_us() without gcs_caller_is_ending(); without call.until_us. */
+/* Broken: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets who ends go on for a
+ * while without a place. */
 static void who_ends_or_comes_late_waits_less(void **state)
 {
 	enum { AGO_US = (GCS_ENDING_S + 1) * US_PER_S };
@@ -310,6 +311,12 @@ static void who_ends_or_comes_late_waits_less(void **state)
 	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
 	gcs_wait_end(&wait);
 	assert_int_equal(waits.count, 0);
+	waits.count = GCS_PLACES;
+	pthread_mutex_lock(&file_lock);
+	wait = wait_of(&waits, ended, 0);
+	assert_int_equal(gcs_wait_lock(&wait, &file_lock, 0), -EIO);
+	assert_true(clock_mono_us(&system_clock) - wait.begun_us < GCS_BRIEFLY_S * US_PER_S);
+	pthread_mutex_unlock(&file_lock);
 	waitpid(ended, NULL, 0);
 }
 
