@@ -316,6 +316,7 @@ static void on_listing(struct scheduler *scheduler, const struct engine_event *e
 	networks_find(scheduler, event);
 	for (size_t i = 0; i < scheduler->run_count; i++)
 		fold_listing_of_job(scheduler, scheduler->runs[i], event);
+	scheduler->clock_set_in_loss = false; /* what happened meanwhile is known */
 	remove_strays(scheduler, event);
 	networks_compare(scheduler, event);
 }
