@@ -210,7 +210,7 @@ static enum status assembly_finish_run(struct connection *connection, int64_t no
 	if (!rc)
 		rc = part_confirm(connection, joining, err);
 	if (!rc)
-		rc = object_put(joining->objects, connection, now_ns, &draft, &joining->object, err);
+		rc = object_put(connection, now_ns, &draft, &joining->object, err);
 	return rc ? rc : assembly_drop(connection, joining->key->id, joining->key->bucket, err);
 }
 

@@ -19,6 +19,7 @@ struct group_writer {
 	struct group_change *first, **last; /* waiting, under the lock */
 	unsigned waiting;
 	bool stopping;
+	bool syncs;      /* commits, until it is taken back, of a database that does not. Its thread only */
 	bool is_spoiled; /* the transaction has half of a change, and must not be committed. Its thread only */
 };
 
@@ -67,12 +68,35 @@ static enum status transaction_lost(const struct group_change *first, struct err
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was taken back");
 }
 
+/* Not while a transaction is under way: SQLite refuses it. */
+static enum status sync_choose(struct group_writer *writer, const struct group_change *first,
+			       struct error *err)
+{
+	bool lasts = false;
+	enum status rc;
+
+	for (; first; first = first->next)
+		lasts = lasts || first->lasts;
+	if (lasts == writer->syncs)
+		return STATUS_OK;
+	rc = transaction_rollback(writer->connection, err);
+	if (!rc)
+		rc = connection_exec(writer->connection,
+				     lasts ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+				     err);
+	if (!rc)
+		writer->syncs = lasts;
+	return rc;
+}
+
 /* One transaction for all of @first. True when it was committed. */
 static bool changes_commit(struct group_writer *writer, struct group_change *first)
 {
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = transaction_begin(writer->connection, &err);
+	enum status rc = sync_choose(writer, first, &err);
 
+	if (!rc)
+		rc = transaction_begin(writer->connection, &err);
 	writer->is_spoiled = false;
 	if (!rc) {
 		if (writer->hooks.begun)
@@ -135,10 +159,8 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err)
+static enum status change_make(struct group_writer *writer, struct group_change change, struct error *err)
 {
-	struct group_change change = { .run = run, .arg = arg };
-
 	if (memory_watch_failed())
 		return error_no_memory(err); /* what is to be stored may not be whole */
 	pthread_cond_init(&change.answered, NULL);
@@ -161,6 +183,17 @@ enum status group_writer_change(struct group_writer *writer, group_run run, void
 		return STATUS_OK;
 	change.err.status = change.status;
 	return error_move(err, &change.err);
+}
+
+enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err)
+{
+	return change_make(writer, (struct group_change){ .run = run, .arg = arg }, err);
+}
+
+enum status group_writer_change_lasting(struct group_writer *writer, group_run run, void *arg,
+					struct error *err)
+{
+	return change_make(writer, (struct group_change){ .run = run, .arg = arg, .lasts = true }, err);
 }
 
 enum status group_writer_open(struct connection *connection, const struct clock *clock, const char *name,

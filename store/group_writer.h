@@ -24,6 +24,7 @@ struct group_change {
 	struct group_change *next;
 	group_run run;
 	void *arg;
+	bool lasts; /* its commit is synced */
 	enum status status;
 	struct error err;
 	bool done;
@@ -48,3 +49,7 @@ void group_writer_close(struct group_writer *writer);
 
 /* Runs @run(@arg) and returns once its outcome is committed. UNAVAILABLE when too many wait already. */
 enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err);
+/* The same, for a database that does not sync every commit: a loss of power does not take back this one, nor any before.
+ * @run must change something, or there is nothing to sync. */
+enum status group_writer_change_lasting(struct group_writer *writer, group_run run, void *arg,
+					struct error *err);

@@ -159,8 +159,7 @@ static enum status object_copy_run(struct connection *connection, int64_t now_ns
 		.blob = source.blob,
 	};
 
-	return metadata ? object_put(change->objects, connection, now_ns, &draft, &change->made, err)
-			: error_no_memory(err);
+	return metadata ? object_put(connection, now_ns, &draft, &change->made, err) : error_no_memory(err);
 }
 
 enum status object_copy(struct objects *objects, const char *bucket, const char *name, int64_t generation,

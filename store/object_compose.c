@@ -86,7 +86,7 @@ static enum status object_compose_run(struct connection *connection, int64_t now
 		.blob = composition->blob,
 	};
 
-	return object_put(composition->objects, connection, now_ns, &draft, &composition->object, err);
+	return object_put(connection, now_ns, &draft, &composition->object, err);
 }
 
 enum status object_compose(struct objects *objects, const struct compose_source *sources, size_t count,

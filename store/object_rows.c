@@ -116,17 +116,21 @@ enum status conditions_demand(const struct conditions *conditions, int64_t gener
 			 "At least one of the pre-conditions you specified did not hold.");
 }
 
-/* Microseconds of the clock, as in the cloud, but always more than the one before. */
-static enum status generation_next(struct objects *objects, struct connection *connection, int64_t now_ns,
-				   int64_t *ret_generation, struct error *err)
+/* As in the cloud. The last one is the database's alone: what is in memory is not taken back with a change. */
+enum status generation_next(struct connection *connection, int64_t now_ns, int64_t *ret_generation,
+			    struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, GENERATION_PUT);
-	int64_t now_us = now_ns / 1000;
+	AUTO(statement) sqlite3_stmt *next = connection_statement(connection, GENERATION_NEXT);
+	bool row = false;
+	enum status rc;
 
-	*ret_generation = now_us > objects->last_generation ? now_us : objects->last_generation + 1;
-	__atomic_store_n(&objects->last_generation, *ret_generation, __ATOMIC_RELEASE);
-	bind_int(put, ":generation", *ret_generation);
-	return statement_run(put, err);
+	bind_int(next, ":now", now_ns / 1000);
+	rc = statement_step(next, &row, err);
+	if (!rc && !row)
+		rc = error_set(err, STATUS_INTERNAL, NULL, "storage.db has no generation");
+	if (!rc)
+		*ret_generation = sqlite3_column_int64(next, 0);
+	return rc;
 }
 
 static enum status draft_insert(struct connection *connection, int64_t now_ns, int64_t bucket,
@@ -150,8 +154,8 @@ static enum status draft_insert(struct connection *connection, int64_t now_ns, i
 	return statement_run(put, err);
 }
 
-enum status object_put(struct objects *objects, struct connection *connection, int64_t now_ns,
-		       const struct object_draft *draft, struct object *ret_object, struct error *err)
+enum status object_put(struct connection *connection, int64_t now_ns, const struct object_draft *draft,
+		       struct object *ret_object, struct error *err)
 {
 	struct object_row before AUTO_OBJECT_ROW = { 0 };
 	struct object_row after AUTO_OBJECT_ROW = { 0 };
@@ -162,7 +166,7 @@ enum status object_put(struct objects *objects, struct connection *connection, i
 		rc = conditions_demand(draft->conditions, before.object.generation,
 				       before.object.metageneration, err);
 	if (!rc)
-		rc = generation_next(objects, connection, now_ns, &generation, err);
+		rc = generation_next(connection, now_ns, &generation, err);
 	if (!rc)
 		rc = draft_insert(connection, now_ns, before.bucket, generation, draft, err);
 	if (!rc)

@@ -7,8 +7,6 @@
 #include "store/connection.h"
 #include "store/objects.h"
 
-struct objects;
-
 /* A row that was found, or not; the object's strings belong to it. */
 struct object_row {
 	int64_t bucket; /* its number */
@@ -49,8 +47,11 @@ struct object_draft {
 };
 /* Inside a change: checks the conditions, stores the object in place of the one before, and leaves the rest to the
  * aftermath. NOT_FOUND: the bucket; FAILED_PRECONDITION. */
-enum status object_put(struct objects *objects, struct connection *connection, int64_t now_ns,
-		       const struct object_draft *draft, struct object *ret_object, struct error *err);
+enum status object_put(struct connection *connection, int64_t now_ns, const struct object_draft *draft,
+		       struct object *ret_object, struct error *err);
+/* Inside a change: a generation that none had before, @now_ns in microseconds unless the last one was later. */
+enum status generation_next(struct connection *connection, int64_t now_ns, int64_t *ret_generation,
+			    struct error *err);
 
 /* Inside a change: a row of work for the aftermath. @name may be NULL; @blob 0: none. */
 enum status aftermath_add(struct connection *connection, const char *bucket, const char *name, int64_t blob,

@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
 #include "store/aftermath.h"
+#include "store/object_rows.h"
 #include "store/objects_parts.h"
 #include "store/sessions.h"
 
@@ -86,25 +87,12 @@ static enum status upload_recover(void *arg, int64_t blob, struct error *err)
 	return STATUS_OK;
 }
 
-static enum status generation_load(struct connection *connection, int64_t *ret_generation, struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, GENERATION_GET);
-	bool row = false;
-	enum status rc = statement_step(get, &row, err);
-
-	if (!rc)
-		*ret_generation = row ? sqlite3_column_int64(get, 0) : 0;
-	return rc;
-}
-
 static enum status database_open(struct objects *objects, const char *path, struct error *err)
 {
 	AUTO(connection) struct connection *connection = NULL;
 	enum status rc = connection_open(path, OBJECTS_WRITER, &connection, err);
 	struct recovery recovery = { &objects->files, connection };
 
-	if (!rc)
-		rc = generation_load(connection, &objects->last_generation, err);
 	if (!rc)
 		rc = blob_uploads_each(&objects->files, upload_recover, &recovery, err);
 	if (!rc)
@@ -206,13 +194,22 @@ enum status objects_change(struct objects *objects, group_run run, void *arg, st
 	return STATUS_OK;
 }
 
+/* Takes one, so that there is something to sync: the clock has no say in it. */
+static enum status promise_run(struct connection *connection, int64_t now_ns, void *arg, struct error *err)
+{
+	(void)now_ns;
+	return generation_next(connection, 0, arg, err);
+}
+
 int64_t objects_next_generation(struct objects *objects)
 {
 	struct error err AUTO_ERROR = { 0 };
+	int64_t taken = 0;
 
-	if (objects->reads_only || objects_use(objects, &err))
+	if (objects->reads_only || objects_use(objects, &err) ||
+	    group_writer_change_lasting(objects->writer, promise_run, &taken, &err))
 		return 0;
-	return __atomic_load_n(&objects->last_generation, __ATOMIC_ACQUIRE) + 1;
+	return taken + 1;
 }
 
 uint64_t objects_change_count(const struct objects *objects)

@@ -53,7 +53,8 @@ void objects_free(struct objects *objects);
 /* How many changes were made since this process began: whoever reads the number before he looks, and finds the same
  * one later, has missed nothing. 0 before the first change. */
 uint64_t objects_change_count(const struct objects *objects);
-/* What is made from now on has this generation or a later one, whatever the clock says. 0: that cannot be told now. */
+/* What is made from now on has this generation or a later one, whatever the clock says, and though power be lost. Waits
+ * for the disk. 0: that cannot be told now. */
 int64_t objects_next_generation(struct objects *objects);
 
 /* ---- conditions ---- */

@@ -30,7 +30,6 @@ struct objects {
 	struct group_writer *writer;
 	struct reader_pool readers;
 	struct aftermath *aftermath;
-	int64_t last_generation;    /* the writer thread changes it; atomic */
 	uint64_t change_count;      /* atomic: of committed ones */
 	int64_t cleaned_day;        /* under the lock: when old sessions were last looked for */
 	struct live_session *first; /* under the lock: sessions that this process has written to */

@@ -282,9 +282,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 				    " FROM replica_position WHERE job = :job"
 				    " AND attempt = :attempt AND role = :role AND replica = :replica" },
 
-	[GENERATION_GET] = { ON(OBJECTS_WRITER), "SELECT value FROM meta WHERE name = 'generation'" },
-	[GENERATION_PUT] = { ON(OBJECTS_WRITER),
-			     "UPDATE meta SET value = :generation WHERE name = 'generation'" },
+	[GENERATION_NEXT] = { ON(OBJECTS_WRITER), "UPDATE meta SET value = max(:now, value + 1)"
+						  " WHERE name = 'generation' RETURNING value" },
 	[BUCKET_BY_NAME] = { ON_OBJECTS, "SELECT " BUCKET_COLUMNS " FROM bucket WHERE name = :name" },
 	[BUCKETS_FROM] = { ON(OBJECTS_READER),
 			   "SELECT " BUCKET_COLUMNS " FROM bucket WHERE project = :project AND name >= :from"

@@ -231,8 +231,7 @@ static enum status upload_finish_run(struct connection *connection, int64_t now_
 		.md5 = change->sums->md5,
 		.blob = change->sink->blob,
 	};
-	enum status rc =
-		object_put(change->upload->objects, connection, now_ns, &draft, &change->object, err);
+	enum status rc = object_put(connection, now_ns, &draft, &change->object, err);
 
 	if (rc || !change->upload->session)
 		return rc;

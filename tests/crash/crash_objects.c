@@ -11,6 +11,7 @@
 #include "store/objects_parts.h"
 #include "tests/crash/crash_world.h"
 
+enum { PROMISE = 4 }; /* a step */
 enum { SMALL = 100, MIDDLE = 70 * 1000, LARGE = 200 * 1000 };
 
 static const struct conditions no_conditions = CONDITIONS_NONE;
@@ -88,6 +89,19 @@ static enum status object_session(struct world *world, const char *name)
 	return rc;
 }
 
+/* What a tuning job would be told. The run that nobody kills is the first, and every other that comes so far is told the
+ * same. */
+static int64_t promised;
+
+static enum status generation_promise(struct world *world)
+{
+	const int64_t next = objects_next_generation(world->objects);
+
+	if (!promised)
+		promised = next;
+	return next ? STATUS_OK : error_set(&world->err, STATUS_INTERNAL, NULL, "no generation is promised");
+}
+
 static enum status step_run(struct world *world, int step)
 {
 	const struct compose_source sources[] = { { "a", 0, -1 }, { "dir/b", 0, -1 } };
@@ -103,16 +117,18 @@ static enum status step_run(struct world *world, int step)
 		return object_put(world, "dir/b", LARGE, 'b');
 	case 3:
 		return object_put(world, "a", MIDDLE, 'A'); /* replaced */
-	case 4:
+	case PROMISE:
+		return generation_promise(world);
+	case 5:
 		return object_copy(world->objects, "bucket", "a", 0, &no_conditions, &copy, true, &object,
 				   &world->err);
-	case 5:
-		return object_compose(world->objects, sources, 2, &whole, &object, &world->err);
 	case 6:
-		return object_session(world, "session");
+		return object_compose(world->objects, sources, 2, &whole, &object, &world->err);
 	case 7:
-		return object_delete(world->objects, "bucket", "dir/b", 0, &no_conditions, &world->err);
+		return object_session(world, "session");
 	case 8:
+		return object_delete(world->objects, "bucket", "dir/b", 0, &no_conditions, &world->err);
+	case 9:
 		return object_update(world->objects, "bucket", "a", 0, &no_conditions, "z/z", NULL, &object,
 				     &world->err);
 	default:
@@ -122,8 +138,7 @@ static enum status step_run(struct world *world, int step)
 
 static bool objects_repeats(int step)
 {
-	(void)step;
-	return false;
+	return step == PROMISE;
 }
 
 static bool objects_run(struct world *world, int step)
@@ -194,11 +209,21 @@ static bool count_check(struct world *world, const char *directory, const char *
 	       complain(world, "%s has %u files, not %lld", directory, found, (long long)wanted);
 }
 
+/* state.db keeps what was promised, and loses nothing. */
+static bool promise_check(struct world *world, int answered)
+{
+	const int64_t last =
+		number_read(world, "storage.db", "SELECT value FROM meta WHERE name = 'generation'");
+
+	return answered <= PROMISE || last + 1 >= promised ||
+	       complain(world, "generation %lld is promised, and the last one was %lld", (long long)promised,
+			(long long)last);
+}
+
 static bool objects_check(struct world *world, int answered)
 {
-	(void)answered;
 	aftermath_wait(world->objects->aftermath);
-	if (!contents_check(world))
+	if (!contents_check(world) || !promise_check(world, answered))
 		return false;
 	if (number_read(world, "storage.db", "SELECT count(*) FROM aftermath") != 0)
 		return complain(world, "something is left to be done to files");
@@ -211,7 +236,7 @@ static bool objects_check(struct world *world, int answered)
 
 const struct script objects_script = {
 	.name = "objects",
-	.step_count = 10,
+	.step_count = 11,
 	.survives_power_loss = false,
 	.open = objects_open,
 	.run = objects_run,

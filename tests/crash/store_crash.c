@@ -11,8 +11,8 @@
  * three cycles go through all of them at every change. With --every it is each K-th change, beginning with one by chance.
  *
  * What is promised: kill -9 loses nothing that was answered, of any database. A power loss loses nothing of state.db that
- * was answered; it may lose answered changes of storage.db, and bytes of objects, from the end, and lines of containers
- * that their containers still have. */
+ * was answered; it may lose answered changes of storage.db, though no generation that was promised, and bytes of objects,
+ * from the end, and lines of containers that their containers still have. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

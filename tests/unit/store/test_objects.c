@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <nettle/md5.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <sys/statvfs.h>
 
 #include "daemon/base/json.h"
@@ -89,6 +90,37 @@ static void generations_grow_even_when_the_clock_goes_back(void **state)
 		assert_true(next > last);
 		last = next;
 	}
+}
+
+static void sql_run(struct yard *yard, const char *sql)
+{
+	char path[128];
+	sqlite3 *db;
+
+	snprintf(path, sizeof(path), "%s/storage.db", yard->dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+/* Broken: a number in memory that a change raises although it is taken back: after a restart, with the clock behind, the
+ * next object was earlier. */
+static void a_promised_generation_is_kept_though_a_change_was_taken_back(void **state)
+{
+	YARD(state);
+	const int64_t hour_ns = INT64_C(3600) * 1000000000;
+	const struct object_target target = target_of("b");
+	int64_t last = text_put(yard, "a", "1"), next;
+
+	sql_run(yard, "CREATE TRIGGER refusal BEFORE INSERT ON object BEGIN SELECT RAISE(ABORT, 'no'); END");
+	yard_step(yard, hour_ns);
+	assert_int_not_equal(target_put(yard, &target, "1", 1, NULL), STATUS_OK);
+	next = objects_next_generation(yard->objects);
+	assert_true(next > last);
+	sql_run(yard, "DROP TRIGGER refusal");
+	yard_step(yard, -hour_ns);
+	yard_reopen(yard);
+	assert_true(text_put(yard, "c", "1") >= next);
 }
 
 static void an_update_keeps_the_bytes(void **state)
@@ -435,6 +467,7 @@ int main(void)
 		TEST(an_empty_object_is_one),
 		TEST(missing_objects_are_told_in_the_services_words),
 		TEST(generations_grow_even_when_the_clock_goes_back),
+		TEST(a_promised_generation_is_kept_though_a_change_was_taken_back),
 		TEST(an_update_keeps_the_bytes),
 		TEST(conditions_are_looked_at_first_and_last),
 		TEST(wrong_checksums_make_no_object),

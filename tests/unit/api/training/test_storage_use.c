@@ -25,10 +25,10 @@ static void a_tuning_jobs_plan_keeps_which_objects_there_are(void **state)
 
 	plan->search = json_pack("{s:[]}", "metrics");
 	OK(training_storage_use(&context, plan, &yard->err));
-	assert_int_equal(plan->objects_since, objects_next_generation(yard->objects));
 	text = plan_to_text(plan);
 	OK(plan_from_text(text, &again, &yard->err));
 	assert_true(again->objects_since == plan->objects_since && again->objects_since > 0);
+	assert_true(text_put(yard, "a", "1") >= plan->objects_since);
 }
 
 static void plans_that_read_no_objects_keep_nothing(void **state)
