@@ -113,6 +113,17 @@ static bool opening_may_begin(const struct gcs_file_system *system, const struct
 	return out.error == 0;
 }
 
+/* NULL: it is none. */
+static int64_t *change_begin(const struct gcs_file_system *system, const struct fuse_buf *buffer)
+{
+	const struct fuse_in_header *in = buffer->mem;
+
+	if (buffer->flags & FUSE_BUF_IS_FD || (in->opcode != FUSE_UNLINK && in->opcode != FUSE_RMDIR &&
+					       in->opcode != FUSE_RENAME && in->opcode != FUSE_RENAME2))
+		return NULL;
+	return gcs_waits_change_begin(gcs_client_waits(system->client));
+}
+
 static void *serving_main(void *arg)
 {
 	struct gcs_file_system *system = arg;
@@ -120,13 +131,17 @@ static void *serving_main(void *arg)
 
 	while (!fuse_session_exited(system->session)) {
 		const int length = fuse_session_receive_buf(system->session, &buffer);
+		int64_t *change;
 
 		if (length == -EINTR)
 			continue;
 		if (length <= 0)
 			break;
-		if (opening_may_begin(system, &buffer))
-			fuse_session_process_buf(system->session, &buffer);
+		if (!opening_may_begin(system, &buffer))
+			continue;
+		change = change_begin(system, &buffer);
+		fuse_session_process_buf(system->session, &buffer);
+		gcs_waits_change_end(change);
 	}
 	fuse_session_exit(system->session);
 	free(buffer.mem);

@@ -13,7 +13,7 @@
  * is told, as gcsfuse's cache of names does for a while, and what is open is read on. It is the same with ordered faults:
  * opening, listing and storing are tried again for long, changes of names briefly. Two things do keep others waiting:
  * fsync, those that write the same file, which the kernel has locked; and opening what an ordered error is about, those
- * that remove or rename it, as libfuse has locked its path.
+ * that remove or rename it, for a few seconds, as libfuse has locked its path.
  * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
  * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
 #include <stdbool.h>

@@ -167,7 +167,7 @@ static int file_open(const char *text, enum gcs_opening how, const struct gcs_ca
 
 static int fs_open(const char *text, struct fuse_file_info *info)
 {
-	const struct gcs_call call = call_now();
+	const struct gcs_call call = { .caller = caller_now(), .opens = true };
 
 	if (info->flags & O_TRUNC)
 		return file_open(text, GCS_ANEW, &call, info);
@@ -308,7 +308,7 @@ static struct gcs_directory *directory_of(const struct fuse_file_info *info)
 static int fs_opendir(const char *text, struct fuse_file_info *info)
 {
 	const struct gcs_file_system *system = system_now();
-	const struct gcs_call call = call_now();
+	const struct gcs_call call = { .caller = caller_now(), .opens = true };
 	struct gcs_directory *directory;
 	struct gcs_path path;
 	int problem = gcs_path_parse(text, &path);

@@ -17,6 +17,7 @@ enum {
 	NS_PER_US = 1000,
 	PAUSE_US = 50 * 1000,
 	BRIEFLY_US = GCS_BRIEFLY_S * US_PER_S,
+	CHANGE_US = GCS_CHANGE_S * US_PER_S,
 	STORED_BYTES_PER_S = 16 << 20, /* Choice: a slow disk that has more to do */
 };
 
@@ -87,15 +88,51 @@ static int64_t left_us(const struct gcs_wait *wait, int64_t hurried_us)
 	return until_us - now_us();
 }
 
+int64_t *gcs_waits_change_begin(struct gcs_waits *waits)
+{
+	const int64_t begun_us = now_us();
+
+	for (size_t i = 0; i < GCS_CHANGES_MAX; i++) {
+		int64_t none = 0;
+
+		if (__atomic_compare_exchange_n(&waits->changes_us[i], &none, begun_us, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return &waits->changes_us[i];
+	}
+	return NULL;
+}
+
+void gcs_waits_change_end(int64_t *change)
+{
+	if (change)
+		__atomic_store_n(change, 0, __ATOMIC_RELAXED);
+}
+
+static bool is_in_the_way(const struct gcs_wait *wait)
+{
+	const int64_t before_us = now_us() - CHANGE_US;
+
+	for (size_t i = 0; wait->call.opens && i < GCS_CHANGES_MAX; i++) {
+		const int64_t begun_us = __atomic_load_n(&wait->all->changes_us[i], __ATOMIC_RELAXED);
+
+		if (begun_us && begun_us < before_us)
+			return true;
+	}
+	return false;
+}
+
 /* While something lasts that needs a place at once. */
 static int pause_in_place(struct gcs_wait *wait, int64_t hurried_us, int64_t pause_us)
 {
-	const int problem = place_take(wait);
-	const int64_t left = problem ? 0 : left_us(wait, hurried_us);
+	int problem = place_take(wait);
+	int64_t left = problem ? 0 : left_us(wait, hurried_us);
 
 	if (problem || left <= 0)
 		return -EIO;
-	return gcs_caller_pause(wait->call.caller, least(pause_us, left));
+	for (left = least(pause_us, left); !problem && left > 0; left -= US_PER_S)
+		problem = is_in_the_way(wait) ? -EIO
+					      : gcs_caller_pause(wait->call.caller, least(left, US_PER_S));
+	return problem;
 }
 
 int gcs_wait_network(struct gcs_wait *wait)
@@ -157,6 +194,8 @@ int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 {
 	if (gcs_caller_is_killed(wait->call.caller))
 		return -EINTR;
+	if (is_in_the_way(wait))
+		return -EIO;
 	if (quiet_us < brief_us(size_bytes) || !gcs_waits_have_rules(wait->all))
 		return 0;
 	return left_us(wait, 0) <= 0 ? -EIO : place_take(wait);

@@ -23,6 +23,10 @@
  * up after GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without
  * a daemon it waits like the rest.
  *
+ * One that opens has locked the path of what it opens, in libfuse. It gives up as well once some change of names has been
+ * under way for GCS_CHANGE_S: that may be for its lock. Choice: any change, as which one waits for which lock is
+ * libfuse's to know; it is longer than a change that hurries takes.
+ *
  * Choices: GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets
  * a container end. Thread: any, one at a time for a wait. Results are 0 or a negative errno. */
 #include <pthread.h>
@@ -35,6 +39,8 @@ enum {
 	GCS_PATIENCE_S = 120,
 	GCS_ENDING_S = 10,
 	GCS_BRIEFLY_S = 2,
+	GCS_CHANGE_S = 5,
+	GCS_CHANGES_MAX = 32, /* what is beyond is not looked at */
 };
 
 /* All that wait. */
@@ -42,12 +48,14 @@ struct gcs_waits {
 	int state_fd; /* the state directory, borrowed */
 	unsigned patience_s;
 	unsigned count; /* atomic */
+	int64_t changes_us
+		[GCS_CHANGES_MAX]; /* atomic; when changes of names that are under way began; 0: none */
 };
 
 /* A call of the file system, as far as waiting is concerned. */
 struct gcs_call {
 	pid_t caller; /* the thread that waits; 0: nobody does */
-	bool hurries;
+	bool hurries, opens;
 	int64_t until_us; /* it gives up then at the latest, by the system's monotonous clock; 0: as is usual */
 };
 
@@ -67,6 +75,10 @@ void gcs_wait_end(struct gcs_wait *wait);
 bool gcs_waits_have_rules(const struct gcs_waits *waits);
 /* When who begins now gives up. */
 int64_t gcs_waits_until_us(const struct gcs_waits *waits);
+
+/* Of a change of names: before libfuse is told of it, and after. */
+int64_t *gcs_waits_change_begin(struct gcs_waits *waits);
+void gcs_waits_change_end(int64_t *change);
 
 /* Until the caller's container has a network. */
 int gcs_wait_network(struct gcs_wait *wait);

@@ -339,6 +339,33 @@ static void who_hurries_waits_for_a_daemon_only(void **state)
 	gcs_wait_end(&wait);
 }
 
+/* Broken: is_in_the_way() that is always false, or takes each change for one that waits, or all for those that open. */
+static void who_opens_makes_way_for_a_change_that_lasts(void **state)
+{
+	enum { AGO_US = (GCS_CHANGE_S + 1) * US_PER_S };
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
+	struct gcs_wait wait = wait_of(&waits, getpid(), 0);
+	int64_t *change = gcs_waits_change_begin(&waits);
+
+	(void)state;
+	wait.call.opens = true;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), 0);
+	*change -= AGO_US;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
+	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), -EIO);
+	wait.call.opens = false;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	wait.call.opens = true;
+	gcs_waits_change_end(change);
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	gcs_wait_end(&wait);
+	for (size_t i = 0; i < GCS_CHANGES_MAX; i++)
+		assert_non_null(gcs_waits_change_begin(&waits));
+	assert_null(gcs_waits_change_begin(&waits));
+	gcs_waits_change_end(NULL);
+}
+
 /* Broken: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike. */
 static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 {
@@ -372,6 +399,7 @@ int main(void)
 		cmocka_unit_test(those_that_wait_for_a_file_leave_room_for_others),
 		cmocka_unit_test(who_ends_or_comes_late_waits_less),
 		cmocka_unit_test(who_hurries_waits_for_a_daemon_only),
+		cmocka_unit_test(who_opens_makes_way_for_a_change_that_lasts),
 		cmocka_unit_test(an_answer_needs_a_place_when_it_may_be_kept_back),
 		cmocka_unit_test(some_wait_until_they_are_killed_and_leave_room_for_others),
 	};
