@@ -235,6 +235,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_sessions \
 	tests/unit/store/test_signing_key \
 	tests/unit/store/test_small_file \
+	tests/unit/store/test_state_dir \
 	tests/unit/store/test_store \
 	tests/unit/store/test_trials \
 	tests/unit/store/test_trials_no_memory
