@@ -508,6 +508,7 @@ void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored
 static enum status hit_resume(const struct clock *clock, struct job_run *run, struct fault_hit *hit,
 			      struct error *err)
 {
+	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
 	struct fault_hit *grown;
 
 	if (hit->kind <= FAULT_UNSPECIFIED || hit->kind >= FAULT_KIND_COUNT)
@@ -516,7 +517,7 @@ static enum status hit_resume(const struct clock *clock, struct job_run *run, st
 	if (!grown)
 		return error_no_memory(err);
 	run->hits = grown;
-	hit->ends_us = clock_mono_us(clock) + hit->until_us - clock_wall_us(clock);
+	hit->ends_us = mono_us + hit->until_us - clock_wall_us(clock);
 	grown[run->hit_count++] = *hit;
 	hit->line = NULL;
 	run->hits_stored = run->hit_count;
