@@ -192,11 +192,14 @@ int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us
 
 int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 {
-	if (gcs_caller_is_killed(wait->call.caller))
-		return -EINTR;
 	if (is_in_the_way(wait))
 		return -EIO;
-	if (quiet_us < brief_us(size_bytes) || !gcs_waits_have_rules(wait->all))
+	/* Then it is on its way: what one that is killed leaves open is stored none the less. */
+	if (!gcs_waits_have_rules(wait->all))
+		return 0;
+	if (gcs_caller_is_killed(wait->call.caller))
+		return -EINTR;
+	if (quiet_us < brief_us(size_bytes))
 		return 0;
 	return left_us(wait, 0) <= 0 ? -EIO : place_take(wait);
 }

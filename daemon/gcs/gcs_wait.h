@@ -12,7 +12,7 @@
  *   after GCS_BRIEFLY_S  while no daemon is there; for a file that another call is storing; and, as long as there are
  *                        rules of faults (gcs_door.h), for an answer. The time to store bytes comes on top: a big file
  *                        on a busy disk is not what waits for an order. Without rules, an answer is taken to be
- *                        on its way, and needs no place.
+ *                        on its way, needs no place, and is waited for whoever is killed.
  *
  * Who waits gives up with EIO after GCS_PATIENCE_S, and with EINTR as soon as he is killed: whoever is in a system call
  * of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no longer be killed,

@@ -389,9 +389,25 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 	state_remove(waits.state_fd);
 }
 
+/* Broken: gcs_wait_quiet() that asks for the kill first: an upload on a slow disk ends with the program that left it. */
+static void an_answer_to_who_was_killed_is_given_up_where_faults_are_ordered(void **state)
+{
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
+	const pid_t killed = ended_start(true);
+	struct gcs_wait wait = wait_of(&waits, killed, 0);
+
+	(void)state;
+	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), 0);
+	waits.state_fd = state_make();
+	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), -EINTR);
+	state_remove(waits.state_fd);
+	waitpid(killed, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_answer_to_who_was_killed_is_given_up_where_faults_are_ordered),
 		cmocka_unit_test(who_has_a_network_is_told_from_who_has_none),
 		cmocka_unit_test(who_may_not_look_goes_by_routes),
 		cmocka_unit_test(who_ends_is_told_from_who_is_killed),
