@@ -27,23 +27,27 @@ static void expect(bool holds)
 		abort();
 }
 
-static const char *directory(void)
-{
-	static char path[] = "/dev/shm/credentials-XXXXXX";
-	static bool is_made;
+static char directory[] = "/dev/shm/credentials-XXXXXX", path[64];
 
-	if (!is_made)
-		expect(mkdtemp(path) != NULL);
-	is_made = true;
-	return path;
+static void directory_remove(void)
+{
+	unlink(path);
+	rmdir(directory);
+}
+
+static void directory_make(void)
+{
+	if (path[0])
+		return;
+	expect(mkdtemp(directory) && atexit(directory_remove) == 0);
+	snprintf(path, sizeof(path), "%s/config.json", directory);
 }
 
 static void file_write(const uint8_t *data, size_t size)
 {
-	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/config.json", directory());
+	directory_make();
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	expect(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	close(fd);
@@ -74,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size && (memmem(data, size, "cred", 4) || memmem(data, size, "\\u", 2)))
 		return 0;
 	file_write(data, size);
-	rc = registry_credentials_find(directory(), REGISTRY, -1, &header, &err);
+	rc = registry_credentials_find(directory, REGISTRY, -1, &header, &err);
 	expect(rc == STATUS_OK || (rc == STATUS_FAILED_PRECONDITION && err.text && !header));
 	if (header)
 		header_check(header);
