@@ -160,16 +160,20 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
 {
 	struct request *request = arg;
-	const int64_t now_us = clock_mono_us(&system_clock);
+	const int64_t now_us = clock_mono_us(&system_clock), looked_us = request->looked_us;
 
 	(void)down_all, (void)up_all;
 	if (down + up != request->moved_bytes) {
 		request->moved_bytes = down + up;
 		request->moved_us = now_us;
 	}
-	if (now_us - request->moved_us < QUIET_US || now_us - request->looked_us < QUIET_US)
+	if (now_us - looked_us < QUIET_US)
 		return 0;
 	request->looked_us = now_us;
+	if (request->moved_us > looked_us)
+		gcs_wait_moved(&request->wait, request->moved_us - looked_us);
+	if (now_us - request->moved_us < QUIET_US)
+		return 0;
 	request->problem = gcs_wait_quiet(&request->wait, now_us - request->moved_us, request->size_bytes);
 	return request->problem != 0;
 }
@@ -218,7 +222,7 @@ static long try(struct gcs_client *client, struct request *request)
 	long status = IMPOSSIBLE;
 
 	request->sent_bytes = request->moved_bytes = 0;
-	request->moved_us = clock_mono_us(&system_clock);
+	request->moved_us = request->looked_us = clock_mono_us(&system_clock);
 	text_clear(&request->answer);
 	if (handle && headers && options_set(client, handle, request, headers)) {
 		const CURLcode code = curl_easy_perform(handle);

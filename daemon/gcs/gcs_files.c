@@ -240,12 +240,12 @@ bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct
 static struct gcs_call call_about(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	struct gcs_call shared = *call;
+	int64_t none = 0;
 
-	shared.until_us = __atomic_load_n(&file->until_us, __ATOMIC_RELAXED);
-	if (!shared.until_us) {
-		shared.until_us = gcs_waits_until_us(gcs_client_waits(files->client));
-		__atomic_store_n(&file->until_us, shared.until_us, __ATOMIC_RELAXED);
-	}
+	shared.until_us = &file->until_us;
+	__atomic_compare_exchange_n(shared.until_us, &none,
+				    gcs_waits_until_us(gcs_client_waits(files->client)), false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return shared;
 }
 

@@ -23,7 +23,7 @@ enum {
 	DOTS = 2, /* "." and "..", before all others of a directory */
 };
 
-_Static_assert((int)GCS_PLACES * 2 <= (int)GCS_THREADS, "others go on");
+_Static_assert((int)GCS_PLACES_ALONE + 16 <= (int)GCS_THREADS, "others go on");
 
 /* ---- facts ---- */
 

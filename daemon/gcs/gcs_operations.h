@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-	GCS_THREADS = 32, /* programs that wait for the daemon hold one each, others go on */
+	GCS_THREADS = 64, /* programs that wait for the daemon hold one each, others go on */
 };
 
 struct gcs_file_system {

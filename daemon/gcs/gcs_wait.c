@@ -53,11 +53,11 @@ int64_t gcs_waits_until_us(const struct gcs_waits *waits)
 	return now_us() + patience_us(waits);
 }
 
-static int place_take(struct gcs_wait *wait)
+static int place_take(struct gcs_wait *wait, unsigned places)
 {
 	if (wait->has_place)
 		return 0;
-	if (__atomic_add_fetch(&wait->all->count, 1, __ATOMIC_RELAXED) > GCS_PLACES) {
+	if (__atomic_add_fetch(&wait->all->count, 1, __ATOMIC_RELAXED) > places) {
 		__atomic_sub_fetch(&wait->all->count, 1, __ATOMIC_RELAXED);
 		return -EIO;
 	}
@@ -70,19 +70,26 @@ static int64_t least(int64_t one, int64_t other)
 	return one < other ? one : other;
 }
 
+static int64_t storing_us(int64_t size_bytes)
+{
+	return size_bytes / STORED_BYTES_PER_S * US_PER_S;
+}
+
 /* How long something may last that mostly does not. */
 static int64_t brief_us(int64_t size_bytes)
 {
-	return BRIEFLY_US + size_bytes / STORED_BYTES_PER_S * US_PER_S;
+	return BRIEFLY_US + storing_us(size_bytes);
 }
 
 /* How long it may still wait: @hurried_us in all where it hurries. */
 static int64_t left_us(const struct gcs_wait *wait, int64_t hurried_us)
 {
 	int64_t until_us = wait->begun_us + (wait->call.hurries ? hurried_us : patience_us(wait->all));
+	const int64_t shared_us =
+		wait->call.until_us ? __atomic_load_n(wait->call.until_us, __ATOMIC_RELAXED) : 0;
 
-	if (wait->call.until_us)
-		until_us = least(until_us, wait->call.until_us);
+	if (shared_us)
+		until_us = least(until_us, shared_us);
 	if (gcs_caller_is_ending(wait->call.caller))
 		until_us = least(until_us, wait->begun_us + GCS_ENDING_S * INT64_C(1000000));
 	return until_us - now_us();
@@ -122,9 +129,9 @@ static bool is_in_the_way(const struct gcs_wait *wait)
 }
 
 /* While something lasts that needs a place at once. */
-static int pause_in_place(struct gcs_wait *wait, int64_t hurried_us, int64_t pause_us)
+static int pause_in_place(struct gcs_wait *wait, unsigned places, int64_t hurried_us, int64_t pause_us)
 {
-	int problem = place_take(wait);
+	int problem = place_take(wait, places);
 	int64_t left = problem ? 0 : left_us(wait, hurried_us);
 
 	if (problem || left <= 0)
@@ -141,12 +148,12 @@ int gcs_wait_network(struct gcs_wait *wait)
 
 	if (!gcs_caller_is_cut(wait->call.caller))
 		return 0;
-	problem = wait->call.hurries ? -EIO : place_take(wait);
+	problem = wait->call.hurries ? -EIO : place_take(wait, GCS_PLACES);
 	if (!problem && gcs_log_allows())
 		log_event(LOG_WARNING, "gcs-no-network",
 			  "pid=%d hint=\"it waits until its container has one\"", (int)wait->call.caller);
 	while (!problem && gcs_caller_is_cut(wait->call.caller))
-		problem = pause_in_place(wait, 0, PAUSE_US);
+		problem = pause_in_place(wait, GCS_PLACES, 0, PAUSE_US);
 	return problem;
 }
 
@@ -166,13 +173,13 @@ int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_byt
 		return 0;
 	while (!lock_within(lock, PAUSE_US)) {
 		const int64_t hurried_us =
-			gcs_waits_have_rules(wait->all) ? brief_us(size_bytes) : patience_us(wait->all);
+			gcs_waits_have_rules(wait->all) ? BRIEFLY_US : patience_us(wait->all);
 		int problem = gcs_caller_is_killed(wait->call.caller) ? -EINTR : 0;
 
 		if (!problem &&
 		    (now_us() - begun_us > brief_us(size_bytes) || gcs_caller_is_ending(wait->call.caller)))
-			problem = place_take(wait);
-		if (!problem && left_us(wait, hurried_us) <= 0)
+			problem = place_take(wait, GCS_PLACES);
+		if (!problem && left_us(wait, hurried_us) + storing_us(size_bytes) <= 0)
 			problem = -EIO;
 		if (problem)
 			return problem;
@@ -187,7 +194,18 @@ int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us
 
 	if (!is_daemon_there && left > 0 && now_us() - wait->begun_us < BRIEFLY_US)
 		return gcs_caller_pause(wait->call.caller, least(pause_us, left));
-	return pause_in_place(wait, hurried_us, pause_us);
+	return pause_in_place(wait, is_daemon_there ? GCS_PLACES : GCS_PLACES_ALONE, hurried_us, pause_us);
+}
+
+void gcs_wait_moved(struct gcs_wait *wait, int64_t lasted_us)
+{
+	int64_t until_us = wait->call.until_us ? __atomic_load_n(wait->call.until_us, __ATOMIC_RELAXED) : 0;
+
+	gcs_wait_end(wait);
+	wait->begun_us += lasted_us;
+	if (until_us) /* a change meanwhile has made it 0, and it stays that */
+		__atomic_compare_exchange_n(wait->call.until_us, &until_us, until_us + lasted_us, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
@@ -195,11 +213,13 @@ int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 	if (is_in_the_way(wait))
 		return -EIO;
 	/* Then it is on its way: what one that is killed leaves open is stored none the less. */
-	if (!gcs_waits_have_rules(wait->all))
+	if (!gcs_waits_have_rules(wait->all)) {
+		gcs_wait_end(wait);
 		return 0;
+	}
 	if (gcs_caller_is_killed(wait->call.caller))
 		return -EINTR;
 	if (quiet_us < brief_us(size_bytes))
 		return 0;
-	return left_us(wait, 0) <= 0 ? -EIO : place_take(wait);
+	return left_us(wait, 0) <= 0 ? -EIO : place_take(wait, GCS_PLACES);
 }

@@ -3,9 +3,9 @@
 /* daemon/gcs/gcs_wait.h: who waits for the daemon, for a network or for another's storing, and for how long: all of
  * the file system's waiting.
  *
- * A call holds one of the threads that serve the file system until it is answered, so at most GCS_PLACES wait at a time:
- * one that finds no place ends with EIO, and the other threads serve those that have nothing to wait for. A place is
- * needed
+ * A call holds one of the threads that serve the file system until it is answered, so at most GCS_PLACES wait at a time
+ * for what may be ordered, and GCS_PLACES_ALONE, with them, for a daemon: one that finds no place ends with EIO, and the
+ * other threads serve those that have nothing to wait for. A place is needed
  *   at once              while the caller's container has no network (gcs_caller.h); for the pause before a request
  *                        that was answered with an error, or not at all, is repeated; and, for one that ends, for a
  *                        file that another call is storing;
@@ -13,6 +13,8 @@
  *                        rules of faults (gcs_door.h), for an answer. The time to store bytes comes on top: a big file
  *                        on a busy disk is not what waits for an order. Without rules, an answer is taken to be
  *                        on its way, needs no place, and is waited for whoever is killed.
+ *
+ * A place is given back as soon as bytes move for longer than a moment. That time is no waiting, and is counted nowhere.
  *
  * Who waits gives up with EIO after GCS_PATIENCE_S, and with EINTR as soon as he is killed: whoever is in a system call
  * of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no longer be killed,
@@ -36,6 +38,8 @@
 
 enum {
 	GCS_PLACES = 16,
+	GCS_PLACES_ALONE =
+		48, /* Choice: more than there are replicas in most jobs, which an upgrade is not to harm */
 	GCS_PATIENCE_S = 120,
 	GCS_ENDING_S = 10,
 	GCS_BRIEFLY_S = 2,
@@ -56,7 +60,9 @@ struct gcs_waits {
 struct gcs_call {
 	pid_t caller; /* the thread that waits; 0: nobody does */
 	bool hurries, opens;
-	int64_t until_us; /* it gives up then at the latest, by the system's monotonous clock; 0: as is usual */
+	/* Atomic: it gives up then at the latest, by the system's monotonous clock; 0 or NULL: as is usual. All that
+	 * wait for the same share it. */
+	int64_t *until_us;
 };
 
 /* One wait, which may be for several things, one after the other. */
@@ -86,5 +92,7 @@ int gcs_wait_network(struct gcs_wait *wait);
 int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_bytes);
 /* Until it is time to ask again, or for the last time. */
 int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us);
+/* Bytes have moved for @lasted_us. Gives its place back. */
+void gcs_wait_moved(struct gcs_wait *wait, int64_t lasted_us);
 /* For an answer to @size_bytes: now and then, while nothing was sent or got for @quiet_us. Not 0: no longer. */
 int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes);

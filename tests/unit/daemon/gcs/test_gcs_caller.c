@@ -297,11 +297,12 @@ static void who_ends_or_comes_late_waits_less(void **state)
 	const pid_t ended = ended_start(false);
 	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
 	struct gcs_wait wait = wait_of(&waits, getpid(), AGO_US);
+	int64_t past_us = clock_mono_us(&system_clock) - 1;
 
 	(void)state;
 	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
 	assert_int_equal(waits.count, 1);
-	wait.call.until_us = clock_mono_us(&system_clock) - 1;
+	wait.call.until_us = &past_us;
 	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
 	gcs_wait_end(&wait);
 	wait = wait_of(&waits, ended, 0);
@@ -339,6 +340,45 @@ static void who_hurries_waits_for_a_daemon_only(void **state)
 	gcs_wait_end(&wait);
 }
 
+/* Broken: gcs_wait_pause() with GCS_PLACES in any case (as it was), or with GCS_PLACES_ALONE. */
+static void more_may_wait_for_a_daemon_than_for_what_is_ordered(void **state)
+{
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S, .count = GCS_PLACES };
+	struct gcs_wait wait = wait_of(&waits, getpid(), (GCS_BRIEFLY_S + 1) * US_PER_S);
+
+	(void)state;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), -EIO);
+	assert_int_equal(gcs_wait_pause(&wait, false, 1), 0);
+	assert_int_equal(waits.count, GCS_PLACES + 1);
+	gcs_wait_end(&wait);
+	waits.count = GCS_PLACES_ALONE;
+	assert_int_equal(gcs_wait_pause(&wait, false, 1), -EIO);
+	assert_int_equal(waits.count, GCS_PLACES_ALONE);
+}
+
+/* Broken: gcs_wait_moved() without its first line, without its second, or without the rest (as it was). */
+static void while_bytes_move_nobody_waits(void **state)
+{
+	const int64_t now_us = clock_mono_us(&system_clock), long_us = INT64_C(2) * PATIENCE_S * US_PER_S;
+	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
+	struct gcs_wait wait = wait_of(&waits, getpid(), 0);
+	int64_t until_us = now_us + (int64_t)PATIENCE_S * US_PER_S;
+
+	(void)state;
+	wait.call.until_us = &until_us;
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	assert_int_equal(waits.count, 1);
+	wait.begun_us -= long_us;
+	until_us -= long_us;
+	gcs_wait_moved(&wait, long_us);
+	assert_int_equal(waits.count, 0);
+	assert_int_equal(gcs_wait_pause(&wait, true, 1), 0);
+	gcs_wait_end(&wait);
+	until_us = 0;
+	gcs_wait_moved(&wait, long_us);
+	assert_int_equal(until_us, 0);
+}
+
 /* Broken: is_in_the_way() that is always false, or takes each change for one that waits, or all for those that open. */
 static void who_opens_makes_way_for_a_change_that_lasts(void **state)
 {
@@ -366,7 +406,8 @@ static void who_opens_makes_way_for_a_change_that_lasts(void **state)
 	gcs_waits_change_end(NULL);
 }
 
-/* Broken: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike. */
+/* Broken: gcs_wait_quiet() that needs a place without rules, or at once, or for each second alike; that keeps one without
+ * rules. */
 static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 {
 	enum { LATE_US = (GCS_BRIEFLY_S + 1) * US_PER_S };
@@ -387,6 +428,9 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, big_bytes), 0);
 	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), -EIO);
 	state_remove(waits.state_fd);
+	waits.state_fd = AT_FDCWD;
+	assert_int_equal(gcs_wait_quiet(&wait, LATE_US, 0), 0);
+	assert_int_equal(waits.count, GCS_PLACES - 1);
 }
 
 /* Broken: gcs_wait_quiet() that asks for the kill first: an upload on a slow disk ends with the program that left it. */
@@ -415,6 +459,8 @@ int main(void)
 		cmocka_unit_test(those_that_wait_for_a_file_leave_room_for_others),
 		cmocka_unit_test(who_ends_or_comes_late_waits_less),
 		cmocka_unit_test(who_hurries_waits_for_a_daemon_only),
+		cmocka_unit_test(more_may_wait_for_a_daemon_than_for_what_is_ordered),
+		cmocka_unit_test(while_bytes_move_nobody_waits),
 		cmocka_unit_test(who_opens_makes_way_for_a_change_that_lasts),
 		cmocka_unit_test(an_answer_needs_a_place_when_it_may_be_kept_back),
 		cmocka_unit_test(some_wait_until_they_are_killed_and_leave_room_for_others),

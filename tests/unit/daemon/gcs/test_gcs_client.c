@@ -6,9 +6,12 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "daemon/gcs/gcs_door.h"
@@ -183,12 +186,67 @@ static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 	gcs_client_free(client);
 }
 
+enum { SLOW_BYTES = 8 << 20, SLOW_PIECE = 256 << 10, SLOW_PIECE_US = 100 * 1000 };
+
+static void slowly_answer(int listening, int64_t piece_us, const char *text)
+{
+	static char piece[SLOW_PIECE];
+	const int fd = accept(listening, NULL, NULL);
+	ssize_t length = 1;
+
+	for (size_t taken = 0; taken < SLOW_BYTES && length > 0; taken += (size_t)length) {
+		usleep((useconds_t)piece_us);
+		length = recv(fd, piece, sizeof(piece), MSG_WAITALL);
+	}
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+	close(fd);
+}
+
+static void *slow_main(void *arg)
+{
+	const int listening = *(int *)arg;
+
+	slowly_answer(listening, SLOW_PIECE_US,
+		      "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+	slowly_answer(listening, 0, answer);
+	return NULL;
+}
+
+/* Broken: progress_look() without gcs_wait_moved() (as it was): the upload has taken its whole patience, and is not tried
+ * again. */
+static void an_upload_that_took_long_is_tried_again(void **state)
+{
+	struct gcs_client *client = gcs_client_new(state_fd, 2);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const int big_fd = memfd_create("big", MFD_CLOEXEC);
+	int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int64_t generation = 0;
+	pthread_t server;
+
+	(void)state;
+	asked_server_close();
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", state_dir, GCS_DOOR);
+	assert_int_equal(bind(listening, (const struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(listening, 1), 0);
+	assert_int_equal(ftruncate(big_fd, SLOW_BYTES), 0);
+	assert_int_equal(pthread_create(&server, NULL, slow_main, &listening), 0);
+	assert_int_equal(gcs_upload(client, &nobody, "b", "o", big_fd, SLOW_BYTES, &generation), 0);
+	assert_int_equal(generation, 7);
+	pthread_join(server, NULL);
+	close(listening);
+	close(big_fd);
+	unlink(address.sun_path);
+	daemon_serve(answer);
+	gcs_client_free(client);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_asked_is_asked_whole_or_not_at_all),
 		cmocka_unit_test(an_error_that_passes_is_met_again_and_told_in_the_end),
 		cmocka_unit_test(reading_asks_while_there_are_rules_and_a_daemon),
+		cmocka_unit_test(an_upload_that_took_long_is_tried_again),
 	};
 
 	memory_faults_init();
