@@ -15,7 +15,7 @@ static bool resource_fill(const struct job *owner, unsigned number, struct plan 
 {
 	char id[RESOURCE_ID_SIZE];
 
-	resource_id_draw(id);
+	resource_id_draw(CHANCE_TRIAL, id);
 	free(plan->tuning_job_id);
 	plan->tuning_job_id = plan->job_id;
 	plan->job_id = strdup(id);

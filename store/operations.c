@@ -140,7 +140,7 @@ enum status operation_row_insert(struct change_scope *scope, const char *project
 	struct operation made AUTO_OPERATION = { 0 };
 	enum status rc;
 
-	resource_id_draw(operation_id);
+	resource_id_draw(CHANCE_RESOURCE, operation_id);
 	made = (struct operation){
 		.project = strdup(project),
 		.location = strdup(location),

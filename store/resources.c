@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/chance.h"
 #include "store/job_rows.h"
 #include "store/operation_rows.h"
 #include "store/resource_filter.h"
@@ -36,14 +35,14 @@ const char *resource_type(enum job_kind kind)
 	return kinds[kind].type;
 }
 
-void resource_id_draw(char ret_id[RESOURCE_ID_SIZE])
+void resource_id_draw(enum chance_kind kind, char ret_id[RESOURCE_ID_SIZE])
 {
 	static const uint64_t least = UINT64_C(100000000000000000);
 	uint64_t drawn;
 
 	/* Ids are int64 in binary form. */
 	do {
-		chance_draw(CHANCE_RESOURCE, &drawn, sizeof(drawn));
+		chance_draw(kind, &drawn, sizeof(drawn));
 		drawn &= INT64_MAX;
 	} while (drawn < least);
 	snprintf(ret_id, RESOURCE_ID_SIZE, "%" PRIu64, drawn);

@@ -10,6 +10,7 @@
 enum chance_kind {
 	CHANCE_CLUSTER,  /* the random part of a cluster's names */
 	CHANCE_RESOURCE, /* Vertex AI's jobs, pipelines, models and operations */
+	CHANCE_TRIAL,    /* the custom jobs of trials, which the scheduler draws when it comes to that */
 	CHANCE_UPLOAD,   /* resumable, or in parts */
 	CHANCE_KIND_COUNT
 };

@@ -17,15 +17,17 @@ def resource(daemon, collection, body):
     return answer.json["name"].rpartition("/")[2]
 
 
-def scenario(daemon):
-    """Ids of each kind, by what gave them."""
+def scenario(daemon, trials=1):
+    """Ids of each kind, by what gave them. So many trials, which the scheduler makes, draw theirs meanwhile."""
     spec = {"workerPoolSpecs": [pool("true")]}
     ids = [resource(daemon, "customJobs", {"displayName": "one", "jobSpec": spec}) for _ in range(2)]
     assert daemon.post(f"/v1/projects/{daemon.project}/{PARENT}/customJobs", {"displayName": "bad"}).status == 400
     ids.append(resource(daemon, "hyperparameterTuningJobs", {
-        "displayName": "tuned", "maxTrialCount": 2, "parallelTrialCount": 1, "trialJobSpec": spec,
+        "displayName": "tuned", "maxTrialCount": 2, "parallelTrialCount": trials, "trialJobSpec": spec,
         "studySpec": {"metrics": [{"metricId": "m", "goal": "MAXIMIZE"}],
                       "parameters": [{"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}]}}))
+    wait_until(lambda: daemon.query_state(f"SELECT count(*) FROM job WHERE parent = (SELECT id FROM job WHERE job_id ="
+                                          f" '{ids[2]}')")[0][0] == trials, 30, "the search has its trials")
     ids.append(resource(daemon, "trainingPipelines", {
         "displayName": "pipe", "trainingTaskInputs": spec,
         "trainingTaskDefinition": "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"}))
@@ -45,9 +47,9 @@ def scenario(daemon):
 
 
 def ids_of(daemons):
-    for daemon in daemons:
+    for number, daemon in enumerate(daemons):
         with daemon:
-            yield scenario(daemon)
+            yield scenario(daemon, 1 + number % 2)
 
 
 def test_the_same_seed_gives_the_same_ids(new_daemon):
@@ -55,7 +57,7 @@ def test_the_same_seed_gives_the_same_ids(new_daemon):
         new_daemon("--seed", seed, "--clock", "steppable@2026-01-01T00:00:00Z", engine=NO_ENGINE)
         for seed in ("7", "7", "8", "0")])
     assert len(first) >= 8 and len(set(first)) == len(first), first
-    # Broken: chance_seed() is not called.
+    # Broken: chance_seed() is not called; trials' jobs with CHANCE_RESOURCE (as it was), whenever the scheduler draws.
     assert first == second
     assert not set(first) & set(other) and not set(first) & set(chance)
 
