@@ -20,10 +20,12 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 		gcs_file_leave(files, file);
 		return problem;
 	}
-	pthread_mutex_lock(&files->lock);
-	gcs_names_forget(files, path->bucket, path->object, gcs_node_of(caller));
-	pthread_mutex_unlock(&files->lock);
 	problem = gcs_delete(files->client, &call, path->bucket, path->object);
+	if (!problem || problem == -ENOENT) { /* or what is written on is stored nowhere */
+		pthread_mutex_lock(&files->lock);
+		gcs_names_forget(files, path->bucket, path->object, gcs_node_of(caller));
+		pthread_mutex_unlock(&files->lock);
+	}
 	if (!file)
 		return problem;
 	pthread_mutex_unlock(&file->lock);
@@ -31,7 +33,7 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 	return problem == -ENOENT ? 0 : problem;
 }
 
-/* Every file of one name, on one node, has another one now. */
+/* Every file of one name, on one node, has another one now, or, without memory, its old one. */
 static int names_move(struct gcs_files *files, uint64_t node, const char *bucket, const char *object,
 		      const char *to_bucket, const char *to_object)
 {
@@ -43,8 +45,8 @@ static int names_move(struct gcs_files *files, uint64_t node, const char *bucket
 	while (!problem && (file = gcs_file_find(files, bucket, object, node))) {
 		char *new_bucket = strdup(to_bucket), *new_object = strdup(to_object);
 
-		gcs_file_unname(files, file);
 		if (new_bucket && new_object) {
+			gcs_file_unname(files, file);
 			free(file->bucket);
 			free(file->object);
 			file->bucket = new_bucket;
@@ -75,10 +77,10 @@ int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *fro
 	if (!problem)
 		problem = gcs_copy(files->client, &call, from->bucket, from->object, to->bucket, to->object);
 	if (!problem)
+		problem = gcs_delete(files->client, &call, from->bucket, from->object);
+	if (!problem) /* or it is stored under a name that nobody was told it has */
 		problem = names_move(files, gcs_node_of(caller), from->bucket, from->object, to->bucket,
 				     to->object);
-	if (!problem)
-		problem = gcs_delete(files->client, &call, from->bucket, from->object);
 	if (file) {
 		file->generation = 0; /* as which it is now stored is not known */
 		pthread_mutex_unlock(&file->lock);
