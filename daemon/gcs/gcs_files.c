@@ -351,7 +351,7 @@ static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum
 	return 0;
 }
 
-static void handle_free(struct gcs_handle *handle)
+void gcs_handle_free(struct gcs_handle *handle)
 {
 	if (handle->file)
 		gcs_file_leave(handle->files, handle->file);
@@ -374,7 +374,7 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	if (!handle->file)
 		problem = own_open(handle, path, how, caller);
 	if (problem) {
-		handle_free(handle);
+		gcs_handle_free(handle);
 		return problem;
 	}
 	*ret_handle = handle;
@@ -425,7 +425,7 @@ void gcs_close(struct gcs_handle *handle)
 	if (problem && gcs_log_allows())
 		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", file->bucket,
 			  file->object, strerrordesc_np(-problem));
-	handle_free(handle);
+	gcs_handle_free(handle);
 }
 
 int gcs_bytes(struct gcs_handle *handle)

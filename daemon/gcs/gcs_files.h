@@ -35,6 +35,8 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	     struct gcs_handle **ret_handle);
 /* Stores what is not stored yet. */
 void gcs_close(struct gcs_handle *handle);
+/* Closes it, and stores nothing: the program is told that it failed. */
+void gcs_handle_free(struct gcs_handle *handle);
 /* Makes the object of what a handle that changes has changed. What could not be stored for as long as one waits
  * (gcs_wait.h) is tried anew at each flush, and waited for again when it was changed. */
 int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call);

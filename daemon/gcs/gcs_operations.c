@@ -280,7 +280,10 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 	problem = gcs_resize(handle_of(&own), &call, size);
 	if (!problem)
 		problem = gcs_flush(handle_of(&own), &call);
-	gcs_close(handle_of(&own));
+	if (problem)
+		gcs_handle_free(handle_of(&own));
+	else
+		gcs_close(handle_of(&own));
 	return problem;
 }
 
