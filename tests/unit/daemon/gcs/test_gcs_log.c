@@ -62,7 +62,8 @@ static void a_full_file_begins_anew(void **state)
 /* Broken: request_end() that asks nobody (as it was): 1000 lines. */
 static void what_fails_often_is_told_seldom(void **state)
 {
-	const struct gcs_call call = { .until_us = 1 };
+	int64_t past_us = 1;
+	const struct gcs_call call = { .until_us = &past_us };
 	char state_dir[] = "/tmp/ty-test-gcs-log-XXXXXX";
 	struct gcs_client *client;
 	int state_fd;
