@@ -17,6 +17,9 @@ struct outlet {
 	struct log_source *source;
 	char task_name[REPLICA_NAME_MAX];
 	bool wraps_lines;
+	/* Of the container of an attempt and a restart: */
+	unsigned attempt, restart;
+	struct log_position offered; /* whole lines */
 	struct outlet *next;
 };
 
@@ -152,6 +155,32 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 	return STATUS_OK;
 }
 
+static bool is_of_outlet(const struct outlet *outlet, const struct replica_key *key)
+{
+	return outlet->attempt == key->attempt && outlet->restart == key->restart;
+}
+
+void log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *position)
+{
+	const struct outlet *outlet;
+
+	pthread_mutex_lock(&pump->mutex);
+	outlet = outlet_find(pump, key);
+	for (int stream = 0; outlet && is_of_outlet(outlet, key) && stream < 2; stream++)
+		if (outlet->offered.streams[stream].time_ns)
+			position->streams[stream] = outlet->offered.streams[stream];
+	pthread_mutex_unlock(&pump->mutex);
+}
+
+static void offer_note(struct outlet *outlet, const struct replica_line *line)
+{
+	if (!is_of_outlet(outlet, &line->key))
+		outlet->offered = (struct log_position){ 0 };
+	outlet->attempt = line->key.attempt;
+	outlet->restart = line->key.restart;
+	outlet->offered.streams[line->stream - 1] = line->reach;
+}
+
 static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
@@ -185,6 +214,8 @@ bool log_pump_line(struct log_pump *pump, const struct replica_line *line)
 	outlet = outlet_find(pump, &line->key);
 	/* The lock is held for the offer: it keeps the outlet alive, and nobody else wants it for long. */
 	taken = !outlet || line_offer(pump, outlet, line);
+	if (outlet && taken)
+		offer_note(outlet, line);
 	pthread_mutex_unlock(&pump->mutex);
 	return taken;
 }

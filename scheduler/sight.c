@@ -67,6 +67,7 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 		for (int stream = 0; stream < 2; stream++)
 			from.streams[stream] =
 				(struct log_reach){ reached[stream].time_ns, reached[stream].behind };
+		log_pump_offered(scheduler->reconciler.pump, key, &from);
 		engine->ops->follow_logs(engine, key, &from);
 	}
 }

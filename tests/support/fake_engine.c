@@ -23,6 +23,10 @@ struct fake_engine {
 	json_t *devices[CONTAINERS_MAX];
 	char on[CONTAINERS_MAX][80]; /* id of its network */
 	bool awaits_removal[CONTAINERS_MAX];
+	struct {
+		bool is_followed;
+		int64_t read;
+	} output[CONTAINERS_MAX];
 	struct network_status networks[NETWORKS_MAX];
 	unsigned container_count, network_count;
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
@@ -30,6 +34,7 @@ struct fake_engine {
 	unsigned doubled, shared, bytes_per_s;
 	bool up, ignores_stop, holds_removals, ends_at_once;
 	int exit_at_once;
+	int64_t lines;
 	void (*tell)(void *arg, const char *operation);
 	void *tell_arg;
 	struct host host;
@@ -101,6 +106,7 @@ static void container_drop(struct fake_engine *fake, const struct replica_key *k
 	fake->devices[at] = fake->devices[last];
 	memcpy(fake->on[at], fake->on[last], sizeof(fake->on[at]));
 	fake->awaits_removal[at] = fake->awaits_removal[last];
+	fake->output[at] = fake->output[last];
 }
 
 static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
@@ -112,6 +118,29 @@ static void tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
 								 .text = rc ? "the fake refuses" : "",
 								 .replicas = status,
 								 .replica_count = 1 });
+}
+
+/* Of one that has ended: hands over what is not read, and then says so. Where nobody prints, nobody need read. */
+static void output_end(struct fake_engine *fake, const struct replica_status *container)
+{
+	const size_t at = (size_t)(container - fake->containers);
+
+	if (fake->lines && !fake->output[at].is_followed)
+		return;
+	while (fake->output[at].read < fake->lines) {
+		const int64_t next = fake->output[at].read + 1;
+
+		if (!fake->sink.line(fake->sink.arg, &(struct replica_line){ .key = container->key,
+									     .stream = 1,
+									     .time_ns = next,
+									     .data = "line",
+									     .length = strlen("line"),
+									     .reach = { .time_ns = next } }))
+			return;
+		fake->output[at].read = next;
+	}
+	fake->output[at].is_followed = false;
+	tell_replica(fake, ENGINE_LOGS_ENDED, container, STATUS_OK);
 }
 
 static struct network_status network_of(int64_t job)
@@ -250,6 +279,7 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 		fake->devices[fake->container_count] = json_deep_copy(spec->device_ids);
 		snprintf(fake->on[fake->container_count], sizeof(fake->on[0]), "%s", spec->network);
 		fake->awaits_removal[fake->container_count] = false;
+		memset(&fake->output[fake->container_count], 0, sizeof(fake->output[0]));
 		fake->limits[fake->container_count] = limits_text(spec);
 		fake->surroundings[fake->container_count] = surroundings_text(spec);
 		fake->containers[fake->container_count++] = status;
@@ -287,7 +317,7 @@ static void container_end(struct fake_engine *fake, struct replica_status *conta
 	if (!tell)
 		return;
 	tell_replica(fake, ENGINE_REPLICA_EXITED, container, STATUS_OK);
-	tell_replica(fake, ENGINE_LOGS_ENDED, container, STATUS_OK);
+	output_end(fake, container);
 }
 
 static void start_replica(struct engine *engine, const struct replica_key *key)
@@ -378,23 +408,33 @@ static void throttle_replica(struct engine *engine, const struct replica_key *ke
 	pthread_mutex_unlock(&fake->mutex);
 }
 
-/* Nothing is ever written; a replica that has ended by now has no more to say. */
 static void follow_logs(struct engine *engine, const struct replica_key *key, const struct log_position *from)
 {
 	struct fake_engine *fake = fake_of(engine);
 	struct replica_status *container;
 
-	(void)from;
 	pthread_mutex_lock(&fake->mutex);
 	container = container_find(fake, key);
-	if (!container || container->sight == REPLICA_EXITED)
+	if (!container) {
 		tell_replica(fake, ENGINE_LOGS_ENDED, &(struct replica_status){ .key = *key }, STATUS_OK);
+	} else if (!fake->output[container - fake->containers].is_followed) {
+		fake->output[container - fake->containers].is_followed = true;
+		fake->output[container - fake->containers].read = from->streams[0].time_ns;
+	}
+	if (container && container->sight == REPLICA_EXITED)
+		output_end(fake, container);
 	pthread_mutex_unlock(&fake->mutex);
 }
 
 static void resume_logs(struct engine *engine)
 {
-	(void)engine;
+	struct fake_engine *fake = fake_of(engine);
+
+	pthread_mutex_lock(&fake->mutex);
+	for (unsigned i = 0; i < fake->container_count; i++)
+		if (fake->lines && fake->containers[i].sight == REPLICA_EXITED)
+			output_end(fake, &fake->containers[i]);
+	pthread_mutex_unlock(&fake->mutex);
 }
 
 static enum status open_terminal(struct engine *engine, const struct replica_key *key, const json_t *command,
@@ -480,7 +520,7 @@ void fake_engine_up(struct fake_engine *fake)
 	/* What was being read when it went away has ended meanwhile. */
 	for (unsigned i = 0; i < fake->container_count; i++)
 		if (fake->containers[i].sight == REPLICA_EXITED)
-			tell_replica(fake, ENGINE_LOGS_ENDED, &fake->containers[i], STATUS_OK);
+			output_end(fake, &fake->containers[i]);
 	pthread_mutex_unlock(&fake->mutex);
 }
 
@@ -596,6 +636,13 @@ static char *text_of(struct fake_engine *fake, char *const *texts, const struct 
 	text = strdup(texts[container - fake->containers]);
 	pthread_mutex_unlock(&fake->mutex);
 	return text;
+}
+
+void fake_engine_print(struct fake_engine *fake, int64_t lines)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->lines = lines;
+	pthread_mutex_unlock(&fake->mutex);
 }
 
 char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key)

@@ -40,6 +40,8 @@ void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, u
 void fake_engine_fail_all(struct fake_engine *fake, enum fake_operation operation, enum status status);
 /* How many replicas were made with a device that another container had. */
 unsigned fake_engine_doubled(struct fake_engine *fake);
+/* Replicas print so many lines each from now on, with the times 1, 2... ns, which are read once they have ended. */
+void fake_engine_print(struct fake_engine *fake, int64_t lines);
 /* Ends a replica by itself once it runs (waits for that). */
 void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code);
 /* Replicas that are started from now on end by themselves before anybody can see them run. */

@@ -13,6 +13,19 @@ struct life {
 	const char *log; /* what the service says of it; NULL: not looked at */
 };
 
+/* As often as that. */
+static void lines_check(struct bench *bench, const char *job_id, size_t lines)
+{
+	AUTO(string) char *log = NULL;
+	size_t count = 0;
+
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	log = service_log(bench, job_id);
+	for (const char *at = log; at && (at = strstr(at, "line\n")); at++)
+		count++;
+	assert_int_equal(count, lines);
+}
+
 /* What was missed is looked for a second later, or when the engine is asked again. */
 static void time_pass(struct bench *bench)
 {
@@ -115,6 +128,32 @@ static void a_job_ends_well_whatever_finds_no_memory_for_a_while(void **state)
 	static const struct life life = { .end = JOB_SUCCEEDED };
 
 	lives_lead(*state, &life, BURST);
+}
+
+/* Broken: sight_follow() without log_pump_offered() (as it was): where the end of the output found no memory, it was read
+ * again from what was stored by then, and lines that were on their way to the store came twice. */
+static void lines_come_once_whatever_finds_no_memory_as_they_end(void **state)
+{
+	enum { LINES = 3, ENDS = 64 }; /* of which the third or fourth is the one */
+	struct bench *bench = *state;
+	bool met = true;
+
+	fake_engine_print(bench->fake, LINES);
+	fake_engine_up(bench->fake);
+	for (unsigned number = 1; met && number <= ENDS; number++) {
+		char job_id[32];
+		int64_t id;
+
+		snprintf(job_id, sizeof(job_id), "life%u", number);
+		id = job_submit(bench, job_id, 0, 0);
+		job_await(bench, id, JOB_RUNNING);
+		memory_faults_begin(number, 1);
+		fake_engine_exit(bench->fake, &(struct replica_key){ .job = id, .attempt = 1 }, 0);
+		end_await(bench, id);
+		met = memory_faults_end();
+		job_await(bench, id, JOB_SUCCEEDED);
+		lines_check(bench, job_id, LINES);
+	}
 }
 
 static void a_job_fails_as_it_should_whatever_finds_no_memory(void **state)
@@ -234,6 +273,7 @@ int main(void)
 		BENCH_TEST(what_the_host_has_is_known_whatever_finds_no_memory),
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory_for_a_while),
+		BENCH_TEST(lines_come_once_whatever_finds_no_memory_as_they_end),
 		BENCH_TEST(a_job_fails_as_it_should_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory_for_a_while),
