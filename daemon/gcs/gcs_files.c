@@ -320,6 +320,30 @@ static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_pa
 	return NULL;
 }
 
+/* The same bytes, opened to be changed, are one file, whoever changes them first. */
+static void handle_name(struct gcs_handle *handle, pid_t caller)
+{
+	struct gcs_files *files = handle->files;
+	struct gcs_file *own = handle->file, *same;
+
+	own->node = gcs_node_of(caller);
+	own->base_generation = handle->reader ? object_reader_object(handle->reader)->generation : 0;
+	pthread_mutex_lock(&files->lock);
+	same = own->base_generation ? *chain_of(files, own->bucket, own->object) : NULL;
+	while (same && (same->node != own->node || same->base_generation != own->base_generation ||
+			!file_has_name(same, own->bucket, own->object)))
+		same = same->next;
+	if (same) {
+		same->handles++;
+		handle->file = same;
+	} else {
+		gcs_file_name(files, own);
+	}
+	pthread_mutex_unlock(&files->lock);
+	if (same)
+		gcs_file_leave(files, own);
+}
+
 static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum gcs_opening how,
 		    pid_t caller)
 {
@@ -342,12 +366,8 @@ static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum
 			return problem;
 		file_touch(handle->file);
 	}
-	if (how != GCS_READ) {
-		handle->file->node = gcs_node_of(caller);
-		pthread_mutex_lock(&files->lock);
-		gcs_file_name(files, handle->file);
-		pthread_mutex_unlock(&files->lock);
-	}
+	if (how != GCS_READ)
+		handle_name(handle, caller);
 	return 0;
 }
 

@@ -7,8 +7,9 @@
  * becomes the object at flush (each close), at fsync, and at the last close for what a mapping wrote after that. The
  * last one wins; nothing is ever half visible to others.
  *
- * Who opens a name that is open with changes in the same container shares these changes, as programs of one node do in
- * the cloud; other containers see what is stored. Who opens a name to write it anew has a file of his own.
+ * Who opens a name that is open with changes, or opens one to write which is open to be written, in the same container
+ * shares these changes, as programs of one node do in the cloud; other containers see what is stored. Who opens a name
+ * to write it anew has a file of his own.
  * Source: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22)
  *
  * Thread: any. Results are 0 or a negative errno. */

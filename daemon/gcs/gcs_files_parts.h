@@ -18,8 +18,9 @@ struct gcs_file {
 	struct gcs_file *next;
 	char *bucket, *object;
 	unsigned handles;
-	uint64_t node; /* gcs_node_of() whoever opened it: nobody else sees its changes */
-	bool is_named; /* in its chain: what it becomes is stored under its name */
+	uint64_t node;           /* gcs_node_of() whoever opened it: nobody else sees its changes */
+	bool is_named;           /* in its chain: what it becomes is stored under its name */
+	int64_t base_generation; /* of what its changes, if any, are made to; 0: nothing */
 	/* Changed under its own, which is taken before that of all, by gcs_file_lock(). A flush holds it for as long as
 	 * it takes, so who only looks reads them without it. */
 	pthread_mutex_t lock;
