@@ -29,8 +29,9 @@
  * under way for GCS_CHANGE_S: that may be for its lock. Choice: any change, as which one waits for which lock is
  * libfuse's to know; it is longer than a change that hurries takes.
  *
- * Choices: GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets
- * a container end. Thread: any, one at a time for a wait. Results are 0 or a negative errno. */
+ * Choices: GCS_PLACES_ALONE: more than most jobs have replicas, which an upgrade is not to harm. GCS_PATIENCE_S: long
+ * enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets a container end. Thread: any,
+ * one at a time for a wait. Results are 0 or a negative errno. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,8 +39,7 @@
 
 enum {
 	GCS_PLACES = 16,
-	GCS_PLACES_ALONE =
-		48, /* Choice: more than there are replicas in most jobs, which an upgrade is not to harm */
+	GCS_PLACES_ALONE = 48,
 	GCS_PATIENCE_S = 120,
 	GCS_ENDING_S = 10,
 	GCS_BRIEFLY_S = 2,

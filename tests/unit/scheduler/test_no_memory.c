@@ -13,7 +13,7 @@ struct life {
 	const char *log; /* what the service says of it; NULL: not looked at */
 };
 
-/* As often as that. */
+/* What fake_engine_print() prints is in the log so many times. */
 static void lines_check(struct bench *bench, const char *job_id, size_t lines)
 {
 	AUTO(string) char *log = NULL;

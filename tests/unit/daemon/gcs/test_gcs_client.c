@@ -188,6 +188,7 @@ static void reading_asks_while_there_are_rules_and_a_daemon(void **state)
 
 enum { SLOW_BYTES = 8 << 20, SLOW_PIECE = 256 << 10, SLOW_PIECE_US = 100 * 1000 };
 
+/* Reads a piece each @piece_us. What goes wrong is seen by who uploads. */
 static void slowly_answer(int listening, int64_t piece_us, const char *text)
 {
 	static char piece[SLOW_PIECE];
@@ -198,7 +199,7 @@ static void slowly_answer(int listening, int64_t piece_us, const char *text)
 		usleep((useconds_t)piece_us);
 		length = recv(fd, piece, sizeof(piece), MSG_WAITALL);
 	}
-	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+	send(fd, text, strlen(text), MSG_NOSIGNAL);
 	close(fd);
 }
 
