@@ -441,10 +441,13 @@ void gcs_close(struct gcs_handle *handle)
 	const int problem = handle->writes && __atomic_load_n(&file->is_cut_off, __ATOMIC_RELAXED)
 				    ? -EIO
 				    : gcs_flush(handle, &nobody);
+	struct gcs_path place;
 
-	if (problem && gcs_log_allows())
-		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", file->bucket,
-			  file->object, strerrordesc_np(-problem));
+	if (problem && gcs_log_allows()) {
+		gcs_file_place(handle->files, file, &place); /* somebody may be renaming it */
+		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", place.bucket,
+			  place.object, strerrordesc_np(-problem));
+	}
 	gcs_handle_free(handle);
 }
 
