@@ -366,12 +366,15 @@ int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const cha
 	return problem;
 }
 
-int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object)
+int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
+	       int64_t generation)
 {
 	struct request request = { .method = "DELETE", .call = call };
 	int problem;
 
 	object_target_write(&request.target, bucket, object);
+	if (generation)
+		text_printf(&request.target, "?ifGenerationMatch=%" PRId64, generation);
 	problem = request_make(client, &request);
 	if (problem == -ENOENT && request.tries > 1)
 		problem = 0;

@@ -23,9 +23,10 @@ struct gcs_waits *gcs_client_waits(struct gcs_client *client);
 /* Makes the object of the first @size_bytes of a file; -1 and 0: of nothing. */
 int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	       int fd, int64_t size_bytes, int64_t *ret_generation);
-/* ENOENT. One that was repeated takes what is not there for deleted. */
-int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket,
-	       const char *object);
+/* ENOENT; EBUSY: it has another generation, where one is given (0: any). One that was repeated takes what is not there for
+ * deleted. */
+int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
+	       int64_t generation);
 int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
 	     const char *to_bucket, const char *to_object);
 

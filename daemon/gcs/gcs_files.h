@@ -65,6 +65,6 @@ int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *fro
  * it is there. */
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
 int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
-/* All below a directory, one after the other: first copied, then removed. */
+/* All below a directory, one after the other; where that fails, some are below the one and some below the other. */
 int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs_path *from,
 			 const struct gcs_path *to);

@@ -9,6 +9,9 @@
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
 #include "daemon/gcs/gcs_wait.h"
+#include "store/objects.h"
+
+enum { MOVE_TRIES = 8, PASSES_MOST = 8 };
 
 int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
 {
@@ -20,7 +23,7 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 		gcs_file_leave(files, file);
 		return problem;
 	}
-	problem = gcs_delete(files->client, &call, path->bucket, path->object);
+	problem = gcs_delete(files->client, &call, path->bucket, path->object, 0);
 	if (!problem || problem == -ENOENT) { /* or what is written on is stored nowhere */
 		pthread_mutex_lock(&files->lock);
 		gcs_names_forget(files, path->bucket, path->object, gcs_node_of(caller));
@@ -62,31 +65,72 @@ static int names_move(struct gcs_files *files, uint64_t node, const char *bucket
 	return problem;
 }
 
-int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to)
+/* Whoever stores it between the copy and the removal has it copied again. */
+static int object_move(const struct gcs_files *files, const struct gcs_call *call, const char *bucket,
+		       const char *object, const char *to_bucket, const char *to_object)
 {
-	struct gcs_file *file = gcs_file_join(files, from->bucket, from->object, caller);
-	const struct gcs_call call = { .caller = caller, .hurries = true };
-	int problem = file ? gcs_file_lock(files, file, &call) : 0;
+	bool is_copied = false;
+	int problem = -EBUSY;
+
+	for (unsigned tries = 0; problem == -EBUSY && tries < MOVE_TRIES; tries++) {
+		struct object found AUTO_OBJECT = { 0 };
+
+		problem = gcs_errno_of(object_get(files->index->objects, bucket, object, 0, &found, NULL));
+		if (!problem)
+			problem = gcs_copy(files->client, call, bucket, object, to_bucket, to_object);
+		is_copied = is_copied || !problem;
+		if (!problem)
+			problem = gcs_delete(files->client, call, bucket, object, found.generation);
+	}
+	return is_copied && problem == -ENOENT ? 0 : problem;
+}
+
+/* The newest that is open under a name, held: what has no changes yet may get some. NULL: none. */
+static struct gcs_file *file_hold(struct gcs_files *files, uint64_t node, const char *bucket,
+				  const char *object)
+{
+	struct gcs_file *file;
+
+	pthread_mutex_lock(&files->lock);
+	file = gcs_file_find(files, bucket, object, node);
+	if (file)
+		file->handles++;
+	pthread_mutex_unlock(&files->lock);
+	return file;
+}
+
+static int entry_rename(struct gcs_files *files, const struct gcs_call *call, const char *bucket,
+			const char *object, const char *to_bucket, const char *to_object)
+{
+	const uint64_t node = gcs_node_of(call->caller);
+	struct gcs_file *file = file_hold(files, node, bucket, object);
+	int problem = file ? gcs_file_lock(files, file, call) : 0;
 
 	if (problem) {
 		gcs_file_leave(files, file);
 		return problem;
 	}
 	if (file) /* held until it has its new name: what is written meanwhile is stored there */
-		problem = gcs_file_store(files, file, &call);
+		problem = gcs_file_store(files, file, call);
 	if (!problem)
-		problem = gcs_copy(files->client, &call, from->bucket, from->object, to->bucket, to->object);
-	if (!problem)
-		problem = gcs_delete(files->client, &call, from->bucket, from->object);
-	if (!problem) /* or it is stored under a name that nobody was told it has */
-		problem = names_move(files, gcs_node_of(caller), from->bucket, from->object, to->bucket,
-				     to->object);
+		problem = object_move(files, call, bucket, object, to_bucket, to_object);
+	if (problem == -ENOENT && file)
+		problem = 0; /* it was removed while it is open */
+	if (!problem)        /* or it is stored under a name that nobody was told it has */
+		problem = names_move(files, node, bucket, object, to_bucket, to_object);
 	if (file) {
 		file->generation = 0; /* as which it is now stored is not known */
 		pthread_mutex_unlock(&file->lock);
 		gcs_file_leave(files, file);
 	}
 	return problem;
+}
+
+int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to)
+{
+	const struct gcs_call call = { .caller = caller, .hurries = true };
+
+	return entry_rename(files, &call, from->bucket, from->object, to->bucket, to->object);
 }
 
 /* ---- directories ---- */
@@ -108,7 +152,7 @@ int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs
 	int problem;
 
 	gcs_path_prefix(path, name);
-	problem = gcs_delete(files->client, &call, path->bucket, name);
+	problem = gcs_delete(files->client, &call, path->bucket, name, 0);
 	return problem == -ENOENT ? 0 : problem;
 }
 
@@ -117,96 +161,62 @@ struct move {
 	struct gcs_call call;
 	const char *bucket, *to_bucket, *to_prefix;
 	size_t skipped; /* of each name: the old prefix */
+	bool has_moved; /* an object of this pass */
 };
 
-/* NULL: too long. */
-static const char *moved_name(const struct move *move, const char *object, char name[GCS_OBJECT_SIZE])
+static int moved_rename(const struct move *move, const char *object)
 {
-	const int length = snprintf(name, GCS_OBJECT_SIZE, "%s%s", move->to_prefix, object + move->skipped);
+	char name[GCS_OBJECT_SIZE];
+	const int length = snprintf(name, sizeof(name), "%s%s", move->to_prefix, object + move->skipped);
 
-	return length < GCS_OBJECT_SIZE - 1 ? name : NULL;
+	if (length >= GCS_OBJECT_SIZE - 1)
+		return -ENAMETOOLONG;
+	return entry_rename(move->files, &move->call, move->bucket, object, move->to_bucket, name);
 }
 
-static int object_copy_over(void *arg, const char *object)
+static int object_rename(void *arg, const char *object)
 {
-	const struct move *move = arg;
-	char buffer[GCS_OBJECT_SIZE];
-	const char *name = moved_name(move, object, buffer);
+	struct move *move = arg;
+	const int problem = moved_rename(move, object);
 
-	return name ? gcs_copy(move->files->client, &move->call, move->bucket, object, move->to_bucket, name)
-		    : -ENAMETOOLONG;
+	move->has_moved = true;
+	return problem == -ENOENT ? 0 : problem; /* somebody has removed it */
 }
 
-static int object_remove(void *arg, const char *object)
+/* Whether some file below a directory has a name there; *ret_path is it. */
+static bool file_find_below(const struct move *move, const char *prefix, struct gcs_path *ret_path)
 {
-	const struct move *move = arg;
-	int problem = gcs_delete(move->files->client, &move->call, move->bucket, object);
-
-	return problem == -ENOENT ? 0 : problem;
-}
-
-/* The first file below a directory that has a name, or changes that are not stored: held. */
-static struct gcs_file *file_join_below(struct gcs_files *files, uint64_t node, const char *bucket,
-					const char *prefix, bool dirty_only)
-{
-	struct gcs_file *found = NULL;
+	const uint64_t node = gcs_node_of(move->call.caller);
+	struct gcs_files *files = move->files;
+	bool found = false;
 
 	pthread_mutex_lock(&files->lock);
 	for (size_t i = 0; !found && i < GCS_CHAIN_COUNT; i++)
-		for (struct gcs_file *file = files->chains[i]; file && !found; file = file->next)
-			if (file->node == node && strcmp(file->bucket, bucket) == 0 &&
-			    strncmp(file->object, prefix, strlen(prefix)) == 0 &&
-			    (!dirty_only || __atomic_load_n(&file->is_dirty, __ATOMIC_RELAXED)))
-				found = file;
-	if (found)
-		found->handles++;
+		for (const struct gcs_file *file = files->chains[i]; file && !found; file = file->next) {
+			found = file->node == node && strcmp(file->bucket, move->bucket) == 0 &&
+				strncmp(file->object, prefix, strlen(prefix)) == 0;
+			if (found)
+				snprintf(ret_path->object, sizeof(ret_path->object), "%s", file->object);
+		}
 	pthread_mutex_unlock(&files->lock);
 	return found;
 }
 
-static int changes_store_below(const struct move *move, const char *prefix)
+/* What is open goes with its object, or it could be stored anew under its old name. */
+static int files_rename_below(const struct move *move, const char *prefix)
 {
-	struct gcs_files *files = move->files;
-	struct gcs_file *file;
+	struct gcs_path path;
 	int problem = 0;
 
-	while (!problem &&
-	       (file = file_join_below(files, gcs_node_of(move->call.caller), move->bucket, prefix, true))) {
-		problem = gcs_file_lock(files, file, &move->call);
-		if (!problem) {
-			problem = gcs_file_store(files, file, &move->call);
-			pthread_mutex_unlock(&file->lock);
-		}
-		gcs_file_leave(files, file);
+	while (!problem && file_find_below(move, prefix, &path)) {
+		problem = moved_rename(move, path.object);
+		if (problem == -ENOENT) /* it was closed, and is nowhere */
+			problem = 0;
 	}
 	return problem;
 }
 
-static int names_move_below(const struct move *move, const char *prefix)
-{
-	struct gcs_file *file;
-	int problem = 0;
-
-	while (!problem && (file = file_join_below(move->files, gcs_node_of(move->call.caller), move->bucket,
-						   prefix, false))) {
-		char buffer[GCS_OBJECT_SIZE];
-		struct gcs_path old;
-		const char *name;
-
-		gcs_file_place(move->files, file, &old);
-		name = moved_name(move, old.object, buffer);
-		problem = name ? names_move(move->files, file->node, old.bucket, old.object, move->to_bucket,
-					    name)
-			       : -ENAMETOOLONG;
-		if (gcs_file_lock(move->files, file, &move->call) == 0) { /* else it is being stored anew */
-			file->generation = 0;
-			pthread_mutex_unlock(&file->lock);
-		}
-		gcs_file_leave(move->files, file);
-	}
-	return problem;
-}
-
+/* Whatever is put below it meanwhile is moved as well, or stays. */
 int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs_path *from,
 			 const struct gcs_path *to)
 {
@@ -215,18 +225,18 @@ int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs
 			     .call = { .caller = caller, .hurries = true },
 			     .bucket = from->bucket,
 			     .to_bucket = to->bucket,
-			     .to_prefix = to_prefix };
-	int problem;
+			     .to_prefix = to_prefix,
+			     .has_moved = true };
+	int problem = 0;
 
 	gcs_path_prefix(from, prefix);
 	gcs_path_prefix(to, to_prefix);
 	move.skipped = strlen(prefix);
-	problem = changes_store_below(&move, prefix);
-	if (!problem)
-		problem = gcs_objects_each(files->index, from->bucket, prefix, object_copy_over, &move);
-	if (!problem)
-		problem = names_move_below(&move, prefix);
-	if (!problem)
-		problem = gcs_objects_each(files->index, from->bucket, prefix, object_remove, &move);
+	for (unsigned passes = 0; !problem && move.has_moved && passes < PASSES_MOST; passes++) {
+		move.has_moved = false;
+		problem = files_rename_below(&move, prefix);
+		if (!problem)
+			problem = gcs_objects_each(files->index, from->bucket, prefix, object_rename, &move);
+	}
 	return problem;
 }

@@ -93,7 +93,7 @@ MEMORY_RUN(object_upload)
 MEMORY_RUN(object_delete)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 60);
-	int problem = client ? gcs_delete(client, &nobody, "b", "o") : -ENOMEM;
+	int problem = client ? gcs_delete(client, &nobody, "b", "o", 0) : -ENOMEM;
 
 	(void)arg;
 	gcs_client_free(client);
@@ -155,11 +155,11 @@ static void an_error_that_passes_is_met_again_and_told_in_the_end(void **state)
 		snprintf(text, sizeof(text), "HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
 			 passing[i]);
 		answer_be(text);
-		assert_int_equal(gcs_delete(client, &nobody, "b", "o"), -EIO);
+		assert_int_equal(gcs_delete(client, &nobody, "b", "o", 0), -EIO);
 		assert_true(asked_count() > 1);
 	}
 	answer_be("HTTP/1.1 507 Insufficient Storage\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-	assert_int_equal(gcs_delete(client, &nobody, "b", "o"), -ENOSPC);
+	assert_int_equal(gcs_delete(client, &nobody, "b", "o", 0), -ENOSPC);
 	assert_int_equal(asked_count(), 1);
 	answer_be(answer);
 	gcs_client_free(client);

@@ -75,7 +75,7 @@ static void what_fails_often_is_told_seldom(void **state)
 	assert_non_null(client);
 	error_begin();
 	for (size_t i = 0; i < ASKED; i++)
-		assert_int_not_equal(gcs_delete(client, &call, "b", "o"), 0);
+		assert_int_not_equal(gcs_delete(client, &call, "b", "o", 0), 0);
 	assert_true(error_end() < 16 << 10);
 	gcs_client_free(client);
 	close(state_fd);
