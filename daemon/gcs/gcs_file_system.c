@@ -6,15 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "daemon/gcs/gcs_client.h"
@@ -29,24 +26,52 @@ bool gcs_file_system_is_possible(void)
 	return true;
 }
 
-static bool is_ours(int fd, struct stat *ret_info)
+/* Which mount a file is of; -1. Source: proc_pid_fdinfo(5) */
+static int mount_of(int fd)
 {
-	struct statfs kind;
+	char path[40], line[256];
+	int mount = -1;
+	FILE *file;
 
-	return fstatfs(fd, &kind) == 0 && kind.f_type == FUSE_SUPER_MAGIC && fstat(fd, ret_info) == 0;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	while (file && mount < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "mnt_id: %d", &mount) != 1)
+			mount = -1;
+	if (file)
+		fclose(file);
+	return mount;
 }
 
-/* The kernel reads 128 KiB ahead unless it is told otherwise, which takes root. While it is served: it is asked. */
+/* Whether @mount is a file system of FUSE, and its device. Source: proc_pid_mountinfo(5) */
+static bool device_of(int mount, unsigned *ret_major, unsigned *ret_minor)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+	int id;
+
+	while (file && !found && getline(&line, &size, file) > 0)
+		found = sscanf(line, "%d %*d %u:%u", &id, ret_major, ret_minor) == 3 && id == mount &&
+			strstr(line, " - fuse");
+	if (file)
+		fclose(file);
+	free(line);
+	return found;
+}
+
+/* The kernel reads 128 KiB ahead unless it is told otherwise, which takes root. The file system is not asked for its
+ * device: we would wait for ourselves, and who is killed while he does never ends. */
 static void read_ahead_raise(const char *place)
 {
 	const int fd = open(place, O_PATH | O_CLOEXEC);
-	struct stat info;
+	unsigned major, minor;
 	char path[64];
 	FILE *file = NULL;
 
-	if (fd >= 0 && is_ours(fd, &info)) {
-		snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major(info.st_dev),
-			 minor(info.st_dev));
+	if (fd >= 0 && device_of(mount_of(fd), &major, &minor)) {
+		snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", major, minor);
 		file = fopen(path, "we");
 	}
 	if (file) {

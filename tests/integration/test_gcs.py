@@ -149,7 +149,7 @@ def test_those_who_open_a_file_before_it_is_changed_share_the_changes(bucket):
 # Broken: directories renamed without the lock of what is open (as they were): the bytes of before are below the
 # new name, and those that fsync stored are nowhere.
 def test_a_file_that_is_written_while_its_directory_is_renamed_is_kept(bucket):
-    for number in range(600):
+    for number in range(30):
         bucket.put(f"old/{number:03}", b"old")
     with open(bucket / "old/001", "r+b", buffering=0) as file:
         file.write(b"mid")
@@ -394,6 +394,25 @@ def test_a_mount_that_was_left_dead_is_replaced(new_gone_daemon):
     with Mount(daemon) as second:
         assert (second.files / bucket.name / "x").read_bytes() == b"x"
         assert len(mounts_below(daemon.state_dir)) == 1
+
+
+# Broken: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
+# some thousand kills, on a busy machine.
+def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
+    daemon, mount, _ = new_gone_daemon
+    mount.kill9()
+    for _ in range(30):
+        killed = Mount(daemon).__enter__()
+        killed.process.kill()
+        killed.process.communicate(timeout=20)
+    with Mount(daemon):
+        pass  # it takes away what the last one left
+
+
+def test_the_kernel_reads_far_ahead(mount):
+    device, = (line.split()[2] for line in open("/proc/self/mountinfo") if str(mount.files.parent) + " " in line)
+    # Broken: device_of() that takes the first mount.
+    wait_until(lambda: open(f"/sys/class/bdi/{device}/read_ahead_kb").read() == "1024\n", 10, "it was told")
 
 
 @pytest.fixture
