@@ -411,8 +411,11 @@ def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
 
 def test_the_kernel_reads_far_ahead(mount):
     device, = (line.split()[2] for line in open("/proc/self/mountinfo") if str(mount.files.parent) + " " in line)
+    told = f"/sys/class/bdi/{device}/read_ahead_kb"
+    if not os.access(told, os.W_OK):
+        pytest.skip("the kernel is not to be told here")
     # Broken: device_of() that takes the first mount.
-    wait_until(lambda: open(f"/sys/class/bdi/{device}/read_ahead_kb").read() == "1024\n", 10, "it was told")
+    wait_until(lambda: open(told).read() == "1024\n", 10, "it was told")
 
 
 @pytest.fixture
