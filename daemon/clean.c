@@ -168,17 +168,18 @@ static int list_main(const struct clean *clean)
  * neither. */
 static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
 {
+	AUTO(string)
+	char *real = realpath(clean->config.state_dir, NULL); /* a link may lead elsewhere later */
 	char kept[STATE_INSTANCE_SIZE] = "";
-	enum status rc = state_dir_instance(clean->config.state_dir, kept, err);
+	enum status rc = state_dir_instance(real ? real : clean->config.state_dir, kept, err);
 
 	*ret_any = clean->wanted || !rc;
 	if (rc && !clean->wanted)
 		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
 	if (!rc && (!clean->wanted || strcmp(clean->wanted, kept) == 0)) {
-		clean->state_dir = realpath(clean->config.state_dir, NULL);
-		if (!clean->state_dir)
-			return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s",
-					 clean->config.state_dir, strerror(errno));
+		if (!real)
+			return error_no_memory(err);
+		clean->state_dir = TAKE(real);
 	}
 	snprintf(clean->instance, sizeof(clean->instance), "%s", clean->wanted ? clean->wanted : kept);
 	if (instance_valid(clean->instance))

@@ -59,13 +59,13 @@ static sigset_t end_signals(void)
 }
 
 /* Tells other commands where this instance is; a daemon without it serves as well. */
-static void address_file_write(const struct config *config, const char *url)
+static void address_file_write(const struct config *config, const char *state_dir, const char *url)
 {
 	struct text path AUTO_TEXT = { 0 };
 	AUTO(string) char *token_file = config->token_file ? realpath(config->token_file, NULL) : NULL;
 	FILE *file;
 
-	text_printf(&path, "%s/address", config->state_dir);
+	text_printf(&path, "%s/address", state_dir);
 	if (path.failed)
 		return;
 	file = fopen(path.data, "we");
@@ -75,11 +75,11 @@ static void address_file_write(const struct config *config, const char *url)
 		fclose(file);
 }
 
-static void address_file_remove(const struct config *config)
+static void address_file_remove(const char *state_dir)
 {
 	struct text path AUTO_TEXT = { 0 };
 
-	text_printf(&path, "%s/address", config->state_dir);
+	text_printf(&path, "%s/address", state_dir);
 	if (!path.failed)
 		unlink(path.data);
 }
@@ -96,7 +96,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 		text_puts(&url, config->listen); /* "unix:/path" */
 	if (url.failed)
 		return;
-	address_file_write(config, url.data);
+	address_file_write(config, wiring_state_dir(wiring), url.data);
 	printf("trainyard: listening on %s\n", url.data);
 	fflush(stdout);
 }
@@ -121,7 +121,7 @@ static int serve_until_signal(const struct config *config, const sigset_t *signa
 	log_event(LOG_INFO, "stopping", "signal=%s", sigabbrev_np(signal_number));
 	/* A second signal ends the program at once: what was acknowledged is on disk. */
 	pthread_sigmask(SIG_UNBLOCK, signals, NULL);
-	address_file_remove(config);
+	address_file_remove(wiring_state_dir(wiring));
 	wiring_close(wiring, config->stop_jobs);
 	return EXIT_GOOD;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/wiring.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +46,7 @@ struct wiring {
 	struct listener *listener;
 	struct gateways *gateways;
 	struct gcs_host *gcs;
-	char *state_dir;     /* absolute, without links */
+	char *state_dir;     /* absolute, without links: what was looked at is what is opened */
 	struct token *token; /* NULL: everybody may ask */
 	char *trials_dir;
 	char *adc, *wheels; /* where they really are */
@@ -141,12 +140,8 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 }
 
 /* Containers are given directories below it, by their whole names. */
-static enum status trials_dir_find(struct wiring *wiring, struct error *err)
+static enum status trials_dir_name(struct wiring *wiring, struct error *err)
 {
-	wiring->state_dir = realpath(wiring->config->state_dir, NULL);
-	if (!wiring->state_dir)
-		return error_set(err, STATUS_INTERNAL, NULL, "%s: %s", wiring->config->state_dir,
-				 strerror(errno));
 	if (asprintf(&wiring->trials_dir, "%s/trials", wiring->state_dir) < 0) {
 		wiring->trials_dir = NULL;
 		return error_no_memory(err);
@@ -217,9 +212,9 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	const struct config *config = wiring->config;
 
 	wiring->shell_sessions = shell_sessions_new();
-	wiring->signing_key = signing_key_new(config->state_dir);
-	wiring->authority = authority_new(config->state_dir, "ca", "googleapis.com");
-	wiring->local_authority = authority_new(config->state_dir, "local-ca", "localhost");
+	wiring->signing_key = signing_key_new(wiring->state_dir);
+	wiring->authority = authority_new(wiring->state_dir, "ca", "googleapis.com");
+	wiring->local_authority = authority_new(wiring->state_dir, "local-ca", "localhost");
 	if (!wiring->shell_sessions || !wiring->signing_key || !wiring->authority || !wiring->local_authority)
 		return error_no_memory(err);
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
@@ -266,7 +261,7 @@ static enum status objects_open(struct wiring *wiring, struct error *err)
 		return STATUS_OK;
 	rc = objects_new(
 		&(struct objects_options){
-			.state_dir = config->state_dir,
+			.state_dir = wiring->state_dir,
 			.clock = wiring->clock,
 			.auto_project = config->buckets == BUCKETS_AUTO ? config->project : NULL,
 		},
@@ -340,12 +335,12 @@ static enum status faults_file_open(struct wiring *wiring, struct error *err)
 static enum status clock_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
-	enum status rc = emulator_clock_open(config->state_dir, config->clock, &wiring->emulator_clock, err);
+	enum status rc = emulator_clock_open(wiring->state_dir, config->clock, &wiring->emulator_clock, err);
 
 	if (rc)
 		return rc;
 	wiring->clock = emulator_clock_get(wiring->emulator_clock);
-	rc = store_open(config->state_dir, wiring->clock, &wiring->store, err);
+	rc = store_open(wiring->state_dir, wiring->clock, &wiring->store, err);
 	if (!rc)
 		rc = emulator_clock_keep(wiring->emulator_clock, err);
 	if (!rc && config->seed)
@@ -423,17 +418,10 @@ static enum status token_read(struct wiring *wiring, struct error *err)
 	return path ? token_open(path, &wiring->token, err) : STATUS_OK;
 }
 
-/* The keys that open what a token shuts are in there. Before anything is: what others left there would be written to.
- * Choice: without a token every user may call anyway, and is told. */
-static enum status keys_check(struct wiring *wiring, struct error *err)
+/* The keys that open what a token shuts are in there. Choice: without one every user may call anyway, and is told. */
+static enum status keys_find(struct wiring *wiring, struct error *err)
 {
-	struct error why AUTO_ERROR = { 0 };
-	enum status rc = state_dir_check_owner(wiring->config->state_dir, wiring->token ? err : &why);
-
-	if (!rc || wiring->token)
-		return rc;
-	log_event(LOG_WARNING, "state-dir-open", "hint=\"%s\"", why.text ? why.text : "");
-	return STATUS_OK;
+	return state_dir_find(wiring->config->state_dir, wiring->token != NULL, &wiring->state_dir, err);
 }
 
 static enum status presence_open(struct wiring *wiring, struct error *err)
@@ -443,8 +431,8 @@ static enum status presence_open(struct wiring *wiring, struct error *err)
 
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check, given_files_find, token_read,      keys_check,   settings_open,
-	clock_open,      presence_open,    faults_open,     objects_open, trials_dir_find,
+	addresses_check, given_files_find, token_read,      keys_find,    settings_open,
+	clock_open,      presence_open,    faults_open,     objects_open, trials_dir_name,
 	families_open,   faults_file_open, scheduling_open, grpc_open,    listening_open,
 };
 
@@ -466,6 +454,11 @@ enum status wiring_open(const struct config *config, struct wiring **ret_wiring,
 	}
 	*ret_wiring = wiring;
 	return STATUS_OK;
+}
+
+const char *wiring_state_dir(const struct wiring *wiring)
+{
+	return wiring->state_dir;
 }
 
 uint16_t wiring_port(const struct wiring *wiring)

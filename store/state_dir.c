@@ -21,6 +21,23 @@ DEFINE_AUTO(database, sqlite3 *, sqlite3_close)
 DEFINE_AUTO(directory, DIR *, closedir)
 DEFINE_AUTO(meta, sqlite3_stmt *, sqlite3_finalize)
 
+enum status state_dir_make(const char *dir, struct error *err)
+{
+	AUTO(string) char *path = strdup(dir);
+
+	if (!path)
+		return error_no_memory(err);
+	for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		mkdir(path, 0700); /* what went wrong shows at the last one */
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "cannot make the state directory %s: %s", dir, strerror(errno));
+	return STATUS_OK;
+}
+
 static enum status lock_refused(int fd, const char *dir, struct error *err)
 {
 	char pid[16] = "";
@@ -82,25 +99,25 @@ static enum status directory_check(const char *dir, const struct stat *about, st
 	return STATUS_OK;
 }
 
-/* One that somebody else put there while he could, or can write to. */
+/* One that somebody else put there while he could, or can write to. The mode of a link is nobody's; a mount whose daemon
+ * is gone is not his. */
 static enum status file_check(int dir_fd, const char *dir, const char *name, struct error *err)
 {
 	struct stat about;
 
 	if (fstatat(dir_fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
-		return errno == ENOENT ? STATUS_OK : path_refuse(dir, err);
+		return errno == ENOENT || errno == ENOTCONN ? STATUS_OK : path_refuse(dir, err);
 	if (is_anothers(&about))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "%s/%s belongs to user %u: a key or a job of his may be in it", dir, name,
 				 (unsigned)about.st_uid);
-	if (S_ISREG(about.st_mode) && about.st_mode & (S_IWGRP | S_IWOTH))
+	if (!S_ISLNK(about.st_mode) && about.st_mode & (S_IWGRP | S_IWOTH))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "%s/%s has mode %03o: other users can change it", dir, name,
 				 about.st_mode & 0777U);
 	return STATUS_OK;
 }
 
-/* Directories are left out: a mount of a daemon that is gone would be asked. */
 static enum status files_check(const char *dir, struct error *err)
 {
 	AUTO(directory) DIR *entries = opendir(dir);
@@ -109,10 +126,10 @@ static enum status files_check(const char *dir, struct error *err)
 
 	if (!entries)
 		return path_refuse(dir, err);
-	while (!rc && (entry = readdir(entries)))
-		if (entry->d_type != DT_DIR)
+	while (!rc && (errno = 0, entry = readdir(entries)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			rc = file_check(dirfd(entries), dir, entry->d_name, err);
-	return rc;
+	return rc || errno == 0 ? rc : path_refuse(dir, err);
 }
 
 static enum status keys_directory_check(const char *dir, struct error *err)
@@ -206,6 +223,29 @@ enum status state_dir_check_owner(const char *dir, struct error *err)
 	while (!rc && path_ascend(real))
 		rc = above_check(dir, real, err);
 	return rc;
+}
+
+enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, struct error *err)
+{
+	struct error why AUTO_ERROR = { 0 };
+	AUTO(string) char *real = NULL;
+	enum status rc = must_be_own ? state_dir_check_owner(dir, err) : STATUS_OK;
+
+	if (!rc)
+		rc = state_dir_make(dir, err);
+	if (rc)
+		return rc;
+	real = realpath(dir, NULL);
+	if (!real)
+		return path_refuse(dir, err);
+	/* Again: others may have made it meanwhile, or a link may lead elsewhere now. */
+	rc = state_dir_check_owner(real, must_be_own ? err : &why);
+	if (rc && must_be_own)
+		return rc;
+	if (rc)
+		log_event(LOG_WARNING, "state-dir-open", "hint=\"%s\"", why.text ? why.text : "");
+	*ret_dir = TAKE(real);
+	return STATUS_OK;
 }
 
 static enum status instance_select(sqlite3 *database, char ret_instance[STATE_INSTANCE_SIZE])

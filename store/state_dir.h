@@ -5,17 +5,26 @@
 
 enum { STATE_INSTANCE_SIZE = 33 };
 
+/* Makes the directory and those above it, for the owner alone; one that is there stays as it is. */
+enum status state_dir_make(const char *dir, struct error *err);
+
 /* The lock goes with @ret_fd, and so with the process, however it ends.
  * FAILED_PRECONDITION: another process has it, or it cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
 
 /* Whether nobody but this user and root can put other files in the place of its own, or has done so: whose the directory
- * is, the files with keys and jobs in it, and the directories above it (of which those that are sticky may be
- * others' to write), and their modes. One that is not there is made below the nearest that is.
+ * is, what is in it and in the directories of certificates, and the directories above it (of which those that are
+ * sticky may be others' to write), and their modes. One that is not there is made below the nearest that is.
+ * It says so of the directory that @dir leads to: where a link may lead elsewhere later, give realpath()'s.
  * FAILED_PRECONDITION: somebody can, or it cannot be looked at. */
 enum status state_dir_check_owner(const char *dir, struct error *err);
 
-/* The name of store_instance(), as the directory keeps it; makes no file. NOT_FOUND: no daemon has run on it;
+/* Makes it where it is not there; *ret_dir, the caller's, is absolute and without links: what was looked at is what is
+ * opened by it. @must_be_own: refused as by state_dir_check_owner(), before anything in it is opened; else its words are
+ * logged as a warning. */
+enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, struct error *err);
+
+/* The name of store_instance(), as the directory keeps it; SQLite may make its own files beside. NOT_FOUND: no daemon has run on it;
  * FAILED_PRECONDITION: it cannot be read. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);
 

@@ -25,24 +25,6 @@ static char *path_in(const char *dir, const char *name)
 	return text_take(&path);
 }
 
-/* Makes the directory and those above it, for the owner alone. */
-static enum status directory_make(const char *dir, struct error *err)
-{
-	AUTO(string) char *path = strdup(dir);
-
-	if (!path)
-		return error_no_memory(err);
-	for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(path, 0700); /* what went wrong shows at the last one */
-		*slash = '/';
-	}
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "cannot make the state directory %s: %s", dir, strerror(errno));
-	return STATUS_OK;
-}
-
 static void instance_make(char ret_name[9])
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -153,7 +135,7 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 		return error_no_memory(err);
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
-	rc = directory_make(state_dir, err);
+	rc = state_dir_make(state_dir, err);
 	if (!rc)
 		rc = state_dir_lock(state_dir, &store->lock_fd, err);
 	if (rc)

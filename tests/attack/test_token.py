@@ -246,7 +246,7 @@ def test_a_token_file_that_others_may_read_is_warned_of(idle_engine, tmp_path, m
 NOBODY = 65534
 
 
-# Broken: keys_check() of daemon/wiring.c that returns STATUS_OK; state_dir_check_owner() without the owner; without the mode.
+# Broken: state_dir_find() that looks at nothing; state_dir_check_owner() without the owner; without the mode.
 @pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o720, 0), (0o702, 0), (0o700, NOBODY), (0o755, 0), (0o700, 0)])
 def test_a_state_directory_that_others_can_change_serves_no_token(idle_engine, tmp_path, mode, owner):
     if owner and not is_root():
@@ -292,12 +292,15 @@ def refused_with_a_token(engine, tmp_path, state):
 
 # Broken: state_dir_check_owner() without files_check(): the key signs a token that is taken; without the mode of files.
 @pytest.mark.parametrize("name, mode, owner", [("identity.key", 0o600, NOBODY), ("state.db-wal", 0o600, NOBODY),
-                                               ("ca/ca.key", 0o600, NOBODY), ("state.db", 0o666, 0)])
+                                               ("ca/ca.key", 0o600, NOBODY), ("state.db", 0o666, 0), ("blobs/", 0o700, NOBODY)])
 @pytest.mark.skipif(not is_root(), reason="only root can give a file away")
 def test_a_file_that_others_left_in_the_state_directory_serves_no_token(idle_engine, tmp_path, name, mode, owner):
     path = tmp_path / "state" / name
     path.parent.mkdir(parents=True)
-    path.touch()
+    if name.endswith("/"):
+        path.mkdir()
+    else:
+        path.touch()
     path.chmod(mode)
     os.chown(path, owner, owner)
     for directory in (path.parent, tmp_path / "state"):
@@ -328,7 +331,31 @@ def test_a_state_directory_that_others_can_rename_serves_no_token(idle_engine, t
         assert daemon.get(daemon.jobs_path).status == 200
 
 
-# Broken: keys_check() after clock_open(), and no O_NOFOLLOW: the other file is emptied, a number in it; files_keep_private() by
+# Broken: state_dir_find() that gives back what it was given: keys, address and objects are at the other place.
+def test_a_link_that_leads_elsewhere_later_is_not_followed(idle_engine, tmp_path):
+    state, other, open_to_all = tmp_path / "state", tmp_path / "other", tmp_path / "open"
+    for directory in (state, other, open_to_all):
+        directory.mkdir(mode=0o700)
+    open_to_all.chmod(0o777)
+    link = open_to_all / "link"
+    link.symlink_to(state)
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    daemon = Daemon(tmp_path, idle_engine, "--offline", "--token-file", str(token), state_dir=link,
+                    listen=listen_at("unix", tmp_path, ""))
+    daemon.token = TOKEN
+    with daemon:
+        link.unlink()
+        link.symlink_to(other)
+        assert daemon.get("/oauth2/v3/certs").status == 200
+        assert daemon.request("POST", "/storage/v1/b?project=p", {"name": "kept"}).status == 200
+        assert daemon.request("POST", "/upload/storage/v1/b/kept/o?uploadType=media&name=o", b"bytes").status == 200
+        assert (state / "address").exists() and (state / "gs" / "kept" / "o").read_bytes() == b"bytes"
+    assert list(other.iterdir()) == [] and not (state / "address").exists()
+
+
+# Broken: keys_find() after clock_open(), and no O_NOFOLLOW: the other file is emptied, a number in it; files_keep_private() by
 # stat(): its mode is 600.
 @pytest.mark.parametrize("name", ["lock", "state.db-wal"])
 @pytest.mark.skipif(not is_root(), reason="only root can give a directory away")

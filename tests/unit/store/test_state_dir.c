@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/text.h"
 #include "tests/unit/testing.h"
 
@@ -107,6 +108,53 @@ static void what_others_can_put_in_its_place_is_refused(void **state)
 	check("to/be/made", "of mode 777");
 }
 
+/* Broken: file_check() that looks at modes of files alone; files_check() that takes ".." for one of them. */
+static void directories_in_it_are_looked_at(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(below("state/blobs"), 0700), 0);
+	mode_set("", 01777);
+	check("state", "");
+	mode_set("state/blobs", 0770);
+	check("state", "blobs has mode 770");
+}
+
+/* @words "": it is found at @real. */
+static void find(const char *dir, const char *real, const char *words)
+{
+	AUTO(string) char *found = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	const enum status rc = state_dir_find(below(dir), true, &found, &err);
+
+	assert_int_equal(rc, *words ? STATUS_FAILED_PRECONDITION : STATUS_OK);
+	if (!rc)
+		assert_string_equal(found, below(real));
+	else if (!strstr(err.text, words))
+		fail_msg("%s", err.text);
+}
+
+/* Others can make the link lead elsewhere afterwards. Broken: state_dir_find() that gives back what it was given. */
+static void what_was_looked_at_is_found(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(below("open"), 0700), 0);
+	mode_set("open", 0777);
+	assert_int_equal(symlink("../state", below("open/link")), 0);
+	find("open/link", "state", "");
+	find("to/be/made", "to/be/made", "");
+}
+
+/* Broken: state_dir_find() that looks before it makes alone. */
+static void what_was_made_is_looked_at(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(below("open"), 0700), 0);
+	mode_set("open", 0777);
+	find("open/made", "", "open of mode 777");
+	assert_int_equal(access(below("open/made"), F_OK), -1);
+	find("not/../open/made", "", "open of mode 777");
+}
+
 static void what_is_no_directory_is_refused(void **state)
 {
 	(void)state;
@@ -140,6 +188,9 @@ int main(void)
 		OWN(its_own_is_taken),
 		OWN(what_others_can_write_is_refused),
 		OWN(what_others_can_put_in_its_place_is_refused),
+		OWN(directories_in_it_are_looked_at),
+		OWN(what_was_looked_at_is_found),
+		OWN(what_was_made_is_looked_at),
 		OWN(what_is_no_directory_is_refused),
 		OWN(a_path_may_begin_here),
 	};
