@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
@@ -15,6 +16,9 @@
 /* MATCH_STEPS_MAX: of a pattern on one line, so that none holds up the logs. MARKS_MAX: containers that one rule
  * remembers. */
 enum { MATCH_STEPS_MAX = 1000000, MARKS_MAX = 10000, HOOKS_MAX = 2 };
+
+/* A line comes once: where there is no memory to look at it, some is waited for, though not for ever. */
+enum { MEMORY_TRIES = 500, MEMORY_PAUSE_US = 10000 };
 
 struct page {
 	struct fault_rule *rule;
@@ -124,6 +128,39 @@ static enum status stored_take(struct fault_book *book, const struct stored_faul
 	return rc;
 }
 
+static struct page *page_find(struct fault_book *book, int64_t id)
+{
+	for (size_t i = 0; i < book->count; i++)
+		if (book->pages[i].rule->id == id)
+			return &book->pages[i];
+	return NULL;
+}
+
+static bool mark_append(struct page *page, const struct replica_key *key)
+{
+	struct replica_key *grown = realloc(page->marks, (page->mark_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	page->marks = grown;
+	grown[page->mark_count++] = *key;
+	return true;
+}
+
+static enum status mark_take(void *arg, const struct fault_mark *mark, struct error *err)
+{
+	struct page *page = page_find(arg, mark->fault);
+	const struct replica_key key = {
+		.job = mark->job,
+		.attempt = mark->attempt,
+		.role = (enum role)mark->role,
+		.index = mark->index,
+		.restart = mark->restart,
+	};
+
+	return !page || mark_append(page, &key) ? STATUS_OK : error_no_memory(err);
+}
+
 enum status fault_book_open(struct store *store, uint64_t seed, struct fault_book **ret_book,
 			    struct error *err)
 {
@@ -143,6 +180,8 @@ enum status fault_book_open(struct store *store, uint64_t seed, struct fault_boo
 		pcre2_set_match_limit(book->context, MATCH_STEPS_MAX);
 	for (size_t i = 0; !rc && i < list.count; i++)
 		rc = stored_take(book, &list.faults[i], err);
+	if (!rc)
+		rc = fault_marks_read(store, mark_take, book, err);
 	if (rc) {
 		fault_book_free(book);
 		return rc;
@@ -211,14 +250,6 @@ enum status fault_book_add(struct fault_book *book, const json_t *canonical, boo
 	if (!rc)
 		tell(book);
 	return rc;
-}
-
-static struct page *page_find(struct fault_book *book, int64_t id)
-{
-	for (size_t i = 0; i < book->count; i++)
-		if (book->pages[i].rule->id == id)
-			return &book->pages[i];
-	return NULL;
 }
 
 enum status fault_book_remove(struct fault_book *book, int64_t id, struct error *err)
@@ -360,21 +391,46 @@ enum status fault_book_count(struct fault_book *book, int64_t rule, struct error
 	return fault_count(book->store, rule, draws, err);
 }
 
+static bool line_fits(const struct fault_book *book, const struct page *page, const struct replica_line *line)
+{
+	int rc = PCRE2_ERROR_NOMEMORY;
+
+	for (int tries = 0; rc == PCRE2_ERROR_NOMEMORY && tries < MEMORY_TRIES; tries++) {
+		if (tries)
+			usleep(MEMORY_PAUSE_US);
+		rc = pcre2_match(page->pattern, (PCRE2_SPTR)line->data, line->length, 0, 0, book->match,
+				 book->context);
+	}
+	return rc >= 0;
+}
+
+/* One that cannot be stored is remembered until the next start alone. */
+static void mark_store(struct fault_book *book, const struct page *page, const struct replica_key *key)
+{
+	const struct fault_mark mark = { key->job,   key->attempt, (int)key->role,
+					 key->index, key->restart, page->rule->id };
+	struct error err AUTO_ERROR = { 0 };
+
+	if (fault_mark_put(book->store, &mark, &err))
+		log_event(LOG_ERROR, "fault-mark-unstored", "rule=%lld error=\"%s\"",
+			  (long long)page->rule->id, err.text ? err.text : "");
+}
+
 static bool page_mark(struct fault_book *book, struct page *page, const struct replica_line *line)
 {
-	struct replica_key *grown;
+	bool is_kept;
 
 	if (!page->pattern || is_used_up(page) || page->mark_count >= MARKS_MAX ||
-	    is_marked(page, &line->key) ||
-	    pcre2_match(page->pattern, (PCRE2_SPTR)line->data, line->length, 0, 0, book->match,
-			book->context) < 0)
+	    is_marked(page, &line->key) || !line_fits(book, page, line))
 		return false;
-	grown = realloc(page->marks, (page->mark_count + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	page->marks = grown;
-	grown[page->mark_count++] = line->key;
-	return true;
+	is_kept = mark_append(page, &line->key);
+	for (int tries = 1; !is_kept && tries < MEMORY_TRIES; tries++) {
+		usleep(MEMORY_PAUSE_US);
+		is_kept = mark_append(page, &line->key);
+	}
+	if (is_kept)
+		mark_store(book, page, &line->key);
+	return is_kept;
 }
 
 bool fault_book_line(struct fault_book *book, const struct replica_line *line)

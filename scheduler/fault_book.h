@@ -59,5 +59,5 @@ void fault_book_return(struct fault_book *book, int64_t rule);
 enum status fault_book_count(struct fault_book *book, int64_t rule, struct error *err);
 
 /* A line that was printed. True: it is the container's first that fits some rule's pattern, so that its job is to be
- * looked at. Thread: the engine's. */
+ * looked at. That is stored when it returns: a line that is stored is not read again. Thread: the engine's. */
 bool fault_book_line(struct fault_book *book, const struct replica_line *line);

@@ -53,11 +53,10 @@ static bool on_line(void *arg, const struct replica_line *line)
 {
 	struct scheduler *scheduler = arg;
 
-	if (!log_pump_line(scheduler->reconciler.pump, line))
-		return false;
+	/* Before it is stored: one that is refused now comes again, one that was stored does not, whoever dies meanwhile. */
 	if (scheduler->reconciler.faults && fault_book_line(scheduler->reconciler.faults, line))
 		scheduler_post(scheduler, happening_new(HAPPENED_FAULTS, line->key.job));
-	return true;
+	return log_pump_line(scheduler->reconciler.pump, line);
 }
 
 static void on_log_room(void *arg)

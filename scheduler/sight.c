@@ -134,8 +134,10 @@ static void fold_exit(struct scheduler *scheduler, struct job_run *run, struct r
 {
 	tell_missing_lines(scheduler, run, replica, status);
 	replica->seen = SEEN_EXITED;
-	replica->exit_code = status->exit_code;
-	replica->out_of_memory = status->out_of_memory;
+	if (!replica->ordered) { /* looked at once more, it still ended as ordered */
+		replica->exit_code = status->exit_code;
+		replica->out_of_memory = status->out_of_memory;
+	}
 	if (replica->end != END_NONE || replica->in_doubt || faults_end(run, replica))
 		return;
 	replica->end = exit_judge(scheduler, run, replica, status);

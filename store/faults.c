@@ -98,15 +98,23 @@ enum status fault_insert(struct store *store, const char *rule, bool from_file, 
 	return rc;
 }
 
-static enum status deletion_run(struct change_scope *scope, void *arg, struct error *err)
+static enum status rules_delete(struct change_scope *scope, const struct alteration *deletion,
+				enum statement_id which, struct error *err)
 {
-	const struct alteration *deletion = arg;
-	AUTO(statement) sqlite3_stmt *delete = connection_statement(scope->connection, FAULT_DELETE);
-	enum status rc;
+	AUTO(statement) sqlite3_stmt *delete = connection_statement(scope->connection, which);
 
 	bind_int(delete, ":first", deletion->all ? 0 : deletion->id);
 	bind_int(delete, ":last", deletion->all ? INT64_MAX : deletion->id);
-	rc = statement_run(delete, err);
+	return statement_run(delete, err);
+}
+
+static enum status deletion_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	const struct alteration *deletion = arg;
+	enum status rc = rules_delete(scope, deletion, FAULT_MARKS_DELETE, err);
+
+	if (!rc)
+		rc = rules_delete(scope, deletion, FAULT_DELETE, err);
 	if (!rc && !deletion->all && sqlite3_changes(scope->connection->db) != 1)
 		return error_set(err, STATUS_NOT_FOUND, NULL, "There is no fault rule %lld.",
 				 (long long)deletion->id);
@@ -149,6 +157,57 @@ enum status fault_count(struct store *store, int64_t id, int64_t draws, struct e
 	struct alteration counting = { .id = id, .draws = draws };
 
 	return state_writer_change(store->state, counting_run, &counting, err);
+}
+
+static enum status marking_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	const struct fault_mark *mark = arg;
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, FAULT_MARK_INSERT);
+
+	bind_int(insert, ":job", mark->job);
+	bind_int(insert, ":attempt", mark->attempt);
+	bind_int(insert, ":role", mark->role);
+	bind_int(insert, ":index", mark->index);
+	bind_int(insert, ":restart", mark->restart);
+	bind_int(insert, ":fault", mark->fault);
+	return statement_run(insert, err);
+}
+
+enum status fault_mark_put(struct store *store, const struct fault_mark *mark, struct error *err)
+{
+	struct fault_mark own = *mark;
+
+	return state_writer_change(store->state, marking_run, &own, err);
+}
+
+enum status fault_marks_read(struct store *store,
+			     enum status (*take)(void *arg, const struct fault_mark *mark, struct error *err),
+			     void *arg, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	bool row = true;
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, FAULT_MARKS);
+
+	while (!rc && row) {
+		rc = statement_step(rows, &row, err);
+		if (rc || !row)
+			continue;
+		rc = take(arg,
+			  &(struct fault_mark){
+				  .job = sqlite3_column_int64(rows, 0),
+				  .attempt = (unsigned)sqlite3_column_int(rows, 1),
+				  .role = sqlite3_column_int(rows, 2),
+				  .index = (unsigned)sqlite3_column_int(rows, 3),
+				  .restart = (unsigned)sqlite3_column_int(rows, 4),
+				  .fault = sqlite3_column_int64(rows, 5),
+			  },
+			  err);
+	}
+	return rc;
 }
 
 static enum status hit_insert(struct change_scope *scope, const struct fault_hit *hit, struct error *err)

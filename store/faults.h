@@ -40,6 +40,22 @@ enum status fault_delete_all(struct store *store, struct error *err);
 /* A hit that is on no job: counted alone. One of a rule that is gone is nothing. */
 enum status fault_count(struct store *store, int64_t id, int64_t draws, struct error *err);
 
+/* A container of a job that has not ended, and a rule that waited for a line which it has printed. */
+struct fault_mark {
+	int64_t job;
+	unsigned attempt;
+	int role;
+	unsigned index, restart;
+	int64_t fault;
+};
+
+/* Of a job that has ended, nothing is stored. */
+enum status fault_mark_put(struct store *store, const struct fault_mark *mark, struct error *err);
+/* Calls @take for each. */
+enum status fault_marks_read(struct store *store,
+			     enum status (*take)(void *arg, const struct fault_mark *mark, struct error *err),
+			     void *arg, struct error *err);
+
 /* One hit on a job. Numbers of stage and kind are scheduler/fault.h's, of role scheduler/plan.h's. */
 struct fault_hit {
 	int64_t job;

@@ -231,6 +231,14 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[FAULT_HITS_OPEN] = { ON(STATE_READER),
 			      "SELECT " FAULT_HIT_COLUMNS " FROM fault_hit"
 			      " WHERE job IN (SELECT id FROM job WHERE state IN (1, 2, 3, 6))" },
+	[FAULT_MARK_INSERT] = { ON(STATE_WRITER),
+				"INSERT INTO fault_mark (job, attempt, role, idx, restart, fault)"
+				" SELECT id, :attempt, :role, :index, :restart, :fault FROM job"
+				" WHERE id = :job AND state IN (1, 2, 3, 6) ON CONFLICT DO NOTHING" },
+	[FAULT_MARKS] = { ON(STATE_READER),
+			  "SELECT job, attempt, role, idx, restart, fault FROM fault_mark WHERE job > 0" },
+	[FAULT_MARKS_DELETE] = { ON(STATE_WRITER),
+				 "DELETE FROM fault_mark WHERE fault BETWEEN :first AND :last" },
 	[POLICY_PUT] = { ON(STATE_WRITER),
 			 "INSERT INTO policy (job, version, policy) VALUES (:job, :version, :policy)"
 			 " ON CONFLICT (job) DO UPDATE SET version = excluded.version, policy = excluded.policy" },

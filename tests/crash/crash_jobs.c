@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The script of state.db and logs.db: jobs of every kind are created, labelled, run, tried again, cancelled and deleted,
- * and say things meanwhile. */
+ * and say things meanwhile; a fault is ordered, waits for a line, hits and is taken back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/faults.h"
 #include "store/jobs.h"
 #include "store/leases.h"
 #include "store/logs.h"
@@ -20,8 +21,9 @@
 
 /* The store's numbers, in the order in which the script creates them. */
 enum { FIRST = 1, CUSTOM, TUNING };
+enum { RULE = 1 };
 
-enum { LINES = 40, ATTEMPTS = 2, LINES_STEP_1 = 6, LINES_STEP_2 = 11 };
+enum { LINES = 40, ATTEMPTS = 2, LINES_STEP_1 = 8, LINES_STEP_2 = 13 };
 
 static const struct service_line two_lines[] = { { SEVERITY_INFO, "one" }, { SEVERITY_ERROR, "two" } };
 
@@ -240,7 +242,8 @@ static enum status trial_finish(struct world *world)
 
 static enum status step_run(struct world *world, int step)
 {
-	int64_t now_us = clock_wall_us(&world->clock);
+	const struct fault_hit hit = { .job = FIRST, .attempt = 1, .fault = RULE, .line = LITERAL("taken") };
+	int64_t rule, now_us = clock_wall_us(&world->clock);
 
 	switch (step) {
 	case 0:
@@ -257,37 +260,45 @@ static enum status step_run(struct world *world, int step)
 	case 5:
 		return APPLY(.job = FIRST, .from = JOB_PREPARING, .to = JOB_RUNNING, .running_us = now_us,
 			     .announces = true);
+	case 6:
+		return fault_insert(world->store, "{\"fault\":\"preempt\"}", false, &rule, &world->err);
+	case 7:
+		return fault_mark_put(world->store, &(struct fault_mark){ FIRST, 1, 0, 0, 0, RULE },
+				      &world->err);
 	case LINES_STEP_1:
 		return lines_add(world, 1);
-	case 7:
-		return custom_cancel(world);
-	case 8:
-		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
-			     .verdict = JOB_PREPARING, .verdict_message = "lost");
 	case 9:
-		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true);
+		return custom_cancel(world);
 	case 10:
+		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
+			     .verdict = JOB_PREPARING, .verdict_message = "lost", .hits = &hit,
+			     .hit_count = 1);
+	case 11:
+		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_PREPARING, .retries = true);
+	case 12:
 		return APPLY(.job = FIRST, .from = JOB_PREPARING, .to = JOB_RUNNING, .announces = true);
 	case LINES_STEP_2:
 		return lines_add(world, 2);
-	case 12:
-		return APPLY(.job = CUSTOM, .from = JOB_CANCELLING, .to = JOB_CANCELLED, .ended_us = now_us);
-	case 13:
-		return job_create(world, KIND_TUNING, "3");
 	case 14:
-		return trials_add(world);
+		return APPLY(.job = CUSTOM, .from = JOB_CANCELLING, .to = JOB_CANCELLED, .ended_us = now_us);
 	case 15:
-		return trial_finish(world);
+		return job_create(world, KIND_TUNING, "3");
 	case 16:
+		return trials_add(world);
+	case 17:
+		return trial_finish(world);
+	case 18:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true,
 			     .verdict = JOB_FAILED, .verdict_message = "status of 4", .verdict_code = 9);
-	case 17:
+	case 19:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_RUNNING, .tears_down = true,
 			     .error_message = "The replica", .error_code = 9);
-	case 18:
+	case 20:
 		return APPLY(.job = FIRST, .from = JOB_RUNNING, .to = JOB_FAILED, .ended_us = now_us);
-	case 19:
+	case 21:
 		return custom_delete(world);
+	case 22:
+		return fault_delete(world->store, RULE, &world->err);
 	default:
 		return pipeline_add(world);
 	}
@@ -307,8 +318,9 @@ static bool jobs_run(struct world *world, int step)
 
 static char *jobs_look(struct world *world)
 {
-	static const char *const tables[] = { "job",      "lease", "policy", "trial",     "curve",
-					      "pipeline", "model", "fault",  "fault_hit", "operation" };
+	static const char *const tables[] = { "job",       "lease",      "policy",   "trial",
+					      "curve",     "pipeline",   "model",    "fault",
+					      "fault_hit", "fault_mark", "operation" };
 	struct text text AUTO_TEXT = { 0 };
 
 	/* What an earlier life left to be said is said. */
@@ -348,7 +360,7 @@ static bool jobs_check(struct world *world, int answered)
 
 const struct script jobs_script = {
 	.name = "jobs",
-	.step_count = 21,
+	.step_count = 24,
 	.survives_power_loss = true,
 	.open = jobs_open,
 	.run = jobs_run,

@@ -57,7 +57,7 @@ static void header_check(const char *header)
 {
 	const size_t size = strlen(header);
 	AUTO(string) char *text = calloc(1, size + 1);
-	size_t length;
+	size_t length = 0;
 
 	expect(text && sodium_base642bin((unsigned char *)text, size, header, size, NULL, &length, NULL,
 					 sodium_base64_VARIANT_URLSAFE) == 0);

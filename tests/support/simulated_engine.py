@@ -133,6 +133,16 @@ class Lines(Program):
         return False
 
 
+class Said(Lines):
+    """All at the start, and no end."""
+
+    def __init__(self, total):
+        super().__init__(total, 0)
+
+    def begin(self, container):
+        self.count = self.total
+
+
 class Silent(Program):
     total = 0
 
@@ -151,6 +161,8 @@ def program_of(command):
         return Tick(int(words[1]), int(words[2]))
     if words[:1] == ["lines"]:
         return Lines(int(words[1]), int(words[3]))
+    if words[:1] == ["said"]:
+        return Said(int(words[1]))
     return Silent()
 
 

@@ -106,6 +106,59 @@ static void a_line_marks_its_container_once(void **state)
 	fault_book_free(book);
 }
 
+static enum status mark_count(void *arg, const struct fault_mark *mark, struct error *err)
+{
+	(void)mark, (void)err;
+	++*(size_t *)arg;
+	return STATUS_OK;
+}
+
+static size_t marks_of(struct bench *bench)
+{
+	size_t count = 0;
+
+	assert_int_equal(fault_marks_read(bench->store, mark_count, &count, &bench->err), STATUS_OK);
+	return count;
+}
+
+/* Broken: page_mark() without mark_store(); fault_book_open() that reads no marks; mark_take() that forgets the restart;
+ * deletion_run() without FAULT_MARKS_DELETE; the trigger of 0010_fault_mark.sql that is not there. */
+static void a_mark_outlives_the_book_but_not_the_job_or_the_rule(void **state)
+{
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	const struct replica_key key = {
+		.job = job_add(bench, "marked"), .attempt = 2, .role = ROLE_WORKER, .index = 3, .restart = 4
+	};
+	const struct replica_line line = { .key = key, .data = "step", .length = 4 };
+	struct fault_scene scene = { .stage = STAGE_RUNNING,
+				     .attempt = 2,
+				     .job = key.job,
+				     .role = ROLE_WORKER,
+				     .index = 3,
+				     .restart = 4 };
+	struct job_change change = { .job = key.job, .from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1 };
+	int64_t wait_us, id = rule_add(bench, book, "{\"fault\": \"oom\", \"logPattern\": \"step\"}");
+
+	rule_add(bench, book, "{\"fault\": \"exit\", \"logPattern\": \"s\", \"exitCode\": 1}");
+	assert_true(fault_book_line(book, &line));
+	assert_int_equal(marks_of(bench), 2);
+	fault_book_free(book);
+	book = book_of(bench);
+	assert_true(hits(book, &scene, &wait_us));
+	scene.restart = 3;
+	assert_false(hits(book, &scene, &wait_us));
+	assert_int_equal(fault_book_remove(book, id, &bench->err), STATUS_OK);
+	assert_int_equal(marks_of(bench), 1);
+	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
+	assert_int_equal(marks_of(bench), 0);
+	fault_book_free(book);
+	book = book_of(bench);
+	assert_true(fault_book_line(book, &line)); /* late: its job has ended */
+	assert_int_equal(marks_of(bench), 0);
+	fault_book_free(book);
+}
+
 /* Broken: fault_book_take() that tells the first time, not the least. */
 static void who_is_not_due_is_told_how_long(void **state)
 {
@@ -158,6 +211,8 @@ int main(void)
 						bench_close),
 		cmocka_unit_test_setup_teardown(rules_are_taken_back, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_line_marks_its_container_once, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(a_mark_outlives_the_book_but_not_the_job_or_the_rule,
+						bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(who_is_not_due_is_told_how_long, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_stored_rule_that_is_none_is_left_out, bench_open,
 						bench_close),

@@ -22,9 +22,9 @@ struct world {
 
 static inline void state_look(void *arg, struct text *ret_seen)
 {
-	static const char *const tables[] = { "job",         "lease",     "policy",   "trial",
-					      "curve",       "operation", "pipeline", "model",
-					      "model_alias", "fault",     "fault_hit" };
+	static const char *const tables[] = { "job",         "lease",     "policy",    "trial",
+					      "curve",       "operation", "pipeline",  "model",
+					      "model_alias", "fault",     "fault_hit", "fault_mark" };
 	struct world *world = arg;
 
 	for (size_t i = 0; i < COUNT_OF(tables); i++)

@@ -95,6 +95,49 @@ MEMORY_RUN(fault_hits_all)
 	return rc;
 }
 
+static struct fault_mark mark_of(const struct world *world, unsigned index)
+{
+	return (struct fault_mark){ .job = world->job, .attempt = 1, .index = index, .fault = 1 };
+}
+
+MEMORY_RUN(fault_mark)
+{
+	WORLD;
+	const struct fault_mark mark = mark_of(world, 0);
+
+	return fault_mark_put(store, &mark, err);
+}
+
+static void marks_once(void *arg, unsigned number)
+{
+	struct world *world = arg;
+
+	if (number > 0)
+		return;
+	job_prepare(arg, number);
+	for (unsigned i = 0; i < 9; i++) {
+		const struct fault_mark mark = mark_of(world, i);
+
+		assert_int_equal(fault_mark_put(world->bench.store, &mark, NULL), STATUS_OK);
+	}
+}
+
+static enum status mark_say(void *arg, const struct fault_mark *mark, struct error *err)
+{
+	struct text *said = arg;
+
+	(void)err;
+	text_printf(said, "%u of %lld;", mark->index, (long long)mark->fault);
+	return STATUS_OK;
+}
+
+MEMORY_RUN(fault_marks)
+{
+	WORLD;
+
+	return fault_marks_read(store, mark_say, ret_said, err);
+}
+
 static const struct memory_operation operations[] = {
 	CHANGES("fault_insert", NULL, fault_add),
 	CHANGES("fault_delete", fault_prepare, fault_remove),
@@ -103,6 +146,8 @@ static const struct memory_operation operations[] = {
 	READS("fault_list_read", faults_once, fault_list),
 	READS("fault_hits_of_job", hits_prepare, fault_hits_job),
 	READS("fault_hits_open", hits_once, fault_hits_all),
+	CHANGES("fault_mark_put", job_prepare, fault_mark),
+	READS("fault_marks_read", marks_once, fault_marks),
 };
 
 int main(void)
