@@ -95,6 +95,20 @@ def test_planted_secrets_are_found_nowhere(engine, tmp_path, monkeypatch, way):
             assert not [each for each in spellings(secret) if each in data], (place, secret)
 
 
+# Broken: a log_event() of docker_replica.c that tells the body it sends.
+def test_a_jobs_environment_is_in_no_log(engine, tmp_path):
+    secret = "planted-environment-9135"
+    spec = {"imageUri": IMAGE, "command": ["sh", "-c", "test -n \"$KEY\" && exit 3"], "env": [{"name": "KEY", "value": secret}]}
+    with Daemon(tmp_path / "d", engine, "--offline", "--log-level", "debug", project="attack-secrets") as daemon:
+        pools = [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1", "containerSpec": spec}]
+        job = daemon.post(f"/v1/projects/{daemon.project}/locations/us-central1/customJobs",
+                          {"displayName": "j", "jobSpec": {"workerPoolSpecs": pools}}).json["name"]
+        ended = wait_until(lambda: (found := daemon.get(f"/v1/{job}").json) and "endTime" in found and found, 60)
+        assert "status of 3." in ended["error"]["message"], ended
+        told = json.dumps([ended["error"], daemon.entries()])
+    assert secret not in told and secret not in daemon.log() and job.rpartition("/")[2] in daemon.log()
+
+
 # Broken: plain_print() that knows the bytes below 0x20 alone.
 def test_names_of_leftovers_drive_no_terminal(engine, tmp_path):
     instance = f"evil{os.getpid()}"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine's clock is set while the real engine runs jobs: nothing ends early or late for it, no time goes back, and no
-line is lost or doubled."""
+line is lost or doubled.
+
+    pytest tests/fault/test_clock_jumps.py --cycles 3"""
 import json
 import re
 
@@ -9,6 +11,7 @@ import pytest
 from support.daemon import UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, program, script
 from support.engine_proxy import EngineProxy
 
+pytestmark = pytest.mark.each_cycle
 HOUR, DAY = 3600, 86400
 METADATA = "http://$GCE_METADATA_HOST/computeMetadata/v1/instance/service-accounts/default/token"
 TOKEN = f"echo \"token $(wget -q -O - --header 'Metadata-Flavor: Google' {METADATA})\""
