@@ -271,7 +271,9 @@ fuzz_targets = \
 	tests/fuzz/fuzz_fault \
 	tests/fuzz/fuzz_filter \
 	tests/fuzz/fuzz_frames \
+	tests/fuzz/fuzz_framing \
 	tests/fuzz/fuzz_gcs_path \
+	tests/fuzz/fuzz_hijack \
 	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_inner \
 	tests/fuzz/fuzz_log_line \

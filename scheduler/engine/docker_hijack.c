@@ -169,7 +169,7 @@ static enum status head_read(struct hijack *hijack, int64_t until_us, unsigned *
 	}
 	*end = '\0';
 	hijack->at = (size_t)(end - hijack->ahead) + 4;
-	if (sscanf(hijack->ahead, "HTTP/1.%*1[01] %3u", ret_code) != 1)
+	if (sscanf(hijack->ahead, "HTTP/1.%*1[01] %3u", ret_code) != 1 || *ret_code < 100 || *ret_code > 999)
 		return error_set(err, STATUS_INTERNAL, NULL, "the engine's answer is no HTTP");
 	return STATUS_OK;
 }
