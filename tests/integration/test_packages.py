@@ -3,6 +3,7 @@
 image that deploy/runtime/build makes."""
 import contextlib
 import json
+import os
 import urllib.parse
 
 import pytest
@@ -11,7 +12,7 @@ from support.custom_jobs import CustomJobs, pool
 from support.daemon import MACHINE, task_of, text_of
 from support.engine import PREBUILT, RUNTIME, build_image, ensure_runtime_images
 from support.gcloud import Gcloud, needs_gcloud
-from support.packages import in_order, sdist, trainer, wheel
+from support.packages import in_order, sdist, slipping, trainer, wheel
 from support.vertex import Vertex, tuning_job
 
 HELPER_FILE = "helper-1.0-py2.py3-none-any.whl"
@@ -67,6 +68,23 @@ def package_job(yard, task, requires=(), **more):
 
 def text(yard, job_id, task="master-replica-0"):
     return "\n".join(yard.lines(job_id, task))
+
+
+# Broken: objects_open() of daemon/wiring.c that has "tar -P" unpack what ends in .tar.gz where it lies below gs/: /tmp has it.
+def test_an_archive_slips_nowhere(packages_yard, wheels):
+    """Nothing on this machine unpacks it, and in its container it does not get far."""
+    yard, word = packages_yard, f"slipped{os.getpid()}"
+    uri, data = f"gs://packages/{yard.new_id('package')}/slip-1.0.tar.gz", slipping("slip", word)
+    put(yard, uri, data)
+
+    def seen():
+        return [place for top in (wheels, yard.state_dir.parent) for place, _, files in os.walk(top) if word in files] + \
+            [path for path in [f"/tmp/{word}"] if os.path.lexists(path)]
+    job = yard.run(dict(package_job(yard, "print('ran')"), packageUris=[uri]), expect="FAILED", timeout=PATIENCE_S)
+    assert f"Installing the package: {uri}" in text(yard, job["jobId"]), text(yard, job["jobId"])
+    yard.restart()
+    assert seen() == [] and os.listdir(wheels) == [HELPER_FILE]
+    assert yard.get(f"/storage/v1/b/packages/o/{urllib.parse.quote(uri.split('/', 3)[3], safe='')}", alt="media").data == data
 
 
 def test_a_package_is_fetched_installed_and_run(packages_yard):

@@ -33,6 +33,26 @@ def sdist(name, files, setup=None):
     return out.getvalue()
 
 
+def slipping(name, word):
+    """A source package with members that lead out of wherever it is unpacked: up, from the root, and through a link."""
+    out = io.BytesIO(sdist(name, {}))
+    ways = [f"{name}-1.0/" + "../" * 12 + f"tmp/{word}", f"/tmp/{word}", f"../../{word}", f"{name}-1.0/link/tmp/{word}"]
+    with tarfile.open(fileobj=out, mode="r:gz") as tar:
+        members = [(entry, tar.extractfile(entry).read()) for entry in tar]
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for entry, data in members:
+            tar.addfile(entry, io.BytesIO(data))
+        link = tarfile.TarInfo(f"{name}-1.0/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/"
+        tar.addfile(link)
+        for way in ways:
+            entry = tarfile.TarInfo(way)
+            entry.size = len(word)
+            tar.addfile(entry, io.BytesIO(word.encode()))
+    return out.getvalue()
+
+
 def trainer(task, requires=()):
     return wheel("trainer", {"trainer/__init__.py": "", "trainer/task.py": task}, requires)
 
