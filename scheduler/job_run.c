@@ -152,8 +152,10 @@ void job_run_unsee(struct job_run *run)
 
 void job_run_unhear(struct job_run *run)
 {
-	for (size_t i = 0; i < run->replica_count; i++)
+	for (size_t i = 0; i < run->replica_count; i++) {
 		run->replicas[i].follows = run->replicas[i].logs_ended;
+		run->replicas[i].create_awaited = false;
+	}
 }
 
 int64_t job_run_owner(const struct job_run *run)

@@ -38,6 +38,7 @@ enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTEN
 struct replica_run {
 	struct replica_key key;
 	enum sight seen;
+	bool create_awaited;  /* CREATING: what became of it is still to be told, whatever listings say */
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;

@@ -243,10 +243,12 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 	}
 }
 
-/* Not in a listing. The first one after the engine came up is exact; a later one may have been taken
- * before the container was made, so that only the second in a row counts. */
+/* Not in a listing. The first one after the engine came up is exact, but for what was asked for before it was read; a later
+ * one may have been taken before the container was made, so that only the second in a row counts. */
 static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
+	if (replica->seen == SEEN_CREATING && replica->create_awaited)
+		return;
 	if (!run->sighted) {
 		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
 		    replica->end == END_NONE)
@@ -428,6 +430,7 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 {
 	if (event->status == STATUS_UNAVAILABLE) {
 		/* Nobody knows what became of it: look again. */
+		replica->create_awaited = false;
 		run->sighted = false;
 		run->network = NETWORK_NONE;
 		sight_hold(scheduler, run);

@@ -182,6 +182,7 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 		return;
 	}
 	replica->seen = SEEN_CREATING;
+	replica->create_awaited = true;
 	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
 	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
 	job_run_address(run, replica->key.role, replica->key.index, address);

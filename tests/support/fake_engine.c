@@ -32,7 +32,7 @@ struct fake_engine {
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
 	unsigned doubled, shared, bytes_per_s;
-	bool up, ignores_stop, holds_removals, ends_at_once;
+	bool up, ignores_stop, holds_removals, ends_at_once, blinks;
 	int exit_at_once;
 	int64_t lines;
 	void (*tell)(void *arg, const char *operation);
@@ -263,6 +263,43 @@ static bool has_double(const struct fake_engine *fake, const json_t *ids)
 	return false;
 }
 
+static void listing_send(struct fake_engine *fake)
+{
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_LISTING,
+								 .text = "",
+								 .replicas = fake->containers,
+								 .replica_count = fake->container_count,
+								 .networks = fake->networks,
+								 .network_count = fake->network_count });
+}
+
+/* Under the lock, as what follows. */
+static void come_up(struct fake_engine *fake)
+{
+	fake->up = true;
+	fake->sink.event(
+		fake->sink.arg,
+		&(struct engine_event){ .kind = ENGINE_UP, .text = "fake 1.0", .host = &fake->host });
+	listing_send(fake);
+	/* What was being read when it went away has ended meanwhile. */
+	for (unsigned i = 0; i < fake->container_count; i++)
+		if (fake->containers[i].sight == REPLICA_EXITED)
+			output_end(fake, &fake->containers[i]);
+}
+
+static void go_down(struct fake_engine *fake, const char *text)
+{
+	fake->up = false;
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_DOWN, .text = text });
+}
+
+static void blink(struct fake_engine *fake)
+{
+	go_down(fake, "blinks");
+	come_up(fake);
+	fake->blinks = false;
+}
+
 static void create_replica(struct engine *engine, const struct replica_spec *spec)
 {
 	struct fake_engine *fake = fake_of(engine);
@@ -274,6 +311,8 @@ static void create_replica(struct engine *engine, const struct replica_spec *spe
 
 	pthread_mutex_lock(&fake->mutex);
 	rc = outcome_of(fake, FAKE_CREATE);
+	if (fake->blinks)
+		blink(fake);
 	if (!rc && !container_find(fake, &spec->key)) {
 		fake->doubled += has_double(fake, spec->device_ids);
 		fake->devices[fake->container_count] = json_deep_copy(spec->device_ids);
@@ -445,16 +484,6 @@ static enum status open_terminal(struct engine *engine, const struct replica_key
 }
 
 /* Under the lock. */
-static void listing_send(struct fake_engine *fake)
-{
-	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_LISTING,
-								 .text = "",
-								 .replicas = fake->containers,
-								 .replica_count = fake->container_count,
-								 .networks = fake->networks,
-								 .network_count = fake->network_count });
-}
-
 static void list(struct engine *engine)
 {
 	struct fake_engine *fake = fake_of(engine);
@@ -512,23 +541,21 @@ void fake_engine_free(struct fake_engine *fake)
 void fake_engine_up(struct fake_engine *fake)
 {
 	pthread_mutex_lock(&fake->mutex);
-	fake->up = true;
-	fake->sink.event(
-		fake->sink.arg,
-		&(struct engine_event){ .kind = ENGINE_UP, .text = "fake 1.0", .host = &fake->host });
-	listing_send(fake);
-	/* What was being read when it went away has ended meanwhile. */
-	for (unsigned i = 0; i < fake->container_count; i++)
-		if (fake->containers[i].sight == REPLICA_EXITED)
-			output_end(fake, &fake->containers[i]);
+	come_up(fake);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_blink(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->blinks = true;
 	pthread_mutex_unlock(&fake->mutex);
 }
 
 void fake_engine_down(struct fake_engine *fake, const char *text)
 {
 	pthread_mutex_lock(&fake->mutex);
-	fake->up = false;
-	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_DOWN, .text = text });
+	go_down(fake, text);
 	pthread_mutex_unlock(&fake->mutex);
 }
 
