@@ -3,6 +3,7 @@
 
 Seen to catch, each within a sweep:
 Broken: a COMMIT between a change of a job and the lines that tell of it -> one is there without the other
+Broken: a COMMIT between a change of a job and the hits of fault rules in it, or a hit and its rule's count -> the same
 Broken: state.db with synchronous = NORMAL -> after a power loss an answered step is gone
 Broken: the batch that lets the outbox forget lines with synchronous = NORMAL -> a power loss takes a service line
 Broken: a generation of objects promised without a synced commit -> after a power loss the ones to come are earlier
