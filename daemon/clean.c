@@ -168,8 +168,8 @@ static int list_main(const struct clean *clean)
  * neither. */
 static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
 {
-	AUTO(string)
-	char *real = realpath(clean->config.state_dir, NULL); /* a link may lead elsewhere later */
+	/* A link may lead elsewhere later. */
+	AUTO(string) char *real = realpath(clean->config.state_dir, NULL);
 	char kept[STATE_INSTANCE_SIZE] = "";
 	enum status rc = state_dir_instance(real ? real : clean->config.state_dir, kept, err);
 

@@ -273,6 +273,15 @@ enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error 
 	return STATUS_OK;
 }
 
+bool statement_next(sqlite3_stmt *statement, enum status *rc, struct error *err)
+{
+	bool row = false;
+
+	if (!*rc)
+		*rc = statement_step(statement, &row, err);
+	return !*rc && row;
+}
+
 enum status statement_run(sqlite3_stmt *statement, struct error *err)
 {
 	bool row = false;

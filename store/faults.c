@@ -46,18 +46,14 @@ enum status fault_list_read(struct store *store, struct fault_list *ret_list, st
 {
 	struct reader reader AUTO_READER = { 0 };
 	struct fault_list list AUTO_FAULT_LIST = { 0 };
-	bool row = true;
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, FAULTS);
 
-	while (!rc && row) {
-		rc = statement_step(rows, &row, err);
-		if (!rc && row)
-			rc = fault_add(rows, &list, err);
-	}
+	while (statement_next(rows, &rc, err))
+		rc = fault_add(rows, &list, err);
 	if (rc)
 		return rc;
 	*ret_list = list;
@@ -185,17 +181,13 @@ enum status fault_marks_read(struct store *store,
 			     void *arg, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
-	bool row = true;
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, FAULT_MARKS);
 
-	while (!rc && row) {
-		rc = statement_step(rows, &row, err);
-		if (rc || !row)
-			continue;
+	while (statement_next(rows, &rc, err))
 		rc = take(arg,
 			  &(struct fault_mark){
 				  .job = sqlite3_column_int64(rows, 0),
@@ -206,7 +198,6 @@ enum status fault_marks_read(struct store *store,
 				  .fault = sqlite3_column_int64(rows, 5),
 			  },
 			  err);
-	}
 	return rc;
 }
 
@@ -272,7 +263,6 @@ static enum status hits_read(struct store *store, enum statement_id which, int64
 {
 	struct reader reader AUTO_READER = { 0 };
 	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
-	bool row = true;
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
@@ -281,11 +271,8 @@ static enum status hits_read(struct store *store, enum statement_id which, int64
 
 	if (which == FAULT_HITS_OF_JOB)
 		bind_int(rows, ":job", job);
-	while (!rc && row) {
-		rc = statement_step(rows, &row, err);
-		if (!rc && row)
-			rc = hit_add(rows, &list, err);
-	}
+	while (statement_next(rows, &rc, err))
+		rc = hit_add(rows, &list, err);
 	if (rc)
 		return rc;
 	*ret_list = list;

@@ -444,18 +444,14 @@ enum status job_list_unfinished(struct store *store, struct job_list *ret_list, 
 	struct reader reader AUTO_READER = { 0 };
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	size_t size = 0;
-	bool row = true;
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_UNFINISHED);
 
-	while (!rc && row) {
-		rc = statement_step(rows, &row, err);
-		if (!rc && row)
-			rc = list_append(&list, &size, rows, err);
-	}
+	while (statement_next(rows, &rc, err))
+		rc = list_append(&list, &size, rows, err);
 	if (!rc)
 		rc = job_positions_fill(reader.connection, &list, err);
 	if (rc)

@@ -79,18 +79,14 @@ enum status lease_list(struct store *store, struct lease **ret_leases, size_t *r
 {
 	__attribute__((cleanup(lease_rows_deinit))) struct lease_rows rows = { 0 };
 	struct reader reader AUTO_READER = { 0 };
-	bool row = true;
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *list = connection_statement(reader.connection, LEASES);
 
-	while (!rc && row) {
-		rc = statement_step(list, &row, err);
-		if (!rc && row)
-			rc = lease_append(&rows, list, err);
-	}
+	while (statement_next(list, &rc, err))
+		rc = lease_append(&rows, list, err);
 	if (rc)
 		return rc;
 	*ret_leases = TAKE(rows.leases);

@@ -224,18 +224,11 @@ static enum status sessions_expire_run(struct connection *connection, int64_t no
 {
 	(void)now_ns;
 	AUTO(statement) sqlite3_stmt *old = connection_statement(connection, SESSIONS_OLD);
-	bool row = true;
 	enum status rc = STATUS_OK;
 
 	bind_int(old, ":before", *(const int64_t *)arg);
-	for (;;) {
-		rc = statement_step(old, &row, err);
-		if (!rc && row)
-			rc = aftermath_add(connection, column_text(old, 0), NULL,
-					   sqlite3_column_int64(old, 1), err);
-		if (rc || !row)
-			break;
-	}
+	while (statement_next(old, &rc, err))
+		rc = aftermath_add(connection, column_text(old, 0), NULL, sqlite3_column_int64(old, 1), err);
 	return rc ? rc : assemblies_expire(connection, *(const int64_t *)arg, err);
 }
 

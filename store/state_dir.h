@@ -24,8 +24,8 @@ enum status state_dir_check_owner(const char *dir, struct error *err);
  * logged as a warning. */
 enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, struct error *err);
 
-/* The name of store_instance(), as the directory keeps it; SQLite may make its own files beside. NOT_FOUND: no daemon has run on it;
- * FAILED_PRECONDITION: it cannot be read. */
+/* The name of store_instance(), as the directory keeps it; SQLite may make its own files beside. NOT_FOUND: no daemon has
+ * run on it; FAILED_PRECONDITION: it cannot be read. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);
 
 /* Removes what writers that were killed have left of small files (small_file.h) here and in the directories of

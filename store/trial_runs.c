@@ -9,21 +9,17 @@ enum status trial_runs_visit(struct store *store, int64_t job,
 {
 	struct reader reader AUTO_READER = { 0 };
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
-	bool row = true;
 
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, TRIAL_RUNS);
 
 	bind_int(rows, ":job", job);
-	while (!rc && row) {
-		rc = statement_step(rows, &row, err);
-		if (!rc && row)
-			visit(arg, &(struct trial_run){
-					   .number = (unsigned)sqlite3_column_int(rows, 0),
-					   .job_id = (const char *)sqlite3_column_text(rows, 1),
-					   .error_message = (const char *)sqlite3_column_text(rows, 2),
-				   });
-	}
+	while (statement_next(rows, &rc, err))
+		visit(arg, &(struct trial_run){
+				   .number = (unsigned)sqlite3_column_int(rows, 0),
+				   .job_id = (const char *)sqlite3_column_text(rows, 1),
+				   .error_message = (const char *)sqlite3_column_text(rows, 2),
+			   });
 	return rc;
 }

@@ -47,17 +47,12 @@ static enum status job_visit(struct connection *connection, int64_t job, size_t 
 			     void *arg, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(connection, TRIALS);
-	bool row = true;
 	enum status rc = STATUS_OK;
 
 	bind_int(rows, ":job", job);
-	while (!rc && row) {
-		struct stored_trial trial;
+	while (statement_next(rows, &rc, err)) {
+		const struct stored_trial trial = trial_read(rows);
 
-		rc = statement_step(rows, &row, err);
-		if (rc || !row)
-			continue;
-		trial = trial_read(rows);
 		if (!trial.parameters)
 			return error_no_memory(err);
 		visit(arg, index, &trial);
@@ -300,7 +295,6 @@ enum status trial_curves_visit(struct store *store, int64_t job,
 			       void *arg, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
-	bool row = true;
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
 	if (rc)
@@ -308,18 +302,15 @@ enum status trial_curves_visit(struct store *store, int64_t job,
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, CURVES);
 
 	bind_int(rows, ":job", job);
-	while (!rc && row) {
-		rc = statement_step(rows, &row, err);
-		if (!rc && row)
-			rc = visit(arg,
-				   &(struct trial_curve){
-					   .number = (unsigned)sqlite3_column_int(rows, 0),
-					   .run = sqlite3_column_int64(rows, 1),
-					   .outcome = (enum trial_outcome)sqlite3_column_int(rows, 2),
-					   .running_us = sqlite3_column_int64(rows, 3),
-					   .points = column_text(rows, 4),
-				   },
-				   err);
-	}
+	while (statement_next(rows, &rc, err))
+		rc = visit(arg,
+			   &(struct trial_curve){
+				   .number = (unsigned)sqlite3_column_int(rows, 0),
+				   .run = sqlite3_column_int64(rows, 1),
+				   .outcome = (enum trial_outcome)sqlite3_column_int(rows, 2),
+				   .running_us = sqlite3_column_int64(rows, 3),
+				   .points = column_text(rows, 4),
+			   },
+			   err);
 	return rc;
 }
