@@ -140,12 +140,8 @@ void shell_session_start(struct shell_session *session, struct shell_terminal *t
 	pthread_mutex_unlock(&session->sessions->lock);
 }
 
-ssize_t shell_session_read(struct shell_session *session, char *buffer, size_t size, unsigned timeout_ms)
-{
-	return session->terminal->ops->read(session->terminal, buffer, size, timeout_ms);
-}
-
-void shell_session_end(struct shell_session *session)
+/* May come twice. */
+static void session_leave(struct shell_session *session)
 {
 	struct shell_sessions *sessions = session->sessions;
 
@@ -155,6 +151,20 @@ void shell_session_end(struct shell_session *session)
 		if (sessions->places[i] == session)
 			sessions->places[i] = NULL;
 	pthread_mutex_unlock(&sessions->lock);
+}
+
+ssize_t shell_session_read(struct shell_session *session, char *buffer, size_t size, unsigned timeout_ms)
+{
+	ssize_t got = session->terminal->ops->read(session->terminal, buffer, size, timeout_ms);
+
+	if (got < 0)
+		session_leave(session);
+	return got;
+}
+
+void shell_session_end(struct shell_session *session)
+{
+	session_leave(session);
 	shell_session_release(session);
 }
 

@@ -25,7 +25,7 @@ enum status shell_session_begin(struct shell_sessions *sessions, const struct sh
 				const char *id, struct shell_session **ret_session, struct error *err);
 /* From now on the terminal is the session's. */
 void shell_session_start(struct shell_session *session, struct shell_terminal *terminal);
-/* As the terminal's own read. Only by the owner. */
+/* As the terminal's own read; once it is over nobody finds the session any more. Only by the owner. */
 ssize_t shell_session_read(struct shell_session *session, char *buffer, size_t size, unsigned timeout_ms);
 /* Nobody finds it any more; who types learns that it is over. Gives up the owner's hold. */
 void shell_session_end(struct shell_session *session);

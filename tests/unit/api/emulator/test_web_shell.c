@@ -421,6 +421,32 @@ TEST(what_is_typed_arrives_and_what_is_printed_comes)
 	close(client);
 }
 
+/* Its client may ask for the next one before MHD frees this one's output. Broken: shell_session_read() that only reads. */
+TEST(who_has_read_the_end_of_a_session_may_begin_it_again)
+{
+	static const struct shell_replica replica = { .job = 1, .attempt = 1 };
+	AUTO(json) json_t *program = json_pack("[s]", "/bin/sh");
+	struct shell_sessions *sessions = shell_sessions_new();
+	struct shell_session *first, *second;
+	struct shell_terminal *terminal;
+	char printed[16];
+
+	(void)state_;
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", &first, NULL), STATUS_OK);
+	assert_int_equal(echo_open(&script, &replica, program, &terminal, NULL), STATUS_OK);
+	shell_session_start(first, terminal);
+	terminal->ops->write(terminal, "exit", 4);
+	assert_int_equal(shell_session_read(first, printed, sizeof(printed), 1000), strlen("welcomeexit"));
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", &second, NULL), STATUS_ALREADY_EXISTS);
+	assert_int_equal(shell_session_read(first, printed, sizeof(printed), 1000), -1);
+	assert_null(shell_session_hold(sessions, &replica, "a"));
+	assert_int_equal(shell_session_begin(sessions, &replica, "a", &second, NULL), STATUS_OK);
+	shell_session_end(first);
+	shell_session_end(second);
+	shell_sessions_free(sessions);
+	assert_int_equal(script.closed, 1);
+}
+
 TEST(an_image_without_bash_gets_sh)
 {
 	AUTO(string) char *path = shell_path(job_running("j"), ROLE_MASTER, 0);
@@ -663,6 +689,7 @@ int main(void)
 		WITH_SHELL(the_page_is_for_nobody_else),
 		WITH_SHELL(an_address_without_its_slash_leads_to_the_page),
 		WITH_SHELL(what_is_typed_arrives_and_what_is_printed_comes),
+		WITH_SHELL(who_has_read_the_end_of_a_session_may_begin_it_again),
 		WITH_SHELL(an_image_without_bash_gets_sh),
 		WITH_SHELL(what_no_terminal_can_have_is_refused),
 		WITH_SHELL(head_opens_no_shell),
