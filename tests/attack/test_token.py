@@ -277,14 +277,19 @@ def test_a_state_directory_that_others_can_change_serves_no_token(idle_engine, t
         assert open_one.log().count(" warning state-dir-open ") == theirs, open_one.log()
 
 
-def refused_with_a_token(engine, tmp_path, state):
-    """What the daemon says that does not start."""
+def with_a_token(engine, tmp_path, state):
     token = tmp_path / "token"
     token.write_text(TOKEN + "\n")
     token.chmod(0o600)
     daemon = Daemon(tmp_path, engine, "--offline", "--token-file", str(token), state_dir=state,
                     listen=listen_at("unix", tmp_path, ""))
     daemon.token = TOKEN
+    return daemon
+
+
+def refused_with_a_token(engine, tmp_path, state):
+    """What the daemon says that does not start."""
+    daemon = with_a_token(engine, tmp_path, state)
     with pytest.raises(AssertionError), daemon:
         pass
     return daemon.log()
@@ -325,9 +330,7 @@ def test_a_state_directory_that_others_can_rename_serves_no_token(idle_engine, t
     assert f"the state directory {state} is below {above} of " in log and state.exists() == made, log
     above.chmod(0o1777)  # as /tmp: its owner alone can
     os.chown(above, 0, 0)
-    with Daemon(tmp_path, idle_engine, "--offline", "--token-file", str(tmp_path / "token"), state_dir=state,
-                listen=listen_at("unix", tmp_path, "")) as daemon:
-        daemon.token = TOKEN
+    with with_a_token(idle_engine, tmp_path, state) as daemon:
         assert daemon.get(daemon.jobs_path).status == 200
 
 
@@ -339,13 +342,7 @@ def test_a_link_that_leads_elsewhere_later_is_not_followed(idle_engine, tmp_path
     open_to_all.chmod(0o777)
     link = open_to_all / "link"
     link.symlink_to(state)
-    token = tmp_path / "token"
-    token.write_text(TOKEN + "\n")
-    token.chmod(0o600)
-    daemon = Daemon(tmp_path, idle_engine, "--offline", "--token-file", str(token), state_dir=link,
-                    listen=listen_at("unix", tmp_path, ""))
-    daemon.token = TOKEN
-    with daemon:
+    with with_a_token(idle_engine, tmp_path, link) as daemon:
         link.unlink()
         link.symlink_to(other)
         assert daemon.get("/oauth2/v3/certs").status == 200
