@@ -280,7 +280,9 @@ def test_a_job_crashes_as_ordered_and_is_cancelled_whatever_allocation_fails(fau
         failed += daemon.shim.hit
         assert daemon.process.poll() is None, f"{number}: {daemon.process.returncode}: {daemon.log()[-4000:]}"
         assert answer is None or answer.status == 200 or in_shape(answer), (number, answer)
-        if answer and answer.status == 200:
+        is_stored = daemon.query_state(f"SELECT 1 FROM job WHERE job_id = '{job_id}'")
+        assert is_stored or not answer or answer.status != 200, number
+        if is_stored:  # acknowledged or not
             wait_until(lambda: is_tried_again(daemon, job_id), 60, f"{number}: it is tried again")
             assert cancel(job_id).status == 200
             lived.append(job_id)
