@@ -52,6 +52,7 @@ struct replica_run {
 	unsigned throttle_failures; /* in a row */
 	bool missing;               /* was not in the last listing */
 	bool paused;                /* somebody has frozen it */
+	bool pause_doubted;         /* the last listing said otherwise */
 	bool ordered;               /* it ended by a rule of faults.h */
 	int64_t made_us;       /* wall: when the container was made that ran before we did; 0: it did not */
 	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */

@@ -216,6 +216,20 @@ static void fold_paused(struct job_run *run, struct replica_run *replica, bool p
 		job_run_say(run, SEVERITY_INFO, "The container of the replica %s goes on.", name);
 }
 
+/* Docker tells of a pause and of its end before its list knows (seen of 20.10): later listings than the
+ * first count when two in a row say so. */
+static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			      bool paused)
+{
+	const bool told_twice = replica->pause_doubted;
+
+	replica->pause_doubted = run->sighted && replica->paused != paused && !told_twice;
+	if (replica->pause_doubted)
+		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+	else
+		fold_paused(run, replica, paused);
+}
+
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			const struct replica_status *status)
 {
@@ -234,7 +248,7 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 			replica->made_us = status->made_us;
 		if (first || replica->seen == SEEN_CREATED || replica->seen == SEEN_STARTING)
 			replica->seen = SEEN_RUNNING;
-		fold_paused(run, replica, status->paused);
+		fold_listed_pause(scheduler, run, replica, status->paused);
 		break;
 	case REPLICA_EXITED:
 		if (first || replica->seen != SEEN_EXITED)
@@ -496,6 +510,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 		on_removed(run, replica);
 		break;
 	case ENGINE_REPLICA_PAUSED:
+		replica->pause_doubted = false;
 		fold_paused(run, replica, status->paused);
 		break;
 	case ENGINE_REPLICA_FAILED:

@@ -31,7 +31,7 @@ struct fake_engine {
 	unsigned container_count, network_count;
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
-	unsigned doubled, shared, bytes_per_s;
+	unsigned doubled, shared, bytes_per_s, paused_listings;
 	bool up, ignores_stop, holds_removals, ends_at_once, blinks;
 	int exit_at_once;
 	int64_t lines;
@@ -265,6 +265,9 @@ static bool has_double(const struct fake_engine *fake, const json_t *ids)
 
 static void listing_send(struct fake_engine *fake)
 {
+	for (unsigned i = 0; i < fake->container_count; i++)
+		fake->containers[i].paused = fake->paused_listings != 0;
+	fake->paused_listings -= fake->paused_listings != 0;
 	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_LISTING,
 								 .text = "",
 								 .replicas = fake->containers,
@@ -542,6 +545,14 @@ void fake_engine_up(struct fake_engine *fake)
 {
 	pthread_mutex_lock(&fake->mutex);
 	come_up(fake);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_list(struct fake_engine *fake, unsigned paused)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->paused_listings = paused;
+	listing_send(fake);
 	pthread_mutex_unlock(&fake->mutex);
 }
 

@@ -35,6 +35,8 @@ void fake_engine_up(struct fake_engine *fake);
 void fake_engine_down(struct fake_engine *fake, const char *text);
 /* Goes away and is back while the next replica is asked for, which is made after that. */
 void fake_engine_blink(struct fake_engine *fake);
+/* Lists what it has; the next @paused listings, this one and those that are asked for, show all as paused. */
+void fake_engine_list(struct fake_engine *fake, unsigned paused);
 /* The @nth operation of that kind from now on fails once with @status. */
 void fake_engine_fail(struct fake_engine *fake, enum fake_operation operation, unsigned nth,
 		      enum status status);

@@ -236,6 +236,41 @@ static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
 	job_await(bench, id, JOB_CANCELLED);
 }
 
+/* Broken: fold_listed_pause() that believes the first. */
+static void a_pause_that_one_listing_shows_is_not_told(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "running", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_list(bench->fake, 1);
+	fake_engine_list(bench->fake, 0);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	AUTO(string) char *log = service_log(bench, "running");
+
+	assert_null(strstr(log, "paused"));
+}
+
+/* Broken: fold_listed_pause() that asks for no other. */
+static void a_pause_that_two_listings_show_is_told(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "paused", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_list(bench->fake, 2);
+	line_await(bench, "paused", "The container of the replica master 0 was paused from outside");
+	fake_engine_list(bench->fake, 0);
+	line_await(bench, "paused", "The container of the replica master 0 goes on.");
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+}
+
 static void a_job_whose_only_container_was_removed_from_outside_starts_over(void **state)
 {
 	struct bench *bench = *state;
@@ -512,6 +547,8 @@ int main(void)
 		BENCH_TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
 		BENCH_TEST(an_event_that_found_no_memory_is_looked_for),
 		BENCH_TEST(a_step_of_the_clock_wakes_what_waits_for_an_instant),
+		BENCH_TEST(a_pause_that_one_listing_shows_is_not_told),
+		BENCH_TEST(a_pause_that_two_listings_show_is_told),
 		BENCH_TEST(a_job_whose_only_container_was_removed_from_outside_starts_over),
 		BENCH_TEST(what_dies_while_the_engine_is_away_is_tried_again),
 		BENCH_TEST(a_kill_after_the_engines_return_is_the_programs_own),
