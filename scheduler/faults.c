@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/dialect.h"
 #include "scheduler/difference.h"
@@ -131,8 +132,10 @@ static char *stockout_text(const struct job_run *run)
 {
 	char *text = NULL;
 
-	return asprintf(&text, STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "") < 0 ? NULL
-												  : text;
+	if (asprintf(&text, STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "") >= 0)
+		return text;
+	memory_note_failure();
+	return NULL;
 }
 
 /* Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
@@ -152,10 +155,13 @@ static void image_strike(struct job_run *run)
 	struct replica_run *replica = run->replica_count ? &run->replicas[0] : NULL;
 	char *text;
 
-	if (!replica || replica->end != END_NONE || run->row->state != JOB_PREPARING ||
-	    asprintf(&text, "the image %s cannot be pulled: manifest unknown",
-		     run->plan->pools[replica->key.role].image) < 0)
+	if (!replica || replica->end != END_NONE || run->row->state != JOB_PREPARING)
 		return;
+	if (asprintf(&text, "the image %s cannot be pulled: manifest unknown",
+		     run->plan->pools[replica->key.role].image) < 0) {
+		memory_note_failure();
+		return;
+	}
 	free(replica->refusal);
 	replica->refusal = text;
 	replica->end = END_REFUSED;
@@ -244,25 +250,28 @@ static bool was_told(const struct job_run *run, const char *sentence)
 	return run->assignment && differences_begin(run->assignment->differences, not_done, sentence);
 }
 
-/* Once in the job's life, whatever the reason is the next time. */
-static void throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
+/* Once in the job's life, whatever the reason is the next time. False: memory ran out. */
+static bool throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
 {
 	const bool slowed = replica->link_asked == LINK_SLOWED;
 	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
 	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
 	AUTO(string) char *text = NULL;
 
+	if (!never_slowed || !sentence)
+		return false;
 	/* What was never slowed need not be made fast. */
-	if (!never_slowed || !sentence || was_told(run, never_slowed) || was_told(run, sentence))
-		return;
+	if (was_told(run, never_slowed) || was_told(run, sentence))
+		return true;
 	if (asprintf(&text, "%s: %s.", sentence, reason) < 0) {
 		text = NULL;
-		return;
+		return false;
 	}
 	job_run_say(run, SEVERITY_WARNING, "%s", text);
 	if (run->assignment &&
 	    difference_add_another(run->assignment->differences, DONE_OTHERWISE, not_done, text))
 		run->differs = true;
+	return true;
 }
 
 bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
@@ -272,8 +281,7 @@ bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, en
 		return true;
 	if (status != STATUS_FAILED_PRECONDITION && ++replica->throttle_failures < THROTTLE_TRIES)
 		return true;
-	throttle_give_up(run, replica, reason);
-	return false;
+	return !throttle_give_up(run, replica, reason);
 }
 
 static void hits_strike(struct scheduler *scheduler, struct job_run *run)
@@ -338,8 +346,10 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 	struct fault_hit *grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
 	char *line;
 
-	if (!grown)
+	if (!grown) {
+		memory_note_failure();
 		return false;
+	}
 	run->hits = grown;
 	line = line_make(run, scene, order);
 	if (!line)

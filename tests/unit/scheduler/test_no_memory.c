@@ -156,6 +156,35 @@ static void lines_come_once_whatever_finds_no_memory_as_they_end(void **state)
 	}
 }
 
+/* Broken: hit_append() that tells nobody that it found none (as it was): nobody looked at the rule again. */
+static void an_order_comes_whatever_finds_no_memory(void **state)
+{
+	enum { ASKINGS = 60, PATIENCE_MS = 20 }; /* of which some ten are about the order */
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	for (unsigned number = 1; number <= ASKINGS; number++) {
+		char job_id[32], rule[128];
+		int64_t id;
+
+		snprintf(job_id, sizeof(job_id), "life%u", number);
+		snprintf(rule, sizeof(rule),
+			 "{\"fault\": \"exit\", \"exitCode\": 3, \"afterSeconds\": 0.05, \"job\": \"%s\"}",
+			 job_id);
+		id = job_submit(bench, job_id, 0, 0);
+		job_await(bench, id, JOB_RUNNING);
+		order(bench, rule);
+		memory_faults_begin(number, 1);
+		time_pass(bench);
+		/* Without askings of our own. */
+		for (int i = 0; i < PATIENCE_MS && fake_engine_calls(bench->fake, FAKE_STOP) < number; i++)
+			usleep(1000);
+		end_await(bench, id);
+		assert_true(memory_faults_end());
+		job_await(bench, id, JOB_FAILED);
+	}
+}
+
 static void a_job_fails_as_it_should_whatever_finds_no_memory(void **state)
 {
 	static const struct life life = { .exit_code = 3, .end = JOB_FAILED };
@@ -274,6 +303,7 @@ int main(void)
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory_for_a_while),
 		BENCH_TEST(lines_come_once_whatever_finds_no_memory_as_they_end),
+		BENCH_TEST(an_order_comes_whatever_finds_no_memory),
 		BENCH_TEST(a_job_fails_as_it_should_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory_for_a_while),
