@@ -80,7 +80,8 @@ static void engine_start(void)
 	sem_init(&engine.served, 0, 0);
 	expect(engine.fd >= 0 &&
 	       bind(engine.fd, (const struct sockaddr *)&engine.address, sizeof(engine.address)) == 0 &&
-	       listen(engine.fd, 8) == 0 && pthread_create(&thread, NULL, engine_main, NULL) == 0);
+	       listen(engine.fd, 8) == 0);
+	expect(pthread_create(&thread, NULL, engine_main, NULL) == 0);
 	pthread_detach(thread);
 	atexit(engine_end);
 }
