@@ -142,6 +142,8 @@ def test_calls_that_hang_for_ever_are_given_up_in_the_end(engine, make_daemon):
 @pytest.mark.parametrize("path", ["/containers/create", *map(long, ["/networks/create", "/start$"])])
 def test_an_engine_whose_disk_stays_full_fails_the_job_with_its_words(daemon, proxy, path):
     """The engine might be rid of it: the job is tried as often as any that the engine is to blame for."""
+    label = f"trainyard.instance={daemon.read_instance()}"
+    wait_until(lambda: proxy.networks(label) == [], 30, "no job's network is left that another could take")
     proxy.watch(Fault("full", "POST", path, nth=0))
     job = daemon.run(script("echo never"), "FAILED", timeout=120)
     assert NO_SPACE in job["errorMessage"], job
