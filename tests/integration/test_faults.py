@@ -122,7 +122,8 @@ def test_a_stockout_for_good_fails_a_custom_job_in_the_services_words(yard):
 
 def test_a_cut_network_comes_back_and_the_job_goes_on(new_daemon):
     watch = ("master=$(grep -m 1 training-master /etc/hosts | cut -f 1); was=; while :; do "
-             'if nc -w 1 $master 2222 </dev/null >/dev/null 2>&1; then is=up; else is=down; fi; '
+             # -w is for connecting alone: one that is connected when it is cut off waits for ever.
+             'if timeout 2 nc -w 1 $master 2222 </dev/null >/dev/null 2>&1; then is=up; else is=down; fi; '
              '[ "$is" = "$was" ] || echo $is; was=$is; sleep 0.1; done')
     with new_daemon("--offline", "--clock", "steppable") as daemon:
         job_id = daemon.new_id()
