@@ -159,6 +159,22 @@ static void what_breaks_inside_the_engine_is_tried_again(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
+/* Nothing came of it, and no listing shows it. Broken: on_replica_failed() that goes on awaiting the outcome. */
+static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "again", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_fail(bench->fake, FAKE_CREATE, 1, STATUS_UNAVAILABLE);
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 2);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
 static void what_could_not_be_removed_is_removed_later(void **state)
 {
 	struct bench *bench = *state;
@@ -543,6 +559,7 @@ int main(void)
 		BENCH_TEST(a_master_that_ends_while_the_job_is_cancelled_does_not_save_it),
 		BENCH_TEST(every_refusal_of_the_engine_ends_the_job_with_its_words),
 		BENCH_TEST(what_breaks_inside_the_engine_is_tried_again),
+		BENCH_TEST(what_an_engine_that_went_did_not_make_is_asked_for_again),
 		BENCH_TEST(what_could_not_be_removed_is_removed_later),
 		BENCH_TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
 		BENCH_TEST(an_event_that_found_no_memory_is_looked_for),
