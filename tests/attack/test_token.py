@@ -348,7 +348,10 @@ def test_a_link_that_leads_elsewhere_later_is_not_followed(idle_engine, tmp_path
         assert daemon.get("/oauth2/v3/certs").status == 200
         assert daemon.request("POST", "/storage/v1/b?project=p", {"name": "kept"}).status == 200
         assert daemon.request("POST", "/upload/storage/v1/b/kept/o?uploadType=media&name=o", b"bytes").status == 200
-        assert (state / "address").exists() and (state / "gs" / "kept" / "o").read_bytes() == b"bytes"
+        assert (state / "address").exists()
+        shown = state / "gs" / "kept" / "o"
+        wait_until(shown.exists, 20, "the object is a file")
+        assert shown.read_bytes() == b"bytes"
     assert list(other.iterdir()) == [] and not (state / "address").exists()
 
 
