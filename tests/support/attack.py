@@ -62,13 +62,19 @@ def _state(yard):
                    if (yard.state_dir / name).exists()}
 
 
+def _files_follow(yard):
+    """Whether all is done with files that changes of the index asked for: until then it is a row."""
+    with contextlib.closing(sqlite3.connect(f"file:{yard.state_dir / 'storage.db'}?mode=ro", uri=True)) as db:
+        return db.execute("SELECT count(*) FROM aftermath").fetchone() == (0,)
+
+
 def settle(yard):
     """Waits until nothing works on the state any more: files follow the index a moment later."""
     seen = [None]
 
     def is_still():
         before, seen[0] = seen[0], _state(yard)
-        return before == seen[0] or time.sleep(0.2)
+        return before == seen[0] and _files_follow(yard) or time.sleep(0.2)
     wait_until(is_still, 15, "the state stands still")
 
 
