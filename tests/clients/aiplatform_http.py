@@ -203,6 +203,8 @@ def tells_why_a_job_failed_and_where_its_shell_is():
     failed = ends("customJobs", done("POST", f"{PARENT}/customJobs", {"displayName": "fails", "jobSpec": {
         "workerPoolSpecs": [pool("exit 7")]}}), "JOB_STATE_FAILED")
     assert failed["error"]["code"] == 3, failed
+    failed = until(done("POST", f"{PARENT}/hyperparameterTuningJobs", search("fails", "exit 7"))["name"], "JOB_STATE_FAILED")
+    assert "status of 7" in failed["trials"][0]["infeasibleReason"], failed
     made = done("POST", f"{PARENT}/customJobs", {"displayName": "open", "jobSpec": spec(FOREVER)})
     assert until(made["name"], "JOB_STATE_RUNNING")["webAccessUris"], made
     assert done("POST", made["name"] + ":cancel", {}) == {}
