@@ -7,7 +7,6 @@
 #include "scheduler/assignment.h"
 #include "scheduler/difference.h"
 #include "scheduler/scheduler_state.h"
-#include "store/logs.h"
 
 /* Names come from the program: more of them say no more. */
 enum { HOSTS_MAX = 16 };
@@ -23,9 +22,8 @@ void cloud_tried(struct job_run *run, const char *host)
 	    asprintf(&text, "The program tried to reach %s, which is cut off (--egress none).",
 		     *host ? host : "a host that it did not name") < 0)
 		return;
-	if (differences_count(run->assignment->differences, code, text, &told) >= HOSTS_MAX || told ||
-	    !difference_add_another(run->assignment->differences, DONE_OTHERWISE, code, text))
+	if (differences_count(run->assignment->differences, code, text, &told) >= HOSTS_MAX || told)
 		return;
-	job_run_say(run, SEVERITY_WARNING, "%s In the cloud this works.", text);
-	run->differs = run->dirty = true;
+	if (job_run_differ(run, code, " In the cloud this works.", "%s", text))
+		run->dirty = true;
 }

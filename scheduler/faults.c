@@ -250,28 +250,18 @@ static bool was_told(const struct job_run *run, const char *sentence)
 	return run->assignment && differences_begin(run->assignment->differences, not_done, sentence);
 }
 
-/* Once in the job's life, whatever the reason is the next time. False: memory ran out. */
-static bool throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
+/* Once in the job's life, whatever the reason is the next time. */
+static void throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
 {
 	const bool slowed = replica->link_asked == LINK_SLOWED;
 	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
 	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
-	AUTO(string) char *text = NULL;
 
 	if (!never_slowed || !sentence)
-		return false;
+		memory_note_failure();
 	/* What was never slowed need not be made fast. */
-	if (was_told(run, never_slowed) || was_told(run, sentence))
-		return true;
-	if (asprintf(&text, "%s: %s.", sentence, reason) < 0) {
-		text = NULL;
-		return false;
-	}
-	job_run_say(run, SEVERITY_WARNING, "%s", text);
-	if (run->assignment &&
-	    difference_add_another(run->assignment->differences, DONE_OTHERWISE, not_done, text))
-		run->differs = true;
-	return true;
+	else if (!was_told(run, never_slowed) && !was_told(run, sentence))
+		job_run_differ(run, not_done, "", "%s: %s.", sentence, reason);
 }
 
 bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
@@ -281,7 +271,8 @@ bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, en
 		return true;
 	if (status != STATUS_FAILED_PRECONDITION && ++replica->throttle_failures < THROTTLE_TRIES)
 		return true;
-	return !throttle_give_up(run, replica, reason);
+	throttle_give_up(run, replica, reason);
+	return false;
 }
 
 static void hits_strike(struct scheduler *scheduler, struct job_run *run)

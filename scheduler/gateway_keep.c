@@ -5,7 +5,6 @@
 #include "scheduler/assignment.h"
 #include "scheduler/difference.h"
 #include "scheduler/steps.h"
-#include "store/logs.h"
 
 enum {
 	TRIES_MAX = 10, /* of a place that containers expect: somebody else may be about to leave it */
@@ -39,17 +38,13 @@ bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_ru
 /* Told once in the job's life, whatever the reason is the next time: what is told is stored as a difference with it. */
 static void give_up(struct job_run *run, const char *reason)
 {
-	static const char what[] = "The replicas cannot reach trainyard's storage and metadata";
 	static const char code[] = "gateway-missing";
 	bool ignored;
 
-	run->gateway.seen = GATEWAY_ABSENT;
-	if (run->assignment && differences_count(run->assignment->differences, code, NULL, &ignored))
-		return;
-	job_run_say(run, SEVERITY_WARNING, "%s: %s", what, reason);
-	if (run->assignment &&
-	    difference_add(run->assignment->differences, DONE_OTHERWISE, code, NULL, "%s: %s.", what, reason))
-		run->differs = true;
+	if ((run->assignment && differences_count(run->assignment->differences, code, NULL, &ignored)) ||
+	    job_run_differ(run, code, "", "The replicas cannot reach trainyard's storage and metadata: %s.",
+			   reason))
+		run->gateway.seen = GATEWAY_ABSENT;
 }
 
 /* Nobody was told of a new one: it may as well not be. */

@@ -4,7 +4,6 @@
 #include "scheduler/assignment.h"
 #include "scheduler/difference.h"
 #include "scheduler/steps.h"
-#include "store/logs.h"
 
 static const char missing[] = "gcs-missing";
 
@@ -17,14 +16,9 @@ static bool is_told(const struct job_run *run)
 
 static void missing_tell(struct job_run *run, const char *reason)
 {
-	static const char what[] = "Cloud Storage is not there as files at " GCS_PLACE;
-
-	if (is_told(run))
-		return;
-	job_run_say(run, SEVERITY_WARNING, "%s: %s.", what, reason);
-	if (run->assignment && difference_add(run->assignment->differences, DONE_OTHERWISE, missing, NULL,
-					      "%s: %s.", what, reason))
-		run->differs = true;
+	if (!is_told(run))
+		job_run_differ(run, missing, "", "Cloud Storage is not there as files at " GCS_PLACE ": %s.",
+			       reason);
 }
 
 const char *gcs_keep(struct reconciler *reconciler, struct job_run *run)

@@ -8,8 +8,11 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/admission.h"
+#include "scheduler/assignment.h"
+#include "scheduler/difference.h"
 #include "scheduler/faults.h"
 #include "scheduler/tuner.h"
+#include "store/logs.h"
 
 struct job_run *job_run_new(struct job *row)
 {
@@ -155,6 +158,7 @@ void job_run_unhear(struct job_run *run)
 	for (size_t i = 0; i < run->replica_count; i++) {
 		run->replicas[i].follows = run->replicas[i].logs_ended;
 		run->replicas[i].create_awaited = false;
+		run->replicas[i].link_again = true;
 	}
 }
 
@@ -211,7 +215,7 @@ struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigne
 	return NULL;
 }
 
-void job_run_say(struct job_run *run, int severity, const char *format, ...)
+bool job_run_say(struct job_run *run, int severity, const char *format, ...)
 {
 	struct note *grown = realloc(run->notes, (run->note_count + 1) * sizeof(*grown));
 	char *text = NULL;
@@ -219,7 +223,7 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 
 	if (!grown) {
 		memory_note_failure();
-		return;
+		return false;
 	}
 	run->notes = grown;
 	va_start(args, format);
@@ -230,12 +234,36 @@ void job_run_say(struct job_run *run, int severity, const char *format, ...)
 		run->notes[run->note_count++] = (struct note){ severity, text };
 	else
 		memory_note_failure();
+	return text != NULL;
 }
 
 void job_run_say_all(struct job_run *run, int severity, const char *const *lines)
 {
 	for (; *lines; lines++)
 		job_run_say(run, severity, "%s", *lines);
+}
+
+bool job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
+{
+	json_t *list = run->assignment ? run->assignment->differences : NULL;
+	const size_t before = json_array_size(list);
+	AUTO(string) char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (!text || (list && !difference_add_another(list, DONE_OTHERWISE, code, text))) {
+		memory_note_failure();
+		return false;
+	}
+	if (!job_run_say(run, SEVERITY_WARNING, "%s%s", text, hint)) {
+		json_array_remove(list, before);
+		return false;
+	}
+	run->differs = run->differs || list;
+	return true;
 }
 
 struct service_line *job_run_lines(const struct job_run *run, size_t skipped)

@@ -133,7 +133,8 @@ enum status job_run_unfold(struct job_run *run, struct error *err);
 void job_run_rewind(struct job_run *run);
 /* The engine is away: nothing that was seen is certain. */
 void job_run_unsee(struct job_run *run);
-/* What the engine said of output may be lost: it is asked again for all whose end is not known. */
+/* What the engine said may be lost: nothing more is awaited, and the output whose end is not known and the links are asked
+ * for again. */
 void job_run_unhear(struct job_run *run);
 /* The job whose log its lines go to: of a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
@@ -147,10 +148,15 @@ int64_t job_run_network(const struct job_run *run);
 /* A replica's address in the job's network, which is READY. */
 void job_run_address(const struct job_run *run, enum role role, unsigned index, char ret_address[16]);
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index);
-void job_run_say(struct job_run *run, int severity, const char *format, ...)
+/* False: memory ran out, which is noted. */
+bool job_run_say(struct job_run *run, int severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Several lines, one after the other; the list ends with NULL. */
 void job_run_say_all(struct job_run *run, int severity, const char *const *lines);
+/* Tells what is done otherwise than was asked for: by a line in the job's log, with @hint behind it, and a difference in its
+ * report, stored in one change. False: memory ran out, which is noted, and nothing is told. */
+bool job_run_differ(struct job_run *run, const char *code, const char *hint, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* The notes but the first @skipped, as the store takes them: their texts stay the run's, the list is the caller's. NULL when
  * memory ran out, or there are none. */
 struct service_line *job_run_lines(const struct job_run *run, size_t skipped);

@@ -185,7 +185,7 @@ static void a_job_goes_on_without_one_and_says_so(void **state)
 	job_await(bench, id, JOB_RUNNING);
 	surroundings_expect(bench, &master, "STORAGE_EMULATOR_HOST", false);
 	line_await(bench, "alone",
-		   "The replicas cannot reach trainyard's storage and metadata: no such device\n");
+		   "The replicas cannot reach trainyard's storage and metadata: no such device.\n");
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
