@@ -156,32 +156,146 @@ static void lines_come_once_whatever_finds_no_memory_as_they_end(void **state)
 	}
 }
 
-/* Broken: hit_append() that tells nobody that it found none (as it was): nobody looked at the rule again. */
-static void an_order_comes_whatever_finds_no_memory(void **state)
+/* Lets one asking fail, counted from the next time that the engine is asked for an operation. */
+struct trap {
+	const char *operation;
+	unsigned asking; /* 0: not set */
+};
+
+static void trap_spring(void *arg, const char *operation)
 {
-	enum { ASKINGS = 60, PATIENCE_MS = 20 }; /* of which some ten are about the order */
+	struct trap *trap = arg;
+
+	if (!trap->asking || strcmp(operation, trap->operation) != 0)
+		return;
+	memory_faults_begin(trap->asking, 1);
+	trap->asking = 0;
+}
+
+static char *life_id(unsigned number, char ret_job_id[32])
+{
+	snprintf(ret_job_id, 32, "life%u", number);
+	return ret_job_id;
+}
+
+/* Broken: job_run_unhear() that leaves create_awaited: a job whose container was not made waited for it for good. */
+static void a_job_goes_on_when_nobody_hears_that_nothing_was_made(void **state)
+{
+	enum { ASKINGS = 12 }; /* the answer's are the first */
 	struct bench *bench = *state;
 
 	fake_engine_up(bench->fake);
-	for (unsigned number = 1; number <= ASKINGS; number++) {
-		char job_id[32], rule[128];
+	fake_engine_exit_at_once(bench->fake, 0);
+	for (unsigned asking = 1; asking <= ASKINGS; asking++) {
+		struct trap trap = { "create_replica", asking };
+		char job_id[32];
 		int64_t id;
 
-		snprintf(job_id, sizeof(job_id), "life%u", number);
-		snprintf(rule, sizeof(rule),
-			 "{\"fault\": \"exit\", \"exitCode\": 3, \"afterSeconds\": 0.05, \"job\": \"%s\"}",
-			 job_id);
-		id = job_submit(bench, job_id, 0, 0);
-		job_await(bench, id, JOB_RUNNING);
-		order(bench, rule);
-		memory_faults_begin(number, 1);
-		time_pass(bench);
-		/* Without askings of our own. */
-		for (int i = 0; i < PATIENCE_MS && fake_engine_calls(bench->fake, FAKE_STOP) < number; i++)
-			usleep(1000);
+		fake_engine_fail(bench->fake, FAKE_CREATE, 1, STATUS_UNAVAILABLE);
+		fake_engine_on_call(bench->fake, trap_spring, &trap);
+		id = job_submit(bench, life_id(asking, job_id), 0, 0);
 		end_await(bench, id);
+		fake_engine_on_call(bench->fake, NULL, NULL);
 		assert_true(memory_faults_end());
-		job_await(bench, id, JOB_FAILED);
+		job_await(bench, id, JOB_SUCCEEDED);
+		quiet_await(bench);
+	}
+}
+
+enum { ORDER_ASKINGS = 60 }; /* of which some ten are about the order */
+
+/* The rule is for one job, whose name is where %s is. */
+static void order_for(struct bench *bench, const char *rule, const char *job_id)
+{
+	AUTO(string) char *text = NULL;
+
+	assert_true(asprintf(&text, rule, job_id) > 0);
+	order(bench, text);
+}
+
+/* Lets time pass until so many operations of a kind were asked for, without askings of our own. */
+static void calls_come(struct bench *bench, enum fake_operation operation, unsigned count)
+{
+	for (int i = 0; i < WAIT_MS && fake_engine_calls(bench->fake, operation) < count; i++) {
+		time_pass(bench);
+		usleep(1000);
+	}
+}
+
+/* Broken: hit_append() that tells nobody that it found none (as it was): nobody looked at the rule again. */
+static void an_order_comes_whatever_finds_no_memory(void **state)
+{
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	for (unsigned number = 1; number <= ORDER_ASKINGS; number++) {
+		char job_id[32];
+		int64_t id = job_submit(bench, life_id(number, job_id), 0, 0);
+
+		job_await(bench, id, JOB_RUNNING);
+		order_for(bench,
+			  "{\"fault\": \"exit\", \"exitCode\": 3, \"afterSeconds\": 0.05, \"job\": \"%s\"}",
+			  job_id);
+		memory_faults_begin(number, 1);
+		calls_come(bench, FAKE_STOP, number);
+		quiet_await(bench);
+		memory_faults_end();
+		job_check(bench, id, JOB_FAILED, "a non-zero status of 3.");
+	}
+}
+
+/* Broken: stockout_text() that tells nobody that it found none (as it was): the job waited for good. */
+static void a_stockout_comes_whatever_finds_no_memory(void **state)
+{
+	enum { FIRST = 150, LAST = 209 }; /* SQLite asks before; the text's is some 180th */
+	struct bench *bench = *state;
+
+	for (unsigned number = FIRST; number <= LAST; number++) {
+		char job_id[32];
+		int64_t id = job_submit(bench, life_id(number, job_id), 0, 0);
+
+		order_for(bench, "{\"fault\": \"stockout\", \"job\": \"%s\"}", job_id);
+		memory_faults_begin(number, 1);
+		quiet_await(bench);
+		memory_faults_end();
+		job_check(bench, id, JOB_FAILED, "Resources are insufficient");
+	}
+}
+
+/* Broken: throttle_give_up() that does not note it; a difference that is kept without its line, or what the engine said that
+ * is not asked for again (both as they were): nobody was told. */
+static void what_cannot_be_slowed_is_told_once_whatever_finds_no_memory(void **state)
+{
+	static const char words[] = "is not slowed as was ordered: the fake refuses.";
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	fake_engine_fail_all(bench->fake, FAKE_SLOW, STATUS_FAILED_PRECONDITION);
+	for (unsigned number = 1; number <= ORDER_ASKINGS; number++) {
+		struct trap trap = { "slow_replica", number };
+		AUTO(string) char *log = NULL;
+		const char *told;
+		char job_id[32];
+		int64_t id = job_submit(bench, life_id(number, job_id), 0, 0);
+
+		job_await(bench, id, JOB_RUNNING);
+		fake_engine_on_call(bench->fake, trap_spring, &trap);
+		order_for(
+			bench,
+			"{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 3, \"job\": \"%s\"}",
+			job_id);
+		calls_come(bench, FAKE_HASTEN, number);
+		fake_engine_on_call(bench->fake, NULL, NULL);
+		memory_faults_end();
+		fake_engine_exit(bench->fake, &(struct replica_key){ .job = id, .attempt = 1 }, 0);
+		job_await(bench, id, JOB_SUCCEEDED);
+		quiet_await(bench);
+		assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+		log = service_log(bench, job_id);
+		told = strstr(log, words);
+
+		assert_non_null(told);
+		assert_null(strstr(told + 1, words));
 	}
 }
 
@@ -303,7 +417,10 @@ int main(void)
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory_for_a_while),
 		BENCH_TEST(lines_come_once_whatever_finds_no_memory_as_they_end),
+		BENCH_TEST(a_job_goes_on_when_nobody_hears_that_nothing_was_made),
 		BENCH_TEST(an_order_comes_whatever_finds_no_memory),
+		BENCH_TEST(a_stockout_comes_whatever_finds_no_memory),
+		BENCH_TEST(what_cannot_be_slowed_is_told_once_whatever_finds_no_memory),
 		BENCH_TEST(a_job_fails_as_it_should_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory_for_a_while),
