@@ -102,6 +102,7 @@ static void sql_run(struct bench *bench, const char *file, const char *sql)
 
 	snprintf(path, sizeof(path), "%s/%s", bench->dir, file);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_busy_timeout(db, 20000), SQLITE_OK); /* the store may be writing */
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 }
