@@ -173,6 +173,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_machine \
 	tests/unit/scheduler/test_ml_units \
 	tests/unit/scheduler/test_no_memory \
+	tests/unit/scheduler/test_orders_no_memory \
 	tests/unit/scheduler/test_plan \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_reconcile \
@@ -182,6 +183,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_study_end \
 	tests/unit/scheduler/test_study_limits \
 	tests/unit/scheduler/test_suggester \
+	tests/unit/scheduler/test_told_no_memory \
 	tests/unit/scheduler/test_trial_events \
 	tests/unit/scheduler/test_trial_metrics \
 	tests/unit/scheduler/test_trial_plan \
@@ -253,6 +255,9 @@ tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
+	-Wl,--wrap=fault_book_take,--wrap=fault_kind_name
+tests_unit_scheduler_test_told_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
@@ -421,6 +426,7 @@ EXTRA_DIST += \
 	tests/unit/scheduler/admission_testing.h \
 	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/gate_testing.h \
+	tests/unit/scheduler/memory_testing.h \
 	tests/unit/scheduler/plan_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/scheduler/search_testing.h \

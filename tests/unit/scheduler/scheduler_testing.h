@@ -152,8 +152,6 @@ static __attribute__((unused)) int teardown(void **state)
 	return 0;
 }
 
-/* A test on a bench of its own. */
-
 /* A rule of faults. */
 static __attribute__((unused)) void order(struct bench *bench, const char *text)
 {
@@ -175,6 +173,7 @@ static __attribute__((unused)) void calls_await(struct bench *bench, enum fake_o
 	}
 }
 
+/* A test on a bench of its own. */
 #define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* A master and @workers of these machines, each with so many GPUs. */

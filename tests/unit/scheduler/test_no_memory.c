@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Askings for memory fail all over the life of a job: it ends as it would have, and its log tells all of it once. */
 #include "store/trials.h"
-#include "tests/support/memory_faults.h"
+#include "tests/unit/scheduler/memory_testing.h"
 #include "tests/unit/scheduler/search_testing.h"
 
 enum { LIVES = 24, BURST = 25 };
@@ -12,36 +12,6 @@ struct life {
 	enum job_state end;
 	const char *log; /* what the service says of it; NULL: not looked at */
 };
-
-/* What fake_engine_print() prints is in the log so many times. */
-static void lines_check(struct bench *bench, const char *job_id, size_t lines)
-{
-	AUTO(string) char *log = NULL;
-	size_t count = 0;
-
-	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
-	log = service_log(bench, job_id);
-	for (const char *at = log; at && (at = strstr(at, "line\n")); at++)
-		count++;
-	assert_int_equal(count, lines);
-}
-
-/* What was missed is looked for a second later, or when the engine is asked again. */
-static void time_pass(struct bench *bench)
-{
-	step_clock_move(&bench->clock.step, INT64_C(100000000));
-	scheduler_clock_stepped(bench->scheduler);
-}
-
-static void quiet_await(struct bench *bench)
-{
-	for (int i = 0; i < WAIT_MS / 10; i++) {
-		if (scheduler_wait_idle(bench->scheduler, 10))
-			return;
-		time_pass(bench);
-	}
-	fail_msg("it never had nothing left to do");
-}
 
 /* Waits for its end by what the engine and the store tell, which may want memory, too. */
 static void end_await(struct bench *bench, int64_t id)
@@ -152,30 +122,8 @@ static void lines_come_once_whatever_finds_no_memory_as_they_end(void **state)
 		end_await(bench, id);
 		met = memory_faults_end();
 		job_await(bench, id, JOB_SUCCEEDED);
-		lines_check(bench, job_id, LINES);
+		assert_int_equal(count_in_log(bench, job_id, "line\n"), LINES);
 	}
-}
-
-/* Lets one asking fail, counted from the next time that the engine is asked for an operation. */
-struct trap {
-	const char *operation;
-	unsigned asking; /* 0: not set */
-};
-
-static void trap_spring(void *arg, const char *operation)
-{
-	struct trap *trap = arg;
-
-	if (!trap->asking || strcmp(operation, trap->operation) != 0)
-		return;
-	memory_faults_begin(trap->asking, 1);
-	trap->asking = 0;
-}
-
-static char *life_id(unsigned number, char ret_job_id[32])
-{
-	snprintf(ret_job_id, 32, "life%u", number);
-	return ret_job_id;
 }
 
 /* Broken: job_run_unhear() that leaves create_awaited: a job whose container was not made waited for it for good. */
@@ -199,103 +147,6 @@ static void a_job_goes_on_when_nobody_hears_that_nothing_was_made(void **state)
 		assert_true(memory_faults_end());
 		job_await(bench, id, JOB_SUCCEEDED);
 		quiet_await(bench);
-	}
-}
-
-enum { ORDER_ASKINGS = 60 }; /* of which some ten are about the order */
-
-/* The rule is for one job, whose name is where %s is. */
-static void order_for(struct bench *bench, const char *rule, const char *job_id)
-{
-	AUTO(string) char *text = NULL;
-
-	assert_true(asprintf(&text, rule, job_id) > 0);
-	order(bench, text);
-}
-
-/* Lets time pass until so many operations of a kind were asked for, without askings of our own. */
-static void calls_come(struct bench *bench, enum fake_operation operation, unsigned count)
-{
-	for (int i = 0; i < WAIT_MS && fake_engine_calls(bench->fake, operation) < count; i++) {
-		time_pass(bench);
-		usleep(1000);
-	}
-}
-
-/* Broken: hit_append() that tells nobody that it found none (as it was): nobody looked at the rule again. */
-static void an_order_comes_whatever_finds_no_memory(void **state)
-{
-	struct bench *bench = *state;
-
-	fake_engine_up(bench->fake);
-	for (unsigned number = 1; number <= ORDER_ASKINGS; number++) {
-		char job_id[32];
-		int64_t id = job_submit(bench, life_id(number, job_id), 0, 0);
-
-		job_await(bench, id, JOB_RUNNING);
-		order_for(bench,
-			  "{\"fault\": \"exit\", \"exitCode\": 3, \"afterSeconds\": 0.05, \"job\": \"%s\"}",
-			  job_id);
-		memory_faults_begin(number, 1);
-		calls_come(bench, FAKE_STOP, number);
-		quiet_await(bench);
-		memory_faults_end();
-		job_check(bench, id, JOB_FAILED, "a non-zero status of 3.");
-	}
-}
-
-/* Broken: stockout_text() that tells nobody that it found none (as it was): the job waited for good. */
-static void a_stockout_comes_whatever_finds_no_memory(void **state)
-{
-	enum { FIRST = 150, LAST = 209 }; /* SQLite asks before; the text's is some 180th */
-	struct bench *bench = *state;
-
-	for (unsigned number = FIRST; number <= LAST; number++) {
-		char job_id[32];
-		int64_t id = job_submit(bench, life_id(number, job_id), 0, 0);
-
-		order_for(bench, "{\"fault\": \"stockout\", \"job\": \"%s\"}", job_id);
-		memory_faults_begin(number, 1);
-		quiet_await(bench);
-		memory_faults_end();
-		job_check(bench, id, JOB_FAILED, "Resources are insufficient");
-	}
-}
-
-/* Broken: throttle_give_up() that does not note it; a difference that is kept without its line, or what the engine said that
- * is not asked for again (both as they were): nobody was told. */
-static void what_cannot_be_slowed_is_told_once_whatever_finds_no_memory(void **state)
-{
-	static const char words[] = "is not slowed as was ordered: the fake refuses.";
-	struct bench *bench = *state;
-
-	fake_engine_up(bench->fake);
-	fake_engine_fail_all(bench->fake, FAKE_SLOW, STATUS_FAILED_PRECONDITION);
-	for (unsigned number = 1; number <= ORDER_ASKINGS; number++) {
-		struct trap trap = { "slow_replica", number };
-		AUTO(string) char *log = NULL;
-		const char *told;
-		char job_id[32];
-		int64_t id = job_submit(bench, life_id(number, job_id), 0, 0);
-
-		job_await(bench, id, JOB_RUNNING);
-		fake_engine_on_call(bench->fake, trap_spring, &trap);
-		order_for(
-			bench,
-			"{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 3, \"job\": \"%s\"}",
-			job_id);
-		calls_come(bench, FAKE_HASTEN, number);
-		fake_engine_on_call(bench->fake, NULL, NULL);
-		memory_faults_end();
-		fake_engine_exit(bench->fake, &(struct replica_key){ .job = id, .attempt = 1 }, 0);
-		job_await(bench, id, JOB_SUCCEEDED);
-		quiet_await(bench);
-		assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
-		log = service_log(bench, job_id);
-		told = strstr(log, words);
-
-		assert_non_null(told);
-		assert_null(strstr(told + 1, words));
 	}
 }
 
@@ -418,9 +269,6 @@ int main(void)
 		BENCH_TEST(a_job_ends_well_whatever_finds_no_memory_for_a_while),
 		BENCH_TEST(lines_come_once_whatever_finds_no_memory_as_they_end),
 		BENCH_TEST(a_job_goes_on_when_nobody_hears_that_nothing_was_made),
-		BENCH_TEST(an_order_comes_whatever_finds_no_memory),
-		BENCH_TEST(a_stockout_comes_whatever_finds_no_memory),
-		BENCH_TEST(what_cannot_be_slowed_is_told_once_whatever_finds_no_memory),
 		BENCH_TEST(a_job_fails_as_it_should_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory),
 		BENCH_TEST(a_search_ends_well_whatever_finds_no_memory_for_a_while),
