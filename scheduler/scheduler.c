@@ -440,6 +440,7 @@ void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
 		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
 		scheduler->catch_up_at_us = now_us + CATCH_UP_AFTER_US;
 	}
+	spare_networks_unhear(&scheduler->spares, now_us);
 	engine->ops->list(engine);
 	engine->ops->resume_logs(engine);
 }

@@ -154,6 +154,14 @@ void spare_networks_forget(struct spare_networks *spares)
 	spares->look_at_us = 0; /* a listing comes anyway */
 }
 
+void spare_networks_unhear(struct spare_networks *spares, int64_t now_us)
+{
+	if (!spares->going)
+		return;
+	spares->going = 0;
+	spares->look_at_us = now_us + LOOK_AFTER_US;
+}
+
 void spare_network_removed(struct spare_networks *spares)
 {
 	spares->going -= spares->going != 0;

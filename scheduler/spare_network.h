@@ -55,6 +55,8 @@ void spare_networks_compare(struct spare_networks *spares, const struct network_
 bool spare_networks_are_gone(const struct spare_networks *spares);
 /* The engine went or came: nothing is known of any. */
 void spare_networks_forget(struct spare_networks *spares);
+/* The end of a removal may have been missed: a listing shows what is still there. */
+void spare_networks_unhear(struct spare_networks *spares, int64_t now_us);
 /* Asks for the removal of one that no job is on. */
 void spare_network_remove(struct spare_networks *spares, struct engine *engine, int64_t network);
 /* A removal has ended, well or not: then there is a listing soon, and what it shows is tried again. */
