@@ -45,6 +45,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/launcher.h \
 	scheduler/limits.c \
 	scheduler/limits.h \
+	scheduler/listing_sight.c \
 	scheduler/log_line.c \
 	scheduler/log_line.h \
 	scheduler/log_pump.c \

@@ -103,6 +103,13 @@ struct replica_run *sight_find(struct scheduler *scheduler, const struct replica
 			       struct job_run **ret_run);
 /* Brings what is seen of the jobs up to what the engine said. sight.c */
 void sight_update(struct scheduler *scheduler, const struct engine_event *event);
+/* How all that the engine has stands, as it was listed; removes what is no job's. listing_sight.c */
+void sight_listing(struct scheduler *scheduler, const struct engine_event *event);
+/* What became of one replica, however it was told: it ended, is gone, was paused or goes on. sight.c */
+void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+		const struct replica_status *status);
+void sight_removed(struct replica_run *replica);
+void sight_paused(struct job_run *run, struct replica_run *replica, bool paused);
 /* What was in doubt is as it looks: its moment has passed. sight.c */
 void sight_settle(struct job_run *run);
 /* No step of it for a moment. sight.c */

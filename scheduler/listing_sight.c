@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a listing shows, folded into what is known of the jobs: the first after the engine came up is how things are, later
+ * ones may be older than what was told since they were asked for. */
+#include "daemon/base/log.h"
+#include "scheduler/scheduler_state.h"
+
+/* Docker tells of a pause and of its end before its list knows (seen of 20.10): later listings than the
+ * first count when two in a row say so. */
+static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			      bool paused)
+{
+	const bool told_twice = replica->pause_doubted;
+
+	replica->pause_doubted = run->sighted && replica->paused != paused && !told_twice;
+	if (replica->pause_doubted)
+		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+	else
+		sight_paused(run, replica, paused);
+}
+
+static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			const struct replica_status *status)
+{
+	bool first = !run->sighted;
+
+	replica->missing = false;
+	if (status->gateway_port)
+		run->gateway.port = status->gateway_port;
+	switch (status->sight) {
+	case REPLICA_CREATED:
+		if (first)
+			replica->seen = SEEN_CREATED;
+		break;
+	case REPLICA_RUNNING:
+		if (first)
+			replica->made_us = status->made_us;
+		if (first || replica->seen == SEEN_CREATED || replica->seen == SEEN_STARTING)
+			replica->seen = SEEN_RUNNING;
+		fold_listed_pause(scheduler, run, replica, status->paused);
+		break;
+	case REPLICA_EXITED:
+		if (first || replica->seen != SEEN_EXITED)
+			sight_exit(scheduler, run, replica, status);
+		break;
+	}
+}
+
+/* Not in a listing. The first one after the engine came up is exact, but for what was asked for before it was read; a later
+ * one may have been taken before the container was made, so that only the second in a row counts. */
+static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
+{
+	if (replica->seen == SEEN_CREATING && replica->create_awaited)
+		return;
+	if (!run->sighted) {
+		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
+		    replica->end == END_NONE)
+			replica->end = END_LOST;
+		sight_removed(replica);
+		return;
+	}
+	if (replica->seen == SEEN_NOTHING || replica->seen == SEEN_CREATING)
+		return;
+	if (replica->missing) {
+		sight_removed(replica);
+		return;
+	}
+	replica->missing = true;
+	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+}
+
+/* Its newest container. One that was started anew before we were is taken up as that. */
+static const struct replica_status *listed(const struct engine_event *event, struct replica_key *key)
+{
+	const struct replica_status *newest = NULL;
+
+	for (size_t i = 0; i < event->replica_count; i++) {
+		const struct replica_key *one = &event->replicas[i].key;
+
+		if (one->job != key->job || one->attempt != key->attempt || one->role != key->role ||
+		    one->index != key->index || one->restart < key->restart)
+			continue;
+		key->restart = one->restart;
+		newest = &event->replicas[i];
+	}
+	return newest;
+}
+
+static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run,
+				const struct engine_event *event)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_status *status = listed(event, &run->replicas[i].key);
+
+		if (status)
+			fold_listed(scheduler, run, &run->replicas[i], status);
+		else
+			fold_unlisted(scheduler, run, &run->replicas[i]);
+	}
+	run->sighted = true;
+	run->dirty = true;
+}
+
+/* What the engine holds of jobs that are over, of earlier attempts, or of nobody. */
+static void remove_strays(struct scheduler *scheduler, const struct engine_event *event)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+
+	for (size_t i = 0; i < event->replica_count; i++) {
+		const struct replica_key *key = &event->replicas[i].key;
+		struct job_run *run;
+
+		if (sight_find(scheduler, key, &run))
+			continue;
+		log_event(LOG_INFO, "stray-removed", "id=%lld replica=%s-%u attempt=%u", (long long)key->job,
+			  role_name(key->role), key->index, key->attempt);
+		engine->ops->remove_replica(engine, key);
+	}
+}
+
+void sight_listing(struct scheduler *scheduler, const struct engine_event *event)
+{
+	scheduler->engine_listed = true;
+	networks_find(scheduler, event);
+	for (size_t i = 0; i < scheduler->run_count; i++)
+		fold_listing_of_job(scheduler, scheduler->runs[i], event);
+	scheduler->clock_set_in_loss = false; /* what happened meanwhile is known */
+	remove_strays(scheduler, event);
+	networks_compare(scheduler, event);
+}
