@@ -7,6 +7,8 @@ tests_libtesting_a_SOURCES = \
 	tests/support/asked_server.h \
 	tests/support/fake_engine.c \
 	tests/support/fake_engine.h \
+	tests/support/fake_engine_state.h \
+	tests/support/fake_orders.c \
 	tests/support/memory_faults.c \
 	tests/support/memory_faults.h
 LDADD = tests/libtesting.a libtrainyard.a $(DEPS_LIBS) $(GRPC_LIBS) $(FUSE_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/support/fake_engine_state.h: what the fake's operations (fake_engine.c) and the orders of tests (fake_orders.c) share.
+ * All of it is under the lock. */
+#include <pthread.h>
+
+#include "tests/support/fake_engine.h"
+
+enum { CONTAINERS_MAX = 1024, NETWORKS_MAX = 1024 };
+
+struct container {
+	struct replica_status status;
+	char *limits, *surroundings; /* owned, as the devices */
+	json_t *devices;
+	char on[80]; /* id of its network */
+	bool awaits_removal;
+	bool is_followed; /* its output, */
+	int64_t read;     /* up to which line */
+};
+
+struct fake_engine {
+	struct engine engine; /* first: the door is opened with it */
+	struct engine_sink sink;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	struct container containers[CONTAINERS_MAX];
+	struct replica_status listed[CONTAINERS_MAX];
+	struct network_status networks[NETWORKS_MAX];
+	unsigned container_count, network_count;
+	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
+	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
+	unsigned doubled, shared, bytes_per_s, paused_listings;
+	bool up, ignores_stop, holds_removals, ends_at_once, blinks;
+	int exit_at_once;
+	int64_t lines;
+	void (*tell)(void *arg, const char *operation);
+	void *tell_arg;
+	struct host host;
+};
+
+/* NULL: there is none. */
+struct container *fake_container_find(struct fake_engine *fake, const struct replica_key *key);
+/* Also of NULL. */
+bool fake_container_runs(const struct container *container);
+/* It ends by itself, @tell or not. */
+void fake_container_end(struct fake_engine *fake, struct container *container, int exit_code, bool tell);
+void fake_container_drop(struct fake_engine *fake, const struct replica_key *key);
+void fake_tell_replica(struct fake_engine *fake, enum engine_event_kind kind,
+		       const struct replica_status *status, enum status rc);
+void fake_listing_send(struct fake_engine *fake);
+void fake_come_up(struct fake_engine *fake);
+void fake_go_down(struct fake_engine *fake, const char *text);
