@@ -18,6 +18,7 @@ enum {
 
 static unsigned first_missing, missing_count; /* first 0: none */
 static unsigned asked, missed;                /* atomic */
+static _Thread_local bool is_spared;
 
 /* Whether this asking gets nothing. */
 static bool is_missing(void)
@@ -25,7 +26,7 @@ static bool is_missing(void)
 	const unsigned first = __atomic_load_n(&first_missing, __ATOMIC_ACQUIRE);
 	unsigned number;
 
-	if (!first)
+	if (!first || is_spared)
 		return false;
 	number = __atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
 	if (number < first || number - first >= missing_count)
@@ -46,6 +47,11 @@ bool memory_faults_end(void)
 {
 	__atomic_store_n(&first_missing, 0, __ATOMIC_RELEASE);
 	return __atomic_load_n(&missed, __ATOMIC_RELAXED);
+}
+
+void memory_faults_spare(bool spared)
+{
+	is_spared = spared;
 }
 
 /* ---- who asks ---- */

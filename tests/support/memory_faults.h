@@ -14,6 +14,8 @@ void memory_faults_init(void);
 void memory_faults_begin(unsigned first, unsigned count);
 /* All get something again. Whether any did not. */
 bool memory_faults_end(void);
+/* Until it is taken back, what this thread asks for is not counted and gets something: it only looks on. */
+void memory_faults_spare(bool spared);
 
 /* Something that is done again and again, each time with another asking that gets nothing. */
 struct memory_operation {
