@@ -15,7 +15,7 @@ import time
 import pytest
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "examples" / "digits"
-PATIENCE_S = 60
+PATIENCE_S = 300  # they compute: on a machine that does much besides, for minutes
 FOR_EVER = "--epochs=100000"
 
 
