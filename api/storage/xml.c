@@ -5,9 +5,20 @@
 
 const char xml_media_type[] = "application/xml; charset=UTF-8";
 
+/* U+FFFE and U+FFFF, which XML has no form for. Source: https://www.w3.org/TR/xml/#charsets */
+static bool is_no_character(const unsigned char *at)
+{
+	return at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf);
+}
+
 void xml_text(struct text *text, const char *string)
 {
 	for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+		if (is_no_character(c)) {
+			text_putc(text, '?');
+			c += 2;
+			continue;
+		}
 		switch (*c) {
 		case '&':
 			text_puts(text, "&amp;");
