@@ -23,6 +23,15 @@ static size_t character_write(const char *at, char ret_written[8])
 	return length;
 }
 
+/* Whether @length bytes are a name that means a directory, and not its own; written so that it does not. */
+static bool dots_write(struct text *path, const char *at, size_t length)
+{
+	if (length > 2 || strncmp(at, "..", length) != 0)
+		return false;
+	text_puts(path, length == 1 ? "%2E" : "%2E%2E");
+	return true;
+}
+
 static void part_write(struct text *path, const char *part, size_t length)
 {
 	size_t begin = path->length;
@@ -32,15 +41,17 @@ static void part_write(struct text *path, const char *part, size_t length)
 		text_puts(path, "%2F");
 		return;
 	}
-	if (strncmp(part, "..", length) == 0 && length <= 2) {
-		text_puts(path, length == 1 ? "%2E" : "%2E%2E");
+	if (dots_write(path, part, length))
 		return;
-	}
 	for (const char *end = part + length; part < end;) {
+		const char *here = part;
+
 		part += character_write(part, written);
 		if (path->length - begin + strlen(written) > FILE_PART_MAX) {
 			text_puts(path, "%~/");
 			begin = path->length;
+			if (dots_write(path, here, (size_t)(end - here)))
+				return;
 		}
 		text_puts(path, written);
 	}

@@ -35,6 +35,29 @@ static void names_are_written_safely(void **state)
 	}
 }
 
+/* Broken: dots_write() of whole parts alone (as it was): another object's file was this one's. */
+static void what_is_left_of_a_long_part_is_no_directory(void **state)
+{
+	static const struct {
+		const char *rest, *file;
+	} rows[] = {
+		{ ".", "%2E" }, { "..", "%2E%2E" }, { "../y", "%2E%2E/y" }, { "...", "..." }, { ".y", ".y" }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct text name AUTO_TEXT = { 0 };
+		struct text path AUTO_TEXT = { 0 };
+
+		for (int j = 0; j < FILE_PART_MAX; j++)
+			text_putc(&name, 'x');
+		text_puts(&name, rows[i].rest);
+		file_name_write(&path, name.data);
+		assert_memory_equal(path.data + FILE_PART_MAX, "%~/", strlen("%~/"));
+		assert_string_equal(path.data + FILE_PART_MAX + strlen("%~/"), rows[i].file);
+	}
+}
+
 static void long_parts_are_cut_where_characters_end(void **state)
 {
 	(void)state;
@@ -322,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_written_safely),
+		cmocka_unit_test(what_is_left_of_a_long_part_is_no_directory),
 		cmocka_unit_test(long_parts_are_cut_where_characters_end),
 		TEST(the_tree_follows_the_index),
 		TEST(a_file_makes_way_for_a_directory_and_comes_back),
