@@ -227,6 +227,7 @@ enum status outlook_make(const struct training_context *context, const struct pl
 	if (!rc)
 		rc = outlook_in(context, plan, &room, &outlook, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
+		outlook_deinit(&outlook); /* what was made of a part of it */
 		rc = waits(&outlook, SHORTAGE_NONE,
 			   cause.text ? cause.text : "What this machine has is not known.", err);
 	} else if (rc) {
