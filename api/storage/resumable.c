@@ -126,6 +126,23 @@ static bool total_agrees(struct resumption *resumption)
 	return false;
 }
 
+/* No more has come, nor is to come, than there is in all. */
+static bool total_suffices(struct resumption *resumption)
+{
+	const int64_t total = resumption->range.total;
+	const int64_t received = resumption->session.received_bytes, end = resumption->range.last + 1;
+	const int64_t most = received > end ? received : end;
+
+	if (total < 0 || most <= total)
+		return true;
+	refuse(resumption, 400);
+	text_printf(&resumption->refusal,
+		    "Invalid request.  The upload has %" PRId64
+		    " byte(s), which exceeds its total of %" PRId64 " byte(s).",
+		    most, total);
+	return false;
+}
+
 /* 503 and these words are the service's.
  * Source: https://github.com/googleapis/google-cloud-go/issues/1507 (read 2026-11-22) */
 static bool offset_fits(struct resumption *resumption)
@@ -170,7 +187,7 @@ static bool writes(struct resumption *resumption)
 		return false;
 	if (!range->brings_bytes)
 		return range->total == received; /* all has come, but its end was not heard */
-	if (!offset_fits(resumption) || !size_fits(resumption))
+	if (!total_suffices(resumption) || !offset_fits(resumption) || !size_fits(resumption))
 		return false;
 	resumption->known_bytes = received - range->first;
 	return true;
