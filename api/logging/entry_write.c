@@ -21,6 +21,7 @@ struct draft {
 	struct log_source *source;
 	struct log_record record;
 	char *payload, *extra;
+	size_t bytes; /* of all that is kept */
 };
 
 struct drafts {
@@ -65,7 +66,7 @@ static json_t *merged(const json_t *defaults, const json_t *own)
 
 /* An entry that names no resource is about its project ("global"); the label project_id is filled in. */
 static enum status source_make(const json_t *request, const json_t *entry, const char *project,
-			       const char *log, struct log_source **ret_source, struct error *err)
+			       const char *log, struct draft *draft, struct error *err)
 {
 	const json_t *resource = json_object_get(entry, "resource");
 	const char *type;
@@ -84,14 +85,15 @@ static enum status source_make(const json_t *request, const json_t *entry, const
 
 	if (!labels_text || !place_text)
 		return error_no_memory(err);
-	*ret_source = log_source_new(&(struct log_source_spec){
+	draft->bytes += strlen(labels_text) + strlen(place_text);
+	draft->source = log_source_new(&(struct log_source_spec){
 		.project = project,
 		.log_name = log,
 		.resource_type = type ? type : "global",
 		.resource_labels = place_text,
 		.labels = labels_text,
 	});
-	return *ret_source ? STATUS_OK : error_no_memory(err);
+	return draft->source ? STATUS_OK : error_no_memory(err);
 }
 
 static enum status payload_make(const json_t *entry, struct draft *draft, struct error *err)
@@ -123,10 +125,7 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 				 "An entry has one payload: textPayload, jsonPayload or protoPayload.");
 	draft->record.payload = draft->payload;
 	draft->record.payload_length = strlen(draft->payload);
-	if (draft->record.payload_length > ENTRY_BYTES_MAX)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
-				 "Log entry with size %zu bytes exceeds maximum size of %d bytes.",
-				 draft->record.payload_length, ENTRY_BYTES_MAX);
+	draft->bytes += draft->record.payload_length;
 	return STATUS_OK;
 }
 
@@ -147,7 +146,10 @@ static enum status extra_make(const json_t *entry, struct draft *draft, struct e
 		return STATUS_OK;
 	draft->extra = json_dump_compact(extra);
 	draft->record.extra = draft->extra;
-	return draft->extra ? STATUS_OK : error_no_memory(err);
+	if (!draft->extra)
+		return error_no_memory(err);
+	draft->bytes += strlen(draft->extra);
+	return STATUS_OK;
 }
 
 static enum status draft_make(const struct logging_context *context, const json_t *request,
@@ -163,13 +165,17 @@ static enum status draft_make(const struct logging_context *context, const json_
 		name = json_text_at(request, "logName");
 	rc = log_name_read(context, name ? name : "", &project, &log, err);
 	if (!rc)
-		rc = source_make(request, entry, project, log, &draft->source, err);
+		rc = source_make(request, entry, project, log, draft, err);
 	if (!rc)
 		rc = payload_make(entry, draft, err);
 	if (!rc)
 		rc = extra_make(entry, draft, err);
 	if (rc)
 		return rc;
+	if (draft->bytes > ENTRY_BYTES_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
+				 "Log entry with size %zu bytes exceeds maximum size of %d bytes.",
+				 draft->bytes, ENTRY_BYTES_MAX);
 	draft->record.source = draft->source;
 	draft->record.insert_id = json_text_at(entry, "insertId");
 	if (draft->record.insert_id && strlen(draft->record.insert_id) > INSERT_ID_MAX)

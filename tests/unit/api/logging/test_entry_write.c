@@ -74,6 +74,31 @@ static void ties_are_read_by_their_ids(void **state)
 	assert_logs(bench, "", "tie 0|tie 1|tie 2");
 }
 
+/* Broken: draft_make() that counts the payload alone (as it was). */
+static void an_entry_has_so_many_bytes_in_all(void **state)
+{
+	static const char *const forms[] = {
+		"{'logName':'projects/demo/logs/l','entries':[{'textPayload':'%s'}]}",
+		"{'logName':'projects/demo/logs/l','entries':[{'labels':{'k':'%s'}}]}",
+		"{'logName':'projects/demo/logs/l','entries':[{'resource':{'type':'t','labels':{'k':'%s'}}}]}",
+		"{'logName':'projects/demo/logs/l','entries':[{'httpRequest':{'userAgent':'%s'}}]}",
+	};
+	AUTO(string) char *large = calloc(1, 256 * 1024 + 2);
+
+	BENCH(state);
+	memset(large, 'x', 256 * 1024 + 1);
+	for (size_t i = 0; i < COUNT_OF(forms); i++) {
+		struct text body AUTO_TEXT = { 0 };
+
+		text_puts(&body, "");
+		text_append(&body, forms[i], (size_t)(strchr(forms[i], '%') - forms[i]));
+		text_puts(&body, large);
+		text_puts(&body, strchr(forms[i], '%') + strlen("%s"));
+		assert_refused(bench, entry_write, &logging_write_entries_request, body.data, "entries");
+		assert_non_null(strstr(bench->err.text, "exceeds maximum size of 262144 bytes"));
+	}
+}
+
 static void a_dry_run_writes_nothing(void **state)
 {
 	BENCH(state);
@@ -151,6 +176,7 @@ int main(void)
 		WITH_BENCH(an_entry_comes_back_as_it_was_written),
 		WITH_BENCH(the_request_gives_what_entries_leave_out),
 		WITH_BENCH(ties_are_read_by_their_ids),
+		WITH_BENCH(an_entry_has_so_many_bytes_in_all),
 		WITH_BENCH(a_dry_run_writes_nothing),
 		WITH_BENCH(one_bad_entry_refuses_all_unless_told),
 		WITH_BENCH(wrong_entries_are_refused),
