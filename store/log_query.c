@@ -192,8 +192,9 @@ static void mark_read(sqlite3_stmt *row, struct page_mark *mark)
 		mark->numbers[MARK_ID] = sqlite3_column_int64(row, 1);
 }
 
-static void entry_give(sqlite3_stmt *row, const struct page_mark *mark,
-		       void (*give)(void *arg, const struct log_entry *entry), void *arg)
+/* How many bytes it has. */
+static size_t entry_give(sqlite3_stmt *row, const struct page_mark *mark,
+			 void (*give)(void *arg, const struct log_entry *entry), void *arg)
 {
 	const char *labels = column_text(row, 13);
 	char made_id[24];
@@ -218,6 +219,8 @@ static void entry_give(sqlite3_stmt *row, const struct page_mark *mark,
 		entry.insert_id = made_id;
 	}
 	give(arg, &entry);
+	return entry.payload_length + (size_t)sqlite3_column_bytes(row, 7) +
+	       (size_t)sqlite3_column_bytes(row, 12) + (size_t)sqlite3_column_bytes(row, 13);
 }
 
 /* *ret_more: the page is full and something comes after @ret_last. */
@@ -225,15 +228,17 @@ static enum status rows_give(sqlite3_stmt *rows, unsigned page_size,
 			     void (*give)(void *arg, const struct log_entry *entry), void *arg,
 			     struct page_mark *ret_last, bool *ret_more, struct error *err)
 {
+	size_t bytes = 0;
+
 	for (unsigned count = 0;; count++) {
 		bool row = false;
 		enum status rc = statement_step(rows, &row, err);
 
-		*ret_more = row && count == page_size;
+		*ret_more = row && (count == page_size || bytes >= LOG_PAGE_BYTES);
 		if (rc || !row || *ret_more)
 			return rc;
 		mark_read(rows, ret_last);
-		entry_give(rows, ret_last, give, arg);
+		bytes += entry_give(rows, ret_last, give, arg);
 	}
 }
 

@@ -95,12 +95,14 @@ enum status log_position_get(struct store *store, int64_t job, unsigned attempt,
 enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,
 			    unsigned count, char **ret_text, struct error *err);
 
+enum { LOG_PAGE_BYTES = 16 << 20 };
+
 struct log_query {
 	const char *const *projects; /* ids; entries of any of them */
 	size_t project_count;
 	const char *filter; /* "" or NULL: all; the language of store/filter.h over log_filter.c's fields */
 	bool descending;    /* by (timestamp, insertId); default ascending */
-	unsigned page_size; /* 1..1000 */
+	unsigned page_size; /* 1..1000; a page ends before with the entry by which it has LOG_PAGE_BYTES */
 	const char *page_token; /* "" or NULL: first page. Bound to the rest of the query but page_size */
 	/* For the reader's margin, see log_query_run(): the present, and how far it is ahead of the readers' own. */
 	int64_t now_ns, ahead_ns;
