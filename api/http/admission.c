@@ -34,7 +34,8 @@ enum status admission_check_caller(struct exchange *exchange, struct error *err)
 		return STATUS_OK;
 	rc = caller->check(caller->arg, header(exchange, HEADER_AUTHORIZATION),
 			   head_find(&exchange->head, "X-Goog-Api-Key"), open ? NULL : err);
-	exchange->call.anonymous = rc != STATUS_OK;
+	exchange->known = rc == STATUS_OK;
+	exchange->call.anonymous = !exchange->known;
 	return open ? STATUS_OK : rc;
 }
 

@@ -27,6 +27,7 @@ struct connection {
 	unsigned char key[ADDRESS_KEY_BYTES]; /* all zeros: not counted */
 	bool cut;                             /* with the lock held */
 	atomic_int phase;
+	atomic_bool unknown;         /* its client has to say who he is, and has not */
 	_Atomic int64_t since_us;    /* when it came into the phase; monotonic */
 	_Atomic int64_t deadline_us; /* likewise; 0: none */
 	int64_t patience_us;         /* left for the body; its thread's */
@@ -96,14 +97,16 @@ static int64_t late_cut(struct connections *connections)
 	return next;
 }
 
-/* Not so when it is us who have not read yet what is there. */
+/* Not so when it is us who have not read yet what is there: but the body of one who is not known is of no use, and his
+ * answer waits for him alone. */
 static bool is_awaited(const struct connection *connection)
 {
 	const int phase = atomic_load(&connection->phase);
 	int unread = 0;
 
-	return !connection->cut && (phase == PHASE_HEAD || phase == PHASE_IDLE) &&
-	       (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
+	if (phase != PHASE_HEAD && phase != PHASE_IDLE)
+		return !connection->cut && atomic_load(&connection->unknown);
+	return !connection->cut && (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread == 0);
 }
 
 /* Who is waited for loses nothing that he could not send again. The newest could not send anything yet. */
@@ -369,6 +372,12 @@ void connection_head_begins(struct connection *connection)
 {
 	if (connection && atomic_load(&connection->phase) == PHASE_IDLE)
 		deadline_set(connection, PHASE_HEAD, head_us(connection));
+}
+
+void connection_known(struct connection *connection, bool known)
+{
+	if (connection)
+		atomic_store(&connection->unknown, !known);
 }
 
 void connection_body_begins(struct connection *connection)

@@ -5,7 +5,8 @@
  * libmicrohttpd knows an idle time alone, which each byte begins anew: a byte a second held a connection for ever. Here
  * a head has one deadline as a whole, and a body must come at BODY_BYTES_PER_S at least, measured over the idle time; what
  * handlers take themselves does not count. A connection that is late is shut down, in its head with a 408 before. When
- * nearly all places are taken, each new one takes that of who is waited for longest, for the first head or the next.
+ * nearly all places are taken, each new one takes that of who is waited for longest, for the first head or the next, or,
+ * where clients have to say who they are, of who has not and is at anything else.
  * No deadline: an answer that its client reads slowly has libmicrohttpd's idle time only. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,6 +53,8 @@ void connection_end(struct connections *connections, struct connection *connecti
 
 /* ---- thread: the connection's ---- */
 void connection_head_begins(struct connection *connection); /* its first line is there */
+/* Whether its client has said who he is, or nobody has to. */
+void connection_known(struct connection *connection, bool known);
 void connection_body_begins(struct connection *connection); /* its head is there */
 /* Around what is done with @bytes of the body. */
 void connection_busy(struct connection *connection);

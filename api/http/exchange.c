@@ -254,6 +254,13 @@ static enum status begin_checked(struct exchange *exchange, const char *method, 
 	return rc;
 }
 
+static size_t body_limit(const struct exchange *exchange)
+{
+	const struct exchange_rules *rules = exchange->rules;
+
+	return exchange->call.anonymous ? rules->unknown_body_limit_bytes : rules->body_limit_bytes;
+}
+
 static bool is_taking(const struct exchange *exchange)
 {
 	return !exchange->failed && exchange->call.intake.take;
@@ -264,7 +271,7 @@ static unsigned long long receive_limit(const struct exchange *exchange)
 {
 	if (is_taking(exchange))
 		return ULLONG_MAX;
-	return (is_streamed(exchange) ? 0 : exchange->rules->body_limit_bytes) + SWALLOW_MAX_BYTES;
+	return (is_streamed(exchange) ? 0 : body_limit(exchange)) + SWALLOW_MAX_BYTES;
 }
 
 /* What could not be had may be missing anywhere, in what was judged as in what would be answered. */
@@ -283,6 +290,7 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 	exchange->head_only = strcmp(method, "HEAD") == 0;
 	exchange->head = *head;
 	exchange->rules = rules;
+	exchange->known = !rules->caller.check;
 	exchange->method = "GET";
 	exchange->begun_us = clock_mono_us(rules->clock);
 	exchange->failed = head_check_framing(
@@ -295,8 +303,8 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 	if (is_streamed(exchange))
 		of_use = is_taking(exchange);
 	else
-		of_use = !exchange->failed && declared <= rules->body_limit_bytes;
-	exchange->body.too_large = !is_streamed(exchange) && declared > rules->body_limit_bytes;
+		of_use = !exchange->failed && declared <= body_limit(exchange);
+	exchange->body.too_large = !is_streamed(exchange) && declared > body_limit(exchange);
 	return declared > receive_limit(exchange) || (head->values[HEADER_EXPECT] && !of_use) ||
 	       head_says_identity(head);
 }
@@ -320,7 +328,7 @@ bool exchange_receive(struct exchange *exchange, const char *data, size_t length
 		return true;
 	}
 	body_receive(&exchange->body, data, length,
-		     exchange->failed || is_streamed(exchange) ? 0 : exchange->rules->body_limit_bytes);
+		     exchange->failed || is_streamed(exchange) ? 0 : body_limit(exchange));
 	return exchange->body.received_bytes <= receive_limit(exchange);
 }
 
@@ -409,8 +417,8 @@ static enum status call_run_alone(struct exchange *exchange, const json_t *pairs
 /* The query may go on in the body. */
 static enum status body_take(struct exchange *exchange, struct error *err)
 {
-	enum status rc = body_finish(&exchange->body, head_says_gzip(&exchange->head),
-				     exchange->rules->body_limit_bytes, &exchange->refusal, err);
+	enum status rc = body_finish(&exchange->body, head_says_gzip(&exchange->head), body_limit(exchange),
+				     &exchange->refusal, err);
 
 	if (!rc && exchange->query_in_body && exchange->body.bytes.length)
 		rc = query_parse(exchange->body.bytes.data, exchange->body.bytes.length, &exchange->form,

@@ -26,6 +26,7 @@ struct exchange_rules {
 	const struct call_gate *gate; /* NULL: none */
 	struct guard guard;
 	size_t body_limit_bytes;
+	size_t unknown_body_limit_bytes; /* of open rows, from who has not said who he is and has to */
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
 	pthread_mutex_t *large_bodies;
 	/* Calls that wait before they are done (call_wait_begin()), and how many may: half of the connections, so that
@@ -56,6 +57,7 @@ struct exchange {
 	int client_fd;      /* likewise: the client's socket; 0: none is known */
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
+	bool known; /* who asks is: he has said so, or nobody has to */
 	struct exchange *outer;    /* whose part it is; NULL: nobody's */
 	bool has_turn;             /* it holds rules->large_bodies */
 	struct exchange *gave_way; /* while it waits: which of the two gave up its turn */

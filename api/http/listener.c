@@ -21,6 +21,7 @@
 
 enum {
 	BODY_LIMIT_BYTES = 10 << 20,
+	UNKNOWN_BODY_LIMIT_BYTES = 64 << 10,
 	IDLE_TIMEOUT_S = 75,
 	STACK_BYTES = 512 << 10,
 	HEAD_LIMIT_BYTES = 32 << 10, /* target and headers of one request */
@@ -201,11 +202,14 @@ static enum MHD_Result request_begin(struct listener *listener, struct MHD_Conne
 {
 	const bool open = request_enter(listener);
 	struct head head = { .find = header_find, .each = headers_walk, .find_arg = connection };
+	bool at_once;
 
 	exchange->peer = guard_peer_ipv4(address_of(connection));
 	exchange->client_fd = client_of(connection);
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
-	if (!exchange_begin(exchange, &listener->rules, method, version, &head) && open) {
+	at_once = exchange_begin(exchange, &listener->rules, method, version, &head);
+	connection_known(place_of(connection), exchange->known);
+	if (!at_once && open) {
 		connection_body_begins(place_of(connection));
 		return MHD_YES;
 	}
@@ -387,6 +391,7 @@ static struct listener *listener_new(const struct listener_options *options)
 			   .hosts = options->hosts,
 			   .any_host = options->any_host },
 		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
+		.unknown_body_limit_bytes = UNKNOWN_BODY_LIMIT_BYTES,
 		.large_bodies = &listener->large_bodies,
 		.waiting = &listener->waiting,
 		.waiting_max = connections_of(options) / 2,

@@ -66,6 +66,24 @@ def test_what_is_open_tells_nothing_of_anybody(locked):
     assert ask(locked, "GET", "/_trainyard/shell/1-master-0-00112233445566778899aabbccddeeff/").status == 404
 
 
+# Broken: is_awaited() that asks for the phase alone: each place was held for as long as its body trickled.
+def test_who_did_not_say_who_he_is_keeps_nobody_out(locked):
+    head = f"POST {locked.jobs_path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000000\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(700):
+            stack.enter_context(locked.connect()).sendall(head + b"x" * 3000)
+        for _ in range(20):
+            assert locked.get("/healthz").status == 200
+
+
+# Broken: body_limit() that is everybody's.
+def test_little_is_kept_of_who_did_not_say_who_he_is(locked):
+    for path in ("/token", "/_trainyard/shell/1-master-0-00112233445566778899aabbccddeeff/input?session=x"):
+        answer = ask(locked, "POST", path, "x" * 70000)
+        assert answer.status == 413 and "65536 bytes" in answer.error["message"], (path, answer)
+    assert locked.request("POST", "/token", "x" * 70000).status == 400
+
+
 def credentials(daemon):
     with open(daemon.client_environment()["GOOGLE_APPLICATION_CREDENTIALS"]) as file:
         return json.load(file)

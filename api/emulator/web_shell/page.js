@@ -104,6 +104,12 @@ async function reasonOf(response) {
 	}
 }
 
+/* As much of @text as one request may have, in whole characters. */
+function pieceOf(text) {
+	const most = 16384, splits = text.codePointAt(most - 1) > 0xffff;
+	return text.slice(0, splits ? most - 1 : most);
+}
+
 class Session {
 	constructor() {
 		this.id = randomId();
@@ -148,9 +154,9 @@ class Session {
 			return;
 		this.sending = true;
 		while (this.typed && this.open) {
-			const all = this.typed;
-			this.typed = "";
-			await this.post("input", {}, all);
+			const piece = pieceOf(this.typed);
+			this.typed = this.typed.slice(piece.length);
+			await this.post("input", {}, piece);
 		}
 		this.sending = false;
 	}
