@@ -93,6 +93,8 @@ libtrainyard_a_SOURCES += \
 	api/http/error_body.c \
 	api/http/error_body.h \
 	api/http/exchange.c \
+	api/http/hold.c \
+	api/http/hold.h \
 	api/http/exchange.h \
 	api/http/guard.c \
 	api/http/guard.h \

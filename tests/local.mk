@@ -39,6 +39,7 @@ check_PROGRAMS += \
 	tests/unit/api/http/test_error_body \
 	tests/unit/api/http/test_exchange \
 	tests/unit/api/http/test_guard \
+	tests/unit/api/http/test_hold \
 	tests/unit/api/http/test_inner \
 	tests/unit/api/http/test_intake \
 	tests/unit/api/http/test_listener \

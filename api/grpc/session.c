@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/http/hold.h"
+
 enum {
 	STREAMS_MAX = 100,
 	WINDOW_BYTES = 1 << 20,
@@ -17,8 +19,6 @@ enum {
 	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection together */
 	ANSWERS_BYTES_MAX =
 		32 << 20,      /* that a client has not let come, likewise; a call more may go beyond it */
-	OWN_BYTES = 256 << 10, /* that a connection may hold in any case; the rest is out of the pool */
-	POOL_BODY_BYTES_MAX = 96 << 20,
 	POOL_ANSWER_BYTES_MAX = 128 << 20,
 	PATH_BYTES_MAX = 512,
 	SECRET_BYTES_MAX = 8192,
@@ -64,12 +64,6 @@ struct stream {
 	size_t sent;
 };
 
-/* What a connection holds of one kind. */
-struct hold {
-	size_t bytes;
-	atomic_size_t *pool;
-};
-
 struct session {
 	struct session_options options;
 	nghttp2_session *http2;
@@ -78,23 +72,6 @@ struct session {
 };
 
 /* ---- what comes in ---- */
-
-static size_t pooled(size_t bytes)
-{
-	return bytes > OWN_BYTES ? bytes - OWN_BYTES : 0;
-}
-
-static void hold_change(struct hold *hold, size_t bytes)
-{
-	/* Fewer is more by a number that wraps around. */
-	atomic_fetch_add(hold->pool, pooled(bytes) - pooled(hold->bytes));
-	hold->bytes = bytes;
-}
-
-static bool hold_is_crowded(const struct hold *hold, size_t pool_most)
-{
-	return hold->bytes > OWN_BYTES && atomic_load(hold->pool) > pool_most;
-}
 
 static void body_drop(struct session *session, struct stream *stream)
 {
@@ -202,7 +179,7 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	stream->body_held += length;
 	if (stream->body_held > BODY_BYTES_MAX + FRAME_BYTES || session->bodies.bytes > BODIES_BYTES_MAX)
 		stream->too_much = "The request is too large.";
-	else if (hold_is_crowded(&session->bodies, POOL_BODY_BYTES_MAX))
+	else if (hold_is_crowded(&session->bodies, HOLD_POOL_BODY_BYTES))
 		stream->too_much = "Too many large requests are under way.";
 	if (stream->too_much) {
 		body_drop(session, stream);

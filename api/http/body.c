@@ -9,18 +9,27 @@
 void body_deinit(struct body *body)
 {
 	text_deinit(&body->bytes);
-	*body = (struct body){ 0 };
+	hold_change(&body->hold, 0);
+	*body = (struct body){ .hold = { .pool = body->hold.pool } };
+}
+
+static bool body_crowds(struct body *body, size_t bytes)
+{
+	hold_change(&body->hold, bytes);
+	return hold_is_crowded(&body->hold, HOLD_POOL_BODY_BYTES);
 }
 
 void body_receive(struct body *body, const char *data, size_t length, size_t limit_bytes)
 {
 	body->received_bytes += length;
-	if (body->received_bytes > limit_bytes) {
-		body->too_large = true;
-		text_deinit(&body->bytes);
-	}
-	if (!body->too_large)
+	body->too_large |= body->received_bytes > limit_bytes;
+	body->crowded |= !body->too_large && body_crowds(body, body->received_bytes);
+	if (!body->too_large && !body->crowded) {
 		text_append(&body->bytes, data, length);
+		return;
+	}
+	text_deinit(&body->bytes);
+	hold_change(&body->hold, 0);
 }
 
 static enum status refuse_large(size_t limit_bytes, enum refusal *ret_refusal, struct error *err)
@@ -30,6 +39,11 @@ static enum status refuse_large(size_t limit_bytes, enum refusal *ret_refusal, s
 			 "Request payload size exceeds the limit: %zu bytes.", limit_bytes);
 }
 
+static enum status refuse_crowd(struct error *err)
+{
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "Too many large requests are under way.");
+}
+
 static void inflate_close(z_stream *stream)
 {
 	inflateEnd(stream);
@@ -37,10 +51,10 @@ static void inflate_close(z_stream *stream)
 
 DEFINE_AUTO(inflate, z_stream *, inflate_close)
 
-enum unpacked { UNPACKED_ALL, UNPACKED_TOO_MUCH, UNPACKED_BROKEN };
+enum unpacked { UNPACKED_ALL, UNPACKED_TOO_MUCH, UNPACKED_CROWD, UNPACKED_BROKEN };
 
 /* One member after the other, until the input ends where a member does. */
-static enum unpacked unpack(z_stream *stream, size_t limit_bytes, struct text *out)
+static enum unpacked unpack(struct body *body, z_stream *stream, size_t limit_bytes, struct text *out)
 {
 	unsigned char piece[16384];
 
@@ -53,6 +67,8 @@ static enum unpacked unpack(z_stream *stream, size_t limit_bytes, struct text *o
 		text_append(out, piece, sizeof(piece) - stream->avail_out);
 		if (out->length > limit_bytes)
 			return UNPACKED_TOO_MUCH;
+		if (body_crowds(body, body->bytes.length + out->length))
+			return UNPACKED_CROWD;
 		if (rc == Z_STREAM_END && stream->avail_in == 0)
 			return UNPACKED_ALL;
 		if (rc == Z_STREAM_END ? inflateReset(stream) != Z_OK : rc != Z_OK)
@@ -71,9 +87,11 @@ static enum status body_unpack(struct body *body, size_t limit_bytes, enum refus
 		return error_set(err, STATUS_INTERNAL, NULL, "gzip cannot be unpacked");
 	AUTO(inflate) z_stream *open_stream = &stream;
 
-	switch (unpack(open_stream, limit_bytes, &out)) {
+	switch (unpack(body, open_stream, limit_bytes, &out)) {
 	case UNPACKED_TOO_MUCH:
 		return refuse_large(limit_bytes, ret_refusal, err);
+	case UNPACKED_CROWD:
+		return refuse_crowd(err);
 	case UNPACKED_BROKEN:
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "Invalid request: the body is no whole gzip stream.");
@@ -81,6 +99,7 @@ static enum status body_unpack(struct body *body, size_t limit_bytes, enum refus
 		break;
 	}
 	text_deinit(&body->bytes);
+	hold_change(&body->hold, out.length);
 	body->bytes = out;
 	out = (struct text){ 0 };
 	return STATUS_OK;
@@ -93,6 +112,8 @@ enum status body_finish(struct body *body, bool gzip, size_t limit_bytes, enum r
 
 	if (body->too_large)
 		return refuse_large(limit_bytes, ret_refusal, err);
+	if (body->crowded)
+		return refuse_crowd(err);
 	if (gzip && body->bytes.length)
 		rc = body_unpack(body, limit_bytes, ret_refusal, err);
 	if (!rc && body->bytes.failed)

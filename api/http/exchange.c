@@ -291,6 +291,7 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 	exchange->head = *head;
 	exchange->rules = rules;
 	exchange->known = !rules->caller.check;
+	exchange->body.hold.pool = rules->bodies;
 	exchange->method = "GET";
 	exchange->begun_us = clock_mono_us(rules->clock);
 	exchange->failed = head_check_framing(

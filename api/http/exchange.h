@@ -27,6 +27,7 @@ struct exchange_rules {
 	struct guard guard;
 	size_t body_limit_bytes;
 	size_t unknown_body_limit_bytes; /* of open rows, from who has not said who he is and has to */
+	atomic_size_t *bodies; /* the pool that bodies are held out of; NULL: none */
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
 	pthread_mutex_t *large_bodies;
 	/* Calls that wait before they are done (call_wait_begin()), and how many may: half of the connections, so that

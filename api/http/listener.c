@@ -35,6 +35,7 @@ struct listener {
 	struct exchange_rules rules;
 	pthread_mutex_t large_bodies;
 	atomic_uint waiting;
+	atomic_size_t bodies;
 	char address[INET6_ADDRSTRLEN];
 	uint16_t port;
 	uint32_t first_peer, peer_count;
@@ -437,6 +438,7 @@ static int socket_open_on(const char *device, const union address *address)
 static bool listens(const struct listener_options *options)
 {
 	return !options->tls_key && !options->adopts_only;
+		.bodies = &listener->bodies,
 }
 
 /* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.
