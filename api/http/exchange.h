@@ -53,6 +53,7 @@ struct answer_header {
 struct exchange {
 	const struct exchange_rules *rules;
 	char *raw;          /* the request's target, owned */
+	const char *place;  /* where it lies in the head, for the listener to compare */
 	const char *method; /* the one to route: X-HTTP-Method-Override is applied */
 	uint32_t peer;      /* of call->peer; set by the listener before the beginning */
 	int client_fd;      /* likewise: the client's socket; 0: none is known */

@@ -85,10 +85,14 @@ static struct exchange *exchange_of(struct connection *place, const char *target
 static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
 {
 	struct connection *place = place_of(connection);
+	struct exchange *exchange;
 
 	(void)arg;
 	connection_head_begins(place);
-	return exchange_of(place, target);
+	exchange = exchange_of(place, target);
+	if (exchange)
+		exchange->place = target;
+	return exchange;
 }
 
 /* libmicrohttpd 0.9.75 joins a folded line ("Transfer-Encoding:", then " chunked") to the header's name, so that a coding
@@ -105,14 +109,55 @@ static bool is_folded(const char *name, const char *value)
 	return at != value;
 }
 
+struct head_reading {
+	struct head *head;
+	const char *
+		next; /* where a line begins, as libmicrohttpd left them: each ends with NULs for CR and LF */
+};
+
+enum { LINE_END_BYTES = 2 };
+
 static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-	struct head *head = arg;
+	struct head_reading *reading = arg;
+	const char *last = value ? value : name;
 
 	(void)kind;
-	head_add(head, name, value);
-	head->folded |= is_folded(name, value);
+	head_add(reading->head, name, value);
+	reading->head->folded |= is_folded(name, value);
+	reading->head->torn |= name != reading->next;
+	reading->next = last + strlen(last) + LINE_END_BYTES;
 	return MHD_YES;
+}
+
+/* What begins the first line of a head that lies in one piece; NULL: there is more in it than is seen. */
+static const char *request_line_end(const char *method, const char *target, size_t target_bytes,
+				    const char *version)
+{
+	const char *at = method + strlen(method) + 1;
+
+	while (at < target && *at == ' ')
+		at++;
+	return at == target && version == target + target_bytes + 1
+		       ? version + strlen(version) + LINE_END_BYTES
+		       : NULL;
+}
+
+/* Before 1.0, libmicrohttpd takes a line that begins with a NUL or a colon for the end of the head, a NUL for the end of a
+ * value, and a bare LF for that of a line, where others read on: what follows would be a request of its own. Later ones
+ * refuse the first two, and may trim values.
+ * Source: get_next_header_line(), process_header_line(), MHD_connection_handle_idle() of connection.c, 0.9.75 */
+static void head_read(struct MHD_Connection *connection, const struct exchange *exchange, const char *method,
+		      const char *version, struct head *head)
+{
+	const union MHD_ConnectionInfo *size =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	struct head_reading reading = { head, request_line_end(method, exchange->place, strlen(exchange->raw),
+							       version) };
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &reading);
+	head->torn |= !size || reading.next + LINE_END_BYTES != method + size->header_size;
+	head->torn &= strncmp(MHD_get_version(), "0.", 2) == 0;
 }
 
 static const char *header_find(void *connection, const char *name)
@@ -207,7 +252,7 @@ static enum MHD_Result request_begin(struct listener *listener, struct MHD_Conne
 
 	exchange->peer = guard_peer_ipv4(address_of(connection));
 	exchange->client_fd = client_of(connection);
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &head);
+	head_read(connection, exchange, method, version, &head);
 	at_once = exchange_begin(exchange, &listener->rules, method, version, &head);
 	connection_known(place_of(connection), exchange->known);
 	if (!at_once && open) {
@@ -247,7 +292,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	if (exchange->cut)
 		return MHD_NO;
 	return response_queue(connection, exchange,
-			      atomic_load(&listener->stopping) || head_says_twice(&exchange->head));
+			      atomic_load(&listener->stopping) || head_says_coding(&exchange->head));
 }
 
 /* Also comes for requests whose head was never understood. */
@@ -393,6 +438,7 @@ static struct listener *listener_new(const struct listener_options *options)
 			   .any_host = options->any_host },
 		.body_limit_bytes = options->body_limit_bytes ? options->body_limit_bytes : BODY_LIMIT_BYTES,
 		.unknown_body_limit_bytes = UNKNOWN_BODY_LIMIT_BYTES,
+		.bodies = &listener->bodies,
 		.large_bodies = &listener->large_bodies,
 		.waiting = &listener->waiting,
 		.waiting_max = connections_of(options) / 2,
@@ -438,7 +484,6 @@ static int socket_open_on(const char *device, const union address *address)
 static bool listens(const struct listener_options *options)
 {
 	return !options->tls_key && !options->adopts_only;
-		.bodies = &listener->bodies,
 }
 
 /* One thread a connection, with poll: handlers may block, and nobody waits for them but their client.

@@ -333,9 +333,9 @@ bool head_says_identity(const struct head *head)
 	return length && coding && strcmp(length, "0") == 0 && strcasecmp(coding, "identity") == 0;
 }
 
-bool head_says_twice(const struct head *head)
+bool head_says_coding(const struct head *head)
 {
-	return head->values[HEADER_CONTENT_LENGTH] && head->values[HEADER_TRANSFER_ENCODING];
+	return head->values[HEADER_TRANSFER_ENCODING] != NULL;
 }
 
 enum status head_check_framing(const struct head *head, const char *version, enum framing framing,
@@ -348,6 +348,10 @@ enum status head_check_framing(const struct head *head, const char *version, enu
 
 	if (!old && strcmp(version, "HTTP/1.1") != 0)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid request: not HTTP/1.1.");
+	if (head->torn)
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"Invalid request: a line of its head holds a NUL, has no name or does not end with CR and LF.");
 	if (head->malformed)
 		return error_set(
 			err, STATUS_INVALID_ARGUMENT, NULL,

@@ -78,6 +78,7 @@ struct head {
 	bool malformed;  /* a field's name is no token */
 	bool controlled; /* a field's value holds a control character */
 	bool folded;     /* a field has more than one line; RFC 9112 section 5.2 */
+	bool torn;       /* its lines do not lie end to end: a reader of line ends sees others */
 	/* Finds the first of any other header, or NULL. NULL: there are no others. */
 	const char *(*find)(void *arg, const char *name);
 	/* Tells all headers, one after the other; NULL: there are no others. */
@@ -97,8 +98,10 @@ enum framing {
 	FRAMING_CODING_WINS, /* for clients without one: libcurl makes a coding of a length that is given as a header */
 };
 
-/* Such a connection is to be closed after the answer. Source: RFC 9112 (6.1) */
-bool head_says_twice(const struct head *head);
+/* Where the body ends is for its chunks to say, which libmicrohttpd lets end with a bare LF: another reader may take what
+ * follows for an extension, so the connection is to be closed after the answer, as where a length says it, too.
+ * Source: process_request_body() of its connection.c; RFC 9112 (6.1, 7.1.1) */
+bool head_says_coding(const struct head *head);
 
 /* "Content-Length: 0" with "Transfer-Encoding: identity", a coding of HTTP before 2014 that says nothing: TensorFlow
  * ends its requests without a body so. Source: RFC 2616 (3.6), RFC 7230 (A.2). libmicrohttpd takes any coding for a body

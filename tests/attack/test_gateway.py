@@ -386,7 +386,7 @@ def test_tokens_and_metadata_are_the_same_by_tls(tracks, attacker, tokens):
 
 
 # Its own rule: of two lengths a coding wins, as TensorFlow's libcurl sends both, and the connection ends with that request.
-# Broken: head_says_twice() that returns false; FRAMING_CODING_WINS for what is folded as well.
+# Broken: head_says_coding() that returns false; FRAMING_CODING_WINS for what is folded as well.
 @needs_port_443
 def test_nothing_is_smuggled_by_tls(tracks, attacker):
     before, door = stored(tracks)[:2], Secure(attacker)

@@ -33,6 +33,12 @@ def framed(path, lines, body):
             lines + b"\r\n\r\n" + body)
 
 
+def torn(inner, line):
+    """To who takes `line` for the end of the head, the body ends as many bytes early as the rest of the head has."""
+    body = b"{}" + inner
+    return b"Content-Length: %d\r\n%s\r\nX: %s" % (len(body), line, b"x" * (len(inner) - len(b"X: \r\n\r\n"))), body
+
+
 def cases(inner):
     """Name, header lines, body: by one of the two readings the body ends early, and `inner` is a request of its own."""
     early, chunk = b"0\r\n\r\n" + inner, b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
@@ -63,6 +69,10 @@ def cases(inner):
     yield "tab in the coding", length + b"\r\nTransfer-Encoding:\tchunked", early
     yield "quoted coding", length + b"\r\nTransfer-Encoding: \"chunked\"", early
     yield "NUL in the coding", length + b"\r\nTransfer-Encoding: chunked\0x", early
+    yield "line without a name", *torn(inner, b": x")
+    yield "line that begins with NUL", *torn(inner, b"\0x")
+    yield "NUL in the length", b"Content-Length: 0\0%d" % len(inner), inner
+    yield "NUL behind the coding", b"Transfer-Encoding: chunked\0,identity\r\n" + length, early
     yield "bad chunk size", b"Transfer-Encoding: chunked", b"0x5\r\nhello\r\n0\r\n\r\n" + inner
     yield "negative chunk size", b"Transfer-Encoding: chunked", b"-1\r\n" + early
     yield "chunk size beyond 64 bits", b"Transfer-Encoding: chunked", b"10000000000000000\r\n" + early
@@ -73,8 +83,7 @@ NAMES = [name for name, _, _ in cases(b"")]
 
 
 # Not of the jobs API alone, whose bodies must be JSON: an upload takes any bytes.
-# Broken: head_check_framing() that returns STATUS_OK at once; that does not look at folded, or at
-# controlled.
+# Broken: head_check_framing() that returns STATUS_OK at once; that does not look at folded, at controlled, or at torn.
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_smuggled_behind_a_doubtful_length(yard, name):
     lines, body = next((lines, body) for each, lines, body in cases(smuggled(yard)) if each == name)
@@ -92,6 +101,26 @@ def test_what_is_said_to_be_empty_is_the_connections_last(yard, lines):
     with untouched(yard):
         answer = raw(yard, framed(yard.jobs_path, lines, smuggled(yard)))
     assert statuses(answer) == [400] and b"smuggled" not in answer, answer
+
+
+# Broken: head_check_framing() that does not look at torn; request_line_end() that does not compare.
+@pytest.mark.parametrize("head", [b"GET %s\0/x HTTP/1.1\r\nHost: localhost", b"GET\0X %s HTTP/1.1\r\nHost: localhost",
+                                  b"GET %s HTTP/1.1\r\nHost: localhost\0.evil.example",
+                                  b"GET %s HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\0.evil.example",
+                                  b"GET %s HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: none\0cross-site",
+                                  b"GET %s HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\nY: c",
+                                  b"GET %s HTTP/1.1\nHost: localhost", b"GET %s HTTP/1.1\r\nHost: localhost\nX: a"])
+def test_a_head_has_no_nul_and_whole_line_ends(yard, head):
+    answer = raw(yard, head % yard.jobs_path.encode() + b"\r\n\r\n")
+    assert statuses(answer) == [400] and b"Connection: close" in answer, answer
+
+
+# Broken: head_says_coding() that returns false: a second answer, and the job is there.
+def test_what_comes_in_chunks_is_the_connections_last(yard):
+    for chunks in (b"2\r\n{}\r\n0\r\n\r\n", b"2;\n{}\r\n0\r\n\r\n", b"2\n{}\n0\n\n"):
+        with untouched(yard):
+            answer = raw(yard, framed(yard.jobs_path, b"Transfer-Encoding: chunked", chunks + smuggled(yard)))
+        assert statuses(answer) == [400] and b"Connection: close" in answer and b"smuggled" not in answer, answer
 
 
 # Broken: on_request() that looks at the head again with the trailers in it.

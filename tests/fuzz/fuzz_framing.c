@@ -40,7 +40,7 @@ static void taken_check(const struct head *head, const char *version, enum frami
 	expect(head->counts[HEADER_HOST] == 1 || strcmp(version, "HTTP/1.0") == 0);
 	expect(!head->malformed && !head->controlled);
 	if (head_says_identity(head)) { /* empty, and the connection's last */
-		expect(head_declared_bytes(head) == 0 && head_says_twice(head));
+		expect(head_declared_bytes(head) == 0 && head_says_coding(head));
 		return;
 	}
 	expect(!length || (*length && !length[strspn(length, "0123456789")]));
