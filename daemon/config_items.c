@@ -285,7 +285,7 @@ const struct config_item config_items[] = {
 	NUMBER("seed", "TRAINYARD_SEED", seed, "N", "0", 0, INT64_MAX,
 	       "what probabilities of faults, and unless 0 ids, are drawn with: the same number, the same draws"),
 	TEXT("clock", "TRAINYARD_CLOCK", clock, CONFIG_SERVE, "WHICH", emulator_clock_choice_valid,
-	     "real, steppable, or steppable@TIME, such as steppable@2026-01-31T12:00:00Z",
+	     "real, steppable, or steppable@TIME of the years 2000 to 2199, such as steppable@2026-01-31T12:00:00Z",
 	     "real, or steppable[@TIME]: one that users can put forward, and that begins at TIME",
 	     .otherwise = "real"),
 	CHOICE("log-level", "TRAINYARD_LOG_LEVEL", log_level, "LEVEL", "info", log_levels,

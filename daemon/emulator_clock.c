@@ -110,11 +110,12 @@ static enum status start_find(const char *state_dir, const char *choice, int64_t
 	if (!start_read(choice, &start_ns, &is_bad))
 		return STATUS_OK;
 	*ret_ahead_ns = start_ns - clock_wall_ns(&system_clock);
-	if (*ret_ahead_ns < 0 && state_is_there(state_dir))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "--clock: what is in this state directory is younger than %s: use another "
-				 "--state-dir",
-				 strchr(choice, '@') + 1);
+	if (state_is_there(state_dir))
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"--clock: this state directory has gone by the real clock: use --clock steppable, "
+			"or another --state-dir for one that begins at %s",
+			strchr(choice, '@') + 1);
 	return STATUS_OK;
 }
 

@@ -198,7 +198,8 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
     daemon.stop()
 
 
-# Broken: start_find() that does not ask state_is_there(); ahead_find() that leaves the file of a clock that is real now.
+# Broken: start_find() that does not ask state_is_there(), or only for a time that is past: running jobs met their deadlines, and
+# there was no way back; ahead_find() that leaves the file of a clock that is real now.
 def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):
     daemon = new_daemon("--offline", "--clock", "steppable@2020-01-01T00:00:00Z").start()
     daemon.stop()
@@ -206,9 +207,10 @@ def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):
     daemon.start()
     real = now(daemon)
     daemon.stop()
-    daemon.options = ("--offline", "--clock", "steppable@2020-01-01T00:00:00Z")
-    refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
-    assert refused.returncode == 2 and "younger than 2020-01-01T00:00:00Z" in refused.stderr, refused
+    for when in ("2020-01-01T00:00:00Z", "2190-01-01T00:00:00Z"):
+        daemon.options = ("--offline", "--clock", f"steppable@{when}")
+        refused = subprocess.run(daemon.command(), capture_output=True, text=True, timeout=60)
+        assert refused.returncode == 2 and "has gone by the real clock" in refused.stderr, refused
     daemon.options = ("--offline", "--clock", "steppable")
     daemon.start()
     assert now(daemon) >= real

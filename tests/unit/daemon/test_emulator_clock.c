@@ -162,7 +162,7 @@ static void a_new_state_begins_where_it_is_told(void **state)
 	emulator_clock_free(own);
 }
 
-static void a_used_state_does_not_begin_earlier(void **state)
+static void a_used_state_does_not_begin_at_another_time(void **state)
 {
 	struct emulator_clock *own = opened("steppable@2001-01-01T00:00:00Z");
 
@@ -173,7 +173,9 @@ static void a_used_state_does_not_begin_earlier(void **state)
 	emulator_clock_free(own);
 	file_write("state.db", "");
 	/* Broken: emulator_clock_keep() leaves the file: the next one begins in 2001. */
-	refused("steppable@2001-01-01T00:00:00Z", "younger than 2001-01-01T00:00:00Z");
+	refused("steppable@2001-01-01T00:00:00Z", "has gone by the real clock");
+	/* Broken: start_find() that refuses what is past alone: deadlines of a week ended what ran. */
+	refused("steppable@2101-01-01T00:00:00Z", "has gone by the real clock");
 	own = opened("steppable");
 	assert_int_equal(clock_ahead_ns(emulator_clock_get(own)), 0);
 	emulator_clock_free(own);
@@ -233,7 +235,7 @@ int main(void)
 		OWN(a_step_outlives_the_daemon),
 		OWN(a_step_that_cannot_be_kept_is_not_taken),
 		OWN(a_new_state_begins_where_it_is_told),
-		OWN(a_used_state_does_not_begin_earlier),
+		OWN(a_used_state_does_not_begin_at_another_time),
 		OWN(the_clock_has_an_end),
 		cmocka_unit_test(what_others_call_a_moment_has_bounds),
 		OWN(a_broken_file_is_told),
