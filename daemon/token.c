@@ -50,6 +50,7 @@ static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct
 	struct stat about = { 0 };
 	ssize_t length = fd >= 0 && fstat(fd, &about) == 0 ? read(fd, line, LENGTH_MAX + 1) : -1;
 	const int fault = errno;
+	size_t end;
 
 	if (fd >= 0)
 		close(fd);
@@ -57,7 +58,10 @@ static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--token-file: %s: %s", path,
 				 strerror(fault));
 	line[length] = '\0';
-	line[strcspn(line, "\r\n")] = '\0';
+	end = strcspn(line, "\r\n");
+	if (line[end + strspn(line + end, "\r\n")])
+		end = 0; /* there is more than one, and nobody knows which is meant */
+	line[end] = '\0';
 	if (about.st_mode & 077)
 		log_event(LOG_WARNING, "token-file-open", "mode=%o hint=\"other users may read it\" path=%s",
 			  about.st_mode & 0777, path);

@@ -29,7 +29,7 @@ static enum status open_with(const char *content, struct token **ret_token)
 	return token_open(path, ret_token, NULL);
 }
 
-/* Broken: is_token() without LENGTH_MIN; token_open() without access_token_is_ours(). */
+/* Broken: line_read() that passes over what follows (as it was); is_token() without LENGTH_MIN; token_open() without access_token_is_ours(). */
 TEST(what_is_no_token_is_refused)
 {
 	static const char *const contents[] = { "",
@@ -39,6 +39,7 @@ TEST(what_is_no_token_is_refused)
 						"0123456789 abcdef\n",
 						"\n0123456789abcdef\n",
 						"ya29.ty-0123456789abcdef\n",
+						"0123456789abcdef\nfedcba9876543210\n",
 						"0123456789abcdef\xff\n" };
 	char long_one[1200];
 	struct token *token = NULL;
@@ -84,7 +85,7 @@ TEST(only_the_whole_token_lets_in)
 	struct token *token;
 
 	(void)state_;
-	assert_int_equal(open_with("0123456789abcdef\r\nmore\n", &token), STATUS_OK);
+	assert_int_equal(open_with("0123456789abcdef\r\n\n", &token), STATUS_OK);
 	const struct caller_rule rule = token_rule(token, store, key, &system_clock);
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
 		if ((rule.check(rule.arg, cases[i].authorization, cases[i].api_key, NULL) == STATUS_OK) !=
