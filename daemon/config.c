@@ -161,7 +161,7 @@ static enum status set_number(struct config *config, const struct config_item *i
 		*field = number;
 		return STATUS_OK;
 	}
-	if (item->max == INT64_MAX)
+	if (item->max == INT64_MAX && !errno)
 		snprintf(expected, sizeof(expected), "a number from %lld on", (long long)item->min);
 	else
 		snprintf(expected, sizeof(expected), "a number from %lld to %lld", (long long)item->min,

@@ -202,7 +202,7 @@ TEST(a_wrong_argument_is_told)
 		"--log-level: \"loud\" is not one of error, warning, info, debug");
 	refused(ARGUMENTS("--project-number", "0"), "--project-number: \"0\" is not a number from 1 on");
 	refused(ARGUMENTS("--project-number", "99999999999999999999"),
-		"--project-number: \"99999999999999999999\" is not a number from 1 on");
+		"--project-number: \"99999999999999999999\" is not a number from 1 to 9223372036854775807");
 	setenv("TRAINYARD_MAX_ACTIVE_JOBS", "-1", 1);
 	refused(ARGUMENTS(), "TRAINYARD_MAX_ACTIVE_JOBS: \"-1\" is not a number from 1 to 10000");
 }
