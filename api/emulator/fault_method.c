@@ -103,29 +103,56 @@ static bool is_answered_before(const struct family *families, const struct famil
 	return false;
 }
 
+/* What a rule asks of a method besides its name. */
+struct wanted {
+	const char *pattern;
+	bool creates, names_project;
+};
+
+/* Calls of storage and logging are of no project and no job. */
+static bool is_of_project(const char *name)
+{
+	return strncmp(name, "ml.", strlen("ml.")) == 0 ||
+	       strncmp(name, "aiplatform.", strlen("aiplatform.")) == 0;
+}
+
 static bool row_fits(const struct family *families, const struct family *family, const struct route *row,
-		     const char *pattern, bool creates)
+		     const struct wanted *wanted)
 {
 	struct text name AUTO_TEXT = { 0 };
 
 	fault_method_write(&name, family, row);
-	return name.length && !name.failed && fault_glob_fits(pattern, name.data) &&
-	       (!creates || creation_of(name.data)) && !is_answered_before(families, family, row);
+	return name.length && !name.failed && fault_glob_fits(wanted->pattern, name.data) &&
+	       (!wanted->creates || creation_of(name.data)) &&
+	       (!wanted->names_project || is_of_project(name.data)) &&
+	       !is_answered_before(families, family, row);
+}
+
+static bool some_row_fits(const struct family *families, const struct wanted *wanted)
+{
+	for (const struct family *family = families; family->name; family++)
+		for (const struct route *route = family->routes; route->method; route++)
+			if (row_fits(families, family, route, wanted))
+				return true;
+	return false;
 }
 
 enum status fault_method_check(const struct family *families, const json_t *canonical, struct error *err)
 {
-	const char *pattern = json_text_at(canonical, "method"), *fault = json_text_at(canonical, "fault");
-	const bool creates = fault && strcmp(fault, fault_kind_name(FAULT_QUOTA)) == 0;
+	const char *fault = json_text_at(canonical, "fault");
+	struct wanted wanted = { .pattern = json_text_at(canonical, "method"),
+				 .creates = fault && strcmp(fault, fault_kind_name(FAULT_QUOTA)) == 0 };
 
-	if (!pattern)
+	if (!wanted.pattern)
 		return STATUS_OK;
-	for (const struct family *family = families; family->name; family++)
-		for (const struct route *route = family->routes; route->method; route++)
-			if (row_fits(families, family, route, pattern, creates))
-				return STATUS_OK;
-	return error_add(err, STATUS_INVALID_ARGUMENT, "method",
-			 creates ? "No method that creates jobs here is called \"%s\"."
-				 : "No method that is served here is called \"%s\".",
-			 pattern);
+	if (!some_row_fits(families, &wanted))
+		return error_add(err, STATUS_INVALID_ARGUMENT, "method",
+				 wanted.creates ? "No method that creates jobs here is called \"%s\"."
+						: "No method that is served here is called \"%s\".",
+				 wanted.pattern);
+	wanted.names_project = json_text_at(canonical, "project") || json_text_at(canonical, "job");
+	if (!some_row_fits(families, &wanted))
+		return error_add(err, STATUS_INVALID_ARGUMENT, "method",
+				 "Calls of \"%s\" are of no project and no job.", wanted.pattern);
+	return STATUS_OK;
 }

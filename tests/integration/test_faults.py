@@ -357,6 +357,8 @@ def test_rules_are_listed_and_taken_back(yard):
     ({"fault": "oom", "count": 0}, "Field: count"),
     ({"fault": "stockout", "seconds": 0}, "Field: seconds"),
     ({"fault": "stockout", "attempt": 2}, "Field: attempt"),
+    ({"fault": "httpStatus", "httpStatus": 503, "method": "storage.*", "project": "p"}, "are of no project and no job"),
+    ({"fault": "timeout", "method": "logging.entries.list", "job": "j"}, "are of no project and no job"),
     ({"fault": "slowNetwork"}, "Field: bytes_per_second"),
     ({"fault": "slowNetwork", "bytesPerSecond": 1999}, "Field: bytes_per_second"),
     ({"fault": "cutNetwork", "bytesPerSecond": 20000}, "The field has no meaning for the fault cutNetwork."),
