@@ -455,7 +455,7 @@ static void error_log(const struct exchange *exchange)
 {
 	const enum status status = exchange->error.status;
 
-	if (!error_is_internal(status) && status != STATUS_UNAVAILABLE)
+	if (exchange->stopped || (!error_is_internal(status) && status != STATUS_UNAVAILABLE))
 		return;
 	log_event(LOG_ERROR, "request-failed", "method=%s route=%s status=%s error=\"%s\"", exchange->method,
 		  exchange->match.route ? exchange->match.route->path : "-", status_name(status),
