@@ -83,13 +83,18 @@ bool differences_begin(const json_t *list, const char *code, const char *beginni
 	return false;
 }
 
+bool difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text)
+{
+	return json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind], "code",
+						     code, "text", text)) == 0;
+}
+
 bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
 {
 	bool has;
 
 	differences_count(list, code, text, &has);
-	return has || json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind],
-							    "code", code, "text", text)) == 0;
+	return has || difference_append(list, kind, code, text);
 }
 
 static bool kind_is_known(const char *name)

@@ -22,6 +22,8 @@ bool difference_add(json_t *list, enum difference_kind kind, const char *code, c
 /* The same for a difference that is there once for each thing that it is about: one with the same code and another
  * text is added beside it. */
 bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text);
+/* Adds one, whatever there is. */
+bool difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text);
 /* How many of @list have @code; *ret_has: whether one of them has @text. */
 size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has);
 /* Whether one of @list has @code and a text that begins like this. */

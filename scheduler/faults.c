@@ -309,7 +309,10 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 	case STAGE_RUNNING:
 	case STAGE_NETWORK:
 		replica_sentence_name(run->plan, scene->role, scene->index, name);
-		text_printf(&line, "the replica %s %s", name, effects[order->kind].words);
+		text_printf(&line, "the replica %s", name);
+		if (scene->trial)
+			text_printf(&line, " of the trial %u", scene->trial);
+		text_printf(&line, " %s", effects[order->kind].words);
 		if (coded)
 			text_printf(&line, " the code %d", order->exit_code);
 		if (order->kind == FAULT_SLOW_NETWORK)

@@ -46,7 +46,7 @@ def test_one_trial_of_a_tuning_job_is_hit(yard):
     job = yard.until(job_id, "SUCCEEDED")
     assert {trial["trialId"]: trial["state"] for trial in job["trainingOutput"]["trials"]} == {
         "1": "SUCCEEDED", "2": "FAILED", "3": "SUCCEEDED"}
-    assert hits(yard, number) == 1 and told(yard, job_id) == [f"{number}: the replica master 0 is ended with the code 3"]
+    assert hits(yard, number) == 1 and told(yard, job_id) == [f"{number}: the replica master 0 of the trial 2 is ended with the code 3"]
 
 
 def task_lines(yard, job_id):
