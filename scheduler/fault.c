@@ -210,8 +210,8 @@ static void pattern_check(const char *pattern, struct error *err)
 	PCRE2_UCHAR words[256];
 	PCRE2_SIZE offset;
 	int problem;
-	pcre2_code *code =
-		pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, 0, &problem, &offset, NULL);
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, FAULT_PATTERN_OPTIONS,
+					 &problem, &offset, NULL);
 
 	if (!code) {
 		pcre2_get_error_message(problem, words, COUNT_OF(words));

@@ -41,6 +41,9 @@ enum fault_stage {
 	STAGE_NETWORK = 4, /* a container, whose network is */
 };
 
+/* How a pattern is read, as those of log filters are: by characters, with lines that are no UTF-8 taken as far as they are. */
+#define FAULT_PATTERN_OPTIONS (PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C)
+
 struct fault_rule {
 	int64_t id;
 	enum fault_kind kind;
@@ -52,7 +55,7 @@ struct fault_rule {
 	unsigned count;      /* how often at most; 0: without end */
 	double probability;  /* 0: it is certain */
 	int64_t after_us;    /* of a container that runs; 0: at once */
-	char *log_pattern;   /* PCRE2, of a line that it prints; NULL: none */
+	char *log_pattern;   /* PCRE2 with FAULT_PATTERN_OPTIONS, of a line that it prints; NULL: none */
 	int exit_code;
 	int64_t seconds_us; /* how long it lasts; 0: not told */
 	char *method;       /* glob */

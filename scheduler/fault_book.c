@@ -79,7 +79,8 @@ static pcre2_code *pattern_compile(const char *pattern)
 	PCRE2_SIZE offset;
 	int problem;
 
-	return pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, 0, &problem, &offset, NULL);
+	return pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, FAULT_PATTERN_OPTIONS, &problem,
+			     &offset, NULL);
 }
 
 /* Takes @rule when it succeeds. */
@@ -393,12 +394,16 @@ enum status fault_book_count(struct fault_book *book, int64_t rule, struct error
 
 static bool line_fits(const struct fault_book *book, const struct page *page, const struct replica_line *line)
 {
+	size_t length = line->length;
 	int rc = PCRE2_ERROR_NOMEMORY;
 
+	/* As in its log entry. */
+	while (length && (line->data[length - 1] == '\n' || line->data[length - 1] == '\r'))
+		length--;
 	for (int tries = 0; rc == PCRE2_ERROR_NOMEMORY && tries < MEMORY_TRIES; tries++) {
 		if (tries)
 			usleep(MEMORY_PAUSE_US);
-		rc = pcre2_match(page->pattern, (PCRE2_SPTR)line->data, line->length, 0, 0, book->match,
+		rc = pcre2_match(page->pattern, (PCRE2_SPTR)line->data, length, 0, 0, book->match,
 				 book->context);
 	}
 	return rc >= 0;
