@@ -251,7 +251,8 @@ bool connections_admit(struct connections *connections, const struct sockaddr *a
 	if (connections->limits.per_address && address_key_counts(key))
 		for (const struct connection *each = connections->first; each; each = each->next)
 			count += memcmp(each->key, key, ADDRESS_KEY_BYTES) == 0;
-	admitted = !connections->draining && (count == 0 || count < connections->limits.per_address);
+	admitted = !connections->draining && connections->count < connections->limits.most &&
+		   (count == 0 || count < connections->limits.per_address);
 	connections->arriving += admitted;
 	pthread_mutex_unlock(&connections->lock);
 	return admitted;

@@ -143,21 +143,27 @@ static const char *request_line_end(const char *method, const char *target, size
 		       : NULL;
 }
 
+/* Whether it refuses by itself what it is told to be strict about, and may trim values. */
+static bool library_is_strict(void)
+{
+	return strncmp(MHD_get_version(), "0.", 2) != 0;
+}
+
 /* Before 1.0, libmicrohttpd takes a line that begins with a NUL or a colon for the end of the head, a NUL for the end of a
- * value, and a bare LF for that of a line, where others read on: what follows would be a request of its own. Later ones
- * refuse the first two, and may trim values.
+ * value, and a bare LF for that of a line, where others read on: what follows would be a request of its own.
  * Source: get_next_header_line(), process_header_line(), MHD_connection_handle_idle() of connection.c, 0.9.75 */
 static void head_read(struct MHD_Connection *connection, const struct exchange *exchange, const char *method,
 		      const char *version, struct head *head)
 {
-	const union MHD_ConnectionInfo *size =
+	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	const char *end = info ? method + info->header_size : NULL;
 	struct head_reading reading = { head, request_line_end(method, exchange->place, strlen(exchange->raw),
 							       version) };
 
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &reading);
-	head->torn |= !size || reading.next + LINE_END_BYTES != method + size->header_size;
-	head->torn &= strncmp(MHD_get_version(), "0.", 2) == 0;
+	head->torn |= reading.next + LINE_END_BYTES != end;
+	head->torn &= !library_is_strict();
 }
 
 static const char *header_find(void *connection, const char *name)
@@ -210,6 +216,15 @@ static const struct sockaddr *address_of(struct MHD_Connection *connection)
 	return info ? info->client_addr : NULL;
 }
 
+/* 0: none. What is told of a connection is to be taken at once: from 1.0 on, all of it stands in one place. */
+static int client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : 0;
+}
+
 static enum MHD_Result on_client(void *arg, const struct sockaddr *address, socklen_t size)
 {
 	const struct listener *listener = arg;
@@ -223,24 +238,15 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **p
 			  enum MHD_ConnectionNotificationCode what)
 {
 	const struct listener *listener = arg;
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const int fd = client_of(connection);
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		exchange_free(connection_exchange(*place));
 		connection_end(listener->connections, *place);
 		*place = NULL;
-	} else if (info) {
-		*place = connection_begin(listener->connections, info->connect_fd, address_of(connection));
+	} else if (fd) {
+		*place = connection_begin(listener->connections, fd, address_of(connection));
 	}
-}
-
-static int client_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	return info ? info->connect_fd : 0;
 }
 
 static enum MHD_Result request_begin(struct listener *listener, struct MHD_Connection *connection,
@@ -513,10 +519,13 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
 		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, listener },
-		{ MHD_OPTION_CONNECTION_LIMIT, connections_of(options), NULL },
+		/* Those that were cut are there until their threads have ended: it counts them, and closes new ones. */
+		{ MHD_OPTION_CONNECTION_LIMIT, 2 * connections_of(options), NULL },
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
+		/* Before, it would say in its own words what is refused in ours. */
+		{ MHD_OPTION_STRICT_FOR_CLIENT, library_is_strict(), NULL },
 		{ options->tls_key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->tls_key },
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->tls_certificate },
 		{ MHD_OPTION_END, 0, NULL },
