@@ -181,11 +181,16 @@ static void on_removed(struct job_run *run, struct replica_run *replica)
 
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text)
 {
+	char *copy;
+
 	if (replica->end != END_NONE)
 		return;
+	copy = memory_strdup(text);
+	if (!copy)
+		return; /* it is asked for again, and refused again */
 	replica->end = end;
 	free(replica->refusal);
-	replica->refusal = strdup(text);
+	replica->refusal = copy;
 }
 
 /* An engine that was killed forgets starts that its runtime still knows, and refuses them ever after: the next

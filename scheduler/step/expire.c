@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/dialect.h"
 
 static bool is_limited(const struct job_run *run)
@@ -48,6 +49,8 @@ void step_expire(struct reconciler *reconciler, struct job_run *run)
 	if (asprintf(&planned->verdict_message,
 		     "The job was cancelled because it %s longer than its %s of %.15gs.",
 		     ran ? "ran" : "waited", ran ? dialect->running_limit : dialect->wait_limit,
-		     (double)limit_us / 1e6) < 0)
+		     (double)limit_us / 1e6) < 0) {
+		memory_note_failure();
 		planned->verdict_message = NULL;
+	}
 }

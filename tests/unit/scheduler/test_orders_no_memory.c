@@ -84,9 +84,65 @@ static void an_image_is_not_found_whatever_finds_no_memory(void **state)
 	lives_sweep(*state, &ordered, life_lead);
 }
 
+static bool limited_lead(struct bench *bench, const void *life, unsigned number)
+{
+	const int64_t hour_us = INT64_C(3600) * 1000000;
+	char job_id[32];
+	int64_t id = shape_submit(bench, life_id(number, job_id),
+				  &(struct shape){ .project = "p", .max_running_us = hour_us });
+	bool met;
+
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	memory_faults_begin(number, 1);
+	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
+	scheduler_clock_stepped(bench->scheduler);
+	quiet_await(bench);
+	met = memory_faults_end();
+	job_check(bench, id, JOB_CANCELLED, life);
+	return met;
+}
+
+/* Broken: step_expire() that does not note that its sentence found none: the job was cancelled without a reason. */
+static void a_limit_is_told_whatever_finds_no_memory(void **state)
+{
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	lives_sweep(bench, "ran longer than its", limited_lead);
+}
+
+static bool refused_lead(struct bench *bench, const void *life, unsigned number)
+{
+	struct trap refused = { "create_replica", number };
+	char job_id[32];
+	int64_t id;
+	bool met;
+
+	fake_engine_fail_all(bench->fake, FAKE_CREATE, STATUS_INVALID_ARGUMENT);
+	fake_engine_on_call(bench->fake, trap_spring, &refused);
+	id = shape_submit(bench, life_id(number, job_id), &(struct shape){ .project = "p" });
+	quiet_await(bench);
+	fake_engine_on_call(bench->fake, NULL, NULL);
+	met = memory_faults_end();
+	job_check(bench, id, JOB_FAILED, life);
+	return met;
+}
+
+/* Broken: replica_refuse() that takes a reason that found none for none. */
+static void why_a_container_was_not_made_is_told_whatever_finds_no_memory(void **state)
+{
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	lives_sweep(bench, "could not be started: the fake refuses", refused_lead);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		BENCH_TEST(a_limit_is_told_whatever_finds_no_memory),
+		BENCH_TEST(why_a_container_was_not_made_is_told_whatever_finds_no_memory),
 		BENCH_TEST(an_exit_comes_whatever_finds_no_memory),
 		BENCH_TEST(a_stockout_comes_whatever_finds_no_memory),
 		BENCH_TEST(an_image_is_not_found_whatever_finds_no_memory),
