@@ -142,6 +142,20 @@ def test_metadata_tells_nobody_of_another(attacker, victim):
         assert not refused or b"access_token" not in answer
 
 
+# Broken: asker_check() that looks at a request's own headers alone: those of a part, or what it inherits, are others.
+def test_a_part_of_a_batch_was_forwarded_as_well(attacker):
+    def batch(more, **outer):
+        inner = f"GET {OWN_TOKEN} HTTP/1.1\r\nMetadata-Flavor: Google\r\n{more}\r\n"
+        body = f"--b\r\nContent-Type: application/http\r\n\r\n{inner}\r\n--b--\r\n".encode()
+        return request_bytes("POST", "/batch/storage/v1", body, Connection="close",
+                             **{"Content-Type": "multipart/mixed; boundary=b", **outer})
+    answers = from_inside(attacker, {"plain": batch(""), "own": batch("X-Forwarded-For: 1.2.3.4\r\n"),
+                                     "outer": batch("", **{"X-Forwarded-For": "1.2.3.4"})})
+    assert b"HTTP/1.1 200" in answers["plain"].partition(b"\r\n\r\n")[2] and b"access_token" in answers["plain"]
+    for name in ("own", "outer"):
+        assert b"HTTP/1.1 403" in answers[name] and b"access_token" not in answers[name], (name, answers[name])
+
+
 # Broken: a container that is made with NET_ADMIN, or NET_RAW.
 def test_a_job_cannot_take_another_address_or_reach_another_network(tracks, attacker, victim):
     gateway, _, port = victim.gateway.removeprefix("http://").rpartition(":")

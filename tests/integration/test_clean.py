@@ -296,3 +296,22 @@ def test_wrong_usage_is_told(words):
     """Broken: options_read() without instance_valid(); without its refusal of --list with another option."""
     said = clean(*words, code=2)
     assert said.startswith("trainyard: ") and said.endswith("(see trainyard clean --help)\n"), said
+
+
+def test_another_instances_name_leaves_the_state_directory_alone(new_daemon):
+    """Broken: instance_find() that takes the state directory whatever instance was named."""
+    daemon = new_daemon("--offline").start()
+    daemon.kill9()
+    trial = daemon.state_dir / "trials/1"
+    trial.mkdir(parents=True)
+    said = clean("--instance", "another", *of(daemon))
+    assert said == "nothing is left of instance another\n" and trial.exists() and (daemon.state_dir / "address").exists()
+
+
+def test_a_copy_of_a_running_daemons_state_cleans_nothing(running, tmp_path):
+    """Broken: instance_hold() that takes the lock of the state directory for enough."""
+    daemon, _ = running
+    before, copy = things(daemon), tmp_path / "copy"
+    subprocess.run(["cp", "-a", daemon.state_dir, copy], check=True)
+    assert "works for instance" in clean("--state-dir", copy, "--engine", daemon.engine.host, code=1)
+    assert things(daemon) == before

@@ -153,6 +153,17 @@ def test_connections_beyond_the_limit_wait_for_room(port):
         assert late.lasts()
 
 
+def test_who_waits_for_an_answer_makes_no_room(front, port):
+    """Broken: room_make() that takes a connection with a call under way for the one that is useless longest."""
+    number = front.post("/_trainyard/v1/faults", {"fault": "timeout", "seconds": 3,
+                                                  "method": "aiplatform.projects.locations.customJobs.get"}).json["id"]
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(Peer(port)) for _ in range(CONNECTIONS_MAX)]
+        assert all(peer.lasts() for peer in (peers[0], peers[-1]))
+        assert code(5) in one_call(peers[0], GET_JOB, MISSING)
+    assert front.get(f"/_trainyard/v1/faults/{number}").json["hits"] == "1"
+
+
 # ---- TLS, and the end ----
 
 def test_tls_is_for_localhost_only(front, port):

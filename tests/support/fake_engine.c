@@ -28,6 +28,7 @@ static enum status outcome_of(struct fake_engine *fake, enum fake_operation oper
 		[FAKE_HASTEN] = "hasten_replica",
 		[FAKE_REMOVE] = "remove_replica",
 		[FAKE_REMOVE_NETWORK] = "remove_network",
+		[FAKE_FOLLOW] = "follow_logs",
 	};
 
 	fake->calls[operation]++;
@@ -424,8 +425,15 @@ static void follow_logs(struct engine *engine, const struct replica_key *key, co
 {
 	struct fake_engine *fake = fake_of(engine);
 	struct container *container;
+	enum status rc;
 
 	pthread_mutex_lock(&fake->mutex);
+	rc = outcome_of(fake, FAKE_FOLLOW);
+	if (rc) {
+		fake_tell_replica(fake, ENGINE_FAILED, &(struct replica_status){ .key = *key }, rc);
+		pthread_mutex_unlock(&fake->mutex);
+		return;
+	}
 	container = fake_container_find(fake, key);
 	if (!container) {
 		fake_tell_replica(fake, ENGINE_LOGS_ENDED, &(struct replica_status){ .key = *key },

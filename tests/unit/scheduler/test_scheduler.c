@@ -175,6 +175,23 @@ static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **stat
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
+/* Broken: on_failed() that leaves follows as it is: the job waited for its output for ever. */
+static void output_that_could_not_be_read_is_asked_for_again(void **state)
+{
+	struct bench *bench = *state;
+	struct replica_key master;
+	int64_t id;
+
+	fake_engine_up(bench->fake);
+	fake_engine_print(bench->fake, 2);
+	fake_engine_fail(bench->fake, FAKE_FOLLOW, 1, STATUS_INTERNAL);
+	id = job_submit(bench, "unheard", 0, 0);
+	job_await(bench, id, JOB_RUNNING);
+	master = key_of(id, ROLE_MASTER, 0);
+	fake_engine_exit(bench->fake, &master, 0);
+	job_await(bench, id, JOB_SUCCEEDED);
+}
+
 static void what_could_not_be_removed_is_removed_later(void **state)
 {
 	struct bench *bench = *state;
@@ -560,6 +577,7 @@ int main(void)
 		BENCH_TEST(every_refusal_of_the_engine_ends_the_job_with_its_words),
 		BENCH_TEST(what_breaks_inside_the_engine_is_tried_again),
 		BENCH_TEST(what_an_engine_that_went_did_not_make_is_asked_for_again),
+		BENCH_TEST(output_that_could_not_be_read_is_asked_for_again),
 		BENCH_TEST(what_could_not_be_removed_is_removed_later),
 		BENCH_TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
 		BENCH_TEST(an_event_that_found_no_memory_is_looked_for),

@@ -138,6 +138,25 @@ static void one_illegal_step_refuses_the_whole_call(void **state)
 	job_free(job);
 }
 
+/* Broken: job_row_cancel() that takes any verdict for an end: the cancel was answered, and the job tried again. */
+static void a_job_that_is_about_to_be_tried_again_can_be_cancelled(void **state)
+{
+	BENCH(state);
+	int64_t id = job_add(bench, "a");
+	struct job_change again = {
+		.job = id, .from = JOB_RUNNING, .to = JOB_RUNNING, .decides = true, .verdict = JOB_PREPARING
+	};
+	struct job *job = NULL;
+
+	job_take_to(bench, id, JOB_RUNNING);
+	assert_int_equal(job_apply(bench->store, &again, 1, NULL), STATUS_OK);
+	assert_int_equal(job_cancel(bench->store, "demo", "a", "stop", NULL), STATUS_OK);
+	job_get(bench->store, "demo", "a", &job, NULL);
+	assert_int_equal(job->state, JOB_CANCELLING);
+	assert_int_equal(job->verdict, JOB_CANCELLED);
+	job_free(job);
+}
+
 static void a_verdict_is_decided_once_and_cleared_by_a_retry(void **state)
 {
 	BENCH(state);
@@ -368,6 +387,7 @@ int main(void)
 		WITH_BENCH(each_edge_is_legal_or_refused),
 		WITH_BENCH(a_late_step_is_not_applied),
 		WITH_BENCH(one_illegal_step_refuses_the_whole_call),
+		WITH_BENCH(a_job_that_is_about_to_be_tried_again_can_be_cancelled),
 		WITH_BENCH(a_verdict_is_decided_once_and_cleared_by_a_retry),
 		WITH_BENCH(labels_change_while_the_etag_is_right),
 		WITH_BENCH(intents_wake_the_scheduler),

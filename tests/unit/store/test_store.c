@@ -56,6 +56,34 @@ static void the_files_are_the_owners_alone_in_whatever_directory(void **state)
 	assert_int_equal(mode_of(bench, "state.db-wal"), 0600);
 }
 
+/* Broken: files_keep_private() that follows links. */
+static void what_a_link_leads_to_keeps_its_mode(void **state)
+{
+	BENCH(state);
+	char target[128], link[128];
+	struct stat facts;
+	FILE *file;
+
+	store_close(bench->store);
+	bench->store = NULL;
+	snprintf(target, sizeof(target), "%s/elsewhere", bench->dir);
+	snprintf(link, sizeof(link), "%s/logs.db-shm", bench->dir);
+	file = fopen(target, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(chmod(target, 0644), 0);
+	unlink(link);
+	assert_int_equal(symlink(target, link), 0);
+	if (!store_open(bench->dir, &bench->clock, &bench->store, &bench->err)) {
+		store_close(bench->store);
+		bench->store = NULL;
+	}
+	assert_int_equal(stat(target, &facts), 0);
+	assert_int_equal(facts.st_mode & 0777, 0644);
+	unlink(link);
+	bench_reopen(bench);
+}
+
 static void a_second_store_on_the_directory_is_refused(void **state)
 {
 	BENCH(state);
@@ -331,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_directory_is_the_owners_alone),
 		WITH_BENCH(the_files_are_the_owners_alone_in_whatever_directory),
+		WITH_BENCH(what_a_link_leads_to_keeps_its_mode),
 		WITH_BENCH(a_second_store_on_the_directory_is_refused),
 		WITH_BENCH(the_instance_stays),
 		cmocka_unit_test(a_directory_that_cannot_be_made_is_told),

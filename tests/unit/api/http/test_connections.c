@@ -115,6 +115,23 @@ TEST(a_body_that_trickles_is_cut_off)
 	}
 }
 
+/* Broken: connection_received() without its bound: 240 bytes buy a second, without end. */
+TEST(what_came_fast_buys_no_time_for_a_trickle)
+{
+	static const char head[] = "POST /v1/things HTTP/1.1\r\n" HOST "Content-Length: 1000000\r\n\r\n";
+	static char much[200000];
+	int client = client_open();
+	bool ended;
+
+	(void)state_;
+	memset(much, 'a', sizeof(much));
+	client_send(client, head, strlen(head));
+	client_send(client, much, sizeof(much));
+	AUTO(string) char *seen = trickle(client, "a", 10 * HEAD_MS + 1000 * IDLE_S, &ended);
+	close(client);
+	assert_true(ended);
+}
+
 /* Past the deadline of a head, but faster than the least rate. */
 TEST(a_body_that_is_slow_but_not_too_slow_arrives)
 {
@@ -383,6 +400,7 @@ int main(void)
 		WITH_LISTENER(a_first_line_that_trickles_is_cut_off),
 		WITH_LISTENER(a_second_head_that_trickles_is_cut_off),
 		WITH_LISTENER(a_body_that_trickles_is_cut_off),
+		WITH_LISTENER(what_came_fast_buys_no_time_for_a_trickle),
 		WITH_LISTENER(a_body_that_is_slow_but_not_too_slow_arrives),
 		WITH_LISTENER(a_connection_may_rest_between_requests),
 		WITH_LISTENER(a_flood_of_silent_clients_keeps_nobody_out),

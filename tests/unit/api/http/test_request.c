@@ -208,6 +208,7 @@ TEST(a_head_that_could_be_read_in_two_ways_is_refused)
 		{ "HTTP/1.1", STATUS_INVALID_ARGUMENT, { { "Host", "a" }, { "Content-Length", "" } } },
 		{ "HTTP/1.1", STATUS_INVALID_ARGUMENT, { { "Host", "a" }, { "Content-Length ", "1" } } },
 		{ "HTTP/1.1", STATUS_INVALID_ARGUMENT, { { "Host", "a" }, { "X\tY", "1" } } },
+		{ "HTTP/1.1", STATUS_INVALID_ARGUMENT, { { "Host", "a" }, { "X", "a\x7f" } } },
 		{ "HTTP/1.1",
 		  STATUS_INVALID_ARGUMENT,
 		  { { "Host", "a" }, { "Origin", "x" }, { "Origin", "y" } } },

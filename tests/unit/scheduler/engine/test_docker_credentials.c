@@ -143,6 +143,9 @@ static void auths_are_found_by_registry(void **state)
 						     "\"serveraddress\":\"https://index.docker.io/v1/\"}");
 	expect_header("empty.example", "");
 	expect_header("eu.gcr.io", "");
+	/* Broken: same_registry() that compares as much as the file's key has. */
+	expect_header("gcr.io.evil.example", "");
+	expect_header("gcr.i", "");
 	expect_header("bad.example", "!FAILED_PRECONDITION");
 	expect_header("nocolon.example", "!FAILED_PRECONDITION");
 }

@@ -157,10 +157,17 @@ static void a_listing_has_the_pause_that_was_told_meanwhile(void **state)
 	rule_set(lab, 1, (struct rule){ "/events", 200, EVENT_MASTER("pause", "") });
 	client_open(lab);
 	assert_true(lab->events[expect_event(lab, ENGINE_REPLICA_PAUSED)].replica.paused);
-	list_with(lab, "[" LISTED("c1", "ty-t-1-master-0-a1", "running") "]");
+	list_with(
+		lab,
+		"[{\"Id\":\"c1\",\"Names\":[\"/ty-t-1-master-0-a1\"],\"State\":\"running\",\"Labels\":"
+		"{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\","
+		"\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","
+		"\"trainyard.attempt\":\"1\",\"trainyard.gateway\":\"8080\"}}]");
 	listing = expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(lab->events[listing].replica_count, 1);
 	assert_true(lab->events[listing].replica.paused);
+	/* Broken: replica_apply() that takes all of what was told, which says less, when that is no further. */
+	assert_int_equal(lab->events[listing].replica.gateway_port, 8080);
 }
 
 /* Broken: listing_step() without its again: the second who asked got an old answer. */
@@ -183,9 +190,32 @@ static void who_asks_while_one_is_made_gets_another(void **state)
 	assert_int_equal(events_count(lab, ENGINE_LISTING), 3);
 }
 
+#define THROTTLE(id, name)                                                                                   \
+	"{\"Id\":\"" id "\",\"Names\":[\"/" name                                                             \
+	"\"],\"State\":\"exited\",\"Labels\":{\"trainyard.instance\":\"t\","                                 \
+	"\"trainyard.pool\":\"\",\"trainyard.throttle\":\"ty-t-1-master-0-a1-throttle\"}}"
+
+/* An image that was made of one has its labels. Broken: throttle_sweep() that does not compare the name. */
+static void of_throttles_only_those_with_their_own_name_go(void **state)
+{
+	struct lab *lab = *state;
+
+	list_with(lab,
+		  "[" THROTTLE("aa", "somebody-elses") "," THROTTLE("bb", "ty-t-1-master-0-a1-throttle") "]");
+	rule_set(lab, 1, (struct rule){ "DELETE /v1.41/containers/aa", 204 });
+	rule_set(lab, 2, (struct rule){ "DELETE /v1.41/containers/bb", 204 });
+	client_open(lab);
+	expect_event(lab, ENGINE_LISTING);
+	for (int i = 0; i < 2000 && !rule_asked(lab, 2); i++)
+		usleep(1000);
+	assert_int_equal(rule_asked(lab, 2), 1);
+	assert_int_equal(rule_asked(lab, 1), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		LAB_TEST(of_throttles_only_those_with_their_own_name_go),
 		LAB_TEST(a_renamed_container_gets_its_name_back),
 		LAB_TEST(a_rename_that_is_refused_does_not_hold_up_the_listing),
 		LAB_TEST(a_rename_is_looked_into_at_once),
