@@ -324,8 +324,8 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 			      const struct engine_event *event)
 {
 	if (event->status == STATUS_UNAVAILABLE) {
-		/* Nobody knows what became of it: look again. */
-		replica->create_awaited = false;
+		/* Nobody knows what became of it: look again. A stop that met the start is lost with its answer. */
+		replica->create_awaited = replica->stop_asked = replica->remove_asked = false;
 		run->sighted = false;
 		run->network = NETWORK_NONE;
 		sight_hold(scheduler, run);

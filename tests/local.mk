@@ -161,6 +161,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_dialect_ml \
 	tests/unit/scheduler/test_difference \
 	tests/unit/scheduler/test_earlier_trials \
+	tests/unit/scheduler/test_engine_doubt \
 	tests/unit/scheduler/test_expansion \
 	tests/unit/scheduler/test_fault \
 	tests/unit/scheduler/test_fault_book \
@@ -256,6 +257,7 @@ tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
 tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=registry_credentials_find
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
+tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
@@ -318,6 +320,7 @@ threaded_tests = \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/test_clock_jumps \
+	tests/unit/scheduler/test_engine_doubt \
 	tests/unit/scheduler/test_faults \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_restart \

@@ -343,6 +343,11 @@ static void start_replica(struct engine *engine, const struct replica_key *key)
 	container = fake_container_find(fake, key);
 	if (!rc && container && !network_is_there(fake, container->on))
 		rc = STATUS_NOT_FOUND;
+	if (!rc && container && fake->holds_starts) {
+		container->awaits_start = true;
+		pthread_mutex_unlock(&fake->mutex);
+		return;
+	}
 	if (!rc && container && container->status.sight == REPLICA_CREATED) {
 		container->status.sight = REPLICA_RUNNING;
 		fake->shared += meets_another_job(fake, container);

@@ -74,6 +74,10 @@ void fake_engine_on_call(struct fake_engine *fake, void (*tell)(void *arg, const
 void fake_engine_snatch_networks(struct fake_engine *fake);
 /* While held, containers that are to be removed stay; then they go. */
 void fake_engine_hold_removals(struct fake_engine *fake, bool hold);
+/* From now on starts are under way for long, and a stop that meets one waits for its answer. */
+void fake_engine_hold_starts(struct fake_engine *fake);
+/* The answers of those are lost, and the stops that wait for them; the replicas run. */
+void fake_engine_lose_starts(struct fake_engine *fake);
 /* How many replicas were started on a network on which another job's ran. */
 unsigned fake_engine_shared(struct fake_engine *fake);
 /* Replicas that ignore SIGTERM: stop has no effect until the test ends them. */

@@ -13,7 +13,7 @@ struct container {
 	char *limits, *surroundings; /* owned, as the devices */
 	json_t *devices;
 	char on[80]; /* id of its network */
-	bool awaits_removal;
+	bool awaits_removal, awaits_start;
 	bool is_followed; /* its output, */
 	int64_t read;     /* up to which line */
 };
@@ -30,7 +30,7 @@ struct fake_engine {
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
 	unsigned doubled, shared, bytes_per_s, paused_listings;
-	bool up, ignores_stop, holds_removals, ends_at_once, blinks;
+	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks;
 	int exit_at_once;
 	int64_t lines;
 	void (*tell)(void *arg, const char *operation);

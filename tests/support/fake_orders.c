@@ -226,6 +226,29 @@ void fake_engine_hold_removals(struct fake_engine *fake, bool hold)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+void fake_engine_hold_starts(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->holds_starts = true;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+void fake_engine_lose_starts(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->holds_starts = false;
+	for (unsigned i = 0; i < fake->container_count; i++) {
+		struct container *container = &fake->containers[i];
+
+		if (!container->awaits_start)
+			continue;
+		container->awaits_start = false;
+		container->status.sight = REPLICA_RUNNING;
+		fake_tell_replica(fake, ENGINE_REPLICA_FAILED, &container->status, STATUS_UNAVAILABLE);
+	}
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 unsigned fake_engine_shared(struct fake_engine *fake)
 {
 	return peek(fake, &fake->shared);
