@@ -122,6 +122,7 @@ void job_run_rewind(struct job_run *run)
 {
 	if (run->gateway.seen != GATEWAY_OPEN)
 		run->gateway = (struct gateway_run){ 0 }; /* nobody is left who was told of it */
+	run->doubt_until_us = 0;
 	for (size_t i = 0; i < run->replica_count; i++) {
 		free(run->replicas[i].refusal);
 		run->replicas[i] = (struct replica_run){
@@ -151,6 +152,7 @@ void job_run_unsee(struct job_run *run)
 		run->replicas[i].remove_asked = false;
 		run->replicas[i].missing = false;
 	}
+	run->doubt_until_us = 0;
 }
 
 void job_run_unhear(struct job_run *run)
@@ -160,6 +162,17 @@ void job_run_unhear(struct job_run *run)
 		run->replicas[i].create_awaited = false;
 		run->replicas[i].link_again = true;
 	}
+}
+
+void job_run_hold(struct job_run *run, int64_t until_us)
+{
+	if (until_us > run->hold_until_us)
+		run->hold_until_us = until_us;
+}
+
+bool job_run_doubts(const struct job_run *run)
+{
+	return run->doubt_until_us && run->row->verdict == JOB_STATE_UNSPECIFIED;
 }
 
 int64_t job_run_owner(const struct job_run *run)

@@ -109,8 +109,9 @@ struct job_run {
 	bool stale;          /* the stored row may say more than ours */
 	bool change_pending; /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
-	int64_t over_us;       /* wall: when job_run_is_over() said so first; 0: it did not yet */
-	int64_t hold_until_us; /* monotonic: no step before that */
+	int64_t over_us;        /* wall: when job_run_is_over() said so first; 0: it did not yet */
+	int64_t hold_until_us;  /* monotonic: no step before that; job_run_hold() */
+	int64_t doubt_until_us; /* monotonic: how long replicas in doubt are; 0: none is */
 	int64_t deadline_us; /* monotonic: when its limit passes, if job_deadline_us() was asked; 0: it was not */
 	int64_t deadline_of_us; /* the row's running_us at that time: when it changes, another limit counts */
 	int64_t stepped_at_us;  /* monotonic: when its last step began; 0: there was none */
@@ -136,6 +137,10 @@ void job_run_unsee(struct job_run *run);
 /* What the engine said may be lost: nothing more is awaited, and the output whose end is not known and the links are asked
  * for again. */
 void job_run_unhear(struct job_run *run);
+/* No step before @until_us (monotonic), nor before it was to rest until already. */
+void job_run_hold(struct job_run *run, int64_t until_us);
+/* Whether it is open how some replica ended, and nothing else decides the job: no step is taken until that is known. */
+bool job_run_doubts(const struct job_run *run);
 /* The job whose log its lines go to: of a trial, the tuning job. */
 int64_t job_run_owner(const struct job_run *run);
 /* Whether output of it is still to be stored. */

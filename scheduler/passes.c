@@ -235,14 +235,14 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 {
 	run->dirty = false;
 	run->stepped_at_us = clock_mono_us(scheduler->reconciler.clock);
-	if (run->stepped_at_us < run->hold_until_us)
+	sight_settle(run, run->stepped_at_us);
+	if (run->stepped_at_us < run->hold_until_us || job_run_doubts(run))
 		return;
 	if (plan_tunes(run->plan)) {
 		ask_last_words(scheduler, run);
 		tuner_step(scheduler, run);
 		return;
 	}
-	sight_settle(run);
 	tell_engine_down(scheduler, run);
 	faults_step(scheduler, run);
 	restart_schedule(scheduler, run);
@@ -303,7 +303,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	if (job_get_by_id(scheduler->reconciler.store, run->row->id, &row, &err)) {
 		log_event(LOG_ERROR, "job-unread", "job=%s error=\"%s\"", run->row->job_id,
 			  err.text ? err.text : "");
-		run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US;
+		job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US);
 		return false;
 	}
 	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED)
@@ -342,7 +342,7 @@ static void changes_refused(struct scheduler *scheduler, const struct error *err
 		  err->text ? err->text : "");
 	for (size_t i = 0; i < scheduler->pass.count; i++) {
 		change_settle(scheduler, &scheduler->pass.planned[i]);
-		scheduler->pass.planned[i].run->hold_until_us = until_us;
+		job_run_hold(scheduler->pass.planned[i].run, until_us);
 	}
 	if (room_leases_load(scheduler, &problem))
 		log_event(LOG_ERROR, "leases-unread", "error=\"%s\"", problem.text ? problem.text : "");
@@ -389,6 +389,8 @@ static bool run_is_due(const struct scheduler *scheduler, struct job_run *run, i
 		return false;
 	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
 		return true;
+	if (job_run_doubts(run))
+		return run->doubt_until_us <= now_us;
 	if ((run->gateway.retry_at_us && run->gateway.retry_at_us <= now_us) ||
 	    (run->look_at_us && run->look_at_us <= now_us) ||
 	    (run->fault_at_us && run->fault_at_us <= now_us))
@@ -499,8 +501,9 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 		struct job_run *run = scheduler->runs[i];
 		int64_t deadline = INT64_MAX;
 
-		if (run->hold_until_us) {
-			first = run->hold_until_us < first ? run->hold_until_us : first;
+		if (run->hold_until_us || job_run_doubts(run)) {
+			deadline = run->hold_until_us ? run->hold_until_us : run->doubt_until_us;
+			first = deadline < first ? deadline : first;
 			continue;
 		}
 		if (run->row->verdict == JOB_STATE_UNSPECIFIED)

@@ -144,7 +144,7 @@ static void put_off(struct walk *walk, struct job_run *run, const struct error *
 {
 	log_event(LOG_ERROR, "job-unplaced", "job=%s error=\"%s\"", run->row->job_id,
 		  err->text ? err->text : "out of memory");
-	run->hold_until_us = walk->now_us + RETRY_AFTER_US;
+	job_run_hold(run, walk->now_us + RETRY_AFTER_US);
 	walk->closed = true;
 }
 

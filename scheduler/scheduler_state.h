@@ -110,8 +110,8 @@ void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica
 		const struct replica_status *status);
 void sight_removed(struct replica_run *replica);
 void sight_paused(struct job_run *run, struct replica_run *replica, bool paused);
-/* What was in doubt is as it looks: its moment has passed. sight.c */
-void sight_settle(struct job_run *run);
+/* What was in doubt is as it looks once its moment has passed, or when it decides nothing any more. sight.c */
+void sight_settle(struct job_run *run, int64_t now_us);
 /* No step of it for a moment. sight.c */
 void sight_hold(struct scheduler *scheduler, struct job_run *run);
 /* The engine would not have it; the first reason counts. sight.c */

@@ -26,7 +26,7 @@ enum {
 
 void sight_hold(struct scheduler *scheduler, struct job_run *run)
 {
-	run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US;
+	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US);
 }
 
 struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
@@ -144,19 +144,29 @@ void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica
 	if (replica->end != END_NONE)
 		return;
 	replica->in_doubt = true;
-	run->hold_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
+	run->doubt_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
 }
 
-void sight_settle(struct job_run *run)
+void sight_settle(struct job_run *run, int64_t now_us)
 {
+	const bool stays = job_run_doubts(run) && now_us < run->doubt_until_us;
+	bool doubted = false;
+
 	for (size_t i = 0; i < run->replica_count; i++) {
-		if (run->replicas[i].in_doubt)
-			run->replicas[i].end = END_EXIT;
-		run->replicas[i].in_doubt = false;
+		struct replica_run *replica = &run->replicas[i];
+
+		if (replica->in_doubt && !stays) {
+			replica->end = END_EXIT;
+			replica->in_doubt = false;
+		}
+		doubted = doubted || replica->in_doubt;
 	}
+	if (!doubted)
+		run->doubt_until_us = 0;
 }
 
-/* Gone: by our wish, or behind our back, which a job whose end is open does not survive. */
+/* Gone: by our wish, or behind our back, which a job whose end is open does not survive. A kill that is in doubt was part
+ * of the removal. */
 void sight_removed(struct replica_run *replica)
 {
 	if (!replica->remove_asked && replica->end == END_NONE && replica->seen >= SEEN_STARTING)
@@ -165,18 +175,6 @@ void sight_removed(struct replica_run *replica)
 		replica->logs_ended = replica->logs_stored = true;
 	replica->seen = SEEN_NOTHING;
 	replica->missing = replica->in_doubt = false;
-}
-
-/* The kill was part of the removal: nothing is left to be waited for, unless it is about another replica. */
-static void on_removed(struct job_run *run, struct replica_run *replica)
-{
-	bool doubted = replica->in_doubt;
-
-	sight_removed(replica);
-	for (size_t i = 0; i < run->replica_count; i++)
-		doubted = doubted && !run->replicas[i].in_doubt;
-	if (doubted)
-		run->hold_until_us = 0;
 }
 
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text)
@@ -388,7 +386,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 		sight_exit(scheduler, run, replica, status);
 		break;
 	case ENGINE_REPLICA_REMOVED:
-		on_removed(run, replica);
+		sight_removed(replica);
 		break;
 	case ENGINE_REPLICA_PAUSED:
 		replica->pause_doubted = false;

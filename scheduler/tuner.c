@@ -35,7 +35,7 @@ void look_postpone(struct look *look, const char *event, const struct error *err
 {
 	log_event(LOG_ERROR, event, "job=%s error=\"%s\"", look->run->row->job_id,
 		  err->text ? err->text : "");
-	look->run->hold_until_us = clock_mono_us(look->reconciler->clock) + RETRY_AFTER_US;
+	job_run_hold(look->run, clock_mono_us(look->reconciler->clock) + RETRY_AFTER_US);
 }
 
 /* ---- what it knows ---- */

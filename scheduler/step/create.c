@@ -154,7 +154,7 @@ static bool memory_is_short(const struct reconciler *reconciler, struct job_run 
 	if (!memory_watch_failed())
 		return false;
 	log_event(LOG_ERROR, "replica-postponed", "job=%s error=\"out of memory\"", run->row->job_id);
-	run->hold_until_us = clock_mono_us(reconciler->clock) + RETRY_AFTER_MEMORY_US;
+	job_run_hold(run, clock_mono_us(reconciler->clock) + RETRY_AFTER_MEMORY_US);
 	return true;
 }
 

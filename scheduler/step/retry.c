@@ -22,5 +22,5 @@ void step_retry(struct reconciler *reconciler, struct job_run *run)
 		return;
 	planned->change.retries = true;
 	if (was_lost(run))
-		run->hold_until_us = clock_mono_us(reconciler->clock) + pause_us;
+		job_run_hold(run, clock_mono_us(reconciler->clock) + pause_us);
 }

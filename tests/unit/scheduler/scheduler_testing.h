@@ -33,6 +33,8 @@ struct test_clock {
 	struct clock clock;
 	struct step_clock step;
 	atomic_int_least64_t jumped_ns; /* of the wall clock of the whole machine */
+	atomic_int_least64_t
+		stands_us; /* monotonic: since when it is put forward by the test alone; 0: it goes */
 };
 
 struct bench {
@@ -62,7 +64,10 @@ static int64_t test_wall_ns(void *arg)
 
 static int64_t test_mono_us(void *arg)
 {
-	return clock_mono_us(&((struct test_clock *)arg)->step.clock);
+	struct test_clock *clock = arg;
+	const int64_t stands_us = atomic_load(&clock->stands_us);
+
+	return stands_us ? stands_us + atomic_load(&clock->step.moved_us) : clock_mono_us(&clock->step.clock);
 }
 
 static int64_t test_ahead_ns(void *arg)
@@ -74,6 +79,7 @@ static void test_clock_init(struct test_clock *clock)
 {
 	step_clock_init(&clock->step, 0);
 	atomic_init(&clock->jumped_ns, 0);
+	atomic_init(&clock->stands_us, 0);
 	clock->clock = (struct clock){ test_wall_ns, test_mono_us, clock, test_ahead_ns };
 }
 
