@@ -11,6 +11,7 @@
 #include "scheduler/assignment.h"
 #include "scheduler/difference.h"
 #include "scheduler/faults.h"
+#include "scheduler/restarts.h"
 #include "scheduler/tuner.h"
 #include "store/logs.h"
 
@@ -115,7 +116,10 @@ enum status job_run_unfold(struct job_run *run, struct error *err)
 	}
 	if (assignment_unfold(run, err))
 		return STATUS_INTERNAL;
-	return replicas_make(run, err);
+	if (replicas_make(run, err))
+		return STATUS_INTERNAL;
+	restarts_read(run);
+	return STATUS_OK;
 }
 
 void job_run_rewind(struct job_run *run)

@@ -38,6 +38,8 @@ enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTEN
 struct replica_run {
 	struct replica_key key;
 	enum sight seen;
+	bool renews;          /* it is to be started anew, once that is stored */
+	bool unmade;          /* that is stored, and no container of it was seen yet */
 	bool create_awaited;  /* CREATING: what became of it is still to be told, whatever listings say */
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
@@ -96,7 +98,7 @@ struct job_run {
 
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
-	bool differs;        /* the assignment has differences that are not stored yet */
+	bool differs;        /* the assignment has differences or restarts that are not stored yet */
 	bool told_down;      /* the log says that the engine is away */
 	json_t *told;        /* of a trial: differences that its siblings have told; or NULL */
 	struct tuner *tuner; /* of a tuning job, once it was looked at */

@@ -2,6 +2,7 @@
 /* What a listing shows, folded into what is known of the jobs: the first after the engine came up is how things are, later
  * ones may be older than what was told since they were asked for. */
 #include "daemon/base/log.h"
+#include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
 
 /* Docker tells of a pause and of its end before its list knows (seen of 20.10): later listings than the
@@ -24,6 +25,7 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
 	bool first = !run->sighted;
 
 	replica->missing = false;
+	restarts_see(run, replica);
 	if (status->gateway_port)
 		run->gateway.port = status->gateway_port;
 	switch (status->sight) {
@@ -53,7 +55,7 @@ static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, stru
 		return;
 	if (!run->sighted) {
 		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
-		    replica->end == END_NONE)
+		    replica->end == END_NONE && !replica->unmade)
 			replica->end = END_LOST;
 		sight_removed(replica);
 		return;
@@ -89,8 +91,11 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 				const struct engine_event *event)
 {
 	for (size_t i = 0; i < run->replica_count; i++) {
+		const unsigned restart = run->replicas[i].key.restart;
 		const struct replica_status *status = listed(event, &run->replicas[i].key);
 
+		if (run->replicas[i].key.restart != restart)
+			restarts_change(run);
 		if (status)
 			fold_listed(scheduler, run, &run->replicas[i], status);
 		else

@@ -63,6 +63,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/queue.c \
 	scheduler/reconcile.c \
 	scheduler/reconcile.h \
+	scheduler/restarts.c \
+	scheduler/restarts.h \
 	scheduler/room.c \
 	scheduler/scheduler.c \
 	scheduler/scheduler.h \

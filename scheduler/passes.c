@@ -7,6 +7,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/assignment.h"
 #include "scheduler/faults.h"
+#include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
 #include "store/faults.h"
 #include "store/logs.h"
@@ -270,14 +271,14 @@ void scheduler_step(struct scheduler *scheduler, struct job_run *run)
 		pass_add(&scheduler->pass, run, run->row->state);
 }
 
-/* The notes become the change's service lines, new differences its assignment: they are stored with it or not at
- * all. */
+/* The notes become the change's service lines, new differences and restarts its assignment: they are stored with it or not
+ * at all. */
 static bool change_complete(struct planned_change *planned)
 {
 	struct job_run *run = planned->run;
 
 	if (run->differs && run->assignment && !planned->assignment) {
-		planned->assignment = assignment_to_text(run->assignment);
+		planned->assignment = restarts_write(run) ? assignment_to_text(run->assignment) : NULL;
 		if (!planned->assignment)
 			return false;
 	}
@@ -328,6 +329,7 @@ static void change_settle(struct scheduler *scheduler, const struct planned_chan
 	run->change_pending = false;
 	run->dirty = run->stale = true;
 	run->differs = run->differs && !planned->change.applied;
+	restarts_settle(run, planned->change.applied);
 	/* A step that did not take place says nothing: it says it when it does. */
 	job_run_notes_cut(run, planned->change.applied ? 0 : planned->note_mark);
 	faults_settle(scheduler, run, planned->change.applied);

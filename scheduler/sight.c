@@ -8,6 +8,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/dialect.h"
 #include "scheduler/faults.h"
+#include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs.h"
 
@@ -375,6 +376,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 	run->dirty = true;
 	switch (event->kind) {
 	case ENGINE_REPLICA_CREATED:
+		restarts_see(run, replica);
 		if (replica->seen == SEEN_CREATING || replica->seen == SEEN_STARTING)
 			replica->seen = SEEN_CREATED;
 		break;

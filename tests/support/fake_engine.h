@@ -60,6 +60,8 @@ void fake_engine_exit_any(struct fake_engine *fake, unsigned choice, int exit_co
 void fake_engine_exit_any_unseen(struct fake_engine *fake, unsigned choice, int exit_code);
 /* Somebody removes the container. */
 void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key);
+/* The same while nobody listens. */
+void fake_engine_snatch_unseen(struct fake_engine *fake, const struct replica_key *key);
 /* Any one that there is now, by @choice; nothing when there is none. */
 void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice);
 /* What a replica was created with, once it was (waits for that): limits and devices, "2000000000 1024 512 0,1". The

@@ -190,6 +190,13 @@ void fake_engine_snatch(struct fake_engine *fake, const struct replica_key *key)
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+void fake_engine_snatch_unseen(struct fake_engine *fake, const struct replica_key *key)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake_container_drop(fake, key);
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice)
 {
 	struct replica_key key;

@@ -158,6 +158,142 @@ static void a_restart_that_the_engine_refuses_fails_the_job(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 could not be started");
 }
 
+/* What is stored of the restarts: "worker 0: 2 unmade;". */
+static char *stored_restarts(struct bench *bench, int64_t id)
+{
+	struct text text AUTO_TEXT = { 0 };
+	AUTO(job) struct job *job = NULL;
+	AUTO(json) json_t *assignment = NULL;
+	json_t *entry;
+	size_t index;
+
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	assignment = json_loads(job->assignment, 0, NULL);
+	json_array_foreach(json_object_get(assignment, "restarts"), index, entry)
+		text_printf(&text, "%s %d: %d%s;", json_string_value(json_object_get(entry, "role")),
+			    (int)json_int_at(entry, "index", -1), (int)json_int_at(entry, "restart", -1),
+			    json_true_at(entry, "unmade") ? " unmade" : "");
+	text_puts(&text, "");
+	return text_take(&text);
+}
+
+static void restarts_await(struct bench *bench, int64_t id, const char *wanted)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		AUTO(string) char *stored = stored_restarts(bench, id);
+
+		if (strcmp(stored, wanted) == 0)
+			return;
+		usleep(1000);
+	}
+	fail_msg("the restarts of job %d never were %s", (int)id, wanted);
+}
+
+/* How often the log of a job says it. */
+static unsigned lines_count(struct bench *bench, const char *job_id, const char *part)
+{
+	AUTO(string) char *log = service_log(bench, job_id);
+	unsigned count = 0;
+
+	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
+		count++;
+	return count;
+}
+
+struct witness {
+	struct bench *bench;
+	int64_t job;
+	char *stored; /* when the last container was asked for */
+};
+
+static void witness_look(void *arg, const char *operation)
+{
+	struct witness *witness = arg;
+
+	if (strcmp(operation, "create_replica") != 0)
+		return;
+	free(witness->stored);
+	witness->stored = stored_restarts(witness->bench, witness->job);
+}
+
+/* Broken: step_restart() that renews the replica itself, before its change is stored: who died in between left a container
+ * whose restart nobody was told of. */
+static void a_restart_is_stored_before_anything_is_made(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_submit(bench, "written", 1, 0);
+	const struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+	struct witness witness = { bench, id, NULL };
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_on_call(bench->fake, witness_look, &witness);
+	fake_engine_snatch(bench->fake, &worker);
+	calls_await(bench, FAKE_CREATE, 3);
+	restarts_await(bench, id, "worker 0: 1;");
+	fake_engine_on_call(bench->fake, NULL, NULL);
+	assert_string_equal(witness.stored, "worker 0: 1 unmade;");
+	free(witness.stored);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+/* Broken: restarts_read() left out: the count began anew where the last container was removed as well, and what was ordered
+ * for the first ones happened again. */
+static void restarts_are_counted_across_daemons(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_submit(bench, "counted", 1, 0);
+	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
+	const struct replica_key second = after(key_of(id, ROLE_WORKER, 0), 0, 2);
+
+	order(bench, "{\"fault\": \"preempt\", \"role\": \"worker\", \"count\": 2}");
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	restarts_await(bench, id, "worker 0: 2;");
+	daemon_stop(bench);
+	fake_engine_snatch_unseen(bench->fake, &second);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	line_await(bench, "counted", "The replica worker 0 was lost and is restarted (3 of 5 times).");
+	restarts_await(bench, id, "worker 0: 3;");
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+	assert_int_equal(lines_count(bench, "counted", "was lost and is restarted"), 3);
+	assert_int_equal(lines_count(bench, "counted", "Fault rule 1"), 2);
+}
+
+/* The engine goes while the restart waits for its second try, and then the daemon does.
+ * Broken: fold_unlisted() that does not ask for unmade: each took a container that never was for lost, and spent another of
+ * five restarts. */
+static void a_restart_whose_container_never_was_is_not_spent(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = job_submit(bench, "never", 1, 0);
+	const struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_fail_all(bench->fake, FAKE_CREATE, STATUS_UNAVAILABLE);
+	fake_engine_snatch(bench->fake, &worker);
+	calls_await(bench, FAKE_CREATE, 3);
+	fake_engine_down(bench->fake, "gone");
+	fake_engine_up(bench->fake);
+	calls_await(bench, FAKE_CREATE, 4);
+	restarts_await(bench, id, "worker 0: 1 unmade;");
+	daemon_stop(bench);
+	fake_engine_fail_all(bench->fake, FAKE_CREATE, STATUS_OK);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	restarts_await(bench, id, "worker 0: 1;");
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+	assert_int_equal(lines_count(bench, "never", "was lost and is restarted"), 1);
+}
+
 /* However long it took from the step that set the moment to the end of its pass. */
 static void a_restart_that_became_due_behind_a_step_is_not_missed(void **state)
 {
@@ -224,6 +360,9 @@ int main(void)
 		BENCH_TEST(after_five_restarts_the_whole_job_begins_anew),
 		BENCH_TEST(a_restarted_replica_is_adopted_by_the_next_daemon),
 		BENCH_TEST(a_restart_that_the_engine_refuses_fails_the_job),
+		BENCH_TEST(a_restart_is_stored_before_anything_is_made),
+		BENCH_TEST(restarts_are_counted_across_daemons),
+		BENCH_TEST(a_restart_whose_container_never_was_is_not_spent),
 		cmocka_unit_test(a_restart_that_became_due_behind_a_step_is_not_missed),
 		BENCH_TEST(a_replica_that_was_asked_for_before_the_engine_went_and_came_is_not_forgotten),
 		BENCH_TEST(a_cancel_does_not_wait_for_a_restart),
