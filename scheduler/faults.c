@@ -66,6 +66,18 @@ bool faults_end(const struct job_run *run, struct replica_run *replica)
 	return true;
 }
 
+bool faults_await_end(const struct job_run *run)
+{
+	for (size_t i = 0; run->sighted && run->hits_stored && i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if (replica->seen == SEEN_RUNNING && replica->end == END_NONE && replica->stop_asked &&
+		    hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored))
+			return true;
+	}
+	return false;
+}
+
 bool faults_alone(const struct job_run *run)
 {
 	for (size_t i = 0; i < run->replica_count; i++)
@@ -487,7 +499,8 @@ void faults_step(struct scheduler *scheduler, struct job_run *run)
 	held = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 	if (held && faults_hold(scheduler, run))
 		look_again(scheduler, run, left_us(scheduler, held));
-	if (book && !fault_book_is_empty(book))
+	/* Whose end is decided is not hit any more: it would be told, and nothing come of it. */
+	if (book && !fault_book_is_empty(book) && !job_run_is_decided(run))
 		rules_look(scheduler, run);
 	if (run->hit_count > run->hits_stored)
 		hits_plan(scheduler, run);

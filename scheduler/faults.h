@@ -19,6 +19,8 @@ void faults_step(struct scheduler *scheduler, struct job_run *run);
 void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored);
 /* The container has ended. Whether that was ordered: the replica's end is filled as ordered then. */
 bool faults_end(const struct job_run *run, struct replica_run *replica);
+/* Whether a container that runs was told to end by order, and did not yet. */
+bool faults_await_end(const struct job_run *run);
 /* The engine could not slow its network, or make it fast again. Whether to ask again after a while; else the job's log
  * and report tell it. */
 bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,

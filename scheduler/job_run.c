@@ -350,3 +350,11 @@ struct judgement job_run_judge(const struct job_run *run)
 	free(outcomes);
 	return judgement;
 }
+
+bool job_run_is_decided(const struct job_run *run)
+{
+	struct judgement judgement = job_run_judge(run);
+
+	free(judgement.message);
+	return judgement.verdict != JOB_STATE_UNSPECIFIED;
+}

@@ -181,3 +181,5 @@ bool job_run_began(const struct job_run *run);
 
 /* The outcomes of its replicas judged; the message is the caller's. */
 struct judgement job_run_judge(const struct job_run *run);
+/* Whether they decide anything. */
+bool job_run_is_decided(const struct job_run *run);

@@ -141,14 +141,6 @@ static void view_replicas(struct job_view *view, const struct job_run *run)
 	}
 }
 
-static bool job_is_decided(const struct job_run *run)
-{
-	struct judgement judgement = job_run_judge(run);
-
-	free(judgement.message);
-	return judgement.verdict != JOB_STATE_UNSPECIFIED;
-}
-
 /* Whether something can be done for a lost replica now. */
 static bool replicas_restart(const struct job_run *run)
 {
@@ -172,6 +164,12 @@ static void restart_schedule(struct scheduler *scheduler, struct job_run *run)
 				     (faults_alone(run) ? 0 : (int64_t)reconciler->retry_pause_ms * 1000);
 }
 
+/* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
+static int64_t limit_us(struct job_run *run, int64_t wall_us, int64_t now_us)
+{
+	return faults_await_end(run) ? INT64_MAX : job_deadline_us(run, wall_us, now_us);
+}
+
 static struct job_view view_of(const struct scheduler *scheduler, struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
@@ -183,8 +181,8 @@ static struct job_view view_of(const struct scheduler *scheduler, struct job_run
 		.has_room = run->has_room,
 		.touched = row->started_us != 0,
 		.sighted = run->sighted,
-		.expired = job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us,
-		.decided = job_is_decided(run),
+		.expired = limit_us(run, clock_wall_us(clock), now_us) <= now_us,
+		.decided = job_run_is_decided(run),
 		.restarts = run->restart_at_us && run->restart_at_us <= now_us && replicas_restart(run),
 		.explained =
 			row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message,
@@ -400,7 +398,7 @@ static bool run_is_due(const struct scheduler *scheduler, struct job_run *run, i
 	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return false;
 	return (run->restart_at_us && run->restart_at_us <= now_us) ||
-	       job_deadline_us(run, clock_wall_us(clock), now_us) <= now_us;
+	       limit_us(run, clock_wall_us(clock), now_us) <= now_us;
 }
 
 /* Steps of one run, from what the store says of it. False when its end is stored: it is gone then. */
@@ -509,7 +507,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 			continue;
 		}
 		if (run->row->verdict == JOB_STATE_UNSPECIFIED)
-			deadline = job_deadline_us(run, wall_us, now_us);
+			deadline = limit_us(run, wall_us, now_us);
 		/* One that has become due since the last step is not missed. One that a step has seen stays, for
 		 * replicas that cannot be replaced yet, and is not waited for. */
 		if (run->restart_at_us > run->stepped_at_us && run->restart_at_us < deadline)

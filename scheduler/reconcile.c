@@ -34,14 +34,17 @@ static enum step next_while_starting(const struct job_view *view)
 
 static enum step next_while_wanted(const struct job_view *view)
 {
+	const bool queued = view->state == JOB_QUEUED;
+
+	/* What has happened by itself, or as it was ordered, comes before a limit that passed meanwhile. */
+	if (view->decided && (queued || view->sighted))
+		return STEP_JUDGE;
 	if (view->expired)
 		return STEP_EXPIRE;
-	if (view->state == JOB_QUEUED)
-		return view->decided ? STEP_JUDGE : view->has_room ? STEP_ADMIT : STEP_NONE;
+	if (queued)
+		return view->has_room ? STEP_ADMIT : STEP_NONE;
 	if (!view->sighted)
 		return STEP_NONE;
-	if (view->decided)
-		return STEP_JUDGE;
 	return view->restarts ? STEP_RESTART : next_while_starting(view);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ordered faults on their way over jobs. */
+#include "scheduler/scheduler_state.h"
 #include "store/faults.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
@@ -15,6 +16,17 @@ static struct replica_key restarted(struct replica_key key)
 {
 	key.restart++;
 	return key;
+}
+
+/* How often the log of a job says it. */
+static size_t lines_count(struct bench *bench, const char *job_id, const char *part)
+{
+	AUTO(string) char *log = service_log(bench, job_id);
+	size_t count = 0;
+
+	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
+		count++;
+	return count;
 }
 
 static void a_preempted_replica_begins_anew_alone(void **state)
@@ -138,6 +150,73 @@ static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **
 	assert_int_equal(job_cancel(bench->store, "p", "first", "enough", NULL), STATUS_OK);
 	assert_int_equal(job_cancel(bench->store, "p", "second", "enough", NULL), STATUS_OK);
 	idle_await(bench);
+}
+
+/* Broken: limit_us() that does not ask for faults_await_end(), or EXPIRE before JUDGE in reconcile.c: the end was told and
+ * counted, and the job cancelled for its limit. */
+static void a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = shape_submit(bench, "limited",
+				  &(struct shape){ .project = "p", .max_running_us = 100 * 1000000 });
+
+	order(bench, "{\"fault\": \"exit\", \"exitCode\": 9, \"afterSeconds\": 50}");
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	time_pass(bench, 120);
+	idle_await(bench);
+	job_check(bench, id, JOB_FAILED, "The replica master 0 exited with a non-zero status of 9.");
+}
+
+/* The master has ended by the time at which the rule falls due. Broken: faults_step() that does not ask whether the job is
+ * decided: the worker's end was told and counted, and the job SUCCEEDED. */
+static void a_job_that_is_decided_is_not_hit(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "over", 1, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+
+	order(bench, "{\"fault\": \"exit\", \"exitCode\": 4, \"role\": \"worker\", \"afterSeconds\": 3600}");
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	daemon_stop(bench);
+	step_clock_move(&bench->clock.step, INT64_C(3600) * 1000000000);
+	fake_engine_exit_unseen(bench->fake, &master, 0);
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+	assert_int_equal(fault_hits_of_job(bench->store, id, &list, NULL), STATUS_OK);
+	assert_int_equal(list.count, 0);
+	assert_int_equal(lines_count(bench, "over", "Fault rule"), 0);
+}
+
+/* Broken: limit_us() in view_of() alone: the scheduler looked at it again and again until the container ended. */
+static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
+{
+	AUTO(plan) struct plan *plan = plan_new();
+	struct job row = { .state = JOB_RUNNING, .running_us = 1 };
+	struct replica_run replica = { .seen = SEEN_RUNNING, .stop_asked = true };
+	struct fault_hit hit = { .stage = STAGE_RUNNING, .kind = FAULT_EXIT };
+	struct job_run run = { .row = &row,
+			       .plan = plan,
+			       .replicas = &replica,
+			       .replica_count = 1,
+			       .sighted = true,
+			       .hits = &hit,
+			       .hit_count = 1,
+			       .hits_stored = 1 };
+	struct job_run *runs[] = { &run };
+	const struct scheduler scheduler = { .reconciler.clock = &system_clock,
+					     .runs = runs,
+					     .run_count = 1 };
+
+	(void)state;
+	plan->max_running_us = 1;
+	assert_int_equal(scheduler_deadline_us(&scheduler), INT64_MAX);
+	replica.end = END_EXIT;
+	assert_true(scheduler_deadline_us(&scheduler) <= clock_mono_us(&system_clock));
 }
 
 /* A stop that the engine refuses is asked for again. */
@@ -266,17 +345,6 @@ static void a_network_is_slowed_again_when_refused_and_after_a_restart(void **st
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_HASTEN), 0);
 }
 
-/* How often the log of a job says it. */
-static size_t lines_count(struct bench *bench, const char *job_id, const char *part)
-{
-	AUTO(string) char *log = service_log(bench, job_id);
-	size_t count = 0;
-
-	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
-		count++;
-	return count;
-}
-
 /* Broken: FAILED_PRECONDITION is tried again like the rest. */
 static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 {
@@ -373,6 +441,9 @@ int main(void)
 		BENCH_TEST(a_stockout_holds_one_job_and_lets_others_pass),
 		BENCH_TEST(a_stored_hit_takes_effect_after_a_restart),
 		BENCH_TEST(a_time_after_a_second_start_outlives_the_daemon),
+		BENCH_TEST(a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order),
+		BENCH_TEST(a_job_that_is_decided_is_not_hit),
+		cmocka_unit_test(a_limit_that_waits_for_an_ordered_end_wakes_nobody),
 		BENCH_TEST(a_kill_that_fails_is_repeated),
 	};
 

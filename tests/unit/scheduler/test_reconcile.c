@@ -63,6 +63,13 @@ static const struct row rows[] = {
 	{ "runs too long, engine away",
 	  { .touched = true, .state = JOB_RUNNING, .total = 2, .expired = true },
 	  STEP_EXPIRE },
+	/* Broken: EXPIRE before JUDGE: what was ordered to end was told, and the job cancelled for its limit. */
+	{ "ended as its limit passed",
+	  { BASE, .state = JOB_RUNNING, SEEN(EXITED, 2), .decided = true, .expired = true },
+	  STEP_JUDGE },
+	{ "queued too long, cannot run",
+	  { .state = JOB_QUEUED, .decided = true, .expired = true, .total = 2 },
+	  STEP_JUDGE },
 	{ "decided",
 	  { BASE, .state = JOB_RUNNING, SEEN(RUNNING, 1), SEEN(EXITED, 1), .decided = true },
 	  STEP_JUDGE },
