@@ -220,6 +220,24 @@ static enum status hit_insert(struct change_scope *scope, const struct fault_hit
 	return statement_run(insert, err);
 }
 
+enum status fault_hits_stand(struct change_scope *scope, const struct fault_hit *hits, size_t count,
+			     bool *ret_stand, struct error *err)
+{
+	bool stand = true;
+
+	for (size_t i = 0; stand && i < count; i++) {
+		AUTO(statement) sqlite3_stmt *rule = connection_statement(scope->connection, FAULT_THERE);
+		enum status rc;
+
+		bind_int(rule, ":id", hits[i].fault);
+		rc = statement_step(rule, &stand, err);
+		if (rc)
+			return rc;
+	}
+	*ret_stand = stand;
+	return STATUS_OK;
+}
+
 enum status fault_hits_add(struct change_scope *scope, const struct fault_hit *hits, size_t count,
 			   struct error *err)
 {

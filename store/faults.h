@@ -85,6 +85,10 @@ enum status fault_hits_of_job(struct store *store, int64_t job, struct fault_hit
 /* Those on jobs that have not ended, by job. */
 enum status fault_hits_open(struct store *store, struct fault_hit_list *ret_list, struct error *err);
 
-/* Within the transaction of a job's change: stores hits and counts each for its rule. */
+/* Within the transaction of a job's change: whether the rules of all its hits are there still. One that was taken back hits
+ * nobody any more, from the moment on at which that is answered. */
+enum status fault_hits_stand(struct change_scope *scope, const struct fault_hit *hits, size_t count,
+			     bool *ret_stand, struct error *err);
+/* Likewise: stores hits and counts each for its rule. */
 enum status fault_hits_add(struct change_scope *scope, const struct fault_hit *hits, size_t count,
 			   struct error *err);

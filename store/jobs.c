@@ -377,8 +377,13 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 	for (size_t i = 0; i < application->count; i++) {
 		AUTO(statement) sqlite3_stmt *advance = connection_statement(scope->connection, JOB_ADVANCE);
 		struct job_change *change = &application->changes[i];
-		enum status rc;
+		bool stand = true;
+		enum status rc = fault_hits_stand(scope, change->hits, change->hit_count, &stand, err);
 
+		if (rc)
+			return rc;
+		if (!stand)
+			continue;
 		change_bind(advance, change);
 		bind_int(advance, ":now", scope->now_ns / 1000);
 		rc = statement_run(advance, err);

@@ -150,7 +150,8 @@ struct job_change {
 	const struct fault_hit *hits; /* of faults.h: stored with this change, all on its job */
 	size_t hit_count;
 
-	bool applied; /* out: false when the job was in another state, or decided already */
+	/* Out: false when the job was in another state, or decided already, or the rule of a hit is gone. */
+	bool applied;
 };
 
 /* All of @changes in one commit, each on its own condition; a lease that another job holds is INTERNAL for

@@ -220,6 +220,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[FAULT_DELETE] = { ON(STATE_WRITER), "DELETE FROM fault WHERE id BETWEEN :first AND :last" },
 	[FAULT_COUNT] = { ON(STATE_WRITER), "UPDATE fault SET hits = hits + 1, draws = max(draws, :draws),"
 					    " last_hit_us = :now WHERE id = :id" },
+	[FAULT_THERE] = { ON(STATE_WRITER), "SELECT 1 FROM fault WHERE id = :id" },
 	[FAULT_HIT_INSERT] = { ON(STATE_WRITER),
 			       "INSERT INTO fault_hit (" FAULT_HIT_COLUMNS
 			       ") VALUES (:job, :attempt, :stage, :role,"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 
+#include "store/faults.h"
 #include "tests/unit/store/store_testing.h"
 
 static void a_job_is_stored_and_found(void **state)
@@ -120,6 +121,33 @@ static void a_late_step_is_not_applied(void **state)
 	job_free(job);
 	log_flush(bench->store, NULL);
 	assert_logs(bench, "", "");
+}
+
+/* Broken: application_run() that does not ask for fault_hits_stand(): a rule struck after it was taken back. */
+static void a_hit_whose_rule_was_taken_back_is_not_applied(void **state)
+{
+	BENCH(state);
+	struct service_line line = { SEVERITY_WARNING, "hit" };
+	struct fault_hit hits[2] = { { .attempt = 1, .line = LITERAL("hit") },
+				     { .attempt = 1, .index = 1, .line = LITERAL("hit") } };
+	struct job_change change = { .lines = &line, .line_count = 1, .hits = hits, .hit_count = 2 };
+	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+
+	change.job = hits[0].job = hits[1].job = job_add(bench, "a");
+	change.from = change.to = JOB_QUEUED;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(fault_insert(bench->store, "{}", false, &hits[i].fault, &bench->err),
+				 STATUS_OK);
+	assert_int_equal(fault_delete(bench->store, hits[1].fault, &bench->err), STATUS_OK);
+	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
+	assert_false(change.applied);
+	change.hit_count = 1;
+	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
+	assert_true(change.applied);
+	assert_int_equal(fault_hits_of_job(bench->store, change.job, &list, &bench->err), STATUS_OK);
+	assert_int_equal(list.count, 1);
+	log_flush(bench->store, NULL);
+	assert_logs(bench, "", "hit");
 }
 
 static void one_illegal_step_refuses_the_whole_call(void **state)
@@ -386,6 +414,7 @@ int main(void)
 		WITH_BENCH(an_id_is_given_once),
 		WITH_BENCH(each_edge_is_legal_or_refused),
 		WITH_BENCH(a_late_step_is_not_applied),
+		WITH_BENCH(a_hit_whose_rule_was_taken_back_is_not_applied),
 		WITH_BENCH(one_illegal_step_refuses_the_whole_call),
 		WITH_BENCH(a_job_that_is_about_to_be_tried_again_can_be_cancelled),
 		WITH_BENCH(a_verdict_is_decided_once_and_cleared_by_a_retry),

@@ -90,6 +90,13 @@ MEMORY_RUN(cancel_by_id)
 	return job_cancel_by_id(store, world->job, "stop", err);
 }
 
+/* With a rule that hits it. */
+static void apply_prepare(void *arg, unsigned number)
+{
+	fault_prepare(arg, number);
+	job_prepare(arg, number);
+}
+
 MEMORY_RUN(apply)
 {
 	WORLD;
@@ -196,7 +203,7 @@ static const struct memory_operation operations[] = {
 	CHANGES("job_set_labels", job_prepare, set_labels),
 	CHANGES("job_cancel", job_prepare, cancel),
 	CHANGES("job_cancel_by_id", job_prepare, cancel_by_id),
-	CHANGES("job_apply", job_prepare, apply),
+	CHANGES("job_apply", apply_prepare, apply),
 	READS("job_get", job_prepare, get),
 	READS("job_get_by_id", job_prepare, get_by_id),
 	READS("job_list_page", three_jobs, list),
