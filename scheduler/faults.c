@@ -443,7 +443,7 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 {
 	if (run->row->state == JOB_QUEUED)
 		whole_look(scheduler, run, STAGE_QUEUED);
-	else if (run->row->state == JOB_PREPARING && run->replica_count &&
+	else if (run->row->state == JOB_PREPARING && run->sighted && run->replica_count &&
 		 run->replicas[0].seen == SEEN_NOTHING)
 		whole_look(scheduler, run, STAGE_PREPARING);
 	if (run->row->state != JOB_RUNNING || !run->sighted)

@@ -192,6 +192,32 @@ static void a_job_that_is_decided_is_not_hit(void **state)
 	assert_int_equal(lines_count(bench, "over", "Fault rule"), 0);
 }
 
+/* The next daemon has not seen yet what there is. Broken: rules_look() that does not ask for sighted: the image was not found
+ * of which a container was made. */
+static void an_image_that_was_used_is_found(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "used", 0, 0), other;
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	fake_engine_hold_starts(bench->fake);
+	fake_engine_up(bench->fake);
+	calls_await(bench, FAKE_START, 1);
+	order(bench, "{\"fault\": \"imagePull\", \"job\": \"used\"}");
+	daemon_stop(bench);
+	daemon_start(bench);
+	other = job_submit(bench, "other", 0, 0); /* when it has ended, the first one was looked at, too */
+	assert_int_equal(job_cancel(bench->store, "p", "other", "enough", NULL), STATUS_OK);
+	job_await(bench, other, JOB_CANCELLED);
+	fake_engine_lose_starts(bench->fake);
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	assert_int_equal(lines_count(bench, "used", "Fault rule"), 0);
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
 /* Broken: limit_us() in view_of() alone: the scheduler looked at it again and again until the container ended. */
 static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 {
@@ -443,6 +469,7 @@ int main(void)
 		BENCH_TEST(a_time_after_a_second_start_outlives_the_daemon),
 		BENCH_TEST(a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order),
 		BENCH_TEST(a_job_that_is_decided_is_not_hit),
+		BENCH_TEST(an_image_that_was_used_is_found),
 		cmocka_unit_test(a_limit_that_waits_for_an_ordered_end_wakes_nobody),
 		BENCH_TEST(a_kill_that_fails_is_repeated),
 	};
