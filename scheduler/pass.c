@@ -43,6 +43,7 @@ void pass_clear(struct pass *pass)
 		free(pass->planned[i].error_message);
 		free(pass->planned[i].verdict_message);
 		free(pass->planned[i].assignment);
+		json_decref(pass->planned[i].told);
 		leases_free(pass->planned[i].leases, pass->planned[i].lease_count);
 	}
 	pass->count = 0;

@@ -328,6 +328,8 @@ static void change_settle(struct scheduler *scheduler, const struct planned_chan
 	run->dirty = run->stale = true;
 	run->differs = run->differs && !planned->change.applied;
 	restarts_settle(run, planned->change.applied);
+	if (!planned->change.applied)
+		differences_untell(run->told, planned->told);
 	/* A step that did not take place says nothing: it says it when it does. */
 	job_run_notes_cut(run, planned->change.applied ? 0 : planned->note_mark);
 	faults_settle(scheduler, run, planned->change.applied);

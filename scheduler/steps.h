@@ -24,8 +24,11 @@ struct fault_book;
 struct log_pump;
 struct spare_networks;
 
-/* Those that are not among @told, where they are put: a list of its own. NULL when memory ran out. told_differences.c */
+/* Those that are not among @told, where they are put: a list of its own. NULL when memory ran out: none is put there.
+ * told_differences.c */
 json_t *differences_untold(json_t *told, json_t *differences);
+/* Takes those of such a list away again: they were not told after all. NULL: there is none. told_differences.c */
+void differences_untell(json_t *told, const json_t *fresh);
 
 struct reconciler {
 	struct store *store;
@@ -55,6 +58,7 @@ struct planned_change {
 	char *error_message, *verdict_message, *assignment;
 	struct lease *leases;
 	size_t lease_count;
+	json_t *told; /* by a trial, for its siblings too: differences_untold(); NULL: nothing */
 };
 
 struct pass {

@@ -20,10 +20,20 @@ json_t *differences_untold(json_t *told, json_t *differences)
 		differences_count(told, code ? code : "", text ? text : "", &has);
 		if (has)
 			continue;
-		if (!fresh || json_array_append(fresh, difference) || json_array_append(told, difference))
+		if (!fresh || json_array_append(fresh, difference) || json_array_append(told, difference)) {
+			differences_untell(told, fresh);
 			return NULL;
+		}
 	}
 	return TAKE(fresh);
+}
+
+void differences_untell(json_t *told, const json_t *fresh)
+{
+	for (size_t i = 0; i < json_array_size(fresh); i++)
+		for (size_t at = json_array_size(told); at-- > 0;)
+			if (json_array_get(told, at) == json_array_get(fresh, i))
+				json_array_remove(told, at);
 }
 
 static void one_recall(struct store *store, int64_t trial, json_t *told)

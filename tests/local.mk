@@ -187,6 +187,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_study_end \
 	tests/unit/scheduler/test_study_limits \
 	tests/unit/scheduler/test_suggester \
+	tests/unit/scheduler/test_told_differences \
 	tests/unit/scheduler/test_told_no_memory \
 	tests/unit/scheduler/test_trial_events \
 	tests/unit/scheduler/test_trial_metrics \
@@ -262,6 +263,7 @@ tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=fault_book_take,--wrap=fault_kind_name
+tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 tests_unit_scheduler_test_told_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)

@@ -12,14 +12,15 @@
 #include "scheduler/spare_network.h"
 #include "store/logs.h"
 
-static void tell_differences(struct job_run *run)
+static void tell_differences(struct job_run *run, json_t **ret_told)
 {
 	json_t *all = run->assignment->differences;
-	AUTO(json) json_t *fresh = run->told ? differences_untold(run->told, all) : NULL;
+	json_t *fresh = run->told ? differences_untold(run->told, all) : NULL;
 	AUTO(string) char *line = differences_line(run->plan->differences, fresh ? fresh : all);
 
 	if (line)
 		job_run_say(run, SEVERITY_NOTICE, "%s", line);
+	*ret_told = fresh;
 }
 
 /* What holds for every job of this daemon. False when memory ran out. */
@@ -59,6 +60,6 @@ void step_admit(struct reconciler *reconciler, struct job_run *run)
 	planned->leases = leases;
 	planned->lease_count = count;
 	planned->change.started_us = clock_wall_us(reconciler->clock);
-	tell_differences(run);
+	tell_differences(run, &planned->told);
 	job_run_say_all(run, SEVERITY_INFO, dialect_of(run->plan)->admitted);
 }
