@@ -461,7 +461,9 @@ static void runs_reconcile(struct scheduler *scheduler)
 	do {
 		memory_watch_begin(); /* the store takes no change that memory ran out for: it is made again later */
 		goes_on = runs_pass(scheduler);
-		memory_watch_end();
+		/* So may be what was asked of the engine. */
+		if (memory_watch_end())
+			scheduler_miss(scheduler);
 	} while (goes_on);
 }
 
@@ -484,10 +486,16 @@ void scheduler_reconcile(struct scheduler *scheduler)
 	const struct reconciler *reconciler = &scheduler->reconciler;
 
 	scheduler_clock_look(scheduler);
+	memory_watch_begin();
 	scheduler_catch_up(scheduler, clock_mono_us(reconciler->clock));
+	if (memory_watch_end())
+		scheduler_miss(scheduler);
 	runs_reconcile(scheduler);
+	memory_watch_begin();
 	spare_networks_remove(&scheduler->spares, reconciler->engine, some_run_starts(scheduler),
 			      clock_mono_us(reconciler->clock));
+	if (memory_watch_end())
+		scheduler_miss(scheduler);
 }
 
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)

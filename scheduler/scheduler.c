@@ -21,6 +21,12 @@ enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64, UP_
 
 #define DAY_US (INT64_C(86400) * MICROS)
 
+void scheduler_miss(struct scheduler *scheduler)
+{
+	if (!scheduler->catch_up_at_us)
+		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
+}
+
 static bool is_stopping(struct scheduler *scheduler)
 {
 	bool stopping;
@@ -170,7 +176,7 @@ static void job_woken(struct scheduler *scheduler, int64_t job)
 	    (job_state_is_final(row->state) || !scheduler_add(scheduler, TAKE(row), &err)))
 		return;
 	log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
-	scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
+	scheduler_miss(scheduler);
 }
 
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
@@ -237,7 +243,7 @@ static struct happening *queue_take(struct scheduler *scheduler)
 	return first;
 }
 
-/* What was heard by halves, for want of memory, is looked at anew: a little later, as memory may be short for a while. */
+/* What was heard by halves, for want of memory, is looked at anew. */
 static void happenings_handle(struct scheduler *scheduler, struct happening *happening)
 {
 	memory_watch_begin();
@@ -249,7 +255,7 @@ static void happenings_handle(struct scheduler *scheduler, struct happening *hap
 		happening = next;
 	}
 	if (memory_watch_end())
-		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
+		scheduler_miss(scheduler);
 }
 
 static void *scheduler_main(void *arg)

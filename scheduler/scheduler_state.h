@@ -125,6 +125,8 @@ void networks_compare(struct scheduler *scheduler, const struct engine_event *li
 void network_update(struct scheduler *scheduler, const struct engine_event *event);
 /* Reads the output of every replica that has some and is not being read. sight.c */
 void sight_follow(struct scheduler *scheduler, struct job_run *run);
+/* Something was missed for want of memory: it is looked for a little later, as memory may be short for a while. */
+void scheduler_miss(struct scheduler *scheduler);
 /* When it is time: takes up jobs that it was not told of, and looks at all others anew. */
 void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us);
 /* The steps that one job can take now; its change waits in the pass. passes.c */
