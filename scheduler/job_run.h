@@ -99,7 +99,7 @@ struct job_run {
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
 	bool differs;        /* the assignment has differences or restarts that are not stored yet */
-	bool told_down;      /* the log says that the engine is away */
+	bool told_down;      /* the log says that the engine is away, and nothing came of its return since */
 	json_t *told;        /* of a trial: differences that its siblings have told; or NULL */
 	struct tuner *tuner; /* of a tuning job, once it was looked at */
 	int64_t look_at_us;  /* monotonic: when it looks at its trials again; 0: when told */

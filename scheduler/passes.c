@@ -307,6 +307,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	}
 	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED)
 		run->sighted = scheduler->engine_listed;
+	run->told_down = run->told_down && row->state == run->row->state;
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;

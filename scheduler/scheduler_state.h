@@ -53,6 +53,7 @@ struct scheduler {
 	/* By the engine's clock, of the last loss and of the return; 0: none */
 	int64_t engine_lost_ns, engine_back_ns;
 	int64_t engine_lost_us; /* the loss, monotonic */
+	int64_t engine_up_us;   /* monotonic: since when it is up, or was last */
 	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */
 
 	struct clock_watch clock_watch;

@@ -17,7 +17,8 @@ enum {
 	SIGNAL_EXIT_KILL = 137,
 	SIGNAL_EXIT_TERM = 143,
 	ENGINE_LOST_EXIT = 255, /* what an engine reports of containers that died with the machine */
-	DOUBT_US = 2000000,     /* an engine that stops kills its containers before its connections */
+	STEADY_US = 5000000, /* one that was up for less was not back: no log tells again that it is away */
+	DOUBT_US = 2000000,  /* an engine that stops kills its containers before its connections */
 };
 
 /* A dockerd that is told to stop gives its containers 15 s before it kills them. */
@@ -230,6 +231,8 @@ static void engine_text_set(struct scheduler *scheduler, bool answers, const cha
 
 static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 {
+	if (!scheduler->engine_up)
+		scheduler->engine_up_us = clock_mono_us(scheduler->reconciler.clock);
 	scheduler->engine_up = true;
 	scheduler->engine_back_ns = clock_outside_ns(scheduler->reconciler.clock);
 	scheduler_clock_look(scheduler);
@@ -244,12 +247,14 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 
 		job_run_unsee(run);
 		run->has_left_network = false; /* what was spare is forgotten: it is left anew */
-		run->told_down = false;
 	}
 }
 
 static void on_down(struct scheduler *scheduler, const struct engine_event *event)
 {
+	const bool steady = scheduler->engine_up &&
+			    clock_mono_us(scheduler->reconciler.clock) >= scheduler->engine_up_us + STEADY_US;
+
 	if (scheduler->engine_up) {
 		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
@@ -259,8 +264,11 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	spare_networks_forget(&scheduler->spares);
 	engine_text_set(scheduler, false, event->text);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
-		job_run_unsee(scheduler->runs[i]);
-		scheduler->runs[i]->dirty = true;
+		struct job_run *run = scheduler->runs[i];
+
+		job_run_unsee(run);
+		run->told_down = run->told_down && !steady;
+		run->dirty = true;
 	}
 }
 

@@ -93,6 +93,39 @@ static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 exited with a non-zero status of 9(SIGKILL).");
 }
 
+/* Waits until all that was told to the scheduler before is taken up, engine or not. */
+static void told_await(struct bench *bench, const char *job_id)
+{
+	const int64_t id = job_submit(bench, job_id, 0, 0);
+
+	assert_int_equal(job_cancel(bench->store, "p", job_id, "enough", NULL), STATUS_OK);
+	scheduler_wake(bench->scheduler, id);
+	job_await(bench, id, JOB_CANCELLED);
+}
+
+/* Broken: on_up() that forgets that the log was told: each time that the engine went it was told again. */
+static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
+{
+	static const char words[] = "Waiting for the container engine: it flaps";
+	struct bench *bench = *state;
+	const int64_t id = job_submit(bench, "flapped", 0, 0);
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	atomic_store(&bench->clock.stands_us, clock_mono_us(&system_clock));
+	for (int i = 0; i < 3; i++) {
+		fake_engine_down(bench->fake, "it flaps");
+		told_await(bench, life_id((unsigned)i, (char[32]){ 0 }));
+		fake_engine_up(bench->fake);
+	}
+	told_await(bench, "up");
+	assert_int_equal(count_in_log(bench, "flapped", words), 1);
+	clock_move(bench, 5000);
+	fake_engine_down(bench->fake, "it flaps");
+	told_await(bench, "down");
+	assert_int_equal(count_in_log(bench, "flapped", words), 2);
+}
+
 /* ---- what is asked for in vain ---- */
 
 static const struct engine_ops *whole;
@@ -212,6 +245,7 @@ int main(void)
 		BENCH_TEST(a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again),
 		BENCH_TEST(a_kill_stays_in_doubt_whatever_else_fails),
 		BENCH_TEST(a_kill_counts_as_an_exit_when_the_engine_stays),
+		BENCH_TEST(an_engine_that_comes_and_goes_is_told_of_once),
 		BENCH_TEST(what_the_engine_was_asked_without_memory_is_asked_again),
 	};
 
