@@ -142,6 +142,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_listing \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_network \
+	tests/unit/scheduler/engine/test_docker_no_memory \
 	tests/unit/scheduler/engine/test_docker_progress \
 	tests/unit/scheduler/engine/test_docker_replica \
 	tests/unit/scheduler/engine/test_docker_subnet \
@@ -259,6 +260,7 @@ tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=registry_credentials_find
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=memory_note_failure
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \

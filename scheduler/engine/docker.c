@@ -82,15 +82,28 @@ static void commands_run(struct docker *docker)
 		link_lose(docker, "out of memory");
 }
 
-void docker_after(struct docker *docker, int64_t delay_us, void (*fire)(void *arg), void *arg)
+bool timer_is_set(const struct timer *timer)
 {
-	struct timer *timer = malloc(sizeof(*timer));
+	return timer->fire != NULL;
+}
+
+static void timer_unset(struct docker *docker, struct timer *timer)
+{
 	struct timer **at = &docker->timers;
 
-	if (!timer) {
-		fire(arg); /* early rather than never */
-		return;
-	}
+	while (*at != timer)
+		at = &(*at)->next;
+	*at = timer->next;
+	timer->fire = NULL;
+}
+
+void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
+		  void *arg)
+{
+	struct timer **at = &docker->timers;
+
+	if (timer_is_set(timer))
+		timer_unset(docker, timer);
 	*timer = (struct timer){ .at_us = clock_mono_us(&system_clock) + delay_us, .fire = fire, .arg = arg };
 	while (*at && (*at)->at_us <= timer->at_us)
 		at = &(*at)->next;
@@ -104,11 +117,10 @@ static bool timers_fire(struct docker *docker)
 	bool any = false;
 
 	while (docker->timers && (docker->closing || docker->timers->at_us <= now_us)) {
-		struct timer *timer = docker->timers;
+		struct timer due = *docker->timers;
 
-		docker->timers = timer->next;
-		timer->fire(timer->arg);
-		free(timer);
+		timer_unset(docker, docker->timers);
+		due.fire(due.arg);
 		any = true;
 	}
 	return any;

@@ -63,7 +63,7 @@ void link_lose(struct docker *docker, const char *reason)
 		log_event(LOG_WARNING, "engine-down", "error=\"%s\"", reason);
 		emit_plain(docker, ENGINE_DOWN, reason);
 	}
-	docker_after(docker, link->backoff_us, ping, docker);
+	docker_after(docker, &link->again, link->backoff_us, ping, docker);
 	link->backoff_us = link->backoff_us * 2 < BACKOFF_MOST_US ? link->backoff_us * 2 : BACKOFF_MOST_US;
 }
 
@@ -79,11 +79,8 @@ static void list_regularly(void *arg)
 
 	if (docker->closing || !link_is_up(docker))
 		return;
-	if (clock_mono_us(&system_clock) >= docker->link.list_at_us) {
-		docker->link.list_at_us = clock_mono_us(&system_clock) + LISTING_EVERY_US;
-		docker_after(docker, LISTING_EVERY_US, list_regularly, docker);
-		listing_ask(docker);
-	}
+	docker_after(docker, &docker->link.next_listing, LISTING_EVERY_US, list_regularly, docker);
+	listing_ask(docker);
 }
 
 static void become_up(struct docker *docker)
@@ -99,7 +96,6 @@ static void become_up(struct docker *docker)
 	log_event(LOG_INFO, "engine-up", "cpus=%u memory_bytes=%" PRId64 " gpus=%zu engine=\"%s\"",
 		  link->host.cpus, link->host.memory_bytes, link->host.device_count, link->name);
 	emit_up(docker, link->name, &link->host);
-	link->list_at_us = clock_mono_us(&system_clock);
 	list_regularly(docker);
 	followers_reconnect(docker);
 }
@@ -192,7 +188,7 @@ static void events_open(struct docker *docker)
 		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", told_ns / 1000000000,
 			 told_ns % 1000000000);
 	snprintf(path, sizeof(path), "/events?%sfilters=%s", since, filter);
-	docker_after(docker, EVENTS_PATIENCE_US, events_awaited, docker);
+	docker_after(docker, &docker->link.events_patience, EVENTS_PATIENCE_US, events_awaited, docker);
 	http_start(docker->http, &(struct http_request){ .method = "GET",
 							 .path = path,
 							 .lane = LANE_STREAM,

@@ -180,7 +180,7 @@ static void listing_step(struct listing *listing)
 	} else if (!docker->closing) {
 		log_event(LOG_WARNING, "listing-failed", "status=%s error=\"%s\"",
 			  status_name(listing->outcome.status), listing->outcome.text);
-		docker_after(docker, AGAIN_US, listing_again, docker);
+		docker_after(docker, &docker->listing_again, AGAIN_US, listing_again, docker);
 		/* An engine that takes calls and does not answer them is as good as gone. */
 		if (listing->outcome.status == STATUS_UNAVAILABLE && listing->epoch == docker->link.epoch)
 			link_lose(docker, listing->outcome.text);
@@ -374,7 +374,7 @@ void listing_ask(struct docker *docker)
 	}
 	listing = calloc(1, sizeof(*listing));
 	if (!listing) {
-		docker_after(docker, AGAIN_US, listing_again, docker);
+		docker_after(docker, &docker->listing_again, AGAIN_US, listing_again, docker);
 		return;
 	}
 	listing->docker = docker;

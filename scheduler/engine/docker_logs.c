@@ -48,7 +48,7 @@ struct follower {
 	bool ended; /* the exchange is over, and */
 	struct outcome outcome;
 	unsigned code;
-	bool timed;       /* a timer is set */
+	struct timer again;
 	bool moved;       /* a line was handed over since the stream was opened */
 	bool judged, gap; /* TAIL: its first line was looked at; it was unknown */
 	int64_t retry_us;
@@ -167,7 +167,6 @@ static void retry_fire(void *arg)
 {
 	struct follower *follower = arg;
 
-	follower->timed = false;
 	if (follower->docker->closing)
 		follower_free(follower);
 	else if (link_is_up(follower->docker))
@@ -185,8 +184,7 @@ static void retry(struct follower *follower)
 	if (!link_is_up(docker))
 		return; /* followers_reconnect() */
 	follower->retry_us = delay_us * 2 < RETRY_MOST_US ? delay_us * 2 : RETRY_MOST_US;
-	follower->timed = true;
-	docker_after(docker, delay_us, retry_fire, follower);
+	docker_after(docker, &follower->again, delay_us, retry_fire, follower);
 }
 
 static void exit_looked(void *arg, const struct http_answer *answer)
@@ -430,7 +428,7 @@ void followers_reconnect(struct docker *docker)
 	for (struct follower *follower = docker->followers; follower; follower = next) {
 		next = follower->next;
 		follower->retry_us = RETRY_FIRST_US;
-		if (follower->stage == STAGE_WAITING && !follower->timed)
+		if (follower->stage == STAGE_WAITING && !timer_is_set(&follower->again))
 			open_stream(follower, STAGE_FOLLOW);
 	}
 }
@@ -441,7 +439,7 @@ void followers_close(struct docker *docker)
 
 	for (struct follower *follower = docker->followers; follower; follower = next) {
 		next = follower->next;
-		if (follower->timed)
+		if (timer_is_set(&follower->again))
 			continue; /* its timer frees it */
 		if (follower->exchange)
 			http_cancel(follower->exchange);

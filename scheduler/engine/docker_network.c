@@ -27,6 +27,7 @@ struct network_task {
 	enum engine_event_kind failed;
 	unsigned address_count;
 	unsigned tries;
+	struct timer again;
 	bool waits; /* a removal: for the creation of the same network to end */
 	bool chosen;
 	bool second_device;
@@ -249,7 +250,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 		 * Choice: after eight seconds. */
 		if (bridge_is_taken(answer, &outcome) && task->tries >= BRIDGE_TRIES)
 			task->second_device = true;
-		docker_after(task->docker, RETRY_US, create_look_again, task);
+		docker_after(task->docker, &task->again, RETRY_US, create_look_again, task);
 		return;
 	}
 	/* 403: that block is taken after all. */
@@ -355,7 +356,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 	if ((!outcome.status || answer->code == 404) && ++task->tries < REMOVE_TRIES)
 		remove_look(task); /* there may be another one */
 	else if ((answer->code == 403 || answer->code == 500) && ++task->tries < REMOVE_TRIES)
-		docker_after(task->docker, RETRY_US, remove_look, task);
+		docker_after(task->docker, &task->again, RETRY_US, remove_look, task);
 	else
 		task_fail(task, outcome.status, outcome.text);
 }

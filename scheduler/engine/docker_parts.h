@@ -49,10 +49,11 @@ struct command {
 	bool short_of_memory; /* for the whole of the body */
 };
 
+/* Belongs to what waits for it: so none is lost, or early, for want of memory. */
 struct timer {
 	struct timer *next;
 	int64_t at_us;
-	void (*fire)(void *arg);
+	void (*fire)(void *arg); /* NULL: not set */
 	void *arg;
 };
 
@@ -71,7 +72,9 @@ struct link {
 	struct http_exchange *ping, *info, *events;
 	struct text line; /* of the events stream, in the making */
 	bool skipping;
-	int64_t list_at_us;
+	struct timer again;           /* DOWN: the next ping */
+	struct timer events_patience; /* OPENING */
+	struct timer next_listing;    /* UP */
 };
 
 struct listing;
@@ -101,6 +104,7 @@ struct docker {
 	struct timer *timers;
 	struct link link;
 	struct listing *listing;
+	struct timer listing_again; /* after one that failed */
 	bool list_again, others_looked;
 	struct image_task *images;
 	struct network_task *networks;
@@ -115,8 +119,11 @@ struct docker {
 void docker_post(struct docker *docker, const struct command *command);
 /* Queues @command itself, from the heap: it is not lost for want of memory. Thread: any. */
 void docker_hand_over(struct docker *docker, struct command *command);
-/* Fires once, later. Every timer fires at the latest when the engine is closed. */
-void docker_after(struct docker *docker, int64_t delay_us, void (*fire)(void *arg), void *arg);
+/* Sets @timer, anew if it was set; it may be freed once it fires. Fires once, later. Every timer fires at the latest when
+ * the engine is closed. */
+void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
+		  void *arg);
+bool timer_is_set(const struct timer *timer);
 /* Like http_start(), with the path "/containers/NAME" + @suffix. */
 void docker_container_call(struct docker *docker, const struct replica_key *key, const char *suffix,
 			   struct http_request request);

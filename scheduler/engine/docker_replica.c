@@ -25,6 +25,7 @@ struct replica_task {
 	struct replica_key key;
 	json_t *body; /* CREATE */
 	unsigned tries;
+	struct timer again;
 	struct http_exchange *call; /* START: queued or under way */
 	bool stop_wanted;           /* START: it is not wanted any more, with: */
 	unsigned stop_grace_s;
@@ -127,7 +128,7 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 	task_outcome(task, answer, &outcome);
 	/* The name is taken and nobody has it: its owner is on the way out. */
 	if (answer->code == 404 && ++task->tries < CREATE_TRIES) {
-		docker_after(task->docker, RETRY_US, create_send, task);
+		docker_after(task->docker, &task->again, RETRY_US, create_send, task);
 		return;
 	}
 	if (outcome.status) {
@@ -277,7 +278,7 @@ static void start_done(void *arg, const struct http_answer *answer)
 	if (start_came_too_late(answer, &outcome))
 		start_lost(task);
 	else if (start_may_go_better(answer, &outcome) && ++task->tries < START_TRIES)
-		docker_after(task->docker, RETRY_US, start_send, task);
+		docker_after(task->docker, &task->again, RETRY_US, start_send, task);
 	else if (outcome.status)
 		task_fail(task, &outcome);
 	else
@@ -446,7 +447,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 	task_outcome(task, answer, &outcome);
 	/* 409: someone else removes it, 500: something of it is busy. Both pass. */
 	if ((answer->code == 409 || answer->code == 500) && ++task->tries < REMOVE_TRIES) {
-		docker_after(task->docker, RETRY_US, remove_send, task);
+		docker_after(task->docker, &task->again, RETRY_US, remove_send, task);
 		return;
 	}
 	if (outcome.status && answer->code != 404) {
@@ -497,7 +498,7 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 	if (outcome.status || !docker_container_inspected(container, &status))
 		status = task->exit.status; /* it may be gone already: the event says almost as much */
 	if (status.sight != REPLICA_EXITED && ++task->tries < EXIT_TRIES) {
-		docker_after(task->docker, RETRY_US, exit_inspect, task);
+		docker_after(task->docker, &task->again, RETRY_US, exit_inspect, task);
 		return;
 	}
 	/* Lost with the engine: the listing after its return tells it. */
