@@ -139,6 +139,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_http \
 	tests/unit/scheduler/engine/test_docker_image \
 	tests/unit/scheduler/engine/test_docker_json \
+	tests/unit/scheduler/engine/test_docker_lanes \
 	tests/unit/scheduler/engine/test_docker_listing \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_network \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 
 #include "daemon/base/clock.h"
@@ -362,6 +364,16 @@ static enum status options_check(const struct docker_options *options, struct su
 	return STATUS_OK;
 }
 
+/* As many as there are containers, but for half of the descriptors: calls and clients want some, too. */
+static unsigned followers_most(void)
+{
+	struct rlimit descriptors;
+
+	if (getrlimit(RLIMIT_NOFILE, &descriptors) || descriptors.rlim_cur / 2 > INT_MAX)
+		return INT_MAX;
+	return (unsigned)(descriptors.rlim_cur / 2);
+}
+
 /* Signals are for the daemon's own threads. */
 static int thread_start(struct docker *docker)
 {
@@ -403,6 +415,7 @@ enum status docker_open(const struct docker_options *options, const struct engin
 	if (rc)
 		return rc;
 	http_set_limit(docker->http, LANE_START, 2 * (unsigned)get_nprocs());
+	http_set_limit(docker->http, LANE_FOLLOW, followers_most());
 	problem = thread_start(docker);
 	if (problem)
 		return error_set(err, STATUS_INTERNAL, NULL, "engine thread: %s", strerrordesc_np(problem));

@@ -12,10 +12,13 @@
 
 #include "daemon/base/text.h"
 
-enum { CONNECT_TIMEOUT_MS = 2000, STREAM_BUFFER_BYTES = 64 * 1024 };
+/* What curl keeps of connections for later no lane bounds: by itself four for each that it runs. Choice: a few, those that
+ * run among them; another one costs little on a unix socket. */
+enum { CONNECT_TIMEOUT_MS = 2000, STREAM_BUFFER_BYTES = 64 * 1024, CONNECTIONS_KEPT = 16 };
 
 static const unsigned lane_limits[LANE_COUNT] = {
-	[LANE_CALL] = 64, [LANE_START] = 4, [LANE_STOP] = 128, [LANE_PULL] = 8, [LANE_STREAM] = 1024,
+	[LANE_CALL] = 64,  [LANE_START] = 4,     [LANE_STOP] = 128, [LANE_PULL] = 8,
+	[LANE_EVENTS] = 4, [LANE_FOLLOW] = 1024, [LANE_READ] = 128,
 };
 
 struct http_exchange {
@@ -62,7 +65,8 @@ enum status http_new(const char *socket_path, struct http **ret_http, struct err
 		for (int i = 0; i < LANE_COUNT; i++)
 			http->lanes[i].limit = lane_limits[i];
 	}
-	if (!http || !http->multi || !http->socket_path) {
+	if (!http || !http->multi || !http->socket_path ||
+	    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT) != CURLM_OK) {
 		if (http)
 			http_free(http);
 		else
@@ -218,7 +222,7 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 	 * may have done it: a start would run a program that has ended again. */
 	if (posts && !SET(FRESH_CONNECT, 1L))
 		return false;
-	if (request->lane == LANE_STREAM && !SET(BUFFERSIZE, (long)STREAM_BUFFER_BYTES))
+	if (request->lane >= LANE_EVENTS && !SET(BUFFERSIZE, (long)STREAM_BUFFER_BYTES))
 		return false;
 	return SET(UNIX_SOCKET_PATH, exchange->http->socket_path) && SET(URL, "http://docker/") &&
 	       SET(REQUEST_TARGET, exchange->target) &&

@@ -18,7 +18,9 @@ enum http_lane {
 	LANE_START,  /* container starts: more than two per core at a time gain nothing */
 	LANE_STOP,   /* calls that wait for a program to end */
 	LANE_PULL,   /* image pulls */
-	LANE_STREAM, /* events and logs */
+	LANE_EVENTS, /* the stream of them: without it all else is blind */
+	LANE_FOLLOW, /* logs that go on for as long as their containers do */
+	LANE_READ,   /* logs that come to an end, sooner or later */
 	LANE_COUNT
 };
 

@@ -191,7 +191,7 @@ static void events_open(struct docker *docker)
 	docker_after(docker, &docker->link.events_patience, EVENTS_PATIENCE_US, events_awaited, docker);
 	http_start(docker->http, &(struct http_request){ .method = "GET",
 							 .path = path,
-							 .lane = LANE_STREAM,
+							 .lane = LANE_EVENTS,
 							 .opened = events_opened,
 							 .data = events_data,
 							 .done = events_done,

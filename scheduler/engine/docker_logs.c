@@ -312,7 +312,7 @@ static void open_stream(struct follower *follower, enum stage stage)
 		 stage == STAGE_FOLLOW ? "&follow=1" : "", range);
 	docker_container_call(follower->docker, &follower->key, suffix,
 			      (struct http_request){ .method = "GET",
-						     .lane = LANE_STREAM,
+						     .lane = stage == STAGE_FOLLOW ? LANE_FOLLOW : LANE_READ,
 						     .data = stream_data,
 						     .done = stream_done,
 						     .arg = follower,
@@ -334,8 +334,14 @@ void follower_note_exit(struct docker *docker, const struct replica_key *key)
 {
 	struct follower *follower = follower_find(docker, key);
 
-	if (follower)
-		follower->exit_told = true;
+	if (!follower)
+		return;
+	follower->exit_told = true;
+	/* Those that it waits behind may go on for ever. */
+	if (follower->stage == STAGE_FOLLOW && follower->exchange && http_is_queued(follower->exchange)) {
+		http_cancel(follower->exchange);
+		exit_look(follower);
+	}
 }
 
 void follower_begin_run(struct docker *docker, struct command *command)

@@ -119,7 +119,7 @@ static void a_stream_ends_with_what_was_refused_after_a_pause(void **state)
 
 	(void)state;
 	assert_int_equal(http_new(socket_path, &http, NULL), STATUS_OK);
-	exchange_do(http, (struct http_request){ .method = "GET", .path = "/logs", .lane = LANE_STREAM },
+	exchange_do(http, (struct http_request){ .method = "GET", .path = "/logs", .lane = LANE_FOLLOW },
 		    &taker);
 	assert_int_equal(taker.ends, 1);
 	assert_int_equal(taker.status, STATUS_INTERNAL);
@@ -146,7 +146,7 @@ static const struct call {
 	{ { .method = "POST", .path = "/networks/create", .body = "{\"Name\":\"n\"}" },
 	  "POST /v1.41/networks/create HTTP/1.1\r\n",
 	  "\r\n\r\n{\"Name\":\"n\"}" },
-	{ { .method = "GET", .path = "/containers/c/logs", .lane = LANE_STREAM },
+	{ { .method = "GET", .path = "/containers/c/logs", .lane = LANE_FOLLOW },
 	  "GET /v1.41/containers/c/logs HTTP/1.1\r\n",
 	  "\r\n\r\n" },
 };
