@@ -487,8 +487,19 @@ void replica_destroyed(struct docker *docker, const struct docker_event *event)
 
 /* ---- exits ---- */
 
+static void exit_inspect_again(void *arg)
+{
+	struct replica_task *task = arg;
+
+	if (link_is_up(task->docker))
+		exit_inspect(task);
+	else
+		task_end(task); /* lost with the engine: the listing after its return tells it */
+}
+
 static void exit_inspected(void *arg, const struct http_answer *answer)
 {
+	const bool broke = answer->status != STATUS_OK;
 	struct replica_task *task = arg;
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct replica_status status;
@@ -497,12 +508,11 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 	task_outcome(task, answer, &outcome);
 	if (outcome.status || !docker_container_inspected(container, &status))
 		status = task->exit.status; /* it may be gone already: the event says almost as much */
-	if (status.sight != REPLICA_EXITED && ++task->tries < EXIT_TRIES) {
-		docker_after(task->docker, &task->again, RETRY_US, exit_inspect, task);
+	if ((broke || status.sight != REPLICA_EXITED) && ++task->tries < EXIT_TRIES) {
+		docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
 		return;
 	}
-	/* Lost with the engine: the listing after its return tells it. */
-	if (status.sight == REPLICA_EXITED && answer->status == STATUS_OK)
+	if (status.sight == REPLICA_EXITED)
 		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
 	task_end(task);
 }

@@ -28,6 +28,36 @@ static void an_exit_of_a_vanished_container_is_told_from_its_event(void **state)
 	assert_int_equal(lab->events[exited].replica.finished_ns, INT64_C(1795210192000000000));
 }
 
+/* Broken: exit_inspected() that leaves to the next listing what broke alone: an exit was told half a minute late. */
+static void an_exit_whose_inspection_breaks_is_looked_at_again(void **state)
+{
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ "/events", 200, DIE_MASTER });
+	rule_set(lab, 1,
+		 (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, .times = 1, .cut = true });
+	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
+	client_open(lab);
+	expect_event(lab, ENGINE_REPLICA_EXITED);
+	assert_int_equal(rule_asked(lab, 1), 1);
+	assert_int_equal(rule_asked(lab, 2), 1);
+	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
+}
+
+/* Broken: likewise; it was never told but by a listing. */
+static void an_exit_whose_inspections_all_break_is_told_from_its_event(void **state)
+{
+	struct lab *lab = *state;
+	size_t exited;
+
+	rule_set(lab, 0, (struct rule){ "/events", 200, DIE_MASTER });
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, .cut = true });
+	client_open(lab);
+	exited = expect_event(lab, ENGINE_REPLICA_EXITED);
+	assert_int_equal(lab->events[exited].replica.exit_code, 3);
+	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
+}
+
 /* Its event came before ours were asked for, and the listing still has it running: as dockerd does while it puts away
  * the network of a container that has ended.
  * Broken: follower_end() without the exit: the job waited for the next listing, half a minute. */
@@ -133,6 +163,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(an_exit_is_told_once_and_after_the_start),
 		LAB_TEST(an_exit_of_a_vanished_container_is_told_from_its_event),
+		LAB_TEST(an_exit_whose_inspection_breaks_is_looked_at_again),
+		LAB_TEST(an_exit_whose_inspections_all_break_is_told_from_its_event),
 		LAB_TEST(an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_its_output),
 		LAB_TEST(an_exit_after_the_events_that_were_asked_for_is_left_to_them),
 		LAB_TEST(an_exit_that_an_event_has_told_does_not_come_again_with_the_end_of_its_output),
