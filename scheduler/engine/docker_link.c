@@ -21,6 +21,7 @@
 enum {
 	BACKOFF_FIRST_US = 200 * MILLISECOND_US,
 	BACKOFF_MOST_US = 5 * SECOND_US,
+	LASTING_US = 5 * SECOND_US,
 	PING_TIMEOUT_S = 5,
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
@@ -50,12 +51,26 @@ void link_end(struct docker *docker)
 	docker->link.state = LINK_DOWN;
 }
 
+/* Each wait is twice as long as the one before, until a connection has lasted: else one whose events end at once would come
+ * and go for good, as often as the first wait allows. */
+static int64_t backoff_take(struct link *link)
+{
+	const bool lasted =
+		link->state == LINK_UP && clock_mono_us(&system_clock) - link->up_us >= LASTING_US;
+	const int64_t backoff_us = lasted ? BACKOFF_FIRST_US : link->backoff_us;
+
+	link->backoff_us = backoff_us * 2 < BACKOFF_MOST_US ? backoff_us * 2 : BACKOFF_MOST_US;
+	return backoff_us;
+}
+
 void link_lose(struct docker *docker, const char *reason)
 {
 	struct link *link = &docker->link;
+	int64_t backoff_us;
 
 	if (docker->closing || link->state == LINK_DOWN)
 		return;
+	backoff_us = backoff_take(link);
 	link_end(docker);
 	snprintf(link->reason, sizeof(link->reason), "%s", reason);
 	if (!link->told_down) {
@@ -63,8 +78,7 @@ void link_lose(struct docker *docker, const char *reason)
 		log_event(LOG_WARNING, "engine-down", "error=\"%s\"", reason);
 		emit_plain(docker, ENGINE_DOWN, reason);
 	}
-	docker_after(docker, &link->again, link->backoff_us, ping, docker);
-	link->backoff_us = link->backoff_us * 2 < BACKOFF_MOST_US ? link->backoff_us * 2 : BACKOFF_MOST_US;
+	docker_after(docker, &link->again, backoff_us, ping, docker);
 }
 
 void link_watch(struct docker *docker, const struct http_answer *answer)
@@ -92,7 +106,7 @@ static void become_up(struct docker *docker)
 	link->state = LINK_UP;
 	link->epoch++;
 	link->told_down = false;
-	link->backoff_us = BACKOFF_FIRST_US;
+	link->up_us = clock_mono_us(&system_clock);
 	log_event(LOG_INFO, "engine-up", "cpus=%u memory_bytes=%" PRId64 " gpus=%zu engine=\"%s\"",
 		  link->host.cpus, link->host.memory_bytes, link->host.device_count, link->name);
 	emit_up(docker, link->name, &link->host);

@@ -67,6 +67,7 @@ struct link {
 	char version[16];              /* "1.41" */
 	char name[128];                /* "Docker Engine 20.10.24 (API 1.41)" */
 	int64_t backoff_us;
+	int64_t up_us;    /* UP: since then */
 	int64_t told_ns;  /* when it last told, by its own clock; 0: it did not say */
 	struct host host; /* of the engine, as it last told */
 	struct http_exchange *ping, *info, *events;

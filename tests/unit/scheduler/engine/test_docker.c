@@ -118,6 +118,23 @@ static void each_connection_tells_what_the_host_has_now(void **state)
 	assert_string_equal(lab->events[up].device, "nvidia.com/gpu=0");
 }
 
+/* Broken: become_up() that begins with the first wait again: five connections a second came and went, for good. */
+static void an_engine_whose_events_end_at_once_is_asked_more_and_more_seldom(void **state)
+{
+	enum { LEAST_MS = 200 + 400 + 800 };
+	struct lab *lab = *state;
+	struct timespec begin, end;
+
+	rule_set(lab, 0, (struct rule){ "/events", 200, .cut = true });
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	client_open(lab);
+	for (int i = 0; i < 4; i++)
+		expect_event(lab, ENGINE_DOWN);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_true(events_count(lab, ENGINE_UP) >= 4);
+	assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >= LEAST_MS);
+}
+
 /* Broken: info_done() that takes such a host, as it was: the connection was up, and no job was ever admitted. */
 static void an_engine_that_does_not_name_what_the_host_has_is_asked_again(void **state)
 {
@@ -431,6 +448,7 @@ int main(void)
 		LAB_TEST(versions_are_agreed_on),
 		LAB_TEST(podman_is_called_by_its_name),
 		LAB_TEST(each_connection_tells_what_the_host_has_now),
+		LAB_TEST(an_engine_whose_events_end_at_once_is_asked_more_and_more_seldom),
 		LAB_TEST(an_engine_that_does_not_name_what_the_host_has_is_asked_again),
 		LAB_TEST(what_happened_before_the_stream_was_open_is_asked_for),
 		LAB_TEST(a_terminal_is_opened_once_the_engine_has_answered),
