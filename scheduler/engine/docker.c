@@ -43,6 +43,7 @@ void docker_post(struct docker *docker, const struct command *command)
 		docker_hand_over(docker, copy);
 		return;
 	}
+	memory_note_failure();
 	command_deinit(&given);
 	pthread_mutex_lock(&docker->lock);
 	docker->command_lost = true;
@@ -50,25 +51,30 @@ void docker_post(struct docker *docker, const struct command *command)
 	http_wakeup(docker->http);
 }
 
-static struct command *commands_take(struct docker *docker, bool *ret_lost)
+/* What was asked for since the last time. */
+struct asked {
+	struct command *commands;
+	bool lost, resume;
+};
+
+static struct asked asked_take(struct docker *docker)
 {
-	struct command *all;
+	struct asked asked;
 
 	pthread_mutex_lock(&docker->lock);
-	all = docker->commands;
+	asked = (struct asked){ docker->commands, docker->command_lost, docker->resume_asked };
 	docker->commands = NULL;
 	docker->commands_end = &docker->commands;
 	docker->closing = docker->close_asked;
-	*ret_lost = docker->command_lost;
-	docker->command_lost = false;
+	docker->command_lost = docker->resume_asked = false;
 	pthread_mutex_unlock(&docker->lock);
-	return all;
+	return asked;
 }
 
 static void commands_run(struct docker *docker)
 {
-	bool lost;
-	struct command *command = commands_take(docker, &lost);
+	const struct asked asked = asked_take(docker);
+	struct command *command = asked.commands;
 
 	while (command) {
 		struct command *next = command->next;
@@ -80,8 +86,10 @@ static void commands_run(struct docker *docker)
 		command = next;
 	}
 	/* Who asked waits for an answer; after a loss all is looked at and asked for anew. */
-	if (lost)
+	if (asked.lost)
 		link_lose(docker, "out of memory");
+	if (asked.resume && !docker->closing)
+		followers_resume(docker);
 }
 
 bool timer_is_set(const struct timer *timer)
@@ -268,7 +276,12 @@ static void op_follow_logs(struct engine *engine, const struct replica_key *key,
 
 static void op_resume_logs(struct engine *engine)
 {
-	docker_post(of(engine), &(struct command){ .run = followers_resume_run });
+	struct docker *docker = of(engine);
+
+	pthread_mutex_lock(&docker->lock);
+	docker->resume_asked = true;
+	pthread_mutex_unlock(&docker->lock);
+	http_wakeup(docker->http);
 }
 
 static enum status op_open_terminal(struct engine *engine, const struct replica_key *key,

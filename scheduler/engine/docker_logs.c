@@ -413,11 +413,10 @@ static void followers_turn(struct docker *docker, struct follower *first)
 
 /* Who finds no room is the first to find some the next time: a few that print much would otherwise leave none to those
  * behind them, for as long as they print. */
-void followers_resume_run(struct docker *docker, struct command *command)
+void followers_resume(struct docker *docker)
 {
 	struct follower *refused = NULL, *next;
 
-	(void)command;
 	for (struct follower *follower = docker->followers; follower; follower = next) {
 		next = follower->next;
 		if (follower_resume(follower) && !refused)

@@ -95,9 +95,10 @@ struct docker {
 	bool offline, internal;
 	struct http *http;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards the next five */
+	pthread_mutex_t lock; /* guards the next six */
 	struct command *commands, **commands_end;
 	bool command_lost; /* for want of memory */
+	bool resume_asked; /* no command: one that was lost would leave outputs standing for good */
 	bool close_asked;
 	char spoken_version[16]; /* link.version, for other threads; "" until an engine answered */
 	/* The engine's thread alone: */
@@ -116,7 +117,8 @@ struct docker {
 };
 
 /* docker.c */
-/* Queues a copy of @command; its strings become the queue's. Thread: any. */
+/* Queues a copy of @command; its strings become the queue's. When there is no memory for it, that is noted for the caller
+ * (memory.h), and the engine is looked at anew. Thread: any. */
 void docker_post(struct docker *docker, const struct command *command);
 /* Queues @command itself, from the heap: it is not lost for want of memory. Thread: any. */
 void docker_hand_over(struct docker *docker, struct command *command);
@@ -203,7 +205,7 @@ void follower_begin_run(struct docker *docker, struct command *command);
 
 /* Somebody else has told of this exit. */
 void follower_note_exit(struct docker *docker, const struct replica_key *key);
-void followers_resume_run(struct docker *docker, struct command *command);
+void followers_resume(struct docker *docker);
 /* The engine is there again. */
 void followers_reconnect(struct docker *docker);
 void followers_close(struct docker *docker);

@@ -132,12 +132,64 @@ static void a_listing_that_is_asked_for_while_there_is_no_memory_comes(void **st
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
+/* Broken: docker_post() that tells only the engine: the scheduler waited for what it took for asked. */
+static void who_orders_what_finds_no_memory_is_told(void **state)
+{
+	struct lab *lab = *state;
+	bool missed;
+
+	up(lab);
+	memory_watch_begin();
+	memory_end(lab, 1);
+	lab->engine->ops->start_replica(lab->engine, &master);
+	assert_true(memory_faults_end());
+	missed = memory_watch_end();
+	assert_true(missed);
+	expect_event(lab, ENGINE_DOWN);
+	expect_event(lab, ENGINE_UP);
+}
+
+static bool line_was_refused(struct lab *lab, void *arg)
+{
+	(void)arg;
+	return lab->refused > 0;
+}
+
+/* Broken: resume_logs() with a command, which was lost: the output stood still for good. */
+static void an_output_that_is_held_goes_on_without_memory(void **state)
+{
+	static const char body[] = "\1\0\0\0\0\0\0\41"
+				   "2026-11-20T21:29:51.000000001Z a\n";
+	static const struct log_position beginning;
+	struct lab *lab = *state;
+	bool refused;
+
+	rule_set(lab, 0, (struct rule){ "/logs", 200, body, .length = sizeof(body) - 1 });
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
+	up(lab);
+	lab->room = 0;
+	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
+	pthread_mutex_lock(&lab->lock);
+	refused = changes_await(lab, line_was_refused, NULL);
+	lab->room = -1;
+	pthread_mutex_unlock(&lab->lock);
+	assert_true(refused);
+	the_lab = lab;
+	memory_faults_begin(1, 1);
+	lab->engine->ops->resume_logs(lab->engine);
+	expect_event(lab, ENGINE_LOGS_ENDED);
+	memory_faults_end();
+	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(an_engine_that_is_lost_while_there_is_no_memory_is_found_again),
 		LAB_TEST(a_stream_that_is_lost_while_there_is_no_memory_is_read_on),
 		LAB_TEST(a_listing_that_is_asked_for_while_there_is_no_memory_comes),
+		LAB_TEST(who_orders_what_finds_no_memory_is_told),
+		LAB_TEST(an_output_that_is_held_goes_on_without_memory),
 	};
 
 	memory_faults_init();
