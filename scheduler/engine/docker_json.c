@@ -353,11 +353,32 @@ bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
 	       a->restart == b->restart;
 }
 
+/* What the engine calls it where it lists it. */
+static enum replica_sight listed_sight(const char *state)
+{
+	if (strcmp(state, "created") == 0)
+		return REPLICA_CREATED;
+	if (strcmp(state, "exited") == 0 || strcmp(state, "dead") == 0 || strcmp(state, "removing") == 0)
+		return REPLICA_EXITED;
+	return REPLICA_RUNNING;
+}
+
+/* Of "Exited (3) 2 hours ago"; -1 where it does not say. */
+static int listed_exit_code(const json_t *container)
+{
+	const char *words = json_text_at(container, "Status");
+	int code;
+
+	return words && sscanf(words, "Exited (%9d)", &code) == 1 ? code : -1;
+}
+
 bool docker_container_listed(const json_t *container, struct replica_status *ret_status, bool *ret_inspect)
 {
 	const char *state = json_text_at(container, "State");
 
-	*ret_status = (struct replica_status){ .sight = REPLICA_RUNNING };
+	*ret_status = (struct replica_status){ .sight = listed_sight(state ? state : "") };
+	if (ret_status->sight == REPLICA_EXITED)
+		ret_status->exit_code = listed_exit_code(container);
 	ret_status->paused = state && strcmp(state, "paused") == 0;
 	*ret_inspect = !state || (strcmp(state, "running") != 0 && !ret_status->paused);
 	ret_status->gateway_port = gateway_port_read(json_object_get(container, "Labels"));

@@ -51,7 +51,7 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key);
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b);
 
 /* One element of GET /containers/json; false: it is no replica. *ret_inspect: it does not run, and only
- * docker_container_inspected() tells what it is. */
+ * docker_container_inspected() tells all of what it is: *ret_status lacks when it ended, and what of. */
 bool docker_container_listed(const json_t *container, struct replica_status *ret_status, bool *ret_inspect);
 /* Answer of GET /containers/X/json. */
 bool docker_container_inspected(const json_t *container, struct replica_status *ret_status);

@@ -5,6 +5,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_parts.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
@@ -13,6 +14,7 @@
 
 enum {
 	AGAIN_US = 1 * SECOND_US,
+	REFUSALS_MOST = 3,
 };
 
 struct note {
@@ -31,12 +33,13 @@ struct listing {
 	struct note *notes;
 	size_t note_count, note_size;
 	size_t waiting;         /* answers to come */
+	bool refused;           /* the engine does not tell of one of them */
 	struct outcome outcome; /* of the first that failed */
 };
 
 struct inspection {
 	struct listing *listing;
-	struct replica_key key;
+	struct replica_status listed; /* what the list says of it */
 };
 
 static bool grow(void **items, size_t count, size_t *size, size_t item_bytes)
@@ -171,6 +174,7 @@ static void listing_step(struct listing *listing)
 		return;
 	docker->listing = NULL;
 	docker->list_again = false;
+	docker->refusals = listing->refused ? docker->refusals + 1 : 0;
 	if (listing->outcome.status == STATUS_OK && link_is_up(docker) &&
 	    listing->epoch == docker->link.epoch) {
 		listing_emit(listing);
@@ -205,22 +209,47 @@ static bool answer_is_good(struct listing *listing, const struct http_answer *an
 	return outcome.status == STATUS_OK;
 }
 
+/* One container that the engine cannot tell of, as when it has lost its layers, must not hold up all others for good: after
+ * some tries the list's own words count. When it ended is not among them: as if while we did not look. */
+static void inspection_fail(struct inspection *inspection, const struct http_answer *answer,
+			    const struct outcome *outcome)
+{
+	const char *problem =
+		outcome->status ? outcome->text : "the engine's account of a container cannot be understood";
+	const bool refused = answer->status == STATUS_OK && outcome->status != STATUS_UNAVAILABLE &&
+			     !memory_watch_failed();
+	struct listing *listing = inspection->listing;
+	struct replica_status *listed = &inspection->listed;
+	char name[32];
+
+	listing->refused |= refused;
+	if (!refused || listing->docker->refusals < REFUSALS_MOST) {
+		listing_fail(listing, outcome->status ? outcome->status : STATUS_INTERNAL, problem);
+		return;
+	}
+	docker_replica_name(&listed->key, name);
+	log_event(LOG_WARNING, "inspection-failed", "job=%lld replica=%s error=\"%s\"",
+		  (long long)listed->key.job, name, problem);
+	if (listed->sight == REPLICA_EXITED)
+		listed->finished_ns = listing->docker->link.told_ns;
+	replica_add(listing, listed);
+}
+
 static void inspected(void *arg, const struct http_answer *answer)
 {
 	struct inspection *inspection = arg;
 	struct listing *listing = inspection->listing;
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	const bool went = answer->status == STATUS_OK && answer->code == 404; /* since it was listed */
 	struct replica_status status;
+	struct outcome outcome;
 
-	/* 404: it went since it was listed. */
-	if ((answer->status || answer->code != 404) && answer_is_good(listing, answer)) {
-		AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-
-		if (docker_container_inspected(container, &status))
-			replica_add(listing, &status);
-		else
-			listing_fail(listing, STATUS_INTERNAL,
-				     "the engine's account of a container cannot be understood");
-	}
+	link_watch(listing->docker, answer);
+	outcome_read(answer, &outcome);
+	if (!outcome.status && docker_container_inspected(container, &status))
+		replica_add(listing, &status);
+	else if (!went)
+		inspection_fail(inspection, answer, &outcome);
 	free(inspection);
 	listing_step(listing);
 }
@@ -243,7 +272,7 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 	listing_step(listing);
 }
 
-static struct inspection *inspection_new(struct listing *listing, const struct replica_key *key)
+static struct inspection *inspection_new(struct listing *listing, const struct replica_status *listed)
 {
 	struct inspection *inspection = malloc(sizeof(*inspection));
 
@@ -251,7 +280,7 @@ static struct inspection *inspection_new(struct listing *listing, const struct r
 		listing_fail(listing, STATUS_INTERNAL, "out of memory");
 		return NULL;
 	}
-	*inspection = (struct inspection){ listing, *key };
+	*inspection = (struct inspection){ listing, *listed };
 	listing->waiting++;
 	return inspection;
 }
@@ -259,14 +288,14 @@ static struct inspection *inspection_new(struct listing *listing, const struct r
 static void inspect_send(struct inspection *inspection)
 {
 	docker_container_call(
-		inspection->listing->docker, &inspection->key, "/json",
+		inspection->listing->docker, &inspection->listed.key, "/json",
 		(struct http_request){
 			.method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = inspected, .arg = inspection });
 }
 
-static void inspect(struct listing *listing, const struct replica_key *key)
+static void inspect(struct listing *listing, const struct replica_status *listed)
 {
-	struct inspection *inspection = inspection_new(listing, key);
+	struct inspection *inspection = inspection_new(listing, listed);
 
 	if (inspection)
 		inspect_send(inspection);
@@ -280,22 +309,23 @@ static void named_again(void *arg, const struct http_answer *answer)
 
 	link_watch(inspection->listing->docker, answer);
 	outcome_read(answer, &outcome);
-	docker_replica_name(&inspection->key, name);
+	docker_replica_name(&inspection->listed.key, name);
 	log_event(outcome.status ? LOG_WARNING : LOG_INFO, "container-renamed",
-		  "job=%lld replica=%s error=\"%s\"", (long long)inspection->key.job, name, outcome.text);
+		  "job=%lld replica=%s error=\"%s\"", (long long)inspection->listed.key.job, name,
+		  outcome.text);
 	inspect_send(inspection);
 }
 
 /* Containers are known by the names that we gave them: one that somebody has renamed would be taken for gone, and stay
  * for ever. It gets its name back, and is looked at by it then. */
-static void rename_back(struct listing *listing, const struct replica_key *key, const json_t *container)
+static void rename_back(struct listing *listing, const struct replica_status *listed, const json_t *container)
 {
-	struct inspection *inspection = inspection_new(listing, key);
+	struct inspection *inspection = inspection_new(listing, listed);
 	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
 
 	if (!inspection)
 		return;
-	docker_container_name(listing->docker->instance, key, name);
+	docker_container_name(listing->docker->instance, &listed->key, name);
 	snprintf(path, sizeof(path), "/containers/%.128s/rename?name=%s",
 		 json_text_at(container, "Id") ? json_text_at(container, "Id") : "", name);
 	http_start(listing->docker->http, &(struct http_request){ .method = "POST",
@@ -352,9 +382,9 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 						     &needs_inspection))
 				throttle_sweep(listing->docker, json_array_get(containers, i));
 			else if (!has_its_name(listing, &status.key, json_array_get(containers, i)))
-				rename_back(listing, &status.key, json_array_get(containers, i));
+				rename_back(listing, &status, json_array_get(containers, i));
 			else if (needs_inspection)
-				inspect(listing, &status.key);
+				inspect(listing, &status);
 			else
 				replica_add(listing, &status);
 		}

@@ -108,6 +108,7 @@ struct docker {
 	struct listing *listing;
 	struct timer listing_again; /* after one that failed */
 	bool list_again, others_looked;
+	unsigned refusals; /* so many listings in a row met a container that the engine will not tell of */
 	struct image_task *images;
 	struct network_task *networks;
 	struct replica_task *replicas; /* calls about replicas under way */

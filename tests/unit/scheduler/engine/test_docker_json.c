@@ -450,25 +450,32 @@ static void strange_accounts_are_refused(void **state)
 static void only_what_does_not_run_needs_a_closer_look(void **state)
 {
 	static const struct {
-		const char *text;
+		const char *state, *words;
 		bool inspect;
+		enum replica_sight sight;
+		int exit_code;
 	} listed[] = {
-		{ "{\"State\":\"running\",\"Labels\":" LABELS "}", false },
-		{ "{\"State\":\"paused\",\"Labels\":" LABELS "}", false },
-		{ "{\"State\":\"exited\",\"Labels\":" LABELS "}", true },
-		{ "{\"State\":\"created\",\"Labels\":" LABELS "}", true },
-		{ "{\"Labels\":" LABELS "}", true },
+		{ "running", "Up 1 second", false, REPLICA_RUNNING, 0 },
+		{ "paused", "Up 1 second (Paused)", false, REPLICA_RUNNING, 0 },
+		{ "exited", "Exited (137) 1 second ago", true, REPLICA_EXITED, 137 },
+		{ "dead", "Dead", true, REPLICA_EXITED, -1 },
+		{ "created", "Created", true, REPLICA_CREATED, 0 },
+		{ NULL, NULL, true, REPLICA_RUNNING, 0 },
 	};
 	struct replica_status status;
 	bool inspect;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
-		AUTO(json) json_t *container = read_json(listed[i].text);
+		AUTO(json) json_t *container = read_json("{\"Labels\":" LABELS "}");
 
+		json_object_set_new(container, "State", json_string(listed[i].state));
+		json_object_set_new(container, "Status", json_string(listed[i].words));
 		assert_true(docker_container_listed(container, &status, &inspect));
 		assert_int_equal(inspect, listed[i].inspect);
 		assert_int_equal(status.paused, i == 1);
+		assert_int_equal(status.sight, listed[i].sight);
+		assert_int_equal(status.exit_code, listed[i].exit_code);
 	}
 }
 
