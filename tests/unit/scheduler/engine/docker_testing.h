@@ -112,11 +112,16 @@ static inline const struct rule *rule_find(struct lab *lab, const char *line, bo
 			return &usual[i];
 }
 
+static inline size_t body_length(const struct rule *rule)
+{
+	return rule->length || !rule->body ? rule->length : strlen(rule->body);
+}
+
 /* To a request whose first line is @line. False when the connection is over. */
 static inline bool answer_send(int fd, const char *line, const struct rule *rule, const char *api_version)
 {
 	static const char zeros[65536];
-	size_t length = rule->length || !rule->body ? rule->length : strlen(rule->body);
+	size_t length = body_length(rule);
 	char head[256];
 
 	if (rule->code <= 0)
@@ -167,12 +172,21 @@ static inline bool request_answer(struct lab *lab, struct connection *connection
 	char line[sizeof(connection->line)];
 	const char *api_version;
 	struct rule rule;
+	char *body;
+	bool goes_on;
 
 	if (!connection->line[0])
 		return true;
 	pthread_mutex_lock(&lab->lock);
 	rule = *rule_find(lab, connection->line, !connection->held);
 	api_version = lab->api_version;
+	/* A test that has seen what it waited for is over, and its bodies with it, before the last send() has returned. */
+	body = rule.code > 0 ? malloc(body_length(&rule) + 1) : NULL;
+	if (body && rule.body) {
+		memcpy(body, rule.body, body_length(&rule));
+		body[body_length(&rule)] = '\0';
+		rule.body = body;
+	}
 	pthread_cond_broadcast(&lab->changed);
 	pthread_mutex_unlock(&lab->lock);
 	connection->held = rule.code == HOLD;
@@ -180,7 +194,9 @@ static inline bool request_answer(struct lab *lab, struct connection *connection
 		return true;
 	memcpy(line, connection->line, sizeof(line));
 	connection->line[0] = '\0';
-	return answer_send(connection->fd, line, &rule, api_version);
+	goes_on = answer_send(connection->fd, line, &rule, api_version);
+	free(body);
+	return goes_on;
 }
 
 static inline void *lab_main(void *arg)
