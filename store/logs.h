@@ -76,10 +76,10 @@ struct log_record {
 	} position;
 };
 
-/* Copies @record into the queue. False: the queue is full (16 MiB or 65,536 records); call again after the
- * hook below. Order of offers is the order of entries. */
+/* Copies @record into the queue. False: the queue is full (16 MiB or 65,536 records), or memory ran out; call again
+ * after the hook below. Order of offers is the order of entries. */
 bool log_offer(struct store *store, const struct log_record *record);
-/* Called on the log writer's thread each time a queue that refused has room again. Set once, before use. */
+/* Called on the log writer's thread each time a queue that refused has room again, or memory may. Set once, before use. */
 void log_on_room(struct store *store, void (*hook)(void *arg), void *arg);
 /* Calls @done(@arg) on the log writer's thread once everything offered before this call can be read
  * (service lines of earlier job_apply() calls included). */

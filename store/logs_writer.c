@@ -29,7 +29,7 @@ struct logs_writer {
 	pthread_cond_t wanted;
 	struct log_queue queue;              /* under the lock, as all below */
 	size_t written_bytes, written_count; /* of the batch under way: they still count as queued */
-	bool refused;                        /* someone waits for room */
+	bool refused;                        /* someone waits for room, or for memory */
 	bool urgent;                         /* someone waits at a barrier */
 	bool stopping;
 	int64_t reached;
@@ -52,9 +52,10 @@ static bool item_push(struct logs_writer *writer, const struct log_item *item, b
 		taken = log_queue_push(&writer->queue, item);
 	if (!taken)
 		writer->refused = true;
-	if (item->kind == ITEM_BARRIER)
+	else if (item->kind == ITEM_BARRIER)
 		writer->urgent = true;
-	if (writer->queue.count == 1 || writer->queue.count == COMPANY_COUNT || item->kind == ITEM_BARRIER)
+	/* Nothing is queued: memory was refused, and no batch is on its way after which to ask again. */
+	if (writer->queue.count <= 1 || writer->queue.count == COMPANY_COUNT || item->kind == ITEM_BARRIER)
 		pthread_cond_signal(&writer->wanted);
 	pthread_mutex_unlock(&writer->lock);
 	return taken;
@@ -103,13 +104,14 @@ static bool wait_until(struct logs_writer *writer, int64_t mono_us)
 	return pthread_cond_timedwait(&writer->wanted, &writer->lock, &until) == 0;
 }
 
-/* Moves what waits into @queue; false when it is time to end. */
+/* Moves what waits into @queue: nothing where all that came was refused; false when it is time to end. */
 static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 {
 	int64_t until;
+	bool goes_on;
 
 	pthread_mutex_lock(&writer->lock);
-	while (writer->queue.count == 0 && !writer->stopping)
+	while (writer->queue.count == 0 && !writer->refused && !writer->stopping)
 		pthread_cond_wait(&writer->wanted, &writer->lock);
 	until = clock_mono_us(&system_clock) + COMPANY_US;
 	while (writer->queue.count < COMPANY_COUNT && !writer->urgent && !writer->stopping)
@@ -119,8 +121,9 @@ static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 	writer->urgent = false;
 	writer->written_bytes = queue->bytes;
 	writer->written_count = queue->count;
+	goes_on = queue->count > 0 || !writer->stopping;
 	pthread_mutex_unlock(&writer->lock);
-	return queue->count > 0;
+	return goes_on;
 }
 
 /* Tells those who wait at a barrier; the impatient alone when @status is a failure. */
@@ -200,10 +203,10 @@ static void batch_finish(struct logs_writer *writer)
 	writer->written_bytes = writer->written_count = 0;
 	writer->reached = writer->batch.reached;
 	arg = writer->room_arg;
-	if (writer->refused && !is_full(writer))
+	if (writer->refused && !is_full(writer)) {
 		room = writer->room;
-	if (room)
 		writer->refused = false;
+	}
 	pthread_mutex_unlock(&writer->lock);
 	if (room)
 		room(arg);
@@ -215,7 +218,8 @@ static void *writer_main(void *arg)
 	struct log_queue queue = { 0 };
 
 	while (batch_take(writer, &queue)) {
-		batch_store(writer, &queue);
+		if (queue.count > 0)
+			batch_store(writer, &queue);
 		batch_finish(writer);
 		barriers_call(&queue, STATUS_OK);
 		log_queue_deinit(&queue);

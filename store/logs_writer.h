@@ -20,7 +20,7 @@ enum status logs_writer_open(const char *path, const char *instance, const struc
 			     struct logs_writer **ret_writer, struct error *err);
 void logs_writer_close(struct logs_writer *writer);
 
-/* False: full. */
+/* False: full, or out of memory; on_room() tells when to try again. */
 bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record);
 /* A row of the outbox: taken however full the queue is. False: out of memory. */
 bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id);

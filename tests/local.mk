@@ -227,6 +227,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
 	tests/unit/store/test_logs \
+	tests/unit/store/test_logs_no_memory \
 	tests/unit/store/test_object_copies \
 	tests/unit/store/test_object_list \
 	tests/unit/store/test_object_names \
@@ -270,6 +271,7 @@ tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=jo
 tests_unit_scheduler_test_told_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_test_logs_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_pipelines_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_store_test_resources_no_memory_LDFLAGS = $(memory_faults_wrap)
