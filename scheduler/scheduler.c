@@ -262,6 +262,7 @@ static void *scheduler_main(void *arg)
 {
 	struct scheduler *scheduler = arg;
 
+	store_read_first();
 	pthread_mutex_lock(&scheduler->mutex);
 	while (!scheduler->stopping) {
 		struct happening *happening = queue_take(scheduler);

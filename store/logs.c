@@ -142,7 +142,7 @@ enum status log_position_get(struct store *store, int64_t job, unsigned attempt,
 {
 	struct reader reader AUTO_READER = { 0 };
 	bool row = false;
-	enum status rc = reader_borrow(&store->own_readers, &reader, err);
+	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
 
 	if (rc)
 		return rc;
@@ -213,7 +213,7 @@ enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, co
 	char trial_text[16];
 	char *lines[TAIL_LINES_MAX];
 	size_t line_count = 0;
-	enum status rc = reader_borrow(&store->own_readers, &reader, err);
+	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
 
 	if (rc)
 		return rc;

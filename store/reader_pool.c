@@ -9,6 +9,13 @@
 
 enum { STEPS_BETWEEN_LOOKS = 5000 };
 
+static __thread bool goes_first;
+
+void reader_go_first(void)
+{
+	goes_first = true;
+}
+
 enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
 			     struct error *err)
 {
@@ -43,25 +50,26 @@ void reader_pool_end(struct reader_pool *pool)
 /* Takes an idle connection, or the right to open one: *ret_connection is NULL then. False after a long wait. */
 static bool idle_take(struct reader_pool *pool, struct connection **ret_connection)
 {
+	const unsigned most = goes_first ? READER_LIMIT + READER_KEPT : READER_LIMIT;
 	int64_t until_us = clock_mono_us(&system_clock) + READER_TIME_US;
 	struct timespec until = { .tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000 };
+	bool taken;
 	int rc = 0;
 
 	*ret_connection = NULL;
 	pthread_mutex_lock(&pool->lock);
-	while (pool->idle_count == 0 && pool->open_count == READER_LIMIT && rc != ETIMEDOUT) {
+	while (pool->lent_count >= most && rc != ETIMEDOUT) {
 		pool->waiting++;
 		rc = pthread_cond_timedwait(&pool->returned, &pool->lock, &until);
 		pool->waiting--;
 	}
-	if (pool->idle_count > 0)
+	taken = pool->lent_count < most;
+	if (taken)
+		pool->lent_count++;
+	if (taken && pool->idle_count > 0)
 		*ret_connection = pool->idle[--pool->idle_count];
-	else if (pool->open_count < READER_LIMIT)
-		pool->open_count++;
-	else
-		rc = -1;
 	pthread_mutex_unlock(&pool->lock);
-	return rc != -1;
+	return taken;
 }
 
 /* SQLite asks every so often; a query whose answer comes too late, or for nobody, ends. */
@@ -69,14 +77,14 @@ static int time_is_up(void *arg)
 {
 	const struct reader_pool *pool = ((struct connection *)arg)->pool;
 
-	return __atomic_load_n(&pool->ends, __ATOMIC_RELAXED) ||
+	return (!goes_first && __atomic_load_n(&pool->ends, __ATOMIC_RELAXED)) ||
 	       clock_mono_us(&system_clock) > ((struct connection *)arg)->deadline_us;
 }
 
 static void right_return(struct reader_pool *pool)
 {
 	pthread_mutex_lock(&pool->lock);
-	pool->open_count--;
+	pool->lent_count--;
 	pthread_cond_signal(&pool->returned);
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -138,6 +146,7 @@ void reader_return(struct reader *reader)
 		return;
 	}
 	pthread_mutex_lock(&pool->lock);
+	pool->lent_count--;
 	pool->idle[pool->idle_count++] = reader->connection;
 	pages_release(pool);
 	if (pool->waiting)

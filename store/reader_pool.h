@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/reader_pool.h: read-only connections to one file, opened when first needed, lent one at a
- * time. Who finds none free waits. Thread: any. */
+ * time. Who finds none free waits; a few are kept for threads that are not to. Thread: any. */
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -9,6 +9,7 @@
 
 enum {
 	READER_LIMIT = 16,
+	READER_KEPT = 2, /* more, for threads that go first: as many as there are of them */
 	READER_TIME_US =
 		10 * 1000000, /* a loan ends its queries after that, and who waits for one gives up */
 	READER_REST_US =
@@ -20,14 +21,14 @@ struct reader_pool {
 	pthread_cond_t returned;
 	char *path;
 	enum connection_role role;
-	struct connection *idle[READER_LIMIT];
-	unsigned idle_count, open_count, waiting;
+	struct connection *idle[READER_LIMIT + READER_KEPT];
+	unsigned idle_count, lent_count, waiting;
 	bool ends; /* queries end at once; atomic */
 };
 
 enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
 			     struct error *err);
-/* Ends the queries that are under way, and those to come, as if their time were up. */
+/* Ends the queries that are under way, and those to come, as if their time were up; not those of threads that go first. */
 void reader_pool_end(struct reader_pool *pool);
 /* All readers are back. */
 void reader_pool_deinit(struct reader_pool *pool);
@@ -37,6 +38,9 @@ struct reader {
 	struct reader_pool *pool;
 	struct connection *connection;
 };
+
+/* From now on what this thread borrows, of any pool, is there however many others have borrowed. */
+void reader_go_first(void);
 
 /* UNAVAILABLE when none was free for long. */
 enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err);

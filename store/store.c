@@ -113,8 +113,6 @@ static enum status files_open(struct store *store, const char *state_path, const
 	rc = reader_pool_init(&store->state_readers, state_path, STATE_READER, err);
 	if (!rc)
 		rc = reader_pool_init(&store->logs_readers, logs_path, LOGS_READER, err);
-	if (!rc)
-		rc = reader_pool_init(&store->own_readers, logs_path, LOGS_READER, err);
 	return rc;
 }
 
@@ -148,6 +146,11 @@ enum status store_open(const char *state_dir, const struct clock *clock, struct 
 	return STATUS_OK;
 }
 
+void store_read_first(void)
+{
+	reader_go_first();
+}
+
 void store_end_queries(struct store *store)
 {
 	reader_pool_end(&store->logs_readers);
@@ -160,7 +163,6 @@ void store_close(struct store *store)
 	job_cache_deinit(&store->jobs);
 	reader_pool_deinit(&store->state_readers);
 	reader_pool_deinit(&store->logs_readers);
-	reader_pool_deinit(&store->own_readers);
 	state_writer_close(store->state); /* its last lines still go to the logs */
 	logs_writer_close(store->logs);
 	if (store->lock_fd >= 0)

@@ -22,6 +22,8 @@ struct store;
 
 enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
 		       struct error *err);
+/* From now on this thread reads without waiting for others' queries: for the one that all jobs wait for. */
+void store_read_first(void);
 /* Ends clients' log queries that take long, so that their requests end; short ones do not notice. */
 void store_end_queries(struct store *store);
 /* Writes out what is queued, checkpoints, closes. No call may be under way. */

@@ -17,7 +17,6 @@ struct store {
 	struct page_key page_key;
 	unsigned char secret[32];
 	struct reader_pool state_readers, logs_readers;
-	struct reader_pool own_readers; /* of logs.db: the scheduler never waits for clients' queries */
 	struct job_cache jobs;
 	struct logs_writer *logs;
 	struct state_writer *state;

@@ -7,6 +7,7 @@
 
 #include "scheduler/admission.h"
 #include "store/leases.h"
+#include "store/store_parts.h"
 
 static char *gpus[] = { (char *)"0", (char *)"1", (char *)"2", (char *)"3",
 			(char *)"4", (char *)"5", (char *)"6", (char *)"7" };
@@ -510,6 +511,31 @@ static void a_job_that_could_not_be_stored_is_let_in_later(void **state)
 	room_await(bench, "p", "1 jobs, 1 containers, 0 cpus, 0 of project, 1 leases");
 }
 
+static void container_await(struct bench *bench)
+{
+	for (int i = 0; i < WAIT_MS && !fake_engine_container_count(bench->fake); i++)
+		usleep(1000);
+	assert_int_equal(fake_engine_container_count(bench->fake), 1);
+}
+
+/* Broken: a scheduler that does not read first (as it was): it waited ten seconds for clients' lists, all jobs with it, and
+ * then gave up for the time being. */
+static void nobody_waits_for_what_clients_read(void **state)
+{
+	struct bench *bench = *state;
+	struct reader readers[READER_LIMIT] = { 0 };
+	int64_t id;
+
+	fake_engine_up(bench->fake);
+	for (int i = 0; i < READER_LIMIT; i++)
+		assert_int_equal(reader_borrow(&bench->store->state_readers, &readers[i], NULL), STATUS_OK);
+	id = job_submit(bench, "a", 0, 0);
+	container_await(bench);
+	for (int i = 0; i < READER_LIMIT; i++)
+		reader_return(&readers[i]);
+	job_await(bench, id, JOB_RUNNING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +557,7 @@ int main(void)
 		BENCH_TEST(a_job_that_is_cancelled_while_it_is_let_in_takes_nothing),
 		BENCH_TEST(a_job_that_could_not_be_stored_is_let_in_later),
 		BENCH_TEST(no_device_is_ever_held_twice),
+		BENCH_TEST(nobody_waits_for_what_clients_read),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

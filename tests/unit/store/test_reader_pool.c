@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/reader_pool.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -84,10 +85,86 @@ static void those_that_nobody_needs_any_more_hold_no_pages(void **state)
 	}
 }
 
+/* A thread that borrows one and reads for a while. */
+struct errand {
+	struct reader_pool *pool;
+	bool first;
+	enum status borrowed;
+	int read;  /* of SQLite */
+	bool done; /* atomic */
+};
+
+static void *errand_main(void *arg)
+{
+	struct errand *errand = arg;
+	struct reader reader AUTO_READER = { 0 };
+	sqlite3_stmt *rows = NULL;
+
+	if (errand->first)
+		reader_go_first();
+	errand->borrowed = reader_borrow(errand->pool, &reader, NULL);
+	if (!errand->borrowed) {
+		sqlite3_prepare_v2(
+			reader.connection->db,
+			"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
+			" SELECT count(*) FROM n",
+			-1, &rows, NULL);
+		errand->read = sqlite3_step(rows);
+		sqlite3_finalize(rows);
+	}
+	__atomic_store_n(&errand->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void errand_begin(struct errand *errand, pthread_t *ret_thread)
+{
+	assert_int_equal(pthread_create(ret_thread, NULL, errand_main, errand), 0);
+}
+
+static unsigned waiting_in(struct reader_pool *pool)
+{
+	unsigned waiting;
+
+	pthread_mutex_lock(&pool->lock);
+	waiting = pool->waiting;
+	pthread_mutex_unlock(&pool->lock);
+	return waiting;
+}
+
+/* Broken: idle_take() with one limit for all (as it was): who goes first waited, in vain after ten seconds; or who does not
+ * had what is kept.
+ * Broken: time_is_up() that ends all queries. */
+static void who_goes_first_finds_a_reader_when_others_have_all(void **state)
+{
+	struct reader_pool *pool = *state;
+	struct reader crowd[READER_LIMIT] = { 0 };
+	struct errand one_more = { .pool = pool }, first = { .pool = pool, .first = true };
+	pthread_t threads[2];
+
+	for (int i = 0; i < READER_LIMIT; i++)
+		assert_int_equal(reader_borrow(pool, &crowd[i], NULL), STATUS_OK);
+	errand_begin(&one_more, &threads[0]);
+	while (!waiting_in(pool) && !__atomic_load_n(&one_more.done, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	reader_pool_end(pool);
+	errand_begin(&first, &threads[1]);
+	pthread_join(threads[1], NULL);
+	assert_false(__atomic_load_n(&one_more.done, __ATOMIC_ACQUIRE));
+	for (int i = 0; i < READER_LIMIT; i++)
+		reader_return(&crowd[i]);
+	pthread_join(threads[0], NULL);
+	assert_int_equal(first.borrowed, STATUS_OK);
+	assert_int_equal(first.read, SQLITE_ROW);
+	assert_int_equal(one_more.borrowed, STATUS_OK);
+	assert_int_equal(one_more.read, SQLITE_INTERRUPT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(those_that_nobody_needs_any_more_hold_no_pages, pool_open,
+						pool_close),
+		cmocka_unit_test_setup_teardown(who_goes_first_finds_a_reader_when_others_have_all, pool_open,
 						pool_close),
 	};
 
