@@ -30,7 +30,7 @@ struct log_line {
 void log_line_deinit(struct log_line *line);
 
 /* @stream: 1 stdout, 2 stderr. @time_ns: the engine's time of the line, taken unless the line says an
- * earlier one. One line end is cut off. */
+ * earlier one. One line end is cut off. Where memory ran out, which is noted (memory.h), some of it is missing. */
 void log_line_read(struct log_line *line, const char *data, size_t length, int stream, int64_t time_ns);
 
 /* What was read as a textPayload becomes the message of a jsonPayload: of a plain line with its level, the task that

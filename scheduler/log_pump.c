@@ -7,6 +7,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/dialect.h"
 #include "scheduler/log_line.h"
 #include "store/logs.h"
@@ -181,16 +182,29 @@ static void offer_note(struct outlet *outlet, const struct replica_line *line)
 	outlet->offered.streams[line->stream - 1] = line->reach;
 }
 
-static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
+/* False when memory ran out. */
+static bool line_read(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
 
+	memory_watch_begin();
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
-	record->source = outlet->source;
 	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
 	record->time_ns = clock_from_outside_ns(pump->clock, record->time_ns);
 	if (outlet->wraps_lines)
 		log_line_wrap(&pump->line, outlet->task_name);
+	return !memory_watch_end();
+}
+
+static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
+{
+	struct log_record *record = &pump->line.record;
+
+	if (!line_read(pump, outlet, line)) {
+		log_refuse(pump->store);
+		return false;
+	}
+	record->source = outlet->source;
 	/* Choice: readers page by (timestamp, insertId); an id from the program could fall before the
 	 * page they have read, and its line would be lost to them. */
 	record->insert_id = NULL;

@@ -23,6 +23,6 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 void log_pump_close(struct log_pump *pump, int64_t job);
 /* Moves @position on to what was offered of the replica's container: the store, which it comes from, may not have it yet. */
 void log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *position);
-/* Offers one line to the store; false when there is no room now. A line of an unknown replica is dropped.
+/* Offers one line to the store; false when there is no room or memory now: log_on_room(). A line of an unknown replica is dropped.
  * Thread: the engine's. */
 bool log_pump_line(struct log_pump *pump, const struct replica_line *line);

@@ -176,6 +176,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_launcher \
 	tests/unit/scheduler/test_limits \
 	tests/unit/scheduler/test_log_line \
+	tests/unit/scheduler/test_log_pump \
 	tests/unit/scheduler/test_machine \
 	tests/unit/scheduler/test_ml_units \
 	tests/unit/scheduler/test_no_memory \
@@ -264,6 +265,7 @@ tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wr
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=memory_note_failure
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_test_log_pump_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=fault_book_take,--wrap=fault_kind_name
