@@ -20,7 +20,7 @@ struct outlet {
 	bool wraps_lines;
 	/* Of the container of an attempt and a restart: */
 	unsigned attempt, restart;
-	struct log_position offered; /* whole lines */
+	struct log_position offered;
 	struct outlet *next;
 };
 
@@ -168,7 +168,7 @@ void log_pump_offered(struct log_pump *pump, const struct replica_key *key, stru
 	pthread_mutex_lock(&pump->mutex);
 	outlet = outlet_find(pump, key);
 	for (int stream = 0; outlet && is_of_outlet(outlet, key) && stream < 2; stream++)
-		if (outlet->offered.streams[stream].time_ns)
+		if (outlet->offered.streams[stream].time_ns || outlet->offered.streams[stream].parts)
 			position->streams[stream] = outlet->offered.streams[stream];
 	pthread_mutex_unlock(&pump->mutex);
 }
@@ -212,10 +212,10 @@ static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const
 	record->position.attempt = line->key.attempt;
 	record->position.role = line->key.role;
 	record->position.index = line->key.index;
-	/* A cut line counts as read with its last part: until then it is read again as a whole. */
-	record->position.stream = line->continues ? 0 : line->stream;
+	record->position.stream = line->stream;
 	record->position.restart = line->key.restart;
-	record->position.reach = (struct stream_reach){ line->reach.time_ns, line->reach.behind };
+	record->position.reach = (struct stream_reach){ line->reach.time_ns, line->reach.behind,
+							line->reach.parts, line->reach.parts_ns };
 	return log_offer(pump->store, record);
 }
 

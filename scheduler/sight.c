@@ -68,7 +68,8 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 		replica->follows = true;
 		for (int stream = 0; stream < 2; stream++)
 			from.streams[stream] =
-				(struct log_reach){ reached[stream].time_ns, reached[stream].behind };
+				(struct log_reach){ reached[stream].time_ns, reached[stream].behind,
+						    reached[stream].parts, reached[stream].parts_ns };
 		log_pump_offered(scheduler->reconciler.pump, key, &from);
 		engine->ops->follow_logs(engine, key, &from);
 	}

@@ -147,8 +147,12 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 		bind_int(put, ":restart", reach->restart);
 		bind_int(put, ":stdout", reach->streams[0].time_ns);
 		bind_int(put, ":stdout_behind", reach->streams[0].behind);
+		bind_int(put, ":stdout_parts", reach->streams[0].parts);
+		bind_int(put, ":stdout_parts_ns", reach->streams[0].parts_ns);
 		bind_int(put, ":stderr", reach->streams[1].time_ns);
 		bind_int(put, ":stderr_behind", reach->streams[1].behind);
+		bind_int(put, ":stderr_parts", reach->streams[1].parts);
+		bind_int(put, ":stderr_parts_ns", reach->streams[1].parts_ns);
 		rc = statement_run(put, err);
 		*reach = (struct replica_reach){ 0 };
 	}
@@ -158,8 +162,11 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 
 static bool is_further(const struct stream_reach *reach, const struct stream_reach *other)
 {
-	return reach->time_ns > other->time_ns ||
-	       (reach->time_ns == other->time_ns && reach->behind > other->behind);
+	if (reach->time_ns != other->time_ns)
+		return reach->time_ns > other->time_ns;
+	if (reach->behind != other->behind)
+		return reach->behind > other->behind;
+	return reach->parts > other->parts;
 }
 
 static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)

@@ -125,7 +125,7 @@ enum status log_flush(struct store *store, struct error *err)
 	return STATUS_OK;
 }
 
-enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 2 /* two each */ };
+enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 4 /* four each */ };
 
 /* What an earlier container wrote counts for nothing in this one. A negative number: written by an earlier release. */
 static bool position_is_of(sqlite3_stmt *row, unsigned restart)
@@ -137,8 +137,10 @@ static bool position_is_of(sqlite3_stmt *row, unsigned restart)
 
 static struct stream_reach column_reach(sqlite3_stmt *row, int column)
 {
-	return (struct stream_reach){ sqlite3_column_int64(row, column),
-				      sqlite3_column_int64(row, column + 1) };
+	return (struct stream_reach){ .time_ns = sqlite3_column_int64(row, column),
+				      .behind = sqlite3_column_int64(row, column + 1),
+				      .parts = sqlite3_column_int64(row, column + 2),
+				      .parts_ns = sqlite3_column_int64(row, column + 3) };
 }
 
 enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,

@@ -51,10 +51,12 @@ char *log_labels(const char *host, unsigned trial, const char *endpoint, const c
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
 
 /* How far a container's stream was read: to the latest time of its lines, and so many lines behind that one that are not
- * as late, which there are where the engine's clock was put back. Zeros: not at all. */
+ * as late, which there are where the engine's clock was put back; and so many parts of the line after those, which is
+ * long and whose end was not read. Zeros: not at all. */
 struct stream_reach {
 	int64_t time_ns; /* the engine's clock, before any raising */
 	int64_t behind;
+	int64_t parts, parts_ns; /* parts_ns: the time of their line */
 };
 
 struct log_record {

@@ -48,10 +48,19 @@
 	      ".model_id = model.model_id"
 
 /* Of how far a container's stream was read: what is further, or of another container of the replica (-1: unknown whose). */
-#define REACH_PUT(COLUMN, STREAM)                                                                            \
-	" " COLUMN " = CASE WHEN restart NOT IN (-1, excluded.restart)"                                      \
-	" OR (excluded." STREAM "_ns, excluded." STREAM "_behind) > (" STREAM "_ns, " STREAM "_behind)"      \
-	" THEN excluded." COLUMN " ELSE " COLUMN " END"
+#define REACH_PUT_COLUMN(STREAM, COLUMN)                                                                     \
+	" " STREAM COLUMN " = CASE WHEN restart NOT IN (-1, excluded.restart)"                               \
+	" OR (excluded." STREAM "_ns, excluded." STREAM "_behind, excluded." STREAM "_parts)"                \
+	" > (" STREAM "_ns, " STREAM "_behind, " STREAM "_parts)"                                            \
+	" THEN excluded." STREAM COLUMN " ELSE " STREAM COLUMN " END"
+#define REACH_PUT(STREAM)                                                                                    \
+	REACH_PUT_COLUMN(STREAM, "_ns")                                                                      \
+	"," REACH_PUT_COLUMN(STREAM, "_behind") "," REACH_PUT_COLUMN(STREAM, "_parts") "," REACH_PUT_COLUMN( \
+		STREAM, "_parts_ns")
+/* In the order in which logs.c reads them. */
+#define REACH_COLUMNS                                                                                        \
+	" stdout_ns, stdout_behind, stdout_parts, stdout_parts_ns,"                                          \
+	" stderr_ns, stderr_behind, stderr_parts, stderr_parts_ns"
 
 /* In the order in which buckets.c and object_rows.c read them. */
 #define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
@@ -277,18 +286,14 @@ const struct statement statements[STATEMENT_COUNT] = {
 				"       AND labels ->> '$.\"ml.googleapis.com/trial_id\"' IS :trial)"
 				" LIMIT :count" },
 	[POSITION_PUT] = { ON(LOGS_WRITER),
-			   "INSERT INTO replica_position (job, attempt, role, replica, restart, stdout_ns, stdout_behind,"
-			   " stderr_ns, stderr_behind)"
-			   " VALUES (:job, :attempt, :role, :replica, :restart, :stdout, :stdout_behind, :stderr,"
-			   " :stderr_behind)"
+			   "INSERT INTO replica_position (job, attempt, role, replica, restart," REACH_COLUMNS
+			   ")"
+			   " VALUES (:job, :attempt, :role, :replica, :restart,"
+			   " :stdout, :stdout_behind, :stdout_parts, :stdout_parts_ns,"
+			   " :stderr, :stderr_behind, :stderr_parts, :stderr_parts_ns)"
 			   " ON CONFLICT DO UPDATE SET restart = excluded.restart," REACH_PUT(
-				   "stdout_ns",
-				   "stdout") "," REACH_PUT("stdout_behind",
-							   "stdout") "," REACH_PUT("stderr_ns",
-										   "stderr") "," REACH_PUT("stderr_behind",
-													   "stderr") },
-	[POSITION_GET] = { ON_LOGS, "SELECT restart, stdout_ns, stdout_behind, stderr_ns, stderr_behind"
-				    " FROM replica_position WHERE job = :job"
+				   "stdout") "," REACH_PUT("stderr") },
+	[POSITION_GET] = { ON_LOGS, "SELECT restart," REACH_COLUMNS " FROM replica_position WHERE job = :job"
 				    " AND attempt = :attempt AND role = :role AND replica = :replica" },
 
 	[GENERATION_NEXT] = { ON(OBJECTS_WRITER), "UPDATE meta SET value = max(:now, value + 1)"

@@ -145,6 +145,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_network \
 	tests/unit/scheduler/engine/test_docker_no_memory \
 	tests/unit/scheduler/engine/test_docker_progress \
+	tests/unit/scheduler/engine/test_docker_reading \
 	tests/unit/scheduler/engine/test_docker_replica \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/engine/test_docker_terminal \

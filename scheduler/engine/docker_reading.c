@@ -15,7 +15,7 @@ void reading_init(struct reading *reading, const struct log_position *from)
 void reading_begin(struct reading *reading)
 {
 	for (int i = 0; i < 2; i++) {
-		reading->streams[i].parts.seen = 0;
+		reading->streams[i].seen = 0;
 		reading->streams[i].arrived = false;
 		reading->streams[i].known = 0;
 	}
@@ -63,13 +63,10 @@ bool reading_knows(struct reading *reading, const struct frames_line *line)
 	if (is_reached(stream, line))
 		return true;
 	reading->rewound = reading->rewound || line->time_ns < latest_ns(reading) - disorder_ns;
-	if (line->time_ns != stream->parts.time_ns) {
-		stream->parts.time_ns = line->time_ns;
-		stream->parts.handed = stream->parts.seen = 0;
-	}
-	if (!line->continues || stream->parts.seen >= stream->parts.handed)
+	if (!line->continues || line->time_ns != stream->reach.parts_ns ||
+	    stream->seen >= stream->reach.parts)
 		return false;
-	stream->parts.seen++;
+	stream->seen++;
 	return true;
 }
 
@@ -77,12 +74,14 @@ struct log_reach reading_reach_with(const struct reading *reading, const struct 
 {
 	struct log_reach reach = reading->streams[line->stream - 1].reach;
 
-	if (line->continues)
+	if (line->continues) {
+		reach.parts = line->time_ns == reach.parts_ns ? reach.parts + 1 : 1;
+		reach.parts_ns = line->time_ns;
 		return reach;
+	}
 	if (line->time_ns > reach.time_ns)
 		return (struct log_reach){ .time_ns = line->time_ns };
-	reach.behind++;
-	return reach;
+	return (struct log_reach){ .time_ns = reach.time_ns, .behind = reach.behind + 1 };
 }
 
 void reading_advance(struct reading *reading, const struct frames_line *line)
@@ -90,8 +89,7 @@ void reading_advance(struct reading *reading, const struct frames_line *line)
 	struct stream_reading *stream = stream_of(reading, line);
 
 	stream->reach = reading_reach_with(reading, line);
-	if (line->continues)
-		stream->parts.seen = ++stream->parts.handed;
+	stream->seen = stream->reach.parts;
 }
 
 bool reading_is_in_order(const struct reading *reading)

@@ -13,14 +13,10 @@
 #include "scheduler/engine/engine.h"
 
 struct stream_reading {
-	struct log_reach reach; /* of the whole lines handed over */
-	/* A long line of which parts went out and the end did not: they are not sent again. */
-	struct {
-		int64_t time_ns;
-		unsigned handed, seen;
-	} parts;
-	bool arrived;  /* the reading has come to the latest line */
-	int64_t known; /* so many lines behind that are still among those handed over */
+	struct log_reach reach; /* of what was handed over */
+	int64_t seen;           /* so many of reach.parts, which are not handed over again */
+	bool arrived;           /* the reading has come to the latest line */
+	int64_t known;          /* so many lines behind that are still among those handed over */
 };
 
 struct reading {

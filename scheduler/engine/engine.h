@@ -120,8 +120,10 @@ struct engine_event {
 
 /* Where the reading of a stream stands. */
 struct log_reach {
-	int64_t time_ns; /* the latest time of its lines; 0: none yet */
-	int64_t behind;  /* lines behind that one, none of them as late: the engine's clock was put back */
+	int64_t time_ns;  /* the latest time of its lines; 0: none yet */
+	int64_t behind;   /* lines behind that one, none of them as late: the engine's clock was put back */
+	int64_t parts;    /* of the line after those, whose end was not read */
+	int64_t parts_ns; /* the time of that line */
 };
 
 /* One whole line of a replica's output. */
@@ -132,12 +134,12 @@ struct replica_line {
 	const char *data; /* without the newline; any bytes; at most ENGINE_LINE_MAX */
 	size_t length;
 	bool continues;         /* the line was too long: its next part follows */
-	struct log_reach reach; /* of its stream, this line included; without its parts while it continues */
+	struct log_reach reach; /* of its stream, this line or part included */
 };
 
 /* A longer line is cut into parts of this size or up to three bytes less, so that no UTF-8 sequence is
  * split (Cloud Logging takes entries up to 256 KiB). They share one time_ns; only the last of them
- * carries continues = false, and only then is its reach a position to store. */
+ * carries continues = false. */
 enum { ENGINE_LINE_MAX = 240 * 1024 };
 
 /* How a replica is to be on its network. Strings are borrowed for the call only. */
