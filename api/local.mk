@@ -102,6 +102,8 @@ libtrainyard_a_SOURCES += \
 	api/http/inner.c \
 	api/http/large_body.c \
 	api/http/large_body.h \
+	api/http/library_head.c \
+	api/http/library_head.h \
 	api/http/listener.c \
 	api/http/page_size.c \
 	api/http/parameters.c \

@@ -14,6 +14,7 @@
 #include "api/http/connections.h"
 #include "api/http/exchange.h"
 #include "api/http/http.h"
+#include "api/http/library_head.h"
 #include "api/http/path_socket.h"
 #include "api/http/response.h"
 #include "daemon/base/cleanup.h"
@@ -93,77 +94,6 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
 	if (exchange)
 		exchange->place = target;
 	return exchange;
-}
-
-/* libmicrohttpd 0.9.75 joins a folded line ("Transfer-Encoding:", then " chunked") to the header's name, so that a coding
- * that others read is none here. What stood in one line is where it stood: name, NUL for the colon, blanks, value.
- * Source: process_broken_line() of its connection.c */
-static bool is_folded(const char *name, const char *value)
-{
-	const char *at = name + strlen(name) + 1;
-
-	if (!value || value < at)
-		return value != NULL;
-	while (at < value && (*at == ' ' || *at == '\t'))
-		at++;
-	return at != value;
-}
-
-struct head_reading {
-	struct head *head;
-	const char *
-		next; /* where a line begins, as libmicrohttpd left them: each ends with NULs for CR and LF */
-};
-
-enum { LINE_END_BYTES = 2 };
-
-static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-	struct head_reading *reading = arg;
-	const char *last = value ? value : name;
-
-	(void)kind;
-	head_add(reading->head, name, value);
-	reading->head->folded |= is_folded(name, value);
-	reading->head->torn |= name != reading->next;
-	reading->next = last + strlen(last) + LINE_END_BYTES;
-	return MHD_YES;
-}
-
-/* What begins the first line of a head that lies in one piece; NULL: there is more in it than is seen. */
-static const char *request_line_end(const char *method, const char *target, size_t target_bytes,
-				    const char *version)
-{
-	const char *at = method + strlen(method) + 1;
-
-	while (at < target && *at == ' ')
-		at++;
-	return at == target && version == target + target_bytes + 1
-		       ? version + strlen(version) + LINE_END_BYTES
-		       : NULL;
-}
-
-/* Whether it refuses by itself what it is told to be strict about, and may trim values. */
-static bool library_is_strict(void)
-{
-	return strncmp(MHD_get_version(), "0.", 2) != 0;
-}
-
-/* Before 1.0, libmicrohttpd takes a line that begins with a NUL or a colon for the end of the head, a NUL for the end of a
- * value, and a bare LF for that of a line, where others read on: what follows would be a request of its own.
- * Source: get_next_header_line(), process_header_line(), MHD_connection_handle_idle() of connection.c, 0.9.75 */
-static void head_read(struct MHD_Connection *connection, const struct exchange *exchange, const char *method,
-		      const char *version, struct head *head)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-	const char *end = info ? method + info->header_size : NULL;
-	struct head_reading reading = { head, request_line_end(method, exchange->place, strlen(exchange->raw),
-							       version) };
-
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &reading);
-	head->torn |= reading.next + LINE_END_BYTES != end;
-	head->torn &= !library_is_strict();
 }
 
 static const char *header_find(void *connection, const char *name)
@@ -258,7 +188,9 @@ static enum MHD_Result request_begin(struct listener *listener, struct MHD_Conne
 
 	exchange->peer = guard_peer_ipv4(address_of(connection));
 	exchange->client_fd = client_of(connection);
-	head_read(connection, exchange, method, version, &head);
+	library_head_read(connection,
+			  &(struct request_line){ method, exchange->place, strlen(exchange->raw), version },
+			  &head);
 	at_once = exchange_begin(exchange, &listener->rules, method, version, &head);
 	connection_known(place_of(connection), exchange->known);
 	if (!at_once && open) {

@@ -91,7 +91,7 @@ TEST(smuggled_requests_are_not_answered)
 		  "HTTP/1.1 400 " },
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nX: a\rY: b\r\n\r\n{}",
 		  "HTTP/1.1 400 " },
-		/* Broken: head_read() that does not compare where lines lie. */
+		/* Broken: library_head_read() that does not compare where lines lie. */
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n: x\r\n\r\n{}",
 		  "HTTP/1.1 400 " },
 		{ "POST /v1/things HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\nX: a\nY: b\r\n\r\n{}",

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/http/library_head.h"
+
+#include <microhttpd.h>
+#include <string.h>
+
+#include "api/http/request.h"
+
+enum { LINE_END_BYTES = 2 }; /* CR and LF, which it has made NULs of */
+
+struct head_reading {
+	struct head *head;
+	const char *next; /* where a line begins */
+};
+
+/* A folded line ("Transfer-Encoding:", then " chunked") is joined to the header's name, so that a coding that others read
+ * is none here. What stood in one line is where it stood: name, NUL for the colon, blanks, value. */
+static bool is_folded(const char *name, const char *value)
+{
+	const char *at = name + strlen(name) + 1;
+
+	if (!value || value < at)
+		return value != NULL;
+	while (at < value && (*at == ' ' || *at == '\t'))
+		at++;
+	return at != value;
+}
+
+static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct head_reading *reading = arg;
+	const char *last = value ? value : name;
+
+	(void)kind;
+	head_add(reading->head, name, value);
+	reading->head->folded |= is_folded(name, value);
+	reading->head->torn |= name != reading->next;
+	reading->next = last + strlen(last) + LINE_END_BYTES;
+	return MHD_YES;
+}
+
+/* What begins the next line of a head that lies in one piece; NULL: there is more in it than is seen. */
+static const char *request_line_end(const struct request_line *line)
+{
+	const char *at = line->method + strlen(line->method) + 1;
+
+	while (at < line->target && *at == ' ')
+		at++;
+	return at == line->target && line->version == line->target + line->target_bytes + 1
+		       ? line->version + strlen(line->version) + LINE_END_BYTES
+		       : NULL;
+}
+
+bool library_is_strict(void)
+{
+	return strncmp(MHD_get_version(), "0.", 2) != 0;
+}
+
+/* A line that begins with a NUL or a colon is taken for the end of the head, a NUL for the end of a value, and a bare LF for
+ * that of a line, where others read on: what follows would be a request of its own. */
+void library_head_read(struct MHD_Connection *connection, const struct request_line *line, struct head *head)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	const char *end = info ? line->method + info->header_size : NULL;
+	struct head_reading reading = { head, request_line_end(line) };
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, on_header, &reading);
+	head->torn |= !reading.next || reading.next + LINE_END_BYTES != end;
+	head->torn &= !library_is_strict();
+}
