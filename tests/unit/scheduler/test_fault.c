@@ -152,6 +152,29 @@ static void luck_depends_on_seed_rule_and_scene_alone(void **state)
 	assert_in_range(others, 1000, 2000);
 }
 
+/* Broken: fault_drawn() without the restart: a container that was hit once was hit whenever it was started anew. */
+static void each_container_has_a_draw_of_its_own(void **state)
+{
+	AUTO(fault_rule) struct fault_rule *rule = rule_of("{\"fault\": \"oom\", \"probability\": 0.5}");
+	struct fault_scene scene = worker_1;
+	unsigned hits[3] = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 64; i++) {
+		scene = worker_1;
+		scene.restart = i;
+		hits[0] += fault_drawn(rule, &scene, 1, 0);
+		scene = worker_1;
+		scene.attempt = i;
+		hits[1] += fault_drawn(rule, &scene, 1, 0);
+		scene = worker_1;
+		scene.index = i;
+		hits[2] += fault_drawn(rule, &scene, 1, 0);
+	}
+	for (size_t i = 0; i < COUNT_OF(hits); i++)
+		assert_in_range(hits[i], 8, 56);
+}
+
 /* Broken: what_read() that gives oom, or a crash, no code. */
 static void ends_have_their_codes(void **state)
 {
@@ -256,6 +279,7 @@ int main(void)
 		cmocka_unit_test(only_calls_that_make_jobs_want_quota),
 		cmocka_unit_test(time_and_lines_say_when),
 		cmocka_unit_test(luck_depends_on_seed_rule_and_scene_alone),
+		cmocka_unit_test(each_container_has_a_draw_of_its_own),
 		cmocka_unit_test(ends_have_their_codes),
 		cmocka_unit_test(a_slow_network_has_its_speed),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_field),
