@@ -266,6 +266,7 @@ tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wr
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=memory_note_failure
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
 tests_unit_scheduler_test_log_pump_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \

@@ -408,6 +408,45 @@ static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 	job_end(bench, id);
 }
 
+static struct store *looked_at; /* while lines are handed on; NULL: nobody looks */
+static size_t marks_there, lines_looked_at;
+
+static enum status mark_count(void *arg, const struct fault_mark *mark, struct error *err)
+{
+	(void)mark, (void)err;
+	++*(size_t *)arg;
+	return STATUS_OK;
+}
+
+bool __real_log_pump_line(struct log_pump *pump, const struct replica_line *line);
+bool __wrap_log_pump_line(struct log_pump *pump, const struct replica_line *line);
+bool __wrap_log_pump_line(struct log_pump *pump, const struct replica_line *line)
+{
+	if (looked_at && !lines_looked_at++)
+		assert_int_equal(fault_marks_read(looked_at, mark_count, &marks_there, NULL), STATUS_OK);
+	return __real_log_pump_line(pump, line);
+}
+
+/* Broken: on_line() that hands the line on first: a daemon that was killed between the two had the line, and no rule knew of
+ * it. */
+static void a_line_is_marked_before_it_is_stored(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "marked", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	order(bench, "{\"fault\": \"oom\", \"logPattern\": \"line\"}");
+	fake_engine_print(bench->fake, 1);
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	looked_at = bench->store;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	looked_at = NULL;
+	assert_true(lines_looked_at > 0);
+	assert_int_equal(marks_there, 1);
+}
+
 /* One to slow it has failed before. Broken: network_strike() that counts it with those to make it fast. */
 static void tries_to_slow_are_none_to_make_fast(void **state)
 {
@@ -480,6 +519,7 @@ int main(void)
 		BENCH_TEST(a_network_that_cannot_be_slowed_is_told_once),
 		BENCH_TEST(a_network_that_stays_slow_is_told_after_some_tries),
 		BENCH_TEST(tries_to_slow_are_none_to_make_fast),
+		BENCH_TEST(a_line_is_marked_before_it_is_stored),
 		BENCH_TEST(a_network_that_still_cannot_be_slowed_is_not_told_again),
 		BENCH_TEST(a_network_that_was_never_slowed_is_not_said_to_stay_slow),
 		BENCH_TEST(a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart),
