@@ -452,7 +452,7 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
 		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, listener },
 		/* Those that were cut are there until their threads have ended: it counts them, and closes new ones. */
-		{ MHD_OPTION_CONNECTION_LIMIT, 2 * connections_of(options), NULL },
+		{ MHD_OPTION_CONNECTION_LIMIT, (intptr_t)2 * connections_of(options), NULL },
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
