@@ -92,21 +92,23 @@ static bool is_of_loss(const struct scheduler *scheduler, const struct replica_s
 		status->finished_ns <= scheduler->engine_back_ns);
 }
 
-/* Whether a kill seen in the first listing is the engine's doing: it happened around the time in which the
- * engine was away, or nobody knows, because we were away ourselves: the machine may have gone down. */
+/* Whether a kill seen in the first listing is the engine's doing, which it can't witness to be otherwise: it happened
+ * around the time in which the engine was away, or nobody knows, because we were away ourselves: the machine may have gone
+ * down. */
 static bool kill_is_loss(const struct scheduler *scheduler, const struct replica_status *status)
 {
-	return !scheduler->engine_lost_ns || is_of_loss(scheduler, status, ENGINE_STOP_NS);
+	return !status->witnessed &&
+	       (!scheduler->engine_lost_ns || is_of_loss(scheduler, status, ENGINE_STOP_NS));
 }
 
 /* An engine that dies leaves programs that write into pipes which nobody reads; what is in them when they end is gone.
- * One that was only out of reach has read on: nobody can tell which it was. */
+ * One that was only out of reach has read on. */
 static void tell_missing_lines(const struct scheduler *scheduler, struct job_run *run,
 			       const struct replica_run *replica, const struct replica_status *status)
 {
 	char name[REPLICA_NAME_MAX];
 
-	if (run->sighted || !scheduler->engine_lost_ns ||
+	if (run->sighted || status->witnessed || !scheduler->engine_lost_ns ||
 	    (replica->seen != SEEN_STARTING && replica->seen != SEEN_RUNNING) ||
 	    !is_of_loss(scheduler, status, LOSS_NOTICED_NS))
 		return;

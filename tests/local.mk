@@ -135,6 +135,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_credentials \
 	tests/unit/scheduler/engine/test_docker_exits \
 	tests/unit/scheduler/engine/test_docker_frames \
+	tests/unit/scheduler/engine/test_docker_history \
 	tests/unit/scheduler/engine/test_docker_host \
 	tests/unit/scheduler/engine/test_docker_http \
 	tests/unit/scheduler/engine/test_docker_image \
@@ -170,6 +171,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_fault_book \
 	tests/unit/scheduler/test_fault_book_no_memory \
 	tests/unit/scheduler/test_faults \
+	tests/unit/scheduler/test_found_ended \
 	tests/unit/scheduler/test_gateway \
 	tests/unit/scheduler/test_gateway_keep \
 	tests/unit/scheduler/test_gcs_keep \
@@ -264,6 +266,7 @@ tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=registry_credentials_find
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_engine_test_docker_history_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=memory_note_failure
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line

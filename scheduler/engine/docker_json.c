@@ -507,10 +507,9 @@ static enum docker_action action_of(const char *action)
 		const char *word;
 		enum docker_action action;
 	} actions[] = {
-		{ "die", ACTION_DIE },        { "destroy", ACTION_DESTROY },
-		{ "remove", ACTION_DESTROY }, /* Podman's */
-		{ "pause", ACTION_PAUSE },    { "unpause", ACTION_UNPAUSE },
-		{ "rename", ACTION_RENAME },
+		{ "start", ACTION_START },     { "kill", ACTION_KILL },       { "die", ACTION_DIE },
+		{ "destroy", ACTION_DESTROY }, { "remove", ACTION_DESTROY }, /* Podman's */
+		{ "pause", ACTION_PAUSE },     { "unpause", ACTION_UNPAUSE }, { "rename", ACTION_RENAME },
 	};
 
 	for (size_t i = 0; action && i < sizeof(actions) / sizeof(actions[0]); i++)

@@ -65,7 +65,16 @@ bool docker_network_is_of(const json_t *network, const char *instance, int64_t j
 /* Adds the IPv4 blocks of every network in @networks. False when memory ran out. */
 bool docker_networks_taken(const json_t *networks, struct subnet_list *list);
 
-enum docker_action { ACTION_OTHER, ACTION_DIE, ACTION_DESTROY, ACTION_PAUSE, ACTION_UNPAUSE, ACTION_RENAME };
+enum docker_action {
+	ACTION_OTHER,
+	ACTION_START,
+	ACTION_KILL, /* a signal, whichever */
+	ACTION_DIE,
+	ACTION_DESTROY,
+	ACTION_PAUSE,
+	ACTION_UNPAUSE,
+	ACTION_RENAME
+};
 
 /* One line of GET /events that concerns a container of ours. */
 struct docker_event {

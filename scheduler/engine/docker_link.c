@@ -134,6 +134,8 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 	case ACTION_RENAME:
 		listing_ask(docker); /* it gives the name back */
 		break;
+	case ACTION_START:
+	case ACTION_KILL:
 	case ACTION_OTHER:
 		break;
 	}

@@ -6,6 +6,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_parts.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
@@ -14,6 +15,7 @@
 
 enum {
 	AGAIN_US = 1 * SECOND_US,
+	HISTORY_TIMEOUT_S = 10,
 	REFUSALS_MOST = 3,
 };
 
@@ -164,14 +166,11 @@ static void listing_emit(struct listing *listing)
 		     listing->network_count);
 }
 
-/* An answer was dealt with; the last one ends the listing. */
-static void listing_step(struct listing *listing)
+static void listing_end(struct listing *listing)
 {
 	struct docker *docker = listing->docker;
 	bool again = docker->list_again;
 
-	if (--listing->waiting > 0)
-		return;
 	docker->listing = NULL;
 	docker->list_again = false;
 	docker->refusals = listing->refused ? docker->refusals + 1 : 0;
@@ -195,6 +194,60 @@ static void listing_step(struct listing *listing)
 	free(listing);
 	if (again && !docker->closing && link_is_up(docker))
 		listing_ask(docker);
+}
+
+/* An engine that tells nothing of the past witnesses nothing. */
+static void history_told(void *arg, const struct http_answer *answer)
+{
+	struct listing *listing = arg;
+	struct outcome outcome;
+
+	link_watch(listing->docker, answer);
+	outcome_read(answer, &outcome);
+	if (!outcome.status)
+		history_read(answer->body, answer->body_length, listing->replicas, listing->replica_count);
+	if (memory_watch_failed())
+		listing_fail(listing, STATUS_INTERNAL, "out of memory");
+	else
+		listing->docker->history_epoch = listing->epoch;
+	listing_end(listing);
+}
+
+/* What is found ended after the engine came up, nobody here has seen end: the engine may have. */
+static bool listing_needs_history(const struct listing *listing)
+{
+	const struct docker *docker = listing->docker;
+	bool ended = false;
+
+	for (size_t i = 0; i < listing->replica_count; i++)
+		ended = ended || listing->replicas[i].sight == REPLICA_EXITED;
+	return ended && listing->outcome.status == STATUS_OK && link_is_up(docker) && docker->link.told_ns &&
+	       docker->history_epoch != listing->epoch;
+}
+
+static void ask_history(struct listing *listing)
+{
+	struct docker *docker = listing->docker;
+	char path[DOCKER_PATH_SIZE + 64];
+
+	history_path(docker->instance, docker->link.told_ns, path);
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = path,
+							 .timeout_s = HISTORY_TIMEOUT_S,
+							 .body_max = DOCKER_HISTORY_MAX,
+							 .done = history_told,
+							 .arg = listing });
+}
+
+/* An answer was dealt with; after the last one the listing is whole. */
+static void listing_step(struct listing *listing)
+{
+	if (--listing->waiting > 0)
+		return;
+	if (listing_needs_history(listing))
+		ask_history(listing);
+	else
+		listing_end(listing);
 }
 
 /* Watches, and remembers a failure. */

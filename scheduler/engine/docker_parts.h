@@ -107,6 +107,7 @@ struct docker {
 	struct link link;
 	struct listing *listing;
 	struct timer listing_again; /* after one that failed */
+	unsigned history_epoch;     /* whose past was asked for */
 	bool list_again, others_looked;
 	unsigned refusals; /* so many listings in a row met a container that the engine will not tell of */
 	struct image_task *images;

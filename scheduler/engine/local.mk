@@ -13,6 +13,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_helper.h \
 	scheduler/engine/docker_hijack.c \
 	scheduler/engine/docker_hijack.h \
+	scheduler/engine/docker_history.c \
+	scheduler/engine/docker_history.h \
 	scheduler/engine/docker_host.c \
 	scheduler/engine/docker_host.h \
 	scheduler/engine/docker_http.c \

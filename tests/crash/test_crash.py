@@ -71,6 +71,21 @@ def test_a_job_that_ends_while_the_daemon_is_dead_is_judged_at_the_next_start(ne
     assert daemon.lines(bad) == ["bad"]
 
 
+# As of sys.exit(-1), and of a program that kills itself. Broken: kill_is_loss() that asks for no witness: they began again.
+def test_a_program_that_ends_as_if_it_was_killed_while_the_daemon_is_dead_has_its_own_exit_code(new_daemon):
+    daemon = new_daemon("--offline").start()
+    jobs = {code: daemon.create(script(f"{UNTIL_RELEASED}; exit {code}")) for code in (255, 137)}
+    containers = [daemon.container(job_id) for job_id in jobs.values()]
+    daemon.kill9()
+    for job_id in jobs.values():
+        daemon.release(job_id)
+    wait_until(lambda: not any(daemon.engine.inspect(c)["State"]["Running"] for c in containers), 30)
+    daemon.start()
+    assert "status of 255" in daemon.until(jobs[255], "FAILED")["errorMessage"]
+    assert "9(SIGKILL)" in daemon.until(jobs[137], "FAILED")["errorMessage"]
+    assert all(daemon.containers(job_id) == [] for job_id in jobs.values())
+
+
 # Broken: scheduler_add() that leaves out jobs that are PREPARING.
 @pytest.mark.parametrize("pause_ms", [0, 30, 80, 150, 250, 400])
 def test_a_kill_while_replicas_are_started_loses_no_job(new_daemon, pause_ms):

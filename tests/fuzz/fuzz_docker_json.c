@@ -8,9 +8,22 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_progress.h"
+
+/* Only what ended may be witnessed. */
+static void history_try(const char *data, size_t size)
+{
+	struct replica_status replicas[2] = {
+		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_EXITED },
+		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_RUNNING },
+	};
+
+	history_read(data, size, replicas, 2);
+	expect(!replicas[1].witnessed);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -128,6 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		key_check(&event.status.key);
 	docker_message(body, size, message);
 	expect(strlen(message) < sizeof(message));
+	history_try(body, size);
 	pull_try(body, size);
 	return 0;
 }

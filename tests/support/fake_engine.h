@@ -53,6 +53,8 @@ void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, i
 void fake_engine_exit_at_once(struct fake_engine *fake, int exit_code);
 /* As fake_engine_exit(), without telling: as if it happened while nobody listened. */
 void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code);
+/* It can tell that it did not end what has ended so far. */
+void fake_engine_witness(struct fake_engine *fake);
 /* Ends it if it runs now; whether it has ended. */
 bool fake_engine_exit_now(struct fake_engine *fake, const struct replica_key *key, int exit_code);
 /* Ends one of those that run now, by @choice; nothing when there is none. */

@@ -87,6 +87,14 @@ void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key 
 	end_by_itself(fake, key, exit_code, false);
 }
 
+void fake_engine_witness(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	for (unsigned i = 0; i < fake->container_count; i++)
+		fake->containers[i].status.witnessed = fake->containers[i].status.sight == REPLICA_EXITED;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 bool fake_engine_exit_now(struct fake_engine *fake, const struct replica_key *key, int exit_code)
 {
 	struct container *container;

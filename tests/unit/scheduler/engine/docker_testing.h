@@ -126,8 +126,8 @@ static inline bool answer_send(int fd, const char *line, const struct rule *rule
 
 	if (rule->code <= 0)
 		return rule->code < 0;
-	/* A stream has no length and ends with its connection; events never end. */
-	if (strstr(line, "/events") || rule->flood)
+	/* A stream has no length and ends with its connection; events never end, but those of the past. */
+	if ((strstr(line, "/events") && !strstr(line, "&until=")) || rule->flood)
 		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule->code,
 			 api_version);
 	else

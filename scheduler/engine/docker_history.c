@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/memory.h"
+
+enum past { PAST_UNKNOWN, PAST_STARTED, PAST_SIGNALLED };
+
+void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64])
+{
+	char filter[DOCKER_PATH_SIZE];
+
+	docker_label_filter(instance, NULL, filter);
+	snprintf(path, DOCKER_PATH_SIZE + 64, "/events?since=1&until=%" PRId64 ".%09" PRId64 "&filters=%s",
+		 until_ns / 1000000000, until_ns % 1000000000, filter);
+}
+
+static void past_note(enum past *past, struct replica_status *replica, enum docker_action action)
+{
+	if (action == ACTION_START)
+		*past = PAST_STARTED;
+	else if (action == ACTION_KILL)
+		*past = PAST_SIGNALLED;
+	else if (action == ACTION_DIE)
+		replica->witnessed = replica->sight == REPLICA_EXITED && *past == PAST_STARTED;
+}
+
+static void event_note(const struct docker_event *event, enum past *pasts, struct replica_status *replicas,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (docker_key_equal(&replicas[i].key, &event->status.key))
+			past_note(&pasts[i], &replicas[i], event->action);
+}
+
+void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count)
+{
+	enum past *pasts = calloc(count ? count : 1, sizeof(*pasts));
+
+	if (!pasts) {
+		memory_note_failure();
+		return;
+	}
+	while (length > 0) {
+		const char *newline = memchr(events, '\n', length);
+		const size_t line = newline ? (size_t)(newline - events) : length;
+		const size_t taken = line + (newline != NULL);
+		struct docker_event event;
+
+		if (docker_event_read(events, line, &event))
+			event_note(&event, pasts, replicas, count);
+		events += taken;
+		length -= taken;
+	}
+	free(pasts);
+}

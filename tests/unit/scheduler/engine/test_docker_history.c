@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests what is made of an engine's memory of the past: which replicas ended by themselves while it was there. */
+#include "daemon/base/memory.h"
+#include "scheduler/engine/docker_history.h"
+#include "tests/support/memory_faults.h"
+#include "tests/unit/scheduler/engine/docker_testing.h"
+
+#define START EVENT_MASTER("start", "")
+#define KILL  EVENT_MASTER("kill", "\"signal\":\"15\",")
+#define OTHERS                                                                                               \
+	"{\"Type\":\"container\",\"Action\":\"kill\",\"Actor\":{\"ID\":\"d\",\"Attributes\":{"               \
+	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":\"worker-0\","          \
+	"\"trainyard.attempt\":\"1\"}}}\n"
+
+static bool is_witnessed(const char *events, enum replica_sight sight)
+{
+	struct replica_status replicas[] = {
+		{ .key = { .job = 2, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_EXITED },
+		{ .key = master, .sight = sight },
+	};
+
+	history_read(events, strlen(events), replicas, COUNT_OF(replicas));
+	assert_false(replicas[0].witnessed);
+	return replicas[1].witnessed;
+}
+
+/* dockerd without live-restore, killed and started again: "kill" and "die", and no "start".
+ * Broken: past_note() that takes every die, or one after a kill, or before a start: what the engine ended was the program's
+ * fault. */
+static void only_one_that_saw_all_of_it_is_a_witness(void **state)
+{
+	static const struct {
+		const char *events;
+		bool witnessed;
+	} cases[] = {
+		{ START DIE_MASTER, true },
+		{ START OTHERS DIE_MASTER, true },
+		{ START "{}\nno JSON\n\n" DIE_MASTER "{\"Type\":", true },
+		{ DIE_MASTER, false },
+		{ DIE_MASTER START, false },
+		{ KILL DIE_MASTER, false },
+		{ START KILL DIE_MASTER, false },
+		{ START, false },
+		{ "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		if (is_witnessed(cases[i].events, REPLICA_EXITED) != cases[i].witnessed)
+			fail_msg("case %zu", i);
+	assert_false(is_witnessed(START DIE_MASTER, REPLICA_RUNNING));
+}
+
+/* Broken: history_read() that does not note that it has no room, or takes a line that found none for none of ours. */
+static void a_history_that_is_read_without_memory_is_known_to_be_none(void **state)
+{
+	static const char events[] = START KILL DIE_MASTER;
+	bool reached = true;
+
+	(void)state;
+	for (unsigned first = 1; reached; first++) {
+		struct replica_status replica = { .key = master, .sight = REPLICA_EXITED };
+		bool missed;
+
+		memory_watch_begin();
+		memory_faults_begin(first, 1);
+		history_read(events, sizeof(events) - 1, &replica, 1);
+		reached = memory_faults_end();
+		missed = memory_watch_end();
+		assert_int_equal(missed, reached);
+		assert_true(missed || !replica.witnessed);
+	}
+}
+
+static void engine_with_an_exit(struct lab *lab, struct rule history)
+{
+	rule_set(lab, 0, history);
+	rule_set(lab, 1,
+		 (struct rule){ "/info", 200,
+				"{\"ServerVersion\":\"9\",\"NCPU\":2,\"MemTotal\":1000,"
+				"\"SystemTime\":\"2026-11-22T06:15:49.012345678Z\"}" });
+	rule_set(lab, 2,
+		 (struct rule){ "/containers/json", 200,
+				"[{\"Id\":\"c\",\"Names\":[\"/ty-t-1-master-0-a1\"],\"State\":\"exited\","
+				"\"Labels\":" LABELS "}]" });
+	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
+}
+
+/* Broken: history_epoch never set: each listing asks. */
+static void the_past_is_asked_for_once_a_connection(void **state)
+{
+	struct lab *lab = *state;
+
+	engine_with_an_exit(lab,
+			    (struct rule){ "/events?since=1&until=1795328149.012345678&filters=%7B%22label",
+					   200, START DIE_MASTER });
+	client_open(lab);
+	assert_true(lab->events[expect_event(lab, ENGINE_LISTING)].replica.witnessed);
+	settle(lab);
+	assert_int_equal(rule_asked(lab, 0), 1);
+}
+
+/* Broken: history_told() that fails the listing: no job was admitted. */
+static void an_engine_that_tells_nothing_of_the_past_witnesses_nothing(void **state)
+{
+	static const struct rule answers[] = {
+		{ "&until=", 200, "" },
+		{ "&until=", 400, "{\"message\":\"invalid filter\"}" },
+		{ "&until=", 200, START DIE_MASTER, .cut = true },
+	};
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < COUNT_OF(answers); i++) {
+		size_t listing;
+
+		engine_with_an_exit(lab, answers[i]);
+		client_open(lab);
+		listing = expect_event(lab, ENGINE_LISTING);
+		lab->engine->ops->close(lab->engine);
+		lab->engine = NULL;
+		assert_int_equal(rule_asked(lab, 0), 1);
+		assert_int_equal(lab->events[listing].replica_count, 1);
+		assert_false(lab->events[listing].replica.witnessed);
+	}
+	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		LAB_TEST(only_one_that_saw_all_of_it_is_a_witness),
+		LAB_TEST(a_history_that_is_read_without_memory_is_known_to_be_none),
+		LAB_TEST(the_past_is_asked_for_once_a_connection),
+		LAB_TEST(an_engine_that_tells_nothing_of_the_past_witnesses_nothing),
+	};
+
+	memory_faults_init();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("docker history", tests, start, NULL);
+}
