@@ -164,10 +164,16 @@ static void restart_schedule(struct scheduler *scheduler, struct job_run *run)
 				     (faults_alone(run) ? 0 : (int64_t)reconciler->retry_pause_ms * 1000);
 }
 
+/* What may have ended in time already, since nobody could look. */
+static bool end_is_open(const struct job_run *run)
+{
+	return !run->sighted && run->row->state == JOB_RUNNING && !plan_tunes(run->plan);
+}
+
 /* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
 static int64_t limit_us(struct job_run *run, int64_t wall_us, int64_t now_us)
 {
-	return faults_await_end(run) ? INT64_MAX : job_deadline_us(run, wall_us, now_us);
+	return faults_await_end(run) || end_is_open(run) ? INT64_MAX : job_deadline_us(run, wall_us, now_us);
 }
 
 static struct job_view view_of(const struct scheduler *scheduler, struct job_run *run)

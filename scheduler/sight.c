@@ -10,6 +10,7 @@
 #include "scheduler/faults.h"
 #include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/steps.h"
 #include "store/logs.h"
 
 enum {
@@ -120,6 +121,18 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 		name);
 }
 
+/* Whether it ended while nobody looked, and after its job should have been cancelled. */
+static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
+			 const struct replica_status *status)
+{
+	const struct clock *clock = scheduler->reconciler.clock;
+	const int64_t now_us = clock_mono_us(clock);
+	const int64_t ago_us = (clock_outside_ns(clock) - status->finished_ns) / 1000;
+
+	return !run->sighted && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
+	       now_us - ago_us > job_deadline_us(run, clock_wall_us(clock), now_us);
+}
+
 /* END_NONE: that cannot be told yet. */
 static enum replica_end exit_judge(const struct scheduler *scheduler, const struct job_run *run,
 				   const struct replica_run *replica, const struct replica_status *status)
@@ -143,7 +156,8 @@ void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica
 		replica->exit_code = status->exit_code;
 		replica->out_of_memory = status->out_of_memory;
 	}
-	if (replica->end != END_NONE || replica->in_doubt || faults_end(run, replica))
+	if (replica->end != END_NONE || replica->in_doubt || faults_end(run, replica) ||
+	    exit_is_late(scheduler, run, status))
 		return;
 	replica->end = exit_judge(scheduler, run, replica, status);
 	if (replica->end != END_NONE)

@@ -2,6 +2,13 @@
 /* Programs that end while nobody looks: what a daemon makes of them when it is there again, or its engine is. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
+static const int64_t hour_us = INT64_C(3600000000), hour_ns = INT64_C(3600000000000);
+
+static void wall_jump(struct bench *bench, int64_t by_ns)
+{
+	atomic_fetch_add(&bench->clock.jumped_ns, by_ns);
+}
+
 /* The daemon is killed while the job's master runs, which ends then; after that it may be started again. */
 static void end_while_away(struct bench *bench, int64_t job, int exit_code)
 {
@@ -90,12 +97,72 @@ static void an_engine_that_was_out_of_reach_alone_has_lost_no_lines(void **state
 	assert_null(strstr(log, "The container engine was away when"));
 }
 
+static int64_t limited_submit(struct bench *bench)
+{
+	return shape_submit(bench, "limited", &(struct shape){ .project = "p", .max_running_us = hour_us });
+}
+
+/* Broken: limit_us() without end_is_open(): the job was cancelled before anybody had looked. */
+static void what_ended_in_time_did_however_late_it_is_found(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = limited_submit(bench);
+
+	end_while_away(bench, id, 0);
+	wall_jump(bench, 2 * hour_ns);
+	come_back(bench);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
+/* Broken: exit_is_late() false: it succeeded, after twice the time that it was given. */
+static void what_ended_too_late_while_nobody_was_there_to_cancel_it_is_cancelled(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id;
+
+	wall_jump(bench, -2 * hour_ns);
+	id = limited_submit(bench);
+	end_while_away(bench, id, 0);
+	wall_jump(bench, 2 * hour_ns);
+	come_back(bench);
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");
+}
+
+/* Nobody could stop it, and it may have ended. Broken: end_is_open() false: it was CANCELLING, and its engine away. */
+static void a_limit_that_passes_while_the_engine_is_away_counts_once_it_is_back(void **state)
+{
+	struct bench *bench = *state;
+	const int64_t id = limited_submit(bench), other = job_submit(bench, "other", 0, 0);
+	AUTO(job) struct job *job = NULL;
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	job_await(bench, other, JOB_RUNNING);
+	fake_engine_down(bench->fake, "gone");
+	line_await(bench, "limited", "Waiting for the container engine: gone");
+	step_clock_move(&bench->clock.step, 2 * hour_ns);
+	scheduler_clock_stepped(bench->scheduler);
+	assert_int_equal(job_cancel(bench->store, "p", "other", "enough", NULL), STATUS_OK);
+	scheduler_wake(bench->scheduler, other);
+	job_await(bench, other, JOB_CANCELLING);
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	assert_string_equal(job_state_name(job->state), "RUNNING");
+	fake_engine_up(bench->fake);
+	idle_await(bench);
+	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		BENCH_TEST(what_the_engine_saw_end_by_itself_has_its_own_exit_code),
 		BENCH_TEST(what_the_machine_may_have_taken_along_is_tried_again),
 		BENCH_TEST(an_engine_that_was_out_of_reach_alone_has_lost_no_lines),
+		BENCH_TEST(what_ended_in_time_did_however_late_it_is_found),
+		BENCH_TEST(what_ended_too_late_while_nobody_was_there_to_cancel_it_is_cancelled),
+		BENCH_TEST(a_limit_that_passes_while_the_engine_is_away_counts_once_it_is_back),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
