@@ -362,9 +362,19 @@ static void stop_looked(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	task_outcome(task, answer, &outcome);
-	if (!outcome.status && docker_container_inspected(container, &status) &&
-	    status.sight == REPLICA_EXITED)
+	if (answer->code == 404) {
+		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
+	} else if (outcome.status || !docker_container_inspected(container, &status) ||
+		   status.sight == REPLICA_RUNNING) { /* so that the stop is asked for again */
+		if (!outcome.status)
+			snprintf(outcome.text, sizeof(outcome.text),
+				 "the engine does not know yet that it has ended");
+		outcome.status = STATUS_UNAVAILABLE;
+		task_fail(task, &outcome);
+		return;
+	} else if (status.sight == REPLICA_EXITED) {
 		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+	}
 	task_end(task);
 }
 

@@ -278,6 +278,28 @@ static void a_stop_of_what_has_ended_tells_the_exit(void **state)
 	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
 }
 
+/* Broken: stop_looked() that lets such an answer be: the exit was told by the next listing, half a minute later. */
+static void a_stop_whose_end_cannot_be_looked_at_has_failed(void **state)
+{
+	static const struct rule answers[] = {
+		{ INSPECT, 500, "{\"message\":\"busy\"}" },
+		{ INSPECT, 200, "[]" },
+		{ INSPECT, 200, RUNNING_MASTER }, /* its network is not put away yet */
+	};
+	struct lab *lab = *state;
+
+	rule_set(lab, 0, (struct rule){ "/stop", 304 });
+	up(lab);
+	for (size_t i = 0; i < COUNT_OF(answers); i++) {
+		rule_set(lab, 1, answers[i]);
+		stop_master(lab);
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_FAILED)].status, STATUS_UNAVAILABLE);
+	}
+	rule_set(lab, 1, (struct rule){ INSPECT, 404, "{\"message\":\"No such container\"}" });
+	stop_master(lab);
+	expect_event(lab, ENGINE_REPLICA_REMOVED);
+}
+
 static void a_refused_stop_or_removal_is_told(void **state)
 {
 	static const struct failure stops[] = {
@@ -345,6 +367,7 @@ int main(void)
 		LAB_TEST(an_exit_before_the_answer_to_the_start_is_told_after_it),
 		LAB_TEST(an_exit_that_the_engine_has_not_written_down_yet_is_asked_for_again),
 		LAB_TEST(a_stop_of_what_has_ended_tells_the_exit),
+		LAB_TEST(a_stop_whose_end_cannot_be_looked_at_has_failed),
 		LAB_TEST(a_refused_stop_or_removal_is_told),
 		LAB_TEST(a_removal_that_its_event_has_told_is_not_told_again),
 		LAB_TEST(no_engine_no_replica),
