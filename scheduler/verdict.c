@@ -56,7 +56,9 @@ static void outcome_append(struct text *text, const struct plan *plan, const str
 		}
 		break;
 	case END_LOST:
-		text_puts(text, "was lost: its container was stopped or removed from outside. ");
+		text_puts(text, outcome->ordered
+					? "was lost: it was preempted, as was ordered. "
+					: "was lost: its container was stopped or removed from outside. ");
 		break;
 	case END_REFUSED:
 	case END_BROKEN:

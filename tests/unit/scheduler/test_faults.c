@@ -46,6 +46,22 @@ static void a_preempted_replica_begins_anew_alone(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 4);
 }
 
+/* Broken: job_run_judge() that leaves out ordered: the log blamed somebody outside. */
+static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
+{
+	struct bench *bench = *state;
+	int64_t id = job_submit(bench, "alone", 0, 0);
+	struct replica_key master = key_of(id, ROLE_MASTER, 0);
+
+	order(bench, "{\"fault\": \"preempt\"}");
+	fake_engine_up(bench->fake);
+	line_await(bench, "alone", "The replica master 0 was lost: it was preempted, as was ordered.");
+	master.attempt = 2;
+	fake_engine_exit(bench->fake, &master, 0);
+	idle_await(bench);
+	job_check(bench, id, JOB_SUCCEEDED, NULL);
+}
+
 static void a_rule_that_comes_late_hits_who_runs(void **state)
 {
 	struct bench *bench = *state;
@@ -509,6 +525,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_preempted_replica_begins_anew_alone),
+		BENCH_TEST(a_job_that_begins_again_for_a_preemption_says_so),
 		BENCH_TEST(a_rule_that_comes_late_hits_who_runs),
 		BENCH_TEST(a_cut_network_is_put_back_and_the_job_goes_on),
 		BENCH_TEST(a_network_is_put_back_when_the_rule_is_taken_back),
