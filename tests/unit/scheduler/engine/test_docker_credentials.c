@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_credentials.c and docker_helper.c. */
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,6 +211,29 @@ static void a_helper_that_hangs_is_ended_with_us(void **state)
 	assert_true(clock_mono_us(&system_clock) - begin_us < 10 * 1000 * 1000);
 }
 
+/* Broken: child_reap() that kills the helper alone, and not its group: what it had started went on. */
+static void what_a_helper_started_is_ended_with_it(void **state)
+{
+	AUTO(secret) char *output = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	struct pollfd started = { 0 };
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/started", directory);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	started.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(started.fd >= 0);
+	file_write("docker-credential-parent",
+		   "#!/bin/sh\n(echo; exec sleep 60) >\"${0%/*}/started\" &\nwait\n", 0700);
+	/* Stopped as soon as it says that it runs. */
+	assert_int_equal(credential_helper_run("parent", "gcr.io", started.fd, &output, &err),
+			 STATUS_CANCELLED);
+	assert_int_equal(poll(&started, 1, 20 * 1000), 1); /* nobody has the other end any more */
+	assert_true(started.revents & POLLHUP);
+	close(started.fd);
+}
+
 static int begin(void **state)
 {
 	char path[4096];
@@ -236,7 +260,9 @@ static int end(void **state)
 					     "docker-credential-odd",
 					     "docker-credential-flood",
 					     "docker-credential-hang",
-					     "docker-credential-deaf" };
+					     "docker-credential-deaf",
+					     "docker-credential-parent",
+					     "started" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -257,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_no_json_is_a_failure),
 		cmocka_unit_test(a_helper_is_asked_for_its_registry),
 		cmocka_unit_test(a_helper_that_hangs_is_ended_with_us),
+		cmocka_unit_test(what_a_helper_started_is_ended_with_it),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
