@@ -130,9 +130,8 @@ static void note_shortage(struct walk *walk, struct job_run *run, enum shortage 
 	case SHORTAGE_PROJECT:
 		if (!walk->projects)
 			walk->projects = json_object();
-		/* Without memory for the name: better all wait than one overtakes. */
-		if (json_object_set_new_nocheck(walk->projects, run->row->project, json_true()))
-			walk->closed = true;
+		/* Without memory for the name somebody may overtake, but in vain: the store takes no change of this pass. */
+		json_object_set_new_nocheck(walk->projects, run->row->project, json_true());
 		break;
 	case SHORTAGE_HOST:
 		run->lacks_host = true;

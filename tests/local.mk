@@ -271,7 +271,7 @@ tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap
 tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
 tests_unit_scheduler_test_log_pump_LDFLAGS = $(memory_faults_wrap)
-tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=admission_place
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=fault_book_take,--wrap=fault_kind_name
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
