@@ -141,6 +141,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_image \
 	tests/unit/scheduler/engine/test_docker_json \
 	tests/unit/scheduler/engine/test_docker_lanes \
+	tests/unit/scheduler/engine/test_docker_link \
 	tests/unit/scheduler/engine/test_docker_listing \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_network \
@@ -264,6 +265,7 @@ tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle
 tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=registry_credentials_find
+tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=system_clock
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_history_LDFLAGS = $(memory_faults_wrap)
