@@ -301,6 +301,17 @@ static __attribute__((unused)) void line_await(struct bench *bench, const char *
 	fail_msg("the log of %s never said: %s", job_id, part);
 }
 
+/* How often the log of a job says it. */
+static __attribute__((unused)) size_t lines_count(struct bench *bench, const char *job_id, const char *part)
+{
+	AUTO(string) char *log = service_log(bench, job_id);
+	size_t count = 0;
+
+	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
+		count++;
+	return count;
+}
+
 static __attribute__((unused)) void job_check_error(struct bench *bench, int64_t id, enum job_state state,
 						    const char *error_part)
 {

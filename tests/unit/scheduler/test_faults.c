@@ -18,17 +18,6 @@ static struct replica_key restarted(struct replica_key key)
 	return key;
 }
 
-/* How often the log of a job says it. */
-static size_t lines_count(struct bench *bench, const char *job_id, const char *part)
-{
-	AUTO(string) char *log = service_log(bench, job_id);
-	size_t count = 0;
-
-	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
-		count++;
-	return count;
-}
-
 static void a_preempted_replica_begins_anew_alone(void **state)
 {
 	struct bench *bench = *state;

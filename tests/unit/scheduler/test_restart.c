@@ -189,17 +189,6 @@ static void restarts_await(struct bench *bench, int64_t id, const char *wanted)
 	fail_msg("the restarts of job %d never were %s", (int)id, wanted);
 }
 
-/* How often the log of a job says it. */
-static unsigned lines_count(struct bench *bench, const char *job_id, const char *part)
-{
-	AUTO(string) char *log = service_log(bench, job_id);
-	unsigned count = 0;
-
-	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
-		count++;
-	return count;
-}
-
 struct witness {
 	struct bench *bench;
 	int64_t job;

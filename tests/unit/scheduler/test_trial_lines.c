@@ -26,16 +26,6 @@ static void rest_pass(struct bench *bench)
 	scheduler_clock_stepped(bench->scheduler);
 }
 
-static size_t lines_count(struct bench *bench, const char *part)
-{
-	AUTO(string) char *log = service_log(bench, "t");
-	size_t count = 0;
-
-	for (const char *at = log; at && (at = strstr(at, part)); at++)
-		count++;
-	return count;
-}
-
 /* Ends the job whatever @sql, a trigger named "refusal", keeps it from, and looks for the line. */
 static void once_said(struct bench *bench, int64_t job, bool restarts, const char *part)
 {
@@ -48,7 +38,7 @@ static void once_said(struct bench *bench, int64_t job, bool restarts, const cha
 		fake_engine_up(bench->fake);
 	rest_pass(bench);
 	job_await(bench, job, JOB_SUCCEEDED);
-	assert_int_equal(lines_count(bench, part), 1);
+	assert_int_equal(lines_count(bench, "t", part), 1);
 }
 
 static const char valueless[] = "Trial 1 has no value of its metric";
@@ -84,7 +74,7 @@ static void an_end_that_is_refused_says_nothing(void **state)
 	probe_pass(bench, "probe");
 	rest_pass(bench);
 	probe_pass(bench, "another");
-	assert_int_equal(lines_count(bench, valueless), 0);
+	assert_int_equal(lines_count(bench, "t", valueless), 0);
 	once_said(bench, job, false, valueless);
 }
 
