@@ -454,6 +454,39 @@ static void a_full_queue_refuses_and_calls_back(void **state)
 	free(payload);
 }
 
+/* Broken: is_full() that looks at the queue alone, or has bounds twice as large. */
+static void what_is_being_written_still_takes_room(void **state)
+{
+	static const struct limit {
+		size_t bytes;
+		unsigned count; /* of records of that size; who waits for them is one as well */
+	} limits[] = { { 1 << 20, 16 }, { 1, 65536 - 1 } };
+	BENCH(state);
+	struct log_source *source = task_source(job_add(bench, "a"), "a", "master-replica-0");
+	AUTO(string) char *payload = malloc(limits[0].bytes);
+	struct log_record record = { .source = source, .time_ns = START_NS, .payload = payload };
+
+	memset(payload, 'x', limits[0].bytes);
+	for (size_t i = 0; i < COUNT_OF(limits); i++) {
+		const unsigned half = limits[i].count / 2;
+		unsigned offered = 0;
+
+		record.payload_length = limits[i].bytes;
+		disk_set_full(true);
+		while (offered < half && log_offer(bench->store, &record))
+			offered++;
+		/* They are tried now, and will be until there is room. */
+		assert_int_equal(log_flush(bench->store, NULL), STATUS_UNAVAILABLE);
+		while (offered <= limits[i].count && log_offer(bench->store, &record))
+			offered++;
+		disk_set_full(false);
+		assert_int_equal(offered, limits[i].count);
+		while (log_flush(bench->store, NULL) == STATUS_UNAVAILABLE)
+			; /* a try that began before there was room */
+	}
+	log_source_unref(source);
+}
+
 static void a_barrier_calls_when_all_can_be_read(void **state)
 {
 	BENCH(state);
@@ -508,6 +541,7 @@ int main(void)
 		WITH_BENCH(the_tail_of_stderr_is_the_replicas_own),
 		WITH_BENCH(names_of_logs_come_in_pages),
 		WITH_BENCH(a_full_queue_refuses_and_calls_back),
+		WITH_BENCH(what_is_being_written_still_takes_room),
 		WITH_BENCH(a_barrier_calls_when_all_can_be_read),
 		WITH_BENCH(a_record_that_is_itself_at_fault_takes_no_other_with_it),
 	};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
 #include <sqlite3.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "store/connection.h"
@@ -183,16 +181,6 @@ static void a_state_of_the_first_release_is_brought_up_to_date(void **state)
 	assert_true(job->ml_units_per_hour == 0);
 	job_free(job);
 	job_add(bench, "new");
-}
-
-static void disk_set_full(bool full)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = full ? 16 : limit.rlim_max;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 static void a_full_disk_refuses_changes_and_no_more(void **state)
