@@ -260,6 +260,7 @@ endif
 endif
 tests_unit_daemon_gcs_test_gcs_client_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=curl_global_init
 tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
+tests_unit_daemon_test_job_gateway_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=listener_close,--wrap=pthread_cond_timedwait
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
 tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle

@@ -4,7 +4,10 @@
 
 #include <arpa/inet.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +243,52 @@ static void a_place_that_is_taken_or_not_there_is_unavailable(void **state)
 	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, &err), STATUS_UNAVAILABLE);
 }
 
+static atomic_bool
+	holds;      /* the next listener to close stays where it is until somebody waits for its address */
+static sem_t waits; /* somebody does */
+static _Thread_local bool is_opening; /* others wait for other things */
+
+void __real_listener_close(struct listener *listener, unsigned wait_ms);
+void __wrap_listener_close(struct listener *listener, unsigned wait_ms);
+void __wrap_listener_close(struct listener *listener, unsigned wait_ms)
+{
+	if (listener && atomic_exchange(&holds, false))
+		sem_wait(&waits);
+	__real_listener_close(listener, wait_ms);
+}
+
+/* For as long as it takes. */
+int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until)
+{
+	if (!is_opening)
+		return __real_pthread_cond_timedwait(cond, lock, until);
+	sem_post(&waits);
+	return pthread_cond_wait(cond, lock);
+}
+
+/* Broken: address_await() that does nothing: "Address already in use". */
+static void who_takes_over_a_network_waits_until_its_address_is_free(void **state)
+{
+	struct lab *lab = *state;
+	const struct gateway_request request = request_of(lab, 8, open_at(lab, 7, 0).port);
+	struct gateway_place place;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	sem_init(&waits, 0, 0);
+	atomic_store(&holds, true);
+	lab->ops.close(lab->ops.arg, 7);
+	is_opening = true;
+	rc = lab->ops.open(lab->ops.arg, &request, &place, &err);
+	is_opening = false;
+	sem_post(&waits); /* in vain where it has waited */
+	if (rc)
+		fail_msg("not opened: %s", err.text);
+	assert_int_equal(place.port, request.port);
+}
+
 static void storage_elsewhere_is_at_the_next_port(void **state)
 {
 	struct lab *lab = *state;
@@ -264,6 +313,7 @@ int main(void)
 		LAB_TEST(opening_it_again_says_where_it_is),
 		LAB_TEST(after_a_restart_it_is_where_it_was),
 		LAB_TEST(a_place_that_is_taken_or_not_there_is_unavailable),
+		LAB_TEST(who_takes_over_a_network_waits_until_its_address_is_free),
 		LAB_TEST(storage_elsewhere_is_at_the_next_port),
 	};
 
