@@ -140,6 +140,32 @@ static void a_pattern_is_of_the_characters_of_a_line(void **state)
 	}
 }
 
+/* The line fits, after some 400,000 steps and after some three million. Broken: fault_book_open() that sets no limit: the
+ * library's own is ten million. */
+static void a_pattern_that_takes_too_many_steps_does_not_fit(void **state)
+{
+	static const struct {
+		size_t length;
+		bool fits;
+	} rows[] = { { 18, true }, { 21, false }, { 18, true } };
+	BENCH(state);
+	struct fault_book *book = book_of(bench);
+	char data[22];
+
+	rule_add(bench, book, "{\"fault\": \"oom\", \"logPattern\": \"^(?:(?:a+)+x|a+b)\"}");
+	memset(data, 'a', sizeof(data));
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct replica_line line = { .key = { .job = (int64_t)i + 1, .attempt = 1 },
+						   .data = data,
+						   .length = rows[i].length + 1 };
+
+		data[rows[i].length] = 'b';
+		assert_int_equal(fault_book_line(book, &line), rows[i].fits);
+		data[rows[i].length] = 'a';
+	}
+	fault_book_free(book);
+}
+
 static enum status mark_count(void *arg, const struct fault_mark *mark, struct error *err)
 {
 	(void)mark, (void)err;
@@ -246,6 +272,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rules_are_taken_back, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_line_marks_its_container_once, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_pattern_is_of_the_characters_of_a_line, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(a_pattern_that_takes_too_many_steps_does_not_fit, bench_open,
 						bench_close),
 		cmocka_unit_test_setup_teardown(a_mark_outlives_the_book_but_not_the_job_or_the_rule,
 						bench_open, bench_close),
