@@ -449,6 +449,7 @@ EXTRA_DIST += \
 	tests/unit/scheduler/admission_testing.h \
 	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/gate_testing.h \
+	tests/unit/scheduler/mark_testing.h \
 	tests/unit/scheduler/memory_testing.h \
 	tests/unit/scheduler/plan_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \

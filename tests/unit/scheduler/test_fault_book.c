@@ -6,6 +6,7 @@
 #include "daemon/base/log.h"
 #include "scheduler/engine/engine.h"
 #include "store/faults.h"
+#include "tests/unit/scheduler/mark_testing.h"
 #include "tests/unit/store/store_testing.h"
 
 static struct fault_book *book_of(struct bench *bench)
@@ -166,21 +167,6 @@ static void a_pattern_that_takes_too_many_steps_does_not_fit(void **state)
 	fault_book_free(book);
 }
 
-static enum status mark_count(void *arg, const struct fault_mark *mark, struct error *err)
-{
-	(void)mark, (void)err;
-	++*(size_t *)arg;
-	return STATUS_OK;
-}
-
-static size_t marks_of(struct bench *bench)
-{
-	size_t count = 0;
-
-	assert_int_equal(fault_marks_read(bench->store, mark_count, &count, &bench->err), STATUS_OK);
-	return count;
-}
-
 /* Broken: page_mark() without mark_store(); fault_book_open() that reads no marks; mark_take() that forgets the restart;
  * deletion_run() without FAULT_MARKS_DELETE; the trigger of 0010_fault_mark.sql that is not there. */
 static void a_mark_outlives_the_book_but_not_the_job_or_the_rule(void **state)
@@ -202,20 +188,20 @@ static void a_mark_outlives_the_book_but_not_the_job_or_the_rule(void **state)
 
 	rule_add(bench, book, "{\"fault\": \"exit\", \"logPattern\": \"s\", \"exitCode\": 1}");
 	assert_true(fault_book_line(book, &line));
-	assert_int_equal(marks_of(bench), 2);
+	assert_int_equal(marks_of(bench->store), 2);
 	fault_book_free(book);
 	book = book_of(bench);
 	assert_true(hits(book, &scene, &wait_us));
 	scene.restart = 3;
 	assert_false(hits(book, &scene, &wait_us));
 	assert_int_equal(fault_book_remove(book, id, &bench->err), STATUS_OK);
-	assert_int_equal(marks_of(bench), 1);
+	assert_int_equal(marks_of(bench->store), 1);
 	assert_int_equal(job_apply(bench->store, &change, 1, &bench->err), STATUS_OK);
-	assert_int_equal(marks_of(bench), 0);
+	assert_int_equal(marks_of(bench->store), 0);
 	fault_book_free(book);
 	book = book_of(bench);
 	assert_true(fault_book_line(book, &line)); /* late: its job has ended */
-	assert_int_equal(marks_of(bench), 0);
+	assert_int_equal(marks_of(bench->store), 0);
 	fault_book_free(book);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ordered faults on their way over jobs. */
 #include "scheduler/scheduler_state.h"
-#include "store/faults.h"
+#include "tests/unit/scheduler/mark_testing.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 /* The job fails as it is ordered now. */
@@ -416,19 +416,12 @@ static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 static struct store *looked_at; /* while lines are handed on; NULL: nobody looks */
 static size_t marks_there, lines_looked_at;
 
-static enum status mark_count(void *arg, const struct fault_mark *mark, struct error *err)
-{
-	(void)mark, (void)err;
-	++*(size_t *)arg;
-	return STATUS_OK;
-}
-
 bool __real_log_pump_line(struct log_pump *pump, const struct replica_line *line);
 bool __wrap_log_pump_line(struct log_pump *pump, const struct replica_line *line);
 bool __wrap_log_pump_line(struct log_pump *pump, const struct replica_line *line)
 {
 	if (looked_at && !lines_looked_at++)
-		assert_int_equal(fault_marks_read(looked_at, mark_count, &marks_there, NULL), STATUS_OK);
+		marks_there = marks_of(looked_at);
 	return __real_log_pump_line(pump, line);
 }
 
