@@ -140,6 +140,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_http \
 	tests/unit/scheduler/engine/test_docker_image \
 	tests/unit/scheduler/engine/test_docker_json \
+	tests/unit/scheduler/engine/test_docker_json_read \
 	tests/unit/scheduler/engine/test_docker_lanes \
 	tests/unit/scheduler/engine/test_docker_link \
 	tests/unit/scheduler/engine/test_docker_listing \
@@ -447,6 +448,7 @@ EXTRA_DIST += \
 	tests/unit/api/ml/tuning_testing.h \
 	tests/unit/api/storage/storage_testing.h \
 	tests/unit/scheduler/admission_testing.h \
+	tests/unit/scheduler/engine/docker_json_testing.h \
 	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
