@@ -168,6 +168,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_difference \
 	tests/unit/scheduler/test_earlier_trials \
 	tests/unit/scheduler/test_engine_doubt \
+	tests/unit/scheduler/test_engine_trouble \
 	tests/unit/scheduler/test_expansion \
 	tests/unit/scheduler/test_fault \
 	tests/unit/scheduler/test_fault_book \
@@ -339,6 +340,7 @@ threaded_tests = \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/test_clock_jumps \
 	tests/unit/scheduler/test_engine_doubt \
+	tests/unit/scheduler/test_engine_trouble \
 	tests/unit/scheduler/test_faults \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_restart \

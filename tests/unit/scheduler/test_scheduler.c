@@ -121,120 +121,6 @@ static void a_master_that_ends_while_the_job_is_cancelled_does_not_save_it(void 
 	job_check(bench, id, JOB_CANCELLED, "Because.");
 }
 
-static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state)
-{
-	struct bench *bench = *state;
-	static const enum fake_operation operations[] = { FAKE_IMAGE, FAKE_NETWORK, FAKE_CREATE, FAKE_START };
-
-	fake_engine_up(bench->fake);
-	for (size_t i = 0; i < COUNT_OF(operations); i++) {
-		char name[32];
-		int64_t id;
-
-		snprintf(name, sizeof(name), "refused_%zu", i);
-		fake_engine_fail(bench->fake, operations[i], operations[i] == FAKE_NETWORK ? 1 : 2,
-				 STATUS_INVALID_ARGUMENT);
-		id = job_submit(bench, name, 2, 0);
-		idle_await(bench);
-		job_await(bench, id, JOB_FAILED);
-		job_check(bench, id, JOB_FAILED,
-			  operations[i] == FAKE_IMAGE ? "No such image" : "the fake refuses");
-	}
-}
-
-/* An engine that was killed may refuse a container for ever that it half started: not the job's fault. */
-static void what_breaks_inside_the_engine_is_tried_again(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id;
-	struct replica_key master;
-
-	fake_engine_up(bench->fake);
-	fake_engine_fail(bench->fake, FAKE_START, 2, STATUS_INTERNAL);
-	id = job_submit(bench, "broken_start", 2, 0);
-	master = key_of(id, ROLE_MASTER, 0);
-	master.attempt = 2;
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
-/* Nothing came of it, and no listing shows it. Broken: on_replica_failed() that goes on awaiting the outcome. */
-static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "again", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_fail(bench->fake, FAKE_CREATE, 1, STATUS_UNAVAILABLE);
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), 2);
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
-/* Broken: on_failed() that leaves follows as it is: the job waited for its output for ever. */
-static void output_that_could_not_be_read_is_asked_for_again(void **state)
-{
-	struct bench *bench = *state;
-	struct replica_key master;
-	int64_t id;
-
-	fake_engine_up(bench->fake);
-	fake_engine_print(bench->fake, 2);
-	fake_engine_fail(bench->fake, FAKE_FOLLOW, 1, STATUS_INTERNAL);
-	id = job_submit(bench, "unheard", 0, 0);
-	job_await(bench, id, JOB_RUNNING);
-	master = key_of(id, ROLE_MASTER, 0);
-	fake_engine_exit(bench->fake, &master, 0);
-	job_await(bench, id, JOB_SUCCEEDED);
-}
-
-static void what_could_not_be_removed_is_removed_later(void **state)
-{
-	struct bench *bench = *state;
-	static const enum fake_operation operations[] = { FAKE_STOP, FAKE_REMOVE, FAKE_REMOVE_NETWORK };
-
-	fake_engine_up(bench->fake);
-	for (size_t i = 0; i < COUNT_OF(operations); i++) {
-		char name[32];
-		struct replica_key master;
-		int64_t id;
-
-		snprintf(name, sizeof(name), "sticky_%zu", i);
-		id = job_submit(bench, name, 1, 0);
-		job_await(bench, id, JOB_RUNNING);
-		fake_engine_fail(bench->fake, operations[i], 1, STATUS_INTERNAL);
-		master = key_of(id, ROLE_MASTER, 0);
-		fake_engine_exit(bench->fake, &master, 0);
-		job_await(bench, id, JOB_SUCCEEDED);
-		network_free_await(bench);
-		job_check(bench, id, JOB_SUCCEEDED, NULL);
-	}
-}
-
-static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id;
-	struct replica_key master;
-
-	fake_engine_down(bench->fake, "cannot connect");
-	id = job_submit(bench, "waits", 0, 0);
-	master = key_of(id, ROLE_MASTER, 0);
-	line_await(bench, "waits", "Waiting for the container engine: cannot connect");
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone again");
-	line_await(bench, "waits", "Waiting for the container engine: gone again");
-	fake_engine_exit_unseen(bench->fake, &master, 0);
-	fake_engine_up(bench->fake);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
 /* Neither that its program ended, nor that its output did. Broken: scheduler_main() that sleeps on although something was
  * missed; scheduler_catch_up() without job_run_unhear(). */
 static void an_event_that_found_no_memory_is_looked_for(void **state)
@@ -267,92 +153,6 @@ static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
 	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
 	scheduler_clock_stepped(bench->scheduler);
 	job_await(bench, id, JOB_CANCELLED);
-}
-
-/* Broken: fold_listed_pause() that believes the first. */
-static void a_pause_that_one_listing_shows_is_not_told(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "running", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_list(bench->fake, 1);
-	fake_engine_list(bench->fake, 0);
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	AUTO(string) char *log = service_log(bench, "running");
-
-	assert_null(strstr(log, "paused"));
-}
-
-/* Broken: fold_listed_pause() that asks for no other. */
-static void a_pause_that_two_listings_show_is_told(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "paused", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_list(bench->fake, 2);
-	line_await(bench, "paused", "The container of the replica master 0 was paused from outside");
-	fake_engine_list(bench->fake, 0);
-	line_await(bench, "paused", "The container of the replica master 0 goes on.");
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-}
-
-static void a_job_whose_only_container_was_removed_from_outside_starts_over(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "snatched", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_snatch(bench->fake, &master);
-	master.attempt = 2;
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
-static void what_dies_while_the_engine_is_away_is_tried_again(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "taken", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone");
-	line_await(bench, "taken", "Waiting for the container engine: gone");
-	fake_engine_exit_unseen(bench->fake, &master, 137);
-	fake_engine_up(bench->fake);
-	line_await(bench, "taken", "The container engine was away when the replica master 0 ended");
-	master.attempt = 2;
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
-static void a_kill_after_the_engines_return_is_the_programs_own(void **state)
-{
-	struct bench *bench = *state;
-	struct replica_key master;
-	int64_t id;
-
-	fake_engine_up(bench->fake);
-	fake_engine_down(bench->fake, "gone");
-	fake_engine_up(bench->fake);
-	id = job_submit(bench, "killed", 0, 0);
-	master = key_of(id, ROLE_MASTER, 0);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_exit(bench->fake, &master, 137);
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
 }
 
 /* As at a kill of the daemon between the start and the commit that tells of it. Broken: judge.c's ran_unseen() is false. */
@@ -425,37 +225,6 @@ static void running_jobs_are_adopted_by_the_next_daemon(void **state)
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_CREATE), creates);
 }
 
-/* An engine that is told to stop kills its containers first, and closes its connections then. */
-static void a_kill_by_an_engine_that_stops_is_no_failure(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "restarted", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_exit(bench->fake, &master, 143);
-	fake_engine_down(bench->fake, "stopped");
-	fake_engine_up(bench->fake);
-	master.attempt = 2;
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
-static void a_kill_by_somebody_fails_the_job(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "killed", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_exit(bench->fake, &master, 137);
-	idle_await(bench);
-	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
-}
-
 static void a_job_whose_plan_cannot_be_read_fails(void **state)
 {
 	struct bench *bench = *state;
@@ -514,30 +283,6 @@ static void the_start_is_told_once_whatever_happens_to_the_daemon(void **state)
 	assert_null(strstr(first + 1, "Waiting for training program to start."));
 }
 
-static void strays_of_unknown_jobs_are_removed(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "known", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	/* A leftover of a job that nobody knows comes with the next listing. */
-	{
-		struct engine_sink ignored = scheduler_sink(bench->scheduler);
-		struct engine *engine = fake_engine_open(bench->fake, &ignored);
-		struct replica_spec stray = { .key = { .job = 4711, .attempt = 1, .role = ROLE_PS } };
-
-		engine->ops->create_replica(engine, &stray);
-		engine->ops->create_network(engine, 4711, 1);
-		engine->ops->list(engine);
-	}
-	fake_engine_exit(bench->fake, &master, 0);
-	idle_await(bench);
-	network_free_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
 static void the_queue_is_served_by_priority_and_then_by_age(void **state)
 {
 	struct bench *bench = *state;
@@ -574,28 +319,14 @@ int main(void)
 		BENCH_TEST(a_job_cancelled_in_the_queue_never_touches_the_engine),
 		BENCH_TEST(a_running_job_is_cancelled),
 		BENCH_TEST(a_master_that_ends_while_the_job_is_cancelled_does_not_save_it),
-		BENCH_TEST(every_refusal_of_the_engine_ends_the_job_with_its_words),
-		BENCH_TEST(what_breaks_inside_the_engine_is_tried_again),
-		BENCH_TEST(what_an_engine_that_went_did_not_make_is_asked_for_again),
-		BENCH_TEST(output_that_could_not_be_read_is_asked_for_again),
-		BENCH_TEST(what_could_not_be_removed_is_removed_later),
-		BENCH_TEST(an_engine_that_is_away_makes_jobs_wait_and_say_so),
 		BENCH_TEST(an_event_that_found_no_memory_is_looked_for),
 		BENCH_TEST(a_step_of_the_clock_wakes_what_waits_for_an_instant),
-		BENCH_TEST(a_pause_that_one_listing_shows_is_not_told),
-		BENCH_TEST(a_pause_that_two_listings_show_is_told),
-		BENCH_TEST(a_job_whose_only_container_was_removed_from_outside_starts_over),
-		BENCH_TEST(what_dies_while_the_engine_is_away_is_tried_again),
-		BENCH_TEST(a_kill_after_the_engines_return_is_the_programs_own),
 		BENCH_TEST(a_job_that_ends_unseen_was_running),
 		BENCH_TEST(a_job_that_was_never_all_up_was_not_running),
 		BENCH_TEST(running_jobs_are_adopted_by_the_next_daemon),
-		BENCH_TEST(a_kill_by_an_engine_that_stops_is_no_failure),
-		BENCH_TEST(a_kill_by_somebody_fails_the_job),
 		BENCH_TEST(a_job_whose_plan_cannot_be_read_fails),
 		BENCH_TEST(a_job_whose_assignment_cannot_be_read_fails),
 		BENCH_TEST(the_start_is_told_once_whatever_happens_to_the_daemon),
-		BENCH_TEST(strays_of_unknown_jobs_are_removed),
 		BENCH_TEST(the_queue_is_served_by_priority_and_then_by_age),
 	};
 
