@@ -13,18 +13,6 @@
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_progress.h"
 
-/* Only what ended may be witnessed. */
-static void history_try(const char *data, size_t size)
-{
-	struct replica_status replicas[2] = {
-		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_EXITED },
-		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_RUNNING },
-	};
-
-	history_read(data, size, replicas, 2);
-	expect(!replicas[1].witnessed);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void expect(bool holds)
@@ -116,6 +104,18 @@ static void pull_try(const char *data, size_t size)
 	expect(memchr(progress.problem, '\0', sizeof(progress.problem)) != NULL);
 	progress_print(&progress, "image", &text);
 	progress_deinit(&progress);
+}
+
+/* Only what ended may be witnessed. */
+static void history_try(const char *data, size_t size)
+{
+	struct replica_status replicas[2] = {
+		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_EXITED },
+		{ .key = { .job = 1, .attempt = 1, .role = ROLE_MASTER }, .sight = REPLICA_RUNNING },
+	};
+
+	history_read(data, size, replicas, 2);
+	expect(!replicas[1].witnessed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
