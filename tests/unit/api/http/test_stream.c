@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -316,6 +317,8 @@ TEST(a_quiet_stream_outlives_the_idle_timeout)
 	int client = client_open();
 
 	(void)state_;
+	if (MHD_get_version()[0] != '0') /* 1.0 has one idle time for all who have a thread: README */
+		skip();
 	source.quiet_before = 2 * IDLE_S * 1000 / QUIET_MS;
 	source.pieces[0] = "late";
 	client_send(client, GET("/stream"), strlen(GET("/stream")));
