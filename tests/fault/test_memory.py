@@ -254,6 +254,7 @@ def test_a_job_crashes_as_ordered_and_is_cancelled_whatever_allocation_fails(fau
 
     def ordered():
         job_id = daemon.new_id()
+        assert daemon.request("DELETE", "/_trainyard/v1/faults").status == 200  # there is room for a thousand
         assert daemon.post("/_trainyard/v1/faults", {"fault": "crash", "job": job_id, "attempt": 1}).status == 200
         return job_id
 
