@@ -36,7 +36,7 @@ PASSING = {"delay": {}, "drop": {}, "drop-after": {}, "truncate": {"after": 1}, 
 LASTING = {"refuse": ({"message": WORDS}, WORDS, WORDS), "full": ({}, NO_SPACE, NO_SPACE),
            "nonsense": ({}, "understood", '"Id": [[['), "other-shape": ({}, "understood", '"Id": 7')}
 # What is different each day in the path of a call.
-OF_THE_DAY = re.compile(r"ty-[0-9a-z]+-\d+-|since=[\d.]+|instance%3D[0-9a-z]+|job%3D\d+|[0-9a-f]{64}")
+OF_THE_DAY = re.compile(r"ty-[0-9a-z]+-\d+-|(?:since|until)=[\d.]+|instance%3D[0-9a-z]+|job%3D\d+|[0-9a-f]{64}")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
