@@ -6,6 +6,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_parts.h"
@@ -52,13 +53,15 @@ void link_end(struct docker *docker)
 }
 
 /* Each wait is twice as long as the one before, until a connection has lasted: else one whose events end at once would come
- * and go for good, as often as the first wait allows. */
+ * and go for good, as often as the first wait allows. Memory that ran out here says nothing of the engine. */
 static int64_t backoff_take(struct link *link)
 {
 	const bool lasted =
 		link->state == LINK_UP && clock_mono_us(&system_clock) - link->up_us >= LASTING_US;
 	const int64_t backoff_us = lasted ? BACKOFF_FIRST_US : link->backoff_us;
 
+	if (memory_watch_failed())
+		return BACKOFF_FIRST_US;
 	link->backoff_us = backoff_us * 2 < BACKOFF_MOST_US ? backoff_us * 2 : BACKOFF_MOST_US;
 	return backoff_us;
 }
