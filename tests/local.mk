@@ -268,7 +268,7 @@ tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle
 tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=registry_credentials_find
-tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=system_clock
+tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=system_clock
 tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_history_LDFLAGS = $(memory_faults_wrap)
@@ -449,6 +449,7 @@ EXTRA_DIST += \
 	tests/unit/api/ml/ml_testing.h \
 	tests/unit/api/ml/tuning_testing.h \
 	tests/unit/api/storage/storage_testing.h \
+	tests/unit/full_disk_testing.h \
 	tests/unit/scheduler/admission_testing.h \
 	tests/unit/scheduler/engine/docker_json_testing.h \
 	tests/unit/scheduler/engine/docker_testing.h \

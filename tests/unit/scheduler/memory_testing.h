@@ -8,8 +8,7 @@
 /* What was missed is looked for a second later, or when the engine is asked again. */
 static inline void time_pass(struct bench *bench)
 {
-	step_clock_move(&bench->clock.step, INT64_C(500000000));
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, INT64_C(500000000));
 }
 
 static inline void quiet_await(struct bench *bench)
@@ -56,23 +55,4 @@ static inline char *life_id(unsigned number, char ret_job_id[32])
 {
 	snprintf(ret_job_id, 32, "life%u", number);
 	return ret_job_id;
-}
-
-static inline unsigned count_in(const char *text, const char *part)
-{
-	unsigned count = 0;
-
-	for (const char *at = text; at && (at = strstr(at, part)); at += strlen(part))
-		count++;
-	return count;
-}
-
-/* How often the log of a job has it, when all of it is stored. */
-static inline unsigned count_in_log(struct bench *bench, const char *job_id, const char *part)
-{
-	AUTO(string) char *log = NULL;
-
-	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
-	log = service_log(bench, job_id);
-	return count_in(log, part);
 }

@@ -3,13 +3,11 @@
 /* tests/unit/scheduler/scheduler_testing.h: the whole scheduler on a real store, with an engine that does as the
  * test says. */
 #include <ftw.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
@@ -23,6 +21,7 @@
 #include "store/logs.h"
 #include "store/store.h"
 #include "tests/support/fake_engine.h"
+#include "tests/unit/full_disk_testing.h"
 #include "tests/unit/scheduler/plan_testing.h"
 #include "tests/unit/testing.h"
 
@@ -81,6 +80,19 @@ static void test_clock_init(struct test_clock *clock)
 	atomic_init(&clock->jumped_ns, 0);
 	atomic_init(&clock->stands_us, 0);
 	clock->clock = (struct clock){ test_wall_ns, test_mono_us, clock, test_ahead_ns };
+}
+
+/* Somebody sets the machine's wall clock. */
+static __attribute__((unused)) void wall_jump(struct bench *bench, int64_t by_ns)
+{
+	atomic_fetch_add(&bench->clock.jumped_ns, by_ns);
+}
+
+/* A user puts the daemon's clock forward. */
+static __attribute__((unused)) void clock_step(struct bench *bench, int64_t by_ns)
+{
+	step_clock_move(&bench->clock.step, by_ns);
+	scheduler_clock_stepped(bench->scheduler);
 }
 
 static __attribute__((unused)) void daemon_start(struct bench *bench)
@@ -261,6 +273,25 @@ static __attribute__((unused)) void job_await(struct bench *bench, int64_t id, e
 	fail_msg("job %d never became %s", (int)id, job_state_name(wanted));
 }
 
+static __attribute__((unused)) void state_check(struct bench *bench, int64_t id, enum job_state state)
+{
+	AUTO(job) struct job *job = NULL;
+
+	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
+	assert_string_equal(job_state_name(job->state), job_state_name(state));
+}
+
+/* Waits until all that was told to the scheduler before is taken up, and all jobs are looked at, engine or not. @job_id: of
+ * a job that is cancelled in the queue. */
+static __attribute__((unused)) void taken_up_await(struct bench *bench, const char *job_id)
+{
+	const int64_t id = job_submit(bench, job_id, 0, 0);
+
+	assert_int_equal(job_cancel(bench->store, "p", job_id, "enough", NULL), STATUS_OK);
+	scheduler_wake(bench->scheduler, id);
+	job_await(bench, id, JOB_CANCELLED);
+}
+
 static __attribute__((unused)) void line_collect(void *arg, const struct log_entry *entry)
 {
 	struct text *text = arg;
@@ -301,15 +332,33 @@ static __attribute__((unused)) void line_await(struct bench *bench, const char *
 	fail_msg("the log of %s never said: %s", job_id, part);
 }
 
-/* How often the log of a job says it. */
-static __attribute__((unused)) size_t lines_count(struct bench *bench, const char *job_id, const char *part)
+/* The engine goes while the job runs, and its log says so. */
+static __attribute__((unused)) void engine_leave(struct bench *bench, int64_t id, const char *job_id)
 {
-	AUTO(string) char *log = service_log(bench, job_id);
-	size_t count = 0;
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_down(bench->fake, "gone");
+	line_await(bench, job_id, "Waiting for the container engine: gone");
+}
 
-	for (const char *at = log; (at = strstr(at, part)) != NULL; at += strlen(part))
+static __attribute__((unused)) unsigned count_in(const char *text, const char *part)
+{
+	unsigned count = 0;
+
+	for (const char *at = text; at && (at = strstr(at, part)); at += strlen(part))
 		count++;
 	return count;
+}
+
+/* How often the log of a job has it, when all of it is stored. */
+static __attribute__((unused)) unsigned count_in_log(struct bench *bench, const char *job_id,
+						     const char *part)
+{
+	AUTO(string) char *log = NULL;
+
+	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
+	log = service_log(bench, job_id);
+	return count_in(log, part);
 }
 
 static __attribute__((unused)) void job_check_error(struct bench *bench, int64_t id, enum job_state state,
@@ -349,15 +398,4 @@ static __attribute__((unused)) void job_check(struct bench *bench, int64_t id, e
 static __attribute__((unused)) void idle_await(struct bench *bench)
 {
 	assert_true(scheduler_wait_idle(bench->scheduler, WAIT_MS));
-}
-
-/* Nothing more can be written to any file, as on a disk that is full. */
-static __attribute__((unused)) void disk_set_full(bool full)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = full ? 16 : limit.rlim_max;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }

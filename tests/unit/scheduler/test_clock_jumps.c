@@ -5,18 +5,8 @@
  * Broken: log times not raised to the last (store/log_batch.c): the lines are read in another order. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
-static const int64_t day_ns = INT64_C(86400000000000), hour_us = INT64_C(3600000000);
-
-static void wall_jump(struct bench *bench, int64_t by_ns)
-{
-	atomic_fetch_add(&bench->clock.jumped_ns, by_ns);
-}
-
-static void both_step(struct bench *bench, int64_t by_us)
-{
-	step_clock_move(&bench->clock.step, by_us * 1000);
-	scheduler_clock_stepped(bench->scheduler);
-}
+static const int64_t day_ns = INT64_C(86400000000000), hour_ns = INT64_C(3600000000000),
+		     hour_us = INT64_C(3600000000);
 
 /* A run of the scheduler over all jobs, and more than one. */
 static void another_run(struct bench *bench, const char *job_id)
@@ -27,23 +17,6 @@ static void another_run(struct bench *bench, const char *job_id)
 	job_await(bench, id, JOB_RUNNING);
 	fake_engine_exit(bench->fake, &master, 0);
 	job_await(bench, id, JOB_SUCCEEDED);
-}
-
-/* The same where there is no room: one that ends before it began. */
-static void cancelled_run(struct bench *bench, const char *job_id)
-{
-	const int64_t id = job_submit(bench, job_id, 0, 0);
-
-	assert_int_equal(job_cancel(bench->store, "p", job_id, "The job was cancelled.", NULL), STATUS_OK);
-	job_await(bench, id, JOB_CANCELLED);
-}
-
-static void state_check(struct bench *bench, int64_t id, enum job_state state)
-{
-	AUTO(job) struct job *job = NULL;
-
-	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
-	assert_string_equal(job_state_name(job->state), job_state_name(state));
 }
 
 /* @by_ns: how far the clock jumps in the middle. The job ends when its hour is over, and not before. */
@@ -57,10 +30,10 @@ static void limit_check(struct bench *bench, int64_t by_ns)
 	another_run(bench, "before");
 	wall_jump(bench, by_ns);
 	another_run(bench, "after");
-	both_step(bench, hour_us / 2);
+	clock_step(bench, hour_ns / 2);
 	another_run(bench, "half");
 	state_check(bench, id, JOB_RUNNING);
-	both_step(bench, hour_us / 2);
+	clock_step(bench, hour_ns / 2);
 	job_await(bench, id, JOB_CANCELLED);
 	idle_await(bench);
 	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");
@@ -91,7 +64,7 @@ static void a_start_that_lies_ahead_was_just_now(void **state)
 	fake_engine_up(bench->fake);
 	another_run(bench, "between");
 	state_check(bench, id, JOB_RUNNING);
-	both_step(bench, hour_us);
+	clock_step(bench, hour_ns);
 	job_await(bench, id, JOB_CANCELLED);
 	idle_await(bench);
 }
@@ -110,11 +83,11 @@ static void a_job_that_waits_is_let_be(void **state)
 	master = key_of(first, ROLE_MASTER, 0);
 	job_await(bench, first, JOB_RUNNING);
 	waiting = shape_submit(bench, "waiting", &(struct shape){ .project = "p", .max_wait_us = hour_us });
-	cancelled_run(bench, "seen");
+	taken_up_await(bench, "seen");
 	wall_jump(bench, day_ns);
-	cancelled_run(bench, "after");
+	taken_up_await(bench, "after");
 	state_check(bench, waiting, JOB_QUEUED);
-	both_step(bench, hour_us);
+	clock_step(bench, hour_ns);
 	job_await(bench, waiting, JOB_CANCELLED);
 	last = job_submit(bench, "last", 0, 0);
 	fake_engine_exit(bench->fake, &master, 0);
@@ -137,7 +110,7 @@ static void a_fault_that_is_to_come_waits_its_time(void **state)
 	scheduler_wake(bench->scheduler, id);
 	another_run(bench, "after");
 	state_check(bench, id, JOB_RUNNING);
-	both_step(bench, hour_us);
+	clock_step(bench, hour_ns);
 	job_await(bench, id, JOB_FAILED);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "exited with a non-zero status of 3.");
@@ -157,7 +130,7 @@ static void a_fault_that_passes_lasts_its_time(void **state)
 	scheduler_wake(bench->scheduler, id);
 	another_run(bench, "after");
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_JOIN), 0);
-	both_step(bench, hour_us);
+	clock_step(bench, hour_ns);
 	calls_await(bench, FAKE_JOIN, 1);
 	fake_engine_exit(bench->fake, &master, 0);
 	job_await(bench, id, JOB_SUCCEEDED);
@@ -171,10 +144,7 @@ static void loss_check(struct bench *bench, int64_t by_ns)
 	const int64_t id = job_submit(bench, "taken", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone");
-	line_await(bench, "taken", "Waiting for the container engine: gone");
+	engine_leave(bench, id, "taken");
 	wall_jump(bench, by_ns);
 	fake_engine_exit_unseen(bench->fake, &master, 137);
 	fake_engine_up(bench->fake);
@@ -207,10 +177,7 @@ static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 	AUTO(string) char *log = NULL;
 	int64_t id;
 
-	fake_engine_up(bench->fake);
-	job_await(bench, first, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone");
-	line_await(bench, "first", "Waiting for the container engine: gone");
+	engine_leave(bench, first, "first");
 	wall_jump(bench, -day_ns);
 	fake_engine_up(bench->fake);
 	fake_engine_exit(bench->fake, &master, 0);

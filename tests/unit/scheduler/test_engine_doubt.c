@@ -4,11 +4,7 @@
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/memory_testing.h"
 
-static void clock_move(struct bench *bench, int64_t by_ms)
-{
-	step_clock_move(&bench->clock.step, by_ms * 1000000);
-	scheduler_clock_stepped(bench->scheduler);
-}
+static const int64_t ms_ns = 1000000;
 
 /* Broken: on_replica_failed() that leaves stop_asked as it is: the job is CANCELLING for ever, and its program runs. */
 static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void **state)
@@ -65,7 +61,7 @@ static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 	fake_engine_exit(bench->fake, &worker, 137);
 	tell_failure(bench, &master);
 	steps_await(bench, "heard");
-	clock_move(bench, 1400);
+	clock_step(bench, 1400 * ms_ns);
 	steps_await(bench, "later");
 	fake_engine_down(bench->fake, "stops");
 	fake_engine_up(bench->fake);
@@ -87,20 +83,10 @@ static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 	job_await(bench, id, JOB_RUNNING);
 	fake_engine_exit(bench->fake, &worker, 137);
 	steps_await(bench, "heard");
-	clock_move(bench, 2000);
+	clock_step(bench, 2000 * ms_ns);
 	job_await(bench, id, JOB_FAILED);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 exited with a non-zero status of 9(SIGKILL).");
-}
-
-/* Waits until all that was told to the scheduler before is taken up, engine or not. */
-static void told_await(struct bench *bench, const char *job_id)
-{
-	const int64_t id = job_submit(bench, job_id, 0, 0);
-
-	assert_int_equal(job_cancel(bench->store, "p", job_id, "enough", NULL), STATUS_OK);
-	scheduler_wake(bench->scheduler, id);
-	job_await(bench, id, JOB_CANCELLED);
 }
 
 /* Broken: on_up() that forgets that the log was told: each time that the engine went it was told again. */
@@ -115,14 +101,14 @@ static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
 	atomic_store(&bench->clock.stands_us, clock_mono_us(&system_clock));
 	for (int i = 0; i < 3; i++) {
 		fake_engine_down(bench->fake, "it flaps");
-		told_await(bench, life_id((unsigned)i, (char[32]){ 0 }));
+		taken_up_await(bench, life_id((unsigned)i, (char[32]){ 0 }));
 		fake_engine_up(bench->fake);
 	}
-	told_await(bench, "up");
+	taken_up_await(bench, "up");
 	assert_int_equal(count_in_log(bench, "flapped", words), 1);
-	clock_move(bench, 5000);
+	clock_step(bench, 5000 * ms_ns);
 	fake_engine_down(bench->fake, "it flaps");
-	told_await(bench, "down");
+	taken_up_await(bench, "down");
 	assert_int_equal(count_in_log(bench, "flapped", words), 2);
 }
 

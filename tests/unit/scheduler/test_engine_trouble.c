@@ -172,10 +172,7 @@ static void what_dies_while_the_engine_is_away_is_tried_again(void **state)
 	int64_t id = job_submit(bench, "taken", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone");
-	line_await(bench, "taken", "Waiting for the container engine: gone");
+	engine_leave(bench, id, "taken");
 	fake_engine_exit_unseen(bench->fake, &master, 137);
 	fake_engine_up(bench->fake);
 	line_await(bench, "taken", "The container engine was away when the replica master 0 ended");

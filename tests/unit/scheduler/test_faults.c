@@ -105,8 +105,7 @@ static void a_stored_hit_takes_effect_after_a_restart(void **state)
 
 static void time_pass(struct bench *bench, int64_t by_s)
 {
-	step_clock_move(&bench->clock.step, by_s * 1000000000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, by_s * 1000000000);
 }
 
 /* Broken: ran_us() 0 for all but the first container: its time began anew with the daemon. */
@@ -194,7 +193,7 @@ static void a_job_that_is_decided_is_not_hit(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 	assert_int_equal(fault_hits_of_job(bench->store, id, &list, NULL), STATUS_OK);
 	assert_int_equal(list.count, 0);
-	assert_int_equal(lines_count(bench, "over", "Fault rule"), 0);
+	assert_int_equal(count_in_log(bench, "over", "Fault rule"), 0);
 }
 
 /* The next daemon has not seen yet what there is. Broken: rules_look() that does not ask for sighted: the image was not found
@@ -217,7 +216,7 @@ static void an_image_that_was_used_is_found(void **state)
 	fake_engine_lose_starts(bench->fake);
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
-	assert_int_equal(lines_count(bench, "used", "Fault rule"), 0);
+	assert_int_equal(count_in_log(bench, "used", "Fault rule"), 0);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
@@ -480,7 +479,7 @@ static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_SLOW, 2);
 	job_end(bench, id);
-	assert_int_equal(lines_count(bench, "slow", words), 1);
+	assert_int_equal(count_in_log(bench, "slow", words), 1);
 }
 
 /* The rule goes while nobody runs to see it. Broken: throttle_give_up() that looks for its own sentence alone. */
@@ -500,7 +499,7 @@ static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **stat
 	fake_engine_up(bench->fake);
 	calls_await(bench, FAKE_HASTEN, 1);
 	job_end(bench, id);
-	assert_int_equal(lines_count(bench, "slow", "stays slow beyond the time"), 0);
+	assert_int_equal(count_in_log(bench, "slow", "stays slow beyond the time"), 0);
 }
 
 int main(void)

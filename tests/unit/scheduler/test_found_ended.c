@@ -4,11 +4,6 @@
 
 static const int64_t hour_us = INT64_C(3600000000), hour_ns = INT64_C(3600000000000);
 
-static void wall_jump(struct bench *bench, int64_t by_ns)
-{
-	atomic_fetch_add(&bench->clock.jumped_ns, by_ns);
-}
-
 /* The daemon is killed while the job's master runs, which ends then; after that it may be started again. */
 static void end_while_away(struct bench *bench, int64_t job, int exit_code)
 {
@@ -23,13 +18,8 @@ static void end_while_away(struct bench *bench, int64_t job, int exit_code)
 /* The daemon, and only once it has looked at all its jobs the engine. */
 static void come_back(struct bench *bench)
 {
-	int64_t other;
-
 	daemon_start(bench);
-	other = job_submit(bench, "other", 0, 0);
-	assert_int_equal(job_cancel(bench->store, "p", "other", "enough", NULL), STATUS_OK);
-	scheduler_wake(bench->scheduler, other);
-	job_await(bench, other, JOB_CANCELLED);
+	taken_up_await(bench, "other");
 	fake_engine_up(bench->fake);
 }
 
@@ -62,6 +52,7 @@ static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state
 		job_check_error(bench, ids[i], JOB_FAILED, ends[i].error);
 }
 
+/* Broken: kill_is_loss() false: it failed, though nobody knows what for. */
 static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
@@ -70,6 +61,7 @@ static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 
 	end_while_away(bench, id, 255);
 	come_back(bench);
+	line_await(bench, "taken", "The job is tried again (attempt 2).");
 	master.attempt = 2;
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
@@ -84,10 +76,7 @@ static void an_engine_that_was_out_of_reach_alone_has_lost_no_lines(void **state
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	AUTO(string) char *log = NULL;
 
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_down(bench->fake, "out of reach");
-	line_await(bench, "apart", "Waiting for the container engine: out of reach");
+	engine_leave(bench, id, "apart");
 	fake_engine_exit_unseen(bench->fake, &master, 137);
 	fake_engine_witness(bench->fake);
 	fake_engine_up(bench->fake);
@@ -134,21 +123,12 @@ static void what_ended_too_late_while_nobody_was_there_to_cancel_it_is_cancelled
 static void a_limit_that_passes_while_the_engine_is_away_counts_once_it_is_back(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = limited_submit(bench), other = job_submit(bench, "other", 0, 0);
-	AUTO(job) struct job *job = NULL;
+	const int64_t id = limited_submit(bench);
 
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	job_await(bench, other, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone");
-	line_await(bench, "limited", "Waiting for the container engine: gone");
-	step_clock_move(&bench->clock.step, 2 * hour_ns);
-	scheduler_clock_stepped(bench->scheduler);
-	assert_int_equal(job_cancel(bench->store, "p", "other", "enough", NULL), STATUS_OK);
-	scheduler_wake(bench->scheduler, other);
-	job_await(bench, other, JOB_CANCELLING);
-	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
-	assert_string_equal(job_state_name(job->state), "RUNNING");
+	engine_leave(bench, id, "limited");
+	clock_step(bench, 2 * hour_ns);
+	taken_up_await(bench, "other");
+	state_check(bench, id, JOB_RUNNING);
 	fake_engine_up(bench->fake);
 	idle_await(bench);
 	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");

@@ -240,14 +240,6 @@ enum status __wrap_admission_place(const struct plan *plan, const struct room *r
 	return rc;
 }
 
-static void state_check(struct bench *bench, int64_t id, enum job_state state)
-{
-	AUTO(job) struct job *job = NULL;
-
-	assert_int_equal(job_get_by_id(bench->store, id, &job, NULL), STATUS_OK);
-	assert_string_equal(job_state_name(job->state), job_state_name(state));
-}
-
 /* As job_await(), while time passes; it takes none of the askings that are to find none. */
 static void running_await(struct bench *bench, int64_t id)
 {

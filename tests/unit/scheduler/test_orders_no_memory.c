@@ -95,8 +95,7 @@ static bool limited_lead(struct bench *bench, const void *life, unsigned number)
 	job_await(bench, id, JOB_RUNNING);
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 	memory_faults_begin(number, 1);
-	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, 2 * hour_us * 1000);
 	quiet_await(bench);
 	met = memory_faults_end();
 	job_check(bench, id, JOB_CANCELLED, life);

@@ -250,8 +250,8 @@ static void restarts_are_counted_across_daemons(void **state)
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
-	assert_int_equal(lines_count(bench, "counted", "was lost and is restarted"), 3);
-	assert_int_equal(lines_count(bench, "counted", "Fault rule 1"), 2);
+	assert_int_equal(count_in_log(bench, "counted", "was lost and is restarted"), 3);
+	assert_int_equal(count_in_log(bench, "counted", "Fault rule 1"), 2);
 }
 
 /* The engine goes while the restart waits for its second try, and then the daemon does.
@@ -280,7 +280,7 @@ static void a_restart_whose_container_never_was_is_not_spent(void **state)
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
-	assert_int_equal(lines_count(bench, "never", "was lost and is restarted"), 1);
+	assert_int_equal(count_in_log(bench, "never", "was lost and is restarted"), 1);
 }
 
 /* However long it took from the step that set the moment to the end of its pass. */

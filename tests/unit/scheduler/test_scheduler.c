@@ -150,8 +150,7 @@ static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
 	line_await(bench, "limited", "Waiting for the container engine: cannot connect");
 	/* It has nothing left to do when this returns. */
 	assert_true(scheduler_clear_networks(bench->scheduler, WAIT_MS));
-	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, 2 * hour_us * 1000);
 	job_await(bench, id, JOB_CANCELLED);
 }
 

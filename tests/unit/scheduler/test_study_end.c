@@ -90,8 +90,7 @@ static void what_runs_when_the_time_is_over_is_stopped_if_that_is_wanted(void **
 	trial_finish(bench, trial_await(bench, job, 1, JOB_RUNNING), 0.5);
 	trial_await(bench, job, 2, JOB_RUNNING);
 	trial_await(bench, job, 3, JOB_RUNNING);
-	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, 2 * hour_us * 1000);
 	idle_await(bench);
 	job_check(bench, job, JOB_SUCCEEDED, NULL);
 	trials_check(bench, job, 3, 0);
@@ -109,8 +108,7 @@ static void what_runs_when_the_time_is_over_runs_to_its_end_otherwise(void **sta
 	fake_engine_up(bench->fake);
 	first = trial_await(bench, job, 1, JOB_RUNNING);
 	second = trial_await(bench, job, 2, JOB_RUNNING);
-	step_clock_move(&bench->clock.step, 2 * hour_us * 1000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, 2 * hour_us * 1000);
 	trial_finish(bench, first, 0.5);
 	outcome_await(bench, job, 1);
 	assert_int_equal(fake_engine_calls(bench->fake, FAKE_STOP),
@@ -136,12 +134,10 @@ static void jump_check(struct bench *bench, const struct study_limits *limits, i
 	atomic_fetch_add(&bench->clock.jumped_ns, by_us * 1000);
 	trial_finish(bench, run, 0.5);
 	run = trial_await(bench, job, 3, JOB_RUNNING);
-	step_clock_move(&bench->clock.step, hour_us / 2 * 1000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, hour_us / 2 * 1000);
 	trial_finish(bench, run, 0.5);
 	trial_await(bench, job, 4, JOB_RUNNING);
-	step_clock_move(&bench->clock.step, hour_us / 2 * 1000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, hour_us / 2 * 1000);
 	idle_await(bench);
 	job_check(bench, job, JOB_SUCCEEDED, NULL);
 	trials_check(bench, job, 4, 0);

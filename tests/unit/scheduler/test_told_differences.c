@@ -46,8 +46,7 @@ static void trials_await(struct bench *bench, int64_t id, size_t count)
 			running += list.trials[at].started_us != 0;
 		if (running == count)
 			return;
-		step_clock_move(&bench->clock.step, INT64_C(100000000));
-		scheduler_clock_stepped(bench->scheduler);
+		clock_step(bench, INT64_C(100000000));
 		usleep(1000);
 	}
 	fail_msg("the trials of job %d never began", (int)id);
@@ -87,10 +86,7 @@ static void what_a_refused_step_said_is_said_once(void **state)
 	int64_t id = job_submit(bench, "again", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	fake_engine_down(bench->fake, "gone");
-	line_await(bench, "again", "Waiting for the container engine: gone");
+	engine_leave(bench, id, "again");
 	fake_engine_exit_unseen(bench->fake, &master, 137);
 	atomic_store(&refusals, 1);
 	fake_engine_up(bench->fake);
@@ -99,9 +95,8 @@ static void what_a_refused_step_said_is_said_once(void **state)
 	idle_await(bench);
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 	assert_int_equal(atomic_load(&refusals), 0);
-	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
-	assert_int_equal(lines_count(bench, "again", seen), 1);
-	assert_int_equal(lines_count(bench, "again", stepped), 1);
+	assert_int_equal(count_in_log(bench, "again", seen), 1);
+	assert_int_equal(count_in_log(bench, "again", stepped), 1);
 }
 
 /* Broken: change_settle() that cuts no notes: a job that never was let in was preparing. */
@@ -116,9 +111,8 @@ static void what_a_client_overtook_is_not_said(void **state)
 	idle_await(bench);
 	job_check(bench, id, JOB_CANCELLED, "Because.");
 	assert_false(atomic_load(&is_overtaken));
-	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
-	assert_int_equal(lines_count(bench, "quick", "Waiting for job to be provisioned."), 0);
-	assert_int_equal(lines_count(bench, "quick", "Job is preparing."), 0);
+	assert_int_equal(count_in_log(bench, "quick", "Waiting for job to be provisioned."), 0);
+	assert_int_equal(count_in_log(bench, "quick", "Job is preparing."), 0);
 }
 
 static void what_is_untold_is_told_anew(void **state)

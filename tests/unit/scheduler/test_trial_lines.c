@@ -22,8 +22,7 @@ static void probe_pass(struct bench *bench, const char *job_id)
 /* Longer than a job rests when the store has refused something. */
 static void rest_pass(struct bench *bench)
 {
-	step_clock_move(&bench->clock.step, INT64_C(2000000000));
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, INT64_C(2000000000));
 }
 
 /* Ends the job whatever @sql, a trigger named "refusal", keeps it from, and looks for the line. */
@@ -38,7 +37,7 @@ static void once_said(struct bench *bench, int64_t job, bool restarts, const cha
 		fake_engine_up(bench->fake);
 	rest_pass(bench);
 	job_await(bench, job, JOB_SUCCEEDED);
-	assert_int_equal(lines_count(bench, "t", part), 1);
+	assert_int_equal(count_in_log(bench, "t", part), 1);
 }
 
 static const char valueless[] = "Trial 1 has no value of its metric";
@@ -74,7 +73,7 @@ static void an_end_that_is_refused_says_nothing(void **state)
 	probe_pass(bench, "probe");
 	rest_pass(bench);
 	probe_pass(bench, "another");
-	assert_int_equal(lines_count(bench, "t", valueless), 0);
+	assert_int_equal(count_in_log(bench, "t", valueless), 0);
 	once_said(bench, job, false, valueless);
 }
 
@@ -84,8 +83,7 @@ static void time_pass(struct bench *bench, int64_t job, const char *trigger)
 	fake_engine_up(bench->fake);
 	trial_await(bench, job, 1, JOB_RUNNING);
 	database_do(bench, trigger);
-	step_clock_move(&bench->clock.step, INT64_C(3601) * 1000000000);
-	scheduler_clock_stepped(bench->scheduler);
+	clock_step(bench, INT64_C(3601) * 1000000000);
 	probe_pass(bench, "probe");
 }
 

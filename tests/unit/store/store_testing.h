@@ -2,17 +2,16 @@
 #pragma once
 /* tests/unit/store/store_testing.h: a store in a directory of its own, on a clock of its own. */
 #include <dirent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/base/text.h"
 #include "store/jobs.h"
 #include "store/logs.h"
 #include "store/store.h"
+#include "tests/unit/full_disk_testing.h"
 #include "tests/unit/testing.h"
 
 struct bench {
@@ -91,17 +90,6 @@ static __attribute__((unused)) int bench_close(void **state)
 	bench_end(*state);
 	free(*state);
 	return 0;
-}
-
-/* Nothing more can be written to any file, as on a disk that is full. */
-static __attribute__((unused)) void disk_set_full(bool full)
-{
-	struct rlimit limit;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = full ? 16 : limit.rlim_max;
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 /* Names in a struct job are not const, literals are. */

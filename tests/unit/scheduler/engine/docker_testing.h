@@ -349,6 +349,12 @@ static inline void client_open(struct lab *lab)
 	assert_int_equal(docker_open(&options, &sink, &lab->engine, NULL), STATUS_OK);
 }
 
+static inline void client_close(struct lab *lab)
+{
+	lab->engine->ops->close(lab->engine);
+	lab->engine = NULL;
+}
+
 static inline void server_open(struct lab *lab)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -381,7 +387,7 @@ static inline int teardown(void **state)
 	struct lab *lab = *state;
 
 	if (lab->engine)
-		lab->engine->ops->close(lab->engine);
+		client_close(lab);
 	pthread_mutex_lock(&lab->lock);
 	lab->stop = true;
 	pthread_mutex_unlock(&lab->lock);

@@ -63,8 +63,7 @@ static void versions_are_agreed_on(void **state)
 			 (struct rule){ versions[i].path, 200, "{\"NCPU\":2,\"MemTotal\":1000}", 0, 0 });
 		rule_set(lab, 1, (struct rule){ "/info", 400, "{\"message\":\"wrong version\"}", 0, 0 });
 		up(lab);
-		lab->engine->ops->close(lab->engine);
-		lab->engine = NULL;
+		client_close(lab);
 	}
 }
 
@@ -104,8 +103,7 @@ static void each_connection_tells_what_the_host_has_now(void **state)
 	assert_int_equal(lab->events[up].host.cpus, 2);
 	assert_int_equal(lab->events[up].host.memory_bytes, 500);
 	assert_int_equal(lab->events[up].host.device_count, 0);
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	rule_set(lab, 0,
 		 (struct rule){ "/info", 200,
 				"{\"NCPU\":4,\"MemTotal\":1000,\"DiscoveredDevices\":["
@@ -196,8 +194,7 @@ static void a_terminal_is_opened_once_the_engine_has_answered(void **state)
 	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
 			 STATUS_OK);
 	/* It outlives what opened it. */
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	assert_true(terminal->ops->write(terminal, "x", 1));
 	terminal->ops->close(terminal);
 	assert_true(rule_asked(lab, 2) >= 3); /* sized, looked at, ended */
@@ -214,8 +211,7 @@ static void an_engine_too_old_is_down_with_a_reason(void **state)
 		client_open(lab);
 		assert_non_null(
 			strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "1.40 or newer is needed"));
-		lab->engine->ops->close(lab->engine);
-		lab->engine = NULL;
+		client_close(lab);
 	}
 	assert_int_equal(events_count(lab, ENGINE_UP), 0);
 }
@@ -409,8 +405,7 @@ static void an_answer_that_memory_had_no_room_for_is_asked_for_again(void **stat
 	atomic_store(&json_is_short, false);
 	lab->engine->ops->ensure_image(lab->engine, "x");
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_IMAGE_READY)].text, "sha256:1");
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	json_set_alloc_funcs(usual_malloc, usual_free);
 }
 
@@ -435,8 +430,7 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	lab->engine->ops->create_network(lab->engine, 1, 1);
 	lab->engine->ops->remove_network(lab->engine, 1);
 	expect_event(lab, ENGINE_NETWORK_REMOVED); /* so all were begun */
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_FAILED), 0);
 }
 

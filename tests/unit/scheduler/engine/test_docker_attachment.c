@@ -135,8 +135,7 @@ static void a_close_drops_what_is_under_way_and_what_waits(void **state)
 	expect_asked(lab, 0, 1);
 	link_set(lab, &on);
 	settle(lab);
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	assert_false(was_asked(lab, "/connect"));
 	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
 }

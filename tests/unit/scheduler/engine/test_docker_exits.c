@@ -137,8 +137,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	expect_event(lab, ENGINE_UP);
 	expect_event(lab, ENGINE_REPLICA_EXITED);
 	lab->engine->ops->list(lab->engine); /* waits for the one that hangs */
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	assert_int_equal(events_count(lab, ENGINE_LISTING), 0);
 	/* Now with a removal that is answered while the listing is under way. */
 	rule_set(lab, 2, (struct rule){ NULL, 0, NULL, 0, 0 });

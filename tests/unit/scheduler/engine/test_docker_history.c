@@ -116,8 +116,7 @@ static void an_engine_that_tells_nothing_of_the_past_witnesses_nothing(void **st
 		engine_with_an_exit(lab, answers[i]);
 		client_open(lab);
 		listing = expect_event(lab, ENGINE_LISTING);
-		lab->engine->ops->close(lab->engine);
-		lab->engine = NULL;
+		client_close(lab);
 		assert_int_equal(rule_asked(lab, 0), 1);
 		assert_int_equal(lab->events[listing].replica_count, 1);
 		assert_false(lab->events[listing].replica.witnessed);

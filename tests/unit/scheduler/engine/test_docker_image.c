@@ -288,8 +288,7 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	up(lab);
 	lab->engine->ops->ensure_image(lab->engine, "r.example/x");
 	fd = open(started, O_RDONLY | O_CLOEXEC); /* waits for the helper */
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	close(fd);
 	setenv("PATH", before, 1);
 	assert_int_equal(events_count(lab, ENGINE_IMAGE_FAILED), 0);

@@ -85,8 +85,7 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 			 (struct rule){ "GET /v1.41/networks", 200, "[" OUR_NETWORK ",7,{\"Id\":\"n2\"}]" });
 		client_open(lab);
 		listing = expect_event(lab, ENGINE_LISTING);
-		lab->engine->ops->close(lab->engine);
-		lab->engine = NULL;
+		client_close(lab);
 		assert_int_equal(rule_asked(lab, 0), 1);
 		assert_int_equal(lab->events[listing].replica_count, 1);
 		assert_int_equal(lab->events[listing].network_count, 1);

@@ -247,8 +247,7 @@ static void parts_of_a_long_line_come_once_over_a_broken_stream(void **state)
 	up(lab);
 	follow(lab);
 	expect_event(lab, ENGINE_LOGS_ENDED);
-	lab->engine->ops->close(lab->engine); /* so nobody writes */
-	lab->engine = NULL;
+	client_close(lab); /* so nobody writes */
 	assert_int_equal(lab->lines.length, ENGINE_LINE_MAX + 1 + 100 + 1);
 	assert_memory_equal(lab->lines.data + ENGINE_LINE_MAX - 1, "x\\y", 3);
 }
@@ -484,9 +483,8 @@ static void replicas_take_turns_when_there_is_little_room(void **state)
 	pthread_mutex_unlock(&lab->lock);
 	assert_true(both);
 	for (int i = 0; i < 6; i++)
-		room_give(lab, 1, 2);         /* both stand before it */
-	lab->engine->ops->close(lab->engine); /* no more of the bodies is asked for */
-	lab->engine = NULL;
+		room_give(lab, 1, 2); /* both stand before it */
+	client_close(lab);            /* no more of the bodies is asked for */
 	assert_non_null(strchr(lab->lines.data, 'm'));
 	assert_non_null(strchr(lab->lines.data, 'w'));
 }
@@ -513,8 +511,7 @@ static void a_close_ends_followers_at_any_stage(void **state)
 	lab->room = 0;
 	follow(lab);
 	room_give(lab, 1, 1);
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
+	client_close(lab);
 	assert_lines(lab, "a\n");
 	assert_int_equal(events_count(lab, ENGINE_LOGS_ENDED), 0);
 }
