@@ -121,7 +121,7 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 		name);
 }
 
-/* Whether it ended while nobody looked, and after its job should have been cancelled. */
+/* Whether it ended while nobody looked, and after its job should have been cancelled: that comes first then. */
 static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 			 const struct replica_status *status)
 {

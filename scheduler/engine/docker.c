@@ -86,8 +86,10 @@ static void commands_run(struct docker *docker)
 		command = next;
 	}
 	/* Who asked waits for an answer; after a loss all is looked at and asked for anew. */
-	if (asked.lost)
+	if (asked.lost) {
+		memory_note_failure();
 		link_lose(docker, "out of memory");
+	}
 	if (asked.resume && !docker->closing)
 		followers_resume(docker);
 }

@@ -204,7 +204,9 @@ static void history_told(void *arg, const struct http_answer *answer)
 
 	link_watch(listing->docker, answer);
 	outcome_read(answer, &outcome);
-	if (!outcome.status)
+	if (outcome.status)
+		log_event(LOG_WARNING, "history-failed", "error=\"%s\"", outcome.text);
+	else
 		history_read(answer->body, answer->body_length, listing->replicas, listing->replica_count);
 	if (memory_watch_failed())
 		listing_fail(listing, STATUS_INTERNAL, "out of memory");
@@ -213,7 +215,7 @@ static void history_told(void *arg, const struct http_answer *answer)
 	listing_end(listing);
 }
 
-/* What is found ended after the engine came up, nobody here has seen end: the engine may have. */
+/* Nobody here has seen the end of what is found ended after the engine came up: the engine may have. */
 static bool listing_needs_history(const struct listing *listing)
 {
 	const struct docker *docker = listing->docker;
