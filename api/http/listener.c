@@ -401,12 +401,14 @@ static bool socket_bind(int own, const char *device, const union address *addres
 	return setsockopt(own, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 	       (address->any.sa_family != AF_INET6 ||
 		setsockopt(own, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0) &&
-	       setsockopt(own, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) == 0 &&
+	       (!device ||
+		setsockopt(own, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) == 0) &&
 	       bind(own, &address->any, address_bytes(address)) == 0 && listen(own, SOMAXCONN) == 0;
 }
 
-/* A listening socket that only @device's packets reach; -1 with errno. No privilege is needed since Linux 5.7. */
-static int socket_open_on(const char *device, const union address *address)
+/* A listening socket that only @device's packets reach, NULL: all; -1 with errno, which libmicrohttpd 1.0 would not keep.
+ * No privilege is needed since Linux 5.7. */
+static int socket_open(const char *device, const union address *address)
 {
 	int own = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int cause;
@@ -430,14 +432,13 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 				       const union address *address)
 {
 	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC |
-			 MHD_USE_ERROR_LOG | (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0) |
-			 (options->tls_key ? MHD_USE_TLS : 0) |
+			 MHD_USE_ERROR_LOG | (options->tls_key ? MHD_USE_TLS : 0) |
 			 (listens(options) ? 0 : MHD_USE_NO_LISTEN_SOCKET);
 	int own = listener->path_socket.fd;
 
 	errno = 0;
-	if (options->device && listens(options)) {
-		own = socket_open_on(options->device, address);
+	if (own < 0 && listens(options)) {
+		own = socket_open(options->device, address);
 		if (own < 0)
 			return NULL;
 	}
@@ -445,8 +446,6 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 	struct MHD_OptionItem items[] = {
 		/* First, so that it hears of what goes wrong with the others. */
 		{ MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_complaint, listener },
-		/* A socket given is libmicrohttpd's, also when it fails to start. */
-		{ own < 0 ? MHD_OPTION_SOCK_ADDR : MHD_OPTION_LISTEN_SOCKET, own, (void *)&address->any },
 		{ MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)unescape_nothing, NULL },
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
@@ -463,8 +462,10 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_END, 0, NULL },
 	};
 
+	/* The socket is libmicrohttpd's, also when it fails to start. */
 	return MHD_start_daemon(flags, options->port, on_client, listener, on_request, listener,
-				MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+				MHD_OPTION_ARRAY, items, own < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET,
+				own, MHD_OPTION_END);
 }
 
 enum status listener_open(const struct listener_options *options, struct listener **ret_listener,
