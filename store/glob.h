@@ -3,7 +3,7 @@
 /* store/glob.h: names that a pattern with wildcards fits.
  *
  * '*' any bytes but '/', '**' any at all, '?' one character but '/', [a-z] and [!a-z] one of a set (never '/'),
- * {a,b} either; '\' takes a wildcard's meaning away.
+ * {a,b} either; '\' takes a wildcard's meaning away. Thread: any.
  * Source: https://cloud.google.com/storage/docs/json_api/v1/objects/list (matchGlob) */
 #include <stdbool.h>
 
@@ -16,5 +16,7 @@ struct glob;
 enum status glob_new(const char *pattern, struct glob **ret_glob, struct error *err);
 void glob_free(struct glob *glob);
 DEFINE_AUTO(glob, struct glob *, glob_free)
-/* INVALID_ARGUMENT: matching takes too many steps. Thread: one at a time. */
-enum status glob_match(struct glob *glob, const char *name, bool *ret_matches, struct error *err);
+/* The directory that all names are in that fit: "a/b/" of "a/b/c*.txt"; "": there is none. */
+const char *glob_directory(const struct glob *glob);
+/* Whether the first @length bytes of @name fit. Takes a few milliseconds at most. */
+bool glob_match(const struct glob *glob, const char *name, size_t length);

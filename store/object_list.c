@@ -8,8 +8,8 @@
 #include "store/object_rows.h"
 #include "store/objects_parts.h"
 
-/* Choice: SEARCH_US. A pattern that takes its time with each name must not keep a reader from others for long: what
- * was looked at ends the page, which may then be empty, and the client asks for the next one, as of the service. */
+/* Choice: SEARCH_US. A pattern must not keep a reader from others for long: when a search took that long, the name that
+ * was looked at last ends the page, which may then be empty, and the client asks for the next one, as of the service. */
 enum { ROOM_FIRST = 64, COLUMN_NAME = 0, SEARCH_US = 500 * 1000 };
 
 /* A page that grows. */
@@ -118,10 +118,11 @@ static bool is_full(const struct listing *listing)
 	return listing->last && listing->page.count + listing->page.prefix_count >= listing->query->most;
 }
 
-static enum status page_end(struct listing *listing, struct error *err)
+/* The page is complete, and @last is the name or prefix to go on after. */
+static enum status page_end(struct listing *listing, const char *last, size_t length, struct error *err)
 {
 	listing->is_over = true;
-	listing->page.next = strdup(listing->last);
+	listing->page.next = strndup(last, length);
 	return listing->page.next ? STATUS_OK : error_no_memory(err);
 }
 
@@ -142,7 +143,6 @@ static enum status item_add(struct listing *listing, sqlite3_stmt *row, struct e
 	return STATUS_OK;
 }
 
-/* Adds the prefix that a name stands for, and goes on behind everything that is below it. */
 static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t length, struct error *err)
 {
 	const char *name = column_text(row, COLUMN_NAME);
@@ -159,8 +159,14 @@ static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t
 		return error_no_memory(err);
 	page->prefixes[page->prefix_count++] = prefix;
 	listing->last = prefix;
+	return STATUS_OK;
+}
+
+/* Goes on behind everything that begins with this prefix. */
+static enum status prefix_leave(struct listing *listing, const char *name, size_t length, struct error *err)
+{
 	free(listing->from);
-	listing->from = strdup(prefix);
+	listing->from = strndup(name, length);
 	if (!listing->from)
 		return error_no_memory(err);
 	step_past(listing->from);
@@ -168,42 +174,38 @@ static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t
 	return STATUS_OK;
 }
 
-/* A name that no pattern fits: the page ends behind it when the search took long enough. One that is a directory's
- * would skip what is below it (from_find()). */
-static enum status row_pass(struct listing *listing, const char *name, struct error *err)
+static bool row_is_outside(const struct listing *listing, const char *name)
 {
-	if (clock_mono_us(listing->clock) < listing->until_us ||
-	    directory_length(listing, name) == strlen(name))
-		return STATUS_OK;
-	listing->last = name;
-	return page_end(listing, err);
+	const char *end = listing->query->end;
+
+	return strncmp(name, listing->prefix, listing->prefix_length) != 0 || (end && strcmp(name, end) >= 0);
 }
 
-/* Takes one row. *ret_seek: the next ones are somewhere else, at listing->from. */
+/* Takes one row. Names are grouped first: what a pattern has to fit is the prefix that a name stands for.
+ * *ret_seek: the next rows are somewhere else, at listing->from.
+ * Source: https://github.com/fsouza/fake-gcs-server/pull/2328 (observed at the service, 2026-08-24) */
 static enum status row_take(struct listing *listing, sqlite3_stmt *row, bool *ret_seek, struct error *err)
 {
 	const char *name = column_text(row, COLUMN_NAME);
-	const char *end = listing->query->end;
-	bool matches = true;
-	size_t length;
-	enum status rc;
+	const size_t directory = directory_length(listing, name);
+	const size_t length = directory ? directory : strlen(name);
+	enum status rc = STATUS_OK;
+	bool fits;
 
-	if (strncmp(name, listing->prefix, listing->prefix_length) != 0 || (end && strcmp(name, end) >= 0)) {
-		listing->is_over = true;
+	listing->is_over = row_is_outside(listing, name);
+	if (listing->is_over)
 		return STATUS_OK;
-	}
-	rc = listing->glob ? glob_match(listing->glob, name, &matches, err) : STATUS_OK;
-	if (rc)
-		return rc;
-	if (!matches)
-		return row_pass(listing, name, err);
-	if (is_full(listing))
-		return page_end(listing, err);
-	length = directory_length(listing, name);
-	if (!length)
-		return item_add(listing, row, err);
-	*ret_seek = true;
-	return prefix_add(listing, row, length, err);
+	fits = !listing->glob || glob_match(listing->glob, name, length);
+	if (fits && is_full(listing))
+		return page_end(listing, listing->last, strlen(listing->last), err);
+	if (fits)
+		rc = directory ? prefix_add(listing, row, length, err) : item_add(listing, row, err);
+	if (!rc && directory)
+		rc = prefix_leave(listing, name, length, err);
+	*ret_seek = directory;
+	if (!rc && listing->glob && !listing->is_over && clock_mono_us(listing->clock) >= listing->until_us)
+		rc = page_end(listing, name, length, err);
+	return rc;
 }
 
 /* Takes rows from listing->from on, until the page is complete or the next ones are somewhere else. */
@@ -229,9 +231,29 @@ static enum status rows_take(struct listing *listing, struct connection *connect
 	return rc;
 }
 
+/* All names that fit a pattern are in its directory, which is the prefix then: names are grouped below it.
+ * Source: https://github.com/floci-io/floci-gcp/pull/188 (observed at the service: with the delimiter '/', "a/" followed by an
+ * asterisk gives the objects of a/) */
+static void glob_begin(struct listing *listing)
+{
+	const char *directory = glob_directory(listing->glob);
+	const size_t length = strlen(directory);
+
+	if (strncmp(listing->prefix, directory,
+		    length < listing->prefix_length ? length : listing->prefix_length) != 0)
+		listing->is_over = true;
+	else if (length > listing->prefix_length)
+		listing->prefix = directory;
+	listing->prefix_length = strlen(listing->prefix);
+}
+
 static enum status listing_prepare(struct listing *listing, const struct clock *clock,
 				   const struct object_query *query, struct error *err)
 {
+	enum status rc = query->match_glob ? glob_new(query->match_glob, &listing->glob, err) : STATUS_OK;
+
+	if (rc)
+		return rc;
 	listing->query = query;
 	listing->clock = clock;
 	listing->until_us = clock_mono_us(clock) + SEARCH_US;
@@ -239,9 +261,9 @@ static enum status listing_prepare(struct listing *listing, const struct clock *
 	listing->prefix_length = strlen(listing->prefix);
 	listing->delimiter = query->delimiter ? query->delimiter : "";
 	listing->delimiter_length = strlen(listing->delimiter);
-	if (!from_find(listing))
-		return error_no_memory(err);
-	return query->match_glob ? glob_new(query->match_glob, &listing->glob, err) : STATUS_OK;
+	if (listing->glob)
+		glob_begin(listing);
+	return from_find(listing) ? STATUS_OK : error_no_memory(err);
 }
 
 enum status object_list(struct objects *objects, const struct object_query *query,

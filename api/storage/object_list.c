@@ -28,10 +28,15 @@ static enum status page_answer(struct call *call, const struct object_page *page
 	return answer->failed ? error_no_memory(err) : STATUS_OK;
 }
 
+/* Source: https://pkg.go.dev/cloud.google.com/go/storage#Query (MatchGlob: a delimiter beside it must be "/") */
 static enum status query_check(const struct call *call, struct error *err)
 {
 	const char *filter = call_query(call, "filter");
+	const char *delimiter = call_query(call, "delimiter");
 
+	if (call_query(call, "matchGlob") && delimiter && strcmp(delimiter, "/") != 0)
+		return error_parameter(err, "invalid", "delimiter",
+				       "Invalid argument: the delimiter must be '/' where matchGlob is set.");
 	if (filter && *filter)
 		return error_parameter(err, "invalidParameter", "filter",
 				       "trainyard keeps no contexts of objects: filter is not supported.");

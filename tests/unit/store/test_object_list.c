@@ -42,10 +42,7 @@ static void patterns_fit_what_they_say(void **state)
 			assert_int_equal(glob_new(rows[i].pattern, &glob, NULL), STATUS_OK);
 			for (char *name = strtok_r(names, " ", &rest); name;
 			     name = strtok_r(NULL, " ", &rest)) {
-				bool matches = !fits;
-
-				assert_int_equal(glob_match(glob, name, &matches, NULL), STATUS_OK);
-				if (matches != fits)
+				if (glob_match(glob, name, strlen(name)) != fits)
 					fail_msg("%s on %s", rows[i].pattern, name);
 			}
 		}
@@ -72,17 +69,47 @@ static void what_is_no_pattern_is_refused(void **state)
 	free(longest);
 }
 
-static void a_pattern_that_takes_too_long_is_ended(void **state)
+/* Broken: steps followed one way after the other: this takes longer than the test may. */
+static void no_pattern_takes_long(void **state)
 {
 	(void)state;
-	AUTO(glob) struct glob *glob = NULL;
-	bool matches;
+	static const char *const patterns[] = {
+		"**a**a**a**a**a**a**a**a**a**a**a**a[!ax]",
+		"{a,**{a,**{a,**{a,**{a,**{a,**{a,**{a,**}}}}}}}}{a,**{a,**{a,**{a,**{a,**}}}}}b",
+	};
+	char name[1025], longest[1025];
 
-	assert_int_equal(glob_new("**a**a**a**a**a**a**a**a**a**a**a**a[bc]", &glob, NULL), STATUS_OK);
-	assert_int_equal(glob_match(glob,
-				    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaad",
-				    &matches, NULL),
-			 STATUS_INVALID_ARGUMENT);
+	memset(name, 'a', 1023);
+	strcpy(name + 1023, "x");
+	for (size_t i = 0; i < 1024; i += 2)
+		memcpy(longest + i, "**", 3);
+	for (size_t i = 0; i < COUNT_OF(patterns) + 1; i++) {
+		const char *pattern = i < COUNT_OF(patterns) ? patterns[i] : longest;
+		AUTO(glob) struct glob *glob = NULL;
+
+		assert_int_equal(glob_new(pattern, &glob, NULL), STATUS_OK);
+		for (size_t length = 1; length <= 1024; length *= 2)
+			assert_int_equal(glob_match(glob, name, length), pattern == longest);
+	}
+}
+
+static void a_pattern_tells_the_directory_of_all_that_fits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *pattern, *directory;
+	} rows[] = {
+		{ "*", "" },        { "a", "" },       { "a/*", "a/" },           { "a/b/c*d/e", "a/b/" },
+		{ "a/", "" },       { "a/b/", "a/" },  { "a\\b/\\[/?", "ab/[/" }, { "a\\\\b/c", "a\\b/" },
+		{ "{a/,b/}c", "" }, { "[a]/b/c", "" }, { "a/{b/c}", "a/" },       { "a,}/b", "a,}/" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(glob) struct glob *glob = NULL;
+
+		assert_int_equal(glob_new(rows[i].pattern, &glob, NULL), STATUS_OK);
+		assert_string_equal(glob_directory(glob), rows[i].directory);
+	}
 }
 
 /* ---- lists ---- */
@@ -151,7 +178,33 @@ static void names_are_listed_by_their_bytes(void **state)
 	assert_list(yard, (struct object_query){ .start = "a/2", .prefix = "a/" }, "a/2 a/b/c |");
 	assert_list(yard, (struct object_query){ .start = "A", .prefix = "a/" }, "a/ a/1 a/2 a/b/c |");
 	assert_list(yard, (struct object_query){ .match_glob = "a/*" }, "a/ a/1 a/2 |");
-	assert_list(yard, (struct object_query){ .match_glob = "**[12]", .delimiter = "/" }, "| a/");
+	assert_list(yard, (struct object_query){ .match_glob = "a/*", .prefix = "a/b/" }, "|");
+	assert_list(yard, (struct object_query){ .match_glob = "a/*", .prefix = "b" }, "|");
+}
+
+/* Broken: row_take() that asks the pattern about the whole name: no prefix fits it but by chance. */
+static void a_pattern_is_about_prefixes_as_well(void **state)
+{
+	YARD(state);
+	static const char *const names[] = { "level0/file", "other/file",   "top",      "dir/",
+					     "dir/x.jpg",   "dir/in/y.jpg", "dir/in2/z" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		text_put(yard, names[i], "x");
+#define GLOB(PATTERN, ...) (struct object_query){ .match_glob = PATTERN, .delimiter = "/", ##__VA_ARGS__ }
+	assert_list(yard, GLOB("*/"), "| dir/ level0/ other/");
+	assert_list(yard, GLOB("**"), "top | dir/ level0/ other/");
+	assert_list(yard, GLOB("*"), "top |");
+	assert_list(yard, GLOB("**le"), "|");
+	assert_list(yard, GLOB("{dir,top}*"), "top |");
+	assert_list(yard, GLOB("{dir/,top}"), "top | dir/");
+	assert_list(yard, GLOB("{dir/,top}", .trailing_delimiter = true), "dir/ top | dir/");
+	assert_list(yard, GLOB("dir/**.jpg", .prefix = "dir/"), "dir/x.jpg |");
+	assert_list(yard, GLOB("dir/*/", .prefix = "dir/"), "| dir/in/ dir/in2/");
+	assert_list(yard, GLOB("dir/*"), "dir/ dir/x.jpg |");
+	assert_list(yard, GLOB("dir/**"), "dir/ dir/x.jpg | dir/in/ dir/in2/");
+	assert_list(yard, GLOB("dir/in*"), "|");
+	assert_list(yard, GLOB("d\\ir/x*"), "dir/x.jpg |");
 }
 
 static void lists_without_a_bucket_or_a_pattern_are_refused(void **state)
@@ -331,36 +384,53 @@ static int64_t slow_mono_us(void *arg)
 	return now_us += 100 * 1000;
 }
 
+/* Broken: row_take() that looks at the clock for names that do not fit only, or not for prefixes. */
 static void a_search_that_takes_long_ends_its_page_and_goes_on_in_the_next(void **state)
 {
 	YARD(state);
-	struct object_query query = { .bucket = "bucket", .match_glob = "**9", .delimiter = "/", .most = 10 };
-	AUTO(string) char *after = NULL;
-	unsigned pages = 0;
+	static const struct {
+		const char *pattern, *delimiter, *seen;
+		bool trailing;
+	} rows[] = {
+		{ "**9", "/", "19 ", false },
+		{ "*/", "/", "p00/ p01/ p02/ p03/ p04/ p05/ p06/ p07/ p08/ p09/ ", false },
+		{ "*/", "/", "p00/ p01/ p02/ p03/ p04/ p05/ p06/ p07/ p08/ p09/ ", true },
+		{ "1?", NULL, "10 11 12 13 14 15 16 17 18 19 ", false },
+		{ "?x/", "/", "", true },
+	};
 	char name[16];
 
 	yard->clock.mono_us = slow_mono_us;
-	text_put(yard, "d/", "1");
 	for (int i = 0; i < 20; i++) {
-		snprintf(name, sizeof(name), i < 10 ? "d/%02d" : "e%02d", i);
+		snprintf(name, sizeof(name), i < 10 ? "p%02d/in" : "%02d", i);
 		text_put(yard, name, "1");
 	}
-	struct text seen AUTO_TEXT = { 0 };
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct object_query query = { .bucket = "bucket",
+					      .match_glob = rows[i].pattern,
+					      .delimiter = rows[i].delimiter,
+					      .trailing_delimiter = rows[i].trailing,
+					      .most = 100 };
+		struct text seen AUTO_TEXT = { 0 };
+		AUTO(string) char *after = NULL;
+		unsigned pages = 0;
 
-	do {
-		struct object_page page AUTO_OBJECT_PAGE = { 0 };
+		text_puts(&seen, "");
+		do {
+			struct object_page page AUTO_OBJECT_PAGE = { 0 };
 
-		query.after = after;
-		OK(object_list(yard->objects, &query, &page, &yard->err));
-		for (size_t i = 0; i < page.prefix_count; i++)
-			text_printf(&seen, "%s ", page.prefixes[i]);
-		for (size_t i = 0; i < page.count; i++)
-			text_printf(&seen, "%s ", page.objects[i].name);
-		free(after);
-		after = TAKE(page.next);
-	} while (++pages < 20 && after);
-	assert_string_equal(seen.data, "d/ e19 ");
-	assert_in_range(pages, 3, 10);
+			query.after = after;
+			OK(object_list(yard->objects, &query, &page, &yard->err));
+			for (size_t k = 0; k < page.prefix_count; k++)
+				text_printf(&seen, "%s ", page.prefixes[k]);
+			for (size_t k = 0; k < page.count; k++)
+				text_printf(&seen, "%s ", page.objects[k].name);
+			free(after);
+			after = TAKE(page.next);
+		} while (++pages < 20 && after);
+		assert_string_equal(seen.data, rows[i].seen);
+		assert_in_range(pages, 4, 10);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
@@ -370,8 +440,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_fit_what_they_say),
 		cmocka_unit_test(what_is_no_pattern_is_refused),
-		cmocka_unit_test(a_pattern_that_takes_too_long_is_ended),
+		cmocka_unit_test(no_pattern_takes_long),
+		cmocka_unit_test(a_pattern_tells_the_directory_of_all_that_fits),
 		TEST(names_are_listed_by_their_bytes),
+		TEST(a_pattern_is_about_prefixes_as_well),
 		TEST(lists_without_a_bucket_or_a_pattern_are_refused),
 		TEST(lists_are_what_a_look_at_every_name_gives),
 		TEST(a_search_that_takes_long_ends_its_page_and_goes_on_in_the_next),

@@ -342,6 +342,8 @@ TEST(a_list_takes_prefix_delimiter_and_offsets)
 		{ "?startOffset=a/1&endOffset=b/c", "", "a/1 a/2 b/1 " },
 		{ "?matchGlob=**/1", "", "a/1 b/1 b/c/1 " },
 		{ "?matchGlob=*/1", "", "a/1 b/1 " },
+		{ "?matchGlob=*/&delimiter=/", "a/ b/ ", "" },
+		{ "?matchGlob=b/**&delimiter=/", "b/c/ ", "b/1 " },
 		{ "?versions=True", "", "a a/ a/1 a/2 b/1 b/c/1 z " },
 		{ "?prefix=none", "", "" },
 	};
@@ -359,6 +361,8 @@ TEST(a_list_takes_prefix_delimiter_and_offsets)
 		names_are(&seen, rows[i].prefixes, rows[i].items);
 	}
 	refused(400, "invalid", "", "GET", "/storage/v1/b/box/o?matchGlob=%5B", NULL);
+	refused(400, "invalid", "the delimiter must be '/'", "GET",
+		"/storage/v1/b/box/o?matchGlob=*&delimiter=x", NULL);
 }
 
 TEST(a_list_comes_in_pages)
