@@ -10,8 +10,8 @@
 
 struct gcs_ops {
 	/* Makes sure that it is there, and says where: a directory of this machine that the engine sees too, until
-	 * the next call. Takes a moment, no more. UNAVAILABLE: it cannot be had here, *err says why: jobs run
-	 * without. NULL: never. */
+	 * the next call. Takes a moment, no more. UNAVAILABLE: it cannot be had here, *err says why: jobs find
+	 * an empty directory that cannot be written to. NULL: never. */
 	enum status (*place)(void *arg, const char **ret_directory, struct error *err);
 	void *arg;
 };

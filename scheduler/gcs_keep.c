@@ -17,7 +17,9 @@ static bool is_told(const struct job_run *run)
 static void missing_tell(struct job_run *run, const char *reason)
 {
 	if (!is_told(run))
-		job_run_differ(run, missing, "", "Cloud Storage is not there as files at " GCS_PLACE ": %s.",
+		job_run_differ(run, missing, "",
+			       "Cloud Storage is not there as files at " GCS_PLACE ": %s. " GCS_PLACE
+			       " is empty and read-only: a program that writes there fails.",
 			       reason);
 }
 

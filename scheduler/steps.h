@@ -97,7 +97,7 @@ bool gateway_is_awaited(const struct reconciler *reconciler, const struct job_ru
 void gateway_leave(struct reconciler *reconciler, struct job_run *run);
 
 /* The directory that the job's replicas are to have at /gcs, there when this returns; NULL: none. One that asks for it and
- * cannot have it is told in the log and among its differences, and does without. gcs_keep.c */
+ * cannot have it is told in the log and among its differences, and finds GCS_PLACE empty and read-only. gcs_keep.c */
 const char *gcs_keep(struct reconciler *reconciler, struct job_run *run);
 
 /* A change to @to which tells the log, once in an attempt, that the program is about to start. NULL when there

@@ -177,7 +177,21 @@ static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
 	return json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void")) == 0;
 }
 
-#define SCRATCH_OPTIONS "size=16m,mode=1777"
+/* Directories in memory: the engine needs no path of the host for them. */
+static bool tmpfs_set(json_t *host, const struct replica_spec *spec)
+{
+	json_t *tmpfs = json_object();
+	bool failed = false;
+
+	if (spec->scratch)
+		failed = json_object_set_new(tmpfs, spec->scratch, json_string("size=16m,mode=1777")) != 0;
+	if (spec->empty && !failed)
+		failed = json_object_set_new(tmpfs, spec->empty, json_string("ro,size=4k,mode=555")) != 0;
+	if (!failed && json_object_size(tmpfs) > 0)
+		return json_object_set_new(host, "Tmpfs", tmpfs) == 0;
+	json_decref(tmpfs);
+	return !failed;
+}
 
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec)
 {
@@ -188,14 +202,13 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 	AUTO(json) json_t *env = spec->env ? json_deep_copy(spec->env) : json_array();
 	AUTO(json) json_t *host = host_config_make(spec);
 	AUTO(json) json_t *shm = spec->shm_bytes > 0 ? json_integer(spec->shm_bytes) : NULL;
-	AUTO(json) json_t *scratch = spec->scratch ? json_pack("{ss}", spec->scratch, SCRATCH_OPTIONS) : NULL;
 	AUTO(json) json_t *labels = labels_make(instance, spec);
 	AUTO(json) json_t *networking = networking_make(spec);
 
 	if (!body || !env || !host || !labels || !networking || !devices_set(host, env, spec->device_ids))
 		return NULL;
 	if (!part_set(host, "ShmSize", shm) || !part_set(host, "ExtraHosts", spec->hosts) ||
-	    !part_set(host, "Binds", spec->binds) || !part_set(host, "Tmpfs", scratch) ||
+	    !part_set(host, "Binds", spec->binds) || !tmpfs_set(host, spec) ||
 	    !part_set(body, "Entrypoint", spec->command) || !part_set(body, "Cmd", spec->args))
 		return NULL;
 	if (json_object_set(body, "Env", env) || json_object_set(body, "HostConfig", host) ||

@@ -65,6 +65,12 @@ static const char *scratch_of(const struct plan *plan, enum role role)
 	return plan->trial && role != ROLE_MASTER ? METRIC_DIRECTORY : NULL;
 }
 
+/* Without Cloud Storage as files: what is written there would be lost on the container's own disk. */
+static const char *empty_of(const struct plan *plan, const char *gcs)
+{
+	return plan->mounts_gcs && !gcs ? GCS_PLACE : NULL;
+}
+
 /* What of this machine the replica sees. */
 static enum status binds_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
 			      const char *gcs, json_t **ret_binds, struct error *err)
@@ -201,6 +207,7 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 			.hosts = hosts,
 			.binds = json_array_size(binds) ? binds : NULL,
 			.scratch = scratch_of(run->plan, replica->key.role),
+			.empty = empty_of(run->plan, gcs),
 			.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,
 			.made_us = clock_wall_us(reconciler->clock),
 			.network = run->network_status.id,

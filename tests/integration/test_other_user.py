@@ -123,7 +123,7 @@ def test_a_custom_job_is_told_its_output_directory_and_is_cancelled(user_yard):
 def test_a_job_without_its_files_says_why(user_yard):
     """Mounting takes root, or a fusermount3 that may."""
     custom = CustomJobs(user_yard)
-    job, _ = custom.run(pool("ls -d /gcs || echo none"))
+    job, _ = custom.run(pool("mkdir /gcs/files || echo none"))
     differences = user_yard.get(f"/_trainyard{custom.path}/{job}/report").json["differences"]
     texts = [d["text"] for d in differences if d["code"] == "gcs-missing"]
     if "none" in user_yard.lines(job, "workerpool0-0"):

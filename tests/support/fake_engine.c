@@ -215,6 +215,8 @@ static char *surroundings_text(const struct replica_spec *spec)
 	lines_append(&text, spec->env);
 	lines_append(&text, spec->hosts);
 	lines_append(&text, spec->binds);
+	if (spec->empty)
+		text_printf(&text, "empty:%s\n", spec->empty);
 	return text_take(&text);
 }
 

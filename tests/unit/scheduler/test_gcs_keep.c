@@ -60,6 +60,7 @@ static void every_replica_of_a_job_that_asks_has_it(void **state)
 	assert_true(binds_have(bench, &master, "/state/gcs/gcs:/gcs\n"));
 	assert_true(binds_have(bench, &worker, "/state/gcs/gcs:/gcs\n"));
 	assert_false(binds_have(bench, &others, "/gcs"));
+	assert_false(binds_have(bench, &master, "empty:"));
 	assert_false(is_told(bench, id));
 	assert_int_equal(place.calls, 2); /* before they are made, and before they start */
 }
@@ -70,13 +71,15 @@ static void one_that_cannot_have_it_does_without_and_is_told(void **state)
 	const struct shape shape = { .project = "p", .workers = 1, .mounts_gcs = true };
 	int64_t id = shape_submit(bench, "without", &shape);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-	static const char words[] = "Cloud Storage is not there as files at /gcs: no such device.\n";
+	static const char words[] = "Cloud Storage is not there as files at /gcs: no such device. "
+				    "/gcs is empty and read-only: a program that writes there fails.\n";
 	AUTO(string) char *log = NULL;
 
 	place.fails = true;
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
-	assert_false(binds_have(bench, &master, "/gcs"));
+	assert_false(binds_have(bench, &master, "/state/gcs/gcs"));
+	assert_true(binds_have(bench, &master, "empty:/gcs\n"));
 	line_await(bench, "without", words);
 	fake_engine_exit(bench->fake, &master, 0);
 	idle_await(bench);
@@ -98,7 +101,8 @@ static void a_daemon_without_files_says_so(void **state)
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
 	line_await(bench, "never",
-		   "Cloud Storage is not there as files at /gcs: this daemon does not offer them.\n");
+		   "Cloud Storage is not there as files at /gcs: this daemon does not offer them. "
+		   "/gcs is empty and read-only: a program that writes there fails.\n");
 }
 
 int main(void)

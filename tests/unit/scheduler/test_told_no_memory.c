@@ -146,7 +146,10 @@ static void missing_files_are_told_once_whatever_finds_no_memory(void **state)
 	daemon_stop(bench);
 	bench->gcs = (struct gcs_ops){ gcs_place, NULL };
 	daemon_begin(bench);
-	lives_sweep(bench, "Cloud Storage is not there as files at /gcs: no such device.", life_lead);
+	lives_sweep(bench,
+		    "Cloud Storage is not there as files at /gcs: no such device. "
+		    "/gcs is empty and read-only: a program that writes there fails.",
+		    life_lead);
 }
 
 /* Lets time pass until it is. */

@@ -60,6 +60,7 @@ static void a_container_is_what_its_spec_says(void **state)
 	(void)state;
 	spec.binds = binds;
 	spec.scratch = "/var/scratch";
+	spec.empty = "/empty";
 	spec.gateway_port = 65535;
 	spec.command = command;
 	spec.args = args;
@@ -81,7 +82,8 @@ static void a_container_is_what_its_spec_says(void **state)
 	expect_at(body, "Labels/trainyard.attempt", "\"2\"");
 	expect_at(body, "Labels/trainyard.gateway", "\"65535\"");
 	expect_at(body, "HostConfig/Binds", "[\"/a:/b:ro\"]");
-	expect_at(body, "HostConfig/Tmpfs", "{\"/var/scratch\":\"size=16m,mode=1777\"}");
+	expect_at(body, "HostConfig/Tmpfs",
+		  "{\"/var/scratch\":\"size=16m,mode=1777\",\"/empty\":\"ro,size=4k,mode=555\"}");
 	expect_at(body, "StopTimeout", "30");
 	expect_at(body, "HostConfig/Memory", "15000000000");
 	expect_at(body, "HostConfig/MemorySwap", "15000000000");
