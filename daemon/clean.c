@@ -28,7 +28,7 @@ DEFINE_AUTO(directory, DIR *, closedir)
 struct clean {
 	struct config config;
 	const char *wanted; /* the instance that was named; NULL: the state directory's */
-	bool lists, only_looks;
+	bool lists, only_looks, forced;
 	char instance[STATE_INSTANCE_SIZE];
 	char *state_dir; /* absolute, of the instance; NULL: it is not known, or gone */
 	int lock, presence;
@@ -54,6 +54,7 @@ static enum status options_read(const char *const *arguments, struct clean *clea
 	const struct own_option own[] = {
 		{ .name = "--list", .flag = &clean->lists },
 		{ .name = "--dry-run", .flag = &clean->only_looks },
+		{ .name = "--force", .flag = &clean->forced },
 		{ .name = "--instance", .value = &clean->wanted, .hint = "NAME" },
 		{ .name = NULL },
 	};
@@ -194,7 +195,8 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 	enum status rc = clean->state_dir ? state_dir_lock(clean->state_dir, &clean->lock, err) : STATUS_OK;
 
 	if (!rc)
-		rc = presence_take(clean->instance, &clean->presence, err);
+		rc = presence_take(clean->instance, clean->forced ? PRESENCE_BESIDE_ALL : PRESENCE_ALONE,
+				   &clean->presence, err);
 	return rc;
 }
 
@@ -286,9 +288,16 @@ static enum status instance_clean(struct clean *clean, struct error *err)
 
 	if (!rc && clean->state_dir)
 		rc = state_clean(clean, err);
-	if (!rc && !clean->count)
-		printf("nothing is left of instance %s\n", clean->instance);
-	return rc;
+	if (rc || clean->count)
+		return rc;
+	if (!clean->state_dir)
+		return error_set(
+			err, STATUS_NOT_FOUND, NULL,
+			"no instance %s: the engine has nothing of it, and %s is not its state directory; "
+			"trainyard clean --list names those that the engine has something of",
+			clean->instance, clean->config.state_dir);
+	printf("nothing is left of instance %s\n", clean->instance);
+	return STATUS_OK;
 }
 
 int clean_main(const char *const *arguments)
@@ -321,12 +330,14 @@ void clean_help_write(struct text *text)
 		"Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
 		"when they run, and its networks in the engine, its /gcs, and what trials' programs wrote for it.\n"
 		"Says one line for each. Others' are not touched. The state directory itself stays, with jobs, logs and objects: the next serve\n"
-		"on it tries jobs that ran again. Refused while a daemon of the instance runs.\n"
+		"on it tries jobs that ran again. Refused while a daemon of the instance runs, or a process of any user\n"
+		"holds its name.\n"
 		"\n"
-		"Exit codes: 0 nothing is left, 1 something is or it was refused, 2 wrong usage.\n"
+		"Exit codes: 0 nothing is left, 1 something is, it was refused or there is no such instance, 2 wrong usage.\n"
 		"\n"
 		"  --instance NAME            whose; without, the state directory's. For when that is lost\n"
 		"  --list                     print the instances that the engine has things of, and end\n"
-		"  --dry-run                  print what would be removed, and remove nothing\n");
+		"  --dry-run                  print what would be removed, and remove nothing\n"
+		"  --force                    go on although a process holds the instance's name: it is no daemon of it\n");
 	config_help_write(text, CONFIG_CLEAN);
 }

@@ -18,6 +18,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/step_clock.h \
 	daemon/base/presence.c \
 	daemon/base/presence.h \
+	daemon/base/socket_owner.c \
+	daemon/base/socket_owner.h \
 	daemon/base/memory.c \
 	daemon/base/memory.h \
 	daemon/base/text.c \

@@ -426,7 +426,9 @@ static enum status keys_find(struct wiring *wiring, struct error *err)
 
 static enum status presence_open(struct wiring *wiring, struct error *err)
 {
-	return presence_take(store_instance(wiring->store), &wiring->presence, err);
+	/* The store has locked the state directory. */
+	return presence_take(store_instance(wiring->store), PRESENCE_BESIDE_OTHER_USERS, &wiring->presence,
+			     err);
 }
 
 /* In this order: each needs what those before it have opened. */

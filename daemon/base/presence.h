@@ -5,8 +5,11 @@
  *
  * Choice: a socket with an abstract name, "trainyard/INSTANCE". It goes with its process, however that ends; every
  * user of the machine sees whether it is there; neither a state directory nor its path need be known, so that an
- * engine's labels are enough to ask; and of a state directory that was copied, one daemon runs at a time. Processes
- * in other network namespaces and on other machines are not seen.
+ * engine's labels are enough to ask; and of a state directory that was copied, one daemon of a user runs at a time.
+ * Processes in other network namespaces and on other machines are not seen.
+ *
+ * Any user can bind such a name, and so it is no lock: that of the state directory is (store/state_dir.h). A process that
+ * goes on although the name is held takes another, "trainyard/INSTANCE/…", which counts as well.
  * Source: https://man7.org/linux/man-pages/man7/unix.7.html (read 2026-11-22) */
 #include <stdbool.h>
 
@@ -17,7 +20,15 @@ enum { INSTANCE_MAX = 32 };
 /* Whether it is an instance's name: 1 to 32 lowercase letters and digits. */
 bool instance_valid(const char *instance);
 
-/* Closing @ret_fd, or the process's end, gives it up. FAILED_PRECONDITION: another process has it. */
-enum status presence_take(const char *instance, int *ret_fd, struct error *err);
+/* Beside which others a process may work for the instance. */
+enum presence_rule {
+	PRESENCE_ALONE,
+	PRESENCE_BESIDE_OTHER_USERS, /* their processes cannot be daemons of a state directory that this user has locked */
+	PRESENCE_BESIDE_ALL,
+};
+
+/* Closing @ret_fd, or the process's end, gives it up; others that @rule allows are logged. FAILED_PRECONDITION: another
+ * process has it, which the text names, with its user. */
+enum status presence_take(const char *instance, enum presence_rule rule, int *ret_fd, struct error *err);
 /* Whether a process has it. */
 bool presence_seen(const char *instance);

@@ -62,7 +62,7 @@ def test_options_come_from_the_environment_and_a_file_too(tmp_path):
 def test_the_manual_tells_the_options_of_clean():
     options = re.findall(r"^  --([a-z-]+)", run("clean", "--help").stdout, re.MULTILINE)
     manual = (ROOT / "deploy/man/trainyard.1").read_text().split(".Sh SYNOPSIS")[1].split(".Sh OBJECT STORAGE")[0]
-    assert {"instance", "list", "dry-run", "state-dir", "engine", "config"} == set(options)
+    assert {"instance", "list", "dry-run", "force", "state-dir", "engine", "config"} == set(options)
     assert all(re.search(rf"Fl -{option}\b", manual) for option in options)
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,9 +37,10 @@ static void one_process_at_a_time_has_it(void **state)
 
 	(void)state;
 	assert_false(presence_seen(instance()));
-	assert_int_equal(presence_take(instance(), &first, &err), STATUS_OK);
+	assert_int_equal(presence_take(instance(), PRESENCE_ALONE, &first, &err), STATUS_OK);
 	assert_true(presence_seen(instance()));
-	assert_int_equal(presence_take(instance(), &second, &err), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(presence_take(instance(), PRESENCE_ALONE, &second, &err),
+			 STATUS_FAILED_PRECONDITION);
 	assert_int_equal(second, -1);
 	close(first);
 	assert_false(presence_seen(instance()));
@@ -52,9 +54,44 @@ static void nearly_the_same_name_is_another(void **state)
 
 	(void)state;
 	snprintf(longer, sizeof(longer), "%s0", instance());
-	assert_int_equal(presence_take(longer, &fd, NULL), STATUS_OK);
+	assert_int_equal(presence_take(longer, PRESENCE_ALONE, &fd, NULL), STATUS_OK);
 	assert_false(presence_seen(instance()));
 	close(fd);
+}
+
+/* Broken: presence_take() that looks for no other holder once its own name is bound. */
+static void a_name_below_counts_as_well(void **state)
+{
+	struct error err AUTO_ERROR = { 0 };
+	int first = -1, second = -1, third = -1;
+
+	(void)state;
+	assert_int_equal(presence_take(instance(), PRESENCE_ALONE, &first, &err), STATUS_OK);
+	assert_int_equal(presence_take(instance(), PRESENCE_BESIDE_OTHER_USERS, &second, &err),
+			 STATUS_FAILED_PRECONDITION);
+	assert_int_equal(presence_take(instance(), PRESENCE_BESIDE_ALL, &second, &err), STATUS_OK);
+	close(first);
+	assert_true(presence_seen(instance()));
+	assert_int_equal(presence_take(instance(), PRESENCE_ALONE, &third, &err), STATUS_FAILED_PRECONDITION);
+	close(second);
+	assert_false(presence_seen(instance()));
+}
+
+/* Broken: holder_refuse() without socket_owner_write(). */
+static void the_holder_is_named(void **state)
+{
+	struct error err AUTO_ERROR = { 0 };
+	int first = -1, second = -1;
+	char wanted[64];
+
+	(void)state;
+	snprintf(wanted, sizeof(wanted), "process %d (test_presence) of user %u", (int)getpid(),
+		 (unsigned)geteuid());
+	assert_int_equal(presence_take(instance(), PRESENCE_ALONE, &first, &err), STATUS_OK);
+	assert_int_equal(presence_take(instance(), PRESENCE_ALONE, &second, &err),
+			 STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(err.text, wanted));
+	close(first);
 }
 
 /* Broken: as above. */
@@ -71,7 +108,7 @@ static void it_goes_with_its_process(void **state)
 	if (child == 0) {
 		int fd;
 
-		if (presence_take(name, &fd, NULL) || write(ready[1], "x", 1) != 1)
+		if (presence_take(name, PRESENCE_ALONE, &fd, NULL) || write(ready[1], "x", 1) != 1)
 			_exit(1);
 		alarm(60); /* whatever becomes of the test */
 		for (;;)
@@ -92,6 +129,8 @@ int main(void)
 		cmocka_unit_test(names_are_of_letters_and_digits),
 		cmocka_unit_test(one_process_at_a_time_has_it),
 		cmocka_unit_test(nearly_the_same_name_is_another),
+		cmocka_unit_test(a_name_below_counts_as_well),
+		cmocka_unit_test(the_holder_is_named),
 		cmocka_unit_test(it_goes_with_its_process),
 	};
 
