@@ -6,6 +6,7 @@
 #include "api/storage/resource.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
+#include "daemon/base/text.h"
 
 /* The resource that a change starts from; what it does not hold is as if it were not there. */
 static json_t *base_make(const struct object *object)
@@ -31,6 +32,58 @@ static enum status constants_keep(const struct object *object, json_t *metadata,
 	return metadata_size_check(metadata, err);
 }
 
+/* "2026-02-01T00:00:00.5": a time without its zone. */
+static void moment_write(struct text *text, int64_t wall_ns)
+{
+	text_time_nanos(text, wall_ns);
+	if (text->failed)
+		return;
+	text->length--; /* the Z */
+	while (text->data[text->length - 1] == '0')
+		text->length--;
+	if (text->data[text->length - 1] == '.')
+		text->length--;
+	text->data[text->length] = '\0';
+}
+
+static enum status custom_time_refuse(int64_t before_ns, int64_t after_ns, struct error *err)
+{
+	struct text before AUTO_TEXT = { 0 };
+	struct text after AUTO_TEXT = { 0 };
+
+	moment_write(&before, before_ns);
+	moment_write(&after, after_ns);
+	if (before.failed || after.failed)
+		return error_no_memory(err);
+	return error_parameter(
+		err, "invalid", NULL,
+		"Custom time cannot be decreased. Previously: %s+00:00. Attempting to set: %s+00:00.",
+		before.data, after.data);
+}
+
+/* Once set, it only goes forward; an update that does not name it keeps it.
+ * Source: https://cloud.google.com/storage/docs/metadata#custom-time (read 2026-11-25); the words:
+ * https://github.com/floci-io/floci-gcp, GcsCustomTime.java */
+static enum status custom_time_keep(const struct object *object, const json_t *given, json_t *metadata,
+				    struct error *err)
+{
+	static const char name[] = "customTime";
+	json_t *stored = json_object_get(object->metadata, name);
+	const char *after = json_text_at(metadata, name);
+	int64_t before_ns, after_ns;
+
+	if (!stored)
+		return STATUS_OK;
+	if (json_is_null(json_object_get(given, name)))
+		return error_parameter(err, "invalid", NULL, "Custom time cannot be removed.");
+	if (!after)
+		return json_object_set(metadata, name, stored) ? error_no_memory(err) : STATUS_OK;
+	if (time_parse(json_string_value(stored), &before_ns) && time_parse(after, &after_ns) &&
+	    after_ns < before_ns)
+		return custom_time_refuse(before_ns, after_ns, err);
+	return STATUS_OK;
+}
+
 static enum status metadata_make(const struct object *object, enum change change, const json_t *given,
 				 json_t **ret_metadata, struct error *err)
 {
@@ -41,6 +94,8 @@ static enum status metadata_make(const struct object *object, enum change change
 	if (!base)
 		return error_no_memory(err);
 	rc = resource_merge(&storage_object, base, given, &metadata, err);
+	if (!rc)
+		rc = custom_time_keep(object, given, metadata, err);
 	if (!rc)
 		rc = constants_keep(object, metadata, err);
 	if (!rc)

@@ -224,6 +224,48 @@ TEST(an_update_replaces_all)
 	assert_null(json_object_get(seen.json, "cacheControl"));
 }
 
+/* Broken: custom_time_keep() that always says STATUS_OK. */
+TEST(a_custom_time_only_goes_forward)
+{
+	static const struct {
+		const char *method, *body, *wanted; /* the time afterwards; or of a refusal what it says */
+	} rows[] = {
+		{ "PATCH", "{'customTime':null}", "" },
+		{ "PATCH", "{'customTime':'2026-02-01T00:00:00.5Z'}", "2026-02-01T00:00:00.500Z" },
+		{ "PATCH", "{'customTime':'2026-02-01T00:00:00.25Z'}",
+		  "Custom time cannot be decreased. Previously: 2026-02-01T00:00:00.5+00:00. Attempting to set: "
+		  "2026-02-01T00:00:00.25+00:00." },
+		{ "PUT", "{'customTime':'2025-12-31T23:00:00Z'}",
+		  "Attempting to set: 2025-12-31T23:00:00+00:00." },
+		{ "PATCH", "{'customTime':'2026-02-01T01:00:00.5+01:00'}", "2026-02-01T00:00:00.500Z" },
+		{ "PATCH", "{'customTime':null}", "Custom time cannot be removed." },
+		{ "PUT", "{'customTime':null}", "Custom time cannot be removed." },
+		{ "PUT", "{'contentType':'text/html'}", "2026-02-01T00:00:00.500Z" },
+		{ "PUT", "{'customTime':'2026-02-01T00:00:00.500000001Z'}",
+		  "2026-02-01T00:00:00.500000001Z" },
+		{ "PATCH", "{'metadata':{'a':'b'}}", "2026-02-01T00:00:00.500000001Z" },
+	};
+	static const char path[] = "/storage/v1/b/box/o/x";
+
+	(void)state_;
+	object_add("box", "x", "1");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (strchr(rows[i].wanted, ' ')) {
+			refused(400, "invalid", rows[i].wanted, rows[i].method, path, rows[i].body);
+			continue;
+		}
+		struct seen seen AUTO_SEEN = ask_for(200, rows[i].method, path, rows[i].body);
+		const char *set = json_text_at(seen.json, "customTime");
+
+		assert_string_equal(set ? set : "", rows[i].wanted);
+	}
+	/* A copy is another object, in whose place it may be. */
+	struct seen copy AUTO_SEEN = ask_for(200, "POST", "/storage/v1/b/box/o/x/copyTo/b/box/o/x",
+					     "{'contentType':'text/plain'}");
+
+	assert_null(json_object_get(copy.json, "customTime"));
+}
+
 TEST(metadata_have_their_limits)
 {
 	struct text body AUTO_TEXT = { 0 };
@@ -527,6 +569,7 @@ int main(void)
 		BOX_TEST(a_failed_condition_says_where_it_was),
 		BOX_TEST(a_patch_merges_and_null_removes),
 		BOX_TEST(an_update_replaces_all),
+		BOX_TEST(a_custom_time_only_goes_forward),
 		BOX_TEST(metadata_have_their_limits),
 		BOX_TEST(metadata_never_outgrow_the_head_of_an_answer),
 		BOX_TEST(an_upload_has_a_content_type_that_fits_into_a_head),
