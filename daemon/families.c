@@ -188,6 +188,7 @@ static struct family *storage_add(struct families *families, const char *name, c
 						    .routes = routes,
 						    .context = &families->storage_context,
 						    .lenient_query = true,
+						    .blank_is_absent = true,
 						    .error_render = storage_error_render,
 						    .error_status = storage_error_status,
 					    });

@@ -82,6 +82,7 @@ check_PROGRAMS += \
 	tests/unit/api/ml/test_samples \
 	tests/unit/api/ml/test_to_plan \
 	tests/unit/api/ml/test_trials_render \
+	tests/unit/api/storage/test_blank_parameters \
 	tests/unit/api/storage/test_buckets \
 	tests/unit/api/storage/test_callers \
 	tests/unit/api/storage/test_copies \

@@ -177,6 +177,7 @@ static enum status query_part_take(struct exchange *exchange, const struct query
 	const struct family *family = exchange->match.family;
 	const bool lenient = family && family->lenient_query;
 
+	exchange->parameters.blank_is_absent = family && family->blank_is_absent;
 	if (query->count && !*pairs)
 		*pairs = json_array();
 	if (query->count && !*pairs)

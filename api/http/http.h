@@ -103,6 +103,8 @@ struct family {
 	/* What all its rows' paths begin with, whole segments: others are passed over at once. NULL: they differ. */
 	const char *under;
 	bool lenient_query; /* parameters that no row knows are passed over */
+	/* A parameter without a value is none, but a text whose presence the row asks for ("?uploads"). */
+	bool blank_is_absent;
 	/* What its rows' paths begin with and its clients leave out ("/storage/v1"); rows that begin otherwise are
 	 * none of its own. NULL: nothing. */
 	const char *omitted;

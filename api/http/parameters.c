@@ -85,6 +85,12 @@ static const struct {
 	{ "upload_protocol", take_nothing },
 };
 
+static bool is_absent(const struct query_pair *pair, const struct message *own,
+		      const struct parameters *parameters)
+{
+	return parameters->blank_is_absent && !*pair->value && !(own && message_query_marks(own, pair->name));
+}
+
 static take_parameter system_parameter(const char *name)
 {
 	const bool dollar = *name == '$';
@@ -107,6 +113,8 @@ enum status parameters_take(const struct query *query, const struct message *own
 		take_parameter take = known ? NULL : system_parameter(pair->name);
 		enum status rc = STATUS_OK;
 
+		if (is_absent(pair, own, parameters))
+			continue;
 		if (take)
 			rc = take(pair, parameters, first ? NULL : err);
 		else if (rest && (known || unknown == UNKNOWN_KEPT) &&

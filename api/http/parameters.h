@@ -10,7 +10,8 @@
 #include "api/message/message.h"
 
 struct parameters {
-	bool compact; /* prettyPrint=false */
+	bool blank_is_absent; /* in: what the family says */
+	bool compact;         /* prettyPrint=false */
 	enum error_form form;
 	const char *fields; /* a partial response's mask, borrowed; NULL: all */
 };

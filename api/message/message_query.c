@@ -110,6 +110,13 @@ enum status message_read_query(const struct message *message, const json_t *pair
 	return message_read_texts(message, object, ret_canonical, err);
 }
 
+bool message_query_marks(const struct message *message, const char *name)
+{
+	const struct field *field = field_find(message, name);
+
+	return field && field->type == FIELD_STRING && field->flags & FIELD_PRESENCE;
+}
+
 bool message_query_knows(const struct message *message, const char *name)
 {
 	char first[64];

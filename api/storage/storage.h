@@ -20,7 +20,8 @@ struct storage_context {
 	int64_t job; /* a gateway's: tokens of other jobs are refused with 401; 0: the public listener's */
 };
 
-/* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status, lenient_query. */
+/* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status,
+ * lenient_query, and blank_is_absent: https://github.com/fsouza/fake-gcs-server/issues/238 (observed at the service). */
 extern const struct route storage_routes[];
 extern const struct route storage_absent[];
 extern const struct discovery_api storage_api;

@@ -60,6 +60,7 @@ static void families_make(void)
 					    .context = &yard.context,
 					    .absent = storage_absent,
 					    .lenient_query = true,
+					    .blank_is_absent = true,
 					    .error_render = storage_error_render,
 					    .error_status = storage_error_status };
 	yard.families[1] = (struct family){ .name = "storage-plain",
@@ -68,6 +69,7 @@ static void families_make(void)
 					    .last_resort = true,
 					    .begins_with = storage_plain_begins_with,
 					    .lenient_query = true,
+					    .blank_is_absent = true,
 					    .error_render = storage_plain_error_render,
 					    .error_status = storage_error_status };
 }
