@@ -206,7 +206,7 @@ static void storage_families_add(struct families *families)
 	family->omitted = "/storage/v1";
 	family = storage_add(families, "storage-plain", storage_plain_routes);
 	family->last_resort = true;
-	family->begins_with = storage_plain_begins_with;
+	family->may_have = storage_plain_may_have;
 	family->error_render = storage_plain_error_render;
 }
 

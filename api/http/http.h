@@ -98,8 +98,8 @@ struct family {
 	const struct route *absent;
 	/* Its rows are looked at only where no row of another family has the path, whatever the method. */
 	bool last_resort;
-	/* With last_resort: may a path that begins with this segment be one of its own? NULL: any may. Pure. */
-	bool (*begins_with)(const char *segment);
+	/* With last_resort: may a path of these segments (one at least) be one of its own? NULL: any may. Pure. */
+	bool (*may_have)(const char *const *segments, size_t count);
 	/* What all its rows' paths begin with, whole segments: others are passed over at once. NULL: they differ. */
 	const char *under;
 	bool lenient_query; /* parameters that no row knows are passed over */

@@ -163,8 +163,8 @@ static bool family_has_turn(const struct family *family, enum turn turn, const s
 {
 	if (family->last_resort != (turn == TURN_LAST_RESORT) || !family_may_fit(family, target))
 		return false;
-	return !family->begins_with ||
-	       (target->segment_count > 0 && family->begins_with(target->segments[0]));
+	return !family->may_have ||
+	       (target->segment_count > 0 && family->may_have(target->segments, target->segment_count));
 }
 
 static bool family_match(const struct family *family, const char *method, const struct target *target,

@@ -94,15 +94,48 @@ const struct route storage_plain_routes[] = {
 /* The address of many APIs, none of which is the XML API. */
 static const char json_api_only[] = "www.googleapis.com";
 
-bool storage_plain_begins_with(const char *segment)
+static bool is_one_of(const char *segment, const char *const *names)
 {
-	static const char *const others[] = { "batch",     "discovery", "download",
-					      "resumable", "storage",   "upload" };
+	while (*names && strcmp(*names, segment) != 0)
+		names++;
+	return *names;
+}
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcmp(others[i], segment) == 0)
-			return false;
-	return bucket_name_valid(segment);
+/* "v1", "v1p2beta3", "v2alpha", "v1internal". */
+static bool is_version(const char *segment)
+{
+	static const char *const levels[] = { "alpha", "beta", "eap", "internal", NULL };
+	static const char digits[] = "0123456789";
+
+	if (*segment++ != 'v' || !strspn(segment, digits))
+		return false;
+	segment += strspn(segment, digits);
+	if (*segment == 'p' && strspn(segment + 1, digits))
+		segment += 1 + strspn(segment + 1, digits);
+	for (const char *const *level = levels; *level; level++)
+		if (strncmp(segment, *level, strlen(*level)) == 0)
+			segment += strlen(*level) + strspn(segment + strlen(*level), digits);
+	return !*segment;
+}
+
+/* Choice: a version is the name of a bucket as well ("v1alpha1"), so what follows decides: where Google's APIs have
+ * their collections it is a call of an API. An object below such a name in such a bucket is there in the JSON API. */
+static bool is_call(const char *const *segments, size_t count)
+{
+	static const char *const collections[] = { "projects",      "locations",
+						   "operations",    "folders",
+						   "organizations", "billingAccounts",
+						   "entries:list",  NULL };
+
+	return count > 1 && is_version(segments[0]) && is_one_of(segments[1], collections);
+}
+
+bool storage_plain_may_have(const char *const *segments, size_t count)
+{
+	static const char *const others[] = { "batch",   "discovery", "download", "resumable",
+					      "storage", "upload",    NULL };
+
+	return !is_one_of(segments[0], others) && !is_call(segments, count) && bucket_name_valid(segments[0]);
 }
 
 bool plain_is_elsewhere(const struct call *call)

@@ -25,10 +25,11 @@ struct storage_context {
 extern const struct route storage_routes[];
 extern const struct route storage_absent[];
 extern const struct discovery_api storage_api;
-/* "/{bucket}/{object=**}": the plain paths of the XML API. The same, and last_resort, begins_with. */
+/* "/{bucket}/{object=**}": the plain paths of the XML API. The same, and last_resort, may_have. */
 extern const struct route storage_plain_routes[];
-/* Can this be a bucket? Not where a path of another family begins so, be it one that nobody has. */
-bool storage_plain_begins_with(const char *segment);
+/* Can the first segment be a bucket? Not where a path of another family begins so, be it one that no family has, and not
+ * where a method of an unknown version is called ("/v1alpha1/projects/…"). */
+bool storage_plain_may_have(const char *const *segments, size_t count);
 unsigned storage_error_status(const struct call *call, const struct error *err);
 const char *storage_error_render(const struct call *call, const struct error *err, unsigned http_status,
 				 struct text *body);

@@ -270,15 +270,15 @@ TEST(a_family_of_last_resort_gets_only_paths_that_nobody_else_has)
 	with_objects_is("GET", "//a", MATCH_NOTHING, "");
 }
 
-static bool is_word(const char *segment)
+static bool is_word(const char *const *segments, size_t count)
 {
-	return strchr(segment, '1') == NULL;
+	return strchr(segments[0], '1') == NULL && (count < 2 || strcmp(segments[1], "no") != 0);
 }
 
-TEST(a_family_of_last_resort_may_choose_by_the_beginning)
+TEST(a_family_of_last_resort_may_choose_by_the_segments)
 {
 	static const struct family choosy[] = {
-		{ .name = "plain", .routes = plain_routes, .last_resort = true, .begins_with = is_word },
+		{ .name = "plain", .routes = plain_routes, .last_resort = true, .may_have = is_word },
 		{ .name = "ml", .routes = ml_routes },
 		{ .name = NULL },
 	};
@@ -286,9 +286,13 @@ TEST(a_family_of_last_resort_may_choose_by_the_beginning)
 		const char *path;
 		enum match_kind kind;
 	} cases[] = {
-		{ "/bucket/a", MATCH_ROUTE }, { "/bucket", MATCH_ROUTE },
-		{ "/v1/a", MATCH_NOTHING },   { "/v1", MATCH_NOTHING },
-		{ "/", MATCH_NOTHING },       { "/v1/projects/p/jobs", MATCH_ROUTE },
+		{ "/bucket/a", MATCH_ROUTE },
+		{ "/bucket", MATCH_ROUTE },
+		{ "/bucket/no", MATCH_NOTHING },
+		{ "/v1/a", MATCH_NOTHING },
+		{ "/v1", MATCH_NOTHING },
+		{ "/", MATCH_NOTHING },
+		{ "/v1/projects/p/jobs", MATCH_ROUTE },
 	};
 
 	(void)state_;
@@ -403,7 +407,7 @@ int main(void)
 		cmocka_unit_test(the_rest_of_a_path_is_taken_as_it_was_sent),
 		cmocka_unit_test(a_text_after_a_colon_is_a_verb_only_where_a_row_has_it),
 		cmocka_unit_test(a_family_of_last_resort_gets_only_paths_that_nobody_else_has),
-		cmocka_unit_test(a_family_of_last_resort_may_choose_by_the_beginning),
+		cmocka_unit_test(a_family_of_last_resort_may_choose_by_the_segments),
 		cmocka_unit_test(a_rest_needs_a_byte),
 		cmocka_unit_test(a_family_is_passed_over_where_no_path_of_its_own_can_be),
 		cmocka_unit_test(a_rest_is_found_by_its_name),

@@ -67,7 +67,7 @@ static void families_make(void)
 					    .routes = storage_plain_routes,
 					    .context = &yard.context,
 					    .last_resort = true,
-					    .begins_with = storage_plain_begins_with,
+					    .may_have = storage_plain_may_have,
 					    .lenient_query = true,
 					    .blank_is_absent = true,
 					    .error_render = storage_plain_error_render,

@@ -276,9 +276,41 @@ TEST(a_method_that_is_not_here_says_so)
 	done(404, "GET", "/storage/v1/projects/demo/hmacKeys", NULL);
 }
 
+/* Broken: storage_plain_may_have() without is_call(). */
+TEST(a_call_of_an_unknown_version_is_no_bucket)
+{
+	static const char *const calls[] = {
+		"/v1alpha1/projects/p/jobs",
+		"/v2beta1/projects/p/locations/l/customJobs/1:cancel",
+		"/v3/projects",
+		"/v3/x",
+		"/v1p1beta1/locations",
+		"/v2alpha/entries:list",
+		"/v1internal/projects/p/jobs",
+	};
+	static const char *const objects[] = { "/v1alpha1/x",          "/v1alpha1",
+					       "/v1alpha1/x/projects", "/v1x/projects",
+					       "/v1betax/projects",    "/va1/projects",
+					       "/v1alpha1/Projects" };
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
+		struct seen seen AUTO_SEEN = ask_for(404, i % 2 ? "PUT" : "GET", calls[i], i % 2 ? "" : NULL);
+
+		assert_non_null(strstr(json_text_at(json_object_get(seen.json, "error"), "message"),
+				       "Method not found"));
+	}
+	for (size_t i = 0; i < COUNT_OF(objects); i++) {
+		struct seen seen AUTO_SEEN = ask_for(404, "GET", objects[i], NULL);
+
+		assert_non_null(strstr(seen.body, "<Code>NoSuchBucket</Code>"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		STORAGE_TEST(a_call_of_an_unknown_version_is_no_bucket),
 		STORAGE_TEST(a_new_bucket_looks_as_on_the_service),
 		STORAGE_TEST(a_storage_class_is_told_in_capitals),
 		STORAGE_TEST(a_location_says_its_type),
