@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
+
 enum { BACKLOG = 128 };
 
 static bool socket_listen(int fd, const char *device, uint32_t address, uint16_t port)
@@ -45,8 +47,21 @@ int device_socket_accept(int door, bool *ret_open)
 {
 	int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	*ret_open = fd >= 0 || (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM);
+	*ret_open = fd >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
 	return fd;
+}
+
+bool device_socket_poll(const char *who, struct pollfd *polled, size_t count, int timeout_ms)
+{
+	if (poll(polled, count, timeout_ms) >= 0)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		polled[i].revents = 0;
+	if (errno == EINTR)
+		return true;
+	log_event(LOG_ERROR, "poll-failed", "server=%s descriptors=%zu error=\"%s\"", who, count,
+		  strerror(errno));
+	return false;
 }
 
 int device_socket_accept_peer(int door, const struct device_peers *peers, struct sockaddr_in *ret_peer,

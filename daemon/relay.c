@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -206,13 +205,14 @@ static void *relay_main(void *arg)
 			pair_watch(&relay->pairs[i], &polled[i * SIDES]);
 		polled[WAKE] = (struct pollfd){ .fd = relay->wake, .events = POLLIN };
 		polled[DOOR] = (struct pollfd){ .fd = lets_in ? relay->door : -1, .events = POLLIN };
-		if (poll(polled, POLLED, open ? -1 : DEVICE_SOCKET_PAUSE_MS) < 0)
-			continue;
+		if (!device_socket_poll("relay", polled, POLLED, open ? -1 : DEVICE_SOCKET_PAUSE_MS))
+			break;
 		open = true;
 		pairs_serve(relay, polled);
 		if (polled[DOOR].revents)
 			client_admit(relay, &open);
 	} while (!polled[WAKE].revents);
+	shutdown(relay->door, SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
 	return NULL;
 }
 

@@ -23,15 +23,28 @@
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_WRONG_USE = 2 };
 
-/* Running out of descriptors makes the listener spin; the soft limit is far below what the kernel allows. */
-static void descriptors_raise(void)
-{
-	struct rlimit limit;
+/* The connections of the API alone may be 512, those of gRPC 128. The servers of one job watch up to 130 descriptors, which
+ * poll() refuses where the limit is lower. */
+enum { DESCRIPTORS_LEAST = 1024 };
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+/* Without descriptors nothing goes on, and the end neither; the soft limit is far below what the kernel allows. */
+static enum status descriptors_raise(struct error *err)
+{
+	struct rlimit limit = { 0 }, raised;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	raised = (struct rlimit){ .rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+		limit = raised;
+	if (limit.rlim_cur >= DESCRIPTORS_LEAST)
+		return STATUS_OK;
+	return error_set(
+		err, STATUS_FAILED_PRECONDITION, NULL,
+		"this process may open %ju files at once (ulimit -Hn), and serve needs %d for connections, "
+		"jobs and its state: raise the limit, as with ulimit -n %d, LimitNOFILE=%d in systemd's unit, or "
+		"docker run --ulimit nofile=%d",
+		(uintmax_t)limit.rlim_cur, DESCRIPTORS_LEAST, DESCRIPTORS_LEAST, DESCRIPTORS_LEAST,
+		DESCRIPTORS_LEAST);
 }
 
 /* glibc gives threads up to eight heaps for each core, and what was freed in one of them serves no other: on two cores
@@ -129,6 +142,7 @@ static int serve_until_signal(const struct config *config, const sigset_t *signa
 int serve_main(const struct config *config)
 {
 	sigset_t signals = end_signals();
+	struct error err AUTO_ERROR = { 0 };
 
 	heaps_limit(); /* before any thread */
 	log_configure(config->log_level, config->log_format);
@@ -139,7 +153,8 @@ int serve_main(const struct config *config)
 	memory_init();
 	json_object_seed(0);
 	umask(077); /* whatever the state directory gets is its owner's alone */
-	descriptors_raise();
+	if (descriptors_raise(&err))
+		return failure_tell(&err);
 	signal(SIGPIPE, SIG_IGN);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */
 	return serve_until_signal(config, &signals);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -160,13 +159,14 @@ static void *tripwire_main(void *arg)
 		polled[WAKE] = (struct pollfd){ .fd = tripwire->wake, .events = POLLIN };
 		polled[DOOR] = (struct pollfd){ .fd = open && has_room(tripwire) ? tripwire->door : -1,
 						.events = POLLIN };
-		if (poll(polled, POLLED, patience_ms(tripwire, open)) < 0)
-			continue;
+		if (!device_socket_poll("tripwire", polled, POLLED, patience_ms(tripwire, open)))
+			break;
 		open = true;
 		clients_serve(tripwire, polled);
 		if (polled[DOOR].revents)
 			client_admit(tripwire, &open);
 	} while (!polled[WAKE].revents);
+	shutdown(tripwire->door, SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
 	return NULL;
 }
 

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static void *door_main(void *arg)
 		int fd;
 
 		polled[1].events = is_open ? POLLIN : 0;
-		if (poll(polled, POLLED, is_open ? -1 : DEVICE_SOCKET_PAUSE_MS) < 0 && errno != EINTR)
+		if (!device_socket_poll("gcs", polled, POLLED, is_open ? -1 : DEVICE_SOCKET_PAUSE_MS))
 			return NULL;
 		if (polled[0].revents)
 			return NULL;

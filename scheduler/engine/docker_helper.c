@@ -11,19 +11,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
 
-enum { OUTPUT_MAX_BYTES = 64 * 1024, RUN_MAX_US = 30 * 1000 * 1000 };
+enum { OUTPUT_MAX_BYTES = 64 * 1024, RUN_MAX_US = 30 * 1000 * 1000, DESCRIPTORS_USUAL = 1024 };
 
 /* A socket instead of a pipe, so that a program which does not read cannot end us by SIGPIPE. */
 struct child {
 	pid_t pid;
 	int socket; /* its standard input and output */
 };
+
+/* Choice: the usual soft limit. serve raises its own as far as it may, which is more than programs with select() can use,
+ * and than others can close one by one. */
+static void descriptors_limit(pid_t pid)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= DESCRIPTORS_USUAL)
+		return;
+	limit.rlim_cur = DESCRIPTORS_USUAL;
+	prlimit(pid, RLIMIT_NOFILE, &limit, NULL);
+}
 
 static int spawn_on(const char *program, int socket, pid_t *ret_pid)
 {
@@ -47,6 +60,8 @@ static int spawn_on(const char *program, int socket, pid_t *ret_pid)
 	posix_spawnattr_setflags(&attributes,
 				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 	rc = posix_spawnp(ret_pid, program, &actions, &attributes, argv, environ);
+	if (!rc)
+		descriptors_limit(*ret_pid);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
@@ -86,7 +101,10 @@ static enum status output_read(const struct child *child, int stop_fd, int64_t d
 	*ret_more = true;
 	if (left_us <= 0)
 		return STATUS_DEADLINE_EXCEEDED;
-	if (poll(fds, 2, (int)(left_us / 1000) + 1) <= 0)
+	got = poll(fds, 2, (int)(left_us / 1000) + 1);
+	if (got < 0 && errno != EINTR)
+		return STATUS_UNAVAILABLE;
+	if (got <= 0)
 		return STATUS_OK; /* once more: the deadline decides */
 	if (fds[1].revents)
 		return STATUS_CANCELLED;

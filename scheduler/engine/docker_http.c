@@ -4,6 +4,7 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <poll.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,12 @@
 
 /* What curl keeps of connections for later no lane bounds: by itself four for each that it runs. Choice: a few, those that
  * run among them; another one costs little on a unix socket. */
-enum { CONNECT_TIMEOUT_MS = 2000, STREAM_BUFFER_BYTES = 64 * 1024, CONNECTIONS_KEPT = 16 };
+enum {
+	CONNECT_TIMEOUT_MS = 2000,
+	STREAM_BUFFER_BYTES = 64 * 1024,
+	CONNECTIONS_KEPT = 16,
+	FAILED_WAIT_MS = 100
+};
 
 static const unsigned lane_limits[LANE_COUNT] = {
 	[LANE_CALL] = 64,  [LANE_START] = 4,     [LANE_STOP] = 128, [LANE_PULL] = 8,
@@ -481,7 +487,10 @@ void http_move(struct http *http)
 
 void http_wait(struct http *http, int timeout_ms)
 {
-	curl_multi_poll(http->multi, NULL, 0, timeout_ms, NULL);
+	if (curl_multi_poll(http->multi, NULL, 0, timeout_ms, NULL) != CURLM_OK)
+		poll(NULL, 0,
+		     timeout_ms < FAILED_WAIT_MS ? timeout_ms
+						 : FAILED_WAIT_MS); /* rather than ask in a loop */
 }
 
 bool http_fail_all(struct http *http)

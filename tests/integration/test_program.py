@@ -2,13 +2,14 @@
 """The program itself: its commands, options, exit codes, signals and state directory."""
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
 
 import pytest
 
-from support.daemon import ROOT, UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, plain_program, program, script
+from support.daemon import (ROOT, UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, distributed, plain_program, program, script)
 from support.wait import wait_until
 
 
@@ -150,3 +151,27 @@ def test_memory_and_start_are_small(new_daemon):
     with open(daemon.binary, "rb") as file:
         counts = b"gcov" in file.read()  # and is larger by what counts how often each line runs
     assert rss_kb <= (18 if counts else 16) * 1024, rss_kb
+
+
+def limited(soft, hard, *words):
+    """The program where so many descriptors may be open."""
+    return ["sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "sh", program(), *map(str, words)]
+
+
+def test_too_low_a_limit_of_descriptors_is_refused(tmp_path, engine):
+    """Broken: descriptors_raise() that takes any limit: it ran until it had none left, and then for ever."""
+    done = subprocess.run(limited(64, 64, "serve", "--listen", "127.0.0.1:0", "--state-dir", tmp_path, "--engine", engine.host),
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1 and done.stdout == "" and list(tmp_path.iterdir()) == [], done
+    assert re.fullmatch(r"trainyard: this process may open 64 files at once \(ulimit -Hn\), and serve needs 1024 .*\n", done.stderr), done
+
+
+def test_the_least_limit_of_descriptors_is_enough_for_jobs(new_daemon):
+    """The soft limit is raised to the hard one. Broken: descriptors_raise() without setrlimit()."""
+    daemon = new_daemon("--offline")
+    command = daemon.command()
+    daemon.command = lambda: limited(64, 1024, *command[1:])
+    daemon.start()
+    assert resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE) == (1024, 1024)
+    daemon.run(distributed("true", worker="sleep 600", workers=3))
+    daemon.stop()

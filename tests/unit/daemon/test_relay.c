@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/device_socket.h"
@@ -252,6 +254,37 @@ static void clients_past_the_limit_have_their_turn(void **state)
 	close(door);
 }
 
+static double cpu_s(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* What poll() refuses for good must not be asked in a loop. Broken: relay_main() that goes on after an error of poll(). */
+static void a_limit_below_what_it_watches_ends_its_thread(void **state)
+{
+	int door, opened = device_socket_open(NULL, LOOPBACK, 0, &door, NULL);
+	struct relay *relay = relay_to(device_socket_port(door));
+	struct rlimit before, low;
+	double begin;
+
+	(void)state;
+	assert_int_equal(opened, STATUS_OK);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	low = before;
+	low.rlim_cur = 32;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	close(call(relay)); /* the next poll() fails */
+	begin = cpu_s();
+	assert_int_equal(poll(NULL, 0, 300), 0);
+	assert_true(cpu_s() - begin < 0.1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	relay_close(relay);
+	close(door);
+}
+
 /* The target never answers them, and they tire of waiting: others must not wait for ever. */
 static void clients_that_went_away_give_way_to_those_that_come(void **state)
 {
@@ -317,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_target_that_is_not_there_ends_the_connection),
 		cmocka_unit_test(clients_past_the_limit_have_their_turn),
 		cmocka_unit_test(clients_that_went_away_give_way_to_those_that_come),
+		cmocka_unit_test(a_limit_below_what_it_watches_ends_its_thread),
 		cmocka_unit_test(it_closes_with_connections_that_are_still_there),
 		cmocka_unit_test(targets_are_names_and_addresses),
 	};

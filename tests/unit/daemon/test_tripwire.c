@@ -138,6 +138,26 @@ static void a_lack_of_descriptors_is_waited_out(void **state)
 	assert_string_equal(told.hosts, "[g.io]");
 }
 
+/* What poll() refuses for good must not be asked in a loop. Broken: tripwire_main() that goes on after an error of poll(). */
+static void a_limit_below_what_it_watches_ends_its_thread(void **state)
+{
+	struct tripwire *tripwire = start(WAIT_MS);
+	struct rlimit before, low;
+	double begin;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	low = before;
+	low.rlim_cur = 32;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	close(call(tripwire)); /* the next poll() fails */
+	begin = cpu_s();
+	assert_int_equal(poll(NULL, 0, 300), 0);
+	assert_true(cpu_s() - begin < 0.1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	tripwire_close(tripwire);
+}
+
 static int served = -1;
 
 static bool on_called(void *arg, const char *host, int fd, const struct sockaddr_in *peer)
@@ -250,6 +270,7 @@ int main(void)
 		cmocka_unit_test(whose_name_is_served_is_handed_over_unread),
 		cmocka_unit_test(who_says_nothing_is_not_waited_for),
 		cmocka_unit_test(a_lack_of_descriptors_is_waited_out),
+		cmocka_unit_test(a_limit_below_what_it_watches_ends_its_thread),
 		cmocka_unit_test(many_at_once_do_not_keep_others_out_for_good),
 		cmocka_unit_test(it_closes_with_clients_that_are_still_there),
 		cmocka_unit_test(a_port_that_is_taken_is_unavailable),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,6 +198,25 @@ static void a_helper_is_asked_for_its_registry(void **state)
 	expect_header("flood.example", "!FAILED_PRECONDITION");
 }
 
+/* serve raises its own as far as it may. Broken: spawn_on() without descriptors_limit(): the helper waits until it is ended. */
+static void a_helper_has_the_usual_limit_of_descriptors(void **state)
+{
+	AUTO(secret) char *output = NULL;
+	struct rlimit before, high;
+
+	(void)state;
+	file_write("docker-credential-limit",
+		   "#!/bin/sh\nuntil [ $(ulimit -Sn) -le 1024 ]; do sleep 0.01; done; echo $(ulimit -Sn)\n",
+		   0700);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	high = before;
+	high.rlim_cur = high.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &high), 0);
+	assert_int_equal(credential_helper_run("limit", "gcr.io", -1, &output, NULL), STATUS_OK);
+	assert_true(strtol(output, NULL, 10) == (high.rlim_max < 1024 ? (long)high.rlim_max : 1024));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 static void a_helper_that_hangs_is_ended_with_us(void **state)
 {
 	AUTO(secret) char *output = NULL;
@@ -282,6 +302,7 @@ int main(void)
 		cmocka_unit_test(auths_are_found_by_registry),
 		cmocka_unit_test(a_file_that_is_no_json_is_a_failure),
 		cmocka_unit_test(a_helper_is_asked_for_its_registry),
+		cmocka_unit_test(a_helper_has_the_usual_limit_of_descriptors),
 		cmocka_unit_test(a_helper_that_hangs_is_ended_with_us),
 		cmocka_unit_test(what_a_helper_started_is_ended_with_it),
 	};
