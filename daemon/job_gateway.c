@@ -59,7 +59,7 @@ struct job_gateway {
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1];
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
-	char *region, *email;
+	char *region, *email, *project;
 	struct metadata_instance *replicas; /* in the order of their addresses */
 	size_t replica_count;
 };
@@ -157,6 +157,7 @@ static void families_fill(struct job_gateway *gateway)
 	for (size_t i = 0; storage && storage[i].name && i < STORAGE_FAMILIES_MAX; i++) {
 		gateway->storage[i] = *(const struct storage_context *)storage[i].context;
 		gateway->storage[i].job = gateway->job;
+		gateway->storage[i].job_project = gateway->project;
 		if (!options->cut_off)
 			gateway->storage[i].elsewhere = public_storage;
 		*next = storage[i];
@@ -183,6 +184,7 @@ static void job_gateway_free(struct job_gateway *gateway)
 	free(gateway->ca_bundle);
 	free(gateway->region);
 	free(gateway->email);
+	free(gateway->project);
 	free(gateway->replicas);
 	free(gateway);
 }
@@ -204,7 +206,8 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
 	gateway->region = strdup(request->plan->region ? request->plan->region : "us-central1");
 	gateway->email = email_of(gateways, request->plan);
-	if (!gateway->region || !gateway->email || !replicas_fill(gateway, request))
+	gateway->project = strdup(request->plan->project);
+	if (!gateway->region || !gateway->email || !gateway->project || !replicas_fill(gateway, request))
 		return NULL;
 	families_fill(gateway);
 	return TAKE(gateway);

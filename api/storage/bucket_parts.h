@@ -9,7 +9,8 @@ enum status bucket_answer(struct call *call, const struct bucket *bucket, struct
 /* Where it is, "US" unless told; and "multi-region", "dual-region" or "region" of such a name. Borrowed. */
 const char *bucket_location(const struct bucket *bucket);
 const char *location_type(const char *location);
-/* The project of the query: the emulated one's number is its id. INVALID_ARGUMENT: none is named. */
+/* The project of the query: the emulated one's number is its id; a job that names none means its own.
+ * INVALID_ARGUMENT: none is named. */
 enum status project_read(const struct call *call, const char **ret_project, struct error *err);
 
 /* 304 to who reads, 412, or *ret_unchanged false. */

@@ -60,13 +60,21 @@ enum status soft_deleted_refuse(const struct call *call, struct error *err)
 			       "trainyard keeps nothing that was deleted: softDeleted is not supported.");
 }
 
+/* What Python's library names when it talks to an emulator and finds no project.
+ * Source: https://github.com/googleapis/python-storage, google/cloud/storage/client.py (read 2026-11-25) */
+static const char no_project[] = "<none>";
+
 enum status project_read(const struct call *call, const char **ret_project, struct error *err)
 {
 	const struct storage_context *context = call->context;
 	const char *project = call_query(call, "project");
 
-	if (!project || !*project)
+	if (!project && context->job_project)
+		project = context->job_project;
+	if (!project)
 		return error_parameter(err, "required", "project", "Required parameter: project");
+	if (strcmp(project, no_project) == 0)
+		project = context->job_project ? context->job_project : context->project_id;
 	*ret_project = strcmp(project, context->project_number) == 0 ? context->project_id : project;
 	return STATUS_OK;
 }

@@ -18,6 +18,8 @@ struct storage_context {
 	 * credentials is sent there; NULL: nobody is. */
 	const char *elsewhere;
 	int64_t job; /* a gateway's: tokens of other jobs are refused with 401; 0: the public listener's */
+	const char *
+		job_project; /* a gateway's: whose buckets are meant where a request names no project; NULL: it has to */
 };
 
 /* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status,

@@ -95,10 +95,13 @@ def test_metadata_refuses_who_does_not_ask_as_it_wants(yard):
     assert "403" in refused and project == yard.project
 
 
-# Broken: families_fill() without storage.
+# Broken: families_fill() without storage; without job_project: "Required parameter: project".
 def test_what_a_replica_writes_is_there_for_others_and_outside(yard):
-    bucket = f"gateway-{yard.pid}"
-    yard.run(script(upload(bucket, "out/model", "trained"), image=IMAGE))
+    bucket, named = f"gateway-{yard.pid}", f"gateway-named-{yard.pid}"
+    make = (f"wget -q -O /dev/null --header 'Content-Type: application/json' --post-data '{{\"name\":\"{named}\"}}' "
+            "$STORAGE_EMULATOR_HOST/storage/v1/b")
+    yard.run(script(f"{make} && {upload(bucket, 'out/model', 'trained')}", image=IMAGE))
+    assert named in [item["name"] for item in yard.get("/storage/v1/b", project=yard.project).json["items"]]
     assert yard.get(f"/storage/v1/b/{bucket}/o/out%2Fmodel", alt="media").data == b"trained"
     job = yard.run(script(download(bucket, "out%2Fmodel"), image=IMAGE))
     assert yard.lines(job["jobId"]) == ["trained"]

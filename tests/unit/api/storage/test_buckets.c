@@ -276,6 +276,28 @@ TEST(a_method_that_is_not_here_says_so)
 	done(404, "GET", "/storage/v1/projects/demo/hmacKeys", NULL);
 }
 
+/* Broken: project_read() that takes what is named for a project. */
+TEST(a_project_that_is_not_named_is_the_jobs_own)
+{
+	(void)state_;
+	done(200, "POST", "/storage/v1/b?project=%3Cnone%3E", "{'name':'outside'}");
+	yard.context.job_project = "its";
+	done(200, "POST", "/storage/v1/b?project=%3Cnone%3E", "{'name':'inside'}");
+	done(200, "POST", "/storage/v1/b", "{'name':'inside-too'}");
+	done(200, "POST", "/storage/v1/b?project=", "{'name':'inside-three'}");
+	struct seen named AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b?project=demo", NULL);
+	struct seen none AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b?project=%3Cnone%3E", NULL);
+	struct seen missing AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b", NULL);
+
+	yard.context.job_project = NULL;
+	struct seen its AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b?project=its", NULL);
+
+	assert_int_equal(json_array_size(json_object_get(named.json, "items")), 1);
+	assert_non_null(strstr(named.body, "\"outside\""));
+	assert_int_equal(json_array_size(json_object_get(its.json, "items")), 3);
+	assert_true(json_equal(none.json, its.json) && json_equal(missing.json, its.json));
+}
+
 /* Broken: storage_plain_may_have() without is_call(). */
 TEST(a_call_of_an_unknown_version_is_no_bucket)
 {
@@ -310,6 +332,7 @@ TEST(a_call_of_an_unknown_version_is_no_bucket)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		STORAGE_TEST(a_project_that_is_not_named_is_the_jobs_own),
 		STORAGE_TEST(a_call_of_an_unknown_version_is_no_bucket),
 		STORAGE_TEST(a_new_bucket_looks_as_on_the_service),
 		STORAGE_TEST(a_storage_class_is_told_in_capitals),
