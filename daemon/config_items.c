@@ -12,7 +12,6 @@
 #include "api/training/quota.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
 #include "daemon/emulator_clock.h"
 #include "scheduler/host.h"
 
@@ -149,7 +148,7 @@ static bool quota_valid(const char *value)
 
 static bool tpu_config_valid(const char *value)
 {
-	AUTO(json) json_t *object = memory_json_read(value, strlen(value), JSON_REJECT_DUPLICATES, NULL);
+	AUTO(json) json_t *object = json_parse_foreign(value, strlen(value), JSON_REJECT_DUPLICATES, NULL);
 
 	return json_is_object(object);
 }

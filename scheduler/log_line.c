@@ -8,9 +8,6 @@
 #include <strings.h>
 
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
-
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 static const struct {
 	const char *name;
@@ -88,27 +85,9 @@ static bool is_plain(const char *data, size_t length)
 			return false; /* a high bit, or a borrow: a zero byte */
 	}
 	for (; i < length; i++)
-		if (data[i] <= 0)
+		if (data[i] == '\0' || (unsigned char)data[i] > 0x7f)
 			return false;
 	return true;
-}
-
-/* Appends @data with what is no UTF-8, and NULs, replaced. */
-static void text_clean(struct text *text, const char *data, size_t length)
-{
-	for (size_t at = 0; at < length;) {
-		size_t step = 1;
-
-		while (step <= 4 && at + step <= length && !utf8_valid(data + at, step))
-			step++;
-		if (step > 4 || at + step > length || data[at] == '\0') {
-			text_puts(text, replacement);
-			at++;
-		} else {
-			text_append(text, data + at, step);
-			at += step;
-		}
-	}
 }
 
 /* The payload that was made; @otherwise when memory ran out. */
@@ -161,7 +140,7 @@ static json_t *object_parse(const char *data, size_t length)
 
 	if (length > LOG_LINE_JSON_BYTES_MAX || !depth_is_bounded(data, length))
 		return NULL;
-	object = memory_json_read(data, length, 0, NULL);
+	object = json_parse_foreign(data, length, 0, NULL);
 	if (json_is_object(object))
 		return object;
 	json_decref(object);

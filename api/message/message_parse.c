@@ -2,8 +2,7 @@
 #include "api/message/message.h"
 
 #include "api/message/syntax.h"
-#include "daemon/base/memory.h"
-#include "daemon/base/text.h"
+#include "daemon/base/json.h"
 
 /* The front end shows this much of the body on either side of a fault. */
 enum { SHOWN_BYTES = 20 };
@@ -53,27 +52,10 @@ static enum status syntax_error(const char *data, size_t length, const char *tex
 			 text, shown.data, blanks.data);
 }
 
-/* What passes the scan and still cannot be built: numbers beyond what a double or 64 bits hold. */
-static enum status build_error(const char *data, size_t length, const json_error_t *problem,
-			       struct error *err)
-{
-	size_t at = problem->position > 0 ? (size_t)problem->position - 1 : 0;
-
-	switch (json_error_code(problem)) {
-	case json_error_out_of_memory:
-		return error_no_memory(err);
-	case json_error_numeric_overflow:
-		return syntax_error(data, length, "Number exceeds the range of double or of 64-bit integers.",
-				    at, err);
-	default:
-		return syntax_error(data, length, "Unable to parse.", at, err);
-	}
-}
-
 enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err)
 {
 	struct syntax_fault fault;
-	json_error_t problem;
+	json_error_t problem = { 0 };
 	json_t *value;
 
 	if (length == 0)
@@ -81,9 +63,11 @@ enum status message_parse_body(const char *data, size_t length, json_t **ret_val
 	else if (!syntax_check(data, length, &fault))
 		return syntax_error(data, length, fault.text, fault.at, err);
 	else
-		value = memory_json_read(data, length, JSON_DECODE_ANY, &problem);
+		value = json_parse_foreign(data, length, JSON_DECODE_ANY, &problem);
 	if (!value)
-		return length ? build_error(data, length, &problem, err) : error_no_memory(err);
+		return length && json_error_code(&problem) != json_error_out_of_memory
+			       ? syntax_error(data, length, "Unable to parse.", 0, err)
+			       : error_no_memory(err);
 	if (!json_is_object(value)) {
 		json_decref(value);
 		if (err)

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "daemon/base/text.h"
+#include "daemon/base/json.h"
 
 struct scan {
 	const char *data;
@@ -120,6 +120,7 @@ static bool scan_digits(struct scan *scan)
 
 static bool scan_number(struct scan *scan)
 {
+	const size_t start = scan->at;
 	size_t first;
 
 	if (scan_peek(scan) == '-')
@@ -143,7 +144,10 @@ static bool scan_number(struct scan *scan)
 		if (!scan_digits(scan))
 			return false;
 	}
-	return true;
+	if (json_number_is_finite(scan->data + start, scan->at - start))
+		return true;
+	scan->at = start;
+	return scan_fail(scan, "Number exceeds the range of double.");
 }
 
 static bool scan_word(struct scan *scan)

@@ -2,7 +2,9 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,148 @@ bool json_true_at(const json_t *object, const char *key)
 {
 	return json_is_true(json_object_get(object, key));
 }
+
+/* ---- what others wrote ---- */
+
+/* Beyond what a long long (@whole) or a double holds; false when memory ran out, which is noted. */
+static bool number_overflows(const char *text, size_t length, bool whole)
+{
+	char room[64];
+	AUTO(string) char *long_one = NULL;
+	const char *number = room;
+
+	if (length < sizeof(room)) {
+		memcpy(room, text, length);
+		room[length] = '\0';
+	} else {
+		number = long_one = strndup(text, length);
+	}
+	if (!number) {
+		memory_note_failure();
+		return false;
+	}
+	errno = 0;
+	if (!whole)
+		return !isfinite(strtod(number, NULL));
+	strtoll(number, NULL, 10);
+	return errno == ERANGE;
+}
+
+bool json_number_is_finite(const char *text, size_t length)
+{
+	return !number_overflows(text, length, false);
+}
+
+/* What is left of a text that is mended, and where it goes. */
+struct mending {
+	const char *at, *end;
+	struct text *mended;
+	bool changed;
+};
+
+static void number_mend(struct mending *mending)
+{
+	const char *start = mending->at;
+	bool whole = true;
+	size_t length;
+
+	for (; mending->at < mending->end && memchr("+-.0123456789eE", *mending->at, 15); mending->at++)
+		whole = whole && !memchr(".eE", *mending->at, 3);
+	length = (size_t)(mending->at - start);
+	if (number_overflows(start, length, false)) {
+		text_puts(mending->mended, *start == '-' ? "\"-Infinity\"" : "\"Infinity\"");
+		mending->changed = true;
+		return;
+	}
+	text_append(mending->mended, start, length);
+	if (whole && number_overflows(start, length, true)) {
+		text_puts(mending->mended, ".0");
+		mending->changed = true;
+	}
+}
+
+/* The four digits behind a "\\u" at @at; -1: there are none. */
+static long escape_code(const char *at, const char *end)
+{
+	char digits[5] = "";
+
+	if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
+		return -1;
+	memcpy(digits, at + 2, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
+}
+
+static bool is_low(long code)
+{
+	return code >= 0xdc00 && code <= 0xdfff;
+}
+
+static void escape_mend(struct mending *mending)
+{
+	const char *at = mending->at;
+	const long code = escape_code(at, mending->end);
+	size_t length = code < 0 ? 2 : 6;
+
+	if (code >= 0xd800 && code <= 0xdbff && is_low(escape_code(at + 6, mending->end)))
+		length = 12;
+	else if (code == 0 || (code >= 0xd800 && code <= 0xdfff))
+		at = NULL;
+	if (length > (size_t)(mending->end - mending->at))
+		length = (size_t)(mending->end - mending->at);
+	if (at)
+		text_append(mending->mended, at, length);
+	else
+		text_puts(mending->mended, "\\ufffd");
+	mending->changed = mending->changed || !at;
+	mending->at += length;
+}
+
+/* True when @mended is another text, which may be JSON where @text is not. */
+static bool text_mend(const char *text, size_t length, struct text *mended)
+{
+	struct mending mending = { .at = text, .end = text + length, .mended = mended };
+	bool in_string = false;
+
+	while (mending.at < mending.end) {
+		const char c = *mending.at;
+
+		if (in_string && c == '\\') {
+			escape_mend(&mending);
+		} else if (!in_string && (c == '-' || isdigit((unsigned char)c))) {
+			number_mend(&mending);
+		} else {
+			in_string ^= c == '"';
+			text_putc(mended, c);
+			mending.at++;
+		}
+	}
+	return mending.changed && !mended->failed;
+}
+
+json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_error_t *ret_problem)
+{
+	json_error_t problem = { 0 };
+	struct text clean AUTO_TEXT = { 0 };
+	struct text mended AUTO_TEXT = { 0 };
+	json_t *value = memory_json_read(text, length, flags, &problem);
+	bool again;
+
+	if (ret_problem)
+		*ret_problem = problem;
+	if (value || json_error_code(&problem) == json_error_out_of_memory)
+		return value;
+	again = memchr(text, '\0', length) || !utf8_valid(text, length);
+	if (again)
+		text_clean(&clean, text, length);
+	if (clean.failed)
+		return NULL;
+	if (text_mend(again ? clean.data : text, again ? clean.length : length, &mended))
+		again = true;
+	return again && !mended.failed ? memory_json_read(mended.data, mended.length, flags, ret_problem)
+				       : NULL;
+}
+
+/* ---- what we wrote ---- */
 
 enum status json_parse_own(const char *text, json_t **ret_value, struct error *err)
 {

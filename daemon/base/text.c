@@ -176,6 +176,24 @@ static size_t utf8_step(const unsigned char *s, size_t left)
 	return need;
 }
 
+void text_clean(struct text *text, const char *data, size_t length)
+{
+	size_t plain = 0; /* where the run that stays began */
+
+	for (size_t i = 0; i < length;) {
+		size_t step = data[i] ? utf8_step((const unsigned char *)data + i, length - i) : 0;
+
+		if (step) {
+			i += step;
+			continue;
+		}
+		text_append(text, data + plain, i - plain);
+		text_puts(text, "\xef\xbf\xbd");
+		plain = ++i;
+	}
+	text_append(text, data + plain, length - plain);
+}
+
 bool utf8_valid(const char *data, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)data;

@@ -27,6 +27,8 @@ void text_putc(struct text *text, char c);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON string literal with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, const char *string, size_t length);
+/* As it stands, but for NULs and bytes that are not UTF-8, which become U+FFFD. */
+void text_clean(struct text *text, const char *data, size_t length);
 /* A word as sh reads it, quoted if need be. */
 void text_shell_word(struct text *text, const char *word);
 /* Whether shells read it as it stands. */

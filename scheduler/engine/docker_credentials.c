@@ -12,7 +12,6 @@
 
 #include "daemon/base/base64.h"
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_helper.h"
 
 #define DOCKER_HUB "https://index.docker.io/v1/"
@@ -230,7 +229,7 @@ static enum status header_of_helper(const char *helper, const char *registry, in
 
 	if (rc)
 		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
-	AUTO(secret_json) json_t *answer = memory_json_read(output, strlen(output), 0, NULL);
+	AUTO(secret_json) json_t *answer = json_parse_foreign(output, strlen(output), 0, NULL);
 	username = json_text_at(answer, "Username");
 	secret = json_text_at(answer, "Secret");
 	if (!username || !secret)
@@ -258,7 +257,7 @@ enum status registry_credentials_find(const char *config_dir, const char *regist
 	struct error problem AUTO_ERROR = { 0 };
 	AUTO(secret) char *content = file_read(path, &problem);
 	AUTO(secret_json)
-	json_t *config = content ? memory_json_read(content, strlen(content), 0, NULL) : NULL;
+	json_t *config = content ? json_parse_foreign(content, strlen(content), 0, NULL) : NULL;
 
 	if (problem.status)
 		return error_move(err, &problem);

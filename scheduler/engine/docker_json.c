@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
 
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"
@@ -266,7 +265,7 @@ char *docker_network_body(const char *instance, int64_t job, const char *bridge,
 
 json_t *docker_parse(const char *body, size_t length, json_type type)
 {
-	json_t *value = memory_json_read(body, length, 0, NULL);
+	json_t *value = json_parse_foreign(body, length, 0, NULL);
 
 	if (value && json_typeof(value) == type)
 		return value;

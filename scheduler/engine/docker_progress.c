@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
 
 /* What the engine's words say about a layer. */
 static const struct {
@@ -58,7 +57,7 @@ static void layer_update(struct progress *progress, const json_t *line, size_t w
 
 static void line_read(struct progress *progress)
 {
-	AUTO(json) json_t *line = memory_json_read(progress->line.data, progress->line.length, 0, NULL);
+	AUTO(json) json_t *line = json_parse_foreign(progress->line.data, progress->line.length, 0, NULL);
 	const json_t *failure = json_object_get(line, "errorDetail");
 	const char *status = json_text_at(line, "status");
 	const char *message = json_text_at(failure, "message");

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
 #include "scheduler/tuning/metric_report.h"
 
 /* ---- what was taken before ---- */
@@ -162,14 +161,14 @@ static void words_replace(struct text *text, const char *line, size_t length)
 /* NULL: it is no JSON object. */
 static json_t *line_parse(const char *line, size_t length)
 {
-	AUTO(json) json_t *value = memory_json_read(line, length, 0, NULL);
+	AUTO(json) json_t *value = json_parse_foreign(line, length, 0, NULL);
 
 	if (!value) {
 		struct text text AUTO_TEXT = { 0 };
 
 		words_replace(&text, line, length);
 		if (!text.failed && text.length)
-			value = memory_json_read(text.data, text.length, JSON_DECODE_INT_AS_REAL, NULL);
+			value = json_parse_foreign(text.data, text.length, 0, NULL);
 	}
 	return json_is_object(value) ? TAKE(value) : NULL;
 }

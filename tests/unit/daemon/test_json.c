@@ -94,6 +94,64 @@ TEST(our_own_text_that_cannot_be_read_is_an_internal_error)
 	assert_int_equal(json_parse_own(NULL, &(json_t *){ NULL }, &err), STATUS_INTERNAL);
 }
 
+/* Broken: json_parse_foreign() that is memory_json_read(): all but the last two rows were no JSON. */
+TEST(what_jansson_refuses_and_others_take_is_read)
+{
+	static const struct {
+		const char *text;
+		size_t length; /* 0: up to the NUL */
+		const char *read;
+	} cases[] = {
+		{ "{\"a\":18446744073709551615,\"b\":1}", 0, "{\"a\":1.8446744073709552e+19,\"b\":1}" },
+		{ "[-9223372036854775809,9223372036854775808,9223372036854775807]", 0,
+		  "[-9.223372036854776e+18,9.223372036854776e+18,9223372036854775807]" },
+		{ "[1e400,-1e400,1e-400,9007199254740993]", 0,
+		  "[\"Infinity\",\"-Infinity\",0.0,9007199254740993]" },
+		{ "{\"a\\u0000b\":\"\\u0000\"}", 0, "{\"a\xef\xbf\xbd\x62\":\"\xef\xbf\xbd\"}" },
+		{ "[\"\\ud800\",\"\\udc00x\",\"\\ud800\\ud83d\\ude00\",\"\\ud800\\u0041\"]", 0,
+		  "[\"\xef\xbf\xbd\",\"\xef\xbf\xbdx\",\"\xef\xbf\xbd\xf0\x9f\x98\x80\",\"\xef\xbf\xbd"
+		  "A\"]" },
+		{ "[\"caf\xe9\",\"\0\"]", 12, "[\"caf\xef\xbf\xbd\",\"\xef\xbf\xbd\"]" },
+		{ "[\"\xff\\u0000\",1e999]", 0, "[\"\xef\xbf\xbd\xef\xbf\xbd\",\"Infinity\"]" },
+		/* In a string a number is text. */
+		{ "[\"99999999999999999999 \\\" 1e999\",\"\\\\u0000\"]", 0,
+		  "[\"99999999999999999999 \\\" 1e999\",\"\\\\u0000\"]" },
+		{ "{\"a\":1,\"a\":2} \n", 0, "{\"a\":2}" },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		AUTO(json)
+		json_t *value = json_parse_foreign(
+			cases[i].text, cases[i].length ? cases[i].length : strlen(cases[i].text), 0, NULL);
+		AUTO(string) char *text = json_dump_compact(value);
+
+		if (!text || strcmp(text, cases[i].read) != 0)
+			fail_msg("%s: %s, not %s", cases[i].text, text ? text : "none", cases[i].read);
+	}
+}
+
+TEST(what_is_no_json_stays_none)
+{
+	static const char *const texts[] = { "",         "{",       "{\"a\":99999999999999999999",
+					     "[1e400,]", "\"\\u00", "[\"\\ud800\\",
+					     "[NaN]",    "[01]",    "[1.]",
+					     "[-]",      "\xff" };
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		size_t length = strlen(texts[i]);
+		char *copy = malloc(length + 1); /* nothing behind its end, for the sanitizers */
+		json_error_t problem;
+
+		memcpy(copy, texts[i], length);
+		copy = realloc(copy, length ? length : 1);
+		assert_null(json_parse_foreign(copy, length, 0, &problem));
+		assert_true(*problem.text);
+		free(copy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +160,8 @@ int main(void)
 		cmocka_unit_test(no_value_makes_no_text),
 		cmocka_unit_test(an_integer_is_read_as_a_number_or_a_string),
 		cmocka_unit_test(texts_and_truths_are_read_or_absent),
+		cmocka_unit_test(what_jansson_refuses_and_others_take_is_read),
+		cmocka_unit_test(what_is_no_json_stays_none),
 		cmocka_unit_test(our_own_text_that_cannot_be_read_is_an_internal_error),
 	};
 
