@@ -13,7 +13,7 @@
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"
 
-enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024 };
+enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024, NETWORK_ID_LENGTH = 64 };
 
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE])
 {
@@ -66,6 +66,7 @@ void docker_label_filter(const char *instance, const int64_t *job, char filter[D
 	docker_query_encode(plain, filter, DOCKER_PATH_SIZE);
 }
 
+/* Each one always, also where it says nothing: a label that is missing here would be the image's. */
 static json_t *labels_make(const char *instance, const struct replica_spec *spec)
 {
 	const struct replica_key *key = &spec->key;
@@ -77,12 +78,9 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	json_object_set_new(labels, LABEL("replica"),
 			    json_sprintf("%s-%u", role_name(key->role), key->index));
 	json_object_set_new(labels, LABEL("attempt"), json_sprintf("%u", key->attempt));
-	if (key->restart)
-		json_object_set_new(labels, LABEL("restart"), json_sprintf("%u", key->restart));
-	if (spec->gateway_port)
-		json_object_set_new(labels, LABEL("gateway"), json_sprintf("%u", spec->gateway_port));
-	if (spec->made_us)
-		json_object_set_new(labels, LABEL("made"), json_sprintf("%" PRId64, spec->made_us));
+	json_object_set_new(labels, LABEL("restart"), json_sprintf("%u", key->restart));
+	json_object_set_new(labels, LABEL("gateway"), json_sprintf("%u", spec->gateway_port));
+	json_object_set_new(labels, LABEL("made"), json_sprintf("%" PRId64, spec->made_us));
 	return labels;
 }
 
@@ -309,12 +307,14 @@ enum status docker_code_status(unsigned code)
 	}
 }
 
+/* A number as it is written here: digits alone. */
 static bool label_number(const json_t *labels, const char *label, int64_t max, int64_t *ret_number)
 {
+	const char *text = json_text_at(labels, label);
 	int64_t number = json_int_at(labels, label, -1);
 
 	*ret_number = number;
-	return number >= 0 && number <= max;
+	return text && !text[strspn(text, "0123456789")] && number >= 0 && number <= max;
 }
 
 bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
@@ -333,6 +333,7 @@ bool docker_key_read(const json_t *labels, struct replica_key *ret_key)
 	if (!label_number(labels, LABEL("job"), INT64_MAX, &job) ||
 	    !label_number(labels, LABEL("attempt"), UINT_MAX, &attempt))
 		return false;
+	/* An earlier release wrote none of 0. */
 	if (json_object_get(labels, LABEL("restart")) &&
 	    !label_number(labels, LABEL("restart"), UINT_MAX, &restart))
 		return false;
@@ -357,6 +358,15 @@ static int64_t made_us_read(const json_t *labels)
 	int64_t made_us;
 
 	return label_number(labels, LABEL("made"), INT64_MAX, &made_us) ? made_us : 0;
+}
+
+/* Which network it was made in is the caller's word: its id for our containers, for those of other people mostly a name. */
+bool docker_container_is_made_here(const json_t *container)
+{
+	const char *network = json_text_at(json_object_get(container, "HostConfig"), "NetworkMode");
+
+	return network && strlen(network) == NETWORK_ID_LENGTH &&
+	       !network[strspn(network, "0123456789abcdef")];
 }
 
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b)
@@ -530,6 +540,21 @@ static enum docker_action action_of(const char *action)
 	return ACTION_OTHER;
 }
 
+/* An event carries the container's labels, which an image that was made of one of our containers gives to containers of
+ * other people as well; its name is the container's own, and comes after the labels. One that was renamed has another.
+ * Source: moby/moby 20.10, daemon/events.go (LogContainerEventWithAttributes) */
+static bool event_is_of_its_name(const json_t *attributes, const struct docker_event *event)
+{
+	const char *instance = json_text_at(attributes, LABEL("instance"));
+	const char *name = json_text_at(attributes, "name");
+	char own[DOCKER_NAME_SIZE];
+
+	if (!instance || !name)
+		return false;
+	docker_container_name(instance, &event->status.key, own);
+	return event->action == ACTION_RENAME || strcmp(name, own) == 0;
+}
+
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event)
 {
 	AUTO(json) json_t *event = docker_parse(line, length, JSON_OBJECT);
@@ -541,14 +566,11 @@ bool docker_event_read(const char *line, size_t length, struct docker_event *ret
 
 	if (!type || strcmp(type, "container") != 0 || !id || strlen(id) >= sizeof(read.id))
 		return false;
-	if (!docker_key_read(attributes, &read.status.key))
+	if (!docker_key_read(attributes, &read.status.key) || !event_is_of_its_name(attributes, &read))
 		return false;
 	snprintf(read.id, sizeof(read.id), "%s", id);
 	read.status.paused = read.action == ACTION_PAUSE;
-	read.status.sight = read.action == ACTION_PAUSE || read.action == ACTION_UNPAUSE ? REPLICA_RUNNING
-											 : REPLICA_EXITED;
-	read.status.exit_code = (int)json_int_at(attributes, "exitCode", -1);
-	read.status.finished_ns = json_int_at(event, "timeNano", 0);
+	read.status.sight = REPLICA_RUNNING;
 	*ret_event = read;
 	return true;
 }

@@ -46,13 +46,16 @@ enum status docker_code_status(unsigned code);
 /* Parses an answer's body; NULL when it is no JSON or of another type. Caller owns. */
 json_t *docker_parse(const char *body, size_t length, json_type type);
 
-/* The key in a container's labels; false when they are not all there. */
+/* The key in a container's labels; false when they are not all there. They speak for a container that has the name which
+ * they make: of any other they may be its image's. */
 bool docker_key_read(const json_t *labels, struct replica_key *ret_key);
 bool docker_key_equal(const struct replica_key *a, const struct replica_key *b);
 
 /* One element of GET /containers/json; false: it is no replica. *ret_inspect: it does not run, and only
  * docker_container_inspected() tells all of what it is: *ret_status lacks when it ended, and what of. */
 bool docker_container_listed(const json_t *container, struct replica_status *ret_status, bool *ret_inspect);
+/* Of such an element: whether it was made as we make them. Labels that it has of its image do not tell. */
+bool docker_container_is_made_here(const json_t *container);
 /* Answer of GET /containers/X/json. */
 bool docker_container_inspected(const json_t *container, struct replica_status *ret_status);
 /* True when the container, as inspected, carries the labels of the body it was to be made of. */
@@ -76,11 +79,10 @@ enum docker_action {
 	ACTION_RENAME
 };
 
-/* One line of GET /events that concerns a container of ours. */
+/* One line of GET /events that concerns a container of ours, by its labels and its name. */
 struct docker_event {
 	enum docker_action action;
 	char id[80];
-	struct replica_status
-		status; /* key; of a die also exit_code and finished_ns, of a pause or its end paused */
+	struct replica_status status; /* key; of a pause or its end also paused */
 };
 bool docker_event_read(const char *line, size_t length, struct docker_event *ret_event);

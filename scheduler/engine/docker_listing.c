@@ -420,29 +420,35 @@ static void ask_networks(struct listing *listing)
 								  .arg = listing });
 }
 
+static void container_take(struct listing *listing, const json_t *container)
+{
+	struct replica_status status;
+	bool needs_inspection;
+
+	if (!docker_container_listed(container, &status, &needs_inspection))
+		throttle_sweep(listing->docker, container);
+	else if (!has_its_name(listing, &status.key, container) && docker_container_is_made_here(container))
+		rename_back(listing, &status, container);
+	else if (!has_its_name(listing, &status.key, container))
+		return; /* of other people, by an image that was made of a container of ours */
+	else if (needs_inspection)
+		inspect(listing, &status);
+	else
+		replica_add(listing, &status);
+}
+
 static void containers_listed(void *arg, const struct http_answer *answer)
 {
 	struct listing *listing = arg;
 
 	if (answer_is_good(listing, answer)) {
 		AUTO(json) json_t *containers = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-		struct replica_status status;
-		bool needs_inspection;
 
 		if (!containers)
 			listing_fail(listing, STATUS_INTERNAL,
 				     "the engine's list of containers cannot be understood");
-		for (size_t i = 0; i < json_array_size(containers); i++) {
-			if (!docker_container_listed(json_array_get(containers, i), &status,
-						     &needs_inspection))
-				throttle_sweep(listing->docker, json_array_get(containers, i));
-			else if (!has_its_name(listing, &status.key, json_array_get(containers, i)))
-				rename_back(listing, &status, json_array_get(containers, i));
-			else if (needs_inspection)
-				inspect(listing, &status);
-			else
-				replica_add(listing, &status);
-		}
+		for (size_t i = 0; i < json_array_size(containers); i++)
+			container_take(listing, json_array_get(containers, i));
 		ask_networks(listing);
 	}
 	listing_step(listing);

@@ -29,9 +29,8 @@ struct replica_task {
 	struct http_exchange *call; /* START: queued or under way */
 	bool stop_wanted;           /* START: it is not wanted any more, with: */
 	unsigned stop_grace_s;
-	bool announced;           /* REMOVE: the event was faster than the answer */
-	bool died;                /* START: it has already exited: */
-	struct docker_event exit; /* START, EXIT */
+	bool announced; /* REMOVE: the event was faster than the answer */
+	bool died;      /* START: it has already exited */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -211,16 +210,14 @@ void replica_create_run(struct docker *docker, struct command *command)
 
 static void exit_inspect(void *arg);
 
-static void exit_look(struct docker *docker, const struct docker_event *event)
+static void exit_look(struct docker *docker, const struct replica_key *key)
 {
-	struct replica_task *task = task_new(docker, TASK_EXIT, &event->status.key);
+	struct replica_task *task = task_new(docker, TASK_EXIT, key);
 
-	if (!task) {
-		emit_replica(docker, ENGINE_REPLICA_EXITED, &event->status);
-		return;
-	}
-	task->exit = *event;
-	exit_inspect(task);
+	if (task)
+		exit_inspect(task);
+	else
+		listing_ask(docker);
 }
 
 static void stop_send(struct docker *docker, const struct replica_key *key, unsigned grace_s);
@@ -233,7 +230,7 @@ static void start_succeed(struct replica_task *task)
 	emit_key(docker, ENGINE_REPLICA_STARTED, &over.key);
 	task_end(task);
 	if (over.died)
-		exit_look(docker, &over.exit);
+		exit_look(docker, &over.key);
 	else if (over.stop_wanted)
 		stop_send(docker, &over.key, over.stop_grace_s);
 }
@@ -507,23 +504,25 @@ static void exit_inspect_again(void *arg)
 		task_end(task); /* lost with the engine: the listing after its return tells it */
 }
 
+/* The event's own account of the exit is not taken: a label of the image by the name of "exitCode" would speak for it. */
 static void exit_inspected(void *arg, const struct http_answer *answer)
 {
-	const bool broke = answer->status != STATUS_OK;
 	struct replica_task *task = arg;
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct replica_status status;
 	struct outcome outcome;
 
 	task_outcome(task, answer, &outcome);
-	if (outcome.status || !docker_container_inspected(container, &status))
-		status = task->exit.status; /* it may be gone already: the event says almost as much */
-	if ((broke || status.sight != REPLICA_EXITED) && ++task->tries < EXIT_TRIES) {
-		docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
-		return;
-	}
-	if (status.sight == REPLICA_EXITED)
+	if (!outcome.status && docker_container_inspected(container, &status) &&
+	    status.sight == REPLICA_EXITED)
 		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+	else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
+		if (++task->tries < EXIT_TRIES) {
+			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
+			return;
+		}
+		listing_ask(task->docker);
+	}
 	task_end(task);
 }
 
@@ -537,10 +536,8 @@ void replica_died(struct docker *docker, const struct docker_event *event)
 	struct replica_task *start = task_find(docker, TASK_START, &event->status.key);
 
 	/* A short program ends before its start is answered; STARTED goes first all the same. */
-	if (start) {
+	if (start)
 		start->died = true;
-		start->exit = *event;
-	} else {
-		exit_look(docker, event);
-	}
+	else
+		exit_look(docker, &event->status.key);
 }

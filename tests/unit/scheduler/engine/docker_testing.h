@@ -36,7 +36,8 @@ struct rule {
 #define LABELS                                                                                               \
 	"{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\","                  \
 	"\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","      \
-	"\"trainyard.attempt\":\"1\"}"
+	"\"trainyard.attempt\":\"1\",\"trainyard.restart\":\"0\",\"trainyard.gateway\":\"0\","               \
+	"\"trainyard.made\":\"0\"}"
 #define STATE_MASTER(state) "{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{" state "}}"
 #define EXITED_MASTER                                                                                        \
 	STATE_MASTER("\"Running\":false,\"ExitCode\":3,\"StartedAt\":\"2026-11-20T21:29:51Z\","              \
@@ -47,12 +48,14 @@ struct rule {
 #define RUNNING_MASTER                                                                                       \
 	STATE_MASTER("\"Running\":true,\"ExitCode\":0,\"StartedAt\":\"2026-11-20T21:29:51Z\","               \
 		     "\"FinishedAt\":\"0001-01-01T00:00:00Z\"")
-#define EVENT_MASTER(action, attributes)                                                                     \
+#define EVENT_AT(action, attributes, name)                                                                   \
 	"{\"Type\":\"container\",\"Action\":\"" action                                                       \
-	"\",\"Actor\":{\"ID\":\"c\",\"Attributes\":{" attributes                                             \
-	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","          \
-	"\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
-#define DIE_MASTER EVENT_MASTER("die", "\"exitCode\":\"3\",")
+	"\",\"Actor\":{\"ID\":\"c\",\"Attributes\":{" attributes "\"name\":\"" name                          \
+	"\",\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.pool\":\"master\","             \
+	"\"trainyard.replica\":\"master-0\",\"trainyard.attempt\":\"1\"}},\"timeNano\":1795210192000000000}\n"
+#define EVENT_MASTER(action, attributes) EVENT_AT(action, attributes, "ty-t-1-master-0-a1")
+#define EVENT_OF(action, name)           EVENT_AT(action, "", name)
+#define DIE_MASTER                       EVENT_MASTER("die", "\"exitCode\":\"5\",") /* as a label of its image has it */
 
 struct lab {
 	char path[64];

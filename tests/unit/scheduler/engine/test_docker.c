@@ -162,12 +162,12 @@ static void what_happened_before_the_stream_was_open_is_asked_for(void **state)
 			0, 0 });
 	rule_set(
 		lab, 1,
-		(struct rule){
-			"/events?since=1795328149.012345678&", 200,
-			"{\"Type\":\"container\",\"Action\":\"destroy\",\"Actor\":{\"ID\":\"c1\","
-			"\"Attributes\":{\"trainyard.job\":\"1\",\"trainyard.attempt\":\"1\",\"trainyard.pool\":"
-			"\"master\",\"trainyard.replica\":\"master-0\"}}}\n",
-			0, 0 });
+		(struct rule){ "/events?since=1795328149.012345678&", 200,
+			       "{\"Type\":\"container\",\"Action\":\"destroy\",\"Actor\":{\"ID\":\"c1\","
+			       "\"Attributes\":{\"name\":\"ty-t-1-master-0-a1\",\"trainyard.instance\":\"t\","
+			       "\"trainyard.job\":\"1\",\"trainyard.attempt\":\"1\",\"trainyard.pool\":"
+			       "\"master\",\"trainyard.replica\":\"master-0\"}}}\n",
+			       0, 0 });
 	client_open(lab);
 	assert_true(docker_key_equal(&lab->events[expect_event(lab, ENGINE_REPLICA_REMOVED)].replica.key,
 				     &master));

@@ -9,6 +9,7 @@
 #define KILL  EVENT_MASTER("kill", "\"signal\":\"15\",")
 #define OTHERS                                                                                               \
 	"{\"Type\":\"container\",\"Action\":\"kill\",\"Actor\":{\"ID\":\"d\",\"Attributes\":{"               \
+	"\"name\":\"ty-t-1-worker-0-a1\",\"trainyard.instance\":\"t\","                                      \
 	"\"trainyard.job\":\"1\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":\"worker-0\","          \
 	"\"trainyard.attempt\":\"1\"}}}\n"
 

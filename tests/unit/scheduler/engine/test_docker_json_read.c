@@ -36,6 +36,10 @@ static void keys_are_read_from_labels(void **state)
 		{ "trainyard.job", "x" },
 		{ "trainyard.job", "99999999999999999999" },
 		{ "trainyard.attempt", "4294967296" },
+		{ "trainyard.attempt", "+2" },
+		{ "trainyard.attempt", " 2" },
+		{ "trainyard.attempt", "2x" },
+		{ "trainyard.attempt", "" },
 		{ "trainyard.pool", "chief" },
 		{ "trainyard.replica", "worker" },
 		{ "trainyard.replica", "worker-" },
@@ -166,6 +170,32 @@ static void an_end_before_the_start_is_moved_to_it(void **state)
 	assert_int_equal(status.finished_ns, INT64_C(1795210191000600000));
 }
 
+static void an_image_says_nothing_of_a_replica(void **state)
+{
+	static const char *const labels[] = { "instance", "project", "job_id",  "pool",    "job",
+					      "replica",  "attempt", "restart", "gateway", "made" };
+	struct replica_spec spec = spec_of();
+	AUTO(json) json_t *body = docker_container_body("i1", &spec);
+	AUTO(json) json_t *image = json_object();
+	struct replica_status status;
+	bool inspect;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(labels); i++) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "trainyard.%s", labels[i]);
+		json_object_set_new(image, label, json_string("3"));
+	}
+	json_object_update(image, json_object_get(body, "Labels")); /* as engines do */
+	json_object_set(body, "Labels", image);
+	assert_true(docker_container_listed(body, &status, &inspect));
+	assert_true(docker_key_equal(&status.key, &worker));
+	assert_int_equal(status.gateway_port, 0);
+	assert_int_equal(status.made_us, 0);
+	assert_int_equal(json_object_size(image), COUNT_OF(labels));
+}
+
 static void strange_accounts_are_refused(void **state)
 {
 	static const char *const strange[] = { "{}",
@@ -258,7 +288,8 @@ static void networks_are_read_and_owned(void **state)
 
 #define EVENT(action, more)                                                                                  \
 	"{\"Type\":\"container\",\"Action\":\"" action "\",\"Actor\":{\"ID\":\"c1\","                        \
-	"\"Attributes\":{\"trainyard.job\":\"12\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":"      \
+	"\"Attributes\":{\"name\":\"ty-i1-12-worker-3-a2\",\"trainyard.instance\":\"i1\","                   \
+	"\"trainyard.job\":\"12\",\"trainyard.pool\":\"worker\",\"trainyard.replica\":"                      \
 	"\"worker-3\","                                                                                      \
 	"\"trainyard.attempt\":\"2\"" more "}},\"timeNano\":1795210191000000001}"
 
@@ -295,9 +326,6 @@ static void events_about_containers_are_read(void **state)
 		assert_int_equal(event.action, lines[i].action);
 		assert_int_equal(event.status.paused, lines[i].action == ACTION_PAUSE);
 	}
-	assert_true(docker_event_read(lines[0].line, strlen(lines[0].line), &event));
-	assert_int_equal(event.status.exit_code, 3);
-	assert_int_equal(event.status.finished_ns, INT64_C(1795210191000000001));
 }
 
 static int start(void **state)
@@ -316,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_gateway_port_is_read_where_there_is_one),
 		cmocka_unit_test(when_a_container_was_made_is_kept_and_tells_none_apart),
 		cmocka_unit_test(an_end_before_the_start_is_moved_to_it),
+		cmocka_unit_test(an_image_says_nothing_of_a_replica),
 		cmocka_unit_test(strange_accounts_are_refused),
 		cmocka_unit_test(only_what_does_not_run_needs_a_closer_look),
 		cmocka_unit_test(networks_are_read_and_owned),

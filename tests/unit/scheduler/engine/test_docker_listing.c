@@ -2,8 +2,11 @@
 /* Tests scheduler/engine/docker_listing.c: a listing says what is there, or comes again. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
-#define LISTED(id, name, state)                                                                              \
-	"{\"Id\":\"" id "\",\"Names\":[\"/" name "\"],\"State\":\"" state "\",\"Labels\":" LABELS "}"
+#define NETWORK_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define LISTED_IN(network, id, name, state)                                                                  \
+	"{\"Id\":\"" id "\",\"Names\":[\"/" name "\"],\"State\":\"" state "\",\"Labels\":" LABELS            \
+	",\"HostConfig\":{\"NetworkMode\":\"" network "\"}}"
+#define LISTED(id, name, state) LISTED_IN(NETWORK_ID, id, name, state)
 #define OUR_NETWORK                                                                                          \
 	"{\"Id\":\"n1\",\"Labels\":{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\"},"                  \
 	"\"IPAM\":{\"Config\":[{\"Subnet\":\"10.213.1.64/26\",\"Gateway\":\"10.213.1.65\"}]}}"
@@ -27,6 +30,26 @@ static void a_renamed_container_gets_its_name_back(void **state)
 	assert_int_equal(rule_asked(lab, 1), 1);
 	assert_int_equal(lab->events[listing].replica_count, 1);
 	assert_int_equal(lab->events[listing].replica.exit_code, 3);
+}
+
+/* "docker run" of an image that "docker commit" made of a replica's container.
+ * Broken: docker_container_is_made_here() true: a user's container was renamed, and removed with the next listing. */
+static void a_container_that_has_our_labels_of_its_image_is_left_alone(void **state)
+{
+	static const char *const networks[] = { "default", "bridge", "ty-t-1", "container:" NETWORK_ID };
+	struct lab *lab = *state;
+
+	for (size_t i = 0; i < COUNT_OF(networks); i++) {
+		AUTO(string) char *listed = NULL;
+
+		assert_true(asprintf(&listed, "[" LISTED_IN("%s", "c1", "by-hand", "running") "]",
+				     networks[i]) > 0);
+		list_with(lab, listed);
+		client_open(lab);
+		assert_int_equal(lab->events[expect_event(lab, ENGINE_LISTING)].replica_count, 0);
+		client_close(lab);
+	}
+	assert_false(was_asked(lab, "/rename"));
 }
 
 static void a_rename_that_is_refused_does_not_hold_up_the_listing(void **state)
@@ -274,6 +297,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(of_throttles_only_those_with_their_own_name_go),
 		LAB_TEST(a_renamed_container_gets_its_name_back),
+		LAB_TEST(a_container_that_has_our_labels_of_its_image_is_left_alone),
 		LAB_TEST(a_rename_that_is_refused_does_not_hold_up_the_listing),
 		LAB_TEST(a_rename_is_looked_into_at_once),
 		LAB_TEST(what_went_since_it_was_listed_is_left_out),
