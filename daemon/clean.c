@@ -20,6 +20,7 @@
 #include "daemon/main.h"
 #include "daemon/own_options.h"
 #include "scheduler/engine/docker_clean.h"
+#include "scheduler/engine/docker_reach.h"
 #include "scheduler/trial_directory.h"
 #include "store/state_dir.h"
 
@@ -152,7 +153,8 @@ static int list_main(const struct clean *clean)
 	struct leftovers list AUTO_LEFTOVERS = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
-	if (docker_clean_list(clean->config.engine, NULL, &list, &err))
+	if (docker_reach(clean->config.engine, &err) ||
+	    docker_clean_list(clean->config.engine, NULL, &list, &err))
 		return main_failure(&err);
 	for (size_t at = 0; at < list.count;) {
 		struct leftover_count count;
@@ -284,8 +286,10 @@ static enum status state_clean(struct clean *clean, struct error *err)
 
 static enum status instance_clean(struct clean *clean, struct error *err)
 {
-	enum status rc = clean->only_looks ? engine_look(clean, err) : engine_clean(clean, err);
+	enum status rc = docker_reach(clean->config.engine, err);
 
+	if (!rc)
+		rc = clean->only_looks ? engine_look(clean, err) : engine_clean(clean, err);
 	if (!rc && clean->state_dir)
 		rc = state_clean(clean, err);
 	if (rc || clean->count)

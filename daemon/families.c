@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/families.h"
 
+#include <stdio.h>
+
 #include "daemon/base/clock.h"
 #include "daemon/config.h"
 #include "daemon/grpc_door.h"
@@ -30,7 +32,7 @@ static const struct discovery_entry published_with_storage[] = {
 
 /* ---- what contexts call ---- */
 
-static void health_details(void *arg, json_t *answer)
+static void health_details(void *arg, json_t *answer, char **ret_reason)
 {
 	const struct machinery *machinery = arg;
 	char detail[256];
@@ -38,6 +40,9 @@ static void health_details(void *arg, json_t *answer)
 
 	json_object_set_new(answer, "engine",
 			    json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
+	if (!reachable &&
+	    asprintf(ret_reason, "The container engine does not answer, and jobs wait: %s", detail) < 0)
+		*ret_reason = NULL;
 	if (machinery->grpc)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }

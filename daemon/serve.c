@@ -19,9 +19,9 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
+#include "daemon/main.h"
 #include "daemon/wiring.h"
-
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_WRONG_USE = 2 };
+#include "scheduler/engine/docker_reach.h"
 
 /* The connections of the API alone may be 512, those of gRPC 128. The servers of one job watch up to 130 descriptors, which
  * poll() refuses where the limit is lower. */
@@ -102,6 +102,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port;
 	struct text url AUTO_TEXT = { 0 };
+	struct error err AUTO_ERROR = { 0 };
 
 	if (config_listen_split(config->listen, address, &port))
 		config_url_write(&url, address, wiring_port(wiring));
@@ -110,14 +111,16 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 	if (url.failed)
 		return;
 	address_file_write(config, wiring_state_dir(wiring), url.data);
+	if (docker_reach(config->engine, &err))
+		fprintf(stderr, "trainyard: %s. Jobs wait until it is there.\n", main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);
 	fflush(stdout);
 }
 
 static int failure_tell(const struct error *err)
 {
-	fprintf(stderr, "trainyard: %s\n", err->text ? err->text : status_name(err->status));
-	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_WRONG_USE : EXIT_FAILED;
+	main_failure(err);
+	return err->status == STATUS_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int serve_until_signal(const struct config *config, const sigset_t *signals)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/emulator/health.h"
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 
 static enum status health_get(struct call *call, struct error *err)
 {
 	const struct health *health = call->context;
+	AUTO(string) char *reason = NULL;
 	AUTO(json)
 	json_t *answer = call->anonymous ? json_pack("{ss}", "status", "ok")
 					 : json_pack("{ss ss}", "status", "ok", "version", health->version);
@@ -13,12 +15,16 @@ static enum status health_get(struct call *call, struct error *err)
 	if (!answer)
 		return error_no_memory(err);
 	if (health->details_add && !call->anonymous)
-		health->details_add(health->arg, answer);
+		health->details_add(health->arg, answer, &reason);
+	if (reason) {
+		json_object_set_new(answer, "status", json_string("degraded"));
+		json_object_set_new(answer, "reason", json_string(reason));
+	}
 	json_write(&call->answer, answer);
 	return STATUS_OK;
 }
 
-/* Open: probes of container engines and load balancers have no tokens. */
+/* Open: probes of container engines and load balancers have no tokens. Always 200: to restart the daemon brings no engine. */
 const struct route health_routes[] = {
 	{ .method = "GET", .path = "/healthz", .handler = health_get, .open = true },
 	{ .method = NULL },

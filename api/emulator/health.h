@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/health.h: GET /healthz, which says that requests are served. */
+/* api/emulator/health.h: GET /healthz, which says that requests are served, and what is missing for jobs. */
 #include "api/http/http.h"
 
 struct health {
 	const char *version;
-	/* Adds members to the answer ("engine": "unreachable"); may be NULL. Must not wait. Thread: any. */
-	void (*details_add)(void *arg, json_t *answer);
+	/* Adds members to the answer; may be NULL. *ret_reason, the caller's: why jobs do not go on now, NULL where they do.
+	 * Must not wait. Thread: any. */
+	void (*details_add)(void *arg, json_t *answer, char **ret_reason);
 	void *arg;
 };
 

@@ -30,6 +30,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_parts.h \
 	scheduler/engine/docker_progress.c \
 	scheduler/engine/docker_progress.h \
+	scheduler/engine/docker_reach.c \
+	scheduler/engine/docker_reach.h \
 	scheduler/engine/docker_reading.c \
 	scheduler/engine/docker_reading.h \
 	scheduler/engine/docker_replica.c \

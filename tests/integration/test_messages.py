@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the program says when it cannot go on: what happened, where, and what to do."""
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+
+import pytest
+
+from support.daemon import Daemon, program
+from support.engine import Engine
+
+USER = 4242
+needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="to be another user takes root and setpriv")
+
+
+def run(*words, env=None, before=(), binary=None):
+    done = subprocess.run([*before, binary or program(), *map(str, words)], capture_output=True, text=True, timeout=30,
+                          env={**os.environ, **(env or {})})
+    assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
+    return done
+
+
+def as_user(*groups):
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", f"--groups={','.join(map(str, groups))}" if groups else
+            "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+
+
+@pytest.fixture
+def open_place():
+    """A directory that other users reach, with a copy of the program."""
+    with tempfile.TemporaryDirectory(prefix="tym", dir="/tmp") as top:
+        os.chmod(top, 0o755)
+        shutil.copy(program(), f"{top}/trainyard")
+        yield pathlib.Path(top)
+
+
+# ---- the engine ----
+
+def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
+    """Broken: ready_tell() without docker_reach(); health_get() that does not look at the reason."""
+    daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), "--log-level", "error").start()
+    try:
+        health = daemon.get("/healthz")
+        assert health.status == 200 and health.json["status"] == "degraded", health
+        assert f"{tmp_path}/none.sock: No such file or directory" in health.json["reason"], health
+        assert re.fullmatch(rf"trainyard: cannot reach the engine at unix://{tmp_path}/none.sock: No such file or directory: "
+                            r".*systemctl start docker.*--engine.* Jobs wait until it is there.\n", daemon.log()), daemon.log()
+    finally:
+        daemon.stop()
+
+
+def test_with_an_engine_there_is_nothing_to_tell(new_daemon):
+    daemon = new_daemon().start()
+    assert "cannot reach" not in daemon.log()
+
+
+def test_an_engine_that_does_not_run_is_told_and_where_another_is(tmp_path):
+    """Broken: others_write() that looks nowhere."""
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(tmp_path / "dead.sock"))
+    dead.close()
+    with socket.socket(socket.AF_UNIX) as rootless:
+        rootless.bind(str(tmp_path / "docker.sock"))
+        rootless.listen()
+        done = run("clean", "--list", "--engine", f"unix://{tmp_path}/dead.sock", env={"XDG_RUNTIME_DIR": str(tmp_path)})
+    assert done.returncode == 1 and "Connection refused: no engine runs there" in done.stderr, done
+    assert f"one answers at --engine unix://{tmp_path}/docker.sock" in done.stderr, done
+
+
+@needs_root
+@pytest.mark.parametrize("group,words", [(7, r"`usermod -aG lp 4242`"), (0, r"dockerd --group docker.*`usermod -aG docker 4242`")])
+def test_no_permission_at_the_engines_socket_is_told_with_the_group(open_place, group, words):
+    """Broken: help_write() without EACCES."""
+    path = open_place / "engine.sock"
+    with socket.socket(socket.AF_UNIX) as engine:
+        engine.bind(str(path))
+        engine.listen()
+        os.chmod(path, 0o660)
+        os.chown(path, 0, group)
+        done = run("clean", "--list", "--engine", f"unix://{path}", before=as_user(), binary=open_place / "trainyard")
+    assert done.returncode == 1 and re.search(rf"{path}: Permission denied: user 4242 .*{words}", done.stderr), done
