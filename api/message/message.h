@@ -11,13 +11,14 @@
  * the rules read and the answers show.
  *
  * A single value where a list is expected is a list of one. An enum is given by name or by a number it
- * has; other numbers are refused. null is unset, but not inside lists and maps, where it is a fault. A second member of
+ * has, which may be in quotes; other numbers are refused. A bool may be in quotes. null is unset, but not inside lists and maps, where it is a fault. A second member of
  * a oneof is a fault, whatever its value and in whichever spelling.
  * At most the first hundred faults of a request are told.
  *
  * Pure. Thread: any (tables are constant).
  * Source: https://protobuf.dev/programming-guides/json/ (read 2026-11-20) */
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,9 +55,12 @@ enum field_flag {
 	FIELD_ANY = 1 << 11, /* a FIELD_STRUCT with "@type" is google.protobuf.Any */
 };
 
+/* The number of a value that no public source tells: clients can only name it. */
+#define ENUM_BY_NAME INT_MIN
+
 struct enum_value {
 	const char *name;
-	int number;
+	int number; /* on the wire, which may have gaps; ENUM_BY_NAME */
 	const char *help; /* like a field's */
 };
 
@@ -108,7 +112,7 @@ bool message_query_marks(const struct message *message, const char *name);
 /* A copy of a canonical value with snake_case names, as the service repeats a job's input to its replicas. */
 json_t *message_to_snake(const struct message *message, const json_t *canonical);
 
-/* The name of a value, or NULL when the enum has no such number. */
+/* The name of a value, or NULL when the enum has no such number, or the number is ENUM_BY_NAME. */
 const char *enum_name(const struct enum_type *type, int number);
 /* False when the enum has no such name; names are compared by case. */
 bool enum_number(const struct enum_type *type, const char *name, int *ret_number);

@@ -272,7 +272,7 @@ enum status message_from_binary(const struct message *message, const void *data,
 	AUTO(json) json_t *value = NULL;
 	enum status rc;
 
-	reader_init(&binary.reader, root, false);
+	reader_init(&binary.reader, root);
 	value = message_decode(&binary, message, (struct wire){ .at = bytes, .end = bytes + length }, NULL);
 	if (!value && !binary.reader.fault_count)
 		binary.reader.out_of_memory = true;

@@ -48,7 +48,7 @@ size_t field_count(const struct message *message)
 
 const char *enum_name(const struct enum_type *type, int number)
 {
-	for (const struct enum_value *value = type->values; value->name; value++)
+	for (const struct enum_value *value = type->values; value->name && number != ENUM_BY_NAME; value++)
 		if (value->number == number)
 			return value->name;
 	return NULL;

@@ -96,7 +96,7 @@ enum status message_read_query(const struct message *message, const json_t *pair
 	size_t index;
 	const json_t *pair;
 
-	reader_init(&binder, "", true);
+	reader_init(&binder, "");
 	json_array_foreach((json_t *)pairs, index, pair) {
 		const char *name = json_string_value(json_array_get(pair, 0));
 		const char *value = json_string_value(json_array_get(pair, 1));
@@ -107,7 +107,7 @@ enum status message_read_query(const struct message *message, const json_t *pair
 	status = reader_finish(&binder, err);
 	if (status)
 		return status;
-	return message_read_texts(message, object, ret_canonical, err);
+	return message_read(message, object, "", ret_canonical, err);
 }
 
 bool message_query_marks(const struct message *message, const char *name)

@@ -253,37 +253,21 @@ static json_t *read_object(struct reader *reader, const struct message *message,
 	return TAKE(canonical);
 }
 
-static enum status read_root(struct reader *reader, const struct message *message, const json_t *value,
-			     json_t **ret_canonical, struct error *err)
+enum status message_read(const struct message *message, const json_t *value, const char *root,
+			 json_t **ret_canonical, struct error *err)
 {
 	AUTO(json) json_t *canonical = NULL;
+	struct reader reader;
 	enum status status;
 
+	reader_init(&reader, root);
 	if (json_is_object(value))
-		canonical = read_object(reader, message, value);
+		canonical = read_object(&reader, message, value);
 	else
-		reader_refuse_name(reader, "", "Root element must be a message.");
-	status = reader_finish(reader, err);
+		reader_refuse_name(&reader, "", "Root element must be a message.");
+	status = reader_finish(&reader, err);
 	if (status)
 		return status;
 	*ret_canonical = TAKE(canonical);
 	return STATUS_OK;
-}
-
-enum status message_read(const struct message *message, const json_t *value, const char *root,
-			 json_t **ret_canonical, struct error *err)
-{
-	struct reader reader;
-
-	reader_init(&reader, root, false);
-	return read_root(&reader, message, value, ret_canonical, err);
-}
-
-enum status message_read_texts(const struct message *message, const json_t *value, json_t **ret_canonical,
-			       struct error *err)
-{
-	struct reader reader;
-
-	reader_init(&reader, "", true);
-	return read_root(&reader, message, value, ret_canonical, err);
 }

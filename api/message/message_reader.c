@@ -8,9 +8,9 @@
 
 #include "daemon/base/cleanup.h"
 
-void reader_init(struct reader *reader, const char *root, bool from_query)
+void reader_init(struct reader *reader, const char *root)
 {
-	*reader = (struct reader){ .from_query = from_query };
+	*reader = (struct reader){ 0 };
 	text_puts(&reader->path, root);
 }
 

@@ -137,31 +137,36 @@ static json_t *read_string(const struct field *field, const json_t *value)
 	return json_is_string(value) ? json_copy((json_t *)value) : NULL;
 }
 
-/* Clients written in Python say True and False in a query. */
-static json_t *read_bool(struct reader *reader, const json_t *value)
+/* Texts are taken as protobuf's safe_strtob() takes them, in any case of letters.
+ * Source: DataPiece::ToBool() of protobuf 3.20, src/google/protobuf/util/internal/datapiece.cc, and stubs/strutil.cc */
+static json_t *read_bool(const json_t *value)
 {
+	static const char *const texts[][2] = {
+		{ "false", "true" }, { "f", "t" }, { "no", "yes" }, { "n", "y" }, { "0", "1" },
+	};
 	const char *text = json_string_value(value);
 
 	if (json_is_boolean(value))
 		return json_boolean(json_is_true(value));
-	if (reader->from_query && text && (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0))
-		return json_boolean(strcasecmp(text, "true") == 0);
+	for (size_t i = 0; text && i < 2 * (sizeof(texts) / sizeof(texts[0])); i++)
+		if (strcasecmp(text, texts[i / 2][i % 2]) == 0)
+			return json_boolean(i % 2 == 1);
 	return NULL;
 }
 
-/* Choice: numbers that the enum lacks are refused; protobuf alone would keep them, but nothing here
- * could say what they mean. */
-static json_t *read_enum(struct reader *reader, const struct field *field, const json_t *value)
+/* A name, a number, or a number in quotes.
+ * Choice: numbers that the enum lacks are refused; protobuf alone would keep those without quotes, but nothing here
+ * could say what they mean.
+ * Source: DataPiece::ToEnum() of protobuf 3.20, src/google/protobuf/util/internal/datapiece.cc */
+static json_t *read_enum(const struct field *field, const json_t *value)
 {
-	bool may_be_number = !json_is_string(value) || reader->from_query;
 	const char *name = NULL;
 	int64_t integer;
 	int number;
 
 	if (json_is_string(value) && enum_number(field->enum_type, json_string_value(value), &number))
-		return json_string(enum_name(field->enum_type, number));
-	if (may_be_number && value_to_integer(value, &integer) && integer >= INT32_MIN &&
-	    integer <= INT32_MAX)
+		return json_copy((json_t *)value);
+	if (value_to_integer(value, &integer) && integer >= INT32_MIN && integer <= INT32_MAX)
 		name = enum_name(field->enum_type, (int)integer);
 	return name ? json_string(name) : NULL;
 }
@@ -297,13 +302,13 @@ static json_t *read_mask(const struct field *field, const json_t *value)
 }
 
 /* The types whose refusal shows the value itself. */
-static json_t *read_plain(struct reader *reader, const struct field *field, const json_t *value)
+static json_t *read_plain(const struct field *field, const json_t *value)
 {
 	switch (field->type) {
 	case FIELD_STRING:
 		return read_string(field, value);
 	case FIELD_BOOL:
-		return read_bool(reader, value);
+		return read_bool(value);
 	case FIELD_INT32:
 	case FIELD_INT64:
 		return read_integer(field, value);
@@ -312,7 +317,7 @@ static json_t *read_plain(struct reader *reader, const struct field *field, cons
 	case FIELD_MASK:
 		return read_mask(field, value);
 	case FIELD_ENUM:
-		return read_enum(reader, field, value);
+		return read_enum(field, value);
 	case FIELD_BYTES:
 	case FIELD_DURATION:
 	case FIELD_TIMESTAMP:
@@ -339,7 +344,7 @@ json_t *read_scalar(struct reader *reader, const struct field *field, const char
 		return read_duration(reader, type, key, value);
 	if (json_is_string(value) && field->type == FIELD_TIMESTAMP)
 		return read_timestamp(reader, type, key, value);
-	canonical = read_plain(reader, field, value);
+	canonical = read_plain(field, value);
 	if (!canonical)
 		reader_refuse_value(reader, type, value);
 	return canonical;

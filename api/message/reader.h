@@ -18,11 +18,10 @@ struct reader {
 	struct error err;
 	size_t fault_count;
 	struct text path; /* of what is being read: "job.training_input.args[0]" */
-	bool from_query;  /* every value is text */
 	bool out_of_memory;
 };
 
-void reader_init(struct reader *reader, const char *root, bool from_query);
+void reader_init(struct reader *reader, const char *root);
 /* Hands the faults to @err and frees the rest; OK when there were none. */
 enum status reader_finish(struct reader *reader, struct error *err);
 bool reader_failed(const struct reader *reader);
@@ -45,6 +44,3 @@ void reader_refuse_value(struct reader *reader, const char *type, const json_t *
 json_t *read_scalar(struct reader *reader, const struct field *field, const char *key, const json_t *value);
 /* What the front end calls the type of @field: "TYPE_INT64", "type.googleapis.com/…". The caller frees. */
 char *field_type_text(const struct field *field);
-/* message_read() of an object whose values are all texts, as a query has them. */
-enum status message_read_texts(const struct message *message, const json_t *value, json_t **ret_canonical,
-			       struct error *err);

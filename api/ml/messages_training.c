@@ -3,12 +3,16 @@
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
 
+/* The numbers of the enums of this API are those of its public protocol buffers; where these lack a value, the number
+ * is that of the same name in the successor's, if the place in the discovery document agrees; else only the name is known.
+ * Source: https://github.com/googleapis/googleapis/blob/master/google/cloud/ml/v1/job_service.proto and
+ * https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/accelerator_type.proto (read 2026-11-25) */
 static const struct enum_value scale_tier_values[] = {
 	{ "BASIC", 0, "One small machine." },
 	{ "STANDARD_1", 1, "A master, 4 workers and 3 parameter servers." },
-	{ "PREMIUM_1", 2, "A large master, 19 workers and 11 parameter servers." },
-	{ "BASIC_GPU", 3, "One machine with one K80 GPU." },
-	{ "BASIC_TPU", 4, "A master and a Cloud TPU." },
+	{ "PREMIUM_1", 3, "A large master, 19 workers and 11 parameter servers." },
+	{ "BASIC_GPU", 6, "One machine with one K80 GPU." },
+	{ "BASIC_TPU", ENUM_BY_NAME, "A master and a Cloud TPU." },
 	{ "CUSTOM", 5, "What the fields of machine types and counts say." },
 	END_OF_VALUES,
 };
@@ -21,12 +25,12 @@ static const struct enum_value accelerator_type_values[] = {
 	{ "NVIDIA_TESLA_V100", 3, "Nvidia V100 GPU." },
 	{ "NVIDIA_TESLA_P4", 4, "Nvidia P4 GPU." },
 	{ "NVIDIA_TESLA_T4", 5, "Nvidia T4 GPU." },
-	{ "NVIDIA_TESLA_A100", 6, "Nvidia A100 GPU, on A2 machines." },
-	{ "TPU_V2", 7, "Cloud TPU v2." },
-	{ "TPU_V3", 8, "Cloud TPU v3." },
-	{ "TPU_V2_POD", 9, "A slice of a Cloud TPU v2 pod." },
-	{ "TPU_V3_POD", 10, "A slice of a Cloud TPU v3 pod." },
-	{ "TPU_V4_POD", 11, "A slice of a Cloud TPU v4 pod." },
+	{ "NVIDIA_TESLA_A100", ENUM_BY_NAME, "Nvidia A100 GPU, on A2 machines." },
+	{ "TPU_V2", ENUM_BY_NAME, "Cloud TPU v2." },
+	{ "TPU_V3", ENUM_BY_NAME, "Cloud TPU v3." },
+	{ "TPU_V2_POD", ENUM_BY_NAME, "A slice of a Cloud TPU v2 pod." },
+	{ "TPU_V3_POD", ENUM_BY_NAME, "A slice of a Cloud TPU v3 pod." },
+	{ "TPU_V4_POD", ENUM_BY_NAME, "A slice of a Cloud TPU v4 pod." },
 	END_OF_VALUES,
 };
 const struct enum_type ml_accelerator_type = { "google.cloud.ml.v1.AcceleratorConfig.Type",
@@ -136,11 +140,11 @@ const struct message ml_training_input = { "google.cloud.ml.v1.TrainingInput", t
 
 static const struct enum_value data_format_values[] = {
 	{ "DATA_FORMAT_UNSPECIFIED", 0, "Not said." },
-	{ "JSON", 1, "A JSON value a line." },
-	{ "TEXT", 2, "A plain text a line." },
-	{ "TF_RECORD", 3, "A TFRecord file." },
-	{ "TF_RECORD_GZIP", 4, "A TFRecord file packed with gzip." },
-	{ "CSV", 5, "Comma-separated values." },
+	{ "JSON", ENUM_BY_NAME, "A JSON value a line." },
+	{ "TEXT", 1, "A plain text a line." },
+	{ "TF_RECORD", 2, "A TFRecord file." },
+	{ "TF_RECORD_GZIP", 3, "A TFRecord file packed with gzip." },
+	{ "CSV", ENUM_BY_NAME, "Comma-separated values." },
 	END_OF_VALUES,
 };
 static const struct enum_type data_format = { "google.cloud.ml.v1.PredictionInput.DataFormat",

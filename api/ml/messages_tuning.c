@@ -13,9 +13,9 @@ static const struct enum_type goal = { "google.cloud.ml.v1.HyperparameterSpec.Go
 
 static const struct enum_value algorithm_values[] = {
 	{ "ALGORITHM_UNSPECIFIED", 0, "Bayesian optimization." },
-	{ "GRID_SEARCH", 1, "Every combination in turn." },
-	{ "RANDOM_SEARCH", 2, "Combinations drawn at random." },
-	{ "POPULATION_BASED_TRAINING", 3, "Trials that learn from each other while they run." },
+	{ "GRID_SEARCH", ENUM_BY_NAME, "Every combination in turn." },
+	{ "RANDOM_SEARCH", ENUM_BY_NAME, "Combinations drawn at random." },
+	{ "POPULATION_BASED_TRAINING", ENUM_BY_NAME, "Trials that learn from each other while they run." },
 	END_OF_VALUES,
 };
 static const struct enum_type algorithm = { "google.cloud.ml.v1.HyperparameterSpec.Algorithm",

@@ -3,9 +3,12 @@
 /* tests/unit/api/message/sample_message.h: a message with a field of every type and flag. */
 #include "api/message/message.h"
 
-static const struct enum_value sample_color_values[] = {
-	{ "NONE", 0, "" }, { "RED", 1, "" }, { "BLUE", 4, "" }, { NULL, 0, NULL }
-};
+static const struct enum_value sample_color_values[] = { { "NONE", 0, "" },
+							 { "RED", 1, "" },
+							 { "BLUE", 4, "" },
+							 { "GREY", ENUM_BY_NAME, "" },
+							 { "BLACK", ENUM_BY_NAME, "" },
+							 { NULL, 0, NULL } };
 static const struct enum_type sample_color = { "test.Color", sample_color_values };
 
 static const struct message sample_message;

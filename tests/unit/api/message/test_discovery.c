@@ -63,8 +63,9 @@ static void each_type_has_its_schema(void **state)
 		{ "bag", "{'type':'object','additionalProperties':{'type':'any','description':'Any value.'},"
 			 "'description':''}" },
 		{ "thing", "{'type':'any','description':''}" },
-		{ "color", "{'type':'string','enum':['NONE','RED','BLUE'],'enumDescriptions':['','',''],"
-			   "'description':''}" },
+		{ "color",
+		  "{'type':'string','enum':['NONE','RED','BLUE','GREY','BLACK'],'enumDescriptions':['','','','',''],"
+		  "'description':''}" },
 		{ "child", "{'$ref':'Test__Sample','description':''}" },
 		{ "words", "{'type':'array','items':{'type':'string'},'description':''}" },
 		{ "children", "{'type':'array','items':{'$ref':'Test__Sample'},'description':''}" },

@@ -49,6 +49,7 @@ static void enums_are_known_by_name_and_number(void **state)
 	(void)state;
 	assert_string_equal(enum_name(&sample_color, 4), "BLUE");
 	assert_null(enum_name(&sample_color, 2));
+	assert_null(enum_name(&sample_color, ENUM_BY_NAME));
 	assert_true(enum_number(&sample_color, "RED", &number));
 	assert_int_equal(number, 1);
 	assert_false(enum_number(&sample_color, "red", &number));

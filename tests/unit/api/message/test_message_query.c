@@ -59,7 +59,7 @@ static const struct {
 	{ "[['.','x']]", UNKNOWN(".") },
 	{ "[['smallCount','x']]", "Invalid value at 'small_count' (TYPE_INT32), \"x\"" },
 	{ "[['smallCount','']]", "Invalid value at 'small_count' (TYPE_INT32), \"\"" },
-	{ "[['child.flag','1']]", "Invalid value at 'child.flag' (TYPE_BOOL), \"1\"" },
+	{ "[['child.flag','2']]", "Invalid value at 'child.flag' (TYPE_BOOL), \"2\"" },
 };
 
 static void wrong_parameters_are_refused(void **state)
