@@ -178,7 +178,6 @@ static void vertex_add(struct families *families, const char *name, const char *
 		.context = context,
 		.absent = absent,
 		.under = under,
-		.lenient_query = true,
 		.error_word = error_list,
 	};
 

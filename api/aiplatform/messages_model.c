@@ -153,6 +153,7 @@ static const struct field list_request_fields[] = {
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
 	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the page before."),
 	FIELD(5, "readMask", MASK, 0, "Which fields to show; all unless given."),
+	FIELD(6, "orderBy", STRING, 0, "In which order; without effect: the newest come first."),
 	END_OF_FIELDS,
 };
 const struct message aiplatform_model_list_request = { OF("ListModelsRequest"), list_request_fields,
@@ -171,6 +172,7 @@ static const struct field versions_request_fields[] = {
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
 	FIELD(4, "filter", STRING, 0, "Which ones, as in a list of models. Empty: all."),
 	FIELD(5, "readMask", MASK, 0, "Which fields to show; all unless given."),
+	FIELD(6, "orderBy", STRING, 0, "In which order; without effect: the newest come first."),
 	END_OF_FIELDS,
 };
 const struct message aiplatform_model_versions_request = { OF("ListModelVersionsRequest"),

@@ -84,6 +84,7 @@ static const struct field location_list_request_fields[] = {
 	FIELD(2, "filter", STRING, 0, "Which ones; without effect."),
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
 	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD(5, "extraLocationTypes", STRING, REPEATED, "Kinds of locations to add; without effect."),
 	END_OF_FIELDS,
 };
 const struct message aiplatform_location_list_request = { "google.cloud.location.ListLocationsRequest",
