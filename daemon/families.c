@@ -193,6 +193,7 @@ static struct family *storage_add(struct families *families, const char *name, c
 						    .context = &families->storage_context,
 						    .lenient_query = true,
 						    .blank_is_absent = true,
+						    .fields_refuse = storage_fields_refuse,
 						    .error_render = storage_error_render,
 						    .error_status = storage_error_status,
 					    });

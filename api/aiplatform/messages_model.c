@@ -145,7 +145,17 @@ static const struct field model_fields[] = {
 	FIELD(53, "defaultCheckpointId", STRING, 0, "The checkpoint that is deployed."),
 	END_OF_FIELDS,
 };
-const struct message aiplatform_model = { OF("Model"), model_fields, "A trained model." };
+static const char *const model_unset[] = { "baseModelSource",
+					   "checkpoints",
+					   "dataStats",
+					   "deployedModels",
+					   "originalModelInfo",
+					   "supportedDeploymentResourcesTypes",
+					   "supportedExportFormats",
+					   "supportedInputStorageFormats",
+					   "supportedOutputStorageFormats",
+					   NULL };
+const struct message aiplatform_model = { OF("Model"), model_fields, "A trained model.", model_unset };
 
 static const struct field list_request_fields[] = {
 	FIELD(2, "filter", STRING, 0,

@@ -160,9 +160,15 @@ static enum status query_read(const struct route *route, const json_t *pairs, js
 }
 
 /* A mask is judged before the handler runs: afterwards the job would be there, and the answer a 400. */
-static enum status fields_check(const char *mask, struct error *err)
+static enum status fields_check(const struct exchange *exchange, struct error *err)
 {
-	return mask ? fields_mask_check(mask, err) : STATUS_OK;
+	const struct route *route = exchange->match.route;
+	const char *mask = exchange->parameters.fields;
+
+	if (!mask)
+		return STATUS_OK;
+	return fields_mask_check(route->doc ? route->doc->response : route->response, mask,
+				 exchange->match.family->fields_refuse, err);
 }
 
 static const struct message *own_query(const struct exchange *exchange)
@@ -209,7 +215,7 @@ static enum status row_begin(struct exchange *exchange, struct error *err)
 	exchange->parameters.fields = header(exchange, HEADER_FIELD_MASK);
 	rc = query_part_take(exchange, &exchange->query, &pairs, err);
 	if (!rc)
-		rc = fields_check(exchange->parameters.fields, err);
+		rc = fields_check(exchange, err);
 	if (!rc)
 		rc = query_read(exchange->match.route, pairs, &exchange->call.query, err);
 	if (!rc && atomic_load(exchange->rules->closing))
@@ -363,7 +369,7 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 		call->raw = exchange->body.bytes.data ? exchange->body.bytes.data : "";
 		call->raw_bytes = exchange->body.bytes.length;
 	}
-	rc = fields_check(exchange->parameters.fields, err);
+	rc = fields_check(exchange, err);
 	if (!rc)
 		rc = query_read(route, pairs, &call->query, err);
 	if (!rc)

@@ -63,6 +63,8 @@ struct route {
 	bool open;
 	/* What a row takes that changes something, where a browser may be the client. */
 	enum page_types page_types;
+	/* What a row without doc answers with, for masks of fields; NULL: any may be named. */
+	const struct message *response;
 };
 
 /* Stands in a row's place of a body message: call->raw holds the bytes, of whatever type they are. */
@@ -110,6 +112,8 @@ struct family {
 	const char *omitted;
 	/* Puts an error of its handlers in the family's own words before anything is made of it; NULL: it stays. */
 	void (*error_word)(struct error *err);
+	/* Words the refusal of a mask of fields; NULL: the front end's words. */
+	mask_refusal fields_refuse;
 	/* Appends the body of an error of the family's routes, and says its media type; NULL: error_body_write(). */
 	const char *(*error_render)(const struct call *call, const struct error *err, unsigned http_status,
 				    struct text *body);

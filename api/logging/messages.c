@@ -115,7 +115,11 @@ static const struct field entry_fields[] = {
 	OBJECT("split", 0, &split, "Which part of a cut entry this is."),
 	END,
 };
-const struct message logging_entry = { "google.logging.v2.LogEntry", entry_fields, "One entry of a log." };
+static const char *const entry_unset[] = { "apphub",      "apphubDestination", "apphubSource",
+					   "errorGroups", "metadata",          "otel",
+					   NULL };
+const struct message logging_entry = { "google.logging.v2.LogEntry", entry_fields, "One entry of a log.",
+				       entry_unset };
 
 static const struct field list_entries_fields[] = {
 	LIST("projectIds", FIELD_STRING, "Deprecated: ids or numbers of projects; use resourceNames."),

@@ -21,15 +21,105 @@
 
 enum {
 	MASK_DEPTH_MAX = 50,
+	MASK_NAMES_MAX = 4096,
+	MASK_SHOWN_BYTES = 4096,
+	REACHED_MAX = 64,
 	VALUE_DEPTH_MAX = 128, /* arrays in arrays are the only way to be deeper than the mask */
 };
 
-struct mask_scan {
-	const char *at;
-	unsigned depth;
+/* The messages that a path has led to: more than one below a star. */
+struct reached {
+	const struct message *messages[REACHED_MAX];
+	size_t count;
+	bool anything; /* no table tells the names here */
 };
 
-static bool list_scan(struct mask_scan *scan, json_t *tree);
+#define NOT_LOST SIZE_MAX
+
+struct mask_scan {
+	const char *at;
+	unsigned depth, names;
+	struct text path;    /* the names up to here, joined by dots */
+	size_t lost_at;      /* where in it the first name begins that is no field; NOT_LOST */
+	struct text nowhere; /* the first path that names no field; none: empty */
+	size_t nowhere_at;   /* where in it the first name begins that is no field */
+};
+
+static bool list_scan(struct mask_scan *scan, json_t *tree, const struct reached *reached);
+
+static void reached_add(struct reached *reached, const struct field *field)
+{
+	if (field->flags & FIELD_MAP || field->type == FIELD_STRUCT || field->type == FIELD_VALUE)
+		reached->anything = true;
+	if (field->type != FIELD_MESSAGE || field->flags & FIELD_MAP)
+		return;
+	for (size_t i = 0; i < reached->count; i++)
+		if (reached->messages[i] == field->message)
+			return;
+	if (reached->count == REACHED_MAX)
+		reached->anything = true;
+	else
+		reached->messages[reached->count++] = field->message;
+}
+
+static bool is_unset(const struct message *message, const char *name)
+{
+	for (const char *const *unset = message->unset; unset && *unset; unset++)
+		if (name_matches(*unset, name))
+			return true;
+	return false;
+}
+
+/* False when none of the messages at @from has a field @name. */
+static bool reached_below(const struct reached *from, const char *name, struct reached *to)
+{
+	const bool star = strcmp(name, "*") == 0;
+	bool any = from->anything;
+
+	*to = (struct reached){ .anything = from->anything };
+	for (size_t i = 0; i < from->count; i++) {
+		to->anything |= is_unset(from->messages[i], name);
+		any |= star || to->anything;
+		for (const struct field *field = from->messages[i]->fields; field->name; field++) {
+			if (!star && !name_matches(field->name, name))
+				continue;
+			any = true;
+			reached_add(to, field);
+		}
+	}
+	return any;
+}
+
+/* Adds @name to the path: it is a field of one of the messages at @from, or the path is lost. */
+static void path_enter(struct mask_scan *scan, const char *name, const struct reached *from,
+		       struct reached *to)
+{
+	size_t begin;
+
+	if (scan->path.length)
+		text_putc(&scan->path, '.');
+	begin = scan->path.length;
+	text_puts(&scan->path, name);
+	if (!reached_below(from, name, to) && scan->lost_at == NOT_LOST)
+		scan->lost_at = begin;
+}
+
+static void path_end(struct mask_scan *scan)
+{
+	if (scan->lost_at == NOT_LOST || scan->nowhere.length)
+		return;
+	text_append(&scan->nowhere, scan->path.data, scan->path.length);
+	scan->nowhere_at = scan->lost_at;
+}
+
+static void path_leave(struct mask_scan *scan, size_t length, size_t lost_at)
+{
+	scan->lost_at = lost_at;
+	if (scan->path.failed)
+		return;
+	scan->path.length = length;
+	scan->path.data[length] = '\0';
+}
 
 static size_t name_length(const char *at)
 {
@@ -56,35 +146,40 @@ static json_t *tree_descend(json_t *tree, const char *name)
 	return json_object_set(tree, name, below) ? NULL : below;
 }
 
-/* The part of an item after one of its names: more names, a list in brackets, or nothing. */
-static bool item_scan(struct mask_scan *scan, json_t *tree)
+/* The part of an item from one of its names on: more names, a list in brackets, or nothing. */
+static bool item_scan(struct mask_scan *scan, json_t *tree, const struct reached *reached)
 {
+	const size_t path_length = scan->path.length, lost_at = scan->lost_at;
 	size_t length = name_length(scan->at);
 	AUTO(string) char *name = strndup(scan->at, length);
+	struct reached next;
 	bool good;
 
-	if (!length || !name || ++scan->depth > MASK_DEPTH_MAX)
+	if (!length || !name || ++scan->depth > MASK_DEPTH_MAX || ++scan->names > MASK_NAMES_MAX)
 		return false;
 	scan->at += length;
+	path_enter(scan, name, reached, &next);
 	if (*scan->at == '/' || *scan->at == '.' || *scan->at == '(') {
 		AUTO(json) json_t *below = tree_descend(tree, name);
 		bool bracket = *scan->at++ == '(';
 
-		good = below &&
-		       (bracket ? list_scan(scan, below) && *scan->at++ == ')' : item_scan(scan, below));
+		good = below && (bracket ? list_scan(scan, below, &next) && *scan->at++ == ')'
+					 : item_scan(scan, below, &next));
 	} else {
+		path_end(scan);
 		good = json_object_set_new(tree, name, json_true()) == 0;
 	}
+	path_leave(scan, path_length, lost_at);
 	scan->depth--;
 	return good;
 }
 
-static bool list_scan(struct mask_scan *scan, json_t *tree)
+static bool list_scan(struct mask_scan *scan, json_t *tree, const struct reached *reached)
 {
 	for (;;) {
 		while (*scan->at == ' ')
 			scan->at++;
-		if (!item_scan(scan, tree))
+		if (!item_scan(scan, tree, reached))
 			return false;
 		while (*scan->at == ' ')
 			scan->at++;
@@ -94,27 +189,62 @@ static bool list_scan(struct mask_scan *scan, json_t *tree)
 	}
 }
 
-static enum status mask_parse(const char *mask, json_t **ret_tree, struct error *err)
+/* Source: https://github.com/r-lib/gargle/blob/main/tests/testthat/_snaps/response_process.md (the message, the violation
+ * of a path that names no field); how a malformed mask is told is a choice. */
+static enum status mask_refuse(const char *mask, const char *path, const char *name, struct error *err)
+{
+	const char *field = strlen(mask) > MASK_SHOWN_BYTES ? "fields" : mask;
+
+	(void)name;
+	if (path)
+		return error_set_argument(
+			err, field,
+			"Error expanding 'fields' parameter. Cannot find matching fields for path '%.200s'.",
+			path);
+	return error_set_argument(err, field,
+				  "Error expanding 'fields' parameter. Invalid field selection %.200s", mask);
+}
+
+static enum status nowhere_refuse(const struct mask_scan *scan, const char *mask, mask_refusal refuse,
+				  struct error *err)
+{
+	const char *from = scan->nowhere.data + scan->nowhere_at;
+	AUTO(string) char *name = strndup(from, strcspn(from, "."));
+
+	return name ? refuse(mask, scan->nowhere.data, name, err) : error_no_memory(err);
+}
+
+static enum status mask_parse(const struct message *message, const char *mask, mask_refusal refuse,
+			      json_t **ret_tree, struct error *err)
 {
 	AUTO(json) json_t *tree = json_object();
-	struct mask_scan scan = { .at = mask };
+	const struct reached root = { .messages = { message },
+				      .count = message != NULL,
+				      .anything = !message };
+	struct mask_scan scan = { .at = mask, .lost_at = NOT_LOST };
+	enum status rc = STATUS_OK;
 
 	if (!tree)
 		return error_no_memory(err);
-	if (!list_scan(&scan, tree) || *scan.at) {
-		if (err)
-			error_deinit(err);
-		return error_add_transcoding(err, "fields", "Invalid field selection %.200s", mask);
-	}
-	*ret_tree = TAKE(tree);
-	return STATUS_OK;
+	if (!list_scan(&scan, tree, &root) || *scan.at)
+		rc = refuse(mask, NULL, NULL, err);
+	else if (scan.path.failed || scan.nowhere.failed)
+		rc = error_no_memory(err);
+	else if (scan.nowhere.length)
+		rc = nowhere_refuse(&scan, mask, refuse, err);
+	text_deinit(&scan.path);
+	text_deinit(&scan.nowhere);
+	if (!rc)
+		*ret_tree = TAKE(tree);
+	return rc;
 }
 
-enum status fields_mask_check(const char *mask, struct error *err)
+enum status fields_mask_check(const struct message *message, const char *mask, mask_refusal refuse,
+			      struct error *err)
 {
 	AUTO(json) json_t *tree = NULL;
 
-	return mask_parse(mask, &tree, err);
+	return mask_parse(message, mask, refuse ? refuse : mask_refuse, &tree, err);
 }
 
 /* ---- the text that goes by ---- */
@@ -379,7 +509,7 @@ enum status fields_mask_write(struct text *text, const char *mask, const char *j
 {
 	AUTO(json) json_t *tree = NULL;
 	struct sieve sieve = { .kept = text, .at = json };
-	enum status rc = mask_parse(mask, &tree, err);
+	enum status rc = mask_parse(NULL, mask, mask_refuse, &tree, err);
 	bool good;
 
 	if (rc)

@@ -60,7 +60,7 @@ enum field_flag {
 
 struct enum_value {
 	const char *name;
-	int number; /* on the wire, which may have gaps; ENUM_BY_NAME */
+	int number;       /* on the wire, which may have gaps; ENUM_BY_NAME */
 	const char *help; /* like a field's */
 };
 
@@ -86,6 +86,9 @@ struct message {
 	const char *full_name;      /* "google.cloud.ml.v1.TrainingInput" */
 	const struct field *fields; /* ends with a NULL name */
 	const char *help;
+	/* Names of fields that the service's message has and nothing here sets, so that a mask may name them; ends with NULL.
+	 * NULL: there are none. */
+	const char *const *unset;
 };
 
 /* Parses the bytes of a body. Syntax errors get the front end's words ("Invalid JSON payload received. …"
@@ -117,9 +120,15 @@ const char *enum_name(const struct enum_type *type, int number);
 /* False when the enum has no such name; names are compared by case. */
 bool enum_number(const struct enum_type *type, const char *name, int *ret_number);
 
-/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *). A path that names nothing in the value selects
- * nothing; of two paths, what either names is kept. A malformed mask is INVALID_ARGUMENT with the front end's words. */
-enum status fields_mask_check(const char *mask, struct error *err);
-/* Appends what @mask names of @json: one pass over the text, which is compact where it was. Objects that lose all
+/* Words the refusal of a mask: @path is the first path that names no field ("jobs.nosuch"), @name its first name that is
+ * none; both are NULL where @mask is malformed. Sets *err (may be NULL) and returns INVALID_ARGUMENT. */
+typedef enum status (*mask_refusal)(const char *mask, const char *path, const char *name, struct error *err);
+
+/* Partial responses (`fields=jobs(jobId,state),nextPageToken`, a/b, *): every path of @mask has to name a field of
+ * @message, in either spelling, whatever the value at hand has. NULL: any name may be a field. What stands below a map or
+ * a free object is not looked at. @refuse: NULL: in the front end's words. */
+enum status fields_mask_check(const struct message *message, const char *mask, mask_refusal refuse,
+			      struct error *err);
+/* A path that names nothing in the value selects nothing; of two paths, what either names is kept. Appends what @mask names of @json: one pass over the text, which is compact where it was. Objects that lose all
  * their members go, but for elements of arrays and the value itself. INTERNAL: it is no JSON. */
 enum status fields_mask_write(struct text *text, const char *mask, const char *json, struct error *err);

@@ -29,6 +29,16 @@ enum status error_parameter(struct error *err, const char *reason, const char *p
 	return STATUS_INVALID_ARGUMENT;
 }
 
+/* Choice: a malformed mask is shown whole.
+ * Source: https://developers.google.com/workspace/drive/api/guides/fields-parameter and public reports of that service,
+ * which answers by the same front end: "Invalid field selection NAME", location fields (read 2026-11-25) */
+enum status storage_fields_refuse(const char *mask, const char *path, const char *name, struct error *err)
+{
+	(void)path;
+	return error_parameter(err, "invalidParameter", "fields", "Invalid field selection %.200s",
+			       name ? name : mask);
+}
+
 unsigned storage_error_status(const struct call *call, const struct error *err)
 {
 	(void)call;

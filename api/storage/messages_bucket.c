@@ -100,8 +100,12 @@ static const struct field bucket_fields[] = {
 	PLAIN("rpo", FIELD_STRING, "Kept, without effect."),
 	END,
 };
+static const char *const bucket_unset[] = {
+	"acl",   "defaultObjectAcl", "hardDeleteTime", "ipFilter",       "objectRetention",
+	"owner", "satisfiesPZI",     "satisfiesPZS",   "softDeleteTime", NULL
+};
 const struct message storage_bucket = { "google.storage.v1.Bucket", bucket_fields,
-					"A bucket: a name under which objects have theirs." };
+					"A bucket: a name under which objects have theirs.", bucket_unset };
 
 static const struct field list_fields[] = {
 	KIND("storage#buckets."),
@@ -109,7 +113,9 @@ static const struct field list_fields[] = {
 	OBJECT("items", FIELD_REPEATED, &storage_bucket, "The buckets, by name."),
 	END,
 };
-const struct message storage_bucket_list = { "google.storage.v1.Buckets", list_fields, "A page of buckets." };
+static const char *const list_unset[] = { "unreachable", NULL };
+const struct message storage_bucket_list = { "google.storage.v1.Buckets", list_fields, "A page of buckets.",
+					     list_unset };
 
 static const struct field layout_fields[] = {
 	KIND("storage#storageLayout."),
@@ -119,8 +125,9 @@ static const struct field layout_fields[] = {
 	PLAIN("hierarchicalNamespace", FIELD_STRUCT, "Whether folders are things of their own: never."),
 	END,
 };
+static const char *const layout_unset[] = { "customPlacementConfig", NULL };
 const struct message storage_bucket_layout = { "google.storage.v1.BucketStorageLayout", layout_fields,
-					       "How a bucket is laid out." };
+					       "How a bucket is laid out.", layout_unset };
 
 static const struct field policy_fields[] = {
 	KIND("storage#policy."),
@@ -154,8 +161,9 @@ static const struct field items_fields[] = {
 	LIST("items", FIELD_STRUCT, "Always empty."),
 	END,
 };
+static const char *const folders_unset[] = { "nextPageToken", NULL };
 const struct message storage_managed_folder_list = { "google.storage.v1.ManagedFolders", items_fields,
-						     "Managed folders: there are none." };
+						     "Managed folders: there are none.", folders_unset };
 const struct message storage_notification_list = { "google.storage.v1.Notifications", items_fields,
 						   "Notifications: there are none." };
 const struct message storage_access_control_list = { "google.storage.v1.AccessControls", items_fields,

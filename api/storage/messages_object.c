@@ -57,8 +57,13 @@ static const struct field object_fields[] = {
 	OUTPUT("timeFinalized", FIELD_TIMESTAMP, "When the last byte was written."),
 	END,
 };
+static const char *const object_unset[] = {
+	"acl",          "contexts",  "customerEncryption",      "hardDeleteTime", "kmsKeyName",  "owner",
+	"restoreToken", "retention", "retentionExpirationTime", "softDeleteTime", "timeDeleted", NULL
+};
 const struct message storage_object = { "google.storage.v1.Object", object_fields,
-					"An object: bytes with a name, and what is known of them." };
+					"An object: bytes with a name, and what is known of them.",
+					object_unset };
 
 static const struct field list_fields[] = {
 	PLAIN("kind", FIELD_STRING, "storage#objects."),

@@ -40,6 +40,7 @@ const struct discovery_api storage_api = {
 	{                                                                                                    \
 		.method = (METHOD), .path = (PATH), .handler = (HANDLER),                                    \
 		.query = &storage_object_insert_query, .begin = (BEGIN), .page_types = PAGE_TYPES_TEXT,      \
+		.response = &storage_object,                                                                 \
 	}
 
 const struct route storage_routes[] = {
@@ -77,7 +78,8 @@ const struct route storage_routes[] = {
 	  .path = BUCKET "/o",
 	  .handler = objects_insert_refuse,
 	  .body = &raw_body,
-	  .query = &storage_object_insert_query },
+	  .query = &storage_object_insert_query,
+	  .response = &storage_object },
 	PLAIN("GET", OBJECT, objects_get, storage_object_get_query, "objects.get", storage_object,
 	      "Describes an object, or gives its bytes."),
 	BODY("PATCH", OBJECT, objects_patch, storage_object_write_query, "objects.patch", storage_object,
@@ -110,7 +112,8 @@ const struct route storage_routes[] = {
 	{ .method = "GET",
 	  .path = "/download/storage/v1/b/{bucket}/o/{object}",
 	  .handler = objects_media_get,
-	  .query = &storage_object_get_query },
+	  .query = &storage_object_get_query,
+	  .response = &storage_object },
 	{ .method = "POST", .path = "/batch/storage/v1", .handler = batch_run, .body = &raw_body },
 	{ .method = "POST", .path = "/batch", .handler = batch_run, .body = &raw_body },
 	END,

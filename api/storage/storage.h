@@ -23,7 +23,7 @@ struct storage_context {
 };
 
 /* "/storage/v1/…", "/upload/…", "/download/…", "/batch/storage/v1". With storage_error_render, storage_error_status,
- * lenient_query, and blank_is_absent: https://github.com/fsouza/fake-gcs-server/issues/238 (observed at the service). */
+ * storage_fields_refuse, lenient_query, and blank_is_absent: https://github.com/fsouza/fake-gcs-server/issues/238 (observed at the service). */
 extern const struct route storage_routes[];
 extern const struct route storage_absent[];
 extern const struct discovery_api storage_api;
@@ -32,6 +32,7 @@ extern const struct route storage_plain_routes[];
 /* Can the first segment be a bucket? Not where a path of another family begins so, be it one that no family has, and not
  * where a method of an unknown version is called ("/v1alpha1/projects/…"). */
 bool storage_plain_may_have(const char *const *segments, size_t count);
+enum status storage_fields_refuse(const char *mask, const char *path, const char *name, struct error *err);
 unsigned storage_error_status(const struct call *call, const struct error *err);
 const char *storage_error_render(const struct call *call, const struct error *err, unsigned http_status,
 				 struct text *body);

@@ -230,6 +230,21 @@ enum status error_set_quota(struct error *err, const char *subject, const char *
 	return err->status;
 }
 
+enum status error_set_argument(struct error *err, const char *field, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return STATUS_INVALID_ARGUMENT;
+	va_start(args, format);
+	AUTO(string) char *description = format_text(format, args);
+	va_end(args);
+	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Request contains an invalid argument.");
+	if (description)
+		violation_append(err, field, description);
+	return err->status;
+}
+
 void error_add_reason(struct error *err, const char *reason, const char *key, const char *value)
 {
 	struct error_metadata *grown;

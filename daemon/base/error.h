@@ -97,6 +97,11 @@ void error_list(struct error *err);
 enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Replaces *err by INVALID_ARGUMENT in the front end's general words ("Request contains an invalid argument."); the
+ * description stands in the one violation of @field alone. */
+enum status error_set_argument(struct error *err, const char *field, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Names the cause for machines, and, with a @key, one thing more that belongs to it. */
 void error_add_reason(struct error *err, const char *reason, const char *key, const char *value);
 

@@ -63,6 +63,7 @@ static void fuzz_mask(const char *input)
 	struct text others AUTO_TEXT = { 0 };
 	AUTO(json) json_t *value = NULL;
 
+	fields_mask_check(&ml_list_jobs_response, input, NULL, NULL);
 	fields_mask_write(&others, "jobId,labels/*,*/region", input, NULL);
 	if (fields_mask_write(&kept, input, "{\"jobs\":[{\"jobId\":\"j\",\"labels\":{\"a\":\"b\"}}]}", NULL))
 		return;

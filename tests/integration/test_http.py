@@ -2,7 +2,9 @@
 """The surface that every request passes: routes, methods, parameters, limits."""
 import http.client
 import json
+import re
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +61,79 @@ SYSTEM = ["alt=json", "%24alt=json", "key=abc", "quotaUser=me", "access_token=t"
 @pytest.mark.parametrize("parameter", SYSTEM)
 def test_system_parameters_are_taken_by_every_method(yard, parameter):
     assert yard.get(f"{yard.jobs_path}?{parameter}").status == 200
+
+
+def rows_of_the_front_end(yard):
+    """Every method of every service but storage, with paths that name nothing that is there."""
+    rows = re.findall(r'ROUTE\("(\w+)", "(/(?:v1|v1beta1|v2|ui|_trainyard/v1)/[^"]*)"',
+                      (Path(__file__).parent.parent / "support/routes.inc").read_text())
+    for method, path in rows:
+        yield method, re.sub(r"{(\w+)}", lambda name: {"project": yard.project, "location": "us-central1"}.get(name[1], "1"), path)
+
+
+@pytest.mark.parametrize("parameter", ["nosuch=1", "orderBy.nosuch=x", "alt=json&nosuch", "Nosuch=&%24key=k"])
+def test_every_method_refuses_parameters_that_it_does_not_have(yard, parameter):
+    """Before it looks whether what it is about is there. Broken: .lenient_query in vertex_add()."""
+    name = re.search("[^&]*osuch", parameter)[0]
+    for method, path in rows_of_the_front_end(yard):
+        answer = yard.request(method, f"{path}?{parameter}", {} if method in ("POST", "PATCH", "PUT") else None)
+        assert (answer.status, answer.error["message"]) == (
+            400, f'Invalid JSON payload received. Unknown name "{name}": Cannot bind query parameter. '
+                 f"Field '{name}' could not be found in request message."), (method, path, answer)
+    assert len(list(rows_of_the_front_end(yard))) > 100
+
+
+def test_every_method_refuses_a_mask_of_a_field_that_its_answer_does_not_have(yard):
+    """Broken: fields_check() without a message to hold the mask against."""
+    for method, path in rows_of_the_front_end(yard):
+        if path.startswith(("/ui", "/_trainyard")):
+            continue
+        for given, header in (("fields=nosuch", {}), ("$fields=nosuch", {}), ("", {"X-Goog-FieldMask": "nosuch"})):
+            body = {} if method in ("POST", "PATCH", "PUT") else None
+            answer = yard.request(method, f"{path}?{given}", body, {"Content-Type": "application/json", **header})
+            assert (answer.status, answer.error["message"]) == (400, "Request contains an invalid argument."), answer
+            assert answer.error["status"] == "INVALID_ARGUMENT"
+            assert answer.error["details"] == [{
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                "fieldViolations": [{"field": "nosuch", "description": "Error expanding 'fields' parameter. Cannot find "
+                                     "matching fields for path 'nosuch'."}]}], (method, path, answer)
+
+
+@pytest.mark.parametrize("mask, nowhere", [
+    ("jobs(nosuch)", "jobs.nosuch"), ("jobs/nosuch", "jobs.nosuch"), ("jobs.job_id,jobs.nosuch", "jobs.nosuch"),
+    ("jobs(trainingInput(*/nosuch))", "jobs.trainingInput.*.nosuch"), ("jobs(state/x)", "jobs.state.x"), ("kind", "kind"),
+    ("jobs(", None), ("jobs,,", None)])
+def test_a_mask_names_the_first_path_that_is_none(yard, mask, nowhere):
+    answer = yard.get(yard.jobs_path, fields=mask)
+    assert answer.status == 400 and answer.error["message"] == "Request contains an invalid argument."
+    violation, = answer.error["details"][0]["fieldViolations"]
+    assert violation["field"] == mask
+    assert nowhere is None or violation["description"].endswith(f"Cannot find matching fields for path '{nowhere}'.")
+
+
+@pytest.mark.parametrize("mask", ["*", "jobs/*", "jobs(*/region)", "jobs(training_input(scaleTier),labels/any),next_page_token",
+                                  "jobs(trainingOutput(trials(final_metric),consumed_ml_units),predictionInput/uri)"])
+def test_a_mask_may_name_what_no_answer_has_yet(yard, mask):
+    assert yard.get(yard.jobs_path, fields=mask).status == 200
+
+
+def test_nothing_is_made_where_the_mask_of_the_answer_is_refused(yard):
+    job_id = "masked_" + "x" * 8
+    assert yard.post(yard.jobs_path + "?fields=nosuch", {"jobId": job_id, "trainingInput": script("true")}).status == 400
+    assert yard.get(f"{yard.jobs_path}/{job_id}").status == 404
+
+
+def test_storage_says_it_in_its_own_words(yard):
+    for path, mask, name in (("/storage/v1/b", "items(nosuch)", "nosuch"), ("/storage/v1/b/none-such/o", "nosuch", "nosuch"),
+                             ("/storage/v1/b/none-such/o/o", "name,metadata/any,acl/entity,nosuch", "nosuch"),
+                             ("/storage/v1/b", "items(", "items(")):
+        answer = yard.get(path, fields=mask)
+        assert answer.status == 400 and answer.json["error"] == {
+            "code": 400, "message": f"Invalid field selection {name}",
+            "errors": [{"message": f"Invalid field selection {name}", "domain": "global", "reason": "invalidParameter",
+                        "locationType": "parameter", "location": "fields"}]}, answer
+    answer = yard.request("POST", "/upload/storage/v1/b/none-such/o?uploadType=media&name=o&fields=nosuch", b"x")
+    assert answer.status == 400 and "nosuch" in answer.json["error"]["message"], answer
 
 
 def test_an_unknown_parameter_is_refused(yard):

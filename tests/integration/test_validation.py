@@ -42,7 +42,7 @@ INPUTS = [
      "Invalid value at 'job.training_input.scale_tier' (type.googleapis.com/google.cloud.ml.v1.TrainingInput.ScaleTier), \"HUGE\""),
     (dict(CUSTOM, workerCount="many"), TRANSCODING, "job.training_input.worker_count",
      "Invalid value at 'job.training_input.worker_count' (TYPE_INT64), \"many\""),
-    (dict(GOOD, useChiefInTfConfig="yes"), TRANSCODING, "job.training_input.use_chief_in_tf_config", "(TYPE_BOOL)"),
+    (dict(GOOD, useChiefInTfConfig="maybe"), TRANSCODING, "job.training_input.use_chief_in_tf_config", "(TYPE_BOOL)"),
     (dict(GOOD, regions="x"), TRANSCODING, "job.training_input",
      "Invalid JSON payload received. Unknown name \"regions\" at 'job.training_input': Cannot find field."),
     (dict(GOOD, masterConfig=image(imageUrl="x")), TRANSCODING, "job.training_input.master_config",

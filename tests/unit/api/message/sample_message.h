@@ -38,4 +38,5 @@ static const struct field sample_fields[] = {
 	{ NULL, FIELD_STRING, 0, NULL, NULL, NULL },
 };
 
-static const struct message sample_message = { "test.Sample", sample_fields, "" };
+static const char *const sample_unset[] = { "ownerName", NULL };
+static const struct message sample_message = { "test.Sample", sample_fields, "", sample_unset };

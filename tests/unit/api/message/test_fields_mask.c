@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/message/message.h"
 
+#include <stdio.h>
+
 #include "api/message/names.h"
 #include "tests/unit/api/message/json_testing.h"
+#include "tests/unit/api/message/sample_message.h"
 
 static const char page[] = "{'jobs':[{'jobId':'a','state':'FAILED','labels':{'x':'1','y':'2'},"
 			   "'trainingInput':{'region':'r','args':['p']}},{'jobId':'b'}],'nextPageToken':'t'}";
@@ -47,7 +50,7 @@ static void only_what_the_mask_names_is_kept(void **state)
 		if (fields_mask_write(&kept, rows[i].mask, json, &err))
 			fail_msg("%s: %s", rows[i].mask, err.text);
 		assert_string_equal(kept.data, wanted);
-		assert_int_equal(fields_mask_check(rows[i].mask, NULL), STATUS_OK);
+		assert_int_equal(fields_mask_check(NULL, rows[i].mask, NULL, NULL), STATUS_OK);
 	}
 }
 
@@ -62,13 +65,90 @@ static void malformed_masks_are_refused(void **state)
 		struct text kept AUTO_TEXT = { 0 };
 		struct error err AUTO_ERROR = { 0 };
 
-		if (!fields_mask_check(masks[i], &err))
+		if (!fields_mask_check(NULL, masks[i], NULL, &err))
 			fail_msg("'%s' was taken", masks[i]);
 		assert_int_equal(err.status, STATUS_INVALID_ARGUMENT);
-		assert_non_null(strstr(err.text, "Invalid field selection"));
+		assert_string_equal(err.text, "Request contains an invalid argument.");
+		assert_string_equal(err.violations[0].field, masks[i]);
+		assert_non_null(strstr(err.violations[0].text, "Invalid field selection"));
 		assert_int_equal(fields_mask_write(&kept, masks[i], "{}", NULL), STATUS_INVALID_ARGUMENT);
 		assert_int_equal(kept.length, 0);
 	}
+}
+
+/* Held against the table, whatever the value at hand has. */
+static const struct {
+	const char *mask, *nowhere; /* NULL: every path names a field */
+} checks[] = {
+	{ "*", NULL },
+	{ "text,smallCount,small_count", NULL },
+	{ "consumed_ml_units", NULL },
+	{ "child/child.child(text,children/text)", NULL },
+	{ "children(words,labels/any-key,nodes/any.thing,bag/x/y,thing/z)", NULL },
+	{ "*/text", NULL },
+	{ "child/*/text,*/*/*/etag", NULL },
+	{ "ownerName,child(owner_name/any)", NULL }, /* the service's, never set here */
+	{ "*/any-key", NULL },                       /* a label may be named so */
+	{ "nosuch", "nosuch" },
+	{ "Text", "Text" },
+	{ "small-count", "small-count" },
+	{ "text,children(nosuch)", "children.nosuch" },
+	{ "children/nosuch,other", "children.nosuch" },
+	{ "children(text,nosuch(a/b,c)),child", "children.nosuch.a.b" },
+	{ "child,child(nosuch)", "child.nosuch" },
+	{ "text/nosuch", "text.nosuch" },
+	{ "text/*", "text.*" },
+	{ "words(nosuch)", "words.nosuch" },
+	{ "endTime/seconds", "endTime.seconds" },
+};
+
+static enum status refuse_here(const char *mask, const char *path, const char *name, struct error *err)
+{
+	assert_string_equal(mask, "text,children(nosuch(a))");
+	assert_string_equal(path, "children.nosuch.a");
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "here: %s", name);
+}
+
+static void names_that_are_no_fields_are_refused(void **state)
+{
+	struct error here AUTO_ERROR = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(checks); i++) {
+		struct error err AUTO_ERROR = { 0 };
+		AUTO(string) char *wanted = NULL;
+		const enum status rc = fields_mask_check(&sample_message, checks[i].mask, NULL, &err);
+
+		if (rc != (checks[i].nowhere ? STATUS_INVALID_ARGUMENT : STATUS_OK))
+			fail_msg("%s: %s", checks[i].mask, rc ? err.violations[0].text : "taken");
+		if (!rc)
+			continue;
+		assert_true(asprintf(&wanted,
+				     "Error expanding 'fields' parameter. Cannot find matching fields for "
+				     "path '%s'.",
+				     checks[i].nowhere) > 0);
+		assert_string_equal(err.text, "Request contains an invalid argument.");
+		assert_int_equal(err.violation_count, 1);
+		assert_string_equal(err.violations[0].field, checks[i].mask);
+		assert_string_equal(err.violations[0].text, wanted);
+	}
+	assert_int_equal(fields_mask_check(&sample_message, "text,children(nosuch(a))", refuse_here, &here),
+			 STATUS_INVALID_ARGUMENT);
+	assert_string_equal(here.text, "here: nosuch");
+	assert_int_equal(fields_mask_check(&sample_message, "nosuch", NULL, NULL), STATUS_INVALID_ARGUMENT);
+}
+
+static void more_names_than_any_message_has_are_refused(void **state)
+{
+	struct text mask AUTO_TEXT = { 0 };
+
+	(void)state;
+	text_puts(&mask, "*");
+	for (int i = 1; i < 4096; i++)
+		text_puts(&mask, ",*");
+	assert_int_equal(fields_mask_check(&sample_message, mask.data, NULL, NULL), STATUS_OK);
+	text_puts(&mask, ",*");
+	assert_int_equal(fields_mask_check(&sample_message, mask.data, NULL, NULL), STATUS_INVALID_ARGUMENT);
 }
 
 static void endless_nesting_is_refused(void **state)
@@ -78,12 +158,12 @@ static void endless_nesting_is_refused(void **state)
 	(void)state;
 	for (int i = 0; i < 100000; i++)
 		text_puts(&mask, "a(");
-	assert_int_equal(fields_mask_check(mask.data, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(fields_mask_check(NULL, mask.data, NULL, NULL), STATUS_INVALID_ARGUMENT);
 	text_clear(&mask);
 	for (int i = 0; i < 100000; i++)
 		text_puts(&mask, "a/");
 	text_putc(&mask, 'a');
-	assert_int_equal(fields_mask_check(mask.data, NULL), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(fields_mask_check(NULL, mask.data, NULL, NULL), STATUS_INVALID_ARGUMENT);
 	text_clear(&mask);
 	for (int i = 0; i < 100000; i++)
 		text_putc(&mask, '[');
@@ -246,6 +326,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_the_mask_names_is_kept),
 		cmocka_unit_test(malformed_masks_are_refused),
+		cmocka_unit_test(names_that_are_no_fields_are_refused),
+		cmocka_unit_test(more_names_than_any_message_has_are_refused),
 		cmocka_unit_test(endless_nesting_is_refused),
 		cmocka_unit_test(what_is_no_json_is_an_error_of_ours),
 		cmocka_unit_test(space_and_escapes_are_read),

@@ -61,6 +61,7 @@ static void families_make(void)
 					    .absent = storage_absent,
 					    .lenient_query = true,
 					    .blank_is_absent = true,
+					    .fields_refuse = storage_fields_refuse,
 					    .error_render = storage_error_render,
 					    .error_status = storage_error_status };
 	yard.families[1] = (struct family){ .name = "storage-plain",

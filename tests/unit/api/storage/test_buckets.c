@@ -70,7 +70,7 @@ TEST(bad_buckets_are_refused)
 	refused(400, "invalid", "Invalid storage class: COLD", "POST", "/storage/v1/b?project=demo",
 		"{'name':'abc','storageClass':'COLD'}");
 	refused(400, "invalid", "versioning.enabled", "POST", "/storage/v1/b?project=demo",
-		"{'name':'abc','versioning':{'enabled':'yes'}}");
+		"{'name':'abc','versioning':{'enabled':'perhaps'}}");
 	refused(400, "invalid", "Invalid JSON", "POST", "/storage/v1/b?project=demo", "{");
 	refused(404, "notFound", "The specified bucket does not exist.", "GET", "/storage/v1/b/none", NULL);
 	refused(404, "notFound", "The specified bucket does not exist.", "DELETE", "/storage/v1/b/none",
