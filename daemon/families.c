@@ -67,9 +67,12 @@ static char *shell_uri(void *arg, const char *host, int64_t job, enum role role,
 	return web_shell_uri(store_secret(arg), host, job, role, index);
 }
 
-static enum status bucket_use(void *arg, const char *bucket, struct error *err)
+static enum status bucket_use(void *arg, const char *name, bool *ret_made, struct error *err)
 {
-	return bucket_ensure(arg, bucket, err);
+	struct bucket bucket AUTO_BUCKET = { 0 };
+
+	*ret_made = bucket_get(arg, name, &bucket, NULL) == STATUS_NOT_FOUND;
+	return bucket_ensure(arg, name, err);
 }
 
 /* ---- contexts ---- */

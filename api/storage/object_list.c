@@ -43,14 +43,36 @@ static enum status query_check(const struct call *call, struct error *err)
 	return soft_deleted_refuse(call, err);
 }
 
+/* gcloud and gsutil list what is at a destination before they write there, and end when that is NOT_FOUND: for these, and
+ * for no others, a bucket that their next call makes is an empty one already.
+ * Source: gcloud 578.0.0 (observed): "… command/gcloud.storage.cp …"; gsutil 5: "… gsutil/5.27 … command/cp-…" */
+static bool is_before_writing(const struct call *call)
+{
+	static const char *const commands[] = { "cp", "mv", "rsync" };
+	const char *command = strstr(call->user_agent, " command/");
+	size_t end, length;
+
+	if (!command || !call_query(call, "prefix"))
+		return false;
+	command += strlen(" command/");
+	end = strcspn(command, " -");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		length = strlen(commands[i]);
+		if (end >= length && strncmp(command + end - length, commands[i], length) == 0 &&
+		    (end == length || command[end - length - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
 static enum status page_read(const struct call *call, struct object_query *query,
 			     struct object_page *ret_page, struct error *err)
 {
 	const struct storage_context *context = call->context;
 	enum status rc = object_list(context->objects, query, ret_page, err);
 
-	/* Whoever copies into a bucket looks first what is there. */
-	if (rc == STATUS_NOT_FOUND && context->auto_buckets && bucket_name_valid(query->bucket)) {
+	if (rc == STATUS_NOT_FOUND && context->auto_buckets && is_before_writing(call) &&
+	    bucket_name_valid(query->bucket)) {
 		error_deinit(err);
 		return STATUS_OK;
 	}

@@ -13,7 +13,7 @@ struct storage_context {
 	const struct store *store; /* whose access tokens are looked at */
 	const struct clock *clock;
 	const char *project_id, *project_number;
-	bool auto_buckets; /* buckets are made on first use: one that is not there yet is empty to who lists it */
+	bool auto_buckets; /* buckets are made on first use */
 	/* Where a public object of a bucket that is not here may be, "https://HOST": who asks for it by TLS and without
 	 * credentials is sent there; NULL: nobody is. */
 	const char *elsewhere;

@@ -8,6 +8,7 @@
 #include "daemon/base/chance.h"
 #include "scheduler/admission.h"
 #include "scheduler/dialect.h"
+#include "scheduler/difference.h"
 #include "store/objects.h"
 
 void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
@@ -84,6 +85,7 @@ enum status training_storage_use(const struct training_context *context, struct 
 	const char *directory = plan->job_dir;
 	AUTO(string) char *bucket = NULL;
 	struct error unmade AUTO_ERROR = { 0 };
+	bool made = false;
 	enum status rc;
 
 	if (context->objects && directory && plan_tunes(plan))
@@ -94,6 +96,11 @@ enum status training_storage_use(const struct training_context *context, struct 
 	bucket = strndup(directory, strcspn(directory, "/"));
 	if (!bucket)
 		return error_no_memory(err);
-	rc = context->bucket_use(context->bucket_arg, bucket, &unmade);
+	rc = context->bucket_use(context->bucket_arg, bucket, &made, &unmade);
+	if (!rc && made &&
+	    !difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
+			    "The bucket gs://%s was made for this job: in the cloud it must exist before.",
+			    bucket))
+		return error_no_memory(err);
 	return rc == STATUS_INTERNAL || rc == STATUS_UNAVAILABLE ? error_move(err, &unmade) : STATUS_OK;
 }

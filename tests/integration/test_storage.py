@@ -119,7 +119,8 @@ def test_no_change_of_many_is_lost(shelf, bucket):
 
 
 def test_a_bucket_appears_on_first_use(shelf):
-    assert shelf.get("/storage/v1/b/first-use/o").json == {"kind": "storage#objects"}
+    for path in ("/storage/v1/b/first-use/o", "/first-use"):
+        assert shelf.get(path).status == 404, path
     assert shelf.get("/storage/v1/b/first-use").status == 404
     assert upload(shelf, "first-use", "x").status == 200
     assert shelf.get("/storage/v1/b/first-use").json["name"] == "first-use"
@@ -127,8 +128,13 @@ def test_a_bucket_appears_on_first_use(shelf):
 
 
 def test_a_job_has_the_bucket_of_its_directory(shelf):
-    shelf.create({"region": "us-central1", "jobDir": "gs://of-a-job/dir", "masterConfig": {"imageUri": "trainyard-test:1"}})
+    """The first job's report says that it was made."""
+    body = {"region": "us-central1", "jobDir": "gs://of-a-job/dir", "masterConfig": {"imageUri": "trainyard-test:1"}}
+    jobs = [shelf.create(body), shelf.create(body)]
     assert shelf.get("/storage/v1/b/of-a-job").status == 200
+    told = [[d["text"] for d in shelf.get(f"/_trainyard/v1/projects/{shelf.project}/jobs/{job}/report").json["differences"]
+             if d["code"] == "bucket-made"] for job in jobs]
+    assert told == [["The bucket gs://of-a-job was made for this job: in the cloud it must exist before."], []]
 
 
 def test_a_strict_daemon_wants_its_buckets_made(strict_shelf):

@@ -276,6 +276,52 @@ TEST(a_method_that_is_not_here_says_so)
 	done(404, "GET", "/storage/v1/projects/demo/hmacKeys", NULL);
 }
 
+/* Broken: is_before_writing() that is always true; or always false. */
+TEST(a_bucket_that_is_made_on_first_use_is_missing_before)
+{
+	static const struct {
+		unsigned http_status;
+		const char *query, *user_agent;
+	} rows[] = {
+		{ 404, "", "curl/8.0" },
+		{ 404, "?prefix=a", "gcloud-python/3.1" },
+		{ 404, "?delimiter=/",
+		  "google-cloud-sdk gcloud/578.0.0 command/gcloud.storage.ls invocation-id/1" },
+		{ 404, "?prefix=a", "google-cloud-sdk gcloud/578.0.0 command/gcloud.storage.ls" },
+		{ 404, "", "google-cloud-sdk gcloud/578.0.0 command/gcloud.storage.cp invocation-id/1" },
+		{ 404, "?prefix=a", "x command/scp" },
+		{ 200, "?prefix=a",
+		  "google-cloud-sdk gcloud/578.0.0 command/gcloud.storage.cp invocation-id/1" },
+		{ 200, "?prefix=a",
+		  "google-cloud-sdk gcloud/578.0.0 command/gcloud.alpha.storage.rsync i/1" },
+		{ 200, "?prefix=a", "google-cloud-sdk gcloud/578.0.0 command/gcloud.storage.mv" },
+		{ 200, "?prefix=a",
+		  "apitools Python/3.11 gsutil/5.27 (linux) interactive/False command/cp-D" },
+	};
+
+	(void)state_;
+	objects_free(yard.objects);
+	objects_make("demo");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		AUTO(string) char *header = path_of("User-Agent: %s\r\n", rows[i].user_agent);
+		AUTO(string) char *path = path_of("/storage/v1/b/fresh/o%s", rows[i].query);
+		struct seen seen AUTO_SEEN = ask_with("GET", path, header, NULL);
+
+		if (seen.http_status != rows[i].http_status)
+			fail_msg("%s of %s: %u", path, rows[i].user_agent, seen.http_status);
+		assert_true(seen.http_status != 200 || json_object_size(seen.json) == 1);
+	}
+	done(404, "GET", "/fresh", NULL);
+	done(404, "GET", "/storage/v1/b/fresh", NULL);
+	done(404, "GET", "/storage/v1/b/fresh/o/x", NULL);
+	done(404, "GET", "/storage/v1/b/No-Bucket/o", NULL);
+	object_add("fresh", "x", "1");
+	done(200, "GET", "/storage/v1/b/fresh", NULL);
+	struct seen list AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b?project=demo&prefix=fresh", NULL);
+
+	assert_int_equal(json_array_size(json_object_get(list.json, "items")), 1);
+}
+
 /* Broken: project_read() that takes what is named for a project. */
 TEST(a_project_that_is_not_named_is_the_jobs_own)
 {
@@ -332,6 +378,7 @@ TEST(a_call_of_an_unknown_version_is_no_bucket)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		STORAGE_TEST(a_bucket_that_is_made_on_first_use_is_missing_before),
 		STORAGE_TEST(a_project_that_is_not_named_is_the_jobs_own),
 		STORAGE_TEST(a_call_of_an_unknown_version_is_no_bucket),
 		STORAGE_TEST(a_new_bucket_looks_as_on_the_service),

@@ -443,26 +443,6 @@ TEST(a_list_comes_in_pages)
 	done(200, "GET", "/storage/v1/b/box/o?maxResults=5000", NULL);
 }
 
-TEST(a_bucket_that_is_made_on_first_use_is_empty_before)
-{
-	(void)state_;
-	objects_free(yard.objects);
-	objects_make("demo");
-	{
-		struct seen seen AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b/fresh/o", NULL);
-
-		assert_int_equal(json_object_size(seen.json), 1);
-	}
-	done(404, "GET", "/storage/v1/b/fresh", NULL);
-	done(404, "GET", "/storage/v1/b/fresh/o/x", NULL);
-	done(404, "GET", "/storage/v1/b/No-Bucket/o", NULL);
-	object_add("fresh", "x", "1");
-	done(200, "GET", "/storage/v1/b/fresh", NULL);
-	struct seen list AUTO_SEEN = ask_for(200, "GET", "/storage/v1/b?project=demo&prefix=fresh", NULL);
-
-	assert_int_equal(json_array_size(json_object_get(list.json, "items")), 1);
-}
-
 /* Names as long as they may be: the last @last, before it @fill. */
 static void long_name(char ret_name[1025], char fill, char last)
 {
@@ -576,7 +556,6 @@ int main(void)
 		BOX_TEST(a_batch_does_not_answer_without_end),
 		BOX_TEST(a_list_takes_prefix_delimiter_and_offsets),
 		BOX_TEST(a_list_comes_in_pages),
-		BOX_TEST(a_bucket_that_is_made_on_first_use_is_empty_before),
 		BOX_TEST(pages_go_on_after_the_longest_names),
 		BOX_TEST(pages_go_on_after_the_longest_prefixes),
 		BOX_TEST(an_empty_object_is_not_unpacked),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests training_storage_use() of api/training/admittance.c. */
 #include "api/training/context.h"
+#include "scheduler/difference.h"
 #include "tests/unit/scheduler/plan_testing.h"
 #include "tests/unit/store/objects_testing.h"
 
@@ -50,11 +51,36 @@ static void plans_that_read_no_objects_keep_nothing(void **state)
 	assert_false(yard->objects->is_open); /* no database is made for them */
 }
 
+static enum status fake_use(void *arg, const char *bucket, bool *ret_made, struct error *err)
+{
+	(void)err;
+	*ret_made = *(const bool *)arg;
+	assert_string_equal(bucket, "bucket");
+	return STATUS_OK;
+}
+
+/* Broken: training_storage_use() that does not ask whether the bucket was made. */
+static void a_bucket_that_was_made_is_told(void **state)
+{
+	YARD(state);
+	for (int i = 0; i < 2; i++) {
+		bool made = i;
+		const struct training_context context = { .bucket_use = fake_use, .bucket_arg = &made };
+		AUTO(plan) struct plan *plan = plan_of("gs://bucket/out");
+
+		OK(training_storage_use(&context, plan, &yard->err));
+		assert_int_equal(json_array_size(plan->differences), made);
+		assert_true(!made || differences_begin(plan->differences, "bucket-made",
+						       "The bucket gs://bucket was made"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_tuning_jobs_plan_keeps_which_objects_there_are, yard_open,
 						yard_close),
+		cmocka_unit_test_setup_teardown(a_bucket_that_was_made_is_told, yard_open, yard_close),
 		cmocka_unit_test_setup_teardown(plans_that_read_no_objects_keep_nothing, yard_open,
 						yard_close),
 	};
