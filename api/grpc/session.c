@@ -10,15 +10,17 @@
 #include <strings.h>
 
 #include "api/http/hold.h"
+#include "daemon/base/base64.h"
 
 enum {
+	DETAILS_VARIANT = sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
 	STREAMS_MAX = 100,
 	WINDOW_BYTES = 1 << 20,
 	HEADER_LIST_BYTES = 32 << 10,
 	BODY_BYTES_MAX = 10 << 20,
 	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection together */
 	ANSWERS_BYTES_MAX =
-		32 << 20,      /* that a client has not let come, likewise; a call more may go beyond it */
+		32 << 20, /* that a client has not let come, likewise; a call more may go beyond it */
 	POOL_ANSWER_BYTES_MAX = 128 << 20,
 	PATH_BYTES_MAX = 512,
 	SECRET_BYTES_MAX = 8192,
@@ -209,29 +211,16 @@ static void message_write(struct text *text, const char *message)
 	}
 }
 
-static char *details_text(const struct text *details)
-{
-	const size_t size =
-		sodium_base64_ENCODED_LEN(details->length, sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
-	char *text;
-
-	if (!details->length || size > TRAILER_BYTES_MAX)
-		return NULL;
-	text = malloc(size);
-	if (text)
-		sodium_bin2base64(text, size, (const unsigned char *)details->data, details->length,
-				  sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
-	return text;
-}
-
 /* Headers alone: a failure needs no more. */
 static int failure_submit(nghttp2_session *http2, const struct stream *stream,
 			  const struct rpc_outcome *outcome)
 {
 	struct text message AUTO_TEXT = { 0 };
-	AUTO(string) char *details = details_text(&outcome->details);
+	struct text details AUTO_TEXT = { 0 };
 	char code[12];
 
+	if (sodium_base64_ENCODED_LEN(outcome->details.length, DETAILS_VARIANT) <= TRAILER_BYTES_MAX)
+		base64_append(&details, outcome->details.data, outcome->details.length, DETAILS_VARIANT);
 	snprintf(code, sizeof(code), "%u", outcome->code);
 	message_write(&message, outcome->message.data ? outcome->message.data : "");
 	const nghttp2_nv headers[] = {
@@ -239,10 +228,10 @@ static int failure_submit(nghttp2_session *http2, const struct stream *stream,
 		HEADER("content-type", "application/grpc"),
 		HEADER("grpc-status", code),
 		HEADER("grpc-message", message.data ? message.data : ""),
-		HEADER("grpc-status-details-bin", details ? details : ""),
+		HEADER("grpc-status-details-bin", details.data ? details.data : ""),
 	};
 
-	return nghttp2_submit_response(http2, stream->id, headers, details ? 5 : 4, NULL);
+	return nghttp2_submit_response(http2, stream->id, headers, details.length ? 5 : 4, NULL);
 }
 
 static int http_failure_submit(nghttp2_session *http2, const struct stream *stream, const char *http_status)

@@ -41,15 +41,9 @@ enum status list_token_read(const struct call *call, char **ret_after, struct er
 
 void list_token_write(struct text *text, const char *next)
 {
-	const size_t length = strlen(next), size = sodium_base64_ENCODED_LEN(length, VARIANT);
-	AUTO(string) char *token = malloc(size);
-
-	if (!token) {
-		text->failed = true;
-		return;
-	}
-	sodium_bin2base64(token, size, (const unsigned char *)next, length, VARIANT);
-	text_printf(text, ",\"nextPageToken\":\"%s\"", token);
+	text_puts(text, ",\"nextPageToken\":\"");
+	base64_append(text, next, strlen(next), VARIANT);
+	text_putc(text, '"');
 }
 
 enum status soft_deleted_refuse(const struct call *call, struct error *err)

@@ -2,6 +2,20 @@
 #include "daemon/base/base64.h"
 
 #include <sodium.h>
+#include <stdlib.h>
+
+#include "daemon/base/cleanup.h"
+
+void base64_append(struct text *text, const void *data, size_t length, int variant)
+{
+	const size_t size = sodium_base64_encoded_len(length, variant);
+	AUTO(string) char *encoded = malloc(size);
+
+	if (encoded)
+		text_puts(text, sodium_bin2base64(encoded, size, data, length, variant));
+	else
+		text->failed = true;
+}
 
 bool base64_decode(const char *text, size_t length, const char *ignored, int variant, void *bytes,
 		   size_t size, size_t *ret_length)
