@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/private_key.h"
 #include "store/small_file.h"
 
 enum {
-	FILE_BYTES_MAX = 16384,
+	CERTIFICATE_BYTES_MAX = 16384,
 	BUNDLE_BYTES_MAX = 4 << 20, /* Debian's has 220 kB */
 	SERIAL_BYTES = 16,
 	ID_BYTES = 20,
@@ -32,15 +33,7 @@ struct authority {
 	pthread_mutex_t lock; /* of the files, among this process's threads */
 };
 
-DEFINE_AUTO(private_key, gnutls_x509_privkey_t, gnutls_x509_privkey_deinit)
 DEFINE_AUTO(certificate, gnutls_x509_crt_t, gnutls_x509_crt_deinit)
-
-static void datum_free(gnutls_datum_t *datum)
-{
-	gnutls_free(datum->data);
-}
-
-#define AUTO_DATUM __attribute__((cleanup(datum_free)))
 
 static char *path_in(const char *state_dir, const char *name, const char *rest)
 {
@@ -78,78 +71,6 @@ void authority_free(struct authority *authority)
 	free(authority->bundle_dir);
 	free(authority->bundle_path);
 	free(authority);
-}
-
-static enum status gnutls_fail(struct error *err, int code, const char *what)
-{
-	return error_set(err, STATUS_INTERNAL, NULL, "%s: %s", what, gnutls_strerror(code));
-}
-
-/* ---- keys ---- */
-
-static enum status key_generate(gnutls_x509_privkey_t *ret_key, struct error *err)
-{
-	AUTO(private_key) gnutls_x509_privkey_t key = NULL;
-	int code = gnutls_x509_privkey_init(&key);
-
-	if (code >= 0)
-		code = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
-						    GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
-	if (code < 0)
-		return gnutls_fail(err, code, "no key could be made");
-	*ret_key = TAKE(key);
-	return STATUS_OK;
-}
-
-static enum status key_write(gnutls_x509_privkey_t key, struct text *ret_pem, struct error *err)
-{
-	gnutls_datum_t pem AUTO_DATUM = { 0 };
-	int code = gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &pem);
-
-	if (code < 0)
-		return gnutls_fail(err, code, "a key could not be written");
-	text_append(ret_pem, pem.data, pem.size);
-	sodium_memzero(pem.data, pem.size);
-	return ret_pem->failed ? error_no_memory(err) : STATUS_OK;
-}
-
-static enum status key_read(const char *path, gnutls_x509_privkey_t *ret_key, struct error *err)
-{
-	AUTO(private_key) gnutls_x509_privkey_t key = NULL;
-	struct text pem AUTO_TEXT = { 0 };
-	enum status rc = small_file_read(path, FILE_BYTES_MAX, &pem, err);
-	const gnutls_datum_t datum = { (unsigned char *)pem.data, (unsigned)pem.length };
-
-	if (rc)
-		return rc;
-	if (gnutls_x509_privkey_init(&key) < 0)
-		return error_no_memory(err);
-	if (gnutls_x509_privkey_import(key, &datum, GNUTLS_X509_FMT_PEM) < 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s holds no private key; remove it, and another is made", path);
-	*ret_key = TAKE(key);
-	return STATUS_OK;
-}
-
-static enum status key_place(const char *path, struct error *err)
-{
-	AUTO(private_key) gnutls_x509_privkey_t key = NULL;
-	struct text pem AUTO_TEXT = { 0 };
-	enum status rc = key_generate(&key, err);
-
-	if (!rc)
-		rc = key_write(key, &pem, err);
-	return rc ? rc : small_file_place(path, &pem, 0600, PLACE_FIRST, err);
-}
-
-static enum status key_load(const char *path, gnutls_x509_privkey_t *ret_key, struct error *err)
-{
-	enum status rc = key_read(path, ret_key, err);
-
-	if (rc != STATUS_NOT_FOUND)
-		return rc;
-	rc = key_place(path, err);
-	return rc ? rc : key_read(path, ret_key, err);
 }
 
 /* ---- certificates ---- */
@@ -223,7 +144,7 @@ static enum status certificate_write(gnutls_x509_crt_t certificate, struct text 
 	int code = gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_PEM, &pem);
 
 	if (code < 0)
-		return gnutls_fail(err, code, "a certificate could not be written");
+		return gnutls_error_set(err, code, "a certificate could not be written");
 	text_append(ret_pem, pem.data, pem.size);
 	return ret_pem->failed ? error_no_memory(err) : STATUS_OK;
 }
@@ -243,7 +164,7 @@ static bool certificate_read(const char *path, gnutls_x509_privkey_t key, int64_
 			     gnutls_x509_crt_t certificate)
 {
 	struct text pem AUTO_TEXT = { 0 };
-	bool there = small_file_read(path, FILE_BYTES_MAX, &pem, NULL) == STATUS_OK;
+	bool there = small_file_read(path, CERTIFICATE_BYTES_MAX, &pem, NULL) == STATUS_OK;
 	const gnutls_datum_t datum = { (unsigned char *)pem.data, (unsigned)pem.length };
 
 	return there && gnutls_x509_crt_import(certificate, &datum, GNUTLS_X509_FMT_PEM) >= 0 &&
@@ -264,7 +185,7 @@ static enum status certificate_make(const struct authority *authority, gnutls_x5
 	if (code >= 0)
 		code = authority_describe(certificate, key, authority->domain, now_s);
 	if (code < 0)
-		return gnutls_fail(err, code, "no certificate could be made");
+		return gnutls_error_set(err, code, "no certificate could be made");
 	rc = certificate_write(certificate, &pem, err);
 	if (!rc)
 		rc = small_file_place(authority->certificate_path, &pem, 0644, PLACE_NEW, err);
@@ -280,7 +201,7 @@ static enum status authority_load(const struct authority *authority, int64_t now
 {
 	AUTO(private_key) gnutls_x509_privkey_t key = NULL;
 	AUTO(certificate) gnutls_x509_crt_t certificate = NULL;
-	enum status rc = key_load(authority->key_path, &key, err);
+	enum status rc = private_key_load(authority->key_path, GNUTLS_PK_ECDSA, &key, err);
 
 	if (rc)
 		return rc;
@@ -344,7 +265,7 @@ enum status authority_issue(struct authority *authority, const char *const *name
 	int code;
 
 	if (!rc)
-		rc = key_generate(&key, err);
+		rc = private_key_generate(GNUTLS_PK_ECDSA, &key, err);
 	if (rc)
 		return rc;
 	code = gnutls_x509_crt_init(&leaf);
@@ -353,8 +274,8 @@ enum status authority_issue(struct authority *authority, const char *const *name
 	if (code >= 0)
 		code = leaf_sign(leaf, issuer, issuer_key);
 	if (code < 0)
-		return gnutls_fail(err, code, "no certificate could be made");
-	rc = key_write(key, ret_key, err);
+		return gnutls_error_set(err, code, "no certificate could be made");
+	rc = private_key_write(key, ret_key, err);
 	return rc ? rc : certificate_write(leaf, ret_certificate, err);
 }
 

@@ -93,6 +93,8 @@ libtrainyard_a_SOURCES += \
 	store/pipelines.h \
 	store/policies.c \
 	store/policies.h \
+	store/private_key.c \
+	store/private_key.h \
 	store/reader_pool.c \
 	store/reader_pool.h \
 	store/resource_filter.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/signing_key.h: the RSA key that the emulator signs identity tokens with, and that its credentials file
- * holds: STATE/identity.key, mode 0600, made when it is first needed (half a second). nettle does the arithmetic. */
+ * holds: STATE/identity.key, mode 0600, made when it is first needed (half a second). GnuTLS signs and verifies. */
 #include <jansson.h>
 #include <stddef.h>
 

@@ -36,7 +36,6 @@ sqlite3.h     ^store/
 curl/curl.h   ^(scheduler/engine|daemon/gcs)/
 fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
-nettle/       ^store/
 openssl/      ^store/
 isa-l/        ^(store|scheduler/tuning)/
 gnutls/       ^(store|api/grpc)/

@@ -68,7 +68,7 @@ def test_the_state_is_its_owners_alone(yard):
 
 
 # Broken: gcs_mount.c makes its GCS_ABOVE with 0755, and leaves the mode of one that is there: the object is read, written over
-# and removed. Broken: signing_key.c keeps its key with 0644, and serve_main() has no umask.
+# and removed. Broken: private_key_load() keeps its key with 0644, and serve_main() has no umask.
 @needs_fuse
 def test_in_a_state_directory_that_others_may_read_there_is_nothing_to_read(idle_engine, tmp_path):
     with tempfile.TemporaryDirectory(dir="/tmp") as place:  # which everybody may enter

@@ -3,7 +3,7 @@
 # Its own makefile, because clang alone has libFuzzer and every object needs other flags than the program's.
 FUZZ_BUILD ?= build/fuzz
 CLANG ?= clang
-LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib nettle hogweed gmp gnutls libcrypto \
+LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib gnutls libcrypto \
 	libnghttp2 libisal expat nlopt
 FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -fno-sanitize-recover=all -I. -MMD -MP \
 	$(shell pkg-config --cflags $(LIBRARIES))

@@ -72,7 +72,7 @@ def token_ask(daemon, assertion):
                           {"Content-Type": "application/x-www-form-urlencoded"})
 
 
-# Broken: credentials_keep() with the mode 0644; file_make() of signing_key.c with 0640.
+# Broken: credentials_keep() with the mode 0644; private_key_load() with 0640.
 def test_the_credentials_file_is_the_owners_alone(lone_yard):
     path, credentials = credentials_of(lone_yard)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600

@@ -269,27 +269,141 @@ static void those_who_make_it_at_once_agree_on_one(void **state)
 	directory_remove(dir);
 }
 
+static void file_put(const char *path, const char *content)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(content, file);
+	fclose(file);
+}
+
+/* Keys of another kind: elliptic, and RSA of 1024 bits. */
+static const char elliptic_pem[] = "-----BEGIN PRIVATE KEY-----\n"
+				   "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVLDqT8sxUcqAxq6M\n"
+				   "W/DZOFisxxeTPU7WA9LQoT+pKIahRANCAAQyCNRrJpUVMRT4GbGncplb8d0JloBG\n"
+				   "Yal+QAAQfhGVD3fGbKGxUATTu6DdE1DexlHdnoxhvhzOtPZ5y5xrqcmT\n"
+				   "-----END PRIVATE KEY-----\n";
+static const char small_pem[] = "-----BEGIN PRIVATE KEY-----\n"
+				"MIICdwIBADANBgkqhkiG9w0BAQEFAASCAmEwggJdAgEAAoGBAONv3C12Q++NbiGw\n"
+				"RBcJsbfrt+KoKc/Y40TQPA5/YTgy08aADe7m+sZO9HmKgXz/vVyS4cDhMfEpdXED\n"
+				"MeIWMT3Cn6F6fCqq6A/zTDH19mgAvrB9H9vRlN/o/kAnJow5el3c/eNMKE/EPiUE\n"
+				"TgVnuqIbVpHLBu3/UCZP9CqM8Rg9AgMBAAECgYEA2oWHj0aqT2gcANJTGa9+ya/5\n"
+				"phTc148UDfHlQiixSEXNpFM1D+1t1UvXKVAiye8OCfw2XBQC4CttY4AmVYvtEhHU\n"
+				"uP2+tKGuVChfqMqx+R105otZtpBZp1+t8UdtmJhGUa1MyBwb8hecm8djJBVtMXIr\n"
+				"cXo1ICr8ahgdatUE7wECQQD82bhur3v+g/v/DyKsvGjMjuzB7Kfas2yiAEHuTEM9\n"
+				"Ok3m77mjKNCVZNc6YGnuqR7Q6e7ljP8WQ6waXyBs71kpAkEA5kUaHY8i6guWcoxI\n"
+				"2EID0xvw38n6hI5qntGw22obr/wcXuuh3e5txJjC9UmjLc03UPEgSahFXCJYftyd\n"
+				"KH8k9QJBALsdl9n5bWYtYCghmESCbX+r6VOdgZ5cF3FPhXsG3t+JrSrQju1KgAl+\n"
+				"hbRCs0IVz6NE6zDfBcsBK3Scnw9elPkCQAtB7ZjsWoSetGg9O4J3F8DGaOxH75tz\n"
+				"avsAvWi8s0XTSX/KfUtgULV/0mgzhWrD0aR/ZVi0hU+PzkvFdVl5fdECQHlEuykO\n"
+				"67LX/hB4knr8unPoQu3VaMxSM+XGCrOnmcmGdyZNiajpKlCFUghSRqs7GireP8xM\n"
+				"e9y//jhVW3CCS8M=\n"
+				"-----END PRIVATE KEY-----\n";
+
+/* A key that an earlier build made by other libraries, and what that build signed with it. */
+static const char earlier_pem[] = "-----BEGIN PRIVATE KEY-----\n"
+				  "MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQCzcZ8G6ECibwWb\n"
+				  "WWQTdPAafnQmQ0BaG6R9ngIRI2q8S1HTPrJxGxHS+QGmrmA8gMWjajCIA40Vgx8C\n"
+				  "jlQu6Wqfdly9dRJqa4NpOeyQV6RuFeF23R4iRmDxHnNB3icXxorLAioi05oGXTMj\n"
+				  "Mk9kdcvNVzgCMr8BdrvbDZ0ROGAkGWTEmEZByCwHJAuAtltXKCuJYmv3C5jq2JV5\n"
+				  "dCioJJSpa9qFHU7qBf157a1Qmy7aMZrhey/2mrSzKZpeVkoPcEa470vENgkP3KZp\n"
+				  "miYkw9noZhAmObvJqs5QqB9sH23of0Renl/KUQmgFa3eU4ruUByZQNlG9p+dRtvp\n"
+				  "szFJke3zAgMBAAECggEAUCBcMmli8yVAC65O0aFV1X7BvpQpGBNfz/fOVHjMIGhB\n"
+				  "kWJdq8O6ocouwo76ygl2NxIjuZhcV07Feg6z6H6x7aKcprywDHUVqNcEmy+HbOC4\n"
+				  "XKs/2W4zu3ctYCwiqKsvLpc42XRDQrQ7MWw1p1YyOu7HQ7QFNlIecCIUEKxrwbIV\n"
+				  "NhOL/FBBikIOQhxsub+gE7/UKoxjbE9XQQxV9Eftabiz9MkanZxd+QovdR+IS2Wc\n"
+				  "GLVJ1vA/jNLisNrQEgSHqqhMOcWVEvnccsV/AGoOOiEpkG9fVChPVhXB9AvuM3v8\n"
+				  "42fEfhiB7Kix6W0yhCDZMotAl8eR1UUu+w7upR1agQKBgQDHhyzJv05mG5PDrnjz\n"
+				  "ndhiHiZ0kitGEQaMljRNvg7nHAVdx6Lqt36MGNdEqmblLxaaJ75yoVNmVhd57DMb\n"
+				  "YroOiyyEqTvkllEOHMGxF7Vde6WYCtF9DX+t97vwrX+9PddrNMJ2n6EPOlJ7Duts\n"
+				  "wP0SRJ4DBL+K8Ul2L5db/kfYTwKBgQDmOz5mHbtvv5Ua2vbfM6zHbgjPIfeTcIp6\n"
+				  "9SJCw8CQJRI/UQd7ywhAV+sVp5zdqHblToKhgz1PyfGomejyqA15aRt07TEo4P2I\n"
+				  "g2ptcOn3a1uFQAAcjVpDxemXxjNV+RaPIEzvafqUmJ4eouep2ktdlNeTv2oVreNT\n"
+				  "h3V3nuKDHQKBgDTU1QYicpbUzH5uzzXqYKYyR4psPasSzQIir3y6S2XkZINdXgT6\n"
+				  "Sza7SRy0ZgRfQIPW7DWcA+I//31YDnw82vkI3uPNj79KEfJDqQHEPlCfccxdaPTM\n"
+				  "wzcENq5WslEgc86+LJOOVu4aSkatP6cPPrM8mf5Anpsioon5tgE0xj8/AoGAWE2A\n"
+				  "sUnWChZA6fvxk8oOCq95UXiFrFcNxfsfGNxbju2pAf/iDujgUU1nLPcMgzeJ4okq\n"
+				  "MShU67VYqoHdhrRN9rMJhN80a6lflGxS9YbJNcxHXeQeJtVQOY4++adbKS5QKLUK\n"
+				  "zQiowzWF79orYEoJfesIg/J2jboT5oWd2DNoTUECgYB2ewB1kM3RLuaV4JAiJ0rm\n"
+				  "B+5zXvMOxT3t6hSNcAbiliMRuXbA9ThnsWM0BO/uxd8I474NiFYXj3R0uryDRn2B\n"
+				  "BFEZGTpsIUydF+pnQtXsYYfFz13P7KW4aNQ7hTvzB3590UcQ1pZ+cBLVth7iKI2v\n"
+				  "OPhMETesGIpMCFDcUqvOxw==\n"
+				  "-----END PRIVATE KEY-----\n";
+static const char earlier_id[] = "ddcdf28b76462c8bd3969bd8cc3efbecb646f35a";
+static const char earlier_modulus[] =
+	"s3GfBuhAom8Fm1lkE3TwGn50JkNAWhukfZ4CESNqvEtR0z6ycRsR0vkBpq5gPIDFo2owiAONFYMfAo5ULulqn3ZcvXUS"
+	"amuDaTnskFekbhXhdt0eIkZg8R5zQd4nF8aKywIqItOaBl0zIzJPZHXLzVc4AjK_AXa72w2dEThgJBlkxJhGQcgsByQL"
+	"gLZbVygriWJr9wuY6tiVeXQoqCSUqWvahR1O6gX9ee2tUJsu2jGa4Xsv9pq0symaXlZKD3BGuO9LxDYJD9ymaZomJMPZ"
+	"6GYQJjm7yarOUKgfbB9t6H9EXp5fylEJoBWt3lOK7lAcmUDZRvafnUbb6bMxSZHt8w";
+static const char earlier_jwt[] =
+	"eyJhbGciOiJSUzI1NiIsImtpZCI6ImRkY2RmMjhiNzY0NjJjOGJkMzk2OWJkOGNjM2VmYmVjYjY0NmYzNWEiLCJ0eXAi"
+	"OiJKV1QifQ"
+	"."
+	"eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20iLCJleHAiOjE3OTUxMzI4MDB9"
+	"."
+	"WztTIWtrcHUaN4yb_zXSh60YfyVjFdZYjXOI8zk2Zb3ZTnZRbNXOK0a7f83bhFJ6_wKr__5GdusSeUcIDEzQ3EwF39m8"
+	"3wXIGZUyZl7dGNZrDt77KYXXf9BRKpUXArYCAaZAwVPB_2m3pi1YsxjZd5fAOcrJSFG7BHAdiVa9HgxUdsubPy3jIO8G"
+	"p24Bmb36UONh6CbnmgVzSgjc6Hkt4barvJypSIw8R9sVaSwVjxXA5xCR3PUG27Aj5RYygoIgAhwWbDLfGvVnB5BGeTxu"
+	"inXPuXBzhN1ofyWAZUYQWzUA4VsfSFSXD6HwmeGKte4gCFddVb4xppHpLWMguHsS8g";
+
+/* Broken: public_describe() that puts no zeros before the exponent. */
+static void a_key_of_an_earlier_build_gives_the_same_bytes(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/trainyard-test-XXXXXX";
+	AUTO(json) json_t *jwks = NULL;
+	AUTO(json)
+	json_t *claims =
+		json_pack("{s:s, s:I}", "iss", "https://accounts.google.com", "exp", (json_int_t)1795132800);
+	struct text path AUTO_TEXT = { 0 };
+	struct text jwt AUTO_TEXT = { 0 };
+	struct text pem AUTO_TEXT = { 0 };
+	char id[41];
+
+	assert_non_null(mkdtemp(dir));
+	text_printf(&path, "%s/identity.key", dir);
+	file_put(path.data, earlier_pem);
+	AUTO(signing_key) struct signing_key *earlier = signing_key_new(dir);
+
+	assert_int_equal(signing_key_sign(earlier, claims, &jwt, NULL), STATUS_OK);
+	assert_string_equal(jwt.data, earlier_jwt);
+	assert_int_equal(signing_key_pem(earlier, &pem, id, NULL), STATUS_OK);
+	assert_string_equal(pem.data, earlier_pem);
+	assert_string_equal(id, earlier_id);
+	assert_int_equal(signing_key_jwks(earlier, &jwks, NULL), STATUS_OK);
+	const json_t *one = json_array_get(json_object_get(jwks, "keys"), 0);
+	assert_string_equal(json_text_at(one, "n"), earlier_modulus);
+	assert_string_equal(json_text_at(one, "e"), "AQAB");
+	directory_remove(dir);
+}
+
+/* Broken: key_read() that asks neither for the size nor gnutls_x509_privkey_verify_params(). */
 static void a_file_that_holds_no_key_is_said_and_left_alone(void **state)
 {
 	(void)state;
-	static const char *const contents[] = {
-		"", "no key", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
-		"-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n",
-		"-----BEGIN PRIVATE KEY-----\n****\n-----END PRIVATE KEY-----\n"
-	};
+	char mixed[sizeof(earlier_pem)];
+	const char *const contents[] = { "",
+					 "no key",
+					 "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
+					 "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n",
+					 "-----BEGIN PRIVATE KEY-----\n****\n-----END PRIVATE KEY-----\n",
+					 elliptic_pem,
+					 small_pem,
+					 mixed };
 	char dir[] = "/tmp/trainyard-test-XXXXXX";
 	struct text path AUTO_TEXT = { 0 };
 
+	memcpy(mixed, earlier_pem, sizeof(mixed));
+	mixed[850] = mixed[850] == 'A' ? 'B' : 'A'; /* of a prime: the numbers do not belong together */
 	assert_non_null(mkdtemp(dir));
 	text_printf(&path, "%s/identity.key", dir);
 	for (size_t i = 0; i < COUNT_OF(contents); i++) {
 		struct error err AUTO_ERROR = { 0 };
 		struct signing_key *broken = signing_key_new(dir);
-		FILE *file = fopen(path.data, "w");
 		json_t *jwks = NULL;
 
-		fputs(contents[i], file);
-		fclose(file);
+		file_put(path.data, contents[i]);
 		assert_int_equal(signing_key_jwks(broken, &jwks, &err), STATUS_FAILED_PRECONDITION);
 		assert_non_null(strstr(err.text, path.data));
 		signing_key_free(broken);
@@ -321,6 +435,7 @@ int main(void)
 		cmocka_unit_test(openssl_takes_the_key_and_the_signature),
 		cmocka_unit_test(the_key_set_names_the_public_half),
 		cmocka_unit_test(those_who_make_it_at_once_agree_on_one),
+		cmocka_unit_test(a_key_of_an_earlier_build_gives_the_same_bytes),
 		cmocka_unit_test(a_file_that_holds_no_key_is_said_and_left_alone),
 		cmocka_unit_test(a_directory_that_cannot_be_written_is_said),
 	};
