@@ -423,7 +423,6 @@ EXTRA_DIST += \
 	tests/check_includes.sh \
 	tests/clients \
 	tests/conftest.py \
-	tests/coverage.json \
 	tests/coverage.md \
 	tests/cppcheck.cfg \
 	tests/cppcheck.txt \

@@ -216,38 +216,35 @@ def run_of(*exchanges):
 GOOD = (request(CREATE, b'{"thingId": "x"}'), answer(200, {"thingId": "x"}))
 
 
-def test_a_ledger_made_of_a_run_is_true_of_it_and_has_every_row():
+def test_a_page_made_of_a_run_is_true_of_it_and_has_every_method():
     run = run_of(GOOD)
-    made = ledger.updated({"methods": {}, "parameters": {}}, run)
-    assert ledger.row_differences(made, DOCUMENT) == [] == ledger.client_differences("http", made, run)
-    assert json.loads(ledger.to_json(made)) == made
-    page = ledger.to_markdown(made)
-    assert "| `toy.create` | – | – | – | – | – | 200 |" in page and "| `labels{}` | – | – | – | – | – | – |" in page
+    page = ledger.updated("", run)
+    assert ledger.updated(page, run) == page and ledger.strange("http", run) == []
+    cells = ledger.cells_of(page)
+    assert cells["`toy.create`"]["http"] == "200" and cells["`toy.get`"]["http"] == "–"
+    assert cells["methods"]["http"] == "1" and cells["methods"]["gcloud"] == "–"
+    assert {f"`{id}`" for id in DOCUMENT.methods} <= set(cells)
 
 
-def test_a_ledger_that_claims_too_much_or_too_little_is_found_out():
-    made = ledger.updated({"methods": {}, "parameters": {}}, run_of(GOOD))
+def test_a_page_that_claims_too_much_or_too_little_is_found_out():
+    page = ledger.updated("", run_of(GOOD))
     more = run_of(GOOD, (request(CREATE, b'{"labels": {}}'), answer(200, {"bootDiskSizeGb": 1, "odd": 1})))
-    assert ledger.client_differences("http", made, more) == [
-        "toy.create request labels{}: the ledger says None, this run accepted",
-        "toy.create response bootDiskSizeGb: the ledger says None, this run seen",
-        "answered, and not in the document: toy.create odd"]
     less = run_of((request("GET /v1/projects/p/things/t"), answer(404, {})))
-    found = ledger.client_differences("http", made, less)
-    assert "toy.create request thingId: the ledger says accepted, this run None" in found
-    del made["methods"]["toy.get"]["response"]["labels{}"]
-    made["methods"]["toy.get"]["response"]["gone"] = {}
-    assert ledger.row_differences(made, DOCUMENT) == ["no row: toy.get response labels{}",
-                                                      "not in the document: toy.get response gone"]
+    before = ledger.cells_of(page)
+    for run, step in (more, 1), (less, -1):
+        assert ledger.updated(page, run) != page
+        after = ledger.cells_of(ledger.updated(page, run))
+        for part in "request fields", "response fields":
+            assert (int(after[part]["http"]) - int(before[part]["http"])) * step > 0, part
+    assert ledger.strange("http", more) == ["answered, and not in the document: toy.create odd"]
 
 
-def test_clients_that_a_run_has_not_keep_their_rows():
+def test_clients_that_a_run_has_not_keep_their_cells():
     run = run_of((request("GET /v1/projects/p/things/t"), answer(200, {"thingId": "x"})))
-    before = ledger.updated({"methods": {}, "parameters": {}}, {"documents": DOCUMENT.values, "clients": {
-        "gcloud": noted(GOOD)["http"]}})
-    after = ledger.updated(before, run)
-    assert after["methods"]["toy.create"]["request"]["thingId"] == {"gcloud": "accepted"}
-    assert after["methods"]["toy.get"]["response"]["thingId"] == {"http": "seen"}
+    before = ledger.updated("", {"documents": DOCUMENT.values, "clients": {"gcloud": noted(GOOD)["http"]}})
+    after = ledger.cells_of(ledger.updated(before, run))
+    assert after["`toy.create`"]["gcloud"] == "200" and after["`toy.create`"]["http"] == "–"
+    assert after["`toy.get`"] == dict.fromkeys(ledger.CLIENTS, "–") | {"http": "200"}
 
 
 def test_runs_side_by_side_add_to_one_file(tmp_path):
