@@ -130,6 +130,8 @@ libtrainyard_a_SOURCES += \
 	api/logging/resource_name.h \
 	api/logging/routes.c \
 	api/logging/routes.h \
+	api/logging/rpcs.c \
+	api/logging/rpcs.h \
 	api/message/binary_reader.h \
 	api/message/discovery.c \
 	api/message/discovery.h \

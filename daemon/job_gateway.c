@@ -9,15 +9,21 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/grpc/front.h"
+#include "api/logging/routes.h"
+#include "api/logging/rpcs.h"
 #include "api/metadata/metadata.h"
 #include "api/storage/storage.h"
+#include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/relay.h"
 #include "daemon/small_thread.h"
 #include "daemon/tripwire.h"
 #include "scheduler/dialect.h"
+#include "scheduler/log_pump.h"
 #include "store/authority.h"
+#include "store/logs.h"
 
 enum {
 	PORT_HTTP = 80,
@@ -35,8 +41,12 @@ enum {
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* The names that Cloud Storage is served by. */
-static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com" };
+/* Cloud Storage by its own names (TensorFlow's gs://, links to public objects), and Cloud Logging. */
+static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com",
+					    "logging.googleapis.com", NULL };
+enum { STORAGE_NAMES = 2 };
+
+static const struct rpc *const rpcs[] = { logging_rpcs, NULL };
 
 /* Cloud Storage by a name that leads there from job networks, too.
  * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
@@ -51,16 +61,22 @@ struct job_gateway {
 	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
 	struct gateway_place place;
 	struct listener *listener;
-	struct listener *
-		secure; /* for those who called Cloud Storage by its own names; NULL: they do not come here */
+	/* Of those who called the served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
+	struct listener *secure;
+	struct front *grpc;
 	char *ca_bundle;
+	const char *const *served; /* their names; ends with NULL */
 	struct relay *relay;
 	struct tripwire *tripwire;
-	struct family families[1 + STORAGE_FAMILIES_MAX + 1];
+	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
+		*rpc_families; /* the latter: the last of them */
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
+	struct logging_context logging;
 	char *region, *email, *project;
-	struct metadata_instance *replicas; /* in the order of their addresses */
+	/* In the order of their addresses. */
+	struct metadata_instance *replicas;
+	struct log_source **sources;
 	size_t replica_count;
 };
 
@@ -85,6 +101,14 @@ static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret
 	return true;
 }
 
+static const struct log_source *writer_find(void *arg, uint32_t peer)
+{
+	const struct job_gateway *gateway = arg;
+	const uint32_t ordinal = peer - gateway->address - 1;
+
+	return ordinal < gateway->replica_count ? gateway->sources[ordinal] : NULL;
+}
+
 static void on_tried(void *arg, const char *host)
 {
 	const struct job_gateway *gateway = arg;
@@ -102,13 +126,20 @@ static bool replicas_fill(struct job_gateway *gateway, const struct gateway_requ
 
 	gateway->replica_count = plan_replica_count(plan);
 	gateway->replicas = calloc(gateway->replica_count + 1, sizeof(*gateway->replicas));
-	if (!gateway->replicas)
+	gateway->sources = calloc(gateway->replica_count + 1, sizeof(struct log_source *));
+	if (!gateway->replicas || !gateway->sources)
 		return false;
 	next = gateway->replicas;
 	for (unsigned role = 0; role < ROLE_COUNT; role++) {
 		const struct pool *pool = &plan->pools[role];
 
 		for (unsigned i = 0; i < pool->count; i++, next++) {
+			struct log_source *source =
+				replica_log_source(plan, request->log_owner, (enum role)role, i);
+
+			if (!source)
+				return false;
+			gateway->sources[next - gateway->replicas] = source;
 			*next = (struct metadata_instance){
 				.job = gateway->job,
 				.role = role,
@@ -163,17 +194,35 @@ static void families_fill(struct job_gateway *gateway)
 		*next = storage[i];
 		next++->context = &gateway->storage[i];
 	}
+	gateway->logging = (struct logging_context){
+		.store = options->store,
+		.clock = options->clock,
+		.project_id = options->project_id,
+		.project_number = options->project_number,
+		.writer = writer_find,
+		.arg = gateway,
+	};
+	gateway->rpc_families = next;
+	*next = (struct family){ .name = "logging", .routes = logging_routes, .context = &gateway->logging };
+}
+
+static void secure_close(struct job_gateway *gateway, unsigned wait_ms)
+{
+	listener_close(gateway->secure, wait_ms);
+	front_close(gateway->grpc);
+	gateway->secure = NULL;
+	gateway->grpc = NULL;
 }
 
 static void servers_close(struct job_gateway *gateway)
 {
 	tripwire_close(gateway->tripwire);
 	relay_close(gateway->relay);
-	listener_close(gateway->secure, CLOSE_WAIT_MS);
+	secure_close(gateway, CLOSE_WAIT_MS);
 	listener_close(gateway->listener, CLOSE_WAIT_MS);
 	gateway->tripwire = NULL;
 	gateway->relay = NULL;
-	gateway->secure = gateway->listener = NULL;
+	gateway->listener = NULL;
 }
 
 static void job_gateway_free(struct job_gateway *gateway)
@@ -185,6 +234,9 @@ static void job_gateway_free(struct job_gateway *gateway)
 	free(gateway->region);
 	free(gateway->email);
 	free(gateway->project);
+	for (size_t i = 0; gateway->sources && i < gateway->replica_count; i++)
+		log_source_unref(gateway->sources[i]);
+	free(gateway->sources);
 	free(gateway->replicas);
 	free(gateway);
 }
@@ -200,6 +252,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 		return NULL;
 	gateway->owner = gateways;
 	gateway->job = request->job;
+	gateway->served = served_names + (gateways->options.storage ? 0 : STORAGE_NAMES);
 	gateway->address = request->address;
 	gateway->device_index = if_nametoindex(request->device);
 	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
@@ -287,21 +340,24 @@ static enum status servers_start(struct job_gateway *gateway, uint16_t told_port
 
 /* ---- port 443 ---- */
 
-static bool is_served(const char *host)
+static bool is_served(const struct job_gateway *gateway, const char *host)
 {
-	for (size_t i = 0; i < COUNT_OF(served_names); i++)
-		if (strcmp(host, served_names[i]) == 0)
+	for (const char *const *name = gateway->served; *name; name++)
+		if (strcmp(host, *name) == 0)
 			return true;
 	return false;
 }
 
-static bool on_called(void *arg, const char *host, int fd, const struct sockaddr_in *peer)
+static bool on_called(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer)
 {
 	struct job_gateway *gateway = arg;
 
-	if (!gateway->secure || !is_served(host))
+	if (!is_served(gateway, hello->name) || (hello->http2_only ? !gateway->grpc : !gateway->secure))
 		return false;
-	listener_adopt(gateway->secure, fd, peer);
+	if (hello->http2_only)
+		front_adopt(gateway->grpc, fd, peer);
+	else
+		listener_adopt(gateway->secure, fd, peer);
 	return true;
 }
 
@@ -324,6 +380,37 @@ static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s,
 	return rc;
 }
 
+/* A build without gRPC goes without. */
+static enum status grpc_start(struct job_gateway *gateway, const char *key, const char *certificate,
+			      struct error *err)
+{
+	enum status rc = front_open(&(struct front_options){ .address = gateway->address_text,
+							     .tables = rpcs,
+							     .families = gateway->rpc_families,
+							     .clock = &system_clock,
+							     .gate = gateway->owner->options.gate,
+							     .any_host = true,
+							     .adopts_only = true,
+							     .tls_key = key,
+							     .tls_certificate = certificate },
+				    &gateway->grpc, err);
+
+	if (rc == STATUS_FAILED_PRECONDITION) {
+		error_deinit(err);
+		rc = STATUS_OK;
+	}
+	return rc;
+}
+
+static size_t served_count(const struct job_gateway *gateway)
+{
+	size_t count = 0;
+
+	while (gateway->served[count])
+		count++;
+	return count;
+}
+
 static enum status secure_start(struct job_gateway *gateway, struct error *err)
 {
 	const struct gateways_options *options = &gateway->owner->options;
@@ -334,7 +421,7 @@ static enum status secure_start(struct job_gateway *gateway, struct error *err)
 	enum status rc = bundle_find(gateway, now_s, &bundle, err);
 
 	if (!rc)
-		rc = authority_issue(options->authority, served_names, COUNT_OF(served_names), now_s, &key,
+		rc = authority_issue(options->authority, gateway->served, served_count(gateway), now_s, &key,
 				     &certificate, err);
 	if (!rc)
 		rc = listener_open(
@@ -349,6 +436,8 @@ static enum status secure_start(struct job_gateway *gateway, struct error *err)
 				.tls_certificate = certificate.data,
 			},
 			&gateway->secure, err);
+	if (!rc)
+		rc = grpc_start(gateway, key.data, certificate.data, err);
 	if (!rc)
 		gateway->ca_bundle = text_take(&bundle);
 	return rc;
@@ -385,18 +474,19 @@ static void names_take(struct job_gateway *gateway)
 
 	if (!options->cut_off && !options->authority)
 		return;
-	if (options->authority && secure_start(gateway, &err))
+	if (options->authority && secure_start(gateway, &err)) {
+		secure_close(gateway, 0);
 		tell_once(&gateways->told_of_trust, "storage-names-unserved", &err,
-			  "TensorFlow's gs:// does not work in jobs");
+			  "TensorFlow's gs:// and google-cloud-logging do not work in jobs");
+	}
 	if (!options->cut_off && !gateway->secure)
 		return;
 	if (!tripwire_start(gateway, &err))
 		return;
 	tell_once(&gateways->told_of_443, "port-443-missing", &err,
 		  options->cut_off ? "jobs that call the cloud are turned away and not told of"
-				   : "TensorFlow's gs:// does not work in jobs");
-	listener_close(gateway->secure, 0);
-	gateway->secure = NULL;
+				   : "TensorFlow's gs:// and google-cloud-logging do not work in jobs");
+	secure_close(gateway, 0);
 	free(TAKE(gateway->ca_bundle));
 }
 
@@ -469,6 +559,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
 	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
 	gateway->place.ca_bundle = gateway->ca_bundle;
+	gateway->place.served = gateway->served;
 	gateway->place.cut_off = gateways->options.cut_off;
 	*ret_place = gateway->place;
 	gateway->next = gateways->open;

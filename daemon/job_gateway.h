@@ -3,7 +3,8 @@
 /* daemon/job_gateway.h: the gateways of scheduler/gateway.h: for each job one HTTP listener on its network's own
  * address, for whom comes in by its bridge alone, with the families of metadata and storage and no other.
  *
- * At port 443, Cloud Storage's own names are served by TLS, with a certificate of the state directory's authority.
+ * At port 443, Cloud Storage and Cloud Logging are served by TLS under their own names, the latter by gRPC as well, with a
+ * certificate of the state directory's authority.
  * What is asked of storage.googleapis.com without credentials and is in no bucket here leads on to the cloud.
  *
  * Port 80 is taken where it can be (as root), and is then the only one: old libraries look nowhere else. Otherwise any
@@ -31,8 +32,9 @@ struct gateways_options {
 	const char *storage_endpoint; /* "http://HOST:PORT" to which storage is handed on; NULL: none */
 	/* Job networks have no way to the outside: who calls the cloud is turned away and told of. */
 	bool cut_off;
-	/* Who signs for Cloud Storage's own names, which then lead to the gateway, where it can have port 443: for programs
-	 * that cannot be told of another address (TensorFlow). NULL: they are left alone. */
+	/* Who signs for the own names of Cloud Logging and of storage that is served here, which then lead to the gateway,
+	 * where it can have port 443: for programs that cannot be told of another address (TensorFlow, google-cloud-logging).
+	 * NULL: they are left alone. */
 	struct authority *authority;
 	void (*cloud_tried)(void *arg, int64_t job, const char *host); /* thread: any; must not block */
 	void *arg;

@@ -5,6 +5,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/chance.c \
 	daemon/base/chance.h \
 	daemon/base/cleanup.h \
+	daemon/base/client_hello.c \
+	daemon/base/client_hello.h \
 	daemon/base/clock.c \
 	daemon/base/clock.h \
 	daemon/base/embedded_file.h \
@@ -28,8 +30,6 @@ libtrainyard_a_SOURCES += \
 	daemon/base/wire.h \
 	daemon/clean.c \
 	daemon/clean.h \
-	daemon/client_hello.c \
-	daemon/client_hello.h \
 	daemon/config.c \
 	daemon/config.h \
 	daemon/config_items.c \

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
-#include "daemon/client_hello.h"
 #include "daemon/device_socket.h"
 #include "daemon/small_thread.h"
 
@@ -61,12 +61,12 @@ static bool client_wake_after(const struct client *client, int bytes)
 	return setsockopt(client->fd, SOL_SOCKET, SO_RCVLOWAT, &more, sizeof(more)) == 0;
 }
 
-static bool client_serve(struct tripwire *tripwire, struct client *client, const char *host)
+static bool client_serve(struct tripwire *tripwire, struct client *client, const struct client_hello *hello)
 {
 	const struct tripwire_options *options = &tripwire->options;
 
 	if (!options->serve || !client_wake_after(client, 0) ||
-	    !options->serve(options->arg, host, client->fd, &client->peer))
+	    !options->serve(options->arg, hello, client->fd, &client->peer))
 		return false;
 	client->fd = -1;
 	client_end(client);
@@ -77,8 +77,8 @@ static bool client_serve(struct tripwire *tripwire, struct client *client, const
 static void client_hear(struct tripwire *tripwire, struct client *client)
 {
 	ssize_t got = recv(client->fd, tripwire->heard, sizeof(tripwire->heard), MSG_PEEK | MSG_DONTWAIT);
-	char name[HELLO_NAME_SIZE] = "";
-	enum hello hello;
+	struct client_hello hello;
+	enum hello read;
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -88,11 +88,11 @@ static void client_hear(struct tripwire *tripwire, struct client *client)
 		return;
 	}
 	client->heard_bytes = (int)got;
-	hello = client_hello_read(tripwire->heard, (size_t)got, name);
-	if (hello == HELLO_INCOMPLETE && client_wake_after(client, client->heard_bytes))
+	read = client_hello_read(tripwire->heard, (size_t)got, &hello);
+	if (read == HELLO_INCOMPLETE && client_wake_after(client, client->heard_bytes))
 		return;
-	if (hello != HELLO_NAMED || !client_serve(tripwire, client, name))
-		client_refuse(tripwire, client, name);
+	if (read != HELLO_NAMED || !client_serve(tripwire, client, &hello))
+		client_refuse(tripwire, client, hello.name);
 }
 
 /* One more client than there is room for is not let in before somebody goes. */

@@ -9,6 +9,7 @@
 #include "daemon/base/error.h"
 #include "daemon/device_socket.h"
 
+struct client_hello;
 struct sockaddr_in;
 struct tripwire;
 
@@ -18,9 +19,9 @@ struct tripwire_options {
 	uint16_t port;      /* 443 where it matters; 0: any free one */
 	struct device_peers peers;
 	unsigned patience_ms; /* for a client's first words */
-	/* True: @host is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
+	/* True: the host of @hello is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
 	 * the tripwire's, as below. Must not block. */
-	bool (*serve)(void *arg, const char *host, int fd, const struct sockaddr_in *peer);
+	bool (*serve)(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer);
 	/* Somebody was turned away who called @host; "": one who did not say whom. NULL: nobody cares. */
 	void (*tried)(void *arg, const char *host);
 	void *arg;

@@ -131,8 +131,8 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.project_number = wiring->project_number,
 			.storage = wiring->families.storage,
 			.storage_endpoint = config->storage_endpoint,
-			/* Who gives his own credentials, or another emulator, wants these names as they are. */
-			.authority = config->adc || config->storage_endpoint ? NULL : wiring->authority,
+			/* Whoever gives credentials of their own wants these names as they are. */
+			.authority = config->adc ? NULL : wiring->authority,
 			.cut_off = config->egress == EGRESS_NONE,
 			.cloud_tried = cloud_tried,
 			.arg = wiring },

@@ -56,19 +56,26 @@ static const struct variable {
 	 * the image's directory of certificates as well.
 	 * Source: https://docs.openssl.org/3.0/man7/openssl-env/, https://pkg.go.dev/crypto/x509 (read 2026-11-22) */
 	{ "SSL_CERT_FILE", TRUSTED },
+	/* gRPC in every language but Go and Node, in the place of its own; requests, before CURL_CA_BUNDLE; httplib2.
+	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md,
+	 * https://github.com/httplib2/httplib2 (certs.py; read 2026-11-25) */
+	{ "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", TRUSTED },
+	{ "REQUESTS_CA_BUNDLE", TRUSTED },
+	{ "HTTPLIB2_CA_CERTS", TRUSTED },
 	/* Node, beside its own. Source: https://nodejs.org/api/cli.html (read 2026-11-22) */
 	{ "NODE_EXTRA_CA_CERTS", TRUSTED },
 };
 
-/* Where programs without such variables look: boto and others by the first name, TensorFlow before 2.4 by the second. */
-static const char *const metadata_names[] = { "metadata.google.internal", "metadata" };
-
-/* Where Cloud Storage is called by its own names: TensorFlow's gs://, links to public objects. */
-static const char *const storage_names[] = { "storage.googleapis.com", "www.googleapis.com" };
+/* Where programs without such variables look: boto and others by the first name, google-cloud-logging by the second (the C
+ * library compares it with its final dot), TensorFlow before 2.4 by the third. */
+static const char *const metadata_names[] = { "metadata.google.internal", "metadata.google.internal.",
+					      "metadata" };
 
 /* What else training programs call in the cloud, where they would wait for answers that cannot come: here they are turned
  * away at once, and it is told who tried. "%s" is the job's region. */
 static const char *const cloud_names[] = {
+	"storage.googleapis.com",
+	"www.googleapis.com",
 	"oauth2.googleapis.com",
 	"accounts.google.com",
 	"iamcredentials.googleapis.com",
@@ -128,17 +135,37 @@ static json_t *variable_make(const struct variable *variable, const char *addres
 	return NULL;
 }
 
-static bool names_append(json_t *hosts, const char *const *names, size_t count, const char *region,
-			 const char *address)
+/* Once, however often it is asked for. */
+static bool host_append(json_t *hosts, const char *name, const char *region, const char *address)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *mark = strstr(names[i], "%s");
-		json_t *host = mark ? json_sprintf("%s%s:%s", region, mark + strlen("%s"), address)
-				    : json_sprintf("%s:%s", names[i], address);
+	const char *mark = strstr(name, "%s");
+	AUTO(json)
+	json_t *host = mark ? json_sprintf("%s%s:%s", region, mark + strlen("%s"), address)
+			    : json_sprintf("%s:%s", name, address);
+	size_t i;
+	json_t *other;
 
-		if (json_array_append_new(hosts, host))
-			return false;
+	json_array_foreach(hosts, i, other) {
+		if (json_equal(host, other))
+			return true;
 	}
+	return json_array_append(hosts, host) == 0;
+}
+
+static bool hosts_append(json_t *hosts, const struct plan *plan, const char *address,
+			 const struct gateway_place *place)
+{
+	const char *region = plan->region ? plan->region : "us-central1";
+
+	for (size_t i = 0; i < COUNT_OF(metadata_names); i++)
+		if (!host_append(hosts, metadata_names[i], region, address))
+			return false;
+	for (size_t i = 0; place->ca_bundle && place->served[i]; i++)
+		if (!host_append(hosts, place->served[i], region, address))
+			return false;
+	for (size_t i = 0; place->cut_off && i < COUNT_OF(cloud_names); i++)
+		if (!host_append(hosts, cloud_names[i], region, address))
+			return false;
 	return true;
 }
 
@@ -152,11 +179,5 @@ bool gateway_environment(const struct plan *plan, uint32_t address, const struct
 		if ((variables[i].told != TRUSTED || place->ca_bundle) &&
 		    json_array_append_new(environment, variable_make(&variables[i], text, place)))
 			return false;
-	if (!names_append(hosts, metadata_names, COUNT_OF(metadata_names), "", text))
-		return false;
-	if ((place->ca_bundle || place->cut_off) &&
-	    !names_append(hosts, storage_names, COUNT_OF(storage_names), "", text))
-		return false;
-	return !place->cut_off || names_append(hosts, cloud_names, COUNT_OF(cloud_names),
-					       plan->region ? plan->region : "us-central1", text);
+	return hosts_append(hosts, plan, text, place);
 }

@@ -17,7 +17,7 @@
 #define GATEWAY_TRUSTED "/trainyard/ca.crt"
 
 struct gateway_request {
-	int64_t job;
+	int64_t job, log_owner;  /* the latter: the job whose log its entries go to, a trial's tuning job */
 	const struct plan *plan; /* borrowed for the call */
 	const char *device;      /* the network's bridge */
 	uint32_t address;        /* the gateway's, host byte order; replicas have address + 1 + ordinal */
@@ -30,9 +30,10 @@ struct gateway_place {
 	uint16_t port; /* storage and metadata */
 	bool port_80;  /* metadata.google.internal answers on port 80 as well, where old libraries look */
 	uint16_t storage_port; /* where storage is, if it is elsewhere than at port; 0: there */
-	/* What programs are to trust: Cloud Storage's own names are served here, by TLS. The daemon's, until the gateway is
-	 * closed. NULL: they are not. */
+	/* What programs are to trust: @served are served here under their own names, by TLS. Both are the daemon's, until the
+	 * gateway is closed; the list ends with NULL. NULL: none is. */
 	const char *ca_bundle;
+	const char *const *served;
 	bool cut_off; /* the outside is out of reach: the cloud's own names lead here as well, and trying is told */
 };
 

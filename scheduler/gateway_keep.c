@@ -62,6 +62,7 @@ static void gateway_open(struct reconciler *reconciler, struct job_run *run, int
 {
 	const struct gateway_request request = {
 		.job = run->row->id,
+		.log_owner = job_run_owner(run),
 		.plan = run->plan,
 		.device = run->network_status.device,
 		.address = run->network_status.gateway,

@@ -103,16 +103,17 @@ static struct outlet *outlet_find(struct log_pump *pump, const struct replica_ke
 	return outlet;
 }
 
-static struct log_source *source_make(const struct plan *plan, int64_t owner, const struct outlet *outlet)
+struct log_source *replica_log_source(const struct plan *plan, int64_t owner, enum role role, unsigned index)
 {
-	char host[REPLICA_NAME_MAX];
+	char host[REPLICA_NAME_MAX], task_name[REPLICA_NAME_MAX];
 	AUTO(json) json_t *resource = NULL;
 	AUTO(string) char *resource_text = NULL;
 	AUTO(string) char *labels_text = NULL;
 
-	replica_host_name(plan, outlet->key.role, outlet->key.index, host);
+	replica_host_name(plan, role, index, host);
+	replica_task_name(plan, role, index, task_name);
 	resource = json_pack("{s:s, s:s, s:s}", "project_id", plan->project, "job_id", plan_log_job_id(plan),
-			     "task_name", outlet->task_name);
+			     "task_name", task_name);
 	resource_text = json_dump_compact(resource);
 	labels_text = log_labels(host, plan->trial, NULL, NULL);
 	if (!resource_text || !labels_text)
@@ -120,7 +121,7 @@ static struct log_source *source_make(const struct plan *plan, int64_t owner, co
 	return log_source_new(&(struct log_source_spec){
 		.job = owner,
 		.project = plan->project,
-		.log_name = outlet->task_name,
+		.log_name = task_name,
 		.resource_type = "ml_job",
 		.resource_labels = resource_text,
 		.labels = labels_text,
@@ -144,7 +145,7 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 	outlet->key = *key;
 	outlet->wraps_lines = dialect_of(plan)->wraps_lines;
 	replica_task_name(plan, key->role, key->index, outlet->task_name);
-	outlet->source = source_make(plan, owner, outlet);
+	outlet->source = replica_log_source(plan, owner, key->role, key->index);
 	if (!outlet->source) {
 		free(outlet);
 		return error_no_memory(err);

@@ -9,11 +9,16 @@
 
 struct clock;
 struct log_pump;
+struct log_source;
 struct store;
 
 /* @clock outlives the pump. */
 struct log_pump *log_pump_new(struct store *store, const struct clock *clock);
 void log_pump_free(struct log_pump *pump);
+
+/* Where the entries of a replica of @plan belong, in the log of job @owner (a trial's: of its tuning job): a new reference;
+ * NULL: memory ran out. Pure. */
+struct log_source *replica_log_source(const struct plan *plan, int64_t owner, enum role role, unsigned index);
 
 /* Makes the pump know a replica of @plan, whose lines belong to the log of job @owner (a trial's: to its tuning
  * job's); before its output is followed. Harmless when known. Thread: any. */

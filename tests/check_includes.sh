@@ -25,7 +25,7 @@ rules="
 ^api/training/        ^api/training/ ^scheduler/(tuning/(measurements|study)|earlier_trials|trial_metrics)[.]h$ $family
 ^api/ml/              ^api/ml/ ^api/training/ ^scheduler/(tuning/study|earlier_trials)[.]h$ $family
 ^api/aiplatform/      ^api/aiplatform/ ^api/training/ ^api/grpc/rpc[.]h$ ^scheduler/(tuning/study|study_limits)[.]h$ $family
-^api/logging/         ^api/logging/ $family
+^api/logging/         ^api/logging/ ^api/grpc/rpc[.]h$ $family
 ^api/storage/         ^api/storage/ $family
 ^api/metadata/        ^api/metadata/ $family
 ^api/emulator/        ^api/emulator/ ^api/training/quota[.]h$ ^scheduler/fault_book[.]h$ $family

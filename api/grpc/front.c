@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
@@ -319,6 +320,20 @@ static bool room_wait(struct front *front)
 	return !closing;
 }
 
+/* Its descriptor is ours from here on. */
+static void connection_take(struct front *front, int fd, const struct sockaddr *peer)
+{
+	const int on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	pthread_mutex_lock(&front->lock);
+	if (front->closing || front->count == CONNECTIONS_MAX || address_is_full(front, peer))
+		close(fd);
+	else
+		connection_place(front, fd, peer);
+	pthread_mutex_unlock(&front->lock);
+}
+
 static void *accepting_main(void *arg)
 {
 	struct front *front = arg;
@@ -326,7 +341,6 @@ static void *accepting_main(void *arg)
 	while (room_wait(front)) {
 		struct sockaddr_storage peer = { 0 };
 		socklen_t size = sizeof(peer);
-		const int on = 1;
 		int fd = accept4(front->listening, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC);
 
 		if (fd < 0) {
@@ -335,13 +349,7 @@ static void *accepting_main(void *arg)
 				nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 			continue;
 		}
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-		pthread_mutex_lock(&front->lock);
-		if (front->closing || address_is_full(front, (struct sockaddr *)&peer))
-			close(fd);
-		else
-			connection_place(front, fd, (struct sockaddr *)&peer);
-		pthread_mutex_unlock(&front->lock);
+		connection_take(front, fd, (struct sockaddr *)&peer);
 	}
 	return NULL;
 }
@@ -387,6 +395,7 @@ static enum status parts_open(struct front *front, struct error *err)
 							   .clock = options->clock,
 							   .gate = options->gate,
 							   .address = options->address,
+							   .any_host = options->any_host,
 							   .refused_network = options->refused_network,
 							   .caller = options->caller,
 							   .body_limit_bytes = BODY_BYTES_MAX },
@@ -394,9 +403,9 @@ static enum status parts_open(struct front *front, struct error *err)
 
 	if (!rc && options->tls_key)
 		rc = tls_keys_new(options->tls_key, options->tls_certificate, &front->keys, err);
-	if (!rc)
+	if (!rc && !options->adopts_only)
 		rc = socket_bind(front, err);
-	if (rc)
+	if (rc || options->adopts_only)
 		return rc;
 	if (pthread_create(&front->accepting, NULL, accepting_main, front) != 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no thread for gRPC");
@@ -429,6 +438,14 @@ enum status front_open(const struct front_options *options, struct front **ret_f
 	else
 		*ret_front = front;
 	return rc;
+}
+
+void front_adopt(struct front *front, int fd, const struct sockaddr_in *peer)
+{
+	const int flags = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK); /* a connection's thread waits */
+	connection_take(front, fd, (const struct sockaddr *)peer);
 }
 
 uint16_t front_port(const struct front *front)
@@ -469,8 +486,9 @@ void front_close(struct front *front)
 {
 	if (!front)
 		return;
-	if (front->accepts) {
+	if (front->door)
 		connections_end(front);
+	if (front->accepts) {
 		shutdown(front->listening, SHUT_RDWR); /* wakes accept() */
 		pthread_join(front->accepting, NULL);
 	}

@@ -4,12 +4,14 @@
  *
  * One port for clients with TLS and without: the first byte tells. A connection has a thread; 128 at most, the next wait
  * to be accepted. Each call becomes the request that it stands for (rpc.h) and is answered by the families' handlers. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "api/grpc/rpc.h"
 #include "api/http/http.h"
 
 struct front;
+struct sockaddr_in;
 
 struct front_options {
 	const char *address;              /* an IP address */
@@ -19,7 +21,8 @@ struct front_options {
 	const struct family *families;
 	const struct clock *clock;
 	const struct call_gate *gate;          /* as a listener's */
-	const char *refused_network;           /* as a listener's */
+	bool any_host, adopts_only;            /* likewise */
+	const char *refused_network;           /* likewise */
 	struct caller_rule caller;             /* likewise */
 	const char *tls_key, *tls_certificate; /* PEM, copied; NULL: clients come without TLS only */
 };
@@ -28,6 +31,9 @@ struct front_options {
  * INVALID_ARGUMENT: the address or the network is none; UNAVAILABLE: it cannot be bound; INTERNAL. */
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err);
 uint16_t front_port(const struct front *front);
+/* Serves a connection that was accepted elsewhere, and of which nothing was read; @fd is the front's, also when it has no
+ * room for it. Thread: any, until front_close(). */
+void front_adopt(struct front *front, int fd, const struct sockaddr_in *peer);
 /* Ends all connections; calls under way are answered, if their clients take the answers within five seconds. NULL is
  * harmless. */
 void front_close(struct front *front);

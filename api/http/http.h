@@ -235,7 +235,8 @@ struct door_options {
 	const struct clock *clock;     /* NULL: the system's */
 	const struct call_gate *gate;  /* NULL: none */
 	const char *address;           /* that clients come to; a Host header may carry it, too */
-	const char *refused_network;   /* as a listener's */
+	bool any_host;                 /* as a listener's */
+	const char *refused_network;   /* likewise */
 	struct caller_rule caller;     /* likewise */
 	size_t body_limit_bytes;
 	unsigned connection_limit; /* as a listener's: half as many calls may wait at a time */

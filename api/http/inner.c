@@ -228,7 +228,7 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 		.families = options->families,
 		.clock = options->clock ? options->clock : &system_clock,
 		.gate = options->gate,
-		.guard = { .address = options->address },
+		.guard = { .address = options->address, .any_host = options->any_host },
 		.body_limit_bytes = options->body_limit_bytes,
 		.large_bodies = &door->large_bodies,
 		.waiting = &door->waiting,

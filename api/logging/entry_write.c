@@ -11,6 +11,7 @@
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
+#include "store/log_source.h"
 #include "store/logs.h"
 
 /* Source: https://cloud.google.com/logging/quotas (entry size; from memory) */
@@ -22,6 +23,12 @@ struct draft {
 	struct log_record record;
 	char *payload, *extra;
 	size_t bytes; /* of all that is kept */
+};
+
+struct writing {
+	const struct logging_context *context;
+	const json_t *request;
+	const struct log_source *own; /* of the replica that writes; NULL: none does */
 };
 
 struct drafts {
@@ -64,20 +71,44 @@ static json_t *merged(const json_t *defaults, const json_t *own)
 	return all;
 }
 
+/* What Google's libraries name inside a replica, which is a machine to them. Choice: such entries are of the job, so that
+ * what shows its log shows them. */
+static bool is_own_machine(const char *type)
+{
+	return !type || strcmp(type, "global") == 0 || strcmp(type, "gce_instance") == 0;
+}
+
+/* Programs inside a job are told the emulator's project; the job may be of another one, and so is its log. */
+static const char *project_of(const struct writing *writing, const char *project)
+{
+	const char *told = writing->context->project_id;
+
+	return writing->own && told && strcmp(project, told) == 0 ? writing->own->project : project;
+}
+
 /* An entry that names no resource is about its project ("global"); the label project_id is filled in. */
-static enum status source_make(const json_t *request, const json_t *entry, const char *project,
+static enum status source_make(const struct writing *writing, const json_t *entry, const char *project,
 			       const char *log, struct draft *draft, struct error *err)
 {
-	const json_t *resource = json_object_get(entry, "resource");
+	const json_t *request = writing->request, *resource = json_object_get(entry, "resource");
+	const struct log_source *own = writing->own;
+	AUTO(json) json_t *own_labels = own ? json_loads(own->labels, 0, NULL) : NULL;
+	AUTO(json) json_t *place = NULL;
 	const char *type;
 
 	if (!resource)
 		resource = json_object_get(request, "resource");
 	type = json_text_at(resource, "type");
 	AUTO(json)
-	json_t *labels = merged(json_object_get(request, "labels"), json_object_get(entry, "labels"));
-	AUTO(json) json_t *place = merged(NULL, json_object_get(resource, "labels"));
+	json_t *given = merged(json_object_get(request, "labels"), json_object_get(entry, "labels"));
+	AUTO(json) json_t *labels = merged(own_labels, given);
 
+	if (own && is_own_machine(type)) {
+		type = own->resource_type;
+		place = json_loads(own->resource_labels, 0, NULL);
+	} else {
+		place = merged(NULL, json_object_get(resource, "labels"));
+	}
 	if (place && !json_object_get(place, "project_id"))
 		json_object_set_new(place, "project_id", json_string(project));
 	AUTO(string) char *labels_text = labels ? json_dump_compact(labels) : NULL;
@@ -87,6 +118,7 @@ static enum status source_make(const json_t *request, const json_t *entry, const
 		return error_no_memory(err);
 	draft->bytes += strlen(labels_text) + strlen(place_text);
 	draft->source = log_source_new(&(struct log_source_spec){
+		.job = own ? own->job : 0,
 		.project = project,
 		.log_name = log,
 		.resource_type = type ? type : "global",
@@ -152,9 +184,10 @@ static enum status extra_make(const json_t *entry, struct draft *draft, struct e
 	return STATUS_OK;
 }
 
-static enum status draft_make(const struct logging_context *context, const json_t *request,
-			      const json_t *entry, struct draft *draft, struct error *err)
+static enum status draft_make(const struct writing *writing, const json_t *entry, struct draft *draft,
+			      struct error *err)
 {
+	const struct logging_context *context = writing->context;
 	const char *name = json_text_at(entry, "logName");
 	const char *time = json_text_at(entry, "timestamp");
 	AUTO(string) char *project = NULL;
@@ -162,10 +195,10 @@ static enum status draft_make(const struct logging_context *context, const json_
 	enum status rc;
 
 	if (!name)
-		name = json_text_at(request, "logName");
+		name = json_text_at(writing->request, "logName");
 	rc = log_name_read(context, name ? name : "", &project, &log, err);
 	if (!rc)
-		rc = source_make(request, entry, project, log, draft, err);
+		rc = source_make(writing, entry, project_of(writing, project), log, draft, err);
 	if (!rc)
 		rc = payload_make(entry, draft, err);
 	if (!rc)
@@ -188,10 +221,9 @@ static enum status draft_make(const struct logging_context *context, const json_
 }
 
 /* Reads all entries. Refused ones are left out, and told of in *err. */
-static enum status drafts_make(const struct logging_context *context, const json_t *request,
-			       struct drafts *drafts, struct error *err)
+static enum status drafts_make(const struct writing *writing, struct drafts *drafts, struct error *err)
 {
-	const json_t *entries = json_object_get(request, "entries");
+	const json_t *entries = json_object_get(writing->request, "entries");
 	size_t count = json_array_size(entries);
 	enum status first = STATUS_OK;
 
@@ -201,7 +233,7 @@ static enum status drafts_make(const struct logging_context *context, const json
 	for (size_t i = 0; i < count; i++) {
 		struct error own AUTO_ERROR = { 0 };
 		struct draft *draft = &drafts->items[drafts->count++];
-		enum status rc = draft_make(context, request, json_array_get(entries, i), draft, &own);
+		enum status rc = draft_make(writing, json_array_get(entries, i), draft, &own);
 
 		if (!rc)
 			continue;
@@ -233,7 +265,9 @@ enum status entry_write(struct call *call, struct error *err)
 {
 	const struct logging_context *context = call->context;
 	__attribute__((cleanup(drafts_deinit))) struct drafts drafts = { .items = NULL };
-	enum status refused = drafts_make(context, call->body, &drafts, err);
+	const struct writing writing = { context, call->body,
+					 context->writer ? context->writer(context->arg, call->peer) : NULL };
+	enum status refused = drafts_make(&writing, &drafts, err);
 	struct error failure AUTO_ERROR = { 0 };
 
 	if (refused && (refused != STATUS_INVALID_ARGUMENT || !json_true_at(call->body, "partialSuccess")))

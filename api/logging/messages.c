@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers are those of protobuf's binary form.
+ * Source: https://github.com/googleapis/googleapis/tree/master/google/logging/v2 (read 2026-11-25) */
 #include "api/logging/messages.h"
 
 #define END                                                                                                  \
 	{                                                                                                    \
-		NULL, FIELD_STRING, 0, NULL, NULL, NULL                                                      \
+		.name = NULL                                                                                 \
 	}
-#define PLAIN(name, type, help)                                                                              \
+#define ROW(NUMBER, NAME, TYPE, FLAGS, HELP)                                                                 \
 	{                                                                                                    \
-		name, type, 0, NULL, NULL, help                                                              \
+		.number = (NUMBER), .name = (NAME), .type = (TYPE), .flags = (FLAGS), .help = (HELP)         \
 	}
-#define LIST(name, type, help)                                                                               \
+#define PLAIN(NUMBER, NAME, TYPE, HELP) ROW(NUMBER, NAME, TYPE, 0, HELP)
+#define LIST(NUMBER, NAME, TYPE, HELP)  ROW(NUMBER, NAME, TYPE, FIELD_REPEATED, HELP)
+#define MAP(NUMBER, NAME, TYPE, HELP)   ROW(NUMBER, NAME, TYPE, FIELD_MAP, HELP)
+#define OBJECT(NUMBER, NAME, FLAGS, OF, HELP)                                                                \
 	{                                                                                                    \
-		name, type, FIELD_REPEATED, NULL, NULL, help                                                 \
-	}
-#define MAP(name, type, help)                                                                                \
-	{                                                                                                    \
-		name, type, FIELD_MAP, NULL, NULL, help                                                      \
-	}
-#define OBJECT(name, flags, message, help)                                                                   \
-	{                                                                                                    \
-		name, FIELD_MESSAGE, flags, NULL, message, help                                              \
+		.number = (NUMBER), .name = (NAME), .type = FIELD_MESSAGE, .flags = (FLAGS),                 \
+		.message = (OF), .help = (HELP)                                                              \
 	}
 
 static const struct enum_value severities[] = {
@@ -37,48 +35,49 @@ static const struct enum_value severities[] = {
 const struct enum_type logging_severity = { "google.logging.type.LogSeverity", severities };
 
 static const struct field resource_fields[] = {
-	PLAIN("type", FIELD_STRING, "Kind of thing the entry is about: ml_job for training jobs."),
-	MAP("labels", FIELD_STRING, "Which one: project_id, job_id, task_name for ml_job."),
+	PLAIN(1, "type", FIELD_STRING, "Kind of thing the entry is about: ml_job for training jobs."),
+	MAP(2, "labels", FIELD_STRING, "Which one: project_id, job_id, task_name for ml_job."),
 	END,
 };
 static const struct message resource = { "google.api.MonitoredResource", resource_fields,
 					 "What an entry is about." };
 
 static const struct field http_request_fields[] = {
-	PLAIN("requestMethod", FIELD_STRING, "GET, POST ..."),
-	PLAIN("requestUrl", FIELD_STRING, "Scheme, host, path and query."),
-	PLAIN("requestSize", FIELD_INT64, "Bytes of the request."),
-	PLAIN("status", FIELD_INT32, "Status code of the response."),
-	PLAIN("responseSize", FIELD_INT64, "Bytes of the response."),
-	PLAIN("userAgent", FIELD_STRING, "What the client calls itself."),
-	PLAIN("remoteIp", FIELD_STRING, "Address of the client."),
-	PLAIN("referer", FIELD_STRING, "Referer header."),
-	PLAIN("cacheHit", FIELD_BOOL, "A cache had something to answer with."),
-	PLAIN("cacheValidatedWithOriginServer", FIELD_BOOL, "It was asked for before the cache answered."),
-	PLAIN("cacheLookup", FIELD_BOOL, "A cache was looked into."),
-	PLAIN("cacheFillBytes", FIELD_INT64, "Bytes put into the cache."),
-	PLAIN("serverIp", FIELD_STRING, "Address of the server."),
-	PLAIN("latency", FIELD_DURATION, "From the request's arrival to the response's end."),
-	PLAIN("protocol", FIELD_STRING, "HTTP/1.1, HTTP/2 ..."),
+	PLAIN(1, "requestMethod", FIELD_STRING, "GET, POST ..."),
+	PLAIN(2, "requestUrl", FIELD_STRING, "Scheme, host, path and query."),
+	PLAIN(3, "requestSize", FIELD_INT64, "Bytes of the request."),
+	PLAIN(4, "status", FIELD_INT32, "Status code of the response."),
+	PLAIN(5, "responseSize", FIELD_INT64, "Bytes of the response."),
+	PLAIN(6, "userAgent", FIELD_STRING, "What the client calls itself."),
+	PLAIN(7, "remoteIp", FIELD_STRING, "Address of the client."),
+	PLAIN(8, "referer", FIELD_STRING, "Referer header."),
+	PLAIN(9, "cacheHit", FIELD_BOOL, "A cache had something to answer with."),
+	PLAIN(10, "cacheValidatedWithOriginServer", FIELD_BOOL,
+	      "It was asked for before the cache answered."),
+	PLAIN(11, "cacheLookup", FIELD_BOOL, "A cache was looked into."),
+	PLAIN(12, "cacheFillBytes", FIELD_INT64, "Bytes put into the cache."),
+	PLAIN(13, "serverIp", FIELD_STRING, "Address of the server."),
+	PLAIN(14, "latency", FIELD_DURATION, "From the request's arrival to the response's end."),
+	PLAIN(15, "protocol", FIELD_STRING, "HTTP/1.1, HTTP/2 ..."),
 	END,
 };
 static const struct message http_request = { "google.logging.type.HttpRequest", http_request_fields,
 					     "The HTTP request that an entry tells of." };
 
 static const struct field operation_fields[] = {
-	PLAIN("id", FIELD_STRING, "Entries of one operation share it."),
-	PLAIN("producer", FIELD_STRING, "Who made the id."),
-	PLAIN("first", FIELD_BOOL, "The operation's first entry."),
-	PLAIN("last", FIELD_BOOL, "The operation's last entry."),
+	PLAIN(1, "id", FIELD_STRING, "Entries of one operation share it."),
+	PLAIN(2, "producer", FIELD_STRING, "Who made the id."),
+	PLAIN(3, "first", FIELD_BOOL, "The operation's first entry."),
+	PLAIN(4, "last", FIELD_BOOL, "The operation's last entry."),
 	END,
 };
 static const struct message operation = { "google.logging.v2.LogEntryOperation", operation_fields,
 					  "The long-running operation an entry belongs to." };
 
 static const struct field source_location_fields[] = {
-	PLAIN("file", FIELD_STRING, "Source file."),
-	PLAIN("line", FIELD_INT64, "Line in it, from 1."),
-	PLAIN("function", FIELD_STRING, "Function or method."),
+	PLAIN(1, "file", FIELD_STRING, "Source file."),
+	PLAIN(2, "line", FIELD_INT64, "Line in it, from 1."),
+	PLAIN(3, "function", FIELD_STRING, "Function or method."),
 	END,
 };
 static const struct message source_location = { "google.logging.v2.LogEntrySourceLocation",
@@ -86,33 +85,37 @@ static const struct message source_location = { "google.logging.v2.LogEntrySourc
 						"Where in the program the entry was made." };
 
 static const struct field split_fields[] = {
-	PLAIN("uid", FIELD_STRING, "All parts share it."),
-	PLAIN("index", FIELD_INT32, "Which part, from 0."),
-	PLAIN("totalSplits", FIELD_INT32, "How many parts."),
+	PLAIN(1, "uid", FIELD_STRING, "All parts share it."),
+	PLAIN(2, "index", FIELD_INT32, "Which part, from 0."),
+	PLAIN(3, "totalSplits", FIELD_INT32, "How many parts."),
 	END,
 };
 static const struct message split = { "google.logging.v2.LogSplit", split_fields,
 				      "An entry that was cut into parts because of its size." };
 
 static const struct field entry_fields[] = {
-	PLAIN("protoPayload", FIELD_STRUCT, "Payload: a protocol buffer as JSON, with @type."),
-	PLAIN("textPayload", FIELD_STRING, "Payload: a text."),
-	PLAIN("insertId", FIELD_STRING, "Unique among entries of the same log and time; made when absent."),
-	PLAIN("jsonPayload", FIELD_STRUCT, "Payload: a JSON object."),
-	OBJECT("httpRequest", 0, &http_request, "The HTTP request that the entry tells of."),
-	OBJECT("resource", 0, &resource, "What the entry is about."),
-	PLAIN("timestamp", FIELD_TIMESTAMP, "When it happened; the present when absent."),
-	{ "severity", FIELD_ENUM, 0, &logging_severity, NULL, "How much it matters." },
-	MAP("labels", FIELD_STRING, "Whatever else is known of it."),
-	PLAIN("logName", FIELD_STRING, "projects/PROJECT/logs/LOG, LOG percent-encoded."),
-	OBJECT("operation", 0, &operation, "The operation it belongs to."),
-	PLAIN("trace", FIELD_STRING, "Name of the trace it belongs to."),
-	OBJECT("sourceLocation", 0, &source_location, "Where in the program it was made."),
-	{ "receiveTimestamp", FIELD_TIMESTAMP, FIELD_OUTPUT_ONLY, NULL, NULL,
-	  "When the service took it in." },
-	PLAIN("spanId", FIELD_STRING, "The span within the trace."),
-	PLAIN("traceSampled", FIELD_BOOL, "The trace was kept."),
-	OBJECT("split", 0, &split, "Which part of a cut entry this is."),
+	ROW(2, "protoPayload", FIELD_STRUCT, FIELD_ANY, "Payload: a protocol buffer as JSON, with @type."),
+	PLAIN(3, "textPayload", FIELD_STRING, "Payload: a text."),
+	PLAIN(4, "insertId", FIELD_STRING,
+	      "Unique among entries of the same log and time; made when absent."),
+	PLAIN(6, "jsonPayload", FIELD_STRUCT, "Payload: a JSON object."),
+	OBJECT(7, "httpRequest", 0, &http_request, "The HTTP request that the entry tells of."),
+	OBJECT(8, "resource", 0, &resource, "What the entry is about."),
+	PLAIN(9, "timestamp", FIELD_TIMESTAMP, "When it happened; the present when absent."),
+	{ .number = 10,
+	  .name = "severity",
+	  .type = FIELD_ENUM,
+	  .enum_type = &logging_severity,
+	  .help = "How much it matters." },
+	MAP(11, "labels", FIELD_STRING, "Whatever else is known of it."),
+	PLAIN(12, "logName", FIELD_STRING, "projects/PROJECT/logs/LOG, LOG percent-encoded."),
+	OBJECT(15, "operation", 0, &operation, "The operation it belongs to."),
+	PLAIN(22, "trace", FIELD_STRING, "Name of the trace it belongs to."),
+	OBJECT(23, "sourceLocation", 0, &source_location, "Where in the program it was made."),
+	ROW(24, "receiveTimestamp", FIELD_TIMESTAMP, FIELD_OUTPUT_ONLY, "When the service took it in."),
+	PLAIN(27, "spanId", FIELD_STRING, "The span within the trace."),
+	PLAIN(30, "traceSampled", FIELD_BOOL, "The trace was kept."),
+	OBJECT(35, "split", 0, &split, "Which part of a cut entry this is."),
 	END,
 };
 static const char *const entry_unset[] = { "apphub",      "apphubDestination", "apphubSource",
@@ -122,35 +125,35 @@ const struct message logging_entry = { "google.logging.v2.LogEntry", entry_field
 				       entry_unset };
 
 static const struct field list_entries_fields[] = {
-	LIST("projectIds", FIELD_STRING, "Deprecated: ids or numbers of projects; use resourceNames."),
-	PLAIN("filter", FIELD_STRING,
+	LIST(1, "projectIds", FIELD_STRING, "Deprecated: ids or numbers of projects; use resourceNames."),
+	PLAIN(2, "filter", FIELD_STRING,
 	      "Which entries, in the Logging query language; at most 20000 characters."),
-	PLAIN("orderBy", FIELD_STRING, "\"timestamp asc\" (default) or \"timestamp desc\"."),
-	PLAIN("pageSize", FIELD_INT32, "Most entries in an answer: 50 unless told, 1000 at most."),
-	PLAIN("pageToken", FIELD_STRING,
+	PLAIN(3, "orderBy", FIELD_STRING, "\"timestamp asc\" (default) or \"timestamp desc\"."),
+	PLAIN(4, "pageSize", FIELD_INT32, "Most entries in an answer: 50 unless told, 1000 at most."),
+	PLAIN(5, "pageToken", FIELD_STRING,
 	      "nextPageToken of the answer before; all else but pageSize stays as it was."),
-	LIST("resourceNames", FIELD_STRING, "projects/PROJECT, or a view below it; at most 100."),
+	LIST(8, "resourceNames", FIELD_STRING, "projects/PROJECT, or a view below it; at most 100."),
 	END,
 };
 const struct message logging_list_entries_request = { "google.logging.v2.ListLogEntriesRequest",
 						      list_entries_fields, "Asks for a page of entries." };
 
 static const struct field list_entries_response_fields[] = {
-	OBJECT("entries", FIELD_REPEATED, &logging_entry,
+	OBJECT(1, "entries", FIELD_REPEATED, &logging_entry,
 	       "The entries; a page may have none and yet not be the last."),
-	PLAIN("nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
+	PLAIN(2, "nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
 	END,
 };
 const struct message logging_list_entries_response = { "google.logging.v2.ListLogEntriesResponse",
 						       list_entries_response_fields, "A page of entries." };
 
 static const struct field write_entries_fields[] = {
-	PLAIN("logName", FIELD_STRING, "Log of the entries that name none."),
-	OBJECT("resource", 0, &resource, "Resource of the entries that have none."),
-	MAP("labels", FIELD_STRING, "Labels of all entries; an entry's own go first."),
-	OBJECT("entries", FIELD_REPEATED, &logging_entry, "The entries."),
-	PLAIN("partialSuccess", FIELD_BOOL, "Write the good entries even if others are refused."),
-	PLAIN("dryRun", FIELD_BOOL, "Check everything, write nothing."),
+	PLAIN(1, "logName", FIELD_STRING, "Log of the entries that name none."),
+	OBJECT(2, "resource", 0, &resource, "Resource of the entries that have none."),
+	MAP(3, "labels", FIELD_STRING, "Labels of all entries; an entry's own go first."),
+	OBJECT(4, "entries", FIELD_REPEATED, &logging_entry, "The entries."),
+	PLAIN(5, "partialSuccess", FIELD_BOOL, "Write the good entries even if others are refused."),
+	PLAIN(6, "dryRun", FIELD_BOOL, "Check everything, write nothing."),
 	END,
 };
 const struct message logging_write_entries_request = { "google.logging.v2.WriteLogEntriesRequest",
@@ -161,17 +164,17 @@ const struct message logging_write_entries_response = { "google.logging.v2.Write
 							no_fields, "Holds nothing." };
 
 static const struct field list_logs_fields[] = {
-	PLAIN("pageSize", FIELD_INT32, "Most names in an answer."),
-	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the answer before."),
-	LIST("resourceNames", FIELD_STRING, "Accepted: the path says which logs."),
+	PLAIN(2, "pageSize", FIELD_INT32, "Most names in an answer."),
+	PLAIN(3, "pageToken", FIELD_STRING, "nextPageToken of the answer before."),
+	LIST(8, "resourceNames", FIELD_STRING, "Accepted: the path says which logs."),
 	END,
 };
 const struct message logging_list_logs_request = { "google.logging.v2.ListLogsRequest", list_logs_fields,
 						   "Asks for a page of names of logs." };
 
 static const struct field list_logs_response_fields[] = {
-	LIST("logNames", FIELD_STRING, "projects/PROJECT/logs/LOG, LOG percent-encoded, in rising order."),
-	PLAIN("nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
+	LIST(3, "logNames", FIELD_STRING, "projects/PROJECT/logs/LOG, LOG percent-encoded, in rising order."),
+	PLAIN(2, "nextPageToken", FIELD_STRING, "Asks for the next page; absent on the last."),
 	END,
 };
 const struct message logging_list_logs_response = { "google.logging.v2.ListLogsResponse",

@@ -2,10 +2,13 @@
 #pragma once
 /* api/logging/routes.h: Cloud Logging v2, as far as a training service needs it: reading and writing
  * entries, and the names of logs. */
+#include <stdint.h>
+
 #include "api/http/http.h"
 #include "daemon/base/clock.h"
 
 struct discovery_api;
+struct log_source;
 struct store;
 
 /* The family's context: call->context of its handlers. */
@@ -14,6 +17,10 @@ struct logging_context {
 	const struct clock *clock;
 	/* Clients may name the emulated project by its number; both NULL: ids only. */
 	const char *project_id, *project_number;
+	/* At a job's gateway: where the output of the replica at @peer goes, to which its entries go as well; borrowed.
+	 * NULL: entries come from anywhere. */
+	const struct log_source *(*writer)(void *arg, uint32_t peer);
+	void *arg;
 };
 
 extern const struct discovery_api logging_api;

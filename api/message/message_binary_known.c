@@ -256,6 +256,17 @@ static json_t *list_decode(struct binary *binary, struct wire wire, json_t *earl
 	return wire.is_broken ? binary_refuse(binary, "A broken list") : binary_made(binary, TAKE(list));
 }
 
+/* Of any value, where JSON knows one kind of number: protobuf writes 3, not 3.0. */
+static json_t *number_decode(uint64_t bits)
+{
+	enum { EXACT_BITS = 53 };
+	const double value = double_of(bits);
+
+	if (fabs(value) <= (double)(INT64_C(1) << EXACT_BITS) && value == trunc(value))
+		return json_integer((json_int_t)value);
+	return binary_double(bits);
+}
+
 enum { VALUE_NULL = 1, VALUE_NUMBER, VALUE_STRING, VALUE_BOOL, VALUE_STRUCT, VALUE_LIST };
 
 static json_t *kind_decode(struct binary *binary, const struct wire_field *kind, json_t *earlier)
@@ -264,7 +275,7 @@ static json_t *kind_decode(struct binary *binary, const struct wire_field *kind,
 	case VALUE_NULL << 3 | WIRE_VARINT:
 		return json_null();
 	case VALUE_NUMBER << 3 | WIRE_64_BITS:
-		return binary_made(binary, binary_double(kind->value));
+		return binary_made(binary, number_decode(kind->value));
 	case VALUE_STRING << 3 | WIRE_BYTES:
 		return binary_string(binary, &kind->bytes);
 	case VALUE_BOOL << 3 | WIRE_VARINT:

@@ -169,3 +169,29 @@ except urllib.error.HTTPError as error:
 """, foreign, image=image))
     yard.until(job_id, "SUCCEEDED")
     assert yard.lines(job_id) == ["401"]
+
+
+LOGGED = {"first": "INFO", "careful": "WARNING", "broken": "ERROR"}
+
+
+@pytest.mark.parametrize("by", ["gRPC", "REST"])
+def test_what_google_cloud_logging_is_given_is_in_the_job_s_log(yard, image, by):
+    """As Google's own samples set it up, and within seconds."""
+    job_id = yard.create(one_replica("python3", "-c", """
+import logging, sys, google.cloud.logging
+client = google.cloud.logging.Client(_use_grpc=sys.argv[1] == "gRPC")
+client.setup_logging(labels={"run": "7"})
+logging.info("first")
+logging.warning("careful")
+logging.getLogger("trainer").error("broken", extra={"json_fields": {"step": 3}})
+client.flush_handlers()
+""", by, image=image))
+    yard.until(job_id, "SUCCEEDED", timeout=40)
+    entries = [e for e in yard.entries(job_id) if e["logName"] == f"projects/{yard.project}/logs/python"]
+    said = {e.get("textPayload") or e["jsonPayload"]["message"]: e for e in entries}
+    assert {text: entry["severity"] for text, entry in said.items()} == LOGGED
+    broken = said["broken"]
+    assert broken["jsonPayload"]["step"] == 3 and broken["sourceLocation"]["file"] == "<string>"
+    assert broken["labels"]["run"] == "7" and broken["labels"]["python_logger"] == "trainer"
+    assert broken["resource"]["type"] == "ml_job"
+    assert broken["resource"]["labels"]["task_name"] == "master-replica-0"

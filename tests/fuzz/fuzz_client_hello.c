@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/client_hello.h"
+#include "daemon/base/client_hello.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,32 +18,34 @@ static void expect(bool holds)
 		abort();
 }
 
-static enum hello read_copy(const uint8_t *data, size_t size, char name[HELLO_NAME_SIZE])
+static enum hello read_copy(const uint8_t *data, size_t size, struct client_hello *hello)
 {
 	uint8_t *copy = calloc(1, size ? size : 1);
 	enum hello result;
 
 	if (size)
 		memcpy(copy, data, size);
-	result = client_hello_read(copy, size, name);
+	result = client_hello_read(copy, size, hello);
 	free(copy);
 	return result;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char name[HELLO_NAME_SIZE], shorter[HELLO_NAME_SIZE];
-	enum hello result = read_copy(data, size, name);
+	struct client_hello hello, shorter;
+	enum hello result = read_copy(data, size, &hello);
 
 	expect(size < HELLO_MAX_BYTES || result != HELLO_INCOMPLETE);
 	if (result == HELLO_NAMED) {
-		expect(strlen(name) >= 1 && strlen(name) <= 253);
-		expect(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name));
+		expect(strlen(hello.name) >= 1 && strlen(hello.name) <= 253);
+		expect(strspn(hello.name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(hello.name));
+	} else {
+		expect(!*hello.name);
 	}
 	/* Sixty-four places of a long one: with all, a run takes ten times as long. */
 	for (size_t part = 0; part < size && part < 512; part += 1 + size / 64)
-		if (read_copy(data, part, shorter) == HELLO_NAMED)
+		if (read_copy(data, part, &shorter) == HELLO_NAMED)
 			expect(result == HELLO_UNNAMED ||
-			       (result == HELLO_NAMED && strcmp(name, shorter) == 0));
+			       (result == HELLO_NAMED && strcmp(hello.name, shorter.name) == 0));
 	return 0;
 }

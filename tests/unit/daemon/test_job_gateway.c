@@ -56,6 +56,8 @@ static int setup(void **state)
 	lab->key = signing_key_new(lab->directory);
 	lab->plan = plan_new();
 	lab->plan->region = strdup("us-central1");
+	lab->plan->project = strdup("demo");
+	lab->plan->job_id = strdup("job_1");
 	lab->plan->cluster_id = strdup("ab12cd34ef");
 	lab->plan->pools[ROLE_MASTER].count = 1;
 	lab->plan->pools[ROLE_WORKER].count = 1;

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/client_hello.h"
 #include "tests/unit/testing.h"
 
 enum { LOOPBACK = 0x7f000001, WAIT_MS = 10000 };
@@ -160,10 +161,10 @@ static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 
 static int served = -1;
 
-static bool on_called(void *arg, const char *host, int fd, const struct sockaddr_in *peer)
+static bool on_called(void *arg, const struct client_hello *called, int fd, const struct sockaddr_in *peer)
 {
 	assert_int_equal(ntohl(peer->sin_addr.s_addr), LOOPBACK);
-	if (strcmp(host, arg) != 0)
+	if (strcmp(called->name, arg) != 0)
 		return false;
 	served = fd;
 	return true;

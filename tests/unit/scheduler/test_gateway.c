@@ -73,7 +73,8 @@ static void on_port_80_metadata_goes_by_its_name(void **state)
 		       "GCE_METADATA_HOST=metadata.google.internal",
 		       "GCE_METADATA_ROOT=metadata.google.internal", "GCE_METADATA_IP=10.213.1.1", NULL });
 	expect(given->hosts,
-	       (const char *const[]){ "metadata.google.internal:10.213.1.1", "metadata:10.213.1.1", NULL });
+	       (const char *const[]){ "metadata.google.internal:10.213.1.1",
+				      "metadata.google.internal.:10.213.1.1", "metadata:10.213.1.1", NULL });
 }
 
 static void on_another_port_metadata_goes_by_its_address(void **state)
@@ -110,6 +111,37 @@ static void cut_off_the_clouds_hosts_are_at_the_gateway(void **state)
 	assert_true(has(given->hosts, "europe-west4-docker.pkg.dev:10.213.1.1"));
 }
 
+static const char *const served[] = { "storage.googleapis.com", "logging.googleapis.com", NULL };
+
+static void names_that_are_served_lead_here_and_are_trusted(void **state)
+{
+	struct surroundings *given = *state;
+
+	tell(given,
+	     &(struct gateway_place){ .port = 80, .port_80 = true, .ca_bundle = "/b.crt", .served = served });
+	assert_true(has(given->environment, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=" GATEWAY_TRUSTED));
+	assert_true(has(given->environment, "REQUESTS_CA_BUNDLE=" GATEWAY_TRUSTED));
+	expect(given->hosts,
+	       (const char *const[]){ "metadata.google.internal:10.213.1.1",
+				      "metadata.google.internal.:10.213.1.1", "metadata:10.213.1.1",
+				      "storage.googleapis.com:10.213.1.1",
+				      "logging.googleapis.com:10.213.1.1", NULL });
+}
+
+/* Broken: host_append() without its look at the others. */
+static void no_host_is_told_twice(void **state)
+{
+	struct surroundings *given = *state;
+
+	tell(given,
+	     &(struct gateway_place){
+		     .port = 80, .port_80 = true, .cut_off = true, .ca_bundle = "/b.crt", .served = served });
+	for (size_t i = 0; i < json_array_size(given->hosts); i++)
+		for (size_t j = 0; j < i; j++)
+			assert_false(
+				json_equal(json_array_get(given->hosts, i), json_array_get(given->hosts, j)));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -117,6 +149,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(on_another_port_metadata_goes_by_its_address, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_there_already_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_that_are_served_lead_here_and_are_trusted, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(no_host_is_told_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(cut_off_the_clouds_hosts_are_at_the_gateway, setup, teardown),
 	};
 

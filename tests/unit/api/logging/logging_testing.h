@@ -20,11 +20,22 @@ static __attribute__((unused)) char *quotes(const char *text)
 
 /* Calls @handler with a body (JSON with ' for ") read by @message; gives its answer, "{}" when it left
  * none. */
+/* Of the replica that writes; NULL: none does. */
+static const struct log_source *writing_source;
+
+static const struct log_source *writer_find(void *arg, uint32_t peer)
+{
+	(void)arg, (void)peer;
+	return writing_source;
+}
+
 static __attribute__((unused)) enum status handler_call(struct bench *bench, call_handler handler,
 							const struct message *message, const char *body,
 							char **ret_answer)
 {
-	struct logging_context context = { bench->store, &bench->clock, "demo", "123456789" };
+	struct logging_context context = {
+		bench->store, &bench->clock, "demo", "123456789", writer_find, NULL
+	};
 	AUTO(string) char *text = quotes(body);
 	AUTO(json) json_t *value = NULL;
 	struct call call = { .context = &context, .method = "POST" };

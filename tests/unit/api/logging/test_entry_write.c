@@ -74,6 +74,51 @@ static void ties_are_read_by_their_ids(void **state)
 	assert_logs(bench, "", "tie 0|tie 1|tie 2");
 }
 
+/* Broken: is_own_machine() that says no; project_of() that gives what it is given. */
+static void a_replicas_entries_are_of_its_job(void **state)
+{
+	static const char *const machines[] = {
+		"", "'resource':{'type':'global','labels':{'project_id':'demo'}},",
+		"'resource':{'type':'gce_instance','labels':{'instance_id':'7','zone':'z'}},"
+	};
+	struct log_source *source = log_source_new(&(struct log_source_spec){
+		.job = 7,
+		.project = "its",
+		.log_name = "master-replica-0",
+		.resource_type = "ml_job",
+		.resource_labels = "{\"job_id\":\"j\"}",
+		.labels = "{\"host\":\"h\",\"k\":\"its\"}",
+	});
+
+	BENCH(state);
+	writing_source = source;
+	for (size_t i = 0; i < COUNT_OF(machines); i++) {
+		char body[400];
+
+		snprintf(body, sizeof(body),
+			 "{'logName':'projects/demo/logs/l%zu',%s'entries':[{'textPayload':'p',"
+			 "'labels':{'k':'own'}}]}",
+			 i, machines[i]);
+		write_entries(bench, body);
+	}
+	write_entries(bench, "{'logName':'projects/other/logs/l','entries':[{'textPayload':'p','resource':"
+			     "{'type':'generic_task','labels':{'job':'x'}}}]}");
+	writing_source = NULL;
+	log_source_unref(source);
+	AUTO(json)
+	json_t *its = list_ask(bench, "{'resourceNames':['projects/its'],'filter':"
+				      "'resource.type=ml_job AND resource.labels.job_id=j'}");
+	json_t *entries = json_object_get(its, "entries");
+
+	assert_int_equal(json_array_size(entries), COUNT_OF(machines));
+	for (size_t i = 0; i < COUNT_OF(machines); i++)
+		assert_json(json_object_get(json_array_get(entries, i), "labels"), "{'host':'h','k':'own'}");
+	AUTO(json) json_t *other = list_ask(bench, "{'resourceNames':['projects/other']}");
+
+	assert_json(json_object_get(json_array_get(json_object_get(other, "entries"), 0), "resource"),
+		    "{'type':'generic_task','labels':{'job':'x','project_id':'other'}}");
+}
+
 /* Broken: draft_make() that counts the payload alone (as it was). */
 static void an_entry_has_so_many_bytes_in_all(void **state)
 {
@@ -176,6 +221,7 @@ int main(void)
 		WITH_BENCH(an_entry_comes_back_as_it_was_written),
 		WITH_BENCH(the_request_gives_what_entries_leave_out),
 		WITH_BENCH(ties_are_read_by_their_ids),
+		WITH_BENCH(a_replicas_entries_are_of_its_job),
 		WITH_BENCH(an_entry_has_so_many_bytes_in_all),
 		WITH_BENCH(a_dry_run_writes_nothing),
 		WITH_BENCH(one_bad_entry_refuses_all_unless_told),

@@ -84,7 +84,7 @@ static const struct row {
 	{ "{'endTime':'1969-12-31T23:59:59.750Z'}", "421108ffffffffffffffffff011080afd0e502" },
 	{ "{'updateMask':'endTime,child.waitTime'}",
 	  "4a1b0a08656e645f74696d650a0f6368696c642e776169745f74696d65" },
-	{ "{'bag':{'a':[1.5,null,true,'x'],'b':{'c':-2.0}}}",
+	{ "{'bag':{'a':[1.5,null,true,'x'],'b':{'c':-2}}}",
 	  "523a0a1f0a0161121a32180a0911000000000000f83f0a0208000a0220010a031a01780a170a016212122a100a0e0a016312091100"
 	  "000000000000c0" },
 	{ "{'thing':'word'}", "5a061a04776f7264" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/client_hello.h"
+#include "daemon/base/client_hello.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -12,6 +12,7 @@ enum {
 	MESSAGE_CLIENT_HELLO = 1,
 	VERSION_AND_RANDOM_BYTES = 34,
 	EXTENSION_SERVER_NAME = 0,
+	EXTENSION_PROTOCOLS = 16,
 	NAME_HOST = 0,
 	NAME_MAX_BYTES = 253,
 };
@@ -83,19 +84,43 @@ static bool name_find(struct span extension, char ret_name[HELLO_NAME_SIZE])
 	return false;
 }
 
-static bool hello_search(struct span hello, char ret_name[HELLO_NAME_SIZE])
+static bool span_is(const struct span *span, const char *text)
+{
+	return span->length == strlen(text) && memcmp(span->at, text, span->length) == 0;
+}
+
+static bool protocols_are_http2_only(struct span extension)
+{
+	struct span protocols, protocol;
+	bool http2 = false, http1 = false;
+
+	if (!vector_take(&extension, 2, &protocols))
+		return false;
+	while (vector_take(&protocols, 1, &protocol)) {
+		http2 |= span_is(&protocol, "h2");
+		http1 |= span_is(&protocol, "http/1.1");
+	}
+	return http2 && !http1;
+}
+
+/* False: it names no host. Of several extensions of a kind, which no client sends, the last counts. */
+static bool hello_search(struct span hello, struct client_hello *ret_hello)
 {
 	struct span skipped, extensions, extension;
+	bool named = false;
 	size_t kind;
 
 	if (!bytes_take(&hello, VERSION_AND_RANDOM_BYTES, &skipped) || !vector_take(&hello, 1, &skipped) ||
 	    !vector_take(&hello, 2, &skipped) || !vector_take(&hello, 1, &skipped) ||
 	    !vector_take(&hello, 2, &extensions))
 		return false;
-	while (number_take(&extensions, 2, &kind) && vector_take(&extensions, 2, &extension))
+	while (number_take(&extensions, 2, &kind) && vector_take(&extensions, 2, &extension)) {
 		if (kind == EXTENSION_SERVER_NAME)
-			return name_find(extension, ret_name);
-	return false;
+			named = name_find(extension, ret_hello->name);
+		else if (kind == EXTENSION_PROTOCOLS)
+			ret_hello->http2_only = protocols_are_http2_only(extension);
+	}
+	return named;
 }
 
 /* The handshake's bytes, out of the records that they are cut into. False: this is no handshake. */
@@ -120,7 +145,7 @@ static bool records_join(struct span records, uint8_t message[HELLO_MAX_BYTES], 
 	return true;
 }
 
-enum hello client_hello_read(const uint8_t *data, size_t length, char ret_name[HELLO_NAME_SIZE])
+enum hello client_hello_read(const uint8_t *data, size_t length, struct client_hello *ret_hello)
 {
 	uint8_t message[HELLO_MAX_BYTES];
 	struct span rest = { message, 0 };
@@ -128,6 +153,7 @@ enum hello client_hello_read(const uint8_t *data, size_t length, char ret_name[H
 	size_t kind, wanted;
 	const bool full = length >= HELLO_MAX_BYTES;
 
+	*ret_hello = (struct client_hello){ 0 };
 	if (!records_join((struct span){ data, full ? HELLO_MAX_BYTES : length }, message, &rest.length))
 		return HELLO_UNNAMED;
 	if (length && data[0] != RECORD_HANDSHAKE)
@@ -140,5 +166,5 @@ enum hello client_hello_read(const uint8_t *data, size_t length, char ret_name[H
 		return full ? HELLO_UNNAMED : HELLO_INCOMPLETE;
 	if (!bytes_take(&rest, wanted, &hello))
 		return full || wanted > HELLO_MAX_BYTES ? HELLO_UNNAMED : HELLO_INCOMPLETE;
-	return hello_search(hello, ret_name) ? HELLO_NAMED : HELLO_UNNAMED;
+	return hello_search(hello, ret_hello) ? HELLO_NAMED : HELLO_UNNAMED;
 }
