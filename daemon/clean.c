@@ -312,6 +312,7 @@ int clean_main(const char *const *arguments)
 
 	if (options_read(arguments, &clean, &err))
 		return main_usage_error("clean ", &err);
+	config_unknown_variables(main_variable_tell);
 	if (clean.lists)
 		return list_main(&clean);
 	if (instance_find(&clean, &any, &err))

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/nearest.h"
 #include "daemon/config_items.h"
+#include "daemon/own_options.h"
 
 /* Where a value was found, for the message about it. */
 struct origin {
@@ -70,7 +73,10 @@ static void place_write(struct text *text, const struct origin *origin, const st
 		text_printf(text, "%s:%u: %s", origin->file, origin->line, item->name);
 		break;
 	case CONFIG_DEFAULT:
-		text_printf(text, "the default of --%s", item->name);
+		if (item->compute_from)
+			text_puts(text, item->compute_from);
+		else
+			text_printf(text, "the default of --%s", item->name);
 		break;
 	}
 }
@@ -81,8 +87,9 @@ static enum status refuse(const struct config_item *item, const struct origin *o
 	struct text place AUTO_TEXT = { 0 };
 
 	place_write(&place, origin, item);
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: \"%s\" is not %s",
-			 place.failed ? item->name : place.data, value, expected);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: \"%s\" is not %s%s%s",
+			 place.failed ? item->name : place.data, value, expected, item->advice ? "; " : "",
+			 item->advice ? item->advice : "");
 }
 
 static enum status text_check(const struct config_item *item, const struct origin *origin, const char *value,
@@ -188,6 +195,8 @@ static enum status set_choice(struct config *config, const struct config_item *i
 			      const struct origin *origin, const char *value, struct error *err)
 {
 	struct text expected AUTO_TEXT = { 0 };
+	struct nearest nearest = { .wanted = value };
+	char hint[NEAREST_HINT_SIZE];
 	unsigned *field = field_of(config, item);
 
 	for (unsigned i = 0; item->choices[i]; i++) {
@@ -196,7 +205,9 @@ static enum status set_choice(struct config *config, const struct config_item *i
 			return STATUS_OK;
 		}
 		text_printf(&expected, "%s%s", i ? ", " : "one of ", item->choices[i]);
+		nearest_look(&nearest, item->choices[i]);
 	}
+	text_puts(&expected, nearest_hint(&nearest, "", hint));
 	return refuse(item, origin, value, expected.failed ? "known" : expected.data, err);
 }
 
@@ -223,29 +234,126 @@ static const struct config_item *item_find(const char *name, size_t length)
 	return NULL;
 }
 
+static const struct origin of_defaults = { .source = CONFIG_DEFAULT, .reading = 1 };
+
+/* Those that are computed come last: see check_complete(). */
 static enum status read_defaults(struct config *config, struct error *err)
 {
-	static const struct origin origin = { .source = CONFIG_DEFAULT, .reading = 1 };
+	enum status rc = STATUS_OK;
+
+	for (const struct config_item *item = config_items; item->name && !rc; item++)
+		if (item->otherwise)
+			rc = item_set(config, item, &of_defaults, item->otherwise, err);
+	return rc;
+}
+
+/* A default that is computed may be impossible or wrong, which matters only where nothing else was given, and to commands
+ * that use it. */
+static enum status check_complete(struct config *config, enum config_command command, struct error *err)
+{
 	enum status rc = STATUS_OK;
 
 	for (const struct config_item *item = config_items; item->name && !rc; item++) {
-		AUTO(string) char *computed = item->compute ? item->compute() : NULL;
-		const char *value = computed ? computed : item->otherwise;
+		AUTO(string) char *computed = NULL;
 
-		if (value)
-			rc = item_set(config, item, &origin, value, err);
+		if (!item->compute || *(char **)field_of(config, item) || !(item->commands & command))
+			continue;
+		computed = item->compute();
+		rc = computed ? item_set(config, item, &of_defaults, computed, err)
+			      : error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					  "--%s: it has no default here because HOME is not set: give it",
+					  item->name);
 	}
 	return rc;
 }
 
-/* A computed default may be impossible, which matters only where nothing else was given. */
-static enum status check_complete(struct config *config, struct error *err)
+/* ---- names that are not known ---- */
+
+static enum status name_refuse(const struct origin *origin, const char *name, struct error *err)
 {
+	struct nearest nearest = { .wanted = name };
+	char hint[NEAREST_HINT_SIZE];
+
+	if (strncasecmp(name, "TRAINYARD_", strlen("TRAINYARD_")) == 0) /* the variable's */
+		nearest.wanted += strlen("TRAINYARD_");
 	for (const struct config_item *item = config_items; item->name; item++)
-		if (item->compute && !*(char **)field_of(config, item))
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-					 "--%s: it has no default here because HOME is not set", item->name);
-	return STATUS_OK;
+		if (item->offset != offsetof(struct config, file))
+			nearest_look(&nearest, item->name);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s:%u: unknown option \"%s\"%s", origin->file,
+			 origin->line, name, nearest_hint(&nearest, "", hint));
+}
+
+/* Which commands take the option, in words: "serve and env". */
+static void takers_write(struct text *text, const struct config_item *item)
+{
+	static const struct {
+		enum config_command command;
+		const char *name;
+	} commands[] = { { CONFIG_SERVE, "serve" }, { CONFIG_ENV, "env" }, { CONFIG_CLEAN, "clean" } };
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (item->commands & commands[i].command)
+			text_printf(text, "%s%s", text->length ? " and " : "", commands[i].name);
+}
+
+struct command_line {
+	enum config_command command;
+	const struct own_option *own; /* NULL: none */
+	const char *const *arguments;
+};
+
+/* @item: the option of that name, which other commands take; NULL: none does. */
+static enum status word_refuse(const struct command_line *line, const char *word,
+			       const struct config_item *item, struct error *err)
+{
+	const bool is_option = strncmp(word, "--", 2) == 0 && word[2];
+	const char *bare = word + strspn(word, "-");
+	AUTO(string) char *name = strndup(bare, strcspn(bare, "="));
+	struct nearest nearest = { .wanted = name ? name : "" };
+	struct text takers AUTO_TEXT = { 0 };
+	char hint[NEAREST_HINT_SIZE];
+
+	if (item) {
+		takers_write(&takers, item);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "unknown option \"--%s\": it is one of %s", item->name,
+				 takers.failed ? "others" : takers.data);
+	}
+	for (item = config_items; item->name; item++)
+		if (item->commands & line->command)
+			nearest_look(&nearest, item->name);
+	for (const struct own_option *own = line->own; own && own->name; own++) {
+		if (name && strcmp(own->name + strlen("--"), name) == 0 && is_option)
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s takes no value", own->name);
+		nearest_look(&nearest, own->name + strlen("--"));
+	}
+	nearest_hint(&nearest, "--", hint);
+	if (!is_option)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s", word,
+				 hint);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"%.*s\"%s",
+			 (int)strcspn(word, "="), word, hint);
+}
+
+void config_unknown_variables(void (*tell)(const char *name, const char *hint))
+{
+	static const char begin[] = "TRAINYARD_";
+
+	for (char **variable = environ; variable && *variable; variable++) {
+		const size_t length = strcspn(*variable, "=");
+		AUTO(string) char *name = strndup(*variable, length);
+		struct nearest nearest = { .wanted = name };
+		char hint[NEAREST_HINT_SIZE];
+
+		if (!name || strncmp(name, begin, strlen(begin)) != 0 || (*variable)[length] == '\0' ||
+		    (*variable)[length + 1] == '\0' || config_variable_is_known(name))
+			continue;
+		nearest.wanted += strlen(begin);
+		for (const struct config_item *item = config_items; item->name; item++)
+			nearest_look(&nearest, item->environment + strlen(begin));
+		text_make_harmless(name);
+		tell(name, nearest_hint(&nearest, begin, hint));
+	}
 }
 
 static enum status read_line(struct config *config, const struct origin *origin, char *line,
@@ -265,8 +373,7 @@ static enum status read_line(struct config *config, const struct origin *origin,
 	name = trim(line);
 	item = item_find(name, strlen(name));
 	if (!item || item->offset == offsetof(struct config, file))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s:%u: unknown option \"%s\"",
-				 origin->file, origin->line, name);
+		return name_refuse(origin, name, err);
 	return item_set(config, item, origin, trim(equals + 1), err);
 }
 
@@ -314,7 +421,7 @@ static enum status read_environment(struct config *config, unsigned reading, str
 }
 
 /* Reads the option at **at and moves *at past it. */
-static enum status read_argument(struct config *config, enum config_command command, unsigned reading,
+static enum status read_argument(struct config *config, const struct command_line *line, unsigned reading,
 				 const char *const **at, struct error *err)
 {
 	const struct origin origin = { .source = CONFIG_COMMAND_LINE, .reading = reading };
@@ -324,11 +431,8 @@ static enum status read_argument(struct config *config, enum config_command comm
 	const struct config_item *item = length ? item_find(name, length) : NULL;
 	const char *value;
 
-	if (!length)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"", word);
-	if (!item || !(item->commands & command))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"--%.*s\"", (int)length,
-				 name);
+	if (!item || !(item->commands & line->command))
+		return word_refuse(line, word, item, err);
 	if (name[length] == '=')
 		value = name + length + 1;
 	else if (item->type == CONFIG_FLAG)
@@ -341,19 +445,19 @@ static enum status read_argument(struct config *config, enum config_command comm
 	return item_set(config, item, &origin, value, err);
 }
 
-static enum status read_arguments(struct config *config, enum config_command command, unsigned reading,
-				  const char *const *arguments, struct error *err)
+static enum status read_arguments(struct config *config, const struct command_line *line, unsigned reading,
+				  struct error *err)
 {
+	const char *const *arguments = line->arguments;
 	enum status rc = STATUS_OK;
 
 	while (*arguments && !rc)
-		rc = read_argument(config, command, reading, &arguments, err);
+		rc = read_argument(config, line, reading, &arguments, err);
 	return rc;
 }
 
 /* The file is named by what goes before it: so the other two are read first, for its name, and again. */
-static enum status read_all(struct config *config, enum config_command command, const char *const *arguments,
-			    struct error *err)
+static enum status read_all(struct config *config, const struct command_line *line, struct error *err)
 {
 	AUTO(string) char *path = NULL;
 	enum status rc = read_defaults(config, err);
@@ -361,7 +465,7 @@ static enum status read_all(struct config *config, enum config_command command, 
 	if (!rc)
 		rc = read_environment(config, 2, err);
 	if (!rc)
-		rc = read_arguments(config, command, 3, arguments, err);
+		rc = read_arguments(config, line, 3, err);
 	if (rc || !config->file)
 		return rc;
 	path = strdup(config->file);
@@ -370,17 +474,23 @@ static enum status read_all(struct config *config, enum config_command command, 
 	rc = read_file(config, path, 4, err);
 	if (!rc)
 		rc = read_environment(config, 5, err);
-	return rc ? rc : read_arguments(config, command, 6, arguments, err);
+	return rc ? rc : read_arguments(config, line, 6, err);
 }
 
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err)
 {
+	return config_read_beside(ret_config, command, NULL, arguments, err);
+}
+
+enum status config_read_beside(struct config *ret_config, enum config_command command,
+			       const struct own_option *own, const char *const *arguments, struct error *err)
+{
 	struct config config AUTO_CONFIG = { 0 };
-	enum status rc = read_all(&config, command, arguments, err);
+	enum status rc = read_all(&config, &(struct command_line){ command, own, arguments }, err);
 
 	if (!rc)
-		rc = check_complete(&config, err);
+		rc = check_complete(&config, command, err);
 	if (rc)
 		return rc;
 	*ret_config = config;

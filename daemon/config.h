@@ -82,6 +82,17 @@ enum config_command { CONFIG_SERVE = 1 << 0, CONFIG_ENV = 1 << 1, CONFIG_CLEAN =
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err);
 
+struct own_option;
+
+/* The same with the names of options that the command has besides (daemon/own_options.h), which are not in @arguments: one
+ * of them may be the one that was meant. */
+enum status config_read_beside(struct config *ret_config, enum config_command command,
+			       const struct own_option *own, const char *const *arguments, struct error *err);
+
+/* Calls @tell for each variable TRAINYARD_… of the environment that no option has and that is not empty, with "", or with
+ * the one that was most likely meant: "; did you mean TRAINYARD_LISTEN?". */
+void config_unknown_variables(void (*tell)(const char *name, const char *hint));
+
 /* Appends one line an option of @command: its name, what it means, its default. */
 void config_help_write(struct text *text, enum config_command command);
 

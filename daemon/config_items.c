@@ -216,7 +216,11 @@ const struct config_item config_items[] = {
 	PATH("state-dir", "TRAINYARD_STATE_DIR", state_dir, ALL, "DIR", "a directory",
 	     "where all state is kept", .compute = compute_state_dir),
 	TEXT("engine", "TRAINYARD_ENGINE", engine, CONFIG_SERVE | CONFIG_CLEAN, "unix:///PATH", engine_valid,
-	     "unix:///PATH of at most 107 bytes", "the container engine's socket", .compute = compute_engine),
+	     "unix:///PATH of at most 107 bytes", "the container engine's socket", .compute = compute_engine,
+	     .compute_from = "DOCKER_HOST",
+	     .advice =
+		     "the engine is reached by a unix socket only: give --engine, such as unix:///var/run/docker.sock, "
+		     "or bring another machine's here: ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST"),
 	TEXT("project", "TRAINYARD_PROJECT", project, BOTH, "ID", project_valid,
 	     "a project id, such as local-project", "the project that clients are pointed to",
 	     .otherwise = "local-project"),
@@ -295,3 +299,21 @@ const struct config_item config_items[] = {
 	     "where the registries' credentials are (config.json)", .compute = compute_docker_config),
 	{ .name = NULL },
 };
+
+/* Not options, and not misspelled: `env` sets the first; the others are those of tests and scripts of the source tree. */
+static const char *const variables_of_others[] = {
+	"TRAINYARD_ENDPOINT",   "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",         "TRAINYARD_COVERAGE",
+	"TRAINYARD_GCLOUD",     "TRAINYARD_BENCH_LINES", "TRAINYARD_LAUNCHER_PYTHON", "TRAINYARD_REACHING",
+	"TRAINYARD_ENGINE_RUN", "TRAINYARD_ENGINE_DATA",
+};
+
+bool config_variable_is_known(const char *name)
+{
+	for (const struct config_item *item = config_items; item->name; item++)
+		if (strcmp(item->environment, name) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(variables_of_others) / sizeof(variables_of_others[0]); i++)
+		if (strcmp(variables_of_others[i], name) == 0)
+			return true;
+	return strncmp(name, "TRAINYARD_TEST_", strlen("TRAINYARD_TEST_")) == 0;
+}

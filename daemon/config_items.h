@@ -20,14 +20,20 @@ struct config_item {
 	const char *placeholder; /* "SECONDS"; NULL for a flag */
 	const char *otherwise;   /* the default, NULL: none or computed */
 	char *(*compute)(void);  /* makes the default; the text is the caller's */
+	const char *
+		compute_from; /* the variable that it is of, which is to blame where it is not valid; NULL: none */
 	bool (*valid)(const char *value);
 	const char *expected;       /* what valid() wants, in words: "ADDR:PORT, such as ..." */
+	const char *advice;         /* what to do about one that is not valid; NULL: nothing more */
 	int64_t min, max;           /* of a number */
 	const char *const *choices; /* in the order of the enum, ending with NULL */
 	const char *help;
 };
 
 extern const struct config_item config_items[]; /* ends with a NULL name */
+
+/* Whether a variable TRAINYARD_… is an option's, or one that this program or its tests set. */
+bool config_variable_is_known(const char *name);
 
 /* The two computed defaults that depend on who runs trainyard, as pure functions. Arguments may be NULL. */
 char *state_dir_default(bool root, const char *xdg_state_home, const char *home);

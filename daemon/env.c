@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/nearest.h"
 #include "daemon/config.h"
 #include "daemon/credentials.h"
 #include "daemon/main.h"
@@ -313,14 +314,19 @@ static const char *const shell_names[] = { "sh", "fish", "github" };
 
 static enum status shell_find(const char *name, enum shell *ret_shell, struct error *err)
 {
+	struct nearest nearest = { .wanted = name };
+	char hint[NEAREST_HINT_SIZE];
+
 	for (size_t i = 0; i < sizeof(shell_names) / sizeof(shell_names[0]); i++) {
+		nearest_look(&nearest, shell_names[i]);
 		if (strcmp(shell_names[i], name) == 0) {
 			*ret_shell = (enum shell)i;
 			return STATUS_OK;
 		}
 	}
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--shell: \"%s\" is not one of sh, fish, github",
-			 name);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			 "--shell: \"%s\" is not one of sh, fish, github%s", name,
+			 nearest_hint(&nearest, "", hint));
 }
 
 static enum status settings_read(const char *const *arguments, struct env_settings *settings,
@@ -393,6 +399,7 @@ int env_main(const char *const *arguments)
 
 	if (settings_read(arguments, &settings, &config, &err))
 		return main_usage_error("env ", &err);
+	config_unknown_variables(main_variable_tell);
 	if (!settings.unset && url_choose(&config, &url, &err))
 		return main_failure(&err);
 	if (!settings.unset && token_file_find(&config, &token_file, &err))

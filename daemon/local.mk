@@ -23,6 +23,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/socket_owner.c \
 	daemon/base/socket_owner.h \
 	daemon/base/memory.c \
+	daemon/base/nearest.c \
+	daemon/base/nearest.h \
 	daemon/base/memory.h \
 	daemon/base/text.c \
 	daemon/base/text.h \

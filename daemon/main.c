@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/base/nearest.h"
 #include "daemon/clean.h"
 #include "daemon/config.h"
 #include "daemon/env.h"
@@ -96,6 +97,26 @@ static int command_main(const struct command *command, const char *const *argume
 	return main_output(&text);
 }
 
+static void command_refuse(const char *word, struct error *err)
+{
+	struct nearest nearest = { .wanted = word };
+	struct text names AUTO_TEXT = { 0 };
+	char hint[NEAREST_HINT_SIZE];
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (!commands[i].summary)
+			continue;
+		nearest_look(&nearest, commands[i].name);
+		text_printf(&names, "%s%s", i ? ", " : "", commands[i].name);
+	}
+	if (*word == '-')
+		error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			  "\"%s\" stands where a command is expected: trainyard serve %s", word, word);
+	else
+		error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown command \"%s\"; there are %s%s", word,
+			  names.failed ? "" : names.data, nearest_hint(&nearest, "", hint));
+}
+
 int main(int argc, char **argv)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -112,6 +133,6 @@ int main(int argc, char **argv)
 			return command_main(&commands[i], arguments);
 	if (wants_help((const char *[]){ argv[1], NULL }) || strcmp(argv[1], "help") == 0)
 		return help_main();
-	error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "unknown command \"%s\"", argv[1]);
+	command_refuse(argv[1], &err);
 	return main_usage_error("", &err);
 }

@@ -56,7 +56,7 @@ enum status own_options_read(const struct own_option *own, struct config *ret_co
 		return error_no_memory(err);
 	rc = options_take(own, arguments, rest, err);
 	if (!rc)
-		rc = config_read(ret_config, command, rest, err);
+		rc = config_read_beside(ret_config, command, own, rest, err);
 	free(rest);
 	return rc;
 }

@@ -142,6 +142,12 @@ static int serve_until_signal(const struct config *config, const sigset_t *signa
 	return EXIT_GOOD;
 }
 
+static void variable_log(const char *name, const char *hint)
+{
+	log_event(LOG_WARNING, "unknown-variable", "name=%s hint=\"it is no option, and is ignored%s\"", name,
+		  hint);
+}
+
 int serve_main(const struct config *config)
 {
 	sigset_t signals = end_signals();
@@ -149,6 +155,7 @@ int serve_main(const struct config *config)
 
 	heaps_limit(); /* before any thread */
 	log_configure(config->log_level, config->log_format);
+	config_unknown_variables(variable_log);
 	if (sodium_init() < 0) {
 		fprintf(stderr, "trainyard: libsodium cannot start\n");
 		return EXIT_FAILED;

@@ -207,6 +207,86 @@ TEST(a_wrong_argument_is_told)
 	refused(ARGUMENTS(), "TRAINYARD_MAX_ACTIVE_JOBS: \"-1\" is not a number from 1 to 10000");
 }
 
+/* Broken: word_refuse() and name_refuse() without nearest_hint(); nearest_look() that takes '_' for a letter. */
+TEST(a_name_that_is_nearly_one_is_told_with_that_one)
+{
+	static const struct {
+		const char *word, *expected;
+	} rows[] = {
+		{ "--lisen", "unknown option \"--lisen\"; did you mean --listen?" },
+		{ "--Listen=x", "unknown option \"--Listen\"; did you mean --listen?" },
+		{ "--stop_grace", "unknown option \"--stop_grace\"; did you mean --stop-grace?" },
+		{ "--max-containres", "unknown option \"--max-containres\"; did you mean --max-containers?" },
+		{ "--token", "unknown option \"--token\"; did you mean --token-file?" },
+		{ "-listen", "unexpected argument \"-listen\"; did you mean --listen?" },
+		{ "offline", "unexpected argument \"offline\"; did you mean --offline?" },
+		{ "--frobnicate", "unknown option \"--frobnicate\"" },
+		{ "--x", "unknown option \"--x\"" },
+	};
+	static const struct {
+		const char *line, *expected;
+	} lines[] = {
+		{ "stop_grace = 1", "stop_grace\"; did you mean stop-grace?" },
+		{ "MAX_AKTIV_JOBS = 1", "MAX_AKTIV_JOBS\"; did you mean max-active-jobs?" },
+		{ "TRAINYARD_PROJEKT = a", "TRAINYARD_PROJEKT\"; did you mean project?" },
+	};
+
+	(void)state_;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		refused(ARGUMENTS(rows[i].word), rows[i].expected);
+	for (size_t i = 0; i < COUNT_OF(lines); i++) {
+		struct text expected AUTO_TEXT = { 0 };
+
+		file_write(lines[i].line);
+		text_printf(&expected, "%s:1: unknown option \"%s", file_path, lines[i].expected);
+		refused(ARGUMENTS("--config", file_path), expected.data);
+	}
+}
+
+/* Broken: read_defaults() that checks the computed ones: --engine could not be given. */
+TEST(what_docker_host_says_matters_only_where_it_is_used)
+{
+	static const char told[] =
+		"DOCKER_HOST: \"ssh://me@host\" is not unix:///PATH of at most 107 bytes; the engine";
+	struct config config AUTO_CONFIG = { 0 }, env AUTO_CONFIG = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state_;
+	setenv("DOCKER_HOST", "ssh://me@host", 1);
+	assert_int_equal(config_read(&config, CONFIG_SERVE, ARGUMENTS("--engine", "unix:///a"), NULL),
+			 STATUS_OK);
+	assert_string_equal(config.engine, "unix:///a");
+	assert_int_equal(config_read(&env, CONFIG_ENV, ARGUMENTS(), NULL), STATUS_OK);
+	assert_int_equal(config_read(&env, CONFIG_CLEAN, ARGUMENTS(), &err), STATUS_INVALID_ARGUMENT);
+	assert_memory_equal(err.text, told, strlen(told));
+	assert_non_null(strstr(err.text, "--engine"));
+}
+
+static char variables_told[512];
+
+static void variable_note(const char *name, const char *hint)
+{
+	snprintf(variables_told + strlen(variables_told), sizeof(variables_told) - strlen(variables_told),
+		 "[%s%s]", name, hint);
+}
+
+/* Broken: config_variable_is_known() that is always true. */
+TEST(variables_that_no_option_has_are_told)
+{
+	(void)state_;
+	clearenv();
+	setenv("TRAINYARD_LISEN", "x", 1);
+	setenv("TRAINYARD_LISTEN", "x", 1);
+	setenv("TRAINYARD_ENDPOINT", "http://x", 1);
+	setenv("TRAINYARD_EMPTY", "", 1);
+	setenv("TRAINYARD", "x", 1);
+	setenv("TRAINYARD_QQQQQQ", "x", 1);
+	config_unknown_variables(variable_note);
+	clearenv();
+	assert_string_equal(variables_told,
+			    "[TRAINYARD_LISEN; did you mean TRAINYARD_LISTEN?][TRAINYARD_QQQQQQ]");
+}
+
 TEST(an_option_of_serve_alone_is_none_of_env)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -215,6 +295,7 @@ TEST(an_option_of_serve_alone_is_none_of_env)
 	(void)state_;
 	assert_int_equal(config_read(&config, CONFIG_ENV, ARGUMENTS("--offline"), &err),
 			 STATUS_INVALID_ARGUMENT);
+	assert_string_equal(err.text, "unknown option \"--offline\": it is one of serve");
 }
 
 TEST(clean_takes_the_place_and_the_engine_and_nothing_else)
@@ -417,8 +498,8 @@ TEST(own_options_of_a_command_stand_among_the_others)
 	own_options_read(own, &config, CONFIG_ENV, ARGUMENTS("--shells=sh"), &errors[1]);
 	own_options_read(own, &config, CONFIG_ENV, ARGUMENTS("--unset=1"), &errors[2]);
 	assert_string_equal(errors[0].text, "--shell needs a value: NAME");
-	assert_string_equal(errors[1].text, "unknown option \"--shells\"");
-	assert_string_equal(errors[2].text, "unknown option \"--unset\"");
+	assert_string_equal(errors[1].text, "unknown option \"--shells\"; did you mean --shell?");
+	assert_string_equal(errors[2].text, "--unset takes no value");
 	for (int i = 0; i < 3; i++)
 		error_deinit(&errors[i]);
 }
@@ -436,6 +517,10 @@ int main(void)
 		cmocka_unit_test_setup(the_values_of_a_list_add_up_within_one_place, environment_clear),
 		cmocka_unit_test_setup(each_value_of_a_list_is_checked, environment_clear),
 		cmocka_unit_test_setup(a_wrong_argument_is_told, environment_clear),
+		cmocka_unit_test_setup(a_name_that_is_nearly_one_is_told_with_that_one, environment_clear),
+		cmocka_unit_test_setup(what_docker_host_says_matters_only_where_it_is_used,
+				       environment_clear),
+		cmocka_unit_test_setup(variables_that_no_option_has_are_told, environment_clear),
 		cmocka_unit_test_setup(an_option_of_serve_alone_is_none_of_env, environment_clear),
 		cmocka_unit_test_setup(clean_takes_the_place_and_the_engine_and_nothing_else,
 				       environment_clear),
