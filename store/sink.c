@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* So much is hashed where it is: a thread costs more than that. */
-enum { INLINE_BYTES = 1024 * 1024 };
+enum { INLINE_BYTES = 1024 * 1024, HOLE_BYTES = 32 * 1024 };
 
 void sink_init(struct sink *sink, const struct blob_files *files, int64_t blob)
 {
@@ -58,11 +58,26 @@ int64_t sink_end(const struct sink *sink)
 	return sink->written + (int64_t)sink->block_bytes;
 }
 
+static bool is_zero(const char *data, size_t length)
+{
+	return data[0] == 0 && memcmp(data, data + 1, length - 1) == 0;
+}
+
+/* So many zeros that they are worth a hole: the file ends behind them, and the disk has nothing of them. */
+static bool hole_append(struct sink *sink, const char *data, size_t length)
+{
+	if (length < HOLE_BYTES || !is_zero(data, length) ||
+	    ftruncate(sink->fd, sink->written + (int64_t)length) != 0)
+		return false;
+	sink->written += (int64_t)length;
+	return true;
+}
+
 /* *ret_done bytes are in the file, also after a failure. */
 static enum status file_append(struct sink *sink, const char *data, size_t length, size_t *ret_done,
 			       struct error *err)
 {
-	*ret_done = 0;
+	*ret_done = hole_append(sink, data, length) ? length : 0;
 	while (*ret_done < length) {
 		ssize_t done = pwrite(sink->fd, data + *ret_done, length - *ret_done, sink->written);
 
