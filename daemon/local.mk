@@ -46,6 +46,8 @@ libtrainyard_a_SOURCES += \
 	daemon/env.h \
 	daemon/families.c \
 	daemon/families.h \
+	daemon/gcs/gcs_bytes.c \
+	daemon/gcs/gcs_bytes.h \
 	daemon/gcs/gcs_caller.c \
 	daemon/gcs/gcs_caller.h \
 	daemon/gcs/gcs_client.c \
@@ -59,6 +61,7 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_files.c \
 	daemon/gcs/gcs_files.h \
 	daemon/gcs/gcs_files_parts.h \
+	daemon/gcs/gcs_flush.c \
 	daemon/gcs/gcs_host.c \
 	daemon/gcs/gcs_host.h \
 	daemon/gcs/gcs_index.c \
@@ -68,6 +71,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_mount.c \
 	daemon/gcs/gcs_mount.h \
 	daemon/gcs/gcs_names.c \
+	daemon/gcs/gcs_node.c \
+	daemon/gcs/gcs_node.h \
 	daemon/gcs/gcs_operations.c \
 	daemon/gcs/gcs_operations.h \
 	daemon/gcs/gcs_path.c \
@@ -78,6 +83,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_remains.h \
 	daemon/gcs/gcs_sight.c \
 	daemon/gcs/gcs_sight.h \
+	daemon/gcs/gcs_turns.c \
+	daemon/gcs/gcs_turns.h \
 	daemon/gcs/gcs_wait.c \
 	daemon/gcs/gcs_wait.h \
 	daemon/given_file.c \

@@ -110,6 +110,7 @@ check_PROGRAMS += \
 	tests/unit/daemon/gcs/test_gcs_log \
 	tests/unit/daemon/gcs/test_gcs_path \
 	tests/unit/daemon/gcs/test_gcs_sight \
+	tests/unit/daemon/gcs/test_gcs_turns \
 	tests/unit/daemon/test_base64 \
 	tests/unit/daemon/test_chance \
 	tests/unit/daemon/test_client_hello \

@@ -28,7 +28,8 @@ enum {
 	SILENCE_S = 60, /* a daemon that neither takes nor says anything for so long is asked anew */
 	US_PER_S = 1000000,
 	PAUSE_US = 50 * 1000, /* until there is a daemon */
-	QUIET_US = US_PER_S,  /* for so long nobody is asked whether he still waits */
+	QUIET_US = US_PER_S,
+	LOOK_US = US_PER_S / 4, /* for so long nobody is asked whether he still waits */
 	/* Choice: the means of what is drawn in the cloud, from 0 to 1 s, which doubles up to 30 s.
 	 * Source: gcsfuse (docs, "Network Clients and Retry Strategies"; read 2026-11-23) */
 	FIRST_PAUSE_US = US_PER_S / 2,
@@ -59,7 +60,7 @@ struct request {
 	struct text answer;
 	/* While it is made. */
 	struct gcs_wait wait;
-	int64_t moved_bytes, moved_us, looked_us;
+	int64_t moved_bytes, moved_us, looked_us, asked_us;
 	int problem; /* it was given up for */
 };
 
@@ -156,7 +157,7 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-/* curl asks about once a second at least. While bytes move, whoever has sent them is let go on. */
+/* curl asks about once a second at least. While bytes move, whoever has sent them is let go on, unless he was killed. */
 static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all, curl_off_t up)
 {
 	struct request *request = arg;
@@ -167,8 +168,12 @@ static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_o
 		request->moved_bytes = down + up;
 		request->moved_us = now_us;
 	}
-	if (now_us - looked_us < QUIET_US)
-		return 0;
+	if (now_us - request->asked_us >= LOOK_US) {
+		request->asked_us = now_us;
+		request->problem = gcs_call_given_up(request->call);
+	}
+	if (request->problem || now_us - looked_us < QUIET_US)
+		return request->problem != 0;
 	request->looked_us = now_us;
 	if (request->moved_us > looked_us)
 		gcs_wait_moved(&request->wait, request->moved_us - looked_us);
@@ -222,7 +227,7 @@ static long try(struct gcs_client *client, struct request *request)
 	long status = IMPOSSIBLE;
 
 	request->sent_bytes = request->moved_bytes = 0;
-	request->moved_us = request->looked_us = clock_mono_us(&system_clock);
+	request->moved_us = request->looked_us = request->asked_us = clock_mono_us(&system_clock);
 	text_clear(&request->answer);
 	if (handle && headers && options_set(client, handle, request, headers)) {
 		const CURLcode code = curl_easy_perform(handle);
@@ -274,9 +279,11 @@ static int request_repeat(struct gcs_client *client, struct request *request)
 	int64_t pause_us = FIRST_PAUSE_US;
 
 	for (;;) {
-		int problem = gcs_wait_network(&request->wait);
+		int problem = gcs_call_given_up(request->call);
 		long status;
 
+		if (!problem)
+			problem = gcs_wait_network(&request->wait);
 		if (problem)
 			return problem;
 		status = try(client, request);

@@ -15,7 +15,10 @@
 #include <unistd.h>
 
 #include "daemon/gcs/gcs_client.h"
+#include "daemon/gcs/gcs_files.h"
+#include "daemon/gcs/gcs_node.h"
 #include "daemon/gcs/gcs_operations.h"
+#include "daemon/gcs/gcs_turns.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "daemon/small_thread.h"
 
@@ -95,8 +98,9 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 	system->files = files;
 	system->client = client;
 	system->place = strdup(place);
-	if (!system->place) {
-		free(system);
+	system->turns = gcs_turns_new();
+	if (!system->place || !system->turns) {
+		gcs_file_system_free(system);
 		return error_no_memory(err);
 	}
 	if (fuse_opt_add_arg(&args, "trainyard") == 0 &&
@@ -116,37 +120,152 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 	return STATUS_OK;
 }
 
+/* Tells the kernel without libfuse. */
+static void refuse(const struct gcs_file_system *system, const struct fuse_in_header *in, int problem)
+{
+	const struct fuse_out_header out = { .len = sizeof(out), .error = problem, .unique = in->unique };
+
+	if (write(fuse_session_fd(system->session), &out, sizeof(out)) < 0 && errno != ENOENT)
+		fuse_session_exit(system->session); /* as libfuse: it is gone */
+}
+
 /* Who opens something without a network waits before libfuse is told, which locks the path of what is opened, and of all
  * above, until that is answered: whoever removes or renames it would wait for that, having the directory locked, and
  * whoever looks it up would wait for him. False: he is told that it is not to be. */
-static bool opening_may_begin(const struct gcs_file_system *system, const struct fuse_buf *buffer)
+static bool opening_may_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
-	const struct fuse_in_header *in = buffer->mem;
-	struct fuse_out_header out = { .len = sizeof(out) };
 	struct gcs_call call;
 	struct gcs_wait wait;
+	int problem;
 
-	if (buffer->flags & FUSE_BUF_IS_FD || (in->opcode != FUSE_OPEN && in->opcode != FUSE_OPENDIR))
+	if (in->opcode != FUSE_OPEN && in->opcode != FUSE_OPENDIR)
 		return true;
 	call = (struct gcs_call){ .caller = (pid_t)in->pid };
 	gcs_wait_begin(&wait, gcs_client_waits(system->client), &call);
-	out.error = gcs_wait_network(&wait);
+	problem = gcs_wait_network(&wait);
 	gcs_wait_end(&wait);
-	out.unique = in->unique;
-	if (out.error && write(fuse_session_fd(system->session), &out, sizeof(out)) < 0 && errno != ENOENT)
-		fuse_session_exit(system->session); /* as libfuse: it is gone */
-	return out.error == 0;
+	if (problem)
+		refuse(system, in, problem);
+	return problem == 0;
 }
 
 /* NULL: it is none. */
-static int64_t *change_begin(const struct gcs_file_system *system, const struct fuse_buf *buffer)
+static int64_t *change_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
-	const struct fuse_in_header *in = buffer->mem;
-
-	if (buffer->flags & FUSE_BUF_IS_FD || (in->opcode != FUSE_UNLINK && in->opcode != FUSE_RMDIR &&
-					       in->opcode != FUSE_RENAME && in->opcode != FUSE_RENAME2))
+	if (in->opcode != FUSE_UNLINK && in->opcode != FUSE_RMDIR && in->opcode != FUSE_RENAME &&
+	    in->opcode != FUSE_RENAME2)
 		return NULL;
 	return gcs_waits_change_begin(gcs_client_waits(system->client));
+}
+
+/* ---- calls that may last ---- */
+
+/* As fs_open() has given it to the kernel. */
+static struct gcs_handle *handle_of(uint64_t number)
+{
+	return (struct gcs_handle *)(uintptr_t)number; /* NOLINT: libfuse keeps it so */
+}
+
+/* The open file that a call is about, as far as it may last because of it; NULL: none. */
+static struct gcs_handle *call_handle(const struct fuse_in_header *in)
+{
+	const void *said = in + 1;
+
+	switch (in->opcode) {
+	case FUSE_FLUSH:
+		return handle_of(((const struct fuse_flush_in *)said)->fh);
+	case FUSE_FSYNC:
+		return handle_of(((const struct fuse_fsync_in *)said)->fh);
+	case FUSE_RELEASE:
+		return handle_of(((const struct fuse_release_in *)said)->fh);
+	case FUSE_WRITE:
+		return handle_of(((const struct fuse_write_in *)said)->fh);
+	case FUSE_SETATTR: {
+		const struct fuse_setattr_in *attributes = said;
+
+		return attributes->valid & FATTR_FH ? handle_of(attributes->fh) : NULL;
+	}
+	default:
+		return NULL;
+	}
+}
+
+/* Whether a call needs a turn, and of which container. Names are changed without: others wait for the directory. */
+static bool may_last(const struct fuse_in_header *in, uint64_t *ret_node)
+{
+	const struct gcs_handle *handle = call_handle(in);
+	const bool changes = in->opcode == FUSE_WRITE || in->opcode == FUSE_SETATTR;
+
+	if (handle) {
+		*ret_node = gcs_handle_node(handle);
+		return changes ? gcs_handle_is_busy(handle) : gcs_handle_is_unsaved(handle);
+	}
+	if (in->opcode != FUSE_SETATTR ||
+	    !(((const struct fuse_setattr_in *)(const void *)(in + 1))->valid & FATTR_SIZE))
+		return false;
+	*ret_node = gcs_node_of((pid_t)in->pid);
+	return true;
+}
+
+static void answer(const struct gcs_file_system *system, void *bytes, size_t length)
+{
+	const struct fuse_buf buffer = { .size = length, .mem = bytes };
+	int64_t *change;
+
+	if (!opening_may_begin(system, bytes))
+		return;
+	change = change_begin(system, bytes);
+	fuse_session_process_buf(system->session, &buffer);
+	gcs_waits_change_end(change);
+}
+
+static void answer_in_turn(const struct gcs_file_system *system, void *bytes, size_t length)
+{
+	const struct fuse_in_header *in = bytes;
+	struct gcs_held *next;
+	uint64_t node;
+
+	if (!may_last(in, &node)) {
+		answer(system, bytes, length);
+		return;
+	}
+	switch (gcs_turns_take(system->turns, node, (pid_t)in->pid, bytes, length)) {
+	case GCS_TURN_NEVER:
+		refuse(system, in, -EIO);
+		return;
+	case GCS_TURN_LATER:
+		return;
+	case GCS_TURN_NOW:
+		break;
+	}
+	answer(system, bytes, length);
+	while ((next = gcs_turns_pass(system->turns, node))) {
+		node = next->node;
+		answer(system, next->bytes, next->length);
+		free(next);
+	}
+}
+
+static void *watch_main(void *arg)
+{
+	const struct gcs_file_system *system = arg;
+
+	while (gcs_turns_wait(system->turns)) {
+		struct gcs_held *held = gcs_turns_abandoned(system->turns);
+
+		while (held) {
+			const struct fuse_in_header *in =
+				(const struct fuse_in_header *)(const void *)held->bytes;
+			struct gcs_held *next = held->next;
+
+			if (in->opcode == FUSE_FLUSH)
+				gcs_handle_give_up(call_handle(in));
+			refuse(system, in, -EINTR);
+			free(held);
+			held = next;
+		}
+	}
+	return NULL;
 }
 
 static void *serving_main(void *arg)
@@ -156,17 +275,12 @@ static void *serving_main(void *arg)
 
 	while (!fuse_session_exited(system->session)) {
 		const int length = fuse_session_receive_buf(system->session, &buffer);
-		int64_t *change;
 
 		if (length == -EINTR)
 			continue;
 		if (length <= 0)
 			break;
-		if (!opening_may_begin(system, &buffer))
-			continue;
-		change = change_begin(system, &buffer);
-		fuse_session_process_buf(system->session, &buffer);
-		gcs_waits_change_end(change);
+		answer_in_turn(system, buffer.mem, (size_t)length);
 	}
 	fuse_session_exit(system->session);
 	free(buffer.mem);
@@ -175,9 +289,10 @@ static void *serving_main(void *arg)
 
 enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *err)
 {
-	pthread_t threads[GCS_THREADS];
+	pthread_t threads[GCS_THREADS], watch;
 	size_t count = 0;
-	enum status rc = STATUS_OK;
+	enum status rc = small_thread_start(&watch, watch_main, system, err);
+	const bool is_watched = !rc;
 
 	while (!rc && count < GCS_THREADS) {
 		rc = small_thread_start(&threads[count], serving_main, system, err);
@@ -189,6 +304,9 @@ enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *
 		read_ahead_raise(system->place);
 	for (size_t i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
+	gcs_turns_stop(system->turns);
+	if (is_watched)
+		pthread_join(watch, NULL);
 	return rc;
 }
 
@@ -207,6 +325,7 @@ void gcs_file_system_free(struct gcs_file_system *system)
 		fuse_unmount(system->fuse);
 	if (system->fuse)
 		fuse_destroy(system->fuse);
+	gcs_turns_free(system->turns);
 	free(system->place);
 	free(system);
 }

@@ -12,21 +12,12 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
-#include "daemon/base/log.h"
-#include "daemon/gcs/gcs_caller.h"
+#include "daemon/gcs/gcs_bytes.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
-#include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "store/objects.h"
 #include "store/small_file.h"
-
-struct gcs_handle {
-	struct gcs_files *files;
-	struct gcs_file *file;
-	bool writes;
-	struct object_reader *reader; /* NULL: the file was changed before it was opened */
-};
 
 struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd)
 {
@@ -38,13 +29,21 @@ struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client
 	files->client = client;
 	files->state_fd = state_fd;
 	pthread_mutex_init(&files->lock, NULL);
-	return files;
+	files->nodes = gcs_nodes_new(state_fd);
+	if (files->nodes)
+		return files;
+	gcs_files_free(files);
+	return NULL;
 }
 
 void gcs_files_free(struct gcs_files *files)
 {
 	if (!files)
 		return;
+	files->end_us = clock_mono_us(&system_clock) + GCS_ENDING_S * INT64_C(1000000);
+	while (files->handles)
+		gcs_close(files->handles);
+	gcs_nodes_free(files->nodes);
 	pthread_mutex_destroy(&files->lock);
 	free(files);
 }
@@ -144,19 +143,12 @@ void gcs_file_leave(struct gcs_files *files, struct gcs_file *file)
 		return;
 	if (file->changed_fd >= 0)
 		close(file->changed_fd);
+	if (file->owner)
+		gcs_node_leave(files->nodes, file->owner, file->reserved_bytes);
 	pthread_mutex_destroy(&file->lock);
 	free(file->bucket);
 	free(file->object);
 	free(file);
-}
-
-uint64_t gcs_node_of(pid_t caller)
-{
-	struct stat info;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", caller);
-	return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
 struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, const char *object, pid_t caller)
@@ -197,20 +189,24 @@ static int scratch_open(int directory_fd)
 }
 
 /* Its lock is held. @reader NULL: it begins empty. */
-static int file_change(const struct gcs_files *files, struct gcs_file *file, struct object_reader *reader)
+static int file_change(const struct gcs_files *files, struct gcs_file *file, struct object_reader *reader,
+		       const struct gcs_call *call)
 {
-	int fd;
-	enum status rc;
+	const int64_t size_bytes = reader ? object_reader_object(reader)->size_bytes : 0;
+	int fd, problem;
 
 	if (file->changed_fd >= 0)
 		return 0;
+	problem = gcs_node_reserve(files->nodes, file->owner, &file->reserved_bytes, size_bytes);
+	if (problem)
+		return problem;
 	fd = scratch_open(files->state_fd);
 	if (fd < 0)
 		return -errno;
-	rc = reader ? object_reader_append(reader, fd, 0, NULL) : STATUS_OK;
-	if (rc) {
+	problem = reader ? gcs_bytes_copy(object_reader_file(reader), size_bytes, fd, call) : 0;
+	if (problem) {
 		close(fd);
-		return gcs_errno_of(rc);
+		return problem;
 	}
 	__atomic_store_n(&file->changed_fd, fd, __ATOMIC_RELEASE);
 	return 0;
@@ -221,74 +217,8 @@ static void file_touch(struct gcs_file *file)
 	__atomic_store_n(&file->modified_us, clock_wall_us(&system_clock), __ATOMIC_RELAXED);
 	__atomic_store_n(&file->is_dirty, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&file->given_up_us, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&file->until_us, 0, __ATOMIC_RELAXED);
-}
-
-bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path)
-{
-	bool is_named;
-
-	pthread_mutex_lock(&files->lock);
-	is_named = file->is_named;
-	snprintf(ret_path->bucket, sizeof(ret_path->bucket), "%s", file->bucket);
-	snprintf(ret_path->object, sizeof(ret_path->object), "%s", file->object);
-	pthread_mutex_unlock(&files->lock);
-	return is_named;
-}
-
-/* Of whoever has it, for all that come with the same bytes to store. */
-static struct gcs_call call_about(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
-{
-	struct gcs_call shared = *call;
-	int64_t none = 0;
-
-	shared.until_us = &file->until_us;
-	__atomic_compare_exchange_n(shared.until_us, &none,
-				    gcs_waits_until_us(gcs_client_waits(files->client)), false,
-				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	return shared;
-}
-
-static int64_t changed_bytes(const struct gcs_file *file)
-{
-	struct stat info;
-
-	return fstat(file_changed_fd(file), &info) == 0 ? info.st_size : 0;
-}
-
-int gcs_file_lock(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
-{
-	struct gcs_wait wait;
-	int problem;
-
-	if (pthread_mutex_trylock(&file->lock) == 0)
-		return 0;
-	gcs_wait_begin(&wait, gcs_client_waits(files->client), call);
-	problem = gcs_wait_lock(&wait, &file->lock, changed_bytes(file));
-	gcs_wait_end(&wait);
-	return problem;
-}
-
-int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
-{
-	struct gcs_call own;
-	struct gcs_path place;
-	struct stat info;
-	int problem;
-
-	if (!file->is_dirty || !gcs_file_place(files, file, &place))
-		return 0;
-	if (fstat(file->changed_fd, &info) != 0)
-		return -errno;
-	own = call_about(files, file, call);
-	problem = gcs_upload(files->client, &own, place.bucket, place.object, file->changed_fd, info.st_size,
-			     &file->generation);
-	__atomic_store_n(&file->is_dirty, problem != 0, __ATOMIC_RELAXED);
-	if (!problem) {
-		__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
-		__atomic_store_n(&file->until_us, 0, __ATOMIC_RELAXED);
-	}
-	return problem;
 }
 
 /* ---- a handle ---- */
@@ -321,13 +251,16 @@ static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_pa
 }
 
 /* The same bytes, opened to be changed, are one file, whoever changes them first. */
-static void handle_name(struct gcs_handle *handle, pid_t caller)
+static int handle_name(struct gcs_handle *handle, pid_t caller)
 {
 	struct gcs_files *files = handle->files;
 	struct gcs_file *own = handle->file, *same;
 
 	own->node = gcs_node_of(caller);
 	own->base_generation = handle->reader ? object_reader_object(handle->reader)->generation : 0;
+	own->owner = gcs_node_join(files->nodes, own->node);
+	if (!own->owner)
+		return -ENOMEM;
 	pthread_mutex_lock(&files->lock);
 	same = own->base_generation ? *chain_of(files, own->bucket, own->object) : NULL;
 	while (same && (same->node != own->node || same->base_generation != own->base_generation ||
@@ -342,12 +275,14 @@ static void handle_name(struct gcs_handle *handle, pid_t caller)
 	pthread_mutex_unlock(&files->lock);
 	if (same)
 		gcs_file_leave(files, own);
+	return 0;
 }
 
 static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum gcs_opening how,
 		    pid_t caller)
 {
 	struct gcs_files *files = handle->files;
+	int problem;
 
 	if (how != GCS_ANEW) {
 		enum status rc = object_open(files->index->objects, path->bucket, path->object, 0,
@@ -359,20 +294,40 @@ static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum
 	handle->file = file_new(path);
 	if (!handle->file)
 		return -ENOMEM;
-	if (how == GCS_ANEW) {
-		int problem = file_change(files, handle->file, NULL);
-
-		if (problem)
-			return problem;
+	if (how == GCS_READ)
+		return 0;
+	problem = handle_name(handle, caller);
+	if (!problem && how == GCS_ANEW)
+		problem = file_change(files, handle->file, NULL, NULL);
+	if (!problem && how == GCS_ANEW)
 		file_touch(handle->file);
-	}
-	if (how != GCS_READ)
-		handle_name(handle, caller);
-	return 0;
+	return problem;
+}
+
+static struct gcs_handle *handle_new(struct gcs_files *files)
+{
+	struct gcs_handle *handle = calloc(1, sizeof(*handle));
+
+	if (!handle)
+		return NULL;
+	handle->files = files;
+	pthread_mutex_lock(&files->lock);
+	handle->next = files->handles;
+	handle->self = &files->handles;
+	if (handle->next)
+		handle->next->self = &handle->next;
+	files->handles = handle;
+	pthread_mutex_unlock(&files->lock);
+	return handle;
 }
 
 void gcs_handle_free(struct gcs_handle *handle)
 {
+	pthread_mutex_lock(&handle->files->lock);
+	*handle->self = handle->next;
+	if (handle->next)
+		handle->next->self = handle->self;
+	pthread_mutex_unlock(&handle->files->lock);
 	if (handle->file)
 		gcs_file_leave(handle->files, handle->file);
 	object_reader_close(handle->reader);
@@ -382,12 +337,11 @@ void gcs_handle_free(struct gcs_handle *handle)
 int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_opening how, pid_t caller,
 	     struct gcs_handle **ret_handle)
 {
-	struct gcs_handle *handle = calloc(1, sizeof(*handle));
+	struct gcs_handle *handle = handle_new(files);
 	int problem = 0;
 
 	if (!handle)
 		return -ENOMEM;
-	handle->files = files;
 	handle->writes = how != GCS_READ;
 	if (how != GCS_ANEW)
 		handle->file = shared_find(files, path, caller);
@@ -401,54 +355,24 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	return 0;
 }
 
-/* A network is waited for before its lock is had: whoever writes meanwhile does not wait as well. */
-static int flush_wait(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
+bool gcs_handle_is_busy(const struct gcs_handle *handle)
 {
-	const struct gcs_call own = call_about(files, file, call);
-	struct gcs_wait wait;
-	int problem;
-
-	gcs_wait_begin(&wait, gcs_client_waits(files->client), &own);
-	problem = gcs_wait_network(&wait);
-	if (!problem)
-		problem = gcs_wait_lock(&wait, &file->lock, changed_bytes(file));
-	gcs_wait_end(&wait);
-	return problem;
+	if (!handle->writes || file_changed_fd(handle->file) < 0)
+		return true;
+	if (pthread_mutex_trylock(&handle->file->lock) != 0)
+		return true;
+	pthread_mutex_unlock(&handle->file->lock);
+	return false;
 }
 
-int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call)
+uint64_t gcs_handle_node(const struct gcs_handle *handle)
 {
-	struct gcs_file *file = handle->file;
-	int problem;
-
-	if (!handle->writes || !__atomic_load_n(&file->is_dirty, __ATOMIC_RELAXED))
-		return 0;
-	problem = flush_wait(handle->files, file, call);
-	if (!problem) {
-		problem = gcs_file_store(handle->files, file, call);
-		pthread_mutex_unlock(&file->lock);
-	}
-	if (problem && gcs_caller_is_cut(call->caller))
-		__atomic_store_n(&file->is_cut_off, true, __ATOMIC_RELAXED);
-	return problem;
+	return handle->file->node;
 }
 
-/* The last close is nobody's: what a container without a network could not store is not stored by us either. */
-void gcs_close(struct gcs_handle *handle)
+void gcs_handle_give_up(struct gcs_handle *handle)
 {
-	static const struct gcs_call nobody;
-	struct gcs_file *file = handle->file;
-	const int problem = handle->writes && __atomic_load_n(&file->is_cut_off, __ATOMIC_RELAXED)
-				    ? -EIO
-				    : gcs_flush(handle, &nobody);
-	struct gcs_path place;
-
-	if (problem && gcs_log_allows()) {
-		gcs_file_place(handle->files, file, &place); /* somebody may be renaming it */
-		log_event(LOG_ERROR, "gcs-bytes-lost", "bucket=%s object=\"%s\" error=\"%s\"", place.bucket,
-			  place.object, strerrordesc_np(-problem));
-	}
-	gcs_handle_free(handle);
+	__atomic_store_n(&handle->file->given_up_us, clock_mono_us(&system_clock), __ATOMIC_RELAXED);
 }
 
 int gcs_bytes(struct gcs_handle *handle)
@@ -465,7 +389,7 @@ int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int 
 
 	if (problem)
 		return problem;
-	problem = file_change(handle->files, file, handle->reader);
+	problem = file_change(handle->files, file, handle->reader, call);
 	if (problem) {
 		pthread_mutex_unlock(&file->lock);
 		return problem;
@@ -473,6 +397,13 @@ int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int 
 	file_touch(file);
 	*ret_fd = file->changed_fd;
 	return 0;
+}
+
+int gcs_write_room(struct gcs_handle *handle, int64_t size_bytes)
+{
+	struct gcs_file *file = handle->file;
+
+	return gcs_node_reserve(handle->files->nodes, file->owner, &file->reserved_bytes, size_bytes);
 }
 
 void gcs_write_end(struct gcs_handle *handle)
@@ -487,7 +418,9 @@ int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t s
 
 	if (problem)
 		return problem;
-	problem = file_change(handle->files, file, size_bytes > 0 ? handle->reader : NULL);
+	problem = file_change(handle->files, file, size_bytes > 0 ? handle->reader : NULL, call);
+	if (!problem)
+		problem = gcs_write_room(handle, size_bytes);
 	if (!problem && ftruncate(file->changed_fd, size_bytes) != 0)
 		problem = -errno;
 	if (!problem)

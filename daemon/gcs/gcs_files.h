@@ -28,6 +28,7 @@ struct gcs_handle;
 
 /* All borrowed. @state_fd is the directory that changes are kept in. NULL: memory ran out. */
 struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd);
+/* Closes what is open: a kernel that no longer has the file system does not say so for each file. */
 void gcs_files_free(struct gcs_files *files);
 
 enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
@@ -42,10 +43,20 @@ void gcs_handle_free(struct gcs_handle *handle);
  * (gcs_wait.h) is tried anew at each flush, and waited for again when it was changed. */
 int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call);
 
+/* Whether a flush, and a close, has something to store; whether a change has to wait for a copy or for a flush. */
+bool gcs_handle_is_unsaved(const struct gcs_handle *handle);
+bool gcs_handle_is_busy(const struct gcs_handle *handle);
+/* Of one that changes: gcs_node_of() whoever opened it. */
+uint64_t gcs_handle_node(const struct gcs_handle *handle);
+/* The program was killed before its flush began. */
+void gcs_handle_give_up(struct gcs_handle *handle);
+
 /* The file that bytes are to be read from, from their beginning; the handle's. */
 int gcs_bytes(struct gcs_handle *handle);
 /* The file that bytes are to be written to, until gcs_write_end(): no flush is in between. */
 int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int *ret_fd);
+/* In between, before bytes are written up to @size_bytes. EFBIG, ENOSPC (gcs_node.h). */
+int gcs_write_room(struct gcs_handle *handle, int64_t size_bytes);
 void gcs_write_end(struct gcs_handle *handle);
 int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t size_bytes);
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts);

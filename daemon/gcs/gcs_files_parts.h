@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_files_parts.h: what gcs_files.c, of open files, and gcs_names.c, of their names, share. */
+/* daemon/gcs/gcs_files_parts.h: what gcs_files.c, of open files, gcs_flush.c, of their storing, and gcs_names.c, of
+ * their names, share. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "daemon/gcs/gcs_files.h"
+#include "daemon/gcs/gcs_node.h"
 
 struct gcs_call;
+struct object_reader;
 
 enum { GCS_CHAIN_COUNT = 1024 };
 
@@ -24,12 +27,25 @@ struct gcs_file {
 	/* Changed under its own, which is taken before that of all, by gcs_file_lock(). A flush holds it for as long as
 	 * it takes, so who only looks reads them without it. */
 	pthread_mutex_t lock;
-	int changed_fd;   /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
-	bool is_dirty;    /* atomic */
-	bool is_cut_off;  /* atomic; its container had no network when it was to be stored, and was told so */
+	int changed_fd; /* atomic; -1: it is as it is stored; otherwise it stays open until the end */
+	bool is_dirty;  /* atomic */
+	int64_t given_up_us; /* atomic; when a program that was killed no longer waited for its storing; 0: none did */
+	unsigned
+		hurried; /* atomic; how many changes of its name wait for its lock: who stores it makes way */
+	bool is_cut_off; /* atomic; its container had no network when it was to be stored, and was told so */
 	int64_t until_us; /* atomic; until then all together wait to store what it is now; 0: nobody has yet */
-	int64_t generation;  /* as which the changed bytes were stored; 0: not yet */
-	int64_t modified_us; /* atomic */
+	int64_t generation;     /* as which the changed bytes were stored; 0: not yet */
+	int64_t modified_us;    /* atomic */
+	struct gcs_node *owner; /* unless it is only read; whose share of the disk it has */
+	int64_t reserved_bytes; /* under the owner's lock */
+};
+
+struct gcs_handle {
+	struct gcs_handle *next, **self; /* in the list of all, under its lock */
+	struct gcs_files *files;
+	struct gcs_file *file;
+	bool writes;
+	struct object_reader *reader; /* NULL: the file was changed before it was opened */
 };
 
 struct gcs_files {
@@ -38,6 +54,9 @@ struct gcs_files {
 	int state_fd;
 	pthread_mutex_t lock;
 	struct gcs_file *chains[GCS_CHAIN_COUNT]; /* in each, the newest first */
+	struct gcs_nodes *nodes;
+	struct gcs_handle *handles; /* all that are open */
+	int64_t end_us; /* when all storing ends, as nobody has the files any more; 0: it goes on */
 };
 
 /* ---- under the lock of all ---- */
@@ -52,14 +71,13 @@ void gcs_names_forget(struct gcs_files *files, const char *bucket, const char *o
 
 /* ---- without it ---- */
 
-/* What stands for a node of the cloud: the container of a thread, told by its mounts; 0: they may not be looked at. */
-uint64_t gcs_node_of(pid_t caller);
 /* The newest of a name that has changes, on the caller's node, held until it is left. NULL: there is none. */
 struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, const char *object, pid_t caller);
 void gcs_file_leave(struct gcs_files *files, struct gcs_file *file);
 /* Where it is to be stored now; false: nowhere, it was removed. */
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path);
-/* Waits for its own lock, as for a network (gcs_wait.h). 0: it is held. */
+/* Waits for its own lock (gcs_wait.h); if it hurries, who is storing makes way, and begins again when it is free. 0: it
+ * is held. */
 int gcs_file_lock(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call);
 /* Stores what is not stored. Its own lock is held. */
 int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call);

@@ -110,10 +110,9 @@ static int entry_rename(struct gcs_files *files, const struct gcs_call *call, co
 		gcs_file_leave(files, file);
 		return problem;
 	}
-	if (file) /* held until it has its new name: what is written meanwhile is stored there */
-		problem = gcs_file_store(files, file, call);
-	if (!problem)
-		problem = object_move(files, call, bucket, object, to_bucket, to_object);
+	/* Held until it has its new name. What is not stored yet will be under that one: the directory is locked for
+	 * all, and storing may last. */
+	problem = object_move(files, call, bucket, object, to_bucket, to_object);
 	if (problem == -ENOENT && file)
 		problem = 0; /* it was removed while it is open */
 	if (!problem)        /* or it is stored under a name that nobody was told it has */

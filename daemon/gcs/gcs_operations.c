@@ -15,6 +15,7 @@
 #include "daemon/gcs/gcs_directory.h"
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_index.h"
+#include "daemon/gcs/gcs_turns.h"
 #include "daemon/gcs/gcs_wait.h"
 
 enum {
@@ -23,7 +24,7 @@ enum {
 	DOTS = 2, /* "." and "..", before all others of a directory */
 };
 
-_Static_assert((int)GCS_PLACES_ALONE + 16 <= (int)GCS_THREADS, "others go on");
+_Static_assert((int)GCS_TURNS + (int)GCS_PLACES_ALONE + 16 <= (int)GCS_THREADS, "others go on");
 
 /* ---- facts ---- */
 
@@ -239,6 +240,8 @@ static int fs_write_buf(const char *text, struct fuse_bufvec *buffer, off_t offs
 	target.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 	target.buf[0].fd = fd;
 	target.buf[0].pos = offset;
+	if (!problem)
+		problem = gcs_write_room(handle_of(info), offset + (off_t)fuse_buf_size(buffer));
 	length = problem ? problem : fuse_buf_copy(&target, buffer, 0);
 	gcs_write_end(handle_of(info));
 	return (int)length;
@@ -273,7 +276,7 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 
 	if (info)
 		return gcs_resize(handle_of(info), &call, size);
-	call.hurries = true; /* libfuse has locked the path, and the kernel the file */
+	call.hurries = call.opens = true; /* libfuse has locked the path, and the kernel the file */
 	problem = file_open(text, GCS_CHANGE, &call, &own);
 	if (problem)
 		return problem;
@@ -443,8 +446,10 @@ static int fs_rename(const char *from_text, const char *to_text, unsigned flags)
 
 static void *fs_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
-	/* Bytes go from file to file without being looked at. */
+	/* What is read goes from file to file without being looked at; what is written may have to wait (gcs_turns.h), and
+	 * a pipe cannot. */
 	connection->want |= connection->capable & (FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+	connection->want &= ~(unsigned)FUSE_CAP_SPLICE_READ;
 	connection->max_background = GCS_THREADS;
 	/* Programs of other containers, which have the same kernel, are told otherwise of a file that is being
 	 * changed: facts are asked for each time, but not at each read(). */

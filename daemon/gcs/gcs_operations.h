@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-	GCS_THREADS = 64, /* programs that wait for the daemon hold one each, others go on */
+	GCS_THREADS = 96, /* programs that wait for the daemon hold one each, others go on */
 };
 
 struct gcs_file_system {
@@ -17,6 +17,7 @@ struct gcs_file_system {
 	struct gcs_client *client;
 	struct fuse *fuse;
 	struct fuse_session *session;
+	struct gcs_turns *turns;
 	char *place;
 };
 

@@ -16,6 +16,7 @@ enum {
 	US_PER_S = 1000000,
 	NS_PER_US = 1000,
 	PAUSE_US = 50 * 1000,
+	WAY_US = 1000,
 	BRIEFLY_US = GCS_BRIEFLY_S * US_PER_S,
 	CHANGE_US = GCS_CHANGE_S * US_PER_S,
 	STORED_BYTES_PER_S = 16 << 20, /* Choice: a slow disk that has more to do */
@@ -24,6 +25,28 @@ enum {
 static int64_t now_us(void)
 {
 	return clock_mono_us(&system_clock);
+}
+
+int gcs_call_given_up(const struct gcs_call *call)
+{
+	if (call->hurried && __atomic_load_n(call->hurried, __ATOMIC_RELAXED) > 0)
+		return -EAGAIN;
+	if (call->end_us)
+		return now_us() < call->end_us ? 0 : -EINTR;
+	return gcs_caller_is_killed(call->caller) ? -EINTR : 0;
+}
+
+int gcs_wait_way(const struct gcs_call *call, const unsigned *hurried)
+{
+	struct gcs_call own = *call;
+	int problem = 0;
+
+	own.hurried = NULL;
+	while (!problem && __atomic_load_n(hurried, __ATOMIC_RELAXED) > 0) {
+		problem = gcs_call_given_up(&own);
+		usleep(WAY_US);
+	}
+	return problem;
 }
 
 void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call)
@@ -136,9 +159,11 @@ static int pause_in_place(struct gcs_wait *wait, unsigned places, int64_t hurrie
 
 	if (problem || left <= 0)
 		return -EIO;
-	for (left = least(pause_us, left); !problem && left > 0; left -= US_PER_S)
-		problem = is_in_the_way(wait) ? -EIO
-					      : gcs_caller_pause(wait->call.caller, least(left, US_PER_S));
+	for (left = least(pause_us, left); !problem && left > 0; left -= PAUSE_US) {
+		problem = is_in_the_way(wait) ? -EIO : gcs_call_given_up(&wait->call);
+		if (!problem)
+			problem = gcs_caller_pause(wait->call.caller, least(left, PAUSE_US));
+	}
 	return problem;
 }
 
@@ -172,14 +197,13 @@ int gcs_wait_lock(struct gcs_wait *wait, pthread_mutex_t *lock, int64_t size_byt
 	if (pthread_mutex_trylock(lock) == 0)
 		return 0;
 	while (!lock_within(lock, PAUSE_US)) {
-		const int64_t hurried_us =
-			gcs_waits_have_rules(wait->all) ? BRIEFLY_US : patience_us(wait->all);
-		int problem = gcs_caller_is_killed(wait->call.caller) ? -EINTR : 0;
+		int problem = gcs_call_given_up(&wait->call);
 
 		if (!problem &&
 		    (now_us() - begun_us > brief_us(size_bytes) || gcs_caller_is_ending(wait->call.caller)))
 			problem = place_take(wait, GCS_PLACES);
-		if (!problem && left_us(wait, hurried_us) + storing_us(size_bytes) <= 0)
+		if (!problem &&
+		    left_us(wait, CHANGE_US) + (wait->call.hurries ? 0 : storing_us(size_bytes)) <= 0)
 			problem = -EIO;
 		if (problem)
 			return problem;
@@ -192,8 +216,11 @@ int gcs_wait_pause(struct gcs_wait *wait, bool is_daemon_there, int64_t pause_us
 	const int64_t hurried_us = is_daemon_there ? BRIEFLY_US : patience_us(wait->all);
 	const int64_t left = left_us(wait, hurried_us);
 
-	if (!is_daemon_there && left > 0 && now_us() - wait->begun_us < BRIEFLY_US)
-		return gcs_caller_pause(wait->call.caller, least(pause_us, left));
+	if (!is_daemon_there && left > 0 && now_us() - wait->begun_us < BRIEFLY_US) {
+		const int problem = gcs_call_given_up(&wait->call);
+
+		return problem ? problem : gcs_caller_pause(wait->call.caller, least(pause_us, left));
+	}
 	return pause_in_place(wait, is_daemon_there ? GCS_PLACES : GCS_PLACES_ALONE, hurried_us, pause_us);
 }
 
@@ -212,13 +239,11 @@ int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 {
 	if (is_in_the_way(wait))
 		return -EIO;
-	/* Then it is on its way: what one that is killed leaves open is stored none the less. */
+	/* Then it is on its way. */
 	if (!gcs_waits_have_rules(wait->all)) {
 		gcs_wait_end(wait);
 		return 0;
 	}
-	if (gcs_caller_is_killed(wait->call.caller))
-		return -EINTR;
 	if (quiet_us < brief_us(size_bytes))
 		return 0;
 	return left_us(wait, 0) <= 0 ? -EIO : place_take(wait, GCS_PLACES);

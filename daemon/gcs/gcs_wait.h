@@ -12,14 +12,18 @@
  *   after GCS_BRIEFLY_S  while no daemon is there; for a file that another call is storing; and, as long as there are
  *                        rules of faults (gcs_door.h), for an answer. The time to store bytes comes on top: a big file
  *                        on a busy disk is not what waits for an order. Without rules, an answer is taken to be
- *                        on its way, needs no place, and is waited for whoever is killed.
+ *                        on its way, and needs no place.
  *
  * A place is given back as soon as bytes move for longer than a moment. That time is no waiting, and is counted nowhere.
  *
- * Who waits gives up with EIO after GCS_PATIENCE_S, and with EINTR as soon as he is killed: whoever is in a system call
- * of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no longer be killed,
- * and gives up after GCS_ENDING_S. What one has to store is waited for that long in all, by however many that flush it
- * (gcs_files.h).
+ * Who waits gives up with EIO after GCS_PATIENCE_S, and with EINTR as soon as he is killed, also while bytes move: whoever
+ * is in a system call of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no
+ * longer be killed, and gives up after GCS_ENDING_S, or, when it was killed, after a second (gcs_node.h). What one has to
+ * store is waited for that long in all, by however many that flush it (gcs_files.h). What one that was killed has left is
+ * stored at its last close, for which nobody waits, within GCS_ENDING_S.
+ *
+ * What is being stored makes way for a change of its name, for which the kernel has locked a directory for all, and is
+ * stored anew after that.
  *
  * One that hurries, because the kernel has locked a directory or a file for it, and keeps all others out of that, gives
  * up after GCS_BRIEFLY_S where the daemon is there, and at once without a network: what it waits for is ordered. Without
@@ -63,6 +67,9 @@ struct gcs_call {
 	/* Atomic: it gives up then at the latest, by the system's monotonous clock; 0 or NULL: as is usual. All that
 	 * wait for the same share it. */
 	int64_t *until_us;
+	int64_t end_us; /* it ends then, though bytes move, by the same clock, and not before because it was killed; 0 */
+	/* Atomic: it makes way, with EAGAIN, while this is not 0: a change of names waits. NULL: for nobody. */
+	const unsigned *hurried;
 };
 
 /* One wait, which may be for several things, one after the other. */
@@ -72,6 +79,12 @@ struct gcs_wait {
 	int64_t begun_us;
 	bool has_place;
 };
+
+/* Why a call is not to go on, whatever it does: to be asked at least once a second. 0; EINTR: its caller was killed, or its
+ * time is over; EAGAIN: it makes way. */
+int gcs_call_given_up(const struct gcs_call *call);
+/* Until it need not make way. */
+int gcs_wait_way(const struct gcs_call *call, const unsigned *hurried);
 
 void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call);
 /* Gives its place back. */

@@ -396,6 +396,26 @@ def test_a_mount_that_was_left_dead_is_replaced(new_gone_daemon):
         assert len(mounts_below(daemon.state_dir)) == 1
 
 
+# Broken: gcs_files_free() that closes nothing (as it was): nothing is stored, and the handle leaks.
+def test_what_is_open_when_the_kernel_has_it_no_longer_is_closed(new_gone_daemon):
+    daemon, mount, bucket = new_gone_daemon
+    files = [os.open(bucket / name, os.O_WRONLY | os.O_CREAT) for name in ("open", "other")]
+    for file in files:
+        os.write(file, b"written")
+    os.unlink(bucket / "other")
+    assert subprocess.run(["umount", "-f", mount.files.parent], capture_output=True).returncode != 0  # it is in use
+    mount.process.wait(20)
+    assert bucket.get("open") == b"written" and bucket.names() == ["open"]
+    for file in files:
+        fails(errno.ENOTCONN, os.write, file, b"x")
+        fails(errno.ENOTCONN, os.close, file)
+    subprocess.run(["umount", "-l", mount.files.parent], check=True)
+    errors = mount.process.stderr.read()
+    assert mount.process.returncode == 0 and b"Sanitizer" not in errors, errors
+    with Mount(daemon):
+        pass  # it takes the place away
+
+
 # Broken: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
 # some thousand kills, on a busy machine.
 def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):

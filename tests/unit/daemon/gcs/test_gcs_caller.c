@@ -433,25 +433,33 @@ static void an_answer_needs_a_place_when_it_may_be_kept_back(void **state)
 	assert_int_equal(waits.count, GCS_PLACES - 1);
 }
 
-/* Broken: gcs_wait_quiet() that asks for the kill first: an upload on a slow disk ends with the program that left it. */
-static void an_answer_to_who_was_killed_is_given_up_where_faults_are_ordered(void **state)
+/* Broken: gcs_call_given_up() that looks at no caller; without end_us: what is left open is stored for as long as it
+ * takes, or not at all. */
+static void a_call_is_given_up_when_its_caller_was_killed_or_its_time_is_over(void **state)
 {
-	struct gcs_waits waits = { .state_fd = AT_FDCWD, .patience_s = PATIENCE_S };
-	const pid_t killed = ended_start(true);
-	struct gcs_wait wait = wait_of(&waits, killed, 0);
+	const pid_t killed = ended_start(true), ended = ended_start(false);
+	unsigned hurried = 0;
+	struct gcs_call call = { .caller = killed, .hurried = &hurried };
+	const int64_t now_us = clock_mono_us(&system_clock);
 
 	(void)state;
-	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), 0);
-	waits.state_fd = state_make();
-	assert_int_equal(gcs_wait_quiet(&wait, US_PER_S, 0), -EINTR);
-	state_remove(waits.state_fd);
+	assert_int_equal(gcs_call_given_up(&call), -EINTR);
+	call.end_us = now_us + INT64_C(600) * US_PER_S;
+	assert_int_equal(gcs_call_given_up(&call), 0);
+	call.end_us = now_us - 1;
+	assert_int_equal(gcs_call_given_up(&call), -EINTR);
+	call = (struct gcs_call){ .caller = ended, .hurried = &hurried };
+	assert_int_equal(gcs_call_given_up(&call), 0);
+	hurried = 1;
+	assert_int_equal(gcs_call_given_up(&call), -EAGAIN);
 	waitpid(killed, NULL, 0);
+	waitpid(ended, NULL, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_answer_to_who_was_killed_is_given_up_where_faults_are_ordered),
+		cmocka_unit_test(a_call_is_given_up_when_its_caller_was_killed_or_its_time_is_over),
 		cmocka_unit_test(who_has_a_network_is_told_from_who_has_none),
 		cmocka_unit_test(who_may_not_look_goes_by_routes),
 		cmocka_unit_test(who_ends_is_told_from_who_is_killed),

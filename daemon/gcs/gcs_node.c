@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gcs/gcs_node.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "daemon/base/clock.h"
+
+enum { US_PER_S = 1000000, KILLED_US = US_PER_S, KILLED_AGAIN_US = 10 * US_PER_S, RESERVED_AHEAD = 16 << 20 };
+
+struct gcs_node {
+	struct gcs_node *next;
+	uint64_t id;
+	unsigned files;
+	int64_t reserved_bytes;
+	int64_t killed_us; /* when the first of those that are killed now had something to store */
+};
+
+struct gcs_nodes {
+	pthread_mutex_t lock; /* of all */
+	struct gcs_node *first;
+	int state_fd;
+};
+
+uint64_t gcs_node_of(pid_t caller)
+{
+	struct stat info;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", caller);
+	return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+struct gcs_nodes *gcs_nodes_new(int state_fd)
+{
+	struct gcs_nodes *nodes = calloc(1, sizeof(*nodes));
+
+	if (!nodes)
+		return NULL;
+	nodes->state_fd = state_fd;
+	pthread_mutex_init(&nodes->lock, NULL);
+	return nodes;
+}
+
+void gcs_nodes_free(struct gcs_nodes *nodes)
+{
+	if (!nodes)
+		return;
+	pthread_mutex_destroy(&nodes->lock);
+	free(nodes);
+}
+
+struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id)
+{
+	struct gcs_node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (node = nodes->first; node && node->id != id; node = node->next)
+		;
+	if (!node && (node = calloc(1, sizeof(*node)))) {
+		*node = (struct gcs_node){ .next = nodes->first, .id = id };
+		nodes->first = node;
+	}
+	if (node)
+		node->files++;
+	pthread_mutex_unlock(&nodes->lock);
+	return node;
+}
+
+void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes)
+{
+	struct gcs_node **at = &nodes->first;
+
+	pthread_mutex_lock(&nodes->lock);
+	node->reserved_bytes -= reserved_bytes;
+	if (--node->files == 0) {
+		while (*at != node)
+			at = &(*at)->next;
+		*at = node->next;
+		free(node);
+	}
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+static int64_t free_bytes(const struct gcs_nodes *nodes)
+{
+	struct statvfs facts;
+
+	return fstatvfs(nodes->state_fd, &facts) == 0 ? (int64_t)(facts.f_bavail * facts.f_frsize) : 0;
+}
+
+int gcs_node_reserve(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *reserved_bytes,
+		     int64_t size_bytes)
+{
+	const int64_t ahead = size_bytes < RESERVED_AHEAD ? size_bytes : RESERVED_AHEAD;
+	int64_t room, wanted;
+
+	if (size_bytes > GCS_OBJECT_BYTES_MAX)
+		return -EFBIG;
+	if (size_bytes <= *reserved_bytes)
+		return 0;
+	pthread_mutex_lock(&nodes->lock);
+	room = free_bytes(nodes) - (node->reserved_bytes - *reserved_bytes);
+	wanted = size_bytes + ahead <= room ? size_bytes + ahead : size_bytes; /* not asked for each write */
+	if (wanted <= room) {
+		node->reserved_bytes += wanted - *reserved_bytes;
+		*reserved_bytes = wanted;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return wanted <= room ? 0 : -ENOSPC;
+}
+
+int64_t gcs_node_killed_until_us(struct gcs_nodes *nodes, struct gcs_node *node)
+{
+	const int64_t now_us = clock_mono_us(&system_clock);
+	int64_t begun_us;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (!node->killed_us || now_us - node->killed_us > KILLED_AGAIN_US)
+		node->killed_us = now_us;
+	begun_us = node->killed_us;
+	pthread_mutex_unlock(&nodes->lock);
+	return begun_us + KILLED_US;
+}
