@@ -93,6 +93,8 @@ libtrainyard_a_SOURCES += \
 	daemon/grpc_door.h \
 	daemon/job_gateway.c \
 	daemon/job_gateway.h \
+	daemon/listen_help.c \
+	daemon/listen_help.h \
 	daemon/main.h \
 	daemon/own_options.c \
 	daemon/own_options.h \

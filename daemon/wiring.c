@@ -18,6 +18,7 @@
 #include "daemon/given_file.h"
 #include "daemon/grpc_door.h"
 #include "daemon/job_gateway.h"
+#include "daemon/listen_help.h"
 #include "daemon/token.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/fault_book.h"
@@ -276,10 +277,11 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 	const char *path = config_listen_path(wiring->config->listen);
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port = 0;
+	enum status rc;
 
 	if (!path)
 		config_listen_split(wiring->config->listen, address, &port); /* checked when it was read */
-	return listener_open(
+	rc = listener_open(
 		&(struct listener_options){
 			.address = path ? NULL : address,
 			.port = port,
@@ -295,15 +297,19 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.address_limit = ADDRESS_LIMIT,
 		},
 		&wiring->listener, err);
+	return rc ? listen_explain("listen", wiring->config->listen, err) : rc;
 }
 
 static enum status grpc_open(struct wiring *wiring, struct error *err)
 {
+	enum status rc;
+
 	if (!wiring->config->grpc)
 		return STATUS_OK;
-	return grpc_door_open(wiring->config, wiring->local_authority, wiring->families.vertex, &wiring->gate,
-			      token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
-			      &wiring->machinery.grpc, err);
+	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.vertex, &wiring->gate,
+			    token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
+			    &wiring->machinery.grpc, err);
+	return rc ? listen_explain("grpc", wiring->config->grpc, err) : rc;
 }
 
 static enum status faults_open(struct wiring *wiring, struct error *err)

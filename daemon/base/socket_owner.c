@@ -190,20 +190,20 @@ static bool process_has(const char *place, uint32_t inode)
 	return false;
 }
 
-static void program_read(const char *pid, char ret_program[32])
+void socket_owner_name_program(struct socket_owner *owner)
 {
 	char path[64];
 	int fd;
 	ssize_t length;
 
-	snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)owner->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd >= 0 ? read(fd, ret_program, 31) : 0;
+	length = fd >= 0 ? read(fd, owner->program, sizeof(owner->program) - 1) : 0;
 	if (fd >= 0)
 		close(fd);
-	ret_program[length > 0 ? length : 0] = '\0';
-	ret_program[strcspn(ret_program, "\n")] = '\0';
-	text_make_harmless(ret_program);
+	owner->program[length > 0 ? length : 0] = '\0';
+	owner->program[strcspn(owner->program, "\n")] = '\0';
+	text_make_harmless(owner->program);
 }
 
 void socket_owner_find_process(struct socket_owner *owner)
@@ -221,7 +221,7 @@ void socket_owner_find_process(struct socket_owner *owner)
 		if (!process_has(place, owner->inode))
 			continue;
 		owner->pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		program_read(entry->d_name, owner->program);
+		socket_owner_name_program(owner);
 		if (owner->uid == SOCKET_USER_UNKNOWN &&
 		    fstatat(dirfd(processes), entry->d_name, &about, 0) == 0)
 			owner->uid = about.st_uid;

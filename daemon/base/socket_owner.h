@@ -33,5 +33,8 @@ bool socket_owner_find_listener(const struct sockaddr *address, struct socket_ow
 /* Looks up the process, and the user where it is not known. */
 void socket_owner_find_process(struct socket_owner *owner);
 
+/* Looks up the name of its process alone. */
+void socket_owner_name_program(struct socket_owner *owner);
+
 /* "process 123 (nginx) of user 33", or as much of it as is known. */
 void socket_owner_write(struct text *text, const struct socket_owner *owner);

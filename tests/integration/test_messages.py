@@ -80,6 +80,69 @@ def test_an_engine_that_docker_host_names_and_that_is_not_here_is_told(host, tmp
     assert "give --engine, such as unix:///var/run/docker.sock" in done.stderr and "ssh -nNT -L" in done.stderr
 
 
+# ---- addresses ----
+
+def serve(tmp_path, *words, **how):
+    """`serve` that does not come to its ready line."""
+    done = run("serve", "--state-dir", tmp_path / "state", "--engine", f"unix://{tmp_path}/none.sock", "--log-level", "error",
+               *words, **how)
+    assert done.returncode in (1, 2) and done.stdout == "", done
+    return done.stderr
+
+
+@pytest.mark.parametrize("option", ["--listen", "--grpc"])
+@pytest.mark.parametrize("family,address", [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1")])
+def test_a_port_that_is_taken_is_told_with_its_process(tmp_path, option, family, address):
+    """Broken: wiring.c without listen_explain(); address_clashes() without a listener's wildcard."""
+    with socket.create_server((address, 0), family=family) as taken:
+        port = taken.getsockname()[1]
+        wanted = f"[{address}]:{port}" if family == socket.AF_INET6 else f"127.0.0.1:{port}"
+        said = serve(tmp_path, "--listen", "127.0.0.1:0", option, wanted)
+    comm = pathlib.Path("/proc/self/comm").read_text().strip()
+    assert said == (f"trainyard: {option}: cannot listen on {wanted}: Address already in use: process {os.getpid()} ({comm}) of user "
+                    f"{os.geteuid()} has it; {option} 127.0.0.1:0 takes any free port\n")
+
+
+def test_one_port_for_both_is_told(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert "--listen and --grpc want a port each" in serve(tmp_path, "--listen", f"127.0.0.1:{port}", "--grpc", f"127.0.0.1:{port}")
+
+
+def test_an_address_that_is_not_here_is_told(tmp_path):
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef\n")
+    said = serve(tmp_path, "--listen", "192.0.2.1:0", "--token-file", token)
+    assert "192.0.2.1:0: Cannot assign requested address: this machine has no such address" in said, said
+
+
+@needs_root
+def test_a_port_of_roots_is_told(open_place):
+    """Broken: problem_write() without EACCES."""
+    limit = pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()
+    if int(limit) < 80:
+        pytest.skip("every user may listen there")
+    os.chmod(open_place, 0o777)
+    said = serve(open_place, "--listen", "127.0.0.1:79", before=as_user(), binary=open_place / "trainyard")
+    assert "127.0.0.1:79: Permission denied: ports below 1024 are root's" in said and "CAP_NET_BIND_SERVICE" in said, said
+
+
+@pytest.mark.parametrize("there,told", [
+    ("listener", r"process \d+ \(.*\) of user \d+ listens there"), ("file", "there is a file that is no socket"),
+    ("nothing", r"/none: No such file or directory: make that directory first")])
+def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
+    """Broken: path_listener_find() that finds none; above_write() that looks at nothing."""
+    path = tmp_path / ("none/s" if there == "nothing" else "s")
+    if there == "file":
+        path.write_text("mine")
+    with socket.socket(socket.AF_UNIX) as other:
+        if there == "listener":
+            other.bind(str(path))
+            other.listen()
+        said = serve(tmp_path, "--listen", f"unix:{path}")
+    assert re.search(rf"--listen: cannot listen on {path}: {told}" if there != "nothing" else told, said), said
+
+
 # ---- the engine ----
 
 def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
