@@ -46,6 +46,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/limits.c \
 	scheduler/limits.h \
 	scheduler/listing_sight.c \
+	scheduler/log_fields.c \
+	scheduler/log_fields.h \
 	scheduler/log_line.c \
 	scheduler/log_line.h \
 	scheduler/log_pump.c \

@@ -16,6 +16,7 @@
 struct outlet {
 	struct replica_key key;
 	struct log_source *source;
+	char *project;
 	char task_name[REPLICA_NAME_MAX];
 	bool wraps_lines;
 	/* Of the container of an attempt and a restart: */
@@ -54,6 +55,7 @@ struct log_pump *log_pump_new(struct store *store, const struct clock *clock)
 static void outlet_free(struct outlet *outlet)
 {
 	log_source_unref(outlet->source);
+	free(outlet->project);
 	free(outlet);
 }
 
@@ -146,8 +148,9 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 	outlet->wraps_lines = dialect_of(plan)->wraps_lines;
 	replica_task_name(plan, key->role, key->index, outlet->task_name);
 	outlet->source = replica_log_source(plan, owner, key->role, key->index);
-	if (!outlet->source) {
-		free(outlet);
+	outlet->project = memory_strdup(plan->project);
+	if (!outlet->source || !outlet->project) {
+		outlet_free(outlet);
 		return error_no_memory(err);
 	}
 	pthread_mutex_lock(&pump->mutex);
@@ -189,6 +192,7 @@ static bool line_read(struct log_pump *pump, const struct outlet *outlet, const 
 	struct log_record *record = &pump->line.record;
 
 	memory_watch_begin();
+	pump->line.project = outlet->project;
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
 	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
 	record->time_ns = clock_from_outside_ns(pump->clock, record->time_ns);
@@ -206,9 +210,6 @@ static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const
 		return false;
 	}
 	record->source = outlet->source;
-	/* Choice: readers page by (timestamp, insertId); an id from the program could fall before the
-	 * page they have read, and its line would be lost to them. */
-	record->insert_id = NULL;
 	record->position.job = line->key.job;
 	record->position.attempt = line->key.attempt;
 	record->position.role = line->key.role;

@@ -2,6 +2,7 @@
 #include "store/log_batch.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/base/log.h"
@@ -84,18 +85,41 @@ static enum status source_row(struct log_batch *batch, struct log_source *source
 	return STATUS_OK;
 }
 
+static enum status clock_save(struct log_batch *batch, struct job_clock *clock, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *put = connection_statement(batch->connection, DATED_JOB_PUT);
+
+	if (!clock->dated || !clock->changed)
+		return STATUS_OK;
+	clock->changed = false;
+	bind_int(put, ":job", clock->job);
+	bind_int(put, ":last", clock->last_ns);
+	bind_int(put, ":named", clock->named);
+	return statement_run(put, err);
+}
+
+/* Whatever programs say of the time of other entries, which may be the latest of all. */
 static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock,
 			      struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *last = connection_statement(batch->connection, ENTRY_LAST);
-	bool row = false;
-	enum status rc;
+	AUTO(statement) sqlite3_stmt *dated = connection_statement(batch->connection, DATED_JOB_GET);
+	AUTO(statement) sqlite3_stmt *any = connection_statement(batch->connection, ENTRY_LAST);
+	sqlite3_stmt *last = dated;
+	bool row = false, is_dated;
+	enum status rc = clock_save(batch, clock, err);
 
-	bind_int(last, ":job", job);
-	rc = statement_step(last, &row, err);
+	bind_int(dated, ":job", job);
+	if (!rc)
+		rc = statement_step(dated, &row, err);
+	is_dated = row;
+	if (!rc && !row) {
+		last = any;
+		bind_int(any, ":job", job);
+		rc = statement_step(any, &row, err);
+	}
 	if (rc)
 		return rc;
-	*clock = (struct job_clock){ .job = job, .last_ns = INT64_MIN };
+	*clock = (struct job_clock){ .job = job, .last_ns = INT64_MIN, .dated = is_dated };
 	if (row) {
 		clock->last_ns = sqlite3_column_int64(last, 0);
 		clock->named = sqlite3_column_int(last, 1) != 0;
@@ -103,7 +127,7 @@ static enum status clock_load(struct log_batch *batch, int64_t job, struct job_c
 	return STATUS_OK;
 }
 
-/* The time to store: a job's entries never go back. Insert ids that came from outside do not grow, so
+/* The time to store: a job's entries never go back, but those that a program dated. Insert ids that came from outside do not grow, so
  * next to such a one the time must. */
 static enum status time_raise(struct log_batch *batch, const struct log_record *record, int64_t *ret_ns,
 			      struct error *err)
@@ -121,6 +145,11 @@ static enum status time_raise(struct log_batch *batch, const struct log_record *
 
 		if (rc)
 			return rc;
+	}
+	clock->changed = true;
+	if (record->dated) {
+		clock->dated = true;
+		return STATUS_OK;
 	}
 	least = clock->last_ns + (clock->last_ns != INT64_MIN && (named || clock->named));
 	if (*ret_ns < least)
@@ -205,13 +234,17 @@ static enum status reach_note(struct log_batch *batch, const struct log_record *
 	return STATUS_OK;
 }
 
+/* @made_id has room for an id. Next to ids of the program's own one that is made is a text as well: entries of one time are
+ * in the order of their ids as these are printed. */
 static void entry_bind(struct log_batch *batch, sqlite3_stmt *insert, const struct log_record *record,
-		       int64_t time_ns)
+		       int64_t time_ns, char made_id[LOG_MADE_ID_SIZE])
 {
 	bind_int(insert, ":job", record->source->job);
 	bind_int(insert, ":ts", time_ns);
-	if (record->insert_id)
-		bind_text(insert, ":insert_id", record->insert_id);
+	if (!record->insert_id && record->dated)
+		snprintf(made_id, LOG_MADE_ID_SIZE, LOG_MADE_ID, ++batch->sequence);
+	if (record->insert_id || record->dated)
+		bind_text(insert, ":insert_id", record->insert_id ? record->insert_id : made_id);
 	else
 		bind_int(insert, ":insert_id", ++batch->sequence);
 	bind_int(insert, ":source", record->source->row);
@@ -226,6 +259,7 @@ static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, str
 			      struct error *err)
 {
 	struct log_record *record = &item->record;
+	char made_id[LOG_MADE_ID_SIZE];
 	int64_t time_ns;
 	enum status rc = STATUS_OK;
 
@@ -244,7 +278,7 @@ static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, str
 		rc = reach_note(batch, record, err);
 	if (rc)
 		return rc;
-	entry_bind(batch, insert, record, time_ns);
+	entry_bind(batch, insert, record, time_ns, made_id);
 	return statement_run(insert, err);
 }
 
@@ -258,10 +292,12 @@ static enum status records_write(struct log_batch *batch, const struct log_queue
 	struct log_item *item;
 	size_t lost = 0;
 
-	bind_int(insert, ":received", received_ns);
 	while ((item = log_queue_next(queue, &cursor))) {
 		struct error own AUTO_ERROR = { 0 };
-		enum status rc = item_write(batch, insert, item, &own);
+		enum status rc;
+
+		bind_int(insert, ":received", received_ns++); /* so that it tells in which order they came */
+		rc = item_write(batch, insert, item, &own);
 
 		if (!rc)
 			continue;
@@ -286,6 +322,8 @@ static enum status items_write(struct log_batch *batch, const struct log_queue *
 
 	if (!rc)
 		rc = reaches_write(batch, err);
+	for (unsigned i = 0; i < JOB_CLOCKS && !rc; i++)
+		rc = clock_save(batch, &batch->clocks[i], err);
 	if (!rc && batch->sequence != sequence)
 		rc = meta_put(batch->connection, "sequence", batch->sequence, err);
 	if (!rc && batch->reached != reached)

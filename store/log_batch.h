@@ -14,11 +14,13 @@
 
 enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256 };
 
-/* The last entry of a job; a cache, the table is the truth. */
+/* The last entry of a job that no program dated; a cache, the tables are the truth. */
 struct job_clock {
 	int64_t job; /* 0: empty */
 	int64_t last_ns;
-	bool named; /* its insert id came with it */
+	bool named;   /* its insert id came with it */
+	bool dated;   /* the job has others: table dated_job tells the last one */
+	bool changed; /* …once it is written there */
 };
 
 /* How far the batch took one replica's streams. */

@@ -136,25 +136,30 @@ static bool is_behind(int64_t time_ns, int64_t now_ns)
 	return time_ns >= now_ns - margin_from_ns && time_ns <= now_ns - margin_to_ns;
 }
 
-static bool is_margin(const struct filter_node *node, int64_t now_ns, int64_t ahead_ns)
+static bool is_margin(const struct filter_node *node, int64_t now_ns, int64_t ahead_ns, int64_t *ret_time_ns)
 {
-	int64_t time;
-
 	if (!filter_names(node, "timestamp") || (node->operator!= OP_LT && node->operator!= OP_LE) ||
-	    !time_parse(node->value, &time))
+	    !time_parse(node->value, ret_time_ns))
 		return false;
-	/* A client's present is its own. */
-	return is_behind(time, now_ns) || is_behind(time, now_ns - ahead_ns);
+	if (is_behind(*ret_time_ns, now_ns))
+		return true;
+	*ret_time_ns += ahead_ns; /* a client's present is its own */
+	return is_behind(*ret_time_ns, now_ns);
 }
 
 /* Takes the upper bound out of a stream's filter; see log_query_run(). */
-static void margin_lift(struct filter_node *root, int64_t now_ns, int64_t ahead_ns)
+static void margin_lift(struct log_filter *filter, int64_t now_ns, int64_t ahead_ns)
 {
+	struct filter_node *root = filter->tree.root;
+	int64_t time_ns;
+
 	if (!root || root->kind != FILTER_AND || !job_node_of(root) ||
 	    filter_interval_of(root, "timestamp").from_ns == INT64_MIN)
 		return;
 	for (struct filter_node **at = &root->child; *at;) {
-		if (is_margin(*at, now_ns, ahead_ns)) {
+		if (is_margin(*at, now_ns, ahead_ns, &time_ns)) {
+			if (time_ns - ((*at)->operator== OP_LT) < filter->margin_ns)
+				filter->margin_ns = time_ns - ((*at)->operator== OP_LT);
 			*at = (*at)->next;
 			root->child_count--;
 		} else {
@@ -168,12 +173,12 @@ enum status log_filter_init(struct log_filter *filter, const char *text, int64_t
 {
 	enum status rc;
 
-	*filter = (struct log_filter){ .text = text };
+	*filter = (struct log_filter){ .text = text, .margin_ns = INT64_MAX };
 	rc = filter_parse(text, NULL, &filter->tree, err);
 	if (rc)
 		return rc;
 	if (now_ns)
-		margin_lift(filter->tree.root, now_ns, ahead_ns);
+		margin_lift(filter, now_ns, ahead_ns);
 	filter->timestamp = filter_interval_of(filter->tree.root, "timestamp");
 	filter->job_node = job_node_of(filter->tree.root);
 	filter->job_label = filter->job_node ? filter->job_node->value : NULL;

@@ -9,9 +9,10 @@ struct log_filter {
 	const char *text;
 	struct filter tree;
 	struct filter_interval timestamp; /* which times can match */
-	const char *job_label;            /* the job that it asks for by resource.labels.job_id, or NULL */
-	struct filter_node *job_node;     /* where it does */
-	struct filter_node of_trial[4];   /* see log_filter_add_trial() */
+	int64_t margin_ns; /* the last moment before a reader's margin that was lifted; INT64_MAX: none was */
+	const char *job_label;          /* the job that it asks for by resource.labels.job_id, or NULL */
+	struct filter_node *job_node;   /* where it does */
+	struct filter_node of_trial[4]; /* see log_filter_add_trial() */
 };
 
 /* INVALID_ARGUMENT with a text that says where. The margin of log_query_run() is taken into account

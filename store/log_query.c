@@ -4,12 +4,12 @@
  * Entries are read along one of two keys, both in the order of the answer: those of a few jobs along the
  * primary key (one leg for each job, merged), all others along time. A page starts at the later of two
  * places, the filter's first time and the end of the page before, so that what lies before is never read. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/log_filter.h"
+#include "store/log_source.h"
 #include "store/logs.h"
 #include "store/store_parts.h"
 #include "store/trials.h"
@@ -24,6 +24,7 @@ struct query {
 	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
 	char *owner;
 	char trial[12];
+	bool unfinished; /* the job that it streams is not at its end */
 	bool continues;
 	struct page_mark mark; /* numbers: ts, insert id when made, job, source; name: insert id when given */
 	int64_t jobs[LEGS_MAX];
@@ -98,6 +99,25 @@ static enum status jobs_find(struct connection *connection, struct query *query,
 	rc = jobs_read(rows, query, &count, err);
 	*ret_none = count == 0;
 	query->job_count = count < LEGS_MAX ? count : 0;
+	return rc;
+}
+
+/* A program that dates its lines may write one that belongs before those that were read: the stream's own bound holds, until
+ * no line can come any more. Times ahead of the present are not for it. */
+static enum status margin_keep(struct connection *connection, struct query *query, struct error *err)
+{
+	const int64_t bound_ns = query->unfinished ? query->filter.margin_ns : query->asked->now_ns;
+	bool dated = false;
+	enum status rc = STATUS_OK;
+
+	for (unsigned i = 0; i < query->job_count && !rc && !dated; i++) {
+		AUTO(statement) sqlite3_stmt *get = connection_statement(connection, DATED_JOB_GET);
+
+		bind_int(get, ":job", query->jobs[i]);
+		rc = statement_step(get, &dated, err);
+	}
+	if (dated && query->filter.timestamp.to_ns > bound_ns)
+		query->filter.timestamp.to_ns = bound_ns;
 	return rc;
 }
 
@@ -197,7 +217,7 @@ static size_t entry_give(sqlite3_stmt *row, const struct page_mark *mark,
 			 void (*give)(void *arg, const struct log_entry *entry), void *arg)
 {
 	const char *labels = column_text(row, 13);
-	char made_id[24];
+	char made_id[LOG_MADE_ID_SIZE];
 	struct log_entry entry = {
 		.project = column_text(row, 9),
 		.log_name = column_text(row, 10),
@@ -215,7 +235,7 @@ static size_t entry_give(sqlite3_stmt *row, const struct page_mark *mark,
 	};
 
 	if (!*mark->name) {
-		snprintf(made_id, sizeof(made_id), "%016" PRId64, mark->numbers[MARK_ID]);
+		snprintf(made_id, sizeof(made_id), LOG_MADE_ID, mark->numbers[MARK_ID]);
 		entry.insert_id = made_id;
 	}
 	give(arg, &entry);
@@ -251,6 +271,8 @@ static enum status query_run(struct connection *connection, struct query *query,
 	bool none = false;
 	enum status rc = jobs_find(connection, query, &none, err);
 
+	if (!rc && query->filter.margin_ns != INT64_MAX)
+		rc = margin_keep(connection, query, err);
 	if (!rc) /* even if nothing can match: the filter may be wrong */
 		rc = log_filter_sql(&query->filter, query->job_count > 0, &query->sql, err);
 	if (rc || none)
@@ -279,6 +301,25 @@ static enum status trial_find(struct store *store, struct query *query, struct e
 	return STATUS_OK;
 }
 
+static enum status unfinished_find(struct store *store, struct query *query, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc;
+
+	if (query->filter.margin_ns == INT64_MAX)
+		return STATUS_OK;
+	rc = reader_borrow(&store->state_readers, &reader, err);
+	for (size_t i = 0; i < query->asked->project_count && !rc && !query->unfinished; i++) {
+		AUTO(statement)
+		sqlite3_stmt *rows = connection_statement(reader.connection, JOB_UNFINISHED_NAMED);
+
+		bind_text(rows, ":project", query->asked->projects[i]);
+		bind_text(rows, ":job_id", query->filter.job_label);
+		rc = statement_step(rows, &query->unfinished, err);
+	}
+	return rc;
+}
+
 static enum status query_init(struct store *store, struct query *query, struct error *err)
 {
 	const struct log_query *asked = query->asked;
@@ -293,7 +334,9 @@ static enum status query_init(struct store *store, struct query *query, struct e
 		text_printf(&query->bound_to, "\n%s", asked->projects[i]);
 	if (query->bound_to.failed)
 		return error_no_memory(err);
-	rc = trial_find(store, query, err);
+	rc = unfinished_find(store, query, err);
+	if (!rc)
+		rc = trial_find(store, query, err);
 	if (rc)
 		return rc;
 	query->continues = asked->page_token && *asked->page_token;

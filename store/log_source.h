@@ -2,6 +2,7 @@
 #pragma once
 /* store/log_source.h: the inside of a struct log_source. It never changes after it was made but for
  * the two last members, which are the log writer's thread's. */
+#include <inttypes.h>
 #include <stdint.h>
 
 #include "store/logs.h"
@@ -15,3 +16,7 @@ struct log_source {
 };
 
 void log_source_ref(struct log_source *source);
+
+/* An insert id that the store made, as it is printed: they compare as texts. */
+#define LOG_MADE_ID "%016" PRId64
+enum { LOG_MADE_ID_SIZE = 24 };

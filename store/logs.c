@@ -220,11 +220,21 @@ enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, co
 	char trial_text[16];
 	char *lines[TAIL_LINES_MAX];
 	size_t line_count = 0;
+	bool dated = false;
 	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
 
 	if (rc)
 		return rc;
-	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, ENTRY_STDERR_TAIL);
+	AUTO(statement) sqlite3_stmt *get = connection_statement(reader.connection, DATED_JOB_GET);
+
+	bind_int(get, ":job", job);
+	rc = statement_step(get, &dated, err);
+	if (rc)
+		return rc;
+	/* By the times that a program gives its lines another line may be the last. */
+	AUTO(statement)
+	sqlite3_stmt *rows =
+		connection_statement(reader.connection, dated ? ENTRY_STDERR_TAIL_DATED : ENTRY_STDERR_TAIL);
 
 	bind_int(rows, ":job", job);
 	bind_text(rows, ":task", task_name);

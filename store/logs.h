@@ -4,7 +4,8 @@
  *
  * Within one job entries are stored with times that never go back (a smaller one is raised to the
  * last) and with growing insert ids, because readers page by (timestamp, insertId) as text and never
- * look behind. Entries from clients (entries:write) keep the times they came with. */
+ * look behind. Entries that programs date themselves, and those from clients (entries:write), keep the times they came
+ * with, and raise no other's: who reads along misses those that come behind where it stands, as in the service. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,6 +63,7 @@ struct stream_reach {
 struct log_record {
 	struct log_source *source; /* the store takes a reference of its own */
 	int64_t time_ns;
+	bool dated; /* the time is the program's own: it is stored as it is */
 	int severity;
 	enum log_payload kind;
 	const char *payload; /* text, or JSON object text; UTF-8 (others' bytes are replaced by the caller) */
@@ -134,7 +136,8 @@ struct log_entry {
  * the first quiet moment after the job's end, which would hide the last lines of a job. An ascending query
  * whose filter is a conjunction that names one resource.labels.job_id, has a lower bound on timestamp and
  * an upper one between 4 and 12 seconds before now_ns, or before the reader's own present, is answered up to the present instead: this store's
- * entries of a job never come late, so nothing can be missed or doubled by it.
+ * entries of a job never come late, so nothing can be missed or doubled by it. Those of a program that dates them itself
+ * may: of such a job it is the present only once the job has ended.
  * INVALID_ARGUMENT: a filter that cannot be parsed (text says where), a foreign or broken token. */
 enum status log_query_run(struct store *store, const struct log_query *query,
 			  void (*row)(void *arg, const struct log_entry *entry), void *arg,

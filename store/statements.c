@@ -62,6 +62,15 @@
 	" stdout_ns, stdout_behind, stdout_parts, stdout_parts_ns,"                                          \
 	" stderr_ns, stderr_behind, stderr_parts, stderr_parts_ns"
 
+/* Bounded, however much a job wrote that was no stderr of this replica. */
+#define STDERR_TAIL(LOOKED_AT, ORDER)                                                                        \
+	"SELECT CASE kind WHEN 1 THEN coalesce(payload ->> '$.message', payload) ELSE payload END"           \
+	" FROM (SELECT source, stream, kind, received_ns, payload FROM entry WHERE job = :job"               \
+	"       ORDER BY ts DESC, insert_id DESC LIMIT " LOOKED_AT ")"                                       \
+	" WHERE stream = 2 AND source IN (SELECT id FROM source WHERE job = :job"                            \
+	"       AND resource_labels ->> '$.task_name' = :task"                                               \
+	"       AND labels ->> '$.\"ml.googleapis.com/trial_id\"' IS :trial)" ORDER " LIMIT :count"
+
 /* In the order in which buckets.c and object_rows.c read them. */
 #define BUCKET_COLUMNS "id, name, project, created_us, updated_us, metageneration, metadata"
 #define OBJECT_COLUMNS                                                                                          \
@@ -112,6 +121,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 			     "SELECT " JOB_COLUMNS ", 0 FROM job WHERE state IN (1, 2, 3, 6) ORDER BY id" },
 	[JOB_QUEUE] = { ON(STATE_READER),
 			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
+	[JOB_UNFINISHED_NAMED] = { ON(STATE_READER), "SELECT 1 FROM job WHERE project = :project"
+						     " AND job_id = :job_id AND state IN (1, 2, 3, 6)" },
 	[LEASE_INSERT] = { ON(STATE_WRITER), "INSERT INTO lease (job, role, replica, device, shared)"
 					     " VALUES (:job, :role, :replica, :device, :shared)" },
 	[LEASES] = { ON(STATE_READER), "SELECT job, role, replica, device, shared FROM lease WHERE job > 0"
@@ -276,15 +287,12 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   " ON CONFLICT DO NOTHING" },
 	[ENTRY_LAST] = { ON(LOGS_WRITER), "SELECT ts, typeof(insert_id) = 'text' FROM entry WHERE job = :job"
 					  " ORDER BY ts DESC, insert_id DESC LIMIT 1" },
-	/* Bounded, however much a job wrote that was no stderr of this replica. */
-	[ENTRY_STDERR_TAIL] = { ON(LOGS_READER),
-				"SELECT CASE kind WHEN 1 THEN coalesce(payload ->> '$.message', payload) ELSE payload END"
-				" FROM (SELECT source, stream, kind, payload FROM entry WHERE job = :job"
-				"       ORDER BY ts DESC, insert_id DESC LIMIT 50000)"
-				" WHERE stream = 2 AND source IN (SELECT id FROM source WHERE job = :job"
-				"       AND resource_labels ->> '$.task_name' = :task"
-				"       AND labels ->> '$.\"ml.googleapis.com/trial_id\"' IS :trial)"
-				" LIMIT :count" },
+	[DATED_JOB_GET] = { ON_LOGS, "SELECT last_ns, named FROM dated_job WHERE job = :job" },
+	[DATED_JOB_PUT] = { ON(LOGS_WRITER),
+			    "INSERT INTO dated_job (job, last_ns, named) VALUES (:job, :last, :named)"
+			    " ON CONFLICT DO UPDATE SET last_ns = excluded.last_ns, named = excluded.named" },
+	[ENTRY_STDERR_TAIL] = { ON(LOGS_READER), STDERR_TAIL("50000", "") },
+	[ENTRY_STDERR_TAIL_DATED] = { ON(LOGS_READER), STDERR_TAIL("5000", " ORDER BY received_ns DESC") },
 	[POSITION_PUT] = { ON(LOGS_WRITER),
 			   "INSERT INTO replica_position (job, attempt, role, replica, restart," REACH_COLUMNS
 			   ")"

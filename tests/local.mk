@@ -235,6 +235,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_jobs_no_memory \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
+	tests/unit/store/test_dated_logs \
 	tests/unit/store/test_logs \
 	tests/unit/store/test_logs_no_memory \
 	tests/unit/store/test_object_copies \

@@ -105,6 +105,21 @@ def test_streams_and_structured_lines_get_their_severity_and_payload(spoken):
         assert list(filter(of_stream, seen)) == list(filter(of_stream, said))
 
 
+def test_a_line_says_its_own_time_and_id(yard):
+    """Broken: log_pump.c that drops the id; log_batch.c that raises the time: it was in neither timestamp nor payload."""
+    old, id_key = "2020-01-01T00:00:00.5Z", "logging.googleapis.com/insertId"
+    lines = ["now", json.dumps({"message": "old", "time": old, id_key: "own", "n": 18446744073709551615}),
+             json.dumps({"message": "far", "time": "2200-01-01T00:00:00Z"}), "later"]
+    job_id = yard.create(script("; ".join("echo " + quoted(line) for line in lines)))
+    yard.until(job_id, "SUCCEEDED")
+    entries = [e for e in yard.entries(job_id) if task_of(e) == "master-replica-0"]
+    assert [e.get("textPayload") or e["jsonPayload"]["message"] for e in entries] == ["old", "now", "far", "later"]
+    first, far = entries[0], entries[2]
+    assert (first["timestamp"], first["insertId"]) == ("2020-01-01T00:00:00.500000000Z", "own")
+    assert first["jsonPayload"] == {"message": "old", "n": 2.0 ** 64}
+    assert far["jsonPayload"]["time"] == "2200-01-01T00:00:00Z" and far["timestamp"] < "2200"
+
+
 def test_a_long_line_loses_nothing(yard):
     size = 700_000
     job_id = yard.create(script(f"head -c {size} /dev/zero | tr '\\0' x; echo; echo after"))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "scheduler/log_fields.h"
 #include "scheduler/log_line.h"
 #include "tests/unit/testing.h"
 
@@ -30,7 +31,11 @@ static const struct row rows[] = {
 	{ "  {\"severity\":\"warn\",\"message\":\"m\",\"step\":3}", 1, SEVERITY_WARNING, LOG_JSON,
 	  "{\"message\":\"m\",\"step\":3}", NULL },
 	{ "{\"severity\":450,\"a\":1}", 1, SEVERITY_WARNING, LOG_JSON, "{\"a\":1}", NULL },
-	{ "{\"severity\":\"nonsense\",\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON, "{\"a\":1}", NULL },
+	{ "{\"severity\":\" error \",\"a\":1}", 1, SEVERITY_ERROR, LOG_JSON, "{\"a\":1}", NULL },
+	/* Broken: log_severity_lift() that takes away what is no severity: it was nowhere. */
+	{ "{\"severity\":\"nonsense\",\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON,
+	  "{\"severity\":\"nonsense\",\"a\":1}", NULL },
+	{ "{\"severity\":-5,\"a\":1}", 1, SEVERITY_DEFAULT, LOG_JSON, "{\"severity\":-5,\"a\":1}", NULL },
 	{ "{\"severity\":[1],\"a\":1}", 2, SEVERITY_ERROR, LOG_JSON, "{\"severity\":[1],\"a\":1}", NULL },
 	{ "{\"time\":\"2020-01-01T00:00:00Z\",\"logging.googleapis.com/insertId\":\"x\",\"message\":\"m\"}",
 	  1, SEVERITY_INFO, LOG_TEXT, "m", NULL },
@@ -42,7 +47,35 @@ static const struct row rows[] = {
 	{ "{\"message\":1}", 1, SEVERITY_INFO, LOG_TEXT, "1", NULL },
 	{ "{\"message\":[1],\"a\":2}", 1, SEVERITY_INFO, LOG_JSON, "{\"message\":\"[1]\",\"a\":2}", NULL },
 	{ "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"a\":\"b\",\"n\":1,\"o\":{}}}", 1,
-	  SEVERITY_INFO, LOG_TEXT, "m", "{\"labels\":{\"a\":\"b\",\"n\":\"1\"}}" },
+	  SEVERITY_INFO, LOG_JSON, "{\"message\":\"m\",\"logging.googleapis.com/labels\":{\"o\":{}}}",
+	  "{\"labels\":{\"a\":\"b\",\"n\":\"1\"}}" },
+	/* What google-cloud-logging's handler prints of a plain message: all fields, each of them empty. */
+	{ "{\"message\": \"m\", \"severity\": \"INFO\", \"logging.googleapis.com/labels\": {}, "
+	  "\"logging.googleapis.com/trace\": \"\", \"logging.googleapis.com/spanId\": \"\", "
+	  "\"logging.googleapis.com/trace_sampled\": false, \"logging.googleapis.com/sourceLocation\": {}, "
+	  "\"httpRequest\": {} }",
+	  1, SEVERITY_INFO, LOG_TEXT, "m", "{\"traceSampled\":false}" },
+	/* Parts are of the types that the entry's messages have; what these lack stays.
+	 * Broken: message_lift() that moves the whole: clients stopped at the unknown part. */
+	{ "{\"message\":\"m\",\"httpRequest\":{\"status\":\"200\",\"requestSize\":12,\"latency\":\"1.5s\",\"own\":1,"
+	  "\"cacheHit\":\"true\",\"protocol\":[]}}",
+	  1, SEVERITY_INFO, LOG_JSON, "{\"message\":\"m\",\"httpRequest\":{\"own\":1,\"protocol\":[]}}",
+	  "{\"httpRequest\":{\"requestSize\":\"12\",\"status\":200,\"latency\":\"1.5s\",\"cacheHit\":true}}" },
+	{ "{\"message\":\"m\",\"logging.googleapis.com/sourceLocation\":{\"file\":\"f\",\"line\":7,\"function\":\"g\"},"
+	  "\"logging.googleapis.com/operation\":{\"id\":5,\"first\":1},\"logging.googleapis.com/spanId\":\"s\"}",
+	  1, SEVERITY_INFO, LOG_TEXT, "m",
+	  "{\"operation\":{\"id\":\"5\",\"first\":true},\"sourceLocation\":{\"file\":\"f\",\"line\":\"7\",\"function\":\"g\"},"
+	  "\"spanId\":\"s\"}" },
+	{ "{\"message\":\"m\",\"logging.googleapis.com/trace\":\"0123456789abcdef0123456789ABCDEF\"}", 1,
+	  SEVERITY_INFO, LOG_TEXT, "m",
+	  "{\"trace\":\"projects/p/traces/0123456789abcdef0123456789ABCDEF\"}" },
+	/* Of another type: not understood, not lost. */
+	{ "{\"message\":\"m\",\"httpRequest\":\"GET\",\"logging.googleapis.com/trace\":1,"
+	  "\"logging.googleapis.com/trace_sampled\":\"perhaps\",\"logging.googleapis.com/insertId\":5}",
+	  1, SEVERITY_INFO, LOG_JSON,
+	  "{\"message\":\"m\",\"httpRequest\":\"GET\",\"logging.googleapis.com/trace\":1,"
+	  "\"logging.googleapis.com/trace_sampled\":\"perhaps\",\"logging.googleapis.com/insertId\":5}",
+	  NULL },
 	/* Broken: object_parse() by jansson alone: these were texts of severity INFO. */
 	{ "{\"severity\":\"ERROR\",\"message\":\"m\",\"seed\":18446744073709551615}", 1, SEVERITY_ERROR,
 	  LOG_JSON, "{\"message\":\"m\",\"seed\":1.8446744073709552e+19}", NULL },
@@ -64,7 +97,7 @@ static void lines_say_their_severity_and_payload(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct log_line line = { 0 };
+		struct log_line line = { .project = "p" };
 
 		log_line_read(&line, rows[i].line, strlen(rows[i].line), rows[i].stream, NOW);
 		assert_int_equal(line.record.severity, rows[i].severity);
@@ -106,8 +139,17 @@ static void a_line_may_say_its_time_and_its_id(void **state)
 		{ "{\"timestamp\":{\"seconds\":2,\"nanos\":3},\"message\":\"m\"}", 2000000003, "m" },
 		{ "{\"timestampSeconds\":2,\"timestampNanos\":3,\"message\":\"m\"}", 2000000003, "m" },
 		{ "{\"time\":\"now\",\"message\":\"m\"}", NOW, "{\"time\":\"now\",\"message\":\"m\"}" },
-		{ "{\"time\":\"2200-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
-		  "{\"time\":\"2200-01-01T00:00:00Z\",\"message\":\"m\"}" },
+		/* The engine's is 2023-11-14T22:13:20Z. */
+		{ "{\"time\":\"2023-11-15T22:13:20Z\",\"message\":\"m\"}", NOW + LOG_LINE_AHEAD_NS, "m" },
+		{ "{\"time\":\"2023-11-15T22:13:20.000000001Z\",\"message\":\"m\"}", NOW,
+		  "{\"time\":\"2023-11-15T22:13:20.000000001Z\",\"message\":\"m\"}" },
+		{ "{\"time\":\"9999-01-01T00:00:00Z\",\"timestamp\":\"1970-01-01T00:00:01Z\",\"message\":\"m\"}",
+		  1000000000, "{\"time\":\"9999-01-01T00:00:00Z\",\"message\":\"m\"}" },
+		{ "{\"timestamp\":{\"seconds\":\"2\"},\"time\":\"1970-01-01T00:00:01Z\",\"message\":\"m\"}",
+		  2000000000, "{\"time\":\"1970-01-01T00:00:01Z\",\"message\":\"m\"}" },
+		{ "{\"timestamp\":{\"seconds\":9223372036854775807,\"nanos\":1},\"message\":\"m\"}", NOW,
+		  "{\"timestamp\":{\"seconds\":9223372036854775807,\"nanos\":1},\"message\":\"m\"}" },
+		{ "{\"timeNanos\":5,\"message\":\"m\"}", 5, "m" },
 		/* Broken: time_of() without INT64_MIN. */
 		{ "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}", NOW,
 		  "{\"time\":\"0001-01-01T00:00:00Z\",\"message\":\"m\"}" },
@@ -119,6 +161,7 @@ static void a_line_may_say_its_time_and_its_id(void **state)
 
 		log_line_read(&line, times[i].line, strlen(times[i].line), 1, NOW);
 		assert_int_equal(line.record.time_ns, times[i].time_ns);
+		assert_int_equal(line.record.dated, times[i].time_ns != NOW);
 		assert_memory_equal(line.record.payload, times[i].payload, line.record.payload_length);
 		assert_int_equal(line.record.payload_length, strlen(times[i].payload));
 		log_line_deinit(&line);
@@ -168,7 +211,7 @@ static void severities_are_translated(void **state)
 		{ "DEFAULT", 0 }, { "debug", 100 }, { "Info", 200 },  { "NOTICE", 300 },
 		{ "WARN", 400 },  { "ERR", 500 },   { "FATAL", 600 }, { "A", 700 },
 		{ "EMERG", 800 }, { "250", 200 },   { "800", 800 },   { "899", 800 },
-		{ "900", 0 },     { "-1", 0 },      { "", 0 },        { "INFO ", 0 },
+		{ "900", 800 },   { "-1", 0 },      { "", 0 },        { "INFO ", 200 },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)

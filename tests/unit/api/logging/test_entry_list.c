@@ -15,6 +15,7 @@ static void an_entry_is_shown_whole(void **state)
 	AUTO(string) char *answer = NULL;
 
 	assert_true(log_offer(bench->store, &record));
+	log_flush(bench->store, NULL); /* entries that are stored together are received one after the other */
 	line_add(bench, source, START_NS + 20, SEVERITY_DEFAULT, "text \"quoted\"");
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
