@@ -215,8 +215,11 @@ static enum status draft_make(const struct writing *writing, const json_t *entry
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "An insertId has at most %d bytes.",
 				 INSERT_ID_MAX);
 	draft->record.severity = severity_of(entry);
-	if (!time || !time_parse_strict(time, &draft->record.time_ns))
+	draft->record.dated = time && time_parse_strict(time, &draft->record.time_ns);
+	if (!draft->record.dated)
 		draft->record.time_ns = clock_wall_ns(context->clock);
+	else if (writing->own) /* a replica knows nothing of the emulator's clock */
+		draft->record.time_ns = clock_from_outside_ns(context->clock, draft->record.time_ns);
 	return STATUS_OK;
 }
 
