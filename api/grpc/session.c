@@ -17,6 +17,10 @@ enum {
 	STREAMS_MAX = 100,
 	WINDOW_BYTES = 1 << 20,
 	HEADER_LIST_BYTES = 32 << 10,
+	HEADER_ENTRY_BYTES = 32,    /* counted for each header beside its name and value, RFC 9113 6.5.2 */
+	BLOCK_BYTES_MAX = 64 << 10, /* of one head's frames, packed */
+	BLOCK_FRAMES_MAX = 8,       /* that follow its first; nghttp2 from 1.61 on has the same bound */
+	USELESS_HEADS_BYTES_MAX = 1 << 20,
 	BODY_BYTES_MAX = 10 << 20,
 	BODIES_BYTES_MAX = 16 << 20, /* of all calls of a connection together */
 	ANSWERS_BYTES_MAX =
@@ -58,6 +62,8 @@ struct stream {
 	int32_t id;
 	char *copies[COPY_COUNT];
 	bool is_post, is_grpc, is_coded, is_refused;
+	size_t head_bytes;    /* unpacked, trailers too */
+	bool is_too_long;     /* its head: it was reset, and nothing of it is kept */
 	const char *too_much; /* NULL, or why its body is not kept */
 	struct rpc_outcome refusal;
 	struct text body;
@@ -71,6 +77,10 @@ struct session {
 	nghttp2_session *http2;
 	struct stream *streams;
 	struct hold bodies, answers;
+	/* Unpacked, of heads that were refused, and what was too much of the others: a client packs 500 MB into 2.5 MB. */
+	size_t useless_head_bytes;
+	size_t block_bytes, block_frames; /* of the head that is coming, packed */
+	bool block_is_claimed;            /* a stream is there for it */
 };
 
 /* ---- what comes in ---- */
@@ -108,6 +118,8 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
 	struct session *session = arg;
 	struct stream *stream;
 
+	session->block_is_claimed = true;
+	session->useless_head_bytes -= frame->hd.length; /* on_begin_frame() */
 	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
 	stream = calloc(1, sizeof(*stream));
@@ -138,6 +150,61 @@ static bool media_is_grpc(const uint8_t *value, size_t length)
 	       (length == bytes || value[bytes] == ';' || text_is(value + bytes, length - bytes, "+proto"));
 }
 
+/* Tells the client that it asks too much, and ends the connection. What has come in already is still unpacked. */
+static int session_calm(struct session *session)
+{
+	nghttp2_session_terminate_session(session->http2, NGHTTP2_ENHANCE_YOUR_CALM);
+	return 0;
+}
+
+static void useless_add(struct session *session, size_t bytes)
+{
+	session->useless_head_bytes += bytes;
+	if (session->useless_head_bytes > USELESS_HEADS_BYTES_MAX)
+		session_calm(session);
+}
+
+/* False: the head is longer than a client was told that one may be. Its stream is reset; the rest of it is counted. */
+static bool head_count(struct session *session, struct stream *stream, size_t bytes)
+{
+	const bool is_first = !stream->is_too_long;
+
+	stream->head_bytes += bytes;
+	if (stream->head_bytes <= HEADER_LIST_BYTES)
+		return true;
+	stream->is_too_long = true;
+	useless_add(session, is_first ? stream->head_bytes : bytes);
+	if (is_first) {
+		copies_drop(stream);
+		body_drop(session, stream);
+		nghttp2_submit_rst_stream(session->http2, NGHTTP2_FLAG_NONE, stream->id,
+					  NGHTTP2_ENHANCE_YOUR_CALM);
+	}
+	return false;
+}
+
+/* nghttp2 unpacks heads also where no stream is for them; their frames are counted before. */
+static int on_begin_frame(nghttp2_session *http2, const nghttp2_frame_hd *head, void *arg)
+{
+	struct session *session = arg;
+
+	(void)http2;
+	if (head->type == NGHTTP2_HEADERS) {
+		session->block_bytes = session->block_frames = 0;
+		session->block_is_claimed = false;
+	} else if (head->type == NGHTTP2_CONTINUATION) {
+		session->block_frames++;
+	} else {
+		return 0;
+	}
+	session->block_bytes += head->length;
+	if (!session->block_is_claimed)
+		useless_add(session, head->length);
+	return session->block_bytes > BLOCK_BYTES_MAX || session->block_frames > BLOCK_FRAMES_MAX
+		       ? session_calm(session)
+		       : 0;
+}
+
 /* What is too long is nothing that we know: it is empty then, not absent. */
 static int copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
 {
@@ -151,8 +218,9 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 {
 	struct stream *stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
 
-	(void)flags, (void)arg;
-	if (!stream || frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* trailers say nothing */
+	(void)flags;
+	if (!stream || !head_count(arg, stream, name_length + length + HEADER_ENTRY_BYTES) ||
+	    frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* trailers say nothing */
 		return 0;
 	if (text_is(name, name_length, ":method"))
 		stream->is_post = text_is(value, length, "POST");
@@ -175,7 +243,7 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	struct stream *stream = nghttp2_session_get_stream_user_data(http2, id);
 
 	(void)flags;
-	if (!stream || stream->is_refused || stream->too_much)
+	if (!stream || stream->is_refused || stream->is_too_long || stream->too_much)
 		return 0;
 	hold_change(&session->bodies, session->bodies.bytes + length);
 	stream->body_held += length;
@@ -326,8 +394,10 @@ static void stream_admit(struct session *session, struct stream *stream)
 
 	stream->is_refused = !stream->is_post || !stream->is_grpc ||
 			     !session->options.admit(session->options.arg, &call, &stream->refusal);
-	if (stream->is_refused)
+	if (stream->is_refused) {
 		copies_drop(stream);
+		useless_add(session, stream->head_bytes);
+	}
 }
 
 static int refusal_submit(nghttp2_session *http2, const struct stream *stream)
@@ -360,7 +430,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *ar
 	if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	stream = nghttp2_session_get_stream_user_data(http2, frame->hd.stream_id);
-	if (!stream)
+	if (!stream || stream->is_too_long)
 		return 0;
 	if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
 		stream_admit(arg, stream);
@@ -393,6 +463,7 @@ static int http2_make(struct session *session)
 
 	if (failure)
 		return failure;
+	nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, on_begin_frame);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
 	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);

@@ -6,8 +6,9 @@
  *
  * Bounds: 100 calls at once, 16 MiB of unanswered bodies, 10 MiB in one; no call goes on while more than 32 MiB of
  * answers wait for the client. What connections hold of either beyond 256 KiB each comes out of a pool of all: 96 MiB of
- * bodies; 128 MiB of answers, which a call of each connection may go beyond. Clients are told to send no more than 32 KiB
- * of headers; only two are kept.
+ * bodies; 128 MiB of answers, which a call of each connection may go beyond. A head of more than 32 KiB,
+ * unpacked, resets its stream; a connection whose heads led to no call for 1 MiB in all, or whose head comes in more
+ * than 64 KiB or nine frames, is ended (ENHANCE_YOUR_CALM).
  * Thread: one at a time.
  * Source: RFC 9113, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (read 2026-11-22) */
 #include <stdatomic.h>

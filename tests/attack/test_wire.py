@@ -2,13 +2,14 @@
 """Bytes that two readers could read differently, too many of them, and too few at a time."""
 import contextlib
 import gzip
+import os
 import socket
 import time
 
 import pytest
 
 from support.attack import EVIL, job_body, raw, request_bytes, settle, statuses, untouched
-from support.grpc_peer import (END_STREAM, HEADERS, PING, RST_STREAM, SERVICE, Peer, block, code, frame, head_fields, message,
+from support.grpc_peer import (CONTINUATION, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SERVICE, Peer, block, code, frame, head_fields, message,
                                named, part)
 from support.wait import wait_until
 
@@ -166,7 +167,7 @@ ODD_CALLS = {
     "an absolute path": (other(":path", "http://localhost" + CREATE), RESET), "a star": (other(":path", "*"), RESET),
     "dots": (other(":path", "/x/.." + CREATE), code(12)), "a query": (other(":path", CREATE + "?x=y"), code(12)),
     "an escape": (other(":path", CREATE.replace("J", "%4a")), code(12)),
-    "a long path": (other(":path", CREATE + "x" * 60000), code(12)),
+    "a long path": (other(":path", CREATE + "x" * 20000), code(12)), "a longer path": (other(":path", CREATE + "x" * 60000), RESET),
     "another method": (other(":method", "GET", ("x-http-method-override", "POST")), b"405"),
     "a preflight": (other(":method", "OPTIONS"), b"405"), "a tunnel": (other(":method", "CONNECT"), RESET),
     **{kind: (other("content-type", kind), b"415") for kind in ("text/plain", "application/x-www-form-urlencoded",
@@ -349,6 +350,63 @@ def test_resting_connections_keep_nobody_out(yard):
             client = stack.enter_context(yard.connect())
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert client.recv(12) == b"HTTP/1.1 200"
+
+
+# A header of 4,000 bytes that is kept, and the byte that means it from then on: 2.5 MB mean 10 GB.
+KEPT = b"\x40\x01x\x7f\xa1\x1e" + b"v" * 4000
+AGAIN = b"\xbe"
+CALM = (11).to_bytes(4, "big")
+FLOOD_BYTES, FLOOD_CPU_S = 2_500_000, 1.0
+
+
+def long_head():
+    yield frame(HEADERS, 0, 1, KEPT)
+    while True:
+        yield frame(CONTINUATION, 0, 1, AGAIN * 16384)
+
+
+def many_heads():
+    yield frame(HEADERS, END_HEADERS, 1, block(head_fields(SERVICE + "x")) + KEPT)
+    for stream in range(3, 1 << 20, 2):
+        yield frame(HEADERS, END_HEADERS | END_STREAM, stream, block(head_fields(SERVICE + "x")) + AGAIN * 7)
+
+
+def empty_continuations():
+    yield frame(HEADERS, 0, 1, KEPT)
+    while True:
+        yield frame(CONTINUATION, 0, 1) * 1000
+
+
+def heads_of_no_stream():
+    """Too many are open already: they are unpacked all the same."""
+    yield frame(HEADERS, END_HEADERS, 1, block(head_fields(SERVICE + "x")) + KEPT)
+    for stream in range(3, 1 << 20, 2):
+        yield frame(HEADERS, END_HEADERS, stream, block(head_fields(SERVICE + "x")) if stream < 201 else AGAIN * 16384)
+
+
+def cpu_s(daemon):
+    with open(f"/proc/{daemon.pid}/stat", encoding="utf-8") as file:
+        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+# Broken: head_count() that returns true, and on_begin_frame() that counts nothing: all 2.5 MB are unpacked.
+@pytest.mark.parametrize("flood", [long_head, many_heads, empty_continuations, heads_of_no_stream])
+def test_packed_heads_cost_no_time_without_a_token(locked_yards, flood):
+    locked = locked_yards["tcp"]
+    before, sent = cpu_s(locked), 0
+    with Peer(locked.grpc_port) as peer:
+        with contextlib.suppress(ConnectionError):
+            for piece in flood():
+                sent += len(piece)
+                peer.send(piece)
+                if sent > FLOOD_BYTES:
+                    break
+        peer.socket.settimeout(10)
+        with contextlib.suppress(ConnectionError):
+            ends = [payload[4:8] for kind, _, _, payload in peer.frames() if kind == GOAWAY]
+            assert ends in ([CALM], []), ends
+    assert cpu_s(locked) - before < FLOOD_CPU_S
+    assert locked.get("/healthz").status == 200
 
 
 def own_address():

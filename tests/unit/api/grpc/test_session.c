@@ -21,9 +21,16 @@ struct bench {
 	struct session_pool pool;
 	struct session *session;
 	nghttp2_session *client;
-	struct reply replies[8]; /* by stream / 2 */
+	struct reply replies[8]; /* by stream / 2; of later ones the last counts */
 	unsigned heads, calls;
 };
+
+static struct reply *reply_of(void *arg, int32_t id)
+{
+	struct bench *bench = arg;
+
+	return &bench->replies[id / 2 < (int32_t)COUNT_OF(bench->replies) ? id / 2 : 7];
+}
 
 static bool call_admit(void *arg, const struct session_call *call, struct rpc_outcome *outcome)
 {
@@ -50,7 +57,7 @@ static void call_answer(void *arg, const struct session_call *call, struct text 
 static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
 		     size_t name_length, const uint8_t *value, size_t length, uint8_t flags, void *arg)
 {
-	struct reply *reply = &((struct bench *)arg)->replies[frame->hd.stream_id / 2];
+	struct reply *reply = reply_of(arg, frame->hd.stream_id);
 	const struct {
 		const char *name;
 		char *to;
@@ -70,13 +77,13 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 		   void *arg)
 {
 	(void)http2, (void)flags;
-	text_append(&((struct bench *)arg)->replies[id / 2].body, data, length);
+	text_append(&reply_of(arg, id)->body, data, length);
 	return 0;
 }
 
 static int on_close(nghttp2_session *http2, int32_t id, uint32_t code, void *arg)
 {
-	struct reply *reply = &((struct bench *)arg)->replies[id / 2];
+	struct reply *reply = reply_of(arg, id);
 
 	(void)http2;
 	reply->closed = true;
@@ -371,6 +378,65 @@ static void long_paths_are_none_of_ours(void **state)
 	assert_string_equal(bench->replies[0].code, "5"); /* as of any path that is not there */
 }
 
+enum { LONG_VALUE_BYTES = 4000, VALUES = 12 };
+
+/* @count headers of 4,000 bytes each, which nghttp2's client packs into few bytes. */
+static void long_head_submit(struct bench *bench, const char *path, size_t count)
+{
+	char value[LONG_VALUE_BYTES + 1];
+	nghttp2_nv headers[5 + VALUES] = { HEADER(":method", "POST"), HEADER(":scheme", "http"),
+					   HEADER(":path", path), HEADER(":authority", "localhost"),
+					   HEADER("content-type", "application/grpc") };
+
+	memset(value, 'v', LONG_VALUE_BYTES);
+	value[LONG_VALUE_BYTES] = '\0';
+	for (size_t i = 0; i < count; i++)
+		headers[5 + i] = (nghttp2_nv)HEADER("x", value);
+	assert_true(nghttp2_submit_request(bench->client, NULL, headers, 5 + count, NULL, NULL) > 0);
+}
+
+/* Broken: head_count() that returns true. */
+static void a_head_that_is_too_long_unpacked_resets_its_stream(void **state)
+{
+	struct bench *bench = *state;
+	struct upload upload = { "\0\0\0\0\0", 5 };
+
+	long_head_submit(bench, "/echo", 9);
+	request_submit(bench, "POST", "/echo", "application/grpc", &upload);
+	long_head_submit(bench, "/echo", 7);
+	exchange(bench);
+	assert_true(bench->replies[0].closed);
+	assert_int_equal(bench->replies[0].reset, NGHTTP2_ENHANCE_YOUR_CALM);
+	assert_string_equal(bench->replies[1].code, "0");
+	assert_string_equal(bench->replies[2].code, "13"); /* read, and not one whole message */
+	assert_int_equal(bench->heads, 2);
+}
+
+/* Broken: stream_admit() without useless_add(); head_count() without it. */
+static void heads_that_lead_to_no_call_are_bounded(void **state)
+{
+	struct bench *bench = *state;
+	const struct {
+		const char *path;
+		size_t values, calls;
+	} rows[] = { { "/closed", 7, 1 + 1048576 / (7 * LONG_VALUE_BYTES) },
+		     { "/echo", 9, 1 + 1048576 / (9 * LONG_VALUE_BYTES) } };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		size_t calls = 0;
+
+		while (session_lives(bench->session) && calls < 100) {
+			long_head_submit(bench, rows[i].path, rows[i].values);
+			calls++;
+			exchange(bench);
+		}
+		assert_in_range(calls, rows[i].calls - 2, rows[i].calls);
+		teardown(state);
+		setup(state);
+		bench = *state;
+	}
+}
+
 /* A client that leaves in the middle: its call is freed with the session. */
 static void open_calls_end_with_the_session(void **state)
 {
@@ -409,6 +475,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unread_answers_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(trailers_say_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_paths_are_none_of_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_head_that_is_too_long_unpacked_resets_its_stream, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(heads_that_lead_to_no_call_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(open_calls_end_with_the_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_ends_the_connection, setup, teardown),
 	};
