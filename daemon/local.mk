@@ -30,6 +30,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/text.h \
 	daemon/base/wire.c \
 	daemon/base/wire.h \
+	daemon/base/work.c \
+	daemon/base/work.h \
 	daemon/clean.c \
 	daemon/clean.h \
 	daemon/config.c \

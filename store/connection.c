@@ -12,6 +12,7 @@
 
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/base/work.h"
 #include "store/filter_functions.h"
 #include "store/migrations.h"
 
@@ -61,6 +62,8 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 
 	if ((code & 0xff) == SQLITE_NOMEM)
 		memory_note_failure();
+	if (code == SQLITE_INTERRUPT && work_is_abandoned())
+		return work_check(err);
 	if (code == SQLITE_INTERRUPT)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "The query takes too long. Narrow its filter, by job or by time.");

@@ -23,6 +23,7 @@ struct connection {
 	enum connection_role role;
 	const struct reader_pool *pool; /* a reader's; NULL: a writer */
 	int64_t deadline_us;            /* a reader's: when its loan ends, monotonic */
+	int64_t owner;                  /* a reader's: of the work that it is lent to */
 	bool has_pages;                 /* a reader's: it was lent since its pages were given back */
 	bool transacts; /* a writer's: a transaction was begun that is to be ended by commit */
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not yet asked for */

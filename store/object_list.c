@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/work.h"
 #include "store/glob.h"
 #include "store/object_rows.h"
 #include "store/objects_parts.h"
@@ -222,7 +223,9 @@ static enum status rows_take(struct listing *listing, struct connection *connect
 	while (!rc && !seek && !listing->is_over) {
 		bool row = false;
 
-		rc = statement_step(rows, &row, err);
+		rc = work_check(err);
+		if (!rc)
+			rc = statement_step(rows, &row, err);
 		if (!rc && !row)
 			listing->is_over = true;
 		else if (!rc)

@@ -4,13 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/work.h"
 #include "store/object_rows.h"
 #include "store/objects_parts.h"
 
 /* How often an object may be replaced between the look at its row and the opening of its file. */
 enum { TRIES_MAX = 100 };
 
-enum { COPY_BYTES = 1 << 30, BUFFER_BYTES = 64 * 1024 };
+/* COPY_BYTES: at once, so that work that is not waited for any more is given up soon. */
+enum { COPY_BYTES = 64 << 20, BUFFER_BYTES = 64 * 1024 };
 
 struct object_reader {
 	int fd;
@@ -154,8 +156,9 @@ enum status file_join(int from_fd, int64_t size_bytes, int to_fd, int64_t to_off
 	off_t offset = 0;
 	off_t place = to_offset;
 	bool by_hand = false;
+	enum status rc = work_check(err);
 
-	while (offset < size_bytes) {
+	for (; !rc && offset < size_bytes; rc = work_check(err)) {
 		size_t left = size_bytes - offset < COPY_BYTES ? (size_t)(size_bytes - offset) : COPY_BYTES;
 		ssize_t done = by_hand ? copy_by_hand(from_fd, &offset, to_fd, &place, left)
 				       : copy_file_range(from_fd, &offset, to_fd, &place, left, 0);
@@ -169,7 +172,7 @@ enum status file_join(int from_fd, int64_t size_bytes, int to_fd, int64_t to_off
 		}
 		by_hand = true;
 	}
-	return STATUS_OK;
+	return rc;
 }
 
 enum status object_reader_append(struct object_reader *reader, int to_fd, int64_t to_offset,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/reader_pool.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/work.h"
 
-enum { STEPS_BETWEEN_LOOKS = 5000 };
+/* LOOK_US: how often one who waits looks whether his work is still waited for. */
+enum { STEPS_BETWEEN_LOOKS = 5000, LOOK_US = 100 * 1000 };
 
 static __thread bool goes_first;
 
@@ -47,25 +48,42 @@ void reader_pool_end(struct reader_pool *pool)
 	__atomic_store_n(&pool->ends, true, __ATOMIC_RELAXED);
 }
 
-/* Takes an idle connection, or the right to open one: *ret_connection is NULL then. False after a long wait. */
-static bool idle_take(struct reader_pool *pool, struct connection **ret_connection)
+/* With the lock held. */
+static bool may_take(const struct reader_pool *pool, int64_t owner)
 {
 	const unsigned most = goes_first ? READER_LIMIT + READER_KEPT : READER_LIMIT;
-	int64_t until_us = clock_mono_us(&system_clock) + READER_TIME_US;
-	struct timespec until = { .tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000 };
+	unsigned own = 0, owned = 0;
+
+	for (unsigned i = 0; i < pool->lent_count; i++) {
+		own += pool->owners[i] == owner;
+		owned += pool->owners[i] != 0;
+	}
+	return pool->lent_count < most && (owner == 0 || (own < READER_SHARE && owned < READER_OWNED));
+}
+
+/* Takes an idle connection, or the right to open one: *ret_connection is NULL then. False after a long wait, or when the
+ * work is abandoned. */
+static bool idle_take(struct reader_pool *pool, struct connection **ret_connection)
+{
+	const int64_t owner = work_owner(), until_us = clock_mono_us(&system_clock) + READER_TIME_US;
+	int64_t now_us = 0;
 	bool taken;
-	int rc = 0;
 
 	*ret_connection = NULL;
 	pthread_mutex_lock(&pool->lock);
-	while (pool->lent_count >= most && rc != ETIMEDOUT) {
+	while (!may_take(pool, owner) && now_us < until_us && !work_is_abandoned()) {
+		const int64_t look_us = clock_mono_us(&system_clock) + LOOK_US;
+		const struct timespec look = { .tv_sec = look_us / 1000000,
+					       .tv_nsec = look_us % 1000000 * 1000 };
+
 		pool->waiting++;
-		rc = pthread_cond_timedwait(&pool->returned, &pool->lock, &until);
+		pthread_cond_timedwait(&pool->returned, &pool->lock, &look);
 		pool->waiting--;
+		now_us = clock_mono_us(&system_clock);
 	}
-	taken = pool->lent_count < most;
+	taken = may_take(pool, owner);
 	if (taken)
-		pool->lent_count++;
+		pool->owners[pool->lent_count++] = owner;
 	if (taken && pool->idle_count > 0)
 		*ret_connection = pool->idle[--pool->idle_count];
 	pthread_mutex_unlock(&pool->lock);
@@ -77,15 +95,26 @@ static int time_is_up(void *arg)
 {
 	const struct reader_pool *pool = ((struct connection *)arg)->pool;
 
-	return (!goes_first && __atomic_load_n(&pool->ends, __ATOMIC_RELAXED)) ||
+	return (!goes_first && __atomic_load_n(&pool->ends, __ATOMIC_RELAXED)) || work_is_abandoned() ||
 	       clock_mono_us(&system_clock) > ((struct connection *)arg)->deadline_us;
 }
 
-static void right_return(struct reader_pool *pool)
+/* With the lock held. Those who wait may not all take what is free now. */
+static void loan_end(struct reader_pool *pool, int64_t owner)
+{
+	unsigned i = 0;
+
+	while (pool->owners[i] != owner)
+		i++;
+	pool->owners[i] = pool->owners[--pool->lent_count];
+	if (pool->waiting)
+		pthread_cond_broadcast(&pool->returned);
+}
+
+static void right_return(struct reader_pool *pool, int64_t owner)
 {
 	pthread_mutex_lock(&pool->lock);
-	pool->lent_count--;
-	pthread_cond_signal(&pool->returned);
+	loan_end(pool, owner);
 	pthread_mutex_unlock(&pool->lock);
 }
 
@@ -94,18 +123,21 @@ enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, s
 	struct connection *connection;
 
 	if (!idle_take(pool, &connection))
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "Too many queries are under way.");
+		return work_is_abandoned()
+			       ? work_check(err)
+			       : error_set(err, STATUS_UNAVAILABLE, NULL, "Too many queries are under way.");
 	if (!connection) {
 		enum status rc = connection_open(pool->path, pool->role, &connection, err);
 
 		if (rc) {
-			right_return(pool);
+			right_return(pool, work_owner());
 			return rc;
 		}
 		connection->pool = pool;
 		sqlite3_progress_handler(connection->db, STEPS_BETWEEN_LOOKS, time_is_up, connection);
 	}
 	connection->deadline_us = clock_mono_us(&system_clock) + READER_TIME_US;
+	connection->owner = work_owner();
 	connection->has_pages = true;
 	*ret_reader = (struct reader){ pool, connection };
 	return STATUS_OK;
@@ -140,17 +172,17 @@ void reader_return(struct reader *reader)
 	if (!pool)
 		return;
 	if (!is_at_rest(reader->connection)) {
+		const int64_t owner = reader->connection->owner;
+
 		connection_close(reader->connection);
-		right_return(pool);
+		right_return(pool, owner);
 		*reader = (struct reader){ 0 };
 		return;
 	}
 	pthread_mutex_lock(&pool->lock);
-	pool->lent_count--;
+	loan_end(pool, reader->connection->owner);
 	pool->idle[pool->idle_count++] = reader->connection;
 	pages_release(pool);
-	if (pool->waiting)
-		pthread_cond_signal(&pool->returned);
 	pthread_mutex_unlock(&pool->lock);
 	*reader = (struct reader){ 0 };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/reader_pool.h: read-only connections to one file, opened when first needed, lent one at a
- * time. Who finds none free waits; a few are kept for threads that are not to. Thread: any. */
+ * time. Who finds none free waits; a few are kept for threads that are not to. A job's requests (work_owner()) get a share,
+ * and all jobs together not all of them, so that what some jobs ask keeps no one else waiting. Thread: any. */
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -9,7 +10,9 @@
 
 enum {
 	READER_LIMIT = 16,
-	READER_KEPT = 2, /* more, for threads that go first: as many as there are of them */
+	READER_KEPT = 2,   /* more, for threads that go first: as many as there are of them */
+	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work but the daemon's own clients */
+	READER_OWNED = 12, /* and for all such owners together */
 	READER_TIME_US =
 		10 * 1000000, /* a loan ends its queries after that, and who waits for one gives up */
 	READER_REST_US =
@@ -23,7 +26,8 @@ struct reader_pool {
 	enum connection_role role;
 	struct connection *idle[READER_LIMIT + READER_KEPT];
 	unsigned idle_count, lent_count, waiting;
-	bool ends; /* queries end at once; atomic */
+	int64_t owners[READER_LIMIT + READER_KEPT]; /* of those that are lent, in any order */
+	bool ends;                                  /* queries end at once; atomic */
 };
 
 enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
@@ -42,7 +46,7 @@ struct reader {
 /* From now on what this thread borrows, of any pool, is there however many others have borrowed. */
 void reader_go_first(void);
 
-/* UNAVAILABLE when none was free for long. */
+/* UNAVAILABLE when none was free for long. CANCELLED: the work is abandoned; queries on the loan end so as well. */
 enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err);
 void reader_return(struct reader *reader);
 #define AUTO_READER __attribute__((cleanup(reader_return)))

@@ -131,6 +131,7 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_text \
 	tests/unit/daemon/test_token \
 	tests/unit/daemon/test_tripwire \
+	tests/unit/daemon/test_work \
 	tests/unit/scheduler/engine/test_docker \
 	tests/unit/scheduler/engine/test_docker_attachment \
 	tests/unit/scheduler/engine/test_docker_clean \

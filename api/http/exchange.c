@@ -10,12 +10,17 @@
 #include "api/http/admission.h"
 #include "api/http/answer.h"
 #include "api/http/large_body.h"
+#include "api/http/stream.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/work.h"
 
 /* A client that sends this much past every limit is cut off rather than listened to. */
 enum { SWALLOW_MAX_BYTES = 64 << 20 };
+
+/* Choice: how long a request may take whose client has ended its side. */
+enum { HALF_CLOSED_US = 2 * 1000000 };
 
 struct exchange *exchange_new(const char *raw_target)
 {
@@ -377,11 +382,36 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 	return rc;
 }
 
+struct waiting {
+	const struct exchange *exchange;
+	int64_t since_us;
+};
+
+/* A client that ended its side may still read: of one that is silent for long while work is done, nothing more is expected. */
+static bool is_abandoned(void *arg)
+{
+	const struct waiting *waiting = arg;
+	const struct exchange *exchange = waiting->exchange;
+
+	if (atomic_load(exchange->rules->cutting) || client_lost(exchange->client_fd))
+		return true;
+	return clock_mono_us(&system_clock) - waiting->since_us > HALF_CLOSED_US &&
+	       client_gone(exchange->client_fd);
+}
+
 static enum status handler_run(struct exchange *exchange, struct error *err)
 {
 	const struct match *match = &exchange->match;
-	enum status rc = match->route->handler(&exchange->call, err);
+	struct waiting waiting = { exchange, clock_mono_us(&system_clock) };
+	const struct work work = { is_abandoned, &waiting, exchange->rules->owner };
+	enum status rc;
 
+	work_begin(&work);
+	rc = match->route->handler(&exchange->call, err);
+	/* No answer would be read. */
+	exchange->cut = exchange->cut || (rc && work_is_abandoned());
+	exchange->stopped = exchange->stopped || exchange->cut;
+	work_end();
 	if (rc && match->family->error_word)
 		match->family->error_word(err);
 	return rc;

@@ -27,7 +27,7 @@ struct exchange_rules {
 	struct guard guard;
 	size_t body_limit_bytes;
 	size_t unknown_body_limit_bytes; /* of open rows, from who has not said who he is and has to */
-	atomic_size_t *bodies; /* the pool that bodies are held out of; NULL: none */
+	atomic_size_t *bodies;           /* the pool that bodies are held out of; NULL: none */
 	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
 	pthread_mutex_t *large_bodies;
 	/* Calls that wait before they are done (call_wait_begin()), and how many may: half of the connections, so that
@@ -38,7 +38,8 @@ struct exchange_rules {
 	const atomic_bool *cutting; /* its wait is over: streams are cut */
 	struct caller_rule caller;
 	unsigned idle_timeout_s;
-	bool secure; /* clients come by TLS */
+	bool secure;   /* clients come by TLS */
+	int64_t owner; /* of the work on requests (daemon/base/work.h) */
 };
 
 enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 256, CONNECTION_LIMIT = 512 };
@@ -59,11 +60,11 @@ struct exchange {
 	int client_fd;      /* likewise: the client's socket; 0: none is known */
 	bool inner; /* part of another one's body: what was said to the outer one is not asked again */
 	bool begun;
-	bool known; /* who asks is: he has said so, or nobody has to */
+	bool known;                /* who asks is: he has said so, or nobody has to */
 	struct exchange *outer;    /* whose part it is; NULL: nobody's */
 	bool has_turn;             /* it holds rules->large_bodies */
 	struct exchange *gave_way; /* while it waits: which of the two gave up its turn */
-	bool stopped;              /* by the gate: the error is none of the family's */
+	bool stopped;              /* by the gate, or given up: the error is none of the family's */
 	bool cut;                  /* the connection is to be closed without an answer */
 	bool query_taken;          /* at the beginning, for the row's begin() */
 	bool head_only;            /* the answer goes without its content */

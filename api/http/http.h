@@ -326,6 +326,7 @@ struct listener_options {
 	/* Clients of this IPv4 network are refused with 403 ("10.213.0.0/16"); NULL: nobody is. */
 	const char *refused_network;
 	struct caller_rule caller; /* asked of each request but those of open rows */
+	int64_t owner;             /* of the work on its requests (daemon/base/work.h) */
 	/* A server's key and certificate, PEM. Such a listener speaks TLS and listens nowhere: connections are brought to
 	 * it (listener_adopt). Copies are kept. NULL: a plain one. */
 	const char *tls_key, *tls_certificate;
@@ -343,7 +344,8 @@ uint16_t listener_port(const struct listener *listener);
 void listener_adopt(struct listener *listener, int fd, const struct sockaddr_in *peer);
 /* Takes no more connections, answers new requests on old ones with 503, lets those under way end (at
  * most @wait_ms), cuts what streams are left, closes. It then joins every handler still running, so nothing that
- * a handler or a stream waits for may be stopped before it, or the wait must be bounded. NULL is harmless. */
+ * a handler or a stream waits for may be stopped before it, or the wait must be bounded; handlers that ask
+ * daemon/base/work.h give up. NULL is harmless. */
 void listener_close(struct listener *listener, unsigned wait_ms);
 
 /* "libmicrohttpd 0.9.75, zlib 1.2.13": what runs below the listener. @text is appended to. */

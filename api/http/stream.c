@@ -26,6 +26,13 @@ bool client_gone(int fd)
 	return fd > 0 && poll(&client, 1, 0) > 0 && client.revents;
 }
 
+bool client_lost(int fd)
+{
+	struct pollfd client = { .fd = fd, .events = 0 };
+
+	return fd > 0 && poll(&client, 1, 0) > 0 && client.revents;
+}
+
 /* libmicrohttpd takes the time that a stream was quiet for idleness of its client. Only the step from no limit
  * to one makes it take the time anew.
  * Source: https://git.gnunet.org/libmicrohttpd.git v0.9.75, connection.c, MHD_set_connection_option */

@@ -9,6 +9,9 @@ struct exchange;
 
 /* Whether the client at the other end of @fd has left: while nothing is sent nobody else notices. 0: nobody knows. */
 bool client_gone(int fd);
+/* Whether it left for good: one that only ended its side may still read the answer. Of one that closed the connection that
+ * is not known before something was sent. */
+bool client_lost(int fd);
 /* Whether the answer is to be read from call.stream. */
 bool stream_is_used(const struct exchange *exchange);
 /* The stream must stay until the response was sent. NULL when memory ran out. */

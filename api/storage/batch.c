@@ -6,6 +6,7 @@
 #include "api/storage/multipart.h"
 #include "api/storage/parts.h"
 #include "api/storage/storage.h"
+#include "daemon/base/work.h"
 
 /* Choice: ANSWER_MAX_BYTES. A hundred lists of long names would fill the memory; clients try again what was 503. */
 enum { BATCH_MAX_CALLS = 100, ANSWER_MAX_BYTES = 16 << 20 };
@@ -152,7 +153,10 @@ static enum status part_run(struct batch *batch, struct error *err)
 {
 	struct inner_request request = { .method = NULL };
 	struct inner_answer inner = { .http_status = 0 };
-	enum status rc = request_parse(&batch->part, &request, err);
+	enum status rc = work_check(err);
+
+	if (!rc)
+		rc = request_parse(&batch->part, &request, err);
 
 	if (!rc && !batch->only_reads && batch->call->answer.length > ANSWER_MAX_BYTES) {
 		part_put_off(batch, &inner);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests store/object_compose.c, and copies. */
 #include "daemon/base/json.h"
+#include "daemon/base/work.h"
 #include "tests/unit/store/objects_testing.h"
 
 static void copies_share_the_bytes(void **state)
@@ -97,6 +98,31 @@ static void composed_objects_are_their_parts(void **state)
 	assert_int_equal(files_below(yard, "blobs"), 3);
 }
 
+static bool always(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+/* Broken: file_join() that does not ask. */
+static void a_join_that_is_not_waited_for_leaves_nothing(void **state)
+{
+	YARD(state);
+	const struct object_target target = target_of("whole");
+	const struct compose_source sources[2] = { { "a", 0, -1 }, { "a", 0, -1 } };
+	struct object whole AUTO_OBJECT = { 0 };
+
+	text_put(yard, "a", "1234");
+	work_begin(&(struct work){ .is_abandoned = always });
+	usleep(20 * 1000);
+	assert_int_equal(object_compose(yard->objects, sources, 2, &target, &whole, &yard->err),
+			 STATUS_CANCELLED);
+	work_end();
+	yard_settle(yard);
+	assert_int_equal(files_below(yard, "uploads"), 0);
+	assert_int_equal(files_below(yard, "blobs"), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
 int main(void)
@@ -105,6 +131,7 @@ int main(void)
 		TEST(copies_share_the_bytes),
 		TEST(an_object_can_be_copied_onto_itself),
 		TEST(composed_objects_are_their_parts),
+		TEST(a_join_that_is_not_waited_for_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

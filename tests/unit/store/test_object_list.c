@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "daemon/base/text.h"
+#include "daemon/base/work.h"
 #include "store/glob.h"
 #include "tests/unit/store/objects_testing.h"
 
@@ -433,6 +434,26 @@ static void a_search_that_takes_long_ends_its_page_and_goes_on_in_the_next(void 
 	}
 }
 
+static bool is_given_up(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+/* Broken: rows_take() that does not ask. */
+static void a_list_that_is_not_waited_for_ends(void **state)
+{
+	YARD(state);
+	const struct object_query query = { .bucket = "bucket", .most = 1 };
+	struct object_page page AUTO_OBJECT_PAGE = { 0 };
+
+	text_put(yard, "a", "1");
+	work_begin(&(struct work){ .is_abandoned = is_given_up });
+	usleep(20 * 1000);
+	assert_int_equal(object_list(yard->objects, &query, &page, &yard->err), STATUS_CANCELLED);
+	work_end();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
 int main(void)
@@ -447,6 +468,7 @@ int main(void)
 		TEST(lists_without_a_bucket_or_a_pattern_are_refused),
 		TEST(lists_are_what_a_look_at_every_name_gives),
 		TEST(a_search_that_takes_long_ends_its_page_and_goes_on_in_the_next),
+		TEST(a_list_that_is_not_waited_for_ends),
 		TEST(pages_of_many_objects_are_quick),
 	};
 

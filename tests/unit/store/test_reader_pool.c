@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/base/clock.h"
+#include "daemon/base/work.h"
 #include "tests/unit/testing.h"
 
 enum { CROWD = 5, RESTED = 3, TABLE_BYTES = 200000, READ_BYTES = TABLE_BYTES / 2 };
@@ -159,11 +161,112 @@ static void who_goes_first_finds_a_reader_when_others_have_all(void **state)
 	assert_int_equal(one_more.read, SQLITE_INTERRUPT);
 }
 
+static bool is_set(void *arg)
+{
+	return __atomic_load_n((bool *)arg, __ATOMIC_ACQUIRE);
+}
+
+/* A thread that borrows some for its owner, keeps them until it is told, and reads. */
+struct crowd {
+	struct reader_pool *pool;
+	int64_t owner;
+	unsigned wanted, borrowed; /* borrowed: atomic */
+	bool abandoned, leaves;    /* atomic */
+	enum status last;
+	struct error err;
+};
+
+static void *crowd_main(void *arg)
+{
+	struct crowd *crowd = arg;
+	struct reader readers[READER_LIMIT] = { 0 };
+	const struct work work = { is_set, &crowd->abandoned, crowd->owner };
+
+	work_begin(&work);
+	for (unsigned i = 0; i < crowd->wanted && !crowd->last; i++) {
+		crowd->last = reader_borrow(crowd->pool, &readers[i], &crowd->err);
+		__atomic_add_fetch(&crowd->borrowed, !crowd->last, __ATOMIC_RELEASE);
+	}
+	while (!crowd->last && !is_set(&crowd->leaves))
+		usleep(1000);
+	for (unsigned i = 0; i < crowd->wanted; i++)
+		reader_return(&readers[i]);
+	work_end();
+	return NULL;
+}
+
+static void crowd_await(struct crowd *crowd, unsigned borrowed, unsigned waiting)
+{
+	while (__atomic_load_n(&crowd->borrowed, __ATOMIC_ACQUIRE) < borrowed ||
+	       waiting_in(crowd->pool) < waiting)
+		usleep(1000);
+}
+
+/* Broken: may_take() without READER_SHARE: the first job has all; or without READER_OWNED: four jobs have. Broken:
+ * idle_take() that does not ask work_is_abandoned(): the job's threads wait ten seconds. */
+static void a_job_has_a_share_and_all_jobs_leave_some(void **state)
+{
+	struct reader_pool *pool = *state;
+	enum { JOBS = READER_OWNED / READER_SHARE + 1 };
+	struct crowd jobs[JOBS] = { { .pool = pool } };
+	struct crowd clients = { .pool = pool, .wanted = READER_LIMIT - READER_OWNED };
+	pthread_t threads[JOBS], client;
+
+	for (unsigned i = 0; i < JOBS; i++) {
+		jobs[i] = (struct crowd){ .pool = pool, .owner = 1 + i, .wanted = READER_SHARE + 1 };
+		assert_int_equal(pthread_create(&threads[i], NULL, crowd_main, &jobs[i]), 0);
+		crowd_await(&jobs[i], i < JOBS - 1 ? READER_SHARE : 0, i + 1);
+	}
+	assert_int_equal(pthread_create(&client, NULL, crowd_main, &clients), 0);
+	crowd_await(&clients, clients.wanted, 0);
+	for (unsigned i = 0; i < JOBS; i++)
+		assert_int_equal(jobs[i].borrowed, i < JOBS - 1 ? READER_SHARE : 0);
+	/* What one job gives back is for another. */
+	__atomic_store_n(&jobs[0].abandoned, true, __ATOMIC_RELEASE);
+	pthread_join(threads[0], NULL);
+	assert_int_equal(jobs[0].last, STATUS_CANCELLED);
+	crowd_await(&jobs[JOBS - 1], READER_SHARE, 0);
+	for (unsigned i = 1; i < JOBS; i++)
+		__atomic_store_n(&jobs[i].abandoned, true, __ATOMIC_RELEASE);
+	for (unsigned i = 1; i < JOBS; i++)
+		pthread_join(threads[i], NULL);
+	__atomic_store_n(&clients.leaves, true, __ATOMIC_RELEASE);
+	pthread_join(client, NULL);
+	assert_int_equal(pool->lent_count, 0);
+	for (unsigned i = 0; i < JOBS; i++)
+		error_deinit(&jobs[i].err);
+}
+
+/* Broken: time_is_up() without work_is_abandoned(); database_error() that says of it that the query takes too long. */
+static void a_query_that_is_not_waited_for_ends(void **state)
+{
+	struct reader_pool *pool = *state;
+	struct reader reader AUTO_READER = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(query) sqlite3_stmt *rows = NULL;
+	bool abandoned = true, row;
+	const int64_t begun_us = clock_mono_us(&system_clock);
+
+	work_begin(&(struct work){ is_set, &abandoned, 1 });
+	assert_int_equal(reader_borrow(pool, &reader, &err), STATUS_OK);
+	assert_int_equal(connection_prepare(reader.connection,
+					    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+					    " SELECT count(*) FROM n",
+					    &rows, &err),
+			 STATUS_OK);
+	assert_int_equal(statement_step(rows, &row, &err), STATUS_CANCELLED);
+	assert_true(clock_mono_us(&system_clock) - begun_us < READER_TIME_US / 2);
+	work_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(those_that_nobody_needs_any_more_hold_no_pages, pool_open,
 						pool_close),
+		cmocka_unit_test_setup_teardown(a_job_has_a_share_and_all_jobs_leave_some, pool_open,
+						pool_close),
+		cmocka_unit_test_setup_teardown(a_query_that_is_not_waited_for_ends, pool_open, pool_close),
 		cmocka_unit_test_setup_teardown(who_goes_first_finds_a_reader_when_others_have_all, pool_open,
 						pool_close),
 	};

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/work.h"
 #include "tests/unit/api/http/http_testing.h"
 
 /* A handler that stands still until it is let go. */
@@ -31,11 +32,10 @@ static void gate_wait(const bool *flag)
 
 static enum status slow(struct call *call, struct error *err)
 {
-	(void)err;
 	gate_set(&gate.entered);
 	gate_wait(&gate.open);
 	text_puts(&call->answer, "{\"slow\":true}");
-	return STATUS_OK;
+	return work_check(err);
 }
 
 /* Takes a piece of a body while the listener is told to close. */
@@ -59,10 +59,26 @@ static enum status pieces_hold(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
+/* Works until it is told that nothing waits for it. */
+static enum status work(struct call *call, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	(void)call;
+	gate_set(&gate.entered);
+	while (!rc) {
+		usleep(1000);
+		rc = work_check(err);
+	}
+	gate_set(&gate.open);
+	return rc;
+}
+
 static const struct route routes[] = {
 	{ "GET", "/v1/hello/{name}", hello, NULL, NULL, NULL, NULL },
 	{ "GET", "/v1/nothing", nothing, NULL, NULL, NULL, NULL },
 	{ "GET", "/v1/slow", slow, NULL, NULL, NULL, NULL },
+	{ "GET", "/v1/work", work, NULL, NULL, NULL, NULL },
 	{ "PUT", "/v1/pieces", nothing, NULL, NULL, NULL, NULL, pieces_hold },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
@@ -101,6 +117,64 @@ TEST(a_request_under_way_is_answered_before_the_listener_closes)
 	close(client);
 	close(idle);
 	listener = NULL; /* for the teardown */
+}
+
+static int work_begun(void)
+{
+	static const char request[] = "GET /v1/work HTTP/1.1\r\n" HOST "\r\n";
+	int client = client_open();
+
+	gate.entered = gate.open = false;
+	client_send(client, request, strlen(request));
+	gate_wait(&gate.entered);
+	return client;
+}
+
+/* Broken: is_abandoned() without its look at the client: the work goes on for ever. */
+TEST(work_ends_when_its_client_has_left)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	int reset = work_begun();
+
+	(void)state_;
+	setsockopt(reset, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(reset);
+	gate_wait(&gate.open);
+	close(work_begun());
+	gate_wait(&gate.open);
+}
+
+/* Broken: is_abandoned() that always says false. */
+TEST(work_ends_when_the_listener_closes)
+{
+	int client = work_begun();
+	struct text seen AUTO_TEXT = { 0 };
+
+	(void)state_;
+	listener_close(listener, 100);
+	listener = NULL; /* for the teardown */
+	assert_true(gate.open);
+	assert_false(client_receive(client, &seen));
+	close(client);
+}
+
+/* Broken: is_abandoned() that takes an ended side for a client that left. */
+TEST(a_client_that_ended_its_side_is_answered)
+{
+	static const char request[] = "GET /v1/slow HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n";
+	int client = client_open();
+	struct text seen AUTO_TEXT = { 0 };
+
+	(void)state_;
+	client_send(client, request, strlen(request));
+	shutdown(client, SHUT_WR);
+	gate_wait(&gate.entered);
+	usleep(100 * 1000);
+	gate_set(&gate.open);
+	while (client_receive(client, &seen))
+		;
+	assert_non_null(strstr(seen.data, "\"slow\": true"));
+	close(client);
 }
 
 static void *cut_listener(void *unused)
@@ -226,6 +300,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_request_under_way_is_answered_before_the_listener_closes),
+		WITH_LISTENER(work_ends_when_its_client_has_left),
+		WITH_LISTENER(work_ends_when_the_listener_closes),
+		WITH_LISTENER(a_client_that_ended_its_side_is_answered),
 		WITH_LISTENER(a_chunk_that_is_found_broken_while_the_listener_stops_does_no_harm),
 		WITH_LISTENER(a_request_that_comes_while_closing_is_told_that_its_connection_ends),
 		WITH_LISTENER(a_port_in_use_is_told),
