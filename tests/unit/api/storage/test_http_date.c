@@ -44,6 +44,7 @@ TEST(what_is_no_date_is_refused)
 		"Sun, 06 Nov 1994 24:49:37 GMT",
 		"Sun, 06 Nov 1994 08:60:37 GMT",
 		"Sun, 06 Nov 1994 08:49:-1 GMT",
+		"Sun, 06 Nov 1994 08:49:37 GMT ",
 	};
 	char date[HTTP_DATE_SIZE];
 
