@@ -395,13 +395,7 @@ static enum status log_id_put(struct maker *maker, const struct filter_node *nod
 
 	if (!maker->schema->log_name)
 		return REFUSE(maker, node, "no function 'log_id'");
-	for (const char *c = node->value; *c; c++) {
-		if (isalnum((unsigned char)*c) || strchr("-_.~%", *c))
-			text_putc(&name, *c);
-		else
-			text_printf(&name, "%%%02X", (unsigned)(unsigned char)*c);
-	}
-	text_append(&name, "", 0);
+	text_percent(&name, node->value, URL_UNRESERVED "%");
 	if (name.failed)
 		return error_no_memory(maker->err);
 	text_printf(&maker->sql->where, "(%s = :f%zu COLLATE NOCASE)", maker->schema->log_name,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/grpc/rpc.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -30,19 +29,6 @@ void rpc_outcome_fail(struct rpc_outcome *outcome, unsigned code, const char *te
 	text_clear(&outcome->message);
 	text_clear(&outcome->details);
 	text_puts(&outcome->message, text);
-}
-
-/* Slashes part the segments of a name; of all else only what needs no escape stays as it is. */
-static void escaped_write(struct text *text, const char *value, const char *kept)
-{
-	for (; *value; value++) {
-		const unsigned char c = (unsigned char)*value;
-
-		if (isalnum(c) || strchr(kept, c))
-			text_putc(text, (char)c);
-		else
-			text_printf(text, "%%%02X", c);
-	}
 }
 
 static bool is_dots(const char *segment, size_t length)
@@ -101,7 +87,7 @@ static bool target_write(const char *template, json_t *fields, struct text *targ
 		value = json_text_at(fields, name);
 		if (!value || !name_fits(pattern + 1, end, value))
 			return false;
-		escaped_write(target, value, "-._~/:@");
+		text_percent(target, value, URL_UNRESERVED "/:@"); /* slashes part the segments of a name */
 		json_object_del(fields, name);
 		template = end + 1;
 	}
@@ -125,7 +111,7 @@ static void query_write(const json_t *fields, struct text *target)
 		text_putc(target, before);
 		text_puts(target, name);
 		text_putc(target, '=');
-		escaped_write(target, scalar.data ? scalar.data : "", "-._~");
+		text_percent(target, scalar.data ? scalar.data : "", URL_UNRESERVED);
 		target->failed |= scalar.failed;
 		before = '&';
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/logging/resource_name.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,20 +71,6 @@ enum status resource_name_read(const struct logging_context *context, const char
 			 "'%.200s' is no resource name; projects/PROJECT_ID is one.", name);
 }
 
-/* Percent-encodes what may not stand in the last part of a log's name; what is encoded stays so. */
-static char *log_encode(const char *name)
-{
-	struct text text AUTO_TEXT = { 0 };
-
-	for (; *name; name++) {
-		if (isalnum((unsigned char)*name) || strchr("-_.~%", *name))
-			text_putc(&text, *name);
-		else
-			text_printf(&text, "%%%02X", (unsigned)(unsigned char)*name);
-	}
-	return text_take(&text);
-}
-
 enum status log_name_read(const struct logging_context *context, const char *name, char **ret_project,
 			  char **ret_log, struct error *err)
 {
@@ -98,7 +83,10 @@ enum status log_name_read(const struct logging_context *context, const char *nam
 				 "'%.200s' is no log name; projects/PROJECT_ID/logs/LOG_ID is one.", name);
 	AUTO(string) char *cut = strndup(project, (size_t)(logs - project));
 	AUTO(string) char *id = cut ? project_resolve(context, cut) : NULL;
-	AUTO(string) char *log = log_encode(logs + 6);
+	struct text encoded AUTO_TEXT = { 0 };
+
+	text_percent(&encoded, logs + 6, URL_UNRESERVED "%"); /* what is encoded stays so */
+	AUTO(string) char *log = text_take(&encoded);
 
 	if (!id || !log)
 		return error_no_memory(err);

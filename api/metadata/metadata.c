@@ -326,18 +326,6 @@ static enum status identity_answer(struct call *call, const struct metadata_inst
 
 /* ---- paths ---------------------------------------------------------------------------------------------- */
 
-static void percent_write(struct text *text, const char *value)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/@";
-
-	for (; *value; value++) {
-		if (strchr(plain, *value))
-			text_putc(text, *value);
-		else
-			text_printf(text, "%%%02X", (unsigned char)*value);
-	}
-}
-
 /* Parameters as they are written on the wire. */
 static const struct {
 	const char *member, *name;
@@ -360,7 +348,7 @@ static enum status redirect_answer(struct call *call, struct error *err)
 	if (path.failed)
 		return error_no_memory(err);
 	text_printf(&place, "http://%s", call->host);
-	percent_write(&place, path.data);
+	text_percent(&place, path.data, URL_UNRESERVED "/@");
 	text_putc(&place, '/');
 	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
 		const char *value = call_query(call, parameters[i].member);
@@ -368,7 +356,7 @@ static enum status redirect_answer(struct call *call, struct error *err)
 		if (!value)
 			continue;
 		text_printf(&place, "%c%s=", separator, parameters[i].name);
-		percent_write(&place, value);
+		text_percent(&place, value, URL_UNRESERVED "/@");
 		separator = '&';
 	}
 	if (place.failed || !call_header_add(call, "Location", place.data))

@@ -9,21 +9,6 @@
 #include "api/storage/resource.h"
 #include "daemon/base/json.h"
 
-void segment_write(struct text *text, const char *name)
-{
-	static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-	for (const char *c = name; *c; c++) {
-		const size_t plain = strspn(c, unreserved);
-
-		text_append(text, c, plain);
-		c += plain;
-		if (!*c)
-			return;
-		text_printf(text, "%%%02X", (unsigned char)*c);
-	}
-}
-
 static size_t varint_put(unsigned char *at, uint64_t number)
 {
 	size_t length = 0;
@@ -61,9 +46,9 @@ static void link_write(struct text *text, const struct call *call, const char *n
 		       const struct object *object)
 {
 	text_printf(text, ",\"%s\":\"%s://%s/%sstorage/v1/b/", name, call_scheme(call), call->host, prefix);
-	segment_write(text, object->bucket);
+	text_percent(text, object->bucket, URL_UNRESERVED);
 	text_puts(text, "/o/");
-	segment_write(text, object->name);
+	text_percent(text, object->name, URL_UNRESERVED);
 }
 
 static void links_write(struct text *text, const struct call *call, const struct object *object)

@@ -83,8 +83,6 @@ void bucket_write(struct text *text, const struct call *call, const struct bucke
 /* "CJDk…=": tells generations and metagenerations apart, nothing more. In JSON and in the ETag header. */
 enum { ETAG_SIZE = 36 };
 void object_etag(const struct object *object, char ret_etag[ETAG_SIZE]);
-/* A name as a path's segment: all but unreserved characters as %XX. */
-void segment_write(struct text *text, const char *name);
 
 /* ---- errors ---- */
 

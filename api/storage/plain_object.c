@@ -56,9 +56,9 @@ static enum status send_elsewhere(struct call *call, struct error *err)
 	    bucket_get(context->objects, call_param(call, "bucket"), &bucket, NULL) != STATUS_NOT_FOUND)
 		return STATUS_NOT_FOUND;
 	text_printf(&place, "%s/", context->elsewhere);
-	segment_write(&place, call_param(call, "bucket"));
+	text_percent(&place, call_param(call, "bucket"), URL_UNRESERVED);
 	text_putc(&place, '/');
-	segment_write(&place, call_param(call, "object"));
+	text_percent(&place, call_param(call, "object"), URL_UNRESERVED);
 	if (place.failed || !call_header_add(call, "Location", place.data))
 		return error_no_memory(err);
 	call->http_status = 307;

@@ -217,9 +217,9 @@ static enum status object_told(struct call *call, const struct object *object, s
 	char etag[MEDIA_ETAG_SIZE];
 
 	text_printf(&location, "http://%s/", call->host);
-	segment_write(&location, object->bucket);
+	text_percent(&location, object->bucket, URL_UNRESERVED);
 	text_putc(&location, '/');
-	segment_write(&location, object->name);
+	text_percent(&location, object->name, URL_UNRESERVED);
 	if (location.failed)
 		return error_no_memory(err);
 	media_etag_write(object, MEDIA_XML, etag);

@@ -119,7 +119,7 @@ static void name_element(struct text *text, const struct call *call, const char 
 		return;
 	}
 	text_printf(text, "<%s>", element);
-	segment_write(text, name);
+	text_percent(text, name, URL_UNRESERVED);
 	text_printf(text, "</%s>", element);
 }
 

@@ -193,9 +193,9 @@ enum status plain_object_post(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	text_putc(&path, '/');
-	segment_write(&path, form.target.bucket);
+	text_percent(&path, form.target.bucket, URL_UNRESERVED);
 	text_putc(&path, '/');
-	segment_write(&path, form.target.name);
+	text_percent(&path, form.target.name, URL_UNRESERVED);
 	if (path.failed)
 		return error_no_memory(err);
 	return session_started_answer(call, &form.target, path.data, 201, err);

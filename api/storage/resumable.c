@@ -89,9 +89,9 @@ enum status upload_session_start(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	text_puts(&path, "/upload/storage/v1/b/");
-	segment_write(&path, form.target.bucket);
+	text_percent(&path, form.target.bucket, URL_UNRESERVED);
 	text_puts(&path, "/o?uploadType=resumable&name=");
-	segment_write(&path, form.target.name);
+	text_percent(&path, form.target.name, URL_UNRESERVED);
 	if (path.failed)
 		return error_no_memory(err);
 	return session_started_answer(call, &form.target, path.data, 200, err);

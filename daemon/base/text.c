@@ -104,6 +104,17 @@ void text_printf(struct text *text, const char *format, ...)
 	va_end(again);
 }
 
+void text_percent(struct text *text, const char *value, const char *kept)
+{
+	for (size_t plain;; value += plain + 1) {
+		plain = strspn(value, kept);
+		text_append(text, value, plain);
+		if (!value[plain])
+			return;
+		text_printf(text, "%%%02X", (unsigned char)value[plain]);
+	}
+}
+
 bool shell_word_is_plain(const char *word)
 {
 	return *word &&

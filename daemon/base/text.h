@@ -29,6 +29,10 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_json(struct text *text, const char *string, size_t length);
 /* As it stands, but for NULs and bytes that are not UTF-8, which become U+FFFD. */
 void text_clean(struct text *text, const char *data, size_t length);
+/* Percent-encodes all characters but those in @kept. */
+void text_percent(struct text *text, const char *value, const char *kept);
+/* A segment of a path or a value of a query keeps these. Source: RFC 3986 section 2.3 */
+#define URL_UNRESERVED "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 /* A word as sh reads it, quoted if need be. */
 void text_shell_word(struct text *text, const char *word);
 /* Whether shells read it as it stands. */

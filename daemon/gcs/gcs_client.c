@@ -325,24 +325,10 @@ static void request_end(struct request *request, int problem)
 
 /* ---- the requests ---- */
 
-/* As one segment of a path, or one value of a query. */
-static void name_write(struct text *target, const char *name)
-{
-	for (; *name; name++) {
-		const unsigned char c = (unsigned char)*name;
-
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		    strchr("-._~", c))
-			text_putc(target, (char)c);
-		else
-			text_printf(target, "%%%02X", c);
-	}
-}
-
 static void object_target_write(struct text *target, const char *bucket, const char *object)
 {
 	text_printf(target, "/storage/v1/b/%s/o/", bucket);
-	name_write(target, object);
+	text_percent(target, object, URL_UNRESERVED);
 }
 
 static int64_t generation_read(const struct text *answer)
@@ -366,7 +352,7 @@ int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const cha
 	int problem;
 
 	text_printf(&request.target, "/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
-	name_write(&request.target, object);
+	text_percent(&request.target, object, URL_UNRESERVED);
 	problem = request_make(client, &request);
 	*ret_generation = problem ? 0 : generation_read(&request.answer);
 	request_end(&request, problem);
@@ -397,7 +383,7 @@ int gcs_copy(struct gcs_client *client, const struct gcs_call *call, const char 
 
 	object_target_write(&request.target, bucket, object);
 	text_printf(&request.target, "/copyTo/b/%s/o/", to_bucket);
-	name_write(&request.target, to_object);
+	text_percent(&request.target, to_object, URL_UNRESERVED);
 	problem = request_make(client, &request);
 	request_end(&request, problem);
 	return problem;

@@ -328,9 +328,24 @@ TEST(a_name_becomes_snake_case)
 	}
 }
 
+static void text_is_percent_encoded_for_urls(void **state)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)state;
+	text_percent(&text, "", URL_UNRESERVED);
+	assert_string_equal(text.data, "");
+	text_percent(&text, "%a-._~/b c+\xc3\xa9%", URL_UNRESERVED);
+	assert_string_equal(text.data, "%25a-._~%2Fb%20c%2B%C3%A9%25");
+	text_clear(&text);
+	text_percent(&text, "%a/b c", URL_UNRESERVED "%/");
+	assert_string_equal(text.data, "%a/b%20c");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_is_percent_encoded_for_urls),
 		cmocka_unit_test(a_text_grows_and_is_handed_over),
 		cmocka_unit_test(a_text_keeps_little_room_for_its_next_use),
 		cmocka_unit_test(an_empty_text_is_an_empty_string),
