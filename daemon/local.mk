@@ -9,6 +9,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/client_hello.h \
 	daemon/base/clock.c \
 	daemon/base/clock.h \
+	daemon/base/crc32c.c \
+	daemon/base/crc32c.h \
 	daemon/base/embedded_file.h \
 	daemon/base/error.c \
 	daemon/base/error.h \

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/crc32c.h"
 #include "store/assembly_rows.h"
-#include "store/crc32c.h"
 
 /* What is joined so far. */
 struct joining {

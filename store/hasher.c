@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/base/crc32c.h"
 #include "store/blob_files.h"
-#include "store/crc32c.h"
 
 struct hash_ring {
 	struct hasher *hasher;

@@ -17,8 +17,6 @@ libtrainyard_a_SOURCES += \
 	store/conditions.c \
 	store/connection.c \
 	store/connection.h \
-	store/crc32c.c \
-	store/crc32c.h \
 	store/faults.c \
 	store/faults.h \
 	store/file_name.c \

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/crc32c.h"
+#include "daemon/base/crc32c.h"
 #include "store/uploads.h"
 
 enum { SOURCES_MAX = 32 };

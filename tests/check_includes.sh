@@ -37,7 +37,7 @@ curl/curl.h   ^(scheduler/engine|daemon/gcs)/
 fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
 openssl/      ^store/
-isa-l/        ^(store|scheduler/tuning)/
+isa-l/        ^daemon/base/crc32c[.]c$
 gnutls/       ^(store|api/grpc)/
 nghttp2/      ^api/grpc/
 expat.h       ^api/storage/

@@ -115,6 +115,7 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_chance \
 	tests/unit/daemon/test_client_hello \
 	tests/unit/daemon/test_config \
+	tests/unit/daemon/test_crc32c \
 	tests/unit/daemon/test_credentials \
 	tests/unit/daemon/test_emulator_clock \
 	tests/unit/daemon/test_env \
@@ -227,7 +228,6 @@ check_PROGRAMS += \
 	tests/unit/store/test_authority \
 	tests/unit/store/test_buckets \
 	tests/unit/store/test_conditions \
-	tests/unit/store/test_crc32c \
 	tests/unit/store/test_faults_no_memory \
 	tests/unit/store/test_file_tree \
 	tests/unit/store/test_filter \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/tuning/event_file.h"
 
-#include <isa-l/crc.h>
-
+#include "daemon/base/crc32c.h"
 #include "scheduler/tuning/event.h"
 #include "scheduler/tuning/metric_report.h"
 
@@ -18,23 +17,9 @@ void event_file_deinit(struct event_file *file)
 	text_deinit(&file->data);
 }
 
-/* The library's CRC begins with all bits set and is inverted at the end. */
-static uint32_t crc_continue(uint32_t crc, const uint8_t *bytes, size_t length)
-{
-	while (length > 0) {
-		const int piece = length < 1 << 30 ? (int)length : 1 << 30;
-
-		crc = crc32_iscsi((unsigned char *)bytes, piece, crc);
-		bytes += piece;
-		length -= (size_t)piece;
-	}
-	return crc;
-}
-
 /* A file that holds CRCs of its own would have CRCs of CRCs. */
 static uint32_t crc_mask(uint32_t crc)
 {
-	crc = ~crc;
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
@@ -80,14 +65,14 @@ static uint64_t part_size(const struct event_file *file)
 
 static enum status header_end(struct event_file *file)
 {
-	const uint32_t crc = crc_mask(crc_continue(UINT32_MAX, file->edge, 8));
+	const uint32_t crc = crc_mask(crc32c_extend(0, file->edge, 8));
 
 	if (number_at(file->edge + 8, 4) != crc)
 		return file_break(file, "has a length with a wrong checksum");
 	file->data_bytes = number_at(file->edge, 8);
 	if (file->data_bytes > EVENT_RECORD_BYTES_MAX)
 		return file_break(file, "is longer than an event can be");
-	file->crc = UINT32_MAX;
+	file->crc = 0;
 	text_clear(&file->data);
 	part_begin(file, file->data_bytes ? EVENT_FILE_DATA : EVENT_FILE_FOOTER);
 	return STATUS_OK;
@@ -141,7 +126,7 @@ static void part_take(struct event_file *file, const uint8_t *bytes, size_t leng
 		for (size_t i = 0; i < length; i++)
 			file->edge[file->part_bytes + i] = bytes[i];
 	} else {
-		file->crc = crc_continue(file->crc, bytes, length);
+		file->crc = crc32c_extend(file->crc, bytes, length);
 		if (file->data_bytes <= EVENT_BYTES_MAX)
 			text_append(&file->data, bytes, length);
 	}

@@ -36,7 +36,7 @@ struct event_file {
 	enum event_file_part part;
 	uint64_t part_bytes;              /* that were read of the part */
 	uint64_t data_bytes;              /* the length it announced */
-	uint32_t crc;                     /* of the data so far, as the library keeps it */
+	uint32_t crc;                     /* of the data so far */
 	uint8_t edge[EVENT_HEADER_BYTES]; /* the header, or the footer */
 	struct text data;                 /* when it is short enough */
 };

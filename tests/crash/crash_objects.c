@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/crc32c.h"
 #include "store/aftermath.h"
-#include "store/crc32c.h"
 #include "store/objects.h"
 #include "store/objects_parts.h"
 #include "tests/crash/crash_world.h"

@@ -2,10 +2,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "daemon/base/crc32c.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 #include "store/assemblies.h"
-#include "store/crc32c.h"
 #include "tests/unit/store/objects_testing.h"
 
 #define DAY_NS INT64_C(86400000000000)

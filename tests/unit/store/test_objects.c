@@ -4,8 +4,8 @@
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 
+#include "daemon/base/crc32c.h"
 #include "daemon/base/json.h"
-#include "store/crc32c.h"
 #include "store/hasher.h"
 #include "tests/unit/store/objects_testing.h"
 

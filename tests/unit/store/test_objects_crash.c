@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-#include "store/crc32c.h"
+#include "daemon/base/crc32c.h"
 #include "tests/unit/store/objects_testing.h"
 
 /* ---- kills ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/crc32c.h"
+#include "daemon/base/crc32c.h"
 #include "store/uploads.h"
 #include "tests/unit/store/objects_testing.h"
 

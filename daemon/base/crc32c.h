@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/crc32c.h: the checksum of objects: Castagnoli's polynomial, as iSCSI has it.
+/* daemon/base/crc32c.h: the checksum of objects and of event files: Castagnoli's polynomial, as iSCSI has it.
  * Source: https://www.rfc-editor.org/rfc/rfc3720#appendix-B.4 ("123456789" gives e3069283). Pure. Thread: any. */
 #include <stddef.h>
 #include <stdint.h>
