@@ -2,6 +2,7 @@
 #include "store/filter.h"
 
 #include <ctype.h>
+#include <sodium.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -148,18 +149,15 @@ static size_t code_point_put(char *at, uint32_t point)
 	return 3;
 }
 
-static bool hex_read(const char *at, unsigned digits, uint32_t *ret_value)
+/* Four hexadecimal digits that are a character. */
+static bool code_point_read(const char *at, uint32_t *ret_point)
 {
-	uint32_t value = 0;
+	unsigned char bytes[2];
 
-	for (unsigned i = 0; i < digits; i++) {
-		if (!isxdigit((unsigned char)at[i]))
-			return false;
-		value = value * 16 +
-			(uint32_t)(isdigit((unsigned char)at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
-	}
-	*ret_value = value;
-	return value != 0 && (value < 0xd800 || value > 0xdfff);
+	if (sodium_hex2bin(bytes, sizeof(bytes), at, 4, NULL, NULL, NULL) != 0)
+		return false;
+	*ret_point = (uint32_t)bytes[0] << 8 | bytes[1];
+	return *ret_point != 0 && (*ret_point < 0xd800 || *ret_point > 0xdfff);
 }
 
 /* An escape at @at, behind the backslash; what is none stays as it stands, so that regular expressions
@@ -171,7 +169,7 @@ static size_t escape_read(const char *at, char **out)
 	const char *found = strchr(plain, *at);
 	uint32_t point;
 
-	if (*at == 'u' && hex_read(at + 1, 4, &point)) {
+	if (*at == 'u' && code_point_read(at + 1, &point)) {
 		*out += code_point_put(*out, point);
 		return 5;
 	}

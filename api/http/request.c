@@ -2,22 +2,12 @@
 #include "api/http/request.h"
 
 #include <ctype.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "daemon/base/text.h"
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* Writes the decoded text and its NUL at *at and moves *at past them. NULL when it cannot be decoded. */
 static const char *decode(const char *raw, size_t length, bool plus_is_space, char **at)
@@ -29,12 +19,10 @@ static const char *decode(const char *raw, size_t length, bool plus_is_space, ch
 		char c = raw[i];
 
 		if (c == '%') {
-			int high = i + 2 < length ? hex_value(raw[i + 1]) : -1;
-			int low = i + 2 < length ? hex_value(raw[i + 2]) : -1;
-
-			if (high < 0 || low < 0 || (high == 0 && low == 0))
+			if (i + 2 >= length ||
+			    sodium_hex2bin((unsigned char *)&c, 1, raw + i + 1, 2, NULL, NULL, NULL) != 0 ||
+			    !c)
 				return NULL;
-			c = (char)(high * 16 + low);
 			i += 2;
 		} else if (c == '+' && plus_is_space) {
 			c = ' ';
