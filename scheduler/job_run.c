@@ -343,6 +343,7 @@ struct judgement job_run_judge(const struct job_run *run)
 			.end = job_run_restarts(run, &run->replicas[i]) ? END_NONE : run->replicas[i].end,
 			.exit_code = run->replicas[i].exit_code,
 			.out_of_memory = run->replicas[i].out_of_memory,
+			.of_itself = run->replicas[i].of_itself,
 			.ordered = run->replicas[i].ordered,
 			.text = run->replicas[i].refusal,
 		};

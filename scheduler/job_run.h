@@ -44,6 +44,7 @@ struct replica_run {
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;
+	bool of_itself;   /* the engine can tell that it was sent no signal */
 	char *refusal;    /* the engine's words for END_REFUSED and END_BROKEN */
 	bool follows;     /* its output is being read */
 	bool logs_ended;  /* all of it was handed to the store */

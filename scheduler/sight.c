@@ -133,37 +133,40 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 	       now_us - ago_us > job_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
-/* END_NONE: that cannot be told yet. */
+/* An exit status tells nothing by itself: a program may end with that of any signal. END_NONE: that cannot be told yet. */
 static enum replica_end exit_judge(const struct scheduler *scheduler, const struct job_run *run,
 				   const struct replica_run *replica, const struct replica_status *status)
 {
-	if (!exit_is_kill(status) || replica->stop_asked || run->row->verdict != JOB_STATE_UNSPECIFIED)
+	if (!exit_is_kill(status) || status->witnessed || replica->stop_asked ||
+	    run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return END_EXIT;
-	/* Nobody here sent it: the engine stops, perhaps long before its connections end. */
-	if (status->exit_code == SIGNAL_EXIT_TERM)
+	/* It was not sent from here: the engine stops, perhaps long before its connections end. */
+	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
 		return END_LOST;
 	if (!run->sighted)
 		return kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
-	return status->exit_code == SIGNAL_EXIT_KILL ? END_NONE : END_EXIT;
+	return status->exit_code == ENGINE_LOST_EXIT ? END_EXIT : END_NONE;
 }
 
 void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 		const struct replica_status *status)
 {
+	const bool doubted = replica->in_doubt;
+
 	tell_missing_lines(scheduler, run, replica, status);
 	replica->seen = SEEN_EXITED;
 	if (!replica->ordered) { /* looked at once more, it still ended as ordered */
 		replica->exit_code = status->exit_code;
 		replica->out_of_memory = status->out_of_memory;
+		replica->of_itself = status->witnessed;
 	}
-	if (replica->end != END_NONE || replica->in_doubt || faults_end(run, replica) ||
-	    exit_is_late(scheduler, run, status))
+	if (replica->end != END_NONE || faults_end(run, replica) || exit_is_late(scheduler, run, status) ||
+	    (doubted && !status->witnessed && !status->signalled))
 		return;
 	replica->end = exit_judge(scheduler, run, replica, status);
-	if (replica->end != END_NONE)
-		return;
-	replica->in_doubt = true;
-	run->doubt_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
+	replica->in_doubt = replica->end == END_NONE;
+	if (replica->in_doubt && !doubted)
+		run->doubt_until_us = clock_mono_us(scheduler->reconciler.clock) + DOUBT_US;
 }
 
 void sight_settle(struct job_run *run, int64_t now_us)

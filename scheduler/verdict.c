@@ -22,11 +22,14 @@ static bool exit_is_transient(int code)
 	       code == SIGNAL_BASE + SIGSEGV;
 }
 
-/* "1", or "9(SIGKILL)" for what a signal ended. */
-static void status_append(struct text *text, const struct dialect *dialect, int code)
+/* "1", or "9(SIGKILL)" for what a signal ended. Those of crashes come from the kernel: no engine tells of them. */
+static void status_append(struct text *text, const struct plan *plan, const struct replica_outcome *outcome)
 {
-	const char *name =
-		dialect->names_signals && code > SIGNAL_BASE ? sigabbrev_np(code - SIGNAL_BASE) : NULL;
+	const int code = outcome->exit_code;
+	const bool signalled = outcome->out_of_memory || !outcome->of_itself || exit_is_transient(code);
+	const char *name = signalled && dialect_of(plan)->names_signals && code > SIGNAL_BASE
+				   ? sigabbrev_np(code - SIGNAL_BASE)
+				   : NULL;
 
 	if (name)
 		text_printf(text, "%d(SIG%s)", code - SIGNAL_BASE, name);
@@ -47,11 +50,11 @@ static void outcome_append(struct text *text, const struct plan *plan, const str
 	case END_EXIT:
 		if (outcome->out_of_memory) {
 			text_printf(text, "%s and exited with a non-zero status of ", dialect->out_of_memory);
-			status_append(text, dialect, outcome->exit_code);
+			status_append(text, plan, outcome);
 			text_puts(text, ". ");
 		} else {
 			text_puts(text, "exited with a non-zero status of ");
-			status_append(text, dialect, outcome->exit_code);
+			status_append(text, plan, outcome);
 			text_puts(text, ". Termination reason: Error. ");
 		}
 		break;

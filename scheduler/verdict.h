@@ -39,6 +39,7 @@ struct replica_outcome {
 	enum replica_end end;
 	int exit_code; /* 128+n for signal n */
 	bool out_of_memory;
+	bool of_itself;   /* EXIT: no signal was sent to it, so the code is what its program ended with */
 	bool ordered;     /* LOST: by a rule of faults.h */
 	const char *text; /* REFUSED, BROKEN */
 };

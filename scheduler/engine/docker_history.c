@@ -25,8 +25,10 @@ static void past_note(enum past *past, struct replica_status *replica, enum dock
 		*past = PAST_STARTED;
 	else if (action == ACTION_KILL)
 		*past = PAST_SIGNALLED;
-	else if (action == ACTION_DIE)
-		replica->witnessed = replica->sight == REPLICA_EXITED && *past == PAST_STARTED;
+	if (action != ACTION_DIE || replica->sight != REPLICA_EXITED)
+		return;
+	replica->witnessed = *past == PAST_STARTED;
+	replica->signalled = *past == PAST_SIGNALLED;
 }
 
 static void event_note(const struct docker_event *event, enum past *pasts, struct replica_status *replicas,

@@ -49,6 +49,7 @@ void link_end(struct docker *docker)
 	exchange_drop(docker->link.ping);
 	exchange_drop(docker->link.info);
 	exchange_drop(docker->link.events);
+	replica_signals_forget(docker);
 	docker->link.state = LINK_DOWN;
 }
 
@@ -124,6 +125,9 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 	if (!docker_event_read(line, length, &event))
 		return;
 	switch (event.action) {
+	case ACTION_KILL:
+		replica_signalled(docker, &event);
+		break;
 	case ACTION_DIE:
 		replica_died(docker, &event);
 		break;
@@ -138,7 +142,6 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 		listing_ask(docker); /* it gives the name back */
 		break;
 	case ACTION_START:
-	case ACTION_KILL:
 	case ACTION_OTHER:
 		break;
 	}

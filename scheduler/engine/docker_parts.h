@@ -78,6 +78,12 @@ struct link {
 	struct timer next_listing;    /* UP */
 };
 
+/* A container that was sent a signal by way of the engine, and has not ended yet. */
+struct signalled {
+	struct signalled *next;
+	struct replica_key key;
+};
+
 struct listing;
 struct image_task;
 struct network_task;
@@ -113,6 +119,7 @@ struct docker {
 	struct image_task *images;
 	struct network_task *networks;
 	struct replica_task *replicas; /* calls about replicas under way */
+	struct signalled *signalled;   /* since the link is up */
 	struct follower *followers;
 	struct attachment *attachments;
 	struct throttle *throttles;
@@ -178,8 +185,11 @@ void replica_create_run(struct docker *docker, struct command *command);
 void replica_start_run(struct docker *docker, struct command *command);
 void replica_stop_run(struct docker *docker, struct command *command);
 void replica_remove_run(struct docker *docker, struct command *command);
+void replica_signalled(struct docker *docker, const struct docker_event *event);
 void replica_died(struct docker *docker, const struct docker_event *event);
 void replica_destroyed(struct docker *docker, const struct docker_event *event);
+/* Of any container. */
+void replica_signals_forget(struct docker *docker);
 /* A start of it is under way. */
 bool replica_is_starting(const struct docker *docker, const struct replica_key *key);
 

@@ -31,6 +31,7 @@ struct replica_task {
 	unsigned stop_grace_s;
 	bool announced; /* REMOVE: the event was faster than the answer */
 	bool died;      /* START: it has already exited */
+	bool signalled; /* START, EXIT: before that, by way of the engine */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -210,14 +211,16 @@ void replica_create_run(struct docker *docker, struct command *command)
 
 static void exit_inspect(void *arg);
 
-static void exit_look(struct docker *docker, const struct replica_key *key)
+static void exit_look(struct docker *docker, const struct replica_key *key, bool signalled)
 {
 	struct replica_task *task = task_new(docker, TASK_EXIT, key);
 
-	if (task)
-		exit_inspect(task);
-	else
+	if (!task) {
 		listing_ask(docker);
+		return;
+	}
+	task->signalled = signalled;
+	exit_inspect(task);
 }
 
 static void stop_send(struct docker *docker, const struct replica_key *key, unsigned grace_s);
@@ -230,7 +233,7 @@ static void start_succeed(struct replica_task *task)
 	emit_key(docker, ENGINE_REPLICA_STARTED, &over.key);
 	task_end(task);
 	if (over.died)
-		exit_look(docker, &over.key);
+		exit_look(docker, &over.key, over.signalled);
 	else if (over.stop_wanted)
 		stop_send(docker, &over.key, over.stop_grace_s);
 }
@@ -481,10 +484,52 @@ void replica_remove_run(struct docker *docker, struct command *command)
 		remove_send(task);
 }
 
+/* ---- signals ---- */
+
+/* Whether it was sent one; that is forgotten then. */
+static bool signal_take(struct docker *docker, const struct replica_key *key)
+{
+	struct signalled **at = &docker->signalled, *found;
+
+	while (*at && !docker_key_equal(&(*at)->key, key))
+		at = &(*at)->next;
+	found = *at;
+	if (!found)
+		return false;
+	*at = found->next;
+	free(found);
+	return true;
+}
+
+void replica_signals_forget(struct docker *docker)
+{
+	while (docker->signalled)
+		signal_take(docker, &docker->signalled->key);
+}
+
+/* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
+ * from outside is told from one whose program ends with the same status by itself. Which signal is not asked for, as a
+ * label of the image could speak for it. Without memory nothing is certain: all is looked at anew. */
+void replica_signalled(struct docker *docker, const struct docker_event *event)
+{
+	struct signalled *signalled;
+
+	signal_take(docker, &event->status.key);
+	signalled = memory_calloc(1, sizeof(*signalled));
+	if (!signalled) {
+		link_lose(docker, "out of memory");
+		return;
+	}
+	signalled->key = event->status.key;
+	signalled->next = docker->signalled;
+	docker->signalled = signalled;
+}
+
 void replica_destroyed(struct docker *docker, const struct docker_event *event)
 {
 	struct replica_task *removal = task_find(docker, TASK_REMOVE, &event->status.key);
 
+	signal_take(docker, &event->status.key);
 	if (removal && removal->announced)
 		return;
 	if (removal)
@@ -514,9 +559,11 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 
 	task_outcome(task, answer, &outcome);
 	if (!outcome.status && docker_container_inspected(container, &status) &&
-	    status.sight == REPLICA_EXITED)
+	    status.sight == REPLICA_EXITED) {
+		status.signalled = task->signalled;
+		status.witnessed = !task->signalled;
 		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
-	else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
+	} else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
 		if (++task->tries < EXIT_TRIES) {
 			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
 			return;
@@ -534,10 +581,13 @@ static void exit_inspect(void *arg)
 void replica_died(struct docker *docker, const struct docker_event *event)
 {
 	struct replica_task *start = task_find(docker, TASK_START, &event->status.key);
+	const bool signalled = signal_take(docker, &event->status.key);
 
 	/* A short program ends before its start is answered; STARTED goes first all the same. */
-	if (start)
+	if (start) {
 		start->died = true;
-	else
-		exit_look(docker, &event->status.key);
+		start->signalled = signalled;
+	} else {
+		exit_look(docker, &event->status.key, signalled);
+	}
 }

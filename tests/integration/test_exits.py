@@ -50,6 +50,34 @@ def test_a_kill_from_outside_is_told_with_its_signal(yard):
     assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 9(SIGKILL)"), job
 
 
+# Broken: exit_judge() that goes by the status alone: the job was lost, and run four times.
+@pytest.mark.parametrize("text,status", [("exit 143", 143), ("sh -c 'kill $$'; exit $?", 143), ("kill $$", 143),
+                                         ("exit 137", 137), ("exit 255", 255), ("exit 130", 130), ("exit 129", 129)])
+def test_a_status_of_a_signal_that_was_not_sent_from_outside_is_the_programs_own(yard, text, status):
+    job_id = yard.create(script("echo run; " + text))
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith(f"The replica master 0 exited with a non-zero status of {status}."), job
+    assert yard.lines(job_id).count("run") == 1
+
+
+def test_a_worker_that_ends_with_the_status_of_a_signal_fails_the_job(yard):
+    job_id = yard.create(distributed(WAIT, "exit 143", workers=1))
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith("The replica worker 0 exited with a non-zero status of 143."), job
+    assert not [text for _, text in yard.service_lines(job_id) if "was lost" in text]
+
+
+# Broken: replica_signalled() that notes nothing: the job failed.
+def test_a_stop_from_outside_is_a_loss(yard):
+    job_id = yard.create(script('echo run; trap "exit 143" TERM; ' + UNTIL_RELEASED))
+    yard.wait_lines(job_id)
+    container = yard.container(job_id)
+    yard.engine.call("POST", f"/containers/{container}/stop")
+    wait_until(lambda: yard.lines(job_id) == ["run", "run"], 30, "it is tried again")
+    yard.release(job_id)
+    yard.until(job_id, "SUCCEEDED")
+
+
 @pytest.mark.parametrize("code", [134, 139])
 def test_a_crash_that_may_pass_is_tried_again_up_to_three_times(yard, code):
     job_id = yard.create(script(f"echo attempt; exit {code}"))

@@ -326,6 +326,8 @@ void fake_container_end(struct fake_engine *fake, struct container *container, i
 {
 	container->status.sight = REPLICA_EXITED;
 	container->status.exit_code = exit_code;
+	container->status.signalled =
+		exit_code == 143 && !container->status.witnessed; /* mostly it is stopped */
 	container->status.finished_ns = clock_wall_ns(&system_clock);
 	if (!tell)
 		return;

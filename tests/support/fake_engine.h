@@ -49,6 +49,8 @@ unsigned fake_engine_doubled(struct fake_engine *fake);
 void fake_engine_print(struct fake_engine *fake, int64_t lines);
 /* Ends a replica by itself once it runs (waits for that). */
 void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code);
+/* The same, and the engine can tell that no signal was sent to it. */
+void fake_engine_exit_witnessed(struct fake_engine *fake, const struct replica_key *key, int exit_code);
 /* Replicas that are started from now on end by themselves before anybody can see them run. */
 void fake_engine_exit_at_once(struct fake_engine *fake, int exit_code);
 /* As fake_engine_exit(), without telling: as if it happened while nobody listened. */

@@ -58,20 +58,27 @@ unsigned fake_engine_doubled(struct fake_engine *fake)
 	return peek(fake, &fake->doubled);
 }
 
-static void end_by_itself(struct fake_engine *fake, const struct replica_key *key, int exit_code, bool tell)
+static void end_by_itself(struct fake_engine *fake, const struct replica_key *key, int exit_code, bool tell,
+			  bool witnessed)
 {
 	struct container *container;
 
 	pthread_mutex_lock(&fake->mutex);
 	while (!fake_container_runs(container = fake_container_find(fake, key)))
 		pthread_cond_wait(&fake->changed, &fake->mutex);
+	container->status.witnessed = witnessed;
 	fake_container_end(fake, container, exit_code, tell);
 	pthread_mutex_unlock(&fake->mutex);
 }
 
 void fake_engine_exit(struct fake_engine *fake, const struct replica_key *key, int exit_code)
 {
-	end_by_itself(fake, key, exit_code, true);
+	end_by_itself(fake, key, exit_code, true, false);
+}
+
+void fake_engine_exit_witnessed(struct fake_engine *fake, const struct replica_key *key, int exit_code)
+{
+	end_by_itself(fake, key, exit_code, true, true);
 }
 
 void fake_engine_exit_at_once(struct fake_engine *fake, int exit_code)
@@ -84,7 +91,7 @@ void fake_engine_exit_at_once(struct fake_engine *fake, int exit_code)
 
 void fake_engine_exit_unseen(struct fake_engine *fake, const struct replica_key *key, int exit_code)
 {
-	end_by_itself(fake, key, exit_code, false);
+	end_by_itself(fake, key, exit_code, false, false);
 }
 
 void fake_engine_witness(struct fake_engine *fake)

@@ -89,6 +89,61 @@ static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 	job_check(bench, id, JOB_FAILED, "The replica worker 0 exited with a non-zero status of 9(SIGKILL).");
 }
 
+/* `sh -c "exit 143"`. Broken: exit_judge() that asks for no witness: a job that had ended was lost, and run four times; its
+ * worker alone was begun anew for ever. */
+static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(void **state)
+{
+	static const struct {
+		int code;
+		unsigned workers;
+		const char *error;
+	} ends[] = {
+		{ 143, 0, "The replica master 0 exited with a non-zero status of 143." },
+		{ 143, 1, "The replica worker 0 exited with a non-zero status of 143." },
+		{ 137, 0, "The replica master 0 exited with a non-zero status of 137." },
+		{ 255, 1, "The replica worker 0 exited with a non-zero status of 255." },
+	};
+	struct bench *bench = *state;
+
+	fake_engine_up(bench->fake);
+	atomic_store(&bench->clock.stands_us, clock_mono_us(&system_clock));
+	for (unsigned i = 0; i < COUNT_OF(ends); i++) {
+		const int64_t id = job_submit(bench, life_id(i, (char[32]){ 0 }), ends[i].workers, 0);
+		const enum role role = ends[i].workers ? ROLE_WORKER : ROLE_MASTER;
+		const struct replica_key key = key_of(id, role, 0);
+
+		job_await(bench, id, JOB_RUNNING);
+		fake_engine_exit_witnessed(bench->fake, &key, ends[i].code);
+		job_await(bench, id, JOB_FAILED);
+		idle_await(bench);
+		job_check_error(bench, id, JOB_FAILED, ends[i].error);
+	}
+}
+
+/* The follower of its output was faster than its event. Broken: sight_exit() that leaves it in doubt whatever comes. */
+static void an_exit_in_doubt_is_what_its_event_says(void **state)
+{
+	struct bench *bench = *state;
+	const struct engine_sink sink = scheduler_sink(bench->scheduler);
+	const int64_t id = job_submit(bench, "told", 0, 0);
+	struct replica_status status = { .key = key_of(id, ROLE_MASTER, 0),
+					 .sight = REPLICA_EXITED,
+					 .exit_code = 143 };
+
+	fake_engine_up(bench->fake);
+	job_await(bench, id, JOB_RUNNING);
+	atomic_store(&bench->clock.stands_us, clock_mono_us(&system_clock));
+	sink.event(sink.arg, &(struct engine_event){ .kind = ENGINE_REPLICA_EXITED,
+						     .replicas = &status,
+						     .replica_count = 1 });
+	taken_up_await(bench, "heard");
+	job_await(bench, id, JOB_RUNNING);
+	fake_engine_exit_witnessed(bench->fake, &status.key, 143);
+	job_await(bench, id, JOB_FAILED);
+	idle_await(bench);
+	job_check_error(bench, id, JOB_FAILED, "status of 143");
+}
+
 /* Broken: on_up() that forgets that the log was told: each time that the engine went it was told again. */
 static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
 {
@@ -231,6 +286,8 @@ int main(void)
 		BENCH_TEST(a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again),
 		BENCH_TEST(a_kill_stays_in_doubt_whatever_else_fails),
 		BENCH_TEST(a_kill_counts_as_an_exit_when_the_engine_stays),
+		BENCH_TEST(what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once),
+		BENCH_TEST(an_exit_in_doubt_is_what_its_event_says),
 		BENCH_TEST(an_engine_that_comes_and_goes_is_told_of_once),
 		BENCH_TEST(what_the_engine_was_asked_without_memory_is_asked_again),
 	};

@@ -2,6 +2,35 @@
 /* Tests how the engine tells of an exit, which events, listings and ends of output may all know of. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
+/* Broken: replica_died() that takes no signal, or takes that of another container: what somebody stopped was the program's
+ * fault; or of an earlier life of the link. */
+static void an_exit_tells_whether_a_signal_was_sent(void **state)
+{
+	static const struct {
+		const char *events;
+		bool signalled;
+	} cases[] = {
+		{ DIE_MASTER, false },
+		{ EVENT_MASTER("kill", "\"signal\":\"15\",") DIE_MASTER, true },
+		{ EVENT_MASTER("kill", "") EVENT_MASTER("kill", "") DIE_MASTER, true },
+		{ EVENT_OF("kill", "by-hand") DIE_MASTER, false },
+		{ EVENT_MASTER("kill", "") EVENT_MASTER("destroy", "") DIE_MASTER, false },
+	};
+	struct lab *lab = *state;
+
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct replica_status *seen;
+
+		rule_set(lab, 0, (struct rule){ "/events", 200, cases[i].events });
+		client_open(lab);
+		seen = &lab->events[expect_event(lab, ENGINE_REPLICA_EXITED)].replica;
+		client_close(lab);
+		if (seen->signalled != cases[i].signalled || seen->witnessed == seen->signalled)
+			fail_msg("case %zu", i);
+	}
+}
+
 static void an_exit_is_told_once_and_after_the_start(void **state)
 {
 	struct lab *lab = *state;
@@ -177,6 +206,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		LAB_TEST(an_exit_tells_whether_a_signal_was_sent),
 		LAB_TEST(an_exit_is_told_once_and_after_the_start),
 		LAB_TEST(an_exit_of_a_vanished_container_is_left_to_the_event_of_its_removal),
 		LAB_TEST(events_of_a_container_with_the_labels_of_ours_are_not_of_ours),

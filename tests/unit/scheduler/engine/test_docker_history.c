@@ -21,7 +21,9 @@ static bool is_witnessed(const char *events, enum replica_sight sight)
 	};
 
 	history_read(events, strlen(events), replicas, COUNT_OF(replicas));
-	assert_false(replicas[0].witnessed);
+	assert_false(replicas[0].witnessed || replicas[0].signalled);
+	assert_int_equal(replicas[1].signalled,
+			 sight == REPLICA_EXITED && strstr(events, KILL DIE_MASTER) != NULL);
 	return replicas[1].witnessed;
 }
 
