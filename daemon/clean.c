@@ -14,6 +14,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/presence.h"
 #include "daemon/base/text.h"
+#include "daemon/base/tree.h"
 #include "daemon/config.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_remains.h"
@@ -21,7 +22,6 @@
 #include "daemon/own_options.h"
 #include "scheduler/engine/docker_clean.h"
 #include "scheduler/engine/docker_reach.h"
-#include "scheduler/trial_directory.h"
 #include "store/state_dir.h"
 
 DEFINE_AUTO(directory, DIR *, closedir)
@@ -244,7 +244,7 @@ static bool trial_clean(struct clean *clean, const char *place, const char *name
 	text_printf(&path, "%s/%s", place, name);
 	if (path.failed)
 		problem = "out of memory";
-	else if (!clean->only_looks && !trial_directory_clear(path.data))
+	else if (!clean->only_looks && !tree_remove(path.data, SIZE_MAX))
 		problem = strerror(errno);
 	remains_tell(clean, "directory", path.failed ? name : path.data, problem);
 	return !problem;

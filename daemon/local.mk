@@ -30,6 +30,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/memory.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
+	daemon/base/tree.c \
+	daemon/base/tree.h \
 	daemon/base/wire.c \
 	daemon/base/wire.h \
 	daemon/base/work.c \

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +14,11 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/tree.h"
 #include "scheduler/scheduler_state.h"
 
 enum {
-	FILES_AT_ONCE = 10000, /* of a directory that is removed: whoever left more has them removed later */
-	DIRECTORIES_OPEN = 16,
+	STEPS_AT_ONCE = 20000, /* of a directory that is removed: a larger one is removed later */
 };
 
 char *trial_directory_path(const struct reconciler *reconciler, int64_t run)
@@ -73,43 +72,14 @@ char *trial_directory_make(const struct reconciler *reconciler, const struct job
 	return NULL;
 }
 
-/* Of the one removal that this thread is at. */
-static __thread size_t removed_count;
-
-static int file_remove(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status, (void)type, (void)place;
-	if (++removed_count > FILES_AT_ONCE) {
-		errno = EFBIG;
-		return -1;
-	}
-	return remove(path);
-}
-
-static bool tree_remove(const char *path)
-{
-	removed_count = 0;
-	return nftw(path, file_remove, DIRECTORIES_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
-}
-
 void trial_directory_remove(const struct reconciler *reconciler, int64_t run)
 {
 	AUTO(string) char *path = trial_directory_path(reconciler, run);
 
 	if (!path || (rmdir(path) == 0 || errno == ENOENT))
 		return;
-	if (!tree_remove(path))
+	if (!tree_remove(path, STEPS_AT_ONCE))
 		log_event(LOG_WARNING, "metrics-left", "path=%s error=\"%s\"", path, strerror(errno));
-}
-
-bool trial_directory_clear(const char *path)
-{
-	bool is_gone;
-
-	do
-		is_gone = tree_remove(path);
-	while (!is_gone && errno == EFBIG);
-	return is_gone;
 }
 
 /* Whether the trial that @run runs is one of a tuning job under way. */

@@ -18,5 +18,3 @@ void trial_directory_remove(const struct reconciler *reconciler, int64_t run);
 /* Removes those whose tuning job has ended: a daemon that was killed left them. Before the thread runs, and once all
  * unfinished jobs are known. */
 void trial_directories_sweep(struct scheduler *scheduler);
-/* Removes one by its path, of a state directory that no daemon has open. False with errno. */
-bool trial_directory_clear(const char *path);

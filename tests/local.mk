@@ -131,6 +131,7 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_terminal_door \
 	tests/unit/daemon/test_text \
 	tests/unit/daemon/test_token \
+	tests/unit/daemon/test_tree \
 	tests/unit/daemon/test_tripwire \
 	tests/unit/daemon/test_work \
 	tests/unit/scheduler/engine/test_docker \
