@@ -2,9 +2,13 @@
 /* A replica's network made slow, and as fast as it can be again.
  *
  * Choice: the engine does it for us, by a container that shares the replica's network alone and has the right to set up
- * that one; its only program is throttle/throttle.c. The daemon could enter the network itself as root on the engine's
- * own machine only, and is neither as a rule; a program beside the replica's own would be one that the job may have
- * replaced. The container is made of the replica's image because that is there; nothing of it is run.
+ * that one; its only program is throttle/throttle.c. A program beside the replica's own would be one that the job may
+ * have replaced. The container is made of the replica's image because that is there; nothing of it is run.
+ *
+ * Choice: not `nsenter -t PID -n tc` (iproute2) from the daemon. Tried on 2026-11-25: that takes root in the process
+ * namespace of the engine. A user of the group docker, as deploy/trainyard.service runs the daemon, is refused
+ * ("/proc/PID/ns/net: Permission denied"), and a daemon in a container of its own, as deploy/Dockerfile makes it, finds
+ * no such process. Nor is tc in the image: few have iproute2, and busybox's tc only lists queues.
  *
  * It lives for a moment. One that a killed daemon has left is found in a listing and removed. */
 #include <inttypes.h>
