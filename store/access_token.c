@@ -7,11 +7,17 @@
 #include "daemon/base/base64.h"
 #include "store/store.h"
 
-/* Sealed: version, job, role, index, expiry (little end first), then the e-mail and the scopes, each with its NUL. */
+/* Sealed: this, as this machine keeps it, then the e-mail and the scopes, each with its NUL. */
+struct __attribute__((packed)) head {
+	uint8_t version;
+	int64_t job;
+	uint32_t role, index;
+	int64_t expires_s;
+};
+
 enum {
 	FORM_VERSION = 1,
-	FIXED_BYTES = 1 + 8 + 4 + 4 + 8,
-	PLAIN_MAX = FIXED_BYTES + sizeof(((struct access_token *)0)->email) + ACCESS_TOKEN_SCOPES_MAX,
+	PLAIN_MAX = sizeof(struct head) + sizeof(((struct access_token *)0)->email) + ACCESS_TOKEN_SCOPES_MAX,
 	NONCE_BYTES = crypto_secretbox_NONCEBYTES,
 	SEALED_MAX = NONCE_BYTES + crypto_secretbox_MACBYTES + PLAIN_MAX,
 	VARIANT = sodium_base64_VARIANT_URLSAFE_NO_PADDING,
@@ -21,22 +27,6 @@ static const char prefix[] = "ya29.ty-";
 
 _Static_assert(sizeof(prefix) + sodium_base64_ENCODED_LEN(SEALED_MAX, VARIANT) <= ACCESS_TOKEN_SIZE,
 	       "the longest token fits");
-
-static unsigned char *number_put(unsigned char *at, uint64_t number, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++)
-		*at++ = (unsigned char)(number >> 8 * i);
-	return at;
-}
-
-static uint64_t number_take(const unsigned char **at, size_t bytes)
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		number |= (uint64_t) * (*at)++ << 8 * i;
-	return number;
-}
 
 /* @word keeps keys of one secret apart. */
 static void key_make(const struct store *store, const char *word,
@@ -48,31 +38,30 @@ static void key_make(const struct store *store, const char *word,
 
 static size_t plain_write(const struct access_token *token, unsigned char ret_plain[PLAIN_MAX])
 {
+	const struct head head = { FORM_VERSION, token->job, token->role, token->index, token->expires_s };
 	size_t email_size = strlen(token->email) + 1, scopes_size = strlen(token->scopes) + 1;
-	unsigned char *at = ret_plain;
 
-	*at++ = FORM_VERSION;
-	at = number_put(at, (uint64_t)token->job, 8);
-	at = number_put(at, token->role, 4);
-	at = number_put(at, token->index, 4);
-	at = number_put(at, (uint64_t)token->expires_s, 8);
-	memcpy(at, token->email, email_size);
-	memcpy(at + email_size, token->scopes, scopes_size);
-	return FIXED_BYTES + email_size + scopes_size;
+	memcpy(ret_plain, &head, sizeof(head));
+	memcpy(ret_plain + sizeof(head), token->email, email_size);
+	memcpy(ret_plain + sizeof(head) + email_size, token->scopes, scopes_size);
+	return sizeof(head) + email_size + scopes_size;
 }
 
 /* Two texts, each with its NUL, must end where @length does. What was sealed is ours, but perhaps another release's. */
 static bool plain_read(const unsigned char *plain, size_t length, struct access_token *ret_token)
 {
-	const unsigned char *at = plain, *end = plain + length;
+	const unsigned char *at = plain + sizeof(struct head), *end = plain + length;
 	const unsigned char *email_end, *scopes_end;
+	struct head head;
 
-	if (length < FIXED_BYTES + 2 || *at++ != FORM_VERSION)
+	if (length < sizeof(head) + 2)
 		return false;
-	*ret_token = (struct access_token){ .job = (int64_t)number_take(&at, 8) };
-	ret_token->role = (unsigned)number_take(&at, 4);
-	ret_token->index = (unsigned)number_take(&at, 4);
-	ret_token->expires_s = (int64_t)number_take(&at, 8);
+	memcpy(&head, plain, sizeof(head));
+	if (head.version != FORM_VERSION)
+		return false;
+	*ret_token = (struct access_token){
+		.job = head.job, .role = head.role, .index = head.index, .expires_s = head.expires_s
+	};
 	email_end = memchr(at, '\0', (size_t)(end - at));
 	if (!email_end || (size_t)(email_end - at) >= sizeof(ret_token->email))
 		return false;

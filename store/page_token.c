@@ -7,36 +7,19 @@
 #include <string.h>
 
 enum {
-	MAC_BYTES = crypto_generichash_BYTES_MIN, /* 16 */
-	NUMBER_BYTES = 8,
-	FIXED_BYTES = PAGE_NUMBERS * NUMBER_BYTES,
+	MAC_BYTES = crypto_generichash_BYTES_MIN,               /* 16 */
+	FIXED_BYTES = sizeof(((struct page_mark *)0)->numbers), /* as this machine keeps them */
 	BODY_BYTES_MAX = FIXED_BYTES + PAGE_NAME_MAX,
 };
-
-static void number_put(unsigned char *at, int64_t number)
-{
-	for (int i = 0; i < NUMBER_BYTES; i++)
-		at[i] = (unsigned char)((uint64_t)number >> 8 * i);
-}
-
-static int64_t number_get(const unsigned char *at)
-{
-	uint64_t number = 0;
-
-	for (int i = 0; i < NUMBER_BYTES; i++)
-		number |= (uint64_t)at[i] << 8 * i;
-	return (int64_t)number;
-}
 
 static void mac_make(const struct page_key *key, const char *bound_to, size_t bound_length,
 		     const unsigned char *body, size_t body_length, unsigned char ret_mac[MAC_BYTES])
 {
 	crypto_generichash_state state;
-	unsigned char length[NUMBER_BYTES];
+	const uint64_t length = bound_length;
 
-	number_put(length, (int64_t)bound_length);
 	crypto_generichash_init(&state, key->bytes, sizeof(key->bytes), MAC_BYTES);
-	crypto_generichash_update(&state, length, sizeof(length));
+	crypto_generichash_update(&state, (const unsigned char *)&length, sizeof(length));
 	crypto_generichash_update(&state, (const unsigned char *)bound_to, bound_length);
 	crypto_generichash_update(&state, body, body_length);
 	crypto_generichash_final(&state, ret_mac, MAC_BYTES);
@@ -57,8 +40,7 @@ char *page_token_write(const struct page_key *key, const char *bound_to, size_t 
 		free(token);
 		return NULL;
 	}
-	for (size_t i = 0; i < PAGE_NUMBERS; i++)
-		number_put(body + i * NUMBER_BYTES, mark->numbers[i]);
+	memcpy(body, mark->numbers, FIXED_BYTES);
 	memcpy(body + FIXED_BYTES, mark->name, name_length);
 	mac_make(key, bound_to, bound_length, body, body_length, bytes);
 	return sodium_bin2base64(token, token_size, bytes, MAC_BYTES + body_length,
@@ -84,8 +66,7 @@ enum status page_token_read(const struct page_key *key, const char *bound_to, si
 			err, STATUS_INVALID_ARGUMENT, "page_token",
 			"The page token does not belong to this request; all other fields must stay as they were.");
 	*ret_mark = (struct page_mark){ 0 };
-	for (size_t i = 0; i < PAGE_NUMBERS; i++)
-		ret_mark->numbers[i] = number_get(body + i * NUMBER_BYTES);
+	memcpy(ret_mark->numbers, body, FIXED_BYTES);
 	memcpy(ret_mark->name, body + FIXED_BYTES, length - FIXED_BYTES);
 	return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/uploads.h"
 
+#include <endian.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,8 +164,8 @@ void upload_expect_md5(struct upload *upload, const unsigned char md5[16])
 }
 
 /* "Provided MD5 hash "x" doesn't match calculated MD5 hash "y".": both in base64, as in the metadata. */
-static enum status checksum_differs(const char *what, const unsigned char *provided,
-				    const unsigned char *calculated, size_t size, struct error *err)
+static enum status checksum_differs(const char *what, const void *provided, const void *calculated,
+				    size_t size, struct error *err)
 {
 	char texts[2][32];
 
@@ -175,21 +176,13 @@ static enum status checksum_differs(const char *what, const unsigned char *provi
 			 texts[1]);
 }
 
-static void big_endian(uint32_t value, unsigned char ret_bytes[4])
-{
-	for (int i = 0; i < 4; i++)
-		ret_bytes[i] = (unsigned char)(value >> (24 - 8 * i));
-}
-
 enum status crc32c_check(const struct wish *wish, uint32_t crc32c, struct error *err)
 {
-	unsigned char provided[4], calculated[4];
+	const uint32_t provided = htobe32(wish->crc32c), calculated = htobe32(crc32c);
 
 	if (!wish->expects_crc32c || wish->crc32c == crc32c)
 		return STATUS_OK;
-	big_endian(wish->crc32c, provided);
-	big_endian(crc32c, calculated);
-	return checksum_differs("CRC32C", provided, calculated, sizeof(provided), err);
+	return checksum_differs("CRC32C", &provided, &calculated, sizeof(provided), err);
 }
 
 static enum status checksums_check(const struct wish *wish, const struct checksums *sums, struct error *err)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/storage/checksum.c: checksums as they travel.
  * Source: https://cloud.google.com/storage/docs/json_api/v1/objects#resource (read 2026-11-22) */
+#include <endian.h>
 #include <sodium.h>
 #include <string.h>
 
 #include "api/storage/parts.h"
 #include "daemon/base/base64.h"
 
-static bool bytes_decode(const char *text, unsigned char *ret_bytes, size_t count)
+static bool bytes_decode(const char *text, void *ret_bytes, size_t count)
 {
 	unsigned char bytes[16];
 	size_t length = 0;
@@ -21,12 +22,11 @@ static bool bytes_decode(const char *text, unsigned char *ret_bytes, size_t coun
 
 bool crc32c_decode(const char *text, uint32_t *ret_crc32c)
 {
-	unsigned char bytes[4];
+	uint32_t highest_first;
 
-	if (!bytes_decode(text, bytes, sizeof(bytes)))
+	if (!bytes_decode(text, &highest_first, sizeof(highest_first)))
 		return false;
-	*ret_crc32c =
-		(uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+	*ret_crc32c = be32toh(highest_first);
 	return true;
 }
 
@@ -37,10 +37,10 @@ bool md5_decode(const char *text, unsigned char ret_md5[16])
 
 void crc32c_encode(uint32_t crc32c, char ret_text[CRC32C_TEXT_SIZE])
 {
-	const unsigned char bytes[4] = { (unsigned char)(crc32c >> 24), (unsigned char)(crc32c >> 16),
-					 (unsigned char)(crc32c >> 8), (unsigned char)crc32c };
+	const uint32_t highest_first = htobe32(crc32c);
 
-	sodium_bin2base64(ret_text, CRC32C_TEXT_SIZE, bytes, sizeof(bytes), sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(ret_text, CRC32C_TEXT_SIZE, (const unsigned char *)&highest_first,
+			  sizeof(highest_first), sodium_base64_VARIANT_ORIGINAL);
 }
 
 void md5_encode(const unsigned char md5[16], char ret_text[MD5_TEXT_SIZE])

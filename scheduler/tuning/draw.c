@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/tuning/draw.h"
 
+#include <endian.h>
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
 
 void draw_init(struct draw *draw, uint64_t seed, uint64_t place, const char *purpose)
 {
-	unsigned char name[2 * sizeof(uint64_t)];
+	const uint64_t name[] = { htole64(seed), htole64(place) }; /* the same on every machine */
 	crypto_generichash_state state;
 
-	/* Byte by byte: the same on every machine. */
-	for (size_t i = 0; i < sizeof(uint64_t); i++) {
-		name[i] = (unsigned char)(seed >> (8 * i));
-		name[sizeof(uint64_t) + i] = (unsigned char)(place >> (8 * i));
-	}
 	crypto_generichash_init(&state, NULL, 0, sizeof(draw->key));
-	crypto_generichash_update(&state, name, sizeof(name));
+	crypto_generichash_update(&state, (const unsigned char *)name, sizeof(name));
 	crypto_generichash_update(&state, (const unsigned char *)purpose, strlen(purpose));
 	crypto_generichash_final(&state, draw->key, sizeof(draw->key));
 	draw->block = 0;
@@ -36,14 +32,13 @@ static void refill(struct draw *draw)
 
 uint64_t draw_bits(struct draw *draw)
 {
-	uint64_t bits = 0;
+	uint64_t bits;
 
 	if (draw->used == sizeof(draw->bytes))
 		refill(draw);
-	for (size_t i = 0; i < sizeof(bits); i++)
-		bits |= (uint64_t)draw->bytes[draw->used + i] << (8 * i);
+	memcpy(&bits, draw->bytes + draw->used, sizeof(bits));
 	draw->used += sizeof(bits);
-	return bits;
+	return le64toh(bits);
 }
 
 double draw_uniform(struct draw *draw)
