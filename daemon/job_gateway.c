@@ -391,6 +391,7 @@ static enum status grpc_start(struct job_gateway *gateway, const char *key, cons
 							     .clock = &system_clock,
 							     .gate = gateway->owner->options.gate,
 							     .any_host = true,
+							     .owner = gateway->job,
 							     .adopts_only = true,
 							     .tls_key = key,
 							     .tls_certificate = certificate },

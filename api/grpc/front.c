@@ -398,6 +398,7 @@ static enum status parts_open(struct front *front, struct error *err)
 							   .any_host = options->any_host,
 							   .refused_network = options->refused_network,
 							   .caller = options->caller,
+							   .owner = options->owner,
 							   .body_limit_bytes = BODY_BYTES_MAX },
 				   &front->door, err);
 

@@ -24,6 +24,7 @@ struct front_options {
 	bool any_host, adopts_only;            /* likewise */
 	const char *refused_network;           /* likewise */
 	struct caller_rule caller;             /* likewise */
+	int64_t owner;                         /* likewise */
 	const char *tls_key, *tls_certificate; /* PEM, copied; NULL: clients come without TLS only */
 };
 
@@ -34,8 +35,8 @@ uint16_t front_port(const struct front *front);
 /* Serves a connection that was accepted elsewhere, and of which nothing was read; @fd is the front's, also when it has no
  * room for it. Thread: any, until front_close(). */
 void front_adopt(struct front *front, int fd, const struct sockaddr_in *peer);
-/* Ends all connections; calls under way are answered, if their clients take the answers within five seconds. NULL is
- * harmless. */
+/* Ends all connections; calls under way are answered, if their clients take the answers within five seconds, and those
+ * that take long are given up. NULL is harmless. */
 void front_close(struct front *front);
 /* "nghttp2 1.52.0" is appended. */
 void front_versions_write(struct text *text);

@@ -238,6 +238,7 @@ struct door_options {
 	bool any_host;                 /* as a listener's */
 	const char *refused_network;   /* likewise */
 	struct caller_rule caller;     /* likewise */
+	int64_t owner;                 /* likewise */
 	size_t body_limit_bytes;
 	unsigned connection_limit; /* as a listener's: half as many calls may wait at a time */
 };
