@@ -79,6 +79,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_names.c \
 	daemon/gcs/gcs_node.c \
 	daemon/gcs/gcs_node.h \
+	daemon/gcs/gcs_notes.c \
+	daemon/gcs/gcs_notes.h \
 	daemon/gcs/gcs_operations.c \
 	daemon/gcs/gcs_operations.h \
 	daemon/gcs/gcs_path.c \

@@ -108,6 +108,7 @@ check_PROGRAMS += \
 	tests/unit/daemon/gcs/test_gcs_caller \
 	tests/unit/daemon/gcs/test_gcs_client \
 	tests/unit/daemon/gcs/test_gcs_log \
+	tests/unit/daemon/gcs/test_gcs_notes \
 	tests/unit/daemon/gcs/test_gcs_path \
 	tests/unit/daemon/gcs/test_gcs_sight \
 	tests/unit/daemon/gcs/test_gcs_turns \

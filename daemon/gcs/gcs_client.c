@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
@@ -52,8 +53,10 @@ struct request {
 	const char *method;
 	struct text target;
 	const char *content_type;
+	struct text head; /* of the body: before what the file has; nothing where it is alone */
+	const char *tail; /* behind that; NULL: nothing */
 	int fd;
-	int64_t size_bytes, sent_bytes;
+	int64_t size_bytes, sent_bytes; /* of the file; of all */
 	const struct gcs_call *call;
 	bool asks_only; /* for an error that was ordered: what is stored is known */
 	unsigned tries;
@@ -121,15 +124,38 @@ static void handle_return(struct gcs_client *client, CURL *handle)
 
 /* ---- one try ---- */
 
+static int64_t tail_bytes(const struct request *request)
+{
+	return request->tail ? (int64_t)strlen(request->tail) : 0;
+}
+
+static int64_t body_bytes(const struct request *request)
+{
+	return (int64_t)request->head.length + request->size_bytes + tail_bytes(request);
+}
+
+static int64_t least(int64_t one, int64_t other)
+{
+	return one < other ? one : other;
+}
+
+/* One of the body's three parts, or what of it is still to be sent. */
 static size_t body_give(char *buffer, size_t size, size_t count, void *arg)
 {
 	struct request *request = arg;
-	const int64_t left = request->size_bytes - request->sent_bytes;
-	const size_t room = size * count;
-	ssize_t length = left == 0 ? 0
-				   : pread(request->fd, buffer, left < (int64_t)room ? (size_t)left : room,
-					   request->sent_bytes);
+	const int64_t head = (int64_t)request->head.length, room = (int64_t)(size * count);
+	const int64_t at = request->sent_bytes - head, behind = at - request->size_bytes;
+	ssize_t length = 0;
 
+	if (at < 0) {
+		length = (ssize_t)least(-at, room);
+		memcpy(buffer, request->head.data + head + at, (size_t)length);
+	} else if (behind < 0) {
+		length = pread(request->fd, buffer, (size_t)least(-behind, room), at);
+	} else if (behind < tail_bytes(request)) {
+		length = (ssize_t)least(tail_bytes(request) - behind, room);
+		memcpy(buffer, request->tail + behind, (size_t)length);
+	}
 	if (length < 0)
 		return CURL_READFUNC_ABORT;
 	request->sent_bytes += length;
@@ -191,10 +217,11 @@ static int progress_look(void *arg, curl_off_t down_all, curl_off_t down, curl_o
 static bool options_set(const struct gcs_client *client, CURL *handle, struct request *request,
 			const struct curl_slist *headers)
 {
-	if (strcmp(request->method, "POST") == 0 &&
-	    !(SET(POST, 1L) && SET(POSTFIELDSIZE_LARGE, (curl_off_t)request->size_bytes) &&
-	      SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES) && SET(READFUNCTION, body_give) &&
-	      SET(READDATA, request) && SET(SEEKFUNCTION, body_seek) && SET(SEEKDATA, request)))
+	const bool has_body = strcmp(request->method, "POST") == 0 || strcmp(request->method, "PATCH") == 0;
+
+	if (has_body && !(SET(POST, 1L) && SET(POSTFIELDSIZE_LARGE, (curl_off_t)body_bytes(request)) &&
+			  SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES) && SET(READFUNCTION, body_give) &&
+			  SET(READDATA, request) && SET(SEEKFUNCTION, body_seek) && SET(SEEKDATA, request)))
 		return false;
 	return SET(UNIX_SOCKET_PATH, client->door) && SET(URL, "http://gcs/") &&
 	       SET(REQUEST_TARGET, request->target.data) && SET(CUSTOMREQUEST, request->method) &&
@@ -305,7 +332,7 @@ static int request_make(struct gcs_client *client, struct request *request)
 {
 	int problem;
 
-	if (request->target.failed)
+	if (request->target.failed || request->head.failed)
 		return -ENOMEM;
 	gcs_wait_begin(&request->wait, &client->waits, request->call);
 	problem = request_repeat(client, request);
@@ -320,6 +347,7 @@ static void request_end(struct request *request, int problem)
 		log_event(LOG_WARNING, "gcs-request-failed", "method=%s url=%s tries=%u error=\"%s\"",
 			  request->method, request->target.data, request->tries, strerrordesc_np(-problem));
 	text_deinit(&request->target);
+	text_deinit(&request->head);
 	text_deinit(&request->answer);
 }
 
@@ -339,22 +367,86 @@ static int64_t generation_read(const struct text *answer)
 	return json_int_at(object, "generation", 0);
 }
 
+/* {"metadata": {key: value}}. */
+static int note_write(struct text *text, const char *key, const char *value)
+{
+	AUTO(json) json_t *resource = json_pack("{s{ss}}", "metadata", key, value);
+	AUTO(string) char *words = resource ? json_dumps(resource, JSON_COMPACT) : NULL;
+
+	if (!words)
+		return -EINVAL;
+	text_puts(text, words);
+	return 0;
+}
+
+/* What parts the two parts of a body. It is in no file but by chance: it is drawn anew. */
+struct boundary {
+	char text[33], media[80], tail[48];
+};
+
+static int boundary_draw(struct boundary *boundary)
+{
+	unsigned char drawn[16];
+
+	if (getrandom(drawn, sizeof(drawn), 0) != (ssize_t)sizeof(drawn))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(drawn); i++)
+		snprintf(boundary->text + 2 * i, 3, "%02x", drawn[i]);
+	snprintf(boundary->media, sizeof(boundary->media), "multipart/related; boundary=%s", boundary->text);
+	snprintf(boundary->tail, sizeof(boundary->tail), "\r\n--%s--\r\n", boundary->text);
+	return 0;
+}
+
+/* The resource, then the bytes. */
+static int parts_write(struct request *request, const struct gcs_content *content, struct boundary *boundary)
+{
+	int problem = boundary_draw(boundary);
+
+	if (problem)
+		return problem;
+	text_printf(&request->head, "--%s\r\nContent-Type: application/json\r\n\r\n", boundary->text);
+	problem = note_write(&request->head, content->key, content->value);
+	text_printf(&request->head, "\r\n--%s\r\nContent-Type: %s\r\n\r\n", boundary->text,
+		    request->content_type);
+	request->tail = boundary->tail;
+	request->content_type = boundary->media;
+	return problem;
+}
+
 int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
-	       int fd, int64_t size_bytes, int64_t *ret_generation)
+	       const struct gcs_content *content, int64_t *ret_generation)
 {
 	struct request request = {
 		.method = "POST",
 		.content_type = gcs_content_type(object),
-		.fd = fd,
-		.size_bytes = size_bytes,
+		.fd = content->fd,
+		.size_bytes = content->size_bytes,
 		.call = call,
 	};
-	int problem;
+	struct boundary boundary;
+	int problem = content->key ? parts_write(&request, content, &boundary) : 0;
 
-	text_printf(&request.target, "/upload/storage/v1/b/%s/o?uploadType=media&name=", bucket);
+	text_printf(&request.target, "/upload/storage/v1/b/%s/o?uploadType=%s&name=", bucket,
+		    content->key ? "multipart" : "media");
 	text_percent(&request.target, object, URL_UNRESERVED);
-	problem = request_make(client, &request);
+	if (!problem)
+		problem = request_make(client, &request);
 	*ret_generation = problem ? 0 : generation_read(&request.answer);
+	request_end(&request, problem);
+	return problem;
+}
+
+int gcs_note(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
+	     const char *key, const char *value, int64_t generation)
+{
+	struct request request = { .method = "PATCH", .content_type = "application/json", .call = call };
+	int problem = note_write(&request.head, key, value);
+
+	object_target_write(&request.target, bucket, object);
+	if (generation)
+		text_printf(&request.target, "?ifGenerationMatch=%" PRId64, generation);
+	if (!problem)
+		problem = request_make(client, &request);
 	request_end(&request, problem);
 	return problem;
 }

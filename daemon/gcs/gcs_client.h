@@ -20,9 +20,18 @@ void gcs_client_free(struct gcs_client *client);
 /* All that wait, the client's. */
 struct gcs_waits *gcs_client_waits(struct gcs_client *client);
 
-/* Makes the object of the first @size_bytes of a file; -1 and 0: of nothing. */
+/* What an object is made of. */
+struct gcs_content {
+	int fd; /* its first size_bytes; -1 and 0: nothing */
+	int64_t size_bytes;
+	const char *key, *value; /* of the object's custom metadata; NULL: none */
+};
+/* EINVAL: the value is no UTF-8. */
 int gcs_upload(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
-	       int fd, int64_t size_bytes, int64_t *ret_generation);
+	       const struct gcs_content *content, int64_t *ret_generation);
+/* Sets a key of the custom metadata. ENOENT; EBUSY: it has another generation (0: any). */
+int gcs_note(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,
+	     const char *key, const char *value, int64_t generation);
 /* ENOENT; EBUSY: it has another generation, where one is given (0: any). One that was repeated takes what is not there for
  * deleted. */
 int gcs_delete(struct gcs_client *client, const struct gcs_call *call, const char *bucket, const char *object,

@@ -3,8 +3,9 @@
 /* daemon/gcs/gcs_file_system.h: the file system of Cloud Storage, mounted and served.
  *
  * Choices, where gcsfuse's and libfuse's ways leave some: everybody may do everything (0777, root's), as Vertex AI's
- * containers run as any user; changes of mode, owner and times are taken and forgotten; links and special files are
- * refused with EPERM; that a name is there the kernel believes for a second.
+ * containers run as any user; changes of mode and owner are taken and forgotten; times of files and symbolic links are kept
+ * as gcsfuse keeps them (gcs_notes.h); hard links and special files are refused with EPERM; that a name is there the kernel
+ * believes for a second.
  *
  * Who has no network (gcs_caller.h) waits where the kernel keeps nobody else waiting with him: all containers' files are
  * one file system to it. While somebody looks a name up, or changes names, it locks the directory for all; while bytes

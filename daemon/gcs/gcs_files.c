@@ -15,6 +15,7 @@
 #include "daemon/gcs/gcs_bytes.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
+#include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "store/objects.h"
 #include "store/small_file.h"
@@ -214,7 +215,7 @@ static int file_change(const struct gcs_files *files, struct gcs_file *file, str
 
 static void file_touch(struct gcs_file *file)
 {
-	__atomic_store_n(&file->modified_us, clock_wall_us(&system_clock), __ATOMIC_RELAXED);
+	__atomic_store_n(&file->modified_ns, clock_wall_ns(&system_clock), __ATOMIC_RELAXED);
 	__atomic_store_n(&file->is_dirty, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&file->given_up_us, 0, __ATOMIC_RELAXED);
@@ -435,23 +436,23 @@ static void changes_facts(const struct gcs_file *file, struct gcs_facts *ret_fac
 	struct stat info;
 
 	*ret_facts =
-		(struct gcs_facts){ .modified_us = __atomic_load_n(&file->modified_us, __ATOMIC_RELAXED) };
+		(struct gcs_facts){ .modified_ns = __atomic_load_n(&file->modified_ns, __ATOMIC_RELAXED) };
 	if (fstat(file_changed_fd(file), &info) == 0)
 		ret_facts->size_bytes = info.st_size;
 }
 
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts)
 {
-	const struct object *object;
+	int64_t told_ns;
 
 	if (file_changed_fd(handle->file) >= 0) {
 		changes_facts(handle->file, ret_facts);
 		return;
 	}
-	object = object_reader_object(handle->reader);
-	*ret_facts = (struct gcs_facts){ .size_bytes = object->size_bytes,
-					 .modified_us = object->updated_us,
-					 .generation = object->generation };
+	*ret_facts = gcs_facts_of(object_reader_object(handle->reader));
+	told_ns = __atomic_load_n(&handle->file->modified_ns, __ATOMIC_RELAXED);
+	if (told_ns)
+		ret_facts->modified_ns = told_ns;
 }
 
 /* ---- names ---- */

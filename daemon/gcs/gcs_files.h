@@ -59,6 +59,8 @@ int gcs_write_begin(struct gcs_handle *handle, const struct gcs_call *call, int 
 int gcs_write_room(struct gcs_handle *handle, int64_t size_bytes);
 void gcs_write_end(struct gcs_handle *handle);
 int gcs_resize(struct gcs_handle *handle, const struct gcs_call *call, int64_t size_bytes);
+/* Sets when it was changed. What is not stored yet is stored with that. */
+int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns);
 void gcs_handle_facts(struct gcs_handle *handle, struct gcs_facts *ret_facts);
 
 /* Of a name: what changes that are not stored make of it; false: there are none. */
@@ -72,6 +74,8 @@ void gcs_changes_each(struct gcs_files *files, const char *bucket, const char *p
 int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path);
 /* A file, in place of what has the other name. Changes go with it. */
 int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *from, const struct gcs_path *to);
+/* A symbolic link, where nothing is. */
+int gcs_link_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path, const char *target);
 /* A directory is there when something is below it, or when it has an object of its own: one is made, or removed if
  * it is there. */
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path);

@@ -35,7 +35,7 @@ struct gcs_file {
 	bool is_cut_off; /* atomic; its container had no network when it was to be stored, and was told so */
 	int64_t until_us; /* atomic; until then all together wait to store what it is now; 0: nobody has yet */
 	int64_t generation;     /* as which the changed bytes were stored; 0: not yet */
-	int64_t modified_us;    /* atomic */
+	int64_t modified_ns;    /* atomic; 0: as its object says */
 	struct gcs_node *owner; /* unless it is only read; whose share of the disk it has */
 	int64_t reserved_bytes; /* under the owner's lock */
 };

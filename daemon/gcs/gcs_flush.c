@@ -11,7 +11,9 @@
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
 #include "daemon/gcs/gcs_log.h"
+#include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_wait.h"
+#include "store/objects.h"
 
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path)
 {
@@ -64,6 +66,8 @@ int gcs_file_lock(struct gcs_files *files, struct gcs_file *file, const struct g
 
 int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
+	struct gcs_content content = { .fd = file->changed_fd, .key = GCS_NOTE_TIME };
+	char time[GCS_TIME_SIZE];
 	struct gcs_call own;
 	struct gcs_path place;
 	struct stat info;
@@ -75,8 +79,10 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct 
 		return -errno;
 	own = call_about(files, file, call);
 	own.hurried = &file->hurried;
-	problem = gcs_upload(files->client, &own, place.bucket, place.object, file->changed_fd, info.st_size,
-			     &file->generation);
+	gcs_time_write(__atomic_load_n(&file->modified_ns, __ATOMIC_RELAXED), time);
+	content.size_bytes = info.st_size;
+	content.value = time;
+	problem = gcs_upload(files->client, &own, place.bucket, place.object, &content, &file->generation);
 	__atomic_store_n(&file->is_dirty, problem != 0, __ATOMIC_RELAXED);
 	if (!problem) {
 		__atomic_store_n(&file->is_cut_off, false, __ATOMIC_RELAXED);
@@ -152,6 +158,38 @@ int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call)
 		gcs_handle_give_up(handle);
 	if (problem && gcs_caller_is_cut(call->caller))
 		__atomic_store_n(&file->is_cut_off, true, __ATOMIC_RELAXED);
+	return problem;
+}
+
+static int time_tell(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns)
+{
+	struct gcs_file *file = handle->file;
+	const bool is_stored = file->changed_fd < 0;
+	char time[GCS_TIME_SIZE];
+	struct gcs_path place;
+	int problem;
+
+	if (!gcs_file_place(handle->files, file, &place) && !is_stored)
+		return 0; /* it was removed */
+	gcs_time_write(modified_ns, time);
+	problem = gcs_note(handle->files->client, call, place.bucket, place.object, GCS_NOTE_TIME, time,
+			   is_stored ? object_reader_object(handle->reader)->generation : file->generation);
+	/* Source: gcsfuse (internal/fs/inode/file.go, SetMtime): what was removed or replaced meanwhile keeps its own */
+	return problem == -ENOENT || problem == -EBUSY ? 0 : problem;
+}
+
+int gcs_set_time(struct gcs_handle *handle, const struct gcs_call *call, int64_t modified_ns)
+{
+	struct gcs_file *file = handle->file;
+	int problem = gcs_file_lock(handle->files, file, call);
+
+	if (problem)
+		return problem;
+	if (!file->is_dirty)
+		problem = time_tell(handle, call, modified_ns);
+	if (!problem)
+		__atomic_store_n(&file->modified_ns, modified_ns, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&file->lock);
 	return problem;
 }
 

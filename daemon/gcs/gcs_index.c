@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/gcs/gcs_notes.h"
 #include "store/objects.h"
 
-enum { PAGE_MOST = 1000 };
+enum { PAGE_MOST = 1000, NS_PER_US = 1000 };
 
 int gcs_errno_of(enum status status)
 {
@@ -44,17 +45,10 @@ static int directory_look(const struct gcs_index *index, const char *bucket, con
 	*ret_found = !rc && page.count > 0;
 	if (!*ret_found)
 		return rc == STATUS_NOT_FOUND ? 0 : gcs_errno_of(rc);
-	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_us = index->begun_us };
+	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_ns = index->begun_ns };
 	if (strcmp(page.objects[0].name, prefix) == 0)
-		ret_facts->modified_us = page.objects[0].updated_us;
+		ret_facts->modified_ns = page.objects[0].updated_us * NS_PER_US;
 	return 0;
-}
-
-static struct gcs_facts file_facts(const struct object *object)
-{
-	return (struct gcs_facts){ .size_bytes = object->size_bytes,
-				   .modified_us = object->updated_us,
-				   .generation = object->generation };
 }
 
 static int entry_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts)
@@ -73,7 +67,7 @@ static int entry_look(const struct gcs_index *index, const struct gcs_path *path
 		return path->is_twin ? -ENOENT : 0;
 	rc = object_get(index->objects, path->bucket, path->object, 0, &object, NULL);
 	if (!rc)
-		*ret_facts = file_facts(&object);
+		*ret_facts = gcs_facts_of(&object);
 	return gcs_errno_of(rc);
 }
 
@@ -82,9 +76,9 @@ static int bucket_look(const struct gcs_index *index, const char *name, struct g
 	struct bucket bucket AUTO_BUCKET = { 0 };
 	enum status rc = bucket_get(index->objects, name, &bucket, NULL);
 
-	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_us = index->begun_us };
+	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_ns = index->begun_ns };
 	if (!rc)
-		ret_facts->modified_us = bucket.created_us;
+		ret_facts->modified_ns = bucket.created_us * NS_PER_US;
 	return rc == STATUS_NOT_FOUND && index->auto_buckets ? 0 : gcs_errno_of(rc);
 }
 
@@ -99,8 +93,29 @@ int gcs_look(const struct gcs_index *index, const struct gcs_path *path, struct 
 	case GCS_BUCKETS:
 		break;
 	}
-	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_us = index->begun_us };
+	*ret_facts = (struct gcs_facts){ .is_directory = true, .modified_ns = index->begun_ns };
 	return 0;
+}
+
+int gcs_link_read(const struct gcs_index *index, const struct gcs_path *path, char *ret_target, size_t size)
+{
+	AUTO(object_reader) struct object_reader *reader = NULL;
+	enum status rc = object_open(index->objects, path->bucket, path->object, 0, &reader, NULL);
+	const char *target;
+	ssize_t length;
+
+	if (rc)
+		return gcs_errno_of(rc);
+	if (!gcs_facts_of(object_reader_object(reader)).is_link)
+		return -EINVAL;
+	target = gcs_link_target(object_reader_object(reader));
+	if (target) {
+		snprintf(ret_target, size, "%s", target);
+		return 0;
+	}
+	length = object_read(reader, 0, ret_target, size - 1, NULL);
+	ret_target[length < 0 ? 0 : length] = '\0';
+	return length < 0 ? -EIO : 0;
 }
 
 int gcs_directory_is_empty(const struct gcs_index *index, const struct gcs_path *path, bool *ret_empty)
@@ -201,13 +216,13 @@ static int object_add(struct gcs_listing *listing, const struct object_page *pag
 	int problem = twin_look(listing, page, object->name, &has_twin);
 
 	return problem ? problem
-		       : entry_add(listing, name, strlen(name), has_twin ? "\n" : "", file_facts(object));
+		       : entry_add(listing, name, strlen(name), has_twin ? "\n" : "", gcs_facts_of(object));
 }
 
 static int page_take(struct gcs_listing *listing, const struct object_page *page)
 {
 	const size_t skipped = strlen(listing->prefix);
-	const struct gcs_facts facts = { .is_directory = true, .modified_us = listing->index->begun_us };
+	const struct gcs_facts facts = { .is_directory = true, .modified_ns = listing->index->begun_ns };
 	int problem = 0;
 
 	for (size_t i = 0; !problem && i < page->count; i++)

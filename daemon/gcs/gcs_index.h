@@ -15,12 +15,12 @@ struct objects;
 struct gcs_index {
 	struct objects *objects;
 	bool auto_buckets; /* a bucket that is not there is an empty one, as for who lists it */
-	int64_t begun_us;  /* the time of directories that have none */
+	int64_t begun_ns;  /* the time of directories that have none */
 };
 
 struct gcs_facts {
-	bool is_directory;
-	int64_t size_bytes, modified_us;
+	bool is_directory, is_link;
+	int64_t size_bytes, modified_ns;
 	int64_t generation; /* of a file's object; 0: it is none, or not as it is */
 };
 
@@ -29,6 +29,8 @@ int gcs_errno_of(enum status status);
 
 /* ENOENT. */
 int gcs_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts);
+/* Where a link leads; EINVAL: it is none. The text ends where there is no more room. */
+int gcs_link_read(const struct gcs_index *index, const struct gcs_path *path, char *ret_target, size_t size);
 /* Whether nothing is in the directory; that it is there by an object of its own does not count. */
 int gcs_directory_is_empty(const struct gcs_index *index, const struct gcs_path *path, bool *ret_empty);
 

@@ -83,7 +83,7 @@ static enum status parts_make(struct mount *mount, const char *state_dir, bool a
 		return rc;
 	mount->index = (struct gcs_index){ .objects = mount->objects,
 					   .auto_buckets = auto_buckets,
-					   .begun_us = clock_wall_us(&system_clock) };
+					   .begun_ns = clock_wall_ns(&system_clock) };
 	mount->client = gcs_client_new(mount->state_fd, GCS_PATIENCE_S);
 	mount->files = mount->client ? gcs_files_new(&mount->index, mount->client, mount->state_fd) : NULL;
 	if (!mount->files)

@@ -8,6 +8,7 @@
 
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
+#include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "store/objects.h"
 
@@ -132,6 +133,15 @@ int gcs_rename(struct gcs_files *files, pid_t caller, const struct gcs_path *fro
 	return entry_rename(files, &call, from->bucket, from->object, to->bucket, to->object);
 }
 
+int gcs_link_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path, const char *target)
+{
+	const struct gcs_call call = { .caller = caller, .hurries = true };
+	const struct gcs_content content = { .fd = -1, .key = GCS_NOTE_TARGET, .value = target };
+	int64_t generation;
+
+	return gcs_upload(files->client, &call, path->bucket, path->object, &content, &generation);
+}
+
 /* ---- directories ---- */
 
 int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_path *path)
@@ -141,7 +151,8 @@ int gcs_directory_make(struct gcs_files *files, pid_t caller, const struct gcs_p
 	int64_t generation;
 
 	gcs_path_prefix(path, name);
-	return gcs_upload(files->client, &call, path->bucket, name, -1, 0, &generation);
+	return gcs_upload(files->client, &call, path->bucket, name, &(struct gcs_content){ .fd = -1 },
+			  &generation);
 }
 
 int gcs_directory_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *path)

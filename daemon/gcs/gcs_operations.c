@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_directory.h"
@@ -19,8 +20,7 @@
 #include "daemon/gcs/gcs_wait.h"
 
 enum {
-	NS_PER_US = 1000,
-	US_PER_S = 1000000,
+	NS_PER_S = 1000000000,
 	DOTS = 2, /* "." and "..", before all others of a directory */
 };
 
@@ -45,12 +45,17 @@ static struct gcs_call call_now(void)
 
 static void stat_fill(const struct gcs_facts *facts, struct stat *ret_stat)
 {
+	const int64_t ns = (facts->modified_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
+
 	*ret_stat = (struct stat){
-		.st_mode = facts->is_directory ? S_IFDIR | 0777 : S_IFREG | 0777,
+		.st_mode = (facts->is_directory ? S_IFDIR
+			    : facts->is_link    ? S_IFLNK
+						: S_IFREG) |
+			   0777,
 		.st_nlink = 1,
 		.st_size = facts->size_bytes,
 		.st_blocks = (facts->size_bytes + 511) / 512,
-		.st_mtim = { facts->modified_us / US_PER_S, facts->modified_us % US_PER_S * NS_PER_US },
+		.st_mtim = { (facts->modified_ns - ns) / NS_PER_S, ns },
 	};
 	ret_stat->st_atim = ret_stat->st_ctim = ret_stat->st_mtim;
 }
@@ -119,18 +124,6 @@ static int fs_chown(const char *text, uid_t user, gid_t group, struct fuse_file_
 {
 	(void)text, (void)user, (void)group, (void)info;
 	return 0;
-}
-
-static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
-{
-	(void)text, (void)times, (void)info;
-	return 0;
-}
-
-static int fs_symlink(const char *target, const char *text)
-{
-	(void)target, (void)text;
-	return -EPERM;
 }
 
 static int fs_link(const char *from, const char *to)
@@ -294,6 +287,55 @@ static int fs_truncate(const char *text, off_t size, struct fuse_file_info *info
 static int changed_entry_parse(const char *text, struct gcs_path *ret_path)
 {
 	return gcs_caller_is_cut(caller_now()) ? -EIO : entry_parse(text, ret_path);
+}
+
+static int fs_symlink(const char *target, const char *text)
+{
+	struct gcs_path path;
+	int problem = changed_entry_parse(text, &path);
+
+	return problem ? problem : gcs_link_make(system_now()->files, caller_now(), &path, target);
+}
+
+static int fs_readlink(const char *text, char *ret_target, size_t size)
+{
+	struct gcs_path path;
+	int problem = gcs_path_parse(text, &path);
+
+	if (problem || path.kind != GCS_ENTRY)
+		return problem ? problem : -EINVAL;
+	return gcs_link_read(system_now()->index, &path, ret_target, size);
+}
+
+/* Of what is no file, taken and forgotten, as gcsfuse does. */
+static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
+{
+	const struct gcs_call call = { .caller = caller_now(), .hurries = true, .opens = true };
+	const struct timespec *told = &times[1];
+	struct gcs_handle *handle;
+	struct gcs_facts facts;
+	struct gcs_path path;
+	int64_t modified_ns;
+	int problem;
+
+	if (told->tv_nsec == UTIME_OMIT)
+		return 0;
+	if (told->tv_nsec == UTIME_NOW)
+		modified_ns = clock_wall_ns(&system_clock);
+	else if (__builtin_mul_overflow((int64_t)told->tv_sec, (int64_t)NS_PER_S, &modified_ns) ||
+		 __builtin_add_overflow(modified_ns, (int64_t)told->tv_nsec, &modified_ns))
+		return -EINVAL;
+	if (info)
+		return gcs_set_time(handle_of(info), &call, modified_ns);
+	problem = look(text, &path, &facts);
+	if (problem || facts.is_directory || facts.is_link)
+		return problem;
+	problem = gcs_open(system_now()->files, &path, GCS_READ, caller_now(), &handle);
+	if (problem)
+		return problem;
+	problem = gcs_set_time(handle, &call, modified_ns);
+	gcs_handle_free(handle);
+	return problem;
 }
 
 static int fs_unlink(const char *text)
@@ -471,6 +513,7 @@ const struct fuse_operations gcs_operations = {
 	.chown = fs_chown,
 	.utimens = fs_utimens,
 	.symlink = fs_symlink,
+	.readlink = fs_readlink,
 	.link = fs_link,
 	.open = fs_open,
 	.create = fs_create,

@@ -84,7 +84,8 @@ MEMORY_RUN(object_upload)
 
 	(void)arg;
 	if (client)
-		problem = gcs_upload(client, &nobody, "b", "a b", content_fd, 2, &generation);
+		problem = gcs_upload(client, &nobody, "b", "a b",
+				     &(struct gcs_content){ .fd = content_fd, .size_bytes = 2 }, &generation);
 	gcs_client_free(client);
 	asked_check("POST /upload/storage/v1/b/b/o?uploadType=media&name=a%20b HTTP/1.1\r\n", "\r\n\r\n{}");
 	return outcome(problem, err);
@@ -231,7 +232,10 @@ static void an_upload_that_took_long_is_tried_again(void **state)
 	assert_int_equal(listen(listening, 1), 0);
 	assert_int_equal(ftruncate(big_fd, SLOW_BYTES), 0);
 	assert_int_equal(pthread_create(&server, NULL, slow_main, &listening), 0);
-	assert_int_equal(gcs_upload(client, &nobody, "b", "o", big_fd, SLOW_BYTES, &generation), 0);
+	assert_int_equal(gcs_upload(client, &nobody, "b", "o",
+				    &(struct gcs_content){ .fd = big_fd, .size_bytes = SLOW_BYTES },
+				    &generation),
+			 0);
 	assert_int_equal(generation, 7);
 	pthread_join(server, NULL);
 	close(listening);
