@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/filter_parser.h"
+
 /* The tree lives in chunks that are freed together. */
 struct filter_chunk {
 	struct filter_chunk *next;
@@ -19,17 +21,7 @@ struct filter_chunk {
 
 enum { CHUNK_BYTES = 4000, PATH_SEGMENTS_MAX = 32 };
 
-struct parser {
-	const char *text;
-	const char *field; /* of the request, for errors */
-	size_t at;
-	struct filter *filter;
-	unsigned depth, comparisons;
-	const struct filter_node *subject; /* inside path=(…): what the values are compared with */
-	struct error *err;
-};
-
-static void *allot(struct parser *parser, size_t size)
+void *filter_allot(struct parser *parser, size_t size)
 {
 	struct filter_chunk *chunk = parser->filter->memory;
 	void *memory;
@@ -82,7 +74,7 @@ enum status filter_refuse(const char *text, const char *field, size_t position, 
 			 what, line, column);
 }
 
-static struct filter_node *syntax_error(struct parser *parser)
+struct filter_node *filter_syntax_error(struct parser *parser)
 {
 	const char *token = parser->text + parser->at;
 
@@ -95,7 +87,7 @@ static struct filter_node *syntax_error(struct parser *parser)
 	return NULL;
 }
 
-static void space_skip(struct parser *parser)
+void filter_space_skip(struct parser *parser)
 {
 	const char *text = parser->text;
 
@@ -118,7 +110,7 @@ static bool keyword_read(struct parser *parser, const char *keyword)
 {
 	size_t length = strlen(keyword);
 
-	space_skip(parser);
+	filter_space_skip(parser);
 	if (strncmp(parser->text + parser->at, keyword, length) != 0 ||
 	    !ends_word(parser->text[parser->at + length]))
 		return false;
@@ -196,7 +188,7 @@ static const char *quoted_read(struct parser *parser)
 		filter_refuse(text, parser->field, start, parser->err, "syntax error: a quote is not closed");
 		return NULL;
 	}
-	copy = out = allot(parser, (size_t)(end - text) - parser->at + 1);
+	copy = out = filter_allot(parser, (size_t)(end - text) - parser->at + 1);
 	if (!copy)
 		return NULL;
 	while (text + parser->at < end) {
@@ -213,7 +205,7 @@ static const char *quoted_read(struct parser *parser)
 
 static const char *slice(struct parser *parser, size_t from, size_t to)
 {
-	char *copy = allot(parser, to - from + 1);
+	char *copy = filter_allot(parser, to - from + 1);
 
 	return copy ? memcpy(copy, parser->text + from, to - from) : NULL;
 }
@@ -230,7 +222,7 @@ static size_t word_end(const struct parser *parser, const char *marks)
 
 static struct filter_node *node_new(struct parser *parser, enum filter_kind kind, size_t position)
 {
-	struct filter_node *node = allot(parser, sizeof(*node));
+	struct filter_node *node = filter_allot(parser, sizeof(*node));
 
 	if (!node)
 		return NULL;
@@ -243,8 +235,7 @@ static struct filter_node *node_new(struct parser *parser, enum filter_kind kind
 	return NULL;
 }
 
-/* Reads the value at hand into @node. */
-static struct filter_node *value_read(struct parser *parser, struct filter_node *node)
+struct filter_node *filter_value_read(struct parser *parser, struct filter_node *node)
 {
 	char c = parser->text[parser->at];
 
@@ -258,7 +249,7 @@ static struct filter_node *value_read(struct parser *parser, struct filter_node 
 	size_t end = word_end(parser, "=<>!~");
 
 	if (end == parser->at || is_keyword(parser->text + parser->at, end - parser->at))
-		return syntax_error(parser);
+		return filter_syntax_error(parser);
 	node->value = slice(parser, parser->at, end);
 	parser->at = end;
 	return node->value ? node : NULL;
@@ -275,7 +266,7 @@ static const struct {
 
 static bool operator_read(struct parser *parser, enum filter_operator *ret_operator)
 {
-	space_skip(parser);
+	filter_space_skip(parser);
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
 		size_t length = strlen(operators[i].sign);
 
@@ -288,8 +279,7 @@ static bool operator_read(struct parser *parser, enum filter_operator *ret_opera
 	return false;
 }
 
-/* Segments joined by dots, each a word or quoted. */
-static bool path_read(struct parser *parser, struct filter_node *node)
+bool filter_path_read(struct parser *parser, struct filter_node *node)
 {
 	const char *segments[PATH_SEGMENTS_MAX];
 	size_t count = 0;
@@ -303,7 +293,7 @@ static bool path_read(struct parser *parser, struct filter_node *node)
 		if (!segment)
 			return false;
 		if ((!quoted && end == parser->at) || count == PATH_SEGMENTS_MAX) {
-			syntax_error(parser);
+			filter_syntax_error(parser);
 			return false;
 		}
 		if (!quoted)
@@ -313,7 +303,7 @@ static bool path_read(struct parser *parser, struct filter_node *node)
 			break;
 		parser->at++;
 	}
-	node->path = allot(parser, count * sizeof(*node->path));
+	node->path = filter_allot(parser, count * sizeof(*node->path));
 	if (!node->path)
 		return false;
 	memcpy(node->path, segments, count * sizeof(*segments));
@@ -338,9 +328,9 @@ static struct filter_node *group_read(struct parser *parser)
 	parser->depth--;
 	if (!node)
 		return NULL;
-	space_skip(parser);
+	filter_space_skip(parser);
 	if (parser->text[parser->at] != ')')
-		return syntax_error(parser);
+		return filter_syntax_error(parser);
 	parser->at++;
 	return node;
 }
@@ -355,16 +345,17 @@ static struct filter_node *subject_value_read(struct parser *parser)
 	node->operator= parser->subject->operator;
 	node->path = parser->subject->path;
 	node->path_length = parser->subject->path_length;
-	return value_read(parser, node);
+	node->steps = parser->subject->steps;
+	return filter_value_read(parser, node);
 }
 
 static struct filter_node *comparison_read(struct parser *parser, struct filter_node *node)
 {
 	struct filter_node *group;
 
-	space_skip(parser);
+	filter_space_skip(parser);
 	if (parser->text[parser->at] != '(')
-		return value_read(parser, node);
+		return filter_value_read(parser, node);
 	parser->comparisons--; /* those inside count */
 	parser->subject = node;
 	group = group_read(parser);
@@ -372,23 +363,19 @@ static struct filter_node *comparison_read(struct parser *parser, struct filter_
 	return group;
 }
 
-static struct filter_node *function_read(struct parser *parser, struct filter_node *node)
+static struct filter_node *call_read(struct parser *parser, struct filter_node *node)
 {
-	if (strcmp(node->path[0], "log_id") != 0) {
-		filter_refuse(parser->text, parser->field, node->position, parser->err, "no function '%s'",
-			      node->path[0]);
+	bool predicate;
+
+	if (!filter_is_predicate(parser, node, &predicate))
 		return NULL;
-	}
-	node->kind = FILTER_LOG_ID;
-	parser->at++; /* ( */
-	space_skip(parser);
-	if (!value_read(parser, node))
+	if (predicate)
+		return filter_predicate_read(parser, node);
+	parser->at = node->position;
+	if (!filter_operand_read(parser, node))
 		return NULL;
-	space_skip(parser);
-	if (parser->text[parser->at] != ')')
-		return syntax_error(parser);
-	parser->at++;
-	return node;
+	return operator_read(parser, &node->operator) ? comparison_read(parser, node)
+						      : filter_syntax_error(parser);
 }
 
 /* Words joined by dots, as they stand. */
@@ -410,16 +397,16 @@ static struct filter_node *restriction_read(struct parser *parser)
 
 	if (!node)
 		return NULL;
-	if (!path_read(parser, node))
+	if (!filter_path_read(parser, node))
 		return NULL;
 	end = parser->at;
 	node->quoted = first == '"' || first == '\'';
 	if (!node->quoted && node->path_length == 1 && is_keyword(node->path[0], strlen(node->path[0]))) {
 		parser->at = node->position;
-		return syntax_error(parser);
+		return filter_syntax_error(parser);
 	}
 	if (parser->text[end] == '(' && !node->quoted && node->path_length == 1)
-		return function_read(parser, node);
+		return call_read(parser, node);
 	if (operator_read(parser, &node->operator)) {
 		node->quoted = false;
 		return comparison_read(parser, node);
@@ -435,7 +422,7 @@ static struct filter_node *term_read(struct parser *parser)
 	for (;; negated = !negated) {
 		size_t start;
 
-		space_skip(parser);
+		filter_space_skip(parser);
 		start = parser->at;
 		if (keyword_read(parser, "NOT"))
 			continue;
@@ -516,7 +503,7 @@ static struct filter_node *expression_read(struct parser *parser)
 		joint_add(&joint, node);
 		if (keyword_read(parser, "AND"))
 			continue;
-		space_skip(parser);
+		filter_space_skip(parser);
 		if (!parser->text[parser->at] || parser->text[parser->at] == ')')
 			return joint_end(parser, &joint);
 	}
@@ -531,11 +518,11 @@ enum status filter_parse(const char *text, const char *field, struct filter *ret
 	if (strlen(parser.text) > FILTER_LENGTH_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, field,
 				 "The filter is longer than %d characters.", FILTER_LENGTH_MAX);
-	space_skip(&parser);
+	filter_space_skip(&parser);
 	if (parser.text[parser.at]) {
 		filter.root = expression_read(&parser);
 		if (filter.root && parser.text[parser.at]) /* a parenthesis too many */
-			filter.root = syntax_error(&parser);
+			filter.root = filter_syntax_error(&parser);
 		if (!filter.root) {
 			filter_deinit(&filter);
 			return error_move(err, &own);

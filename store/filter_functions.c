@@ -11,37 +11,13 @@
 #include <strings.h>
 
 #include "store/filter.h"
+#include "store/filter_search.h"
+#include "store/filter_values.h"
+#include "store/logs.h"
 
 static unsigned char folded(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : (unsigned char)c;
-}
-
-/* Horspool's search over folded bytes. */
-static bool text_has(const char *text, size_t length, const char *needle, size_t needle_length)
-{
-	size_t shift[256];
-	size_t last = needle_length - 1;
-
-	if (needle_length == 0)
-		return true;
-	if (needle_length > length)
-		return false;
-	for (size_t i = 0; i < 256; i++)
-		shift[i] = needle_length;
-	for (size_t i = 0; i < last; i++)
-		shift[folded(needle[i])] = last - i;
-	for (size_t at = 0; at <= length - needle_length;) {
-		size_t i = last;
-
-		while (folded(text[at + i]) == folded(needle[i])) {
-			if (i == 0)
-				return true;
-			i--;
-		}
-		at += shift[folded(text[at + last])];
-	}
-	return false;
 }
 
 static void has_text(sqlite3_context *context, int count, sqlite3_value **values)
@@ -51,8 +27,8 @@ static void has_text(sqlite3_context *context, int count, sqlite3_value **values
 
 	(void)count;
 	sqlite3_result_int(context, text && needle &&
-					    text_has(text, (size_t)sqlite3_value_bytes(values[0]), needle,
-						     (size_t)sqlite3_value_bytes(values[1])));
+					    text_find_folded(text, (size_t)sqlite3_value_bytes(values[0]),
+							     needle, (size_t)sqlite3_value_bytes(values[1])));
 }
 
 /* The whole text fits the pattern; a star that fails gives way to the one before it only once, so
@@ -190,6 +166,40 @@ static void matches(sqlite3_context *context, int count, sqlite3_value **values)
 	sqlite3_result_int(context, found >= 0);
 }
 
+static void regexp_extract(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const unsigned char *text = sqlite3_value_text(values[0]);
+	struct regex *regex = text ? regex_of(context, values[1]) : NULL;
+	PCRE2_SIZE *ends;
+	int found;
+
+	(void)count;
+	if (!text)
+		return;
+	if (!regex) {
+		sqlite3_result_error_nomem(context);
+		return;
+	}
+	found = pcre2_match(regex->code, text, (size_t)sqlite3_value_bytes(values[0]), 0, 0, regex->match,
+			    regex->limits);
+	if (found < 1)
+		return;
+	ends = pcre2_get_ovector_pointer(regex->match);
+	if (pcre2_get_ovector_count(regex->match) > 1) /* the first group, which may have matched nothing */
+		ends += 2;
+	else if (ends[0] > ends[1])
+		return;
+	if (found > 1 || ends == pcre2_get_ovector_pointer(regex->match))
+		sqlite3_result_text(context, (const char *)text + ends[0], (int)(ends[1] - ends[0]),
+				    SQLITE_TRANSIENT);
+}
+
+static void severity_name(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	sqlite3_result_text(context, log_severity_name(sqlite3_value_int(values[0])), -1, SQLITE_STATIC);
+}
+
 static bool number_parse(const char *text, double *ret_number)
 {
 	char *end;
@@ -222,19 +232,26 @@ static bool order_holds(int order, enum filter_operator operator)
 
 /* @type is json_type()'s word. Numbers compare as numbers when the literal is one, and so do texts
  * that hold one (64-bit integers travel as text); true, false and null by their names. */
-static bool json_holds(const char *type, const char *value, enum filter_operator operator,
+static bool json_holds(const char *type, sqlite3_value *given, enum filter_operator operator,
 		       const char * literal)
 {
+	const bool is_real = sqlite3_value_type(given) == SQLITE_FLOAT;
+	const double real = is_real ? sqlite3_value_double(given) : 0; /* its text has fewer digits */
+	const char *value = (const char *)sqlite3_value_text(given);
 	double left, right;
 
+	if (strcmp(type, "null") == 0 && strcmp(literal, "NULL_VALUE") == 0)
+		return order_holds(0, operator);
 	if (!strcmp(type, "true") || !strcmp(type, "false") || !strcmp(type, "null"))
 		value = type;
 	if (!value)
 		return false;
 	if (operator== OP_HAS)
-		return text_has(value, strlen(value), literal, strlen(literal));
-	if (number_parse(literal, &right) && number_parse(value, &left))
+		return text_find_folded(value, strlen(value), literal, strlen(literal));
+	if (number_parse(literal, &right) && number_parse(value, &left)) {
+		left = is_real ? real : left;
 		return order_holds((left > right) - (left < right), operator);
+	}
 	if (operator== OP_EQ || operator== OP_NE)
 		return order_holds(strcasecmp(value, literal), operator);
 	return order_holds(strcmp(value, literal), operator);
@@ -248,7 +265,7 @@ static void json_test(sqlite3_context *context, int count, sqlite3_value **value
 	(void)count;
 	sqlite3_result_int(context,
 			   type && literal &&
-				   json_holds(type, (const char *)sqlite3_value_text(values[1]),
+				   json_holds(type, values[1],
 					      (enum filter_operator)sqlite3_value_int(values[2]), literal));
 }
 
@@ -263,6 +280,13 @@ enum status filter_functions_register(sqlite3 *db, struct error *err)
 		{ "like_wild", 3, like_wild },
 		{ "matches", 2, matches },
 		{ "json_test", 4, json_test },
+		{ "regexp_extract", 2, regexp_extract },
+		{ "severity_name", 1, severity_name },
+		{ "search_text", -1, filter_search_text },
+		{ "ip_in_net", 2, filter_ip_in_net },
+		{ "sampled", 2, filter_sampled },
+		{ "cast_value", 2, filter_cast_value },
+		{ "time_text", 2, filter_time_text },
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)

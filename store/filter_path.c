@@ -40,5 +40,5 @@ size_t filter_path_takes(const struct filter_node *node, const char *path)
 
 bool filter_names(const struct filter_node *node, const char *path)
 {
-	return node->kind == FILTER_COMPARE && filter_path_takes(node, path) > 0;
+	return node->kind == FILTER_COMPARE && !node->steps && filter_path_takes(node, path) > 0;
 }

@@ -10,18 +10,11 @@
 #include "daemon/base/cleanup.h"
 #include "store/filter_functions.h"
 #include "store/filter_path.h"
+#include "store/filter_sql_parts.h"
 
 /* Fields are written in SQL with their own operators; the rest are functions. */
 static const char *const signs[] = {
 	[OP_EQ] = "=", [OP_NE] = "<>", [OP_GT] = ">", [OP_GE] = ">=", [OP_LT] = "<", [OP_LE] = "<=",
-};
-
-struct maker {
-	const struct filter_schema *schema;
-	const char *text;
-	struct filter_sql *sql;
-	bool in_shared;
-	struct error *err;
 };
 
 void filter_sql_deinit(struct filter_sql *sql)
@@ -49,10 +42,6 @@ void filter_sql_bind(const struct filter_sql *sql, sqlite3_stmt *statement)
 	}
 }
 
-#define REFUSE(maker, node, ...)                                                                             \
-	filter_refuse((maker)->text, (maker)->schema->error_field, (node)->position, (maker)->err,           \
-		      __VA_ARGS__)
-
 static bool value_add(struct maker *maker, struct filter_value value)
 {
 	struct filter_sql *sql = maker->sql;
@@ -67,8 +56,7 @@ static bool value_add(struct maker *maker, struct filter_value value)
 	return true;
 }
 
-/* Gives the number N of the parameter :fN. */
-static size_t text_add(struct maker *maker, const char *text)
+size_t maker_bind(struct maker *maker, const char *text)
 {
 	char *copy = strdup(text);
 
@@ -86,11 +74,10 @@ static size_t number_add(struct maker *maker, int64_t number)
 	return maker->sql->value_count - 1;
 }
 
-/* *ret_rest is the first segment that belongs to the field's "*". */
-static const struct filter_field *field_find(const struct filter_schema *schema,
-					     const struct filter_node *node, size_t *ret_rest)
+const struct filter_field *maker_field(const struct maker *maker, const struct filter_node *node,
+				       size_t *ret_rest)
 {
-	for (const struct filter_field *field = schema->fields; field->path; field++) {
+	for (const struct filter_field *field = maker->schema->fields; field->path; field++) {
 		*ret_rest = filter_path_takes(node, field->path);
 		if (*ret_rest > 0)
 			return field;
@@ -98,29 +85,29 @@ static const struct filter_field *field_find(const struct filter_schema *schema,
 	return NULL;
 }
 
-static bool is_shared(const struct filter_schema *schema, const struct filter_node *node)
+static bool is_shared(const struct maker *maker, const struct filter_node *node)
 {
 	const struct filter_field *field;
 	size_t rest;
 
 	switch (node->kind) {
-	case FILTER_LOG_ID:
-		return true;
+	case FILTER_CALL:
+		return node->function == FUNCTION_LOG_ID || node->function == FUNCTION_SOURCE;
 	case FILTER_SEARCH:
 		return false;
 	case FILTER_COMPARE:
-		field = field_find(schema, node, &rest);
-		return field && (field->traits & TRAIT_SHARED) && !field->also_sql;
+		field = maker_field(maker, node, &rest);
+		return field && !node->steps && (field->traits & TRAIT_SHARED) && !field->also_sql;
 	default:
 		break;
 	}
 	for (const struct filter_node *child = node->child; child; child = child->next)
-		if (!is_shared(schema, child))
+		if (!is_shared(maker, child))
 			return false;
 	return true;
 }
 
-static bool is_presence(const struct filter_node *node)
+bool filter_is_presence(const struct filter_node *node)
 {
 	return node->operator== OP_HAS && !node->quoted && strcmp(node->value, "*") == 0;
 }
@@ -141,9 +128,9 @@ static enum status regex_put(struct maker *maker, const struct filter_field *fie
 		return REFUSE(maker, node, "%s", why.text ? why.text : "no regular expression");
 	if (node->operator== OP_NO_MATCH)
 		text_printf(where, "(%s IS NOT NULL AND NOT matches(%s, :f%zu))", field->sql, field->sql,
-			    text_add(maker, node->value));
+			    maker_bind(maker, node->value));
 	else
-		text_printf(where, "matches(%s, :f%zu)", field->sql, text_add(maker, node->value));
+		text_printf(where, "matches(%s, :f%zu)", field->sql, maker_bind(maker, node->value));
 	return STATUS_OK;
 }
 
@@ -158,9 +145,9 @@ static void prefix_put(struct maker *maker, const struct filter_field *field, co
 		return;
 	}
 	text_printf(&to, "%s\xf4\x8f\xbf\xbf", from); /* U+10FFFF */
-	text_printf(&maker->sql->where, "(%s >= :f%zu", field->sql, text_add(maker, from));
+	text_printf(&maker->sql->where, "(%s >= :f%zu", field->sql, maker_bind(maker, from));
 	text_printf(&maker->sql->where, " AND %s < :f%zu)", field->sql,
-		    text_add(maker, to.failed ? "" : to.data));
+		    maker_bind(maker, to.failed ? "" : to.data));
 }
 
 static void wildcard_put(struct maker *maker, const struct filter_field *field,
@@ -175,11 +162,11 @@ static void wildcard_put(struct maker *maker, const struct filter_field *field,
 		prefix_put(maker, field, node);
 	else
 		text_printf(&maker->sql->where, "like_wild(%s, :f%zu, %d)", field->sql,
-			    text_add(maker, node->value), field->kind == MATCH_EXACT);
+			    maker_bind(maker, node->value), field->kind == MATCH_EXACT);
 }
 
-static enum status text_put(struct maker *maker, const struct filter_field *field,
-			    const struct filter_node *node)
+enum status maker_compare_text(struct maker *maker, const struct filter_field *field,
+			       const struct filter_node *node)
 {
 	struct text condition AUTO_TEXT = { 0 };
 	enum filter_operator operator= node->operator;
@@ -188,7 +175,7 @@ static enum status text_put(struct maker *maker, const struct filter_field *fiel
 		return regex_put(maker, field, node);
 	if (field->traits & TRAIT_PATTERN && operator== OP_HAS) {
 		text_printf(&maker->sql->where, "like_wild(%s, :f%zu, 1)", field->sql,
-			    text_add(maker, node->value));
+			    maker_bind(maker, node->value));
 		return STATUS_OK;
 	}
 	if (maker->schema->wildcards && !(field->traits & TRAIT_PATTERN) && strchr(node->value, '*') &&
@@ -202,10 +189,10 @@ static enum status text_put(struct maker *maker, const struct filter_field *fiel
 	}
 	if (operator== OP_HAS) {
 		text_printf(&maker->sql->where, "has_text(%s, :f%zu)", field->sql,
-			    text_add(maker, node->value));
+			    maker_bind(maker, node->value));
 		return STATUS_OK;
 	}
-	text_printf(&condition, "%s %s :f%zu%s", field->sql, signs[operator], text_add(maker, node->value),
+	text_printf(&condition, "%s %s :f%zu%s", field->sql, signs[operator], maker_bind(maker, node->value),
 		    field->kind == MATCH_TEXT && (operator == OP_EQ || operator == OP_NE) ? " COLLATE NOCASE" : "");
 	if (condition.failed)
 		return error_no_memory(maker->err);
@@ -213,8 +200,8 @@ static enum status text_put(struct maker *maker, const struct filter_field *fiel
 	return STATUS_OK;
 }
 
-static enum status number_put(struct maker *maker, const struct filter_field *field,
-			      const struct filter_node *node)
+enum status maker_compare_number(struct maker *maker, const struct filter_field *field,
+				 const struct filter_node *node)
 {
 	enum filter_operator operator= node->operator== OP_HAS ? OP_EQ : node->operator;
 	struct text condition AUTO_TEXT = { 0 };
@@ -248,8 +235,8 @@ static bool name_put(struct text *path, const char *name, bool camel)
 	return true;
 }
 
-static bool document_path(const struct filter_field *field, const struct filter_node *node, size_t rest,
-			  struct text *path)
+bool maker_path(const struct filter_field *field, const struct filter_node *node, size_t rest,
+		struct text *path)
 {
 	bool camel = field->traits & TRAIT_CAMEL;
 	bool sayable = true;
@@ -258,7 +245,7 @@ static bool document_path(const struct filter_field *field, const struct filter_
 	for (size_t i = rest; i < node->path_length; i++)
 		sayable = sayable && name_put(path, node->path[i], camel);
 	if (rest == node->path_length && (field->traits & TRAIT_KEYS) &&
-	    node->operator== OP_HAS && !is_presence(node))
+	    node->operator== OP_HAS && !filter_is_presence(node))
 		sayable = sayable && name_put(path, node->value, false);
 	return sayable;
 }
@@ -267,7 +254,7 @@ static void json_compare_put(struct maker *maker, const struct filter_field *fie
 			     const struct filter_node *node, size_t path)
 {
 	text_printf(&maker->sql->where, "json_test(json_type(%s, :f%zu), %s ->> :f%zu, %d, :f%zu)",
-		    field->sql, path, field->sql, path, (int)node->operator, text_add(maker, node->value));
+		    field->sql, path, field->sql, path, (int)node->operator, maker_bind(maker, node->value));
 }
 
 static enum status json_match_put(struct maker *maker, const struct filter_field *field,
@@ -283,14 +270,14 @@ static enum status json_match_put(struct maker *maker, const struct filter_field
 	if (node->operator== OP_MATCH || node->operator== OP_NO_MATCH)
 		return regex_put(maker, &at, node);
 	at.kind = MATCH_TEXT;
-	return text_put(maker, &at, node);
+	return maker_compare_text(maker, &at, node);
 }
 
 static enum status json_put(struct maker *maker, const struct filter_field *field,
 			    const struct filter_node *node, size_t rest)
 {
 	struct text path AUTO_TEXT = { 0 };
-	bool sayable = document_path(field, node, rest, &path);
+	bool sayable = maker_path(field, node, rest, &path);
 	bool whole = rest == node->path_length;
 	bool wild = maker->schema->wildcards && strchr(node->value, '*') &&
 		    (node->operator== OP_EQ || node->operator== OP_NE || node->operator== OP_HAS);
@@ -300,9 +287,9 @@ static enum status json_put(struct maker *maker, const struct filter_field *fiel
 		text_puts(&maker->sql->where, "0");
 		return STATUS_OK;
 	}
-	at = text_add(maker, path.failed ? "$" : path.data);
+	at = maker_bind(maker, path.failed ? "$" : path.data);
 	maker->sql->where.failed |= path.failed;
-	if (is_presence(node) || (whole && (field->traits & TRAIT_KEYS) && node->operator== OP_HAS))
+	if (filter_is_presence(node) || (whole && (field->traits & TRAIT_KEYS) && node->operator== OP_HAS))
 		text_printf(&maker->sql->where, "(json_type(%s, :f%zu) IS NOT NULL)", field->sql, at);
 	else if (wild || node->operator== OP_MATCH || node->operator== OP_NO_MATCH)
 		return json_match_put(maker, field, node, at);
@@ -332,22 +319,24 @@ static enum status either_put(struct maker *maker, const struct filter_field *fi
 static enum status compare_put(struct maker *maker, const struct filter_node *node)
 {
 	size_t rest;
-	const struct filter_field *field = field_find(maker->schema, node, &rest);
+	const struct filter_field *field = maker_field(maker, node, &rest);
 
 	if (!field)
 		return REFUSE(maker, node, "no field '%.64s%s'", node->path[0],
 			      node->path_length > 1 ? ".…" : "");
+	if (node->steps)
+		return maker_put_steps(maker, node);
 	if (field->also_sql)
 		return either_put(maker, field, node, rest);
 	if (field->kind == MATCH_JSON)
 		return json_put(maker, field, node, rest);
-	if (is_presence(node)) {
+	if (filter_is_presence(node)) {
 		text_printf(&maker->sql->where, "(%s IS NOT NULL)", field->sql);
 		return STATUS_OK;
 	}
 	if (field->kind == MATCH_TIME || field->kind == MATCH_ENUM)
-		return number_put(maker, field, node);
-	return text_put(maker, field, node);
+		return maker_compare_number(maker, field, node);
+	return maker_compare_text(maker, field, node);
 }
 
 /* In JSON documents the text is looked for as JSON writes it, too. */
@@ -366,7 +355,7 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 {
 	const struct filter_schema *schema = maker->schema;
 	struct text quoted AUTO_TEXT = { 0 };
-	size_t plain = text_add(maker, node->value);
+	size_t plain = maker_bind(maker, node->value);
 	size_t escaped = plain;
 
 	if (!schema->row_texts)
@@ -376,7 +365,7 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 		return error_no_memory(maker->err);
 	quoted.data[quoted.length - 1] = '\0';
 	if (strcmp(quoted.data + 1, node->value) != 0)
-		escaped = text_add(maker, quoted.data + 1);
+		escaped = maker_bind(maker, quoted.data + 1);
 	text_puts(&maker->sql->where, "(");
 	texts_put(maker, schema->row_texts, plain, escaped);
 	if (schema->shared_texts) {
@@ -385,21 +374,6 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 		text_puts(&maker->sql->where, schema->shared_close);
 	}
 	text_puts(&maker->sql->where, ")");
-	return STATUS_OK;
-}
-
-/* log_id("a/b") names the log that is printed as a%2Fb. */
-static enum status log_id_put(struct maker *maker, const struct filter_node *node)
-{
-	struct text name AUTO_TEXT = { 0 };
-
-	if (!maker->schema->log_name)
-		return REFUSE(maker, node, "no function 'log_id'");
-	text_percent(&name, node->value, URL_UNRESERVED "%");
-	if (name.failed)
-		return error_no_memory(maker->err);
-	text_printf(&maker->sql->where, "(%s = :f%zu COLLATE NOCASE)", maker->schema->log_name,
-		    text_add(maker, name.data));
 	return STATUS_OK;
 }
 
@@ -430,7 +404,7 @@ static size_t shared_first(const struct maker *maker, const struct filter_node *
 	size_t shared = 0, others = node->child_count;
 
 	for (; shared < others; child = child->next) {
-		if (!maker->in_shared && maker->schema->shared_open && is_shared(maker->schema, child))
+		if (!maker->in_shared && maker->schema->shared_open && is_shared(maker, child))
 			nodes[shared++] = child;
 		else
 			nodes[--others] = child;
@@ -475,7 +449,7 @@ static enum status node_put(struct maker *maker, const struct filter_node *node)
 	enum status rc;
 
 	if (!maker->in_shared && maker->schema->shared_open && node->kind >= FILTER_NOT &&
-	    is_shared(maker->schema, node))
+	    is_shared(maker, node))
 		return shared_put(maker, &node, 1, "");
 	switch (node->kind) {
 	case FILTER_AND:
@@ -490,8 +464,8 @@ static enum status node_put(struct maker *maker, const struct filter_node *node)
 		return compare_put(maker, node);
 	case FILTER_SEARCH:
 		return search_put(maker, node);
-	case FILTER_LOG_ID:
-		return log_id_put(maker, node);
+	case FILTER_CALL:
+		return maker_put_call(maker, node);
 	}
 	return STATUS_OK;
 }

@@ -45,6 +45,8 @@ struct filter_field {
 	bool (*parse)(const char *name, int64_t *ret_number); /* MATCH_ENUM */
 	/* MATCH_JSON: a second document in which the value may be as well; not shared. NULL: none. */
 	const char *also_sql, *also_root;
+	const char *
+		text_sql; /* MATCH_TIME, MATCH_ENUM: what functions take the value for; NULL: they do not take it */
 };
 
 struct filter_schema {
@@ -56,7 +58,9 @@ struct filter_schema {
 	const char *shared_open, *shared_close;
 	/* What a value alone is looked for in; NULL-terminated lists of expressions. Without row_texts it is refused. */
 	const char *const *row_texts, *const *shared_texts;
-	const char *log_name; /* the expression that log_id() compares; shared; NULL: there is no log_id() */
+	/* The expressions that log_id() and source() compare; shared. NULL: there are no functions. */
+	const char *log_name, *project;
+	const char *search; /* what search() looks at: arguments of search_text(), see filter_functions.h */
 };
 
 struct filter_value {

@@ -25,14 +25,22 @@ libtrainyard_a_SOURCES += \
 	store/file_tree.h \
 	store/filter.c \
 	store/filter.h \
+	store/filter_calls.c \
+	store/filter_calls_sql.c \
 	store/filter_functions.c \
 	store/filter_functions.h \
 	store/filter_interval.c \
 	store/filter_interval.h \
+	store/filter_parser.h \
 	store/filter_path.c \
 	store/filter_path.h \
+	store/filter_search.c \
+	store/filter_search.h \
 	store/filter_sql.c \
 	store/filter_sql.h \
+	store/filter_sql_parts.h \
+	store/filter_values.c \
+	store/filter_values.h \
 	store/glob.c \
 	store/glob.h \
 	store/group_writer.c \
@@ -119,6 +127,8 @@ libtrainyard_a_SOURCES += \
 	store/store.c \
 	store/store.h \
 	store/store_parts.h \
+	store/time_zone.c \
+	store/time_zone.h \
 	store/trial_runs.c \
 	store/trials.c \
 	store/trials.h \

@@ -28,20 +28,30 @@ static bool severity_parse(const char *name, int64_t *ret_number)
 		.root = "$." name                                                                            \
 	}
 
+#define INSERT_ID                                                                                            \
+	"CASE typeof(e.insert_id) WHEN 'integer' THEN printf('%016d', e.insert_id) ELSE e.insert_id END"
+#define LOG_NAME "('projects/' || s.project || '/logs/' || s.log_name)"
+
 /* The plus keeps comparisons of the filter away from the index: log_query.c gives it the one interval
  * that holds them all, or the place where the last page ended. */
 static const struct filter_field fields[] = {
-	{ .path = "timestamp", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "+e.ts" },
-	{ .path = "receiveTimestamp", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "e.received_ns" },
+	{ .path = "timestamp",
+	  .kind = MATCH_TIME,
+	  .traits = TRAIT_ALWAYS,
+	  .sql = "+e.ts",
+	  .text_sql = "+e.ts" },
+	{ .path = "receiveTimestamp",
+	  .kind = MATCH_TIME,
+	  .traits = TRAIT_ALWAYS,
+	  .sql = "e.received_ns",
+	  .text_sql = "e.received_ns" },
 	{ .path = "severity",
 	  .kind = MATCH_ENUM,
 	  .traits = TRAIT_ALWAYS,
 	  .sql = "e.severity",
+	  .text_sql = "severity_name(e.severity)",
 	  .parse = severity_parse },
-	{ .path = "insertId",
-	  .kind = MATCH_EXACT,
-	  .traits = TRAIT_ALWAYS,
-	  .sql = "CASE typeof(e.insert_id) WHEN 'integer' THEN printf('%016d', e.insert_id) ELSE e.insert_id END" },
+	{ .path = "insertId", .kind = MATCH_EXACT, .traits = TRAIT_ALWAYS, .sql = INSERT_ID },
 	{ .path = "textPayload", .kind = MATCH_TEXT, .sql = "CASE e.kind WHEN 0 THEN e.payload END" },
 	{ .path = "jsonPayload.*",
 	  .kind = MATCH_JSON,
@@ -51,10 +61,7 @@ static const struct filter_field fields[] = {
 	  .kind = MATCH_JSON,
 	  .sql = "CASE e.kind WHEN 2 THEN e.payload END",
 	  .root = "$" },
-	{ .path = "logName",
-	  .kind = MATCH_TEXT,
-	  .traits = TRAIT_SHARED | TRAIT_ALWAYS,
-	  .sql = "('projects/' || s.project || '/logs/' || s.log_name)" },
+	{ .path = "logName", .kind = MATCH_TEXT, .traits = TRAIT_SHARED | TRAIT_ALWAYS, .sql = LOG_NAME },
 	{ .path = "resource.type",
 	  .kind = MATCH_TEXT,
 	  .traits = TRAIT_SHARED | TRAIT_ALWAYS,
@@ -85,6 +92,10 @@ static const char *const row_texts[] = { "e.payload", "e.extra", NULL };
 static const char *const shared_texts[] = { "s.log_name", "s.resource_type", "s.resource_labels", "s.labels",
 					    NULL };
 
+/* Whether it is JSON, and the text. */
+static const char search_texts[] = "e.kind <> 0, e.payload, 1, e.extra, 0, " LOG_NAME ", 0, s.resource_type,"
+				   " 1, s.resource_labels, 1, s.labels, 0, " INSERT_ID;
+
 /* Along all entries the source is at hand; for a few jobs the sources that match are found first. */
 static const struct filter_schema along_time = {
 	.fields = fields,
@@ -93,6 +104,8 @@ static const struct filter_schema along_time = {
 	.row_texts = row_texts,
 	.shared_texts = shared_texts,
 	.log_name = "s.log_name",
+	.project = "s.project",
+	.search = search_texts,
 };
 static const struct filter_schema along_jobs = {
 	.fields = fields,
@@ -102,6 +115,8 @@ static const struct filter_schema along_jobs = {
 	.row_texts = row_texts,
 	.shared_texts = shared_texts,
 	.log_name = "s.log_name",
+	.project = "s.project",
+	.search = search_texts,
 };
 
 static bool is_job_equality(const struct filter_node *node)

@@ -238,6 +238,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_jobs_no_memory \
 	tests/unit/store/test_leases \
 	tests/unit/store/test_log_filter \
+	tests/unit/store/test_log_functions \
 	tests/unit/store/test_dated_logs \
 	tests/unit/store/test_logs \
 	tests/unit/store/test_logs_no_memory \
@@ -260,6 +261,7 @@ check_PROGRAMS += \
 	tests/unit/store/test_small_file \
 	tests/unit/store/test_state_dir \
 	tests/unit/store/test_store \
+	tests/unit/store/test_time_zone \
 	tests/unit/store/test_trials \
 	tests/unit/store/test_trials_no_memory
 if HAVE_GRPC

@@ -9,20 +9,38 @@
 
 static const char *const signs[] = { "=", "!=", ">", ">=", "<", "<=", ":", "=~", "!~" };
 
+static const char *const functions[] = { "log_id", "source", "search", "ip_in_net",
+					 "sample", "cast",   "extract" };
+
+/* The path, and what is made of it: a>cast0>extract"x" */
+static void operand_show(struct text *text, const struct filter_node *node)
+{
+	for (size_t i = 0; i < node->path_length; i++)
+		text_printf(text, "%s%s", i ? "/" : "", node->path[i]);
+	for (const struct filter_step *step = node->steps; step; step = step->next) {
+		text_printf(text, ">%s", functions[step->function]);
+		if (step->function == FUNCTION_CAST)
+			text_printf(text, "%d", (int)step->type);
+		if (step->text)
+			text_printf(text, "'%s'", step->text);
+	}
+}
+
 /* The tree in brackets. */
 static void show(struct text *text, const struct filter_node *node)
 {
 	switch (node->kind) {
 	case FILTER_COMPARE:
-		for (size_t i = 0; i < node->path_length; i++)
-			text_printf(text, "%s%s", i ? "/" : "", node->path[i]);
+		operand_show(text, node);
 		text_printf(text, "%s%s", signs[node->operator], node->value);
 		return;
 	case FILTER_SEARCH:
 		text_printf(text, "~%s", node->value);
 		return;
-	case FILTER_LOG_ID:
-		text_printf(text, "log_id(%s)", node->value);
+	case FILTER_CALL:
+		text_printf(text, "%s(", functions[node->function]);
+		operand_show(text, node);
+		text_printf(text, "%s%s)", node->path_length ? "," : "", node->value);
 		return;
 	default:
 		break;
@@ -75,6 +93,18 @@ static const struct {
 	{ "a>=1 -- at least\nb<=2", "[and a>=1 b<=2]" },
 	{ "log_id(\"x/y\")", "log_id(x/y)" },
 	{ "log_id( x ) a=1", "[and log_id(x) a=1]" },
+	{ "SEARCH(\"needle\")", "search(needle)" },
+	{ "search( needle )", "search(needle)" },
+	{ "SEARCH(jsonPayload.a, \"b c\") OR x", "[or search(jsonPayload/a,b c) ~x]" },
+	{ "NOT ip_in_net(jsonPayload.ip, \"10.1.2.0/24\")", "[not ip_in_net(jsonPayload/ip,10.1.2.0/24)]" },
+	{ "sample(insertId, 0.25)", "sample(insertId,0.25)" },
+	{ "source(folders/folder_123)", "source(folders/folder_123)" },
+	{ "cast(a.b, INT64) < 30", "a/b>cast1<30" },
+	{ "Cast(timestamp, string, TIMEZONE(\"America/New_York\")) =~ \"^2025\"",
+	  "timestamp>cast0'America/New_York'=~^2025" },
+	{ "CAST(REGEXP_EXTRACT(CAST(timestamp, STRING), \"\\d+:(\\d+)\"), INT64) < 30",
+	  "timestamp>cast0>extract'\\d+:(\\d+)'>cast1<30" },
+	{ "regexp_extract(a, \"(b)\"):(\"x\" OR \"y\")", "[or a>extract'(b)':x a>extract'(b)':y]" },
 	{ "timestamp>=\"2026-11-20T21:41:24.028499Z\" AND logName=\"projects/p/logs/l\" AND \"line\"",
 	  "[and timestamp>=2026-11-20T21:41:24.028499Z logName=projects/p/logs/l ~line]" },
 };
@@ -117,6 +147,17 @@ static const struct {
 	{ "-", 2 },
 	{ "a=()", 4 },
 	{ "f(x)", 1 },
+	{ "SEARCH(", 8 },
+	{ "SEARCH()", 8 },
+	{ "SEARCH(a.b, \"x\"", 16 },
+	{ "SEARCH(\"x\" OR \"y\")", 12 },
+	{ "ip_in_net(a)", 12 },
+	{ "sample(insertId 0.5)", 17 },
+	{ "cast(a, INT64)", 15 },
+	{ "cast(a, THING)=1", 9 },
+	{ "cast(a, STRING, ZONE(\"x\"))=1", 17 },
+	{ "cast(log_id(x), STRING)=1", 6 },
+	{ "cast(a)=1", 7 },
 	{ "log_id(x", 9 },
 	{ "a.=1", 3 },
 	{ "a=(b=1)", 5 },
@@ -169,6 +210,9 @@ static void length_depth_and_number_are_bounded(void **state)
 	assert_int_equal(parse_and_free(repeated("", "(", FILTER_DEPTH_MAX + 1, "")),
 			 STATUS_INVALID_ARGUMENT);
 	assert_int_equal(parse_and_free(repeated("", "(", 19000, "")), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(parse_and_free(repeated("", "regexp_extract(", FILTER_STEPS_MAX + 1, "a")),
+			 STATUS_INVALID_ARGUMENT);
+	assert_int_equal(parse_and_free(repeated("", "cast(", 3900, "a")), STATUS_INVALID_ARGUMENT);
 	assert_int_equal(parse_and_free(repeated("", "NOT ", 4000, "a")), STATUS_OK);
 	assert_int_equal(parse_and_free(repeated("", "a ", FILTER_COMPARISONS_MAX, "")), STATUS_OK);
 	assert_int_equal(parse_and_free(repeated("", "a ", FILTER_COMPARISONS_MAX + 1, "")),
