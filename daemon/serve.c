@@ -166,6 +166,7 @@ int serve_main(const struct config *config)
 	if (descriptors_raise(&err))
 		return failure_tell(&err);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* where files may not grow (ulimit -f), writes fail, and that is told */
 	pthread_sigmask(SIG_BLOCK, &signals, NULL); /* every thread inherits it */
 	return serve_until_signal(config, &signals);
 }

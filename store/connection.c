@@ -13,6 +13,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/base/work.h"
+#include "store/disk_words.h"
 #include "store/filter_functions.h"
 #include "store/migrations.h"
 
@@ -56,9 +57,29 @@ static bool may_pass(int code)
 	}
 }
 
+static bool is_damage(int code)
+{
+	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+/* What a user can do something about: SQLite's words alone name no file. */
+static enum status file_refuse(const char *path, int code, const char *words, struct error *err)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	if (is_damage(code)) {
+		database_damaged_write(&text, path, words);
+		return error_set(err, STATUS_INTERNAL, NULL, "%s", text.failed ? path : text.data);
+	}
+	disk_full_write(&text, path);
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", strerror(ENOSPC),
+			 text.failed ? path : text.data);
+}
+
 enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 {
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+	const char *path = db ? sqlite3_db_filename(db, "main") : NULL;
 
 	if ((code & 0xff) == SQLITE_NOMEM)
 		memory_note_failure();
@@ -67,6 +88,8 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 	if (code == SQLITE_INTERRUPT)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "The query takes too long. Narrow its filter, by job or by time.");
+	if (path && *path && ((code & 0xff) == SQLITE_FULL || is_damage(code)))
+		return file_refuse(path, code, sqlite3_errmsg(db), err);
 	return error_set(err, may_pass(code) ? STATUS_UNAVAILABLE : STATUS_INTERNAL, NULL,
 			 "%s: %s (SQLite %d)", doing, db ? sqlite3_errmsg(db) : "out of memory", code);
 }
@@ -145,14 +168,26 @@ static int medium_problem(const char *path)
 static enum status open_fail(sqlite3 *db, const char *path, enum status status, struct error *err)
 {
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM, problem = 0;
+	struct text text AUTO_TEXT = { 0 };
+	struct stat about;
 
+	if (is_damage(code))
+		return status; /* and told, with the file */
 	if ((code & 0xff) == SQLITE_IOERR)
 		problem = sqlite3_system_errno(db);
 	if (!problem && status == STATUS_UNAVAILABLE)
 		problem = medium_problem(path);
+	if (!problem && access(path, R_OK | W_OK) != 0 && errno != ENOENT)
+		problem = errno;
 	if (!problem)
 		return error_wrap(err, "%s", path);
-	return error_set(err, status, NULL, "cannot open %s: %s", path, strerror(problem));
+	if (problem == EACCES && stat(path, &about) == 0)
+		text_printf(&text, "it is user %u's: run this as that user, or give it to this one (chown)",
+			    (unsigned)about.st_uid);
+	if (problem == ENOSPC || problem == EDQUOT || problem == EFBIG)
+		disk_full_write(&text, path);
+	return error_set(err, status, NULL, "cannot open %s: %s%s%s", path, strerror(problem),
+			 text.length ? ": " : "", text.length && !text.failed ? text.data : "");
 }
 
 enum status connection_open_fail(struct connection *connection, enum status status, struct error *err)
@@ -234,7 +269,7 @@ enum status connection_prepare(struct connection *connection, const char *sql, s
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err)
 {
 	if (sqlite3_exec(connection->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return database_error(connection->db, err, sql);
+		return database_error(connection->db, err, "use the store");
 	return STATUS_OK;
 }
 

@@ -17,6 +17,8 @@ libtrainyard_a_SOURCES += \
 	store/conditions.c \
 	store/connection.c \
 	store/connection.h \
+	store/disk_words.c \
+	store/disk_words.h \
 	store/faults.c \
 	store/faults.h \
 	store/file_name.c \

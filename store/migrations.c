@@ -46,14 +46,17 @@ enum status migrations_run(sqlite3 *db, const struct migration *migrations, stru
 	if (rc)
 		return rc;
 	if (application != APPLICATION_ID && (application != 0 || done != 0))
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s is no database of trainyard",
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "%s is no database of trainyard: move it away, or give another --state-dir",
 				 sqlite3_db_filename(db, "main"));
 	for (const struct migration *step = migrations; step->name; step++)
 		newest = step->number;
 	if (done > newest)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s was written by a newer trainyard (schema %d, this program knows %d)",
-				 sqlite3_db_filename(db, "main"), done, newest);
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"%s was written by a newer trainyard (schema %d, this program knows %d): use that one, or give "
+			"another --state-dir",
+			sqlite3_db_filename(db, "main"), done, newest);
 	for (const struct migration *step = migrations; step->name; step++) {
 		if (step->number <= done)
 			continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/objects.h"
+#include "store/disk_words.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -127,12 +128,15 @@ static enum status parts_open(struct objects *objects, struct error *err)
 /* A database that cannot be written because there is no room is a case of its own here. */
 static enum status room_check(const struct objects *objects, enum status rc, struct error *err)
 {
+	struct text text AUTO_TEXT = { 0 };
 	struct statvfs info;
 
 	if (rc != STATUS_UNAVAILABLE || statvfs(objects->state_dir, &info) != 0 ||
 	    (uint64_t)info.f_bavail * info.f_frsize >= ROOM_BYTES)
 		return rc;
-	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The disk that holds the objects is full.");
+	disk_full_write(&text, objects->state_dir);
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The disk that holds the objects is full: %s.",
+			 text.failed ? objects->state_dir : text.data);
 }
 
 enum status objects_use(struct objects *objects, struct error *err)

@@ -283,8 +283,11 @@ enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE
 	}
 	if (rc == STATUS_NOT_FOUND)
 		return error_set(err, rc, NULL, "no daemon has run on %s", dir);
-	return rc ? error_set(err, rc, NULL, "cannot read %s: %s", path.data,
-			      database ? sqlite3_errmsg(database) : "out of memory")
+	return rc ? error_set(
+			    err, rc, NULL,
+			    "cannot read %s, which the instance's name is in: %s; trainyard clean --list prints names, and "
+			    "--instance NAME cleans one",
+			    path.data, database ? sqlite3_errmsg(database) : "out of memory")
 		  : STATUS_OK;
 }
 
