@@ -127,7 +127,10 @@ static bool is_call(const char *const *segments, size_t count)
 						   "organizations", "billingAccounts",
 						   "entries:list",  NULL };
 
-	return count > 1 && is_version(segments[0]) && is_one_of(segments[1], collections);
+	if (count < 2)
+		return false;
+	return is_version(segments[0]) ? is_one_of(segments[1], collections)
+				       : strcmp(segments[0], "oauth2") == 0 && is_version(segments[1]);
 }
 
 bool storage_plain_may_have(const char *const *segments, size_t count)

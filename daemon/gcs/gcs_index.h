@@ -14,8 +14,8 @@ struct objects;
 
 struct gcs_index {
 	struct objects *objects;
-	bool auto_buckets; /* a bucket that is not there is an empty one, as for who lists it */
-	int64_t begun_ns;  /* the time of directories that have none */
+	bool auto_buckets; /* a bucket that is not there is an empty directory: programs look before they write */
+	int64_t begun_ns; /* the time of directories that have none */
 };
 
 struct gcs_facts {

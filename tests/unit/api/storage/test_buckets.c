@@ -355,6 +355,7 @@ TEST(a_call_of_an_unknown_version_is_no_bucket)
 		"/v1p1beta1/locations",
 		"/v2alpha/entries:list",
 		"/v1internal/projects/p/jobs",
+		"/oauth2/v9/certs",
 	};
 	static const char *const objects[] = { "/v1alpha1/x",          "/v1alpha1",
 					       "/v1alpha1/x/projects", "/v1x/projects",
