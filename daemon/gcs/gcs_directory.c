@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/gcs/gcs_node.h"
+
 struct gcs_directory {
 	pthread_mutex_t lock;
 	const struct gcs_index *index;
 	struct gcs_files *files;
 	struct gcs_path path;
+	struct gcs_node *opener;
 	struct gcs_listing *listing;
 	/* Names that are no objects yet, behind all others. */
 	char **fresh;
@@ -27,29 +30,34 @@ static void fresh_forget(struct gcs_directory *directory)
 	directory->is_listed = false;
 }
 
-struct gcs_directory *gcs_directory_open(const struct gcs_index *index, struct gcs_files *files,
-					 const struct gcs_path *path)
+int gcs_directory_open(const struct gcs_index *index, struct gcs_files *files, const struct gcs_path *path,
+		       pid_t caller, struct gcs_directory **ret_directory)
 {
 	struct gcs_directory *directory = calloc(1, sizeof(*directory));
+	int problem;
 
 	if (!directory)
-		return NULL;
+		return -ENOMEM;
 	directory->index = index;
 	directory->files = files;
 	directory->path = *path;
-	directory->listing = gcs_listing_new(index, path);
-	if (!directory->listing) {
-		free(directory);
-		return NULL;
-	}
 	pthread_mutex_init(&directory->lock, NULL);
-	return directory;
+	problem = gcs_node_open(gcs_files_nodes(files), gcs_node_of(caller), &directory->opener);
+	if (!problem)
+		directory->listing = gcs_listing_new(index, path);
+	if (!directory->listing) {
+		gcs_directory_close(directory);
+		return problem ? problem : -ENOMEM;
+	}
+	*ret_directory = directory;
+	return 0;
 }
 
 void gcs_directory_close(struct gcs_directory *directory)
 {
 	fresh_forget(directory);
 	gcs_listing_free(directory->listing);
+	gcs_node_close(gcs_files_nodes(directory->files), directory->opener);
 	pthread_mutex_destroy(&directory->lock);
 	free(directory);
 }
@@ -122,7 +130,7 @@ int gcs_directory_at(struct gcs_directory *directory, pid_t caller, int64_t plac
 	if (place == 0)
 		fresh_forget(directory);
 	if (!directory->is_listed || place < gcs_listing_count(directory->listing))
-		problem = gcs_listing_at(directory->listing, place, &entry);
+		problem = gcs_listing_at(directory->listing, caller, place, &entry);
 	if (problem)
 		return problem;
 	*ret_name = entry ? entry->name : NULL;

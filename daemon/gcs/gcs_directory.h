@@ -7,9 +7,9 @@
 
 struct gcs_directory;
 
-/* NULL: memory ran out. */
-struct gcs_directory *gcs_directory_open(const struct gcs_index *index, struct gcs_files *files,
-					 const struct gcs_path *path);
+/* ENFILE (gcs_node.h). */
+int gcs_directory_open(const struct gcs_index *index, struct gcs_files *files, const struct gcs_path *path,
+		       pid_t caller, struct gcs_directory **ret_directory);
 void gcs_directory_close(struct gcs_directory *directory);
 const struct gcs_path *gcs_directory_path(const struct gcs_directory *directory);
 

@@ -49,6 +49,11 @@ void gcs_files_free(struct gcs_files *files)
 	free(files);
 }
 
+struct gcs_nodes *gcs_files_nodes(struct gcs_files *files)
+{
+	return files->nodes;
+}
+
 static int file_changed_fd(const struct gcs_file *file)
 {
 	return __atomic_load_n(&file->changed_fd, __ATOMIC_ACQUIRE);
@@ -332,6 +337,7 @@ void gcs_handle_free(struct gcs_handle *handle)
 	if (handle->file)
 		gcs_file_leave(handle->files, handle->file);
 	object_reader_close(handle->reader);
+	gcs_node_close(handle->files->nodes, handle->opener);
 	free(handle);
 }
 
@@ -339,14 +345,15 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	     struct gcs_handle **ret_handle)
 {
 	struct gcs_handle *handle = handle_new(files);
-	int problem = 0;
+	int problem;
 
 	if (!handle)
 		return -ENOMEM;
 	handle->writes = how != GCS_READ;
-	if (how != GCS_ANEW)
+	problem = gcs_node_open(files->nodes, gcs_node_of(caller), &handle->opener);
+	if (!problem && how != GCS_ANEW)
 		handle->file = shared_find(files, path, caller);
-	if (!handle->file)
+	if (!problem && !handle->file)
 		problem = own_open(handle, path, how, caller);
 	if (problem) {
 		gcs_handle_free(handle);

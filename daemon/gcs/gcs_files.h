@@ -30,6 +30,8 @@ struct gcs_handle;
 struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd);
 /* Closes what is open: a kernel that no longer has the file system does not say so for each file. */
 void gcs_files_free(struct gcs_files *files);
+/* The containers that have something open, the files'. */
+struct gcs_nodes *gcs_files_nodes(struct gcs_files *files);
 
 enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
 /* ENOENT: there is none, and it is not opened anew. The handle is good until gcs_close(). */

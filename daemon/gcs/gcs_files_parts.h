@@ -42,6 +42,7 @@ struct gcs_file {
 
 struct gcs_handle {
 	struct gcs_handle *next, **self; /* in the list of all, under its lock */
+	struct gcs_node *opener;
 	struct gcs_files *files;
 	struct gcs_file *file;
 	bool writes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_notes.h"
 #include "store/objects.h"
 
@@ -270,14 +271,15 @@ static void listing_rewind(struct gcs_listing *listing)
 	listing->is_begun = listing->is_last = false;
 }
 
-int gcs_listing_at(struct gcs_listing *listing, int64_t place, const struct gcs_entry **ret_entry)
+int gcs_listing_at(struct gcs_listing *listing, pid_t caller, int64_t place,
+		   const struct gcs_entry **ret_entry)
 {
 	*ret_entry = NULL;
 	if (place < listing->first || place == 0)
 		listing_rewind(listing);
 	while (!listing->is_begun ||
 	       (place >= listing->first + (int64_t)listing->count && !listing->is_last)) {
-		int problem = page_load(listing);
+		int problem = gcs_caller_is_killed(caller) ? -EINTR : page_load(listing);
 
 		if (problem)
 			return problem;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/base/error.h"
 #include "daemon/gcs/gcs_path.h"
@@ -45,8 +46,9 @@ struct gcs_listing;
 struct gcs_listing *gcs_listing_new(const struct gcs_index *index, const struct gcs_path *path);
 void gcs_listing_free(struct gcs_listing *listing);
 /* The entry at @place, from 0; *ret_entry NULL: there are no more. It lives until the next call.
- * Going on from where one was is cheap; going back begins anew. */
-int gcs_listing_at(struct gcs_listing *listing, int64_t place, const struct gcs_entry **ret_entry);
+ * Going on from where one was is cheap; going back begins anew, which lasts. EINTR: the caller was killed. */
+int gcs_listing_at(struct gcs_listing *listing, pid_t caller, int64_t place,
+		   const struct gcs_entry **ret_entry);
 /* How many there were when the end was met. */
 int64_t gcs_listing_count(const struct gcs_listing *listing);
 

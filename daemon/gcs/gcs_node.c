@@ -5,17 +5,19 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "daemon/base/clock.h"
 
 enum { US_PER_S = 1000000, KILLED_US = US_PER_S, KILLED_AGAIN_US = 10 * US_PER_S, RESERVED_AHEAD = 16 << 20 };
+enum { OWN_DESCRIPTORS = 400 /* of threads, of the store and of connections */ };
 
 struct gcs_node {
 	struct gcs_node *next;
 	uint64_t id;
-	unsigned files;
+	unsigned references, open_count;
 	int64_t reserved_bytes;
 	int64_t killed_us; /* when the first of those that are killed now had something to store */
 };
@@ -23,6 +25,7 @@ struct gcs_node {
 struct gcs_nodes {
 	pthread_mutex_t lock; /* of all */
 	struct gcs_node *first;
+	unsigned open_count, open_max;
 	int state_fd;
 };
 
@@ -38,10 +41,17 @@ uint64_t gcs_node_of(pid_t caller)
 struct gcs_nodes *gcs_nodes_new(int state_fd)
 {
 	struct gcs_nodes *nodes = calloc(1, sizeof(*nodes));
+	struct rlimit descriptors;
 
 	if (!nodes)
 		return NULL;
 	nodes->state_fd = state_fd;
+	nodes->open_max = GCS_OPEN_MAX;
+	if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 &&
+	    descriptors.rlim_cur < 2 * GCS_OPEN_MAX + OWN_DESCRIPTORS)
+		nodes->open_max = descriptors.rlim_cur > 2 * OWN_DESCRIPTORS
+					  ? (unsigned)(descriptors.rlim_cur - OWN_DESCRIPTORS) / 2
+					  : (unsigned)descriptors.rlim_cur / 4;
 	pthread_mutex_init(&nodes->lock, NULL);
 	return nodes;
 }
@@ -54,35 +64,84 @@ void gcs_nodes_free(struct gcs_nodes *nodes)
 	free(nodes);
 }
 
-struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id)
-{
-	struct gcs_node *node;
+/* ---- under the lock ---- */
 
-	pthread_mutex_lock(&nodes->lock);
-	for (node = nodes->first; node && node->id != id; node = node->next)
-		;
+static struct gcs_node *node_hold(struct gcs_nodes *nodes, uint64_t id)
+{
+	struct gcs_node *node = nodes->first;
+
+	while (node && node->id != id)
+		node = node->next;
 	if (!node && (node = calloc(1, sizeof(*node)))) {
 		*node = (struct gcs_node){ .next = nodes->first, .id = id };
 		nodes->first = node;
 	}
 	if (node)
-		node->files++;
+		node->references++;
+	return node;
+}
+
+static void node_drop(struct gcs_nodes *nodes, struct gcs_node *node)
+{
+	struct gcs_node **at = &nodes->first;
+
+	if (--node->references > 0)
+		return;
+	while (*at != node)
+		at = &(*at)->next;
+	*at = node->next;
+	free(node);
+}
+
+/* ---- without it ---- */
+
+int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_node)
+{
+	struct gcs_node *node;
+	int problem = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = node_hold(nodes, id);
+	if (!node) {
+		problem = -ENOMEM;
+	} else if (node->open_count >= nodes->open_max - nodes->open_count) {
+		node_drop(nodes, node);
+		problem = -ENFILE;
+	} else {
+		node->open_count++;
+		nodes->open_count++;
+		*ret_node = node;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return problem;
+}
+
+void gcs_node_close(struct gcs_nodes *nodes, struct gcs_node *node)
+{
+	if (!node)
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	node->open_count--;
+	nodes->open_count--;
+	node_drop(nodes, node);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id)
+{
+	struct gcs_node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = node_hold(nodes, id);
 	pthread_mutex_unlock(&nodes->lock);
 	return node;
 }
 
 void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes)
 {
-	struct gcs_node **at = &nodes->first;
-
 	pthread_mutex_lock(&nodes->lock);
 	node->reserved_bytes -= reserved_bytes;
-	if (--node->files == 0) {
-		while (*at != node)
-			at = &(*at)->next;
-		*at = node->next;
-		free(node);
-	}
+	node_drop(nodes, node);
 	pthread_mutex_unlock(&nodes->lock);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gcs/gcs_node.h: a container that has changed files open, which stands for a node of the cloud, and what it may
- * take of what all share: the disk, and time after its programs were killed. Thread: any. */
+/* daemon/gcs/gcs_node.h: a container that has something open, which stands for a node of the cloud, and what it may take
+ * of what all share: descriptors and memory, the disk, and time after its programs were killed. Thread: any. */
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,7 +18,16 @@ uint64_t gcs_node_of(pid_t caller);
 struct gcs_nodes *gcs_nodes_new(int state_fd);
 void gcs_nodes_free(struct gcs_nodes *nodes);
 
-/* NULL: memory ran out. */
+/* How many files and directories all containers together may have open, if there are as many descriptors: a file takes
+ * two, a directory up to 50 KiB. */
+enum { GCS_OPEN_MAX = 16384 };
+
+/* Of a file or a directory that a container opens. -ENFILE: it has as many open as all others may still open. */
+int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_node);
+/* NULL is harmless. */
+void gcs_node_close(struct gcs_nodes *nodes, struct gcs_node *node);
+
+/* Of a changed file. NULL: memory ran out. */
 struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id);
 /* Gives back @reserved_bytes. */
 void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes);

@@ -365,9 +365,10 @@ static int fs_opendir(const char *text, struct fuse_file_info *info)
 		problem = gcs_ask_list(system->client, &call, path.bucket);
 	if (problem)
 		return problem;
-	directory = gcs_directory_open(system->index, system->files, &path);
-	info->fh = (uintptr_t)directory;
-	return directory ? 0 : -ENOMEM;
+	problem = gcs_directory_open(system->index, system->files, &path, caller_now(), &directory);
+	if (!problem)
+		info->fh = (uintptr_t)directory;
+	return problem;
 }
 
 static int fs_releasedir(const char *text, struct fuse_file_info *info)

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -33,7 +34,8 @@ def mount(idle_engine, tmp_path):
 def container(program, *arguments):
     """A program with mounts of its own, as a container has them, and whatever it starts. All of it is killed."""
     command = ["unshare", "--mount", sys.executable, "-c", program, *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
         try:
             yield process
         finally:
@@ -146,6 +148,42 @@ def test_holes_take_no_room(mount):
         assert file.read(5) == b"begin" and file.seek(size // 2) and file.read(6) == b"middle"
         assert file.seek(size - 4) and file.read() == b"\0end"
     assert blocks_bytes(mount.daemon.state_dir / "blobs") < 16 << 20
+
+
+OPENS = """
+import os, sys
+files = []
+try:
+    while True:
+        files.append(os.open(sys.argv[1], os.O_RDONLY | len(files) % 2 * os.O_DIRECTORY))
+except OSError as problem:
+    os.write(1, f"{len(files)} {problem.strerror}\\n".encode())
+sys.stdin.read()
+"""
+
+
+# Broken: gcs_open() and gcs_directory_open() without gcs_node_open() (as they were): nobody else can open anything.
+@pytest.mark.parametrize("name", ["file", ""], ids=["files", "directories"])
+def test_a_container_that_opens_a_lot_leaves_something_to_open(idle_engine, tmp_path, name):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Daemon(tmp_path, idle_engine, "--offline") as daemon:
+        daemon.get("/storage/v1/b", project="p")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+        mount = Mount(daemon).__enter__()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(65536, before[1]), before[1]))
+        try:
+            bucket = Bucket(daemon, "open-bucket", mount.files / "open-bucket")
+            (bucket / "file").write_bytes(b"x")
+            with container(OPENS.replace("len(files) % 2", str(int(not name))), bucket / name) as hostile:
+                count, problem = hostile.stdout.readline().rstrip().split(" ", 1)
+                assert problem == "Too many open files in system" and 100 < int(count) < 400
+                with open(bucket / "good", "wb") as good, open(bucket / "file", "rb") as file:
+                    assert file.read() == b"x" and sorted(os.listdir(bucket.directory)) == ["file", "good"]
+                    good.write(b"good")
+                assert bucket.get("good") == b"good"
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+            mount.__exit__()
 
 
 # Broken: progress_look() that asks only while nothing moves (as it was): it is there until all is stored. flush of a killed

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths that a job opens below /gcs.
+/* Paths that a job opens below /gcs, and times of files there.
  *
  * What must hold beside not crashing: what names an object names one that a client of the API could have, below no other
  * directory than it says, and its path, written out again, is the same. */
@@ -9,6 +9,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/text.h"
+#include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_path.h"
 #include "store/objects.h"
 
@@ -52,12 +53,26 @@ static void join_check(const struct gcs_path *directory, const char *path, const
 		require(equal(&joined, &parsed));
 }
 
+/* Times in metadata, which any client writes: one that is read is, written, read as the same. */
+static void time_check(const char *text)
+{
+	char written[GCS_TIME_SIZE];
+	int64_t time_ns, again_ns;
+
+	if (!gcs_time_read(text, &time_ns))
+		return;
+	gcs_time_write(time_ns, written);
+	require(gcs_time_read(written, &again_ns) && again_ns == time_ns);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(string) char *path = strndup(size ? (const char *)data : "", size);
 	struct gcs_path parsed;
 	char prefix[GCS_OBJECT_SIZE];
 
+	if (path)
+		time_check(path);
 	/* The kernel takes such a path apart before it asks. */
 	if (!path || path[0] != '/' || strstr(path, "//") || (path[1] && path[strlen(path) - 1] == '/'))
 		return 0;

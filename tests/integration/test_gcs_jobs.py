@@ -91,6 +91,19 @@ def test_a_new_job_after_a_restart_has_a_file_system_of_its_own(new_daemon):
     wait_all_gone(daemon)
 
 
+# Broken: progress_look() that asks only while nothing moves (as it was): CANCELLING until all is stored, over a minute.
+@needs_fuse
+def test_a_job_that_stores_a_lot_is_cancelled_at_once(new_daemon):
+    daemon = new_daemon("--offline", "--stop-grace", "2")
+    job, = submit_with_gcs(daemon, script("truncate -s 8G /gcs/jobs/big; sleep 600"))
+    wait_until(lambda: [path for path in (daemon.state_dir / "uploads").glob("*") if path.stat().st_size > 1 << 20], 30,
+               "it is being stored")
+    daemon.cancel(job)
+    daemon.until(job, "CANCELLED", timeout=10)
+    assert Bucket(daemon, "jobs").get("big") in (None, b"")
+    daemon.stop()
+
+
 EMPTY = " /gcs is empty and read-only: a program that writes there fails."
 
 

@@ -136,6 +136,28 @@ static void a_container_has_as_much_as_is_free(void **state)
 	close(fd);
 }
 
+/* Broken: gcs_node_open() that counts all containers together: nobody else can open anything. */
+static void a_container_leaves_others_as_much_to_open(void **state)
+{
+	static struct gcs_node *opened[GCS_OPEN_MAX];
+	struct gcs_nodes *nodes = gcs_nodes_new(-1);
+	unsigned own = 0, others = 0, all;
+
+	(void)state;
+	while (gcs_node_open(nodes, 1, &opened[own]) == 0)
+		own++;
+	while (gcs_node_open(nodes, 2, &opened[own + others]) == 0)
+		others++;
+	assert_int_equal(gcs_node_open(nodes, 1, &opened[0]), -ENFILE);
+	assert_int_equal(others, (own + 1) / 2);
+	all = own + others;
+	for (unsigned i = 0; i < all; i++)
+		gcs_node_close(nodes, opened[i]);
+	assert_int_equal(gcs_node_open(nodes, 1, &opened[0]), 0);
+	gcs_node_close(nodes, opened[0]);
+	gcs_nodes_free(nodes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +166,7 @@ int main(void)
 		cmocka_unit_test(only_so_many_bytes_are_kept),
 		cmocka_unit_test(whoever_is_killed_does_not_wait_for_his_turn),
 		cmocka_unit_test(a_container_has_as_much_as_is_free),
+		cmocka_unit_test(a_container_leaves_others_as_much_to_open),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
