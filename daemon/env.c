@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/env.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/nearest.h"
@@ -13,7 +18,7 @@
 #include "daemon/main.h"
 #include "daemon/own_options.h"
 
-enum { ADDRESS_LINE_BYTES = 4352 }; /* a path and its line end */
+enum { ADDRESS_LINE_BYTES = 4352 /* a path and its line end */, CONNECT_MS = 1000 };
 
 /* What a variable's value is made of. */
 enum part {
@@ -310,6 +315,46 @@ static enum status url_choose(const struct config *config, char **ret_url, struc
 	return *ret_url ? STATUS_OK : error_no_memory(err);
 }
 
+static bool connects(const char *address, uint16_t port)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	const bool is_v4 = inet_pton(AF_INET, address, &v4.sin_addr) == 1;
+	int fd, problem = 0;
+	socklen_t size = sizeof(problem);
+	struct pollfd polled;
+	bool good;
+
+	inet_pton(AF_INET6, address, &v6.sin6_addr);
+	fd = socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	good = connect(fd, is_v4 ? (const struct sockaddr *)&v4 : (const struct sockaddr *)&v6,
+		       is_v4 ? sizeof(v4) : sizeof(v6)) == 0;
+	polled = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	if (!good && errno == EINPROGRESS)
+		good = poll(&polled, 1, CONNECT_MS) == 1 &&
+		       getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &size) == 0 && problem == 0;
+	close(fd);
+	return good;
+}
+
+/* The lines are good for a daemon that is still to be started, so that it is no failure. */
+static void silence_warn(const char *url)
+{
+	static const char scheme[] = "http://";
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+
+	if (strncmp(url, scheme, strlen(scheme)) != 0 ||
+	    !config_listen_split(url + strlen(scheme), address, &port) || connects(address, port))
+		return;
+	fprintf(stderr,
+		"trainyard: warning: nothing answers at %s: start trainyard serve, or give --listen or --state-dir of "
+		"the one that runs\n",
+		url);
+}
+
 static const char *const shell_names[] = { "sh", "fish", "github" };
 
 static enum status shell_find(const char *name, enum shell *ret_shell, struct error *err)
@@ -402,6 +447,8 @@ int env_main(const char *const *arguments)
 	config_unknown_variables(main_variable_tell);
 	if (!settings.unset && url_choose(&config, &url, &err))
 		return main_failure(&err);
+	if (!settings.unset)
+		silence_warn(url);
 	if (!settings.unset && token_file_find(&config, &token_file, &err))
 		return main_failure(&err);
 	if (!settings.unset && credentials_find(&config, url, &credentials, &no_credentials))

@@ -145,6 +145,18 @@ def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
     assert re.search(rf"--listen: cannot listen on {path}: {told}" if there != "nothing" else told, said), said
 
 
+def test_env_warns_of_an_address_where_nothing_answers(tmp_path):
+    """That of a daemon that was killed, or of none. Broken: env_main() without silence_warn()."""
+    daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock"))).start()
+    assert run("env", "--state-dir", daemon.state_dir).stderr == ""
+    daemon.kill9()
+    for words in (["--state-dir", daemon.state_dir], ["--listen", f"127.0.0.1:{daemon.port}", "--state-dir", tmp_path / "none"]):
+        done = run("env", *words)
+        assert done.returncode == 0 and f"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML={daemon.base}/" in done.stdout, done
+        assert re.fullmatch(rf"trainyard: warning: nothing answers at {daemon.base}: start trainyard serve, or give .*\n", done.stderr)
+    assert run("env", "--unset", "--state-dir", daemon.state_dir).stderr == ""
+
+
 # ---- the state ----
 
 def used_state(tmp_path):
