@@ -20,7 +20,7 @@
 enum { SWALLOW_MAX_BYTES = 64 << 20 };
 
 /* Choice: how long a request may take whose client has ended its side. */
-enum { HALF_CLOSED_US = 2 * 1000000 };
+enum { HALF_CLOSED_US = 10 * 1000000 };
 
 struct exchange *exchange_new(const char *raw_target)
 {

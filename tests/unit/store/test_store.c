@@ -261,11 +261,12 @@ static void each_statement_uses_its_index(void **state)
 				continue;
 			plan_read(connection->db, statements[id].sql, &plan);
 			scan = strstr(plan.data, "SCAN ");
-			/* A walk along an index, or over a subquery that is bounded, is meant. */
+			/* A walk along an index, or over a subquery that is bounded, is meant; and its rows may be
+			 * sorted. */
 			if (scan && !strstr(scan, "USING INDEX") && !strstr(scan, "USING COVERING INDEX") &&
 			    !strstr(scan, "SCAN (subquery"))
 				fail_msg("%s: %s", statements[id].sql, plan.data);
-			if (strstr(plan.data, "TEMP B-TREE"))
+			if (strstr(plan.data, "TEMP B-TREE") && !strstr(plan.data, "SCAN (subquery"))
 				fail_msg("%s: %s", statements[id].sql, plan.data);
 		}
 	}

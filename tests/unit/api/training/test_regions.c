@@ -14,21 +14,16 @@ static void the_table_is_in_rising_order(void **state)
 		assert_true(strcmp(region[0].name, region[1].name) < 0);
 }
 
-static void accelerators_are_known_and_in_the_order_of_their_numbers(void **state)
+static void accelerators_are_known(void **state)
 {
 	(void)state;
-	for (const struct region *region = regions; region->name; region++) {
-		int before = 0;
-
+	for (const struct region *region = regions; region->name; region++)
 		for (size_t i = 0; region->accelerators[i]; i++) {
 			int number = 0;
 
 			assert_true(enum_number(&ml_accelerator_type, region->accelerators[i], &number));
-			assert_true(number > before);
 			assert_true(region_has_accelerator(region->name, region->accelerators[i]));
-			before = number;
 		}
-	}
 }
 
 static void what_is_not_in_the_table_is_not_there(void **state)
@@ -60,7 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_is_in_rising_order),
-		cmocka_unit_test(accelerators_are_known_and_in_the_order_of_their_numbers),
+		cmocka_unit_test(accelerators_are_known),
 		cmocka_unit_test(what_is_not_in_the_table_is_not_there),
 		cmocka_unit_test(the_list_names_those_of_ai_platform),
 	};
