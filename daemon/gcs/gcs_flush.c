@@ -203,8 +203,7 @@ void gcs_close(struct gcs_handle *handle)
 	int problem;
 
 	nobody.end_us = __atomic_load_n(&file->given_up_us, __ATOMIC_RELAXED);
-	nobody.end_us =
-		nobody.end_us ? nobody.end_us + GCS_ENDING_S * INT64_C(1000000) : handle->files->end_us;
+	nobody.end_us = nobody.end_us ? nobody.end_us + GCS_LEFT_S * INT64_C(1000000) : handle->files->end_us;
 	problem = handle->writes && __atomic_load_n(&file->is_cut_off, __ATOMIC_RELAXED)
 			  ? -EIO
 			  : gcs_flush(handle, &nobody);

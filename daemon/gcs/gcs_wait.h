@@ -20,7 +20,7 @@
  * is in a system call of ours cannot die before its answer. One that ends, and closes thereby what it left open, can no
  * longer be killed, and gives up after GCS_ENDING_S, or, when it was killed, after a second (gcs_node.h). What one has to
  * store is waited for that long in all, by however many that flush it (gcs_files.h). What one that was killed has left is
- * stored at its last close, for which nobody waits, within GCS_ENDING_S.
+ * stored at its last close, for which nobody waits, within GCS_LEFT_S, or not at all.
  *
  * What is being stored makes way for a change of its name, for which the kernel has locked a directory for all, and is
  * stored anew after that.
@@ -46,6 +46,7 @@ enum {
 	GCS_PLACES_ALONE = 48,
 	GCS_PATIENCE_S = 120,
 	GCS_ENDING_S = 10,
+	GCS_LEFT_S = 3,
 	GCS_BRIEFLY_S = 2,
 	GCS_CHANGE_S = 5,
 	GCS_CHANGES_MAX = 32, /* what is beyond is not looked at */

@@ -100,7 +100,8 @@ def test_a_job_that_stores_a_lot_is_cancelled_at_once(new_daemon):
                "it is being stored")
     daemon.cancel(job)
     daemon.until(job, "CANCELLED", timeout=10)
-    assert Bucket(daemon, "jobs").get("big") in (None, b"")
+    wait_until(lambda: not list((daemon.state_dir / "uploads").iterdir()), 8, "nothing is stored any more")
+    assert Bucket(daemon, "jobs").get("big") is None
     daemon.stop()
 
 
