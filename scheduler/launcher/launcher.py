@@ -21,6 +21,7 @@ import errno                # noqa: E402
 import hashlib              # noqa: E402
 import json                 # noqa: E402
 import os                   # noqa: E402
+import select               # noqa: E402
 import shutil               # noqa: E402
 import signal               # noqa: E402
 import socket               # noqa: E402
@@ -42,6 +43,8 @@ PAUSES_S = (0.5, 1, 2, 4, 8)        # between the tries of a download
 CHUNK_BYTES = 1 << 16
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 WORDS_BYTES = 1000                  # of what a server says about an error
+LINE_BYTES = 1 << 14                # longer ones are told in parts
+REASON_LINES = 15                   # of what a failed step wrote to stderr
 
 
 class Failure(Exception):
@@ -89,6 +92,29 @@ def note_error(text):
     write(1, json.dumps({"severity": "ERROR", "message": text}))
 
 
+class Complaints(object):
+    """What a step writes to stderr: the log tells it as it comes, but the reason why the job failed is not in it unless the
+    step fails, for what it warned of would stand before, or instead of, what the module says."""
+
+    def __init__(self):
+        self.rest, self.last = b"", []
+
+    def take(self, data):
+        lines = (self.rest + data).split(b"\n")
+        self.rest = lines.pop()
+        while len(self.rest) > LINE_BYTES:
+            lines.append(self.rest[:LINE_BYTES])
+            self.rest = self.rest[LINE_BYTES:]
+        for line in lines:
+            text = line.decode("utf-8", "replace").rstrip("\r")
+            note_error(text)
+            self.last = (self.last + [text])[-REASON_LINES:]
+
+    def end(self):
+        if self.rest:
+            self.take(b"\n")
+
+
 # ---- programs -----------------------------------------------------------------------------------------------
 
 class Task(object):
@@ -119,11 +145,11 @@ class Task(object):
             if error.errno != errno.ESRCH:
                 raise
 
-    def start(self, command, directory, environment):
+    def start(self, command, directory, environment, stderr):
         self.only_notes = True
         try:
             # Python ignores SIGPIPE; programs do not expect to inherit that.
-            self.child = subprocess.Popen(command, cwd=directory, env=environment, close_fds=True,
+            self.child = subprocess.Popen(command, cwd=directory, env=environment, stderr=stderr, close_fds=True,
                                           preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
         except OSError as error:
             raise Failure(127 if error.errno == errno.ENOENT else 126,
@@ -136,17 +162,50 @@ class Task(object):
     def run(self, command, directory=None, environment=None):
         """The exit status, negative for a signal. Output goes where ours goes, unread by us."""
         say("Running command: " + " ".join(command))
-        self.start(command, directory, environment)
+        self.start(command, directory, environment, None)
+        return self.wait()
+
+    def wait(self):
         status = self.child.wait()
         self.child = None
         return status
 
+    def read(self, descriptor, timeout_s):
+        """What there is now, or within the time; None: nothing. A signal is no reason to stop."""
+        try:
+            if select.select([descriptor], [], [], timeout_s)[0]:
+                return os.read(descriptor, CHUNK_BYTES)
+        except (select.error, OSError) as error:
+            if error.args[0] != errno.EINTR:
+                raise
+        return None
+
+    def listen(self, pipe, complaints):
+        """To the end: what the step leaves behind in the background may keep the pipe."""
+        ended = False
+        while True:
+            data = self.read(pipe.fileno(), 0 if ended else 1)
+            if data:
+                complaints.take(data)
+            elif data is not None or ended:
+                return
+            else:
+                ended = self.child.poll() is not None
+
     def run_step(self, command, directory, environment):
-        status = self.run(command, directory, environment)
+        complaints = Complaints()
+        say("Running command: " + " ".join(command))
+        self.start(command, directory, environment, subprocess.PIPE)
+        pipe = self.child.stderr
+        self.listen(pipe, complaints)
+        complaints.end()
+        status = self.wait()
+        pipe.close()
         if self.signum:
             raise Stopped()
         if status:
-            raise Failure(1 if status > 0 else exit_status(status), str(subprocess.CalledProcessError(status, command)))
+            raise Failure(1 if status > 0 else exit_status(status),
+                          "\n".join(complaints.last + [str(subprocess.CalledProcessError(status, command))]))
 
 
 def exit_status(status):
@@ -258,7 +317,7 @@ def download(uri, folder, name):
         except Passing as error:
             if pause_s is None:
                 raise Failure(1, "%s cannot be downloaded: %s" % (uri, error))
-            complain("%s: %s; trying again in %s s" % (uri, error, pause_s))
+            note_error("%s: %s; trying again in %s s" % (uri, error, pause_s))
             time.sleep(pause_s)
 
 

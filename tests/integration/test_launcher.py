@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 
 import pytest
@@ -260,6 +261,37 @@ def test_a_module_that_is_not_there_fails(launch, storage):
     assert status == 1 and "No module named" in launch.stderr
 
 
+def pip_replace(launch, words):
+    """Another pip3, which installs what it is given if its words let it."""
+    script = launch.directory / "bin/pip3"
+    last = script.read_text().splitlines()[-1]
+    script.write_text(f"#!/bin/sh\n{words}\n{last}\n")
+
+
+def test_what_pip_warns_of_is_not_why_a_module_failed(launch, storage):
+    """Broken: run_step() with run(): stderr, whose end is the job's errorMessage, began with the warnings."""
+    pip_replace(launch, "echo 'WARNING: as root' >&2; printf 'DEPRECATION: \\351 no end' >&2")
+    storage.objects[TRAINER] = trainer("raise ValueError('of the module')")
+    status, out = launch([TRAINER])
+    assert status == 1 and launch.stderr.startswith("Traceback ") and launch.stderr.endswith("ValueError: of the module\n")
+    told = [json.loads(line)["message"] for line in out.splitlines() if line.startswith('{"severity": "ERROR"')]
+    assert told[:4] == ["WARNING: as root", "DEPRECATION: \ufffd no end"] * 2, out
+
+
+def test_a_step_that_fails_says_why_and_what_it_leaves_behind_stops_nobody(launch, storage):
+    """Broken: listen() that waits for the end of the pipe: half a minute."""
+    pip_replace(launch, "sleep 30 >/dev/null & echo $! >../../pid; for i in $(seq 40); do echo line $i >&2; done; exit 3")
+    storage.objects[TRAINER] = trainer("")
+    began = time.monotonic()
+    status, out = launch([TRAINER], TMPDIR=str(launch.directory / "tmp"))
+    took_s = time.monotonic() - began
+    os.kill(int((launch.directory / "tmp/pid").read_text()), signal.SIGKILL)
+    lines = launch.stderr.splitlines()
+    assert status == 1 and took_s < 15
+    assert lines[:-1] == [f"line {i}" for i in range(26, 41)] and lines[-1].startswith("Command '['pip3',")
+    assert [json.loads(x)["message"] for x in out.splitlines() if x.startswith("{")] == [f"line {i}" for i in range(1, 41)]
+
+
 @pytest.mark.usefixtures("real_pip")
 def test_what_pip_cannot_install_fails_with_its_words(launch, storage):
     uri = "gs://bucket/large.bin"
@@ -298,7 +330,7 @@ def test_a_download_is_tried_again(launch, storage, fault, words):
     storage.faults[TRAINER] = [fault]
     status, out = launch([TRAINER])
     assert status == 0 and "ran" in out.splitlines(), launch.stderr
-    assert words in launch.stderr and "trying again in 0.5 s" in launch.stderr
+    assert words in out and "trying again in 0.5 s" in out and not launch.stderr
     assert len(storage.paths) == 2
 
 

@@ -184,7 +184,7 @@ def test_each_step_that_fails_is_the_replica_s_error(packages_yard):
     assert "No module named trainer.other" in message
 
     message, lines = fails(packages_yard, good, 1)
-    assert "Traceback" in message and message.split("\n\n")[0].endswith("ValueError: no data"), message
+    assert message.split("\n")[1].startswith("Traceback") and message.split("\n\n")[0].endswith("ValueError: no data"), message
     # The traceback comes by another stream: an engine may tell it a moment later.
     last = ["Module completed; cleaning up.", "Clean up finished."]
     assert [line for line in lines.split("\n") if line in last] == last and "Task completed" not in lines
