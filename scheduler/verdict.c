@@ -14,6 +14,7 @@ enum {
 	ATTEMPTS_SPOT = 7, /* and six more */
 	SIGNAL_BASE = 128,
 	TAIL_BYTES_MAX = 16 * 1024,
+	TAIL_LINES = 20,
 };
 
 static bool exit_is_transient(int code)
@@ -150,6 +151,17 @@ bool sentences_blame(const struct plan *plan, const char *sentences, enum role r
 	       (strncmp(found + length, "exited ", 7) == 0 || strncmp(found + length, "ran ", 4) == 0);
 }
 
+/* The last @count lines of a text; all of it when there are no more. */
+static const char *last_lines(const char *text, unsigned count)
+{
+	const char *at = text + strlen(text);
+
+	while (at > text && count > 0)
+		if (*--at == '\n' && --count == 0)
+			return at + 1;
+	return text;
+}
+
 /* The end of a long text, from the beginning of a character on. */
 static const char *end_of(const char *tail)
 {
@@ -162,6 +174,24 @@ static const char *end_of(const char *tail)
 	return tail;
 }
 
+/* Of a traceback that is longer the beginning stands before the end.
+ * Source: published errors of Vertex AI, which say "  [...]" for frames. */
+static void tail_put(struct text *text, const char *tail)
+{
+	static const char begin[] = "Traceback (most recent call last):\n";
+	const char *end = last_lines(tail, TAIL_LINES), *found = NULL;
+
+	for (const char *at = tail; (at = strstr(at, begin)); at++)
+		if (at == tail || at[-1] == '\n')
+			found = at;
+	text_putc(text, '\n');
+	if (found && found < end) {
+		text_printf(text, "%s  [...]\n", begin);
+		end = last_lines(tail, TAIL_LINES - 2);
+	}
+	text_puts(text, end_of(end));
+}
+
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
 			 const char *job_id)
 {
@@ -169,7 +199,7 @@ char *error_message_text(const char *sentences, const char *stderr_tail, const c
 
 	text_puts(&text, sentences);
 	if (stderr_tail && *stderr_tail)
-		text_printf(&text, "\n%s", end_of(stderr_tail));
+		tail_put(&text, stderr_tail);
 	/* Source: transcripts of failed jobs; the shape that tools search for. */
 	text_printf(&text,
 		    "\n\nTo find out more about why your job exited please check the logs: "

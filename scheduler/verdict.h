@@ -60,6 +60,7 @@ struct judgement verdict_of(const struct plan *plan, const struct replica_outcom
 bool sentences_blame(const struct plan *plan, const char *sentences, enum role role, unsigned index);
 
 /* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr
- * (of that the last 16 KiB), and where to look further. The caller frees. */
+ * (of that the last twenty lines, 16 KiB at most, and where the last traceback begins before them its beginning), and where
+ * to look further. The caller frees. */
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
 			 const char *job_id);

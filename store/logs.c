@@ -168,18 +168,20 @@ enum status log_position_get(struct store *store, int64_t job, unsigned attempt,
 	return STATUS_OK;
 }
 
-enum { TAIL_LINES_MAX = 1000 };
+enum { TAIL_LINES_MAX = 1000, TAIL_BYTES_ENOUGH = 64 * 1024 };
 
 /* Lines come newest first; they are joined the other way round. */
 static enum status tail_read(sqlite3_stmt *rows, char **lines, size_t *count, struct error *err)
 {
 	bool row = true;
-	enum status rc;
+	size_t bytes = 0;
 
 	for (;;) {
-		rc = statement_step(rows, &row, err);
-		if (rc || !row || *count == TAIL_LINES_MAX)
+		enum status rc = statement_step(rows, &row, err);
+
+		if (rc || !row || *count == TAIL_LINES_MAX || bytes > TAIL_BYTES_ENOUGH)
 			return rc;
+		bytes += (size_t)sqlite3_column_bytes(rows, 0);
 		lines[*count] = column_copy(rows, 0);
 		if (!lines[*count])
 			return error_no_memory(err);

@@ -97,7 +97,8 @@ enum status log_flush(struct store *store, struct error *err);
 enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
 			     unsigned index, unsigned restart, struct stream_reach ret_streams[2],
 			     struct error *err);
-/* The last @count stderr lines of one replica (of @trial, or 0), oldest first, joined by newlines ("" when none): for errorMessage. */
+/* The last @count stderr lines of one replica (of @trial, or 0), oldest first, joined by newlines ("" when none): for
+ * errorMessage. None before those that have 64 KiB together. */
 enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,
 			    unsigned count, char **ret_text, struct error *err);
 

@@ -10,7 +10,7 @@
 #include "scheduler/dialect.h"
 #include "store/logs.h"
 
-enum { TAIL_LINES = 20 };
+enum { TAIL_LINES = 200 }; /* in which a traceback may begin */
 
 /* The end of what the first replica that failed by itself wrote to stderr. The stored sentences say which
  * that was: exits that were seen later, of replicas that were stopped for it, say nothing. */

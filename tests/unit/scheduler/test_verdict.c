@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/text.h"
 #include "scheduler/plan.h"
 #include "scheduler/verdict.h"
 #include "tests/unit/testing.h"
@@ -277,6 +278,48 @@ static void an_error_message_has_tail_and_link(void **state)
 	free(text);
 }
 
+/* "line FROM" … "line TO" */
+static void lines_put(struct text *text, unsigned from, unsigned to)
+{
+	for (; from <= to; from++)
+		text_printf(text, "line %u%s", from, from < to ? "\n" : "");
+}
+
+/* Broken: tail_put() that gives the last lines alone: a long traceback did not begin. */
+static void a_long_traceback_keeps_its_beginning(void **state)
+{
+#define TRACEBACK "Traceback (most recent call last):\n"
+	static const struct {
+		const char *before;
+		unsigned lines;
+		const char *expected;
+		unsigned from;
+	} cases[] = {
+		{ "", 20, "", 1 },
+		{ "warning\n", 20, "", 1 },
+		{ "a\n" TRACEBACK, 19, TRACEBACK, 1 },
+		{ "a\n" TRACEBACK, 20, TRACEBACK "  [...]\n", 3 },
+		{ TRACEBACK "b\n" TRACEBACK, 60, TRACEBACK "  [...]\n", 43 },
+		{ "not a " TRACEBACK, 60, "", 41 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct text tail AUTO_TEXT = { 0 };
+		struct text expected AUTO_TEXT = { 0 };
+
+		text_puts(&tail, cases[i].before);
+		lines_put(&tail, 1, cases[i].lines);
+		text_printf(&expected, "S.\n%s", cases[i].expected);
+		lines_put(&expected, cases[i].from, cases[i].lines);
+		text_puts(&expected, "\n\nTo find");
+		AUTO(string) char *text = error_message_text("S.", tail.data, "42", "j");
+
+		if (strncmp(text, expected.data, expected.length) != 0)
+			fail_msg("case %zu: %s", i, text);
+	}
+}
+
 static void a_long_tail_is_cut_between_characters(void **state)
 {
 	(void)state;
@@ -321,6 +364,7 @@ int main(void)
 		cmocka_unit_test(a_preempted_job_is_tried_seven_times),
 		cmocka_unit_test(without_retries_nothing_is_tried_again_once_it_ran),
 		cmocka_unit_test(an_error_message_has_tail_and_link),
+		cmocka_unit_test(a_long_traceback_keeps_its_beginning),
 		cmocka_unit_test(a_long_tail_is_cut_between_characters),
 		cmocka_unit_test(sentences_blame_whom_they_say_ended),
 	};
