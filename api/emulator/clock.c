@@ -17,7 +17,8 @@ static const struct field step_fields[] = {
 	  .help = "By how much the clock is put forward: \"604800s\"." },
 	{ .name = NULL },
 };
-static const struct message step_message = { "trainyard.ClockStep", step_fields, "A step of the clock." };
+static const struct message step_message = { "trainyard.ClockStep", step_fields, "A step of the clock.",
+					     .is_own = true };
 
 /* protobuf's JSON Duration. */
 static void duration_write(struct text *text, int64_t us)

@@ -27,7 +27,7 @@ static const struct enum_value kind_values[] = {
 	      "A replica is off its network for seconds; without them for good. Its program goes on."),
 	{ .name = NULL },
 };
-static const struct enum_type kind_type = { "trainyard.Fault.Kind", kind_values };
+static const struct enum_type kind_type = { "trainyard.Fault.Kind", kind_values, .is_own = true };
 
 #define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
 	{                                                                                                    \
@@ -73,4 +73,5 @@ static const struct field fault_fields[] = {
 	FIELD("lastHitTime", TIMESTAMP, FIELD_OUTPUT_ONLY, "When it hit last."),
 	{ .name = NULL },
 };
-const struct message fault_message = { "trainyard.Fault", fault_fields, "A fault, whom it hits and when." };
+const struct message fault_message = { "trainyard.Fault", fault_fields, "A fault, what it hits and when.",
+				       .is_own = true };

@@ -6,6 +6,7 @@
 #include "api/http/router.h"
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
+#include "daemon/base/nearest.h"
 #include "scheduler/fault.h"
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
@@ -137,6 +138,36 @@ static bool some_row_fits(const struct family *families, const struct wanted *wa
 	return false;
 }
 
+static enum status method_refuse(const struct family *families, const struct wanted *wanted,
+				 struct error *err)
+{
+	struct nearest nearest = { .wanted = wanted->pattern };
+	struct text names[2] = { { 0 }, { 0 } }; /* the nearest until now, and the one that is looked at */
+	char hint[NEAREST_HINT_SIZE];
+
+	for (const struct family *family = families; family->name; family++)
+		for (const struct route *route = family->routes; route->method; route++) {
+			text_clear(&names[1]);
+			fault_method_write(&names[1], family, route);
+			if (names[1].failed || !names[1].length ||
+			    (wanted->creates && !creation_of(names[1].data)))
+				continue;
+			nearest_look(&nearest, names[1].data);
+			if (nearest.found != names[1].data)
+				continue;
+			text_clear(&names[0]);
+			text_puts(&names[0], nearest.found);
+			nearest.found = names[0].failed ? NULL : names[0].data;
+		}
+	nearest_hint(&nearest, "", hint);
+	text_deinit(&names[0]);
+	text_deinit(&names[1]);
+	return error_add(err, STATUS_INVALID_ARGUMENT, "method",
+			 wanted->creates ? "No method that creates jobs here is called \"%s\"%s"
+					 : "No method that is served here is called \"%s\"%s",
+			 wanted->pattern, *hint ? hint : ".");
+}
+
 enum status fault_method_check(const struct family *families, const json_t *canonical, struct error *err)
 {
 	const char *fault = json_text_at(canonical, "fault");
@@ -146,10 +177,7 @@ enum status fault_method_check(const struct family *families, const json_t *cano
 	if (!wanted.pattern)
 		return STATUS_OK;
 	if (!some_row_fits(families, &wanted))
-		return error_add(err, STATUS_INVALID_ARGUMENT, "method",
-				 wanted.creates ? "No method that creates jobs here is called \"%s\"."
-						: "No method that is served here is called \"%s\".",
-				 wanted.pattern);
+		return method_refuse(families, &wanted, err);
 	wanted.names_project = json_text_at(canonical, "project") || json_text_at(canonical, "job");
 	if (!some_row_fits(families, &wanted))
 		return error_add(err, STATUS_INVALID_ARGUMENT, "method",

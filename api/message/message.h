@@ -67,6 +67,7 @@ struct enum_value {
 struct enum_type {
 	const char *full_name;           /* "google.cloud.ml.v1.TrainingInput.ScaleTier" */
 	const struct enum_value *values; /* the one numbered 0 is the default; ends with a NULL name */
+	bool is_own;                     /* as a message's */
 };
 
 struct message;
@@ -89,6 +90,7 @@ struct message {
 	/* Names of fields that the service's message has and nothing here sets, so that a mask may name them; ends with NULL.
 	 * NULL: there are none. */
 	const char *const *unset;
+	bool is_own; /* no message of the service: a refusal names what there is, rather than in the front end's words alone */
 };
 
 /* Parses the bytes of a body. Syntax errors get the front end's words ("Invalid JSON payload received. …"

@@ -220,7 +220,10 @@ static void read_members(struct reader *reader, const struct message *message, c
 		if (reader->fault_count >= FAULTS_MAX)
 			break;
 		if (!field) {
-			reader_refuse_name(reader, key, "Cannot find field.");
+			if (message->is_own)
+				reader_refuse_own_name(reader, message, key);
+			else
+				reader_refuse_name(reader, key, "Cannot find field.");
 			continue;
 		}
 		if (!json_is_null(value) && oneof_is_taken(message, field, slots)) {

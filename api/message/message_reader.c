@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/nearest.h"
 
 void reader_init(struct reader *reader, const char *root)
 {
@@ -107,6 +108,28 @@ void reader_refuse_name(struct reader *reader, const char *name, const char *why
 				      shown_length(name), name, why);
 }
 
+void reader_refuse_own_name(struct reader *reader, const struct message *message, const char *name)
+{
+	struct nearest nearest = { .wanted = name };
+	struct text why AUTO_TEXT = { 0 };
+	const char *between = "";
+	char hint[NEAREST_HINT_SIZE];
+
+	text_puts(&why, "Cannot find field: there are ");
+	for (const struct field *field = message->fields; field->name; field++) {
+		if (field->flags & FIELD_OUTPUT_ONLY)
+			continue;
+		nearest_look(&nearest, field->name);
+		text_printf(&why, "%s%s", between, field->name);
+		between = ", ";
+	}
+	text_puts(&why, nearest_hint(&nearest, "", hint));
+	if (why.failed)
+		reader->out_of_memory = true;
+	else
+		reader_refuse_name(reader, name, why.data);
+}
+
 void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
 {
 	const char *path = reader_field(reader);
@@ -128,19 +151,48 @@ void reader_refuse(struct reader *reader, const char *type, const char *format, 
 	free(what);
 }
 
+static void value_show(struct text *shown, const json_t *value)
+{
+	if (json_is_string(value))
+		text_json(shown, json_string_value(value), (size_t)shown_length(json_string_value(value)));
+	else if (json_is_object(value) || json_is_array(value))
+		text_puts(shown, json_is_object(value) ? "{...}" : "[...]");
+	else
+		json_write(shown, value);
+}
+
 void reader_refuse_value(struct reader *reader, const char *type, const json_t *value)
 {
 	struct text shown AUTO_TEXT = { 0 };
 
-	if (json_is_string(value))
-		text_json(&shown, json_string_value(value), (size_t)shown_length(json_string_value(value)));
-	else if (json_is_object(value) || json_is_array(value))
-		text_puts(&shown, json_is_object(value) ? "{...}" : "[...]");
-	else
-		json_write(&shown, value);
+	value_show(&shown, value);
 	if (shown.failed) {
 		reader->out_of_memory = true;
 		return;
 	}
 	reader_refuse(reader, type, "%s", shown.data);
+}
+
+void reader_refuse_own_value(struct reader *reader, const char *type, const struct enum_type *enum_type,
+			     const json_t *value)
+{
+	struct nearest nearest = { .wanted = json_is_string(value) ? json_string_value(value) : "" };
+	struct text what AUTO_TEXT = { 0 };
+	const char *between = "";
+	char hint[NEAREST_HINT_SIZE];
+
+	value_show(&what, value);
+	text_puts(&what, ": there are ");
+	for (const struct enum_value *one = enum_type->values; one->name; one++) {
+		if (one->number == 0)
+			continue; /* stands for none */
+		nearest_look(&nearest, one->name);
+		text_printf(&what, "%s%s", between, one->name);
+		between = ", ";
+	}
+	text_puts(&what, nearest_hint(&nearest, "", hint));
+	if (what.failed)
+		reader->out_of_memory = true;
+	else
+		reader_refuse(reader, type, "%s", what.data);
 }

@@ -345,7 +345,9 @@ json_t *read_scalar(struct reader *reader, const struct field *field, const char
 	if (json_is_string(value) && field->type == FIELD_TIMESTAMP)
 		return read_timestamp(reader, type, key, value);
 	canonical = read_plain(field, value);
-	if (!canonical)
+	if (!canonical && field->type == FIELD_ENUM && field->enum_type->is_own)
+		reader_refuse_own_value(reader, type, field->enum_type, value);
+	else if (!canonical)
 		reader_refuse_value(reader, type, value);
 	return canonical;
 }

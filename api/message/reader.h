@@ -33,11 +33,16 @@ void reader_leave(struct reader *reader, size_t length);
 
 /* `Invalid JSON payload received. Unknown name "<name>" at '<path>': <why>` */
 void reader_refuse_name(struct reader *reader, const char *name, const char *why);
+/* The same of a name that @message, which is our own, has not: with the names that it has. */
+void reader_refuse_own_name(struct reader *reader, const struct message *message, const char *name);
 /* `Invalid value at '<path>' (<type>), <what>` */
 void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same with @value written as the front end shows it: "abc", 3.5, true. */
 void reader_refuse_value(struct reader *reader, const char *type, const json_t *value);
+/* The same of a value of an enum of our own: with those that it has. */
+void reader_refuse_own_value(struct reader *reader, const char *type, const struct enum_type *enum_type,
+			     const json_t *value);
 
 /* One value of @field (which is no message and no struct), in canonical form. New reference, or NULL
  * after the fault was noted. @key is the name as the client wrote it. */
