@@ -12,15 +12,17 @@ static bool is_letter_or_digit(char c)
 }
 
 /* 1 to 63 bytes between dots. */
-static bool parts_valid(const char *name)
+static const char *parts_fault(const char *name)
 {
 	for (;;) {
 		size_t length = strcspn(name, ".");
 
-		if (length == 0 || length > PART_MAX)
-			return false;
+		if (length == 0)
+			return "has two dots in a row";
+		if (length > PART_MAX)
+			return "is too long: it has at most 63 characters, or 222 with at most 63 between dots";
 		if (!name[length])
-			return true;
+			return NULL;
 		name += length + 1;
 	}
 }
@@ -39,18 +41,31 @@ static bool looks_like_address(const char *name)
 	return dots == 3;
 }
 
-bool bucket_name_valid(const char *name)
+bool bucket_name_is_googles(const char *name)
+{
+	return strncmp(name, "goog", 4) == 0 || strstr(name, "google") || strstr(name, "g00gle");
+}
+
+const char *bucket_name_fault(const char *name)
 {
 	size_t length = strlen(name);
 
-	if (length < PART_MIN || length > NAME_MAX_WITH_DOTS ||
-	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != length)
-		return false;
+	if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != length)
+		return "has other characters than lowercase letters, digits, '-', '_' and '.'";
+	if (length < PART_MIN)
+		return "is too short: it has at least 3 characters";
+	if (length > NAME_MAX_WITH_DOTS)
+		return "is too long: it has at most 63 characters, or 222 with at most 63 between dots";
 	if (!is_letter_or_digit(name[0]) || !is_letter_or_digit(name[length - 1]))
-		return false;
-	if (strncmp(name, "goog", 4) == 0 || strstr(name, "google") || strstr(name, "g00gle"))
-		return false;
-	return parts_valid(name) && !looks_like_address(name);
+		return "does not begin and end with a letter or a digit";
+	if (looks_like_address(name))
+		return "has the form of an IP address";
+	return parts_fault(name);
+}
+
+bool bucket_name_valid(const char *name)
+{
+	return !bucket_name_fault(name) && !bucket_name_is_googles(name);
 }
 
 bool object_name_valid(const char *name)

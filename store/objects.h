@@ -96,6 +96,10 @@ void bucket_deinit(struct bucket *bucket);
 /* 3 to 63 bytes (222 with dots) of lowercase letters, digits, '-', '_' and '.', and the other rules.
  * Source: https://cloud.google.com/storage/docs/buckets#naming */
 bool bucket_name_valid(const char *name);
+/* What keeps it from being the name of any bucket, as the rest of a sentence ("is too short: …"); NULL: nothing does. */
+const char *bucket_name_fault(const char *name);
+/* Whether only Google can have a bucket of that name. */
+bool bucket_name_is_googles(const char *name);
 
 /* ALREADY_EXISTS, INVALID_ARGUMENT: the name. @metadata is borrowed, NULL: an empty object. @ret_bucket may be NULL. */
 enum status bucket_insert(struct objects *objects, const char *project, const char *name,

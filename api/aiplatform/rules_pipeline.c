@@ -49,16 +49,14 @@ static void check_definition(struct findings *findings, const char *definition)
 static void check_artifacts(struct findings *findings, const json_t *model, const json_t *spec)
 {
 	const char *uri = json_text_at(model, "artifactUri");
+	char fault[STORAGE_FAULT_SIZE];
 
 	if (!uri && !json_object_get(spec, "baseOutputDirectory"))
 		findings_add(findings, "artifact_uri",
 			     "Either artifact_uri or the base output directory of the training task must be "
 			     "specified.");
-	else if (uri && !is_storage_path(uri, false))
-		findings_add(findings, "artifact_uri",
-			     "'%.*s' is not a Cloud Storage path: it should be gs://BUCKET or "
-			     "gs://BUCKET/PATH.",
-			     FINDINGS_SHOWN_BYTES, uri);
+	else if (uri && storage_path_fault(uri, STORAGE_READ, fault))
+		findings_add(findings, "artifact_uri", "'%.*s' %s.", FINDINGS_SHOWN_BYTES, uri, fault);
 }
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.models (read 2026-11-22) */

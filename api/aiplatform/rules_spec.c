@@ -124,15 +124,14 @@ static void check_output(struct findings *findings, const json_t *spec)
 {
 	const json_t *directory = json_object_get(spec, "baseOutputDirectory");
 	const char *prefix = json_text_at(directory, "outputUriPrefix");
+	char fault[STORAGE_FAULT_SIZE];
 
 	if (directory && !prefix)
 		findings_add(findings, "base_output_directory.output_uri_prefix",
 			     "The prefix must be specified.");
-	else if (prefix && !is_storage_path(prefix, false))
-		findings_add(findings, "base_output_directory.output_uri_prefix",
-			     "'%.*s' is not a Cloud Storage path: it should be gs://BUCKET or "
-			     "gs://BUCKET/PATH.",
-			     FINDINGS_SHOWN_BYTES, prefix);
+	else if (prefix && storage_path_fault(prefix, STORAGE_WRITTEN, fault))
+		findings_add(findings, "base_output_directory.output_uri_prefix", "'%.*s' %s.",
+			     FINDINGS_SHOWN_BYTES, prefix, fault);
 }
 
 /* Source: https://cloud.google.com/vertex-ai/docs/experiments/tensorboard-training */

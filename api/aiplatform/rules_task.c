@@ -109,12 +109,12 @@ static void check_package_uris(struct findings *findings, const json_t *uris)
 	}
 	json_array_foreach((json_t *)uris, index, uri) {
 		const size_t length = findings_enter(findings, "package_uris");
+		char fault[STORAGE_FAULT_SIZE];
 
 		findings_enter_index(findings, index);
-		if (!is_storage_path(json_string_value(uri), true))
-			findings_add(findings, NULL,
-				     "'%.*s' is not a Cloud Storage object: it should be gs://BUCKET/OBJECT.",
-				     FINDINGS_SHOWN_BYTES, json_string_value(uri));
+		if (storage_path_fault(json_string_value(uri), STORAGE_OBJECT, fault))
+			findings_add(findings, NULL, "'%.*s' %s.", FINDINGS_SHOWN_BYTES,
+				     json_string_value(uri), fault);
 		findings_leave(findings, length);
 	}
 }

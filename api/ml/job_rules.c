@@ -74,12 +74,10 @@ static void check_region(struct rules *rules)
 static void check_job_dir(struct rules *rules)
 {
 	const char *job_dir = json_text_at(rules->input, "jobDir");
+	char fault[STORAGE_FAULT_SIZE];
 
-	if (job_dir && !is_storage_path(job_dir, false))
-		rules_refuse(
-			rules, "job_dir",
-			"'%.*s' is not a Cloud Storage path: it should be gs://BUCKET or gs://BUCKET/PATH.",
-			RULES_SHOWN_BYTES, job_dir);
+	if (job_dir && storage_path_fault(job_dir, STORAGE_WRITTEN, fault))
+		rules_refuse(rules, "job_dir", "'%.*s' %s.", RULES_SHOWN_BYTES, job_dir, fault);
 }
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Scheduling */

@@ -35,10 +35,11 @@ static void check_package_uris(struct rules *rules, const json_t *uris)
 		return;
 	}
 	json_array_foreach((json_t *)uris, index, uri) {
-		if (!is_storage_path(json_string_value(uri), true))
-			rules_refuse(rules, "package_uris",
-				     "'%.*s' is not a Cloud Storage object: it should be gs://BUCKET/OBJECT.",
-				     RULES_SHOWN_BYTES, json_string_value(uri));
+		char fault[STORAGE_FAULT_SIZE];
+
+		if (storage_path_fault(json_string_value(uri), STORAGE_OBJECT, fault))
+			rules_refuse(rules, "package_uris", "'%.*s' %s.", RULES_SHOWN_BYTES,
+				     json_string_value(uri), fault);
 	}
 }
 

@@ -3,10 +3,12 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
+#include "store/objects.h"
 
 /* Choice: longer texts match nothing that a rule asks for, and need not be searched. */
 enum { MATCHED_BYTES_MAX = 4096 };
@@ -37,11 +39,44 @@ bool text_matches(const char *text, const char *pattern)
 	return found >= 0;
 }
 
-/* Source: https://cloud.google.com/storage/docs/buckets#naming */
-bool is_storage_path(const char *text, bool needs_object)
+static const char *bucket_fault(const char *name, enum storage_path kind)
 {
-	return text_matches(text, needs_object ? "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]/.+"
-					       : "gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/.*)?");
+	const char *fault = bucket_name_fault(name);
+
+	if (!fault && kind == STORAGE_WRITTEN && bucket_name_is_googles(name))
+		return "begins with goog, or has google or a word close to it, which only Google's own do";
+	return fault;
+}
+
+/* Source: https://cloud.google.com/storage/docs/buckets#naming, https://cloud.google.com/storage/docs/objects#naming */
+const char *storage_path_fault(const char *text, enum storage_path kind, char ret_fault[STORAGE_FAULT_SIZE])
+{
+	static const char scheme[] = "gs://";
+	const char *bucket = text + strlen(scheme);
+	const char *fault;
+	char name[256];
+
+	if (strncmp(text, scheme, strlen(scheme)) != 0 || !*bucket || *bucket == '/' ||
+	    (kind == STORAGE_OBJECT && !strstr(bucket, "/"))) {
+		snprintf(ret_fault, STORAGE_FAULT_SIZE, "is not a Cloud Storage %s",
+			 kind == STORAGE_OBJECT ? "object: it should be gs://BUCKET/OBJECT"
+						: "path: it should be gs://BUCKET or gs://BUCKET/PATH");
+		return ret_fault;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(bucket, "/"), bucket);
+	fault = bucket_fault(name, kind);
+	if (fault)
+		snprintf(ret_fault, STORAGE_FAULT_SIZE, "names a bucket that cannot be: the name %s", fault);
+	else if (kind == STORAGE_OBJECT && !strchr(bucket, '/')[1])
+		snprintf(ret_fault, STORAGE_FAULT_SIZE,
+			 "names a bucket and no object: it should be gs://BUCKET/OBJECT");
+	else if (strpbrk(text, "\r\n"))
+		snprintf(ret_fault, STORAGE_FAULT_SIZE, "has a line break, which no object's name can have");
+	else if (strlen(text) > MATCHED_BYTES_MAX)
+		snprintf(ret_fault, STORAGE_FAULT_SIZE, "is too long for the name of an object");
+	else
+		return NULL;
+	return ret_fault;
 }
 
 /* Choice: what no region and no machine was ever called like is a mistake, whatever came later. */

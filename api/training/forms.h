@@ -10,8 +10,17 @@ bool text_matches(const char *text, const char *pattern);
 /* Whether lenient validation takes it for the name of a region or a machine type: lowercase letters, digits, dashes and
  * underscores, a letter first; 63 at most. */
 bool is_cloud_name(const char *text);
-/* True for "gs://bucket" and what is below it; with @needs_object for an object only. */
-bool is_storage_path(const char *text, bool needs_object);
+enum storage_path {
+	STORAGE_READ,    /* "gs://bucket" and what is below it; the bucket may be Google's */
+	STORAGE_OBJECT,  /* "gs://bucket/object"; likewise */
+	STORAGE_WRITTEN, /* "gs://bucket" and what is below it: the bucket can be the user's */
+};
+
+enum { STORAGE_FAULT_SIZE = 160 };
+
+/* What is wrong with @text, as the rest of a sentence that begins with it: "is not a Cloud Storage path: …", "names a
+ * bucket that cannot be: the name is too short: …". NULL: nothing is; else @ret_fault. */
+const char *storage_path_fault(const char *text, enum storage_path kind, char ret_fault[STORAGE_FAULT_SIZE]);
 /* "projects/NUMBER/global/networks/NAME" */
 bool is_network(const char *text);
 /* An e-mail address. */

@@ -51,6 +51,38 @@ static void names_of_buckets_follow_the_rules(void **state)
 	assert_false(bucket_name_valid(name));
 }
 
+static void each_rule_of_a_buckets_name_is_told(void **state)
+{
+	static const struct {
+		const char *name, *fault; /* NULL: none */
+	} rows[] = {
+		{ "abc", NULL },
+		{ "my-google", NULL }, /* Google's own may be called so */
+		{ "", "is too short: it has at least 3 characters" },
+		{ "ab", "is too short: it has at least 3 characters" },
+		{ "aBc", "has other characters than lowercase letters, digits, '-', '_' and '.'" },
+		{ "a b", "has other characters than lowercase letters, digits, '-', '_' and '.'" },
+		{ "-ab", "does not begin and end with a letter or a digit" },
+		{ "ab.", "does not begin and end with a letter or a digit" },
+		{ "a..b", "has two dots in a row" },
+		{ "192.168.5.4", "has the form of an IP address" },
+		{ "a23456789012345678901234567890123456789012345678901234567890123", NULL },
+		{ "a234567890123456789012345678901234567890123456789012345678901234",
+		  "is too long: it has at most 63 characters, or 222 with at most 63 between dots" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *fault = bucket_name_fault(rows[i].name);
+
+		if ((fault != NULL) != (rows[i].fault != NULL) ||
+		    (fault && strcmp(fault, rows[i].fault) != 0))
+			fail_msg("%s: %s", rows[i].name, fault ? fault : "no fault");
+	}
+	assert_true(bucket_name_is_googles("goog-x") && bucket_name_is_googles("my-google") &&
+		    bucket_name_is_googles("g00gle") && !bucket_name_is_googles("gogle"));
+}
+
 static void names_of_objects_follow_the_rules(void **state)
 {
 	(void)state;
@@ -80,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_buckets_follow_the_rules),
+		cmocka_unit_test(each_rule_of_a_buckets_name_is_told),
 		cmocka_unit_test(names_of_objects_follow_the_rules),
 	};
 
