@@ -10,9 +10,10 @@
  * or reals as given, or the strings "NaN", "Infinity", "-Infinity". That form is what the store keeps,
  * the rules read and the answers show.
  *
- * A single value where a list is expected is a list of one. An enum is given by name or by a number it
- * has, which may be in quotes; other numbers are refused. A bool may be in quotes. null is unset, but not inside lists and maps, where it is a fault. A second member of
- * a oneof is a fault, whatever its value and in whichever spelling.
+ * A single value where a list is expected is a list of one. An enum is given by name or by a number it has, which may be
+ * in quotes; other numbers are refused. A bool may be in quotes. null is unset: it is no element of a list, and the
+ * value of a map's entry is empty then. A second member of a oneof is a fault, whatever its value and in whichever
+ * spelling.
  * At most the first hundred faults of a request are told.
  *
  * Pure. Thread: any (tables are constant).
@@ -93,7 +94,7 @@ struct message {
 	bool is_own; /* no message of the service: a refusal names what there is, rather than in the front end's words alone */
 };
 
-/* Parses the bytes of a body. Syntax errors get the front end's words ("Invalid JSON payload received. …"
+/* Parses the bytes of a body, which may be a little less strict than JSON (syntax.h). Syntax errors get the front end's words ("Invalid JSON payload received. …"
  * with the offending line and a caret line). Duplicate keys: the last wins. Zero bytes give {}.
  * Top level must be an object. Nesting is bounded (100). */
 enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err);

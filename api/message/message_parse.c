@@ -54,14 +54,19 @@ static enum status syntax_error(const char *data, size_t length, const char *tex
 
 enum status message_parse_body(const char *data, size_t length, json_t **ret_value, struct error *err)
 {
+	struct text standard AUTO_TEXT = { 0 };
 	struct syntax_fault fault;
 	json_error_t problem = { 0 };
 	json_t *value;
 
 	if (length == 0)
 		value = json_object();
-	else if (!syntax_check(data, length, &fault))
+	else if (!syntax_check(data, length, &standard, &fault))
 		return syntax_error(data, length, fault.text, fault.at, err);
+	else if (standard.failed)
+		return error_no_memory(err);
+	else if (standard.length)
+		value = json_parse_foreign(standard.data, standard.length, JSON_DECODE_ANY, &problem);
 	else
 		value = json_parse_foreign(data, length, JSON_DECODE_ANY, &problem);
 	if (!value)

@@ -62,7 +62,7 @@ static json_t *read_one(struct reader *reader, const struct field *field, const 
 	return read_scalar(reader, field, key, value);
 }
 
-/* A single value stands for a list of one.
+/* A single value stands for a list of one; null is no element.
  * Source: https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/proto_writer.cc
  * (what the front end is known to behave like; protobuf's JSON page is silent) */
 static json_t *read_list(struct reader *reader, const struct field *field, const char *key,
@@ -79,9 +79,13 @@ static json_t *read_list(struct reader *reader, const struct field *field, const
 		return TAKE(list);
 	}
 	json_array_foreach((json_t *)value, index, element) {
-		size_t length = reader_enter_index(reader, index);
-		json_t *canonical = read_one(reader, field, "", element, reader->path.length);
+		size_t length;
+		json_t *canonical;
 
+		if (json_is_null(element) && field->type != FIELD_VALUE)
+			continue;
+		length = reader_enter_index(reader, index);
+		canonical = read_one(reader, field, "", element, reader->path.length);
 		if (json_array_append_new(list, canonical) && !reader_failed(reader))
 			reader->out_of_memory = true;
 		reader_leave(reader, length);
@@ -108,6 +112,15 @@ static void refuse_map(struct reader *reader, const struct message *owner, const
 	reader_refuse_value(reader, type ? type : "Map", value);
 }
 
+/* The value of an entry of a map, whose value null leaves unset. */
+static json_t *read_entry(struct reader *reader, const struct field *field, const json_t *value,
+			  size_t parent_length)
+{
+	if (!json_is_null(value) || field->type == FIELD_VALUE)
+		return read_one(reader, field, "value", value, parent_length);
+	return field->type == FIELD_MESSAGE || field->type == FIELD_STRUCT ? json_object() : json_string("");
+}
+
 /* An entry of a map has the place of a repeated message: labels[0].value. */
 static json_t *read_map(struct reader *reader, const struct field *field, const json_t *value)
 {
@@ -122,7 +135,7 @@ static json_t *read_map(struct reader *reader, const struct field *field, const 
 		json_t *canonical;
 
 		reader_enter(reader, "value");
-		canonical = read_one(reader, field, "value", entry, entry_length);
+		canonical = read_entry(reader, field, entry, entry_length);
 		if (json_object_set_new(map, key, canonical) && !reader_failed(reader))
 			reader->out_of_memory = true;
 		reader_leave(reader, length);

@@ -40,12 +40,12 @@ char *field_type_text(const struct field *field)
 	return asprintf(&text, "type.googleapis.com/%s", full_name) < 0 ? NULL : text;
 }
 
-/* A decimal number and nothing else: no blanks, no sign but a minus, no hexadecimal, no names. */
+/* A decimal number and nothing else: no blanks, no hexadecimal, no names. */
 static bool is_decimal(const char *text)
 {
 	size_t digits;
 
-	text += *text == '-';
+	text += *text == '-' || *text == '+';
 	digits = strspn(text, "0123456789");
 	if (!digits)
 		return false;
@@ -116,6 +116,7 @@ static json_t *read_double(const struct field *field, const json_t *value)
 	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
 	const char *text = json_string_value(value);
 	double real;
+	char *end;
 
 	(void)field;
 	if (json_is_number(value))
@@ -125,10 +126,9 @@ static json_t *read_double(const struct field *field, const json_t *value)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(text, words[i]) == 0)
 			return json_string(text);
-	if (!is_decimal(text))
-		return NULL;
-	real = strtod(text, NULL);
-	return isfinite(real) ? json_real(real) : NULL;
+	real = strtod(text, &end);
+	return end != text && !*end && !isspace((unsigned char)*text) && isfinite(real) ? json_real(real)
+											: NULL;
 }
 
 static json_t *read_string(const struct field *field, const json_t *value)
@@ -239,20 +239,31 @@ static json_t *duration_canonical(const char *text)
 			    whole ? digits : "0", fraction ? "." : "", (int)fraction, nanos);
 }
 
+/* Source: https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/protostream_objectwriter.cc
+ * (RenderDuration) */
+static const char *duration_fault(const char *text)
+{
+	const char *digits = text + (*text == '-');
+	const size_t length = strlen(digits), whole = strspn(digits, "0123456789");
+	const size_t fraction = digits[whole] == '.' ? 1 + strspn(digits + whole + 1, "0123456789") : 0;
+
+	if (!length || digits[length - 1] != 's')
+		return "Illegal duration format; duration must end with 's'";
+	if (!whole || (!fraction && whole + 1 < length))
+		return "Invalid duration format, failed to parse seconds";
+	if (whole + fraction + 1 < length || fraction > 1 + 9)
+		return "Invalid duration format, failed to parse nano seconds";
+	return "Duration value exceeds limits";
+}
+
 static json_t *read_duration(struct reader *reader, const char *type, const char *key, const json_t *value)
 {
 	const char *text = json_string_value(value);
-	size_t length = json_string_length(value);
 	int64_t us;
 
 	if (duration_parse(text, &us))
 		return duration_canonical(text);
-	if (!length || text[length - 1] != 's')
-		reader_refuse(reader, type, "Field '%s', Illegal duration format; duration must end with 's'",
-			      key);
-	else
-		reader_refuse(reader, type, "Field '%s', Invalid duration format, failed to parse seconds",
-			      key);
+	reader_refuse(reader, type, "Field '%s', %s", key, duration_fault(text));
 	return NULL;
 }
 
