@@ -17,6 +17,7 @@
 #include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/cloud_address.h"
 #include "daemon/relay.h"
 #include "daemon/small_thread.h"
 #include "daemon/tripwire.h"
@@ -61,6 +62,7 @@ struct job_gateway {
 	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
 	struct gateway_place place;
 	struct listener *listener;
+	struct listener *by_address; /* the same at CLOUD_ADDRESS; NULL: not here */
 	/* Of those who called the served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
 	struct listener *secure;
 	struct front *grpc;
@@ -84,7 +86,7 @@ struct gateways {
 	struct gateways_options options;
 	struct relay_options relay;
 	struct job_gateway *open; /* the scheduler's thread alone */
-	bool told_of_443, told_of_trust;
+	bool told_of_443, told_of_trust, told_of_address;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
@@ -219,10 +221,11 @@ static void servers_close(struct job_gateway *gateway)
 	tripwire_close(gateway->tripwire);
 	relay_close(gateway->relay);
 	secure_close(gateway, CLOSE_WAIT_MS);
+	listener_close(gateway->by_address, CLOSE_WAIT_MS);
 	listener_close(gateway->listener, CLOSE_WAIT_MS);
 	gateway->tripwire = NULL;
 	gateway->relay = NULL;
-	gateway->listener = NULL;
+	gateway->listener = gateway->by_address = NULL;
 }
 
 static void job_gateway_free(struct job_gateway *gateway)
@@ -274,13 +277,16 @@ static struct device_peers peers_of(const struct job_gateway *gateway)
 	return (struct device_peers){ gateway->address + 1, (uint32_t)gateway->replica_count };
 }
 
-static enum status listener_start(struct job_gateway *gateway, uint16_t port, struct error *err)
+/* @address NULL: the gateway's own. */
+static enum status listener_start(struct job_gateway *gateway, const char *address, uint16_t port,
+				  struct listener **ret_listener, struct error *err)
 {
 	const struct device_peers peers = peers_of(gateway);
 
 	return listener_open(
 		&(struct listener_options){
-			.address = gateway->address_text,
+			.address = address ? address : gateway->address_text,
+			.borrowed = address != NULL,
 			.port = port,
 			.families = gateway->families,
 			.clock = &system_clock,
@@ -292,7 +298,7 @@ static enum status listener_start(struct job_gateway *gateway, uint16_t port, st
 			.first_peer = peers.first,
 			.peer_count = peers.count,
 		},
-		&gateway->listener, err);
+		ret_listener, err);
 }
 
 /* Storage that is elsewhere is at the port after the gateway's: who knows one knows both. */
@@ -314,7 +320,7 @@ static enum status relay_start(struct job_gateway *gateway, struct error *err)
 
 static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, struct error *err)
 {
-	enum status rc = listener_start(gateway, port, err);
+	enum status rc = listener_start(gateway, NULL, port, &gateway->listener, err);
 
 	if (!rc)
 		rc = relay_start(gateway, err);
@@ -493,6 +499,22 @@ static void names_take(struct job_gateway *gateway)
 	free(TAKE(gateway->ca_bundle));
 }
 
+/* Programs that know metadata by its address alone look at port 80 only. */
+static void address_take(struct job_gateway *gateway)
+{
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	if (!gateway->place.port_80)
+		return;
+	rc = cloud_address_lead(gateway->device, &err);
+	if (!rc)
+		rc = listener_start(gateway, CLOUD_ADDRESS, PORT_HTTP, &gateway->by_address, &err);
+	if (rc)
+		tell_once(&gateway->owner->told_of_address, "metadata-address-missing", &err,
+			  "programs in jobs find no metadata server at " CLOUD_ADDRESS);
+}
+
 /* ---- for the scheduler ---- */
 
 static struct job_gateway **gateway_find(struct gateways *gateways, int64_t job)
@@ -560,6 +582,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	names_take(gateway);
 	gateway->place.port = listener_port(gateway->listener);
 	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
+	address_take(gateway);
 	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
 	gateway->place.ca_bundle = gateway->ca_bundle;
 	gateway->place.served = gateway->served;
@@ -649,6 +672,7 @@ void gateways_free(struct gateways *gateways)
 	while (gateways->closing)
 		pthread_cond_wait(&gateways->changed, &gateways->lock);
 	pthread_mutex_unlock(&gateways->lock);
+	cloud_address_sweep();
 	pthread_cond_destroy(&gateways->changed);
 	pthread_mutex_destroy(&gateways->lock);
 	free(gateways);

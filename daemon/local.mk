@@ -38,6 +38,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/work.h \
 	daemon/clean.c \
 	daemon/clean.h \
+	daemon/cloud_address.c \
+	daemon/cloud_address.h \
 	daemon/config.c \
 	daemon/config.h \
 	daemon/config_items.c \

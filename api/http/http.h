@@ -321,6 +321,7 @@ struct listener_options {
 	 * the machine reaches an address of the host. This machine's own programs do so all the same: to the kernel
 	 * they come in by the device that has the address. */
 	const char *device;
+	bool borrowed; /* @address is not this machine's, but packets to it come here (IP_TRANSPARENT: CAP_NET_ADMIN) */
 	/* So many IPv4 addresses from this one on (host byte order) are served, others find a closed door; a count of 0:
 	 * all are. */
 	uint32_t first_peer, peer_count;

@@ -395,26 +395,28 @@ static socklen_t address_bytes(const union address *address)
 	return address->any.sa_family == AF_INET6 ? sizeof(address->v6) : sizeof(address->v4);
 }
 
-static bool socket_bind(int own, const char *device, const union address *address)
+static bool socket_bind(int own, const struct listener_options *options, const union address *address)
 {
+	const char *device = options->device;
 	const int on = 1;
 
 	return setsockopt(own, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 	       (address->any.sa_family != AF_INET6 ||
 		setsockopt(own, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0) &&
+	       (!options->borrowed || setsockopt(own, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) == 0) &&
 	       (!device ||
 		setsockopt(own, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) == 0) &&
 	       bind(own, &address->any, address_bytes(address)) == 0 && listen(own, SOMAXCONN) == 0;
 }
 
-/* A listening socket that only @device's packets reach, NULL: all; -1 with errno, which libmicrohttpd 1.0 would not keep.
+/* A listening socket that only the device's packets reach, where one is told; -1 with errno, which libmicrohttpd 1.0 would not keep.
  * No privilege is needed since Linux 5.7. */
-static int socket_open(const char *device, const union address *address)
+static int socket_open(const struct listener_options *options, const union address *address)
 {
 	int own = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int cause;
 
-	if (own < 0 || socket_bind(own, device, address))
+	if (own < 0 || socket_bind(own, options, address))
 		return own;
 	cause = errno;
 	close(own);
@@ -439,7 +441,7 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 
 	errno = 0;
 	if (own < 0 && listens(options)) {
-		own = socket_open(options->device, address);
+		own = socket_open(options, address);
 		if (own < 0)
 			return NULL;
 	}

@@ -87,9 +87,9 @@ def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
     assert daemon.engine.leftovers(daemon.read_instance()) == []
 
 
-# Broken: metadata_names without the one with a dot; address_serve() that serves nothing.
+# Broken: metadata_names without the one with a dot; address_take() that takes nothing.
 @pytest.mark.skipif(os.geteuid() != 0, reason="port 80 takes root")
-@pytest.mark.parametrize("host", ["metadata.google.internal.", "metadata"])
+@pytest.mark.parametrize("host", ["metadata.google.internal.", "metadata", "169.254.169.254"])
 def test_metadata_answers_by_every_name_it_has(yard, host):
     ask = f"timeout 20 wget -q -O - {FLAVOR} http://{host}/computeMetadata/v1/instance/hostname; echo; hostname"
     job = yard.run(distributed(ask, ask, workers=1))
@@ -189,8 +189,11 @@ def test_without_egress_the_cloud_is_out_of_reach_and_who_tries_is_told_of(new_d
     call = f"echo {base64.b64encode(client_hello('ml.googleapis.com')).decode()} | base64 -d | nc -w 5 ml.googleapis.com 443"
     text = (f"{upload('cut-off', 'a', 'here')}; {TOKEN}; {call} | od -An -tx1; {call} >/dev/null; "
             "nc -w 2 192.0.2.1 80 </dev/null 2>/dev/null || echo nothing outside")
+    if os.geteuid() == 0:
+        text += f"; echo \"at $(wget -q -O - {FLAVOR} http://169.254.169.254/computeMetadata/v1/project/project-id)\""
     job = daemon.run(script(text, image=IMAGE))
-    stored, token, alert, outside = daemon.lines(job["jobId"])
+    stored, token, alert, outside, *by_address = daemon.lines(job["jobId"])
+    assert by_address == ([f"at {daemon.project}"] if os.geteuid() == 0 else [])
     assert stored == "stored" and token_of(token)
     assert alert.split() == "15 03 03 00 02 02 31".split()
     assert outside == "nothing outside"
