@@ -49,17 +49,21 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* The container toolkit's own words for "every GPU" and "no GPU" are no ids.
- * Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html */
+/* What the toolkit and engines know a GPU by: its index, with that of a part behind a colon; its UUID, or that of a part; or a
+ * name of the Container Device Interface. All else is mostly a slip ("4x"), of which the first job would find out. The
+ * toolkit's own words for "every GPU" and "no GPU" are none of these.
+ * Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
+ * Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (its parts; read 2026-11-21) */
 static bool is_device_id(const char *id, size_t length)
 {
-	static const char *const words[] = { "all", "auto", "none", "void" };
+	static const char digits[] = "0123456789";
+	const size_t index = strspn(id, digits);
+	const size_t part = index && id[index] == ':' ? 1 + strspn(id + index + 1, digits) : 0;
 
-	if (!length || length > DEVICE_ID_BYTES_MAX || strchr("-_.:/=", *id))
+	if (!length || length > DEVICE_ID_BYTES_MAX || strchr("-_.:/=", *id) || id[length - 1] == ':')
 		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i]) == length && memcmp(words[i], id, length) == 0)
-			return false;
+	if (strncmp(id, "GPU-", 4) != 0 && strncmp(id, "MIG-", 4) != 0 && !memchr(id, '=', length))
+		return index + part == length;
 	return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/=") >= length;
 }
 
@@ -117,7 +121,7 @@ static enum status ids_parse(const char *text, struct inventory *inventory, stru
 		enum status rc;
 
 		if (!is_device_id(id, length))
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%.*s\" is no GPU's id",
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "no such GPU: \"%.*s\"",
 					 length < 64 ? (int)length : 64, id);
 		rc = device_add(inventory, strndup(id, length), err);
 		if (rc || !id[length])

@@ -34,6 +34,7 @@ static void an_inventory_is_a_word_a_number_or_ids(void **state)
 		{ "0,2", false, "0 2" },
 		{ "2,0,1", false, "2 0 1" },
 		{ "GPU-8a5e", false, "GPU-8a5e" },
+		{ "0:1,1:0", false, "0:1 1:0" },
 		{ "GPU-8a5e,MIG-GPU-1/2/0", false, "GPU-8a5e MIG-GPU-1/2/0" },
 		{ "nvidia.com/gpu=0,nvidia.com/gpu=1:0", false, "nvidia.com/gpu=0 nvidia.com/gpu=1:0" },
 	};
@@ -61,7 +62,15 @@ static void what_names_no_gpus_is_no_inventory(void **state)
 		",0",
 		"0,,1",
 		"0,0",
-		"a,b,a",
+		"4x",
+		"0,4x",
+		"x4",
+		"0:",
+		"0:x",
+		"0:1:2",
+		"a",
+		"gpu-8a5e",
+		"GPU-a,GPU-a",
 		"0, 1",
 		" 0",
 		"-1",
@@ -90,13 +99,13 @@ static void what_names_no_gpus_is_no_inventory(void **state)
 	}
 }
 
-/* "a0,a1,…" */
+/* "GPU-0,GPU-1,…" */
 static char *many_ids(unsigned count)
 {
 	struct text text AUTO_TEXT = { 0 };
 
 	for (unsigned i = 0; i < count; i++)
-		text_printf(&text, "%sa%u", i ? "," : "", i);
+		text_printf(&text, "%sGPU-%u", i ? "," : "", i);
 	return text_take(&text);
 }
 
@@ -121,6 +130,7 @@ static void an_inventory_has_its_bounds(void **state)
 		inventory_deinit(&inventory);
 	}
 	memset(id, 'x', sizeof(id));
+	memcpy(id, "GPU-", 4);
 	id[256] = '\0';
 	assert_int_equal(inventory_parse(id, &inventory, NULL), STATUS_INVALID_ARGUMENT);
 	id[255] = '\0';
