@@ -70,12 +70,36 @@ static void task_end(struct replica_task *task)
 	free(task);
 }
 
+/* Engines answer 500 also where no further try helps: to what the image or the request is to blame for.
+ * Source: answers of Docker 20.10 */
+static enum status refusal_status(const struct outcome *outcome)
+{
+	static const char *const lasting[] = {
+		"unable to find user",
+		"unable to find group",
+		"could not select device driver",
+		"unknown device",
+		"unresolvable CDI devices",
+		"cannot mount volume over existing file",
+		"Cannot mkdir: ",
+		"error while creating mount source path",
+		"error mounting \"",
+		"sethostname: invalid argument",
+	};
+
+	for (size_t i = 0; outcome->status == STATUS_INTERNAL && i < sizeof(lasting) / sizeof(lasting[0]);
+	     i++)
+		if (strstr(outcome->text, lasting[i]))
+			return STATUS_FAILED_PRECONDITION;
+	return outcome->status;
+}
+
 static void task_fail(struct replica_task *task, const struct outcome *outcome)
 {
 	bool repeats = task->kind == TASK_STOP || task->kind == TASK_REMOVE;
 
 	emit_replica_failed(task->docker, repeats ? ENGINE_FAILED : ENGINE_REPLICA_FAILED, &task->key,
-			    outcome->status, outcome->text);
+			    repeats ? outcome->status : refusal_status(outcome), outcome->text);
 	task_end(task);
 }
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which exit of which replica decides a job, and what the user is told."""
+import uuid
+
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, script, task_of, text_of
@@ -183,3 +185,19 @@ def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
     assert yard.lines(job_id, "worker-replica-0") == ["hi", "bye"]
     entries = yard.entries(job_id)
     assert text_of(entries[-1]) == "Job completed successfully." and task_of(entries[-1]) == "service"
+
+
+# Broken: refusal_status() that takes each 500 for the engine's own fault: tried four times, in half a minute.
+@pytest.mark.parametrize("change,words", [("USER nosuch", "unable to find user nosuch"),
+                                          ("VOLUME /bin/busybox", "cannot mount volume over existing file"),
+                                          ("WORKDIR /etc/passwd", "/etc/passwd is not a directory")])
+def test_what_the_engine_refuses_for_good_is_asked_for_once(yard, change, words):
+    name = f"trainyard-refused:{uuid.uuid4().hex[:12]}"
+    yard.engine.import_image(name, {}, [change])
+    try:
+        job_id = yard.create(script("echo never", image=name))
+        message = yard.until(job_id, "FAILED")["errorMessage"]
+        assert message.startswith("The replica master 0 could not be started: ") and words in message, message
+        assert not [text for _, text in yard.service_lines(job_id) if "tried again" in text]
+    finally:
+        yard.engine.remove_image(name)
