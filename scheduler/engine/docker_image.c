@@ -9,11 +9,12 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/nearest.h"
 #include "scheduler/engine/docker_credentials.h"
 #include "scheduler/engine/docker_parts.h"
 #include "scheduler/engine/docker_progress.h"
 
-enum { TELL_EVERY_US = 2 * SECOND_US };
+enum { TELL_EVERY_US = 2 * SECOND_US, NEAR_MOST = 4 };
 
 /* One per image, however many ask. */
 struct image_task {
@@ -31,6 +32,10 @@ struct image_task {
 	int stop_fd;
 	char *registry_auth;
 	struct error problem;
+	struct {
+		enum status status;
+		char text[2 * DOCKER_TEXT_SIZE + REFERENCE_SIZE];
+	} failure; /* while near names are looked for */
 };
 
 static void task_free(struct image_task *task)
@@ -98,13 +103,87 @@ static enum status pull_status(enum status status, const char *text)
 	return status;
 }
 
+/* ---- it is neither there nor to be had: which others are there ---- */
+
+/* "train" of "gcr.io/p/train:1" and of "train@sha256:..." */
+static void base_of(const char *reference, char base[REFERENCE_SIZE])
+{
+	const char *slash = strrchr(reference, '/');
+
+	snprintf(base, REFERENCE_SIZE, "%s", slash ? slash + 1 : reference);
+	base[strcspn(base, ":@")] = '\0';
+}
+
+static bool is_near(const char *wanted, const char *tag)
+{
+	char base[REFERENCE_SIZE];
+	struct nearest nearest = { .wanted = wanted };
+
+	base_of(tag, base);
+	nearest_look(&nearest, base);
+	return strcmp(base, wanted) == 0 || nearest.found;
+}
+
+static void near_write(const struct image_task *task, const json_t *images, struct text *text)
+{
+	char wanted[REFERENCE_SIZE];
+	const char *first = NULL;
+	unsigned count = 0;
+	size_t i, k;
+	json_t *image, *tag;
+
+	base_of(task->image, wanted);
+	json_array_foreach(images, i, image)
+		json_array_foreach(json_object_get(image, "RepoTags"), k, tag) {
+			const char *name = json_string_value(tag);
+
+			if (count == NEAR_MOST || !name || !is_near(wanted, name))
+				continue;
+			first = first ? first : name;
+			text_printf(text, "%s%s", count++ ? ", " : "; did you mean ", name);
+		}
+	if (first)
+		text_printf(text, "? (--image-map %s=%s runs that one in its place)", task->image, first);
+	else
+		text_printf(
+			text,
+			"; bring it with docker load or docker build -t %s, or have another one run in its "
+			"place with --image-map %s=IMAGE (docker images lists them)",
+			task->image, task->image);
+}
+
+static void near_listed(void *arg, const struct http_answer *answer)
+{
+	struct image_task *task = arg;
+	AUTO(json) json_t *images = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+	struct text text AUTO_TEXT = { 0 };
+
+	link_watch(task->docker, answer);
+	text_puts(&text, task->failure.text);
+	near_write(task, images, &text);
+	task_fail(task, task->failure.status, text.failed ? task->failure.text : text.data);
+}
+
+static void near_look(struct image_task *task, enum status status)
+{
+	task->failure.status = status;
+	http_start(task->docker->http, &(struct http_request){ .method = "GET",
+							       .path = "/images/json",
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .body_max = DOCKER_LISTING_MAX,
+							       .done = near_listed,
+							       .arg = task });
+}
+
 static void pull_fail(struct image_task *task, enum status status, const char *text)
 {
-	char both[2 * DOCKER_TEXT_SIZE + REFERENCE_SIZE];
-
-	snprintf(both, sizeof(both), "the image %s cannot be pulled: %s%s%s", task->image, text,
+	snprintf(task->failure.text, sizeof(task->failure.text),
+		 "the image %s is not in this engine and cannot be pulled: %s%s%s", task->image, text,
 		 task->problem.text ? "; credentials: " : "", task->problem.text ? task->problem.text : "");
-	task_fail(task, pull_status(status, text), both);
+	if (status == STATUS_UNAVAILABLE)
+		task_fail(task, status, task->failure.text);
+	else
+		near_look(task, pull_status(status, text));
 }
 
 /* One event, however many ask: it is about the image. */
@@ -230,16 +309,12 @@ void images_close(struct docker *docker)
 
 static void missing(struct image_task *task, const char *text)
 {
-	char words[2 * REFERENCE_SIZE];
-
 	if (task->pulled || task->reference.is_id) {
 		task_fail(task, STATUS_NOT_FOUND, text);
 	} else if (task->docker->offline) {
-		snprintf(words, sizeof(words),
-			 "the image %s is not present and trainyard runs with --offline: bring it with "
-			 "`docker load` or `docker build -t %s`, or run without --offline",
-			 task->image, task->image);
-		task_fail(task, STATUS_NOT_FOUND, words);
+		snprintf(task->failure.text, sizeof(task->failure.text),
+			 "the image %s is not present and trainyard runs with --offline", task->image);
+		near_look(task, STATUS_NOT_FOUND);
 	} else if (task->docker->docker_config) {
 		credentials_look(task);
 	} else {
