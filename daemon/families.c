@@ -67,12 +67,16 @@ static char *shell_uri(void *arg, const char *host, int64_t job, enum role role,
 	return web_shell_uri(store_secret(arg), host, job, role, index);
 }
 
-static enum status bucket_use(void *arg, const char *name, bool *ret_made, struct error *err)
+static enum status bucket_use(void *arg, const char *name, struct error *err)
+{
+	return bucket_ensure(arg, name, err);
+}
+
+static bool bucket_missing(void *arg, const char *name)
 {
 	struct bucket bucket AUTO_BUCKET = { 0 };
 
-	*ret_made = bucket_get(arg, name, &bucket, NULL) == STATUS_NOT_FOUND;
-	return bucket_ensure(arg, name, err);
+	return bucket_name_valid(name) && bucket_get(arg, name, &bucket, NULL) == STATUS_NOT_FOUND;
 }
 
 /* ---- contexts ---- */
@@ -91,6 +95,8 @@ static struct training_context training_context_of(const struct families_parts *
 		.shell_uri = shell_uri,
 		.shell_arg = parts->store,
 		.bucket_use = parts->objects ? bucket_use : NULL,
+		.bucket_missing =
+			parts->objects && parts->config->buckets == BUCKETS_AUTO ? bucket_missing : NULL,
 		.bucket_arg = parts->objects,
 		.trials_dir = parts->trials_dir,
 		.objects = parts->objects,

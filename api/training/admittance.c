@@ -6,6 +6,7 @@
 
 #include "api/training/context.h"
 #include "daemon/base/chance.h"
+#include "daemon/base/memory.h"
 #include "scheduler/admission.h"
 #include "scheduler/dialect.h"
 #include "scheduler/difference.h"
@@ -79,28 +80,47 @@ enum status training_host_check(const struct training_context *context, const st
 	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
 }
 
-enum status training_storage_use(const struct training_context *context, struct plan *plan, struct error *err)
+/* The bucket of the plan's directory; NULL: it has none there, or memory ran out, which is noted. */
+static char *bucket_of(const struct plan *plan)
 {
 	static const char scheme[] = "gs://";
 	const char *directory = plan->job_dir;
-	AUTO(string) char *bucket = NULL;
-	struct error unmade AUTO_ERROR = { 0 };
-	bool made = false;
-	enum status rc;
+	char *bucket;
 
-	if (context->objects && directory && plan_tunes(plan))
-		plan->objects_since = objects_next_generation(context->objects);
-	if (!context->bucket_use || !directory || strncmp(directory, scheme, strlen(scheme)) != 0)
-		return STATUS_OK;
+	if (!directory || strncmp(directory, scheme, strlen(scheme)) != 0)
+		return NULL;
 	directory += strlen(scheme);
 	bucket = strndup(directory, strcspn(directory, "/"));
 	if (!bucket)
-		return error_no_memory(err);
-	rc = context->bucket_use(context->bucket_arg, bucket, &made, &unmade);
-	if (!rc && made &&
-	    !difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
-			    "The bucket gs://%s was made for this job: in the cloud it must exist before.",
-			    bucket))
-		return error_no_memory(err);
+		memory_note_failure();
+	return bucket;
+}
+
+enum status training_storage_tell(const struct training_context *context, const struct plan *plan,
+				  struct error *err)
+{
+	AUTO(string) char *bucket = context->bucket_missing ? bucket_of(plan) : NULL;
+
+	if (!bucket || !context->bucket_missing(context->bucket_arg, bucket) ||
+	    difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
+			   "The bucket gs://%s is made for this job: in the cloud it must exist before.",
+			   bucket))
+		return STATUS_OK;
+	return error_no_memory(err);
+}
+
+enum status training_storage_use(const struct training_context *context, struct plan *plan, struct error *err)
+{
+	AUTO(string) char *bucket = context->bucket_use ? bucket_of(plan) : NULL;
+	struct error unmade AUTO_ERROR = { 0 };
+	enum status rc = training_storage_tell(context, plan, err);
+
+	if (rc)
+		return rc;
+	if (context->objects && plan->job_dir && plan_tunes(plan))
+		plan->objects_since = objects_next_generation(context->objects);
+	if (!bucket)
+		return STATUS_OK;
+	rc = context->bucket_use(context->bucket_arg, bucket, &unmade);
 	return rc == STATUS_INTERNAL || rc == STATUS_UNAVAILABLE ? error_move(err, &unmade) : STATUS_OK;
 }

@@ -28,9 +28,11 @@ struct training_context {
 	 * offered. */
 	char *(*shell_uri)(void *arg, const char *host, int64_t job, enum role role, unsigned index);
 	void *shell_arg;
-	/* Makes the bucket of a job's directory, where buckets appear on first use; *ret_made: it was not there. NOT_FOUND:
-	 * they do not, or it is no name of one. NULL: buckets are none of ours. */
-	enum status (*bucket_use)(void *arg, const char *bucket, bool *ret_made, struct error *err);
+	/* Makes the bucket of a job's directory, where buckets appear on first use. NOT_FOUND: they do not, or it is no
+	 * name of one. NULL: buckets are none of ours. */
+	enum status (*bucket_use)(void *arg, const char *bucket, struct error *err);
+	/* Whether bucket_use() would make it. NULL: it makes none. */
+	bool (*bucket_missing)(void *arg, const char *bucket);
 	void *bucket_arg;
 	/* The directory of this machine in which each trial under way has one for its reports, of its run's number. NULL:
 	 * they are not known. */
@@ -56,9 +58,12 @@ enum status training_count(const struct call *call, enum quota_metric metric, st
 enum status training_host_check(const struct training_context *context, const struct plan *plan,
 				enum shortage *ret_shortage, struct error *err);
 
+/* Adds to the plan's differences a bucket that is made for it. */
+enum status training_storage_tell(const struct training_context *context, const struct plan *plan,
+				  struct error *err);
 /* Makes the bucket of the plan's job_dir (gs://BUCKET/…; others and NULL are passed over): a job may write there from its
- * first moment on. Whether there is such a bucket is for the job to find out, as on the service; the plan's differences
- * name one that was made. A tuning job's plan remembers which objects there are already. */
+ * first moment on. Whether there is such a bucket is for the job to find out, as on the service. Tells what
+ * training_storage_tell() does. A tuning job's plan remembers which objects there are already. */
 enum status training_storage_use(const struct training_context *context, struct plan *plan,
 				 struct error *err);
 

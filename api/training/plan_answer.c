@@ -228,7 +228,9 @@ enum status plan_answer(struct call *call, const struct plan *plan, const struct
 			struct error *err)
 {
 	struct outlook outlook AUTO_OUTLOOK = { 0 };
-	enum status rc = outlook_make(call->context, plan, &outlook, err);
+	enum status rc = training_storage_tell(call->context, plan, err);
 
+	if (!rc)
+		rc = outlook_make(call->context, plan, &outlook, err);
 	return rc ? rc : plan_write(&call->answer, plan, &outlook, telling, err);
 }

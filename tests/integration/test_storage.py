@@ -130,11 +130,15 @@ def test_a_bucket_appears_on_first_use(shelf):
 def test_a_job_has_the_bucket_of_its_directory(shelf):
     """The first job's report says that it was made."""
     body = {"region": "us-central1", "jobDir": "gs://of-a-job/dir", "masterConfig": {"imageUri": "trainyard-test:1"}}
-    jobs = [shelf.create(body), shelf.create(body)]
+    jobs = f"/_trainyard/v1/projects/{shelf.project}/jobs"
+    planned = shelf.post(jobs + ":plan", dict(jobId="planned", trainingInput=body)).json
+    assert shelf.get("/storage/v1/b/of-a-job").status == 404
+    made = [shelf.create(body), shelf.create(body)]
     assert shelf.get("/storage/v1/b/of-a-job").status == 200
-    told = [[d["text"] for d in shelf.get(f"/_trainyard/v1/projects/{shelf.project}/jobs/{job}/report").json["differences"]
-             if d["code"] == "bucket-made"] for job in jobs]
-    assert told == [["The bucket gs://of-a-job was made for this job: in the cloud it must exist before."], []]
+    told = [[d["text"] for d in answer["differences"] if d["code"] == "bucket-made"]
+            for answer in (planned, *(shelf.get(f"{jobs}/{job}/report").json for job in made))]
+    text = "The bucket gs://of-a-job is made for this job: in the cloud it must exist before."
+    assert told == [[text], [text], []]
 
 
 def test_a_strict_daemon_wants_its_buckets_made(strict_shelf):

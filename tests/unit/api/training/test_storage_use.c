@@ -51,27 +51,29 @@ static void plans_that_read_no_objects_keep_nothing(void **state)
 	assert_false(yard->objects->is_open); /* no database is made for them */
 }
 
-static enum status fake_use(void *arg, const char *bucket, bool *ret_made, struct error *err)
+static bool fake_missing(void *arg, const char *bucket)
 {
-	(void)err;
-	*ret_made = *(const bool *)arg;
 	assert_string_equal(bucket, "bucket");
-	return STATUS_OK;
+	return *(const bool *)arg;
 }
 
-/* Broken: training_storage_use() that does not ask whether the bucket was made. */
-static void a_bucket_that_was_made_is_told(void **state)
+/* Broken: training_storage_tell() that does not ask whether the bucket is missing; training_storage_use() without it. */
+static void a_bucket_that_is_made_is_told(void **state)
 {
 	YARD(state);
-	for (int i = 0; i < 2; i++) {
-		bool made = i;
-		const struct training_context context = { .bucket_use = fake_use, .bucket_arg = &made };
+	for (int i = 0; i < 4; i++) {
+		bool missing = i % 2;
+		const struct training_context context = { .bucket_missing = fake_missing,
+							  .bucket_arg = &missing };
 		AUTO(plan) struct plan *plan = plan_of("gs://bucket/out");
 
-		OK(training_storage_use(&context, plan, &yard->err));
-		assert_int_equal(json_array_size(plan->differences), made);
-		assert_true(!made || differences_begin(plan->differences, "bucket-made",
-						       "The bucket gs://bucket was made"));
+		if (i < 2)
+			OK(training_storage_tell(&context, plan, &yard->err));
+		else
+			OK(training_storage_use(&context, plan, &yard->err));
+		assert_int_equal(json_array_size(plan->differences), missing);
+		assert_true(!missing || differences_begin(plan->differences, "bucket-made",
+							  "The bucket gs://bucket is made"));
 	}
 }
 
@@ -80,7 +82,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_tuning_jobs_plan_keeps_which_objects_there_are, yard_open,
 						yard_close),
-		cmocka_unit_test_setup_teardown(a_bucket_that_was_made_is_told, yard_open, yard_close),
+		cmocka_unit_test_setup_teardown(a_bucket_that_is_made_is_told, yard_open, yard_close),
 		cmocka_unit_test_setup_teardown(plans_that_read_no_objects_keep_nothing, yard_open,
 						yard_close),
 	};
