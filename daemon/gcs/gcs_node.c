@@ -12,7 +12,6 @@
 #include "daemon/base/clock.h"
 
 enum { US_PER_S = 1000000, KILLED_US = US_PER_S, KILLED_AGAIN_US = 10 * US_PER_S, RESERVED_AHEAD = 16 << 20 };
-enum { OWN_DESCRIPTORS = 400 /* of threads, of the store and of connections */ };
 
 struct gcs_node {
 	struct gcs_node *next;
@@ -47,11 +46,8 @@ struct gcs_nodes *gcs_nodes_new(int state_fd)
 		return NULL;
 	nodes->state_fd = state_fd;
 	nodes->open_max = GCS_OPEN_MAX;
-	if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 &&
-	    descriptors.rlim_cur < 2 * GCS_OPEN_MAX + OWN_DESCRIPTORS)
-		nodes->open_max = descriptors.rlim_cur > 2 * OWN_DESCRIPTORS
-					  ? (unsigned)(descriptors.rlim_cur - OWN_DESCRIPTORS) / 2
-					  : (unsigned)descriptors.rlim_cur / 4;
+	if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur / 4 < nodes->open_max)
+		nodes->open_max = (unsigned)descriptors.rlim_cur / 4; /* two each, and as many for all else */
 	pthread_mutex_init(&nodes->lock, NULL);
 	return nodes;
 }
