@@ -158,7 +158,12 @@ static enum status set_number(struct config *config, const struct config_item *i
 			      const struct origin *origin, const char *value, struct error *err)
 {
 	int64_t *field = field_of(config, item);
-	char expected[96];
+	const char *unit = !isdigit((unsigned char)*value) ? ""
+			   : strcmp(item->placeholder, "SECONDS") == 0
+				   ? "; it counts seconds, and takes no unit"
+			   : strcmp(item->placeholder, "MIB") == 0 ? "; it counts MiB, and takes no unit"
+								   : "";
+	char expected[128];
 	long long number;
 
 	errno = 0;
@@ -169,10 +174,10 @@ static enum status set_number(struct config *config, const struct config_item *i
 		return STATUS_OK;
 	}
 	if (item->max == INT64_MAX && !errno)
-		snprintf(expected, sizeof(expected), "a number from %lld on", (long long)item->min);
+		snprintf(expected, sizeof(expected), "a number from %lld on%s", (long long)item->min, unit);
 	else
-		snprintf(expected, sizeof(expected), "a number from %lld to %lld", (long long)item->min,
-			 (long long)item->max);
+		snprintf(expected, sizeof(expected), "a number from %lld to %lld%s", (long long)item->min,
+			 (long long)item->max, unit);
 	return refuse(item, origin, value, expected, err);
 }
 
@@ -394,14 +399,16 @@ static enum status read_file(struct config *config, const char *path, unsigned r
 	enum status rc = STATUS_OK;
 
 	if (!file)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, strerror(errno));
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "the configuration file %s cannot be read: %s", path, strerror(errno));
 	errno = 0;
 	while (!rc && getline(&line, &size, file) >= 0) {
 		origin.line++;
 		rc = read_line(config, &origin, line, err);
 	}
 	if (!rc && ferror(file))
-		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, strerror(errno));
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			       "the configuration file %s cannot be read: %s", path, strerror(errno));
 	return rc;
 }
 

@@ -24,6 +24,7 @@ DEFINE_AUTO(meta, sqlite3_stmt *, sqlite3_finalize)
 enum status state_dir_make(const char *dir, struct error *err)
 {
 	AUTO(string) char *path = strdup(dir);
+	struct stat about;
 
 	if (!path)
 		return error_no_memory(err);
@@ -33,8 +34,14 @@ enum status state_dir_make(const char *dir, struct error *err)
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"cannot make the state directory %s: %s; --state-dir names another place, where this user may "
+			"write",
+			dir, strerror(errno));
+	if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "cannot make the state directory %s: %s", dir, strerror(errno));
+				 "the state directory %s is a file; --state-dir names another place", dir);
 	return STATUS_OK;
 }
 
@@ -45,8 +52,10 @@ static enum status lock_refused(int fd, const char *dir, struct error *err)
 
 	pid[length > 0 ? length : 0] = '\0';
 	pid[strcspn(pid, "\n")] = '\0';
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-			 "the state directory %s is in use by process %s", dir, *pid ? pid : "(unknown)");
+	return error_set(
+		err, STATUS_FAILED_PRECONDITION, NULL,
+		"the state directory %s is in use by process %s: stop that first, or give another --state-dir",
+		dir, *pid ? pid : "(unknown)");
 }
 
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
@@ -60,8 +69,10 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 		return error_no_memory(err);
 	fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "cannot open %s: %s", path.data,
-				 strerror(errno));
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"cannot open %s: %s; the state directory has to be this user's, and writable",
+			path.data, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		enum status status = lock_refused(fd, dir, err);
 

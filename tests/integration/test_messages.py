@@ -169,6 +169,44 @@ def used_state(tmp_path):
     return daemon
 
 
+@pytest.mark.parametrize("below,told", [
+    ("file", "the state directory {} is a file; --state-dir names another place"),
+    ("file/x", "cannot make the state directory {}: Not a directory; --state-dir names another place, where this user may write")])
+def test_a_state_directory_that_can_be_none_is_told(tmp_path, below, told):
+    """Broken: state_dir_make() that takes a file for it: "cannot read …/clock: Not a directory"."""
+    (tmp_path / "file").write_text("mine")
+    assert serve(tmp_path, "--state-dir", tmp_path / below) == f"trainyard: {told.format(tmp_path / below)}\n"
+
+
+def test_a_state_directory_in_use_is_told_with_its_process(tmp_path):
+    daemon = used_state(tmp_path).start()
+    assert f"state is in use by process {daemon.pid}: stop that first, or give another --state-dir\n" in serve(tmp_path)
+    daemon.stop()
+
+
+@needs_root
+@pytest.mark.parametrize("made", [False, True])
+def test_a_state_directory_that_may_not_be_written_is_told(open_place, made):
+    place = open_place / "state"
+    if made:
+        place.mkdir()
+        place.chmod(0o755)
+    said = serve(open_place, before=as_user(), binary=open_place / "trainyard")
+    assert re.search(r"cannot open \S+/state/lock: Permission denied; the state directory has to be this user's, and writable\n"
+                     if made else r"cannot make the state directory \S+/state: Permission denied; --state-dir names another", said), said
+
+
+@pytest.mark.parametrize("words,told", [
+    (["--stop-grace", "10s"], '--stop-grace: "10s" is not a number from 0 to 86400; it counts seconds, and takes no unit'),
+    (["--max-memory", "4G"], '--max-memory: "4G" is not a number from 0 to 1000000000; it counts MiB, and takes no unit'),
+    (["--max-containers", "many"], '--max-containers: "many" is not a number from 1 to 10000'),
+    (["--config", "/no/such"], "the configuration file /no/such cannot be read: No such file or directory"),
+    (["--config", "/tmp"], "the configuration file /tmp cannot be read: Is a directory"),
+])
+def test_a_value_that_cannot_be_is_told(tmp_path, words, told):
+    assert serve(tmp_path, *words) == f"trainyard: {told} (see trainyard serve --help)\n"
+
+
 @pytest.mark.parametrize("page", ["all", "inner"])
 @pytest.mark.parametrize("name", ["state.db", "logs.db", "storage.db"])
 def test_a_damaged_database_is_told_with_how_to_go_on_without_it(tmp_path, name, page):

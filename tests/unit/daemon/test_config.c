@@ -124,7 +124,8 @@ TEST(a_fault_in_the_file_is_told_with_its_line)
 	file_write("config = /etc/other\n");
 	snprintf(expected, sizeof(expected), "%s:1: unknown option \"config\"", file_path);
 	refused(ARGUMENTS(), expected);
-	refused(ARGUMENTS("--config=/nowhere/x"), "/nowhere/x: No such file or directory");
+	refused(ARGUMENTS("--config=/nowhere/x"),
+		"the configuration file /nowhere/x cannot be read: No such file or directory");
 }
 
 static void assert_images(const struct config *config, const char *expected)
