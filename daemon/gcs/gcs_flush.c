@@ -69,7 +69,7 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct 
 	struct gcs_content content = { .fd = file->changed_fd, .key = GCS_NOTE_TIME };
 	char time[GCS_TIME_SIZE];
 	struct gcs_call own;
-	struct gcs_path place;
+	struct gcs_path place = { 0 };
 	struct stat info;
 	int problem;
 
@@ -166,7 +166,7 @@ static int time_tell(struct gcs_handle *handle, const struct gcs_call *call, int
 	struct gcs_file *file = handle->file;
 	const bool is_stored = file->changed_fd < 0;
 	char time[GCS_TIME_SIZE];
-	struct gcs_path place;
+	struct gcs_path place = { 0 };
 	int problem;
 
 	if (!gcs_file_place(handle->files, file, &place) && !is_stored)
@@ -199,7 +199,7 @@ void gcs_close(struct gcs_handle *handle)
 {
 	struct gcs_call nobody = { 0 };
 	struct gcs_file *file = handle->file;
-	struct gcs_path place;
+	struct gcs_path place = { 0 };
 	int problem;
 
 	nobody.end_us = __atomic_load_n(&file->given_up_us, __ATOMIC_RELAXED);
