@@ -193,16 +193,22 @@ static json_t *pool_devices(struct choice *choice, const struct pool *pool, unsi
 	return TAKE(lists);
 }
 
+/* Once for the pools that asked for as many. */
 static bool fewer_add(json_t *differences, const struct plan *plan, enum role role, unsigned each)
 {
-	const struct pool *pool = &plan->pools[role];
-	char field[64];
+	const unsigned wanted = pool_gpu_count(&plan->pools[role]);
+	char field[64], pools[POOLS_TEXT_SIZE];
+	unsigned roles = 0;
 
+	for (int other = 0; other < ROLE_COUNT; other++)
+		if (pool_gpu_count(&plan->pools[other]) == wanted)
+			roles |= 1U << other;
+	if (roles & ((1U << role) - 1))
+		return true;
 	snprintf(field, sizeof(field), "pools.%s.accelerator_count", role_name(role));
 	return difference_add(differences, DONE_OTHERWISE, "gpu-fewer", field,
-			      "%s %s has %u GPU%s here; %u were asked for.",
-			      pool->count == 1 ? "The" : "Each", dialect_of(plan)->nouns[role], each,
-			      each == 1 ? "" : "s", pool_gpu_count(pool));
+			      "%s ha%s %u GPU%s here; %u were asked for.", pools_text(plan, roles, pools),
+			      roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
 }
 
 static bool attached_add(json_t *differences, const struct choice *choice, unsigned wanted)

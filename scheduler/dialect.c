@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/dialect.h"
 
+#include <ctype.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,6 +288,25 @@ json_t *launcher_options(const struct plan *plan)
 		if (json_array_append_new(options, json_string(*word)))
 			return NULL;
 	return TAKE(options);
+}
+
+const char *pools_text(const struct plan *plan, unsigned roles, char ret_text[POOLS_TEXT_SIZE])
+{
+	size_t used = 0;
+
+	for (unsigned role = 0; role < ROLE_COUNT; role++) {
+		const bool is_last = roles >> role == 1;
+		const char *word = plan->pools[role].count == 1 ? "The" : "Each";
+
+		if (roles >> role & 1)
+			used += (size_t)snprintf(ret_text + used, POOLS_TEXT_SIZE - used, "%s%c%s %s",
+						 !used     ? ""
+						 : is_last ? " and "
+							   : ", ",
+						 used ? tolower((unsigned char)*word) : *word, word + 1,
+						 dialect_of(plan)->nouns[role]);
+	}
+	return ret_text;
 }
 
 char *service_agent_email(const char *dialect, const char *project_number)

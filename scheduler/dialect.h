@@ -21,6 +21,8 @@ enum {
 	PROGRAM_MAX = 2 << 20,    /* nor more of all strings together, with the usual stack of 8 MiB */
 };
 
+enum { POOLS_TEXT_SIZE = 192 };
+
 struct dialect {
 	const char *name;
 
@@ -92,6 +94,8 @@ enum status replica_command(const struct plan *plan, enum role role, const json_
 /* Options that the launcher is given in each replica. NULL when memory ran out. */
 json_t *launcher_options(const struct plan *plan);
 
+/* "The master, each worker and each parameter server": what of @roles, a bit each, begins a sentence. */
+const char *pools_text(const struct plan *plan, unsigned roles, char ret_text[POOLS_TEXT_SIZE]);
 /* The e-mail address of the service agent that programs go by when their job names no account, of the dialect of that
  * name. The caller frees; NULL when memory ran out.
  * Source: https://cloud.google.com/ai-platform/training/docs/custom-service-account (read 2026-11-22) */

@@ -33,10 +33,43 @@ static bool is_listed(const json_t *list, const char *code, const char *field)
 	return false;
 }
 
+/* The one that says the same of another field; NULL: none does. */
+static json_t *alike_find(json_t *list, const char *kind, const char *code, const char *text)
+{
+	size_t index;
+	json_t *difference;
+
+	json_array_foreach(list, index, difference) {
+		if (json_text_at(difference, "field") && is_same(json_text_at(difference, "kind"), kind) &&
+		    is_same(json_text_at(difference, "code"), code) &&
+		    is_same(json_text_at(difference, "text"), text))
+			return difference;
+	}
+	return NULL;
+}
+
+static bool field_add(json_t *difference, const char *field)
+{
+	json_t *fields = json_object_get(difference, "fields");
+	const json_t *listed;
+	size_t index;
+
+	if (!fields) {
+		fields = json_pack("[O]", json_object_get(difference, "field"));
+		if (!fields || json_object_set_new(difference, "fields", fields))
+			return false;
+	}
+	json_array_foreach(fields, index, listed)
+		if (is_same(json_string_value(listed), field))
+			return true;
+	return json_array_append_new(fields, json_string(field)) == 0;
+}
+
 bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
 		    const char *format, ...)
 {
 	AUTO(string) char *text = NULL;
+	json_t *alike;
 	va_list args;
 	int length;
 
@@ -49,6 +82,9 @@ bool difference_add(json_t *list, enum difference_kind kind, const char *code, c
 		text = NULL;
 		return false;
 	}
+	alike = field ? alike_find(list, kind_names[kind], code, text) : NULL;
+	if (alike)
+		return field_add(alike, field);
 	return json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s}", "kind", kind_names[kind],
 						     "code", code, "field", field, "text", text)) == 0;
 }
@@ -113,11 +149,12 @@ static bool code_is_valid(const char *code)
 static bool difference_is_valid(const json_t *difference)
 {
 	const json_t *field = json_object_get(difference, "field");
+	const json_t *fields = json_object_get(difference, "fields");
 	const char *text = json_text_at(difference, "text");
 
 	return kind_is_known(json_text_at(difference, "kind")) &&
-	       code_is_valid(json_text_at(difference, "code")) && (!field || json_is_string(field)) && text &&
-	       *text;
+	       code_is_valid(json_text_at(difference, "code")) && (!field || json_is_string(field)) &&
+	       (!fields || json_is_array(fields)) && text && *text;
 }
 
 bool differences_valid(const json_t *list)
@@ -134,17 +171,32 @@ bool differences_valid(const json_t *list)
 	return true;
 }
 
+/* The sentence, and which fields it is about where it is about several: they name the pools. */
+static void text_append_told(struct text *line, const json_t *difference)
+{
+	const char *text = json_text_at(difference, "text");
+	const json_t *fields = json_object_get(difference, "fields"), *field;
+	size_t index, length = text ? strlen(text) : 0;
+
+	if (!length)
+		return;
+	if (!json_array_size(fields)) {
+		text_printf(line, " %s", text);
+		return;
+	}
+	text_printf(line, " %.*s", (int)(length - (text[length - 1] == '.')), text);
+	json_array_foreach((json_t *)fields, index, field)
+		text_printf(line, "%s%s", index ? ", " : " (", json_string_value(field));
+	text_puts(line, ").");
+}
+
 static void texts_append(struct text *line, const json_t *list)
 {
 	size_t index;
 	const json_t *difference;
 
-	json_array_foreach((json_t *)list, index, difference) {
-		const char *text = json_text_at(difference, "text");
-
-		if (text)
-			text_printf(line, " %s", text);
-	}
+	json_array_foreach((json_t *)list, index, difference)
+		text_append_told(line, difference);
 }
 
 char *differences_line(const json_t *first, const json_t *second)

@@ -5,7 +5,7 @@
  * A list is a JSON array of objects {"kind", "code", "field", "text"}: kind as below; code names the sort of
  * difference in lowercase words joined by dashes ("gpu-pretended"), the same from release to release; field is
  * the path in the Job as clients spell it ("trainingInput.masterConfig.imageUri"), absent when it concerns no
- * one field; text is one whole sentence. Pure. */
+ * one field; text is one whole sentence. One that says the same of several fields has all of them in "fields". Pure. */
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -16,7 +16,8 @@ enum difference_kind {
 	IN_DOUBT_IN_CLOUD, /* it may fail there, and cannot be checked here: "IN_DOUBT_IN_CLOUD" */
 };
 
-/* False when memory ran out. A second one with the same code and field is not added. @field may be NULL. */
+/* False when memory ran out. A second one with the same code and field is not added; of one with the same
+ * code and text, the field is. @field may be NULL. */
 bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
 		    const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* The same for a difference that is there once for each thing that it is about: one with the same code and another

@@ -42,29 +42,47 @@ static const char *field_text(enum role role, char ret_text[64])
 	return ret_text;
 }
 
+/* The pools on machines of the same type, a bit each: what is told of one is told of all, by the first. */
+static unsigned roles_alike(const struct plan *plan, enum role role)
+{
+	const char *type = plan->pools[role].machine_type;
+	unsigned roles = 0;
+
+	for (int other = 0; other < ROLE_COUNT; other++)
+		if (plan->pools[other].count && plan->pools[other].machine_type &&
+		    strcmp(plan->pools[other].machine_type, type) == 0)
+			roles |= 1U << other;
+	return roles;
+}
+
 static bool fitted_add(json_t *differences, const struct plan *plan, enum role role,
 		       const struct machine *machine, const struct limits *limits)
 {
-	const struct pool *pool = &plan->pools[role];
-	char field[64], memory[GIB_TEXT_SIZE], cloud_memory[GIB_TEXT_SIZE];
+	const unsigned roles = roles_alike(plan, role);
+	char field[64], pools[POOLS_TEXT_SIZE], memory[GIB_TEXT_SIZE], cloud_memory[GIB_TEXT_SIZE];
 	unsigned vcpus = (unsigned)(limits->nano_cpus / NANO_PER_CPU);
 
+	if (roles & ((1U << role) - 1))
+		return true;
 	return difference_add(differences, DONE_OTHERWISE, "machine-fitted", field_text(role, field),
-			      "%s %s has %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
-			      pool->count == 1 ? "The" : "Each", dialect_of(plan)->nouns[role], vcpus,
+			      "%s ha%s %u vCPU%s and %s GiB of memory at most here; %s has %u and %s.",
+			      pools_text(plan, roles, pools), roles == 1U << role ? "s" : "ve", vcpus,
 			      vcpus == 1 ? "" : "s", gib_text(limits->memory_bytes, memory),
-			      pool->machine_type, machine->vcpus,
+			      plan->pools[role].machine_type, machine->vcpus,
 			      gib_text(machine->memory_mib * MIB, cloud_memory));
 }
 
 static bool unknown_add(json_t *differences, const struct plan *plan, enum role role)
 {
-	const struct pool *pool = &plan->pools[role];
-	char field[64];
+	const unsigned roles = roles_alike(plan, role);
+	char field[64], pools[POOLS_TEXT_SIZE];
 
+	if (roles & ((1U << role) - 1))
+		return true;
 	return difference_add(differences, DONE_OTHERWISE, "machine-unknown", field_text(role, field),
-			      "The size of %s is not known: %s %s runs without limits.", pool->machine_type,
-			      pool->count == 1 ? "the" : "each", dialect_of(plan)->nouns[role]);
+			      "%s run%s without limits: the size of %s is not known.",
+			      pools_text(plan, roles, pools), roles == 1U << role ? "s" : "",
+			      plan->pools[role].machine_type);
 }
 
 static bool pool_fit(const struct plan *plan, enum role role, const struct capacity *capacity,

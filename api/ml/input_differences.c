@@ -81,9 +81,8 @@ static bool tell_disks(const struct view *view)
 			continue;
 		if (!difference_add(view->list, WITHOUT_EFFECT, "disk-config",
 				    config_field((enum role)role, "diskConfig", field),
-				    "The %s's disk configuration has no effect: replicas use the container "
-				    "engine's storage.",
-				    ml_roles[role].noun))
+				    "The disk configuration has no effect: replicas use the container "
+				    "engine's storage."))
 			return false;
 	}
 	return true;
@@ -115,18 +114,6 @@ static const char *named_image(const struct pool *pool)
 	return pool->cloud_image ? pool->cloud_image : pool->image;
 }
 
-/* An image that several roles run is told once, by the first of them. */
-static bool was_told(const struct view *view, enum role role)
-{
-	const struct pool *pools = view->plan->pools;
-
-	for (int before = 0; before < (int)role; before++)
-		if (pools[before].count &&
-		    strcmp(named_image(&pools[before]), named_image(&pools[role])) == 0)
-			return true;
-	return false;
-}
-
 static bool tell_images(const struct view *view)
 {
 	char name[FIELD_NAME_SIZE];
@@ -135,7 +122,7 @@ static bool tell_images(const struct view *view)
 		const struct pool *pool = &view->plan->pools[role];
 		const char *field = image_field(view, (enum role)role, name);
 
-		if (!pool->count || was_told(view, (enum role)role))
+		if (!pool->count)
 			continue;
 		if (pool->cloud_image &&
 		    !difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,

@@ -73,6 +73,22 @@ static void check_differences(enum machine_fit fit, const struct plan *plan, con
 	assert_string_equal(text, wanted);
 }
 
+/* Broken: roles_alike() that is the role itself: one for each pool. */
+static void pools_on_the_same_machines_are_told_together(void **state)
+{
+	AUTO(plan) struct plan *plan = test_plan_new();
+
+	(void)state;
+	test_pool_set(plan, ROLE_MASTER, 1, "n1-standard-8", NULL, 0);
+	test_pool_set(plan, ROLE_WORKER, 3, "n1-standard-8", NULL, 0);
+	test_pool_set(plan, ROLE_PS, 2, "n1-standard-8", NULL, 0);
+	check_differences(
+		FIT_HOST, plan,
+		"[{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-fitted\",\"field\":\"pools.master."
+		"machine_type\",\"text\":\"The master, each worker and each parameter server have 2 vCPUs "
+		"and 21.6 GiB of memory at most here; n1-standard-8 has 8 and 30.\"}]");
+}
+
 static void each_pool_that_differs_is_told_in_one_sentence(void **state)
 {
 	AUTO(plan) struct plan *plan = test_plan_new();
@@ -91,8 +107,8 @@ static void each_pool_that_differs_is_told_in_one_sentence(void **state)
 		"machine_type\",\"text\":\"Each worker has 2 vCPUs and 14.4 GiB of memory at most here; "
 		"n1-highcpu-16 has 16 and 14.4.\"},"
 		"{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-unknown\",\"field\":\"pools.evaluator."
-		"machine_type\",\"text\":\"The size of e2-medium is not known: the evaluator runs without "
-		"limits.\"}]");
+		"machine_type\",\"text\":\"The evaluator runs without limits: the size of e2-medium is not "
+		"known.\"}]");
 	check_differences(
 		FIT_NONE, plan,
 		"[{\"kind\":\"DONE_OTHERWISE\",\"code\":\"machine-unlimited\",\"text\":\"Machine types "
@@ -127,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_type_becomes_limits),
 		cmocka_unit_test(each_pool_that_differs_is_told_in_one_sentence),
+		cmocka_unit_test(pools_on_the_same_machines_are_told_together),
 		cmocka_unit_test(gibibytes_are_written_shortly),
 	};
 

@@ -47,10 +47,10 @@ static const struct {
 	  "WITHOUT_EFFECT scheduling-strategy trainingInput.scheduling.strategy", "preemptible" },
 	{ "{'scheduling':{'resilientToWorkerRestart':true}}", &strict, NULL, NULL },
 	{ "{'masterConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", &strict,
-	  "WITHOUT_EFFECT disk-config trainingInput.masterConfig.diskConfig", "The master's disk" },
+	  "WITHOUT_EFFECT disk-config trainingInput.masterConfig.diskConfig", "The disk configuration" },
 	{ "{'scaleTier':'STANDARD_1','parameterServerConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", &strict,
 	  "WITHOUT_EFFECT disk-config trainingInput.parameterServerConfig.diskConfig",
-	  "The parameter server's disk" },
+	  "The disk configuration" },
 	{ "{'workerConfig':{'diskConfig':{'bootDiskSizeGb':100}}}", &strict, NULL, NULL },
 
 	{ "{" TPU "}", &strict, "WITHOUT_EFFECT cloud-tpu trainingInput.scaleTier", "no Cloud TPU" },
