@@ -37,6 +37,7 @@ struct config {
 	char *engine; /* "unix:///var/run/docker.sock" */
 	char *project;
 	int64_t project_number;
+	char *tenant_project; /* which jobs of Vertex AI find at the metadata server; NULL: the same */
 	char *region;
 	char *networks; /* "10.213.0.0/16" */
 	bool offline;   /* never pull an image */

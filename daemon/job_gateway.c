@@ -76,6 +76,7 @@ struct job_gateway {
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
 	struct logging_context logging;
 	char *region, *email, *project;
+	const char *tenant; /* the project that the metadata server tells; NULL: the daemon's */
 	/* In the order of their addresses. */
 	struct metadata_instance *replicas;
 	struct log_source **sources;
@@ -175,7 +176,7 @@ static void families_fill(struct job_gateway *gateway)
 		.store = options->store,
 		.key = options->key,
 		.clock = options->clock,
-		.project_id = options->project_id,
+		.project_id = gateway->tenant ? gateway->tenant : options->project_id,
 		.project_number = options->project_number,
 		.region = gateway->region,
 		.email = gateway->email,
@@ -263,6 +264,8 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	gateway->region = strdup(request->plan->region ? request->plan->region : "us-central1");
 	gateway->email = email_of(gateways, request->plan);
 	gateway->project = strdup(request->plan->project);
+	if (strcmp(request->plan->dialect, "aiplatform") == 0)
+		gateway->tenant = gateways->options.tenant_project;
 	if (!gateway->region || !gateway->email || !gateway->project || !replicas_fill(gateway, request))
 		return NULL;
 	families_fill(gateway);

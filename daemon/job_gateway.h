@@ -26,6 +26,8 @@ struct gateways_options {
 	const struct clock *clock;
 	const struct call_gate *gate; /* of storage's calls, too; NULL: none */
 	const char *project_id, *project_number;
+	const char *
+		tenant_project; /* the project at the metadata server of Vertex AI's jobs; NULL: project_id */
 	/* The families of storage; their contexts are struct storage_context, of which each gateway has a copy with its
 	 * own job's number. NULL: storage is elsewhere, or there is none. */
 	const struct family *storage; /* ends with a NULL name */

@@ -130,6 +130,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.gate = &wiring->gate,
 			.project_id = config->project,
 			.project_number = wiring->project_number,
+			.tenant_project = config->tenant_project,
 			.storage = wiring->families.storage,
 			.storage_endpoint = config->storage_endpoint,
 			/* Whoever gives credentials of their own wants these names as they are. */

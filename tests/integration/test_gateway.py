@@ -13,6 +13,7 @@ import pytest
 
 from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, distributed, program, script
 from support.engine import IMAGE
+from support.vertex import Vertex, custom_job
 
 FLAVOR = "--header 'Metadata-Flavor: Google'"
 METADATA = "http://$GCE_METADATA_HOST/computeMetadata/v1"
@@ -104,6 +105,18 @@ def test_metadata_refuses_who_does_not_ask_as_it_wants(yard):
                           f"wget -q -O - {FLAVOR} {METADATA}/project/project-id; echo", image=IMAGE))
     refused, project = yard.lines(job["jobId"])
     assert "403" in refused and project == yard.project
+
+
+# Broken: gateway->tenant never set; set for both services.
+def test_a_tenant_project_is_told_to_vertex_ais_jobs_alone(new_daemon):
+    daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--tenant-project", "t123-tp").start()
+
+    def is_told(project):
+        return f'test "$(wget -q -O - {FLAVOR} {METADATA}/project/project-id)" = {project}'
+    vertex = Vertex(daemon)
+    job = vertex.create(custom_job(is_told("t123-tp") + ' && test "$CLOUD_ML_PROJECT_ID" != t123-tp'))
+    daemon.run(script(is_told(daemon.project), image=IMAGE))
+    vertex.until(job["name"], "JOB_STATE_SUCCEEDED")
 
 
 # Broken: families_fill() without storage; without job_project: "Required parameter: project".
