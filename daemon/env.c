@@ -61,6 +61,9 @@ static const struct {
 	/* What gRPC's libraries trust in the place of the machine's own certificates; the file holds those too.
 	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md (read 2026-11-22) */
 	{ "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", PART_GRPC_ROOTS, "" },
+	/* The same for requests: Google's libraries change to REST at the same host.
+	 * Source: https://requests.readthedocs.io/en/latest/user/advanced/ (read 2026-11-22) */
+	{ "REQUESTS_CA_BUNDLE", PART_GRPC_ROOTS, "" },
 	/* Cloud Storage's libraries, gcsfs among them; and Google's C++ one, which Arrow has inside.
 	 * Source: the libraries' own code: google-cloud-storage 3.17 (_helpers.py), @google-cloud/storage 7.16
 	 * (storage.ts), google-cloud-cpp 2.30 (client_options.cc) */
@@ -480,7 +483,7 @@ void env_help_write(struct text *text)
 		"\n"
 		"For client libraries it keeps a credentials file in the state directory, once a daemon has run on it\n"
 		"as the same user: its tokens are this emulator's own, and good for nothing else.\n"
-		"With --grpc they are told which certificates to trust when they speak gRPC.\n"
+		"With --grpc they are told which certificates to trust when they speak gRPC, or REST at its port.\n"
 		"\n"
 		"  --shell sh|fish|github     the form of the lines (default sh)\n"
 		"  --unset                    take the variables away again\n");

@@ -7,12 +7,17 @@
 #include "daemon/config.h"
 #include "store/authority.h"
 
+/* As of the listener without TLS. */
+enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
+
 enum status grpc_door_open(const struct config *config, struct authority *authority,
-			   const struct family *families, const struct call_gate *gate,
-			   struct caller_rule caller, struct front **ret_front, struct error *err)
+			   const struct family *families, const struct family *served,
+			   const struct call_gate *gate, struct caller_rule caller, struct front **ret_front,
+			   struct listener **ret_rest, struct error *err)
 {
 	static const char *const names[] = { "localhost" };
 	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
+	struct listener *rest = NULL;
 	struct text key AUTO_TEXT = { 0 }, certificate AUTO_TEXT = { 0 }, bundle AUTO_TEXT = { 0 };
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port;
@@ -23,6 +28,22 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 	if (rc)
 		return rc;
 	config_listen_split(config->grpc, address, &port); /* checked when it was read */
+	rc = listener_open(
+		&(struct listener_options){
+			.address = address,
+			.families = served,
+			.clock = &system_clock,
+			.gate = gate,
+			.refused_network = config->networks,
+			.caller = caller,
+			.head_limit_ms = HEAD_LIMIT_MS,
+			.address_limit = ADDRESS_LIMIT,
+			.tls_key = key.data,
+			.tls_certificate = certificate.data,
+		},
+		&rest, err);
+	if (rc)
+		return rc;
 	rc = front_open(&(struct front_options){ .address = address,
 						 .port = port,
 						 .tables = aiplatform_rpcs,
@@ -33,10 +54,15 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 						 .refused_network = config->networks,
 						 .caller = caller,
 						 .tls_key = key.data,
-						 .tls_certificate = certificate.data },
+						 .tls_certificate = certificate.data,
+						 .rest = rest },
 			ret_front, err);
-	if (!rc)
-		log_event(LOG_INFO, "grpc-listening", "address=%s port=%u trust=\"%s\"", address,
-			  front_port(*ret_front), bundle.data);
-	return rc;
+	if (rc) {
+		listener_close(rest, 0);
+		return rc;
+	}
+	*ret_rest = rest;
+	log_event(LOG_INFO, "grpc-listening", "address=%s port=%u trust=\"%s\"", address,
+		  front_port(*ret_front), bundle.data);
+	return STATUS_OK;
 }

@@ -367,7 +367,7 @@ static bool on_called(void *arg, const struct client_hello *hello, int fd, const
 	if (hello->http2_only)
 		front_adopt(gateway->grpc, fd, peer);
 	else
-		listener_adopt(gateway->secure, fd, peer);
+		listener_adopt(gateway->secure, fd, (const struct sockaddr *)peer, sizeof(*peer));
 	return true;
 }
 

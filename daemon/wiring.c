@@ -44,7 +44,7 @@ struct wiring {
 	struct store *store;
 	int presence; /* -1: not taken */
 	struct machinery machinery;
-	struct listener *listener;
+	struct listener *listener, *grpc_rest;
 	struct gateways *gateways;
 	struct gcs_host *gcs;
 	char *state_dir;     /* absolute, without links: what was looked at is what is opened */
@@ -307,9 +307,10 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 
 	if (!wiring->config->grpc)
 		return STATUS_OK;
-	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.vertex, &wiring->gate,
+	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.vertex,
+			    wiring->families.served, &wiring->gate,
 			    token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
-			    &wiring->machinery.grpc, err);
+			    &wiring->machinery.grpc, &wiring->grpc_rest, err);
 	return rc ? listen_explain("grpc", wiring->config->grpc, err) : rc;
 }
 
@@ -365,6 +366,7 @@ static void parts_close(struct wiring *wiring)
 	if (wiring->listener)
 		listener_close(wiring->listener, REQUESTS_END_MS);
 	front_close(wiring->machinery.grpc);
+	listener_close(wiring->grpc_rest, REQUESTS_END_MS);
 	if (wiring->machinery.scheduler)
 		scheduler_stop(wiring->machinery.scheduler);
 	gateways_free(wiring->gateways); /* their requests read the store */
@@ -501,7 +503,9 @@ void wiring_close(struct wiring *wiring, bool stop_jobs)
 	listener_close(wiring->listener, REQUESTS_END_MS);
 	wiring->listener = NULL;
 	front_close(wiring->machinery.grpc);
+	listener_close(wiring->grpc_rest, REQUESTS_END_MS);
 	wiring->machinery.grpc = NULL;
+	wiring->grpc_rest = NULL;
 	if (stop_jobs)
 		jobs_stop(wiring);
 	/* What is left goes at the next start. */

@@ -21,11 +21,14 @@
 #include "api/http/connections.h"
 #include "api/http/guard.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 
 enum {
 	CONNECTIONS_MAX = 128,
 	ADDRESS_CONNECTIONS_MAX = 32, /* of one that is not this machine's own */
+	HELLO_US = 10000000,          /* for a client's first words */
+	TLS_HANDSHAKE = 22,           /* what they begin with, by TLS */
 	USELESS_US = 30000000,        /* after which a connection makes room where there is none */
 	LOOK_S = 1,
 	STACK_BYTES = 512 << 10,
@@ -207,6 +210,52 @@ static void session_run(struct session *session, struct stream_socket *socket)
 	}
 }
 
+/* Whether it begins TLS, and not by HTTP/2 alone. Nothing of what it said is taken. */
+static bool connection_is_rest(const struct connection *connection)
+{
+	const int64_t until_us = clock_mono_us(&system_clock) + HELLO_US;
+	const int usual = 1;
+	struct client_hello hello = { 0 };
+	uint8_t heard[HELLO_MAX_BYTES];
+	enum hello read = HELLO_INCOMPLETE;
+
+	while (read == HELLO_INCOMPLETE) {
+		const int64_t left_us = until_us - clock_mono_us(&system_clock);
+		struct pollfd polled = { .fd = connection->fd, .events = POLLIN };
+		ssize_t got;
+		int more;
+
+		if (left_us <= 0 || poll(&polled, 1, (int)(left_us / 1000) + 1) < 0)
+			return false;
+		got = recv(connection->fd, heard, sizeof(heard), MSG_PEEK | MSG_DONTWAIT);
+		if (got < 0 && errno == EAGAIN)
+			continue;
+		if (got <= 0 || heard[0] != TLS_HANDSHAKE)
+			return false;
+		read = client_hello_read(heard, (size_t)got, &hello);
+		more = (int)got + 1;
+		if (read == HELLO_INCOMPLETE &&
+		    (polled.revents & (POLLHUP | POLLERR) ||
+		     setsockopt(connection->fd, SOL_SOCKET, SO_RCVLOWAT, &more, sizeof(more)) != 0))
+			return false;
+	}
+	setsockopt(connection->fd, SOL_SOCKET, SO_RCVLOWAT, &usual, sizeof(usual));
+	return !hello.http2_only;
+}
+
+/* The listener has a descriptor of its own: the connection's is closed with its place. */
+static void connection_divert(const struct connection *connection)
+{
+	struct sockaddr_storage peer = { 0 };
+	socklen_t size = sizeof(peer);
+	const int fd = fcntl(connection->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	getpeername(connection->fd, (struct sockaddr *)&peer, &size);
+	listener_adopt(connection->front->options.rest, fd, (struct sockaddr *)&peer, size);
+}
+
 static void connection_serve(struct connection *connection)
 {
 	struct front *front = connection->front;
@@ -215,6 +264,10 @@ static void connection_serve(struct connection *connection)
 	struct session *session = session_new(&(struct session_options){
 		.pool = &front->pool, .admit = on_admit, .call = on_call, .arg = connection });
 
+	if (front->options.rest && connection_is_rest(connection)) {
+		connection_divert(connection);
+		return;
+	}
 	if (session && stream_socket_begin(&socket, connection->fd, front->keys))
 		session_run(session, &socket);
 	stream_socket_end(&socket);

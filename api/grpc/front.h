@@ -2,7 +2,8 @@
 #pragma once
 /* api/grpc/front.h: the way in for clients that speak gRPC, as Google's libraries do unless told otherwise.
  *
- * One port for clients with TLS and without: the first byte tells. A connection has a thread; 128 at most, the next wait
+ * One port for clients with TLS and without: the first byte tells. By TLS REST may be served at the same port: what a
+ * client offers in its hello (ALPN) tells. A connection has a thread; 128 at most, the next wait
  * to be accepted. Each call becomes the request that it stands for (rpc.h) and is answered by the families' handlers. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,8 @@ struct front_options {
 	struct caller_rule caller;             /* likewise */
 	int64_t owner;                         /* likewise */
 	const char *tls_key, *tls_certificate; /* PEM, copied; NULL: clients come without TLS only */
+	/* Takes clients of TLS that do not insist on HTTP/2; outlives the front. NULL: they are taken for gRPC's. */
+	struct listener *rest;
 };
 
 /* Serves from the moment it returns. Tables, families, types and clock must live until it is closed.

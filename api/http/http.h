@@ -20,7 +20,7 @@
 struct call;
 struct call_gate;
 struct method_doc;
-struct sockaddr_in;
+struct sockaddr;
 
 /* Takes a request's body while it arrives, on the connection's thread. close() is called once, whatever happens,
  * if take is set: after the handler, or without one when the client left or the body was refused. */
@@ -343,7 +343,7 @@ enum status listener_open(const struct listener_options *options, struct listene
 uint16_t listener_port(const struct listener *listener);
 /* Serves a connection that somebody else accepted, and has read nothing of; @fd is the listener's, also when it has no
  * room for it. Thread: any, until listener_close(). */
-void listener_adopt(struct listener *listener, int fd, const struct sockaddr_in *peer);
+void listener_adopt(struct listener *listener, int fd, const struct sockaddr *peer, size_t size);
 /* Takes no more connections, answers new requests on old ones with 503, lets those under way end (at
  * most @wait_ms), cuts what streams are left, closes. It then joins every handler still running, so nothing that
  * a handler or a stream waits for may be stopped before it, or the wait must be bounded; handlers that ask

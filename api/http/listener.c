@@ -508,9 +508,9 @@ enum status listener_open(const struct listener_options *options, struct listene
 	return STATUS_OK;
 }
 
-void listener_adopt(struct listener *listener, int fd, const struct sockaddr_in *peer)
+void listener_adopt(struct listener *listener, int fd, const struct sockaddr *peer, size_t size)
 {
-	MHD_add_connection(listener->daemon, fd, (const struct sockaddr *)peer, sizeof(*peer));
+	MHD_add_connection(listener->daemon, fd, peer, (socklen_t)size);
 }
 
 uint16_t listener_port(const struct listener *listener)

@@ -49,7 +49,7 @@ static void *door_main(void *arg)
 			return NULL;
 		fd = device_socket_accept(door->door, &is_open);
 		if (fd >= 0)
-			listener_adopt(door->listener, fd, &peer);
+			listener_adopt(door->listener, fd, (const struct sockaddr *)&peer, sizeof(peer));
 	}
 }
 

@@ -2,6 +2,8 @@
 """The front for gRPC against peers that mean no good, with frames of HTTP/2 made by hand. tests/clients drives it with
 Google's own libraries."""
 import contextlib
+import http.client
+import json
 import socket
 import ssl
 import time
@@ -174,6 +176,39 @@ def test_tls_is_for_localhost_only(front, port):
             with contextlib.nullcontext() if is_right else pytest.raises(ssl.SSLCertVerificationError):
                 with context.wrap_socket(plain, server_hostname=name) as secure:
                     assert secure.selected_alpn_protocol() == "h2"
+
+
+# Broken: connection_is_rest() that says no.
+@pytest.mark.parametrize("protocols", [None, ["http/1.1"], ["h2", "http/1.1"]])
+def test_rest_is_at_the_same_port_by_tls(front, port, protocols):
+    """Google has both at one host, and its libraries change from one to the other."""
+    context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
+    if protocols:
+        context.set_alpn_protocols(protocols)
+    for _ in range(2):
+        client = http.client.HTTPSConnection("localhost", port, timeout=10, context=context)
+        for _ in range(2):
+            client.request("GET", "/v1/projects/demo-project/locations/us-central1/customJobs")
+            answer = client.getresponse()
+            assert answer.status == 200 and json.loads(answer.read()) == {}
+        client.request("GET", "/healthz", headers={"Host": "evil.example"})
+        assert client.getresponse().status == 403
+        client.close()
+
+
+# Broken: connection_is_rest() that waits for more of what is whole; or that takes a cut hello for REST's.
+def test_hellos_in_pieces_are_waited_for(front, port):
+    context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(back, there, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        tls.do_handshake()
+    hello = there.read()
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for at in range(0, len(hello), 100):
+            client.sendall(hello[at:at + 100])
+        assert client.recv(1) == b"\x16"
 
 
 def test_a_stop_does_not_wait_for_those_who_say_nothing(tmp_path):

@@ -86,6 +86,7 @@ TEST(clients_of_grpc_are_told_whom_to_trust)
 	settings.grpc_roots = "/state/local-ca/bundle.crt";
 	env_write(&text, &settings);
 	has_line(&text, "export GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=/state/local-ca/bundle.crt");
+	has_line(&text, "export REQUESTS_CA_BUNDLE=/state/local-ca/bundle.crt");
 	settings.unset = true;
 	env_write(&text, &settings);
 	has_line(&text, "unset GRPC_DEFAULT_SSL_ROOTS_FILE_PATH");
