@@ -267,6 +267,18 @@ static json_t *number_decode(uint64_t bits)
 	return binary_double(bits);
 }
 
+/* Free text, such as what a program logs, may have NULs: they are U+FFFD, as in its lines. */
+static json_t *free_text_decode(struct binary *binary, const struct wire *bytes)
+{
+	const char *data = (const char *)bytes->at;
+	struct text clean AUTO_TEXT = { 0 };
+
+	if (!memchr(data, '\0', wire_left(bytes)) || !utf8_valid(data, wire_left(bytes)))
+		return binary_string(binary, bytes);
+	text_clean(&clean, data, wire_left(bytes));
+	return binary_made(binary, clean.failed ? NULL : json_stringn(clean.data, clean.length));
+}
+
 enum { VALUE_NULL = 1, VALUE_NUMBER, VALUE_STRING, VALUE_BOOL, VALUE_STRUCT, VALUE_LIST };
 
 static json_t *kind_decode(struct binary *binary, const struct wire_field *kind, json_t *earlier)
@@ -277,7 +289,7 @@ static json_t *kind_decode(struct binary *binary, const struct wire_field *kind,
 	case VALUE_NUMBER << 3 | WIRE_64_BITS:
 		return binary_made(binary, number_decode(kind->value));
 	case VALUE_STRING << 3 | WIRE_BYTES:
-		return binary_string(binary, &kind->bytes);
+		return free_text_decode(binary, &kind->bytes);
 	case VALUE_BOOL << 3 | WIRE_VARINT:
 		return json_boolean(kind->value != 0);
 	case VALUE_STRUCT << 3 | WIRE_BYTES:
