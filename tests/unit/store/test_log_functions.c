@@ -235,8 +235,8 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Broken: text_find_folded() by short_find() alone: each of the two took over ten seconds.
- * Broken: phrase_is_in() without PHRASE_TRIES_MAX: likewise the second. */
+/* Broken: text_find_folded() by short_find() alone: the first took over ten seconds.
+ * Broken: phrase_is_in() without PHRASE_TRIES_MAX: so did the second. */
 static void a_long_search_costs_no_more_than_its_length(void **state)
 {
 	BENCH(state);
@@ -249,14 +249,14 @@ static void a_long_search_costs_no_more_than_its_length(void **state)
 
 	memset(payload, 'a', BYTES);
 	memset(needle, 'a', NEEDLE_BYTES);
-	needle[0] = 'b';
+	needle[NEEDLE_BYTES - 1] = 'b';
 	for (int i = 0; i < ENTRIES; i++)
 		entry_add(bench, source, i + 10, LOG_TEXT, payload);
 	log_source_unref(source);
 	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK);
 	text_printf(&filter, "\"%s\"", needle);
 	assert_logs(bench, filter.data, "");
-	needle[0] = 'a';
+	needle[NEEDLE_BYTES - 1] = 'a';
 	text_clear(&filter);
 	text_printf(&filter, "SEARCH(\"`%s`\")", needle);
 	assert_logs(bench, filter.data, "");
