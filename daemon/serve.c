@@ -97,6 +97,16 @@ static void address_file_remove(const char *state_dir)
 		unlink(path.data);
 }
 
+/* Beside the ready line, for people; a log that programs read stays one. */
+static void silence_tell(const struct config *config, const char *why)
+{
+	if (config->log_format == LOG_FORMAT_JSON)
+		log_event(LOG_WARNING, "engine-unreachable",
+			  "error=\"%s\" hint=\"jobs wait until it is there\"", why);
+	else
+		fprintf(stderr, "trainyard: %s. Jobs wait until it is there.\n", why);
+}
+
 static void ready_tell(const struct config *config, const struct wiring *wiring)
 {
 	char address[LISTEN_ADDRESS_SIZE];
@@ -112,7 +122,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 		return;
 	address_file_write(config, wiring_state_dir(wiring), url.data);
 	if (docker_reach(config->engine, &err))
-		fprintf(stderr, "trainyard: %s. Jobs wait until it is there.\n", main_words(&err));
+		silence_tell(config, main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);
 	fflush(stdout);
 }

@@ -287,6 +287,14 @@ def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
         daemon.stop()
 
 
+def test_a_log_in_json_stays_one(tmp_path):
+    """Broken: silence_tell() that does not ask for the format."""
+    daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock")), "--log-format", "json").start()
+    daemon.stop()
+    events = [json.loads(line) for line in daemon.log().splitlines()]
+    assert "cannot reach the engine" in str([event for event in events if "engine-unreachable" in str(event)]), events
+
+
 def test_with_an_engine_there_is_nothing_to_tell(new_daemon):
     daemon = new_daemon().start()
     assert "cannot reach" not in daemon.log()
