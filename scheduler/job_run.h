@@ -92,6 +92,7 @@ struct job_run {
 	bool sighted; /* the engine's listing was seen since it came up: what follows is true */
 	enum network_sight network;
 	struct network_status network_status;
+	bool told_no_network;  /* the log says that there is no block for it */
 	bool has_left_network; /* which is spare since, another job's, or on its way out */
 	struct gateway_run gateway;
 	char *image_ids[ROLE_COUNT];

@@ -2,6 +2,7 @@
 /* Which job is on which network, from what the engine said of them. */
 #include "scheduler/assignment.h"
 #include "scheduler/scheduler_state.h"
+#include "store/logs.h"
 
 static unsigned network_turn(const struct job_run *run)
 {
@@ -47,12 +48,31 @@ void networks_compare(struct scheduler *scheduler, const struct engine_event *li
 			spare_network_remove(spares, scheduler->reconciler.engine, listing->networks[i].job);
 }
 
-/* Addresses that nobody uses are given back first. */
-static bool network_may_come(struct scheduler *scheduler, enum status status)
+/* How often the engine is asked for a block: other jobs, instances or programs may have given one back. */
+enum { ASK_AGAIN_US = 2000000 };
+
+/* The pool is full, or others have it. Addresses of spare networks are given back first. */
+static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
 {
-	return status == STATUS_UNAVAILABLE ||
-	       (status == STATUS_RESOURCE_EXHAUSTED &&
-		spare_networks_release(&scheduler->spares, scheduler->reconciler.engine));
+	if (spare_networks_release(&scheduler->spares, scheduler->reconciler.engine)) {
+		sight_hold(scheduler, run);
+		return;
+	}
+	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + ASK_AGAIN_US);
+	run->told_no_network = run->told_no_network ||
+			       job_run_say(run, SEVERITY_WARNING, "The job waits for a network: %s", text);
+}
+
+static void network_fail(struct scheduler *scheduler, struct job_run *run, enum status status,
+			 const char *text)
+{
+	run->network = NETWORK_NONE;
+	if (status == STATUS_UNAVAILABLE)
+		sight_hold(scheduler, run);
+	else if (status == STATUS_RESOURCE_EXHAUSTED)
+		network_lack(scheduler, run, text);
+	else if (run->replica_count)
+		replica_refuse(&run->replicas[0], refusal_kind(status), text);
 }
 
 void network_update(struct scheduler *scheduler, const struct engine_event *event)
@@ -67,11 +87,8 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 	if (event->kind == ENGINE_NETWORK_READY) {
 		run->network = NETWORK_READY;
 		run->network_status = event->networks[0];
+		run->told_no_network = false;
 	} else if (event->kind == ENGINE_NETWORK_FAILED) {
-		run->network = NETWORK_NONE;
-		if (network_may_come(scheduler, event->status))
-			sight_hold(scheduler, run);
-		else if (run->replica_count)
-			replica_refuse(&run->replicas[0], refusal_kind(event->status), event->text);
+		network_fail(scheduler, run, event->status, event->text);
 	}
 }

@@ -298,7 +298,9 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		 "and "
 		 "addresses of this host were looked at",
 		 task->address_count, bits, pool, taken_count);
-	task_fail(task, STATUS_RESOURCE_EXHAUSTED, text);
+	task_fail(task,
+		  bits < task->docker->pool.bits ? STATUS_FAILED_PRECONDITION : STATUS_RESOURCE_EXHAUSTED,
+		  text);
 }
 
 static void create_looked(void *arg, const struct http_answer *answer)
