@@ -45,17 +45,18 @@ struct config {
 	int64_t stop_grace_s;
 	int64_t max_active_jobs;
 	int64_t max_containers;
-	int64_t max_vcpus;            /* 0: see machine_fit */
-	int64_t max_memory_mib;       /* likewise */
-	unsigned validation;          /* enum validation */
-	unsigned single_replica_name; /* enum single_replica_name: in Vertex AI's CLUSTER_SPEC */
-	unsigned machine_fit;         /* enum machine_fit of scheduler/admission.h */
-	unsigned accelerators;        /* enum accelerator_policy of the same */
-	char *quota;                  /* quota_parse() of api/training/quota.h; NULL: none */
-	struct config_list image_map; /* rules of api/training/image_map.h */
-	char *tpu_config;             /* a JSON object; NULL: none */
-	char *gpus;                   /* inventory_parse() of scheduler/host.h */
-	unsigned buckets;             /* enum buckets: whether a job's buckets are made on first use */
+	int64_t max_vcpus;             /* 0: see machine_fit */
+	int64_t max_memory_mib;        /* likewise */
+	unsigned validation;           /* enum validation */
+	unsigned single_replica_name;  /* enum single_replica_name: in Vertex AI's CLUSTER_SPEC */
+	unsigned machine_fit;          /* enum machine_fit of scheduler/admission.h */
+	unsigned accelerators;         /* enum accelerator_policy of the same */
+	char *quota;                   /* quota_parse() of api/training/quota.h; NULL: none */
+	struct config_list host_names; /* that requests may name beside those of this machine */
+	struct config_list image_map;  /* rules of api/training/image_map.h */
+	char *tpu_config;              /* a JSON object; NULL: none */
+	char *gpus;                    /* inventory_parse() of scheduler/host.h */
+	unsigned buckets;              /* enum buckets: whether a job's buckets are made on first use */
 	char *storage_endpoint; /* "http://HOST:PORT" of another emulator of Cloud Storage; NULL: our own */
 	unsigned egress;        /* enum egress: whether replicas reach the outside */
 	char *adc;              /* the developer's credentials file that replicas are given; NULL: none */

@@ -32,6 +32,15 @@ static bool listen_or_path_valid(const char *value)
 	return path ? *path == '/' && strlen(path) <= UNIX_PATH_MAX_BYTES : listen_valid(value);
 }
 
+static bool host_name_valid(const char *value)
+{
+	enum { NAME_BYTES_MAX = 253 };
+	const size_t length = strlen(value);
+
+	return length && length <= NAME_BYTES_MAX && isalnum((unsigned char)value[0]) &&
+	       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == length;
+}
+
 static bool path_valid(const char *value)
 {
 	return *value != '\0';
@@ -267,6 +276,8 @@ const struct config_item config_items[] = {
 	TEXT("quota", "TRAINYARD_QUOTA", quota, CONFIG_SERVE, "LIST", quota_valid,
 	     "a list such as create=60,read=300,vcpus=20,K80=2,V100=0",
 	     "the quotas of each project: calls a minute, concurrent vCPUs, accelerators of a job"),
+	LIST("host-name", "TRAINYARD_HOST_NAME", host_names, "NAME", host_name_valid,
+	     "a name such as trainyard.example", "a host name that requests may come by; may be repeated"),
 	LIST("image-map", "TRAINYARD_IMAGE_MAP", image_map, "FROM=TO", image_rule_valid,
 	     "FROM=TO, such as gcr.io/p/train=train:dev or gcr.io/p/*=localhost:5000/*",
 	     "run the image TO where a job names FROM; a * at FROM's end goes into TO's; may be repeated"),

@@ -12,8 +12,8 @@ enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 
 enum status grpc_door_open(const struct config *config, struct authority *authority,
 			   const struct family *families, const struct family *served,
-			   const struct call_gate *gate, struct caller_rule caller, struct front **ret_front,
-			   struct listener **ret_rest, struct error *err)
+			   const char *const *hosts, const struct call_gate *gate, struct caller_rule caller,
+			   struct front **ret_front, struct listener **ret_rest, struct error *err)
 {
 	static const char *const names[] = { "localhost" };
 	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
@@ -34,6 +34,7 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 			.families = served,
 			.clock = &system_clock,
 			.gate = gate,
+			.hosts = hosts,
 			.refused_network = config->networks,
 			.caller = caller,
 			.head_limit_ms = HEAD_LIMIT_MS,
@@ -51,6 +52,7 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 						 .families = families,
 						 .clock = &system_clock,
 						 .gate = gate,
+						 .hosts = hosts,
 						 .refused_network = config->networks,
 						 .caller = caller,
 						 .tls_key = key.data,

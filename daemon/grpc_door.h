@@ -13,5 +13,5 @@ struct config;
  * @ret_rest: to be closed after the front. */
 enum status grpc_door_open(const struct config *config, struct authority *authority,
 			   const struct family *families, const struct family *served,
-			   const struct call_gate *gate, struct caller_rule caller, struct front **ret_front,
-			   struct listener **ret_rest, struct error *err);
+			   const char *const *hosts, const struct call_gate *gate, struct caller_rule caller,
+			   struct front **ret_front, struct listener **ret_rest, struct error *err);

@@ -50,7 +50,8 @@ struct wiring {
 	char *state_dir;     /* absolute, without links: what was looked at is what is opened */
 	struct token *token; /* NULL: everybody may ask */
 	char *trials_dir;
-	char *adc, *wheels; /* where they really are */
+	const char **host_names; /* the configuration's; ends with NULL */
+	char *adc, *wheels;      /* where they really are */
 	char project_number[24];
 	struct image_map images;
 	struct runtime_map runtimes;
@@ -219,6 +220,11 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	wiring->local_authority = authority_new(wiring->state_dir, "local-ca", "localhost");
 	if (!wiring->shell_sessions || !wiring->signing_key || !wiring->authority || !wiring->local_authority)
 		return error_no_memory(err);
+	wiring->host_names = calloc(config->host_names.count + 1, sizeof(char *));
+	if (!wiring->host_names)
+		return error_no_memory(err);
+	for (size_t i = 0; i < config->host_names.count; i++)
+		wiring->host_names[i] = config->host_names.values[i];
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
 	wiring->runtimes = (struct runtime_map){ config->runtimes.values, config->runtimes.count };
 	if (!config->quota)
@@ -290,6 +296,7 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.families = wiring->families.served,
 			.clock = &system_clock,
 			.gate = &wiring->gate,
+			.hosts = wiring->host_names,
 			/* Jobs have gateways of their own; the API is not for them, whatever address it is at. */
 			.refused_network = wiring->config->networks,
 			.caller =
@@ -308,7 +315,7 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 	if (!wiring->config->grpc)
 		return STATUS_OK;
 	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.vertex,
-			    wiring->families.served, &wiring->gate,
+			    wiring->families.served, wiring->host_names, &wiring->gate,
 			    token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			    &wiring->machinery.grpc, &wiring->grpc_rest, err);
 	return rc ? listen_explain("grpc", wiring->config->grpc, err) : rc;
@@ -388,6 +395,7 @@ static void parts_close(struct wiring *wiring)
 	authority_free(wiring->local_authority);
 	quota_counter_free(wiring->counter);
 	token_free(wiring->token);
+	free(wiring->host_names);
 	free(wiring->trials_dir);
 	free(wiring->state_dir);
 	free(wiring->adc);

@@ -448,6 +448,7 @@ static enum status parts_open(struct front *front, struct error *err)
 							   .clock = options->clock,
 							   .gate = options->gate,
 							   .address = options->address,
+							   .hosts = options->hosts,
 							   .any_host = options->any_host,
 							   .refused_network = options->refused_network,
 							   .caller = options->caller,

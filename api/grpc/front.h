@@ -22,6 +22,7 @@ struct front_options {
 	const struct family *families;
 	const struct clock *clock;
 	const struct call_gate *gate;          /* as a listener's */
+	const char *const *hosts;              /* likewise */
 	bool any_host, adopts_only;            /* likewise */
 	const char *refused_network;           /* likewise */
 	struct caller_rule caller;             /* likewise */

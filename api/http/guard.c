@@ -8,8 +8,9 @@
 #include <strings.h>
 
 #include "api/http/request.h"
+#include "daemon/base/text.h"
 
-enum { NAME_SIZE = 256, PORT_MAX = 65535 };
+enum { NAME_SIZE = 256, PORT_MAX = 65535, HOST_SHOWN_BYTES = 100 };
 
 /* Parts "name:port" or "[v6]:port": the name without brackets and a final dot; *ret_port stays without a port. */
 static bool place_take(const char *host, char name[NAME_SIZE], unsigned *ret_port)
@@ -175,14 +176,29 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 	return error_set(err, STATUS_PERMISSION_DENIED, NULL, "This API is not for programs inside jobs.");
 }
 
+/* What is served, so that the caller knows what to change. */
+static enum status host_refuse(const struct guard *guard, const char *host, struct error *err)
+{
+	struct text names AUTO_TEXT = { 0 };
+
+	text_puts(&names, "localhost, *.localhost, loopback addresses");
+	if (guard->address)
+		text_printf(&names, ", %s", guard->address);
+	for (const char *const *own = guard->hosts; own && *own; own++)
+		text_printf(&names, ", %s", *own);
+	return error_set(err, STATUS_PERMISSION_DENIED, NULL,
+			 "The host name of this request, \"%.*s\", is not one of trainyard's, which are %s; "
+			 "`serve --host-name NAME` adds one.",
+			 HOST_SHOWN_BYTES, host, names.failed ? "" : names.data);
+}
+
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,
 			const char *fetch_site, struct error *err)
 {
 	if (guard->any_host)
 		return STATUS_OK;
 	if (host && !guard_host_allowed(guard, host))
-		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
-				 "The host name of this request is not one of trainyard's.");
+		return host_refuse(guard, host, err);
 	if ((fetch_site && !site_is_own(fetch_site)) || (origin && !(host && origin_is_host(origin, host))))
 		return error_set(err, STATUS_PERMISSION_DENIED, NULL,
 				 "Requests from other web sites are refused.");

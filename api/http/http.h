@@ -235,7 +235,8 @@ struct door_options {
 	const struct clock *clock;     /* NULL: the system's */
 	const struct call_gate *gate;  /* NULL: none */
 	const char *address;           /* that clients come to; a Host header may carry it, too */
-	bool any_host;                 /* as a listener's */
+	const char *const *hosts;      /* as a listener's */
+	bool any_host;                 /* likewise */
 	const char *refused_network;   /* likewise */
 	struct caller_rule caller;     /* likewise */
 	int64_t owner;                 /* likewise */

@@ -196,6 +196,25 @@ def test_rest_is_at_the_same_port_by_tls(front, port, protocols):
         client.close()
 
 
+# Broken: host_refuse() without the names; guards without hosts: of the listener, of the door.
+def test_a_host_name_may_be_added_and_the_others_are_told(tmp_path):
+    daemon = Daemon(tmp_path, NO_ENGINE, "--offline", "--grpc", "127.0.0.1:0", "--host-name", "yard.example",
+                    "--host-name", "other.example")
+    with daemon:
+        for host, status in ("yard.example", 200), ("OTHER.example:80", 200), ("evil.example", 403):
+            client = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=10)
+            client.request("GET", daemon.jobs_path, headers={"Host": host})
+            answer = client.getresponse()
+            said = answer.read().decode()
+            assert answer.status == status, said
+            client.close()
+        for word in '"evil.example', "localhost", "127.0.0.1", "yard.example", "other.example", "`serve --host-name NAME`":
+            assert word in json.loads(said)["error"]["message"]
+        with Peer(daemon.grpc_port) as peer:
+            stream = peer.call(GET_JOB, MISSING, **{":authority": "yard.example"})
+            assert code(5) in peer.ends()[stream]
+
+
 # Broken: connection_is_rest() that waits for more of what is whole; or that takes a cut hello for REST's.
 def test_hellos_in_pieces_are_waited_for(front, port):
     context = ssl.create_default_context(cafile=front.state_dir / "local-ca/bundle.crt")
