@@ -264,7 +264,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	gateway->region = strdup(request->plan->region ? request->plan->region : "us-central1");
 	gateway->email = email_of(gateways, request->plan);
 	gateway->project = strdup(request->plan->project);
-	if (strcmp(request->plan->dialect, "aiplatform") == 0)
+	if (request->plan->dialect && strcmp(request->plan->dialect, "aiplatform") == 0)
 		gateway->tenant = gateways->options.tenant_project;
 	if (!gateway->region || !gateway->email || !gateway->project || !replicas_fill(gateway, request))
 		return NULL;
