@@ -16,7 +16,8 @@ CLUSTER_REPLICAS = ["master-replica-0", "worker-replica-0", "worker-replica-1", 
 # Where a job's gateway is, is known when its network is there.
 GATEWAY_VARIABLES = {"STORAGE_EMULATOR_HOST", "CLOUD_STORAGE_EMULATOR_ENDPOINT", "TENSORSTORE_GCS_HTTP_URL",
                      "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", "GCE_METADATA_HOST",
-                     "GCE_METADATA_ROOT", "GCE_METADATA_IP", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"}
+                     "GCE_METADATA_ROOT", "GCE_METADATA_IP", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS",
+                     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "REQUESTS_CA_BUNDLE", "HTTPLIB2_CA_CERTS"}
 
 
 def beyond(yard, rest):
