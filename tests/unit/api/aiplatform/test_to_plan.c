@@ -157,13 +157,18 @@ static void a_log_that_only_the_service_reads_is_told(void **state)
 
 	(void)state;
 	json_array_foreach(plan->differences, i, told) {
+		const json_t *listed = json_object_get(told, "fields");
+
 		if (strcmp(json_text_at(told, "code"), "log-place") != 0)
 			continue;
-		assert_true(count < COUNT_OF(fields));
+		count++;
 		assert_string_equal(json_text_at(told, "kind"), "WITHOUT_EFFECT");
-		assert_string_equal(strrchr(json_text_at(told, "field"), '['), fields[count++]);
+		assert_int_equal(json_array_size(listed), COUNT_OF(fields));
+		for (size_t k = 0; k < COUNT_OF(fields); k++)
+			assert_string_equal(strrchr(json_string_value(json_array_get(listed, k)), '['),
+					    fields[k]);
 	}
-	assert_int_equal(count, COUNT_OF(fields));
+	assert_int_equal(count, 1);
 }
 
 static void limits_have_their_defaults(void **state)
