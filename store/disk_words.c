@@ -48,7 +48,7 @@ static void size_write(struct text *text, uint64_t bytes)
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
 	size_t unit = 0;
 
-	while (bytes >= 10 * 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+	while (bytes >= UINT64_C(10) * 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
 		bytes /= 1024;
 		unit++;
 	}

@@ -138,11 +138,12 @@ static enum status value_compare(struct maker *maker, const struct operand *oper
 	else
 		text_puts(&literal, node->value);
 	if (operand->type != TYPE_BOOL && !literal.failed)
-		strtod(literal.data, &end);
+		(void)strtod(literal.data, &end);
 	if (literal.failed)
 		return error_no_memory(maker->err);
-	if (operand->type == TYPE_BOOL ? strcasecmp(node->value, "true") && strcasecmp(node->value, "false")
-				       : end == literal.data || *end)
+	if (operand->type == TYPE_BOOL
+		    ? strcasecmp(node->value, "true") != 0 && strcasecmp(node->value, "false") != 0
+		    : end == literal.data || *end)
 		return REFUSE(maker, node, "'%.64s' cannot be compared with the value of the cast",
 			      node->value);
 	text_printf(&maker->sql->where, "json_test('number', %s, %d, :f%zu)", operand->sql.data,

@@ -278,6 +278,6 @@ bool glob_match(const struct glob *glob, const char *name, size_t length)
 			return now[glob->count];
 		now = next;
 		next = before;
-	} while (memchr(now, true, glob->count + 1));
+	} while (memchr(now, 1, glob->count + 1));
 	return false;
 }

@@ -129,11 +129,12 @@ static int64_t change_s(const struct change *change, int year)
 	struct tm day = { .tm_year = year - 1900, .tm_mon = change->month - 1, .tm_mday = 1 };
 	time_t first = timegm(&day);
 	const int month = day.tm_mon;
+	const int days = (change->day - day.tm_wday + 7) % 7 + (change->week - 1) * 7;
 
-	first += (time_t)((change->day - day.tm_wday + 7) % 7 + (change->week - 1) * 7) * DAY_S;
+	first += days * (time_t)DAY_S;
 	gmtime_r(&first, &day);
 	if (day.tm_mon != month)
-		first -= 7 * DAY_S; /* the fifth is the last */
+		first -= 7 * (time_t)DAY_S; /* the fifth is the last */
 	return (int64_t)first + change->time_s;
 }
 
@@ -188,7 +189,7 @@ static size_t block_bytes(const unsigned char *header, size_t left, unsigned tim
 	if (left < HEADER_BYTES || memcmp(header, "TZif", 4) != 0)
 		return 0;
 	for (unsigned i = 0; i < 6; i++) {
-		counts[i] = (uint32_t)number_of(header + 20 + 4 * i, 4);
+		counts[i] = (uint32_t)number_of(header + 20 + (size_t)4 * i, 4);
 		if (counts[i] > FILE_BYTES_MAX)
 			return 0;
 	}

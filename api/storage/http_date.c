@@ -11,11 +11,9 @@ void http_date_write(int64_t wall_us, char ret_date[HTTP_DATE_SIZE])
 	const time_t seconds = (time_t)(wall_us / 1000000);
 	struct tm tm;
 
-	if (!gmtime_r(&seconds, &tm) || tm.tm_year > 9999 - 1900 || tm.tm_year < 0) {
+	if (!gmtime_r(&seconds, &tm) || tm.tm_year > 9999 - 1900 || tm.tm_year < 0 ||
+	    strftime(ret_date, HTTP_DATE_SIZE, FORM, &tm) == 0)
 		ret_date[0] = '\0';
-		return;
-	}
-	strftime(ret_date, HTTP_DATE_SIZE, FORM, &tm);
 }
 
 bool http_date_read(const char *date, int64_t *ret_wall_s)

@@ -56,7 +56,7 @@ static bool number_overflows(const char *text, size_t length, bool whole)
 	errno = 0;
 	if (!whole)
 		return !isfinite(strtod(number, NULL));
-	strtoll(number, NULL, 10);
+	(void)strtoll(number, NULL, 10);
 	return errno == ERANGE;
 }
 

@@ -11,7 +11,7 @@ enum { NAME_MAX_BYTES = 64, PREFIX_LEAST = 3 };
 
 static char folded(char c)
 {
-	return c == '_' ? '-' : (char)tolower((unsigned char)c);
+	return (char)(c == '_' ? '-' : tolower((unsigned char)c));
 }
 
 static unsigned least(unsigned a, unsigned b)
