@@ -20,6 +20,7 @@
 #include "daemon/job_gateway.h"
 #include "daemon/listen_help.h"
 #include "daemon/token.h"
+#include "scheduler/engine/docker_place.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/fault_book.h"
 #include "scheduler/scheduler.h"
@@ -448,11 +449,20 @@ static enum status presence_open(struct wiring *wiring, struct error *err)
 			     err);
 }
 
+/* Where that is likely to be wrong; elsewhere a job that needs it finds out, and the start is not kept waiting.
+ * Source: what Docker and Podman put into containers */
+static enum status place_check(struct wiring *wiring, struct error *err)
+{
+	if (access("/.dockerenv", F_OK) != 0 && access("/run/.containerenv", F_OK) != 0)
+		return STATUS_OK;
+	return docker_place_check(wiring->config->engine, wiring->state_dir, err);
+}
+
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check, given_files_find, token_read,      keys_find,    settings_open,
-	clock_open,      presence_open,    faults_open,     objects_open, trials_dir_name,
-	families_open,   faults_file_open, scheduling_open, grpc_open,    listening_open,
+	addresses_check,  given_files_find, token_read,  keys_find,      settings_open,   clock_open,
+	presence_open,    place_check,      faults_open, objects_open,   trials_dir_name, families_open,
+	faults_file_open, scheduling_open,  grpc_open,   listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "scheduler/engine/docker_place.h"
 
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"
@@ -200,12 +201,14 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 	AUTO(json) json_t *host = host_config_make(spec);
 	AUTO(json) json_t *shm = spec->shm_bytes > 0 ? json_integer(spec->shm_bytes) : NULL;
 	AUTO(json) json_t *labels = labels_make(instance, spec);
+	AUTO(json) json_t *mounts = spec->mounts ? docker_mounts_make(spec->mounts) : NULL;
 	AUTO(json) json_t *networking = networking_make(spec);
 
-	if (!body || !env || !host || !labels || !networking || !devices_set(host, env, spec->device_ids))
+	if (!body || !env || !host || !labels || !networking || (spec->mounts && !mounts) ||
+	    !devices_set(host, env, spec->device_ids))
 		return NULL;
 	if (!part_set(host, "ShmSize", shm) || !part_set(host, "ExtraHosts", spec->hosts) ||
-	    !part_set(host, "Binds", spec->binds) || !tmpfs_set(host, spec) ||
+	    !part_set(host, "Mounts", mounts) || !tmpfs_set(host, spec) ||
 	    !part_set(body, "Entrypoint", spec->command) || !part_set(body, "Cmd", spec->args))
 		return NULL;
 	if (json_object_set(body, "Env", env) || json_object_set(body, "HostConfig", host) ||

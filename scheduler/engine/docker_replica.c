@@ -6,6 +6,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_place.h"
 
 enum {
 	RETRY_US = 300 * MILLISECOND_US,
@@ -185,6 +186,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 		return;
 	}
 	if (outcome.status) {
+		docker_place_explain(outcome.text, sizeof(outcome.text));
 		task_fail(task, &outcome);
 		return;
 	}

@@ -42,9 +42,10 @@ struct replica_spec {
 	const json_t *args;           /* array of strings, or NULL for the image's CMD */
 	const json_t *env;            /* array of "NAME=value"; each below 131072 bytes or the create fails */
 	const json_t *hosts;          /* array of "name:address" for /etc/hosts */
-	const json_t *binds;          /* array of "/of/the/host:/in/the/container:ro", or NULL */
-	const char *scratch; /* where an empty directory in memory is that any user may write to, or NULL */
-	const char *empty;   /* where an empty directory is that nothing can be written to, or NULL */
+	const json_t *mounts; /* array of "/of/the/host:/in/the/container:ro", or NULL; the create fails where
+				       * the engine's machine has not got one of them */
+	const char *scratch;  /* where an empty directory in memory is that any user may write to, or NULL */
+	const char *empty;    /* where an empty directory is that nothing can be written to, or NULL */
 	uint16_t
 		gateway_port; /* kept in a label: what the containers were told of scheduler/gateway.h; 0: none */
 	int64_t made_us;      /* likewise: when it is asked for, by the daemon's wall clock; 0: unsaid */

@@ -28,6 +28,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_network.c \
 	scheduler/engine/docker_others.c \
 	scheduler/engine/docker_parts.h \
+	scheduler/engine/docker_place.c \
+	scheduler/engine/docker_place.h \
 	scheduler/engine/docker_progress.c \
 	scheduler/engine/docker_progress.h \
 	scheduler/engine/docker_reach.c \

@@ -43,20 +43,20 @@ static json_t *hosts_of(const struct job_run *run)
 	return TAKE(hosts);
 }
 
-static bool bind_add(json_t *binds, const char *path, const char *place)
+static bool mount_add(json_t *mounts, const char *path, const char *place)
 {
-	return json_array_append_new(binds, json_sprintf("%s:%s", path, place)) == 0;
+	return json_array_append_new(mounts, json_sprintf("%s:%s", path, place)) == 0;
 }
 
 /* A trial's first replica has a directory to report to: only its reports count. */
-static enum status metrics_bind(const struct reconciler *reconciler, const struct job_run *run, json_t *binds,
-				struct error *err)
+static enum status metrics_mount(const struct reconciler *reconciler, const struct job_run *run,
+				 json_t *mounts, struct error *err)
 {
 	AUTO(string) char *directory = trial_directory_make(reconciler, run, err);
 
 	if (!directory)
 		return STATUS_INTERNAL;
-	return bind_add(binds, directory, METRIC_DIRECTORY) ? STATUS_OK : error_no_memory(err);
+	return mount_add(mounts, directory, METRIC_DIRECTORY) ? STATUS_OK : error_no_memory(err);
 }
 
 /* The others have one of which nobody hears, as the same program runs in all of them. */
@@ -72,25 +72,25 @@ static const char *empty_of(const struct plan *plan, const char *gcs)
 }
 
 /* What of this machine the replica sees. */
-static enum status binds_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
-			      const char *gcs, json_t **ret_binds, struct error *err)
+static enum status mounts_make(const struct reconciler *reconciler, const struct job_run *run, enum role role,
+			       const char *gcs, json_t **ret_mounts, struct error *err)
 {
 	const char *wheels = pool_is_launched(&run->plan->pools[role]) ? reconciler->wheels : NULL;
 	const char *trusted = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.ca_bundle : NULL;
-	AUTO(json) json_t *binds = json_array();
+	AUTO(json) json_t *mounts = json_array();
 
-	if (!binds || (reconciler->adc && !bind_add(binds, reconciler->adc, ADC_PLACE ":ro")) ||
-	    (wheels && !bind_add(binds, wheels, LAUNCHER_WHEELS ":ro")) ||
-	    (trusted && !bind_add(binds, trusted, GATEWAY_TRUSTED ":ro")) ||
-	    (gcs && !bind_add(binds, gcs, GCS_PLACE)))
+	if (!mounts || (reconciler->adc && !mount_add(mounts, reconciler->adc, ADC_PLACE ":ro")) ||
+	    (wheels && !mount_add(mounts, wheels, LAUNCHER_WHEELS ":ro")) ||
+	    (trusted && !mount_add(mounts, trusted, GATEWAY_TRUSTED ":ro")) ||
+	    (gcs && !mount_add(mounts, gcs, GCS_PLACE)))
 		return error_no_memory(err);
 	if (run->plan->trial && role == ROLE_MASTER) {
-		enum status rc = metrics_bind(reconciler, run, binds, err);
+		enum status rc = metrics_mount(reconciler, run, mounts, err);
 
 		if (rc)
 			return rc;
 	}
-	*ret_binds = TAKE(binds);
+	*ret_mounts = TAKE(mounts);
 	return STATUS_OK;
 }
 
@@ -171,11 +171,11 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 	const struct assignment *assignment = run->assignment;
 	const struct limits *limits = assignment ? &assignment->limits[replica->key.role] : &none;
 	char hostname[REPLICA_NAME_MAX], alias[REPLICA_NAME_MAX], address[16];
-	AUTO(json) json_t *environment = NULL, *hosts = hosts_of(run), *binds = NULL;
+	AUTO(json) json_t *environment = NULL, *hosts = hosts_of(run), *mounts = NULL;
 	AUTO(json) json_t *command = NULL, *args = NULL;
 	struct error err AUTO_ERROR = { 0 };
 
-	enum status rc = hosts ? binds_make(reconciler, run, replica->key.role, gcs, &binds, &err)
+	enum status rc = hosts ? mounts_make(reconciler, run, replica->key.role, gcs, &mounts, &err)
 			       : error_no_memory(&err);
 	if (!rc)
 		rc = environment_make(reconciler, run, &replica->key, hosts, &environment, &err);
@@ -205,7 +205,7 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 			.args = args,
 			.env = environment,
 			.hosts = hosts,
-			.binds = json_array_size(binds) ? binds : NULL,
+			.mounts = json_array_size(mounts) ? mounts : NULL,
 			.scratch = scratch_of(run->plan, replica->key.role),
 			.empty = empty_of(run->plan, gcs),
 			.gateway_port = run->gateway.seen == GATEWAY_OPEN ? run->gateway.place.port : 0,

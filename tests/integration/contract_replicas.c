@@ -240,17 +240,17 @@ static void a_file_of_the_host_can_be_read_and_not_written(void **state)
 {
 	struct bench *bench = *state;
 	struct network_status network = network_make(bench, 1);
-	json_t *binds = json_pack("[s]", "/etc/hostname:/trainyard/name:ro");
+	json_t *mounts = json_pack("[s]", "/etc/hostname:/trainyard/name:ro");
 
 	replica_ask(bench, &master, &network, "cat /trainyard/name; echo x >/trainyard/name || echo refused",
-		    &(struct extras){ .binds = binds });
+		    &(struct extras){ .mounts = mounts });
 	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
 	replica_run(bench, &master);
 	follow(bench, &master);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].exit_code, 0);
 	expect_event(bench, ENGINE_LOGS_ENDED, &master, 1);
 	assert_true(has_line(bench, "1:refused\n"));
-	json_decref(binds);
+	json_decref(mounts);
 }
 
 const struct CMUnitTest contract_replicas[] = {

@@ -272,7 +272,7 @@ void replica_ask(struct bench *bench, const struct replica_key *key, const struc
 		.memory_bytes = 64 << 20,
 		.env = extras ? extras->env : NULL,
 		.hosts = extras ? extras->hosts : NULL,
-		.binds = extras ? extras->binds : NULL,
+		.mounts = extras ? extras->mounts : NULL,
 		.gateway_port = extras ? extras->gateway_port : 0,
 		.device_ids = extras ? extras->device_ids : NULL,
 		.nano_cpus = extras ? extras->nano_cpus : 0,

@@ -67,7 +67,7 @@ static const struct replica_key worker = { .job = 1, .attempt = 1, .role = ROLE_
 static const struct log_position beginning;
 
 struct extras {
-	const json_t *env, *hosts, *binds, *device_ids;
+	const json_t *env, *hosts, *mounts, *device_ids;
 	int64_t nano_cpus;
 	uint16_t gateway_port;
 };

@@ -252,7 +252,7 @@ def test_storage_may_be_another_emulator_on_this_machine(new_daemon):
         server.server_close()
 
 
-# Broken: binds_make() that lets programs write to it; surroundings_differ() that does not tell of it.
+# Broken: mounts_make() that lets programs write to it; surroundings_differ() that does not tell of it.
 def test_the_developers_credentials_are_given_where_that_is_wished(new_daemon, tmp_path):
     credentials = tmp_path / "adc.json"
     credentials.write_text('{"type": "authorized_user"}')

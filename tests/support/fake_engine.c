@@ -214,7 +214,7 @@ static char *surroundings_text(const struct replica_spec *spec)
 
 	lines_append(&text, spec->env);
 	lines_append(&text, spec->hosts);
-	lines_append(&text, spec->binds);
+	lines_append(&text, spec->mounts);
 	if (spec->empty)
 		text_printf(&text, "empty:%s\n", spec->empty);
 	return text_take(&text);

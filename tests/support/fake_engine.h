@@ -71,7 +71,7 @@ void fake_engine_snatch_any(struct fake_engine *fake, unsigned choice);
 /* What a replica was created with, once it was (waits for that): limits and devices, "2000000000 1024 512 0,1". The
  * caller frees. */
 char *fake_engine_limits(struct fake_engine *fake, const struct replica_key *key);
-/* The environment that a replica was created with (waits for that), one variable a line, then its hosts and its binds
+/* The environment that a replica was created with (waits for that), one variable a line, then its hosts and its mounts
  * likewise, and "empty:" with the place of an empty directory. The caller frees. */
 char *fake_engine_surroundings(struct fake_engine *fake, const struct replica_key *key);
 /* Called with each operation's name before it is done, under the engine's lock: "create_replica". NULL: nobody. */

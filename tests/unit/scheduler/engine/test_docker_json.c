@@ -55,10 +55,10 @@ static void a_container_is_what_its_spec_says(void **state)
 	struct replica_spec spec = spec_of();
 	AUTO(json) json_t *command = json_pack("[s]", "python"), *args = json_pack("[ss]", "-m", "x");
 	AUTO(json) json_t *env = json_pack("[s]", "A=b"), *hosts = json_pack("[s]", "ps-0:10.213.0.9");
-	AUTO(json) json_t *binds = json_pack("[s]", "/a:/b:ro");
+	AUTO(json) json_t *mounts = json_pack("[ss]", "/a:1/f:/g:ro", "/d:/e");
 
 	(void)state;
-	spec.binds = binds;
+	spec.mounts = mounts;
 	spec.scratch = "/var/scratch";
 	spec.empty = "/empty";
 	spec.gateway_port = 65535;
@@ -81,7 +81,9 @@ static void a_container_is_what_its_spec_says(void **state)
 	expect_at(body, "Labels/trainyard.replica", "\"worker-3\"");
 	expect_at(body, "Labels/trainyard.attempt", "\"2\"");
 	expect_at(body, "Labels/trainyard.gateway", "\"65535\"");
-	expect_at(body, "HostConfig/Binds", "[\"/a:/b:ro\"]");
+	expect_at(body, "HostConfig/Mounts",
+		  "[{\"Type\":\"bind\",\"Source\":\"/a:1/f\",\"Target\":\"/g\",\"ReadOnly\":true},"
+		  "{\"Type\":\"bind\",\"Source\":\"/d\",\"Target\":\"/e\",\"ReadOnly\":false}]");
 	expect_at(body, "HostConfig/Tmpfs",
 		  "{\"/var/scratch\":\"size=16m,mode=1777\",\"/empty\":\"ro,size=4k,mode=555\"}");
 	expect_at(body, "StopTimeout", "30");
