@@ -28,7 +28,7 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 	}
 	bench->engine->ops->create_network(bench->engine, 7, 1000000);
 	assert_int_equal(expect_event(bench, ENGINE_NETWORK_FAILED, NULL, 7).status,
-			 STATUS_RESOURCE_EXHAUSTED);
+			 STATUS_FAILED_PRECONDITION);
 }
 
 static uint16_t listen_at(const struct network_status *network, int *ret_fd)
