@@ -259,7 +259,7 @@ BODIES = {
     "a line end in a text": job_text('"jobId":"a",', ',"labels":{"x":"y\nz"}'),
     "a mark of byte order": b"\xef\xbb\xbf" + job_text('"jobId":"a",'), "UTF-16": job_text('"jobId":"a",').decode().encode("utf-16"),
     "two values": job_text('"jobId":"a",') + b"{}", "a NUL behind it": job_text('"jobId":"a",') + b"\0{}",
-    "a comment": job_text('"jobId":"a",/*x*/'), "other quotes": b"{'jobId':'a'}", "a comma too many": job_text('"jobId":"a",', ","),
+    "a comment": job_text('"jobId":"a",/*x*/'), "other quotes": b"{'jobId':'a'}", "two commas": job_text('"jobId":"a",', ",,"),
     "a list": b"[" + job_text('"jobId":"a",') + b"]", "a text": b'"jobId"', "null": b"null", "blanks": b" \n ",
     # Of two the last counts, here as for protobuf: what was checked is what is kept.
     "a bad one last": job_text('"jobId":"a","jobId":"../b",'), "a bad form of the name last": job_text('"jobId":"a","job_id":"../b",'),
