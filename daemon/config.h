@@ -52,6 +52,7 @@ struct config {
 	unsigned machine_fit;          /* enum machine_fit of scheduler/admission.h */
 	unsigned accelerators;         /* enum accelerator_policy of the same */
 	char *quota;                   /* quota_parse() of api/training/quota.h; NULL: none */
+	struct config_list routes;     /* rules of daemon/host_routes.h */
 	struct config_list host_names; /* that requests may name beside those of this machine */
 	struct config_list image_map;  /* rules of api/training/image_map.h */
 	char *tpu_config;              /* a JSON object; NULL: none */

@@ -13,6 +13,7 @@
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
 #include "daemon/emulator_clock.h"
+#include "daemon/host_routes.h"
 #include "scheduler/host.h"
 
 enum { UNIX_PATH_MAX_BYTES = 107 }; /* sun_path, without its NUL */
@@ -164,14 +165,7 @@ static bool tpu_config_valid(const char *value)
 
 static bool storage_endpoint_valid(const char *value)
 {
-	static const char scheme[] = "http://";
-	const char *host = value + strlen(scheme);
-	const char *colon = strncmp(value, scheme, strlen(scheme)) == 0 ? strrchr(host, ':') : NULL;
-	const size_t digits = colon ? strlen(colon + 1) : 0;
-
-	return colon && colon != host && digits >= 1 && digits <= 5 &&
-	       strspn(colon + 1, "0123456789") == digits && strtoul(colon + 1, NULL, 10) - 1 < 65535 &&
-	       strcspn(host, "/?#@") == strlen(host);
+	return endpoint_valid(value, "http://");
 }
 
 /* In the order of their enums. */
@@ -290,6 +284,10 @@ const struct config_item config_items[] = {
 	     "another emulator of Cloud Storage to use in the place of the built-in one"),
 	CHOICE("egress", "TRAINYARD_EGRESS", egress, "HOW", "all", egresses,
 	       "what replicas reach besides each other, storage and metadata"),
+	LIST("route", "TRAINYARD_ROUTE", routes, "NAME=URL", host_route_valid,
+	     "NAME=URL: a host below googleapis.com or *-REST for those of all regions, such as "
+	     "bigquery.googleapis.com or *-aiplatform.googleapis.com, and http://HOST:PORT, https://HOST:PORT or self",
+	     "lead jobs that call the Google host NAME to URL, or to this daemon (self); may be repeated"),
 	PATH("adc", "TRAINYARD_ADC", adc, CONFIG_SERVE, "FILE", "a path",
 	     "real credentials (application_default_credentials.json) that every replica may read"),
 	LIST("runtime", "TRAINYARD_RUNTIME", runtimes, "RUNTIME=IMAGE", runtime_rule_valid,

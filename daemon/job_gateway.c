@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/aiplatform/rpcs.h"
 #include "api/grpc/front.h"
 #include "api/logging/routes.h"
 #include "api/logging/rpcs.h"
@@ -18,6 +19,8 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/cloud_address.h"
+#include "daemon/forward.h"
+#include "daemon/host_routes.h"
 #include "daemon/relay.h"
 #include "daemon/small_thread.h"
 #include "daemon/tripwire.h"
@@ -66,8 +69,11 @@ struct job_gateway {
 	/* Of those who called the served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
 	struct listener *secure;
 	struct front *grpc;
+	/* Likewise, of callers of names that are routed to this daemon. */
+	struct listener *self_secure;
+	struct front *self_grpc;
+	struct forwarder *forwarder; /* of those whose names lead elsewhere; NULL: they do not come here */
 	char *ca_bundle;
-	const char *const *served; /* their names; ends with NULL */
 	struct relay *relay;
 	struct tripwire *tripwire;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
@@ -87,6 +93,10 @@ struct gateways {
 	struct gateways_options options;
 	struct relay_options relay;
 	struct job_gateway *open; /* the scheduler's thread alone */
+	/* Ends with NULL: the names that are served here, then those with a route. */
+	const char **names;
+	size_t own_count; /* of the former */
+	bool has_self;
 	bool told_of_443, told_of_trust, told_of_address;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -211,10 +221,14 @@ static void families_fill(struct job_gateway *gateway)
 
 static void secure_close(struct job_gateway *gateway, unsigned wait_ms)
 {
+	forwarder_close(gateway->forwarder);
 	listener_close(gateway->secure, wait_ms);
+	listener_close(gateway->self_secure, wait_ms);
 	front_close(gateway->grpc);
-	gateway->secure = NULL;
-	gateway->grpc = NULL;
+	front_close(gateway->self_grpc);
+	gateway->forwarder = NULL;
+	gateway->secure = gateway->self_secure = NULL;
+	gateway->grpc = gateway->self_grpc = NULL;
 }
 
 static void servers_close(struct job_gateway *gateway)
@@ -256,7 +270,6 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 		return NULL;
 	gateway->owner = gateways;
 	gateway->job = request->job;
-	gateway->served = served_names + (gateways->options.storage ? 0 : STORAGE_NAMES);
 	gateway->address = request->address;
 	gateway->device_index = if_nametoindex(request->device);
 	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
@@ -350,24 +363,59 @@ static enum status servers_start(struct job_gateway *gateway, uint16_t told_port
 
 /* ---- port 443 ---- */
 
-static bool is_served(const struct job_gateway *gateway, const char *host)
+static bool is_served(const struct gateways *gateways, const char *host)
 {
-	for (const char *const *name = gateway->served; *name; name++)
-		if (strcmp(host, *name) == 0)
+	for (size_t i = 0; i < gateways->own_count; i++)
+		if (strcmp(host, gateways->names[i]) == 0)
 			return true;
 	return false;
+}
+
+/* Where a name without a route goes that is not served here: to the real host, if it is known to be one of the cloud's. */
+static bool is_handed_on(const struct job_gateway *gateway, const char *host)
+{
+	return !gateway->owner->options.cut_off && gateway_watches(host, gateway->region);
+}
+
+static bool forward(struct job_gateway *gateway, const struct client_hello *hello, int fd,
+		    const struct host_route *route)
+{
+	struct forward_target target = { .kind = FORWARD_BYTES,
+					 .name = hello->name,
+					 .host = hello->name,
+					 .port = "443",
+					 .http2 = hello->http2_only };
+
+	if (!gateway->forwarder)
+		return false;
+	if (route) {
+		target.kind = route->kind == ROUTE_TLS ? FORWARD_TLS : FORWARD_PLAIN;
+		target.host = route->host;
+		target.port = route->port;
+	} else {
+		on_tried(gateway, hello->name);
+	}
+	forwarder_take(gateway->forwarder, fd, &target);
+	return true;
 }
 
 static bool on_called(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer)
 {
 	struct job_gateway *gateway = arg;
+	const struct host_routes *routes = gateway->owner->options.routes;
+	const struct host_route *route = routes ? host_routes_find(routes, hello->name) : NULL;
+	const bool is_self = route && route->kind == ROUTE_SELF;
+	struct listener *rest = is_self ? gateway->self_secure : gateway->secure;
+	struct front *grpc = is_self ? gateway->self_grpc : gateway->grpc;
 
-	if (!is_served(gateway, hello->name) || (hello->http2_only ? !gateway->grpc : !gateway->secure))
+	if (!is_self && (route || !is_served(gateway->owner, hello->name)))
+		return (route || is_handed_on(gateway, hello->name)) && forward(gateway, hello, fd, route);
+	if (hello->http2_only ? !grpc : !rest)
 		return false;
 	if (hello->http2_only)
-		front_adopt(gateway->grpc, fd, peer);
+		front_adopt(grpc, fd, peer);
 	else
-		listener_adopt(gateway->secure, fd, (const struct sockaddr *)peer, sizeof(*peer));
+		listener_adopt(rest, fd, (const struct sockaddr *)peer, sizeof(*peer));
 	return true;
 }
 
@@ -390,21 +438,47 @@ static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s,
 	return rc;
 }
 
+/* What callers of some names are served. */
+struct offer {
+	const struct rpc *const *rpcs;
+	const struct message *const *any;
+	const struct family *families, *rpc_families;
+	struct caller_rule caller;
+};
+
+static enum status rest_start(const struct job_gateway *gateway, const struct offer *offer, const char *key,
+			      const char *certificate, struct listener **ret_listener, struct error *err)
+{
+	return listener_open(&(struct listener_options){ .address = gateway->address_text,
+							 .families = offer->families,
+							 .clock = &system_clock,
+							 .gate = gateway->owner->options.gate,
+							 .connection_limit = CONNECTIONS_MAX,
+							 .any_host = true,
+							 .caller = offer->caller,
+							 .owner = gateway->job,
+							 .tls_key = key,
+							 .tls_certificate = certificate },
+			     ret_listener, err);
+}
+
 /* A build without gRPC goes without. */
-static enum status grpc_start(struct job_gateway *gateway, const char *key, const char *certificate,
-			      struct error *err)
+static enum status grpc_start(const struct job_gateway *gateway, const struct offer *offer, const char *key,
+			      const char *certificate, struct front **ret_front, struct error *err)
 {
 	enum status rc = front_open(&(struct front_options){ .address = gateway->address_text,
-							     .tables = rpcs,
-							     .families = gateway->rpc_families,
+							     .tables = offer->rpcs,
+							     .any = offer->any,
+							     .families = offer->rpc_families,
 							     .clock = &system_clock,
 							     .gate = gateway->owner->options.gate,
 							     .any_host = true,
+							     .caller = offer->caller,
 							     .owner = gateway->job,
 							     .adopts_only = true,
 							     .tls_key = key,
 							     .tls_certificate = certificate },
-				    &gateway->grpc, err);
+				    ret_front, err);
 
 	if (rc == STATUS_FAILED_PRECONDITION) {
 		error_deinit(err);
@@ -413,13 +487,35 @@ static enum status grpc_start(struct job_gateway *gateway, const char *key, cons
 	return rc;
 }
 
-static size_t served_count(const struct job_gateway *gateway)
+static size_t names_count(const struct gateways *gateways)
 {
 	size_t count = 0;
 
-	while (gateway->served[count])
+	while (gateways->names[count])
 		count++;
 	return count;
+}
+
+static enum status offers_start(struct job_gateway *gateway, const char *key, const char *certificate,
+				struct error *err)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const struct offer own = { .rpcs = rpcs,
+				   .families = gateway->families + 1, /* all but metadata */
+				   .rpc_families = gateway->rpc_families };
+	const struct offer self = { .rpcs = aiplatform_rpcs,
+				    .any = aiplatform_any,
+				    .families = options->self,
+				    .rpc_families = options->self_rpc,
+				    .caller = options->self_caller };
+	enum status rc = rest_start(gateway, &own, key, certificate, &gateway->secure, err);
+
+	if (!rc)
+		rc = grpc_start(gateway, &own, key, certificate, &gateway->grpc, err);
+	if (rc || !gateway->owner->has_self)
+		return rc;
+	rc = rest_start(gateway, &self, key, certificate, &gateway->self_secure, err);
+	return rc ? rc : grpc_start(gateway, &self, key, certificate, &gateway->self_grpc, err);
 }
 
 static enum status secure_start(struct job_gateway *gateway, struct error *err)
@@ -432,24 +528,12 @@ static enum status secure_start(struct job_gateway *gateway, struct error *err)
 	enum status rc = bundle_find(gateway, now_s, &bundle, err);
 
 	if (!rc)
-		rc = authority_issue(options->authority, gateway->served, served_count(gateway), now_s, &key,
-				     &certificate, err);
+		rc = authority_issue(options->authority, gateway->owner->names, names_count(gateway->owner),
+				     now_s, &key, &certificate, err);
 	if (!rc)
-		rc = listener_open(
-			&(struct listener_options){
-				.address = gateway->address_text,
-				.families = gateway->families + 1, /* all but metadata */
-				.clock = &system_clock,
-				.gate = options->gate,
-				.connection_limit = CONNECTIONS_MAX,
-				.any_host = true,
-				.owner = gateway->job,
-				.tls_key = key.data,
-				.tls_certificate = certificate.data,
-			},
-			&gateway->secure, err);
+		rc = offers_start(gateway, key.data, certificate.data, err);
 	if (!rc)
-		rc = grpc_start(gateway, key.data, certificate.data, err);
+		rc = forwarder_open(key.data, certificate.data, &gateway->forwarder, err);
 	if (!rc)
 		gateway->ca_bundle = text_take(&bundle);
 	return rc;
@@ -489,15 +573,16 @@ static void names_take(struct job_gateway *gateway)
 	if (options->authority && secure_start(gateway, &err)) {
 		secure_close(gateway, 0);
 		tell_once(&gateways->told_of_trust, "storage-names-unserved", &err,
-			  "TensorFlow's gs:// and google-cloud-logging do not work in jobs");
+			  "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs");
 	}
 	if (!options->cut_off && !gateway->secure)
 		return;
 	if (!tripwire_start(gateway, &err))
 		return;
 	tell_once(&gateways->told_of_443, "port-443-missing", &err,
-		  options->cut_off ? "jobs that call the cloud are turned away and not told of"
-				   : "TensorFlow's gs:// and google-cloud-logging do not work in jobs");
+		  options->cut_off
+			  ? "jobs that call the cloud are turned away and not told of"
+			  : "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs");
 	secure_close(gateway, 0);
 	free(TAKE(gateway->ca_bundle));
 }
@@ -588,7 +673,10 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	address_take(gateway);
 	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
 	gateway->place.ca_bundle = gateway->ca_bundle;
-	gateway->place.served = gateway->served;
+	gateway->place.served = gateways->names;
+	/* Credentials of the user's own are for the real cloud, without a detour. */
+	gateway->place.watched =
+		gateway->forwarder && !gateways->options.cut_off && !gateways->options.names_alone;
 	gateway->place.cut_off = gateways->options.cut_off;
 	*ret_place = gateway->place;
 	gateway->next = gateways->open;
@@ -642,6 +730,28 @@ struct gateway_ops gateways_ops(struct gateways *gateways)
 	return (struct gateway_ops){ gateway_open, gateway_close, gateways };
 }
 
+/* Those that are served here, if they lead here, and those with a route. */
+static bool names_fill(struct gateways *gateways)
+{
+	const struct gateways_options *options = &gateways->options;
+	const char *const *own = served_names + (options->storage ? 0 : STORAGE_NAMES);
+	const size_t routed = options->routes ? options->routes->count : 0;
+
+	gateways->names = calloc(COUNT_OF(served_names) + routed, sizeof(char *));
+	if (!gateways->names)
+		return false;
+	for (; !options->names_alone && *own; own++)
+		gateways->names[gateways->own_count++] = *own;
+	for (size_t i = 0; i < routed; i++) {
+		const struct host_route *route = &options->routes->list[i];
+
+		gateways->has_self |= route->kind == ROUTE_SELF;
+		if (!is_served(gateways, route->name))
+			gateways->names[names_count(gateways)] = route->name;
+	}
+	return true;
+}
+
 enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
 			 struct error *err)
 {
@@ -651,8 +761,13 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 	if (!gateways)
 		return error_no_memory(err);
 	gateways->options = *options;
+	if (!names_fill(gateways)) {
+		free(gateways);
+		return error_no_memory(err);
+	}
 	if (options->storage_endpoint &&
 	    relay_target_resolve(options->storage_endpoint, &gateways->relay, err)) {
+		free(gateways->names);
 		free(gateways);
 		return STATUS_UNAVAILABLE;
 	}
@@ -678,5 +793,6 @@ void gateways_free(struct gateways *gateways)
 	cloud_address_sweep();
 	pthread_cond_destroy(&gateways->changed);
 	pthread_mutex_destroy(&gateways->lock);
+	free(gateways->names);
 	free(gateways);
 }

@@ -3,7 +3,8 @@
 /* daemon/job_gateway.h: the gateways of scheduler/gateway.h: for each job one HTTP listener on its network's own
  * address, for whom comes in by its bridge alone, with the families of metadata and storage and no other.
  *
- * At port 443, Cloud Storage and Cloud Logging are served by TLS under their own names, the latter by gRPC as well, with a
+ * At port 443, calls of hosts with a route are led where it says, those of some other hosts of the cloud are told and handed on, and
+ * Cloud Storage and Cloud Logging are served by TLS under their own names, the latter by gRPC as well, with a
  * certificate of the state directory's authority.
  * What is asked of storage.googleapis.com without credentials and is in no bucket here leads on to the cloud.
  *
@@ -16,6 +17,7 @@
 #include "scheduler/gateway.h"
 
 struct authority;
+struct host_routes;
 struct signing_key;
 struct store;
 
@@ -38,6 +40,12 @@ struct gateways_options {
 	 * where it can have port 443: for programs that cannot be told of another address (TensorFlow, google-cloud-logging).
 	 * NULL: they are left alone. */
 	struct authority *authority;
+	bool names_alone; /* those of Logging and storage do not lead here: routes alone */
+	/* Names that lead elsewhere, and what this daemon serves to callers of those that lead to it: by REST, and by gRPC. */
+	const struct host_routes *routes; /* NULL: none */
+	const struct family *self, *self_rpc;
+	struct caller_rule self_caller;
+	/* A job called @host of the cloud: it was turned away where jobs are cut off, else handed on to the real one. */
 	void (*cloud_tried)(void *arg, int64_t job, const char *host); /* thread: any; must not block */
 	void *arg;
 };

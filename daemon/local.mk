@@ -54,6 +54,8 @@ libtrainyard_a_SOURCES += \
 	daemon/env.h \
 	daemon/families.c \
 	daemon/families.h \
+	daemon/forward.c \
+	daemon/forward.h \
 	daemon/gcs/gcs_bytes.c \
 	daemon/gcs/gcs_bytes.h \
 	daemon/gcs/gcs_caller.c \
@@ -101,10 +103,14 @@ libtrainyard_a_SOURCES += \
 	daemon/given_file.h \
 	daemon/grpc_door.c \
 	daemon/grpc_door.h \
+	daemon/host_routes.c \
+	daemon/host_routes.h \
 	daemon/job_gateway.c \
 	daemon/job_gateway.h \
 	daemon/listen_help.c \
 	daemon/listen_help.h \
+	daemon/lookup.c \
+	daemon/lookup.h \
 	daemon/main.h \
 	daemon/own_options.c \
 	daemon/own_options.h \

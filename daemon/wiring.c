@@ -17,6 +17,7 @@
 #include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
 #include "daemon/grpc_door.h"
+#include "daemon/host_routes.h"
 #include "daemon/job_gateway.h"
 #include "daemon/listen_help.h"
 #include "daemon/token.h"
@@ -56,6 +57,7 @@ struct wiring {
 	char project_number[24];
 	struct image_map images;
 	struct runtime_map runtimes;
+	struct host_routes routes;
 	struct quota_limits quota;
 	struct quota_counter *counter;
 	struct objects *objects; /* NULL: another emulator of storage is used */
@@ -135,8 +137,14 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.tenant_project = config->tenant_project,
 			.storage = wiring->families.storage,
 			.storage_endpoint = config->storage_endpoint,
-			/* Whoever gives credentials of their own wants these names as they are. */
-			.authority = config->adc ? NULL : wiring->authority,
+			/* Whoever gives credentials of their own wants all other names as they are. */
+			.authority = config->adc && !wiring->routes.count ? NULL : wiring->authority,
+			.names_alone = config->adc != NULL,
+			.routes = &wiring->routes,
+			.self = wiring->families.served,
+			.self_rpc = wiring->families.vertex,
+			.self_caller =
+				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			.cut_off = config->egress == EGRESS_NONE,
 			.cloud_tried = cloud_tried,
 			.arg = wiring },
@@ -228,6 +236,9 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 		wiring->host_names[i] = config->host_names.values[i];
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
 	wiring->runtimes = (struct runtime_map){ config->runtimes.values, config->runtimes.count };
+	if (host_routes_make((const char *const *)config->routes.values, config->routes.count,
+			     &wiring->routes, err))
+		return STATUS_INVALID_ARGUMENT;
 	if (!config->quota)
 		return STATUS_OK;
 	wiring->counter = quota_counter_new();
@@ -396,6 +407,7 @@ static void parts_close(struct wiring *wiring)
 	authority_free(wiring->local_authority);
 	quota_counter_free(wiring->counter);
 	token_free(wiring->token);
+	host_routes_deinit(&wiring->routes);
 	free(wiring->host_names);
 	free(wiring->trials_dir);
 	free(wiring->state_dir);

@@ -71,38 +71,63 @@ static const struct variable {
 static const char *const metadata_names[] = { "metadata.google.internal", "metadata.google.internal.",
 					      "metadata" };
 
-/* What else training programs call in the cloud, where they would wait for answers that cannot come: here they are turned
- * away at once, and it is told who tried. "%s" is the job's region. */
-static const char *const cloud_names[] = {
-	"storage.googleapis.com",
-	"www.googleapis.com",
-	"oauth2.googleapis.com",
-	"accounts.google.com",
-	"iamcredentials.googleapis.com",
-	"sts.googleapis.com",
-	"ml.googleapis.com",
-	"aiplatform.googleapis.com",
-	"%s-aiplatform.googleapis.com",
-	"%s-ml.googleapis.com",
-	"logging.googleapis.com",
-	"monitoring.googleapis.com",
-	"cloudtrace.googleapis.com",
-	"cloudresourcemanager.googleapis.com",
-	"secretmanager.googleapis.com",
-	"bigquery.googleapis.com",
-	"bigquerystorage.googleapis.com",
-	"bigtable.googleapis.com",
-	"firestore.googleapis.com",
-	"datastore.googleapis.com",
-	"spanner.googleapis.com",
-	"pubsub.googleapis.com",
-	"dataflow.googleapis.com",
-	"compute.googleapis.com",
-	"tpu.googleapis.com",
-	"artifactregistry.googleapis.com",
-	"gcr.io",
-	"%s-docker.pkg.dev",
+/* What else training programs call in the cloud, where they would wait for answers that cannot come if it is out of reach: then
+ * they are turned away here at once. "%s" is the job's region. Either way it is told which of the services were called, for
+ * what is read and written there is real. */
+static const struct {
+	const char *name;
+	bool watched; /* else calls are only told of where the cloud is out of reach */
+} cloud_names[] = {
+	{ "storage.googleapis.com", false },
+	{ "www.googleapis.com", false },
+	{ "oauth2.googleapis.com", false },
+	{ "accounts.google.com", false },
+	{ "iamcredentials.googleapis.com", false },
+	{ "sts.googleapis.com", false },
+	{ "ml.googleapis.com", true },
+	{ "aiplatform.googleapis.com", true },
+	{ "%s-aiplatform.googleapis.com", true },
+	{ "%s-ml.googleapis.com", true },
+	{ "logging.googleapis.com", false },
+	{ "monitoring.googleapis.com", true },
+	{ "cloudtrace.googleapis.com", true },
+	{ "cloudresourcemanager.googleapis.com", true },
+	{ "secretmanager.googleapis.com", true },
+	{ "bigquery.googleapis.com", true },
+	{ "bigquerystorage.googleapis.com", true },
+	{ "bigtable.googleapis.com", true },
+	{ "firestore.googleapis.com", true },
+	{ "datastore.googleapis.com", true },
+	{ "spanner.googleapis.com", true },
+	{ "pubsub.googleapis.com", true },
+	{ "dataflow.googleapis.com", true },
+	{ "compute.googleapis.com", true },
+	{ "tpu.googleapis.com", true },
+	{ "artifactregistry.googleapis.com", false },
+	{ "gcr.io", false },
+	{ "%s-docker.pkg.dev", false },
 };
+
+bool gateway_watches(const char *host, const char *region)
+{
+	const size_t length = strlen(region);
+
+	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
+		const char *name = cloud_names[i].name, *rest = host;
+
+		if (!cloud_names[i].watched)
+			continue;
+		if (*name == '%') {
+			if (strncmp(host, region, length) != 0)
+				continue;
+			name += strlen("%s");
+			rest += length;
+		}
+		if (strcmp(rest, name) == 0)
+			return true;
+	}
+	return false;
+}
 
 void address_print(uint32_t address, char text[16])
 {
@@ -163,8 +188,9 @@ static bool hosts_append(json_t *hosts, const struct plan *plan, const char *add
 	for (size_t i = 0; place->ca_bundle && place->served[i]; i++)
 		if (!host_append(hosts, place->served[i], region, address))
 			return false;
-	for (size_t i = 0; place->cut_off && i < COUNT_OF(cloud_names); i++)
-		if (!host_append(hosts, cloud_names[i], region, address))
+	for (size_t i = 0; i < COUNT_OF(cloud_names); i++)
+		if ((place->cut_off || (place->watched && cloud_names[i].watched)) &&
+		    !host_append(hosts, cloud_names[i].name, region, address))
 			return false;
 	return true;
 }

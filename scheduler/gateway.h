@@ -35,6 +35,7 @@ struct gateway_place {
 	const char *ca_bundle;
 	const char *const *served;
 	bool cut_off; /* the outside is out of reach: the cloud's own names lead here as well, and trying is told */
+	bool watched; /* those of gateway_watches() lead here, which tells of calls and hands them on */
 };
 
 struct gateway_ops {
@@ -49,6 +50,10 @@ struct gateway_ops {
 
 /* "10.213.0.1", of an address in host byte order. */
 void address_print(uint32_t address, char text[16]);
+
+/* Whether @host is one of the services that training programs call by name, where the real one is meant unless something
+ * else was said. @region: the job's. Pure. */
+bool gateway_watches(const char *host, const char *region);
 
 /* What every replica is told beside its dialect's environment: where storage and metadata are. Pure.
  * Appends "NAME=value" to @environment and "name:address" to @hosts; false when memory ran out. */

@@ -229,7 +229,7 @@ static void happening_handle(struct scheduler *scheduler, struct happening *happ
 		tried_leave(scheduler);
 		run = scheduler_find(scheduler, happening->job);
 		if (run)
-			cloud_tried(run, happening->event.text);
+			cloud_tried(run, happening->event.text, scheduler->reconciler.cut_off);
 		break;
 	}
 }

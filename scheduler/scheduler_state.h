@@ -86,8 +86,8 @@ void happening_free(struct happening *happening);
 /* Posts a happening to its scheduler: a callback for others' threads. */
 void happening_deliver(void *happening);
 
-/* A program of the job called @host, which is cut off. cloud_tried.c */
-void cloud_tried(struct job_run *run, const char *host);
+/* A program of the job called @host of the cloud, which is cut off or not. cloud_tried.c */
+void cloud_tried(struct job_run *run, const char *host, bool cut_off);
 
 /* Trials of one job tell each difference once, in whatever life of the daemon. Without memory each tells its own.
  * told_differences.c */

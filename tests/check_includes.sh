@@ -38,7 +38,7 @@ fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
 openssl/      ^store/
 isa-l/        ^daemon/base/crc32c[.]c$
-gnutls/       ^(store|api/grpc)/
+gnutls/       ^(store|api/grpc)/|^daemon/forward[.]c$
 nghttp2/      ^api/grpc/
 expat.h       ^api/storage/
 nlopt.h       ^scheduler/tuning/

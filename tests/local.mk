@@ -123,6 +123,8 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_error \
 	tests/unit/daemon/test_families \
 	tests/unit/daemon/test_given_file \
+	tests/unit/daemon/test_forward \
+	tests/unit/daemon/test_host_routes \
 	tests/unit/daemon/test_job_gateway \
 	tests/unit/daemon/test_json \
 	tests/unit/daemon/test_log \

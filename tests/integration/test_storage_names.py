@@ -13,7 +13,7 @@ from support.engine import IMAGE, RUNTIME, ensure_runtime_images
 REPLAY = (pathlib.Path(__file__).parent / "tensorflow_replay.py").read_text()
 BASIC = ["--offline", "--stop-jobs", "--stop-grace", "1"]
 needs_port_443 = pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has port 443 only as root")
-NAMES = "grep -cE '(www|storage)[.]googleapis[.]com' /etc/hosts; env | grep -c '^[A-Z0-9_]*=/trainyard/ca[.]crt' || true"
+NAMES = "grep -cE '[[:space:]](www|storage)[.]googleapis[.]com' /etc/hosts; env | grep -c '^[A-Z0-9_]*=/trainyard/ca[.]crt' || true"
 
 
 @pytest.fixture(scope="module")

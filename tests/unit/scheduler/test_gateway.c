@@ -111,6 +111,33 @@ static void cut_off_the_clouds_hosts_are_at_the_gateway(void **state)
 	assert_true(has(given->hosts, "europe-west4-docker.pkg.dev:10.213.1.1"));
 }
 
+/* Broken: gateway_environment() that tells all of the cloud's names, or none. */
+static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
+{
+	struct surroundings *given = *state;
+
+	tell(given, &(struct gateway_place){ .port = 80, .port_80 = true, .watched = true });
+	assert_true(has(given->hosts, "bigquery.googleapis.com:10.213.1.1"));
+	assert_true(has(given->hosts, "europe-west4-aiplatform.googleapis.com:10.213.1.1"));
+	assert_false(has(given->hosts, "storage.googleapis.com:10.213.1.1"));
+	assert_false(has(given->hosts, "oauth2.googleapis.com:10.213.1.1"));
+}
+
+/* Broken: gateway_watches() that compares beginnings alone. */
+static void a_host_is_watched_by_its_whole_name(void **state)
+{
+	(void)state;
+	assert_true(gateway_watches("bigquery.googleapis.com", "us-east1"));
+	assert_true(gateway_watches("us-east1-aiplatform.googleapis.com", "us-east1"));
+	assert_false(gateway_watches("us-east1-aiplatform.googleapis.com", "us-central1"));
+	assert_false(gateway_watches("us-east1", "us-east1"));
+	assert_false(gateway_watches("storage.googleapis.com", "us-east1"));
+	assert_false(gateway_watches("localhost", "us-east1"));
+	assert_false(gateway_watches("", "us-east1"));
+	assert_false(gateway_watches("%s-aiplatform.googleapis.com", "us-east1"));
+	assert_false(gateway_watches("-aiplatform.googleapis.com", "us-east1"));
+}
+
 static const char *const served[] = { "storage.googleapis.com", "logging.googleapis.com", NULL };
 
 static void names_that_are_served_lead_here_and_are_trusted(void **state)
@@ -151,6 +178,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_there_already_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_that_are_served_lead_here_and_are_trusted, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(watched_hosts_are_at_the_gateway_and_no_others, setup,
+						teardown),
+		cmocka_unit_test(a_host_is_watched_by_its_whole_name),
 		cmocka_unit_test_setup_teardown(no_host_is_told_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(cut_off_the_clouds_hosts_are_at_the_gateway, setup, teardown),
 	};

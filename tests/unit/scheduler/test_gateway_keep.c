@@ -264,12 +264,21 @@ static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 	job_await(bench, id, JOB_RUNNING);
 	scheduler_cloud_tried(bench->scheduler, id, "gcr.io");
 	scheduler_cloud_tried(bench->scheduler, id, "gcr.io");
+	line_await(bench, "caller",
+		   "The program called gcr.io, which is not emulated: it is the real one. "
+		   "`serve --route NAME=URL` leads a name to an emulator.\n");
+	daemon_stop(bench);
+	bench->cut_off = true;
+	daemon_start(bench);
+	fake_engine_up(bench->fake);
+	scheduler_cloud_tried(bench->scheduler, id, "gcr.io");
+	scheduler_cloud_tried(bench->scheduler, id, "");
 	scheduler_cloud_tried(bench->scheduler, id, "");
 	line_await(
 		bench, "caller",
 		"The program tried to reach a host that it did not name, which is cut off (--egress none). "
 		"In the cloud this works.\n");
-	assert_int_equal(differences_stored(bench, id, "cloud-tried"), 2);
+	assert_int_equal(differences_stored(bench, id, "cloud-tried"), 3);
 	daemon_stop(bench);
 	daemon_start(bench);
 	fake_engine_up(bench->fake);

@@ -37,7 +37,7 @@ MEMORY_RUN(cloud_try)
 {
 	struct job_run *run = arg;
 
-	cloud_tried(run, "gcr.io");
+	cloud_tried(run, "gcr.io", true);
 	return run->note_count ? STATUS_OK : error_no_memory(err);
 }
 

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--route: Google's hosts that programs in jobs call by name lead to an emulator or to this daemon; other calls are told."""
+import contextlib
+import http.server
+import os
+import socket
+import ssl
+import subprocess
+import threading
+
+import pytest
+
+from support.daemon import one_replica
+from support.engine import RUNTIME, ensure_runtime_images
+
+BASIC = ["--offline", "--stop-jobs", "--stop-grace", "1"]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a gateway has port 443 only as root")
+
+# Each line: one call by name, and what came of it.
+CALLS = """
+import socket, ssl, sys, time, urllib.request, urllib.error
+def get(url):
+    try:
+        with urllib.request.urlopen(url, timeout=50) as answer:
+            return answer.status, answer.read(60).decode().split("\\n")[0]
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+def hear(host, protocols, text):
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(protocols)
+    with context.wrap_socket(socket.create_connection((host, 443), 20), server_hostname=host) as tls:
+        tls.sendall(text)
+        return tls.selected_alpn_protocol(), tls.recv(100)
+def fail(url):
+    begin = time.monotonic()
+    try:
+        return get(url)
+    except OSError:
+        return "failed at once" if time.monotonic() - begin < 20 else "failed late"
+H2 = b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+for line in sys.argv[1:]:
+    print(eval(line))
+"""
+
+
+@pytest.fixture(scope="module")
+def python_image(engine):
+    ensure_runtime_images(engine)
+    return RUNTIME
+
+
+def calls(*lines, image):
+    return one_replica("python3", "-c", CALLS, *lines, image=image)
+
+
+class Emulator(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        text = f"{self.headers['Host']} {self.path}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def emulator(context=None):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Emulator)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
+def echo():
+    """Says what it hears, as a server of HTTP/2 without TLS would be spoken to."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    with door.accept()[0] as client:
+                        client.sendall(client.recv(100))
+        threading.Thread(target=serve, daemon=True).start()
+        yield door.getsockname()[1]
+        door.shutdown(socket.SHUT_RDWR)
+
+
+def differences(daemon, job, code):
+    report = daemon.get(f"/_trainyard{daemon.jobs_path}/{job['jobId']}/report").json
+    return [d["text"] for d in report["differences"] if d["code"] == code]
+
+
+def own_certificate(directory):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+                    "/CN=emulator", "-keyout", directory / "key", "-out", directory / "crt"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(directory / "crt", directory / "key")
+    return context
+
+
+# Broken: on_called() without routes; forward() that takes every route for a plain one; tls_prepare() that offers "h2" always.
+@pytest.mark.parametrize("egress", ["all", "none"])
+def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_path, egress):
+    with emulator() as plain, emulator(own_certificate(tmp_path)) as secure, echo() as raw:
+        daemon = new_daemon(*BASIC, "--egress", egress, "--route", f"bigquery.googleapis.com=http://127.0.0.1:{plain}",
+                            "--route", f"secretmanager.googleapis.com=https://localhost:{secure}",
+                            "--route", f"pubsub.googleapis.com=http://127.0.0.1:{raw}",
+                            "--route", "spanner.googleapis.com=http://127.0.0.1:9").start()
+        job = daemon.run(calls("get('https://bigquery.googleapis.com/bigquery/v2/projects')",
+                               "get('https://secretmanager.googleapis.com/v1/a')",
+                               "hear('pubsub.googleapis.com', ['h2'], b'PRI')",
+                               "hear('pubsub.googleapis.com', ['h2', 'http/1.1'], b'GET')",
+                               "fail('https://spanner.googleapis.com/')", image=python_image))
+        assert daemon.lines(job["jobId"]) == [
+            "(200, 'bigquery.googleapis.com /bigquery/v2/projects')", "(200, 'secretmanager.googleapis.com /v1/a')",
+            "('h2', b'PRI')", "('http/1.1', b'GET')", "failed at once"]
+        assert differences(daemon, job, "cloud-tried") == []
+
+
+# Broken: offers_start() without self; without its caller.
+def test_a_host_may_lead_to_this_daemon_which_asks_for_its_token(new_daemon, python_image, tmp_path):
+    route = ["--route", "*-aiplatform.googleapis.com=self"]
+    host = "europe-west4-aiplatform.googleapis.com"
+    url = f"https://{host}/v1/projects/local-project/locations/europe-west4/customJobs"
+    daemon = new_daemon(*BASIC, *route).start()
+    job = daemon.run(calls(f"get('{url}')", f"hear('{host}', ['h2'], H2)[1][3]", image=python_image))
+    assert daemon.lines(job["jobId"]) == ["(200, '{}')", "4"]
+    token = tmp_path / "token"
+    token.write_text("not-for-all-jobs-here\n")
+    daemon = new_daemon(*BASIC, *route, "--token-file", str(token))
+    daemon.token = token.read_text().strip()
+    daemon.start()
+    job = daemon.run(calls(f"get('{url}')", image=python_image))
+    assert daemon.lines(job["jobId"]) == ["(401, '')"]
+
+
+# Broken: gateway_environment() without the watched names; forward() that does not tell.
+def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, python_image):
+    daemon = new_daemon(*BASIC).start()
+    job = daemon.run(calls(*["type(fail('https://bigquery.googleapis.com/')).__name__"] * 2,
+                           "fail('https://bigquery.googleapis.com/') == 'failed late'", image=python_image))
+    assert daemon.lines(job["jobId"])[2] == "False"
+    assert differences(daemon, job, "cloud-tried") == [
+        "The program called bigquery.googleapis.com, which is not emulated: it is the real one."]
+
+
+# Broken: is_handed_on() that says yes.
+def test_no_other_host_is_reached_by_its_name(new_daemon, python_image):
+    """A gateway is no way to what the host reaches, whatever name a program makes up."""
+    daemon = new_daemon(*BASIC).start()
+    ask = ("ssl._create_unverified_context().wrap_socket(socket.create_connection(('bigquery.googleapis.com', 443), 20), "
+           "server_hostname='localhost')")
+    job = daemon.until(daemon.create(calls(ask, image=python_image)), "FAILED", "SUCCEEDED")
+    assert job["state"] == "FAILED"
+    assert any("access denied" in line for line in daemon.lines(job["jobId"]))
