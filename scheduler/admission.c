@@ -203,17 +203,33 @@ static enum status sizes_have_room(const struct admission *admission, struct err
 		(long long)(usage->nano_cpus / NANO_PER_CPU), gib_text(usage->memory_bytes, memory_used));
 }
 
-/* In this order: first what can never be, and of that first what can be said without knowing the host; then that
- * which keeps the fewest other jobs waiting. */
+static enum status lack_none(const char *lack, struct error *err)
+{
+	return lack[0] ? error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", lack) : STATUS_OK;
+}
+
+static enum status engine_is_there(const struct admission *admission, struct error *err)
+{
+	return lack_none(admission->room->engine_lack, err);
+}
+
+static enum status network_is_there(const struct admission *admission, struct error *err)
+{
+	return lack_none(admission->room->network_lack, err);
+}
+
+/* In this order: first what can never be, and of that first what can be said without knowing the host; then the
+ * engine, without which nothing else is certain; then that which keeps the fewest other jobs waiting. */
 static const struct check {
 	enum status (*check)(const struct admission *admission, struct error *err);
 	enum shortage shortage;
 } checks[] = {
 	{ containers_possible, SHORTAGE_ROOM },   { project_possible, SHORTAGE_PROJECT },
 	{ cpus_possible, SHORTAGE_ROOM },         { memory_possible, SHORTAGE_ROOM },
-	{ accelerators_possible, SHORTAGE_HOST }, { project_has_room, SHORTAGE_PROJECT },
-	{ accelerators_place, SHORTAGE_DEVICES }, { counts_have_room, SHORTAGE_ROOM },
-	{ sizes_have_room, SHORTAGE_ROOM },
+	{ accelerators_possible, SHORTAGE_HOST }, { engine_is_there, SHORTAGE_ENGINE },
+	{ project_has_room, SHORTAGE_PROJECT },   { accelerators_place, SHORTAGE_DEVICES },
+	{ counts_have_room, SHORTAGE_ROOM },      { sizes_have_room, SHORTAGE_ROOM },
+	{ network_is_there, SHORTAGE_NETWORK },
 };
 enum { CHECKS_WITHOUT_HOST = 2 };
 
@@ -246,8 +262,10 @@ enum status admission_place(const struct plan *plan, const struct room *room,
 	if (rc)
 		return rc;
 	if (!room->capacity.host.known)
-		return error_set(err, STATUS_UNAVAILABLE, NULL,
-				 "The container engine has not told yet what its host has.");
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s",
+				 room->engine_lack[0]
+					 ? room->engine_lack
+					 : "The container engine has not told yet what its host has.");
 	assignment = assignment_new();
 	if (!assignment)
 		return error_no_memory(err);

@@ -57,9 +57,13 @@ struct usage {
 	size_t lease_count;
 };
 
+enum { LACK_TEXT_SIZE = 320 };
+
 struct room {
 	struct capacity capacity;
 	struct usage usage;
+	/* Why nothing starts now whatever room there is: the engine is away, no block is free for a network; "": it may. */
+	char engine_lack[LACK_TEXT_SIZE], network_lack[LACK_TEXT_SIZE];
 };
 void room_deinit(struct room *room);
 #define AUTO_ROOM __attribute__((cleanup(room_deinit)))
@@ -71,7 +75,10 @@ enum shortage {
 	SHORTAGE_DEVICES, /* GPUs that others hold: later jobs that want some wait too */
 	SHORTAGE_PROJECT, /* the project's own limit: later jobs of the project wait too */
 	SHORTAGE_HOST,    /* GPUs that the host has not: nobody waits for it */
+	SHORTAGE_ENGINE,  /* the container engine: all wait */
+	SHORTAGE_NETWORK, /* a block of addresses for its network: all that come later wait too */
 };
+enum { SHORTAGE_KINDS = SHORTAGE_NETWORK + 1 };
 
 /* Finds room for every replica of @plan at once, or for none. Devices go in the order of the host's list, the
  * free ones first, replicas in the order of their ordinals; of shared ones those with the fewest holders.

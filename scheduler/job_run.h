@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scheduler/admission.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
 #include "scheduler/plan.h"
@@ -124,6 +125,9 @@ struct job_run {
 	size_t hit_count, hits_stored;
 	int64_t fault_at_us;   /* monotonic: when faults.h looks at it again; 0: when something happens */
 	int64_t restart_at_us; /* monotonic: when lost replicas are started anew; 0: there are none */
+	/* QUEUED: what its log said last that it waits for, NONE: its turn; and when each was said last (monotonic); 0: never */
+	enum shortage told_wait;
+	int64_t told_wait_us[SHORTAGE_KINDS];
 };
 
 /* Takes @row. NULL when memory ran out. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which job is on which network, from what the engine said of them. */
+#include <stdio.h>
+
 #include "scheduler/assignment.h"
 #include "scheduler/scheduler_state.h"
 #include "store/logs.h"
@@ -58,6 +60,8 @@ static void network_lack(struct scheduler *scheduler, struct job_run *run, const
 		sight_hold(scheduler, run);
 		return;
 	}
+	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
+		 text);
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + ASK_AGAIN_US);
 	run->told_no_network = run->told_no_network ||
 			       job_run_say(run, SEVERITY_WARNING, "The job waits for a network: %s", text);
@@ -75,6 +79,21 @@ static void network_fail(struct scheduler *scheduler, struct job_run *run, enum 
 		replica_refuse(&run->replicas[0], refusal_kind(status), text);
 }
 
+static bool awaits_network(const struct job_run *run)
+{
+	return run->row->state == JOB_PREPARING && run->row->verdict == JOB_STATE_UNSPECIFIED &&
+	       run->network != NETWORK_READY && !plan_tunes(run->plan);
+}
+
+void networks_settle(struct scheduler *scheduler)
+{
+	bool awaited = false;
+
+	for (size_t i = 0; i < scheduler->run_count && scheduler->network_lack[0] && !awaited; i++)
+		awaited = awaits_network(scheduler->runs[i]);
+	room_network_lack(scheduler, awaited ? scheduler->network_lack : "");
+}
+
 void network_update(struct scheduler *scheduler, const struct engine_event *event)
 {
 	struct job_run *run = network_holder(scheduler, event->job);
@@ -87,6 +106,8 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 	if (event->kind == ENGINE_NETWORK_READY) {
 		run->network = NETWORK_READY;
 		run->network_status = event->networks[0];
+		if (!run->told_no_network)
+			scheduler->network_lack[0] = '\0';
 		run->told_no_network = false;
 	} else if (event->kind == ENGINE_NETWORK_FAILED) {
 		network_fail(scheduler, run, event->status, event->text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The jobs that wait for room, in the order of their turn, and who is let in. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,13 @@
 #include "daemon/base/memory.h"
 #include "scheduler/faults.h"
 #include "scheduler/scheduler_state.h"
+#include "store/logs.h"
 
-enum { RETRY_AFTER_US = 1000000 }; /* when memory ran out */
+enum {
+	RETRY_AFTER_US = 1000000, /* when memory ran out */
+	TELL_AGAIN_US = 60000000, /* what a job has been waiting for before is told no sooner */
+	TELLINGS_AT_ONCE = 64,    /* jobs that a walk tells why they wait; the next walk tells more */
+};
 
 /* Choice: the trials that a tuning job begins with hold its place in the queue. Each later one queues behind whatever
  * came before it was suggested, so a search of a thousand trials keeps others waiting no longer than for those that it
@@ -105,16 +111,60 @@ struct walk {
 	bool closed;        /* nobody else is let in */
 	bool devices_short; /* nobody who wants GPUs */
 	json_t *projects;   /* nobody of these: an object with their names; NULL: none */
+	unsigned told;      /* why they wait */
 };
 
-static bool may_try(const struct walk *walk, const struct job_run *run)
+/* The log says why the job waits when it begins to, and when that changes. */
+static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shortage, const char *text)
 {
-	if (run->change_pending || run->hold_until_us > walk->now_us || run->lacks_host ||
-	    faults_hold(walk->scheduler, run))
-		return false;
-	if (walk->devices_short && admission_wants_devices(run->plan, &walk->scheduler->room.capacity))
-		return false;
-	return !json_object_get(walk->projects, run->row->project);
+	static const char *const words[SHORTAGE_KINDS] = {
+		[SHORTAGE_NONE] = "its turn",
+		[SHORTAGE_ROOM] = "room on this machine",
+		[SHORTAGE_DEVICES] = "GPUs",
+		[SHORTAGE_PROJECT] = "the project's quota",
+		[SHORTAGE_HOST] = "GPUs that this machine does not have",
+		[SHORTAGE_ENGINE] = "the container engine",
+		[SHORTAGE_NETWORK] = "a network",
+	};
+	int64_t *told_us = &run->told_wait_us[shortage];
+
+	if ((*told_us && (run->told_wait == shortage || walk->now_us - *told_us < TELL_AGAIN_US)) ||
+	    walk->told == TELLINGS_AT_ONCE ||
+	    !job_run_say(run, SEVERITY_INFO, "The job is queued: it waits for %s. %s", words[shortage],
+			 text ? text : ""))
+		return;
+	walk->told++;
+	run->told_wait = shortage;
+	*told_us = walk->now_us;
+	if (!run->change_pending)
+		pass_add(&walk->scheduler->pass, run, run->row->state);
+}
+
+/* It was not looked at, as none may overtake those before it. What it would lack itself is told when it is. */
+static void turn_tell(struct walk *walk, struct job_run *run, size_t before)
+{
+	char text[64];
+
+	if (run->told_wait_us[run->told_wait] || !before)
+		return;
+	snprintf(text, sizeof(text), before == 1 ? "%zu job is before it." : "%zu jobs are before it.",
+		 before);
+	wait_tell(walk, run, SHORTAGE_NONE, text);
+}
+
+static bool is_passed_over(struct walk *walk, struct job_run *run)
+{
+	if (run->lacks_host || faults_hold(walk->scheduler, run))
+		return true;
+	if (walk->devices_short && admission_wants_devices(run->plan, &walk->scheduler->room.capacity)) {
+		wait_tell(walk, run, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
+		return true;
+	}
+	if (json_object_get(walk->projects, run->row->project)) {
+		wait_tell(walk, run, SHORTAGE_PROJECT, "Jobs of the project before it wait for it, too.");
+		return true;
+	}
+	return false;
 }
 
 static void note_shortage(struct walk *walk, struct job_run *run, enum shortage shortage)
@@ -122,6 +172,8 @@ static void note_shortage(struct walk *walk, struct job_run *run, enum shortage 
 	switch (shortage) {
 	case SHORTAGE_NONE:
 	case SHORTAGE_ROOM:
+	case SHORTAGE_ENGINE:
+	case SHORTAGE_NETWORK:
 		walk->closed = true;
 		break;
 	case SHORTAGE_DEVICES:
@@ -157,6 +209,8 @@ static void let_in(struct walk *walk, struct job_run *run)
 		scheduler_step(scheduler, run);
 		run->has_room = false;
 	}
+	/* Where blocks were short, the next is let in when this one has its network. */
+	walk->closed = walk->closed || scheduler->network_lack[0];
 	if (run->change_pending)
 		return;
 	queue_retract(scheduler, run);
@@ -182,12 +236,14 @@ static void visit(struct walk *walk, struct job_run *run)
 		let_in(walk, run);
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
+		wait_tell(walk, run, shortage, err.text);
 		note_shortage(walk, run, shortage);
 		break;
 	case STATUS_FAILED_PRECONDITION:
 		turn_away(walk, run, &err);
 		break;
 	case STATUS_UNAVAILABLE:
+		wait_tell(walk, run, SHORTAGE_ENGINE, err.text);
 		walk->closed = true;
 		break;
 	default:
@@ -200,11 +256,19 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 {
 	struct walk walk = { .scheduler = scheduler, .now_us = now_us };
 
+	networks_settle(scheduler);
 	if (!scheduler->queue_stirred || !scheduler->engine_listed)
 		return;
 	scheduler->queue_stirred = false;
-	for (size_t i = 0; i < scheduler->queue_count && !walk.closed; i++)
-		if (may_try(&walk, scheduler->queue[i]))
-			visit(&walk, scheduler->queue[i]);
+	for (size_t i = 0; i < scheduler->queue_count && walk.told < TELLINGS_AT_ONCE; i++) {
+		struct job_run *run = scheduler->queue[i];
+
+		/* One that rests for a moment, or whose line is being stored, keeps its place. */
+		walk.closed = walk.closed || run->change_pending || run->hold_until_us > now_us;
+		if (walk.closed)
+			turn_tell(&walk, run, i);
+		else if (!is_passed_over(&walk, run))
+			visit(&walk, run);
+	}
 	json_decref(walk.projects);
 }

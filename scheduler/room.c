@@ -3,6 +3,7 @@
  *
  * The thread reads it as it is and changes it under the mutex; others read a copy that is made there. A job counts
  * from the moment it is to be let in, before that is stored, until its final state is stored. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,16 @@ void room_return(struct scheduler *scheduler, struct job_run *run)
 	scheduler->queue_stirred = true;
 }
 
+void room_network_lack(struct scheduler *scheduler, const char *text)
+{
+	if (strcmp(scheduler->room.network_lack, text) == 0)
+		return;
+	pthread_mutex_lock(&scheduler->mutex);
+	snprintf(scheduler->room.network_lack, sizeof(scheduler->room.network_lack), "%s", text);
+	pthread_mutex_unlock(&scheduler->mutex);
+	scheduler->queue_stirred = true;
+}
+
 struct room room_for(const struct scheduler *scheduler, const char *project)
 {
 	struct room room = scheduler->room;
@@ -185,6 +196,9 @@ enum status scheduler_room(struct scheduler *scheduler, const char *project, str
 	copy.capacity.host = (struct host){ 0 };
 	copy.usage.leases = NULL;
 	copy.usage.lease_count = 0;
+	if (!scheduler->engine_answers)
+		snprintf(copy.engine_lack, sizeof(copy.engine_lack),
+			 "The container engine does not answer: %s", scheduler->engine_text);
 	rc = host_copy(&now.capacity.host, &copy.capacity.host, err);
 	if (!rc)
 		rc = leases_copy(&now.usage, &copy.usage, err);

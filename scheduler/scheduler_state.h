@@ -59,6 +59,8 @@ struct scheduler {
 	struct clock_watch clock_watch;
 	int64_t clock_set_us; /* monotonic: when the machine's clock was last seen to be set; 0: never */
 	struct spare_networks spares;
+	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
+	char network_lack[LACK_TEXT_SIZE];
 	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
 
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
@@ -124,6 +126,9 @@ void networks_find(struct scheduler *scheduler, const struct engine_event *listi
 void networks_compare(struct scheduler *scheduler, const struct engine_event *listing);
 /* A network was made, was not, or was removed. network_sight.c */
 void network_update(struct scheduler *scheduler, const struct engine_event *event);
+/* Whether the queue waits for a network, as the jobs that were let in stand now: none is let in while one of those asks
+ * for its own. network_sight.c */
+void networks_settle(struct scheduler *scheduler);
 /* Reads the output of every replica that has some and is not being read. sight.c */
 void sight_follow(struct scheduler *scheduler, struct job_run *run);
 /* Something was missed for want of memory: it is looked for a little later, as memory may be short for a while. */
@@ -160,5 +165,7 @@ enum status room_take(struct scheduler *scheduler, struct job_run *run, struct e
 enum status room_lease(struct scheduler *scheduler, const struct job_run *run, struct error *err);
 /* Both are free again; harmless for a job that does not count. room.c */
 void room_return(struct scheduler *scheduler, struct job_run *run);
+/* Why no network can be made now; "": one can. room.c */
+void room_network_lack(struct scheduler *scheduler, const char *text);
 /* As @project sees it; borrowed, until something is taken or returned. room.c */
 struct room room_for(const struct scheduler *scheduler, const char *project);

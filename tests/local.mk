@@ -197,6 +197,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_orders_no_memory \
 	tests/unit/scheduler/test_plan \
 	tests/unit/scheduler/test_queue \
+	tests/unit/scheduler/test_queue_words \
 	tests/unit/scheduler/test_reconcile \
 	tests/unit/scheduler/test_restart \
 	tests/unit/scheduler/test_scheduler \

@@ -66,6 +66,7 @@ static enum status room_take(struct room *room, const struct plan *plan, const s
 struct sighting {
 	const struct training_context *context;
 	const struct plan *plan; /* ours */
+	const struct job *job;   /* likewise; NULL: it is not there yet */
 	struct room *room;
 	struct outlook *outlook;
 };
@@ -78,6 +79,8 @@ static bool holds_up(const struct sighting *sighting, const struct plan *other, 
 	switch (shortage) {
 	case SHORTAGE_NONE:
 	case SHORTAGE_ROOM:
+	case SHORTAGE_ENGINE:
+	case SHORTAGE_NETWORK:
 		return true;
 	case SHORTAGE_DEVICES:
 		return admission_wants_devices(ours, &sighting->room->capacity);
@@ -128,8 +131,14 @@ static int compare_turns(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Those that wait and whose turn is before that of a job which comes now, in their order. */
-static enum status queue_before(const struct plan *plan, const struct job_list *list,
+static bool goes_before(const struct job *other, const struct sighting *sighting)
+{
+	return sighting->job ? compare_turns(&other, &sighting->job) < 0
+			     : other->priority >= sighting->plan->priority;
+}
+
+/* Those that wait and whose turn is before that of ours, in their order. */
+static enum status queue_before(const struct sighting *sighting, const struct job_list *list,
 				const struct job ***ret_jobs, size_t *ret_count, struct error *err)
 {
 	const struct job **jobs = calloc(list->count + 1, sizeof(struct job *));
@@ -139,7 +148,7 @@ static enum status queue_before(const struct plan *plan, const struct job_list *
 		return error_no_memory(err);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
-		    list->jobs[i].priority >= plan->priority)
+		    goes_before(&list->jobs[i], sighting))
 			jobs[count++] = &list->jobs[i];
 	qsort(jobs, count, sizeof(struct job *), compare_turns);
 	*ret_jobs = jobs;
@@ -156,7 +165,7 @@ static enum status queue_look(const struct sighting *sighting, struct error *err
 	enum status rc = job_list_unfinished(context->store, &list, err);
 
 	if (!rc)
-		rc = queue_before(sighting->plan, &list, &jobs, &count, err);
+		rc = queue_before(sighting, &list, &jobs, &count, err);
 	if (!rc && count > WAITING_MAX)
 		rc = waits_behind(context, sighting->outlook, jobs[count - 1], SHORTAGE_ROOM,
 				  "Many jobs wait before it.", err);
@@ -201,9 +210,10 @@ static enum status place(const struct plan *plan, const struct room *room, struc
 }
 
 static enum status outlook_in(const struct training_context *context, const struct plan *plan,
-			      struct room *room, struct outlook *outlook, struct error *err)
+			      const struct job *job, struct room *room, struct outlook *outlook,
+			      struct error *err)
 {
-	struct sighting sighting = { context, plan, room, outlook };
+	struct sighting sighting = { context, plan, job, room, outlook };
 	enum status rc = queue_look(&sighting, err);
 
 	if (!rc && !outlook->text)
@@ -215,7 +225,7 @@ static enum status outlook_in(const struct training_context *context, const stru
 }
 
 enum status outlook_make(const struct training_context *context, const struct plan *plan,
-			 struct outlook *ret_outlook, struct error *err)
+			 const struct job *job, struct outlook *ret_outlook, struct error *err)
 {
 	struct outlook outlook AUTO_OUTLOOK = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
@@ -225,10 +235,10 @@ enum status outlook_make(const struct training_context *context, const struct pl
 	if (context->room)
 		rc = context->room(context->room_arg, plan->project, &room, &cause);
 	if (!rc)
-		rc = outlook_in(context, plan, &room, &outlook, &cause);
+		rc = outlook_in(context, plan, job, &room, &outlook, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
 		outlook_deinit(&outlook); /* what was made of a part of it */
-		rc = waits(&outlook, SHORTAGE_NONE,
+		rc = waits(&outlook, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,
 			   cause.text ? cause.text : "What this machine has is not known.", err);
 	} else if (rc) {
 		error_move(err, &cause);
@@ -238,4 +248,19 @@ enum status outlook_make(const struct training_context *context, const struct pl
 	*ret_outlook = outlook;
 	outlook = (struct outlook){ 0 };
 	return STATUS_OK;
+}
+
+json_t *outlook_json(const struct outlook *outlook)
+{
+	static const char *const shortages[SHORTAGE_KINDS] = {
+		[SHORTAGE_NONE] = NULL,         [SHORTAGE_ROOM] = "ROOM", [SHORTAGE_DEVICES] = "DEVICES",
+		[SHORTAGE_PROJECT] = "PROJECT", [SHORTAGE_HOST] = "HOST", [SHORTAGE_ENGINE] = "ENGINE",
+		[SHORTAGE_NETWORK] = "NETWORK",
+	};
+	const char *shortage = shortages[outlook->shortage];
+
+	if (!outlook->known && !shortage)
+		return json_pack("{s:s*}", "text", outlook->text);
+	return json_pack("{s:b, s:s*, s:s*, s:s*}", "now", outlook->starts_now, "shortage", shortage,
+			 "behind", outlook->behind, "text", outlook->text);
 }

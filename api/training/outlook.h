@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/outlook.h: whether a job that were created now would start at once, and with what.
+/* api/training/outlook.h: whether a job that were created now, or one that is queued, would start at once, and with what.
  *
  * It foretells what the scheduler does with the room and the queue as they are; the next moment may be another. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/json.h"
 #include "scheduler/admission.h"
 
+struct job;
 struct training_context;
 
 struct outlook {
@@ -24,7 +26,10 @@ struct outlook {
 void outlook_deinit(struct outlook *outlook);
 #define AUTO_OUTLOOK __attribute__((cleanup(outlook_deinit)))
 
-/* Reads the queue from the store, and nothing of what a client sent but the plan. Thread: any.
+/* Of @job, which is queued and whose plan this is; NULL: of one that were created now.
+ * Reads the queue from the store, and nothing of what a client sent but the plan. Thread: any.
  * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
 enum status outlook_make(const struct training_context *context, const struct plan *plan,
-			 struct outlook *ret_outlook, struct error *err);
+			 const struct job *job, struct outlook *ret_outlook, struct error *err);
+/* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. NULL: memory ran out. */
+json_t *outlook_json(const struct outlook *outlook);

@@ -144,19 +144,6 @@ static json_t *start_order_json(const struct plan *plan)
 	return TAKE(order);
 }
 
-static json_t *start_json(const struct outlook *outlook)
-{
-	static const char *const shortages[] = {
-		[SHORTAGE_NONE] = NULL,         [SHORTAGE_ROOM] = "ROOM", [SHORTAGE_DEVICES] = "DEVICES",
-		[SHORTAGE_PROJECT] = "PROJECT", [SHORTAGE_HOST] = "HOST",
-	};
-
-	if (!outlook->known)
-		return json_pack("{s:s*}", "text", outlook->text);
-	return json_pack("{s:b, s:s*, s:s*, s:s*}", "now", outlook->starts_now, "shortage",
-			 shortages[outlook->shortage], "behind", outlook->behind, "text", outlook->text);
-}
-
 /* "604800s", "1800.5s", as durations are spelled in the API; microseconds are exact. */
 static json_t *duration_json(int64_t us)
 {
@@ -210,7 +197,7 @@ static enum status plan_write(struct text *text, const struct plan *plan, const 
 	/* The id is part of each host name and drawn anew for each job. */
 	if (!member_write(text, telling->name_drawn ? "exampleName" : "name", json_string(telling->name)) ||
 	    !member_write(text, "exampleClusterId", json_string(plan->cluster_id)) ||
-	    !member_write(text, "start", start_json(outlook)) ||
+	    !member_write(text, "start", outlook_json(outlook)) ||
 	    !member_write(text, "startOrder", start_order_json(plan)) || !trials_write(text, plan) ||
 	    !units_write(text, plan, telling->units_per_hour) || !limits_write(text, plan) ||
 	    !member_write(text, "differences",
@@ -231,6 +218,6 @@ enum status plan_answer(struct call *call, const struct plan *plan, const struct
 	enum status rc = training_storage_tell(call->context, plan, err);
 
 	if (!rc)
-		rc = outlook_make(call->context, plan, &outlook, err);
+		rc = outlook_make(call->context, plan, NULL, &outlook, err);
 	return rc ? rc : plan_write(&call->answer, plan, &outlook, telling, err);
 }

@@ -4,6 +4,7 @@
 #include "api/training/context.h"
 #include "api/training/fault_differences.h"
 #include "api/training/job_name.h"
+#include "api/training/outlook.h"
 #include "api/training/program.h"
 #include "daemon/base/json.h"
 #include "scheduler/admission.h"
@@ -112,6 +113,25 @@ static json_t *head_make(const struct training_context *context, const struct jo
 		    : NULL;
 }
 
+/* What a queued job waits for, as its plan would tell it. What this machine can never run is about to fail, and says so. */
+static enum status start_add(const struct training_context *context, const struct job *job,
+			     const struct plan *plan, json_t *report, struct error *err)
+{
+	struct outlook outlook AUTO_OUTLOOK = { 0 };
+	enum status rc;
+
+	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)
+		return STATUS_OK;
+	rc = outlook_make(context, plan, job, &outlook, err);
+	if (rc == STATUS_FAILED_PRECONDITION) {
+		error_deinit(err);
+		return STATUS_OK;
+	}
+	if (!rc && json_object_set_new(report, "start", outlook_json(&outlook)))
+		rc = error_no_memory(err);
+	return rc;
+}
+
 enum status report_make(const struct training_context *context, const struct job *job,
 			const struct plan *plan, pool_field_namer namer, json_t **ret_report,
 			struct error *err)
@@ -124,6 +144,8 @@ enum status report_make(const struct training_context *context, const struct job
 
 	if (!rc)
 		rc = assignment_read(job, &assignment, err);
+	if (!rc)
+		rc = start_add(context, job, plan, report, err);
 	if (rc)
 		return rc;
 	differences = differences_json(plan, assignment, input, namer);

@@ -2,6 +2,8 @@
 """What is told of a job beyond the service's own fields: its plan before it runs, its report afterwards, what it
 consumed; each beside what the engine really has."""
 import json
+import os
+import uuid
 
 import pytest
 
@@ -179,6 +181,49 @@ def test_a_plan_tells_what_keeps_the_job_waiting(new_daemon):
         yard.cancel(job_id)
         yard.until(job_id, "CANCELLED")
     wait_until(lambda: plan_of(yard, script("true"))["start"] == {"now": True}, what="room again")
+
+
+# Broken: visit() without wait_tell(): no line. report_make() without start_add(): no "start".
+def test_a_queued_job_says_what_it_waits_for(new_daemon):
+    yard = new_daemon("--offline", "--max-containers", "1").start()
+    first, second, third = (yard.create(script("sleep 60")) for _ in range(3))
+    yard.until(first, "RUNNING")
+    room = "The job has 1 replicas; 1 of 1 containers run now."
+    wait_until(lambda: ("INFO", f"The job is queued: it waits for room on this machine. {room}") in yard.service_lines(second),
+               what="the second says what it waits for")
+    wait_until(lambda: ("INFO", "The job is queued: it waits for its turn. 1 job is before it.") in yard.service_lines(third),
+               what="the third says what it waits for")
+    start = {"now": False, "shortage": "ROOM", "text": room}
+    assert report_of(yard, second)["start"] == start
+    assert report_of(yard, third)["start"] == dict(start, behind=f"projects/{yard.project}/jobs/{second}")
+    assert [yard.job(job_id).get("jobPosition") for job_id in (first, second, third)] == [None, "1", "2"]
+    assert "start" not in report_of(yard, first)
+    for job_id in (third, second, first):
+        yard.cancel(job_id)
+        yard.until(job_id, "CANCELLED")
+    assert "start" not in report_of(yard, second)
+
+
+def test_a_job_queued_for_a_network_says_so(new_daemon, engine):
+    block = f"10.{os.getpid() % 40 + 140}.7.0/24"
+    held = engine.call("POST", "/networks/create",
+                       {"Name": f"held-{uuid.uuid4().hex}", "IPAM": {"Config": [{"Subnet": block}]}})["Id"]
+    try:
+        yard = new_daemon("--offline", "--networks", block).start()
+        first = yard.create(script("true"))
+        wait_until(lambda: any("The job waits for a network: " in text for _, text in yard.service_lines(first)),
+                   what="the first asks for a network")
+        second = yard.create(script("true"))
+        wait_until(lambda: any("it waits for a network. No network can be made now: no free block" in text for _, text in yard.service_lines(second)),
+                   what="the second waits for one")
+        job = yard.job(second)
+        assert (job["state"], job["jobPosition"]) == ("QUEUED", "1") and "startTime" not in job
+        assert report_of(yard, second)["start"]["shortage"] == "NETWORK"
+        assert plan_of(yard, script("true"))["start"]["behind"].endswith(second)
+    finally:
+        engine.call("DELETE", f"/networks/{held}")
+    for job_id in first, second:
+        yard.until(job_id, "SUCCEEDED")
 
 
 # Each consumes 43.6 units an hour: two of them a hundredth in less than half a second.

@@ -285,6 +285,41 @@ static void what_is_short_is_told(void **state)
 	}
 }
 
+/* Without the engine nothing starts; of a network all else is asked first, as it keeps all waiting. */
+static void what_starts_nothing_is_told_in_its_words(void **state)
+{
+	static const struct {
+		const char *engine, *network;
+		unsigned jobs; /* of two that may run */
+		enum shortage shortage;
+		const char *text;
+	} lacks[] = {
+		{ "", "", 0, SHORTAGE_NONE, NULL },
+		{ "away", "none free", 2, SHORTAGE_ENGINE, "away" },
+		{ "", "none free", 2, SHORTAGE_ROOM, "2 of 2 jobs run now." },
+		{ "", "none free", 1, SHORTAGE_NETWORK, "none free" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(lacks); i++) {
+		AUTO(plan) struct plan *plan = test_plan_new();
+		AUTO(assignment) struct assignment *assignment = NULL;
+		struct room room AUTO_ROOM = test_room(8, 32 * GIB, 0);
+		struct error err AUTO_ERROR = { 0 };
+		enum shortage shortage = SHORTAGE_HOST;
+
+		snprintf(room.engine_lack, sizeof(room.engine_lack), "%s", lacks[i].engine);
+		snprintf(room.network_lack, sizeof(room.network_lack), "%s", lacks[i].network);
+		room.capacity.max_jobs = 2;
+		room.usage.jobs = lacks[i].jobs;
+		assert_int_equal(admission_place(plan, &room, &assignment, &shortage, &err),
+				 lacks[i].text ? STATUS_RESOURCE_EXHAUSTED : STATUS_OK);
+		assert_int_equal(shortage, lacks[i].shortage);
+		if (lacks[i].text)
+			assert_string_equal(err.text, lacks[i].text);
+	}
+}
+
 static void a_host_that_is_not_known_takes_nobody(void **state)
 {
 	AUTO(plan) struct plan *plan = test_plan_new();
@@ -387,6 +422,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_bounded_as_the_fit_says),
 		cmocka_unit_test(what_takes_nothing_waits_for_nothing),
 		cmocka_unit_test(what_is_short_is_told),
+		cmocka_unit_test(what_starts_nothing_is_told_in_its_words),
 		cmocka_unit_test(a_host_that_is_not_known_takes_nobody),
 		cmocka_unit_test(a_whole_assignment_is_told),
 		cmocka_unit_test(usage_adds_up),

@@ -354,6 +354,40 @@ static void a_job_without_a_block_for_its_network_waits_for_one(void **state)
 	all_is_gone(bench, id);
 }
 
+/* Broken: networks_settle() that finds none that asks: all were let in, with their room, for no network. let_in() that
+ * lets in more than one: the third was, for none. */
+static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **state)
+{
+	struct bench *bench = *state;
+	static const char line[] = "The job is queued: it waits for a network. ";
+	int64_t ids[3];
+
+	fake_engine_fail_all(bench->fake, FAKE_NETWORK, STATUS_RESOURCE_EXHAUSTED);
+	fake_engine_up(bench->fake);
+	ids[0] = job_submit(bench, "first", 0, 0);
+	line_await(bench, "first", "The job waits for a network: ");
+	ids[1] = job_submit(bench, "second", 0, 0);
+	line_await(bench, "second", line);
+	ids[2] = job_submit(bench, "third", 0, 0);
+	line_await(bench, "third", "it waits for its turn. 1 job is before it.");
+	/* The first gives up: the second asks, and the third waits as the second did. */
+	assert_int_equal(job_cancel(bench->store, "p", "first", "enough", NULL), STATUS_OK);
+	job_await(bench, ids[0], JOB_CANCELLED);
+	line_await(bench, "second", "The job waits for a network: ");
+	line_await(bench, "third", line);
+	state_check(bench, ids[1], JOB_PREPARING);
+	state_check(bench, ids[2], JOB_QUEUED);
+	fake_engine_fail_all(bench->fake, FAKE_NETWORK, STATUS_OK);
+	job_await(bench, ids[1], JOB_RUNNING);
+	job_await(bench, ids[2], JOB_RUNNING);
+	assert_int_equal(count_in_log(bench, "second", line), 1);
+	/* They are not short any more. */
+	end(bench, running(bench, "fourth", 0));
+	end(bench, ids[1]);
+	end(bench, ids[2]);
+	all_is_gone(bench, ids[2]);
+}
+
 /* What was missed is looked for while a job that has left its network waits for its containers to go: that it was the
  * last on it gives it nothing back. Broken: it left it a second time, and two jobs were on it. The next listing gives it
  * to one of them: the other, if it had no containers yet, waited for it ever after. */
@@ -424,6 +458,7 @@ int main(void)
 		KEEPING(one_that_somebody_removed_is_made_anew),
 		KEEPING(addresses_that_nobody_uses_are_given_back),
 		KEEPING(a_job_without_a_block_for_its_network_waits_for_one),
+		KEEPING(where_blocks_are_short_one_asks_and_the_others_stay_queued),
 		KEEPING(one_that_was_left_is_taken_once_though_all_is_looked_at_anew),
 		KEEPING(a_cancel_at_any_moment_leaves_nothing),
 	};
