@@ -35,6 +35,7 @@ static void a_queued_job_tells_what_its_request_tells(void **state)
 	assert_json_text(
 		told,
 		"{'name':'projects/demo/jobs/j','state':'QUEUED','attempt':1,"
+		"'start':{'text':'What this machine has is not known.'},"
 		"'differences':[{'kind':'WITHOUT_EFFECT','code':'network',"
 		"'field':'trainingInput.network','text':'No network.'}],"
 		"'commandLines':{'master':'docker run gcr.io/p/i:1','worker':'docker run gcr.io/p/i:1'},"
