@@ -324,7 +324,7 @@ def odd_hellos():
     yield "a hello without its end", records(good)[:-10]
     yield "a hello that never ends", records(b"\1\xff\xff\xff" + bytes(40000))
     yield "a long name", records(hello_of(names_of(b"a" * 60000)))
-    for name in ("evil.example", "ml.googleapis.com", f"{STORAGE}.", f"{STORAGE}.evil.example", f"x{STORAGE}", f"{STORAGE}:443",
+    for name in ("evil.example", "translate.googleapis.com", f"{STORAGE}.", f"{STORAGE}.evil.example", f"x{STORAGE}", f"{STORAGE}:443",
                  f"{STORAGE}\0.evil.example", f"evil@{STORAGE}", "169.254.169.254", "metadata.google.internal", "a" * 254,
                  "..", "\x1b[31m", "localhost"):
         yield f"the name {name!r}"[:60], records(hello_of(names_of(name.encode())))
