@@ -461,11 +461,14 @@ static enum status presence_open(struct wiring *wiring, struct error *err)
 			     err);
 }
 
-/* Where that is likely to be wrong; elsewhere a job that needs it finds out, and the start is not kept waiting.
- * Source: what Docker and Podman put into containers */
+/* Where that is likely to be wrong; elsewhere, and for a service of systemd, which is seldom in a container, a job that needs
+ * it finds out, and the start is not kept waiting.
+ * Source: what Docker and Podman put into containers; https://www.freedesktop.org/software/systemd/man/systemd.exec.html
+ * ($INVOCATION_ID) */
 static enum status place_check(struct wiring *wiring, struct error *err)
 {
-	if (access("/.dockerenv", F_OK) != 0 && access("/run/.containerenv", F_OK) != 0)
+	if (getenv("INVOCATION_ID") ||
+	    (access("/.dockerenv", F_OK) != 0 && access("/run/.containerenv", F_OK) != 0))
 		return STATUS_OK;
 	return docker_place_check(wiring->config->engine, wiring->state_dir, err);
 }

@@ -15,6 +15,7 @@ import pytest
 
 from support.daemon import Daemon, program, script
 from support.engine import Engine
+from support.wait import wait_until
 
 USER = 4242
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="to be another user takes root and setpriv")
@@ -280,7 +281,8 @@ def test_an_engine_that_is_not_there_is_told_beside_the_ready_line(tmp_path):
     try:
         health = daemon.get("/healthz")
         assert health.status == 200 and health.json["status"] == "degraded", health
-        assert f"{tmp_path}/none.sock: No such file or directory" in health.json["reason"], health
+        reason = f"{tmp_path}/none.sock: No such file or directory"
+        wait_until(lambda: reason in daemon.get("/healthz").json["reason"], what="it has asked the engine")
         assert re.fullmatch(rf"trainyard: cannot reach the engine at unix://{tmp_path}/none.sock: No such file or directory: "
                             r".*systemctl start docker.*--engine.* Jobs wait until it is there.\n", daemon.log()), daemon.log()
     finally:
