@@ -81,8 +81,6 @@ libtrainyard_a_SOURCES += \
 	api/emulator/web_files.h \
 	api/emulator/web_shell.c \
 	api/emulator/web_shell.h \
-	api/http/admission.c \
-	api/http/admission.h \
 	api/http/answer.c \
 	api/http/answer.h \
 	api/http/body.c \
@@ -93,11 +91,11 @@ libtrainyard_a_SOURCES += \
 	api/http/error_body.c \
 	api/http/error_body.h \
 	api/http/exchange.c \
-	api/http/hold.c \
-	api/http/hold.h \
 	api/http/exchange.h \
 	api/http/guard.c \
 	api/http/guard.h \
+	api/http/hold.c \
+	api/http/hold.h \
 	api/http/http.h \
 	api/http/inner.c \
 	api/http/large_body.c \
@@ -114,6 +112,8 @@ libtrainyard_a_SOURCES += \
 	api/http/pretty.h \
 	api/http/request.c \
 	api/http/request.h \
+	api/http/request_guard.c \
+	api/http/request_guard.h \
 	api/http/response.c \
 	api/http/response.h \
 	api/http/router.c \
@@ -282,7 +282,6 @@ libtrainyard_a_SOURCES += \
 	api/storage/upload_multipart.c \
 	api/storage/xml.c \
 	api/storage/xml.h \
-	api/training/admittance.c \
 	api/training/call_count.c \
 	api/training/cloud_doubts.c \
 	api/training/cloud_doubts.h \
@@ -305,10 +304,9 @@ libtrainyard_a_SOURCES += \
 	api/training/location_list.c \
 	api/training/location_render.c \
 	api/training/location_render.h \
-	api/training/outlook.c \
-	api/training/outlook.h \
 	api/training/plan_answer.c \
 	api/training/plan_answer.h \
+	api/training/precheck.c \
 	api/training/program.c \
 	api/training/program.h \
 	api/training/project.c \
@@ -326,5 +324,7 @@ libtrainyard_a_SOURCES += \
 	api/training/search.h \
 	api/training/shells_render.c \
 	api/training/shells_render.h \
+	api/training/start_estimate.c \
+	api/training/start_estimate.h \
 	api/training/study_answer.c \
 	api/training/study_answer.h

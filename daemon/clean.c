@@ -12,7 +12,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
-#include "daemon/base/presence.h"
+#include "daemon/base/instance_lock.h"
 #include "daemon/base/text.h"
 #include "daemon/base/tree.h"
 #include "daemon/config.h"
@@ -145,7 +145,7 @@ static void instance_print(const struct leftover_count *count)
 	       count->containers == 1 ? "" : "s", count->running, count->networks,
 	       count->networks == 1 ? "" : "s");
 	age_print(count->oldest_s);
-	printf("  %s\n", presence_seen(count->instance) ? "its daemon runs" : "no daemon here");
+	printf("  %s\n", instance_lock_seen(count->instance) ? "its daemon runs" : "no daemon here");
 }
 
 static int list_main(const struct clean *clean)
@@ -197,8 +197,8 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 	enum status rc = clean->state_dir ? state_dir_lock(clean->state_dir, &clean->lock, err) : STATUS_OK;
 
 	if (!rc)
-		rc = presence_take(clean->instance, clean->forced ? PRESENCE_BESIDE_ALL : PRESENCE_ALONE,
-				   &clean->presence, err);
+		rc = instance_lock_take(clean->instance, clean->forced ? PRESENCE_BESIDE_ALL : PRESENCE_ALONE,
+					&clean->presence, err);
 	return rc;
 }
 

@@ -49,14 +49,14 @@ struct config {
 	int64_t max_memory_mib;        /* likewise */
 	unsigned validation;           /* enum validation */
 	unsigned single_replica_name;  /* enum single_replica_name: in Vertex AI's CLUSTER_SPEC */
-	unsigned machine_fit;          /* enum machine_fit of scheduler/admission.h */
+	unsigned machine_fit;          /* enum machine_fit of scheduler/plan/placement.h */
 	unsigned accelerators;         /* enum accelerator_policy of the same */
 	char *quota;                   /* quota_parse() of api/training/quota.h; NULL: none */
-	struct config_list routes;     /* rules of daemon/host_routes.h */
+	struct config_list routes;     /* rules of daemon/gateway/host_routes.h */
 	struct config_list host_names; /* that requests may name beside those of this machine */
 	struct config_list image_map;  /* rules of api/training/image_map.h */
 	char *tpu_config;              /* a JSON object; NULL: none */
-	char *gpus;                    /* inventory_parse() of scheduler/host.h */
+	char *gpus;                    /* inventory_parse() of scheduler/plan/host.h */
 	unsigned buckets;              /* enum buckets: whether a job's buckets are made on first use */
 	char *storage_endpoint; /* "http://HOST:PORT" of another emulator of Cloud Storage; NULL: our own */
 	unsigned egress;        /* enum egress: whether replicas reach the outside */

@@ -13,8 +13,8 @@
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
 #include "daemon/emulator_clock.h"
-#include "daemon/host_routes.h"
-#include "scheduler/host.h"
+#include "daemon/gateway/host_routes.h"
+#include "scheduler/plan/host.h"
 
 enum { UNIX_PATH_MAX_BYTES = 107 }; /* sun_path, without its NUL */
 

@@ -13,7 +13,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "store/signing_key.h"
+#include "store/keys/signing_key.h"
 #include "store/small_file.h"
 
 enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384 };

@@ -8,7 +8,7 @@
 #include "daemon/grpc_door.h"
 #include "daemon/terminal_door.h"
 #include "scheduler/scheduler.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 #include "store/store.h"
 
 enum { FAMILIES_OF_STORAGE = 3 };

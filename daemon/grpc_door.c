@@ -5,7 +5,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/config.h"
-#include "store/authority.h"
+#include "store/keys/authority.h"
 
 /* As of the listener without TLS. */
 enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };

@@ -5,8 +5,6 @@ libtrainyard_a_SOURCES += \
 	daemon/base/chance.c \
 	daemon/base/chance.h \
 	daemon/base/cleanup.h \
-	daemon/base/client_hello.c \
-	daemon/base/client_hello.h \
 	daemon/base/clock.c \
 	daemon/base/clock.h \
 	daemon/base/crc32c.c \
@@ -14,20 +12,22 @@ libtrainyard_a_SOURCES += \
 	daemon/base/embedded_file.h \
 	daemon/base/error.c \
 	daemon/base/error.h \
+	daemon/base/instance_lock.c \
+	daemon/base/instance_lock.h \
 	daemon/base/json.c \
 	daemon/base/json.h \
 	daemon/base/log.c \
 	daemon/base/log.h \
-	daemon/base/step_clock.c \
-	daemon/base/step_clock.h \
-	daemon/base/presence.c \
-	daemon/base/presence.h \
-	daemon/base/socket_owner.c \
-	daemon/base/socket_owner.h \
 	daemon/base/memory.c \
+	daemon/base/memory.h \
 	daemon/base/nearest.c \
 	daemon/base/nearest.h \
-	daemon/base/memory.h \
+	daemon/base/small_thread.c \
+	daemon/base/small_thread.h \
+	daemon/base/socket_owner.c \
+	daemon/base/socket_owner.h \
+	daemon/base/step_clock.c \
+	daemon/base/step_clock.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
 	daemon/base/tree.c \
@@ -38,24 +38,40 @@ libtrainyard_a_SOURCES += \
 	daemon/base/work.h \
 	daemon/clean.c \
 	daemon/clean.h \
-	daemon/cloud_address.c \
-	daemon/cloud_address.h \
+	daemon/gateway/cloud_address.c \
+	daemon/gateway/cloud_address.h \
 	daemon/config.c \
 	daemon/config.h \
 	daemon/config_items.c \
 	daemon/config_items.h \
 	daemon/credentials.c \
 	daemon/credentials.h \
-	daemon/device_socket.c \
-	daemon/device_socket.h \
 	daemon/emulator_clock.c \
 	daemon/emulator_clock.h \
 	daemon/env.c \
 	daemon/env.h \
 	daemon/families.c \
 	daemon/families.h \
-	daemon/forward.c \
-	daemon/forward.h \
+	daemon/base/client_hello.c \
+	daemon/base/client_hello.h \
+	daemon/base/device_socket.c \
+	daemon/base/device_socket.h \
+	daemon/gateway/forward.c \
+	daemon/gateway/forward.h \
+	daemon/grpc_door.c \
+	daemon/grpc_door.h \
+	daemon/gateway/host_routes.c \
+	daemon/gateway/host_routes.h \
+	daemon/gateway/job_gateway.c \
+	daemon/gateway/job_gateway.h \
+	daemon/gateway/lookup.c \
+	daemon/gateway/lookup.h \
+	daemon/gateway/relay.c \
+	daemon/gateway/relay.h \
+	daemon/gateway/sni_filter.c \
+	daemon/gateway/sni_filter.h \
+	daemon/terminal_door.c \
+	daemon/terminal_door.h \
 	daemon/gcs/gcs_bytes.c \
 	daemon/gcs/gcs_bytes.h \
 	daemon/gcs/gcs_caller.c \
@@ -101,31 +117,15 @@ libtrainyard_a_SOURCES += \
 	daemon/gcs/gcs_wait.h \
 	daemon/given_file.c \
 	daemon/given_file.h \
-	daemon/grpc_door.c \
-	daemon/grpc_door.h \
-	daemon/host_routes.c \
-	daemon/host_routes.h \
-	daemon/job_gateway.c \
-	daemon/job_gateway.h \
 	daemon/listen_help.c \
 	daemon/listen_help.h \
-	daemon/lookup.c \
-	daemon/lookup.h \
 	daemon/main.h \
 	daemon/own_options.c \
 	daemon/own_options.h \
-	daemon/relay.c \
-	daemon/relay.h \
 	daemon/serve.c \
 	daemon/serve.h \
-	daemon/small_thread.c \
-	daemon/small_thread.h \
-	daemon/terminal_door.c \
-	daemon/terminal_door.h \
 	daemon/token.c \
 	daemon/token.h \
-	daemon/tripwire.c \
-	daemon/tripwire.h \
 	daemon/version.c \
 	daemon/version.h \
 	daemon/wiring.c \

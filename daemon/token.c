@@ -13,8 +13,8 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "store/access_token.h"
-#include "store/signing_key.h"
+#include "store/keys/access_token.h"
+#include "store/keys/signing_key.h"
 
 enum { LIFE_S = 3600, CLOCK_SKEW_S = 300 };
 enum { LENGTH_MIN = 16, LENGTH_MAX = 1024, HASH_BYTES = crypto_generichash_BYTES, NS_PER_S = 1000000000 };

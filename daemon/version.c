@@ -5,7 +5,7 @@
 
 #include "api/grpc/front.h"
 #include "api/http/http.h"
-#include "store/authority.h"
+#include "store/keys/authority.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "0.1.0" /* configure gives it; this is for builds by hand */

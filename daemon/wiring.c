@@ -9,26 +9,26 @@
 
 #include "daemon/base/chance.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/instance_lock.h"
 #include "daemon/base/log.h"
-#include "daemon/base/presence.h"
 #include "daemon/config.h"
 #include "daemon/emulator_clock.h"
 #include "daemon/families.h"
+#include "daemon/gateway/host_routes.h"
+#include "daemon/gateway/job_gateway.h"
 #include "daemon/gcs/gcs_host.h"
 #include "daemon/given_file.h"
 #include "daemon/grpc_door.h"
-#include "daemon/host_routes.h"
-#include "daemon/job_gateway.h"
 #include "daemon/listen_help.h"
 #include "daemon/token.h"
 #include "scheduler/engine/docker_place.h"
 #include "scheduler/engine/engine.h"
-#include "scheduler/fault_book.h"
+#include "scheduler/faults/fault_book.h"
 #include "scheduler/scheduler.h"
-#include "store/authority.h"
-#include "store/jobs.h"
-#include "store/objects.h"
-#include "store/signing_key.h"
+#include "store/jobs/jobs.h"
+#include "store/keys/authority.h"
+#include "store/keys/signing_key.h"
+#include "store/objects/objects.h"
 #include "store/state_dir.h"
 #include "store/store.h"
 
@@ -454,11 +454,11 @@ static enum status keys_find(struct wiring *wiring, struct error *err)
 	return state_dir_find(wiring->config->state_dir, wiring->token != NULL, &wiring->state_dir, err);
 }
 
-static enum status presence_open(struct wiring *wiring, struct error *err)
+static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 {
 	/* The store has locked the state directory. */
-	return presence_take(store_instance(wiring->store), PRESENCE_BESIDE_OTHER_USERS, &wiring->presence,
-			     err);
+	return instance_lock_take(store_instance(wiring->store), PRESENCE_BESIDE_OTHER_USERS,
+				  &wiring->presence, err);
 }
 
 /* Where that is likely to be wrong; elsewhere, and for a service of systemd, which is seldom in a container, a job that needs
@@ -475,9 +475,9 @@ static enum status place_check(struct wiring *wiring, struct error *err)
 
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check,  given_files_find, token_read,  keys_find,      settings_open,   clock_open,
-	presence_open,    place_check,      faults_open, objects_open,   trials_dir_name, families_open,
-	faults_file_open, scheduling_open,  grpc_open,   listening_open,
+	addresses_check,    given_files_find, token_read,  keys_find,      settings_open,   clock_open,
+	instance_lock_open, place_check,      faults_open, objects_open,   trials_dir_name, families_open,
+	faults_file_open,   scheduling_open,  grpc_open,   listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

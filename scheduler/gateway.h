@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 /* Where a replica finds the certificates that it is to trust. */
 #define GATEWAY_TRUSTED "/trainyard/ca.crt"

@@ -2,8 +2,8 @@
 /* When a job's gateway is opened and closed. What containers were told of it is in their labels, so that a daemon
  * that begins anew opens it at the same place. */
 #include "daemon/base/log.h"
-#include "scheduler/assignment.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/plan/difference.h"
 #include "scheduler/steps.h"
 
 enum {

@@ -7,13 +7,13 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/admission.h"
-#include "scheduler/assignment.h"
-#include "scheduler/difference.h"
-#include "scheduler/faults.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/placement.h"
 #include "scheduler/restarts.h"
-#include "scheduler/tuner.h"
-#include "store/logs.h"
+#include "scheduler/search/tuner.h"
+#include "store/logs/logs.h"
 
 struct job_run *job_run_new(struct job *row)
 {

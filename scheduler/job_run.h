@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scheduler/admission.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
-#include "scheduler/plan.h"
-#include "scheduler/verdict.h"
-#include "store/jobs.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/plan/plan.h"
+#include "scheduler/plan/verdict.h"
+#include "store/jobs/jobs.h"
 
 struct assignment;
 struct fault_hit;

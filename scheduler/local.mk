@@ -1,67 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
-	scheduler/accelerator.c \
-	scheduler/accelerator.h \
-	scheduler/admission.c \
-	scheduler/admission.h \
-	scheduler/assignment.c \
-	scheduler/assignment.h \
 	scheduler/clock_watch.c \
 	scheduler/clock_watch.h \
-	scheduler/cloud_tried.c \
-	scheduler/command_line.c \
-	scheduler/command_line.h \
-	scheduler/devices.c \
-	scheduler/devices.h \
-	scheduler/dialect.c \
-	scheduler/dialect.h \
-	scheduler/dialect_aiplatform.c \
-	scheduler/dialect_ml.c \
-	scheduler/dialect_parts.h \
-	scheduler/difference.c \
-	scheduler/difference.h \
-	scheduler/earlier_trials.c \
-	scheduler/earlier_trials.h \
-	scheduler/ended_trials.c \
-	scheduler/expansion.c \
-	scheduler/expansion.h \
-	scheduler/fault.c \
-	scheduler/fault.h \
-	scheduler/fault_book.c \
-	scheduler/fault_book.h \
-	scheduler/faults.c \
-	scheduler/faults.h \
+	scheduler/faults/fault.c \
+	scheduler/faults/fault.h \
+	scheduler/faults/fault_book.c \
+	scheduler/faults/fault_book.h \
+	scheduler/faults/faults.c \
+	scheduler/faults/faults.h \
 	scheduler/gateway.c \
 	scheduler/gateway.h \
 	scheduler/gateway_keep.c \
 	scheduler/gcs.h \
 	scheduler/gcs_keep.c \
 	scheduler/happening.c \
-	scheduler/host.c \
-	scheduler/host.h \
 	scheduler/job_run.c \
 	scheduler/job_run.h \
-	scheduler/launcher.c \
-	scheduler/launcher.h \
-	scheduler/limits.c \
-	scheduler/limits.h \
+	scheduler/launcher/launcher.c \
+	scheduler/launcher/launcher.h \
 	scheduler/listing_sight.c \
-	scheduler/log_fields.c \
-	scheduler/log_fields.h \
-	scheduler/log_line.c \
-	scheduler/log_line.h \
-	scheduler/log_pump.c \
-	scheduler/log_pump.h \
-	scheduler/machine.c \
-	scheduler/machine.h \
-	scheduler/ml_units.c \
-	scheduler/ml_units.h \
+	scheduler/logs/log_fields.c \
+	scheduler/logs/log_fields.h \
+	scheduler/logs/log_line.c \
+	scheduler/logs/log_line.h \
+	scheduler/logs/log_pump.c \
+	scheduler/logs/log_pump.h \
 	scheduler/network_sight.c \
-	scheduler/new_trials.c \
 	scheduler/pass.c \
 	scheduler/passes.c \
-	scheduler/plan.c \
-	scheduler/plan.h \
+	scheduler/plan/accelerator.c \
+	scheduler/plan/accelerator.h \
+	scheduler/plan/assignment.c \
+	scheduler/plan/assignment.h \
+	scheduler/plan/command_line.c \
+	scheduler/plan/command_line.h \
+	scheduler/plan/devices.c \
+	scheduler/plan/devices.h \
+	scheduler/plan/dialect.c \
+	scheduler/plan/dialect.h \
+	scheduler/plan/dialect_aiplatform.c \
+	scheduler/plan/dialect_ml.c \
+	scheduler/plan/dialect_parts.h \
+	scheduler/plan/difference.c \
+	scheduler/plan/difference.h \
+	scheduler/plan/expansion.c \
+	scheduler/plan/expansion.h \
+	scheduler/plan/host.c \
+	scheduler/plan/host.h \
+	scheduler/plan/limits.c \
+	scheduler/plan/limits.h \
+	scheduler/plan/machine.c \
+	scheduler/plan/machine.h \
+	scheduler/plan/ml_units.c \
+	scheduler/plan/ml_units.h \
+	scheduler/plan/placement.c \
+	scheduler/plan/placement.h \
+	scheduler/plan/plan.c \
+	scheduler/plan/plan.h \
+	scheduler/plan/trial_plan.c \
+	scheduler/plan/trial_plan.h \
+	scheduler/plan/verdict.c \
+	scheduler/plan/verdict.h \
 	scheduler/queue.c \
 	scheduler/reconcile.c \
 	scheduler/reconcile.h \
@@ -71,6 +70,30 @@ libtrainyard_a_SOURCES += \
 	scheduler/scheduler.c \
 	scheduler/scheduler.h \
 	scheduler/scheduler_state.h \
+	scheduler/search/cloud_tried.c \
+	scheduler/search/earlier_trials.c \
+	scheduler/search/earlier_trials.h \
+	scheduler/search/ended_trials.c \
+	scheduler/search/new_trials.c \
+	scheduler/search/study_end.c \
+	scheduler/search/study_limits.c \
+	scheduler/search/study_limits.h \
+	scheduler/search/suggester.c \
+	scheduler/search/suggester.h \
+	scheduler/search/trial_curves.c \
+	scheduler/search/trial_directory.c \
+	scheduler/search/trial_directory.h \
+	scheduler/search/trial_events.c \
+	scheduler/search/trial_events.h \
+	scheduler/search/trial_metrics.c \
+	scheduler/search/trial_metrics.h \
+	scheduler/search/trial_run.c \
+	scheduler/search/trial_run.h \
+	scheduler/search/trial_stops.c \
+	scheduler/search/tuner.c \
+	scheduler/search/tuner.h \
+	scheduler/search/tuner_look.h \
+	scheduler/search/tuner_state.c \
 	scheduler/sight.c \
 	scheduler/spare_network.c \
 	scheduler/spare_network.h \
@@ -90,28 +113,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/step/start.c \
 	scheduler/step/stop_replicas.c \
 	scheduler/steps.h \
-	scheduler/study_end.c \
-	scheduler/study_limits.c \
-	scheduler/study_limits.h \
-	scheduler/suggester.c \
-	scheduler/suggester.h \
 	scheduler/told_differences.c \
-	scheduler/trial_curves.c \
-	scheduler/trial_directory.c \
-	scheduler/trial_directory.h \
-	scheduler/trial_events.c \
-	scheduler/trial_events.h \
-	scheduler/trial_metrics.c \
-	scheduler/trial_metrics.h \
-	scheduler/trial_plan.c \
-	scheduler/trial_plan.h \
-	scheduler/trial_run.c \
-	scheduler/trial_run.h \
-	scheduler/trial_stops.c \
-	scheduler/tuner.c \
-	scheduler/tuner.h \
-	scheduler/tuner_look.h \
-	scheduler/tuner_state.c \
 	scheduler/tuning/acquisition.c \
 	scheduler/tuning/acquisition.h \
 	scheduler/tuning/bandit.c \
@@ -142,6 +144,4 @@ libtrainyard_a_SOURCES += \
 	scheduler/tuning/study.c \
 	scheduler/tuning/study.h \
 	scheduler/tuning/warp.c \
-	scheduler/tuning/warp.h \
-	scheduler/verdict.c \
-	scheduler/verdict.h
+	scheduler/tuning/warp.h

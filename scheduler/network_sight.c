@@ -2,9 +2,9 @@
 /* Which job is on which network, from what the engine said of them. */
 #include <stdio.h>
 
-#include "scheduler/assignment.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 static unsigned network_turn(const struct job_run *run)
 {

@@ -4,7 +4,7 @@
 
 #include "daemon/base/memory.h"
 #include "scheduler/steps.h"
-#include "store/leases.h"
+#include "store/jobs/leases.h"
 
 static struct planned_change *slot_take(struct pass *pass)
 {

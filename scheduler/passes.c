@@ -5,12 +5,12 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/assignment.h"
-#include "scheduler/faults.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
-#include "store/faults.h"
-#include "store/logs.h"
+#include "store/jobs/faults.h"
+#include "store/logs/logs.h"
 
 enum {
 	STEPS_AT_ONCE = 32,             /* more in a row without an event would be a loop */

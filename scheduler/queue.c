@@ -7,9 +7,9 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/faults.h"
+#include "scheduler/faults/faults.h"
 #include "scheduler/scheduler_state.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 enum {
 	RETRY_AFTER_US = 1000000, /* when memory ran out */
@@ -156,7 +156,7 @@ static bool is_passed_over(struct walk *walk, struct job_run *run)
 {
 	if (run->lacks_host || faults_hold(walk->scheduler, run))
 		return true;
-	if (walk->devices_short && admission_wants_devices(run->plan, &walk->scheduler->room.capacity)) {
+	if (walk->devices_short && placement_wants_devices(run->plan, &walk->scheduler->room.capacity)) {
 		wait_tell(walk, run, SHORTAGE_DEVICES, "Jobs before it wait for GPUs, too.");
 		return true;
 	}
@@ -231,7 +231,7 @@ static void visit(struct walk *walk, struct job_run *run)
 	enum shortage shortage = SHORTAGE_NONE;
 	struct error err AUTO_ERROR = { 0 };
 
-	switch (admission_place(run->plan, &room, &run->assignment, &shortage, &err)) {
+	switch (placement_find(run->plan, &room, &run->assignment, &shortage, &err)) {
 	case STATUS_OK:
 		let_in(walk, run);
 		break;

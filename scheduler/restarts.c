@@ -6,8 +6,8 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "scheduler/assignment.h"
 #include "scheduler/job_run.h"
+#include "scheduler/plan/assignment.h"
 
 static bool entry_is_of(const json_t *entry, const struct replica_key *key)
 {

@@ -10,11 +10,11 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/fault_book.h"
-#include "scheduler/faults.h"
+#include "scheduler/faults/fault_book.h"
+#include "scheduler/faults/faults.h"
 #include "scheduler/scheduler_state.h"
-#include "scheduler/trial_directory.h"
-#include "store/logs.h"
+#include "scheduler/search/trial_directory.h"
+#include "store/logs/logs.h"
 #include "store/store.h"
 
 enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64, UP_AGAIN_US = 10000 };

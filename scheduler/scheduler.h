@@ -10,11 +10,11 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
-#include "scheduler/admission.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
 #include "scheduler/gcs.h"
-#include "scheduler/suggester.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/search/suggester.h"
 
 struct fault_book;
 struct objects;

@@ -3,13 +3,13 @@
 /* scheduler/scheduler_state.h: what the scheduler's own files share: its queue of happenings and its jobs. */
 #include <pthread.h>
 
-#include "scheduler/admission.h"
 #include "scheduler/clock_watch.h"
-#include "scheduler/log_pump.h"
+#include "scheduler/logs/log_pump.h"
+#include "scheduler/plan/placement.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/search/tuner.h"
 #include "scheduler/spare_network.h"
 #include "scheduler/steps.h"
-#include "scheduler/tuner.h"
 
 enum happening_kind {
 	HAPPENED_WAKE,        /* a job was stored or changed by a client */

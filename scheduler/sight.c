@@ -6,12 +6,12 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/dialect.h"
-#include "scheduler/faults.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/plan/dialect.h"
 #include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
 #include "scheduler/steps.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 enum {
 	HOLD_AFTER_FAILURE_US = 1000000,

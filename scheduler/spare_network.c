@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "scheduler/assignment.h"
 #include "scheduler/job_run.h"
+#include "scheduler/plan/assignment.h"
 
 /* How much longer than it is kept a network stays while others start: removing it would hold them up. */
 enum { PATIENCE_US = 10 * 1000000, LOOK_AFTER_US = 1000000 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the trials of a tuning job have told of their differences: each of these is told once in the job's log. */
 #include "daemon/base/json.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 #include "scheduler/scheduler_state.h"
-#include "store/jobs.h"
-#include "store/trials.h"
+#include "store/jobs/jobs.h"
+#include "store/jobs/trials.h"
 
 json_t *differences_untold(json_t *told, json_t *differences)
 {

@@ -14,7 +14,7 @@
 #include "daemon/base/text.h"
 #include "daemon/base/work.h"
 #include "store/disk_words.h"
-#include "store/filter_functions.h"
+#include "store/filter/filter_functions.h"
 #include "store/migrations.h"
 
 /* What each kind of connection is: its file's schema, how it opens, its settings.

@@ -1,123 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
-	store/access_token.c \
-	store/access_token.h \
-	store/aftermath.c \
-	store/aftermath.h \
-	store/assemblies.c \
-	store/assemblies.h \
-	store/assembly_finish.c \
-	store/assembly_parts.c \
-	store/assembly_rows.h \
-	store/authority.c \
-	store/authority.h \
-	store/blob_files.c \
-	store/blob_files.h \
-	store/buckets.c \
-	store/conditions.c \
 	store/connection.c \
 	store/connection.h \
 	store/disk_words.c \
 	store/disk_words.h \
-	store/faults.c \
-	store/faults.h \
-	store/file_name.c \
-	store/file_name.h \
-	store/file_tree.c \
-	store/file_tree.h \
-	store/filter.c \
-	store/filter.h \
-	store/filter_calls.c \
-	store/filter_calls_sql.c \
-	store/filter_functions.c \
-	store/filter_functions.h \
-	store/filter_interval.c \
-	store/filter_interval.h \
-	store/filter_parser.h \
-	store/filter_path.c \
-	store/filter_path.h \
-	store/filter_search.c \
-	store/filter_search.h \
-	store/filter_sql.c \
-	store/filter_sql.h \
-	store/filter_sql_parts.h \
-	store/filter_values.c \
-	store/filter_values.h \
-	store/glob.c \
-	store/glob.h \
+	store/filter/filter.c \
+	store/filter/filter.h \
+	store/filter/filter_calls.c \
+	store/filter/filter_calls_sql.c \
+	store/filter/filter_functions.c \
+	store/filter/filter_functions.h \
+	store/filter/filter_interval.c \
+	store/filter/filter_interval.h \
+	store/filter/filter_parser.h \
+	store/filter/filter_path.c \
+	store/filter/filter_path.h \
+	store/filter/filter_search.c \
+	store/filter/filter_search.h \
+	store/filter/filter_sql.c \
+	store/filter/filter_sql.h \
+	store/filter/filter_sql_parts.h \
+	store/filter/filter_values.c \
+	store/filter/filter_values.h \
+	store/filter/time_zone.c \
+	store/filter/time_zone.h \
 	store/group_writer.c \
 	store/group_writer.h \
-	store/hasher.c \
-	store/hasher.h \
-	store/job_cache.c \
-	store/job_cache.h \
-	store/job_filter.c \
-	store/job_filter.h \
-	store/job_page.c \
-	store/job_rows.c \
-	store/job_rows.h \
-	store/job_state.c \
-	store/job_state.h \
-	store/jobs.c \
-	store/jobs.h \
-	store/lease_rows.h \
-	store/leases.c \
-	store/leases.h \
-	store/log_batch.c \
-	store/log_batch.h \
-	store/log_filter.c \
-	store/log_filter.h \
-	store/log_query.c \
-	store/log_queue.c \
-	store/log_queue.h \
-	store/log_source.h \
-	store/logs.c \
-	store/logs.h \
-	store/logs_writer.c \
-	store/logs_writer.h \
+	store/jobs/faults.c \
+	store/jobs/faults.h \
+	store/jobs/job_cache.c \
+	store/jobs/job_cache.h \
+	store/jobs/job_filter.c \
+	store/jobs/job_filter.h \
+	store/jobs/job_page.c \
+	store/jobs/job_rows.c \
+	store/jobs/job_rows.h \
+	store/jobs/job_state.c \
+	store/jobs/job_state.h \
+	store/jobs/jobs.c \
+	store/jobs/jobs.h \
+	store/jobs/lease_rows.h \
+	store/jobs/leases.c \
+	store/jobs/leases.h \
+	store/jobs/model_rows.h \
+	store/jobs/models.c \
+	store/jobs/models.h \
+	store/jobs/operation_rows.h \
+	store/jobs/operations.c \
+	store/jobs/operations.h \
+	store/jobs/pipeline_filter.c \
+	store/jobs/pipeline_filter.h \
+	store/jobs/pipelines.c \
+	store/jobs/pipelines.h \
+	store/jobs/policies.c \
+	store/jobs/policies.h \
+	store/jobs/resource_filter.c \
+	store/jobs/resource_filter.h \
+	store/jobs/resource_times.h \
+	store/jobs/resources.c \
+	store/jobs/resources.h \
+	store/jobs/trial_runs.c \
+	store/jobs/trials.c \
+	store/jobs/trials.h \
+	store/keys/access_token.c \
+	store/keys/access_token.h \
+	store/keys/authority.c \
+	store/keys/authority.h \
+	store/keys/private_key.c \
+	store/keys/private_key.h \
+	store/keys/signing_key.c \
+	store/keys/signing_key.h \
+	store/logs/log_batch.c \
+	store/logs/log_batch.h \
+	store/logs/log_filter.c \
+	store/logs/log_filter.h \
+	store/logs/log_query.c \
+	store/logs/log_queue.c \
+	store/logs/log_queue.h \
+	store/logs/log_source.h \
+	store/logs/logs.c \
+	store/logs/logs.h \
+	store/logs/logs_writer.c \
+	store/logs/logs_writer.h \
 	store/migrations.c \
 	store/migrations.h \
-	store/model_rows.h \
-	store/models.c \
-	store/models.h \
-	store/object_changes.c \
-	store/object_compose.c \
-	store/object_list.c \
-	store/object_names.c \
-	store/object_reader.c \
-	store/object_rows.c \
-	store/object_rows.h \
-	store/objects.c \
-	store/objects.h \
-	store/objects_parts.h \
-	store/operation_rows.h \
-	store/operations.c \
-	store/operations.h \
+	store/objects/assemblies.c \
+	store/objects/assemblies.h \
+	store/objects/assembly_finish.c \
+	store/objects/assembly_parts.c \
+	store/objects/assembly_rows.h \
+	store/objects/blob_files.c \
+	store/objects/blob_files.h \
+	store/objects/buckets.c \
+	store/objects/conditions.c \
+	store/objects/file_name.c \
+	store/objects/file_name.h \
+	store/objects/file_tree.c \
+	store/objects/file_tree.h \
+	store/objects/glob.c \
+	store/objects/glob.h \
+	store/objects/hasher.c \
+	store/objects/hasher.h \
+	store/objects/object_changes.c \
+	store/objects/object_compose.c \
+	store/objects/object_list.c \
+	store/objects/object_names.c \
+	store/objects/object_reader.c \
+	store/objects/object_rows.c \
+	store/objects/object_rows.h \
+	store/objects/objects.c \
+	store/objects/objects.h \
+	store/objects/objects_parts.h \
+	store/objects/post_commit.c \
+	store/objects/post_commit.h \
+	store/objects/sessions.c \
+	store/objects/sessions.h \
+	store/objects/sink.c \
+	store/objects/sink.h \
+	store/objects/uploads.c \
+	store/objects/uploads.h \
 	store/page_token.c \
 	store/page_token.h \
-	store/pipeline_filter.c \
-	store/pipeline_filter.h \
-	store/pipelines.c \
-	store/pipelines.h \
-	store/policies.c \
-	store/policies.h \
-	store/private_key.c \
-	store/private_key.h \
 	store/reader_pool.c \
 	store/reader_pool.h \
-	store/resource_filter.c \
-	store/resource_filter.h \
-	store/resource_times.h \
-	store/resources.c \
-	store/resources.h \
 	store/row_page.c \
 	store/row_page.h \
-	store/sessions.c \
-	store/sessions.h \
-	store/signing_key.c \
-	store/signing_key.h \
-	store/sink.c \
-	store/sink.h \
 	store/small_file.c \
 	store/small_file.h \
 	store/state_dir.c \
@@ -128,11 +135,4 @@ libtrainyard_a_SOURCES += \
 	store/statements.h \
 	store/store.c \
 	store/store.h \
-	store/store_parts.h \
-	store/time_zone.c \
-	store/time_zone.h \
-	store/trial_runs.c \
-	store/trials.c \
-	store/trials.h \
-	store/uploads.c \
-	store/uploads.h
+	store/store_parts.h

@@ -5,8 +5,8 @@
  * Found by the indexes alone where the filter allows; whoever asks reads those rows then, so that nothing but a page's
  * own rows is ever read whole. Thread: any; one page is one thread's. */
 #include "store/connection.h"
-#include "store/filter_interval.h"
-#include "store/filter_sql.h"
+#include "store/filter/filter_interval.h"
+#include "store/filter/filter_sql.h"
 #include "store/page_token.h"
 
 struct store;

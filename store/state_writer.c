@@ -7,8 +7,8 @@
 
 #include "daemon/base/json.h"
 #include "store/group_writer.h"
-#include "store/job_state.h"
-#include "store/logs_writer.h"
+#include "store/jobs/job_state.h"
+#include "store/logs/logs_writer.h"
 
 struct state_writer {
 	struct connection *connection; /* the group's, used on its thread */

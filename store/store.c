@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/text.h"
-#include "store/logs_writer.h"
+#include "store/logs/logs_writer.h"
 #include "store/state_dir.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"

@@ -2,7 +2,7 @@
 #pragma once
 /* store/store_parts.h: what the files of the store share of a struct store. */
 #include "daemon/base/clock.h"
-#include "store/job_cache.h"
+#include "store/jobs/job_cache.h"
 #include "store/page_token.h"
 #include "store/reader_pool.h"
 

@@ -6,29 +6,32 @@
 # of ours (patterns, one of which must fit).
 cd "$(dirname "$0")/.." || exit 2
 
-# Values of the scheduler that know no store and no engine.
-pure='(accelerator|admission|assignment|command_line|dialect(_[a-z]+)?|devices|difference|expansion|fault|host|limits|machine|ml_units|plan|trial_plan|verdict)'
 # What every family of the API may use.
-family="^api/http/ ^api/message/ ^store/ ^scheduler/${pure}[.]h$ ^daemon/base/"
+family="^api/http/ ^api/message/ ^store/ ^scheduler/plan/ ^daemon/base/"
+# What of the search the families check and show; all of it is pure.
+search="^scheduler/tuning/(measurements|study)[.]h$ ^scheduler/search/(earlier_trials|study_limits|trial_metrics)[.]h$"
 
 rules="
 ^daemon/base/         ^daemon/base/
+^daemon/gcs/          ^daemon/gcs/ ^daemon/main[.]h$ ^api/http/http[.]h$ ^scheduler/(gcs|faults/fault_book)[.]h$ ^store/(objects/objects|small_file)[.]h$ ^daemon/base/
+^daemon/gateway/      ^daemon/gateway/ ^api/(grpc|http|logging|metadata|storage)/ ^api/aiplatform/rpcs[.]h$ ^api/training/regions[.]h$ ^scheduler/(plan/|gateway[.]h$|logs/log_pump[.]h$) ^store/(keys/|logs/logs[.]h$|store[.]h$) ^daemon/base/
 ^daemon/              .
 ^store/               ^store/ ^daemon/base/
-^scheduler/${pure}[.]   ^scheduler/${pure}[.]h$ ^scheduler/tuning/study[.]h$ ^store/(job_state|leases)[.]h$ ^daemon/base/
+^scheduler/plan/      ^scheduler/plan/ ^scheduler/tuning/study[.]h$ ^store/jobs/(job_state|leases)[.]h$ ^daemon/base/
 ^scheduler/tuning/    ^scheduler/tuning/ ^daemon/base/
-^scheduler/engine/    ^scheduler/engine/ ^scheduler/(host|plan)[.]h$ ^daemon/base/
-^scheduler/           ^scheduler/[a-z_]+[.]h$ ^scheduler/(step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
+^scheduler/engine/    ^scheduler/engine/ ^scheduler/plan/(host|plan)[.]h$ ^daemon/base/
+^scheduler/logs/      ^scheduler/(logs|plan)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
+^scheduler/           ^scheduler/[a-z_]+[.]h$ ^scheduler/(faults|launcher|logs|plan|search|step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
 ^api/message/         ^api/message/ ^daemon/base/
 ^api/http/            ^api/http/ ^api/message/ ^daemon/base/
 ^api/grpc/            ^api/grpc/ ^api/http/ ^api/message/ ^daemon/base/
-^api/training/        ^api/training/ ^scheduler/(tuning/(measurements|study)|earlier_trials|trial_metrics)[.]h$ $family
-^api/ml/              ^api/ml/ ^api/training/ ^scheduler/(tuning/study|earlier_trials)[.]h$ $family
-^api/aiplatform/      ^api/aiplatform/ ^api/training/ ^api/grpc/rpc[.]h$ ^scheduler/(tuning/study|study_limits)[.]h$ $family
+^api/training/        ^api/training/ $search $family
+^api/ml/              ^api/ml/ ^api/training/ $search $family
+^api/aiplatform/      ^api/aiplatform/ ^api/training/ ^api/grpc/rpc[.]h$ $search $family
 ^api/logging/         ^api/logging/ ^api/grpc/rpc[.]h$ $family
 ^api/storage/         ^api/storage/ $family
 ^api/metadata/        ^api/metadata/ $family
-^api/emulator/        ^api/emulator/ ^api/training/quota[.]h$ ^scheduler/fault_book[.]h$ $family
+^api/emulator/        ^api/emulator/ ^api/training/quota[.]h$ ^scheduler/faults/(fault|fault_book)[.]h$ $family
 "
 # A library that only one room may see; a name that ends with a slash stands for all below it.
 alone='
@@ -36,9 +39,9 @@ sqlite3.h     ^store/
 curl/curl.h   ^(scheduler/engine|daemon/gcs)/
 fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
-openssl/      ^store/
+openssl/      ^store/objects/
 isa-l/        ^daemon/base/crc32c[.]c$
-gnutls/       ^(store|api/grpc)/|^daemon/forward[.]c$
+gnutls/       ^(store/keys|api/grpc)/|^daemon/gateway/forward[.]c$
 nghttp2/      ^api/grpc/
 expat.h       ^api/storage/
 nlopt.h       ^scheduler/tuning/

@@ -97,14 +97,21 @@ check_PROGRAMS += \
 	tests/unit/api/training/test_image_map \
 	tests/unit/api/training/test_image_name \
 	tests/unit/api/training/test_job_times \
-	tests/unit/api/training/test_outlook \
 	tests/unit/api/training/test_project \
 	tests/unit/api/training/test_quota \
 	tests/unit/api/training/test_regions \
 	tests/unit/api/training/test_replica_json \
 	tests/unit/api/training/test_runtime_map \
 	tests/unit/api/training/test_shells_render \
+	tests/unit/api/training/test_start_estimate \
 	tests/unit/api/training/test_storage_use \
+	tests/unit/daemon/test_client_hello \
+	tests/unit/daemon/gateway/test_forward \
+	tests/unit/daemon/gateway/test_host_routes \
+	tests/unit/daemon/gateway/test_job_gateway \
+	tests/unit/daemon/gateway/test_relay \
+	tests/unit/daemon/gateway/test_sni_filter \
+	tests/unit/daemon/test_terminal_door \
 	tests/unit/daemon/gcs/test_gcs_caller \
 	tests/unit/daemon/gcs/test_gcs_client \
 	tests/unit/daemon/gcs/test_gcs_log \
@@ -114,7 +121,6 @@ check_PROGRAMS += \
 	tests/unit/daemon/gcs/test_gcs_turns \
 	tests/unit/daemon/test_base64 \
 	tests/unit/daemon/test_chance \
-	tests/unit/daemon/test_client_hello \
 	tests/unit/daemon/test_config \
 	tests/unit/daemon/test_crc32c \
 	tests/unit/daemon/test_credentials \
@@ -123,19 +129,13 @@ check_PROGRAMS += \
 	tests/unit/daemon/test_error \
 	tests/unit/daemon/test_families \
 	tests/unit/daemon/test_given_file \
-	tests/unit/daemon/test_forward \
-	tests/unit/daemon/test_host_routes \
-	tests/unit/daemon/test_job_gateway \
+	tests/unit/daemon/test_instance_lock \
 	tests/unit/daemon/test_json \
 	tests/unit/daemon/test_log \
 	tests/unit/daemon/test_memory \
-	tests/unit/daemon/test_presence \
-	tests/unit/daemon/test_relay \
-	tests/unit/daemon/test_terminal_door \
 	tests/unit/daemon/test_text \
 	tests/unit/daemon/test_token \
 	tests/unit/daemon/test_tree \
-	tests/unit/daemon/test_tripwire \
 	tests/unit/daemon/test_work \
 	tests/unit/scheduler/engine/test_docker \
 	tests/unit/scheduler/engine/test_docker_attachment \
@@ -162,62 +162,62 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/engine/test_docker_throttle \
 	tests/unit/scheduler/engine/test_leftovers \
-	tests/unit/scheduler/test_accelerator \
-	tests/unit/scheduler/test_admission \
-	tests/unit/scheduler/test_admission_random \
-	tests/unit/scheduler/test_assignment \
+	tests/unit/scheduler/faults/test_fault \
+	tests/unit/scheduler/faults/test_fault_book \
+	tests/unit/scheduler/faults/test_fault_book_no_memory \
+	tests/unit/scheduler/faults/test_faults \
+	tests/unit/scheduler/launcher/test_launcher \
+	tests/unit/scheduler/logs/test_log_line \
+	tests/unit/scheduler/logs/test_log_pump \
+	tests/unit/scheduler/plan/test_accelerator \
+	tests/unit/scheduler/plan/test_assignment \
+	tests/unit/scheduler/plan/test_command_line \
+	tests/unit/scheduler/plan/test_devices \
+	tests/unit/scheduler/plan/test_dialect_aiplatform \
+	tests/unit/scheduler/plan/test_dialect_ml \
+	tests/unit/scheduler/plan/test_difference \
+	tests/unit/scheduler/plan/test_expansion \
+	tests/unit/scheduler/plan/test_host \
+	tests/unit/scheduler/plan/test_limits \
+	tests/unit/scheduler/plan/test_machine \
+	tests/unit/scheduler/plan/test_ml_units \
+	tests/unit/scheduler/plan/test_placement \
+	tests/unit/scheduler/plan/test_placement_random \
+	tests/unit/scheduler/plan/test_plan \
+	tests/unit/scheduler/plan/test_trial_plan \
+	tests/unit/scheduler/plan/test_verdict \
+	tests/unit/scheduler/search/test_earlier_trials \
+	tests/unit/scheduler/search/test_study_end \
+	tests/unit/scheduler/search/test_study_limits \
+	tests/unit/scheduler/search/test_suggester \
+	tests/unit/scheduler/search/test_trial_events \
+	tests/unit/scheduler/search/test_trial_lines \
+	tests/unit/scheduler/search/test_trial_metrics \
+	tests/unit/scheduler/search/test_trial_reports \
+	tests/unit/scheduler/search/test_tuner \
+	tests/unit/scheduler/search/test_tuner_networks \
+	tests/unit/scheduler/search/test_tuner_queue \
+	tests/unit/scheduler/search/test_tuner_resumption \
+	tests/unit/scheduler/search/test_tuner_thought \
 	tests/unit/scheduler/test_clock_jumps \
 	tests/unit/scheduler/test_clock_watch \
-	tests/unit/scheduler/test_command_line \
 	tests/unit/scheduler/test_custom_job_runs \
-	tests/unit/scheduler/test_devices \
-	tests/unit/scheduler/test_dialect_aiplatform \
-	tests/unit/scheduler/test_dialect_ml \
-	tests/unit/scheduler/test_difference \
-	tests/unit/scheduler/test_earlier_trials \
 	tests/unit/scheduler/test_engine_doubt \
 	tests/unit/scheduler/test_engine_trouble \
-	tests/unit/scheduler/test_expansion \
-	tests/unit/scheduler/test_fault \
-	tests/unit/scheduler/test_fault_book \
-	tests/unit/scheduler/test_fault_book_no_memory \
-	tests/unit/scheduler/test_faults \
 	tests/unit/scheduler/test_found_ended \
 	tests/unit/scheduler/test_gateway \
 	tests/unit/scheduler/test_gateway_keep \
 	tests/unit/scheduler/test_gcs_keep \
-	tests/unit/scheduler/test_host \
-	tests/unit/scheduler/test_launcher \
-	tests/unit/scheduler/test_limits \
-	tests/unit/scheduler/test_log_line \
-	tests/unit/scheduler/test_log_pump \
-	tests/unit/scheduler/test_machine \
-	tests/unit/scheduler/test_ml_units \
 	tests/unit/scheduler/test_no_memory \
 	tests/unit/scheduler/test_orders_no_memory \
-	tests/unit/scheduler/test_plan \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_queue_words \
 	tests/unit/scheduler/test_reconcile \
 	tests/unit/scheduler/test_restart \
 	tests/unit/scheduler/test_scheduler \
 	tests/unit/scheduler/test_spare_network \
-	tests/unit/scheduler/test_study_end \
-	tests/unit/scheduler/test_study_limits \
-	tests/unit/scheduler/test_suggester \
 	tests/unit/scheduler/test_told_differences \
 	tests/unit/scheduler/test_told_no_memory \
-	tests/unit/scheduler/test_trial_events \
-	tests/unit/scheduler/test_trial_metrics \
-	tests/unit/scheduler/test_trial_plan \
-	tests/unit/scheduler/test_trial_lines \
-	tests/unit/scheduler/test_trial_reports \
-	tests/unit/scheduler/test_tuner \
-	tests/unit/scheduler/test_tuner_networks \
-	tests/unit/scheduler/test_tuner_queue \
-	tests/unit/scheduler/test_tuner_resumption \
-	tests/unit/scheduler/test_tuner_thought \
-	tests/unit/scheduler/test_verdict \
 	tests/unit/scheduler/tuning/test_event_file \
 	tests/unit/scheduler/tuning/test_gaussian_process \
 	tests/unit/scheduler/tuning/test_measurement_list \
@@ -228,52 +228,52 @@ check_PROGRAMS += \
 	tests/unit/scheduler/tuning/test_space \
 	tests/unit/scheduler/tuning/test_stopping \
 	tests/unit/scheduler/tuning/test_warp \
-	tests/unit/store/test_access_token \
-	tests/unit/store/test_assemblies \
-	tests/unit/store/test_authority \
-	tests/unit/store/test_buckets \
-	tests/unit/store/test_conditions \
-	tests/unit/store/test_faults_no_memory \
-	tests/unit/store/test_file_tree \
-	tests/unit/store/test_filter \
-	tests/unit/store/test_job_filter \
-	tests/unit/store/test_jobs \
-	tests/unit/store/test_jobs_no_memory \
-	tests/unit/store/test_leases \
-	tests/unit/store/test_log_filter \
-	tests/unit/store/test_log_functions \
-	tests/unit/store/test_dated_logs \
-	tests/unit/store/test_logs \
-	tests/unit/store/test_logs_no_memory \
-	tests/unit/store/test_object_copies \
-	tests/unit/store/test_object_list \
-	tests/unit/store/test_object_names \
-	tests/unit/store/test_objects \
-	tests/unit/store/test_objects_crash \
-	tests/unit/store/test_objects_no_memory \
-	tests/unit/store/test_outbox \
+	tests/unit/store/filter/test_filter \
+	tests/unit/store/filter/test_log_functions \
+	tests/unit/store/filter/test_time_zone \
+	tests/unit/store/jobs/test_faults_no_memory \
+	tests/unit/store/jobs/test_job_filter \
+	tests/unit/store/jobs/test_jobs \
+	tests/unit/store/jobs/test_jobs_no_memory \
+	tests/unit/store/jobs/test_leases \
+	tests/unit/store/jobs/test_pipelines \
+	tests/unit/store/jobs/test_pipelines_no_memory \
+	tests/unit/store/jobs/test_policies \
+	tests/unit/store/jobs/test_resources \
+	tests/unit/store/jobs/test_resources_no_memory \
+	tests/unit/store/jobs/test_trials \
+	tests/unit/store/jobs/test_trials_no_memory \
+	tests/unit/store/keys/test_access_token \
+	tests/unit/store/keys/test_authority \
+	tests/unit/store/keys/test_signing_key \
+	tests/unit/store/logs/test_dated_logs \
+	tests/unit/store/logs/test_log_filter \
+	tests/unit/store/logs/test_logs \
+	tests/unit/store/logs/test_logs_no_memory \
+	tests/unit/store/objects/test_assemblies \
+	tests/unit/store/objects/test_buckets \
+	tests/unit/store/objects/test_conditions \
+	tests/unit/store/objects/test_file_tree \
+	tests/unit/store/objects/test_object_copies \
+	tests/unit/store/objects/test_object_list \
+	tests/unit/store/objects/test_object_names \
+	tests/unit/store/objects/test_objects \
+	tests/unit/store/objects/test_objects_crash \
+	tests/unit/store/objects/test_objects_no_memory \
+	tests/unit/store/objects/test_outbox \
+	tests/unit/store/objects/test_sessions \
 	tests/unit/store/test_page_token \
-	tests/unit/store/test_pipelines \
-	tests/unit/store/test_pipelines_no_memory \
-	tests/unit/store/test_policies \
 	tests/unit/store/test_reader_pool \
-	tests/unit/store/test_resources \
-	tests/unit/store/test_resources_no_memory \
-	tests/unit/store/test_sessions \
-	tests/unit/store/test_signing_key \
 	tests/unit/store/test_small_file \
 	tests/unit/store/test_state_dir \
-	tests/unit/store/test_store \
-	tests/unit/store/test_time_zone \
-	tests/unit/store/test_trials \
-	tests/unit/store/test_trials_no_memory
+	tests/unit/store/test_store
 if HAVE_GRPC
 check_PROGRAMS += tests/unit/api/grpc/test_session
 endif
 endif
 tests_unit_daemon_gcs_test_gcs_client_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=curl_global_init
 tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
-tests_unit_daemon_test_job_gateway_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=listener_close,--wrap=pthread_cond_timedwait
+tests_unit_daemon_gateway_test_job_gateway_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=listener_close,--wrap=pthread_cond_timedwait
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
 tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle
@@ -284,21 +284,21 @@ tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wr
 tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_history_LDFLAGS = $(memory_faults_wrap)
 tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=memory_note_failure
-tests_unit_scheduler_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_scheduler_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
-tests_unit_scheduler_test_log_pump_LDFLAGS = $(memory_faults_wrap)
-tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=admission_place
+tests_unit_scheduler_faults_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_faults_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
+tests_unit_scheduler_logs_test_log_pump_LDFLAGS = $(memory_faults_wrap)
+tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=placement_find
 tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
 	-Wl,--wrap=fault_book_take,--wrap=fault_kind_name
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 tests_unit_scheduler_test_told_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_logs_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_pipelines_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_resources_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_test_trials_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_jobs_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_jobs_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_logs_test_logs_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_objects_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_jobs_test_pipelines_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_jobs_test_resources_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_store_jobs_test_trials_no_memory_LDFLAGS = $(memory_faults_wrap)
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
@@ -334,7 +334,7 @@ fuzz_targets = \
 check_PROGRAMS += $(fuzz_targets)
 
 # Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.
-# Broken: block_done() of store/hasher.c without its lock: test_objects failed.
+# Broken: block_done() of store/objects/hasher.c without its lock: test_objects failed.
 threaded_tests = \
 	tests/unit/api/http/test_body \
 	tests/unit/api/http/test_connections \
@@ -346,24 +346,24 @@ threaded_tests = \
 	tests/unit/api/storage/test_copies \
 	tests/unit/api/training/test_quota \
 	tests/unit/daemon/test_memory \
-	tests/unit/daemon/test_relay \
+	tests/unit/daemon/gateway/test_relay \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/test_clock_jumps \
 	tests/unit/scheduler/test_engine_doubt \
 	tests/unit/scheduler/test_engine_trouble \
-	tests/unit/scheduler/test_faults \
+	tests/unit/scheduler/faults/test_faults \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_restart \
 	tests/unit/scheduler/test_scheduler \
-	tests/unit/scheduler/test_suggester \
-	tests/unit/scheduler/test_tuner_thought \
-	tests/unit/store/test_authority \
-	tests/unit/store/test_jobs \
-	tests/unit/store/test_logs \
-	tests/unit/store/test_objects \
-	tests/unit/store/test_policies \
-	tests/unit/store/test_signing_key \
+	tests/unit/scheduler/search/test_suggester \
+	tests/unit/scheduler/search/test_tuner_thought \
+	tests/unit/store/keys/test_authority \
+	tests/unit/store/jobs/test_jobs \
+	tests/unit/store/logs/test_logs \
+	tests/unit/store/objects/test_objects \
+	tests/unit/store/jobs/test_policies \
+	tests/unit/store/keys/test_signing_key \
 	tests/unit/store/test_store
 .PHONY: check-threads
 check-threads: $(threaded_tests)
@@ -460,19 +460,19 @@ EXTRA_DIST += \
 	tests/unit/api/ml/tuning_testing.h \
 	tests/unit/api/storage/storage_testing.h \
 	tests/unit/full_disk_testing.h \
-	tests/unit/scheduler/admission_testing.h \
+	tests/unit/scheduler/plan/placement_testing.h \
 	tests/unit/scheduler/engine/docker_json_testing.h \
 	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
 	tests/unit/scheduler/memory_testing.h \
-	tests/unit/scheduler/plan_testing.h \
+	tests/unit/scheduler/plan/plan_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \
-	tests/unit/scheduler/search_testing.h \
+	tests/unit/scheduler/search/search_testing.h \
 	tests/unit/scheduler/tuning/reader_testing.h \
 	tests/unit/scheduler/tuning/tuning_testing.h \
 	tests/unit/store/eye_testing.h \
 	tests/unit/store/no_memory_testing.h \
-	tests/unit/store/objects_testing.h \
+	tests/unit/store/objects/objects_testing.h \
 	tests/unit/store/store_testing.h \
 	tests/unit/testing.h

@@ -7,7 +7,7 @@
 #include "api/aiplatform/rules.h"
 #include "api/http/http.h"
 #include "api/training/context.h"
-#include "store/resources.h"
+#include "store/jobs/resources.h"
 
 struct discovery_api;
 struct pipeline;

@@ -4,7 +4,7 @@
 #include "api/aiplatform/aiplatform.h"
 #include "daemon/base/json.h"
 #include "scheduler/tuning/study.h"
-#include "store/trials.h"
+#include "store/jobs/trials.h"
 
 /* False: it is none that can be best. */
 static bool value_of(const struct stored_trial *trial, double *ret_value)

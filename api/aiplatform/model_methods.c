@@ -4,7 +4,7 @@
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
-#include "store/models.h"
+#include "store/jobs/models.h"
 
 static struct store *store_of(const struct call *call)
 {

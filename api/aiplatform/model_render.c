@@ -6,7 +6,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
-#include "store/models.h"
+#include "store/jobs/models.h"
 
 /* Directory of the best trial's model; nothing when there is none. */
 static enum status best_uri_make(const struct call *call, const struct trained_model *model, struct text *uri,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations of a location, or of one resource in it. All of them are done (store/operations.h): to wait for one is to
+/* Operations of a location, or of one resource in it. All of them are done (store/jobs/operations.h): to wait for one is to
  * get it, and a cancel comes too late. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/message/message.h"

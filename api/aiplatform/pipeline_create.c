@@ -5,7 +5,7 @@
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/findings.h"
 #include "daemon/base/json.h"
-#include "store/pipelines.h"
+#include "store/jobs/pipelines.h"
 
 /* The texts of a draft. */
 struct texts {

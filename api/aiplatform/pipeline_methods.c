@@ -2,7 +2,7 @@
 /* The methods of training pipelines, but their creation. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
-#include "store/pipelines.h"
+#include "store/jobs/pipelines.h"
 
 static struct store *store_of(const struct call *call)
 {

@@ -5,7 +5,7 @@
 #include "api/aiplatform/best_trial.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
-#include "store/pipelines.h"
+#include "store/jobs/pipelines.h"
 
 /* Appends the members of an object's text, each with a comma before it. */
 static void members_render(struct text *text, const char *object)

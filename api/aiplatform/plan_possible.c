@@ -4,8 +4,8 @@
 
 #include "api/aiplatform/aiplatform.h"
 #include "daemon/base/text.h"
-#include "scheduler/accelerator.h"
-#include "scheduler/admission.h"
+#include "scheduler/plan/accelerator.h"
+#include "scheduler/plan/placement.h"
 
 /* "nvidia_t4_gpus" */
 static void metric_write(struct text *text, const char *type)

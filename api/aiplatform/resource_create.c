@@ -7,7 +7,7 @@
 #include "api/aiplatform/to_plan.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 /* Says of which pool it is. Choice: of a pipeline's job as if that had been posted itself. */
 static enum status programs_check(const struct resource_methods *methods, const struct plan *plan,

@@ -9,8 +9,8 @@
 #include "api/training/forms.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "scheduler/accelerator.h"
-#include "scheduler/machine.h"
+#include "scheduler/plan/accelerator.h"
+#include "scheduler/plan/machine.h"
 
 /* Choice: on machines that no table knows. */
 enum { ACCELERATOR_COUNT_MAX = 1000 };

@@ -5,7 +5,7 @@
 
 #include "api/aiplatform/rules_parts.h"
 #include "daemon/base/json.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 /* Choice: the service names no limit; more replicas than this were never meant for one machine. */
 enum { REPLICA_COUNT_MAX = 1000 };

@@ -9,9 +9,9 @@
 #include "api/training/cloud_doubts.h"
 #include "api/training/regions.h"
 #include "daemon/base/json.h"
-#include "scheduler/difference.h"
-#include "scheduler/machine.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/machine.h"
+#include "scheduler/plan/plan.h"
 
 enum { FIELD_SIZE = 128 };
 

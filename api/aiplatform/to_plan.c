@@ -14,8 +14,8 @@
 #include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "scheduler/plan.h"
-#include "scheduler/study_limits.h"
+#include "scheduler/plan/plan.h"
+#include "scheduler/search/study_limits.h"
 #include "scheduler/tuning/study.h"
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec#Scheduling (7 days, and one) */

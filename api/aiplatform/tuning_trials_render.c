@@ -11,9 +11,9 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
-#include "scheduler/trial_plan.h"
+#include "scheduler/plan/trial_plan.h"
 #include "scheduler/tuning/study.h"
-#include "store/trials.h"
+#include "store/jobs/trials.h"
 
 /* What all trials of a job are rendered with. */
 struct rendering {

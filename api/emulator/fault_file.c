@@ -7,8 +7,8 @@
 #include "api/emulator/faults.h"
 #include "api/message/message.h"
 #include "daemon/base/json.h"
-#include "scheduler/fault_book.h"
-#include "store/faults.h"
+#include "scheduler/faults/fault_book.h"
+#include "store/jobs/faults.h"
 
 /* What the messages of a faulty rule are prefixed with is its place in the file. */
 static enum status rule_read(const struct faults_context *context, const char *path, size_t index,

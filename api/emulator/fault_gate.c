@@ -10,9 +10,9 @@
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "scheduler/fault_book.h"
-#include "store/pipelines.h"
-#include "store/resources.h"
+#include "scheduler/faults/fault_book.h"
+#include "store/jobs/pipelines.h"
+#include "store/jobs/resources.h"
 
 enum { NAP_US = 20000 };
 

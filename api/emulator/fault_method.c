@@ -7,7 +7,7 @@
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
 #include "daemon/base/nearest.h"
-#include "scheduler/fault.h"
+#include "scheduler/faults/fault.h"
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

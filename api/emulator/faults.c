@@ -7,8 +7,8 @@
 
 #include "api/emulator/fault_method.h"
 #include "daemon/base/json.h"
-#include "scheduler/fault_book.h"
-#include "store/faults.h"
+#include "scheduler/faults/fault_book.h"
+#include "store/jobs/faults.h"
 
 static json_t *time_json(int64_t wall_us)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 struct shell_terminal;
 

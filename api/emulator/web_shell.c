@@ -10,7 +10,7 @@
 #include "api/emulator/web_files.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 enum {
 	MAC_BYTES = 16,

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/admission.h"
 #include "api/http/answer.h"
 #include "api/http/large_body.h"
+#include "api/http/request_guard.h"
 #include "api/http/stream.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
@@ -226,7 +226,7 @@ static enum status row_begin(struct exchange *exchange, struct error *err)
 	if (!rc && atomic_load(exchange->rules->closing))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
 	if (!rc)
-		rc = admission_pass_gate(exchange, err);
+		rc = request_guard_pass_gate(exchange, err);
 	return rc ? rc : exchange->match.route->begin(&exchange->call, err);
 }
 
@@ -237,13 +237,13 @@ static enum status row_find(struct exchange *exchange, struct error *err)
 	exchange->match = router_match(exchange->rules->families, exchange->method, &exchange->target);
 	if (exchange->match.kind == MATCH_ROUTE)
 		call_init(exchange);
-	rc = admission_check_caller(exchange, err);
+	rc = request_guard_caller(exchange, err);
 	if (!rc && !is_streamed(exchange))
 		rc = head_check_coding(&exchange->head, &exchange->refusal, err);
 	if (!rc)
 		rc = match_refuse(&exchange->match, exchange->method, &exchange->target, &exchange->refusal,
 				  err);
-	return rc ? rc : admission_check_type(exchange, err);
+	return rc ? rc : request_guard_type(exchange, err);
 }
 
 /* All that can be said before the body came. */
@@ -256,7 +256,7 @@ static enum status begin_checked(struct exchange *exchange, const char *method, 
 		return rc;
 	rc = query_parse(exchange->target.query, strlen(exchange->target.query), &exchange->query, err);
 	if (!rc)
-		rc = admission_check_origin(exchange, err);
+		rc = request_guard_origin(exchange, err);
 	if (!rc)
 		rc = method_choose(exchange, method, err);
 	if (!rc)
@@ -354,7 +354,7 @@ static enum status body_read(struct exchange *exchange, json_t **ret_body, struc
 
 	if (!route->body || route->body == &raw_body)
 		return STATUS_OK;
-	rc = admission_check_body(exchange, err);
+	rc = request_guard_body(exchange, err);
 	if (!rc)
 		rc = message_parse_body(bytes->data ? bytes->data : "", bytes->length, &value, err);
 	if (!rc)
@@ -419,7 +419,7 @@ static enum status handler_run(struct exchange *exchange, struct error *err)
 
 static enum status gate_pass_read(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
-	enum status rc = admission_pass_gate(exchange, err);
+	enum status rc = request_guard_pass_gate(exchange, err);
 
 	return large_body_resume(exchange) && !rc ? call_read(exchange, pairs, err) : rc;
 }

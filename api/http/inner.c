@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/http/admission.h"
+#include "api/http/request_guard.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
@@ -268,14 +268,14 @@ void door_close(struct door *door)
 	free(door);
 }
 
-static enum status admission_check(struct exchange *exchange, struct error *err)
+static enum status request_guard_check(struct exchange *exchange, struct error *err)
 {
 	enum status rc;
 
 	memory_watch_begin();
-	rc = admission_check_origin(exchange, err);
+	rc = request_guard_origin(exchange, err);
 	if (!rc)
-		rc = admission_check_caller(exchange, err);
+		rc = request_guard_caller(exchange, err);
 	return memory_watch_end() ? error_no_memory(err) : rc;
 }
 
@@ -293,7 +293,7 @@ enum status door_admit(struct door *door, const struct door_request *request, st
 	exchange->method = request->method;
 	exchange->peer = request->peer;
 	exchange->begun_us = clock_mono_us(door->rules.clock);
-	exchange->failed = admission_check(exchange, &exchange->error);
+	exchange->failed = request_guard_check(exchange, &exchange->error);
 	if (!exchange->failed)
 		return STATUS_OK;
 	exchange_end(exchange);

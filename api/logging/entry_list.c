@@ -9,7 +9,7 @@
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 /* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/entries/list (read 2026-11-20) */
 enum { NAMES_MAX = 100, PAGE_SIZE_DEFAULT = 50, PAGE_SIZE_MAX = 1000 };

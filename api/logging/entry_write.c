@@ -11,8 +11,8 @@
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
-#include "store/log_source.h"
-#include "store/logs.h"
+#include "store/logs/log_source.h"
+#include "store/logs/logs.h"
 
 /* Source: https://cloud.google.com/logging/quotas (entry size; from memory) */
 enum { ENTRY_BYTES_MAX = 256 * 1024, INSERT_ID_MAX = 512 };

@@ -6,7 +6,7 @@
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 enum { PAGE_SIZE_DEFAULT = 50, PAGE_SIZE_MAX = 1000 };
 

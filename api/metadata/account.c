@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "store/signing_key.h"
+#include "store/keys/signing_key.h"
 
 int64_t token_expiry(int64_t now_s)
 {

@@ -5,7 +5,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/text.h"
-#include "store/access_token.h"
+#include "store/keys/access_token.h"
 
 struct signing_key;
 

@@ -8,7 +8,7 @@
 #include "api/metadata/account.h"
 #include "api/metadata/metadata.h"
 #include "daemon/base/json.h"
-#include "store/signing_key.h"
+#include "store/keys/signing_key.h"
 
 enum {
 	US_PER_S = 1000000,

@@ -14,7 +14,7 @@ struct store;
 /* One replica, as its own metadata server describes it. */
 struct metadata_instance {
 	int64_t job;
-	unsigned role, index; /* of scheduler/plan.h */
+	unsigned role, index; /* of scheduler/plan/plan.h */
 	uint64_t id;          /* a number that no other replica has */
 	char hostname[64];
 	char machine_type[64]; /* "n1-standard-4"; "" where none was asked for */

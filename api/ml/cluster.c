@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/machine.h"
+#include "scheduler/plan/machine.h"
 
 const struct role_fields ml_roles[ROLE_COUNT] = {
 	[ROLE_MASTER] = { "masterConfig", "masterType", NULL, "master_config", "master_type", NULL,

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 enum tier {
 	TIER_BASIC,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
 #include "daemon/base/cleanup.h"
-#include "scheduler/dialect.h"
+#include "scheduler/plan/dialect.h"
 
 /* The accounts as the service names them. */
 enum status config_get_handle(struct call *call, struct error *err)

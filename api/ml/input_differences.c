@@ -11,9 +11,9 @@
 #include "api/training/regions.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
-#include "scheduler/difference.h"
-#include "scheduler/machine.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/machine.h"
+#include "scheduler/plan/plan.h"
 
 /* One look at the job; @list is the plan's. */
 struct view {

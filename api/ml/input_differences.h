@@ -9,6 +9,6 @@
 struct ml_settings;
 struct plan;
 
-/* Adds to @plan->differences (scheduler/difference.h); its pools are filled already. @input is one that the
+/* Adds to @plan->differences (scheduler/plan/difference.h); its pools are filled already. @input is one that the
  * rules have passed under @settings. False when memory ran out. */
 bool input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan);

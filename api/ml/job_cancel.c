@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 /* A finished job stays as it is, and the call succeeds: clients count on it. */
 enum status job_cancel_handle(struct call *call, struct error *err)

@@ -11,8 +11,8 @@
 #include "api/ml/to_plan.h"
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
-#include "store/jobs.h"
-#include "store/logs.h"
+#include "store/jobs/jobs.h"
+#include "store/logs/logs.h"
 
 static enum status plan_make(const struct call *call, struct plan **ret_plan, struct error *err)
 {

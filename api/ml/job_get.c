@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 enum status job_get_handle(struct call *call, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 static void list_render(struct call *call, const struct job_list *list)
 {

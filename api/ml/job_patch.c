@@ -5,7 +5,7 @@
 
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 struct patch_mask {
 	bool labels, etag;

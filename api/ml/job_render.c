@@ -10,8 +10,8 @@
 #include "api/training/job_times.h"
 #include "api/training/shells_render.h"
 #include "daemon/base/json.h"
-#include "scheduler/plan.h"
-#include "store/jobs.h"
+#include "scheduler/plan/plan.h"
+#include "store/jobs/jobs.h"
 
 static void name_render(struct text *text, const char *name)
 {

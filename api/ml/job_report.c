@@ -6,8 +6,8 @@
 #include "api/ml/trials_render.h"
 #include "api/training/report.h"
 #include "daemon/base/json.h"
-#include "store/jobs.h"
-#include "store/trials.h"
+#include "store/jobs/jobs.h"
+#include "store/jobs/trials.h"
 
 static enum status units_consumed(const struct training_context *context, const struct job *job,
 				  const struct plan *plan, double *ret_units, struct error *err)

@@ -2,7 +2,7 @@
 #include "api/ml/ml.h"
 #include "api/training/job_name.h"
 #include "api/training/study_answer.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 enum status job_study_handle(struct call *call, struct error *err)
 {

@@ -2,8 +2,8 @@
 #include "api/ml/job_units.h"
 
 #include "api/ml/cluster.h"
-#include "scheduler/ml_units.h"
-#include "store/jobs.h"
+#include "scheduler/plan/ml_units.h"
+#include "store/jobs/jobs.h"
 
 static double tpu_units_per_hour(const json_t *input)
 {

@@ -5,7 +5,7 @@
 #include "api/ml/job_rules.h"
 #include "api/training/context.h"
 #include "daemon/base/error.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 struct discovery_api;
 struct job;

@@ -5,7 +5,7 @@
 #include "api/ml/ml.h"
 #include "api/ml/rules.h"
 #include "daemon/base/json.h"
-#include "store/jobs.h"
+#include "store/jobs/jobs.h"
 
 /* Choice: policies are kept but not enforced, so that every caller has every permission there is on jobs.
  * Those of projects and locations are none of a job's.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
-#include "store/policies.h"
+#include "store/jobs/policies.h"
 
 static enum status version_of(const struct call *call, int64_t *ret_version, struct error *err)
 {

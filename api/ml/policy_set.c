@@ -6,7 +6,7 @@
 #include "api/ml/ml.h"
 #include "api/ml/policy_rules.h"
 #include "daemon/base/json.h"
-#include "store/policies.h"
+#include "store/jobs/policies.h"
 
 /* Each time that a change without an etag comes too late, someone else's came through. */
 enum { TRIES_MAX = 16 };

@@ -3,7 +3,7 @@
 /* api/ml/pool_field.h: which field of a TrainingInput a pool's member was made of (api/training/replica_json.h). Pure. */
 #include <jansson.h>
 
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 /* "trainingInput.scaleTier", "trainingInput.workerType", "trainingInput.workerConfig.acceleratorConfig" */
 json_t *ml_pool_field(const json_t *input, enum role role, const char *member);

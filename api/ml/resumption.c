@@ -3,9 +3,9 @@
 
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
-#include "scheduler/earlier_trials.h"
-#include "scheduler/plan.h"
-#include "store/jobs.h"
+#include "scheduler/plan/plan.h"
+#include "scheduler/search/earlier_trials.h"
+#include "store/jobs/jobs.h"
 
 /* Choice: of a longer chain the oldest are forgotten. */
 enum { JOBS_MAX = 100 };

@@ -8,7 +8,7 @@
 #include "api/training/forms.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "scheduler/machine.h"
+#include "scheduler/plan/machine.h"
 
 /* Choice: the service names no limit; more replicas than this were never meant for one machine. */
 enum { ROLE_COUNT_LIMIT = 1000 };

@@ -14,8 +14,8 @@
 #include "api/training/search.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "scheduler/machine.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/machine.h"
+#include "scheduler/plan/plan.h"
 #include "scheduler/tuning/study.h"
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Scheduling (7 days) */

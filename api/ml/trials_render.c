@@ -11,10 +11,10 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 #include "scheduler/tuning/study.h"
-#include "store/jobs.h"
-#include "store/trials.h"
+#include "store/jobs/jobs.h"
+#include "store/jobs/trials.h"
 
 /* A parameter's texts, made once for all trials. */
 struct parameter_texts {

@@ -7,7 +7,7 @@
 #include "api/storage/plain.h"
 #include "api/storage/storage.h"
 #include "daemon/base/clock.h"
-#include "store/access_token.h"
+#include "store/keys/access_token.h"
 
 enum { NS_PER_S = 1000000000 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "daemon/base/cleanup.h"
-#include "store/assemblies.h"
+#include "store/objects/assemblies.h"
 
 enum { PART_CLAIMS_MOST_BYTES = 1 << 20 };
 
@@ -17,7 +17,7 @@ struct part_claims *part_claims_new(void);
 void part_claims_free(struct part_claims *claims);
 DEFINE_AUTO(part_claims, struct part_claims *, part_claims_free)
 
-/* INVALID_ARGUMENT: MalformedXML, as store/assemblies.h has it. Nothing may follow a failure. */
+/* INVALID_ARGUMENT: MalformedXML, as store/objects/assemblies.h has it. Nothing may follow a failure. */
 enum status part_claims_receive(struct part_claims *claims, const char *data, size_t length,
 				struct error *err);
 /* That was all. In the order in which they were named; *ret_list is the claims' own. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "api/http/http.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 struct storage_context;
 

@@ -8,7 +8,7 @@
 #include "api/storage/plain.h"
 #include "api/storage/storage.h"
 #include "api/storage/xml.h"
-#include "store/assemblies.h"
+#include "store/objects/assemblies.h"
 
 enum { PAGE_MOST = 1000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/storage.h: the Cloud Storage JSON API v1, on store/objects.h.
+/* api/storage/storage.h: the Cloud Storage JSON API v1, on store/objects/objects.h.
  * Source: https://cloud.google.com/storage/docs/json_api (read 2026-11-20) */
 #include "api/http/http.h"
 #include "api/message/discovery.h"

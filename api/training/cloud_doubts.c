@@ -2,7 +2,7 @@
 #include "api/training/cloud_doubts.h"
 
 #include "api/training/image_name.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 
 /* Choice: how much of a client's own word is repeated. */
 enum { SHOWN_BYTES = 200 };

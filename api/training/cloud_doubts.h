@@ -2,7 +2,7 @@
 #pragma once
 /* api/training/cloud_doubts.h: what the cloud would think of a job, told as differences in the same words by both families.
  *
- * Each adds to @list (scheduler/difference.h), or finds nothing to tell; false when memory ran out. Pure. Thread: any. */
+ * Each adds to @list (scheduler/plan/difference.h), or finds nothing to tell; false when memory ran out. Pure. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 

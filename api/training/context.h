@@ -8,8 +8,8 @@
 #include "api/training/quota.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
-#include "scheduler/admission.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/plan/plan.h"
 
 struct objects;
 struct store;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/training/fault_differences.h"
 
-#include "scheduler/difference.h"
-#include "store/faults.h"
+#include "scheduler/plan/difference.h"
+#include "store/jobs/faults.h"
 
 enum status fault_differences_add(struct store *store, int64_t job, json_t *differences, struct error *err)
 {

@@ -8,7 +8,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 /* Choice: longer texts match nothing that a rule asks for, and need not be searched. */
 enum { MATCHED_BYTES_MAX = 4096 };

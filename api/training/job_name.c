@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/training/context.h"
-#include "store/resources.h"
+#include "store/jobs/resources.h"
 
 void resource_name_write(const struct training_context *context, const char *project, const char *location,
 			 const char *collection, const char *id, struct text *text)

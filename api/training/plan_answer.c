@@ -7,11 +7,11 @@
 
 #include "api/http/http.h"
 #include "api/training/context.h"
-#include "api/training/outlook.h"
 #include "api/training/program.h"
+#include "api/training/start_estimate.h"
 #include "daemon/base/json.h"
-#include "scheduler/dialect.h"
-#include "scheduler/ml_units.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/ml_units.h"
 
 /* Choice: each replica is told whole, but no more of them once the answer is that long: each is told the addresses
  * of all, so the answer grows with the square of their number. The first of each pool is always there. */
@@ -47,18 +47,18 @@ static json_t *environment_json(const json_t *environment)
 }
 
 /* Whether the replica is known to get no GPU: then its environment says so, in the engine's words (engine.h). */
-static bool gets_no_device(const struct plan *plan, const struct outlook *outlook, enum role role,
-			   unsigned index)
+static bool gets_no_device(const struct plan *plan, const struct start_estimate *start_estimate,
+			   enum role role, unsigned index)
 {
-	if (!outlook->assignment)
+	if (!start_estimate->assignment)
 		return false;
-	if (outlook->starts_now)
-		return json_array_size(assignment_devices(outlook->assignment, role, index)) == 0;
+	if (start_estimate->starts_now)
+		return json_array_size(assignment_devices(start_estimate->assignment, role, index)) == 0;
 	return plan->pools[role].accelerator_count == 0;
 }
 
-static enum status whole_replica_json(const struct plan *plan, const struct outlook *outlook, enum role role,
-				      unsigned index, json_t **ret_object, struct error *err)
+static enum status whole_replica_json(const struct plan *plan, const struct start_estimate *start_estimate,
+				      enum role role, unsigned index, json_t **ret_object, struct error *err)
 {
 	char host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 	struct program program AUTO_PROGRAM = { 0 };
@@ -71,9 +71,9 @@ static enum status whole_replica_json(const struct plan *plan, const struct outl
 		return rc;
 	replica_host_name(plan, role, index, host_name);
 	replica_address_name(plan, role, index, address_name);
-	object = replica_json(plan, outlook->assignment, role, index);
+	object = replica_json(plan, start_estimate->assignment, role, index);
 	told = environment_json(program.environment);
-	if (told && gets_no_device(plan, outlook, role, index) &&
+	if (told && gets_no_device(plan, start_estimate, role, index) &&
 	    json_object_set_new(told, "NVIDIA_VISIBLE_DEVICES", json_string("void")))
 		return error_no_memory(err);
 	rest = json_pack("{s:s, s:s, s:O*, s:O*, s:O*, s:O}", "hostName", host_name, "addressName",
@@ -86,8 +86,8 @@ static enum status whole_replica_json(const struct plan *plan, const struct outl
 }
 
 /* One replica after the other, so that no more than one is held twice. */
-static enum status replicas_write(struct text *text, const struct plan *plan, const struct outlook *outlook,
-				  struct error *err)
+static enum status replicas_write(struct text *text, const struct plan *plan,
+				  const struct start_estimate *start_estimate, struct error *err)
 {
 	const size_t begin = text->length;
 	unsigned omitted = 0;
@@ -102,7 +102,7 @@ static enum status replicas_write(struct text *text, const struct plan *plan, co
 				omitted++;
 				continue;
 			}
-			rc = whole_replica_json(plan, outlook, (enum role)role, i, &object, err);
+			rc = whole_replica_json(plan, start_estimate, (enum role)role, i, &object, err);
 			if (rc)
 				return rc;
 			if (text->length && text->data[text->length - 1] != '[')
@@ -188,8 +188,9 @@ static bool trials_write(struct text *text, const struct plan *plan)
 	       (!plan->resumed_jobs || member_write(text, "resumedJobs", json_incref(plan->resumed_jobs)));
 }
 
-static enum status plan_write(struct text *text, const struct plan *plan, const struct outlook *outlook,
-			      const struct plan_telling *telling, struct error *err)
+static enum status plan_write(struct text *text, const struct plan *plan,
+			      const struct start_estimate *start_estimate, const struct plan_telling *telling,
+			      struct error *err)
 {
 	enum status rc;
 
@@ -197,14 +198,15 @@ static enum status plan_write(struct text *text, const struct plan *plan, const 
 	/* The id is part of each host name and drawn anew for each job. */
 	if (!member_write(text, telling->name_drawn ? "exampleName" : "name", json_string(telling->name)) ||
 	    !member_write(text, "exampleClusterId", json_string(plan->cluster_id)) ||
-	    !member_write(text, "start", outlook_json(outlook)) ||
+	    !member_write(text, "start", start_estimate_json(start_estimate)) ||
 	    !member_write(text, "startOrder", start_order_json(plan)) || !trials_write(text, plan) ||
 	    !units_write(text, plan, telling->units_per_hour) || !limits_write(text, plan) ||
-	    !member_write(text, "differences",
-			  differences_json(plan, outlook->assignment, telling->input, telling->namer)) ||
+	    !member_write(
+		    text, "differences",
+		    differences_json(plan, start_estimate->assignment, telling->input, telling->namer)) ||
 	    !member_write(text, "hosts", hosts_json(plan)))
 		return error_no_memory(err);
-	rc = replicas_write(text, plan, outlook, err);
+	rc = replicas_write(text, plan, start_estimate, err);
 	if (rc)
 		return rc;
 	text_putc(text, '}');
@@ -214,10 +216,10 @@ static enum status plan_write(struct text *text, const struct plan *plan, const 
 enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_telling *telling,
 			struct error *err)
 {
-	struct outlook outlook AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
 	enum status rc = training_storage_tell(call->context, plan, err);
 
 	if (!rc)
-		rc = outlook_make(call->context, plan, NULL, &outlook, err);
-	return rc ? rc : plan_write(&call->answer, plan, &outlook, telling, err);
+		rc = start_estimate_make(call->context, plan, NULL, &start_estimate, err);
+	return rc ? rc : plan_write(&call->answer, plan, &start_estimate, telling, err);
 }

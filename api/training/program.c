@@ -2,8 +2,8 @@
 #include "api/training/program.h"
 
 #include "daemon/base/json.h"
-#include "scheduler/command_line.h"
-#include "scheduler/dialect.h"
+#include "scheduler/plan/command_line.h"
+#include "scheduler/plan/dialect.h"
 
 /* Takes @command. NULL when memory ran out, or without a command. */
 static json_t *told_command(const struct pool *pool, json_t *command)

@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "daemon/base/error.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 /* What its gateway adds to the environment is known when it runs, so $(NAME) of that is told as it is written.
  * Of a package the command is what runs once it is installed.
@@ -19,6 +19,6 @@ enum status program_make(const struct plan *plan, enum role role, unsigned index
 void program_deinit(struct program *program);
 #define AUTO_PROGRAM __attribute__((cleanup(program_deinit)))
 
-/* {"POOL": "docker run …"}: for each pool of @plan what its first replica runs, as scheduler/command_line.h writes it.
+/* {"POOL": "docker run …"}: for each pool of @plan what its first replica runs, as scheduler/plan/command_line.h writes it.
  * @ret_lines is the caller's. */
 enum status command_lines_make(const struct plan *plan, json_t **ret_lines, struct error *err);

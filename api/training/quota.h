@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
-#include "scheduler/accelerator.h"
+#include "scheduler/plan/accelerator.h"
 
 #define QUOTA_UNLIMITED UINT_MAX
 

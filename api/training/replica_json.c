@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/admission.h"
-#include "scheduler/dialect.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/placement.h"
 
 /* Adds a member unless @wanted is false; takes @value. False when memory ran out. */
 static bool member_add(json_t *object, const char *name, bool wanted, json_t *value)

@@ -6,7 +6,7 @@
  * Pure. Thread: any. What is returned is the caller's; NULL when memory ran out. */
 #include <jansson.h>
 
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 
 struct assignment;
 

@@ -4,12 +4,12 @@
 #include "api/training/context.h"
 #include "api/training/fault_differences.h"
 #include "api/training/job_name.h"
-#include "api/training/outlook.h"
 #include "api/training/program.h"
+#include "api/training/start_estimate.h"
 #include "daemon/base/json.h"
-#include "scheduler/admission.h"
-#include "store/jobs.h"
-#include "store/trials.h"
+#include "scheduler/plan/placement.h"
+#include "store/jobs/jobs.h"
+#include "store/jobs/trials.h"
 
 /* Choice: trials whose replicas are told. */
 enum { TRIALS_TOLD_MAX = 100 };
@@ -117,17 +117,17 @@ static json_t *head_make(const struct training_context *context, const struct jo
 static enum status start_add(const struct training_context *context, const struct job *job,
 			     const struct plan *plan, json_t *report, struct error *err)
 {
-	struct outlook outlook AUTO_OUTLOOK = { 0 };
+	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
 	enum status rc;
 
 	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)
 		return STATUS_OK;
-	rc = outlook_make(context, plan, job, &outlook, err);
+	rc = start_estimate_make(context, plan, job, &start_estimate, err);
 	if (rc == STATUS_FAILED_PRECONDITION) {
 		error_deinit(err);
 		return STATUS_OK;
 	}
-	if (!rc && json_object_set_new(report, "start", outlook_json(&outlook)))
+	if (!rc && json_object_set_new(report, "start", start_estimate_json(&start_estimate)))
 		rc = error_no_memory(err);
 	return rc;
 }

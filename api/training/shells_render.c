@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "api/training/context.h"
-#include "scheduler/dialect.h"
-#include "scheduler/plan.h"
-#include "store/jobs.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/plan.h"
+#include "store/jobs/jobs.h"
 
 /* The stored input is canonical text: a quoted name and a colon are a member of it. A client that names no host
  * (HTTP/1.0) cannot be told an address. */

@@ -10,13 +10,13 @@
 #include "api/message/message.h"
 #include "api/training/context.h"
 #include "daemon/base/json.h"
-#include "scheduler/earlier_trials.h"
-#include "scheduler/plan.h"
-#include "scheduler/trial_metrics.h"
-#include "scheduler/trial_plan.h"
+#include "scheduler/plan/plan.h"
+#include "scheduler/plan/trial_plan.h"
+#include "scheduler/search/earlier_trials.h"
+#include "scheduler/search/trial_metrics.h"
 #include "scheduler/tuning/measurements.h"
-#include "store/jobs.h"
-#include "store/trials.h"
+#include "store/jobs/jobs.h"
+#include "store/jobs/trials.h"
 
 static const struct field study_query_fields[] = {
 	{ .name = "format", .type = FIELD_STRING, .help = "json, or csv." },

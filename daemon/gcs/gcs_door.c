@@ -17,8 +17,8 @@
 #include "api/http/http.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
-#include "daemon/device_socket.h"
-#include "daemon/small_thread.h"
+#include "daemon/base/device_socket.h"
+#include "daemon/base/small_thread.h"
 
 enum { BACKLOG = 128, CONNECTIONS_MAX = 128, REQUESTS_END_MS = 5000, POLLED = 2 };
 

@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/small_thread.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files.h"
 #include "daemon/gcs/gcs_node.h"
 #include "daemon/gcs/gcs_operations.h"
 #include "daemon/gcs/gcs_turns.h"
 #include "daemon/gcs/gcs_wait.h"
-#include "daemon/small_thread.h"
 
 enum { READ_AHEAD_KIB = 1024 };
 

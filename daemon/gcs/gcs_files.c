@@ -17,7 +17,7 @@
 #include "daemon/gcs/gcs_files_parts.h"
 #include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_wait.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 #include "store/small_file.h"
 
 struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd)

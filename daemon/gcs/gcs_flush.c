@@ -13,7 +13,7 @@
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_wait.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct gcs_path *ret_path)
 {

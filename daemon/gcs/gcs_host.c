@@ -23,8 +23,8 @@
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/gcs/gcs_place.h"
 #include "daemon/gcs/gcs_sight.h"
-#include "scheduler/fault_book.h"
-#include "store/objects.h"
+#include "scheduler/faults/fault_book.h"
+#include "store/objects/objects.h"
 
 enum {
 	BEGIN_MS = 15000, /* it may wait for the one before to leave */

@@ -8,7 +8,7 @@
 
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_notes.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 enum { PAGE_MOST = 1000, NS_PER_US = 1000 };
 

@@ -17,6 +17,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/small_thread.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_file_system.h"
 #include "daemon/gcs/gcs_files.h"
@@ -24,8 +25,7 @@
 #include "daemon/gcs/gcs_place.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "daemon/main.h"
-#include "daemon/small_thread.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 enum { LOCK_WAIT_MS = 10000, LOCK_PAUSE_MS = 20 };
 

@@ -10,7 +10,7 @@
 #include "daemon/gcs/gcs_files_parts.h"
 #include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_wait.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 enum { MOVE_TRIES = 8, PASSES_MOST = 8 };
 

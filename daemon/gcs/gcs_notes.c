@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "daemon/base/json.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 enum { NS_PER_US = 1000, NS_DIGITS = 9 };
 #define NS_PER_S INT64_C(1000000000)

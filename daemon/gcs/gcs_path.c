@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 

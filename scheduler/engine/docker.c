@@ -9,8 +9,8 @@
 #include <sys/sysinfo.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/instance_lock.h"
 #include "daemon/base/memory.h"
-#include "daemon/base/presence.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_parts.h"
 #include "scheduler/engine/docker_terminal.h"

@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "daemon/base/error.h"
-#include "scheduler/host.h"
+#include "scheduler/plan/host.h"
 
 /* INTERNAL only, when memory ran out. Whatever @info holds, the result is a host; one without CPUs or
  * memory is not known.

@@ -34,7 +34,8 @@ static void others_tell(struct others *others)
 		struct leftover_count count;
 
 		at = leftovers_count(&others->list, at, &count);
-		if (strcmp(count.instance, others->docker->instance) == 0 || presence_seen(count.instance))
+		if (strcmp(count.instance, others->docker->instance) == 0 ||
+		    instance_lock_seen(count.instance))
 			continue;
 		if (told++ < TOLD_MOST)
 			instance_tell(&count);

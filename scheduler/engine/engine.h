@@ -17,8 +17,8 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
-#include "scheduler/host.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/host.h"
+#include "scheduler/plan/plan.h"
 
 struct engine;
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/base/presence.h"
+#include "daemon/base/instance_lock.h"
 #include "scheduler/engine/docker_json.h"
 
 enum leftover_kind { LEFTOVER_CONTAINER, LEFTOVER_NETWORK, LEFTOVER_KIND_COUNT };

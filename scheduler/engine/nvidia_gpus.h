@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "daemon/base/error.h"
-#include "scheduler/host.h"
+#include "scheduler/plan/host.h"
 
 #define NVIDIA_DIRECTORY "/proc/driver/nvidia/gpus"
 

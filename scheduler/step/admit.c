@@ -6,11 +6,11 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "scheduler/admission.h"
-#include "scheduler/dialect.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/placement.h"
 #include "scheduler/spare_network.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 static void tell_differences(struct job_run *run, json_t **ret_told)
 {

@@ -2,8 +2,8 @@
 /* The last words of a job, written before its final state, so that whoever sees the end can read them. */
 #include "scheduler/steps.h"
 
-#include "scheduler/dialect.h"
-#include "store/logs.h"
+#include "scheduler/plan/dialect.h"
+#include "store/logs/logs.h"
 
 static const char *last_words(enum job_state verdict)
 {

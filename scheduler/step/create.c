@@ -9,13 +9,13 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/admission.h"
-#include "scheduler/command_line.h"
-#include "scheduler/dialect.h"
 #include "scheduler/gateway.h"
-#include "scheduler/launcher.h"
-#include "scheduler/trial_directory.h"
-#include "scheduler/trial_plan.h"
+#include "scheduler/launcher/launcher.h"
+#include "scheduler/plan/command_line.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/plan/trial_plan.h"
+#include "scheduler/search/trial_directory.h"
 
 /* Of jobs that an earlier release let in, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)

@@ -2,7 +2,7 @@
 /* All replicas are up: the job is RUNNING. */
 #include "scheduler/steps.h"
 
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 struct planned_change *running_declare(struct reconciler *reconciler, struct job_run *run)
 {

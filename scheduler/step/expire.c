@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "daemon/base/memory.h"
-#include "scheduler/dialect.h"
+#include "scheduler/plan/dialect.h"
 
 static bool is_limited(const struct job_run *run)
 {

@@ -7,8 +7,8 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/dialect.h"
-#include "store/logs.h"
+#include "scheduler/plan/dialect.h"
+#include "store/logs/logs.h"
 
 enum { TAIL_LINES = 200 }; /* in which a traceback may begin */
 

@@ -6,8 +6,8 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
-#include "scheduler/dialect.h"
-#include "store/logs.h"
+#include "scheduler/plan/dialect.h"
+#include "store/logs/logs.h"
 
 /* Its program ran, though it ended before all of its replicas were seen to: while no daemon looked, say. Clients see no
  * job succeed that never ran, and none fail by its own program before it did. */

@@ -4,9 +4,9 @@
  * stored and told (restarts.h). */
 #include "scheduler/steps.h"
 
-#include "scheduler/dialect.h"
+#include "scheduler/plan/dialect.h"
 #include "scheduler/restarts.h"
-#include "store/logs.h"
+#include "store/logs/logs.h"
 
 bool replica_is_replaceable(const struct replica_run *replica)
 {

@@ -2,8 +2,8 @@
 /* Starts every created replica, side by side; the engine starts a few at a time. */
 #include "scheduler/steps.h"
 
-#include "scheduler/dialect.h"
-#include "store/logs.h"
+#include "scheduler/plan/dialect.h"
+#include "store/logs/logs.h"
 
 struct planned_change *start_announce(struct reconciler *reconciler, struct job_run *run, enum job_state to)
 {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
-#include "store/jobs.h"
-#include "store/logs.h"
+#include "store/jobs/jobs.h"
+#include "store/logs/logs.h"
 #include "store/store.h"
 
 enum { THREADS = 16, JOBS_WITH_LINES = 100 };

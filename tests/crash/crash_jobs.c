@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/faults.h"
-#include "store/jobs.h"
-#include "store/leases.h"
-#include "store/logs.h"
-#include "store/pipelines.h"
-#include "store/policies.h"
-#include "store/resources.h"
+#include "store/jobs/faults.h"
+#include "store/jobs/jobs.h"
+#include "store/jobs/leases.h"
+#include "store/jobs/pipelines.h"
+#include "store/jobs/policies.h"
+#include "store/jobs/resources.h"
+#include "store/jobs/trials.h"
+#include "store/logs/logs.h"
 #include "store/store.h"
-#include "store/trials.h"
 #include "tests/crash/crash_world.h"
 
 /* Names in a struct job are not const, literals are. */

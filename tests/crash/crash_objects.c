@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "daemon/base/crc32c.h"
-#include "store/aftermath.h"
-#include "store/objects.h"
-#include "store/objects_parts.h"
+#include "store/objects/objects.h"
+#include "store/objects/objects_parts.h"
+#include "store/objects/post_commit.h"
 #include "tests/crash/crash_world.h"
 
 enum { PROMISE = 4 }; /* a step */
@@ -222,7 +222,7 @@ static bool promise_check(struct world *world, int answered)
 
 static bool objects_check(struct world *world, int answered)
 {
-	aftermath_wait(world->objects->aftermath);
+	post_commit_wait(world->objects->post_commit);
 	if (!contents_check(world) || !promise_check(world, answered))
 		return false;
 	if (number_read(world, "storage.db", "SELECT count(*) FROM aftermath") != 0)

@@ -160,7 +160,7 @@ static void script_end(const struct death *death, struct world *world, char *con
 		fail(death, "at the end: %s", world->complaint);
 }
 
-static void aftermath_check(const struct death *death, char *const looks[], int answered)
+static void post_commit_check(const struct death *death, char *const looks[], int answered)
 {
 	struct world world;
 	AUTO(string) char *look = NULL;
@@ -237,7 +237,7 @@ static bool point_try(struct death *death, char *const looks[])
 		figures.recoveries_killed += killed;
 		figures.kills += killed;
 	}
-	aftermath_check(death, looks, answered);
+	post_commit_check(death, looks, answered);
 	return figures.failures >= FAILURES_MAX;
 }
 

@@ -11,7 +11,7 @@ Broken: job_set_labels() likewise -> the labels of before
 Broken: drafts_store() of api/logging/entry_write.c without its last log_flush() -> an entry that was answered is nowhere
 Broken: log_batch_write() that commits the positions of lines before the lines -> a line is missing
 Broken: line_is_known() with < for <= -> the last line before a kill comes again
-Broken: items_write() of store/log_batch.c that does not store how far the outbox was read -> the service's lines come again
+Broken: items_write() of store/logs/log_batch.c that does not store how far the outbox was read -> the service's lines come again
 Broken: step_judge() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
 Broken: running_declare() that says so twice; step_explain() that does not say why a job failed; step_close() without what
         it says of cancelled jobs, or of trials that were cancelled -> not the story of such an end

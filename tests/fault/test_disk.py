@@ -111,7 +111,7 @@ def world(library, fake_yard, tmp_path_factory):
     daemon.stop()
 
 
-# Broken: file_append() of store/sink.c takes what was not written for written: an object that cannot be read is acknowledged.
+# Broken: file_append() of store/objects/sink.c takes what was not written for written: an object that cannot be read is acknowledged.
 # Broken: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored.
 # Broken: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
 @pytest.mark.parametrize("fault", FAULTS)
@@ -135,7 +135,7 @@ def test_a_call_is_answered_whatever_write_fails(world, name, fault, count, seed
     wait_until(lambda: not [f for f in world.storage.files("uploads") if "arriving" in f], 20, "no file is left half-written")
 
 
-# Broken: may_retry() of store/logs_writer.c that tries no batch again: lines lost.
+# Broken: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed, cycles):
     daemon = faulty().start()
@@ -222,7 +222,7 @@ def fill(path):
 MANY, ROOM = 8000, MIB // 2
 
 
-# Broken: may_retry() of store/logs_writer.c that tries no batch again: lines lost.
+# Broken: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost.
 def test_a_real_full_disk_refuses_jobs_and_lines_wait_for_room(faulty, small_disk):
     daemon = faulty(state_dir=small_disk / "state").start()
     held = daemon.create(HOLD)

@@ -321,7 +321,7 @@ def stands_still(value, looks=5):
     return seen[-1]
 
 
-# Broken: is_full() of store/logs_writer.c that is never so: all 640,000 lines were taken.
+# Broken: is_full() of store/logs/logs_writer.c that is never so: all 640,000 lines were taken.
 def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_path, monkeypatch):
     """Whatever they would print, the daemon takes no more than it has room for; and keeps what it took."""
     still = tmp_path / "still"

@@ -294,7 +294,7 @@ def test_a_job_crashes_as_ordered_and_is_cancelled_whatever_allocation_fails(fau
     still_serves(daemon)
 
 
-# Broken: may_retry() of store/logs_writer.c that tries no batch again: lines lost; meets() of shim.c that is always false.
+# Broken: may_retry() of store/logs/logs_writer.c that tries no batch again: lines lost; meets() of shim.c that is always false.
 @pytest.mark.parametrize("count", [1, BURST])
 def test_a_job_ends_well_whatever_allocation_fails(faulty, count, seed, cycles):
     lives_under_faults(faulty().start(), training(LINES), JOBS, count, seed, cycles)

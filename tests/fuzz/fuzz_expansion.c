@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/expansion.h"
+#include "scheduler/plan/expansion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

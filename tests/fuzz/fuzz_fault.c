@@ -10,7 +10,7 @@
 #include "api/emulator/faults.h"
 #include "api/message/message.h"
 #include "daemon/base/json.h"
-#include "scheduler/fault.h"
+#include "scheduler/faults/fault.h"
 #include "tests/fuzz/message_mutation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
-#include "store/filter_functions.h"
-#include "store/job_filter.h"
-#include "store/log_filter.h"
-#include "store/pipeline_filter.h"
-#include "store/resource_filter.h"
+#include "store/filter/filter_functions.h"
+#include "store/jobs/job_filter.h"
+#include "store/jobs/pipeline_filter.h"
+#include "store/jobs/resource_filter.h"
+#include "store/logs/log_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include "daemon/base/text.h"
 #include "daemon/gcs/gcs_notes.h"
 #include "daemon/gcs/gcs_path.h"
-#include "store/objects.h"
+#include "store/objects/objects.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

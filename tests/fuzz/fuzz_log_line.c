@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/log_line.h"
+#include "scheduler/logs/log_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

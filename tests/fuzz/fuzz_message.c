@@ -10,7 +10,7 @@
 #include "api/ml/job_rules.h"
 #include "api/ml/messages.h"
 #include "api/ml/to_plan.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 #include "tests/fuzz/message_mutation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

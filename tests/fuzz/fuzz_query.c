@@ -14,7 +14,7 @@
 #include "api/ml/messages.h"
 #include "api/storage/messages.h"
 #include "daemon/base/json.h"
-#include "store/glob.h"
+#include "store/objects/glob.h"
 #include "store/page_token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -12,7 +12,7 @@
 #include "api/aiplatform/to_plan.h"
 #include "api/aiplatform/to_study.h"
 #include "daemon/base/json.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 #include "scheduler/tuning/study.h"
 #include "tests/fuzz/message_mutation.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
-#include "store/access_token.h"
-#include "store/signing_key.h"
+#include "store/keys/access_token.h"
+#include "store/keys/signing_key.h"
 #include "store/store_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -95,7 +95,7 @@ def lost(engine):
 
 
 def test_a_running_daemons_things_are_refused(running):
-    """Broken: presence_take() left out of wiring_open(): the second was not refused."""
+    """Broken: instance_lock_take() left out of wiring_open(): the second was not refused."""
     daemon, job = running
     before = things(daemon)
     assert f"in use by process {daemon.pid}" in clean(*of(daemon), code=1)
@@ -144,7 +144,7 @@ def test_a_job_that_ran_is_tried_again(running):
 
 
 def test_serve_names_what_others_have_left_and_leaves_it(running, new_daemon, lost):
-    """Broken: presence_seen() left out of others_tell(): the one whose daemon runs was named too."""
+    """Broken: instance_lock_seen() left out of others_tell(): the one whose daemon runs was named too."""
     daemon, _ = running
     lost.add(0)
     later = new_daemon("--offline").start()
@@ -168,7 +168,7 @@ def test_a_trial_directory_deeper_than_a_path_is_removed(new_daemon):
 
 
 def test_a_copy_of_a_running_daemons_state_is_not_served(running, tmp_path):
-    """Two daemons would take each other's containers for theirs. Broken: presence_open() that takes nothing."""
+    """Two daemons would take each other's containers for theirs. Broken: instance_lock_open() that takes nothing."""
     daemon, _ = running
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-a", daemon.state_dir, copy], check=True)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
-#include "store/signing_key.h"
+#include "store/keys/signing_key.h"
 #include "tests/unit/testing.h"
 
 #define TEST(name) static void name(void **state_)

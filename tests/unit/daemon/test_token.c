@@ -7,8 +7,8 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/token.h"
-#include "store/access_token.h"
-#include "store/signing_key.h"
+#include "store/keys/access_token.h"
+#include "store/keys/signing_key.h"
 #include "store/store.h"
 #include "tests/unit/testing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* tests/unit/scheduler/mark_testing.h: how many marks of fault rules are stored. */
-#include "store/faults.h"
+#include "store/jobs/faults.h"
 #include "tests/unit/testing.h"
 
 static inline enum status mark_count(void *arg, const struct fault_mark *mark, struct error *err)

@@ -15,14 +15,14 @@
 #include "daemon/base/log.h"
 #include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
-#include "scheduler/fault_book.h"
+#include "scheduler/faults/fault_book.h"
 #include "scheduler/scheduler.h"
-#include "store/jobs.h"
-#include "store/logs.h"
+#include "store/jobs/jobs.h"
+#include "store/logs/logs.h"
 #include "store/store.h"
 #include "tests/support/fake_engine.h"
 #include "tests/unit/full_disk_testing.h"
-#include "tests/unit/scheduler/plan_testing.h"
+#include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/testing.h"
 
 enum { WAIT_MS = 20000 };

@@ -2,7 +2,7 @@
 /* The machine's wall clock is set to another day while jobs wait and run.
  * Broken: job_deadline_us() reckoned at each look: the jump forward cancels the job, and after the one back it runs on.
  * Broken: times of JOB_ADVANCE without max(): a job's end lies before its start.
- * Broken: log times not raised to the last (store/log_batch.c): the lines are read in another order. */
+ * Broken: log times not raised to the last (store/logs/log_batch.c): the lines are read in another order. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 static const int64_t day_ns = INT64_C(86400000000000), hour_ns = INT64_C(3600000000000),

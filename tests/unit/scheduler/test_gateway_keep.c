@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "scheduler/assignment.h"
+#include "scheduler/plan/assignment.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 
 /* The order of what was asked of the engine and of the gateway. */

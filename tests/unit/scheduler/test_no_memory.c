@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Askings for memory fail all over the life of a job: it ends as it would have, and its log tells all of it once. */
-#include "scheduler/admission.h"
-#include "store/trials.h"
+#include "scheduler/plan/placement.h"
+#include "store/jobs/trials.h"
 #include "tests/unit/scheduler/memory_testing.h"
-#include "tests/unit/scheduler/search_testing.h"
+#include "tests/unit/scheduler/search/search_testing.h"
 
 enum { LIVES = 24, BURST = 25 };
 
@@ -223,17 +223,17 @@ static void what_the_host_has_is_known_whatever_finds_no_memory(void **state)
 
 static struct trap shortage_trap; /* who falls short of its project's limit meets it */
 
-enum status __real_admission_place(const struct plan *plan, const struct room *room,
-				   struct assignment **ret_assignment, enum shortage *ret_shortage,
-				   struct error *err);
-enum status __wrap_admission_place(const struct plan *plan, const struct room *room,
-				   struct assignment **ret_assignment, enum shortage *ret_shortage,
-				   struct error *err);
-enum status __wrap_admission_place(const struct plan *plan, const struct room *room,
-				   struct assignment **ret_assignment, enum shortage *ret_shortage,
-				   struct error *err)
+enum status __real_placement_find(const struct plan *plan, const struct room *room,
+				  struct assignment **ret_assignment, enum shortage *ret_shortage,
+				  struct error *err);
+enum status __wrap_placement_find(const struct plan *plan, const struct room *room,
+				  struct assignment **ret_assignment, enum shortage *ret_shortage,
+				  struct error *err);
+enum status __wrap_placement_find(const struct plan *plan, const struct room *room,
+				  struct assignment **ret_assignment, enum shortage *ret_shortage,
+				  struct error *err)
 {
-	const enum status rc = __real_admission_place(plan, room, ret_assignment, ret_shortage, err);
+	const enum status rc = __real_placement_find(plan, room, ret_assignment, ret_shortage, err);
 
 	if (rc == STATUS_RESOURCE_EXHAUSTED && *ret_shortage == SHORTAGE_PROJECT)
 		trap_spring(&shortage_trap, "project");

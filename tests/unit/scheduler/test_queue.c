@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "scheduler/admission.h"
-#include "store/leases.h"
+#include "scheduler/plan/placement.h"
+#include "store/jobs/leases.h"
 #include "store/store_parts.h"
 
 static char *gpus[] = { (char *)"0", (char *)"1", (char *)"2", (char *)"3",

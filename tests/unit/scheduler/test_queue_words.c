@@ -2,7 +2,7 @@
 /* What the log of a queued job says that it waits for. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
-#include "scheduler/admission.h"
+#include "scheduler/plan/placement.h"
 #include "scheduler/scheduler_state.h"
 
 static char *gpus[] = { (char *)"0", (char *)"1" };

@@ -2,8 +2,8 @@
 /* What becomes of a network when its job has left it. */
 #include "scheduler/spare_network.h"
 
-#include "scheduler/assignment.h"
 #include "scheduler/job_run.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What jobs tell, and the trials of a tuning job of their differences, when a commit is refused. */
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 #include "scheduler/steps.h"
-#include "tests/unit/scheduler/search_testing.h"
+#include "tests/unit/scheduler/search/search_testing.h"
 
 static atomic_int refusals;      /* of the next commits that let a job in, or decide that it is tried again */
 static atomic_bool is_overtaken; /* "quick" is cancelled just before it is let in */

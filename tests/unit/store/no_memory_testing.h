@@ -2,8 +2,8 @@
 #pragma once
 /* tests/unit/store/no_memory_testing.h: every asking for memory of every operation on state.db fails once: it is done, or
  * it is not and an error says so. */
-#include "store/faults.h"
-#include "store/resources.h"
+#include "store/jobs/faults.h"
+#include "store/jobs/resources.h"
 #include "tests/support/memory_faults.h"
 #include "tests/unit/store/eye_testing.h"
 #include "tests/unit/store/store_testing.h"

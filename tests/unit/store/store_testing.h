@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "daemon/base/text.h"
-#include "store/jobs.h"
-#include "store/logs.h"
+#include "store/jobs/jobs.h"
+#include "store/logs/logs.h"
 #include "store/store.h"
 #include "tests/unit/full_disk_testing.h"
 #include "tests/unit/testing.h"

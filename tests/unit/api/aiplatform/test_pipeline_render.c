@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A training pipeline, and a model, as clients see them. */
 #include "api/aiplatform/aiplatform.h"
-#include "store/models.h"
-#include "store/pipelines.h"
+#include "store/jobs/models.h"
+#include "store/jobs/pipelines.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 /* 2026-11-20T00:00:00.000012Z */

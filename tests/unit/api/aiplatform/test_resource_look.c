@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans and reports of Vertex AI's jobs: what would run, and what was different. */
 #include "api/aiplatform/aiplatform.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 #include "tests/unit/api/aiplatform/aiplatform_testing.h"
 #include "tests/unit/api/ml/ml_testing.h"
 

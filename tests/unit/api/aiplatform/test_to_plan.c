@@ -4,7 +4,7 @@
 #include "api/aiplatform/prebuilt.h"
 #include "api/training/image_map.h"
 #include "api/training/runtime_map.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 #include "tests/unit/api/aiplatform/aiplatform_testing.h"
 
 static const struct plan_names names = { "p", "123", "us-central1", "1234567890123456789", "ab12cd34ef" };

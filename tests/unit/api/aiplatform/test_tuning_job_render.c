@@ -5,8 +5,8 @@
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
-#include "scheduler/trial_plan.h"
-#include "scheduler/trial_run.h"
+#include "scheduler/plan/trial_plan.h"
+#include "scheduler/search/trial_run.h"
 #include "tests/unit/api/ml/tuning_testing.h"
 
 #define BODY                                                                                                 \

@@ -9,8 +9,8 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "scheduler/fault_book.h"
-#include "store/faults.h"
+#include "scheduler/faults/fault_book.h"
+#include "store/jobs/faults.h"
 #include "tests/unit/store/store_testing.h"
 
 static atomic_uint passed; /* calls that reached their handler */

@@ -243,7 +243,7 @@ static enum status caller_check(void *arg, const char *authorization, const char
 	return error_set(err, STATUS_UNAUTHENTICATED, NULL, "Who is it?");
 }
 
-/* Broken: admission_check() without either of its rules. */
+/* Broken: request_guard_check() without either of its rules. */
 TEST(a_door_tells_by_the_head_who_may_come_in)
 {
 	static const struct {

@@ -4,7 +4,7 @@
 #include "api/metadata/account.h"
 #include "api/metadata/metadata.h"
 #include "daemon/base/json.h"
-#include "store/signing_key.h"
+#include "store/keys/signing_key.h"
 #include "tests/unit/api/http/http_testing.h"
 #include "tests/unit/store/store_testing.h"
 

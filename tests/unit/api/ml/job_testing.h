@@ -3,7 +3,7 @@
 /* tests/unit/api/ml/job_testing.h: jobs as a client posts them, and patches to them. */
 #include "api/ml/job_rules.h"
 #include "api/ml/messages.h"
-#include "scheduler/plan.h"
+#include "scheduler/plan/plan.h"
 #include "tests/unit/api/message/json_testing.h"
 
 /* The least job that is run; tests change what they are about. */

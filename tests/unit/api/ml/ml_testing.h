@@ -7,11 +7,11 @@
 #include "api/ml/messages.h"
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
-#include "scheduler/admission.h"
-#include "scheduler/plan.h"
-#include "store/jobs.h"
+#include "scheduler/plan/placement.h"
+#include "scheduler/plan/plan.h"
+#include "store/jobs/jobs.h"
 #include "tests/unit/api/message/json_testing.h"
-#include "tests/unit/scheduler/plan_testing.h"
+#include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/store/store_testing.h"
 
 /* The machine: what context.room tells. */

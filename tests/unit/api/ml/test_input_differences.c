@@ -4,7 +4,7 @@
 #include "api/ml/to_plan.h"
 #include "api/training/image_map.h"
 #include "api/training/runtime_map.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 #include "tests/unit/api/ml/job_testing.h"
 
 static char *const image_rules[] = { (char *)"gcr.io/mapped/*=localhost:5000/*" };

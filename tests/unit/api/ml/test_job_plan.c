@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/dialect.h"
+#include "scheduler/plan/dialect.h"
 #include "tests/unit/api/ml/job_testing.h"
 #include "tests/unit/api/ml/ml_testing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 /* Lets the job in with limits, a device and a difference, and sets it running. */

@@ -3,7 +3,7 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
-#include "store/objects.h"
+#include "store/objects/objects.h"
 #include "tests/support/event_writing.h"
 #include "tests/unit/api/ml/tuning_testing.h"
 

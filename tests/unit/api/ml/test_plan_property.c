@@ -4,9 +4,9 @@
 #include "api/ml/to_plan.h"
 #include "api/training/image_map.h"
 #include "api/training/regions.h"
-#include "scheduler/admission.h"
-#include "scheduler/dialect.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/placement.h"
 #include "tests/unit/api/ml/job_testing.h"
 
 enum { ROUNDS = 6000, SEED = 20261121 };
@@ -197,7 +197,7 @@ static void the_smallest_host_lets_it_in(const struct plan *plan)
 	enum shortage shortage;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (admission_place(plan, &room, &assignment, &shortage, &err))
+	if (placement_find(plan, &room, &assignment, &shortage, &err))
 		fail_msg("%s", err.text);
 	assert_true(differences_valid(assignment->differences));
 }

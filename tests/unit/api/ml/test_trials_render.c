@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "scheduler/trial_plan.h"
+#include "scheduler/plan/trial_plan.h"
 #include "tests/unit/api/ml/tuning_testing.h"
 
 static json_t *trials_of(struct bench *bench, const char *job_id)

@@ -2,7 +2,7 @@
 #pragma once
 /* tests/unit/api/ml/tuning_testing.h: tuning jobs with trials in the store, as if a scheduler had run them. */
 #include "scheduler/tuning/study.h"
-#include "store/trials.h"
+#include "store/jobs/trials.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 #define RATE "{'name':'rate','type':'double','scale':'linear','minimum':0,'maximum':1}"

@@ -7,7 +7,7 @@
 #include "api/storage/parts.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
-#include "store/access_token.h"
+#include "store/keys/access_token.h"
 #include "store/store.h"
 #include "tests/unit/api/http/http_testing.h"
 

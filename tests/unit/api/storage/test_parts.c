@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 
-#include "store/assemblies.h"
+#include "store/objects/assemblies.h"
 #include "tests/unit/api/storage/storage_testing.h"
 
 #define MD5_OF_DIGITS "25f9e794323b453885f5181f1b624d0b" /* of "123456789" */

@@ -2,7 +2,7 @@
 #include "api/training/replica_json.h"
 
 #include "api/ml/pool_field.h"
-#include "scheduler/difference.h"
+#include "scheduler/plan/difference.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 static void a_replica_that_was_not_let_in_has_neither_limits_nor_devices(void **state)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests training_storage_use() of api/training/admittance.c. */
+/* Tests training_storage_use() of api/training/precheck.c. */
 #include "api/training/context.h"
-#include "scheduler/difference.h"
-#include "tests/unit/scheduler/plan_testing.h"
-#include "tests/unit/store/objects_testing.h"
+#include "scheduler/plan/difference.h"
+#include "tests/unit/scheduler/plan/plan_testing.h"
+#include "tests/unit/store/objects/objects_testing.h"
 
 static struct plan *plan_of(const char *job_dir)
 {

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is made sure of before a job is stored, whichever family it came by. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/training/context.h"
+#include "daemon/base/chance.h"
+#include "daemon/base/memory.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/placement.h"
+#include "store/objects/objects.h"
+
+void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
+{
+	unsigned char random[(CLUSTER_ID_SIZE - 1) / 2];
+
+	chance_draw(CHANCE_CLUSTER, random, sizeof(random));
+	sodium_bin2hex(ret_id, CLUSTER_ID_SIZE, random, sizeof(random));
+}
+
+/* The first replica's stands for all of a pool. */
+static enum status program_check(const struct plan *plan, enum role role, struct error *err)
+{
+	AUTO(json) json_t *environment = NULL;
+	AUTO(json) json_t *command = NULL;
+	AUTO(json) json_t *args = NULL;
+	enum status rc = replica_environment(plan, role, 0, &environment, err);
+
+	if (!rc)
+		rc = replica_environment_extend(plan, role, environment, err);
+	return rc ? rc : replica_command(plan, role, environment, &command, &args, err);
+}
+
+enum status training_environment_check(const struct plan *plan, enum role *ret_role, struct error *err)
+{
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		enum status rc =
+			plan->pools[role].count ? program_check(plan, (enum role)role, err) : STATUS_OK;
+
+		if (rc && ret_role)
+			*ret_role = (enum role)role;
+		if (rc)
+			return rc;
+	}
+	return STATUS_OK;
+}
+
+/* The words stay, as those of a quota where the service has one: of GPUs and of a project's vCPUs. Other things of
+ * this host have none. */
+static enum status refuse_for_good(const char *project, enum shortage shortage, struct error *cause,
+				   struct error *err)
+{
+	const char *text = cause->text ? cause->text : "This host cannot run the job.";
+
+	if (shortage == SHORTAGE_HOST || shortage == SHORTAGE_PROJECT)
+		return error_set_quota(err, project, "%s", text);
+	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", text);
+}
+
+enum status training_host_check(const struct training_context *context, const struct plan *plan,
+				enum shortage *ret_shortage, struct error *err)
+{
+	struct room room AUTO_ROOM = { 0 };
+	struct room empty = { 0 };
+	AUTO(assignment) struct assignment *assignment = NULL;
+	struct error cause AUTO_ERROR = { 0 };
+	enum status rc = STATUS_UNAVAILABLE;
+
+	*ret_shortage = SHORTAGE_NONE;
+	if (context->room)
+		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (!rc) {
+		empty.capacity = room.capacity; /* borrowed */
+		rc = placement_find(plan, &empty, &assignment, ret_shortage, &cause);
+	}
+	if (rc == STATUS_FAILED_PRECONDITION)
+		return refuse_for_good(plan->project, *ret_shortage, &cause, err);
+	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
+}
+
+/* The bucket of the plan's directory; NULL: it has none there, or memory ran out, which is noted. */
+static char *bucket_of(const struct plan *plan)
+{
+	static const char scheme[] = "gs://";
+	const char *directory = plan->job_dir;
+	char *bucket;
+
+	if (!directory || strncmp(directory, scheme, strlen(scheme)) != 0)
+		return NULL;
+	directory += strlen(scheme);
+	bucket = strndup(directory, strcspn(directory, "/"));
+	if (!bucket)
+		memory_note_failure();
+	return bucket;
+}
+
+enum status training_storage_tell(const struct training_context *context, const struct plan *plan,
+				  struct error *err)
+{
+	AUTO(string) char *bucket = context->bucket_missing ? bucket_of(plan) : NULL;
+
+	if (!bucket || !context->bucket_missing(context->bucket_arg, bucket) ||
+	    difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
+			   "The bucket gs://%s is made for this job: in the cloud it must exist before.",
+			   bucket))
+		return STATUS_OK;
+	return error_no_memory(err);
+}
+
+enum status training_storage_use(const struct training_context *context, struct plan *plan, struct error *err)
+{
+	AUTO(string) char *bucket = context->bucket_use ? bucket_of(plan) : NULL;
+	struct error unmade AUTO_ERROR = { 0 };
+	enum status rc = training_storage_tell(context, plan, err);
+
+	if (rc)
+		return rc;
+	if (context->objects && plan->job_dir && plan_tunes(plan))
+		plan->objects_since = objects_next_generation(context->objects);
+	if (!bucket)
+		return STATUS_OK;
+	rc = context->bucket_use(context->bucket_arg, bucket, &unmade);
+	return rc == STATUS_INTERNAL || rc == STATUS_UNAVAILABLE ? error_move(err, &unmade) : STATUS_OK;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/training/start_estimate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/training/context.h"
+#include "api/training/job_name.h"
+#include "store/jobs/jobs.h"
+
+/* Choice: behind so many jobs nothing starts at once, and each of them would have to be looked at. */
+enum { WAITING_MAX = 100 };
+
+void start_estimate_deinit(struct start_estimate *start_estimate)
+{
+	free(start_estimate->text);
+	free(start_estimate->behind);
+	assignment_free(start_estimate->assignment);
+	*start_estimate = (struct start_estimate){ 0 };
+}
+
+static enum status waits(struct start_estimate *start_estimate, enum shortage shortage, const char *text,
+			 struct error *err)
+{
+	start_estimate->shortage = shortage;
+	start_estimate->text = strdup(text ? text : "There is too little room now.");
+	return start_estimate->text ? STATUS_OK : error_no_memory(err);
+}
+
+static enum status waits_behind(const struct training_context *context, struct start_estimate *start_estimate,
+				const struct job *job, enum shortage shortage, const char *text,
+				struct error *err)
+{
+	struct text name AUTO_TEXT = { 0 };
+
+	job_name_write(context, job, &name);
+	start_estimate->behind = text_take(&name);
+	return start_estimate->behind ? waits(start_estimate, shortage, text, err) : error_no_memory(err);
+}
+
+/* Takes what the job takes out of the room. */
+static enum status room_take(struct room *room, const struct plan *plan, const struct assignment *assignment,
+			     struct error *err)
+{
+	struct usage *usage = &room->usage;
+	struct lease *leases = NULL, *all;
+	size_t count = 0;
+	enum status rc = assignment_leases(assignment, 0, &leases, &count, err);
+
+	if (rc)
+		return rc;
+	all = count ? realloc(usage->leases, (usage->lease_count + count) * sizeof(*all)) : usage->leases;
+	if (count && !all) {
+		leases_free(leases, count);
+		return error_no_memory(err);
+	}
+	usage->leases = all;
+	for (size_t i = 0; i < count; i++)
+		all[usage->lease_count + i] = leases[i];
+	usage->lease_count += count;
+	free(leases);
+	plan_usage_add(plan, assignment, usage);
+	return STATUS_OK;
+}
+
+/* One look at a job that waits before ours. */
+struct sighting {
+	const struct training_context *context;
+	const struct plan *plan; /* ours */
+	const struct job *job;   /* likewise; NULL: it is not there yet */
+	struct room *room;
+	struct start_estimate *start_estimate;
+};
+
+/* Whether ours has to wait when the other one lacks that. */
+static bool holds_up(const struct sighting *sighting, const struct plan *other, enum shortage shortage)
+{
+	const struct plan *ours = sighting->plan;
+
+	switch (shortage) {
+	case SHORTAGE_NONE:
+	case SHORTAGE_ROOM:
+	case SHORTAGE_ENGINE:
+	case SHORTAGE_NETWORK:
+		return true;
+	case SHORTAGE_DEVICES:
+		return placement_wants_devices(ours, &sighting->room->capacity);
+	case SHORTAGE_PROJECT:
+		return strcmp(ours->project, other->project) == 0;
+	case SHORTAGE_HOST:
+		return false;
+	}
+	return false;
+}
+
+/* The other job takes its room, or is what ours waits behind, or does not matter. */
+static enum status look_at(const struct sighting *sighting, const struct job *job, struct error *err)
+{
+	AUTO(plan) struct plan *other = NULL;
+	AUTO(assignment) struct assignment *assignment = NULL;
+	struct error cause AUTO_ERROR = { 0 };
+	struct room seen = *sighting->room;
+	enum shortage shortage = SHORTAGE_NONE;
+	bool is_ours;
+
+	if (plan_from_text(job->plan, &other, NULL))
+		return STATUS_OK; /* it is about to fail */
+	is_ours = strcmp(other->project, sighting->plan->project) == 0;
+	if (!is_ours)
+		seen.capacity.project_vcpus = 0; /* the usage that is known is that of our project */
+	switch (placement_find(other, &seen, &assignment, &shortage, &cause)) {
+	case STATUS_OK:
+		if (is_ours)
+			sighting->room->usage.project_vcpus += plan_vcpus(other);
+		return room_take(sighting->room, other, assignment, err);
+	case STATUS_RESOURCE_EXHAUSTED:
+		if (holds_up(sighting, other, shortage))
+			return waits_behind(sighting->context, sighting->start_estimate, job, shortage,
+					    cause.text, err);
+		return STATUS_OK;
+	default:
+		return STATUS_OK; /* likewise */
+	}
+}
+
+static int compare_turns(const void *left, const void *right)
+{
+	const struct job *a = *(const struct job *const *)left, *b = *(const struct job *const *)right;
+
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool goes_before(const struct job *other, const struct sighting *sighting)
+{
+	return sighting->job ? compare_turns(&other, &sighting->job) < 0
+			     : other->priority >= sighting->plan->priority;
+}
+
+/* Those that wait and whose turn is before that of ours, in their order. */
+static enum status queue_before(const struct sighting *sighting, const struct job_list *list,
+				const struct job ***ret_jobs, size_t *ret_count, struct error *err)
+{
+	const struct job **jobs = calloc(list->count + 1, sizeof(struct job *));
+	size_t count = 0;
+
+	if (!jobs)
+		return error_no_memory(err);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
+		    goes_before(&list->jobs[i], sighting))
+			jobs[count++] = &list->jobs[i];
+	qsort(jobs, count, sizeof(struct job *), compare_turns);
+	*ret_jobs = jobs;
+	*ret_count = count;
+	return STATUS_OK;
+}
+
+static enum status queue_look(const struct sighting *sighting, struct error *err)
+{
+	const struct training_context *context = sighting->context;
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	const struct job **jobs = NULL;
+	size_t count = 0;
+	enum status rc = job_list_unfinished(context->store, &list, err);
+
+	if (!rc)
+		rc = queue_before(sighting, &list, &jobs, &count, err);
+	if (!rc && count > WAITING_MAX)
+		rc = waits_behind(context, sighting->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
+				  "Many jobs wait before it.", err);
+	for (size_t i = 0; i < count && !rc && !sighting->start_estimate->text; i++)
+		rc = look_at(sighting, jobs[i], err);
+	free(jobs);
+	return rc;
+}
+
+/* What the job would have with nobody else there. */
+static enum status place_alone(const struct plan *plan, const struct room *room,
+			       struct start_estimate *start_estimate, struct error *err)
+{
+	struct room empty = { .capacity = room->capacity };
+	enum shortage shortage = SHORTAGE_NONE;
+	enum status rc = placement_find(plan, &empty, &start_estimate->assignment, &shortage, err);
+
+	if (rc == STATUS_RESOURCE_EXHAUSTED) {
+		error_deinit(err);
+		return STATUS_OK;
+	}
+	for (int role = 0; !rc && role < ROLE_COUNT; role++) {
+		json_decref(start_estimate->assignment->devices[role]);
+		start_estimate->assignment->devices[role] = NULL;
+	}
+	return rc;
+}
+
+static enum status place(const struct plan *plan, const struct room *room,
+			 struct start_estimate *start_estimate, struct error *err)
+{
+	struct error cause AUTO_ERROR = { 0 };
+	enum shortage shortage = SHORTAGE_NONE;
+	enum status rc = placement_find(plan, room, &start_estimate->assignment, &shortage, &cause);
+
+	if (rc == STATUS_RESOURCE_EXHAUSTED)
+		return waits(start_estimate, shortage, cause.text, err);
+	if (rc)
+		error_move(err, &cause);
+	start_estimate->starts_now = !rc;
+	return rc;
+}
+
+static enum status start_estimate_in(const struct training_context *context, const struct plan *plan,
+				     const struct job *job, struct room *room,
+				     struct start_estimate *start_estimate, struct error *err)
+{
+	struct sighting sighting = { context, plan, job, room, start_estimate };
+	enum status rc = queue_look(&sighting, err);
+
+	if (!rc && !start_estimate->text)
+		rc = place(plan, room, start_estimate, err);
+	if (!rc && !start_estimate->starts_now)
+		rc = place_alone(plan, room, start_estimate, err);
+	start_estimate->known = !rc;
+	return rc;
+}
+
+enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
+				const struct job *job, struct start_estimate *ret_outlook, struct error *err)
+{
+	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
+	struct error cause AUTO_ERROR = { 0 };
+	struct room room AUTO_ROOM = { 0 };
+	enum status rc = STATUS_UNAVAILABLE;
+
+	if (context->room)
+		rc = context->room(context->room_arg, plan->project, &room, &cause);
+	if (!rc)
+		rc = start_estimate_in(context, plan, job, &room, &start_estimate, &cause);
+	if (rc == STATUS_UNAVAILABLE) {
+		start_estimate_deinit(&start_estimate); /* what was made of a part of it */
+		rc = waits(&start_estimate, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,
+			   cause.text ? cause.text : "What this machine has is not known.", err);
+	} else if (rc) {
+		error_move(err, &cause);
+	}
+	if (rc)
+		return rc;
+	*ret_outlook = start_estimate;
+	start_estimate = (struct start_estimate){ 0 };
+	return STATUS_OK;
+}
+
+json_t *start_estimate_json(const struct start_estimate *start_estimate)
+{
+	static const char *const shortages[SHORTAGE_KINDS] = {
+		[SHORTAGE_NONE] = NULL,         [SHORTAGE_ROOM] = "ROOM", [SHORTAGE_DEVICES] = "DEVICES",
+		[SHORTAGE_PROJECT] = "PROJECT", [SHORTAGE_HOST] = "HOST", [SHORTAGE_ENGINE] = "ENGINE",
+		[SHORTAGE_NETWORK] = "NETWORK",
+	};
+	const char *shortage = shortages[start_estimate->shortage];
+
+	if (!start_estimate->known && !shortage)
+		return json_pack("{s:s*}", "text", start_estimate->text);
+	return json_pack("{s:b, s:s*, s:s*, s:s*}", "now", start_estimate->starts_now, "shortage", shortage,
+			 "behind", start_estimate->behind, "text", start_estimate->text);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/training/start_estimate.h: whether a job that were created now, or one that is queued, would start at once, and with what.
+ *
+ * It foretells what the scheduler does with the room and the queue as they are; the next moment may be another. */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/json.h"
+#include "scheduler/plan/placement.h"
+
+struct job;
+struct training_context;
+
+struct start_estimate {
+	bool known; /* false: what the machine has is not known, nothing else is said but text */
+	bool starts_now;
+	enum shortage shortage; /* otherwise: what is short, for the job or for the one it waits behind */
+	char *text;             /* why it does not start, a sentence; NULL when it does */
+	char *behind;           /* the job, as job_name.h names it, that has to start before it; NULL: none */
+	/* What it would be let in with; its devices are drawn only when it starts, so they are there only then.
+	 * NULL: cannot be told. */
+	struct assignment *assignment;
+};
+
+void start_estimate_deinit(struct start_estimate *start_estimate);
+#define AUTO_OUTLOOK __attribute__((cleanup(start_estimate_deinit)))
+
+/* Of @job, which is queued and whose plan this is; NULL: of one that were created now.
+ * Reads the queue from the store, and nothing of what a client sent but the plan. Thread: any.
+ * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
+enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
+				const struct job *job, struct start_estimate *ret_outlook, struct error *err);
+/* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. NULL: memory ran out. */
+json_t *start_estimate_json(const struct start_estimate *start_estimate);

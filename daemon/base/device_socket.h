@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/device_socket.h: TCP sockets of the small servers on a job's network. */
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct sockaddr_in;
+
+/* Listens, without blocking, at @address (host byte order) for clients that come in by @device alone; NULL: by any.
+ * @port 0: any free one. UNAVAILABLE: not here. The descriptor is the caller's. */
+enum status device_socket_open(const char *device, uint32_t address, uint16_t port, int *ret_fd,
+			       struct error *err);
+/* The next client's socket, which does not block and is the caller's; -1: there is none. *ret_open: whether the door
+ * may be watched on: false where descriptors or memory lack, and poll() would report the same client again at once. */
+int device_socket_accept(int door, bool *ret_open);
+
+/* Who is served: so many addresses from this one on (host byte order); a count of 0: everybody. The device alone keeps
+ * out no program of this machine, which to the kernel comes in by the device that has the address. */
+struct device_peers {
+	uint32_t first, count;
+};
+
+/* The same, and -1 for one who is not served: he finds the connection closed. */
+int device_socket_accept_peer(int door, const struct device_peers *peers, struct sockaddr_in *ret_peer,
+			      bool *ret_open);
+/* poll(). False: it failed, and not for a signal; the log names the server, @who, whose thread is to end: the next call
+ * would fail as well, at once. */
+bool device_socket_poll(const char *who, struct pollfd *polled, size_t count, int timeout_ms);
+/* For how long it is left alone then. */
+enum { DEVICE_SOCKET_PAUSE_MS = 100 };
+/* The port that it listens on. */
+uint16_t device_socket_port(int fd);

@@ -1,0 +1,798 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gateway/job_gateway.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/aiplatform/rpcs.h"
+#include "api/grpc/front.h"
+#include "api/logging/routes.h"
+#include "api/logging/rpcs.h"
+#include "api/metadata/metadata.h"
+#include "api/storage/storage.h"
+#include "daemon/base/client_hello.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/small_thread.h"
+#include "daemon/gateway/cloud_address.h"
+#include "daemon/gateway/forward.h"
+#include "daemon/gateway/host_routes.h"
+#include "daemon/gateway/relay.h"
+#include "daemon/gateway/sni_filter.h"
+#include "scheduler/logs/log_pump.h"
+#include "scheduler/plan/dialect.h"
+#include "store/keys/authority.h"
+#include "store/logs/logs.h"
+
+enum {
+	PORT_HTTP = 80,
+	PORT_HTTPS = 443,
+	/* A replica's data loaders have some connections each; a thread with half a MiB of stack serves one. */
+	CONNECTIONS_MAX = 64,
+	CLOSE_WAIT_MS = 1000,
+	ADDRESS_WAIT_S = 1, /* no request of a job that is over takes long */
+	HELLO_PATIENCE_MS = 5000,
+	STORAGE_FAMILIES_MAX = 3,
+	NS_PER_S = 1000000000,
+	PLACE_TRIES = 8, /* for two ports in a row */
+	US_PER_S = 1000000,
+};
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* Cloud Storage by its own names (TensorFlow's gs://, links to public objects), and Cloud Logging. */
+static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com",
+					    "logging.googleapis.com", NULL };
+enum { STORAGE_NAMES = 2 };
+
+static const struct rpc *const rpcs[] = { logging_rpcs, NULL };
+
+/* Cloud Storage by a name that leads there from job networks, too.
+ * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
+static const char public_storage[] = "https://commondatastorage.googleapis.com";
+
+struct job_gateway {
+	struct job_gateway *next;
+	struct gateways *owner;
+	int64_t job;
+	uint32_t address;
+	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
+	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
+	struct gateway_place place;
+	struct listener *listener;
+	struct listener *by_address; /* the same at CLOUD_ADDRESS; NULL: not here */
+	/* Of those who called the served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
+	struct listener *secure;
+	struct front *grpc;
+	/* Likewise, of callers of names that are routed to this daemon. */
+	struct listener *self_secure;
+	struct front *self_grpc;
+	struct forwarder *forwarder; /* of those whose names lead elsewhere; NULL: they do not come here */
+	char *ca_bundle;
+	struct relay *relay;
+	struct sni_filter *sni_filter;
+	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
+		*rpc_families; /* the latter: the last of them */
+	struct metadata_context metadata;
+	struct storage_context storage[STORAGE_FAMILIES_MAX];
+	struct logging_context logging;
+	char *region, *email, *project;
+	const char *tenant; /* the project that the metadata server tells; NULL: the daemon's */
+	/* In the order of their addresses. */
+	struct metadata_instance *replicas;
+	struct log_source **sources;
+	size_t replica_count;
+};
+
+struct gateways {
+	struct gateways_options options;
+	struct relay_options relay;
+	struct job_gateway *open; /* the scheduler's thread alone */
+	/* Ends with NULL: the names that are served here, then those with a route. */
+	const char **names;
+	size_t own_count; /* of the former */
+	bool has_self;
+	bool told_of_443, told_of_trust, told_of_address;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
+};
+
+static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
+{
+	const struct job_gateway *gateway = arg;
+	const uint32_t ordinal = peer - gateway->address - 1;
+
+	if (ordinal >= gateway->replica_count)
+		return false;
+	*ret_instance = gateway->replicas[ordinal];
+	return true;
+}
+
+static const struct log_source *writer_find(void *arg, uint32_t peer)
+{
+	const struct job_gateway *gateway = arg;
+	const uint32_t ordinal = peer - gateway->address - 1;
+
+	return ordinal < gateway->replica_count ? gateway->sources[ordinal] : NULL;
+}
+
+static void on_tried(void *arg, const char *host)
+{
+	const struct job_gateway *gateway = arg;
+	const struct gateways_options *options = &gateway->owner->options;
+
+	options->cloud_tried(options->arg, gateway->job, host);
+}
+
+/* ---- what a gateway is made of ---- */
+
+static bool replicas_fill(struct job_gateway *gateway, const struct gateway_request *request)
+{
+	const struct plan *plan = request->plan;
+	struct metadata_instance *next;
+
+	gateway->replica_count = plan_replica_count(plan);
+	gateway->replicas = calloc(gateway->replica_count + 1, sizeof(*gateway->replicas));
+	gateway->sources = calloc(gateway->replica_count + 1, sizeof(struct log_source *));
+	if (!gateway->replicas || !gateway->sources)
+		return false;
+	next = gateway->replicas;
+	for (unsigned role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &plan->pools[role];
+
+		for (unsigned i = 0; i < pool->count; i++, next++) {
+			struct log_source *source =
+				replica_log_source(plan, request->log_owner, (enum role)role, i);
+
+			if (!source)
+				return false;
+			gateway->sources[next - gateway->replicas] = source;
+			*next = (struct metadata_instance){
+				.job = gateway->job,
+				.role = role,
+				.index = i,
+				/* Their machines would be made then. */
+				.created_s = request->started_us / US_PER_S,
+				.id = (uint64_t)gateway->job << 16 | (uint64_t)(next - gateway->replicas + 1),
+			};
+			replica_host_name(plan, (enum role)role, i, next->hostname);
+			snprintf(next->machine_type, sizeof(next->machine_type), "%s",
+				 pool->machine_type ? pool->machine_type : "");
+		}
+	}
+	return true;
+}
+
+static char *email_of(const struct gateways *gateways, const struct plan *plan)
+{
+	if (plan->service_account)
+		return strdup(plan->service_account);
+	return service_agent_email(plan->dialect, gateways->options.project_number);
+}
+
+static void families_fill(struct job_gateway *gateway)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const struct family *storage = options->storage;
+	struct family *next = gateway->families;
+
+	gateway->metadata = (struct metadata_context){
+		.store = options->store,
+		.key = options->key,
+		.clock = options->clock,
+		.project_id = gateway->tenant ? gateway->tenant : options->project_id,
+		.project_number = options->project_number,
+		.region = gateway->region,
+		.email = gateway->email,
+		.find = replica_find,
+		.arg = gateway,
+	};
+	*next++ = (struct family){ .name = "metadata",
+				   .routes = metadata_routes,
+				   .context = &gateway->metadata,
+				   .lenient_query = true,
+				   .error_render = metadata_error_render };
+	for (size_t i = 0; storage && storage[i].name && i < STORAGE_FAMILIES_MAX; i++) {
+		gateway->storage[i] = *(const struct storage_context *)storage[i].context;
+		gateway->storage[i].job = gateway->job;
+		gateway->storage[i].job_project = gateway->project;
+		if (!options->cut_off)
+			gateway->storage[i].elsewhere = public_storage;
+		*next = storage[i];
+		next++->context = &gateway->storage[i];
+	}
+	gateway->logging = (struct logging_context){
+		.store = options->store,
+		.clock = options->clock,
+		.project_id = options->project_id,
+		.project_number = options->project_number,
+		.writer = writer_find,
+		.arg = gateway,
+	};
+	gateway->rpc_families = next;
+	*next = (struct family){ .name = "logging", .routes = logging_routes, .context = &gateway->logging };
+}
+
+static void secure_close(struct job_gateway *gateway, unsigned wait_ms)
+{
+	forwarder_close(gateway->forwarder);
+	listener_close(gateway->secure, wait_ms);
+	listener_close(gateway->self_secure, wait_ms);
+	front_close(gateway->grpc);
+	front_close(gateway->self_grpc);
+	gateway->forwarder = NULL;
+	gateway->secure = gateway->self_secure = NULL;
+	gateway->grpc = gateway->self_grpc = NULL;
+}
+
+static void servers_close(struct job_gateway *gateway)
+{
+	sni_filter_close(gateway->sni_filter);
+	relay_close(gateway->relay);
+	secure_close(gateway, CLOSE_WAIT_MS);
+	listener_close(gateway->by_address, CLOSE_WAIT_MS);
+	listener_close(gateway->listener, CLOSE_WAIT_MS);
+	gateway->sni_filter = NULL;
+	gateway->relay = NULL;
+	gateway->listener = gateway->by_address = NULL;
+}
+
+static void job_gateway_free(struct job_gateway *gateway)
+{
+	if (!gateway)
+		return;
+	servers_close(gateway);
+	free(gateway->ca_bundle);
+	free(gateway->region);
+	free(gateway->email);
+	free(gateway->project);
+	for (size_t i = 0; gateway->sources && i < gateway->replica_count; i++)
+		log_source_unref(gateway->sources[i]);
+	free(gateway->sources);
+	free(gateway->replicas);
+	free(gateway);
+}
+
+DEFINE_AUTO(job_gateway, struct job_gateway *, job_gateway_free)
+
+static struct job_gateway *job_gateway_new(struct gateways *gateways, const struct gateway_request *request)
+{
+	const struct in_addr address = { .s_addr = htonl(request->address) };
+	AUTO(job_gateway) struct job_gateway *gateway = calloc(1, sizeof(*gateway));
+
+	if (!gateway)
+		return NULL;
+	gateway->owner = gateways;
+	gateway->job = request->job;
+	gateway->address = request->address;
+	gateway->device_index = if_nametoindex(request->device);
+	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
+	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
+	gateway->region = strdup(request->plan->region ? request->plan->region : "us-central1");
+	gateway->email = email_of(gateways, request->plan);
+	gateway->project = strdup(request->plan->project);
+	if (request->plan->dialect && strcmp(request->plan->dialect, "aiplatform") == 0)
+		gateway->tenant = gateways->options.tenant_project;
+	if (!gateway->region || !gateway->email || !gateway->project || !replicas_fill(gateway, request))
+		return NULL;
+	families_fill(gateway);
+	return TAKE(gateway);
+}
+
+/* ---- its servers ---- */
+
+/* Nobody but the replicas: storage wants no token of them. */
+static struct device_peers peers_of(const struct job_gateway *gateway)
+{
+	return (struct device_peers){ gateway->address + 1, (uint32_t)gateway->replica_count };
+}
+
+/* @address NULL: the gateway's own. */
+static enum status listener_start(struct job_gateway *gateway, const char *address, uint16_t port,
+				  struct listener **ret_listener, struct error *err)
+{
+	const struct device_peers peers = peers_of(gateway);
+
+	return listener_open(
+		&(struct listener_options){
+			.address = address ? address : gateway->address_text,
+			.borrowed = address != NULL,
+			.port = port,
+			.families = gateway->families,
+			.clock = &system_clock,
+			.gate = gateway->owner->options.gate,
+			.connection_limit = CONNECTIONS_MAX,
+			.any_host = true,
+			.owner = gateway->job,
+			.device = gateway->device,
+			.first_peer = peers.first,
+			.peer_count = peers.count,
+		},
+		ret_listener, err);
+}
+
+/* Storage that is elsewhere is at the port after the gateway's: who knows one knows both. */
+static enum status relay_start(struct job_gateway *gateway, struct error *err)
+{
+	struct relay_options options = gateway->owner->relay;
+	const uint16_t port = listener_port(gateway->listener);
+
+	if (!gateway->owner->options.storage_endpoint)
+		return STATUS_OK;
+	if (port == UINT16_MAX)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no port after the last one");
+	options.device = gateway->device;
+	options.address = gateway->address;
+	options.peers = peers_of(gateway);
+	options.port = (uint16_t)(port + 1);
+	return relay_open(&options, &gateway->relay, err);
+}
+
+static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, struct error *err)
+{
+	enum status rc = listener_start(gateway, NULL, port, &gateway->listener, err);
+
+	if (!rc)
+		rc = relay_start(gateway, err);
+	if (!rc)
+		return STATUS_OK;
+	listener_close(gateway->listener, 0);
+	gateway->listener = NULL;
+	return rc;
+}
+
+static enum status servers_start(struct job_gateway *gateway, uint16_t told_port, struct error *err)
+{
+	enum status rc;
+
+	if (told_port)
+		return servers_start_at(gateway, told_port, err);
+	rc = servers_start_at(gateway, PORT_HTTP, err);
+	for (int i = 0; rc && i < PLACE_TRIES; i++) {
+		error_deinit(err);
+		rc = servers_start_at(gateway, 0, err);
+	}
+	return rc;
+}
+
+/* ---- port 443 ---- */
+
+static bool is_served(const struct gateways *gateways, const char *host)
+{
+	for (size_t i = 0; i < gateways->own_count; i++)
+		if (strcmp(host, gateways->names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Where a name without a route goes that is not served here: to the real host, if it is known to be one of the cloud's. */
+static bool is_handed_on(const struct job_gateway *gateway, const char *host)
+{
+	return !gateway->owner->options.cut_off && gateway_watches(host, gateway->region);
+}
+
+static bool forward(struct job_gateway *gateway, const struct client_hello *hello, int fd,
+		    const struct host_route *route)
+{
+	struct forward_target target = { .kind = FORWARD_BYTES,
+					 .name = hello->name,
+					 .host = hello->name,
+					 .port = "443",
+					 .http2 = hello->http2_only };
+
+	if (!gateway->forwarder)
+		return false;
+	if (route) {
+		target.kind = route->kind == ROUTE_TLS ? FORWARD_TLS : FORWARD_PLAIN;
+		target.host = route->host;
+		target.port = route->port;
+	} else {
+		on_tried(gateway, hello->name);
+	}
+	forwarder_take(gateway->forwarder, fd, &target);
+	return true;
+}
+
+static bool on_called(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer)
+{
+	struct job_gateway *gateway = arg;
+	const struct host_routes *routes = gateway->owner->options.routes;
+	const struct host_route *route = routes ? host_routes_find(routes, hello->name) : NULL;
+	const bool is_self = route && route->kind == ROUTE_SELF;
+	struct listener *rest = is_self ? gateway->self_secure : gateway->secure;
+	struct front *grpc = is_self ? gateway->self_grpc : gateway->grpc;
+
+	if (!is_self && (route || !is_served(gateway->owner, hello->name)))
+		return (route || is_handed_on(gateway, hello->name)) && forward(gateway, hello, fd, route);
+	if (hello->http2_only ? !grpc : !rest)
+		return false;
+	if (hello->http2_only)
+		front_adopt(grpc, fd, peer);
+	else
+		listener_adopt(rest, fd, (const struct sockaddr *)peer, sizeof(*peer));
+	return true;
+}
+
+/* The machine's own certificates are needed beside ours, but not where nobody gets to the servers that have them. */
+static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s, struct text *ret_path,
+			       struct error *err)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const char *system = options->cut_off ? NULL : authority_system_bundle();
+	enum status rc;
+
+	if (!system && !options->cut_off)
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"this machine has no certificates (is the package ca-certificates missing?)");
+	rc = authority_bundle(options->authority, system, now_s, ret_path, err);
+	if (!rc && strchr(ret_path->data, ':'))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "%s: a path with a ':' cannot be given to containers", ret_path->data);
+	return rc;
+}
+
+/* What callers of some names are served. */
+struct offer {
+	const struct rpc *const *rpcs;
+	const struct message *const *any;
+	const struct family *families, *rpc_families;
+	struct caller_rule caller;
+};
+
+static enum status rest_start(const struct job_gateway *gateway, const struct offer *offer, const char *key,
+			      const char *certificate, struct listener **ret_listener, struct error *err)
+{
+	return listener_open(&(struct listener_options){ .address = gateway->address_text,
+							 .families = offer->families,
+							 .clock = &system_clock,
+							 .gate = gateway->owner->options.gate,
+							 .connection_limit = CONNECTIONS_MAX,
+							 .any_host = true,
+							 .caller = offer->caller,
+							 .owner = gateway->job,
+							 .tls_key = key,
+							 .tls_certificate = certificate },
+			     ret_listener, err);
+}
+
+/* A build without gRPC goes without. */
+static enum status grpc_start(const struct job_gateway *gateway, const struct offer *offer, const char *key,
+			      const char *certificate, struct front **ret_front, struct error *err)
+{
+	enum status rc = front_open(&(struct front_options){ .address = gateway->address_text,
+							     .tables = offer->rpcs,
+							     .any = offer->any,
+							     .families = offer->rpc_families,
+							     .clock = &system_clock,
+							     .gate = gateway->owner->options.gate,
+							     .any_host = true,
+							     .caller = offer->caller,
+							     .owner = gateway->job,
+							     .adopts_only = true,
+							     .tls_key = key,
+							     .tls_certificate = certificate },
+				    ret_front, err);
+
+	if (rc == STATUS_FAILED_PRECONDITION) {
+		error_deinit(err);
+		rc = STATUS_OK;
+	}
+	return rc;
+}
+
+static size_t names_count(const struct gateways *gateways)
+{
+	size_t count = 0;
+
+	while (gateways->names[count])
+		count++;
+	return count;
+}
+
+static enum status offers_start(struct job_gateway *gateway, const char *key, const char *certificate,
+				struct error *err)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const struct offer own = { .rpcs = rpcs,
+				   .families = gateway->families + 1, /* all but metadata */
+				   .rpc_families = gateway->rpc_families };
+	const struct offer self = { .rpcs = aiplatform_rpcs,
+				    .any = aiplatform_any,
+				    .families = options->self,
+				    .rpc_families = options->self_rpc,
+				    .caller = options->self_caller };
+	enum status rc = rest_start(gateway, &own, key, certificate, &gateway->secure, err);
+
+	if (!rc)
+		rc = grpc_start(gateway, &own, key, certificate, &gateway->grpc, err);
+	if (rc || !gateway->owner->has_self)
+		return rc;
+	rc = rest_start(gateway, &self, key, certificate, &gateway->self_secure, err);
+	return rc ? rc : grpc_start(gateway, &self, key, certificate, &gateway->self_grpc, err);
+}
+
+static enum status secure_start(struct job_gateway *gateway, struct error *err)
+{
+	const struct gateways_options *options = &gateway->owner->options;
+	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S; /* programs check by theirs */
+	struct text key AUTO_TEXT = { 0 };
+	struct text certificate AUTO_TEXT = { 0 };
+	struct text bundle AUTO_TEXT = { 0 };
+	enum status rc = bundle_find(gateway, now_s, &bundle, err);
+
+	if (!rc)
+		rc = authority_issue(options->authority, gateway->owner->names, names_count(gateway->owner),
+				     now_s, &key, &certificate, err);
+	if (!rc)
+		rc = offers_start(gateway, key.data, certificate.data, err);
+	if (!rc)
+		rc = forwarder_open(key.data, certificate.data, &gateway->forwarder, err);
+	if (!rc)
+		gateway->ca_bundle = text_take(&bundle);
+	return rc;
+}
+
+static enum status sni_filter_start(struct job_gateway *gateway, struct error *err)
+{
+	const bool cut_off = gateway->owner->options.cut_off;
+
+	return sni_filter_open(&(struct sni_filter_options){ .device = gateway->device,
+							     .address = gateway->address,
+							     .port = PORT_HTTPS,
+							     .peers = peers_of(gateway),
+							     .patience_ms = HELLO_PATIENCE_MS,
+							     .serve = on_called,
+							     .tried = cut_off ? on_tried : NULL,
+							     .arg = gateway },
+			       &gateway->sni_filter, err);
+}
+
+static void tell_once(bool *told, const char *event, const struct error *err, const char *hint)
+{
+	if (!*told)
+		log_event(LOG_WARNING, event, "error=\"%s\" hint=\"%s\"", err->text ? err->text : "", hint);
+	*told = true;
+}
+
+/* Jobs run without it as well. */
+static void names_take(struct job_gateway *gateway)
+{
+	struct gateways *gateways = gateway->owner;
+	const struct gateways_options *options = &gateways->options;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!options->cut_off && !options->authority)
+		return;
+	if (options->authority && secure_start(gateway, &err)) {
+		secure_close(gateway, 0);
+		tell_once(&gateways->told_of_trust, "storage-names-unserved", &err,
+			  "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs");
+	}
+	if (!options->cut_off && !gateway->secure)
+		return;
+	if (!sni_filter_start(gateway, &err))
+		return;
+	tell_once(&gateways->told_of_443, "port-443-missing", &err,
+		  options->cut_off
+			  ? "jobs that call the cloud are turned away and not told of"
+			  : "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs");
+	secure_close(gateway, 0);
+	free(TAKE(gateway->ca_bundle));
+}
+
+/* Programs that know metadata by its address alone look at port 80 only. */
+static void address_take(struct job_gateway *gateway)
+{
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	if (!gateway->place.port_80)
+		return;
+	rc = cloud_address_lead(gateway->device, &err);
+	if (!rc)
+		rc = listener_start(gateway, CLOUD_ADDRESS, PORT_HTTP, &gateway->by_address, &err);
+	if (rc)
+		tell_once(&gateway->owner->told_of_address, "metadata-address-missing", &err,
+			  "programs in jobs find no metadata server at " CLOUD_ADDRESS);
+}
+
+/* ---- for the scheduler ---- */
+
+static struct job_gateway **gateway_find(struct gateways *gateways, int64_t job)
+{
+	struct job_gateway **at = &gateways->open;
+
+	while (*at && (*at)->job != job)
+		at = &(*at)->next;
+	return at;
+}
+
+static bool is_still_good(const struct job_gateway *gateway, const struct gateway_request *request)
+{
+	return gateway->address == request->address && strcmp(gateway->device, request->device) == 0 &&
+	       gateway->device_index == if_nametoindex(request->device) &&
+	       (!request->port || request->port == gateway->place.port);
+}
+
+static bool is_closing(const struct gateways *gateways, uint32_t address)
+{
+	const struct job_gateway *gateway = gateways->closing;
+
+	while (gateway && gateway->address != address)
+		gateway = gateway->next;
+	return gateway != NULL;
+}
+
+/* A job that takes over another's network finds the last gateway on its way out, if at all: its clients are dead. */
+static void address_await(struct gateways *gateways, uint32_t address)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ADDRESS_WAIT_S;
+	pthread_mutex_lock(&gateways->lock);
+	while (is_closing(gateways, address) &&
+	       pthread_cond_timedwait(&gateways->changed, &gateways->lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&gateways->lock);
+}
+
+static enum status gateway_open(void *arg, const struct gateway_request *request,
+				struct gateway_place *ret_place, struct error *err)
+{
+	struct gateways *gateways = arg;
+	struct job_gateway **at = gateway_find(gateways, request->job), *old = *at;
+	AUTO(job_gateway) struct job_gateway *gateway = NULL;
+	enum status rc;
+
+	if (old && is_still_good(old, request)) {
+		*ret_place = old->place;
+		return STATUS_OK;
+	}
+	if (old) {
+		*at = old->next;
+		job_gateway_free(old);
+	}
+	gateway = job_gateway_new(gateways, request);
+	if (!gateway)
+		return error_no_memory(err);
+	address_await(gateways, request->address);
+	rc = servers_start(gateway, request->port, err);
+	if (rc)
+		return rc;
+	names_take(gateway);
+	gateway->place.port = listener_port(gateway->listener);
+	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
+	address_take(gateway);
+	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
+	gateway->place.ca_bundle = gateway->ca_bundle;
+	gateway->place.served = gateways->names;
+	/* Credentials of the user's own are for the real cloud, without a detour. */
+	gateway->place.watched =
+		gateway->forwarder && !gateways->options.cut_off && !gateways->options.names_alone;
+	gateway->place.cut_off = gateways->options.cut_off;
+	*ret_place = gateway->place;
+	gateway->next = gateways->open;
+	gateways->open = TAKE(gateway);
+	return STATUS_OK;
+}
+
+/* Its address is free. */
+static void closing_end(struct job_gateway *gateway)
+{
+	struct gateways *gateways = gateway->owner;
+	struct job_gateway **at = &gateways->closing;
+
+	servers_close(gateway);
+	pthread_mutex_lock(&gateways->lock);
+	while (*at != gateway)
+		at = &(*at)->next;
+	*at = gateway->next;
+	pthread_cond_broadcast(&gateways->changed);
+	pthread_mutex_unlock(&gateways->lock);
+	job_gateway_free(gateway);
+}
+
+static void *closing_main(void *arg)
+{
+	pthread_detach(pthread_self());
+	closing_end(arg);
+	return NULL;
+}
+
+/* Requests under way end on a thread of their own: the scheduler does not wait for them. */
+static void gateway_close(void *arg, int64_t job)
+{
+	struct gateways *gateways = arg;
+	struct job_gateway **at = gateway_find(gateways, job), *gateway = *at;
+	pthread_t thread;
+
+	if (!gateway)
+		return;
+	*at = gateway->next;
+	pthread_mutex_lock(&gateways->lock);
+	gateway->next = gateways->closing;
+	gateways->closing = gateway;
+	pthread_mutex_unlock(&gateways->lock);
+	if (small_thread_start(&thread, closing_main, gateway, NULL) != STATUS_OK)
+		closing_end(gateway);
+}
+
+struct gateway_ops gateways_ops(struct gateways *gateways)
+{
+	return (struct gateway_ops){ gateway_open, gateway_close, gateways };
+}
+
+/* Those that are served here, if they lead here, and those with a route. */
+static bool names_fill(struct gateways *gateways)
+{
+	const struct gateways_options *options = &gateways->options;
+	const char *const *own = served_names + (options->storage ? 0 : STORAGE_NAMES);
+	const size_t routed = options->routes ? options->routes->count : 0;
+
+	gateways->names = calloc(COUNT_OF(served_names) + routed, sizeof(char *));
+	if (!gateways->names)
+		return false;
+	for (; !options->names_alone && *own; own++)
+		gateways->names[gateways->own_count++] = *own;
+	for (size_t i = 0; i < routed; i++) {
+		const struct host_route *route = &options->routes->list[i];
+
+		gateways->has_self |= route->kind == ROUTE_SELF;
+		if (!is_served(gateways, route->name))
+			gateways->names[names_count(gateways)] = route->name;
+	}
+	return true;
+}
+
+enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
+			 struct error *err)
+{
+	struct gateways *gateways = calloc(1, sizeof(*gateways));
+	pthread_condattr_t attributes;
+
+	if (!gateways)
+		return error_no_memory(err);
+	gateways->options = *options;
+	if (!names_fill(gateways)) {
+		free(gateways);
+		return error_no_memory(err);
+	}
+	if (options->storage_endpoint &&
+	    relay_target_resolve(options->storage_endpoint, &gateways->relay, err)) {
+		free(gateways->names);
+		free(gateways);
+		return STATUS_UNAVAILABLE;
+	}
+	pthread_mutex_init(&gateways->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&gateways->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	*ret_gateways = gateways;
+	return STATUS_OK;
+}
+
+void gateways_free(struct gateways *gateways)
+{
+	if (!gateways)
+		return;
+	while (gateways->open)
+		gateway_close(gateways, gateways->open->job);
+	pthread_mutex_lock(&gateways->lock);
+	while (gateways->closing)
+		pthread_cond_wait(&gateways->changed, &gateways->lock);
+	pthread_mutex_unlock(&gateways->lock);
+	cloud_address_sweep();
+	pthread_cond_destroy(&gateways->changed);
+	pthread_mutex_destroy(&gateways->lock);
+	free(gateways->names);
+	free(gateways);
+}

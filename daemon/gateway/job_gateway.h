@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gateway/job_gateway.h: the gateways of scheduler/gateway.h: for each job one HTTP listener on its network's own
+ * address, for whom comes in by its bridge alone, with the families of metadata and storage and no other.
+ *
+ * At port 443, calls of hosts with a route are led where it says, those of some other hosts of the cloud are told and handed on, and
+ * Cloud Storage and Cloud Logging are served by TLS under their own names, the latter by gRPC as well, with a
+ * certificate of the state directory's authority.
+ * What is asked of storage.googleapis.com without credentials and is in no bucket here leads on to the cloud.
+ *
+ * Port 80 is taken where it can be (as root), and is then the only one: old libraries look nowhere else. Otherwise any
+ * port. A listener that nobody speaks to is one thread that sleeps in poll(). */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/http/http.h"
+#include "scheduler/gateway.h"
+
+struct authority;
+struct host_routes;
+struct signing_key;
+struct store;
+
+/* Borrowed until gateways_free(). */
+struct gateways_options {
+	struct store *store;
+	struct signing_key *key;
+	const struct clock *clock;
+	const struct call_gate *gate; /* of storage's calls, too; NULL: none */
+	const char *project_id, *project_number;
+	const char *
+		tenant_project; /* the project at the metadata server of Vertex AI's jobs; NULL: project_id */
+	/* The families of storage; their contexts are struct storage_context, of which each gateway has a copy with its
+	 * own job's number. NULL: storage is elsewhere, or there is none. */
+	const struct family *storage; /* ends with a NULL name */
+	const char *storage_endpoint; /* "http://HOST:PORT" to which storage is handed on; NULL: none */
+	/* Job networks have no way to the outside: who calls the cloud is turned away and told of. */
+	bool cut_off;
+	/* Who signs for the own names of Cloud Logging and of storage that is served here, which then lead to the gateway,
+	 * where it can have port 443: for programs that cannot be told of another address (TensorFlow, google-cloud-logging).
+	 * NULL: they are left alone. */
+	struct authority *authority;
+	bool names_alone; /* those of Logging and storage do not lead here: routes alone */
+	/* Names that lead elsewhere, and what this daemon serves to callers of those that lead to it: by REST, and by gRPC. */
+	const struct host_routes *routes; /* NULL: none */
+	const struct family *self, *self_rpc;
+	struct caller_rule self_caller;
+	/* A job called @host of the cloud: it was turned away where jobs are cut off, else handed on to the real one. */
+	void (*cloud_tried)(void *arg, int64_t job, const char *host); /* thread: any; must not block */
+	void *arg;
+};
+
+struct gateways;
+
+/* UNAVAILABLE: the storage endpoint's name is not known. */
+enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
+			 struct error *err);
+/* For scheduler_options; good until gateways_free(). */
+struct gateway_ops gateways_ops(struct gateways *gateways);
+/* Closes all that are open, once nobody calls the above. Waits a moment for requests under way. NULL is harmless. */
+void gateways_free(struct gateways *gateways);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gateway/relay.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/device_socket.h"
+#include "daemon/base/small_thread.h"
+#include "daemon/base/text.h"
+
+enum {
+	PAIRS_MAX = 64,
+	BUFFER_BYTES = 64 << 10,
+	SIDES = 2,
+	WAKE = PAIRS_MAX * SIDES,
+	DOOR,
+	POLLED,
+};
+
+/* What one side said and the other has not taken yet. */
+struct flow {
+	char *data;
+	size_t from, to;
+	bool ended;  /* no more is to come */
+	bool closed; /* and the other side was told */
+};
+
+/* Side 0 is the client. flows[i] comes from side i and goes to the other one. */
+struct pair {
+	int fds[SIDES]; /* fds[0] is -1: none */
+	struct flow flows[SIDES];
+	uint64_t left; /* how many clients had said all before this one had; 0: it goes on */
+};
+
+struct relay {
+	struct relay_options options;
+	int door, wake;
+	uint16_t port;
+	pthread_t thread;
+	struct pair pairs[PAIRS_MAX];
+	uint64_t left; /* clients that said all */
+};
+
+static void pair_end(struct pair *pair)
+{
+	for (int side = 0; side < SIDES; side++) {
+		if (pair->fds[side] >= 0)
+			close(pair->fds[side]);
+		free(pair->flows[side].data);
+	}
+	*pair = (struct pair){ .fds = { -1, -1 } };
+}
+
+static bool would_wait(void)
+{
+	return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS;
+}
+
+/* False: the pair is broken. */
+static bool flow_fill(struct flow *flow, int from)
+{
+	ssize_t got;
+
+	if (flow->ended || flow->to)
+		return true;
+	got = recv(from, flow->data, BUFFER_BYTES, MSG_DONTWAIT);
+	if (got < 0)
+		return would_wait();
+	flow->to = (size_t)got;
+	flow->ended = got == 0;
+	return true;
+}
+
+static bool flow_drain(struct flow *flow, int to)
+{
+	while (flow->from < flow->to) {
+		ssize_t sent =
+			send(to, flow->data + flow->from, flow->to - flow->from, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent < 0)
+			return would_wait();
+		flow->from += (size_t)sent;
+	}
+	flow->from = flow->to = 0;
+	if (flow->ended && !flow->closed)
+		flow->closed = shutdown(to, SHUT_WR) == 0 || errno == ENOTCONN;
+	return true;
+}
+
+static bool pair_serve(struct pair *pair, const struct pollfd polled[SIDES])
+{
+	for (int side = 0; side < SIDES; side++) {
+		struct flow *flow = &pair->flows[side];
+
+		if (polled[side].revents & (POLLIN | POLLHUP | POLLERR) && !flow_fill(flow, pair->fds[side]))
+			return false;
+		if ((flow->to || flow->ended) && !flow_drain(flow, pair->fds[!side]))
+			return false;
+	}
+	return !(pair->flows[0].closed && pair->flows[1].closed);
+}
+
+/* Waits for what it can use: bytes while there is room, room while there are bytes. A side that hangs up for good is
+ * told by poll() whatever is asked, so one with nothing to be waited for is left out. */
+static void pair_watch(const struct pair *pair, struct pollfd polled[SIDES])
+{
+	for (int side = 0; side < SIDES; side++) {
+		short events = 0;
+
+		if (!pair->flows[side].ended && !pair->flows[side].to)
+			events |= POLLIN;
+		if (pair->flows[!side].to)
+			events |= POLLOUT;
+		polled[side] = (struct pollfd){ .fd = events ? pair->fds[side] : -1, .events = events };
+	}
+}
+
+static int target_call(const struct relay *relay)
+{
+	int fd = socket(relay->options.to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 &&
+	    connect(fd, (const struct sockaddr *)&relay->options.to, relay->options.to_size) != 0 &&
+	    errno != EINPROGRESS) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* A free one; else that of the client that said all before the others did: most likely it gave up and is gone, for a
+ * connection that is closed looks like one that only ends, and the target may never answer. NULL: none. */
+static struct pair *pair_find_room(struct relay *relay)
+{
+	struct pair *found = NULL;
+
+	for (size_t i = 0; i < PAIRS_MAX; i++) {
+		struct pair *pair = &relay->pairs[i];
+
+		if (pair->fds[0] < 0)
+			return pair;
+		if (pair->left && (!found || pair->left < found->left))
+			found = pair;
+	}
+	return found;
+}
+
+static void pair_note_left(struct relay *relay, struct pair *pair)
+{
+	if (pair->flows[0].ended && !pair->left)
+		pair->left = ++relay->left;
+}
+
+static void client_admit(struct relay *relay, bool *ret_open)
+{
+	struct pair *pair = pair_find_room(relay);
+	struct sockaddr_in peer;
+	int fd = device_socket_accept_peer(relay->door, &relay->options.peers, &peer, ret_open);
+
+	if (fd < 0)
+		return;
+	if (!pair) {
+		close(fd);
+		return;
+	}
+	pair_end(pair);
+	pair->fds[0] = fd;
+	pair->fds[1] = target_call(relay);
+	pair->flows[0].data = malloc(BUFFER_BYTES);
+	pair->flows[1].data = malloc(BUFFER_BYTES);
+	if (pair->fds[1] < 0 || !pair->flows[0].data || !pair->flows[1].data)
+		pair_end(pair);
+}
+
+static void pairs_serve(struct relay *relay, const struct pollfd *polled)
+{
+	for (size_t i = 0; i < PAIRS_MAX; i++) {
+		struct pair *pair = &relay->pairs[i];
+
+		if (pair->fds[0] >= 0 && !pair_serve(pair, &polled[i * SIDES]))
+			pair_end(pair);
+		pair_note_left(relay, pair);
+	}
+}
+
+static void *relay_main(void *arg)
+{
+	struct relay *relay = arg;
+	struct pollfd polled[POLLED];
+	bool open = true;
+
+	do {
+		/* One more client than there is room for is not let in before somebody goes. */
+		const bool lets_in = open && pair_find_room(relay);
+
+		for (size_t i = 0; i < PAIRS_MAX; i++)
+			pair_watch(&relay->pairs[i], &polled[i * SIDES]);
+		polled[WAKE] = (struct pollfd){ .fd = relay->wake, .events = POLLIN };
+		polled[DOOR] = (struct pollfd){ .fd = lets_in ? relay->door : -1, .events = POLLIN };
+		if (!device_socket_poll("relay", polled, POLLED, open ? -1 : DEVICE_SOCKET_PAUSE_MS))
+			break;
+		open = true;
+		pairs_serve(relay, polled);
+		if (polled[DOOR].revents)
+			client_admit(relay, &open);
+	} while (!polled[WAKE].revents);
+	shutdown(relay->door, SHUT_RDWR); /* clients that come now are refused, rather than kept waiting */
+	return NULL;
+}
+
+static void relay_free(struct relay *relay)
+{
+	for (size_t i = 0; i < PAIRS_MAX; i++)
+		pair_end(&relay->pairs[i]);
+	if (relay->door >= 0)
+		close(relay->door);
+	if (relay->wake >= 0)
+		close(relay->wake);
+	free(relay);
+}
+
+DEFINE_AUTO(relay, struct relay *, relay_free)
+
+enum status relay_target_resolve(const char *url, struct relay_options *options, struct error *err)
+{
+	static const char scheme[] = "http://";
+	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
+	AUTO(string) char *host = strdup(url + strlen(scheme));
+	char *port = host ? strrchr(host, ':') : NULL, *name = host;
+	struct addrinfo *found = NULL;
+	int problem;
+
+	if (!port)
+		return error_no_memory(err);
+	*port++ = '\0';
+	if (name[0] == '[' && port[-2] == ']') { /* an IPv6 address */
+		port[-2] = '\0';
+		name++;
+	}
+	problem = getaddrinfo(name, port, &hints, &found);
+	if (problem)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", url, gai_strerror(problem));
+	memcpy(&options->to, found->ai_addr, found->ai_addrlen);
+	options->to_size = found->ai_addrlen;
+	freeaddrinfo(found);
+	return STATUS_OK;
+}
+
+enum status relay_open(const struct relay_options *options, struct relay **ret_relay, struct error *err)
+{
+	AUTO(relay) struct relay *relay = calloc(1, sizeof(*relay));
+	enum status rc;
+
+	if (!relay)
+		return error_no_memory(err);
+	relay->options = *options;
+	relay->options.device = NULL; /* the caller's */
+	for (size_t i = 0; i < PAIRS_MAX; i++)
+		relay->pairs[i] = (struct pair){ .fds = { -1, -1 } };
+	relay->door = -1;
+	relay->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (relay->wake < 0)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
+	rc = device_socket_open(options->device, options->address, options->port, &relay->door, err);
+	if (!rc) {
+		relay->port = device_socket_port(relay->door);
+		rc = small_thread_start(&relay->thread, relay_main, relay, err);
+	}
+	if (rc)
+		return rc;
+	*ret_relay = TAKE(relay);
+	return STATUS_OK;
+}
+
+uint16_t relay_port(const struct relay *relay)
+{
+	return relay->port;
+}
+
+void relay_close(struct relay *relay)
+{
+	if (!relay)
+		return;
+	eventfd_write(relay->wake, 1);
+	pthread_join(relay->thread, NULL);
+	relay_free(relay);
+}

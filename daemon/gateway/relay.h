@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gateway/relay.h: hands TCP connections on to a server that containers cannot reach themselves: an emulator of Cloud
+ * Storage on this machine's loopback, say. Bytes are not looked at. One thread. */
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "daemon/base/device_socket.h"
+#include "daemon/base/error.h"
+
+struct relay;
+
+struct relay_options {
+	const char *device; /* NULL: any */
+	uint32_t address;   /* host byte order */
+	uint16_t port;      /* 0: any free one */
+	struct device_peers peers;
+	struct sockaddr_storage to;
+	socklen_t to_size;
+};
+
+/* "http://HOST:PORT", as the configuration has it. UNAVAILABLE: the name is not known. Asks the resolver. */
+enum status relay_target_resolve(const char *url, struct relay_options *options, struct error *err);
+/* UNAVAILABLE: it cannot listen there. */
+enum status relay_open(const struct relay_options *options, struct relay **ret_relay, struct error *err);
+uint16_t relay_port(const struct relay *relay);
+/* What is under way is cut. NULL is harmless. */
+void relay_close(struct relay *relay);

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "scheduler/faults/fault.h"
+
+#include <math.h>
+#include <pcre2.h>
+#include <signal.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "daemon/base/embedded_file.h"
+#include "daemon/base/json.h"
+#include "daemon/base/text.h"
+
+/* The program that slows networks; none where it could not be made for this machine. */
+extern const struct embedded_file throttle_files[];
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+enum {
+	GLOB_BYTES_MAX = 512,
+	PATTERN_BYTES_MAX = 4096,
+	COUNT_MAX = 1000000,
+	SIGNAL_BASE = 128,
+	EXIT_CODE_MAX = 255,
+};
+#define SECONDS_MAX 86400.0
+/* A slower one passes no packet within a second; a faster one is no fault. */
+#define BYTES_PER_S_MIN 2000
+#define BYTES_PER_S_MAX INT64_C(4000000000)
+
+/* What a rule may say besides who and how often. */
+enum {
+	SAYS_REPLICA = 1 << 0, /* role, pool, replica */
+	SAYS_JOB = 1 << 1,     /* trial, attempt */
+	SAYS_WHEN = 1 << 2,    /* afterSeconds, logPattern */
+	SAYS_EXIT_CODE = 1 << 3,
+	SAYS_SECONDS = 1 << 4,
+	SAYS_METHOD = 1 << 5,
+	SAYS_HTTP_STATUS = 1 << 6,
+	SAYS_NAME = 1 << 7, /* job */
+	SAYS_RATE = 1 << 8,
+};
+#define OF_REPLICA (SAYS_NAME | SAYS_JOB | SAYS_REPLICA | SAYS_WHEN)
+
+static const struct {
+	const char *name;
+	enum fault_stage stage;
+	unsigned says;
+} kinds[FAULT_KIND_COUNT] = {
+	[FAULT_PREEMPT] = { "preempt", STAGE_RUNNING, OF_REPLICA },
+	[FAULT_OOM] = { "oom", STAGE_RUNNING, OF_REPLICA },
+	[FAULT_EXIT] = { "exit", STAGE_RUNNING, OF_REPLICA | SAYS_EXIT_CODE },
+	[FAULT_CRASH] = { "crash", STAGE_RUNNING, OF_REPLICA | SAYS_EXIT_CODE },
+	[FAULT_STOP] = { "stop", STAGE_RUNNING, OF_REPLICA },
+	[FAULT_STOCKOUT] = { "stockout", STAGE_QUEUED, SAYS_NAME | SAYS_JOB | SAYS_SECONDS },
+	[FAULT_IMAGE_PULL] = { "imagePull", STAGE_PREPARING, SAYS_NAME | SAYS_JOB },
+	[FAULT_QUOTA] = { "quota", STAGE_CALL, SAYS_NAME | SAYS_METHOD },
+	[FAULT_HTTP_STATUS] = { "httpStatus", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_HTTP_STATUS },
+	[FAULT_TIMEOUT] = { "timeout", STAGE_CALL, SAYS_NAME | SAYS_METHOD | SAYS_SECONDS },
+	[FAULT_SLOW_NETWORK] = { "slowNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS | SAYS_RATE },
+	[FAULT_CUT_NETWORK] = { "cutNetwork", STAGE_NETWORK, OF_REPLICA | SAYS_SECONDS },
+};
+
+/* Which of these a field is; in the order in which faults are told. */
+static const struct {
+	const char *name, *path;
+	unsigned said;
+} fields[] = {
+	{ "job", "job", SAYS_NAME },
+	{ "role", "role", SAYS_REPLICA },
+	{ "pool", "pool", SAYS_REPLICA },
+	{ "replica", "replica", SAYS_REPLICA },
+	{ "trial", "trial", SAYS_JOB },
+	{ "attempt", "attempt", SAYS_JOB },
+	{ "afterSeconds", "after_seconds", SAYS_WHEN },
+	{ "logPattern", "log_pattern", SAYS_WHEN },
+	{ "exitCode", "exit_code", SAYS_EXIT_CODE },
+	{ "seconds", "seconds", SAYS_SECONDS },
+	{ "method", "method", SAYS_METHOD },
+	{ "httpStatus", "http_status", SAYS_HTTP_STATUS },
+	{ "bytesPerSecond", "bytes_per_second", SAYS_RATE },
+};
+
+void fault_rule_free(struct fault_rule *rule)
+{
+	if (!rule)
+		return;
+	free(rule->project);
+	free(rule->job);
+	free(rule->log_pattern);
+	free(rule->method);
+	free(rule);
+}
+
+const char *fault_kind_name(enum fault_kind kind)
+{
+	return kind > FAULT_UNSPECIFIED && kind < FAULT_KIND_COUNT ? kinds[kind].name : "unspecified";
+}
+
+static enum fault_kind kind_of(const char *name)
+{
+	for (int kind = 1; name && kind < FAULT_KIND_COUNT; kind++)
+		if (strcmp(kinds[kind].name, name) == 0)
+			return (enum fault_kind)kind;
+	return FAULT_UNSPECIFIED;
+}
+
+static void refuse(struct error *err, const char *field, const char *text)
+{
+	error_add(err, STATUS_INVALID_ARGUMENT, field, "%s", text);
+}
+
+static void kind_read(const json_t *canonical, struct fault_rule *rule, struct error *err)
+{
+	rule->kind = kind_of(json_text_at(canonical, "fault"));
+	if (rule->kind == FAULT_UNSPECIFIED) {
+		refuse(err, "fault", "The field is required.");
+		return;
+	}
+	if (rule->kind == FAULT_SLOW_NETWORK && !throttle_files[0].data)
+		refuse(err, "fault",
+		       "slowNetwork is not offered: this trainyard was built for a machine that its throttle does not know.");
+	for (size_t i = 0; i < COUNT_OF(fields); i++)
+		if (json_object_get(canonical, fields[i].name) && !(kinds[rule->kind].says & fields[i].said))
+			error_add(err, STATUS_INVALID_ARGUMENT, fields[i].path,
+				  "The field has no meaning for the fault %s.", kinds[rule->kind].name);
+}
+
+static bool text_read(const json_t *canonical, const char *name, const char *path, size_t most,
+		      char **ret_text, struct error *err)
+{
+	const char *value = json_text_at(canonical, name);
+
+	if (!value)
+		return true;
+	/* A variable of a script that is not set would have meant everybody. */
+	if (!*value)
+		refuse(err, path, "The value must not be empty: without the field any will do.");
+	if (strlen(value) > most)
+		error_add(err, STATUS_INVALID_ARGUMENT, path, "The value is longer than %zu bytes.", most);
+	*ret_text = strdup(value);
+	return *ret_text != NULL;
+}
+
+/* Pools of Vertex AI jobs, in the order of enum role. */
+static bool pool_parse(const char *name, int *ret_role)
+{
+	static const char *const pools[ROLE_COUNT] = { "workerpool0", "workerpool1", "workerpool2",
+						       "workerpool3" };
+
+	for (int role = 0; role < ROLE_COUNT; role++)
+		if (strcmp(pools[role], name) == 0) {
+			*ret_role = role;
+			return true;
+		}
+	return false;
+}
+
+static void who_read(const json_t *canonical, struct fault_rule *rule, struct error *err)
+{
+	const char *role = json_text_at(canonical, "role"), *pool = json_text_at(canonical, "pool");
+	const int64_t replica = json_int_at(canonical, "replica", -1);
+	const int64_t trial = json_int_at(canonical, "trial", 0);
+	const int64_t attempt = json_int_at(canonical, "attempt", 0);
+	enum role parsed;
+
+	rule->role = -1;
+	if (role && !role_parse(role, &parsed))
+		refuse(err, "role", "Expected one of master, worker, ps and evaluator.");
+	else if (role)
+		rule->role = (int)parsed;
+	if (pool && !pool_parse(pool, &rule->role))
+		refuse(err, "pool", "Expected one of workerpool0, workerpool1, workerpool2 and workerpool3.");
+	if (json_object_get(canonical, "replica") && replica < 0)
+		refuse(err, "replica", "The value must not be negative.");
+	if (json_object_get(canonical, "trial") && trial < 1)
+		refuse(err, "trial", "The value must be at least 1.");
+	if (json_object_get(canonical, "attempt") && attempt < 1)
+		refuse(err, "attempt", "The value must be at least 1.");
+	else if (rule->kind == FAULT_STOCKOUT && attempt > 1)
+		refuse(err, "attempt", "A job waits for resources before its first attempt alone.");
+	rule->replica = (int)replica;
+	rule->trial = (unsigned)trial;
+	rule->attempt = (unsigned)attempt;
+}
+
+/* A number of @canonical; NaN where it is none, which is in no range. */
+static double number_at(const json_t *canonical, const char *name)
+{
+	const json_t *value = json_object_get(canonical, name);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static int64_t seconds_read(const json_t *canonical, const char *name, const char *path, struct error *err)
+{
+	const double value = number_at(canonical, name);
+
+	if (!json_object_get(canonical, name))
+		return 0;
+	if (value >= 0 && value <= SECONDS_MAX)
+		return (int64_t)(value * 1e6);
+	refuse(err, path, "The value must be from 0 to 86400 seconds.");
+	return 0;
+}
+
+static void pattern_check(const char *pattern, struct error *err)
+{
+	PCRE2_UCHAR words[256];
+	PCRE2_SIZE offset;
+	int problem;
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, FAULT_PATTERN_OPTIONS,
+					 &problem, &offset, NULL);
+
+	if (!code) {
+		pcre2_get_error_message(problem, words, COUNT_OF(words));
+		error_add(err, STATUS_INVALID_ARGUMENT, "log_pattern", "%s (at byte %zu).",
+			  (const char *)words, offset);
+	}
+	pcre2_code_free(code);
+}
+
+static void when_read(const json_t *canonical, struct fault_rule *rule, struct error *err)
+{
+	const int64_t count = json_int_at(canonical, "count", 0);
+
+	rule->after_us = seconds_read(canonical, "afterSeconds", "after_seconds", err);
+	rule->seconds_us = seconds_read(canonical, "seconds", "seconds", err);
+	/* A microsecond is the least that is told from none at all. */
+	if (number_at(canonical, "seconds") >= 0 && number_at(canonical, "seconds") < 1e-6)
+		refuse(err, "seconds", "The value must be above 0: what is for good has none.");
+	if (json_object_get(canonical, "probability")) {
+		rule->probability = number_at(canonical, "probability");
+		if (!(rule->probability > 0 && rule->probability <= 1))
+			refuse(err, "probability", "The value must be above 0 and at most 1.");
+	}
+	if (json_object_get(canonical, "count") && (count < 1 || count > COUNT_MAX))
+		refuse(err, "count", "The value must be from 1 to 1000000.");
+	rule->count = count ? (unsigned)count : rule->probability > 0 ? 0 : 1;
+	if (rule->log_pattern)
+		pattern_check(rule->log_pattern, err);
+}
+
+static bool code_is_crash(int64_t code)
+{
+	return code == SIGABRT || code == SIGSEGV || code == SIGNAL_BASE + SIGABRT ||
+	       code == SIGNAL_BASE + SIGSEGV;
+}
+
+static void what_read(const json_t *canonical, struct fault_rule *rule, struct error *err)
+{
+	const int64_t code = json_int_at(canonical, "exitCode", -1);
+	const int64_t http = json_int_at(canonical, "httpStatus", 0);
+	const int64_t rate = json_int_at(canonical, "bytesPerSecond", 0);
+	const bool coded = json_object_get(canonical, "exitCode") != NULL;
+
+	if (rule->kind == FAULT_EXIT && (!coded || code < 0 || code > EXIT_CODE_MAX))
+		refuse(err, "exit_code", "The fault exit needs an exit code from 0 to 255.");
+	if (rule->kind == FAULT_CRASH && coded && !code_is_crash(code))
+		refuse(err, "exit_code", "A crash ends with 6, 11, 134 or 139.");
+	if (rule->kind == FAULT_HTTP_STATUS && http != 429 && http != 500 && http != 503 && http != 504)
+		refuse(err, "http_status", "Expected one of 429, 500, 503 and 504.");
+	if ((rule->kind == FAULT_HTTP_STATUS || rule->kind == FAULT_TIMEOUT) && !rule->method)
+		refuse(err, "method", "The field is required.");
+	if (rule->kind == FAULT_SLOW_NETWORK && (rate < BYTES_PER_S_MIN || rate > BYTES_PER_S_MAX))
+		refuse(err, "bytes_per_second",
+		       "The fault slowNetwork needs a value from 2000 to 4000000000 bytes a second.");
+	rule->bytes_per_s = rate;
+	rule->http_status = (int)http;
+	rule->exit_code = coded                       ? (int)code
+			  : rule->kind == FAULT_CRASH ? SIGNAL_BASE + SIGSEGV
+			  : rule->kind == FAULT_OOM   ? SIGNAL_BASE + SIGKILL
+						      : 0;
+}
+
+enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rule, struct error *err)
+{
+	AUTO(fault_rule) struct fault_rule *rule = calloc(1, sizeof(*rule));
+	struct error found AUTO_ERROR = { 0 };
+
+	if (!rule)
+		return error_no_memory(err);
+	kind_read(canonical, rule, &found);
+	if (!text_read(canonical, "project", "project", GLOB_BYTES_MAX, &rule->project, &found) ||
+	    !text_read(canonical, "job", "job", GLOB_BYTES_MAX, &rule->job, &found) ||
+	    !text_read(canonical, "method", "method", GLOB_BYTES_MAX, &rule->method, &found) ||
+	    !text_read(canonical, "logPattern", "log_pattern", PATTERN_BYTES_MAX, &rule->log_pattern, &found))
+		return error_no_memory(err);
+	who_read(canonical, rule, &found);
+	when_read(canonical, rule, &found);
+	what_read(canonical, rule, &found);
+	if (found.status)
+		return error_move(err, &found);
+	*ret_rule = TAKE(rule);
+	return STATUS_OK;
+}
+
+bool fault_glob_fits(const char *pattern, const char *name)
+{
+	const char *star = NULL,
+		   *from = NULL; /* where the last '*' is, and where what follows it was tried */
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = pattern++;
+			from = name;
+		} else if (*pattern && (*pattern == '?' || *pattern == *name)) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star + 1;
+			name = ++from;
+		} else {
+			return false;
+		}
+	}
+	return pattern[strspn(pattern, "*")] == '\0';
+}
+
+static bool is_named(const struct fault_rule *rule, const struct fault_scene *scene)
+{
+	for (int i = 0; i < FAULT_JOB_NAMES; i++)
+		if (scene->job_names[i] && fault_glob_fits(rule->job, scene->job_names[i]))
+			return true;
+	return false;
+}
+
+static bool replica_fits(const struct fault_rule *rule, const struct fault_scene *scene)
+{
+	return (rule->role < 0 || rule->role == (int)scene->role) &&
+	       (rule->replica < 0 || (unsigned)rule->replica == scene->index);
+}
+
+static bool is_of_replica(const struct fault_scene *scene)
+{
+	return scene->stage == STAGE_RUNNING || scene->stage == STAGE_NETWORK;
+}
+
+bool fault_fits(const struct fault_rule *rule, const struct fault_scene *scene)
+{
+	if (kinds[rule->kind].stage != scene->stage)
+		return false;
+	if (rule->project && !(scene->project && fault_glob_fits(rule->project, scene->project)))
+		return false;
+	if (rule->job && !is_named(rule, scene))
+		return false;
+	if (scene->stage == STAGE_CALL)
+		return (rule->kind != FAULT_QUOTA || scene->creates_job) &&
+		       (!rule->method || fault_glob_fits(rule->method, scene->method));
+	if ((rule->trial && rule->trial != scene->trial) ||
+	    (rule->attempt && rule->attempt != scene->attempt))
+		return false;
+	return !is_of_replica(scene) || replica_fits(rule, scene);
+}
+
+int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_scene *scene, bool matched)
+{
+	if (!is_of_replica(scene))
+		return 0;
+	if (rule->log_pattern)
+		return matched ? 0 : -1;
+	return scene->running_us < rule->after_us ? rule->after_us - scene->running_us : 0;
+}
+
+bool fault_drawn(const struct fault_rule *rule, const struct fault_scene *scene, uint64_t seed, uint64_t draw)
+{
+	const uint64_t what[] = { (uint64_t)rule->id,    (uint64_t)scene->stage,
+				  (uint64_t)scene->job,  scene->attempt,
+				  (uint64_t)scene->role, scene->index,
+				  scene->restart,        draw };
+	unsigned char key[crypto_shorthash_KEYBYTES] = "trainyard fault";
+	unsigned char hash[crypto_shorthash_BYTES];
+	uint64_t number;
+
+	if (rule->probability <= 0)
+		return true;
+	memcpy(key, &seed, sizeof(seed));
+	crypto_shorthash(hash, (const unsigned char *)what, sizeof(what), key);
+	memcpy(&number, hash, sizeof(number));
+	return (double)(number >> 11) * 0x1p-53 < rule->probability;
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/faults/faults.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "daemon/base/text.h"
+#include "scheduler/faults/fault_book.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/scheduler_state.h"
+#include "store/jobs/faults.h"
+#include "store/logs/logs.h"
+
+/* How a container ends that a fault came over. */
+static const struct {
+	const char *words; /* behind its name */
+	enum replica_end end;
+	bool out_of_memory, graceful;
+} effects[FAULT_KIND_COUNT] = {
+	[FAULT_PREEMPT] = { "is preempted", END_LOST, false, false },
+	[FAULT_OOM] = { "runs out of memory", END_EXIT, true, false },
+	[FAULT_EXIT] = { "is ended with", END_EXIT, false, false },
+	[FAULT_CRASH] = { "crashes with", END_EXIT, false, false },
+	[FAULT_SLOW_NETWORK] = { "sends and gets at most", END_NONE, false, false },
+	[FAULT_CUT_NETWORK] = { "is cut off from its network", END_NONE, false, false },
+	[FAULT_STOP] = { "is stopped", END_LOST, false, true },
+};
+
+static bool hit_is_on(const struct fault_hit *hit, enum fault_stage stage, const struct replica_key *key)
+{
+	return hit->stage == (int)stage && hit->attempt == key->attempt && hit->role == (int)key->role &&
+	       hit->index == key->index && hit->restart == key->restart;
+}
+
+static const struct fault_hit *hit_of_replica(const struct job_run *run, enum fault_stage stage,
+					      const struct replica_key *key, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (hit_is_on(&run->hits[i], stage, key))
+			return &run->hits[i];
+	return NULL;
+}
+
+static const struct fault_hit *hit_of_stage(const struct job_run *run, enum fault_stage stage, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (run->hits[i].stage == (int)stage && run->hits[i].attempt == run->row->attempt)
+			return &run->hits[i];
+	return NULL;
+}
+
+bool faults_end(const struct job_run *run, struct replica_run *replica)
+{
+	const struct fault_hit *hit = hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored);
+
+	if (!hit)
+		return false;
+	replica->end = effects[hit->kind].end;
+	replica->exit_code = hit->exit_code;
+	replica->out_of_memory = effects[hit->kind].out_of_memory;
+	replica->ordered = true;
+	return true;
+}
+
+bool faults_await_end(const struct job_run *run)
+{
+	for (size_t i = 0; run->sighted && run->hits_stored && i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+
+		if (replica->seen == SEEN_RUNNING && replica->end == END_NONE && replica->stop_asked &&
+		    hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored))
+			return true;
+	}
+	return false;
+}
+
+bool faults_alone(const struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++)
+		if (job_run_restarts(run, &run->replicas[i]) && !run->replicas[i].ordered)
+			return false;
+	return true;
+}
+
+/* Of one that passes: how long it still lasts, whoever sets the wall clock meanwhile. */
+static int64_t left_us(const struct scheduler *scheduler, const struct fault_hit *hit)
+{
+	return hit->ends_us - clock_mono_us(scheduler->reconciler.clock);
+}
+
+/* One for good lasts until its rule is taken back, as others do that are not over by then. */
+static bool hit_lasts(const struct scheduler *scheduler, const struct fault_hit *hit)
+{
+	struct fault_book *book = scheduler->reconciler.faults;
+
+	return book && fault_book_has(book, hit->fault) && (!hit->until_us || left_us(scheduler, hit) > 0);
+}
+
+bool faults_hold(const struct scheduler *scheduler, const struct job_run *run)
+{
+	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+
+	return hit && hit->until_us && hit_lasts(scheduler, hit);
+}
+
+void faults_forget(struct job_run *run)
+{
+	for (size_t i = 0; i < run->hit_count; i++)
+		free(run->hits[i].line);
+	free(run->hits);
+	run->hits = NULL;
+	run->hit_count = run->hits_stored = 0;
+}
+
+/* ---- what was stored takes effect ---- */
+
+/* The time at which the run is looked at again, if nothing happens before. */
+static void look_again(struct scheduler *scheduler, struct job_run *run, int64_t wait_us)
+{
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+
+	if (wait_us < INT64_MAX && (!run->fault_at_us || now_us + wait_us < run->fault_at_us))
+		run->fault_at_us = now_us + wait_us;
+}
+
+static void replica_strike(struct scheduler *scheduler, struct replica_run *replica,
+			   const struct fault_hit *hit)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+
+	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || replica->stop_asked)
+		return;
+	replica->stop_asked = true;
+	engine->ops->stop_replica(engine, &replica->key,
+				  effects[hit->kind].graceful ? scheduler->reconciler.stop_grace_s : 0);
+}
+
+/* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known. */
+static char *stockout_text(const struct job_run *run)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "") >= 0)
+		return text;
+	memory_note_failure();
+	return NULL;
+}
+
+/* Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
+ * neither when nor a word of it: each try would meet the same want, and nothing be seen of them but the time they take.
+ * For one that passes there are `seconds`.
+ * Source: https://cloud.google.com/vertex-ai/docs/training/understanding-training-service */
+static void queued_strike(struct job_run *run, const struct fault_hit *hit)
+{
+	if (hit->until_us || run->fault || run->row->state != JOB_QUEUED)
+		return;
+	run->fault = stockout_text(run);
+	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
+}
+
+static void image_strike(struct job_run *run)
+{
+	struct replica_run *replica = run->replica_count ? &run->replicas[0] : NULL;
+	char *text;
+
+	if (!replica || replica->end != END_NONE || run->row->state != JOB_PREPARING)
+		return;
+	if (asprintf(&text, "the image %s cannot be pulled: manifest unknown",
+		     run->plan->pools[replica->key.role].image) < 0) {
+		memory_note_failure();
+		return;
+	}
+	free(replica->refusal);
+	replica->refusal = text;
+	replica->end = END_REFUSED;
+}
+
+static void replica_cut(struct engine *engine, const struct job_run *run, const struct replica_key *key)
+{
+	engine->ops->link_replica(engine, key, &(struct replica_link){ .network = run->network_status.id });
+}
+
+static void replica_restore(struct engine *engine, const struct job_run *run, const struct replica_key *key)
+{
+	char address[16], alias[REPLICA_NAME_MAX];
+
+	job_run_address(run, key->role, key->index, address);
+	replica_address_name(run->plan, key->role, key->index, alias);
+	engine->ops->link_replica(engine, key,
+				  &(struct replica_link){ .network = run->network_status.id,
+							  .address = address,
+							  .alias = alias });
+}
+
+static void link_ask(struct engine *engine, const struct job_run *run, const struct replica_run *replica,
+		     const struct fault_hit *hit)
+{
+	switch (replica->link_asked) {
+	case LINK_CUT:
+		replica_cut(engine, run, &replica->key);
+		break;
+	case LINK_RESTORED:
+		replica_restore(engine, run, &replica->key);
+		break;
+	case LINK_SLOWED:
+		engine->ops->throttle_replica(engine, &replica->key, (unsigned)hit->bytes_per_s);
+		break;
+	case LINK_HASTENED:
+		engine->ops->throttle_replica(engine, &replica->key, 0);
+		break;
+	case LINK_AS_MADE:
+		break;
+	}
+}
+
+/* How its network is to be: off or slow while a hit lasts. Asking again for what is so already is harmless. */
+static void network_strike(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			   const struct fault_hit *hit)
+{
+	const bool lasts = hit_lasts(scheduler, hit), slow = hit->kind == FAULT_SLOW_NETWORK;
+	const enum link_wish wish = slow    ? lasts ? LINK_SLOWED : LINK_HASTENED
+				    : lasts ? LINK_CUT
+					    : LINK_RESTORED;
+
+	if (lasts && hit->until_us)
+		look_again(scheduler, run, left_us(scheduler, hit));
+	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
+	    (replica->link_asked == wish && !replica->link_again))
+		return;
+	if (replica->link_asked != wish)
+		replica->throttle_failures = 0;
+	replica->link_asked = wish;
+	replica->link_again = false;
+	link_ask(scheduler->reconciler.engine, run, replica, hit);
+}
+
+/* An engine that is busy may do it the next time. */
+enum { THROTTLE_TRIES = 3 };
+
+static const char not_done[] = "fault-not-done";
+
+/* "The network of the replica master 0 is not slowed as was ordered". NULL: memory ran out. */
+static char *throttle_sentence(const struct job_run *run, const struct replica_run *replica, bool slowed)
+{
+	char name[REPLICA_NAME_MAX];
+	char *text = NULL;
+
+	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
+	return asprintf(&text, "The network of the replica %s %s", name,
+			slowed ? "is not slowed as was ordered"
+			       : "stays slow beyond the time that was ordered") < 0
+		       ? NULL
+		       : text;
+}
+
+static bool was_told(const struct job_run *run, const char *sentence)
+{
+	return run->assignment && differences_begin(run->assignment->differences, not_done, sentence);
+}
+
+/* Once in the job's life, whatever the reason is the next time. */
+static void throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
+{
+	const bool slowed = replica->link_asked == LINK_SLOWED;
+	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
+	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
+
+	if (!never_slowed || !sentence)
+		memory_note_failure();
+	/* What was never slowed need not be made fast. */
+	else if (!was_told(run, never_slowed) && !was_told(run, sentence))
+		job_run_differ(run, not_done, "", "%s: %s.", sentence, reason);
+}
+
+bool faults_throttle_failed(struct job_run *run, struct replica_run *replica, enum status status,
+			    const char *reason)
+{
+	if (status == STATUS_UNAVAILABLE)
+		return true;
+	if (status != STATUS_FAILED_PRECONDITION && ++replica->throttle_failures < THROTTLE_TRIES)
+		return true;
+	throttle_give_up(run, replica, reason);
+	return false;
+}
+
+static void hits_strike(struct scheduler *scheduler, struct job_run *run)
+{
+	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+
+	if (hit)
+		queued_strike(run, hit);
+	if (hit_of_stage(run, STAGE_PREPARING, run->hits_stored))
+		image_strike(run);
+	for (size_t i = 0; i < run->replica_count; i++) {
+		const struct replica_key *key = &run->replicas[i].key;
+
+		hit = hit_of_replica(run, STAGE_RUNNING, key, run->hits_stored);
+		if (hit)
+			replica_strike(scheduler, &run->replicas[i], hit);
+		hit = hit_of_replica(run, STAGE_NETWORK, key, run->hits_stored);
+		if (hit)
+			network_strike(scheduler, run, &run->replicas[i], hit);
+	}
+}
+
+/* ---- what hits now ---- */
+
+static char *line_make(const struct job_run *run, const struct fault_scene *scene,
+		       const struct fault_order *order)
+{
+	const bool coded = order->kind == FAULT_EXIT || order->kind == FAULT_CRASH;
+	char name[REPLICA_NAME_MAX];
+	struct text line AUTO_TEXT = { 0 };
+
+	text_printf(&line, "Fault rule %lld: ", (long long)order->rule);
+	switch (scene->stage) {
+	case STAGE_RUNNING:
+	case STAGE_NETWORK:
+		replica_sentence_name(run->plan, scene->role, scene->index, name);
+		text_printf(&line, "the replica %s", name);
+		if (scene->trial)
+			text_printf(&line, " of the trial %u", scene->trial);
+		text_printf(&line, " %s", effects[order->kind].words);
+		if (coded)
+			text_printf(&line, " the code %d", order->exit_code);
+		if (order->kind == FAULT_SLOW_NETWORK)
+			text_printf(&line, " %lld bytes a second", (long long)order->bytes_per_s);
+		if (order->seconds_us)
+			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
+		break;
+	case STAGE_PREPARING:
+		text_puts(&line, "the job's image is not found");
+		break;
+	default:
+		text_puts(&line, "there are no resources for the job");
+		if (order->seconds_us)
+			text_printf(&line, " for %g s", (double)order->seconds_us / 1e6);
+	}
+	text_puts(&line, ". This was ordered.");
+	return text_take(&line);
+}
+
+static bool hit_append(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene,
+		       const struct fault_order *order)
+{
+	const struct clock *clock = scheduler->reconciler.clock;
+	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
+	struct fault_hit *grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
+	char *line;
+
+	if (!grown) {
+		memory_note_failure();
+		return false;
+	}
+	run->hits = grown;
+	line = line_make(run, scene, order);
+	if (!line)
+		return false;
+	grown[run->hit_count++] = (struct fault_hit){
+		.job = scene->job,
+		.attempt = scene->attempt,
+		.stage = (int)scene->stage,
+		.role = (int)scene->role,
+		.index = scene->index,
+		.restart = scene->restart,
+		.fault = order->rule,
+		.kind = (int)order->kind,
+		.exit_code = order->exit_code,
+		.until_us = order->seconds_us ? clock_wall_us(clock) + order->seconds_us : 0,
+		.ends_us = mono_us + order->seconds_us,
+		.line = line,
+		.bytes_per_s = order->bytes_per_s,
+	};
+	return true;
+}
+
+static void scene_look(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene)
+{
+	struct fault_book *book = scheduler->reconciler.faults;
+	struct fault_order order;
+	int64_t wait_us;
+
+	if (!fault_book_take(book, scene, &order, &wait_us))
+		look_again(scheduler, run, wait_us);
+	else if (!hit_append(scheduler, run, scene, &order))
+		fault_book_return(book, order.rule);
+}
+
+/* How the tuning job is called that a trial is of. Both are under way, or neither is. */
+static const char *owner_display_name(struct scheduler *scheduler, const struct job_run *run)
+{
+	const struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
+
+	return owner ? owner->row->display_name : NULL;
+}
+
+static struct fault_scene scene_of(struct scheduler *scheduler, const struct job_run *run,
+				   enum fault_stage stage)
+{
+	return (struct fault_scene){
+		.stage = stage,
+		.project = run->row->project,
+		.job_names = { run->row->job_id, run->row->display_name, plan_log_job_id(run->plan),
+			       owner_display_name(scheduler, run) },
+		.trial = run->plan->trial,
+		.attempt = run->row->attempt,
+		.job = run->row->id,
+	};
+}
+
+static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		struct replica_run *replica = &run->replicas[i];
+		struct fault_scene scene = scene_of(scheduler, run, stage);
+
+		if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
+		    hit_of_replica(run, stage, &replica->key, run->hit_count))
+			continue;
+		scene.role = replica->key.role;
+		scene.index = replica->key.index;
+		scene.restart = replica->key.restart;
+		scene.running_us = clock_mono_us(scheduler->reconciler.clock) - replica->running_at_us;
+		scene_look(scheduler, run, &scene);
+	}
+}
+
+static void whole_look(struct scheduler *scheduler, struct job_run *run, enum fault_stage stage)
+{
+	const struct fault_scene scene = scene_of(scheduler, run, stage);
+
+	if (!hit_of_stage(run, stage, run->hit_count))
+		scene_look(scheduler, run, &scene);
+}
+
+/* Choice: containers are hit from the moment on at which their job is RUNNING, so that a replica that is lost is started
+ * anew rather than its whole job. */
+static void rules_look(struct scheduler *scheduler, struct job_run *run)
+{
+	if (run->row->state == JOB_QUEUED)
+		whole_look(scheduler, run, STAGE_QUEUED);
+	else if (run->row->state == JOB_PREPARING && run->sighted && run->replica_count &&
+		 run->replicas[0].seen == SEEN_NOTHING)
+		whole_look(scheduler, run, STAGE_PREPARING);
+	if (run->row->state != JOB_RUNNING || !run->sighted)
+		return;
+	replicas_look(scheduler, run, STAGE_NETWORK);
+	replicas_look(scheduler, run, STAGE_RUNNING);
+}
+
+static void hits_plan(struct scheduler *scheduler, struct job_run *run)
+{
+	if (!pass_add(&scheduler->pass, run, run->row->state)) {
+		faults_settle(scheduler, run, false);
+		return;
+	}
+	for (size_t i = run->hits_stored; i < run->hit_count; i++)
+		job_run_say(run, SEVERITY_WARNING, "%s", run->hits[i].line);
+}
+
+/* How long a container runs that is seen for the first time: of one that ran before we did, from when its job ran, or, if it
+ * is not the first, from when it was made. */
+static int64_t ran_us(const struct scheduler *scheduler, const struct job_run *run,
+		      const struct replica_run *replica)
+{
+	const bool is_first = replica->key.attempt == 1 && replica->key.restart == 0;
+	const int64_t since_us = is_first ? run->row->running_us : replica->made_us;
+	const int64_t past_us = clock_wall_us(scheduler->reconciler.clock) - since_us;
+
+	return since_us && past_us > 0 ? past_us : 0;
+}
+
+static void replicas_stamp(const struct scheduler *scheduler, struct job_run *run)
+{
+	for (size_t i = 0; i < run->replica_count; i++) {
+		struct replica_run *replica = &run->replicas[i];
+
+		if (replica->seen == SEEN_RUNNING && !replica->running_at_us)
+			replica->running_at_us =
+				clock_mono_us(scheduler->reconciler.clock) - ran_us(scheduler, run, replica);
+	}
+}
+
+void faults_step(struct scheduler *scheduler, struct job_run *run)
+{
+	struct fault_book *book = scheduler->reconciler.faults;
+	const struct fault_hit *held;
+
+	run->fault_at_us = 0;
+	replicas_stamp(scheduler, run);
+	if (run->change_pending || run->row->verdict != JOB_STATE_UNSPECIFIED)
+		return;
+	if (run->hits_stored)
+		hits_strike(scheduler, run);
+	held = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
+	if (held && faults_hold(scheduler, run))
+		look_again(scheduler, run, left_us(scheduler, held));
+	/* Whose end is decided is not hit any more: it would be told, and nothing come of it. */
+	if (book && !fault_book_is_empty(book) && !job_run_is_decided(run))
+		rules_look(scheduler, run);
+	if (run->hit_count > run->hits_stored)
+		hits_plan(scheduler, run);
+}
+
+void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored)
+{
+	while (!stored && run->hit_count > run->hits_stored) {
+		struct fault_hit *hit = &run->hits[--run->hit_count];
+
+		fault_book_return(scheduler->reconciler.faults, hit->fault);
+		free(hit->line);
+	}
+	for (size_t i = run->hits_stored; i < run->hit_count; i++)
+		log_event(LOG_INFO, "fault-ordered", "project=%s job=%s rule=%lld kind=%s", run->row->project,
+			  run->row->job_id, (long long)run->hits[i].fault,
+			  fault_kind_name((enum fault_kind)run->hits[i].kind));
+	run->hits_stored = run->hit_count;
+}
+
+/* Takes the line of @hit. A kind of a later release is left out. */
+static enum status hit_resume(const struct clock *clock, struct job_run *run, struct fault_hit *hit,
+			      struct error *err)
+{
+	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
+	struct fault_hit *grown;
+
+	if (hit->kind <= FAULT_UNSPECIFIED || hit->kind >= FAULT_KIND_COUNT)
+		return STATUS_OK;
+	grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_no_memory(err);
+	run->hits = grown;
+	hit->ends_us = mono_us + hit->until_us - clock_wall_us(clock);
+	grown[run->hit_count++] = *hit;
+	hit->line = NULL;
+	run->hits_stored = run->hit_count;
+	return STATUS_OK;
+}
+
+enum status faults_resume(struct scheduler *scheduler, struct error *err)
+{
+	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
+	enum status rc = fault_hits_open(scheduler->reconciler.store, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++) {
+		struct job_run *run = scheduler_find(scheduler, list.hits[i].job);
+
+		if (run)
+			rc = hit_resume(scheduler->reconciler.clock, run, &list.hits[i], err);
+	}
+	return rc;
+}

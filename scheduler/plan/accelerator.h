@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/plan/accelerator.h: the types of accelerators, and the words of their quota. Pure. Thread: any. */
+#include <limits.h>
+#include <stdbool.h>
+
+/* In the order in which the service's quota names them. */
+enum accelerator {
+	ACCELERATOR_A100,
+	ACCELERATOR_K80,
+	ACCELERATOR_P100,
+	ACCELERATOR_P4,
+	ACCELERATOR_T4,
+	ACCELERATOR_TPU_V2,
+	ACCELERATOR_TPU_V2_POD,
+	ACCELERATOR_TPU_V3,
+	ACCELERATOR_TPU_V3_POD,
+	ACCELERATOR_V100,
+	ACCELERATOR_COUNT
+};
+
+/* Among maxima: as many as one likes; a number that no quota has. */
+#define ACCELERATOR_UNLIMITED UINT_MAX
+
+/* "NVIDIA_TESLA_K80", "TPU_V2". False for other types, which no quota names. */
+bool accelerator_parse(const char *type, enum accelerator *ret_accelerator);
+/* Whether a type is a TPU's: nothing of it is ever attached to a container. */
+bool accelerator_is_tpu(const char *type);
+/* The type's name. */
+const char *accelerator_name(enum accelerator accelerator);
+/* "K80" for "NVIDIA_TESLA_K80", "TPU_V2" for itself. Part of @type. */
+const char *accelerator_short_name(const char *type);
+
+/* "Quota failure for project P. The request for 2 K80 accelerators exceeds the allowed maximum of 0 A100, 0 K80,
+ * … accelerators." NULL when memory ran out; the caller frees.
+ * Choice: "unlimited K80" where there is no maximum, so that all types are named as the service does.
+ * Source: what the service answers to a create beyond the quota, as transcripts of real jobs have it */
+char *accelerator_quota_text(const char *project, const char *type, unsigned count,
+			     const unsigned maxima[ACCELERATOR_COUNT]);

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/plan/devices.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/plan/accelerator.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/placement.h"
+
+/* What is known of one of the host's devices while a job is placed. */
+struct device_use {
+	unsigned holders;
+	bool exclusive;      /* one of them does not share it */
+	unsigned last_taker; /* which replica of this job took it last, from 1 */
+};
+
+DEFINE_AUTO(uses, struct device_use *, free)
+
+static unsigned type_count(const struct plan *plan, const char *type)
+{
+	uint64_t count = 0;
+
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &plan->pools[role];
+
+		if (pool_gpu_count(pool) && strcmp(pool->accelerator_type, type) == 0)
+			count += (uint64_t)pool->count * pool_gpu_count(pool);
+	}
+	return count < UINT_MAX ? (unsigned)count : UINT_MAX;
+}
+
+static enum status quota_fault(const struct plan *plan, const char *type, unsigned there, struct error *err)
+{
+	unsigned maxima[ACCELERATOR_COUNT] = { 0 };
+	AUTO(string) char *text = NULL;
+
+	for (int i = 0; i < ACCELERATOR_COUNT; i++)
+		if (!accelerator_is_tpu(accelerator_name((enum accelerator)i)))
+			maxima[i] = there;
+	text = accelerator_quota_text(plan->project, type, type_count(plan, type), maxima);
+	if (!text)
+		return error_no_memory(err);
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
+}
+
+/* By the first type of which there are too few. */
+static enum status quota_check(const struct plan *plan, unsigned there, struct error *err)
+{
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &plan->pools[role];
+
+		if (pool_gpu_count(pool) && type_count(plan, pool->accelerator_type) > there)
+			return quota_fault(plan, pool->accelerator_type, there, err);
+	}
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "Quota failure for project %s. The request for %u accelerators of several types "
+			 "exceeds the allowed maximum of %u accelerators of all types together.",
+			 plan->project, plan_accelerator_count(plan), there);
+}
+
+enum status devices_possible(const struct plan *plan, const struct capacity *capacity, struct error *err)
+{
+	const unsigned wanted = plan_accelerator_count(plan);
+	const unsigned there = (unsigned)capacity->host.device_count;
+
+	if (wanted <= there || capacity->accelerators == ACCELERATORS_PRETEND)
+		return STATUS_OK;
+	if (capacity->accelerators == ACCELERATORS_WAIT)
+		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
+				 "The job waits for %u GPUs; this host has %u.", wanted, there);
+	if (capacity->accelerators == ACCELERATORS_SHARE && there)
+		return STATUS_OK;
+	return quota_check(plan, there, err);
+}
+
+static bool has_device(const struct host *host, const char *id)
+{
+	for (size_t i = 0; i < host->device_count; i++)
+		if (strcmp(host->devices[i], id) == 0)
+			return true;
+	return false;
+}
+
+/* Whether two names may be those of one GPU: "0", "GPU-8a5…", or either behind "nvidia.com/gpu=". Nothing tells
+ * which of them "0" and "GPU-8a5…" are. */
+static bool may_be_same(const char *one, const char *other)
+{
+	const char *one_class = strrchr(one, '='), *other_class = strrchr(other, '=');
+
+	one = one_class ? one_class + 1 : one;
+	other = other_class ? other_class + 1 : other;
+	return strcmp(one, other) == 0 ||
+	       !one[strspn(one, "0123456789")] != !other[strspn(other, "0123456789")];
+}
+
+static void use_add(struct device_use *use, const struct lease *lease)
+{
+	use->holders++;
+	use->exclusive |= !lease->shared;
+}
+
+/* The host's GPUs may have had other names when the job was let in (--gpus was changed, the engine is a newer
+ * one, the driver did not know their UUIDs yet): then all that may be the one it holds are taken. */
+static struct device_use *uses_of(const struct room *room)
+{
+	const struct host *host = &room->capacity.host;
+	struct device_use *uses = calloc(host->device_count, sizeof(*uses));
+
+	for (size_t i = 0; uses && i < room->usage.lease_count; i++) {
+		const struct lease *lease = &room->usage.leases[i];
+		bool named = has_device(host, lease->device);
+
+		for (size_t j = 0; j < host->device_count; j++)
+			if (named ? strcmp(lease->device, host->devices[j]) == 0
+				  : may_be_same(lease->device, host->devices[j]))
+				use_add(&uses[j], lease);
+	}
+	return uses;
+}
+
+/* One job's devices while they are chosen. */
+struct choice {
+	const struct host *host;
+	struct device_use *uses;
+	bool sharing;
+	unsigned replica; /* from 1 */
+	bool doubled;     /* a device has several holders */
+};
+
+static bool is_open(const struct choice *choice, size_t device)
+{
+	const struct device_use *use = &choice->uses[device];
+
+	return choice->sharing ? !use->exclusive : !use->holders;
+}
+
+static unsigned open_count(const struct choice *choice)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < choice->host->device_count; i++)
+		count += is_open(choice, i);
+	return count;
+}
+
+/* Of the devices that the replica has not, the first of those with the fewest holders; NULL: there is none. */
+static const char *device_take(struct choice *choice)
+{
+	struct device_use *best = NULL;
+
+	for (size_t i = 0; i < choice->host->device_count; i++) {
+		struct device_use *use = &choice->uses[i];
+
+		if (is_open(choice, i) && use->last_taker != choice->replica &&
+		    (!best || use->holders < best->holders))
+			best = use;
+	}
+	if (!best)
+		return NULL;
+	choice->doubled |= best->holders > 0;
+	best->holders++;
+	best->last_taker = choice->replica;
+	return choice->host->devices[best - choice->uses];
+}
+
+/* NULL when memory ran out. */
+static json_t *replica_devices(struct choice *choice, unsigned count)
+{
+	AUTO(json) json_t *ids = json_array();
+
+	choice->replica++;
+	for (unsigned i = 0; i < count; i++) {
+		const char *id = device_take(choice);
+
+		if (!id || json_array_append_new(ids, json_string(id)))
+			return NULL;
+	}
+	return TAKE(ids);
+}
+
+static json_t *pool_devices(struct choice *choice, const struct pool *pool, unsigned each)
+{
+	AUTO(json) json_t *lists = json_array();
+
+	for (unsigned i = 0; i < pool->count; i++)
+		if (json_array_append_new(lists, replica_devices(choice, each)))
+			return NULL;
+	return TAKE(lists);
+}
+
+/* Once for the pools that asked for as many. */
+static bool fewer_add(json_t *differences, const struct plan *plan, enum role role, unsigned each)
+{
+	const unsigned wanted = pool_gpu_count(&plan->pools[role]);
+	char field[64], pools[POOLS_TEXT_SIZE];
+	unsigned roles = 0;
+
+	for (int other = 0; other < ROLE_COUNT; other++)
+		if (pool_gpu_count(&plan->pools[other]) == wanted)
+			roles |= 1U << other;
+	if (roles & ((1U << role) - 1))
+		return true;
+	snprintf(field, sizeof(field), "pools.%s.accelerator_count", role_name(role));
+	return difference_add(differences, DONE_OTHERWISE, "gpu-fewer", field,
+			      "%s ha%s %u GPU%s here; %u were asked for.", pools_text(plan, roles, pools),
+			      roles == 1U << role ? "s" : "ve", each, each == 1 ? "" : "s", wanted);
+}
+
+static bool attached_add(json_t *differences, const struct choice *choice, unsigned wanted)
+{
+	const size_t there = choice->host->device_count;
+
+	if (!difference_add(differences, DONE_OTHERWISE, "gpu-model", NULL,
+			    "The GPUs are this host's own: the accelerator type is only a label here."))
+		return false;
+	return !choice->doubled ||
+	       difference_add(differences, DONE_OTHERWISE, "gpu-shared", NULL,
+			      "The job asked for %u GPU%s; several replicas share this host's %zu.", wanted,
+			      wanted == 1 ? "" : "s", there);
+}
+
+/* The devices are enough: only memory can run out. */
+static bool devices_fill(const struct plan *plan, struct choice *choice, struct assignment *assignment)
+{
+	const unsigned there = (unsigned)choice->host->device_count;
+
+	assignment->shared = choice->sharing;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		const struct pool *pool = &plan->pools[role];
+		const unsigned wanted = pool_gpu_count(pool);
+		const unsigned each = wanted < there ? wanted : there;
+
+		if (!wanted)
+			continue;
+		assignment->devices[role] = pool_devices(choice, pool, each);
+		if (!assignment->devices[role] ||
+		    (each < wanted && !fewer_add(assignment->differences, plan, (enum role)role, each)))
+			return false;
+	}
+	return attached_add(assignment->differences, choice, plan_accelerator_count(plan));
+}
+
+/* How many devices must be open for the job to be placed. */
+static unsigned open_wanted(const struct plan *plan, const struct choice *choice)
+{
+	unsigned most = 0;
+
+	if (!choice->sharing)
+		return plan_accelerator_count(plan);
+	for (int role = 0; role < ROLE_COUNT; role++)
+		if (pool_gpu_count(&plan->pools[role]) > most)
+			most = pool_gpu_count(&plan->pools[role]);
+	return most < choice->host->device_count ? most : (unsigned)choice->host->device_count;
+}
+
+enum status devices_place(const struct plan *plan, const struct room *room, struct assignment *assignment,
+			  struct error *err)
+{
+	const struct host *host = &room->capacity.host;
+	const unsigned wanted = plan_accelerator_count(plan);
+	AUTO(uses) struct device_use *uses = NULL;
+	struct choice choice = { .host = host, .sharing = room->capacity.accelerators == ACCELERATORS_SHARE };
+
+	if (!wanted)
+		return STATUS_OK;
+	if (wanted > host->device_count && !choice.sharing)
+		return difference_add(
+			       assignment->differences, WITHOUT_EFFECT, "gpu-pretended", NULL,
+			       "The job asked for %u GPU%s and this host has %zu: it runs without any.",
+			       wanted, wanted == 1 ? "" : "s", host->device_count)
+			       ? STATUS_OK
+			       : error_no_memory(err);
+	uses = uses_of(room);
+	choice.uses = uses;
+	if (!uses)
+		return error_no_memory(err);
+	if (open_count(&choice) < open_wanted(plan, &choice))
+		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
+				 "The job wants %u GPUs; %u of this host's %zu are free now.", wanted,
+				 open_count(&choice), host->device_count);
+	return devices_fill(plan, &choice, assignment) ? STATUS_OK : error_no_memory(err);
+}

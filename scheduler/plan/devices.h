@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/plan/devices.h: which GPUs of the host the replicas of a job get. Pure. Thread: any. */
+#include "daemon/base/error.h"
+
+struct assignment;
+struct capacity;
+struct plan;
+struct room;
+
+/* Whether the host has GPUs enough, however many are free now, or does without.
+ * Outcomes: FAILED_PRECONDITION: it never will, in the words of the service's quota;
+ *           RESOURCE_EXHAUSTED: the job waits for a host that has them (ACCELERATORS_WAIT). */
+enum status devices_possible(const struct plan *plan, const struct capacity *capacity, struct error *err);
+
+/* Fills the devices of @assignment, and adds what differs from the cloud. To be called when they are possible.
+ * RESOURCE_EXHAUSTED: too few are free now. */
+enum status devices_place(const struct plan *plan, const struct room *room, struct assignment *assignment,
+			  struct error *err);

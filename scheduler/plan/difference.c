@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/plan/difference.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+
+static const char *const kind_names[] = {
+	[DONE_OTHERWISE] = "DONE_OTHERWISE",
+	[WITHOUT_EFFECT] = "WITHOUT_EFFECT",
+	[REFUSED_BY_CLOUD] = "REFUSED_BY_CLOUD",
+	[IN_DOUBT_IN_CLOUD] = "IN_DOUBT_IN_CLOUD",
+};
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_listed(const json_t *list, const char *code, const char *field)
+{
+	size_t index;
+	const json_t *difference;
+
+	json_array_foreach((json_t *)list, index, difference) {
+		if (is_same(json_text_at(difference, "code"), code) &&
+		    is_same(json_text_at(difference, "field"), field))
+			return true;
+	}
+	return false;
+}
+
+/* The one that says the same of another field; NULL: none does. */
+static json_t *alike_find(json_t *list, const char *kind, const char *code, const char *text)
+{
+	size_t index;
+	json_t *difference;
+
+	json_array_foreach(list, index, difference) {
+		if (json_text_at(difference, "field") && is_same(json_text_at(difference, "kind"), kind) &&
+		    is_same(json_text_at(difference, "code"), code) &&
+		    is_same(json_text_at(difference, "text"), text))
+			return difference;
+	}
+	return NULL;
+}
+
+static bool field_add(json_t *difference, const char *field)
+{
+	json_t *fields = json_object_get(difference, "fields");
+	const json_t *listed;
+	size_t index;
+
+	if (!fields) {
+		fields = json_pack("[O]", json_object_get(difference, "field"));
+		if (!fields || json_object_set_new(difference, "fields", fields))
+			return false;
+	}
+	json_array_foreach(fields, index, listed)
+		if (is_same(json_string_value(listed), field))
+			return true;
+	return json_array_append_new(fields, json_string(field)) == 0;
+}
+
+bool difference_add(json_t *list, enum difference_kind kind, const char *code, const char *field,
+		    const char *format, ...)
+{
+	AUTO(string) char *text = NULL;
+	json_t *alike;
+	va_list args;
+	int length;
+
+	if (is_listed(list, code, field))
+		return true;
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0) {
+		text = NULL;
+		return false;
+	}
+	alike = field ? alike_find(list, kind_names[kind], code, text) : NULL;
+	if (alike)
+		return field_add(alike, field);
+	return json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s}", "kind", kind_names[kind],
+						     "code", code, "field", field, "text", text)) == 0;
+}
+
+size_t differences_count(const json_t *list, const char *code, const char *text, bool *ret_has)
+{
+	size_t index, count = 0;
+	const json_t *difference;
+
+	*ret_has = false;
+	json_array_foreach((json_t *)list, index, difference) {
+		if (!is_same(json_text_at(difference, "code"), code))
+			continue;
+		count++;
+		*ret_has = *ret_has || is_same(json_text_at(difference, "text"), text);
+	}
+	return count;
+}
+
+bool differences_begin(const json_t *list, const char *code, const char *beginning)
+{
+	const json_t *difference;
+	size_t index;
+
+	json_array_foreach((json_t *)list, index, difference) {
+		const char *text = json_text_at(difference, "text");
+
+		if (is_same(json_text_at(difference, "code"), code) && text &&
+		    strncmp(text, beginning, strlen(beginning)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool difference_append(json_t *list, enum difference_kind kind, const char *code, const char *text)
+{
+	return json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", kind_names[kind], "code",
+						     code, "text", text)) == 0;
+}
+
+bool difference_add_another(json_t *list, enum difference_kind kind, const char *code, const char *text)
+{
+	bool has;
+
+	differences_count(list, code, text, &has);
+	return has || difference_append(list, kind, code, text);
+}
+
+static bool kind_is_known(const char *name)
+{
+	for (size_t i = 0; name && i < COUNT_OF(kind_names); i++)
+		if (strcmp(kind_names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool code_is_valid(const char *code)
+{
+	return code && *code && !code[strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+}
+
+static bool difference_is_valid(const json_t *difference)
+{
+	const json_t *field = json_object_get(difference, "field");
+	const json_t *fields = json_object_get(difference, "fields");
+	const char *text = json_text_at(difference, "text");
+
+	return kind_is_known(json_text_at(difference, "kind")) &&
+	       code_is_valid(json_text_at(difference, "code")) && (!field || json_is_string(field)) &&
+	       (!fields || json_is_array(fields)) && text && *text;
+}
+
+bool differences_valid(const json_t *list)
+{
+	size_t index;
+	const json_t *difference;
+
+	if (!json_is_array(list))
+		return false;
+	json_array_foreach((json_t *)list, index, difference) {
+		if (!difference_is_valid(difference))
+			return false;
+	}
+	return true;
+}
+
+/* The sentence, and which fields it is about where it is about several: they name the pools. */
+static void text_append_told(struct text *line, const json_t *difference)
+{
+	const char *text = json_text_at(difference, "text");
+	const json_t *fields = json_object_get(difference, "fields"), *field;
+	size_t index, length = text ? strlen(text) : 0;
+
+	if (!length)
+		return;
+	if (!json_array_size(fields)) {
+		text_printf(line, " %s", text);
+		return;
+	}
+	text_printf(line, " %.*s", (int)(length - (text[length - 1] == '.')), text);
+	json_array_foreach((json_t *)fields, index, field)
+		text_printf(line, "%s%s", index ? ", " : " (", json_string_value(field));
+	text_puts(line, ").");
+}
+
+static void texts_append(struct text *line, const json_t *list)
+{
+	size_t index;
+	const json_t *difference;
+
+	json_array_foreach((json_t *)list, index, difference)
+		text_append_told(line, difference);
+}
+
+char *differences_line(const json_t *first, const json_t *second)
+{
+	static const char start[] = "Unlike in the cloud:";
+	struct text line AUTO_TEXT = { 0 };
+
+	text_puts(&line, start);
+	texts_append(&line, first);
+	texts_append(&line, second);
+	return line.length > strlen(start) ? text_take(&line) : NULL;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/plan/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 1024, DEVICE_ID_BYTES_MAX = 255 };
+
+static void devices_free(char **devices, size_t count)
+{
+	for (size_t i = 0; devices && i < count; i++)
+		free(devices[i]);
+	free(devices);
+}
+
+void host_deinit(struct host *host)
+{
+	devices_free(host->devices, host->device_count);
+	*host = (struct host){ 0 };
+}
+
+enum status host_copy(const struct host *from, struct host *ret_host, struct error *err)
+{
+	struct host copy = { .known = from->known, .cpus = from->cpus, .memory_bytes = from->memory_bytes };
+
+	copy.devices = from->device_count ? calloc(from->device_count, sizeof(*copy.devices)) : NULL;
+	if (from->device_count && !copy.devices)
+		return error_no_memory(err);
+	for (; copy.device_count < from->device_count; copy.device_count++) {
+		copy.devices[copy.device_count] = strdup(from->devices[copy.device_count]);
+		if (!copy.devices[copy.device_count]) {
+			host_deinit(&copy);
+			return error_no_memory(err);
+		}
+	}
+	*ret_host = copy;
+	return STATUS_OK;
+}
+
+void inventory_deinit(struct inventory *inventory)
+{
+	devices_free(inventory->devices, inventory->device_count);
+	*inventory = (struct inventory){ 0 };
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* What the toolkit and engines know a GPU by: its index, with that of a part behind a colon; its UUID, or that of a part; or a
+ * name of the Container Device Interface. All else is mostly a slip ("4x"), of which the first job would find out. The
+ * toolkit's own words for "every GPU" and "no GPU" are none of these.
+ * Source: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
+ * Source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/ (its parts; read 2026-11-21) */
+static bool is_device_id(const char *id, size_t length)
+{
+	static const char digits[] = "0123456789";
+	const size_t index = strspn(id, digits);
+	const size_t part = index && id[index] == ':' ? 1 + strspn(id + index + 1, digits) : 0;
+
+	if (!length || length > DEVICE_ID_BYTES_MAX || strchr("-_.:/=", *id) || id[length - 1] == ':')
+		return false;
+	if (strncmp(id, "GPU-", 4) != 0 && strncmp(id, "MIG-", 4) != 0 && !memchr(id, '=', length))
+		return index + part == length;
+	return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/=") >= length;
+}
+
+static bool holds(const struct inventory *inventory, const char *id)
+{
+	for (size_t i = 0; i < inventory->device_count; i++)
+		if (strcmp(inventory->devices[i], id) == 0)
+			return true;
+	return false;
+}
+
+/* Takes @id over, which is NULL when memory ran out. */
+static enum status device_add(struct inventory *inventory, char *id, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	if (!id)
+		return error_no_memory(err);
+	if (holds(inventory, id))
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "GPU %s is named twice", id);
+	else if (inventory->device_count == DEVICES_MAX)
+		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "there are more than %d GPUs",
+			       DEVICES_MAX);
+	if (rc) {
+		free(id);
+		return rc;
+	}
+	inventory->devices[inventory->device_count++] = id;
+	return STATUS_OK;
+}
+
+static enum status number_parse(const char *text, struct inventory *inventory, struct error *err)
+{
+	unsigned long count = strtoul(text, NULL, 10); /* ULONG_MAX when it is larger */
+
+	if (count > DEVICES_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "there are more than %d GPUs",
+				 DEVICES_MAX);
+	for (unsigned i = 0; i < count; i++) {
+		char id[16];
+		enum status rc;
+
+		snprintf(id, sizeof(id), "%u", i);
+		rc = device_add(inventory, strdup(id), err);
+		if (rc)
+			return rc;
+	}
+	return STATUS_OK;
+}
+
+static enum status ids_parse(const char *text, struct inventory *inventory, struct error *err)
+{
+	for (const char *id = text;;) {
+		size_t length = strcspn(id, ",");
+		enum status rc;
+
+		if (!is_device_id(id, length))
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "no such GPU: \"%.*s\"",
+					 length < 64 ? (int)length : 64, id);
+		rc = device_add(inventory, strndup(id, length), err);
+		if (rc || !id[length])
+			return rc;
+		id += length + 1;
+	}
+}
+
+enum status inventory_parse(const char *text, struct inventory *ret_inventory, struct error *err)
+{
+	struct inventory inventory = { .automatic = strcmp(text, "auto") == 0 };
+	enum status rc;
+
+	if (inventory.automatic || strcmp(text, "none") == 0) {
+		*ret_inventory = inventory;
+		return STATUS_OK;
+	}
+	inventory.devices = calloc(DEVICES_MAX, sizeof(*inventory.devices));
+	if (!inventory.devices)
+		return error_no_memory(err);
+	rc = is_number(text) ? number_parse(text, &inventory, err) : ids_parse(text, &inventory, err);
+	if (rc) {
+		inventory_deinit(&inventory);
+		return rc;
+	}
+	*ret_inventory = inventory;
+	return STATUS_OK;
+}

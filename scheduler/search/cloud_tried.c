@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of a call to the cloud from a job: a line in its log and a difference in its report,
+ * stored in one change, so that both are there or the next call tells both. */
+#include <stdio.h>
+
+#include "daemon/base/cleanup.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/scheduler_state.h"
+
+/* Names come from the program: more of them say no more. */
+enum { HOSTS_MAX = 16 };
+
+static const char code[] = "cloud-tried";
+
+static char *call_describe(const char *host, bool cut_off)
+{
+	char *text = NULL;
+	const int length =
+		cut_off ? asprintf(&text, "The program tried to reach %s, which is cut off (--egress none).",
+				   *host ? host : "a host that it did not name")
+			: asprintf(&text, "The program called %s, which is not emulated: it is the real one.",
+				   host);
+
+	return length < 0 ? NULL : text;
+}
+
+void cloud_tried(struct job_run *run, const char *host, bool cut_off)
+{
+	AUTO(string) char *text = call_describe(host, cut_off);
+	bool told;
+
+	if (!run->assignment || !text)
+		return;
+	if (differences_count(run->assignment->differences, code, text, &told) >= HOSTS_MAX || told)
+		return;
+	if (job_run_differ(run, code,
+			   cut_off ? " In the cloud this works."
+				   : " `serve --route NAME=URL` leads a name to an emulator.",
+			   "%s", text))
+		run->dirty = true;
+}

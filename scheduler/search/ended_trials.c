@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How trials ended, and what they reached. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/search/tuner_look.h"
+#include "scheduler/tuning/measurements.h"
+#include "store/logs/logs.h"
+
+static char *final_text(const struct study *study, const struct measurement *final)
+{
+	AUTO(json) json_t *values = json_array();
+	AUTO(json) json_t *object = NULL;
+
+	for (size_t m = 0; m < study->metric_count; m++)
+		json_array_append_new(values,
+				      isnan(final->values[m]) ? json_null() : json_real(final->values[m]));
+	object = json_pack("{s:I, s:O}", "step", (json_int_t) final->step, "values", values);
+	return json_dump_compact(object);
+}
+
+static enum trial_outcome outcome_of(const struct stored_trial *stored)
+{
+	switch (stored->state) {
+	case JOB_SUCCEEDED:
+		return OUTCOME_COMPLETED;
+	case JOB_CANCELLED:
+		return stored->stopped_early ? OUTCOME_COMPLETED : OUTCOME_CANCELLED;
+	default:
+		return OUTCOME_INFEASIBLE;
+	}
+}
+
+static void absence_tell(struct look *look, const struct stored_trial *stored,
+			 const struct trial_metrics *metrics)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	trial_metrics_absence(metrics, &text);
+	if (!text.failed)
+		job_run_say(look->run, SEVERITY_WARNING, "Trial %u has no value of its metric: %s",
+			    stored->number, text.data);
+}
+
+/* The cloud's guide tells custom containers to report with its library; of event files it speaks for its own runtimes.
+ * Source: https://cloud.google.com/ai-platform/training/docs/using-hyperparameter-tuning (read 2026-11-22) */
+static void events_tell(struct look *look, const struct stored_trial *stored,
+			const struct trial_metrics *metrics)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	trial_metrics_caveat(metrics, &text);
+	if (text.length)
+		job_run_say(look->run, SEVERITY_WARNING, "The value of trial %u may not be its last.%s",
+			    stored->number, text.data);
+	if (!look->completed && !look->run->plan->runtime_version && trial_metrics_from_events(metrics))
+		job_run_say(
+			look->run, SEVERITY_NOTICE,
+			"The value of trial %u comes from TensorBoard's event files. The cloud reads those of jobs "
+			"with a runtimeVersion; custom containers are to report with cloudml-hypertune.",
+			stored->number);
+}
+
+/* What it measured into @ending, whose texts are the caller's. */
+static enum status measured_fill(struct look *look, const struct stored_trial *stored,
+				 struct trial_ending *ending, struct error *err)
+{
+	struct trial_metrics *metrics = curve_of(look, stored);
+	const struct measurements *reported;
+	struct measurement final;
+
+	if (!metrics)
+		return error_no_memory(err);
+	trial_metrics_read(metrics);
+	reported = trial_metrics_all(metrics);
+	if (trial_final(
+		    look->study,
+		    &(struct trial){ .measurements = reported->all, .measurement_count = reported->count },
+		    &final)) {
+		ending->final = final_text(look->study, &final);
+		if (!ending->final)
+			return error_no_memory(err);
+		events_tell(look, stored, metrics);
+	} else if (ending->outcome == OUTCOME_COMPLETED) {
+		absence_tell(look, stored, metrics);
+	}
+	ending->curve = reported->count ? trial_metrics_text(metrics) : NULL;
+	return reported->count && !ending->curve ? error_no_memory(err) : STATUS_OK;
+}
+
+/* What is to be said of the end goes with it: it is said once, or not while the end is not stored. */
+static enum status end_store(struct look *look, struct trial_ending *ending, size_t note_mark,
+			     struct error *err)
+{
+	struct service_line *lines = job_run_lines(look->run, note_mark);
+	enum status rc;
+
+	ending->lines = lines;
+	ending->line_count = look->run->note_count - note_mark;
+	rc = lines || !ending->line_count ? trial_end(look->reconciler->store, ending, err)
+					  : error_no_memory(err);
+	free(lines);
+	return rc;
+}
+
+static enum status ended_store(struct look *look, const struct stored_trial *stored, struct error *err)
+{
+	const size_t note_mark = look->run->note_count;
+	struct trial_ending ending = { .job = look->run->row->id,
+				       .number = stored->number,
+				       .run = stored->run,
+				       .outcome = outcome_of(stored) };
+	enum status rc = look->study ? measured_fill(look, stored, &ending, err) : STATUS_OK;
+
+	if (!rc)
+		rc = end_store(look, &ending, note_mark, err);
+	job_run_notes_cut(look->run, note_mark);
+	if (!rc && look->study)
+		curve_settle(look, stored);
+	free((char *)ending.final);
+	free((char *)ending.curve);
+	return rc;
+}
+
+bool ended_take(struct look *look)
+{
+	struct error err AUTO_ERROR = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < look->list.count; i++) {
+		const struct stored_trial *stored = &look->list.trials[i];
+
+		if (stored->outcome != OUTCOME_OPEN || !job_state_is_final(stored->state))
+			continue;
+		if (ended_store(look, stored, &err)) {
+			look_postpone(look, "trial-unstored", &err);
+			return false;
+		}
+		any = true;
+	}
+	return any;
+}

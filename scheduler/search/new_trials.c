@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tuning job tries next: it is suggested on another thread, then stored with the jobs that run it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/plan/trial_plan.h"
+#include "scheduler/search/trial_run.h"
+#include "scheduler/search/tuner_look.h"
+
+enum { CATCH_UP_AFTER_US = 1000000 }; /* when what was stored could not be taken up */
+
+/* ---- suggestions ---- */
+
+static enum status suggestion_ask(struct look *look, size_t wanted, struct error *err)
+{
+	struct suggestion *suggestion;
+	struct study *study = NULL;
+	enum status rc = look_fill(look, err);
+
+	if (!rc)
+		rc = study_from_json(look->run->plan->search, &study, err);
+	if (rc)
+		return rc;
+	suggestion = suggestion_new(look->run->row->id, study, look->all, look->all_count, wanted);
+	if (!suggestion)
+		return error_no_memory(err);
+	suggestion->first = (unsigned)look->list.count + 1;
+	suggestion->known = (unsigned)look->list.count - look->open;
+	suggester_ask(look->scheduler->suggester, suggestion);
+	look->tuner->asked = true;
+	return STATUS_OK;
+}
+
+void suggestion_forget(struct look *look)
+{
+	if (look->tuner && look->tuner->asked)
+		suggester_forget(look->scheduler->suggester, look->run->row->id);
+	if (look->tuner)
+		look->tuner->asked = false;
+}
+
+/* ---- trials ---- */
+
+/* Those of one suggestion. */
+struct batch {
+	struct trial_start *starts;
+	struct job *runs;
+	size_t count;
+};
+
+static void batch_deinit(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		free((char *)batch->starts[i].parameters);
+		job_deinit(&batch->runs[i]);
+	}
+	free(batch->starts);
+	free(batch->runs);
+}
+
+static enum status batch_init(struct batch *batch, size_t count, struct error *err)
+{
+	batch->starts = calloc(count + 1, sizeof(*batch->starts));
+	batch->runs = calloc(count + 1, sizeof(*batch->runs));
+	if (!batch->starts || !batch->runs)
+		return error_no_memory(err);
+	batch->count = count;
+	return STATUS_OK;
+}
+
+static enum status batch_fill(const struct look *look, const struct suggestion *suggestion,
+			      struct batch *batch, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < batch->count; i++) {
+		const unsigned number = suggestion->first + (unsigned)i;
+		AUTO(json) json_t *values = trial_values_to_json(look->study, suggestion->values[i]);
+
+		rc = trial_run_make(look->run->row, look->run->plan, look->study, number,
+				    suggestion->values[i], &batch->runs[i], err);
+		batch->starts[i] =
+			(struct trial_start){ .number = number,
+					      .known = suggestion->known,
+					      .parameters = values ? json_dump_compact(values) : NULL,
+					      .run = &batch->runs[i] };
+		if (!rc && !batch->starts[i].parameters)
+			rc = error_no_memory(err);
+	}
+	return rc;
+}
+
+/* The scheduler takes up what was stored, as if it had been told by a client. */
+static enum status runs_take_up(struct look *look, const struct batch *batch, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < batch->count; i++) {
+		struct job *row = NULL;
+
+		rc = job_get_by_id(look->reconciler->store, batch->starts[i].run_id, &row, err);
+		if (!rc)
+			rc = scheduler_add(look->scheduler, row, err);
+	}
+	if (rc)
+		look->scheduler->catch_up_at_us = clock_mono_us(look->reconciler->clock) + CATCH_UP_AFTER_US;
+	look->scheduler->queue_stirred = look->scheduler->again = true;
+	return rc;
+}
+
+static enum status trials_store(struct look *look, const struct suggestion *suggestion, struct error *err)
+{
+	struct batch batch = { 0 };
+	enum status rc = batch_init(&batch, suggestion->count, err);
+
+	if (!rc)
+		rc = batch_fill(look, suggestion, &batch, err);
+	if (!rc && batch.count)
+		rc = trials_start(look->reconciler->store, look->run->row->id, batch.starts, batch.count,
+				  err);
+	if (!rc && batch.count)
+		rc = runs_take_up(look, &batch, err);
+	batch_deinit(&batch);
+	return rc;
+}
+
+/* What was suggested becomes trials, unless others have come since. */
+static enum status suggestion_use(struct look *look, struct suggestion *suggestion, struct error *err)
+{
+	enum status rc = suggestion->status;
+
+	look->tuner->asked = false;
+	if (rc)
+		return error_move(err, &suggestion->err);
+	if (suggestion->first == look->list.count + 1) {
+		rc = trials_store(look, suggestion, err);
+		look->tuner->exhausted = !rc && suggestion->count < suggestion->wanted;
+	}
+	if (rc && rc != STATUS_ABORTED)
+		return rc;
+	/* Whether the job ended meanwhile, or there is nothing left to try: the next look sees it. */
+	look->run->stale = look->run->stale || rc == STATUS_ABORTED;
+	look->run->dirty = look->scheduler->again = true;
+	return STATUS_OK;
+}
+
+void trials_begin(struct look *look, size_t wanted)
+{
+	AUTO(suggestion)
+	struct suggestion *suggestion =
+		look->tuner->asked ? suggester_take(look->scheduler->suggester, look->run->row->id) : NULL;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc = STATUS_OK;
+
+	if (suggestion)
+		rc = suggestion_use(look, suggestion, &err);
+	else if (!look->tuner->asked)
+		rc = suggestion_ask(look, wanted, &err);
+	if (rc)
+		look_postpone(look, "trials-unstored", &err);
+}
+
+size_t trials_wanted(struct look *look)
+{
+	const struct plan *plan = look->run->plan;
+	const size_t left = plan->trial_count > look->list.count ? plan->trial_count - look->list.count : 0;
+	const size_t room =
+		plan->parallel_trial_count > look->open ? plan->parallel_trial_count - look->open : 0;
+	const size_t wanted = left < room ? left : room;
+	const size_t allowed = plan->study_limits ? study_room(look) : wanted;
+
+	if (look->tuner->exhausted)
+		return 0;
+	return wanted < allowed ? wanted : allowed;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/search/suggester.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct suggester {
+	suggest_function suggest;
+	void (*told)(void *arg, int64_t job);
+	void *arg;
+
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	struct suggestion *asked, *made; /* the oldest first */
+	struct suggestion *current;      /* in neither list: the thread's */
+	bool ending;
+};
+
+/* ---- one suggestion ---- */
+
+static bool values_make(struct suggestion *suggestion)
+{
+	suggestion->values = calloc(suggestion->wanted + 1, sizeof(*suggestion->values));
+	for (size_t i = 0; suggestion->values && i < suggestion->wanted; i++) {
+		suggestion->values[i] = calloc(suggestion->study->parameter_count + 1, sizeof(double));
+		if (!suggestion->values[i])
+			return false;
+	}
+	return suggestion->values;
+}
+
+static bool trials_copy(struct suggestion *suggestion, const struct trial *trials)
+{
+	const size_t width = suggestion->study->parameter_count, count = suggestion->trial_count;
+
+	suggestion->trials = calloc(count + 1, sizeof(*suggestion->trials));
+	suggestion->trial_values = calloc(count * width + 1, sizeof(*suggestion->trial_values));
+	if (!suggestion->trials || !suggestion->trial_values)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct trial *copy = &suggestion->trials[i];
+
+		*copy = trials[i];
+		copy->values = suggestion->trial_values + i * width;
+		memcpy(copy->values, trials[i].values, width * sizeof(double));
+		copy->measurements = NULL;
+		copy->measurement_count = 0;
+	}
+	return true;
+}
+
+struct suggestion *suggestion_new(int64_t job, struct study *study, const struct trial *trials,
+				  size_t trial_count, size_t wanted)
+{
+	struct suggestion *suggestion = calloc(1, sizeof(*suggestion));
+
+	if (!suggestion) {
+		study_free(study);
+		return NULL;
+	}
+	suggestion->job = job;
+	suggestion->study = study;
+	suggestion->trial_count = trial_count;
+	suggestion->wanted = wanted;
+	if (trials_copy(suggestion, trials) && values_make(suggestion))
+		return suggestion;
+	suggestion_free(suggestion);
+	return NULL;
+}
+
+void suggestion_free(struct suggestion *suggestion)
+{
+	if (!suggestion)
+		return;
+	for (size_t i = 0; suggestion->values && i < suggestion->wanted; i++)
+		free(suggestion->values[i]);
+	free(suggestion->values);
+	free(suggestion->trials);
+	free(suggestion->trial_values);
+	study_free(suggestion->study);
+	error_deinit(&suggestion->err);
+	free(suggestion);
+}
+
+/* ---- lists ---- */
+
+static void list_append(struct suggestion **list, struct suggestion *suggestion)
+{
+	while (*list)
+		list = &(*list)->next;
+	suggestion->next = NULL;
+	*list = suggestion;
+}
+
+/* NULL: the list has none of the job. */
+static struct suggestion *list_take(struct suggestion **list, int64_t job)
+{
+	struct suggestion *found;
+
+	while (*list && (*list)->job != job)
+		list = &(*list)->next;
+	found = *list;
+	if (found)
+		*list = found->next;
+	return found;
+}
+
+static void list_free(struct suggestion **list)
+{
+	while (*list) {
+		struct suggestion *first = *list;
+
+		*list = first->next;
+		suggestion_free(first);
+	}
+}
+
+/* ---- the thread ---- */
+
+/* Nothing else touches it meanwhile but its flag. */
+static void suggestion_make(const struct suggester *suggester, struct suggestion *suggestion)
+{
+	suggestion->status = suggester->suggest(
+		suggestion->study, suggestion->trials, suggestion->trial_count, suggestion->wanted,
+		&suggestion->ended, suggestion->values, &suggestion->count, &suggestion->err);
+}
+
+/* The next to be made, or NULL: the end. With the mutex. */
+static struct suggestion *next_await(struct suggester *suggester)
+{
+	struct suggestion *next;
+
+	while (!suggester->ending && !suggester->asked)
+		pthread_cond_wait(&suggester->changed, &suggester->mutex);
+	if (suggester->ending)
+		return NULL;
+	next = suggester->asked;
+	suggester->asked = next->next;
+	return next;
+}
+
+static void *suggester_main(void *arg)
+{
+	struct suggester *suggester = arg;
+
+	pthread_mutex_lock(&suggester->mutex);
+	while ((suggester->current = next_await(suggester))) {
+		struct suggestion *suggestion = suggester->current;
+		const int64_t job = suggestion->job;
+		bool wanted;
+
+		pthread_mutex_unlock(&suggester->mutex);
+		suggestion_make(suggester, suggestion);
+		pthread_mutex_lock(&suggester->mutex);
+		suggester->current = NULL;
+		wanted = !atomic_load(&suggestion->ended);
+		if (wanted)
+			list_append(&suggester->made, suggestion);
+		pthread_mutex_unlock(&suggester->mutex);
+		if (wanted)
+			suggester->told(suggester->arg, job);
+		else
+			suggestion_free(suggestion);
+		pthread_mutex_lock(&suggester->mutex);
+	}
+	pthread_mutex_unlock(&suggester->mutex);
+	return NULL;
+}
+
+/* ---- for who asks ---- */
+
+enum status suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
+			  struct suggester **ret_suggester, struct error *err)
+{
+	struct suggester *suggester = calloc(1, sizeof(*suggester));
+
+	if (!suggester)
+		return error_no_memory(err);
+	suggester->suggest = suggest;
+	suggester->told = told;
+	suggester->arg = arg;
+	pthread_mutex_init(&suggester->mutex, NULL);
+	pthread_cond_init(&suggester->changed, NULL);
+	*ret_suggester = suggester;
+	return STATUS_OK;
+}
+
+enum status suggester_start(struct suggester *suggester, struct error *err)
+{
+	if (pthread_create(&suggester->thread, NULL, suggester_main, suggester))
+		return error_set(err, STATUS_INTERNAL, NULL, "cannot start the suggester's thread");
+	suggester->started = true;
+	return STATUS_OK;
+}
+
+void suggester_ask(struct suggester *suggester, struct suggestion *suggestion)
+{
+	pthread_mutex_lock(&suggester->mutex);
+	list_append(&suggester->asked, suggestion);
+	pthread_cond_signal(&suggester->changed);
+	pthread_mutex_unlock(&suggester->mutex);
+}
+
+struct suggestion *suggester_take(struct suggester *suggester, int64_t job)
+{
+	struct suggestion *found;
+
+	pthread_mutex_lock(&suggester->mutex);
+	found = list_take(&suggester->made, job);
+	pthread_mutex_unlock(&suggester->mutex);
+	return found;
+}
+
+void suggester_forget(struct suggester *suggester, int64_t job)
+{
+	struct suggestion *asked, *made;
+
+	pthread_mutex_lock(&suggester->mutex);
+	asked = list_take(&suggester->asked, job);
+	made = list_take(&suggester->made, job);
+	if (suggester->current && suggester->current->job == job)
+		atomic_store(&suggester->current->ended, true);
+	pthread_mutex_unlock(&suggester->mutex);
+	suggestion_free(asked);
+	suggestion_free(made);
+}
+
+void suggester_end(struct suggester *suggester)
+{
+	pthread_mutex_lock(&suggester->mutex);
+	suggester->ending = true;
+	if (suggester->current)
+		atomic_store(&suggester->current->ended, true);
+	pthread_cond_signal(&suggester->changed);
+	pthread_mutex_unlock(&suggester->mutex);
+}
+
+void suggester_stop(struct suggester *suggester)
+{
+	suggester_end(suggester);
+	if (suggester->started)
+		pthread_join(suggester->thread, NULL);
+	suggester->started = false;
+}
+
+void suggester_free(struct suggester *suggester)
+{
+	if (!suggester)
+		return;
+	suggester_stop(suggester);
+	list_free(&suggester->asked);
+	list_free(&suggester->made);
+	pthread_cond_destroy(&suggester->changed);
+	pthread_mutex_destroy(&suggester->mutex);
+	free(suggester);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What trials have reported. Where trials are compared with each other, what is known of those under way is stored
+ * before anything is decided by it: the file that a program reports to holds its latest reports only, so after a
+ * restart the same is known as before, and the same is decided. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/search/trial_directory.h"
+#include "scheduler/search/tuner_look.h"
+#include "scheduler/tuning/measurements.h"
+
+/* Where trial @number's are kept; NULL when memory ran out. */
+static struct trial_metrics **slot_make(struct tuner *tuner, unsigned number)
+{
+	struct trial_metrics **grown;
+
+	if (number <= tuner->metric_size)
+		return &tuner->metrics[number - 1];
+	grown = reallocarray(tuner->metrics, number, sizeof(struct trial_metrics *));
+	if (!grown)
+		return NULL;
+	memset(grown + tuner->metric_size, 0, (number - tuner->metric_size) * sizeof(struct trial_metrics *));
+	tuner->metrics = grown;
+	tuner->metric_size = number;
+	return &tuner->metrics[number - 1];
+}
+
+/* What the tuning job's trials have in common. */
+struct owner {
+	struct tuner *tuner;
+	const struct reconciler *reconciler;
+	const struct job_run *run;
+};
+
+static struct trial_metrics *metrics_make(const struct owner *owner, unsigned number, int64_t run,
+					  int64_t running_us)
+{
+	struct trial_metrics **slot = slot_make(owner->tuner, number);
+	AUTO(string) char *directory = trial_directory_path(owner->reconciler, run);
+	const struct trial_place place = { .directory = directory,
+					   .objects = owner->reconciler->objects,
+					   .job_dir = owner->run->plan->job_dir,
+					   .number = number,
+					   .since = trial_objects_since(owner->run->plan,
+									owner->run->row->created_us) };
+
+	if (!slot || *slot || !directory)
+		return slot ? *slot : NULL;
+	*slot = trial_metrics_new(owner->tuner->study, &place, (double)running_us / 1e6);
+	return *slot;
+}
+
+/* A damaged one does not stop the search: it goes on as if nothing had been reported. */
+static enum status curve_load(void *arg, const struct trial_curve *curve, struct error *err)
+{
+	const struct owner *owner = arg;
+	struct error problem AUTO_ERROR = { 0 };
+	struct trial_metrics *metrics = metrics_make(owner, curve->number, curve->run, curve->running_us);
+
+	if (!metrics)
+		return error_no_memory(err);
+	if (trial_metrics_resume(metrics, curve->points, &problem)) {
+		log_event(LOG_ERROR, "curve-unread", "run=%" PRId64 " error=\"%s\"", curve->run,
+			  problem.text ? problem.text : "");
+		owner->tuner->metrics[curve->number - 1] = NULL;
+		trial_metrics_free(metrics);
+	} else if (curve->outcome != OUTCOME_OPEN) {
+		trial_metrics_settle(metrics);
+	}
+	return STATUS_OK;
+}
+
+enum status curves_load(struct tuner *tuner, const struct reconciler *reconciler, const struct job_run *run,
+			struct error *err)
+{
+	struct owner owner = { tuner, reconciler, run };
+
+	return trial_curves_visit(reconciler->store, run->row->id, curve_load, &owner, err);
+}
+
+struct trial_metrics *curve_of(struct look *look, const struct stored_trial *stored)
+{
+	const struct owner owner = { look->tuner, look->reconciler, look->run };
+
+	return metrics_make(&owner, stored->number, stored->run, stored->running_us);
+}
+
+void curve_settle(struct look *look, const struct stored_trial *stored)
+{
+	struct trial_metrics **slot = &look->tuner->metrics[stored->number - 1];
+
+	trial_directory_remove(look->reconciler, stored->run);
+	if (look->study->stopping != STOPPING_NONE) {
+		trial_metrics_settle(*slot);
+		return;
+	}
+	trial_metrics_free(*slot);
+	*slot = NULL;
+}
+
+/* ---- of those under way ---- */
+
+static enum status curve_read(struct look *look, size_t index, struct trial_curve *curves, size_t *count,
+			      struct error *err)
+{
+	const struct stored_trial *stored = &look->list.trials[index];
+	struct trial_metrics *metrics = curve_of(look, stored);
+
+	if (!metrics)
+		return error_no_memory(err);
+	trial_metrics_read(metrics);
+	if (!trial_metrics_changed(metrics))
+		return STATUS_OK;
+	curves[*count] = (struct trial_curve){ .number = stored->number,
+					       .run = stored->run,
+					       .points = trial_metrics_text(metrics) };
+	return curves[(*count)++].points ? STATUS_OK : error_no_memory(err);
+}
+
+enum status curves_read(struct look *look, struct error *err)
+{
+	struct trial_curve *curves = calloc(look->open + 1, sizeof(*curves));
+	size_t count = 0;
+	enum status rc = curves ? STATUS_OK : error_no_memory(err);
+
+	for (size_t i = 0; !rc && i < look->list.count; i++)
+		if (look->list.trials[i].outcome == OUTCOME_OPEN && look->list.trials[i].state == JOB_RUNNING)
+			rc = curve_read(look, i, curves, &count, err);
+	if (!rc && count)
+		rc = trial_curves_put(look->reconciler->store, curves, count, err);
+	for (size_t i = 0; i < count; i++) {
+		if (!rc)
+			trial_metrics_stored(look->tuner->metrics[curves[i].number - 1]);
+		free((char *)curves[i].points);
+	}
+	free(curves);
+	return rc;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/search/trial_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/tuning/event_file.h"
+#include "scheduler/tuning/metric_report.h"
+#include "store/objects/objects.h"
+
+enum {
+	PIECE_BYTES = 256 * 1024,
+	TAIL_BYTES = 64, /* a record's end: its data has the time, and a checksum is behind it */
+};
+
+static const char scheme[] = "gs://";
+
+/* An object that is followed. */
+struct followed {
+	char *name;
+	int64_t generation; /* that was read last; 0: none */
+	struct event_file reader;
+	char tail[TAIL_BYTES]; /* what stands before reader.offset */
+	size_t tail_bytes;
+	struct measurement_list found;
+};
+
+struct trial_events {
+	struct objects *objects;
+	char *directory, *bucket, *prefix;
+	int64_t since, left_bytes;
+	bool was_read, is_new; /* something was read that is not in @all yet */
+	uint64_t change_count; /* of the objects, at the last reading */
+	struct followed *files[EVENT_FILES_MAX];
+	size_t file_count;
+	bool has_more_files;
+	struct measurement_list all;
+	struct error cause; /* why something could not be had, at the last reading */
+};
+
+static void followed_free(struct followed *file)
+{
+	event_file_deinit(&file->reader);
+	measurement_list_deinit(&file->found);
+	free(file->name);
+	free(file);
+}
+
+static void files_free(struct trial_events *events)
+{
+	while (events->file_count)
+		followed_free(events->files[--events->file_count]);
+}
+
+struct trial_events *trial_events_new(struct objects *objects, const char *directory, int64_t since)
+{
+	AUTO(trial_events) struct trial_events *events = calloc(1, sizeof(*events));
+	const size_t skipped = strncmp(directory, scheme, strlen(scheme)) == 0 ? strlen(scheme) : 0;
+	const char *bucket = directory + skipped, *path = strchrnul(bucket, '/');
+
+	if (!events)
+		return NULL;
+	events->objects = objects;
+	events->since = since;
+	events->left_bytes = EVENT_READ_BYTES_MAX;
+	events->directory = strdup(directory);
+	events->bucket = strndup(bucket, (size_t)(path - bucket));
+	if (asprintf(&events->prefix, "%s/", *path ? path + 1 : "") < 0)
+		events->prefix = NULL;
+	return events->directory && events->bucket && events->prefix ? TAKE(events) : NULL;
+}
+
+void trial_events_free(struct trial_events *events)
+{
+	if (!events)
+		return;
+	files_free(events);
+	measurement_list_deinit(&events->all);
+	error_deinit(&events->cause);
+	free(events->directory);
+	free(events->bucket);
+	free(events->prefix);
+	free(events);
+}
+
+/* ---- one object ---- */
+
+static void followed_begin(struct followed *file)
+{
+	event_file_deinit(&file->reader);
+	event_file_init(&file->reader, 0);
+	measurement_list_deinit(&file->found);
+	file->tail_bytes = 0;
+}
+
+/* Whether the object goes on where the last reading ended. */
+static bool is_continued(const struct followed *file, struct object_reader *object)
+{
+	const int64_t start = file->reader.offset - (int64_t)file->tail_bytes;
+	char tail[TAIL_BYTES] = "";
+	struct error err AUTO_ERROR = { 0 };
+	size_t got = 0;
+
+	while (got < file->tail_bytes) {
+		const ssize_t length =
+			object_read(object, start + (int64_t)got, tail + got, file->tail_bytes - got, &err);
+
+		if (length <= 0)
+			return false;
+		got += (size_t)length;
+	}
+	return memcmp(tail, file->tail, got) == 0;
+}
+
+/* Keeps the end of what was read up to now: @piece are the last @length bytes of it. */
+static void tail_keep(struct followed *file, const char *piece, size_t length)
+{
+	const size_t whole = file->tail_bytes + length;
+	const size_t kept = whole < TAIL_BYTES ? whole : TAIL_BYTES;
+
+	if (length < TAIL_BYTES) {
+		const size_t old = kept - length;
+
+		memmove(file->tail, file->tail + file->tail_bytes - old, old);
+		memcpy(file->tail + old, piece, length);
+	} else {
+		memcpy(file->tail, piece + length - TAIL_BYTES, TAIL_BYTES);
+	}
+	file->tail_bytes = kept;
+}
+
+static enum status found_take(struct followed *file, struct metric_report *report, struct error *err)
+{
+	bool is_well = true;
+
+	for (size_t i = 0; is_well && i < report->measurement_count; i++)
+		is_well = measurement_list_append(&file->found, &report->measurements[i]);
+	metric_report_clear(report);
+	return is_well ? STATUS_OK : error_no_memory(err);
+}
+
+/* A file that breaks off is as good as ended: the reader remembers it. */
+static enum status piece_take(struct followed *file, struct metric_report *report, const char *piece,
+			      size_t length, struct error *err)
+{
+	const int64_t before = file->reader.offset;
+	struct error broken AUTO_ERROR = { 0 };
+	enum status rc = event_file_feed(&file->reader, report, before, piece, length, &broken);
+	enum status taken;
+
+	tail_keep(file, piece, (size_t)(file->reader.offset - before));
+	taken = found_take(file, report, err);
+	if (taken)
+		return taken;
+	return rc == STATUS_DATA_LOSS ? STATUS_OK : rc ? error_move(err, &broken) : STATUS_OK;
+}
+
+static enum status object_follow(struct trial_events *events, struct followed *file,
+				 struct object_reader *object, struct metric_report *report,
+				 struct error *err)
+{
+	AUTO(string) char *piece = malloc(PIECE_BYTES);
+	enum status rc = piece ? STATUS_OK : error_no_memory(err);
+
+	if (!is_continued(file, object))
+		followed_begin(file);
+	while (!rc && !file->reader.breakage && events->left_bytes > 0) {
+		const size_t most =
+			events->left_bytes < PIECE_BYTES ? (size_t)events->left_bytes : PIECE_BYTES;
+		const ssize_t length = object_read(object, file->reader.offset, piece, most, err);
+
+		if (length <= 0)
+			return length ? err->status : STATUS_OK;
+		events->left_bytes -= length;
+		rc = piece_take(file, report, piece, (size_t)length, err);
+	}
+	return rc;
+}
+
+static enum status followed_read(struct trial_events *events, struct followed *file,
+				 struct metric_report *report, struct error *err)
+{
+	AUTO(object_reader) struct object_reader *object = NULL;
+	enum status rc = object_open(events->objects, events->bucket, file->name, 0, &object, err);
+
+	if (rc == STATUS_NOT_FOUND) { /* removed meanwhile: what it said stays */
+		error_deinit(err);
+		return STATUS_OK;
+	}
+	if (!rc)
+		rc = object_follow(events, file, object, report, err);
+	if (rc) {
+		followed_begin(file);
+		file->generation = 0;
+		return rc;
+	}
+	file->generation = object_reader_object(object)->generation;
+	return STATUS_OK;
+}
+
+/* ---- all of them ---- */
+
+static struct followed *followed_find(struct trial_events *events, const char *name)
+{
+	struct followed *file;
+
+	for (size_t i = 0; i < events->file_count; i++)
+		if (strcmp(events->files[i]->name, name) == 0)
+			return events->files[i];
+	if (events->file_count == EVENT_FILES_MAX) {
+		events->has_more_files = true;
+		return NULL;
+	}
+	file = calloc(1, sizeof(*file));
+	if (file)
+		file->name = strdup(name);
+	if (!file || !file->name) {
+		free(file);
+		return NULL;
+	}
+	event_file_init(&file->reader, 0);
+	return events->files[events->file_count++] = file;
+}
+
+/* One that fails does not keep the others from being read: the first failure is told. */
+static void object_look(struct trial_events *events, const struct object *object,
+			struct metric_report *report, struct error *err)
+{
+	struct error another AUTO_ERROR = { 0 };
+	struct followed *file;
+
+	if (object->generation < events->since)
+		return;
+	file = followed_find(events, object->name);
+	if (!file || file->generation == object->generation)
+		return;
+	events->is_new = true;
+	followed_read(events, file, report, err->status ? &another : err);
+}
+
+static void objects_look(struct trial_events *events, struct metric_report *report, struct error *err)
+{
+	AUTO(string) char *after = NULL;
+
+	for (unsigned pages = 0; pages < EVENT_PAGES_MAX; pages++) {
+		struct object_page page AUTO_OBJECT_PAGE = { 0 };
+		const struct object_query query = { .bucket = events->bucket,
+						    .prefix = events->prefix,
+						    .after = after,
+						    .match_glob = "**tfevents*",
+						    .most = EVENT_FILES_MAX };
+		const enum status rc = object_list(events->objects, &query, &page, err);
+
+		if (rc == STATUS_NOT_FOUND) /* no such bucket: nothing was written */
+			error_deinit(err);
+		for (size_t i = 0; i < page.count; i++)
+			object_look(events, &page.objects[i], report, err);
+		free(after);
+		after = TAKE(page.next);
+		if (!after)
+			return;
+	}
+	events->has_more_files = true;
+}
+
+static bool all_merge(struct trial_events *events, size_t metric_count, struct error *err)
+{
+	const struct measurement_list *lists[EVENT_FILES_MAX];
+
+	for (size_t i = 0; i < events->file_count; i++)
+		lists[i] = &events->files[i]->found;
+	return measurement_lists_merge(lists, events->file_count, metric_count, &events->all) ||
+	       !error_no_memory(err);
+}
+
+bool trial_events_read(struct trial_events *events, struct metric_report *report)
+{
+	const uint64_t change_count = objects_change_count(events->objects);
+	const bool was_broken = report->is_broken;
+	struct error err AUTO_ERROR = { 0 };
+	bool is_new;
+
+	if (events->was_read && events->change_count == change_count)
+		return false;
+	objects_look(events, report, &err);
+	is_new = events->is_new && all_merge(events, report->metric_count, &err);
+	events->is_new = events->is_new && !is_new;
+	report->is_broken = was_broken; /* it is about another file */
+	events->was_read = !err.status;
+	events->change_count = change_count;
+	error_deinit(&events->cause);
+	events->cause = err;
+	err = (struct error){ 0 };
+	return is_new;
+}
+
+const struct measurement_list *trial_events_all(const struct trial_events *events)
+{
+	return &events->all;
+}
+
+/* ---- why there is nothing ---- */
+
+static const struct followed *broken_find(const struct trial_events *events)
+{
+	for (size_t i = 0; i < events->file_count; i++)
+		if (events->files[i]->reader.breakage)
+			return events->files[i];
+	return NULL;
+}
+
+bool trial_events_is_partial(const struct trial_events *events)
+{
+	return events->cause.status || broken_find(events) || events->left_bytes <= 0 ||
+	       events->has_more_files;
+}
+
+void trial_events_remark(const struct trial_events *events, struct text *text)
+{
+	const struct followed *broken = broken_find(events);
+
+	if (events->cause.status)
+		text_printf(text, " Event files below %s could not be read: %s.", events->directory,
+			    events->cause.text ? events->cause.text : "out of memory");
+	else if (broken)
+		text_printf(text, " In the event file %s%s/%s the record at byte %lld %s.", scheme,
+			    events->bucket, broken->name, (long long)broken->reader.whole_bytes,
+			    broken->reader.breakage);
+	else if (events->left_bytes <= 0)
+		text_printf(text, " Of the event files below %s the first %lld MiB were read.",
+			    events->directory, (long long)(EVENT_READ_BYTES_MAX >> 20));
+	else if (events->has_more_files)
+		text_printf(text, " Of the event files below %s the first %d were read.", events->directory,
+			    (int)events->file_count);
+	else if (events->file_count)
+		text_printf(text, " %zu event file%s below %s %s read.", events->file_count,
+			    events->file_count > 1 ? "s" : "", events->directory,
+			    events->file_count > 1 ? "were" : "was");
+	else
+		text_printf(text, " There is no event file below %s.", events->directory);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tuning job's own states: it follows its trials', and fails or ends with them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/plan/dialect.h"
+#include "scheduler/plan/difference.h"
+#include "scheduler/plan/trial_plan.h"
+#include "scheduler/search/trial_directory.h"
+#include "scheduler/search/tuner_look.h"
+#include "store/logs/logs.h"
+
+/* ---- decisions ---- */
+
+static struct planned_change *decide(struct look *look, enum job_state verdict)
+{
+	struct planned_change *planned = pass_add(look->reconciler->pass, look->run, look->run->row->state);
+
+	if (!planned)
+		return NULL;
+	planned->change.decides = true;
+	planned->change.verdict = verdict;
+	log_event(LOG_INFO, "job-decided", "project=%s job=%s verdict=%s", look->run->row->project,
+		  look->run->row->job_id, job_state_name(verdict));
+	return planned;
+}
+
+static void parameters_write(struct text *text, const struct look *look, size_t index)
+{
+	for (size_t p = 0; p < look->study->parameter_count; p++) {
+		if (isnan(look->trials[index].values[p]))
+			continue;
+		text_printf(text, "%s=", look->study->parameters[p].name);
+		parameter_value_write(text, &look->study->parameters[p], look->trials[index].values[p]);
+		text_puts(text, ", ");
+	}
+}
+
+/* The trial's own errorMessage, without the pointer to the logs that the job's own will have. */
+static void message_write(struct text *text, const struct job *run)
+{
+	const char *message = run->error_message ? run->error_message : "";
+	const char *more = strstr(message, "\n\nTo find out more");
+
+	text_puts(text, " The trial's error message was: ");
+	text_append(text, message, more ? (size_t)(more - message) : strlen(message));
+}
+
+static void first_failure_write(struct text *text, const struct look *look, size_t index)
+{
+	text_printf(text,
+		    "Hyperparameter Tuning Trial #%u Failed before any other successful trials were "
+		    "completed. The failed trial had parameters: ",
+		    look->list.trials[index].number);
+	parameters_write(text, look, index);
+	text_putc(text, '.');
+}
+
+/* Source: https://github.com/tensorflow/models/issues/9658, spaces and all.
+ * Choice: the end of the second sentence where the client gave no limit. */
+static void many_failures_write(struct text *text, const struct look *look, size_t index)
+{
+	const unsigned limit = look->run->plan->failed_trial_count, number = look->list.trials[index].number;
+
+	text_printf(text,
+		    "Hyperparameter Tuning Trial #%u failed. %u total hyperparameter trial failures were "
+		    "seen, out of %zu trials attempted which ",
+		    number, look->failed, look->list.count);
+	if (limit)
+		text_printf(text, "reaches the user-specified limit of %u.", limit);
+	else
+		text_puts(text, "are too many.");
+	text_printf(text, "The last trial to fail was #%u, with parameters: ", number);
+	parameters_write(text, look, index);
+	text_puts(text, ". ");
+}
+
+static size_t last_failed(const struct look *look)
+{
+	size_t last = look->list.count;
+
+	for (size_t i = 0; i < look->list.count; i++)
+		if (look->list.trials[i].outcome == OUTCOME_INFEASIBLE &&
+		    (last == look->list.count ||
+		     look->list.trials[i].ended_as > look->list.trials[last].ended_as))
+			last = i;
+	return last;
+}
+
+bool too_many_failed(const struct look *look)
+{
+	const struct plan *plan = look->run->plan;
+	const unsigned half = plan->trial_count / 2;
+
+	if (!look->failed)
+		return false;
+	if (plan->failed_trial_count)
+		return look->failed >= plan->failed_trial_count;
+	return !look->completed || look->failed > (half > 1 ? half : 1);
+}
+
+void job_fail(struct look *look)
+{
+	const size_t last = last_failed(look);
+	struct error err AUTO_ERROR = { 0 };
+	struct text text AUTO_TEXT = { 0 };
+	AUTO(job) struct job *run = NULL;
+	struct planned_change *planned;
+
+	if (look_fill(look, &err) ||
+	    job_get_by_id(look->reconciler->store, look->list.trials[last].run, &run, &err)) {
+		look_postpone(look, "trials-unread", &err);
+		return;
+	}
+	planned = decide(look, JOB_FAILED);
+	if (!planned)
+		return;
+	if (look->run->plan->failed_trial_count || look->completed)
+		many_failures_write(&text, look, last);
+	else
+		first_failure_write(&text, look, last);
+	message_write(&text, run);
+	planned->verdict_message = text_take(&text);
+	planned->change.verdict_code = run->error_code;
+}
+
+/* ---- following the trials ---- */
+
+/* 0: not yet. */
+static int64_t earlier_of(int64_t a_us, int64_t b_us)
+{
+	return !a_us || (b_us && b_us < a_us) ? b_us : a_us;
+}
+
+static void prepare(struct look *look, int64_t started_us)
+{
+	struct planned_change *planned = pass_add(look->reconciler->pass, look->run, JOB_PREPARING);
+	AUTO(string) char *line = differences_line(look->run->plan->differences, NULL);
+
+	if (!planned)
+		return;
+	planned->change.started_us = started_us;
+	if (line)
+		job_run_say(look->run, SEVERITY_NOTICE, "%s", line);
+}
+
+static void declare_running(struct look *look, int64_t running_us)
+{
+	struct planned_change *planned = pass_add(look->reconciler->pass, look->run, JOB_RUNNING);
+
+	if (planned)
+		planned->change.running_us = running_us;
+}
+
+bool state_follow(struct look *look)
+{
+	const enum job_state state = look->run->row->state;
+	int64_t started_us = 0, running_us = 0;
+
+	for (size_t i = 0; i < look->list.count; i++) {
+		started_us = earlier_of(started_us, look->list.trials[i].started_us);
+		running_us = earlier_of(running_us, look->list.trials[i].running_us);
+	}
+	if (state == JOB_QUEUED && started_us)
+		prepare(look, started_us);
+	else if (state == JOB_PREPARING && running_us)
+		declare_running(look, running_us);
+	else
+		return false;
+	return true;
+}
+
+void job_fault(struct look *look, struct error *err)
+{
+	struct planned_change *planned = decide(look, JOB_FAILED);
+
+	if (planned)
+		planned->verdict_message = err->text ? TAKE(err->text) : NULL;
+	if (planned)
+		planned->change.verdict_code = STATUS_INTERNAL;
+}
+
+/* None is left, and none to come. One that had nothing to try was never admitted. */
+void job_succeed(struct look *look)
+{
+	const int64_t now_us = clock_wall_us(look->reconciler->clock);
+	struct planned_change *planned;
+
+	if (look->run->row->state == JOB_QUEUED) {
+		prepare(look, now_us);
+		return;
+	}
+	planned = decide(look, JOB_SUCCEEDED);
+	if (!planned)
+		return;
+	job_run_say_all(look->run, SEVERITY_INFO, dialect_of(look->run->plan)->ending);
+	/* It ran, though no trial did. */
+	if (!look->run->row->running_us)
+		planned->change.running_us = now_us;
+}
+
+/* ---- the end ---- */
+
+void open_cancel(struct look *look)
+{
+	struct error err AUTO_ERROR = { 0 };
+
+	for (size_t i = 0; i < look->list.count; i++) {
+		const struct stored_trial *stored = &look->list.trials[i];
+
+		if (stored->outcome == OUTCOME_OPEN && !job_state_is_final(stored->state) &&
+		    stored->state != JOB_CANCELLING &&
+		    job_cancel_by_id(look->reconciler->store, stored->run,
+				     "The trial was cancelled with its job.", &err)) {
+			look_postpone(look, "trial-uncancelled", &err);
+			return;
+		}
+	}
+}
+
+/* As for any job that has nothing in the engine. */
+void job_end(struct look *look)
+{
+	struct job_run *run = look->run;
+	const struct job_view view = {
+		.state = run->row->state,
+		.verdict = run->row->verdict,
+		.explained = run->row->verdict == JOB_SUCCEEDED || run->row->error_message,
+		.torn_down = run->row->torn_down,
+		.last_words_stored = run->last_words_stored,
+	};
+
+	for (size_t i = 0; !run->row->torn_down && i < look->list.count; i++)
+		trial_directory_remove(look->reconciler, look->list.trials[i].run);
+	switch (reconcile_next(&view)) {
+	case STEP_EXPLAIN:
+		step_explain(look->reconciler, run);
+		break;
+	case STEP_CLOSE:
+		step_close(look->reconciler, run);
+		break;
+	case STEP_FINISH:
+		step_finish(look->reconciler, run);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/jobs/job_rows.h"
+
+#include <stdlib.h>
+
+#include "daemon/base/memory.h"
+
+/* In the order of JOB_COLUMNS in statements.c. */
+enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err)
+{
+	/* A text that may be null, and is NULL because memory ran out, is seen by the watch alone. */
+	memory_watch_begin();
+	*ret_job = (struct job){
+		.id = sqlite3_column_int64(row, 0),
+		.project = column_copy(row, 1),
+		.job_id = column_copy(row, 2),
+		.state = (enum job_state)sqlite3_column_int(row, 3),
+		.priority = sqlite3_column_int(row, 4),
+		.version = sqlite3_column_int64(row, 5),
+		.created_us = sqlite3_column_int64(row, 6),
+		.started_us = sqlite3_column_int64(row, 7),
+		.running_us = sqlite3_column_int64(row, 8),
+		.ended_us = sqlite3_column_int64(row, 9),
+		.error_message = column_copy(row, 10),
+		.labels = column_copy(row, 11),
+		.input = column_copy(row, 12),
+		.output = column_copy(row, 13),
+		.plan = column_copy(row, 14),
+		.verdict = (enum job_state)sqlite3_column_int(row, 15),
+		.verdict_message = column_copy(row, 16),
+		.attempt = (unsigned)sqlite3_column_int(row, 17),
+		.torn_down = sqlite3_column_int(row, 18) != 0,
+		.announced = (unsigned)sqlite3_column_int(row, 19),
+		.assignment = column_copy(row, 20),
+		.ml_units_per_hour = sqlite3_column_double(row, 21),
+		.parent = sqlite3_column_int64(row, 22),
+		.trial = (unsigned)sqlite3_column_int(row, 23),
+		.kind = (enum job_kind)sqlite3_column_int(row, 24),
+		.location = column_copy(row, 25),
+		.display_name = column_copy(row, 26),
+		.updated_us = sqlite3_column_int64(row, 27),
+		.error_code = sqlite3_column_int(row, 28),
+		.verdict_code = sqlite3_column_int(row, 29),
+		.position = sqlite3_column_int64(row, 30),
+	};
+	if (!memory_watch_end())
+		return STATUS_OK;
+	job_deinit(ret_job);
+	return error_no_memory(err);
+}
+
+static int by_id(const void *left, const void *right)
+{
+	int64_t a = (*(struct job *const *)left)->id, b = (*(struct job *const *)right)->id;
+
+	return (a > b) - (a < b);
+}
+
+static size_t queued_collect(struct job_list *list, struct job **queued)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].kind == KIND_TRAINING &&
+		    !list->jobs[i].parent)
+			queued[count++] = &list->jobs[i];
+	qsort(queued, count, sizeof(struct job *), by_id);
+	return count;
+}
+
+enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *queue = connection_statement(connection, JOB_QUEUE);
+	struct job **queued = calloc(list->count + 1, sizeof(struct job *));
+	size_t left = queued ? queued_collect(list, queued) : 0;
+	size_t count = left;
+	bool row = true;
+	enum status rc = queued ? STATUS_OK : error_no_memory(err);
+
+	for (int64_t place = 1; !rc && row && left; place++) {
+		rc = statement_step(queue, &row, err);
+		struct job key = { .id = !rc && row ? sqlite3_column_int64(queue, 0) : 0 }, *wanted = &key;
+		struct job **found = bsearch(&wanted, queued, count, sizeof(struct job *), by_id);
+
+		if (!found)
+			continue;
+		(*found)->position = place;
+		left--;
+	}
+	free(queued);
+	return rc;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/jobs/jobs.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/jobs/faults.h"
+#include "store/jobs/job_rows.h"
+#include "store/jobs/lease_rows.h"
+#include "store/jobs/model_rows.h"
+#include "store/state_writer.h"
+#include "store/store_parts.h"
+
+void job_deinit(struct job *job)
+{
+	free(job->project);
+	free(job->location);
+	free(job->job_id);
+	free(job->display_name);
+	free(job->error_message);
+	free(job->labels);
+	free(job->input);
+	free(job->output);
+	free(job->plan);
+	free(job->assignment);
+	free(job->verdict_message);
+	*job = (struct job){ 0 };
+}
+
+void job_free(struct job *job)
+{
+	if (!job || __atomic_fetch_sub(&job->sharers, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	job_deinit(job);
+	free(job);
+}
+
+struct job *job_share(struct job *job)
+{
+	__atomic_add_fetch(&job->sharers, 1, __ATOMIC_RELAXED);
+	return job;
+}
+
+void job_list_deinit(struct job_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		job_deinit(&list->jobs[i]);
+	free(list->jobs);
+	free(list->next_page_token);
+	*list = (struct job_list){ 0 };
+}
+
+void job_etag(const struct job *job, char ret_etag[16])
+{
+	static const unsigned char key[crypto_shorthash_KEYBYTES] = "trainyard etag.";
+	unsigned char tag[crypto_shorthash_BYTES];
+	int64_t identity[2] = { job->id, job->version };
+
+	crypto_shorthash(tag, (const unsigned char *)identity, sizeof(identity), key);
+	sodium_bin2base64(ret_etag, 16, tag, sizeof(tag), sodium_base64_VARIANT_ORIGINAL);
+}
+
+enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err)
+{
+	AUTO(job) struct job *job = NULL;
+	bool row = false;
+	enum status rc = statement_step(statement, &row, err);
+
+	if (rc)
+		return rc;
+	if (!row)
+		return error_set(err, STATUS_NOT_FOUND, "name", "The specified job could not be found.");
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return error_no_memory(err);
+	rc = job_row_read(statement, job, err);
+	if (!rc)
+		*ret_job = TAKE(job);
+	return rc;
+}
+
+static enum status fetch_by_name(struct connection *connection, const char *project, const char *job_id,
+				 struct job **ret_job, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_BY_NAME);
+	enum status rc;
+
+	bind_text(statement, ":project", project);
+	bind_text(statement, ":job_id", job_id);
+	rc = job_row_fetch(statement, ret_job, err);
+	if (rc == STATUS_NOT_FOUND)
+		return error_set(err, rc, "name", "The job projects/%s/jobs/%s could not be found.", project,
+				 job_id);
+	return rc;
+}
+
+static enum status fetch_by_id(struct connection *connection, int64_t id, struct job **ret_job,
+			       struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_BY_ID);
+
+	bind_int(statement, ":id", id);
+	return job_row_fetch(statement, ret_job, err);
+}
+
+enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_ROW);
+
+	bind_int(statement, ":id", id);
+	return job_row_fetch(statement, ret_job, err);
+}
+
+enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
+		    struct error *err)
+{
+	uint64_t generation = state_writer_generation(store->state);
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc;
+
+	*ret_job = job_cache_find(&store->jobs, project, job_id, generation);
+	if (*ret_job)
+		return STATUS_OK;
+	rc = reader_borrow(&store->state_readers, &reader, err);
+	if (!rc)
+		rc = fetch_by_name(reader.connection, project, job_id, ret_job, err);
+	if (!rc)
+		job_cache_put(&store->jobs, *ret_job, generation);
+	return rc;
+}
+
+enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	return rc ? rc : fetch_by_id(reader.connection, id, ret_job, err);
+}
+
+enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
+			  size_t count, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = outbox_add(scope, job, lines[i].severity, lines[i].text, err);
+	return rc;
+}
+
+/* 0 stands for nothing: null, which statements leave as it is. */
+static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t value)
+{
+	if (value)
+		bind_int(statement, name, value);
+	else
+		bind_text(statement, name, NULL);
+}
+
+struct insertion {
+	const struct job *job;
+	const struct service_line *lines;
+	size_t line_count;
+	struct job **ret_job; /* may be NULL */
+};
+
+enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
+			   struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, JOB_INSERT);
+	bool row = false;
+	enum status rc;
+
+	bind_text(insert, ":project", job->project);
+	bind_text(insert, ":job_id", job->job_id);
+	bind_int(insert, ":priority", job->priority);
+	bind_int(insert, ":now", scope->now_ns / 1000);
+	bind_text(insert, ":labels", job->labels);
+	bind_text(insert, ":input", job->input);
+	bind_text(insert, ":output", job->output ? job->output : "{}");
+	bind_text(insert, ":plan", job->plan);
+	bind_real(insert, ":ml_units_per_hour", job->ml_units_per_hour);
+	bind_unless_zero(insert, ":parent", job->parent);
+	bind_int(insert, ":trial", job->trial);
+	bind_int(insert, ":kind", job->kind);
+	bind_text(insert, ":location", job->location);
+	bind_text(insert, ":display_name", job->display_name);
+	rc = statement_step(insert, &row, err);
+	if (!rc && !row)
+		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
+				 "A job with this id already exists.");
+	if (!rc)
+		*ret_id = sqlite3_column_int64(insert, 0);
+	return rc;
+}
+
+enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
+			size_t line_count, struct job **ret_job, struct error *err)
+{
+	int64_t id = 0;
+	enum status rc = job_row_insert(scope, job, &id, err);
+
+	if (!rc)
+		rc = job_lines_add(scope, id, lines, line_count, err);
+	if (!rc && ret_job)
+		rc = fetch_by_id(scope->connection, id, ret_job, err);
+	scope->woken = id;
+	return rc;
+}
+
+static enum status insertion_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	struct insertion *insertion = arg;
+
+	return job_row_add(scope, insertion->job, insertion->lines, insertion->line_count, insertion->ret_job,
+			   err);
+}
+
+/* A change may fail after it read its job: at the commit. */
+static enum status change_with_job(struct store *store, change_run run, void *arg, struct job **made,
+				   struct job **ret_job, struct error *err)
+{
+	enum status rc = state_writer_change(store->state, run, arg, err);
+
+	if (rc || !ret_job)
+		job_free(*made);
+	else
+		*ret_job = *made;
+	return rc;
+}
+
+enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
+		       size_t line_count, struct job **ret_job, struct error *err)
+{
+	struct job *made = NULL;
+	struct insertion insertion = { job, lines, line_count, ret_job ? &made : NULL };
+
+	return change_with_job(store, insertion_run, &insertion, &made, ret_job, err);
+}
+
+struct labelling {
+	const char *project, *job_id, *labels, *etag;
+	struct job **ret_job;
+};
+
+enum status job_etag_check(const struct job *job, const char *wanted, struct error *err)
+{
+	char etag[16];
+
+	job_etag(job, etag);
+	if (!wanted || strcmp(etag, wanted) == 0)
+		return STATUS_OK;
+	return error_set(err, STATUS_ABORTED, "etag",
+			 "The job was changed by someone else: its etag is %s now, the request has %s.", etag,
+			 wanted);
+}
+
+static enum status labelling_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	struct labelling *labelling = arg;
+	AUTO(job) struct job *job = NULL;
+	enum status rc = fetch_by_name(scope->connection, labelling->project, labelling->job_id, &job, err);
+
+	if (!rc)
+		rc = job_etag_check(job, labelling->etag, err);
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_SET_LABELS);
+
+	bind_text(update, ":labels", labelling->labels);
+	bind_int(update, ":now", scope->now_ns / 1000);
+	bind_int(update, ":id", job->id);
+	rc = statement_run(update, err);
+	if (!rc)
+		rc = fetch_by_id(scope->connection, job->id, labelling->ret_job, err);
+	return rc;
+}
+
+enum status job_set_labels(struct store *store, const char *project, const char *job_id, const char *labels,
+			   const char *etag, struct job **ret_job, struct error *err)
+{
+	struct job *made = NULL;
+	struct labelling labelling = { project, job_id, labels, etag, &made };
+
+	return change_with_job(store, labelling_run, &labelling, &made, ret_job, err);
+}
+
+struct cancellation {
+	const char *project, *job_id, *message; /* project NULL: by its number */
+	int64_t id;
+};
+
+/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
+enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
+			   struct error *err)
+{
+	if ((job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
+	    !job_state_may_follow(job->state, JOB_CANCELLING))
+		return STATUS_OK;
+	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_CANCEL);
+
+	bind_int(update, ":cancelling", JOB_CANCELLING);
+	bind_int(update, ":cancelled", JOB_CANCELLED);
+	bind_text(update, ":message", message);
+	bind_int(update, ":now", scope->now_ns / 1000);
+	bind_int(update, ":id", job->id);
+	scope->woken = job->id;
+	return statement_run(update, err);
+}
+
+static enum status cancellation_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	struct cancellation *cancellation = arg;
+	AUTO(job) struct job *job = NULL;
+	enum status rc = cancellation->project ? fetch_by_name(scope->connection, cancellation->project,
+							       cancellation->job_id, &job, err)
+					       : fetch_by_id(scope->connection, cancellation->id, &job, err);
+
+	return rc ? rc : job_row_cancel(scope, job, cancellation->message, err);
+}
+
+enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
+		       struct error *err)
+{
+	struct cancellation cancellation = { project, job_id, message, 0 };
+
+	return state_writer_change(store->state, cancellation_run, &cancellation, err);
+}
+
+enum status job_cancel_by_id(struct store *store, int64_t id, const char *message, struct error *err)
+{
+	struct cancellation cancellation = { .message = message, .id = id };
+
+	return state_writer_change(store->state, cancellation_run, &cancellation, err);
+}
+
+struct application {
+	struct job_change *changes;
+	size_t count;
+};
+
+static bool touches_row(const struct job_change *change)
+{
+	return change->to != change->from || change->started_us || change->running_us || change->ended_us ||
+	       change->error_message || change->output || change->assignment || change->decides ||
+	       change->retries || change->tears_down;
+}
+
+static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
+{
+	bind_int(advance, ":id", change->job);
+	bind_int(advance, ":from", change->from);
+	bind_int(advance, ":to", change->to);
+	bind_unless_zero(advance, ":started", change->started_us);
+	bind_unless_zero(advance, ":running", change->running_us);
+	bind_unless_zero(advance, ":ended", change->ended_us);
+	bind_text(advance, ":message", change->error_message);
+	bind_int(advance, ":error_code", change->error_code);
+	bind_text(advance, ":output", change->output);
+	bind_text(advance, ":assignment", change->assignment);
+	bind_int(advance, ":decides", change->decides);
+	bind_text(advance, ":verdict_message", change->decides ? change->verdict_message : NULL);
+	if (change->decides || change->retries)
+		bind_int(advance, ":verdict", change->decides ? change->verdict : JOB_STATE_UNSPECIFIED);
+	bind_int(advance, ":retries", change->retries);
+	if (change->tears_down || change->retries)
+		bind_int(advance, ":torn_down", change->tears_down && !change->retries);
+	bind_int(advance, ":announces", change->announces);
+	bind_int(advance, ":verdict_code", change->decides ? change->verdict_code : 0);
+	bind_int(advance, ":changes", touches_row(change));
+}
+
+static enum status application_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	struct application *application = arg;
+
+	for (size_t i = 0; i < application->count; i++) {
+		AUTO(statement) sqlite3_stmt *advance = connection_statement(scope->connection, JOB_ADVANCE);
+		struct job_change *change = &application->changes[i];
+		bool stand = true;
+		enum status rc = fault_hits_stand(scope, change->hits, change->hit_count, &stand, err);
+
+		if (rc)
+			return rc;
+		if (!stand)
+			continue;
+		change_bind(advance, change);
+		bind_int(advance, ":now", scope->now_ns / 1000);
+		rc = statement_run(advance, err);
+		if (rc)
+			return rc;
+		change->applied = sqlite3_changes(scope->connection->db) == 1;
+		if (!change->applied)
+			continue;
+		rc = leases_add(scope, change->job, change->leases, change->lease_count, err);
+		if (!rc)
+			rc = job_lines_add(scope, change->job, change->lines, change->line_count, err);
+		if (!rc && change->to == JOB_SUCCEEDED && change->from != JOB_SUCCEEDED)
+			rc = model_row_upload(scope, change->job, err);
+		if (!rc)
+			rc = fault_hits_add(scope, change->hits, change->hit_count, err);
+		if (rc)
+			return rc;
+	}
+	return STATUS_OK;
+}
+
+enum status job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err)
+{
+	struct application application = { changes, count };
+	enum status rc;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct job_change *change = &changes[i];
+
+		changes[i].applied = false;
+		if (change->to != change->from && !job_state_may_follow(change->from, change->to))
+			return error_set(err, STATUS_INTERNAL, NULL, "job %lld: %s does not follow %s",
+					 (long long)change->job, job_state_name(change->to),
+					 job_state_name(change->from));
+	}
+	rc = state_writer_change(store->state, application_run, &application, err);
+	for (size_t i = 0; rc && i < count; i++)
+		changes[i].applied = false;
+	return rc;
+}
+
+static enum status list_append(struct job_list *list, size_t *size, sqlite3_stmt *row, struct error *err)
+{
+	enum status rc;
+
+	if (list->count == *size) {
+		size_t wanted = *size ? *size * 2 : 16;
+		struct job *grown = realloc(list->jobs, wanted * sizeof(*grown));
+
+		if (!grown)
+			return error_no_memory(err);
+		list->jobs = grown;
+		*size = wanted;
+	}
+	rc = job_row_read(row, &list->jobs[list->count], err);
+	if (!rc)
+		list->count++;
+	return rc;
+}
+
+enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	size_t size = 0;
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_UNFINISHED);
+
+	while (statement_next(rows, &rc, err))
+		rc = list_append(&list, &size, rows, err);
+	if (!rc)
+		rc = job_positions_fill(reader.connection, &list, err);
+	if (rc)
+		return rc;
+	*ret_list = list;
+	list = (struct job_list){ 0 };
+	return STATUS_OK;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/jobs/jobs.h: the jobs. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/error.h"
+#include "store/jobs/job_state.h"
+
+struct fault_hit;
+struct lease;
+struct store;
+
+/* What a job is to clients. Numbers are the database's. */
+enum job_kind {
+	KIND_TRAINING = 0, /* AI Platform Training's Job; its id begins with a letter */
+	KIND_CUSTOM = 1,   /* Vertex AI's CustomJob; its id is a number, as are those below */
+	KIND_TUNING = 2,   /* Vertex AI's HyperparameterTuningJob */
+};
+
+struct job {
+	int64_t id; /* the store's number; containers carry it as a label */
+	enum job_kind kind;
+	char *project;
+	char *location;     /* NULL: a KIND_TRAINING, which has its region in its input */
+	char *job_id;       /* unique in the project */
+	char *display_name; /* NULL: a KIND_TRAINING */
+	enum job_state state;
+	int priority;
+	int64_t version; /* grows with every change of the row; the etag is made of it */
+	int64_t created_us;
+	int64_t started_us;       /* left QUEUED; 0: never */
+	int64_t running_us;       /* first became RUNNING; 0: never */
+	int64_t ended_us;         /* final state reached; 0: not yet */
+	int64_t updated_us;       /* the row's last change */
+	char *error_message;      /* NULL: none */
+	int error_code;           /* of google.rpc.Code, with the message; 0: none was told */
+	char *labels;             /* JSON object text, NULL: none */
+	char *input;              /* canonical trainingInput, JSON text */
+	char *output;             /* canonical trainingOutput, JSON text; "{}" at first */
+	char *plan;               /* plan_to_text() */
+	char *assignment;         /* what it was let in with, JSON text of the scheduler's; NULL: not yet */
+	double ml_units_per_hour; /* while it runs */
+
+	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
+	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
+	 * words; which try of the whole job this is, from 1; and whether the last service lines are out. */
+	enum job_state verdict;
+	char *verdict_message;
+	int verdict_code; /* its error_code */
+	unsigned attempt;
+	bool torn_down;
+	unsigned announced; /* the attempt whose start the log was told of; 0: none */
+
+	/* Of a job that runs a trial: the tuning job; 0: a client's own. Clients see such jobs if they are KIND_CUSTOM. */
+	int64_t parent;
+	unsigned trial; /* which one, from 1 */
+
+	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
+
+	unsigned sharers; /* others that hold this struct; see job_share() */
+};
+
+void job_deinit(struct job *job);
+/* Gives up one hold; the last one frees it. */
+void job_free(struct job *job);
+/* One hold more on a job from the heap; it must not be changed any more. Returns @job. Thread: any. */
+struct job *job_share(struct job *job);
+DEFINE_AUTO(job, struct job *, job_free)
+
+/* base64 of 8 bytes, changes with every change of the row; @ret_etag has room for 13 bytes. */
+void job_etag(const struct job *job, char ret_etag[16]);
+
+/* Lines of task "service", in their order. They reach the log exactly once, kill -9 or not. */
+struct service_line {
+	int severity; /* 0..800, see logs.h */
+	const char *text;
+};
+
+/* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
+ * Uses kind, project, location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour of @job;
+ * @ret_job is the stored row (may be NULL).
+ * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
+enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
+		       size_t line_count, struct job **ret_job, struct error *err);
+
+/* Of KIND_TRAINING only, like all that takes a job_id below; the others are found by resources.h.
+ * The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
+enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
+		    struct error *err);
+
+struct job_list {
+	struct job *jobs;
+	size_t count;
+	char *next_page_token; /* NULL on the last page */
+};
+void job_list_deinit(struct job_list *list);
+#define AUTO_JOB_LIST __attribute__((cleanup(job_list_deinit)))
+
+/* Newest first. @filter: the grammar of store/filter/filter.h over the fields of job_filter.c; "" or NULL: all.
+ * @page_token: "" or NULL for the first page; opaque, bound to project and filter; jobs that are added
+ * meanwhile neither shift nor repeat a page. INVALID_ARGUMENT: field filter or page_token. */
+enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,
+			  const char *page_token, struct job_list *ret_list, struct error *err);
+
+/* ABORTED when @etag is not the job's present one; NULL: whatever it is. */
+enum status job_etag_check(const struct job *job, const char *etag, struct error *err);
+
+/* Replaces the labels (@labels: JSON text, NULL: none). With @etag the change applies only while it is the
+ * row's etag, else ABORTED. */
+enum status job_set_labels(struct store *store, const char *project, const char *job_id, const char *labels,
+			   const char *etag, struct job **ret_job, struct error *err);
+
+/* Wants the job cancelled: QUEUED, PREPARING and RUNNING become CANCELLING with the verdict CANCELLED
+ * and @message; a job that has ended, or whose end is decided, stays as it is, successfully.
+ * Wakes the scheduler. NOT_FOUND as in job_get(). */
+enum status job_cancel(struct store *store, const char *project, const char *job_id, const char *message,
+		       struct error *err);
+
+/* The same of a job that may be a trial's. */
+enum status job_cancel_by_id(struct store *store, int64_t id, const char *message, struct error *err);
+
+/* All jobs that are not in a final state, oldest first. */
+enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err);
+enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err);
+
+/* One step of one job, decided by the scheduler. */
+struct job_change {
+	int64_t job;
+	enum job_state from;                      /* applies only while the job is in this state... */
+	enum job_state to;                        /* ...and takes it there; may be the same */
+	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
+	const char *error_message;                /* NULL: leave */
+	int error_code;                           /* with error_message */
+	const char *output;                       /* NULL: leave */
+	const char *assignment;                   /* NULL: leave */
+	const struct lease *leases;               /* to be taken with this change, all by its job */
+	size_t lease_count;
+	bool decides;    /* sets verdict, its message and its code (only while none is decided) */
+	bool retries;    /* clears the verdict, adds one to attempt, clears torn_down */
+	bool tears_down; /* sets torn_down */
+	bool announces;  /* sets announced to the attempt */
+	enum job_state verdict;
+	const char *verdict_message;
+	int verdict_code;
+	const struct service_line *lines;
+	size_t line_count;
+	const struct fault_hit *hits; /* of faults.h: stored with this change, all on its job */
+	size_t hit_count;
+
+	/* Out: false when the job was in another state, or decided already, or the rule of a hit is gone. */
+	bool applied;
+};
+
+/* All of @changes in one commit, each on its own condition; a lease that another job holds is INTERNAL for
+ * the whole call, which then stores nothing; so is a step that job_state_may_follow() forbids. A step that
+ * leads to a final state gives up the job's leases. Does not wake the scheduler. */
+enum status job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/jobs/leases.h: which replica holds which GPU. A lease is written in the commit that lets its job in
+ * (struct job_change), and goes in the commit that ends the job, when its containers are gone: the database
+ * itself refuses a second exclusive lease of a device, and drops those of a job that reached a final state. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct store;
+
+struct lease {
+	int64_t job;
+	unsigned role; /* enum role of scheduler/plan/plan.h */
+	unsigned replica;
+	char *device;
+	bool shared;
+};
+
+void leases_free(struct lease *leases, size_t count);
+/* All of them, by job, role, replica. The caller frees. */
+enum status lease_list(struct store *store, struct lease **ret_leases, size_t *ret_count, struct error *err);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/jobs/resource_times.h: the times of a location's resources in SQL, of a row of table job, for filters: nanoseconds,
+ * NULL for none.
+ *
+ * They are those that clients see, so that a time read from a resource finds it: start and end in whole seconds,
+ * neither before the creation, which has microseconds, and no change before them (api/training/job_times.h). */
+
+#define CREATED_SECOND "(created_us + 999999) / 1000000"
+#define START_SECOND   "max(nullif(running_us, 0) / 1000000, " CREATED_SECOND ")"
+#define END_SECOND     "max(nullif(ended_us, 0) / 1000000, coalesce(" START_SECOND ", " CREATED_SECOND "))"
+
+#define SHOWN_START  "(" START_SECOND " * 1000000000)"
+#define SHOWN_END    "(" END_SECOND " * 1000000000)"
+#define SHOWN_UPDATE "max(updated_us * 1000, coalesce(" SHOWN_END ", " SHOWN_START ", 0))"

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/jobs/trials.h: the trials of tuning jobs, and the jobs that run them.
+ *
+ * A trial is run by a job of its own, whose parent is the tuning job: it is admitted, started, watched, restarted and
+ * cleared like any other, and shown to clients if it is a KIND_CUSTOM. Its log lines are the tuning job's, labelled with its number. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "store/jobs/job_state.h"
+
+struct job;
+struct service_line;
+struct store;
+
+enum trial_outcome {
+	OUTCOME_OPEN,       /* it is under way, or its end was not looked at yet */
+	OUTCOME_COMPLETED,  /* it ended well, or was stopped early: final says what it reached, if anything */
+	OUTCOME_INFEASIBLE, /* it failed, or what it reached is no number */
+	OUTCOME_CANCELLED,  /* with its job */
+};
+
+struct stored_trial {
+	unsigned number; /* from 1 */
+	int64_t run;     /* the job that runs it */
+	enum trial_outcome outcome;
+	unsigned known;     /* how many had ended when it was suggested */
+	unsigned ended_as;  /* the how-manieth to end, from 1; 0: not yet */
+	bool stopped_early; /* it was told to end */
+	char *parameters;   /* JSON array: numbers, categories by their index, null where inactive */
+	char *final;        /* JSON object {"step", "values"}, NULL: nothing was measured */
+	/* Of the job that runs it. */
+	enum job_state state;
+	int64_t started_us, running_us, ended_us;
+};
+
+struct trial_list {
+	struct stored_trial *trials; /* by number, from 1, without gaps */
+	size_t count;
+};
+void trial_list_deinit(struct trial_list *list);
+#define AUTO_TRIAL_LIST __attribute__((cleanup(trial_list_deinit)))
+
+/* Of job @job; none for one that does not tune. Thread: any. */
+enum status trial_list_read(struct store *store, int64_t job, struct trial_list *ret_list, struct error *err);
+
+/* The tuning job (its job_id, for the caller) and the number of the trial that a KIND_CUSTOM runs; NULL and 0 when it runs
+ * none, or there is no such job. Thread: any. */
+enum status trial_of_job(struct store *store, const char *project, const char *job_id, char **ret_owner,
+			 unsigned *ret_trial, struct error *err);
+
+/* Calls @visit for each trial of each of @count jobs, job by job in the order given and then by number, all as they were at
+ * one moment. @index: of the job, in @jobs. What the trial points to is borrowed. Thread: any. */
+enum status trials_visit(struct store *store, const int64_t *jobs, size_t count,
+			 void (*visit)(void *arg, size_t index, const struct stored_trial *trial), void *arg,
+			 struct error *err);
+
+struct trial_start {
+	unsigned number, known;
+	const char *parameters;
+	const struct job *run; /* as job_insert() takes it, with parent and trial */
+	int64_t run_id;        /* out */
+};
+
+/* Stores new trials with the jobs that run them, all or none. ABORTED: the tuning job is about to end. Does not wake the
+ * scheduler. */
+enum status trials_start(struct store *store, int64_t job, struct trial_start *starts, size_t count,
+			 struct error *err);
+/* Writes down how an open trial ended, and what its job's log says of it, in one commit. One that is not open stays as it
+ * is, and nothing is said. */
+struct trial_ending {
+	int64_t job;
+	unsigned number;
+	enum trial_outcome outcome;
+	const char *final; /* NULL: nothing was measured */
+	int64_t run;
+	const char *curve; /* likewise: all that it reported, JSON text of the scheduler's */
+	const struct service_line *lines;
+	size_t line_count;
+};
+enum status trial_end(struct store *store, const struct trial_ending *ending, struct error *err);
+/* Writes down that an open trial is not worth going on with, and cancels the job that runs it as job_cancel() does, in one
+ * commit. @line goes to its job's log, unless the trial was stopped before. */
+struct trial_stopping {
+	int64_t job;
+	unsigned number;
+	int64_t run;
+	const char *message; /* of the job that runs it */
+	const struct service_line *line;
+};
+enum status trial_stop(struct store *store, const struct trial_stopping *stopping, struct error *err);
+
+/* What a trial has reported, so far or to its end: kept apart from its row. */
+struct trial_curve {
+	unsigned number;
+	int64_t run;
+	enum trial_outcome outcome;
+	int64_t running_us;
+	const char *points; /* JSON text of the scheduler's; borrowed */
+};
+/* Replaces those of so many trials, all or none; only run and points are looked at. */
+enum status trial_curves_put(struct store *store, const struct trial_curve *curves, size_t count,
+			     struct error *err);
+/* Calls @visit for each trial of a job that has one, in the order of their numbers, until it gives an error. Thread: any. */
+enum status trial_curves_visit(struct store *store, int64_t job,
+			       enum status (*visit)(void *arg, const struct trial_curve *curve,
+						    struct error *err),
+			       void *arg, struct error *err);
+
+/* What clients see of the job that runs a trial. Borrowed. */
+struct trial_run {
+	unsigned number;
+	const char *job_id;
+	const char *error_message; /* NULL: none */
+};
+/* Calls @visit for each trial of job @job, in the order of their numbers. Thread: any. */
+enum status trial_runs_visit(struct store *store, int64_t job,
+			     void (*visit)(void *arg, const struct trial_run *run), void *arg,
+			     struct error *err);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/keys/access_token.h: the emulator's own access tokens, which say by themselves who they were given to.
+ *
+ * "ya29.ty-" and base64url of what is below, sealed with a key made of the state directory's secret: good after a
+ * restart, worthless on another machine, and nothing to be kept. The same fields always give the same text, so
+ * that who asks twice gets one token. Pure but for the secret. Thread: any. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct store;
+
+enum { ACCESS_TOKEN_SIZE = 2048, ACCESS_TOKEN_SCOPES_MAX = 1024 };
+
+struct access_token {
+	int64_t job;   /* 0: not a job's: a program outside containers has it */
+	unsigned role; /* enum role of scheduler/plan/plan.h */
+	unsigned index;
+	int64_t expires_s; /* wall clock */
+	char email[256];
+	char scopes[ACCESS_TOKEN_SCOPES_MAX]; /* separated by spaces */
+};
+
+/* INVALID_ARGUMENT: too long. */
+enum status access_token_make(const struct store *store, const struct access_token *token,
+			      char ret_text[ACCESS_TOKEN_SIZE], struct error *err);
+/* UNAUTHENTICATED: none of ours, or expired at @now_s. */
+enum status access_token_read(const struct store *store, const char *text, int64_t now_s,
+			      struct access_token *ret_token, struct error *err);
+/* Whether @text has the form of ours at all: others (a developer's real one) are none of our business. */
+bool access_token_is_ours(const char *text);

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/logs/log_batch.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "store/logs/log_source.h"
+
+static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value,
+			    struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, LOGS_META_GET);
+	bool row = false;
+	enum status rc;
+
+	bind_text(get, ":name", name);
+	rc = statement_step(get, &row, err);
+	if (!rc)
+		*ret_value = row ? sqlite3_column_int64(get, 0) : 0;
+	return rc;
+}
+
+static enum status meta_put(struct connection *connection, const char *name, int64_t value, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, LOGS_META_PUT);
+
+	bind_text(put, ":name", name);
+	bind_int(put, ":value", value);
+	return statement_run(put, err);
+}
+
+/* Forgets what was learnt from the file, and reads where it stands. */
+static enum status standing_read(struct log_batch *batch, struct error *err)
+{
+	enum status rc = meta_get(batch->connection, "sequence", &batch->sequence, err);
+
+	memset(batch->clocks, 0, sizeof(batch->clocks));
+	memset(batch->reaches, 0, sizeof(batch->reaches));
+	batch->reach_count = 0;
+	batch->numbering++;
+	if (!rc)
+		rc = meta_get(batch->connection, "outbox", &batch->reached, err);
+	return rc;
+}
+
+enum status log_batch_init(struct log_batch *batch, struct connection *connection, struct error *err)
+{
+	batch->connection = connection;
+	/* Sources outlive a store: another one must not take its numbers for its own. */
+	randombytes_buf(&batch->numbering, sizeof(batch->numbering));
+	return standing_read(batch, err);
+}
+
+static void source_bind(sqlite3_stmt *statement, const struct log_source *source)
+{
+	bind_text(statement, ":project", source->project);
+	bind_text(statement, ":log_name", source->log_name);
+	bind_int(statement, ":job", source->job);
+	bind_text(statement, ":type", source->resource_type);
+	bind_text(statement, ":resource_labels", source->resource_labels);
+	bind_text(statement, ":labels", source->labels);
+}
+
+static enum status source_row(struct log_batch *batch, struct log_source *source, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, SOURCE_INSERT);
+	AUTO(statement) sqlite3_stmt *find = connection_statement(batch->connection, SOURCE_ID);
+	bool row = false;
+	enum status rc;
+
+	source_bind(insert, source);
+	rc = statement_run(insert, err);
+	source_bind(find, source);
+	if (!rc)
+		rc = statement_step(find, &row, err);
+	if (!rc && !row)
+		rc = error_set(err, STATUS_INTERNAL, NULL, "a log source is not where it was put");
+	if (rc)
+		return rc;
+	source->row = sqlite3_column_int64(find, 0);
+	source->known_by = batch->numbering;
+	return STATUS_OK;
+}
+
+static enum status clock_save(struct log_batch *batch, struct job_clock *clock, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *put = connection_statement(batch->connection, DATED_JOB_PUT);
+
+	if (!clock->dated || !clock->changed)
+		return STATUS_OK;
+	clock->changed = false;
+	bind_int(put, ":job", clock->job);
+	bind_int(put, ":last", clock->last_ns);
+	bind_int(put, ":named", clock->named);
+	return statement_run(put, err);
+}
+
+/* Whatever programs say of the time of other entries, which may be the latest of all. */
+static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock,
+			      struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *dated = connection_statement(batch->connection, DATED_JOB_GET);
+	AUTO(statement) sqlite3_stmt *any = connection_statement(batch->connection, ENTRY_LAST);
+	sqlite3_stmt *last = dated;
+	bool row = false, is_dated;
+	enum status rc = clock_save(batch, clock, err);
+
+	bind_int(dated, ":job", job);
+	if (!rc)
+		rc = statement_step(dated, &row, err);
+	is_dated = row;
+	if (!rc && !row) {
+		last = any;
+		bind_int(any, ":job", job);
+		rc = statement_step(any, &row, err);
+	}
+	if (rc)
+		return rc;
+	*clock = (struct job_clock){ .job = job, .last_ns = INT64_MIN, .dated = is_dated };
+	if (row) {
+		clock->last_ns = sqlite3_column_int64(last, 0);
+		clock->named = sqlite3_column_int(last, 1) != 0;
+	}
+	return STATUS_OK;
+}
+
+/* The time to store: a job's entries never go back, but those that a program dated. Insert ids that came from outside do not grow, so
+ * next to such a one the time must. */
+static enum status time_raise(struct log_batch *batch, const struct log_record *record, int64_t *ret_ns,
+			      struct error *err)
+{
+	int64_t job = record->source->job;
+	bool named = record->insert_id != NULL;
+	struct job_clock *clock = &batch->clocks[(uint64_t)job % JOB_CLOCKS];
+	int64_t least;
+
+	*ret_ns = record->time_ns;
+	if (job == 0)
+		return STATUS_OK;
+	if (clock->job != job) {
+		enum status rc = clock_load(batch, job, clock, err);
+
+		if (rc)
+			return rc;
+	}
+	clock->changed = true;
+	if (record->dated) {
+		clock->dated = true;
+		return STATUS_OK;
+	}
+	least = clock->last_ns + (clock->last_ns != INT64_MIN && (named || clock->named));
+	if (*ret_ns < least)
+		*ret_ns = least;
+	clock->last_ns = *ret_ns;
+	clock->named = named;
+	return STATUS_OK;
+}
+
+static enum status reaches_write(struct log_batch *batch, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *put = connection_statement(batch->connection, POSITION_PUT);
+	enum status rc = STATUS_OK;
+
+	for (unsigned i = 0; i < POSITION_SLOTS && !rc && batch->reach_count; i++) {
+		struct replica_reach *reach = &batch->reaches[i];
+
+		if (!reach->job)
+			continue;
+		bind_int(put, ":job", reach->job);
+		bind_int(put, ":attempt", reach->attempt);
+		bind_int(put, ":role", reach->role);
+		bind_int(put, ":replica", reach->index);
+		bind_int(put, ":restart", reach->restart);
+		bind_int(put, ":stdout", reach->streams[0].time_ns);
+		bind_int(put, ":stdout_behind", reach->streams[0].behind);
+		bind_int(put, ":stdout_parts", reach->streams[0].parts);
+		bind_int(put, ":stdout_parts_ns", reach->streams[0].parts_ns);
+		bind_int(put, ":stderr", reach->streams[1].time_ns);
+		bind_int(put, ":stderr_behind", reach->streams[1].behind);
+		bind_int(put, ":stderr_parts", reach->streams[1].parts);
+		bind_int(put, ":stderr_parts_ns", reach->streams[1].parts_ns);
+		rc = statement_run(put, err);
+		*reach = (struct replica_reach){ 0 };
+	}
+	batch->reach_count = 0;
+	return rc;
+}
+
+static bool is_further(const struct stream_reach *reach, const struct stream_reach *other)
+{
+	if (reach->time_ns != other->time_ns)
+		return reach->time_ns > other->time_ns;
+	if (reach->behind != other->behind)
+		return reach->behind > other->behind;
+	return reach->parts > other->parts;
+}
+
+static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)
+{
+	const __typeof__(record->position) *at = &record->position;
+	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * UINT64_C(17) +
+				   at->role * UINT64_C(61) + at->index) %
+			POSITION_SLOTS;
+	struct replica_reach *reach;
+
+	if (at->job == 0 || at->stream < 1 || at->stream > 2)
+		return STATUS_OK;
+	if (batch->reach_count > POSITION_SLOTS * 3 / 4) {
+		enum status rc = reaches_write(batch, err);
+
+		if (rc)
+			return rc;
+	}
+	for (;; slot = (slot + 1) % POSITION_SLOTS) {
+		reach = &batch->reaches[slot];
+		if (!reach->job ||
+		    (reach->job == at->job && reach->attempt == at->attempt && reach->role == at->role &&
+		     reach->index == at->index && reach->restart == at->restart))
+			break;
+	}
+	if (!reach->job) {
+		*reach = (struct replica_reach){ .job = at->job,
+						 .attempt = at->attempt,
+						 .role = at->role,
+						 .index = at->index,
+						 .restart = at->restart };
+		batch->reach_count++;
+	}
+	if (is_further(&at->reach, &reach->streams[at->stream - 1]))
+		reach->streams[at->stream - 1] = at->reach;
+	return STATUS_OK;
+}
+
+/* @made_id has room for an id. Next to ids of the program's own one that is made is a text as well: entries of one time are
+ * in the order of their ids as these are printed. */
+static void entry_bind(struct log_batch *batch, sqlite3_stmt *insert, const struct log_record *record,
+		       int64_t time_ns, char made_id[LOG_MADE_ID_SIZE])
+{
+	bind_int(insert, ":job", record->source->job);
+	bind_int(insert, ":ts", time_ns);
+	if (!record->insert_id && record->dated)
+		snprintf(made_id, LOG_MADE_ID_SIZE, LOG_MADE_ID, ++batch->sequence);
+	if (record->insert_id || record->dated)
+		bind_text(insert, ":insert_id", record->insert_id ? record->insert_id : made_id);
+	else
+		bind_int(insert, ":insert_id", ++batch->sequence);
+	bind_int(insert, ":source", record->source->row);
+	bind_int(insert, ":severity", record->severity);
+	bind_int(insert, ":kind", record->kind);
+	bind_int(insert, ":stream", record->position.stream);
+	bind_text(insert, ":extra", record->extra);
+	bind_bytes(insert, ":payload", record->payload ? record->payload : "", record->payload_length);
+}
+
+static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, struct log_item *item,
+			      struct error *err)
+{
+	struct log_record *record = &item->record;
+	char made_id[LOG_MADE_ID_SIZE];
+	int64_t time_ns;
+	enum status rc = STATUS_OK;
+
+	if (item->kind == ITEM_BARRIER)
+		return STATUS_OK;
+	if (item->kind == ITEM_LINE) {
+		if (item->outbox_id <= batch->reached)
+			return STATUS_OK; /* stored in an earlier life */
+		batch->reached = item->outbox_id;
+	}
+	if (record->source->known_by != batch->numbering)
+		rc = source_row(batch, record->source, err);
+	if (!rc)
+		rc = time_raise(batch, record, &time_ns, err);
+	if (!rc)
+		rc = reach_note(batch, record, err);
+	if (rc)
+		return rc;
+	entry_bind(batch, insert, record, time_ns, made_id);
+	return statement_run(insert, err);
+}
+
+/* A record that is itself at fault is left out: the others are not to suffer for it. */
+static enum status records_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+				 struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, ENTRY_INSERT);
+	struct error first AUTO_ERROR = { 0 };
+	struct log_cursor cursor = { 0 };
+	struct log_item *item;
+	size_t lost = 0;
+
+	while ((item = log_queue_next(queue, &cursor))) {
+		struct error own AUTO_ERROR = { 0 };
+		enum status rc;
+
+		bind_int(insert, ":received", received_ns++); /* so that it tells in which order they came */
+		rc = item_write(batch, insert, item, &own);
+
+		if (!rc)
+			continue;
+		/* Not the record's fault: all of them are written again. */
+		if (memory_watch_failed() || rc != STATUS_INTERNAL ||
+		    sqlite3_get_autocommit(batch->connection->db))
+			return error_move(err, &own);
+		if (lost++ == 0)
+			error_move(&first, &own);
+	}
+	if (lost)
+		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", lost,
+			  first.text ? first.text : "");
+	return STATUS_OK;
+}
+
+static enum status items_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+			       struct error *err)
+{
+	int64_t sequence = batch->sequence, reached = batch->reached;
+	enum status rc = records_write(batch, queue, received_ns, err);
+
+	if (!rc)
+		rc = reaches_write(batch, err);
+	for (unsigned i = 0; i < JOB_CLOCKS && !rc; i++)
+		rc = clock_save(batch, &batch->clocks[i], err);
+	if (!rc && batch->sequence != sequence)
+		rc = meta_put(batch->connection, "sequence", batch->sequence, err);
+	if (!rc && batch->reached != reached)
+		rc = meta_put(batch->connection, "outbox", batch->reached, err);
+	return rc;
+}
+
+static bool has_lines(const struct log_queue *queue)
+{
+	struct log_cursor cursor = { 0 };
+	struct log_item *item;
+
+	while ((item = log_queue_next(queue, &cursor)))
+		if (item->kind == ITEM_LINE)
+			return true;
+	return false;
+}
+
+enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+			    struct error *err)
+{
+	int64_t sequence = batch->sequence, reached = batch->reached;
+	/* What state.db will forget because of this batch must have reached the disk. */
+	const char *synchronous =
+		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
+	enum status rc = transaction_rollback(batch->connection, err);
+
+	if (!rc)
+		rc = connection_exec(batch->connection, synchronous, err);
+	if (!rc)
+		rc = transaction_begin(batch->connection, err);
+	if (!rc)
+		rc = items_write(batch, queue, received_ns, err);
+	if (!rc)
+		rc = transaction_commit(batch->connection, err);
+	if (!rc)
+		return STATUS_OK;
+	transaction_rollback(batch->connection, NULL);
+	batch->sequence = sequence;
+	batch->reached = reached;
+	standing_read(batch, NULL);
+	return rc;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/logs/log_batch.h: writes the items of a queue to logs.db in one transaction.
+ *
+ * Keeps what the next batch needs: the global sequence, the last time of each job, the numbers of
+ * sources. Thread: the log writer's. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "store/connection.h"
+#include "store/logs/log_queue.h"
+#include "store/logs/logs.h"
+
+enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256 };
+
+/* The last entry of a job that no program dated; a cache, the tables are the truth. */
+struct job_clock {
+	int64_t job; /* 0: empty */
+	int64_t last_ns;
+	bool named;   /* its insert id came with it */
+	bool dated;   /* the job has others: table dated_job tells the last one */
+	bool changed; /* …once it is written there */
+};
+
+/* How far the batch took one replica's streams. */
+struct replica_reach {
+	int64_t job; /* 0: empty */
+	unsigned attempt, role, index, restart;
+	struct stream_reach streams[2];
+};
+
+struct log_batch {
+	struct connection *connection;
+	uint64_t numbering; /* log_source.known_by while its row is right; changes when rows are taken back */
+	int64_t sequence;   /* the last insert id made */
+	int64_t reached;    /* the last outbox row stored */
+	struct job_clock clocks[JOB_CLOCKS];
+	struct replica_reach reaches[POSITION_SLOTS];
+	unsigned reach_count;
+};
+
+/* Reads where the file stands. */
+enum status log_batch_init(struct log_batch *batch, struct connection *connection, struct error *err);
+/* All of @queue or nothing. @received_ns: the present. */
+enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
+			    struct error *err);

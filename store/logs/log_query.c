@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store/logs/log_query.c: one page of log entries.
+ *
+ * Entries are read along one of two keys, both in the order of the answer: those of a few jobs along the
+ * primary key (one leg for each job, merged), all others along time. A page starts at the later of two
+ * places, the filter's first time and the end of the page before, so that what lies before is never read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/jobs/trials.h"
+#include "store/logs/log_filter.h"
+#include "store/logs/log_source.h"
+#include "store/logs/logs.h"
+#include "store/store_parts.h"
+
+enum { LEGS_MAX = 4 };
+
+struct query {
+	const struct log_query *asked;
+	struct log_filter filter;
+	struct filter_sql sql;
+	struct text bound_to; /* what its tokens are bound to */
+	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
+	char *owner;
+	char trial[12];
+	bool unfinished; /* the job that it streams is not at its end */
+	bool continues;
+	struct page_mark mark; /* numbers: ts, insert id when made, job, source; name: insert id when given */
+	int64_t jobs[LEGS_MAX];
+	unsigned job_count; /* 0: along time */
+};
+
+enum mark_number { MARK_TS, MARK_ID, MARK_JOB, MARK_SOURCE };
+
+static void query_deinit(struct query *query)
+{
+	log_filter_deinit(&query->filter);
+	filter_sql_deinit(&query->sql);
+	text_deinit(&query->bound_to);
+	free(query->owner);
+}
+
+/* ":project0, :project1" */
+static void projects_put(struct text *sql, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		text_printf(sql, "%s:project%zu", i ? ", " : "", i);
+}
+
+static void projects_bind(sqlite3_stmt *statement, const struct log_query *asked)
+{
+	char name[32];
+
+	for (size_t i = 0; i < asked->project_count; i++) {
+		snprintf(name, sizeof(name), ":project%zu", i);
+		bind_text(statement, name, asked->projects[i]);
+	}
+}
+
+static enum status jobs_read(sqlite3_stmt *rows, struct query *query, unsigned *ret_count, struct error *err)
+{
+	unsigned count = 0;
+	bool row = true;
+
+	for (;; count++) {
+		enum status rc = statement_step(rows, &row, err);
+
+		*ret_count = count;
+		if (rc || !row || count == LEGS_MAX)
+			return rc ? rc : STATUS_OK;
+		query->jobs[count] = sqlite3_column_int64(rows, 0);
+	}
+}
+
+/* Finds the jobs whose entries carry the label that the filter asks for. Few: each is a leg. None:
+ * *ret_none. Too many (clients may write anything): along time. */
+static enum status jobs_find(struct connection *connection, struct query *query, bool *ret_none,
+			     struct error *err)
+{
+	AUTO(query) sqlite3_stmt *rows = NULL;
+	struct text sql AUTO_TEXT = { 0 };
+	unsigned count = 0;
+	enum status rc;
+
+	if (!query->filter.job_label)
+		return STATUS_OK;
+	text_printf(&sql, "SELECT DISTINCT job FROM source WHERE job_label %s AND project IN (",
+		    query->owner ? "IN (:label, :owner)" : "= :label");
+	projects_put(&sql, query->asked->project_count);
+	text_printf(&sql, ") LIMIT %d", LEGS_MAX + 1);
+	rc = sql.failed ? error_no_memory(err) : connection_prepare(connection, sql.data, &rows, err);
+	if (rc)
+		return rc;
+	bind_text(rows, ":label", query->filter.job_label);
+	if (query->owner)
+		bind_text(rows, ":owner", query->owner);
+	projects_bind(rows, query->asked);
+	rc = jobs_read(rows, query, &count, err);
+	*ret_none = count == 0;
+	query->job_count = count < LEGS_MAX ? count : 0;
+	return rc;
+}
+
+/* A program that dates its lines may write one that belongs before those that were read: the stream's own bound holds, until
+ * no line can come any more. Times ahead of the present are not for it. */
+static enum status margin_keep(struct connection *connection, struct query *query, struct error *err)
+{
+	const int64_t bound_ns = query->unfinished ? query->filter.margin_ns : query->asked->now_ns;
+	bool dated = false;
+	enum status rc = STATUS_OK;
+
+	for (unsigned i = 0; i < query->job_count && !rc && !dated; i++) {
+		AUTO(statement) sqlite3_stmt *get = connection_statement(connection, DATED_JOB_GET);
+
+		bind_int(get, ":job", query->jobs[i]);
+		rc = statement_step(get, &dated, err);
+	}
+	if (dated && query->filter.timestamp.to_ns > bound_ns)
+		query->filter.timestamp.to_ns = bound_ns;
+	return rc;
+}
+
+/* Where the reading starts and ends. */
+static void range_put(struct text *sql, const struct query *query)
+{
+	bool descending = query->asked->descending;
+	const struct filter_interval *interval = &query->filter.timestamp;
+
+	if (query->continues)
+		text_printf(
+			sql,
+			"(e.ts, e.insert_id, e.job, e.source) %c (:mark_ts, :mark_id, :mark_job, :mark_source)",
+			descending ? '<' : '>');
+	else
+		text_puts(sql, descending ? "e.ts <= :to" : "e.ts >= :from");
+	if (descending ? interval->from_ns != INT64_MIN : interval->to_ns != INT64_MAX)
+		text_puts(sql, descending ? " AND e.ts >= :from" : " AND e.ts <= :to");
+}
+
+static void leg_put(struct text *sql, const struct query *query, unsigned leg)
+{
+	text_printf(
+		sql,
+		"SELECT e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"
+		" e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"
+		" FROM entry AS e%s CROSS JOIN source AS s ON s.id = e.source WHERE ",
+		query->job_count ? "" : " INDEXED BY entry_time");
+	if (query->job_count)
+		text_printf(sql, "e.job = :job%u AND ", leg);
+	range_put(sql, query);
+	text_puts(sql, " AND s.project IN (");
+	projects_put(sql, query->asked->project_count);
+	text_puts(sql, ")");
+	if (query->sql.where.length)
+		text_printf(sql, " AND %s", query->sql.where.data);
+}
+
+static void query_put(struct text *sql, const struct query *query)
+{
+	const char *way = query->asked->descending ? "DESC" : "ASC";
+
+	leg_put(sql, query, 0);
+	for (unsigned leg = 1; leg < query->job_count; leg++) {
+		text_puts(sql, " UNION ALL ");
+		leg_put(sql, query, leg);
+	}
+	text_printf(sql, " ORDER BY ts %s, insert_id %s, job %s, source %s LIMIT :count", way, way, way, way);
+}
+
+static void bind_if_used(sqlite3_stmt *statement, const char *name, int64_t value)
+{
+	int index = sqlite3_bind_parameter_index(statement, name);
+
+	if (index)
+		sqlite3_bind_int64(statement, index, value);
+}
+
+static void query_bind(const struct query *query, sqlite3_stmt *statement)
+{
+	char name[16];
+
+	projects_bind(statement, query->asked);
+	filter_sql_bind(&query->sql, statement);
+	for (unsigned i = 0; i < query->job_count; i++) {
+		snprintf(name, sizeof(name), ":job%u", i);
+		bind_if_used(statement, name, query->jobs[i]);
+	}
+	bind_if_used(statement, ":from", query->filter.timestamp.from_ns);
+	bind_if_used(statement, ":to", query->filter.timestamp.to_ns);
+	bind_int(statement, ":count", (int64_t)query->asked->page_size + 1);
+	if (!query->continues)
+		return;
+	bind_int(statement, ":mark_ts", query->mark.numbers[MARK_TS]);
+	bind_int(statement, ":mark_job", query->mark.numbers[MARK_JOB]);
+	bind_int(statement, ":mark_source", query->mark.numbers[MARK_SOURCE]);
+	if (*query->mark.name)
+		bind_text(statement, ":mark_id", query->mark.name);
+	else
+		bind_int(statement, ":mark_id", query->mark.numbers[MARK_ID]);
+}
+
+static void mark_read(sqlite3_stmt *row, struct page_mark *mark)
+{
+	mark->numbers[MARK_TS] = sqlite3_column_int64(row, 0);
+	mark->numbers[MARK_JOB] = sqlite3_column_int64(row, 2);
+	mark->numbers[MARK_SOURCE] = sqlite3_column_int64(row, 3);
+	mark->name[0] = '\0';
+	if (sqlite3_column_type(row, 1) == SQLITE_TEXT)
+		snprintf(mark->name, sizeof(mark->name), "%s", column_text(row, 1));
+	else
+		mark->numbers[MARK_ID] = sqlite3_column_int64(row, 1);
+}
+
+/* How many bytes it has. */
+static size_t entry_give(sqlite3_stmt *row, const struct page_mark *mark,
+			 void (*give)(void *arg, const struct log_entry *entry), void *arg)
+{
+	const char *labels = column_text(row, 13);
+	char made_id[LOG_MADE_ID_SIZE];
+	struct log_entry entry = {
+		.project = column_text(row, 9),
+		.log_name = column_text(row, 10),
+		.resource_type = column_text(row, 11),
+		.resource_labels = column_text(row, 12),
+		.labels = labels && strcmp(labels, "{}") != 0 ? labels : NULL,
+		.time_ns = mark->numbers[MARK_TS],
+		.received_ns = sqlite3_column_int64(row, 6),
+		.severity = sqlite3_column_int(row, 4),
+		.insert_id = mark->name,
+		.kind = (enum log_payload)sqlite3_column_int(row, 5),
+		.payload = column_text(row, 8),
+		.payload_length = (size_t)sqlite3_column_bytes(row, 8),
+		.extra = column_text(row, 7),
+	};
+
+	if (!*mark->name) {
+		snprintf(made_id, sizeof(made_id), LOG_MADE_ID, mark->numbers[MARK_ID]);
+		entry.insert_id = made_id;
+	}
+	give(arg, &entry);
+	return entry.payload_length + (size_t)sqlite3_column_bytes(row, 7) +
+	       (size_t)sqlite3_column_bytes(row, 12) + (size_t)sqlite3_column_bytes(row, 13);
+}
+
+/* *ret_more: the page is full and something comes after @ret_last. */
+static enum status rows_give(sqlite3_stmt *rows, unsigned page_size,
+			     void (*give)(void *arg, const struct log_entry *entry), void *arg,
+			     struct page_mark *ret_last, bool *ret_more, struct error *err)
+{
+	size_t bytes = 0;
+
+	for (unsigned count = 0;; count++) {
+		bool row = false;
+		enum status rc = statement_step(rows, &row, err);
+
+		*ret_more = row && (count == page_size || bytes >= LOG_PAGE_BYTES);
+		if (rc || !row || *ret_more)
+			return rc;
+		mark_read(rows, ret_last);
+		bytes += entry_give(rows, ret_last, give, arg);
+	}
+}
+
+static enum status query_run(struct connection *connection, struct query *query,
+			     void (*row)(void *arg, const struct log_entry *entry), void *arg, bool *ret_more,
+			     struct error *err)
+{
+	AUTO(query) sqlite3_stmt *rows = NULL;
+	struct text sql AUTO_TEXT = { 0 };
+	bool none = false;
+	enum status rc = jobs_find(connection, query, &none, err);
+
+	if (!rc && query->filter.margin_ns != INT64_MAX)
+		rc = margin_keep(connection, query, err);
+	if (!rc) /* even if nothing can match: the filter may be wrong */
+		rc = log_filter_sql(&query->filter, query->job_count > 0, &query->sql, err);
+	if (rc || none)
+		return rc;
+	query_put(&sql, query);
+	rc = sql.failed ? error_no_memory(err) : connection_prepare(connection, sql.data, &rows, err);
+	if (rc)
+		return rc;
+	query_bind(query, rows);
+	return rows_give(rows, query->asked->page_size, row, arg, &query->mark, ret_more, err);
+}
+
+/* Lines of a trial that is a job of its own are its tuning job's: who asks for that job finds them as well. */
+static enum status trial_find(struct store *store, struct query *query, struct error *err)
+{
+	const char *label = query->filter.job_label;
+	unsigned trial = 0;
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; label && !rc && !trial && i < query->asked->project_count; i++)
+		rc = trial_of_job(store, query->asked->projects[i], label, &query->owner, &trial, err);
+	if (rc || !trial)
+		return rc;
+	snprintf(query->trial, sizeof(query->trial), "%u", trial);
+	log_filter_add_trial(&query->filter, query->owner, query->trial);
+	return STATUS_OK;
+}
+
+static enum status unfinished_find(struct store *store, struct query *query, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc;
+
+	if (query->filter.margin_ns == INT64_MAX)
+		return STATUS_OK;
+	rc = reader_borrow(&store->state_readers, &reader, err);
+	for (size_t i = 0; i < query->asked->project_count && !rc && !query->unfinished; i++) {
+		AUTO(statement)
+		sqlite3_stmt *rows = connection_statement(reader.connection, JOB_UNFINISHED_NAMED);
+
+		bind_text(rows, ":project", query->asked->projects[i]);
+		bind_text(rows, ":job_id", query->filter.job_label);
+		rc = statement_step(rows, &query->unfinished, err);
+	}
+	return rc;
+}
+
+static enum status query_init(struct store *store, struct query *query, struct error *err)
+{
+	const struct log_query *asked = query->asked;
+	const char *filter = asked->filter ? asked->filter : "";
+	enum status rc = log_filter_init(&query->filter, filter, asked->descending ? 0 : asked->now_ns,
+					 asked->ahead_ns, err);
+
+	if (rc)
+		return rc;
+	text_printf(&query->bound_to, "entries %s %s", asked->descending ? "desc" : "asc", filter);
+	for (size_t i = 0; i < asked->project_count; i++)
+		text_printf(&query->bound_to, "\n%s", asked->projects[i]);
+	if (query->bound_to.failed)
+		return error_no_memory(err);
+	rc = unfinished_find(store, query, err);
+	if (!rc)
+		rc = trial_find(store, query, err);
+	if (rc)
+		return rc;
+	query->continues = asked->page_token && *asked->page_token;
+	if (!query->continues)
+		return STATUS_OK;
+	return page_token_read(&store->page_key, query->bound_to.data, query->bound_to.length,
+			       asked->page_token, &query->mark, err);
+}
+
+enum status log_query_run(struct store *store, const struct log_query *asked,
+			  void (*row)(void *arg, const struct log_entry *entry), void *arg,
+			  char **ret_next_page_token, struct error *err)
+{
+	__attribute__((cleanup(query_deinit))) struct query query = { .asked = asked };
+	struct reader reader AUTO_READER = { 0 };
+	char *token = NULL;
+	bool more = false;
+	enum status rc = query_init(store, &query, err);
+
+	if (!rc && asked->project_count > 0) {
+		rc = reader_borrow(&store->logs_readers, &reader, err);
+		if (!rc)
+			rc = query_run(reader.connection, &query, row, arg, &more, err);
+	}
+	if (rc)
+		return rc;
+	if (more) {
+		token = page_token_write(&store->page_key, query.bound_to.data, query.bound_to.length,
+					 &query.mark);
+		if (!token)
+			return error_no_memory(err);
+	}
+	*ret_next_page_token = token;
+	return STATUS_OK;
+}

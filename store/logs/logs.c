@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/logs/logs.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/json.h"
+#include "daemon/base/text.h"
+#include "store/logs/log_source.h"
+#include "store/logs/logs_writer.h"
+#include "store/store_parts.h"
+
+static const char *const severity_names[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",   "WARNING",
+					      "ERROR",   "CRITICAL", "ALERT", "EMERGENCY" };
+
+const char *log_severity_name(int severity)
+{
+	if (severity < SEVERITY_DEFAULT)
+		return severity_names[0];
+	if (severity > SEVERITY_EMERGENCY)
+		severity = SEVERITY_EMERGENCY;
+	return severity_names[severity / 100];
+}
+
+struct log_source *log_source_new(const struct log_source_spec *spec)
+{
+	struct log_source *source = calloc(1, sizeof(*source));
+
+	if (!source)
+		return NULL;
+	*source = (struct log_source){
+		.references = 1,
+		.job = spec->job,
+		.project = strdup(spec->project),
+		.log_name = strdup(spec->log_name),
+		.resource_type = strdup(spec->resource_type),
+		.resource_labels = strdup(spec->resource_labels ? spec->resource_labels : "{}"),
+		.labels = strdup(spec->labels ? spec->labels : "{}"),
+	};
+	if (source->project && source->log_name && source->resource_type && source->resource_labels &&
+	    source->labels)
+		return source;
+	log_source_unref(source);
+	return NULL;
+}
+
+void log_source_ref(struct log_source *source)
+{
+	__atomic_add_fetch(&source->references, 1, __ATOMIC_RELAXED);
+}
+
+void log_source_unref(struct log_source *source)
+{
+	if (!source || __atomic_sub_fetch(&source->references, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	free(source->project);
+	free(source->log_name);
+	free(source->resource_type);
+	free(source->resource_labels);
+	free(source->labels);
+	free(source);
+}
+
+bool log_offer(struct store *store, const struct log_record *record)
+{
+	return logs_writer_offer(store->logs, record);
+}
+
+void log_refuse(struct store *store)
+{
+	logs_writer_refuse(store->logs);
+}
+
+void log_on_room(struct store *store, void (*hook)(void *arg), void *arg)
+{
+	logs_writer_on_room(store->logs, hook, arg);
+}
+
+enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg, struct error *err)
+{
+	struct log_item barrier = { .kind = ITEM_BARRIER, .done = done, .arg = arg };
+
+	return logs_writer_barrier(store->logs, &barrier) ? STATUS_OK : error_no_memory(err);
+}
+
+/* One who waits in log_flush(), on its stack. */
+struct flush {
+	pthread_mutex_t lock;
+	pthread_cond_t settled;
+	bool done;
+	enum status status;
+};
+
+static void flush_settle(void *arg, enum status status)
+{
+	struct flush *flush = arg;
+
+	pthread_mutex_lock(&flush->lock);
+	flush->status = status;
+	flush->done = true;
+	pthread_cond_signal(&flush->settled);
+	pthread_mutex_unlock(&flush->lock);
+}
+
+enum status log_flush(struct store *store, struct error *err)
+{
+	struct flush flush = { .done = false };
+	struct log_item barrier = { .kind = ITEM_BARRIER, .settle = flush_settle, .arg = &flush };
+
+	pthread_mutex_init(&flush.lock, NULL);
+	pthread_cond_init(&flush.settled, NULL);
+	if (!logs_writer_barrier(store->logs, &barrier))
+		flush_settle(&flush, STATUS_UNAVAILABLE);
+	pthread_mutex_lock(&flush.lock);
+	while (!flush.done)
+		pthread_cond_wait(&flush.settled, &flush.lock);
+	pthread_mutex_unlock(&flush.lock);
+	pthread_cond_destroy(&flush.settled);
+	pthread_mutex_destroy(&flush.lock);
+	if (flush.status)
+		return error_set(err, flush.status, NULL, "log entries cannot be stored now");
+	return STATUS_OK;
+}
+
+enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 4 /* four each */ };
+
+/* What an earlier container wrote counts for nothing in this one. A negative number: written by an earlier release. */
+static bool position_is_of(sqlite3_stmt *row, unsigned restart)
+{
+	const int64_t stored = sqlite3_column_int64(row, COLUMN_RESTART);
+
+	return stored < 0 || stored == restart;
+}
+
+static struct stream_reach column_reach(sqlite3_stmt *row, int column)
+{
+	return (struct stream_reach){ .time_ns = sqlite3_column_int64(row, column),
+				      .behind = sqlite3_column_int64(row, column + 1),
+				      .parts = sqlite3_column_int64(row, column + 2),
+				      .parts_ns = sqlite3_column_int64(row, column + 3) };
+}
+
+enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
+			     unsigned index, unsigned restart, struct stream_reach ret_streams[2],
+			     struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	bool row = false;
+	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *get = connection_statement(reader.connection, POSITION_GET);
+
+	bind_int(get, ":job", job);
+	bind_int(get, ":attempt", attempt);
+	bind_int(get, ":role", role);
+	bind_int(get, ":replica", index);
+	rc = statement_step(get, &row, err);
+	if (rc)
+		return rc;
+	row = row && position_is_of(get, restart);
+	ret_streams[0] = row ? column_reach(get, COLUMN_STDOUT) : (struct stream_reach){ 0 };
+	ret_streams[1] = row ? column_reach(get, COLUMN_STDERR) : (struct stream_reach){ 0 };
+	return STATUS_OK;
+}
+
+enum { TAIL_LINES_MAX = 1000, TAIL_BYTES_ENOUGH = 64 * 1024 };
+
+/* Lines come newest first; they are joined the other way round. */
+static enum status tail_read(sqlite3_stmt *rows, char **lines, size_t *count, struct error *err)
+{
+	bool row = true;
+	size_t bytes = 0;
+
+	for (;;) {
+		enum status rc = statement_step(rows, &row, err);
+
+		if (rc || !row || *count == TAIL_LINES_MAX || bytes > TAIL_BYTES_ENOUGH)
+			return rc;
+		bytes += (size_t)sqlite3_column_bytes(rows, 0);
+		lines[*count] = column_copy(rows, 0);
+		if (!lines[*count])
+			return error_no_memory(err);
+		++*count;
+	}
+}
+
+static char *tail_join(char **lines, size_t count)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	while (count > 0) {
+		text_puts(&text, lines[--count]);
+		if (count > 0)
+			text_putc(&text, '\n');
+	}
+	return text_take(&text);
+}
+
+char *log_labels(const char *host, unsigned trial, const char *endpoint, const char *ended_as)
+{
+	AUTO(json) json_t *labels = json_object();
+
+	if (!labels ||
+	    (host &&
+	     json_object_set_new(labels, "compute.googleapis.com/resource_name", json_string(host))) ||
+	    (trial && json_object_set_new(labels, "ml.googleapis.com/trial_id", json_sprintf("%u", trial))) ||
+	    (endpoint && json_object_set_new(labels, "ml.googleapis.com/endpoint", json_string(endpoint))) ||
+	    (ended_as && json_object_set_new(labels, "ml.googleapis.com/job_state", json_string(ended_as))))
+		return NULL;
+	return json_dump_compact(labels);
+}
+
+enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,
+			    unsigned count, char **ret_text, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	char trial_text[16];
+	char *lines[TAIL_LINES_MAX];
+	size_t line_count = 0;
+	bool dated = false;
+	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *get = connection_statement(reader.connection, DATED_JOB_GET);
+
+	bind_int(get, ":job", job);
+	rc = statement_step(get, &dated, err);
+	if (rc)
+		return rc;
+	/* By the times that a program gives its lines another line may be the last. */
+	AUTO(statement)
+	sqlite3_stmt *rows =
+		connection_statement(reader.connection, dated ? ENTRY_STDERR_TAIL_DATED : ENTRY_STDERR_TAIL);
+
+	bind_int(rows, ":job", job);
+	bind_text(rows, ":task", task_name);
+	snprintf(trial_text, sizeof(trial_text), "%u", trial);
+	bind_text(rows, ":trial", trial ? trial_text : NULL);
+	bind_int(rows, ":count", count < TAIL_LINES_MAX ? count : TAIL_LINES_MAX);
+	rc = tail_read(rows, lines, &line_count, err);
+	AUTO(string) char *joined = rc ? NULL : tail_join(lines, line_count);
+
+	while (line_count > 0)
+		free(lines[--line_count]);
+	if (rc)
+		return rc;
+	if (!joined)
+		return error_no_memory(err);
+	*ret_text = TAKE(joined);
+	return STATUS_OK;
+}
+
+static enum status names_read(sqlite3_stmt *rows, const char *project, unsigned page_size, struct text *json,
+			      struct page_mark *ret_last, bool *ret_more, struct error *err)
+{
+	struct text name AUTO_TEXT = { 0 };
+
+	for (unsigned count = 0;; count++) {
+		bool row = false;
+		enum status rc = statement_step(rows, &row, err);
+		const char *log_name;
+
+		*ret_more = row && count == page_size;
+		if (rc || !row || *ret_more)
+			return rc;
+		log_name = column_text(rows, 0);
+		text_clear(&name);
+		text_printf(&name, "projects/%s/logs/%s", project, log_name);
+		if (name.failed)
+			return error_no_memory(err);
+		if (count)
+			text_putc(json, ',');
+		text_json(json, name.data, name.length);
+		strncpy(ret_last->name, log_name, PAGE_NAME_MAX - 1);
+	}
+}
+
+/* What the page says besides its names: the next page's token. */
+static enum status names_mark(struct store *store, const struct text *bound_to, const char *page_token,
+			      struct page_mark *ret_mark, struct error *err)
+{
+	*ret_mark = (struct page_mark){ 0 };
+	if (bound_to->failed)
+		return error_no_memory(err);
+	if (!page_token || !*page_token)
+		return STATUS_OK;
+	return page_token_read(&store->page_key, bound_to->data, bound_to->length, page_token, ret_mark, err);
+}
+
+enum status log_names_page(struct store *store, const char *project, unsigned page_size,
+			   const char *page_token, char **ret_names_json, char **ret_next_page_token,
+			   struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	struct text bound_to AUTO_TEXT = { 0 };
+	struct text json AUTO_TEXT = { 0 };
+	struct page_mark mark, last = { 0 };
+	bool more = false;
+	enum status rc;
+
+	text_printf(&bound_to, "logs %s", project);
+	rc = names_mark(store, &bound_to, page_token, &mark, err);
+	if (!rc)
+		rc = reader_borrow(&store->logs_readers, &reader, err);
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, SOURCE_NAMES);
+
+	bind_text(rows, ":project", project);
+	bind_text(rows, ":after", mark.name);
+	bind_int(rows, ":count", (int64_t)page_size + 1);
+	text_putc(&json, '[');
+	rc = names_read(rows, project, page_size, &json, &last, &more, err);
+	text_putc(&json, ']');
+	if (rc)
+		return rc;
+	AUTO(string)
+	char *token = more ? page_token_write(&store->page_key, bound_to.data, bound_to.length, &last) : NULL;
+	AUTO(string) char *names = text_take(&json);
+
+	if (!names || (more && !token))
+		return error_no_memory(err);
+	*ret_names_json = TAKE(names);
+	*ret_next_page_token = TAKE(token);
+	return STATUS_OK;
+}

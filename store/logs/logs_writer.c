@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/logs/logs_writer.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "daemon/base/text.h"
+#include "store/logs/log_batch.h"
+
+enum {
+	QUEUE_BYTES_MAX = 16 * 1024 * 1024,
+	QUEUE_COUNT_MAX = 65536,
+	COMPANY_US = 20 * 1000, /* how long the first record of a batch waits for others */
+	COMPANY_COUNT = 1000,
+	RETRY_US = 200 * 1000,
+	LAST_TRIES = 3, /* while closing */
+};
+
+struct logs_writer {
+	const struct clock *clock;
+	struct log_batch batch; /* the thread's */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wanted;
+	struct log_queue queue;              /* under the lock, as all below */
+	size_t written_bytes, written_count; /* of the batch under way: they still count as queued */
+	bool refused;                        /* someone waits for room, or for memory */
+	bool urgent;                         /* someone waits at a barrier */
+	bool stopping;
+	int64_t reached;
+	void (*room)(void *arg);
+	void *room_arg;
+};
+
+static bool is_full(const struct logs_writer *writer)
+{
+	return writer->queue.bytes + writer->written_bytes >= QUEUE_BYTES_MAX ||
+	       writer->queue.count + writer->written_count >= QUEUE_COUNT_MAX;
+}
+
+static bool item_push(struct logs_writer *writer, const struct log_item *item, bool always)
+{
+	bool taken = false;
+
+	pthread_mutex_lock(&writer->lock);
+	if (always || !is_full(writer))
+		taken = log_queue_push(&writer->queue, item);
+	if (!taken)
+		writer->refused = true;
+	else if (item->kind == ITEM_BARRIER)
+		writer->urgent = true;
+	/* Nothing is queued: memory was refused, and no batch is on its way after which to ask again. */
+	if (writer->queue.count <= 1 || writer->queue.count == COMPANY_COUNT || item->kind == ITEM_BARRIER)
+		pthread_cond_signal(&writer->wanted);
+	pthread_mutex_unlock(&writer->lock);
+	return taken;
+}
+
+bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record)
+{
+	return item_push(writer, &(struct log_item){ .kind = ITEM_RECORD, .record = *record }, false);
+}
+
+void logs_writer_refuse(struct logs_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	writer->refused = true;
+	pthread_cond_signal(&writer->wanted);
+	pthread_mutex_unlock(&writer->lock);
+}
+
+bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id)
+{
+	return item_push(writer,
+			 &(struct log_item){ .kind = ITEM_LINE, .record = *record, .outbox_id = outbox_id },
+			 true);
+}
+
+bool logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier)
+{
+	return item_push(writer, barrier, true);
+}
+
+void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg)
+{
+	pthread_mutex_lock(&writer->lock);
+	writer->room = hook;
+	writer->room_arg = arg;
+	pthread_mutex_unlock(&writer->lock);
+}
+
+int64_t logs_writer_reached(struct logs_writer *writer)
+{
+	int64_t reached;
+
+	pthread_mutex_lock(&writer->lock);
+	reached = writer->reached;
+	pthread_mutex_unlock(&writer->lock);
+	return reached;
+}
+
+/* Waits under the lock, on the system's own clock: a test's clock does not make time pass. */
+static bool wait_until(struct logs_writer *writer, int64_t mono_us)
+{
+	struct timespec until = { .tv_sec = mono_us / 1000000, .tv_nsec = mono_us % 1000000 * 1000 };
+
+	return pthread_cond_timedwait(&writer->wanted, &writer->lock, &until) == 0;
+}
+
+/* Moves what waits into @queue: nothing where all that came was refused; false when it is time to end. */
+static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
+{
+	int64_t until;
+	bool goes_on;
+
+	pthread_mutex_lock(&writer->lock);
+	while (writer->queue.count == 0 && !writer->refused && !writer->stopping)
+		pthread_cond_wait(&writer->wanted, &writer->lock);
+	until = clock_mono_us(&system_clock) + COMPANY_US;
+	while (writer->queue.count < COMPANY_COUNT && !writer->urgent && !writer->stopping)
+		if (!wait_until(writer, until))
+			break;
+	log_queue_move(queue, &writer->queue);
+	writer->urgent = false;
+	writer->written_bytes = queue->bytes;
+	writer->written_count = queue->count;
+	goes_on = queue->count > 0 || !writer->stopping;
+	pthread_mutex_unlock(&writer->lock);
+	return goes_on;
+}
+
+/* Tells those who wait at a barrier; the impatient alone when @status is a failure. */
+static void barriers_call(const struct log_queue *queue, enum status status)
+{
+	struct log_cursor cursor = { 0 };
+	struct log_item *item;
+
+	while ((item = log_queue_next(queue, &cursor))) {
+		if (item->settle)
+			item->settle(item->arg, status);
+		item->settle = NULL; /* once */
+		if (item->done && status == STATUS_OK)
+			item->done(item->arg);
+	}
+}
+
+/* Those who came while a batch cannot be stored do not wait for it either. */
+static void newcomers_settle(struct logs_writer *writer, enum status status)
+{
+	pthread_mutex_lock(&writer->lock);
+	barriers_call(&writer->queue, status);
+	pthread_mutex_unlock(&writer->lock);
+}
+
+/* After a failure: the time to try again, or false when there is no hope for this batch. */
+static bool may_retry(struct logs_writer *writer, enum status status, unsigned tries)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&writer->lock);
+	if (!writer->stopping)
+		wait_until(writer, clock_mono_us(&system_clock) + RETRY_US);
+	stopping = writer->stopping;
+	pthread_mutex_unlock(&writer->lock);
+	return status == STATUS_UNAVAILABLE && (!stopping || tries < LAST_TRIES);
+}
+
+/* What there was no memory for is there to be written later. */
+static enum status batch_write(struct logs_writer *writer, const struct log_queue *queue, struct error *err)
+{
+	enum status rc;
+
+	memory_watch_begin();
+	rc = log_batch_write(&writer->batch, queue, clock_wall_ns(writer->clock), err);
+	return memory_watch_end() && rc ? STATUS_UNAVAILABLE : rc;
+}
+
+static void batch_store(struct logs_writer *writer, const struct log_queue *queue)
+{
+	for (unsigned tries = 1;; tries++) {
+		struct error err AUTO_ERROR = { 0 };
+		enum status rc = batch_write(writer, queue, &err);
+
+		if (!rc)
+			break;
+		if (tries == 1)
+			log_event(LOG_ERROR, "log-commit-failed", "records=%zu error=\"%s\"", queue->count,
+				  err.text ? err.text : "");
+		barriers_call(queue, rc);
+		newcomers_settle(writer, rc);
+		if (may_retry(writer, rc, tries))
+			continue;
+		log_event(LOG_ERROR, "log-records-lost", "records=%zu error=\"%s\"", queue->count,
+			  err.text ? err.text : "");
+		break;
+	}
+}
+
+/* The batch is in the file (or lost): its room is free, its outbox rows may go. */
+static void batch_finish(struct logs_writer *writer)
+{
+	void (*room)(void *arg) = NULL;
+	void *arg;
+
+	pthread_mutex_lock(&writer->lock);
+	writer->written_bytes = writer->written_count = 0;
+	writer->reached = writer->batch.reached;
+	arg = writer->room_arg;
+	if (writer->refused && !is_full(writer)) {
+		room = writer->room;
+		writer->refused = false;
+	}
+	pthread_mutex_unlock(&writer->lock);
+	if (room)
+		room(arg);
+}
+
+static void *writer_main(void *arg)
+{
+	struct logs_writer *writer = arg;
+	struct log_queue queue = { 0 };
+
+	while (batch_take(writer, &queue)) {
+		if (queue.count > 0)
+			batch_store(writer, &queue);
+		batch_finish(writer);
+		barriers_call(&queue, STATUS_OK);
+		log_queue_deinit(&queue);
+	}
+	return NULL;
+}
+
+/* Reads whose logs the file holds; writes it into a new one. */
+static enum status owner_check(struct connection *connection, const char *instance, bool *ret_ours,
+			       struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, LOGS_META_GET);
+	AUTO(statement) sqlite3_stmt *put = connection_statement(connection, LOGS_META_PUT);
+	bool row = false;
+	enum status rc;
+
+	bind_text(get, ":name", "instance");
+	rc = statement_step(get, &row, err);
+	*ret_ours = !rc && (!row || strcmp(column_text(get, 0), instance) == 0);
+	if (rc || row)
+		return rc;
+	bind_text(put, ":name", "instance");
+	bind_text(put, ":value", instance);
+	return statement_run(put, err);
+}
+
+static enum status set_aside(const char *path, struct error *err)
+{
+	struct text aside AUTO_TEXT = { 0 };
+
+	text_printf(&aside, "%s.other", path);
+	if (aside.failed || rename(path, aside.data) != 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s belongs to another state.db",
+				 path);
+	log_event(LOG_WARNING, "logs-set-aside", "file=%s", aside.data);
+	return STATUS_OK;
+}
+
+static enum status own_file_open(const char *path, const char *instance, struct connection **ret_connection,
+				 struct error *err)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		AUTO(connection) struct connection *connection = NULL;
+		bool ours = false;
+		enum status rc = connection_open(path, LOGS_WRITER, &connection, err);
+
+		if (rc)
+			return rc;
+		rc = owner_check(connection, instance, &ours, err);
+		if (rc)
+			return connection_open_fail(connection, rc, err);
+		if (ours) {
+			*ret_connection = TAKE(connection);
+			return STATUS_OK;
+		}
+		connection_close(TAKE(connection)); /* takes its -wal file back into the file */
+		rc = set_aside(path, err);
+		if (rc)
+			return rc;
+	}
+	return error_set(err, STATUS_INTERNAL, NULL, "%s cannot be made", path);
+}
+
+static void wanted_init(struct logs_writer *writer)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->wanted, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&writer->lock, NULL);
+}
+
+DEFINE_AUTO(writer_memory, struct logs_writer *, free)
+
+enum status logs_writer_open(const char *path, const char *instance, const struct clock *clock,
+			     struct logs_writer **ret_writer, struct error *err)
+{
+	AUTO(writer_memory) struct logs_writer *memory = calloc(1, sizeof(*memory));
+	struct logs_writer *writer = memory;
+	AUTO(connection) struct connection *connection = NULL;
+	enum status rc;
+
+	if (!writer)
+		return error_no_memory(err);
+	rc = own_file_open(path, instance, &connection, err);
+	if (rc)
+		return rc;
+	rc = log_batch_init(&writer->batch, connection, err);
+	if (rc)
+		return connection_open_fail(connection, rc, err);
+	writer->clock = clock;
+	writer->reached = writer->batch.reached;
+	wanted_init(writer);
+	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0)
+		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the log writer");
+	connection = NULL;
+	memory = NULL;
+	*ret_writer = writer;
+	return STATUS_OK;
+}
+
+void logs_writer_close(struct logs_writer *writer)
+{
+	if (!writer)
+		return;
+	pthread_mutex_lock(&writer->lock);
+	writer->stopping = true;
+	pthread_cond_signal(&writer->wanted);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->thread, NULL);
+	connection_exec(writer->batch.connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
+	connection_close(writer->batch.connection);
+	pthread_cond_destroy(&writer->wanted);
+	pthread_mutex_destroy(&writer->lock);
+	log_queue_deinit(&writer->queue);
+	free(writer);
+}

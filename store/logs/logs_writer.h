@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/logs/logs_writer.h: the one thread that writes logs.db.
+ *
+ * It waits until something was offered, then 20 ms more for company (not when 1000 records are there,
+ * or someone waits at a barrier), and stores all in one transaction together with the positions of the
+ * streams and the last outbox row in it. A transaction that the disk refuses is tried again until it
+ * works; meanwhile the queue fills, and offers are refused. */
+#include <stdint.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+#include "store/logs/log_queue.h"
+
+struct logs_writer;
+
+/* Opens the file and starts the thread. A file that belongs to another state.db (@instance) is set
+ * aside under another name. */
+enum status logs_writer_open(const char *path, const char *instance, const struct clock *clock,
+			     struct logs_writer **ret_writer, struct error *err);
+void logs_writer_close(struct logs_writer *writer);
+
+/* False: full, or out of memory; on_room() tells when to try again. */
+bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record);
+/* As an offer that found no memory. */
+void logs_writer_refuse(struct logs_writer *writer);
+/* A row of the outbox: taken however full the queue is. False: out of memory. */
+bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id);
+bool logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier);
+void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg);
+/* The last outbox row that logs.db holds durably. Thread: any. */
+int64_t logs_writer_reached(struct logs_writer *writer);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/objects/blob_files.h: the files that hold the bytes of objects.
+ *
+ * A blob has a number of our own. While its bytes arrive it is the file uploads/<number>; once an object has it,
+ * it is moved to blobs/<last two digits>/<number> (hexadecimal), soon after the object was stored. So a file among
+ * the uploads is one of three: a session's, an object's that was not moved yet, or a leftover. Looking through that
+ * small directory at the start is all that a crash asks for. Thread: any. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct blob_files {
+	int state_fd, blobs_fd, uploads_fd, tree_fd; /* directories; -1: not open */
+	int64_t last_number;                         /* atomic */
+};
+
+/* Makes and opens the directories below @state_dir. */
+enum status blob_files_open(struct blob_files *files, const char *state_dir, struct error *err);
+void blob_files_close(struct blob_files *files);
+
+/* *err from errno: RESOURCE_EXHAUSTED: the disk or the quota is full; UNAVAILABLE: it may work later. */
+enum status file_error(struct error *err, int error_number, const char *doing);
+
+enum { BLOB_PATH_SIZE = 32 };
+/* Below blobs_fd. */
+void blob_path(int64_t blob, char ret_path[BLOB_PATH_SIZE]);
+
+/* A number that no blob has had. */
+int64_t blob_number_make(struct blob_files *files);
+/* The file of an upload, to be written; made when it is not there. */
+enum status blob_upload_open(const struct blob_files *files, int64_t blob, int *ret_fd, struct error *err);
+/* The size of an upload's file; 0: there is none. */
+enum status blob_upload_size(const struct blob_files *files, int64_t blob, int64_t *ret_bytes,
+			     struct error *err);
+/* An object has it now: moves it to its place. A failure is no harm: it is found where it is. */
+void blob_settle(const struct blob_files *files, int64_t blob);
+/* A hard link to it, wherever it is. False with errno. */
+bool blob_link(const struct blob_files *files, int64_t blob, int directory_fd, const char *name);
+/* To be read. -1 with errno: ENOENT: it is nowhere. */
+int blob_open(const struct blob_files *files, int64_t blob);
+/* Wherever it is. False with errno when it is still there. */
+bool blob_remove(const struct blob_files *files, int64_t blob);
+
+/* Calls @each for every file among the uploads that has a blob's name. */
+enum status blob_uploads_each(const struct blob_files *files,
+			      enum status (*each)(void *arg, int64_t blob, struct error *err), void *arg,
+			      struct error *err);

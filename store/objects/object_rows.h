@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/objects/object_rows.h: the rows of objects, as they are read and written. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/connection.h"
+#include "store/objects/objects.h"
+
+/* A row that was found, or not; the object's strings belong to it. */
+struct object_row {
+	int64_t bucket; /* its number */
+	bool found;
+	struct object object;
+	int64_t blob;
+};
+#define AUTO_OBJECT_ROW __attribute__((cleanup(object_row_deinit)))
+void object_row_deinit(struct object_row *row);
+
+/* Copies the row that a statement stands on. @bucket is the bucket's name. */
+enum status object_row_copy(sqlite3_stmt *statement, const char *bucket, struct object *ret_object,
+			    int64_t *ret_blob, struct error *err);
+
+/* The row, or none. NOT_FOUND: the bucket. */
+enum status object_row_find(struct connection *connection, const char *bucket, const char *name,
+			    struct object_row *ret_row, struct error *err);
+/* The same, and NOT_FOUND in Cloud Storage's words when there is none, or not this generation (0: any). */
+enum status object_row_get(struct connection *connection, const char *bucket, const char *name,
+			   int64_t generation, struct object_row *ret_row, struct error *err);
+enum status object_not_found(const char *bucket, const char *name, struct error *err);
+
+/* FAILED_PRECONDITION in Cloud Storage's words when one does not hold for a request that writes. */
+enum status conditions_demand(const struct conditions *conditions, int64_t generation, int64_t metageneration,
+			      struct error *err);
+
+/* What is to become an object. Strings are borrowed. */
+struct object_draft {
+	const char *bucket, *name;
+	const struct conditions *conditions;
+	const char *content_type; /* NULL: none */
+	const char *metadata;     /* JSON */
+	int64_t size_bytes;
+	uint32_t crc32c;
+	const unsigned char *md5; /* NULL: none */
+	unsigned component_count;
+	int64_t blob;
+};
+/* Inside a change: checks the conditions, stores the object in place of the one before, and leaves the rest to the
+ * post_commit. NOT_FOUND: the bucket; FAILED_PRECONDITION. */
+enum status object_put(struct connection *connection, int64_t now_ns, const struct object_draft *draft,
+		       struct object *ret_object, struct error *err);
+/* Inside a change: a generation that none had before, @now_ns in microseconds unless the last one was later. */
+enum status generation_next(struct connection *connection, int64_t now_ns, int64_t *ret_generation,
+			    struct error *err);
+
+/* Inside a change: a row of work for the post_commit. @name may be NULL; @blob 0: none. */
+enum status post_commit_add(struct connection *connection, const char *bucket, const char *name, int64_t blob,
+			    struct error *err);

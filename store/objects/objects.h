@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/objects/objects.h: buckets and objects, as Cloud Storage has them, in a directory of this machine.
+ *
+ *   STATE/storage.db   the index: buckets, objects, sessions, parts. WAL; one writer thread, group commit.
+ *   STATE/blobs/       the bytes of objects, one file each, under names of our own, never changed
+ *   STATE/uploads/     the bytes of uploads under way
+ *   STATE/gs/BUCKET/…  the live objects as files for people and plain tools (hard links to blobs), under
+ *                      names that file_name.h makes safe; written behind the index, never read by us
+ *
+ * An object appears, whole, when its upload ends, and not before; what was answered survives kill -9. (After a
+ * power loss, bytes of the last moments may be missing: reading such an object is DATA_LOSS, never short.)
+ * Bytes are written while they arrive and hashed on a thread beside, so memory stays flat.
+ * Uploads in parts are in store/objects/assemblies.h.
+ * Nothing is opened before it is first used. Thread: any, for every function here; one upload, one reader: one
+ * thread at a time.
+ *
+ * Errors carry Cloud Storage's own sentences ("No such object: b/o"), so that the family adds nothing.
+ * UNAVAILABLE or RESOURCE_EXHAUSTED (507: the disk is full) leave nothing half done. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/error.h"
+
+struct objects;
+
+struct objects_options {
+	const char *state_dir;
+	const struct clock *clock;
+	/* The project that buckets made on first use belong to; NULL: none is made, bytes for a bucket that is not
+	 * there are NOT_FOUND. */
+	const char *auto_project;
+	/* For a process beside the one that serves the state directory: it reads what that one stores, while it is stored.
+	 * Whatever would change something is FAILED_PRECONDITION; objects_prepare() is the other one's to call. */
+	bool reads_only;
+};
+
+enum status objects_new(const struct objects_options *options, struct objects **ret_objects,
+			struct error *err);
+/* Opens what is otherwise opened on first use, so that a process that only reads finds it. */
+enum status objects_prepare(struct objects *objects, struct error *err);
+/* Sweeps what an earlier process has left: uploads that were cut off, work on files that was not done, sessions that
+ * are too old. Where nothing was ever stored nothing is made; what fails is told in the log, and again to who uses it. */
+void objects_recover(struct objects *objects);
+/* Ends what is being written and closes. No call may be under way. NULL is harmless. */
+void objects_free(struct objects *objects);
+
+/* How many changes were made since this process began: whoever reads the number before he looks, and finds the same
+ * one later, has missed nothing. 0 before the first change. */
+uint64_t objects_change_count(const struct objects *objects);
+/* What is made from now on has this generation or a later one, whatever the clock says, and though power be lost. Waits
+ * for the disk. 0: that cannot be told now. */
+int64_t objects_next_generation(struct objects *objects);
+
+/* ---- conditions ---- */
+
+/* What a request wants to hold before it is carried out; -1: nothing is said. A generation of 0 is "there is no
+ * object". Source: https://cloud.google.com/storage/docs/request-preconditions */
+struct conditions {
+	int64_t generation_match, generation_not_match;
+	int64_t metageneration_match, metageneration_not_match;
+};
+#define CONDITIONS_NONE                                                                                      \
+	{                                                                                                    \
+		-1, -1, -1, -1                                                                               \
+	}
+
+enum condition_outcome {
+	CONDITIONS_HOLD,
+	CONDITIONS_FAILED,   /* 412 */
+	CONDITIONS_UNCHANGED /* some ...NotMatch is what is not: 304 to one who reads, 412 to one who writes */
+};
+
+/* Pure. @generation 0: there is none. */
+enum condition_outcome conditions_check(const struct conditions *conditions, int64_t generation,
+					int64_t metageneration);
+
+/* ---- buckets ---- */
+
+struct bucket {
+	char *name;
+	char *project;
+	int64_t created_us, updated_us;
+	int64_t metageneration;
+	json_t *metadata; /* what clients gave: location, storageClass, labels, versioning …; never NULL */
+};
+
+#define AUTO_BUCKET __attribute__((cleanup(bucket_deinit)))
+void bucket_deinit(struct bucket *bucket);
+
+/* 3 to 63 bytes (222 with dots) of lowercase letters, digits, '-', '_' and '.', and the other rules.
+ * Source: https://cloud.google.com/storage/docs/buckets#naming */
+bool bucket_name_valid(const char *name);
+/* What keeps it from being the name of any bucket, as the rest of a sentence ("is too short: …"); NULL: nothing does. */
+const char *bucket_name_fault(const char *name);
+/* Whether only Google can have a bucket of that name. */
+bool bucket_name_is_googles(const char *name);
+
+/* ALREADY_EXISTS, INVALID_ARGUMENT: the name. @metadata is borrowed, NULL: an empty object. @ret_bucket may be NULL. */
+enum status bucket_insert(struct objects *objects, const char *project, const char *name,
+			  const json_t *metadata, struct bucket *ret_bucket, struct error *err);
+/* NOT_FOUND. */
+enum status bucket_get(struct objects *objects, const char *name, struct bucket *ret_bucket,
+		       struct error *err);
+/* Replaces the metadata. FAILED_PRECONDITION: conditions (metageneration only). */
+enum status bucket_update(struct objects *objects, const char *name, const struct conditions *conditions,
+			  const json_t *metadata, struct bucket *ret_bucket, struct error *err);
+/* FAILED_PRECONDITION: conditions; ABORTED: it is not empty (the family's 409). */
+enum status bucket_delete(struct objects *objects, const char *name, const struct conditions *conditions,
+			  struct error *err);
+
+struct bucket_page {
+	struct bucket *buckets;
+	size_t count;
+	char *next; /* name to go on after, or NULL */
+};
+void bucket_page_deinit(struct bucket_page *page);
+#define AUTO_BUCKET_PAGE __attribute__((cleanup(bucket_page_deinit)))
+/* By name. @prefix and @after may be NULL. */
+enum status bucket_list(struct objects *objects, const char *project, const char *prefix, const char *after,
+			unsigned most, struct bucket_page *ret_page, struct error *err);
+
+/* Makes the bucket when it is missing and buckets are made on first use; NOT_FOUND when they are not. */
+enum status bucket_ensure(struct objects *objects, const char *name, struct error *err);
+
+/* ---- objects ---- */
+
+struct object {
+	char *bucket, *name;
+	int64_t generation, metageneration;
+	int64_t size_bytes;
+	int64_t created_us, updated_us;
+	char *content_type; /* NULL: none was given */
+	json_t *metadata; /* what else clients gave: contentEncoding, cacheControl, metadata {…} …; never NULL */
+	uint32_t crc32c;
+	bool has_md5; /* composed ones have none */
+	unsigned char md5[16];
+	unsigned component_count; /* 0: not composed */
+};
+
+#define AUTO_OBJECT __attribute__((cleanup(object_deinit)))
+void object_deinit(struct object *object);
+
+/* 1 to 1024 bytes of UTF-8 without CR, LF and NUL, not "." or "..", not below ".well-known/acme-challenge/".
+ * Source: https://cloud.google.com/storage/docs/objects#naming */
+bool object_name_valid(const char *name);
+
+/* Everywhere below @generation 0 is the live one; others are NOT_FOUND unless it is theirs. */
+
+/* NOT_FOUND. Conditions of readers are the caller's: conditions_check(). */
+enum status object_get(struct objects *objects, const char *bucket, const char *name, int64_t generation,
+		       struct object *ret_object, struct error *err);
+/* Replaces content type and metadata, keeps the bytes. NOT_FOUND, FAILED_PRECONDITION. */
+enum status object_update(struct objects *objects, const char *bucket, const char *name, int64_t generation,
+			  const struct conditions *conditions, const char *content_type,
+			  const json_t *metadata, struct object *ret_object, struct error *err);
+enum status object_delete(struct objects *objects, const char *bucket, const char *name, int64_t generation,
+			  const struct conditions *conditions, struct error *err);
+
+/* An object that is about to be: where, under which conditions, with what. Strings are borrowed for the call. */
+struct object_target {
+	const char *bucket, *name;
+	struct conditions conditions;
+	const char *content_type; /* NULL: none */
+	const json_t *metadata;   /* NULL: none */
+	/* What the client says the bytes are; a difference is INVALID_ARGUMENT, and there is no object. */
+	bool expects_crc32c, expects_md5;
+	uint32_t crc32c;
+	unsigned char md5[16];
+};
+
+/* Shares the bytes. The target's content_type and metadata are used when @replaces_metadata, else the source's. */
+enum status object_copy(struct objects *objects, const char *bucket, const char *name, int64_t generation,
+			const struct conditions *source_conditions, const struct object_target *target,
+			bool replaces_metadata, struct object *ret_object, struct error *err);
+
+struct compose_source {
+	const char *name;
+	int64_t generation;       /* 0: the live one */
+	int64_t generation_match; /* -1: nothing is said */
+};
+/* Joins up to 32 objects of the target's bucket. */
+enum status object_compose(struct objects *objects, const struct compose_source *sources, size_t count,
+			   const struct object_target *target, struct object *ret_object, struct error *err);
+
+struct object_query {
+	const char *bucket;
+	const char *prefix;      /* NULL or "": all */
+	const char *delimiter;   /* NULL or "": none */
+	bool trailing_delimiter; /* objects that end with the delimiter are items as well as prefixes */
+	const char *start, *end; /* names from start, before end; NULL */
+	const char *after;       /* the page's beginning: what an earlier page gave as next; NULL */
+	const char *match_glob;  /* NULL: none. "**" crosses slashes. INVALID_ARGUMENT where it is none */
+	unsigned most;           /* items and prefixes together; one more where both are of one name */
+};
+struct object_page {
+	struct object *objects;
+	size_t count;
+	char **prefixes;
+	size_t prefix_count;
+	char *next; /* name or prefix to go on after, up to 1024 bytes; NULL: this is the last page */
+};
+void object_page_deinit(struct object_page *page);
+#define AUTO_OBJECT_PAGE __attribute__((cleanup(object_page_deinit)))
+/* By the bytes of the name. A prefix is found by one look-up, however many objects are below it. A page may hold less
+ * than it could, even nothing, and not be the last: where a match_glob fits few names. NOT_FOUND. */
+enum status object_list(struct objects *objects, const struct object_query *query,
+			struct object_page *ret_page, struct error *err);
+
+/* ---- reading ---- */
+
+struct object_reader;
+/* What was opened stays readable, whatever becomes of the object. */
+enum status object_open(struct objects *objects, const char *bucket, const char *name, int64_t generation,
+			struct object_reader **ret_reader, struct error *err);
+const struct object *object_reader_object(const struct object_reader *reader);
+/* The number of bytes from @offset; 0: the end; -1: *err says why. */
+ssize_t object_read(struct object_reader *reader, int64_t offset, char *buffer, size_t size,
+		    struct error *err);
+/* The file that holds the bytes, from its beginning: the reader's. */
+int object_reader_file(const struct object_reader *reader);
+/* Copies all bytes into another file, at @to_offset; the file system does it where it can. */
+enum status object_reader_append(struct object_reader *reader, int to_fd, int64_t to_offset,
+				 struct error *err);
+void object_reader_close(struct object_reader *reader);
+DEFINE_AUTO(object_reader, struct object_reader *, object_reader_close)
+
+/* ---- writing ---- */
+
+struct upload;
+/* Checks bucket, name and conditions first, so that a client need not send what would be refused. */
+enum status upload_begin(struct objects *objects, const struct object_target *target,
+			 struct upload **ret_upload, struct error *err);
+enum status upload_write(struct upload *upload, const char *data, size_t length, struct error *err);
+/* What is expected of the bytes may be learned after they came. */
+void upload_expect_crc32c(struct upload *upload, uint32_t crc32c);
+void upload_expect_md5(struct upload *upload, const unsigned char md5[16]);
+/* The conditions are checked again, in the transaction that makes the object. */
+enum status upload_finish(struct upload *upload, struct object *ret_object, struct error *err);
+/* Without a finish: as if it never was. */
+void upload_free(struct upload *upload);
+DEFINE_AUTO(upload, struct upload *, upload_free)
+
+/* ---- resumable sessions ---- */
+
+enum { SESSION_ID_SIZE = 65 };
+
+/* Kept for a week, over restarts, with the bytes that arrived. Only one at a time may write to a session: a second
+ * one takes it over, and the first one's next write fails with ABORTED. */
+struct session {
+	char *bucket, *name;
+	int64_t received_bytes;
+	int64_t total_bytes; /* -1: not known */
+	bool finished;       /* object is the answer, for a week */
+	struct object object;
+};
+#define AUTO_SESSION __attribute__((cleanup(session_deinit)))
+void session_deinit(struct session *session);
+
+/* @total_bytes -1: not known. */
+enum status session_begin(struct objects *objects, const struct object_target *target, int64_t total_bytes,
+			  char ret_id[SESSION_ID_SIZE], struct error *err);
+/* NOT_FOUND: never was, cancelled, or too old. */
+enum status session_get(struct objects *objects, const char *id, struct session *ret_session,
+			struct error *err);
+/* An upload that goes on at @offset, at most received_bytes (OUT_OF_RANGE: beyond). What is given for bytes that are
+ * there already is passed over, as the service does. ABORTED: it has finished. A finish that fails because the bytes
+ * or the conditions are wrong ends the session. */
+enum status session_resume(struct objects *objects, const char *id, int64_t offset,
+			   struct upload **ret_upload, struct error *err);
+/* Ends one request's part of a session: what was written is kept. The upload is gone. upload_free() does the same
+ * for an upload that came from a session; upload_finish() makes the object. */
+enum status session_park(struct upload *upload, int64_t *ret_received_bytes, struct error *err);
+enum status session_delete(struct objects *objects, const char *id, struct error *err);

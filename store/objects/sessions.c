@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/objects/sessions.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/chance.h"
+#include "daemon/base/json.h"
+#include "store/objects/uploads.h"
+
+#define DAY_US (INT64_C(86400) * 1000 * 1000)
+
+/* As SESSION_GET has them. */
+enum {
+	COLUMN_BUCKET,
+	COLUMN_NAME,
+	COLUMN_CONTENT_TYPE,
+	COLUMN_METADATA,
+	COLUMN_CONDITIONS, /* four of them */
+	COLUMN_CRC32C = COLUMN_CONDITIONS + 4,
+	COLUMN_MD5,
+	COLUMN_TOTAL,
+	COLUMN_CREATED,
+	COLUMN_BLOB,
+	COLUMN_ANSWER,
+};
+
+struct session_row {
+	struct wish wish;
+	int64_t total_bytes, created_us, blob;
+	char *answer; /* NULL: it goes on */
+};
+
+static void session_row_deinit(struct session_row *row)
+{
+	wish_deinit(&row->wish);
+	free(row->answer);
+}
+#define AUTO_SESSION_ROW __attribute__((cleanup(session_row_deinit)))
+
+void session_deinit(struct session *session)
+{
+	free(session->bucket);
+	free(session->name);
+	object_deinit(&session->object);
+	*session = (struct session){ 0 };
+}
+
+/* ---- rows ---- */
+
+static enum status session_not_found(struct error *err)
+{
+	return error_set(err, STATUS_NOT_FOUND, NULL, "No such upload session, or it has expired.");
+}
+
+static enum status row_copy(sqlite3_stmt *get, struct session_row *row, struct error *err)
+{
+	struct wish *wish = &row->wish;
+
+	wish->bucket = column_copy(get, COLUMN_BUCKET);
+	wish->name = column_copy(get, COLUMN_NAME);
+	wish->content_type = column_copy(get, COLUMN_CONTENT_TYPE);
+	wish->metadata = column_copy(get, COLUMN_METADATA);
+	wish->conditions.generation_match = sqlite3_column_int64(get, COLUMN_CONDITIONS);
+	wish->conditions.generation_not_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 1);
+	wish->conditions.metageneration_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 2);
+	wish->conditions.metageneration_not_match = sqlite3_column_int64(get, COLUMN_CONDITIONS + 3);
+	wish->expects_crc32c = sqlite3_column_type(get, COLUMN_CRC32C) != SQLITE_NULL;
+	wish->crc32c = (uint32_t)sqlite3_column_int64(get, COLUMN_CRC32C);
+	wish->expects_md5 = sqlite3_column_bytes(get, COLUMN_MD5) == sizeof(wish->md5);
+	if (wish->expects_md5)
+		memcpy(wish->md5, sqlite3_column_blob(get, COLUMN_MD5), sizeof(wish->md5));
+	row->total_bytes = sqlite3_column_int64(get, COLUMN_TOTAL);
+	row->created_us = sqlite3_column_int64(get, COLUMN_CREATED);
+	row->blob = sqlite3_column_int64(get, COLUMN_BLOB);
+	row->answer = column_copy(get, COLUMN_ANSWER);
+	return wish->bucket && wish->name && wish->metadata ? STATUS_OK : error_no_memory(err);
+}
+
+static enum status row_get(struct connection *connection, const char *id, struct session_row *row,
+			   struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, SESSION_GET);
+	bool found = false;
+	enum status rc;
+
+	bind_text(get, ":id", id);
+	rc = statement_step(get, &found, err);
+	if (rc)
+		return rc;
+	return found ? row_copy(get, row, err) : session_not_found(err);
+}
+
+/* One that is not too old. */
+static enum status row_read(struct objects *objects, const char *id, struct session_row *row,
+			    struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = objects_read(objects, &reader, err);
+
+	if (!rc)
+		rc = row_get(reader.connection, id, row, err);
+	if (!rc && row->created_us + SESSION_LIFETIME_US < clock_wall_us(objects->clock))
+		rc = session_not_found(err);
+	return rc;
+}
+
+/* ---- sessions in memory ---- */
+
+static void live_session_free(struct live_session *session)
+{
+	/* A request may have opened the file anew while another cancelled the session. */
+	if (session->is_known && session->ended && !session->has_object)
+		sink_discard(&session->sink);
+	else if (session->is_known)
+		sink_rest(&session->sink, NULL);
+	pthread_mutex_destroy(&session->lock);
+	free(session);
+}
+
+static struct live_session **place_of(struct objects *objects, const char *id)
+{
+	struct live_session **place = &objects->first;
+
+	while (*place && strcmp((*place)->id, id) != 0)
+		place = &(*place)->next;
+	return place;
+}
+
+static struct live_session *live_session_new(const char *id)
+{
+	struct live_session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return NULL;
+	snprintf(session->id, sizeof(session->id), "%s", id);
+	pthread_mutex_init(&session->lock, NULL);
+	return session;
+}
+
+/* Found or made; the caller leaves it. NULL: out of memory. */
+static struct live_session *live_session_enter(struct objects *objects, const char *id)
+{
+	struct live_session **place;
+	struct live_session *session;
+
+	pthread_mutex_lock(&objects->lock);
+	place = place_of(objects, id);
+	if (!*place)
+		*place = live_session_new(id);
+	session = *place;
+	if (session)
+		session->references++;
+	pthread_mutex_unlock(&objects->lock);
+	return session;
+}
+
+void live_session_leave(struct objects *objects, struct live_session *session)
+{
+	bool last;
+
+	pthread_mutex_lock(&objects->lock);
+	last = --session->references == 0 && session->ended;
+	pthread_mutex_unlock(&objects->lock);
+	if (last)
+		live_session_free(session);
+}
+
+/* Takes it out of the list, under the lock. */
+static void list_remove(struct objects *objects, struct live_session *session)
+{
+	struct live_session **place = place_of(objects, session->id);
+
+	if (*place == session)
+		*place = session->next;
+	session->next = NULL;
+	session->ended = true;
+}
+
+void live_session_end(struct objects *objects, struct live_session *session)
+{
+	pthread_mutex_lock(&objects->lock);
+	list_remove(objects, session);
+	pthread_mutex_unlock(&objects->lock);
+	pthread_mutex_lock(&session->lock);
+	session->turn++;
+	pthread_mutex_unlock(&session->lock);
+}
+
+void sessions_forget(struct objects *objects)
+{
+	while (objects->first) {
+		struct live_session *session = objects->first;
+
+		objects->first = session->next;
+		live_session_free(session);
+	}
+}
+
+/* Those at rest that are too old. */
+static void live_sessions_expire(struct objects *objects, int64_t before_us)
+{
+	struct live_session **place = &objects->first;
+
+	pthread_mutex_lock(&objects->lock);
+	while (*place) {
+		struct live_session *session = *place;
+
+		if (session->references == 0 && session->created_us < before_us) {
+			*place = session->next;
+			live_session_free(session);
+		} else {
+			place = &session->next;
+		}
+	}
+	pthread_mutex_unlock(&objects->lock);
+}
+
+/* ---- expiry ---- */
+
+static enum status sessions_expire_run(struct connection *connection, int64_t now_ns, void *arg,
+				       struct error *err)
+{
+	(void)now_ns;
+	AUTO(statement) sqlite3_stmt *old = connection_statement(connection, SESSIONS_OLD);
+	enum status rc = STATUS_OK;
+
+	bind_int(old, ":before", *(const int64_t *)arg);
+	while (statement_next(old, &rc, err))
+		rc = post_commit_add(connection, column_text(old, 0), NULL, sqlite3_column_int64(old, 1),
+				     err);
+	return rc ? rc : assemblies_expire(connection, *(const int64_t *)arg, err);
+}
+
+enum status sessions_expire(struct objects *objects, struct error *err)
+{
+	int64_t now_us = clock_wall_us(objects->clock);
+	int64_t before_us = now_us - SESSION_LIFETIME_US;
+	bool is_due;
+
+	pthread_mutex_lock(&objects->lock);
+	is_due = objects->cleaned_day != now_us / DAY_US;
+	objects->cleaned_day = now_us / DAY_US;
+	pthread_mutex_unlock(&objects->lock);
+	if (!is_due)
+		return STATUS_OK;
+	live_sessions_expire(objects, before_us);
+	return objects_change(objects, sessions_expire_run, &before_us, err);
+}
+
+/* ---- the calls ---- */
+
+struct session_change {
+	const char *id;
+	const struct wish *wish; /* of a beginning */
+	int64_t total_bytes, blob;
+};
+
+static enum status session_begin_run(struct connection *connection, int64_t now_ns, void *arg,
+				     struct error *err)
+{
+	const struct session_change *change = arg;
+	const struct wish *wish = change->wish;
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(connection, SESSION_INSERT);
+
+	bind_text(insert, ":id", change->id);
+	bind_text(insert, ":bucket", wish->bucket);
+	bind_text(insert, ":name", wish->name);
+	bind_text(insert, ":content_type", wish->content_type);
+	bind_text(insert, ":metadata", wish->metadata);
+	bind_int(insert, ":generation_match", wish->conditions.generation_match);
+	bind_int(insert, ":generation_not_match", wish->conditions.generation_not_match);
+	bind_int(insert, ":metageneration_match", wish->conditions.metageneration_match);
+	bind_int(insert, ":metageneration_not_match", wish->conditions.metageneration_not_match);
+	if (wish->expects_crc32c)
+		bind_int(insert, ":crc32c", wish->crc32c);
+	if (wish->expects_md5)
+		sqlite3_bind_blob(insert, sqlite3_bind_parameter_index(insert, ":md5"), wish->md5,
+				  sizeof(wish->md5), SQLITE_STATIC);
+	bind_int(insert, ":total", change->total_bytes);
+	bind_int(insert, ":now", now_ns / 1000);
+	bind_int(insert, ":blob", change->blob);
+	return statement_run(insert, err);
+}
+
+void session_id_make(char *ret_id)
+{
+	unsigned char random[(SESSION_ID_SIZE - 1) / 2];
+
+	chance_draw(CHANCE_UPLOAD, random, sizeof(random));
+	sodium_bin2hex(ret_id, SESSION_ID_SIZE, random, sizeof(random));
+}
+
+enum status session_begin(struct objects *objects, const struct object_target *target, int64_t total_bytes,
+			  char ret_id[SESSION_ID_SIZE], struct error *err)
+{
+	struct wish wish __attribute__((cleanup(wish_deinit))) = { 0 };
+	struct session_change change = { .id = ret_id, .wish = &wish, .total_bytes = total_bytes };
+	enum status rc = wish_check(objects, target, err);
+
+	if (!rc)
+		rc = sessions_expire(objects, err);
+	if (!rc)
+		rc = wish_copy(target, &wish, err);
+	if (rc)
+		return rc;
+	change.blob = blob_number_make(&objects->files);
+	session_id_make(ret_id);
+	return objects_change(objects, session_begin_run, &change, err);
+}
+
+enum status session_row_answer(struct connection *connection, const char *id, const struct object *object,
+			       struct error *err)
+{
+	struct session_row row AUTO_SESSION_ROW = { 0 };
+	char md5[33];
+	enum status rc = row_get(connection, id, &row, err);
+
+	if (rc == STATUS_NOT_FOUND || (!rc && row.answer))
+		return error_set(err, STATUS_ABORTED, NULL, "The upload session has ended.");
+	if (rc)
+		return rc;
+	sodium_bin2hex(md5, sizeof(md5), object->md5, sizeof(object->md5));
+	AUTO(json)
+	json_t *answer = json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "generation", (json_int_t)object->generation,
+		"metageneration", (json_int_t)object->metageneration, "size", (json_int_t)object->size_bytes,
+		"created", (json_int_t)object->created_us, "updated", (json_int_t)object->updated_us,
+		"crc32c", (json_int_t)object->crc32c, "md5", md5);
+	AUTO(string) char *text = answer ? json_dump_compact(answer) : NULL;
+	AUTO(statement) sqlite3_stmt *update = connection_statement(connection, SESSION_ANSWER);
+
+	if (!text)
+		return error_no_memory(err);
+	bind_text(update, ":id", id);
+	bind_text(update, ":answer", text);
+	return statement_run(update, err);
+}
+
+/* The object as it was when the session ended. */
+static enum status answer_read(struct session_row *row, struct object *ret_object, struct error *err)
+{
+	AUTO(json) json_t *answer = NULL;
+	struct object object AUTO_OBJECT = { 0 };
+	enum status rc = json_parse_own(row->answer, &answer, err);
+	const char *md5;
+
+	if (!rc)
+		rc = json_parse_own(row->wish.metadata, &object.metadata, err);
+	if (rc)
+		return rc;
+	object.bucket = TAKE(row->wish.bucket);
+	object.name = TAKE(row->wish.name);
+	object.content_type = TAKE(row->wish.content_type);
+	object.generation = json_int_at(answer, "generation", 0);
+	object.metageneration = json_int_at(answer, "metageneration", 0);
+	object.size_bytes = json_int_at(answer, "size", 0);
+	object.created_us = json_int_at(answer, "created", 0);
+	object.updated_us = json_int_at(answer, "updated", 0);
+	object.crc32c = (uint32_t)json_int_at(answer, "crc32c", 0);
+	md5 = json_text_at(answer, "md5");
+	object.has_md5 = md5 && sodium_hex2bin(object.md5, sizeof(object.md5), md5, strlen(md5), NULL, NULL,
+					       NULL) == 0;
+	*ret_object = object;
+	object = (struct object){ 0 };
+	return STATUS_OK;
+}
+
+enum status session_get(struct objects *objects, const char *id, struct session *ret_session,
+			struct error *err)
+{
+	struct session session AUTO_SESSION = { 0 };
+	struct session_row row AUTO_SESSION_ROW = { 0 };
+	enum status rc = row_read(objects, id, &row, err);
+
+	if (rc)
+		return rc;
+	session.bucket = strdup(row.wish.bucket);
+	session.name = strdup(row.wish.name);
+	session.total_bytes = row.total_bytes;
+	session.finished = row.answer;
+	if (!session.bucket || !session.name)
+		return error_no_memory(err);
+	if (row.answer) {
+		rc = answer_read(&row, &session.object, err);
+		session.received_bytes = session.object.size_bytes;
+	} else {
+		rc = blob_upload_size(&objects->files, row.blob, &session.received_bytes, err);
+	}
+	if (rc)
+		return rc;
+	*ret_session = session;
+	session = (struct session){ 0 };
+	return STATUS_OK;
+}
+
+/* Opens the sink for who goes on at @position. One that was at rest rests again after a failure: nobody would close it.
+ * The session is held. */
+static enum status sink_open_at(struct sink *sink, int64_t position, struct error *err)
+{
+	const bool rested = sink->fd < 0;
+	enum status rc = sink_open(sink, err);
+
+	if (rc || position <= sink_end(sink))
+		return rc;
+	rc = error_set(err, STATUS_OUT_OF_RANGE, NULL, "Only %lld bytes of this upload have arrived.",
+		       (long long)sink_end(sink));
+	if (rested)
+		sink_rest(sink, NULL);
+	return rc;
+}
+
+/* Makes the sink ready for an upload that goes on at its position. The session is held. */
+static enum status sink_take(struct upload *upload, struct error *err)
+{
+	struct session_row row AUTO_SESSION_ROW = { 0 };
+	struct live_session *session = upload->session;
+	enum status rc = row_read(upload->objects, session->id, &row, err);
+
+	if (!rc && row.answer)
+		rc = error_set(err, STATUS_ABORTED, NULL, "The upload session has ended.");
+	if (rc)
+		return rc;
+	if (!session->is_known)
+		sink_init(&session->sink, &upload->objects->files, row.blob);
+	session->is_known = true;
+	session->created_us = row.created_us;
+	rc = sink_open_at(&session->sink, upload->position, err);
+	if (rc)
+		return rc;
+	upload->turn = ++session->turn;
+	upload->wish = row.wish;
+	row.wish = (struct wish){ 0 };
+	return STATUS_OK;
+}
+
+enum status session_resume(struct objects *objects, const char *id, int64_t offset,
+			   struct upload **ret_upload, struct error *err)
+{
+	AUTO(upload) struct upload *upload = NULL;
+	struct live_session *session;
+	enum status rc = objects_use(objects, err);
+
+	if (rc)
+		return rc;
+	if (strlen(id) >= SESSION_ID_SIZE)
+		return session_not_found(err);
+	upload = calloc(1, sizeof(*upload));
+	session = upload ? live_session_enter(objects, id) : NULL;
+	if (!session)
+		return error_no_memory(err);
+	upload->objects = objects;
+	upload->position = offset;
+	upload->session = session;
+	upload->turn = UINT64_MAX; /* nobody's yet */
+	pthread_mutex_lock(&session->lock);
+	rc = sink_take(upload, err);
+	pthread_mutex_unlock(&session->lock);
+	if (rc == STATUS_NOT_FOUND || rc == STATUS_ABORTED)
+		live_session_end(objects, session);
+	if (rc)
+		return rc;
+	*ret_upload = TAKE(upload);
+	return STATUS_OK;
+}
+
+static enum status session_delete_run(struct connection *connection, int64_t now_ns, void *arg,
+				      struct error *err)
+{
+	(void)now_ns;
+	const struct session_change *change = arg;
+	struct session_row row AUTO_SESSION_ROW = { 0 };
+	enum status rc = row_get(connection, change->id, &row, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *delete = connection_statement(connection, SESSION_DELETE);
+
+	bind_text(delete, ":id", change->id);
+	rc = statement_run(delete, err);
+	return rc ? rc : post_commit_add(connection, row.wish.bucket, NULL, row.blob, err);
+}
+
+enum status session_delete(struct objects *objects, const char *id, struct error *err)
+{
+	struct session_change change = { .id = id };
+	struct live_session *session;
+	enum status rc = objects_change(objects, session_delete_run, &change, err);
+
+	if (rc || strlen(id) >= SESSION_ID_SIZE)
+		return rc;
+	session = live_session_enter(objects, id);
+	if (!session)
+		return STATUS_OK;
+	live_session_end(objects, session);
+	live_session_leave(objects, session);
+	return STATUS_OK;
+}

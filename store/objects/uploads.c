@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/objects/uploads.h"
+
+#include <endian.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+
+void wish_deinit(struct wish *wish)
+{
+	free(wish->bucket);
+	free(wish->name);
+	free(wish->content_type);
+	free(wish->metadata);
+	*wish = (struct wish){ 0 };
+}
+
+enum status wish_copy(const struct object_target *target, struct wish *ret_wish, struct error *err)
+{
+	struct wish wish = {
+		.bucket = strdup(target->bucket),
+		.name = strdup(target->name),
+		.conditions = target->conditions,
+		.content_type = target->content_type ? strdup(target->content_type) : NULL,
+		.metadata = target->metadata ? json_dump_compact(target->metadata) : strdup("{}"),
+		.expects_crc32c = target->expects_crc32c,
+		.expects_md5 = target->expects_md5,
+		.crc32c = target->crc32c,
+	};
+
+	memcpy(wish.md5, target->md5, sizeof(wish.md5));
+	if (!wish.bucket || !wish.name || !wish.metadata || (target->content_type && !wish.content_type)) {
+		wish_deinit(&wish);
+		return error_no_memory(err);
+	}
+	*ret_wish = wish;
+	return STATUS_OK;
+}
+
+static enum status target_look(struct objects *objects, const struct object_target *target, struct error *err)
+{
+	struct object_row row AUTO_OBJECT_ROW = { 0 };
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = objects_read(objects, &reader, err);
+
+	if (!rc)
+		rc = object_row_find(reader.connection, target->bucket, target->name, &row, err);
+	return rc ? rc
+		  : conditions_demand(&target->conditions, row.object.generation, row.object.metageneration,
+				      err);
+}
+
+enum status wish_check(struct objects *objects, const struct object_target *target, struct error *err)
+{
+	enum status rc = object_name_check(target->name, err);
+
+	if (!rc)
+		rc = bucket_ensure(objects, target->bucket, err);
+	return rc ? rc : target_look(objects, target, err);
+}
+
+enum status upload_begin(struct objects *objects, const struct object_target *target,
+			 struct upload **ret_upload, struct error *err)
+{
+	enum status rc = wish_check(objects, target, err);
+	AUTO(upload) struct upload *upload = rc ? NULL : calloc(1, sizeof(*upload));
+
+	if (rc)
+		return rc;
+	if (!upload)
+		return error_no_memory(err);
+	upload->objects = objects;
+	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
+	rc = wish_copy(target, &upload->wish, err);
+	if (!rc)
+		rc = sink_open(&upload->own, err);
+	if (rc)
+		return rc;
+	*ret_upload = TAKE(upload);
+	return STATUS_OK;
+}
+
+/* The sink, held against those who take the session over. */
+static struct sink *sink_hold(struct upload *upload)
+{
+	if (!upload->session)
+		return &upload->own;
+	pthread_mutex_lock(&upload->session->lock);
+	return &upload->session->sink;
+}
+
+static void sink_let_go(struct upload *upload)
+{
+	if (upload->session)
+		pthread_mutex_unlock(&upload->session->lock);
+}
+
+static bool has_turn(const struct upload *upload)
+{
+	return !upload->session || upload->session->turn == upload->turn;
+}
+
+/* Whether it can go on. The sink is held. */
+static enum status upload_check(const struct upload *upload, struct error *err)
+{
+	if (upload->failure.status)
+		return error_set(err, upload->failure.status, NULL, "%s",
+				 upload->failure.text ? upload->failure.text : "");
+	if (upload->finished)
+		return error_set(err, STATUS_INTERNAL, NULL, "the upload is finished already");
+	if (!has_turn(upload))
+		return error_set(err, STATUS_ABORTED, NULL,
+				 "The upload session was taken over by another request, or cancelled.");
+	return STATUS_OK;
+}
+
+/* Remembers a failure, so that nothing can follow it. */
+static enum status upload_fail(struct upload *upload, struct error *failure, struct error *err)
+{
+	enum status status = failure->status;
+
+	error_set(err, status, NULL, "%s", failure->text ? failure->text : "");
+	error_move(&upload->failure, failure);
+	return status;
+}
+
+/* Bytes that are there already are passed over. */
+static enum status bytes_write(struct upload *upload, struct sink *sink, const char *data, size_t length,
+			       struct error *err)
+{
+	int64_t known = sink_end(sink) - upload->position;
+	size_t passed = known <= 0 ? 0 : known < (int64_t)length ? (size_t)known : length;
+	enum status rc = sink_write(sink, data + passed, length - passed, err);
+
+	if (!rc)
+		upload->position += (int64_t)length;
+	return rc;
+}
+
+enum status upload_write(struct upload *upload, const char *data, size_t length, struct error *err)
+{
+	struct error failure AUTO_ERROR = { 0 };
+	struct sink *sink = sink_hold(upload);
+	enum status rc = upload_check(upload, err);
+
+	if (!rc && length > 0 && bytes_write(upload, sink, data, length, &failure))
+		rc = upload_fail(upload, &failure, err);
+	sink_let_go(upload);
+	return rc;
+}
+
+void upload_expect_crc32c(struct upload *upload, uint32_t crc32c)
+{
+	upload->wish.expects_crc32c = true;
+	upload->wish.crc32c = crc32c;
+}
+
+void upload_expect_md5(struct upload *upload, const unsigned char md5[16])
+{
+	upload->wish.expects_md5 = true;
+	memcpy(upload->wish.md5, md5, sizeof(upload->wish.md5));
+}
+
+/* "Provided MD5 hash "x" doesn't match calculated MD5 hash "y".": both in base64, as in the metadata. */
+static enum status checksum_differs(const char *what, const void *provided, const void *calculated,
+				    size_t size, struct error *err)
+{
+	char texts[2][32];
+
+	sodium_bin2base64(texts[0], sizeof(texts[0]), provided, size, sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(texts[1], sizeof(texts[1]), calculated, size, sodium_base64_VARIANT_ORIGINAL);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			 "Provided %s \"%s\" doesn't match calculated %s \"%s\".", what, texts[0], what,
+			 texts[1]);
+}
+
+enum status crc32c_check(const struct wish *wish, uint32_t crc32c, struct error *err)
+{
+	const uint32_t provided = htobe32(wish->crc32c), calculated = htobe32(crc32c);
+
+	if (!wish->expects_crc32c || wish->crc32c == crc32c)
+		return STATUS_OK;
+	return checksum_differs("CRC32C", &provided, &calculated, sizeof(provided), err);
+}
+
+static enum status checksums_check(const struct wish *wish, const struct checksums *sums, struct error *err)
+{
+	if (wish->expects_md5 && memcmp(wish->md5, sums->md5, sizeof(wish->md5)) != 0)
+		return checksum_differs("MD5 hash", wish->md5, sums->md5, sizeof(wish->md5), err);
+	return crc32c_check(wish, sums->crc32c, err);
+}
+
+enum status upload_sums(struct upload *upload, struct checksums *ret_sums, struct error *err)
+{
+	enum status rc = upload_check(upload, err);
+
+	if (!rc)
+		rc = sink_finish(&upload->own, ret_sums, err);
+	return rc ? rc : checksums_check(&upload->wish, ret_sums, err);
+}
+
+struct upload_change {
+	struct upload *upload;
+	const struct sink *sink;
+	const struct checksums *sums;
+	struct object object;
+};
+
+static enum status upload_finish_run(struct connection *connection, int64_t now_ns, void *arg,
+				     struct error *err)
+{
+	struct upload_change *change = arg;
+	const struct wish *wish = &change->upload->wish;
+	const struct object_draft draft = {
+		.bucket = wish->bucket,
+		.name = wish->name,
+		.conditions = &wish->conditions,
+		.content_type = wish->content_type,
+		.metadata = wish->metadata,
+		.size_bytes = change->sink->written,
+		.crc32c = change->sums->crc32c,
+		.md5 = change->sums->md5,
+		.blob = change->sink->blob,
+	};
+	enum status rc = object_put(connection, now_ns, &draft, &change->object, err);
+
+	if (rc || !change->upload->session)
+		return rc;
+	return session_row_answer(connection, change->upload->session->id, &change->object, err);
+}
+
+static enum status upload_commit(struct upload *upload, struct sink *sink, struct object *ret_object,
+				 struct error *err)
+{
+	struct checksums sums;
+	struct upload_change change = { .upload = upload, .sink = sink, .sums = &sums };
+	enum status rc = sink_finish(sink, &sums, err);
+
+	if (!rc)
+		rc = checksums_check(&upload->wish, &sums, err);
+	if (!rc)
+		rc = objects_change(upload->objects, upload_finish_run, &change, err);
+	if (rc) {
+		object_deinit(&change.object);
+		return rc;
+	}
+	blob_settle(&upload->objects->files, sink->blob);
+	*ret_object = change.object;
+	return STATUS_OK;
+}
+
+/* A session whose bytes or conditions are wrong, or whose bucket is gone, cannot come to anything. */
+static bool is_final(enum status status)
+{
+	return status == STATUS_INVALID_ARGUMENT || status == STATUS_FAILED_PRECONDITION ||
+	       status == STATUS_NOT_FOUND;
+}
+
+enum status upload_finish(struct upload *upload, struct object *ret_object, struct error *err)
+{
+	struct error failure AUTO_ERROR = { 0 };
+	struct sink *sink = sink_hold(upload);
+	enum status rc = upload_check(upload, err);
+
+	if (!rc && upload_commit(upload, sink, ret_object, &failure))
+		rc = upload_fail(upload, &failure, err);
+	else if (!rc)
+		upload->finished = true;
+	if (upload->session && upload->finished)
+		upload->session->has_object = true;
+	sink_let_go(upload);
+	if (!upload->session)
+		return rc;
+	if (upload->finished)
+		live_session_end(upload->objects, upload->session);
+	else if (is_final(rc))
+		session_delete(upload->objects, upload->session->id, NULL);
+	return rc;
+}
+
+static void session_upload_end(struct upload *upload)
+{
+	struct sink *sink = sink_hold(upload);
+
+	if (has_turn(upload))
+		sink_rest(sink, NULL);
+	sink_let_go(upload);
+	live_session_leave(upload->objects, upload->session);
+}
+
+void upload_free(struct upload *upload)
+{
+	if (!upload)
+		return;
+	if (upload->session)
+		session_upload_end(upload);
+	else if (!upload->finished && upload->own.files)
+		sink_discard(&upload->own);
+	wish_deinit(&upload->wish);
+	error_deinit(&upload->failure);
+	free(upload);
+}
+
+enum status session_park(struct upload *upload, int64_t *ret_received_bytes, struct error *err)
+{
+	struct sink *sink = sink_hold(upload);
+	enum status rc = has_turn(upload) ? sink_rest(sink, err) : upload_check(upload, err);
+
+	if (!rc)
+		*ret_received_bytes = sink->written;
+	sink_let_go(upload);
+	upload_free(upload);
+	return rc;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gateways on the loopback device, which is as good as a bridge for who may be where. */
+#include "daemon/gateway/job_gateway.h"
+
+#include <arpa/inet.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/device_socket.h"
+#include "store/keys/signing_key.h"
+#include "store/store.h"
+#include "tests/unit/testing.h"
+
+enum { ADDRESS = 0x7f0a0001, STARTED_S = 1700000000 }; /* replicas call from 127.10.0.2 and up */
+
+struct lab {
+	char directory[64];
+	struct store *store;
+	struct signing_key *key;
+	struct gateways *gateways;
+	struct gateway_ops ops;
+	struct plan *plan;
+};
+
+static void gateways_make(struct lab *lab, const char *storage_endpoint, bool cut_off)
+{
+	gateways_free(lab->gateways);
+	assert_int_equal(gateways_new(&(struct gateways_options){ .store = lab->store,
+								  .key = lab->key,
+								  .clock = &system_clock,
+								  .project_id = "demo",
+								  .project_number = "42",
+								  .storage_endpoint = storage_endpoint,
+								  .cut_off = cut_off },
+				      &lab->gateways, NULL),
+			 STATUS_OK);
+	lab->ops = gateways_ops(lab->gateways);
+}
+
+static int setup(void **state)
+{
+	struct lab *lab = calloc(1, sizeof(*lab));
+
+	strcpy(lab->directory, "/tmp/trainyard-test-XXXXXX");
+	assert_non_null(mkdtemp(lab->directory));
+	assert_int_equal(store_open(lab->directory, &system_clock, &lab->store, NULL), STATUS_OK);
+	lab->key = signing_key_new(lab->directory);
+	lab->plan = plan_new();
+	lab->plan->region = strdup("us-central1");
+	lab->plan->project = strdup("demo");
+	lab->plan->job_id = strdup("job_1");
+	lab->plan->cluster_id = strdup("ab12cd34ef");
+	lab->plan->pools[ROLE_MASTER].count = 1;
+	lab->plan->pools[ROLE_WORKER].count = 1;
+	gateways_make(lab, NULL, false);
+	*state = lab;
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status, (void)type, (void)place;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	struct lab *lab = *state;
+
+	gateways_free(lab->gateways);
+	plan_free(lab->plan);
+	signing_key_free(lab->key);
+	store_close(lab->store);
+	nftw(lab->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	free(lab);
+	return 0;
+}
+
+static struct gateway_request request_of(const struct lab *lab, int64_t job, uint16_t port)
+{
+	return (struct gateway_request){ .job = job,
+					 .plan = lab->plan,
+					 .device = "lo",
+					 .address = ADDRESS,
+					 .port = port,
+					 .started_us = STARTED_S * INT64_C(1000000) + 999999 };
+}
+
+static struct gateway_place open_at(struct lab *lab, int64_t job, uint16_t port)
+{
+	const struct gateway_request request = request_of(lab, job, port);
+	struct gateway_place place = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	if (lab->ops.open(lab->ops.arg, &request, &place, &err))
+		fail_msg("not opened: %s", err.text);
+	return place;
+}
+
+static int socket_from(uint32_t peer)
+{
+	const struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr = { .s_addr = htonl(peer) } };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(fd, (const struct sockaddr *)&from, sizeof(from)), 0);
+	return fd;
+}
+
+/* The whole answer to one request from that address; "" when nobody listens. */
+static void ask(uint32_t peer, uint16_t port, const char *target, char *answer, size_t size)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET,
+					.sin_port = htons(port),
+					.sin_addr = { .s_addr = htonl(ADDRESS) } };
+	int fd = socket_from(peer), length;
+	char request[256];
+	size_t got = 0;
+	ssize_t more;
+
+	length = snprintf(request, sizeof(request),
+			  "GET %s HTTP/1.1\r\nHost: metadata\r\nMetadata-Flavor: Google\r\n"
+			  "Connection: close\r\n\r\n",
+			  target);
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    send(fd, request, (size_t)length, 0) == length)
+		while (got + 1 < size && (more = recv(fd, answer + got, size - 1 - got, 0)) > 0)
+			got += (size_t)more;
+	answer[got] = '\0';
+	close(fd);
+}
+
+static void each_replica_is_known_by_its_address(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_place place = open_at(lab, 7, 0);
+	char answer[4096];
+
+	ask(ADDRESS + 1, place.port, "/computeMetadata/v1/instance/hostname", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "200 OK"));
+	assert_non_null(strstr(answer, "master"));
+	ask(ADDRESS + 2, place.port, "/computeMetadata/v1/instance/hostname", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "worker"));
+	ask(ADDRESS + 3, place.port, "/computeMetadata/v1/instance/service-accounts/default/token", answer,
+	    sizeof(answer));
+	assert_null(strstr(answer, "200 OK")); /* the job has no third replica */
+	ask(ADDRESS + 1, place.port, "/v1/projects/demo/jobs", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "404"));
+}
+
+/* Programs of this machine come in by the device, too. Broken: listener_start() without peers. */
+static void nobody_but_a_replica_is_let_in(void **state)
+{
+	static const uint32_t others[] = { ADDRESS, ADDRESS + 3, ADDRESS + 200, 0x7f000001 };
+	struct lab *lab = *state;
+	struct gateway_place place = open_at(lab, 7, 0);
+	char answer[4096];
+
+	ask(ADDRESS + 1, place.port, "/", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "Metadata-Flavor: Google"));
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		ask(others[i], place.port, "/", answer, sizeof(answer));
+		assert_string_equal(answer, "");
+	}
+}
+
+static void an_identity_token_tells_when_the_job_began(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_place place = open_at(lab, 7, 0);
+	const char *payload;
+	char answer[4096], claims[2048];
+	size_t length;
+
+	ask(ADDRESS + 2, place.port,
+	    "/computeMetadata/v1/instance/service-accounts/default/identity?audience=me&format=full", answer,
+	    sizeof(answer));
+	payload = strstr(answer, "\r\n\r\n");
+	assert_non_null(payload);
+	payload = strchr(payload, '.');
+	assert_non_null(payload);
+	assert_int_equal(sodium_base642bin((unsigned char *)claims, sizeof(claims) - 1, payload + 1,
+					   strcspn(payload + 1, "."), NULL, &length, NULL,
+					   sodium_base64_VARIANT_URLSAFE_NO_PADDING),
+			 0);
+	claims[length] = '\0';
+	assert_non_null(strstr(claims, "\"instance_creation_timestamp\":1700000000"));
+}
+
+static void opening_it_again_says_where_it_is(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_place first = open_at(lab, 7, 0);
+
+	assert_int_equal(open_at(lab, 7, 0).port, first.port);
+	assert_int_equal(open_at(lab, 7, first.port).port, first.port);
+	assert_int_not_equal(open_at(lab, 8, 0).port, first.port);
+	lab->ops.close(lab->ops.arg, 7);
+	lab->ops.close(lab->ops.arg, 7);
+}
+
+static void after_a_restart_it_is_where_it_was(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_place first = open_at(lab, 7, 0);
+	char answer[4096];
+
+	gateways_make(lab, NULL, false);
+	ask(ADDRESS + 1, first.port, "/", answer, sizeof(answer));
+	assert_string_equal(answer, "");
+	assert_int_equal(open_at(lab, 7, first.port).port, first.port);
+	ask(ADDRESS + 1, first.port, "/", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "Metadata-Flavor: Google"));
+}
+
+static void a_place_that_is_taken_or_not_there_is_unavailable(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_request request;
+	struct gateway_place place;
+	struct error err AUTO_ERROR = { 0 };
+	int fd;
+
+	assert_int_equal(device_socket_open("lo", ADDRESS, 0, &fd, NULL), STATUS_OK);
+	request = request_of(lab, 7, device_socket_port(fd));
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, &err), STATUS_UNAVAILABLE);
+	assert_non_null(strstr(err.text, "Address already in use"));
+	close(fd);
+	error_deinit(&err);
+	request = request_of(lab, 7, 0);
+	request.device = "ty-none";
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, &err), STATUS_UNAVAILABLE);
+	assert_non_null(strstr(err.text, "No such device"));
+	error_deinit(&err);
+	request = request_of(lab, 7, 0);
+	request.address = 0xc0000201; /* 192.0.2.1 */
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, &err), STATUS_UNAVAILABLE);
+}
+
+static atomic_bool
+	holds;      /* the next listener to close stays where it is until somebody waits for its address */
+static sem_t waits; /* somebody does */
+static _Thread_local bool is_opening; /* others wait for other things */
+
+void __real_listener_close(struct listener *listener, unsigned wait_ms);
+void __wrap_listener_close(struct listener *listener, unsigned wait_ms);
+void __wrap_listener_close(struct listener *listener, unsigned wait_ms)
+{
+	if (listener && atomic_exchange(&holds, false))
+		sem_wait(&waits);
+	__real_listener_close(listener, wait_ms);
+}
+
+/* For as long as it takes. */
+int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until)
+{
+	if (!is_opening)
+		return __real_pthread_cond_timedwait(cond, lock, until);
+	sem_post(&waits);
+	return pthread_cond_wait(cond, lock);
+}
+
+/* Broken: address_await() that does nothing: "Address already in use". */
+static void who_takes_over_a_network_waits_until_its_address_is_free(void **state)
+{
+	struct lab *lab = *state;
+	const struct gateway_request request = request_of(lab, 8, open_at(lab, 7, 0).port);
+	struct gateway_place place;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	sem_init(&waits, 0, 0);
+	atomic_store(&holds, true);
+	lab->ops.close(lab->ops.arg, 7);
+	is_opening = true;
+	rc = lab->ops.open(lab->ops.arg, &request, &place, &err);
+	is_opening = false;
+	sem_post(&waits); /* in vain where it has waited */
+	if (rc)
+		fail_msg("not opened: %s", err.text);
+	assert_int_equal(place.port, request.port);
+}
+
+static void storage_elsewhere_is_at_the_next_port(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_place place;
+
+	gateways_make(lab, "http://127.0.0.1:1", true);
+	place = open_at(lab, 7, 0);
+	assert_int_equal(place.storage_port, place.port + 1);
+	assert_true(place.cut_off);
+	gateways_make(lab, "http://127.0.0.1:1", false);
+	assert_int_equal(open_at(lab, 7, place.port).storage_port, place.port + 1);
+}
+
+#define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		LAB_TEST(each_replica_is_known_by_its_address),
+		LAB_TEST(nobody_but_a_replica_is_let_in),
+		LAB_TEST(an_identity_token_tells_when_the_job_began),
+		LAB_TEST(opening_it_again_says_where_it_is),
+		LAB_TEST(after_a_restart_it_is_where_it_was),
+		LAB_TEST(a_place_that_is_taken_or_not_there_is_unavailable),
+		LAB_TEST(who_takes_over_a_network_waits_until_its_address_is_free),
+		LAB_TEST(storage_elsewhere_is_at_the_next_port),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests_name("job_gateway", tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/unit/scheduler/plan/placement_testing.h: plans and rooms in few words. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "scheduler/plan/placement.h"
+#include "tests/unit/scheduler/plan/plan_testing.h"
+
+#define GIB ((int64_t)1 << 30)
+#define CPU INT64_C(1000000000)
+
+#define K80    "NVIDIA_TESLA_K80"
+#define V100   "NVIDIA_TESLA_V100"
+#define TPU_V2 "TPU_V2"
+
+static inline struct plan *test_plan_new(void)
+{
+	return plan_named("p", "j");
+}
+
+/* @machine and @accelerator may be NULL. */
+static inline void test_pool_set(struct plan *plan, enum role role, unsigned count, const char *machine,
+				 const char *accelerator, unsigned accelerator_count)
+{
+	plan->pools[role] = (struct pool){ .count = count,
+					   .image = strdup("i"),
+					   .machine_type = machine ? strdup(machine) : NULL,
+					   .accelerator_type = accelerator ? strdup(accelerator) : NULL,
+					   .accelerator_count = accelerator_count };
+}
+
+/* A host with devices "0", "1" …, and wide limits. */
+static inline struct room test_room(unsigned cpus, int64_t memory_bytes, unsigned device_count)
+{
+	struct room room = { .capacity = { .host = { .known = true,
+						     .cpus = cpus,
+						     .memory_bytes = memory_bytes,
+						     .device_count = device_count },
+					   .max_jobs = 1000,
+					   .max_containers = 4000000 } };
+	struct host *host = &room.capacity.host;
+
+	host->devices = device_count ? calloc(device_count, sizeof(*host->devices)) : NULL;
+	for (unsigned i = 0; i < device_count; i++)
+		if (asprintf(&host->devices[i], "%u", i) < 0)
+			abort();
+	return room;
+}
+
+static inline void test_lease_add(struct room *room, int64_t job, const char *device, bool shared)
+{
+	struct usage *usage = &room->usage;
+
+	usage->leases = realloc(usage->leases, (usage->lease_count + 1) * sizeof(*usage->leases));
+	usage->leases[usage->lease_count++] =
+		(struct lease){ .job = job, .device = strdup(device), .shared = shared };
+}
+
+/* The difference with @code, or NULL. Borrowed. */
+static inline const json_t *test_difference(const json_t *list, const char *code)
+{
+	size_t index;
+	const json_t *difference;
+
+	json_array_foreach((json_t *)list, index, difference) {
+		if (strcmp(json_text_at(difference, "code"), code) == 0)
+			return difference;
+	}
+	return NULL;
+}
