@@ -3,7 +3,7 @@
 # tests/check_includes.sh: who may include whom. Prints each include that the table does not allow.
 #
 # A row: the files it is about (a pattern of awk; the first that fits counts), then what they may include
-# of ours (patterns, one of which must fit).
+# of ours (patterns, one of which must fit). With --table it prints the table, which tests/check_calls reads, too.
 cd "$(dirname "$0")/.." || exit 2
 
 # What every family of the API may use.
@@ -33,6 +33,8 @@ rules="
 ^api/metadata/        ^api/metadata/ $family
 ^api/emulator/        ^api/emulator/ ^api/training/quota[.]h$ ^scheduler/faults/(fault|fault_book)[.]h$ $family
 "
+[ "${1:-}" != --table ] || { printf '%s\n' "$rules" && exit 0; }
+
 # A library that only one room may see; a name that ends with a slash stands for all below it.
 alone='
 sqlite3.h     ^store/
