@@ -20,15 +20,15 @@
 #include "daemon/gcs/gcs_remains.h"
 #include "daemon/main.h"
 #include "daemon/own_options.h"
-#include "scheduler/engine/docker_clean.h"
-#include "scheduler/engine/docker_reach.h"
+#include "scheduler/engine/engine.h"
 #include "store/state_dir.h"
 
 DEFINE_AUTO(directory, DIR *, closedir)
 
 struct clean {
 	struct config config;
-	const char *wanted; /* the instance that was named; NULL: the state directory's */
+	const struct engine_kind *engine; /* that config.engine names */
+	const char *wanted;               /* the instance that was named; NULL: the state directory's */
 	bool lists, only_looks, forced;
 	char instance[STATE_INSTANCE_SIZE];
 	char *state_dir; /* absolute, of the instance; NULL: it is not known, or gone */
@@ -63,6 +63,7 @@ static enum status options_read(const char *const *arguments, struct clean *clea
 
 	if (rc)
 		return rc;
+	clean->engine = engine_kind_of(clean->config.engine);
 	if (clean->wanted && !instance_valid(clean->wanted))
 		return error_set(
 			err, STATUS_INVALID_ARGUMENT, NULL,
@@ -110,9 +111,9 @@ static void thing_tell(struct clean *clean, const char *kind, const char *name, 
 	fflush(file);
 }
 
-static void leftover_tell(void *arg, const struct leftover *item, const char *problem)
+static void orphan_tell(void *arg, const struct orphan *item, const char *problem)
 {
-	thing_tell(arg, leftover_kind_names[item->kind], item->name, item->job_id, problem);
+	thing_tell(arg, orphan_kind_names[item->kind], item->name, item->job_id, problem);
 }
 
 static void remains_tell(void *arg, const char *kind, const char *name, const char *problem)
@@ -139,7 +140,7 @@ static void age_print(int64_t since_s)
 	printf("  oldest %" PRId64 " %s%s", age_s, units[i].name, age_s == 1 ? "" : "s");
 }
 
-static void instance_print(const struct leftover_count *count)
+static void instance_print(const struct orphan_count *count)
 {
 	printf("%s  %zu container%s (%zu running)  %zu network%s", count->instance, count->containers,
 	       count->containers == 1 ? "" : "s", count->running, count->networks,
@@ -150,16 +151,16 @@ static void instance_print(const struct leftover_count *count)
 
 static int list_main(const struct clean *clean)
 {
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	struct orphans list AUTO_ORPHANS = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
-	if (docker_reach(clean->config.engine, &err) ||
-	    docker_clean_list(clean->config.engine, NULL, &list, &err))
+	if (clean->engine->reach(clean->config.engine, &err) ||
+	    clean->engine->list(clean->config.engine, NULL, &list, &err))
 		return main_failure(&err);
 	for (size_t at = 0; at < list.count;) {
-		struct leftover_count count;
+		struct orphan_count count;
 
-		at = leftovers_count(&list, at, &count);
+		at = orphans_count(&list, at, &count);
 		instance_print(&count);
 	}
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
@@ -206,18 +207,12 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 
 static enum status engine_look(struct clean *clean, struct error *err)
 {
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
-	enum status rc = docker_clean_list(clean->config.engine, clean->instance, &list, err);
+	struct orphans list AUTO_ORPHANS = { 0 };
+	enum status rc = clean->engine->list(clean->config.engine, clean->instance, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++)
-		leftover_tell(clean, &list.items[i], NULL);
+		orphan_tell(clean, &list.items[i], NULL);
 	return rc;
-}
-
-static enum status engine_clean(struct clean *clean, struct error *err)
-{
-	return docker_clean_remove(clean->config.engine, clean->instance,
-				   &(struct clean_report){ leftover_tell, clean }, err);
 }
 
 /* What tells others of a daemon, which is none now. */
@@ -286,10 +281,13 @@ static enum status state_clean(struct clean *clean, struct error *err)
 
 static enum status instance_clean(struct clean *clean, struct error *err)
 {
-	enum status rc = docker_reach(clean->config.engine, err);
+	enum status rc = clean->engine->reach(clean->config.engine, err);
 
 	if (!rc)
-		rc = clean->only_looks ? engine_look(clean, err) : engine_clean(clean, err);
+		rc = clean->only_looks
+			     ? engine_look(clean, err)
+			     : clean->engine->sweep(clean->config.engine, clean->instance,
+						    &(struct sweep_report){ orphan_tell, clean }, err);
 	if (!rc && clean->state_dir)
 		rc = state_clean(clean, err);
 	if (rc || clean->count)

@@ -14,6 +14,7 @@
 #include "daemon/base/json.h"
 #include "daemon/emulator_clock.h"
 #include "daemon/gateway/host_routes.h"
+#include "scheduler/engine/engine.h"
 #include "scheduler/plan/host.h"
 
 enum { UNIX_PATH_MAX_BYTES = 107 }; /* sun_path, without its NUL */
@@ -49,11 +50,7 @@ static bool path_valid(const char *value)
 
 static bool engine_valid(const char *value)
 {
-	static const char scheme[] = "unix://";
-	const char *path = value + strlen(scheme);
-
-	return strncmp(value, scheme, strlen(scheme)) == 0 && *path == '/' &&
-	       strlen(path) <= UNIX_PATH_MAX_BYTES;
+	return engine_kind_of(value) != NULL;
 }
 
 /* Choice: wider than the service's own rule, which wants 6 to 30 characters, because made-up projects

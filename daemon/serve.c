@@ -21,7 +21,7 @@
 #include "daemon/config.h"
 #include "daemon/main.h"
 #include "daemon/wiring.h"
-#include "scheduler/engine/docker_reach.h"
+#include "scheduler/engine/engine.h"
 
 /* The connections of the API alone may be 512, those of gRPC 128. The servers of one job watch up to 130 descriptors, which
  * poll() refuses where the limit is lower. */
@@ -121,7 +121,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 	if (url.failed)
 		return;
 	address_file_write(config, wiring_state_dir(wiring), url.data);
-	if (docker_reach(config->engine, &err))
+	if (engine_kind_of(config->engine)->reach(config->engine, &err))
 		silence_tell(config, main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);
 	fflush(stdout);

@@ -21,7 +21,6 @@
 #include "daemon/grpc_door.h"
 #include "daemon/listen_help.h"
 #include "daemon/token.h"
-#include "scheduler/engine/docker_place.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/faults/fault_book.h"
 #include "scheduler/scheduler.h"
@@ -259,16 +258,17 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 		return rc;
 	emulator_clock_on_step(wiring->emulator_clock, scheduler_clock_stepped, wiring->machinery.scheduler);
 	sink = scheduler_sink(wiring->machinery.scheduler);
-	rc = docker_open(
-		&(struct docker_options){
-			.host = config->engine,
-			.instance = store_instance(wiring->store),
-			.networks = config->networks,
-			.docker_config = config->docker_config,
-			.offline = config->offline,
-			.internal = config->egress == EGRESS_NONE,
-		},
-		&sink, &wiring->machinery.engine, err);
+	rc = engine_kind_of(config->engine)
+		     ->open(
+			     &(struct engine_options){
+				     .url = config->engine,
+				     .instance = store_instance(wiring->store),
+				     .networks = config->networks,
+				     .registry_config = config->docker_config,
+				     .offline = config->offline,
+				     .internal = config->egress == EGRESS_NONE,
+			     },
+			     &sink, &wiring->machinery.engine, err);
 	return rc ? rc : scheduler_start(wiring->machinery.scheduler, wiring->machinery.engine, err);
 }
 
@@ -461,16 +461,11 @@ static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 				  &wiring->presence, err);
 }
 
-/* Where that is likely to be wrong; elsewhere, and for a service of systemd, which is seldom in a container, a job that needs
- * it finds out, and the start is not kept waiting.
- * Source: what Docker and Podman put into containers; https://www.freedesktop.org/software/systemd/man/systemd.exec.html
- * ($INVOCATION_ID) */
+/* Jobs are given files of the state directory. */
 static enum status place_check(struct wiring *wiring, struct error *err)
 {
-	if (getenv("INVOCATION_ID") ||
-	    (access("/.dockerenv", F_OK) != 0 && access("/run/.containerenv", F_OK) != 0))
-		return STATUS_OK;
-	return docker_place_check(wiring->config->engine, wiring->state_dir, err);
+	return engine_kind_of(wiring->config->engine)
+		->check_place(wiring->config->engine, wiring->state_dir, err);
 }
 
 /* In this order: each needs what those before it have opened. */

@@ -161,7 +161,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_subnet \
 	tests/unit/scheduler/engine/test_docker_terminal \
 	tests/unit/scheduler/engine/test_docker_throttle \
-	tests/unit/scheduler/engine/test_leftovers \
+	tests/unit/scheduler/engine/test_docker_orphans \
 	tests/unit/scheduler/faults/test_fault \
 	tests/unit/scheduler/faults/test_fault_book \
 	tests/unit/scheduler/faults/test_fault_book_no_memory \

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/docker_terminal.h"
 
 enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
@@ -360,14 +363,11 @@ static const struct engine_ops docker_ops = {
 	.close = op_close,
 };
 
-static enum status options_check(const struct docker_options *options, struct subnet *ret_pool,
+static enum status options_check(const struct engine_options *options, struct subnet *ret_pool,
 				 struct error *err)
 {
 	const char *instance = options->instance;
 
-	if (strncmp(options->host, "unix:///", 8) != 0)
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "engine %s: only unix:///path/to/socket is understood", options->host);
 	if (!instance_valid(instance))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "instance %s: 1 to 32 lowercase letters and digits are wanted", instance);
@@ -402,7 +402,7 @@ static int thread_start(struct docker *docker)
 	return rc;
 }
 
-enum status docker_open(const struct docker_options *options, const struct engine_sink *sink,
+enum status docker_open(const struct engine_options *options, const struct engine_sink *sink,
 			struct engine **ret_engine, struct error *err)
 {
 	struct subnet pool = { 0 };
@@ -422,9 +422,9 @@ enum status docker_open(const struct docker_options *options, const struct engin
 	docker->internal = options->internal;
 	docker->commands_end = &docker->commands;
 	docker->instance = strdup(options->instance);
-	docker->docker_config = options->docker_config ? strdup(options->docker_config) : NULL;
-	docker->socket_path = strdup(options->host + strlen("unix://"));
-	if (!docker->instance || !docker->socket_path || (options->docker_config && !docker->docker_config))
+	docker->docker_config = options->registry_config ? strdup(options->registry_config) : NULL;
+	docker->socket_path = strdup(docker_socket_path(options->url));
+	if (!docker->instance || !docker->socket_path || (options->registry_config && !docker->docker_config))
 		return error_no_memory(err);
 	rc = http_new(docker->socket_path, &docker->http, err);
 	if (rc)

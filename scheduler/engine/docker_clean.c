@@ -9,6 +9,9 @@
 
 #include "daemon/base/json.h"
 #include "scheduler/engine/docker_http.h"
+#include "scheduler/engine/docker_json.h"
+#include "scheduler/engine/docker_orphans.h"
+#include "scheduler/engine/docker_reach.h"
 
 /* What is busy is so for a moment: rounds without any success end it. */
 enum {
@@ -18,8 +21,6 @@ enum {
 	IDLE_ROUNDS = 4,
 	IDLE_PAUSE_MS = 250,
 };
-
-DEFINE_AUTO(http, struct http *, http_free)
 
 /* Exchanges under way, and the first that found no engine. */
 struct cleaning {
@@ -33,8 +34,8 @@ struct cleaning {
 /* What the engine did about one thing. */
 struct removal {
 	struct cleaning *cleaning;
-	const struct leftover *item;
-	const struct clean_report *report;
+	const struct orphan *item;
+	const struct sweep_report *report;
 	bool done;
 	char text[DOCKER_TEXT_SIZE]; /* why not */
 };
@@ -49,9 +50,9 @@ static void exchanges_await(struct cleaning *cleaning)
 	}
 }
 
-static enum status engine_reach(const char *host, struct cleaning *cleaning, struct error *err)
+static enum status engine_connect(const char *url, struct cleaning *cleaning, struct error *err)
 {
-	enum status rc = http_new(host + strlen("unix://"), &cleaning->http, err);
+	enum status rc = http_new(docker_socket_path(url), &cleaning->http, err);
 
 	/* Engines do few of them at a time. */
 	if (!rc)
@@ -87,8 +88,8 @@ static void listed(void *arg, const struct http_answer *answer)
 	}
 }
 
-static enum status list_add(struct cleaning *cleaning, enum leftover_kind kind, const char *instance,
-			    struct leftovers *list, struct error *err)
+static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, const char *instance,
+			    struct orphans *list, struct error *err)
 {
 	static const char *const paths[] = { "/containers/json?all=1&filters=", "/networks?filters=" };
 	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
@@ -108,11 +109,11 @@ static enum status list_add(struct cleaning *cleaning, enum leftover_kind kind, 
 		return error_set(err, cleaning->status, NULL, "%s", cleaning->text);
 	AUTO(json) json_t *answer = TAKE(cleaning->answer);
 
-	return leftovers_add(list, kind, answer) ? STATUS_OK : error_no_memory(err);
+	return orphans_add(list, kind, answer) ? STATUS_OK : error_no_memory(err);
 }
 
 /* Not what the engine's filter lets through: labels decide. */
-static void others_drop(struct leftovers *list, const char *instance)
+static void others_drop(struct orphans *list, const char *instance)
 {
 	size_t kept = 0;
 
@@ -122,29 +123,28 @@ static void others_drop(struct leftovers *list, const char *instance)
 	list->count = kept;
 }
 
-static enum status list_read(struct cleaning *cleaning, const char *instance, struct leftovers *ret_list,
+static enum status list_read(struct cleaning *cleaning, const char *instance, struct orphans *ret_list,
 			     struct error *err)
 {
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
-	enum status rc = list_add(cleaning, LEFTOVER_CONTAINER, instance, &list, err);
+	struct orphans list AUTO_ORPHANS = { 0 };
+	enum status rc = list_add(cleaning, ORPHAN_CONTAINER, instance, &list, err);
 
 	if (!rc)
-		rc = list_add(cleaning, LEFTOVER_NETWORK, instance, &list, err);
+		rc = list_add(cleaning, ORPHAN_NETWORK, instance, &list, err);
 	if (rc)
 		return rc;
 	if (instance)
 		others_drop(&list, instance);
-	leftovers_sort(&list);
+	orphans_sort(&list);
 	*ret_list = list;
-	list = (struct leftovers){ 0 };
+	list = (struct orphans){ 0 };
 	return STATUS_OK;
 }
 
-enum status docker_clean_list(const char *host, const char *instance, struct leftovers *ret_list,
-			      struct error *err)
+enum status docker_list(const char *url, const char *instance, struct orphans *ret_list, struct error *err)
 {
 	struct cleaning cleaning = { 0 };
-	enum status rc = engine_reach(host, &cleaning, err);
+	enum status rc = engine_connect(url, &cleaning, err);
 	AUTO(http) struct http *http = cleaning.http;
 
 	return rc ? rc : list_read(&cleaning, instance, ret_list, err);
@@ -183,12 +183,12 @@ static void removal_send(struct removal *removal)
 }
 
 /* Asks for the removal of all; how many succeeded. Networks go after the containers that are in them. */
-static size_t round_run(struct cleaning *cleaning, const struct clean_report *report,
-			const struct leftovers *list, struct removal *removals)
+static size_t round_run(struct cleaning *cleaning, const struct sweep_report *report,
+			const struct orphans *list, struct removal *removals)
 {
 	size_t done = 0;
 
-	for (int kind = 0; kind < LEFTOVER_KIND_COUNT && !cleaning->status; kind++) {
+	for (int kind = 0; kind < ORPHAN_KIND_COUNT && !cleaning->status; kind++) {
 		for (size_t i = 0; i < list->count; i++) {
 			if ((int)list->items[i].kind != kind)
 				continue;
@@ -204,7 +204,7 @@ static size_t round_run(struct cleaning *cleaning, const struct clean_report *re
 	return done;
 }
 
-static enum status left_tell(const struct clean_report *report, const struct leftovers *list,
+static enum status left_tell(const struct sweep_report *report, const struct orphans *list,
 			     const struct removal *removals, struct error *err)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -216,10 +216,10 @@ DEFINE_AUTO(removals, struct removal *, free)
 
 /* One look and one try; *ret_more: there may be something left. */
 static enum status rounds_step(struct cleaning *cleaning, const char *instance,
-			       const struct clean_report *report, unsigned *idle, bool *ret_more,
+			       const struct sweep_report *report, unsigned *idle, bool *ret_more,
 			       struct error *err)
 {
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	struct orphans list AUTO_ORPHANS = { 0 };
 	enum status rc = list_read(cleaning, instance, &list, err);
 
 	*ret_more = !rc && list.count > 0;
@@ -238,11 +238,11 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 	return cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text) : STATUS_OK;
 }
 
-enum status docker_clean_remove(const char *host, const char *instance, const struct clean_report *report,
-				struct error *err)
+enum status docker_sweep(const char *url, const char *instance, const struct sweep_report *report,
+			 struct error *err)
 {
 	struct cleaning cleaning = { 0 };
-	enum status rc = engine_reach(host, &cleaning, err);
+	enum status rc = engine_connect(url, &cleaning, err);
 	AUTO(http) struct http *http = cleaning.http;
 	unsigned idle = 0;
 	bool more = !rc;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
 
 struct http;
@@ -73,6 +74,7 @@ enum { DOCKER_LISTING_MAX = 512 << 20 };
 enum status http_new(const char *socket_path, struct http **ret_http, struct error *err);
 /* Every exchange must have ended: http_fail_all(). */
 void http_free(struct http *http);
+DEFINE_AUTO(http, struct http *, http_free)
 
 /* The "1.41" that paths are prefixed with from now on. */
 void http_set_version(struct http *http, const char *version);

@@ -7,6 +7,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_history.h"
+#include "scheduler/engine/docker_orphans.h"
 #include "scheduler/engine/docker_parts.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
@@ -178,7 +179,7 @@ static void listing_end(struct listing *listing)
 	    listing->epoch == docker->link.epoch) {
 		listing_emit(listing);
 		if (!docker->others_looked)
-			others_look(docker);
+			orphans_look(docker);
 		docker->others_looked = true;
 	} else if (!docker->closing) {
 		log_event(LOG_WARNING, "listing-failed", "status=%s error=\"%s\"",

@@ -17,7 +17,7 @@
  *     docker_throttle.c  a replica's network made slow, and fast again
  *     docker_image.c    look, pull
  *     docker_logs.c     followers
- *     docker_others.c   what instances without a daemon have left
+ *     docker_orphans.c  what instances without a daemon have left
  */
 #include <jansson.h>
 #include <pthread.h>
@@ -175,10 +175,6 @@ void listing_ask(struct docker *docker);
 /* An event went out while a listing is being made: what it says is newer than what was asked. */
 void listing_note_replica(struct docker *docker, const struct replica_status *replica, bool gone);
 void listing_note_network(struct docker *docker, const struct network_status *network, bool gone);
-
-/* docker_others.c */
-/* Tells in the log what instances without a daemon have left in the engine. */
-void others_look(struct docker *docker);
 
 /* docker_replica.c */
 void replica_create_run(struct docker *docker, struct command *command);

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker_http.h"
+#include "scheduler/engine/docker_json.h"
+#include "scheduler/engine/docker_reach.h"
 
-enum { ANSWER_BYTES_MAX = 4096, ANSWER_SECONDS = 1 };
+enum { ANSWER_SECONDS = 1, CODE_OK = 200, ID_SIZE = 65, LINE_SIZE = 4096 };
 
 /* Source: answers of Docker 20.10, moby/moby, volume/mounts/validate.go */
 static const char unseen[] = "bind source path does not exist: ";
@@ -61,85 +61,116 @@ void docker_place_explain(char *words, size_t size)
 			path);
 }
 
+/* ---- the daemon's own directory ---- */
+
+/* The first name of @path that an engine gives to a container: 64 hexadecimal digits. */
+static bool id_find(const char *path, char id[ID_SIZE])
+{
+	for (; *path; path += strcspn(path, "/"), path += *path == '/') {
+		const size_t length = strspn(path, "0123456789abcdef");
+
+		if (length != ID_SIZE - 1 || (path[length] && path[length] != '/'))
+			continue;
+		snprintf(id, ID_SIZE, "%.*s", ID_SIZE - 1, path);
+		return true;
+	}
+	return false;
+}
+
+/* The container that this process is in; false: none. Its /etc/hostname is a file of the engine's, in a directory of the
+ * container's name.
+ * Source: /proc/self/mountinfo in containers of Docker 20.10 and Podman 4.3; its form is that of
+ * https://docs.kernel.org/filesystems/proc.html (3.5) */
+static bool own_container(char id[ID_SIZE])
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[LINE_SIZE], root[LINE_SIZE], place[LINE_SIZE];
+	bool found = false;
+
+	while (mounts && fgets(line, sizeof(line), mounts))
+		if (sscanf(line, "%*d %*d %*s %s %s", root, place) == 2 &&
+		    strcmp(place, "/etc/hostname") == 0)
+			found = id_find(root, id); /* the last one hides those before it */
+	if (mounts)
+		fclose(mounts);
+	return found;
+}
+
+struct reply {
+	bool came;
+	unsigned code; /* 0: none */
+	char text[DOCKER_TEXT_SIZE];
+};
+
+static void replied(void *arg, const struct http_answer *answer)
+{
+	struct reply *reply = arg;
+
+	reply->came = true;
+	reply->code = answer->status ? 0 : answer->code;
+	docker_message(answer->body, answer->body_length, reply->text);
+}
+
+static struct reply ask(struct http *http, const char *method, const char *path, const char *body)
+{
+	struct reply reply = { 0 };
+
+	http_start(http, &(struct http_request){ .method = method,
+						 .path = path,
+						 .body = body,
+						 .without_version = true,
+						 .timeout_s = ANSWER_SECONDS,
+						 .done = replied,
+						 .arg = &reply });
+	for (http_move(http); !reply.came; http_move(http))
+		http_wait(http, ANSWER_SECONDS * 1000);
+	return reply;
+}
+
 /* Without a command no container is made, whatever else is right. */
-static char *question_make(const char *path)
+static bool is_unseen(struct http *http, const char *path)
 {
 	AUTO(json)
 	json_t *body = json_pack("{ss s{s[{ss ss ss}]}}", "Image", "", "HostConfig", "Mounts", "Type", "bind",
 				 "Source", path, "Target", "/seen");
-	AUTO(string) char *text = body ? json_dump_compact(body) : NULL;
-	struct text question AUTO_TEXT = { 0 };
+	AUTO(string) char *text = json_dump_compact(body);
 
-	if (!text)
-		return NULL;
-	text_printf(&question,
-		    "POST /containers/create HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n"
-		    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-		    strlen(text), text);
-	return text_take(&question);
+	return strstr(ask(http, "POST", "/containers/create", text).text, unseen) != NULL;
 }
 
-/* The words are looked for in all of the answer: how it is sent does not matter. It ends with its connection, or with our
- * patience. */
-static bool is_unseen(int fd, const char *path)
+/* The engine may have another directory of that name: it is asked for a file that was just made. */
+static bool has_directory(struct http *http, const char *directory)
 {
-	AUTO(string) char *question = question_make(path);
-	char answer[ANSWER_BYTES_MAX];
-	ssize_t got;
+	AUTO(string) char *path = NULL;
+	int file = asprintf(&path, "%s/seen-XXXXXX", directory) < 0 ? -1 : mkstemp(path);
+	bool missing;
 
-	if (!question || send(fd, question, strlen(question), MSG_NOSIGNAL) != (ssize_t)strlen(question))
-		return false;
-	got = recv(fd, answer, sizeof(answer) - 1, MSG_WAITALL);
-	answer[got > 0 ? got : 0] = '\0';
-	return strstr(answer, unseen) != NULL;
+	if (file < 0)
+		return true;
+	missing = is_unseen(http, path);
+	close(file);
+	unlink(path);
+	return !missing;
 }
 
-/* -1: no engine is there, or it is too busy. */
-static int engine_connect(const char *host)
+enum status docker_place_check(const char *url, const char *directory, struct error *err)
 {
-	static const char scheme[] = "unix://";
-	const char *path = strncmp(host, scheme, strlen(scheme)) == 0 ? host + strlen(scheme) : host;
-	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = -1;
+	char id[ID_SIZE], path[DOCKER_PATH_SIZE];
 
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -1;
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
+	if (!own_container(id))
+		return STATUS_OK;
+	AUTO(http) struct http *http = NULL;
+	enum status rc = http_new(docker_socket_path(url), &http, err);
 
-enum status docker_place_check(const char *host, const char *directory, struct error *err)
-{
-	struct text path AUTO_TEXT = { 0 };
-	int fd = engine_connect(host), file = -1;
-	bool missing = false;
-
-	text_printf(&path, "%s/seen-XXXXXX", directory);
-	if (fd >= 0 && !path.failed)
-		file = mkstemp(path.data);
-	if (file >= 0) {
-		missing = is_unseen(fd, path.data);
-		close(file);
-		unlink(path.data);
-	}
-	if (fd >= 0)
-		close(fd);
-	return !missing
-		       ? STATUS_OK
-		       : error_set(
-				 err, STATUS_FAILED_PRECONDITION, NULL,
-				 "the engine does not have the state directory %s of this daemon, which runs in a "
-				 "container: jobs would be without their certificates, packages and metrics. Give it "
-				 "a directory at the same path as on the engine's machine: "
-				 "docker run -v DIR:DIR ... serve --state-dir DIR",
-				 directory);
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "/containers/%s/json", id);
+	if (ask(http, "GET", path, NULL).code != CODE_OK || has_directory(http, directory))
+		return STATUS_OK; /* it is in a container of another engine, which may well share our files */
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+			 "the engine does not have the state directory %s of this daemon, which runs in a "
+			 "container: jobs would be without their certificates, packages and metrics. Give it "
+			 "a directory at the same path as on the engine's machine: "
+			 "docker run -v DIR:DIR ... serve --state-dir DIR",
+			 directory);
 }

@@ -12,8 +12,5 @@
 json_t *docker_mounts_make(const json_t *mounts);
 /* The engine's words for that, of @size bytes, become ours, which say what helps. Others stay. */
 void docker_place_explain(char *words, size_t size);
-/* Asks the engine whether it has @directory, an absolute path, by a file that is made there for the moment. No container
- * comes of it, and no image is needed. Takes a second at most.
- *   @host      "unix:///var/run/docker.sock"
- * FAILED_PRECONDITION: it does not. An engine that cannot be asked, or answers something else, is taken to have it. */
-enum status docker_place_check(const char *host, const char *directory, struct error *err);
+/* As engine_kind.check_place. */
+enum status docker_place_check(const char *url, const char *directory, struct error *err);

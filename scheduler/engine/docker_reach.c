@@ -15,6 +15,21 @@
 
 #include "daemon/base/text.h"
 
+static const char scheme[] = "unix://";
+
+bool docker_url_valid(const char *url)
+{
+	const struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	return strncmp(url, scheme, strlen(scheme)) == 0 && *docker_socket_path(url) == '/' &&
+	       strlen(docker_socket_path(url)) < sizeof(address.sun_path);
+}
+
+const char *docker_socket_path(const char *url)
+{
+	return url + strlen(scheme);
+}
+
 static int socket_call(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -94,10 +109,9 @@ static void help_write(struct text *text, const char *path, int problem)
 	}
 }
 
-enum status docker_reach(const char *host, struct error *err)
+enum status docker_reach(const char *url, struct error *err)
 {
-	static const char scheme[] = "unix://";
-	const char *path = strncmp(host, scheme, strlen(scheme)) == 0 ? host + strlen(scheme) : host;
+	const char *path = docker_socket_path(url);
 	const int problem = socket_call(path);
 	struct text help AUTO_TEXT = { 0 };
 

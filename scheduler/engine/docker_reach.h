@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_reach.h: whether a process listens at the engine's socket, for the words of the program's own. */
+/* scheduler/engine/docker_reach.h: the socket of Docker that a URL names, and whether a process listens there. */
+#include <stdbool.h>
+
 #include "daemon/base/error.h"
 
-/* Connects, and waits for nothing else: whether an engine answers there shows later.
- *   @host      "unix:///var/run/docker.sock"
- * UNAVAILABLE: not there, not running, or this user may not use it; the text says which, and what helps. */
-enum status docker_reach(const char *host, struct error *err);
+/* "unix:///PATH" with a path that a socket can have. */
+bool docker_url_valid(const char *url);
+/* The path of a valid URL, borrowed. */
+const char *docker_socket_path(const char *url);
+
+/* As engine_kind.reach. */
+enum status docker_reach(const char *url, struct error *err);

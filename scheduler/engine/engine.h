@@ -17,6 +17,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
+#include "scheduler/engine/orphans.h"
 #include "scheduler/plan/host.h"
 #include "scheduler/plan/plan.h"
 
@@ -236,21 +237,48 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-/* Docker Engine API over a unix socket.
- *   @host      "unix:///var/run/docker.sock"; anything else is INVALID_ARGUMENT in one line
- *   @instance  label value that marks what is ours: lowercase letters and digits, at most 32
- *   @networks  pool for job networks, "10.213.0.0/16"
- *   @offline   never pull
- *   @internal  job networks are cut off from the outside; replicas reach each other and the network's gateway
- *   @docker_config  directory with config.json for registry credentials, or NULL for none
- * Starts the thread and returns without waiting for the engine: it may be down. */
-struct docker_options {
-	const char *host;
-	const char *instance;
-	const char *networks;
-	const char *docker_config;
-	bool offline;
-	bool internal; /* job networks have no way to the outside */
+/* What an engine is opened with. Strings are borrowed for the call only. */
+struct engine_options {
+	const char *url;      /* says which engine, and where: engine_kind_of() */
+	const char *instance; /* marks what is ours: lowercase letters and digits, at most 32 */
+	const char *networks; /* pool for job networks, "10.213.0.0/16" */
+	const char
+		*registry_config; /* directory with config.json for registry credentials, or NULL for none */
+	bool offline;             /* never pull */
+	bool internal; /* job networks are cut off from the outside; replicas reach each other and the network's gateway */
 };
-enum status docker_open(const struct docker_options *options, const struct engine_sink *sink,
-			struct engine **ret_engine, struct error *err);
+
+/* How a sweep reports. */
+struct sweep_report {
+	/* Called for each thing that was removed, @problem NULL, and at last for each that could not be, with
+	 * the engine's words. Borrowed. */
+	void (*told)(void *arg, const struct orphan *item, const char *problem);
+	void *arg;
+};
+
+/* One kind of engine: a row of the table in engine.c. All but open() wait for the engine, on the caller's thread. */
+struct engine_kind {
+	bool (*url_valid)(const char *url); /* whether it is reached by such a URL */
+	/* Starts the engine's thread and returns without waiting for the engine: it may be down.
+	 * INVALID_ARGUMENT in one line: an option cannot be used. */
+	enum status (*open)(const struct engine_options *options, const struct engine_sink *sink,
+			    struct engine **ret_engine, struct error *err);
+	/* Connects, and waits for nothing else: whether an engine answers there shows later.
+	 * UNAVAILABLE: not there, not running, or this user may not use it; the text says which, and what helps. */
+	enum status (*reach)(const char *url, struct error *err);
+	/* For a daemon in a container of that engine: whether the engine has @directory, an absolute path, as the daemon
+	 * has it. Makes no container, and needs no image. Takes two seconds at most, and no time elsewhere.
+	 * FAILED_PRECONDITION: it does not. An engine that cannot be asked is taken to have it. */
+	enum status (*check_place)(const char *url, const char *directory, struct error *err);
+	/* What @instance has in the engine, or with NULL any instance. The list is sorted. UNAVAILABLE: no answer. */
+	enum status (*list)(const char *url, const char *instance, struct orphans *ret_list,
+			    struct error *err);
+	/* Removes the containers (killed when they run), their anonymous volumes, and the networks of @instance, until the
+	 * engine has none. Nobody else's are touched: a network that a container of somebody else is in stays.
+	 * FAILED_PRECONDITION: some are left; each was told. */
+	enum status (*sweep)(const char *url, const char *instance, const struct sweep_report *report,
+			     struct error *err);
+};
+
+/* The engine that is reached by @url, such as "unix:///var/run/docker.sock"; NULL: none is. */
+const struct engine_kind *engine_kind_of(const char *url);

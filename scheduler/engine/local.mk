@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
 	scheduler/engine/docker.c \
+	scheduler/engine/docker.h \
 	scheduler/engine/docker_attachment.c \
 	scheduler/engine/docker_clean.c \
 	scheduler/engine/docker_clean.h \
@@ -26,7 +27,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_listing.c \
 	scheduler/engine/docker_logs.c \
 	scheduler/engine/docker_network.c \
-	scheduler/engine/docker_others.c \
+	scheduler/engine/docker_orphans.c \
+	scheduler/engine/docker_orphans.h \
 	scheduler/engine/docker_parts.h \
 	scheduler/engine/docker_place.c \
 	scheduler/engine/docker_place.h \
@@ -42,8 +44,9 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_terminal.c \
 	scheduler/engine/docker_terminal.h \
 	scheduler/engine/docker_throttle.c \
+	scheduler/engine/engine.c \
 	scheduler/engine/engine.h \
-	scheduler/engine/leftovers.c \
-	scheduler/engine/leftovers.h \
 	scheduler/engine/nvidia_gpus.c \
-	scheduler/engine/nvidia_gpus.h
+	scheduler/engine/nvidia_gpus.h \
+	scheduler/engine/orphans.c \
+	scheduler/engine/orphans.h

@@ -161,9 +161,9 @@ static void *engine_come(void *arg)
 	return programs_run(arg);
 }
 
-enum status __wrap_docker_open(const struct docker_options *options, const struct engine_sink *its_sink,
+enum status __wrap_docker_open(const struct engine_options *options, const struct engine_sink *its_sink,
 			       struct engine **ret_engine, struct error *err);
-enum status __wrap_docker_open(const struct docker_options *options, const struct engine_sink *its_sink,
+enum status __wrap_docker_open(const struct engine_options *options, const struct engine_sink *its_sink,
 			       struct engine **ret_engine, struct error *err)
 {
 	struct engine *engine;

@@ -163,19 +163,19 @@ void give_room(struct bench *bench, size_t room)
 void client_open(struct bench *bench, bool offline)
 {
 	char host[128];
-	struct docker_options options = {
-		.host = host,
+	struct engine_options options = {
+		.url = host,
 		.instance = bench->instance,
 		.networks = "10.213.0.0/16",
 		.offline = offline,
 		.internal = bench->internal,
-		.docker_config = offline ? NULL : getenv("DOCKER_CONFIG"),
+		.registry_config = offline ? NULL : getenv("DOCKER_CONFIG"),
 	};
 	struct engine_sink sink = { on_event, on_line, bench };
 	struct error err AUTO_ERROR = { 0 };
 
 	snprintf(host, sizeof(host), "unix://%s", bench->direct ? engine_socket : bench->relay.path);
-	assert_int_equal(docker_open(&options, &sink, &bench->engine, &err), STATUS_OK);
+	assert_int_equal(engine_kind_of(host)->open(&options, &sink, &bench->engine, &err), STATUS_OK);
 }
 
 void client_close(struct bench *bench)

@@ -15,8 +15,8 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker.h"
 #include "scheduler/engine/docker_json.h"
-#include "scheduler/engine/engine.h"
 #include "tests/unit/testing.h"
 
 enum { WAIT_S = 60, CONNECTIONS_MAX = 64, RULES_MAX = 12, HOLD = -2 };
@@ -68,7 +68,7 @@ struct lab {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool stop;
-	struct docker_options options; /* of the next client_open(); without the host */
+	struct engine_options options; /* of the next client_open(); without the URL */
 	struct engine *engine;
 	/* Events: "KIND STATUS TEXT" each. */
 	struct {
@@ -344,11 +344,11 @@ static inline size_t events_count(struct lab *lab, enum engine_event_kind kind)
 static inline void client_open(struct lab *lab)
 {
 	char host[80];
-	struct docker_options options = lab->options;
+	struct engine_options options = lab->options;
 	struct engine_sink sink = { on_event, on_line, lab };
 
 	snprintf(host, sizeof(host), "unix://%s", lab->path);
-	options.host = host;
+	options.url = host;
 	assert_int_equal(docker_open(&options, &sink, &lab->engine, NULL), STATUS_OK);
 }
 
@@ -377,7 +377,7 @@ static inline int setup(void **state)
 	snprintf(lab->path, sizeof(lab->path), "/tmp/ty-test-docker-%d.sock", (int)getpid());
 	lab->api_version = "1.41";
 	lab->room = -1;
-	lab->options = (struct docker_options){ .instance = "t", .networks = "10.213.0.0/16" };
+	lab->options = (struct engine_options){ .instance = "t", .networks = "10.213.0.0/16" };
 	pthread_mutex_init(&lab->lock, NULL);
 	pthread_cond_init(&lab->changed, NULL);
 	server_open(lab);

@@ -8,17 +8,15 @@
 
 static void options_are_checked(void **state)
 {
-	static const struct docker_options wrong[] = {
-		{ .host = "tcp://127.0.0.1:2375", .instance = "t", .networks = "10.213.0.0/16" },
-		{ .host = "unix://relative", .instance = "t", .networks = "10.213.0.0/16" },
-		{ .host = "unix:///x", .instance = "", .networks = "10.213.0.0/16" },
-		{ .host = "unix:///x", .instance = "Upper", .networks = "10.213.0.0/16" },
-		{ .host = "unix:///x",
+	static const struct engine_options wrong[] = {
+		{ .url = "unix:///x", .instance = "", .networks = "10.213.0.0/16" },
+		{ .url = "unix:///x", .instance = "Upper", .networks = "10.213.0.0/16" },
+		{ .url = "unix:///x",
 		  .instance = "a23456789012345678901234567890123",
 		  .networks = "10.213.0.0/16" },
-		{ .host = "unix:///x", .instance = "t", .networks = "10.213.0.0" },
-		{ .host = "unix:///x", .instance = "t", .networks = "10.213.0.0/27" },
-		{ .host = "unix:///x", .instance = "t", .networks = "0.0.0.0/0" },
+		{ .url = "unix:///x", .instance = "t", .networks = "10.213.0.0" },
+		{ .url = "unix:///x", .instance = "t", .networks = "10.213.0.0/27" },
+		{ .url = "unix:///x", .instance = "t", .networks = "0.0.0.0/0" },
 	};
 	struct lab *lab = *state;
 
@@ -31,6 +29,22 @@ static void options_are_checked(void **state)
 		assert_null(strchr(err.text, '\n'));
 		assert_null(lab->engine);
 	}
+}
+
+static void an_engine_is_chosen_by_its_url(void **state)
+{
+	static const char *const wrong[] = { "", "unix://", "tcp://127.0.0.1:2375", "unix://relative",
+					     "/var/run/docker.sock" };
+	char longest[200];
+
+	(void)state;
+	assert_ptr_equal(engine_kind_of("unix:///x")->open, docker_open);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_null(engine_kind_of(wrong[i]));
+	snprintf(longest, sizeof(longest), "unix:///%0106d", 0); /* a socket's path takes 107 bytes */
+	assert_non_null(engine_kind_of(longest));
+	strcat(longest, "0");
+	assert_null(engine_kind_of(longest));
 }
 
 static void an_engine_that_comes_late_is_found(void **state)
@@ -438,6 +452,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(options_are_checked),
+		LAB_TEST(an_engine_is_chosen_by_its_url),
 		LAB_TEST(an_engine_that_comes_late_is_found),
 		LAB_TEST(versions_are_agreed_on),
 		LAB_TEST(podman_is_called_by_its_name),

@@ -23,7 +23,7 @@ static void report_deinit(struct report *report)
 
 #define AUTO_REPORT __attribute__((cleanup(report_deinit)))
 
-static void told(void *arg, const struct leftover *item, const char *problem)
+static void told(void *arg, const struct orphan *item, const char *problem)
 {
 	struct report *report = arg;
 
@@ -31,7 +31,7 @@ static void told(void *arg, const struct leftover *item, const char *problem)
 		text_printf(&report->text, "-%s %s\n", item->id, problem);
 	else
 		text_printf(&report->text, "+%s\n", item->id);
-	if (item->kind == LEFTOVER_CONTAINER)
+	if (item->kind == ORPHAN_CONTAINER)
 		assert_false(was_asked(report->lab, "DELETE /networks"));
 }
 
@@ -41,15 +41,15 @@ static enum status clean(struct lab *lab, struct report *report, struct error *e
 
 	report->lab = lab;
 	snprintf(host, sizeof(host), "unix://%s", lab->path);
-	return docker_clean_remove(host, "t", &(struct clean_report){ told, report }, err);
+	return docker_sweep(host, "t", &(struct sweep_report){ told, report }, err);
 }
 
-static enum status list(struct lab *lab, const char *instance, struct leftovers *ret_list, struct error *err)
+static enum status list(struct lab *lab, const char *instance, struct orphans *ret_list, struct error *err)
 {
 	char host[80];
 
 	snprintf(host, sizeof(host), "unix://%s", lab->path);
-	return docker_clean_list(host, instance, ret_list, err);
+	return docker_list(host, instance, ret_list, err);
 }
 
 /* Labels decide, whatever the engine's filter lets through.
@@ -57,7 +57,7 @@ static enum status list(struct lab *lab, const char *instance, struct leftovers 
 static void a_list_has_what_is_the_instances_alone(void **state)
 {
 	struct lab *lab = *state;
-	struct leftovers AUTO_LEFTOVERS all = { 0 }, AUTO_LEFTOVERS mine = { 0 };
+	struct orphans AUTO_ORPHANS all = { 0 }, AUTO_ORPHANS mine = { 0 };
 
 	rule_set(lab, 0,
 		 (struct rule){ "GET /containers/json?all=1&filters=", 200,
@@ -152,7 +152,7 @@ static void a_list_that_cannot_be_had_is_no_empty_list(void **state)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct report AUTO_REPORT report = { 0 };
 		struct error AUTO_ERROR err = { 0 };
-		struct leftovers AUTO_LEFTOVERS found = { 0 };
+		struct orphans AUTO_ORPHANS found = { 0 };
 
 		rule_set(lab, 0, cases[i].rule);
 		assert_int_equal(list(lab, NULL, &found, &err), cases[i].status);
@@ -166,11 +166,10 @@ static void a_list_that_cannot_be_had_is_no_empty_list(void **state)
 static void no_engine_is_said(void **state)
 {
 	struct error AUTO_ERROR err = { 0 };
-	struct leftovers AUTO_LEFTOVERS found = { 0 };
+	struct orphans AUTO_ORPHANS found = { 0 };
 
 	(void)state;
-	assert_int_equal(docker_clean_list("unix:///nowhere/docker.sock", NULL, &found, &err),
-			 STATUS_UNAVAILABLE);
+	assert_int_equal(docker_list("unix:///nowhere/docker.sock", NULL, &found, &err), STATUS_UNAVAILABLE);
 	assert_true(strlen(err.text) > 0);
 }
 

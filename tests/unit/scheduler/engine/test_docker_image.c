@@ -226,7 +226,7 @@ static void credentials_go_to_the_engine_with_the_pull(void **state)
 	struct config_dir dir;
 
 	config_write(&dir, "{\"auths\":{\"r.example\":{\"auth\":\"dTpw\"}}}"); /* u:p */
-	lab->options.docker_config = dir.path;
+	lab->options.registry_config = dir.path;
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/r.example/x/json", NO_IMAGE, .times = 1 });
 	rule_set(lab, 1, (struct rule){ "GET /v1.41/images/r.example/x/json", 200, "{\"Id\":\"sha256:7\"}" });
 	rule_set(lab, 2, (struct rule){ "/create", 200, "" });
@@ -243,7 +243,7 @@ static void unreadable_credentials_are_named_when_the_pull_fails(void **state)
 	size_t failed;
 
 	config_write(&dir, "{\"auths\":");
-	lab->options.docker_config = dir.path;
+	lab->options.registry_config = dir.path;
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/", NO_IMAGE });
 	rule_set(lab, 1, (struct rule){ "/create", 500, "{\"message\":\"denied\"}" });
 	up(lab);
@@ -283,7 +283,7 @@ static void what_the_thread_has_found_is_not_lost_for_want_of_memory(void **stat
 	struct config_dir dir;
 
 	config_write(&dir, "{}");
-	lab->options.docker_config = dir.path;
+	lab->options.registry_config = dir.path;
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/r.example/x/json", NO_IMAGE, .times = 1 });
 	rule_set(lab, 1, (struct rule){ "GET /v1.41/images/r.example/x/json", 200, "{\"Id\":\"sha256:7\"}" });
 	rule_set(lab, 2, (struct rule){ "/create", 200, "" });
@@ -320,7 +320,7 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	chmod(helper, 0700);
 	snprintf(path, sizeof(path), "%s:%s", dir.path, before);
 	setenv("PATH", path, 1);
-	lab->options.docker_config = dir.path;
+	lab->options.registry_config = dir.path;
 	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/", NO_IMAGE });
 	up(lab);
 	lab->engine->ops->ensure_image(lab->engine, "r.example/x");

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/engine/leftovers.h"
+#include "scheduler/engine/docker_orphans.h"
 #include "tests/unit/testing.h"
 
 #define CONTAINER(instance, name, state)                                                                     \
@@ -12,39 +12,39 @@
 	"{\"Id\":\"0b\",\"Name\":\"" name "\",\"Created\":\"1970-01-01T00:00:50.5Z\",\"Labels\":"            \
 	"{\"trainyard.instance\":\"" instance "\"}}"
 
-static void add(struct leftovers *list, enum leftover_kind kind, const char *text)
+static void add(struct orphans *list, enum orphan_kind kind, const char *text)
 {
 	AUTO(json) json_t *answer = json_loads(text, JSON_DECODE_ANY, NULL);
 
 	assert_non_null(answer);
-	assert_true(leftovers_add(list, kind, answer));
+	assert_true(orphans_add(list, kind, answer));
 }
 
 static void things_are_counted_by_instance(void **state)
 {
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
-	struct leftover_count count;
+	struct orphans list AUTO_ORPHANS = { 0 };
+	struct orphan_count count;
 	size_t at;
 
 	(void)state;
-	add(&list, LEFTOVER_NETWORK, "[" NETWORK("b", "ty-b-1") "," NETWORK("a", "ty-a-7") "]");
-	add(&list, LEFTOVER_CONTAINER,
+	add(&list, ORPHAN_NETWORK, "[" NETWORK("b", "ty-b-1") "," NETWORK("a", "ty-a-7") "]");
+	add(&list, ORPHAN_CONTAINER,
 	    "[" CONTAINER("b", "ty-b-1-master-0-a1", "exited") "," CONTAINER(
 		    "a", "ty-a-7-worker-1-a1", "paused") "," CONTAINER("a", "ty-a-7-worker-0-a1",
 								       "running") "]");
-	leftovers_sort(&list);
+	orphans_sort(&list);
 	assert_int_equal(list.count, 5);
 	assert_string_equal(list.items[0].name, "ty-a-7-worker-0-a1");
 	assert_string_equal(list.items[0].job_id, "a job");
-	assert_int_equal(list.items[2].kind, LEFTOVER_NETWORK);
-	at = leftovers_count(&list, 0, &count);
+	assert_int_equal(list.items[2].kind, ORPHAN_NETWORK);
+	at = orphans_count(&list, 0, &count);
 	assert_int_equal(at, 3);
 	assert_string_equal(count.instance, "a");
 	assert_int_equal(count.containers, 2);
 	assert_int_equal(count.running, 2);
 	assert_int_equal(count.networks, 1);
 	assert_int_equal(count.oldest_s, 50);
-	assert_int_equal(leftovers_count(&list, at, &count), 5);
+	assert_int_equal(orphans_count(&list, at, &count), 5);
 	assert_string_equal(count.instance, "b");
 	assert_int_equal(count.running, 0);
 }
@@ -68,26 +68,26 @@ static void what_is_not_ours_or_strange_is_left_out(void **state)
 		"[{\"Id\":\"0a\",\"Names\":[],\"Labels\":{\"trainyard.instance\":\"a\"}}]",
 		"[{\"Id\":\"0a\",\"Names\":[1],\"Labels\":{\"trainyard.instance\":[]}}]",
 	};
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
+	struct orphans list AUTO_ORPHANS = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(strange); i++) {
-		add(&list, LEFTOVER_CONTAINER, strange[i]);
-		add(&list, LEFTOVER_NETWORK, strange[i]);
+		add(&list, ORPHAN_CONTAINER, strange[i]);
+		add(&list, ORPHAN_NETWORK, strange[i]);
 		assert_int_equal(list.count, 0);
 	}
-	leftovers_sort(&list);
+	orphans_sort(&list);
 }
 
 static void times_that_are_none_are_not_known(void **state)
 {
-	struct leftovers list AUTO_LEFTOVERS = { 0 };
-	struct leftover_count count;
+	struct orphans list AUTO_ORPHANS = { 0 };
+	struct orphan_count count;
 
 	(void)state;
-	add(&list, LEFTOVER_NETWORK,
+	add(&list, ORPHAN_NETWORK,
 	    "[{\"Id\":\"0a\",\"Name\":\"ty-a-1\",\"Created\":\"soon\",\"Labels\":{\"trainyard.instance\":\"a\"}}]");
-	assert_int_equal(leftovers_count(&list, 0, &count), 1);
+	assert_int_equal(orphans_count(&list, 0, &count), 1);
 	assert_int_equal(count.oldest_s, 0);
 }
 
@@ -100,5 +100,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("leftovers", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("docker_orphans", tests, NULL, NULL);
 }

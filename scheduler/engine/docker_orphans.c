@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_orphans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "daemon/base/text.h"
+#include "scheduler/engine/docker_parts.h"
+
+enum { REPORTED_MOST = 10, NANOSECONDS = 1000 * 1000 * 1000 };
+
+/* ---- reading ---- */
+
+/* False when it is missing or too long. */
+static bool text_copy(char *to, size_t size, const char *from)
+{
+	return from && (size_t)snprintf(to, size, "%s", from) < size;
+}
+
+/* It becomes part of paths. */
+static bool id_valid(const char *id)
+{
+	return *id && !id[strspn(id, "0123456789abcdef")];
+}
+
+static bool name_is_ours(const struct orphan *item)
+{
+	const size_t length = strlen(item->instance);
+
+	return strncmp(item->name, "ty-", 3) == 0 && strncmp(item->name + 3, item->instance, length) == 0 &&
+	       item->name[3 + length] == '-';
+}
+
+/* A container has a list of names with a slash before each, and its time in seconds. */
+static bool container_read(const json_t *from, struct orphan *item)
+{
+	const char *name = json_string_value(json_array_get(json_object_get(from, "Names"), 0));
+	const char *state = json_text_at(from, "State");
+	const char *job_id = json_text_at(json_object_get(from, "Labels"), "trainyard.job_id");
+
+	item->created_s = json_int_at(from, "Created", 0);
+	item->runs = state && (strcmp(state, "running") == 0 || strcmp(state, "paused") == 0);
+	snprintf(item->job_id, sizeof(item->job_id), "%s", job_id ? job_id : "");
+	return name && text_copy(item->name, sizeof(item->name), name + (*name == '/'));
+}
+
+static bool network_read(const json_t *from, struct orphan *item)
+{
+	const char *created = json_text_at(from, "Created");
+	int64_t created_ns;
+
+	if (created && time_parse(created, &created_ns))
+		item->created_s = created_ns / NANOSECONDS;
+	return text_copy(item->name, sizeof(item->name), json_text_at(from, "Name"));
+}
+
+static bool item_read(enum orphan_kind kind, const json_t *from, struct orphan *item)
+{
+	const char *instance = json_text_at(json_object_get(from, "Labels"), "trainyard.instance");
+
+	*item = (struct orphan){ .kind = kind };
+	return text_copy(item->instance, sizeof(item->instance), instance) &&
+	       instance_valid(item->instance) &&
+	       text_copy(item->id, sizeof(item->id), json_text_at(from, "Id")) && id_valid(item->id) &&
+	       (kind == ORPHAN_CONTAINER ? container_read(from, item) : network_read(from, item)) &&
+	       name_is_ours(item);
+}
+
+bool orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer)
+{
+	const size_t count = json_array_size(answer);
+	struct orphan *grown;
+
+	if (!count)
+		return true;
+	grown = reallocarray(list->items, list->count + count, sizeof(*grown));
+	if (!grown)
+		return false;
+	list->items = grown;
+	for (size_t i = 0; i < count; i++)
+		list->count += item_read(kind, json_array_get(answer, i), &list->items[list->count]);
+	return true;
+}
+
+/* ---- looking ---- */
+
+struct others {
+	struct docker *docker;
+	struct orphans list;
+};
+
+static void instance_tell(const struct orphan_count *count)
+{
+	log_event(LOG_WARNING, "leftovers",
+		  "instance=%s containers=%zu running=%zu networks=%zu hint=\"trainyard clean --instance %s "
+		  "removes them\"",
+		  count->instance, count->containers, count->running, count->networks, count->instance);
+}
+
+static void others_tell(struct others *others)
+{
+	size_t told = 0, more = 0;
+
+	orphans_sort(&others->list);
+	for (size_t at = 0; at < others->list.count;) {
+		struct orphan_count count;
+
+		at = orphans_count(&others->list, at, &count);
+		if (strcmp(count.instance, others->docker->instance) == 0 ||
+		    instance_lock_seen(count.instance))
+			continue;
+		if (told++ < REPORTED_MOST)
+			instance_tell(&count);
+		else
+			more++;
+	}
+	if (more)
+		log_event(LOG_WARNING, "leftovers-more",
+			  "instances=%zu hint=\"trainyard clean --list names them\"", more);
+}
+
+static void others_end(struct others *others)
+{
+	orphans_deinit(&others->list);
+	free(others);
+}
+
+/* Where it cannot be had, nothing is told: the next start tries again. */
+static bool answer_add(struct others *others, enum orphan_kind kind, const struct http_answer *answer)
+{
+	AUTO(json) json_t *found = NULL;
+
+	link_watch(others->docker, answer);
+	if (answer->status || answer->code >= 300)
+		return false;
+	found = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
+	return found && orphans_add(&others->list, kind, found);
+}
+
+static void networks_listed(void *arg, const struct http_answer *answer)
+{
+	struct others *others = arg;
+
+	if (answer_add(others, ORPHAN_NETWORK, answer))
+		others_tell(others);
+	others_end(others);
+}
+
+static void list_ask(struct others *others, const char *what,
+		     void (*done)(void *arg, const struct http_answer *answer))
+{
+	char filter[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 64];
+
+	docker_label_filter(NULL, NULL, filter);
+	snprintf(path, sizeof(path), "%sfilters=%s", what, filter);
+	http_start(others->docker->http, &(struct http_request){ .method = "GET",
+								 .path = path,
+								 .timeout_s = CALL_TIMEOUT_S,
+								 .body_max = DOCKER_LISTING_MAX,
+								 .done = done,
+								 .arg = others });
+}
+
+static void containers_listed(void *arg, const struct http_answer *answer)
+{
+	struct others *others = arg;
+
+	if (answer_add(others, ORPHAN_CONTAINER, answer))
+		list_ask(others, "/networks?", networks_listed);
+	else
+		others_end(others);
+}
+
+void orphans_look(struct docker *docker)
+{
+	struct others *others = calloc(1, sizeof(*others));
+
+	if (!others)
+		return;
+	others->docker = docker;
+	list_ask(others, "/containers/json?all=1&", containers_listed);
+}

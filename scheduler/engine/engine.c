@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/engine.h"
+
+#include "scheduler/engine/docker.h"
+#include "scheduler/engine/docker_clean.h"
+#include "scheduler/engine/docker_place.h"
+#include "scheduler/engine/docker_reach.h"
+
+static const struct engine_kind kinds[] = {
+	{ docker_url_valid, docker_open, docker_reach, docker_place_check, docker_list, docker_sweep },
+};
+
+const struct engine_kind *engine_kind_of(const char *url)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].url_valid(url))
+			return &kinds[i];
+	return NULL;
+}
