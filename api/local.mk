@@ -3,7 +3,6 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/aiplatform.h \
 	api/aiplatform/best_trial.c \
 	api/aiplatform/best_trial.h \
-	api/aiplatform/custom_job_methods.c \
 	api/aiplatform/custom_job_render.c \
 	api/aiplatform/field_rows.h \
 	api/aiplatform/findings.c \
@@ -13,6 +12,7 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/messages_model.c \
 	api/aiplatform/messages_operation.c \
 	api/aiplatform/messages_pipeline.c \
+	api/aiplatform/messages_rpc.c \
 	api/aiplatform/messages_spec.c \
 	api/aiplatform/messages_study.c \
 	api/aiplatform/messages_tuning.c \
@@ -35,8 +35,6 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/resource_of_call.c \
 	api/aiplatform/resource_render.c \
 	api/aiplatform/routes.c \
-	api/aiplatform/rpcs.c \
-	api/aiplatform/rpcs.h \
 	api/aiplatform/rules.h \
 	api/aiplatform/rules_job.c \
 	api/aiplatform/rules_machine.c \
@@ -57,10 +55,9 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/to_plan.h \
 	api/aiplatform/to_study.c \
 	api/aiplatform/to_study.h \
+	api/aiplatform/version_routes.inc \
 	api/aiplatform/trial_job_render.c \
-	api/aiplatform/tuning_job_methods.c \
 	api/aiplatform/tuning_job_render.c \
-	api/aiplatform/tuning_job_study.c \
 	api/aiplatform/tuning_trials_render.c \
 	api/emulator/clock.c \
 	api/emulator/clock.h \
@@ -130,8 +127,6 @@ libtrainyard_a_SOURCES += \
 	api/logging/resource_name.h \
 	api/logging/routes.c \
 	api/logging/routes.h \
-	api/logging/rpcs.c \
-	api/logging/rpcs.h \
 	api/message/binary_reader.h \
 	api/message/discovery.c \
 	api/message/discovery.h \

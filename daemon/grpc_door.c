@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/grpc_door.h"
 
-#include "api/aiplatform/rpcs.h"
+#include "api/aiplatform/aiplatform.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/config.h"
@@ -47,7 +47,6 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 		return rc;
 	rc = front_open(&(struct front_options){ .address = address,
 						 .port = port,
-						 .tables = aiplatform_rpcs,
 						 .any = aiplatform_any,
 						 .families = families,
 						 .clock = &system_clock,

@@ -14,7 +14,7 @@ search="^scheduler/tuning/(measurements|study)[.]h$ ^scheduler/search/(earlier_t
 rules="
 ^daemon/base/         ^daemon/base/
 ^daemon/gcs/          ^daemon/gcs/ ^daemon/main[.]h$ ^api/http/http[.]h$ ^scheduler/(gcs|faults/fault_book)[.]h$ ^store/(objects/objects|small_file)[.]h$ ^daemon/base/
-^daemon/gateway/      ^daemon/gateway/ ^api/(grpc|http|logging|metadata|storage)/ ^api/aiplatform/rpcs[.]h$ ^api/training/regions[.]h$ ^scheduler/(plan/|gateway[.]h$|logs/log_pump[.]h$) ^store/(keys/|logs/logs[.]h$|store[.]h$) ^daemon/base/
+^daemon/gateway/      ^daemon/gateway/ ^api/(grpc|http|logging|metadata|storage)/ ^api/aiplatform/aiplatform[.]h$ ^api/training/regions[.]h$ ^scheduler/(plan/|gateway[.]h$|logs/log_pump[.]h$) ^store/(keys/|logs/logs[.]h$|store[.]h$) ^daemon/base/
 ^daemon/              .
 ^store/               ^store/ ^daemon/base/
 ^scheduler/plan/      ^scheduler/plan/ ^scheduler/tuning/study[.]h$ ^store/jobs/(job_state|leases)[.]h$ ^daemon/base/

@@ -25,7 +25,7 @@ check_PROGRAMS += \
 	tests/unit/api/aiplatform/test_pipeline_rules \
 	tests/unit/api/aiplatform/test_read_mask \
 	tests/unit/api/aiplatform/test_resource_look \
-	tests/unit/api/aiplatform/test_rpcs \
+	tests/unit/api/aiplatform/test_routes \
 	tests/unit/api/aiplatform/test_spec_defaults \
 	tests/unit/api/aiplatform/test_to_plan \
 	tests/unit/api/aiplatform/test_tuning_job_render \

@@ -2,7 +2,7 @@
 #pragma once
 /* api/aiplatform/aiplatform.h: the family aiplatform.googleapis.com, v1 and v1beta1: what its handlers share.
  *
- * Both versions have the same rows, made by the same macros, but for their first segment. A job is found by either name of
+ * Both versions have the same rows (version_routes.inc), but for their first segment. A job is found by either name of
  * its project, and told by the number of it. */
 #include "api/aiplatform/rules.h"
 #include "api/http/http.h"
@@ -29,22 +29,19 @@ extern const struct route aiplatform_routes[], aiplatform_beta_routes[];
 extern const struct route aiplatform_other_routes[];
 /* What the real API has and this emulator has not. */
 extern const struct route aiplatform_absent[], aiplatform_beta_absent[];
+/* What an operation's Any may hold; ends with NULL. */
+extern const struct message *const aiplatform_any[];
 
-enum status custom_job_create_handle(struct call *call, struct error *err);
-enum status custom_job_get_handle(struct call *call, struct error *err);
-enum status custom_job_list_handle(struct call *call, struct error *err);
-enum status custom_job_delete_handle(struct call *call, struct error *err);
-enum status custom_job_cancel_handle(struct call *call, struct error *err);
-enum status tuning_job_create_handle(struct call *call, struct error *err);
-enum status tuning_job_get_handle(struct call *call, struct error *err);
-enum status tuning_job_list_handle(struct call *call, struct error *err);
-enum status tuning_job_delete_handle(struct call *call, struct error *err);
-enum status tuning_job_cancel_handle(struct call *call, struct error *err);
-enum status tuning_job_study_handle(struct call *call, struct error *err); /* the emulator's own */
-enum status custom_job_plan_handle(struct call *call, struct error *err);  /* these are, too */
-enum status custom_job_report_handle(struct call *call, struct error *err);
-enum status tuning_job_plan_handle(struct call *call, struct error *err);
-enum status tuning_job_report_handle(struct call *call, struct error *err);
+/* Of custom jobs and tuning jobs alike: the row's methods say which. */
+enum status resource_create_handle(struct call *call, struct error *err);
+enum status resource_get_handle(struct call *call, struct error *err);
+enum status resource_list_handle(struct call *call, struct error *err);
+enum status resource_delete_handle(struct call *call, struct error *err);
+enum status resource_cancel_handle(struct call *call, struct error *err);
+enum status resource_plan_handle(struct call *call,
+				 struct error *err); /* the emulator's own, as the next two */
+enum status resource_report_handle(struct call *call, struct error *err);
+enum status tuning_job_study_handle(struct call *call, struct error *err);
 enum status pipeline_create_handle(struct call *call, struct error *err);
 enum status pipeline_get_handle(struct call *call, struct error *err);
 enum status pipeline_list_handle(struct call *call, struct error *err);
@@ -100,7 +97,9 @@ struct resource_methods {
 	enum status (*to_plan)(const json_t *body, const struct plan_names *names,
 			       const struct aiplatform_settings *settings, struct plan **ret_plan,
 			       struct error *err);
-	void (*render)(struct call *call, const struct job *job, struct text *text);
+	void (*render)(struct call *call, const struct job *job, struct text *text); /* as lists have it */
+	void (*render_whole)(struct call *call, const struct job *job,
+			     struct text *text); /* got by its name */
 };
 /* The plan of a canonical body, which the rules have passed, under an id that is drawn anew. */
 enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,
@@ -113,20 +112,6 @@ enum status resource_draft(const struct call *call, const struct resource_method
 /* What its log begins with. */
 enum { RESOURCE_FIRST_LINES = 2 };
 extern const struct service_line resource_first_lines[RESOURCE_FIRST_LINES];
-enum status resource_plan_answer(struct call *call, const struct resource_methods *methods,
-				 struct error *err);
-enum status resource_report_answer(struct call *call, const struct resource_methods *methods,
-				   struct error *err);
-enum status resource_create_answer(struct call *call, const struct resource_methods *methods,
-				   struct error *err);
-enum status resource_get_answer(struct call *call, const struct resource_methods *methods, struct error *err);
-enum status resource_list_answer(struct call *call, const struct resource_methods *methods,
-				 struct error *err);
-enum status resource_delete_answer(struct call *call, const struct resource_methods *methods,
-				   struct error *err);
-enum status resource_cancel_answer(struct call *call, const struct resource_methods *methods,
-				   struct error *err);
-
 extern const struct resource_methods custom_job_methods, tuning_job_methods;
 
 /* Whether quotas and this machine let the plan run at all. RESOURCE_EXHAUSTED, in this service's words. */

@@ -58,6 +58,18 @@ extern const struct message aiplatform_location_list_response;
 extern const struct message aiplatform_cancel_request;
 extern const struct message aiplatform_empty;
 
+/* The requests of gRPC: in one message what HTTP parts into path, query and body. */
+extern const struct message aiplatform_named_request;
+extern const struct message aiplatform_list_request;
+extern const struct message aiplatform_custom_job_create;
+extern const struct message aiplatform_tuning_job_create;
+extern const struct message aiplatform_tuning_job_create_beta;
+extern const struct message aiplatform_pipeline_create;
+extern const struct message aiplatform_model_versions;
+extern const struct message aiplatform_operation_list;
+extern const struct message aiplatform_operation_wait;
+extern const struct message aiplatform_location_list;
+
 extern const struct enum_type aiplatform_job_state;
 extern const struct enum_type aiplatform_pipeline_state;
 extern const struct enum_type aiplatform_trial_state;

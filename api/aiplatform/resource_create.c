@@ -119,9 +119,9 @@ enum status resource_draft(const struct call *call, const struct resource_method
 	return rc ? rc : draft_fill(call, methods->kind, body, plan, ret_draft, err);
 }
 
-enum status resource_create_answer(struct call *call, const struct resource_methods *methods,
-				   struct error *err)
+enum status resource_create_handle(struct call *call, struct error *err)
 {
+	const struct resource_methods *methods = call->route->methods;
 	const struct aiplatform_context *context = call->context;
 	struct job draft AUTO_JOB_DRAFT = { 0 };
 	AUTO(job) struct job *stored = NULL;

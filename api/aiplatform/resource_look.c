@@ -6,6 +6,7 @@
 #include "api/training/job_name.h"
 #include "api/training/plan_answer.h"
 #include "api/training/report.h"
+#include "api/training/study_answer.h"
 #include "daemon/base/json.h"
 
 /* Machine and accelerator are said in one place, or the accelerator by the machine type's name. A trial's own job was given
@@ -22,8 +23,9 @@ static json_t *pool_field(const json_t *input, enum role role, const char *membe
 			    accelerator ? "acceleratorType" : "machineType");
 }
 
-enum status resource_plan_answer(struct call *call, const struct resource_methods *methods, struct error *err)
+enum status resource_plan_handle(struct call *call, struct error *err)
 {
+	const struct resource_methods *methods = call->route->methods;
 	const struct aiplatform_context *context = call->context;
 	AUTO(plan) struct plan *plan = NULL;
 	struct text name AUTO_TEXT = { 0 };
@@ -48,9 +50,9 @@ enum status resource_plan_answer(struct call *call, const struct resource_method
 		err);
 }
 
-enum status resource_report_answer(struct call *call, const struct resource_methods *methods,
-				   struct error *err)
+enum status resource_report_handle(struct call *call, struct error *err)
 {
+	const struct resource_methods *methods = call->route->methods;
 	const struct training_context *context = call->context;
 	const struct resource resource = resource_of_call(call, methods->kind, methods->param);
 	AUTO(job) struct job *job = NULL;
@@ -65,4 +67,18 @@ enum status resource_report_answer(struct call *call, const struct resource_meth
 	if (!rc)
 		json_write(&call->answer, report);
 	return rc;
+}
+
+enum status tuning_job_study_handle(struct call *call, struct error *err)
+{
+	const struct training_context *context = call->context;
+	const struct resource resource = resource_of_call(call, KIND_TUNING, tuning_job_methods.param);
+	AUTO(job) struct job *job = NULL;
+	struct text name AUTO_TEXT = { 0 };
+	enum status rc = resource_get(context->store, &resource, &job, err);
+
+	if (rc)
+		return rc;
+	resource_path_render(call, job, job->kind, job->job_id, &name);
+	return name.failed ? error_no_memory(err) : study_answer(call, job, name.data, err);
 }

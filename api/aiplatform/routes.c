@@ -3,6 +3,7 @@
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest (read 2026-11-22) */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
+#include "api/grpc/rpc.h"
 #include "api/message/discovery.h"
 #include "api/training/study_answer.h"
 
@@ -19,261 +20,120 @@ const struct discovery_api aiplatform_beta_api = API("v1beta1");
 
 #define LOCATION "/projects/{project}/locations/{location}"
 
-/* Operations of a location, or of a resource in it. PLACE begins with the version. DOC makes the last column, or
- * UNPUBLISHED. */
-#define OPERATION_ROWS(PLACE, DOC)                                                                           \
-	{ "GET",                                                                                             \
-	  PLACE "/operations",                                                                               \
-	  operation_list_handle,                                                                             \
-	  &aiplatform_operation_list_request,                                                                \
-	  NULL,                                                                                              \
-	  NULL,                                                                                              \
-	  DOC("name", aiplatform_operation_list_response, "Lists the operations there, newest first.") },    \
-		{ "GET",                                                                                     \
-		  PLACE "/operations/{operation}",                                                           \
-		  operation_get_handle,                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  DOC("name", aiplatform_operation, "Tells about an operation.") },                          \
-		{ "DELETE",                                                                                  \
-		  PLACE "/operations/{operation}",                                                           \
-		  operation_delete_handle,                                                                   \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  DOC("name", aiplatform_empty, "Forgets an operation; what it did stays done.") },          \
-		{ "POST",                                                                                    \
-		  PLACE "/operations/{operation}:cancel",                                                    \
-		  operation_cancel_handle,                                                                   \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  DOC("name", aiplatform_empty,                                                              \
-		      "Comes too late: operations are done when they are told of.") },                       \
+/* Operations of a location, or of a resource in it. PLACE begins with the version. DOC and CALL make the columns of
+ * those names, or NONE. */
+#define OPERATION_ROWS(PLACE, DOC, CALL)                                                                     \
+	{ .method = "GET",                                                                                   \
+	  .path = PLACE "/operations",                                                                       \
+	  .handler = operation_list_handle,                                                                  \
+	  .query = &aiplatform_operation_list_request,                                                       \
+	  .doc = DOC("name", aiplatform_operation_list_response,                                             \
+		     "Lists the operations there, newest first."),                                           \
+	  .rpc = CALL("ListOperations", operation_list, "", operation_list_response) },                      \
+		{ .method = "GET",                                                                           \
+		  .path = PLACE "/operations/{operation}",                                                   \
+		  .handler = operation_get_handle,                                                           \
+		  .doc = DOC("name", aiplatform_operation, "Tells about an operation."),                     \
+		  .rpc = CALL("GetOperation", named_request, "/operations/*", operation) },                  \
+		{ .method = "DELETE",                                                                        \
+		  .path = PLACE "/operations/{operation}",                                                   \
+		  .handler = operation_delete_handle,                                                        \
+		  .doc = DOC("name", aiplatform_empty, "Forgets an operation; what it did stays done."),     \
+		  .rpc = CALL("DeleteOperation", named_request, "/operations/*", empty) },                   \
+		{ .method = "POST",                                                                          \
+		  .path = PLACE "/operations/{operation}:cancel",                                            \
+		  .handler = operation_cancel_handle,                                                        \
+		  .doc = DOC("name", aiplatform_empty,                                                       \
+			     "Comes too late: operations are done when they are told of."),                  \
+		  .rpc = CALL("CancelOperation", named_request, "/operations/*", empty) },                   \
 	{                                                                                                    \
-		"POST", PLACE "/operations/{operation}:wait", operation_wait_handle,                         \
-			&aiplatform_operation_wait_request, &aiplatform_operation_wait_request, "",          \
-			DOC("name", aiplatform_operation, "Tells about an operation, which is done.")        \
+		.method = "POST", .path = PLACE "/operations/{operation}:wait",                              \
+		.handler = operation_wait_handle, .query = &aiplatform_operation_wait_request,               \
+		.body = &aiplatform_operation_wait_request, .body_root = "",                                 \
+		.doc = DOC("name", aiplatform_operation, "Tells about an operation, which is done."),        \
+		.rpc = CALL("WaitOperation", operation_wait, "/operations/*", operation)                     \
 	}
-#define UNPUBLISHED(RESOURCE, RESPONSE, HELP) NULL
+#define NONE(...) NULL
+/* The services of all APIs. Their methods have no document, and an operation's name may be in any of the places. */
+#define OPERATIONS_CALL(NAME, REQUEST, TAIL, RESPONSE)                                                       \
+	(&(const struct rpc){ .path = "/google.longrunning.Operations/" NAME,                                \
+			      .request = &aiplatform_##REQUEST,                                              \
+			      .resource = "name",                                                            \
+			      .response = &aiplatform_##RESPONSE,                                            \
+			      .pattern = "projects/*/locations/**" TAIL })
+#define LOCATIONS_CALL(NAME, REQUEST, RESPONSE)                                                              \
+	(&(const struct rpc){ .path = "/google.cloud.location.Locations/" NAME,                              \
+			      .request = &aiplatform_##REQUEST,                                              \
+			      .resource = "name",                                                            \
+			      .response = &aiplatform_##RESPONSE })
+#define CALL(SERVICE, NAME, REQUEST)                                                                         \
+	(&(const struct rpc){ .path = "/google.cloud.aiplatform." API_VERSION "." SERVICE "/" NAME,          \
+			      .request = &(REQUEST) })
 
-#define LOCATION_ROWS(VERSION, DOC)                                                                          \
-	{ "GET",                                                                                             \
-	  VERSION "/projects/{project}/locations",                                                           \
-	  location_list_handle,                                                                              \
-	  &aiplatform_location_list_request,                                                                 \
-	  NULL,                                                                                              \
-	  NULL,                                                                                              \
-	  DOC("name", aiplatform_location_list_response, "Lists the regions, page by page.") },              \
-	{                                                                                                    \
-		"GET", VERSION LOCATION, location_get_handle, NULL, NULL, NULL,                              \
-			DOC("name", aiplatform_location, "Tells about a region.")                            \
-	}
+const struct route aiplatform_routes[] = {
+#define API_VERSION       "v1"
+#define TUNING_JOB        aiplatform_tuning_job
+#define TUNING_JOB_CREATE aiplatform_tuning_job_create
+#include "api/aiplatform/version_routes.inc"
+#undef API_VERSION
+#undef TUNING_JOB
+#undef TUNING_JOB_CREATE
+};
+const struct route aiplatform_beta_routes[] = {
+#define API_VERSION       "v1beta1"
+#define TUNING_JOB        aiplatform_tuning_job_beta
+#define TUNING_JOB_CREATE aiplatform_tuning_job_create_beta
+#include "api/aiplatform/version_routes.inc"
+};
 
-#define CUSTOM_JOB_ROWS(VERSION)                                                                             \
-	{ "POST",                                                                                            \
-	  VERSION LOCATION "/customJobs",                                                                    \
-	  custom_job_create_handle,                                                                          \
-	  NULL,                                                                                              \
-	  &aiplatform_custom_job,                                                                            \
-	  "custom_job",                                                                                      \
-	  METHOD_DOC("parent", aiplatform_custom_job,                                                        \
-		     "Submits a job of containers or Python packages. It is stored before this answers.") }, \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/customJobs",                                                            \
-		  custom_job_list_handle,                                                                    \
-		  &aiplatform_custom_job_list_request,                                                       \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("parent", aiplatform_custom_job_list_response,                                  \
-			     "Lists the jobs of a location, newest first, page by page.") },                 \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/customJobs/{customJob}",                                                \
-		  custom_job_get_handle,                                                                     \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_custom_job, "Tells all about a job.") },                     \
-		{ "DELETE",                                                                                  \
-		  VERSION LOCATION "/customJobs/{customJob}",                                                \
-		  custom_job_delete_handle,                                                                  \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_operation,                                                   \
-			     "Deletes a job that has ended. The operation is done when this answers.") },    \
-		{ "POST",                                                                                    \
-		  VERSION LOCATION "/customJobs/{customJob}:cancel",                                         \
-		  custom_job_cancel_handle,                                                                  \
-		  NULL,                                                                                      \
-		  &aiplatform_cancel_request,                                                                \
-		  "",                                                                                        \
-		  METHOD_DOC(                                                                                \
-			  "name", aiplatform_empty,                                                          \
-			  "Has a job stopped. This does not wait for the end; a job that has ended stays "   \
-			  "as it is.") },                                                                    \
-		OPERATION_ROWS(VERSION LOCATION "/customJobs/{customJob}", METHOD_DOC)
-
-#define TUNING_JOB_ROWS(VERSION, TUNING_JOB)                                                                 \
-	{ "POST",                                                                                            \
-	  VERSION LOCATION "/hyperparameterTuningJobs",                                                      \
-	  tuning_job_create_handle,                                                                          \
-	  NULL,                                                                                              \
-	  &(TUNING_JOB),                                                                                     \
-	  "hyperparameter_tuning_job",                                                                       \
-	  METHOD_DOC("parent", TUNING_JOB,                                                                   \
-		     "Submits a search for parameters by trials. It is stored before this answers.") },      \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/hyperparameterTuningJobs",                                              \
-		  tuning_job_list_handle,                                                                    \
-		  &aiplatform_tuning_job_list_request,                                                       \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("parent", aiplatform_tuning_job_list_response,                                  \
-			     "Lists the jobs of a location, newest first, page by page, without their "      \
-			     "trials.") },                                                                   \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}",                    \
-		  tuning_job_get_handle,                                                                     \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", TUNING_JOB, "Tells all about a job, its trials too.") },                \
-		{ "DELETE",                                                                                  \
-		  VERSION LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}",                    \
-		  tuning_job_delete_handle,                                                                  \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_operation,                                                   \
-			     "Deletes a job that has ended; its trials' custom jobs stay. The operation is " \
-			     "done when this answers.") },                                                   \
-		{ "POST",                                                                                    \
-		  VERSION LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}:cancel",             \
-		  tuning_job_cancel_handle,                                                                  \
-		  NULL,                                                                                      \
-		  &aiplatform_cancel_request,                                                                \
-		  "",                                                                                        \
-		  METHOD_DOC("name", aiplatform_empty,                                                       \
-			     "Has a job stopped, with the trials under way. This does not wait for the "     \
-			     "end; a job that has ended stays as it is.") },                                 \
-		OPERATION_ROWS(VERSION LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}",       \
-			       METHOD_DOC)
-
-#define PIPELINE_ROWS(VERSION)                                                                               \
-	{ "POST",                                                                                            \
-	  VERSION LOCATION "/trainingPipelines",                                                             \
-	  pipeline_create_handle,                                                                            \
-	  NULL,                                                                                              \
-	  &aiplatform_training_pipeline,                                                                     \
-	  "training_pipeline",                                                                               \
-	  METHOD_DOC("parent", aiplatform_training_pipeline,                                                 \
-		     "Submits a job, and what becomes of what it trained. It is stored before "              \
-		     "this answers.") },                                                                     \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/trainingPipelines",                                                     \
-		  pipeline_list_handle,                                                                      \
-		  &aiplatform_training_pipeline_list_request,                                                \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("parent", aiplatform_training_pipeline_list_response,                           \
-			     "Lists the pipelines of a location, newest first, page by page.") },            \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/trainingPipelines/{trainingPipeline}",                                  \
-		  pipeline_get_handle,                                                                       \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_training_pipeline, "Tells all about a pipeline.") },         \
-		{ "DELETE",                                                                                  \
-		  VERSION LOCATION "/trainingPipelines/{trainingPipeline}",                                  \
-		  pipeline_delete_handle,                                                                    \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_operation,                                                   \
-			     "Deletes a pipeline that has ended; its job and its model stay. The "           \
-			     "operation is done when this answers.") },                                      \
-		{ "POST",                                                                                    \
-		  VERSION LOCATION "/trainingPipelines/{trainingPipeline}:cancel",                           \
-		  pipeline_cancel_handle,                                                                    \
-		  NULL,                                                                                      \
-		  &aiplatform_cancel_request,                                                                \
-		  "",                                                                                        \
-		  METHOD_DOC("name", aiplatform_empty,                                                       \
-			     "Has the pipeline's job stopped. This does not wait for the end; what "         \
-			     "has ended stays as it is.") },                                                 \
-		OPERATION_ROWS(VERSION LOCATION "/trainingPipelines/{trainingPipeline}", METHOD_DOC)
-
-#define MODEL_ROWS(VERSION)                                                                                  \
-	{ "GET",                                                                                             \
-	  VERSION LOCATION "/models",                                                                        \
-	  model_list_handle,                                                                                 \
-	  &aiplatform_model_list_request,                                                                    \
-	  NULL,                                                                                              \
-	  NULL,                                                                                              \
-	  METHOD_DOC("parent", aiplatform_model_list_response,                                               \
-		     "Lists the models of a location by their default versions, newest "                     \
-		     "first, page by page.") },                                                              \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/models/{model}",                                                        \
-		  model_get_handle,                                                                          \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_model,                                                       \
-			     "Tells all about a version of a model: ID@VERSION, ID@ALIAS, or "               \
-			     "the default one.") },                                                          \
-		{ "GET",                                                                                     \
-		  VERSION LOCATION "/models/{model}:listVersions",                                           \
-		  model_list_handle,                                                                         \
-		  &aiplatform_model_versions_request,                                                        \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_model_versions_response,                                     \
-			     "Lists the versions of a model, newest first, page by page.") },                \
-		{ "DELETE",                                                                                  \
-		  VERSION LOCATION "/models/{model}",                                                        \
-		  model_delete_handle,                                                                       \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  NULL,                                                                                      \
-		  METHOD_DOC("name", aiplatform_operation,                                                   \
-			     "Deletes a model with all its versions; its files stay. The "                   \
-			     "operation is done when this answers.") },                                      \
-		OPERATION_ROWS(VERSION LOCATION "/models/{model}", METHOD_DOC)
-
-#define ROWS(VERSION, TUNING_JOB)                                                                            \
-	CUSTOM_JOB_ROWS(VERSION), TUNING_JOB_ROWS(VERSION, TUNING_JOB), PIPELINE_ROWS(VERSION),              \
-		MODEL_ROWS(VERSION), OPERATION_ROWS(VERSION LOCATION, METHOD_DOC),                           \
-		LOCATION_ROWS(VERSION, METHOD_DOC),                                                          \
-	{                                                                                                    \
-		0                                                                                            \
-	}
-
-const struct route aiplatform_routes[] = { ROWS("/v1", aiplatform_tuning_job) };
-const struct route aiplatform_beta_routes[] = { ROWS("/v1beta1", aiplatform_tuning_job_beta) };
+#define CUSTOM_JOBS "/_trainyard/v1" LOCATION "/customJobs"
+#define TUNING_JOBS "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs"
 
 const struct route aiplatform_other_routes[] = {
-	OPERATION_ROWS("/ui" LOCATION, UNPUBLISHED),
-	OPERATION_ROWS("/ui" LOCATION "/customJobs/{customJob}", UNPUBLISHED),
-	OPERATION_ROWS("/ui" LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}", UNPUBLISHED),
-	OPERATION_ROWS("/ui" LOCATION "/trainingPipelines/{trainingPipeline}", UNPUBLISHED),
-	OPERATION_ROWS("/ui" LOCATION "/models/{model}", UNPUBLISHED),
-	LOCATION_ROWS("/ui", UNPUBLISHED),
-	{ "POST", "/_trainyard/v1" LOCATION "/customJobs:plan", custom_job_plan_handle, NULL,
-	  &aiplatform_custom_job, "custom_job", NULL },
-	{ "GET", "/_trainyard/v1" LOCATION "/customJobs/{customJob}/report", custom_job_report_handle, NULL,
-	  NULL, NULL, NULL },
-	{ "POST", "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs:plan", tuning_job_plan_handle, NULL,
-	  &aiplatform_tuning_job, "hyperparameter_tuning_job", NULL },
-	{ "GET", "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}/report",
-	  tuning_job_report_handle, NULL, NULL, NULL, NULL },
-	{ "GET", "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}/study",
-	  tuning_job_study_handle, &study_query, NULL, NULL, NULL },
+	OPERATION_ROWS("/ui" LOCATION, NONE, OPERATIONS_CALL),
+	OPERATION_ROWS("/ui" LOCATION "/customJobs/{customJob}", NONE, NONE),
+	OPERATION_ROWS("/ui" LOCATION "/hyperparameterTuningJobs/{hyperparameterTuningJob}", NONE, NONE),
+	OPERATION_ROWS("/ui" LOCATION "/trainingPipelines/{trainingPipeline}", NONE, NONE),
+	OPERATION_ROWS("/ui" LOCATION "/models/{model}", NONE, NONE),
+	{ .method = "GET",
+	  .path = "/ui/projects/{project}/locations",
+	  .handler = location_list_handle,
+	  .query = &aiplatform_location_list_request,
+	  .rpc = LOCATIONS_CALL("ListLocations", location_list, location_list_response) },
+	{ .method = "GET",
+	  .path = "/ui" LOCATION,
+	  .handler = location_get_handle,
+	  .rpc = LOCATIONS_CALL("GetLocation", named_request, location) },
+	{ .method = "POST",
+	  .path = CUSTOM_JOBS ":plan",
+	  .handler = resource_plan_handle,
+	  .body = &aiplatform_custom_job,
+	  .body_root = "custom_job",
+	  .methods = &custom_job_methods },
+	{ .method = "GET",
+	  .path = CUSTOM_JOBS "/{customJob}/report",
+	  .handler = resource_report_handle,
+	  .methods = &custom_job_methods },
+	{ .method = "POST",
+	  .path = TUNING_JOBS ":plan",
+	  .handler = resource_plan_handle,
+	  .body = &aiplatform_tuning_job,
+	  .body_root = "hyperparameter_tuning_job",
+	  .methods = &tuning_job_methods },
+	{ .method = "GET",
+	  .path = TUNING_JOBS "/{hyperparameterTuningJob}/report",
+	  .handler = resource_report_handle,
+	  .methods = &tuning_job_methods },
+	{ .method = "GET",
+	  .path = TUNING_JOBS "/{hyperparameterTuningJob}/study",
+	  .handler = tuning_job_study_handle,
+	  .query = &study_query },
 	{ 0 },
 };
+
+const struct message *const aiplatform_any[] = { &aiplatform_delete_operation_metadata,
+						 &aiplatform_delete_operation_metadata_beta,
+						 &aiplatform_empty, NULL };
 
 #define ABSENT(METHOD, PATH)                                                                                 \
 	{                                                                                                    \

@@ -68,15 +68,6 @@ struct front {
 
 /* ---- calls ---- */
 
-static const struct rpc *rpc_find(const struct front *front, const char *path)
-{
-	for (const struct rpc *const *table = front->options.tables; *table; table++)
-		for (const struct rpc *rpc = *table; rpc->path; rpc++)
-			if (strcmp(rpc->path, path) == 0)
-				return rpc;
-	return NULL;
-}
-
 static void head_write(struct text *head, const struct session_call *call)
 {
 	const struct {
@@ -125,7 +116,7 @@ static bool on_admit(void *arg, const struct session_call *call, struct rpc_outc
 	return admitted;
 }
 
-static void call_go(struct connection *connection, const struct rpc *rpc, const struct session_call *call,
+static void call_go(struct connection *connection, const struct route *route, const struct session_call *call,
 		    const struct rpc_request *request, struct text *bytes, struct rpc_outcome *outcome)
 {
 	struct front *front = connection->front;
@@ -135,7 +126,7 @@ static void call_go(struct connection *connection, const struct rpc *rpc, const 
 
 	head_write(&head, call);
 	if (head.failed || door_call(front->door,
-				     &(struct door_request){ .method = rpc->method,
+				     &(struct door_request){ .method = route->method,
 							     .target = request->target.data,
 							     .head_text = head.data,
 							     .body = request->body.data,
@@ -145,7 +136,7 @@ static void call_go(struct connection *connection, const struct rpc *rpc, const 
 				     &answer, &err))
 		memory_tell(outcome);
 	else
-		rpc_answer_read(rpc, front->options.any, answer.http_status,
+		rpc_answer_read(route, front->options.any, answer.http_status,
 				answer.body.length ? answer.body.data : "", answer.body.length, bytes,
 				outcome);
 	inner_answer_deinit(&answer);
@@ -162,20 +153,20 @@ static void on_call(void *arg, const struct session_call *call, struct text *byt
 		    struct rpc_outcome *outcome)
 {
 	struct connection *connection = arg;
-	const struct rpc *rpc = rpc_find(connection->front, call->path);
+	const struct route *route = rpc_route_find(connection->front->options.families, call->path);
 	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
 	atomic_store(&connection->useless_us, 0);
-	if (!rpc)
+	if (!route)
 		absent_tell(call->path, outcome);
-	else if (rpc_request_make(rpc, call->data, call->length, &request, &err))
+	else if (rpc_request_make(route, call->data, call->length, &request, &err))
 		rpc_outcome_fail(outcome,
 				 err.status == STATUS_INVALID_ARGUMENT ? GRPC_INVALID_ARGUMENT
 								       : GRPC_INTERNAL,
 				 err.text ? err.text : "");
 	else
-		call_go(connection, rpc, call, &request, bytes, outcome);
+		call_go(connection, route, call, &request, bytes, outcome);
 	atomic_store(&connection->useless_us, clock_mono_us(&system_clock));
 }
 

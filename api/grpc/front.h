@@ -17,9 +17,8 @@ struct sockaddr_in;
 struct front_options {
 	const char *address;              /* an IP address */
 	uint16_t port;                    /* 0: any free one */
-	const struct rpc *const *tables;  /* each ends with a NULL path; the list with NULL */
 	const struct message *const *any; /* what a google.protobuf.Any in an answer may be; ends with NULL */
-	const struct family *families;
+	const struct family *families;    /* the rows with a call of gRPC are served */
 	const struct clock *clock;
 	const struct call_gate *gate;          /* as a listener's */
 	const char *const *hosts;              /* likewise */
@@ -32,7 +31,7 @@ struct front_options {
 	struct listener *rest;
 };
 
-/* Serves from the moment it returns. Tables, families, types and clock must live until it is closed.
+/* Serves from the moment it returns. Families, types and clock must live until it is closed.
  * INVALID_ARGUMENT: the address or the network is none; UNAVAILABLE: it cannot be bound; INTERNAL. */
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err);
 uint16_t front_port(const struct front *front);

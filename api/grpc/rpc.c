@@ -31,12 +31,21 @@ void rpc_outcome_fail(struct rpc_outcome *outcome, unsigned code, const char *te
 	text_puts(&outcome->message, text);
 }
 
+const struct route *rpc_route_find(const struct family *families, const char *path)
+{
+	for (const struct family *family = families; family->name; family++)
+		for (const struct route *route = family->routes; route->method; route++)
+			if (route->rpc && strcmp(route->rpc->path, path) == 0)
+				return route;
+	return NULL;
+}
+
 static bool is_dots(const char *segment, size_t length)
 {
 	return length <= 2 && memcmp(segment, "..", length) == 0;
 }
 
-/* Segments are never empty, nor dots. */
+/* Segments are never empty, nor dots. A {name} of a path is a star. */
 static bool pattern_fits(const char *pattern, const char *end, const char *name)
 {
 	while (pattern < end) {
@@ -44,7 +53,7 @@ static bool pattern_fits(const char *pattern, const char *end, const char *name)
 		const size_t length = (size_t)((slash ? slash : end) - pattern);
 		const size_t segment = strcspn(name, "/");
 		const bool is_many = length == 2 && memcmp(pattern, "**", 2) == 0;
-		const bool is_any = is_many || (length == 1 && *pattern == '*');
+		const bool is_any = is_many || *pattern == '{' || (length == 1 && *pattern == '*');
 
 		if (is_dots(name, segment) ||
 		    (!is_any && (length != segment || memcmp(pattern, name, length) != 0)))
@@ -59,39 +68,43 @@ static bool pattern_fits(const char *pattern, const char *end, const char *name)
 	return false;
 }
 
-/* Where the path ends with the name, a colon in the name's last segment would begin a verb. */
-static bool name_fits(const char *pattern, const char *end, const char *name)
+/* The resource leaves @fields for its place in the path. False: it does not fit there. */
+static bool target_write(const struct route *route, json_t *fields, struct text *target)
 {
-	const char *colon = strrchr(name, ':');
+	const char *name = strchr(route->path + 1, '/') + 1;
+	const char *last = strrchr(route->path, '}'), *tail = last + 1;
+	const char *pattern = route->rpc->pattern ? route->rpc->pattern : name;
+	const char *end = route->rpc->pattern ? pattern + strlen(pattern) : tail;
+	const char *field = route->doc ? route->doc->resource : route->rpc->resource;
+	const char *value = last ? json_text_at(fields, field) : NULL;
+	const char *colon = value ? strrchr(value, ':') : NULL;
 
-	return strlen(name) <= NAME_BYTES_MAX && pattern_fits(pattern, end, name) &&
-	       (end[1] == '/' || !colon || strchr(colon, '/'));
+	if (!last) {
+		text_puts(target, route->path);
+		return true;
+	}
+	/* Where the path ends with the name, a colon in the name's last segment would begin a verb. */
+	if (!value || strlen(value) > NAME_BYTES_MAX || !pattern_fits(pattern, end, value) ||
+	    (*tail != '/' && colon && !strchr(colon, '/')))
+		return false;
+	text_append(target, route->path, (size_t)(name - route->path));
+	text_percent(target, value, URL_UNRESERVED "/:@"); /* slashes part the segments of a name */
+	text_puts(target, tail);
+	json_object_del(fields, field);
+	return true;
 }
 
-/* "/v1/{parent=projects/...}/things": each field leaves @fields for its place. Fields are named as in JSON. False: one
- * does not fit. */
-static bool target_write(const char *template, json_t *fields, struct text *target)
+/* Takes the field that is the body out of @fields. */
+static json_t *body_take(const struct route *route, json_t *fields)
 {
-	while (*template) {
-		const size_t plain = strcspn(template, "{");
-		char name[64];
-		const char *pattern, *end, *value;
+	const struct field *field = route->rpc->request->fields;
+	json_t *body;
 
-		text_append(target, template, plain);
-		template += plain;
-		if (!*template)
-			break;
-		pattern = strchr(++template, '=');
-		end = strchr(pattern, '}');
-		snprintf(name, sizeof(name), "%.*s", (int)(pattern - template), template);
-		value = json_text_at(fields, name);
-		if (!value || !name_fits(pattern + 1, end, value))
-			return false;
-		text_percent(target, value, URL_UNRESERVED "/:@"); /* slashes part the segments of a name */
-		json_object_del(fields, name);
-		template = end + 1;
-	}
-	return true;
+	while (field->message != route->body)
+		field++;
+	body = json_incref(json_object_get(fields, field->name));
+	json_object_del(fields, field->name);
+	return body ? body : json_object();
 }
 
 /* Numbers and truths as JSON has them. */
@@ -117,31 +130,25 @@ static void query_write(const json_t *fields, struct text *target)
 	}
 }
 
-enum status rpc_request_make(const struct rpc *rpc, const void *data, size_t length,
+enum status rpc_request_make(const struct route *route, const void *data, size_t length,
 			     struct rpc_request *ret_request, struct error *err)
 {
 	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
 	AUTO(json) json_t *fields = NULL;
 	AUTO(json) json_t *body = NULL;
-	enum status rc = message_from_binary(rpc->request, data, length, "", &fields, err);
+	enum status rc = message_from_binary(route->rpc->request, data, length, "", &fields, err);
 
 	if (rc)
 		return rc;
-	if (!target_write(rpc->target, fields, &request.target))
+	if (!target_write(route, fields, &request.target))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "Invalid resource field value in the request.");
-	if (rpc->body && strcmp(rpc->body, "*") == 0) {
-		body = json_incref(fields);
-	} else if (rpc->body) {
-		body = json_incref(json_object_get(fields, rpc->body));
-		json_object_del(fields, rpc->body);
-	}
-	if (!rpc->body || strcmp(rpc->body, "*") != 0)
-		query_write(fields, &request.target);
+	if (route->body)
+		body = *route->body_root ? body_take(route, fields) : json_incref(fields);
 	if (body)
 		json_write(&request.body, body);
-	else if (rpc->body)
-		text_puts(&request.body, "{}");
+	if (body != fields)
+		query_write(fields, &request.target);
 	if (request.target.failed || request.body.failed)
 		return error_no_memory(err);
 	*ret_request = request;
@@ -156,7 +163,7 @@ void rpc_refusal_read(unsigned http_status, const char *json, size_t length, str
 	failure_read(http_status, json_object_get(answer, "error"), outcome);
 }
 
-void rpc_answer_read(const struct rpc *rpc, const struct message *const *any, unsigned http_status,
+void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome)
 {
 	AUTO(json) json_t *answer = http_status == 200 ? memory_json_read(json, length, 0, NULL) : NULL;
@@ -166,7 +173,8 @@ void rpc_answer_read(const struct rpc *rpc, const struct message *const *any, un
 		rpc_refusal_read(http_status, json, length, outcome);
 	} else if (!answer) {
 		rpc_outcome_fail(outcome, GRPC_INTERNAL, "The answer is no JSON.");
-	} else if (message_to_binary(rpc->response, answer, any, bytes, &err)) {
+	} else if (message_to_binary(route->doc ? route->doc->response : route->rpc->response, answer, any,
+				     bytes, &err)) {
 		text_clear(bytes);
 		rpc_outcome_fail(outcome, GRPC_INTERNAL,
 				 err.text ? err.text : "The answer has no binary form.");

@@ -2,26 +2,31 @@
 #pragma once
 /* api/grpc/rpc.h: a call of gRPC as the request of HTTP that it stands for, and the answer back.
  *
- * Google's services say themselves which request each of their calls is (google.api.http); the rows repeat that. So
- * both ways in have the same handlers, and the same words. Pure. Thread: any.
+ * Google's services say themselves which request each of their calls is (google.api.http): the call is a column of that
+ * request's row. So both ways in have the same handlers, and the same words. Pure. Thread: any.
  * Source: https://github.com/googleapis/googleapis/blob/master/google/api/http.proto,
  *         https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (read 2026-11-22) */
 #include <stddef.h>
 
-#include "api/message/message.h"
-#include "daemon/base/error.h"
-#include "daemon/base/text.h"
+#include "api/http/http.h"
 
+/* In the request's message stands what HTTP parts into path, query and body. The text of its field that the row's doc
+ * names as resource is all of the row's path between the first segment and the end of the last {name}; the field of the
+ * type of the row's body is the body, or what is left is, where body_root is ""; without a body, what is left is the
+ * query. */
 struct rpc {
 	const char *path; /* "/google.cloud.aiplatform.v1.JobService/CreateCustomJob" */
-	const struct message *request, *response;
-	const char *method; /* "POST" */
-	/* {field=pattern} is the whole of a text of the request, slashes too: "/v1/{parent=projects/...}/things". In the
-	 * pattern a star stands for one segment, two for one or more. */
-	const char *target;
-	/* The field that is the body; "*": what is not in the target; NULL: none, and that is the query. */
-	const char *body;
+	const struct message *request;
+	/* Of a row without doc: what a doc would say. */
+	const char *resource;
+	const struct message *response;
+	/* Where the row is for one of several places: what the resource is like in all of them. A star stands for one
+	 * segment, two for one or more. NULL: it is as in the row's path. */
+	const char *pattern;
 };
+
+/* The row of the call that @path names; NULL: there is none. @families ends with a NULL name. */
+const struct route *rpc_route_find(const struct family *families, const char *path);
 
 struct rpc_request {
 	struct text target, body; /* body: no bytes when there is none */
@@ -29,10 +34,10 @@ struct rpc_request {
 void rpc_request_deinit(struct rpc_request *request);
 #define AUTO_RPC_REQUEST __attribute__((cleanup(rpc_request_deinit)))
 
-/* INVALID_ARGUMENT: the bytes are no such message, or a name in it is not what the call is for: it might else reach
+/* @route: one with a call. INVALID_ARGUMENT: the bytes are no such message, or a name in it is not what the call is for: it might else reach
  * another method.
  * Source: https://github.com/googleapis/nodejs-tasks/issues/506 (the sentence; read 2026-11-22) */
-enum status rpc_request_make(const struct rpc *rpc, const void *data, size_t length,
+enum status rpc_request_make(const struct route *route, const void *data, size_t length,
 			     struct rpc_request *ret_request, struct error *err);
 
 /* The numbers of google.rpc.Code; those of gRPC are the same. */
@@ -59,5 +64,5 @@ void rpc_outcome_fail(struct rpc_outcome *outcome, unsigned code, const char *te
 /* Of an answer's JSON that is not a success. */
 void rpc_refusal_read(unsigned http_status, const char *json, size_t length, struct rpc_outcome *outcome);
 /* From the JSON of an answer to the binary message, appended to @bytes, and the outcome. @any: as message_to_binary(). */
-void rpc_answer_read(const struct rpc *rpc, const struct message *const *any, unsigned http_status,
+void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome);

@@ -20,6 +20,7 @@
 struct call;
 struct call_gate;
 struct method_doc;
+struct rpc;
 struct sockaddr;
 
 /* Takes a request's body while it arrives, on the connection's thread. close() is called once, whatever happens,
@@ -65,6 +66,10 @@ struct route {
 	enum page_types page_types;
 	/* What a row without doc answers with, for masks of fields; NULL: any may be named. */
 	const struct message *response;
+	/* The family's own: what one handler does for several kinds of resources. */
+	const void *methods;
+	/* The call of gRPC that is the same method (api/grpc/rpc.h); NULL: none. */
+	const struct rpc *rpc;
 };
 
 /* Stands in a row's place of a body message: call->raw holds the bytes, of whatever type they are. */

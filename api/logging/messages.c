@@ -179,3 +179,14 @@ static const struct field list_logs_response_fields[] = {
 };
 const struct message logging_list_logs_response = { "google.logging.v2.ListLogsResponse",
 						    list_logs_response_fields, "A page of names of logs." };
+
+/* Of gRPC, where the parent is a field: HTTP has it in the path. */
+static const struct field list_logs_call_fields[] = {
+	PLAIN(1, "parent", FIELD_STRING, ""),
+	PLAIN(2, "pageSize", FIELD_INT32, ""),
+	PLAIN(3, "pageToken", FIELD_STRING, ""),
+	LIST(8, "resourceNames", FIELD_STRING, ""),
+	END,
+};
+const struct message logging_list_logs_call = { "google.logging.v2.ListLogsRequest", list_logs_call_fields,
+						"" };

@@ -11,4 +11,5 @@ extern const struct message logging_write_entries_request;
 extern const struct message logging_write_entries_response;
 extern const struct message logging_list_logs_request;
 extern const struct message logging_list_logs_response;
+extern const struct message logging_list_logs_call; /* as gRPC asks for it */
 extern const struct enum_type logging_severity;

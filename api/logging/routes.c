@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/logging/routes.h"
 
+#include "api/grpc/rpc.h"
 #include "api/logging/handlers.h"
 #include "api/logging/messages.h"
 #include "api/message/discovery.h"
@@ -17,29 +18,37 @@ const struct discovery_api logging_api = {
 	.short_names = true,
 };
 
-#define END                                                                                                  \
-	{                                                                                                    \
-		NULL, NULL, NULL, NULL, NULL, NULL, NULL                                                     \
-	}
-#define LOGS_OF(parent)                                                                                      \
-	{                                                                                                    \
-		"GET", "/v2/" parent "/logs", log_list, &logging_list_logs_request, NULL, NULL,              \
-			METHOD_DOC("parent", logging_list_logs_response,                                     \
-				   "Lists the names of logs that have entries.")                             \
-	}
+#define CALL(NAME, REQUEST)                                                                                  \
+	(&(const struct rpc){ .path = "/google.logging.v2.LoggingServiceV2/" NAME, .request = &(REQUEST) })
+
+#define LOGS_OF(PARENT)                                                                                      \
+	.method = "GET", .path = "/v2/" PARENT "/logs", .handler = log_list,                                 \
+	.query = &logging_list_logs_request,                                                                 \
+	.doc = METHOD_DOC("parent", logging_list_logs_response,                                              \
+			  "Lists the names of logs that have entries.")
 
 const struct route logging_routes[] = {
-	{ "POST", "/v2/entries:list", entry_list, NULL, &logging_list_entries_request, "",
-	  METHOD_DOC(NULL, logging_list_entries_response,
-		     "Reads entries of logs in the order of time, page by page.") },
-	{ "POST", "/v2/entries:write", entry_write, NULL, &logging_write_entries_request, "",
-	  METHOD_DOC(NULL, logging_write_entries_response, "Writes entries into logs.") },
-	LOGS_OF("projects/{project}"),
-	LOGS_OF("projects/{project}/locations/{location}/buckets/{bucket}/views/{view}"),
-	LOGS_OF("folders/{folder}"),
-	LOGS_OF("organizations/{organization}"),
-	LOGS_OF("billingAccounts/{account}"),
-	END,
+	{ .method = "POST",
+	  .path = "/v2/entries:list",
+	  .handler = entry_list,
+	  .body = &logging_list_entries_request,
+	  .body_root = "",
+	  .doc = METHOD_DOC(NULL, logging_list_entries_response,
+			    "Reads entries of logs in the order of time, page by page."),
+	  .rpc = CALL("ListLogEntries", logging_list_entries_request) },
+	{ .method = "POST",
+	  .path = "/v2/entries:write",
+	  .handler = entry_write,
+	  .body = &logging_write_entries_request,
+	  .body_root = "",
+	  .doc = METHOD_DOC(NULL, logging_write_entries_response, "Writes entries into logs."),
+	  .rpc = CALL("WriteLogEntries", logging_write_entries_request) },
+	{ LOGS_OF("projects/{project}"), .rpc = CALL("ListLogs", logging_list_logs_call) },
+	{ LOGS_OF("projects/{project}/locations/{location}/buckets/{bucket}/views/{view}") },
+	{ LOGS_OF("folders/{folder}") },
+	{ LOGS_OF("organizations/{organization}") },
+	{ LOGS_OF("billingAccounts/{account}") },
+	{ 0 },
 };
 
 #define ABSENT(method_, path_)                                                                               \
@@ -72,5 +81,5 @@ const struct route logging_absent[] = {
 	ABSENT("POST", "/v2/projects/{project}/locations/{location}/buckets"),
 	ABSENT("GET", "/v2/projects/{project}/locations/{location}/buckets/{bucket}"),
 	ABSENT("GET", "/v2/projects/{project}/locations/{location}/buckets/{bucket}/views"),
-	END,
+	{ 0 },
 };

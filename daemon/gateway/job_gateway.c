@@ -9,10 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/aiplatform/rpcs.h"
+#include "api/aiplatform/aiplatform.h"
 #include "api/grpc/front.h"
 #include "api/logging/routes.h"
-#include "api/logging/rpcs.h"
 #include "api/metadata/metadata.h"
 #include "api/storage/storage.h"
 #include "daemon/base/client_hello.h"
@@ -49,8 +48,6 @@ enum {
 static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com",
 					    "logging.googleapis.com", NULL };
 enum { STORAGE_NAMES = 2 };
-
-static const struct rpc *const rpcs[] = { logging_rpcs, NULL };
 
 /* Cloud Storage by a name that leads there from job networks, too.
  * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
@@ -440,7 +437,6 @@ static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s,
 
 /* What callers of some names are served. */
 struct offer {
-	const struct rpc *const *rpcs;
 	const struct message *const *any;
 	const struct family *families, *rpc_families;
 	struct caller_rule caller;
@@ -467,7 +463,6 @@ static enum status grpc_start(const struct job_gateway *gateway, const struct of
 			      const char *certificate, struct front **ret_front, struct error *err)
 {
 	enum status rc = front_open(&(struct front_options){ .address = gateway->address_text,
-							     .tables = offer->rpcs,
 							     .any = offer->any,
 							     .families = offer->rpc_families,
 							     .clock = &system_clock,
@@ -500,11 +495,9 @@ static enum status offers_start(struct job_gateway *gateway, const char *key, co
 				struct error *err)
 {
 	const struct gateways_options *options = &gateway->owner->options;
-	const struct offer own = { .rpcs = rpcs,
-				   .families = gateway->families + 1, /* all but metadata */
+	const struct offer own = { .families = gateway->families + 1, /* all but metadata */
 				   .rpc_families = gateway->rpc_families };
-	const struct offer self = { .rpcs = aiplatform_rpcs,
-				    .any = aiplatform_any,
+	const struct offer self = { .any = aiplatform_any,
 				    .families = options->self,
 				    .rpc_families = options->self_rpc,
 				    .caller = options->self_caller };

@@ -11,10 +11,13 @@ static struct aiplatform_context vertex_on(struct bench *bench, struct machine_t
 }
 
 /* Calls @handler with a body in canonical form, or about the job @id; the answer, NULL when it fails. */
-static json_t *vertex_answer(struct aiplatform_context *context, call_handler handler, json_t *body,
-			     const char *id, struct error *err)
+static json_t *vertex_answer(struct aiplatform_context *context, call_handler handler,
+			     const struct resource_methods *methods, json_t *body, const char *id,
+			     struct error *err)
 {
+	const struct route route = { .methods = methods };
 	struct call call = { .context = context,
+			     .route = &route,
 			     .body = body,
 			     .params = { { "project", "demo" },
 					 { "location", "us-central1" },
@@ -36,7 +39,8 @@ static json_t *custom_plan(struct bench *bench, struct machine_told *told, const
 	AUTO(json)
 	json_t *body = patched(&aiplatform_custom_job,
 			       "{'displayName':'d','jobSpec':{'workerPoolSpecs':[" POOL "]}}", patch);
-	json_t *answer = vertex_answer(&context, custom_job_plan_handle, body, NULL, &bench->err);
+	json_t *answer =
+		vertex_answer(&context, resource_plan_handle, &custom_job_methods, body, NULL, &bench->err);
 
 	if (!answer)
 		fail_msg("%s: %s", patch, bench->err.text);
@@ -102,7 +106,8 @@ static void a_search_is_told_by_one_of_its_trials(void **state)
 			",'trialJobSpec':{'workerPoolSpecs':[" POOL "]}}",
 			"{}");
 	AUTO(json)
-	json_t *answer = vertex_answer(&context, tuning_job_plan_handle, body, NULL, &bench->err);
+	json_t *answer =
+		vertex_answer(&context, resource_plan_handle, &tuning_job_methods, body, NULL, &bench->err);
 
 	if (!answer)
 		fail_msg("%s", bench->err.text);
@@ -131,8 +136,10 @@ static void what_create_refuses_is_refused_in_the_same_words(void **state)
 		struct error created AUTO_ERROR = { 0 };
 
 		error_deinit(&bench->err);
-		assert_null(vertex_answer(&context, custom_job_create_handle, body, NULL, &created));
-		assert_null(vertex_answer(&context, custom_job_plan_handle, body, NULL, &bench->err));
+		assert_null(vertex_answer(&context, resource_create_handle, &custom_job_methods, body, NULL,
+					  &created));
+		assert_null(vertex_answer(&context, resource_plan_handle, &custom_job_methods, body, NULL,
+					  &bench->err));
 		assert_int_equal(bench->err.status, created.status);
 		assert_string_equal(bench->err.text, created.text);
 	}
@@ -160,7 +167,8 @@ static void a_plan_waits_behind_jobs_of_both_families(void **state)
 	json_t *body = patched(&aiplatform_custom_job,
 			       "{'displayName':'d','jobSpec':{'workerPoolSpecs':[" POOL "]}}", "{}");
 	AUTO(json)
-	json_t *created = vertex_answer(&context, custom_job_create_handle, body, NULL, &bench->err);
+	json_t *created =
+		vertex_answer(&context, resource_create_handle, &custom_job_methods, body, NULL, &bench->err);
 	AUTO(json) json_t *answer = NULL;
 	const json_t *start;
 
@@ -186,7 +194,8 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 			       "'workerPoolSpecs':[" POOL "]}}",
 			       "{}");
 	AUTO(json)
-	json_t *created = vertex_answer(&context, custom_job_create_handle, body, NULL, &bench->err);
+	json_t *created =
+		vertex_answer(&context, resource_create_handle, &custom_job_methods, body, NULL, &bench->err);
 	AUTO(assignment) struct assignment *assignment = assignment_new();
 	AUTO(string) char *text = NULL;
 	AUTO(json) json_t *queued = NULL;
@@ -196,7 +205,7 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 	if (!created)
 		fail_msg("%s", bench->err.text);
 	id = strrchr(json_text_at(created, "name"), '/') + 1;
-	queued = vertex_answer(&context, custom_job_report_handle, NULL, id, &bench->err);
+	queued = vertex_answer(&context, resource_report_handle, &custom_job_methods, NULL, id, &bench->err);
 	assert_string_equal(json_text_at(queued, "name"), json_text_at(created, "name"));
 	assert_string_equal(json_text_at(queued, "state"), "JOB_STATE_PENDING");
 	assert_json_text(
@@ -214,7 +223,7 @@ static void a_report_tells_what_the_request_tells_and_what_the_machine_does(void
 
 	assert_int_equal(job_apply(bench->store, &in, 1, &bench->err), STATUS_OK);
 	assert_true(in.applied);
-	let_in = vertex_answer(&context, custom_job_report_handle, NULL, id, &bench->err);
+	let_in = vertex_answer(&context, resource_report_handle, &custom_job_methods, NULL, id, &bench->err);
 	assert_string_equal(json_text_at(json_array_get(json_object_get(let_in, "differences"), 1), "field"),
 			    "jobSpec.workerPoolSpecs[0].machineSpec.machineType");
 	assert_json_text(json_object_get(json_array_get(json_object_get(let_in, "replicas"), 0), "limits"),
@@ -230,10 +239,12 @@ static void a_job_of_the_other_kind_is_not_found(void **state)
 	json_t *body = patched(&aiplatform_custom_job,
 			       "{'displayName':'d','jobSpec':{'workerPoolSpecs':[" POOL "]}}", "{}");
 	AUTO(json)
-	json_t *created = vertex_answer(&context, custom_job_create_handle, body, NULL, &bench->err);
+	json_t *created =
+		vertex_answer(&context, resource_create_handle, &custom_job_methods, body, NULL, &bench->err);
 	const char *id = created ? strrchr(json_text_at(created, "name"), '/') + 1 : "";
 
-	assert_null(vertex_answer(&context, tuning_job_report_handle, NULL, id, &bench->err));
+	assert_null(
+		vertex_answer(&context, resource_report_handle, &tuning_job_methods, NULL, id, &bench->err));
 	assert_int_equal(bench->err.status, STATUS_NOT_FOUND);
 }
 

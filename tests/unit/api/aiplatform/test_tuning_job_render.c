@@ -35,8 +35,11 @@ static json_t *answer_of(struct bench *bench, call_handler handler, const char *
 			 json_t *body)
 {
 	struct aiplatform_context context = context_of(bench);
+	const struct route route = { .methods = strcmp(param, "customJob") == 0 ? &custom_job_methods
+										: &tuning_job_methods };
 	struct call call = {
 		.context = &context,
+		.route = &route,
 		.host = "localhost:8090",
 		.body = body,
 		.query = json_pack("{s:s}", "format", "json"), /* the study's; others do not look */
@@ -55,7 +58,7 @@ static json_t *answer_of(struct bench *bench, call_handler handler, const char *
 
 static json_t *tuning_job(struct bench *bench, const struct job *job)
 {
-	return answer_of(bench, tuning_job_get_handle, "hyperparameterTuningJob", job->job_id, NULL);
+	return answer_of(bench, resource_get_handle, "hyperparameterTuningJob", job->job_id, NULL);
 }
 
 static struct job *job_create(struct bench *bench)
@@ -66,7 +69,7 @@ static struct job *job_create(struct bench *bench)
 	struct job *job = NULL;
 
 	assert_int_equal(message_read(&aiplatform_tuning_job, given, "", &body, &bench->err), STATUS_OK);
-	made = answer_of(bench, tuning_job_create_handle, NULL, NULL, body);
+	made = answer_of(bench, resource_create_handle, "hyperparameterTuningJob", NULL, body);
 	json_decref(body);
 	if (!made)
 		fail_msg("%s", bench->err.text);
@@ -188,7 +191,8 @@ static void lists_are_without_trials(void **state)
 	AUTO(job) struct job *job = job_create(bench);
 
 	trial_add(bench, job, 1, tree);
-	AUTO(json) json_t *list = answer_of(bench, tuning_job_list_handle, NULL, NULL, NULL);
+	AUTO(json)
+	json_t *list = answer_of(bench, resource_list_handle, "hyperparameterTuningJob", NULL, NULL);
 	AUTO(json) json_t *whole = tuning_job(bench, job);
 	json_t *first = json_array_get(json_object_get(list, "hyperparameterTuningJobs"), 0);
 
@@ -207,7 +211,7 @@ static void a_trials_job_is_told_by_its_tuning_jobs_spec(void **state)
 
 	assert_int_equal(job_get_by_id(bench->store, trial_add(bench, job, 3, other), &run, &bench->err),
 			 STATUS_OK);
-	AUTO(json) json_t *answer = answer_of(bench, custom_job_get_handle, "customJob", run->job_id, NULL);
+	AUTO(json) json_t *answer = answer_of(bench, resource_get_handle, "customJob", run->job_id, NULL);
 	const json_t *spec = json_object_get(answer, "jobSpec");
 	const json_t *pools = json_object_get(spec, "workerPoolSpecs");
 
@@ -243,8 +247,8 @@ static void a_trials_job_outlives_its_tuning_job(void **state)
 	assert_int_equal(job_get_by_id(bench->store, id, &run, &bench->err), STATUS_OK);
 	AUTO(json)
 	json_t *operation =
-		answer_of(bench, tuning_job_delete_handle, "hyperparameterTuningJob", job->job_id, NULL);
-	AUTO(json) json_t *answer = answer_of(bench, custom_job_get_handle, "customJob", run->job_id, NULL);
+		answer_of(bench, resource_delete_handle, "hyperparameterTuningJob", job->job_id, NULL);
+	AUTO(json) json_t *answer = answer_of(bench, resource_get_handle, "customJob", run->job_id, NULL);
 
 	assert_true(json_true_at(operation, "done"));
 	assert_string_equal(json_text_at(answer, "displayName"), "mine-trial-1");
