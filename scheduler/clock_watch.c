@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/clock_watch.h"
 
+#include "daemon/base/log.h"
+
 enum { SECOND_US = 1000000, LOOKS = 3 };
 
 static int64_t apart_us(const struct clock *clock)
@@ -33,4 +35,17 @@ int64_t clock_watch_look(struct clock_watch *watch, const struct clock *clock)
 		by_us = 0;
 	watch->begun = true;
 	return by_us;
+}
+
+void clock_watch_note(struct clock_watch *watch, const struct clock *clock)
+{
+	const int64_t by_us = clock_watch_look(watch, clock);
+
+	if (!by_us)
+		return;
+	watch->set_us = clock_mono_us(clock);
+	log_event(LOG_WARNING, "clock-jumped", "by_s=%+.3f hint=\"%s\"", (double)by_us / 1e6,
+		  by_us > 0 ? "the machine's clock was put forward, or the machine slept"
+			    : "the machine's clock was put back: times of jobs and their logs stand still "
+			      "until it is where it was");
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a job's gateway is opened and closed. What containers were told of it is in their labels, so that a daemon
- * that begins anew opens it at the same place. */
+#include "scheduler/gateway_keep.h"
+
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
-#include "scheduler/steps.h"
+#include "scheduler/reconciler.h"
 
 enum {
 	TRIES_MAX = 10, /* of a place that containers expect: somebody else may be about to leave it */

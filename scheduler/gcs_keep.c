@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cloud Storage as files, for the jobs that ask for it. It is asked for whenever containers are made, and once more
- * before they are started: the one that they were made with may have gone with the daemon that made them. */
+#include "scheduler/gcs_keep.h"
+
+#include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
-#include "scheduler/steps.h"
+#include "scheduler/reconciler.h"
 
 static const char missing[] = "gcs-missing";
 

@@ -3,16 +3,16 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/faults/faults.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/restarts.h"
-#include "scheduler/search/tuner.h"
+#include "store/jobs/faults.h"
 #include "store/logs/logs.h"
 
 struct job_run *job_run_new(struct job *row)
@@ -53,8 +53,9 @@ void job_run_free(struct job_run *run)
 		free(run->image_ids[role]);
 	free(run->fault);
 	json_decref(run->told);
-	faults_forget(run);
-	tuner_free(run->tuner);
+	for (size_t i = 0; i < run->hit_count; i++)
+		free(run->hits[i].line);
+	free(run->hits);
 	assignment_free(run->assignment);
 	plan_free(run->plan);
 	job_free(run->row);

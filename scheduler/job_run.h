@@ -108,7 +108,6 @@ struct job_run {
 	int64_t look_at_us;  /* monotonic: when it looks at its trials again; 0: when told */
 	bool queued;         /* waits in the scheduler's queue */
 	bool lacks_host;     /* for GPUs that the host has not */
-	bool has_room;       /* QUEUED: its turn has come */
 	bool counted;        /* takes part of the scheduler's room */
 	bool dirty;          /* something happened since its last step */
 	bool stale;          /* the stored row may say more than ours */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a listing shows, folded into what is known of the jobs: the first after the engine came up is how things are, later
- * ones may be older than what was told since they were asked for. */
+#include "scheduler/listing_sight.h"
+
 #include "daemon/base/log.h"
+#include "scheduler/job_run.h"
+#include "scheduler/network_sight.h"
 #include "scheduler/restarts.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/sight.h"
 
 /* Docker tells of a pause and of its end before its list knows (seen of 20.10): later listings than the
  * first count when two in a row say so. */

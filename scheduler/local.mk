@@ -2,6 +2,12 @@
 libtrainyard_a_SOURCES += \
 	scheduler/clock_watch.c \
 	scheduler/clock_watch.h \
+	scheduler/cloud_tried.c \
+	scheduler/cloud_tried.h \
+	scheduler/create.c \
+	scheduler/create.h \
+	scheduler/engine_events.c \
+	scheduler/engine_events.h \
 	scheduler/faults/fault.c \
 	scheduler/faults/fault.h \
 	scheduler/faults/fault_book.c \
@@ -11,14 +17,22 @@ libtrainyard_a_SOURCES += \
 	scheduler/gateway.c \
 	scheduler/gateway.h \
 	scheduler/gateway_keep.c \
+	scheduler/gateway_keep.h \
 	scheduler/gcs.h \
 	scheduler/gcs_keep.c \
-	scheduler/happening.c \
+	scheduler/gcs_keep.h \
+	scheduler/inbox.c \
+	scheduler/inbox.h \
 	scheduler/job_run.c \
 	scheduler/job_run.h \
+	scheduler/job_table.c \
+	scheduler/job_table.h \
+	scheduler/jobs.c \
+	scheduler/jobs.h \
 	scheduler/launcher/launcher.c \
 	scheduler/launcher/launcher.h \
 	scheduler/listing_sight.c \
+	scheduler/listing_sight.h \
 	scheduler/logs/log_fields.c \
 	scheduler/logs/log_fields.h \
 	scheduler/logs/log_line.c \
@@ -26,8 +40,11 @@ libtrainyard_a_SOURCES += \
 	scheduler/logs/log_pump.c \
 	scheduler/logs/log_pump.h \
 	scheduler/network_sight.c \
+	scheduler/network_sight.h \
 	scheduler/pass.c \
+	scheduler/pass.h \
 	scheduler/passes.c \
+	scheduler/passes.h \
 	scheduler/plan/accelerator.c \
 	scheduler/plan/accelerator.h \
 	scheduler/plan/assignment.c \
@@ -62,25 +79,33 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/verdict.c \
 	scheduler/plan/verdict.h \
 	scheduler/queue.c \
+	scheduler/queue.h \
 	scheduler/reconcile.c \
 	scheduler/reconcile.h \
+	scheduler/reconciler.h \
 	scheduler/restarts.c \
 	scheduler/restarts.h \
 	scheduler/room.c \
+	scheduler/room.h \
 	scheduler/scheduler.c \
 	scheduler/scheduler.h \
 	scheduler/scheduler_state.h \
-	scheduler/search/cloud_tried.c \
 	scheduler/search/earlier_trials.c \
 	scheduler/search/earlier_trials.h \
 	scheduler/search/ended_trials.c \
+	scheduler/search/ended_trials.h \
+	scheduler/search/look.c \
+	scheduler/search/look.h \
 	scheduler/search/new_trials.c \
+	scheduler/search/new_trials.h \
 	scheduler/search/study_end.c \
+	scheduler/search/study_end.h \
 	scheduler/search/study_limits.c \
 	scheduler/search/study_limits.h \
 	scheduler/search/suggester.c \
 	scheduler/search/suggester.h \
 	scheduler/search/trial_curves.c \
+	scheduler/search/trial_curves.h \
 	scheduler/search/trial_directory.c \
 	scheduler/search/trial_directory.h \
 	scheduler/search/trial_events.c \
@@ -90,30 +115,19 @@ libtrainyard_a_SOURCES += \
 	scheduler/search/trial_run.c \
 	scheduler/search/trial_run.h \
 	scheduler/search/trial_stops.c \
+	scheduler/search/trial_stops.h \
 	scheduler/search/tuner.c \
 	scheduler/search/tuner.h \
-	scheduler/search/tuner_look.h \
 	scheduler/search/tuner_state.c \
+	scheduler/search/tuner_state.h \
 	scheduler/sight.c \
+	scheduler/sight.h \
 	scheduler/spare_network.c \
 	scheduler/spare_network.h \
-	scheduler/step/admit.c \
-	scheduler/step/close.c \
-	scheduler/step/create.c \
-	scheduler/step/declare_running.c \
-	scheduler/step/expire.c \
-	scheduler/step/explain.c \
-	scheduler/step/fetch.c \
-	scheduler/step/finish.c \
-	scheduler/step/judge.c \
-	scheduler/step/leave.c \
-	scheduler/step/remove_replicas.c \
-	scheduler/step/restart.c \
-	scheduler/step/retry.c \
-	scheduler/step/start.c \
-	scheduler/step/stop_replicas.c \
+	scheduler/steps.c \
 	scheduler/steps.h \
 	scheduler/told_differences.c \
+	scheduler/told_differences.h \
 	scheduler/tuning/acquisition.c \
 	scheduler/tuning/acquisition.h \
 	scheduler/tuning/bandit.c \

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which job is on which network, from what the engine said of them. */
+#include "scheduler/network_sight.h"
+
 #include <stdio.h>
 
+#include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/sight.h"
 #include "store/logs/logs.h"
 
 static unsigned network_turn(const struct job_run *run)

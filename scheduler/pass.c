@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/pass.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/memory.h"
-#include "scheduler/steps.h"
+#include "scheduler/job_run.h"
 #include "store/jobs/leases.h"
 
 static struct planned_change *slot_take(struct pass *pass)

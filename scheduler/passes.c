@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass: every job that something happened to takes its steps; their changes share one commit. */
+#include "scheduler/passes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/create.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/gateway_keep.h"
+#include "scheduler/job_run.h"
+#include "scheduler/jobs.h"
 #include "scheduler/plan/assignment.h"
+#include "scheduler/queue.h"
+#include "scheduler/reconcile.h"
 #include "scheduler/restarts.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/search/tuner.h"
+#include "scheduler/sight.h"
+#include "scheduler/steps.h"
+#include "scheduler/told_differences.h"
 #include "store/jobs/faults.h"
 #include "store/logs/logs.h"
 
@@ -17,104 +29,17 @@ enum {
 	RETRY_AFTER_STORE_US = 1000000, /* when a commit failed */
 };
 
+typedef void (*step_function)(struct reconciler *reconciler, struct job_run *run);
+
 static const step_function steps[STEP_COUNT] = {
-	[STEP_ADMIT] = step_admit,
-	[STEP_FETCH] = step_fetch,
-	[STEP_CREATE] = step_create,
-	[STEP_START] = step_start,
-	[STEP_DECLARE_RUNNING] = step_declare_running,
-	[STEP_RESTART] = step_restart,
-	[STEP_JUDGE] = step_judge,
-	[STEP_EXPIRE] = step_expire,
-	[STEP_STOP] = step_stop,
-	[STEP_REMOVE] = step_remove,
-	[STEP_EXPLAIN] = step_explain,
-	[STEP_RETRY] = step_retry,
-	[STEP_CLOSE] = step_close,
-	[STEP_LEAVE] = step_leave,
-	[STEP_FINISH] = step_finish,
+	[STEP_FETCH] = step_fetch,     [STEP_CREATE] = step_create,
+	[STEP_START] = step_start,     [STEP_DECLARE_RUNNING] = step_declare_running,
+	[STEP_RESTART] = step_restart, [STEP_JUDGE] = step_judge,
+	[STEP_EXPIRE] = step_expire,   [STEP_STOP] = step_stop,
+	[STEP_REMOVE] = step_remove,   [STEP_EXPLAIN] = step_explain,
+	[STEP_RETRY] = step_retry,     [STEP_CLOSE] = step_close,
+	[STEP_LEAVE] = step_leave,     [STEP_FINISH] = step_finish,
 };
-
-static size_t find_index(const struct scheduler *scheduler, int64_t job)
-{
-	size_t low = 0, high = scheduler->run_count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (scheduler->runs[middle]->row->id < job)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job)
-{
-	size_t at = find_index(scheduler, job);
-
-	return at < scheduler->run_count && scheduler->runs[at]->row->id == job ? scheduler->runs[at] : NULL;
-}
-
-/* Room for one more, in the queue as well: entering that cannot fail. */
-static bool runs_reserve(struct scheduler *scheduler)
-{
-	size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
-	struct job_run **runs, **queue;
-
-	if (scheduler->run_count < scheduler->run_size)
-		return true;
-	runs = realloc(scheduler->runs, size * sizeof(struct job_run *));
-	scheduler->runs = runs ? runs : scheduler->runs;
-	queue = realloc(scheduler->queue, size * sizeof(struct job_run *));
-	scheduler->queue = queue ? queue : scheduler->queue;
-	scheduler->run_size = runs && queue ? size : scheduler->run_size;
-	return runs && queue;
-}
-
-enum status scheduler_add(struct scheduler *scheduler, struct job *row, struct error *err)
-{
-	struct job_run *run = job_run_new(row);
-	size_t at;
-
-	if (!run) {
-		job_free(row);
-		return error_no_memory(err);
-	}
-	if (job_run_unfold(run, err)) {
-		job_run_free(run);
-		return STATUS_INTERNAL;
-	}
-	if (!runs_reserve(scheduler) ||
-	    (row->started_us && !plan_tunes(run->plan) && room_take(scheduler, run, err))) {
-		job_run_free(run);
-		return error_no_memory(err);
-	}
-	at = find_index(scheduler, row->id);
-	memmove(&scheduler->runs[at + 1], &scheduler->runs[at],
-		(scheduler->run_count - at) * sizeof(struct job_run *));
-	scheduler->runs[at] = run;
-	scheduler->run_count++;
-	run->dirty = true;
-	told_share(scheduler, run);
-	queue_update(scheduler, run);
-	return STATUS_OK;
-}
-
-void scheduler_remove(struct scheduler *scheduler, struct job_run *run)
-{
-	size_t at = find_index(scheduler, run->row->id);
-
-	log_pump_close(scheduler->reconciler.pump, run->row->id);
-	gateway_leave(&scheduler->reconciler, run);
-	queue_leave(scheduler, run);
-	room_return(scheduler, run);
-	memmove(&scheduler->runs[at], &scheduler->runs[at + 1],
-		(scheduler->run_count - at - 1) * sizeof(struct job_run *));
-	scheduler->run_count--;
-	job_run_free(run);
-}
 
 static bool images_are(const struct job_run *run, bool ready)
 {
@@ -184,7 +109,6 @@ static struct job_view view_of(const struct scheduler *scheduler, struct job_run
 	struct job_view view = {
 		.state = row->state,
 		.verdict = row->verdict,
-		.has_room = run->has_room,
 		.touched = row->started_us != 0,
 		.sighted = run->sighted,
 		.expired = limit_us(run, clock_wall_us(clock), now_us) <= now_us,
@@ -227,16 +151,14 @@ static void ask_last_words(struct scheduler *scheduler, struct job_run *run)
 
 static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
 {
-	char text[256];
-
 	if (!scheduler->engine_down || run->told_down || run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return;
-	scheduler_engine_state(scheduler, text, sizeof(text));
 	run->told_down = true;
-	job_run_say(run, SEVERITY_WARNING, "Waiting for the container engine: %s", text);
+	job_run_say(run, SEVERITY_WARNING, "Waiting for the container engine: %s", scheduler->engine_text);
 }
 
-void scheduler_step(struct scheduler *scheduler, struct job_run *run)
+/* The steps that one job can take now; its change waits in the pass. */
+static void run_step(struct scheduler *scheduler, struct job_run *run)
 {
 	run->dirty = false;
 	run->stepped_at_us = clock_mono_us(scheduler->reconciler.clock);
@@ -417,11 +339,11 @@ static bool run_serve(struct scheduler *scheduler, struct job_run *run)
 	if (run->stale && !row_refresh(scheduler, run))
 		return true;
 	if (job_state_is_final(run->row->state)) {
-		scheduler_remove(scheduler, run);
+		jobs_remove(scheduler, run);
 		return false;
 	}
 	scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
-	scheduler_step(scheduler, run);
+	run_step(scheduler, run);
 	/* A step that found no memory left nothing behind that would bring it back. */
 	if (memory_watch_failed() && !run->change_pending)
 		sight_hold(scheduler, run);
@@ -452,6 +374,7 @@ static bool runs_pass(struct scheduler *scheduler)
 
 		i += stays;
 	}
+	jobs_arrive(scheduler);
 	queue_serve(scheduler, now_us);
 	if (!scheduler->pass.count && !scheduler->again)
 		return false;
@@ -474,25 +397,11 @@ static void runs_reconcile(struct scheduler *scheduler)
 	} while (goes_on);
 }
 
-/* What takes time goes by the clock that does not jump. */
-void scheduler_clock_look(struct scheduler *scheduler)
-{
-	const int64_t by_us = clock_watch_look(&scheduler->clock_watch, scheduler->reconciler.clock);
-
-	if (!by_us)
-		return;
-	scheduler->clock_set_us = clock_mono_us(scheduler->reconciler.clock);
-	log_event(LOG_WARNING, "clock-jumped", "by_s=%+.3f hint=\"%s\"", (double)by_us / 1e6,
-		  by_us > 0 ? "the machine's clock was put forward, or the machine slept"
-			    : "the machine's clock was put back: times of jobs and their logs stand still "
-			      "until it is where it was");
-}
-
 void scheduler_reconcile(struct scheduler *scheduler)
 {
 	const struct reconciler *reconciler = &scheduler->reconciler;
 
-	scheduler_clock_look(scheduler);
+	clock_watch_note(&scheduler->clock_watch, reconciler->clock);
 	memory_watch_begin();
 	scheduler_catch_up(scheduler, clock_mono_us(reconciler->clock));
 	if (memory_watch_end())

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs that wait for room, in the order of their turn, and who is let in. */
+#include "scheduler/queue.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,12 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/job_run.h"
+#include "scheduler/network_sight.h"
+#include "scheduler/pass.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/steps.h"
 #include "store/logs/logs.h"
 
 enum {
@@ -205,9 +211,7 @@ static void let_in(struct walk *walk, struct job_run *run)
 	struct error err AUTO_ERROR = { 0 };
 
 	if (!room_take(scheduler, run, &err) && !room_lease(scheduler, run, &err)) {
-		run->has_room = true;
-		scheduler_step(scheduler, run);
-		run->has_room = false;
+		step_admit(&scheduler->reconciler, run);
 	}
 	/* Where blocks were short, the next is let in when this one has its network. */
 	walk->closed = walk->closed || scheduler->network_lack[0];
@@ -222,7 +226,7 @@ static void turn_away(struct walk *walk, struct job_run *run, struct error *err)
 	free(run->fault);
 	run->fault_code = STATUS_RESOURCE_EXHAUSTED;
 	run->fault = err->text ? TAKE(err->text) : memory_strdup("The job cannot run on this machine.");
-	scheduler_step(walk->scheduler, run);
+	step_judge(&walk->scheduler->reconciler, run);
 }
 
 static void visit(struct walk *walk, struct job_run *run)

@@ -2,11 +2,20 @@
 #include "scheduler/reconcile.h"
 
 static const char *const step_names[STEP_COUNT] = {
-	[STEP_NONE] = "none",     [STEP_ADMIT] = "admit",     [STEP_FETCH] = "fetch",
-	[STEP_CREATE] = "create", [STEP_START] = "start",     [STEP_DECLARE_RUNNING] = "declare-running",
-	[STEP_JUDGE] = "judge",   [STEP_EXPIRE] = "expire",   [STEP_STOP] = "stop",
-	[STEP_REMOVE] = "remove", [STEP_EXPLAIN] = "explain", [STEP_RETRY] = "retry",
-	[STEP_CLOSE] = "close",   [STEP_RESTART] = "restart", [STEP_LEAVE] = "leave",
+	[STEP_NONE] = "none",
+	[STEP_FETCH] = "fetch",
+	[STEP_CREATE] = "create",
+	[STEP_START] = "start",
+	[STEP_DECLARE_RUNNING] = "declare-running",
+	[STEP_JUDGE] = "judge",
+	[STEP_EXPIRE] = "expire",
+	[STEP_STOP] = "stop",
+	[STEP_REMOVE] = "remove",
+	[STEP_EXPLAIN] = "explain",
+	[STEP_RETRY] = "retry",
+	[STEP_CLOSE] = "close",
+	[STEP_RESTART] = "restart",
+	[STEP_LEAVE] = "leave",
 	[STEP_FINISH] = "finish",
 };
 
@@ -41,9 +50,7 @@ static enum step next_while_wanted(const struct job_view *view)
 		return STEP_JUDGE;
 	if (view->expired)
 		return STEP_EXPIRE;
-	if (queued)
-		return view->has_room ? STEP_ADMIT : STEP_NONE;
-	if (!view->sighted)
+	if (queued || !view->sighted)
 		return STEP_NONE;
 	return view->restarts ? STEP_RESTART : next_while_starting(view);
 }

@@ -6,8 +6,7 @@
  * it looks at the stored row and at the engine's containers, and never at what was done before.
  *
  *   wanted (row)                 seen (engine)                        step
- *   QUEUED                       -                                    ADMIT when there is room,
- *                                                                     JUDGE when it can have none
+ *   QUEUED                       -                                    none: queue.h admits it when there is room
  *   PREPARING                    image or network missing             FETCH
  *                                some replica missing                 CREATE, once the gateway's place is known
  *                                all created                          START
@@ -31,7 +30,6 @@
 
 enum step {
 	STEP_NONE, /* wait for something to happen */
-	STEP_ADMIT,
 	STEP_FETCH,
 	STEP_CREATE,
 	STEP_START,
@@ -52,7 +50,6 @@ enum step {
 /* A job at a glance. */
 struct job_view {
 	enum job_state state, verdict;
-	bool has_room;          /* QUEUED: it may be admitted */
 	bool touched;           /* ever left QUEUED: the engine may have something of it */
 	bool sighted;           /* what the engine has of it is known */
 	bool expired;           /* a time limit has passed */

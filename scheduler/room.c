@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be used and what is: kept by the scheduler's thread, told to others.
- *
- * The thread reads it as it is and changes it under the mutex; others read a copy that is made there. A job counts
- * from the moment it is to be let in, before that is stored, until its final state is stored. */
+#include "scheduler/room.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/job_run.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
 
 static unsigned project_vcpus(const struct scheduler *scheduler, const char *project)
@@ -38,7 +38,6 @@ void room_host_take(struct scheduler *scheduler, struct host *told)
 	pthread_mutex_unlock(&scheduler->mutex);
 	log_event(LOG_INFO, "host", "cpus=%u memory_mib=%lld gpus=%zu", host->cpus,
 		  (long long)(host->memory_bytes >> 20), host->device_count);
-	queue_reconsider(scheduler);
 }
 
 enum status room_leases_load(struct scheduler *scheduler, struct error *err)

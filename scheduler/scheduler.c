@@ -10,22 +10,27 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/cloud_tried.h"
+#include "scheduler/engine_events.h"
 #include "scheduler/faults/fault_book.h"
 #include "scheduler/faults/faults.h"
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
+#include "scheduler/jobs.h"
+#include "scheduler/logs/log_pump.h"
+#include "scheduler/passes.h"
+#include "scheduler/queue.h"
+#include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
+#include "scheduler/search/suggester.h"
 #include "scheduler/search/trial_directory.h"
+#include "scheduler/sight.h"
 #include "store/logs/logs.h"
 #include "store/store.h"
 
-enum { MICROS = 1000000, CATCH_UP_AFTER_US = MICROS, TRIED_WAITING_MAX = 64, UP_AGAIN_US = 10000 };
+enum { MICROS = 1000000, TRIED_WAITING_MAX = 64, UP_AGAIN_US = 10000 };
 
 #define DAY_US (INT64_C(86400) * MICROS)
-
-void scheduler_miss(struct scheduler *scheduler)
-{
-	if (!scheduler->catch_up_at_us)
-		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
-}
 
 static bool is_stopping(struct scheduler *scheduler)
 {
@@ -124,21 +129,6 @@ void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char 
 	tried_leave(scheduler);
 }
 
-void scheduler_post(struct scheduler *scheduler, struct happening *happening)
-{
-	pthread_mutex_lock(&scheduler->mutex);
-	scheduler->idle = scheduler->cleared = false;
-	if (happening) {
-		*scheduler->last = happening;
-		scheduler->last = &happening->next;
-	} else {
-		log_event(LOG_ERROR, "happening-lost", "error=\"out of memory\"");
-		scheduler->missed = true;
-	}
-	pthread_cond_broadcast(&scheduler->changed);
-	pthread_mutex_unlock(&scheduler->mutex);
-}
-
 /* As long as it is until then, or a day, if nobody puts the clock forward: who does wakes all
  * (scheduler_clock_stepped). */
 static void wait_until(struct scheduler *scheduler, int64_t mono_us)
@@ -158,25 +148,6 @@ void scheduler_clock_stepped(void *arg)
 	pthread_mutex_lock(&scheduler->mutex);
 	pthread_cond_broadcast(&scheduler->changed);
 	pthread_mutex_unlock(&scheduler->mutex);
-}
-
-/* A job was stored or changed by a client: the row is what counts. */
-static void job_woken(struct scheduler *scheduler, int64_t job)
-{
-	struct job_run *run = scheduler_find(scheduler, job);
-	struct error err AUTO_ERROR = { 0 };
-	AUTO(job) struct job *row = NULL;
-
-	if (run) {
-		run->dirty = run->stale = true;
-		run->hold_until_us = 0; /* a client waits for it */
-		return;
-	}
-	if (!job_get_by_id(scheduler->reconciler.store, job, &row, &err) &&
-	    (job_state_is_final(row->state) || !scheduler_add(scheduler, TAKE(row), &err)))
-		return;
-	log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
-	scheduler_miss(scheduler);
 }
 
 static void logs_stored(struct scheduler *scheduler, const struct replica_key *key)
@@ -200,12 +171,14 @@ static void happening_handle(struct scheduler *scheduler, struct happening *happ
 		engine->ops->resume_logs(engine);
 		break;
 	case HAPPENED_WAKE:
-		job_woken(scheduler, happening->job);
+		jobs_wake(scheduler, happening->job);
 		break;
 	case HAPPENED_ENGINE:
-		sight_update(scheduler, &happening->event);
-		if (happening->event.host)
-			room_host_take(scheduler, &happening->host);
+		engine_event_apply(scheduler, &happening->event);
+		if (!happening->event.host)
+			break;
+		room_host_take(scheduler, &happening->host);
+		queue_reconsider(scheduler);
 		break;
 	case HAPPENED_LOGS_STORED:
 		logs_stored(scheduler, &happening->key);
@@ -410,51 +383,9 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	return STATUS_OK;
 }
 
-static enum status unfinished_load(struct scheduler *scheduler, struct error *err)
-{
-	struct job_list list AUTO_JOB_LIST = { 0 };
-	enum status rc = job_list_unfinished(scheduler->reconciler.store, &list, err);
-
-	for (size_t i = 0; !rc && i < list.count; i++) {
-		struct job *row;
-
-		if (scheduler_find(scheduler, list.jobs[i].id))
-			continue;
-		row = malloc(sizeof(*row));
-		if (!row)
-			return error_no_memory(err);
-		*row = list.jobs[i];
-		list.jobs[i] = (struct job){ 0 };
-		rc = scheduler_add(scheduler, row, err);
-	}
-	return rc;
-}
-
-void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
-{
-	struct engine *engine = scheduler->reconciler.engine;
-	struct error err AUTO_ERROR = { 0 };
-
-	if (!scheduler->catch_up_at_us || now_us < scheduler->catch_up_at_us)
-		return;
-	scheduler->catch_up_at_us = 0;
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		job_run_unsee(scheduler->runs[i]);
-		job_run_unhear(scheduler->runs[i]);
-		scheduler->runs[i]->dirty = scheduler->runs[i]->stale = true;
-	}
-	if (unfinished_load(scheduler, &err)) {
-		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
-		scheduler->catch_up_at_us = now_us + CATCH_UP_AFTER_US;
-	}
-	spare_networks_unhear(&scheduler->spares, now_us);
-	engine->ops->list(engine);
-	engine->ops->resume_logs(engine);
-}
-
 enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)
 {
-	enum status rc = unfinished_load(scheduler, err);
+	enum status rc = jobs_load(scheduler, err);
 
 	if (!rc)
 		rc = room_leases_load(scheduler, err);
@@ -501,10 +432,7 @@ void scheduler_free(struct scheduler *scheduler)
 		happening_free(happening);
 		happening = next;
 	}
-	for (size_t i = 0; i < scheduler->run_count; i++)
-		job_run_free(scheduler->runs[i]);
-	free(scheduler->runs);
-	free(scheduler->queue);
+	jobs_free(scheduler);
 	room_deinit(&scheduler->room);
 	json_decref(scheduler->project_vcpus);
 	pass_clear(&scheduler->pass);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the trials of a tuning job have told of their differences: each of these is told once in the job's log. */
+#include "scheduler/told_differences.h"
+
 #include "daemon/base/json.h"
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
+#include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/scheduler_state.h"
 #include "store/jobs/jobs.h"

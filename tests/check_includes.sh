@@ -21,7 +21,7 @@ rules="
 ^scheduler/tuning/    ^scheduler/tuning/ ^daemon/base/
 ^scheduler/engine/    ^scheduler/engine/ ^scheduler/plan/(host|plan)[.]h$ ^daemon/base/
 ^scheduler/logs/      ^scheduler/(logs|plan)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
-^scheduler/           ^scheduler/[a-z_]+[.]h$ ^scheduler/(faults|launcher|logs|plan|search|step|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
+^scheduler/           ^scheduler/[a-z_]+[.]h$ ^scheduler/(faults|launcher|logs|plan|search|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
 ^api/message/         ^api/message/ ^daemon/base/
 ^api/http/            ^api/http/ ^api/message/ ^daemon/base/
 ^api/grpc/            ^api/grpc/ ^api/http/ ^api/message/ ^daemon/base/

@@ -9,6 +9,8 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/faults/fault_book.h"
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/scheduler_state.h"
@@ -105,15 +107,6 @@ bool faults_hold(const struct scheduler *scheduler, const struct job_run *run)
 	const struct fault_hit *hit = hit_of_stage(run, STAGE_QUEUED, run->hits_stored);
 
 	return hit && hit->until_us && hit_lasts(scheduler, hit);
-}
-
-void faults_forget(struct job_run *run)
-{
-	for (size_t i = 0; i < run->hit_count; i++)
-		free(run->hits[i].line);
-	free(run->hits);
-	run->hits = NULL;
-	run->hit_count = run->hits_stored = 0;
 }
 
 /* ---- what was stored takes effect ---- */

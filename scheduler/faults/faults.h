@@ -31,5 +31,3 @@ bool faults_hold(const struct scheduler *scheduler, const struct job_run *run);
 bool faults_alone(const struct job_run *run);
 /* Takes up the stored hits of unfinished jobs. */
 enum status faults_resume(struct scheduler *scheduler, struct error *err);
-/* Gives up the run's hits. */
-void faults_forget(struct job_run *run);

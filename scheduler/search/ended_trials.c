@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How trials ended, and what they reached. */
+#include "scheduler/search/ended_trials.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/search/tuner_look.h"
+#include "scheduler/job_run.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/search/look.h"
+#include "scheduler/search/trial_curves.h"
 #include "scheduler/tuning/measurements.h"
 #include "store/logs/logs.h"
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tuning job tries next: it is suggested on another thread, then stored with the jobs that run it. */
+#include "scheduler/search/new_trials.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
+#include "scheduler/job_run.h"
 #include "scheduler/plan/trial_plan.h"
+#include "scheduler/scheduler_state.h"
+#include "scheduler/search/look.h"
+#include "scheduler/search/study_end.h"
+#include "scheduler/search/suggester.h"
 #include "scheduler/search/trial_run.h"
-#include "scheduler/search/tuner_look.h"
-
-enum { CATCH_UP_AFTER_US = 1000000 }; /* when what was stored could not be taken up */
 
 /* ---- suggestions ---- */
 
@@ -93,21 +97,18 @@ static enum status batch_fill(const struct look *look, const struct suggestion *
 }
 
 /* The scheduler takes up what was stored, as if it had been told by a client. */
-static enum status runs_take_up(struct look *look, const struct batch *batch, struct error *err)
+static void arrivals_add(struct scheduler *scheduler, const struct batch *batch)
 {
-	enum status rc = STATUS_OK;
+	int64_t *grown =
+		reallocarray(scheduler->arrived, scheduler->arrived_count + batch->count + 1, sizeof(*grown));
 
-	for (size_t i = 0; !rc && i < batch->count; i++) {
-		struct job *row = NULL;
-
-		rc = job_get_by_id(look->reconciler->store, batch->starts[i].run_id, &row, err);
-		if (!rc)
-			rc = scheduler_add(look->scheduler, row, err);
+	if (!grown) {
+		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
+		return;
 	}
-	if (rc)
-		look->scheduler->catch_up_at_us = clock_mono_us(look->reconciler->clock) + CATCH_UP_AFTER_US;
-	look->scheduler->queue_stirred = look->scheduler->again = true;
-	return rc;
+	scheduler->arrived = grown;
+	for (size_t i = 0; i < batch->count; i++)
+		scheduler->arrived[scheduler->arrived_count++] = batch->starts[i].run_id;
 }
 
 static enum status trials_store(struct look *look, const struct suggestion *suggestion, struct error *err)
@@ -120,8 +121,8 @@ static enum status trials_store(struct look *look, const struct suggestion *sugg
 	if (!rc && batch.count)
 		rc = trials_start(look->reconciler->store, look->run->row->id, batch.starts, batch.count,
 				  err);
-	if (!rc && batch.count)
-		rc = runs_take_up(look, &batch, err);
+	if (!rc)
+		arrivals_add(look->scheduler, &batch);
 	batch_deinit(&batch);
 	return rc;
 }

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ends a tuning job's search besides the number of its trials. */
+#include "scheduler/search/study_end.h"
+
+#include "daemon/base/clock.h"
+#include "scheduler/job_run.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/search/look.h"
+#include "scheduler/search/new_trials.h"
 #include "scheduler/search/study_limits.h"
-#include "scheduler/search/tuner_look.h"
+#include "scheduler/search/trial_stops.h"
 
 /* A moment that is over, of the wall clock, on the one that never jumps. What lies ahead was just now: the clock was put
  * back meanwhile. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What trials have reported. Where trials are compared with each other, what is known of those under way is stored
- * before anything is decided by it: the file that a program reports to holds its latest reports only, so after a
- * restart the same is known as before, and the same is decided. */
+#include "scheduler/search/trial_curves.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "scheduler/job_run.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/search/look.h"
 #include "scheduler/search/trial_directory.h"
-#include "scheduler/search/tuner_look.h"
 #include "scheduler/tuning/measurements.h"
 
 /* Where trial @number's are kept; NULL when memory ran out. */

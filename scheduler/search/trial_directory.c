@@ -15,6 +15,9 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/tree.h"
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
+#include "scheduler/reconciler.h"
 #include "scheduler/scheduler_state.h"
 
 enum {

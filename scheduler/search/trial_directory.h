@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "scheduler/steps.h"
+#include "daemon/base/error.h"
 
+struct job_run;
+struct reconciler;
 struct scheduler;
 
 /* The caller frees; NULL when memory ran out. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trials under way that are not worth going on with. */
-#include "scheduler/search/tuner_look.h"
+#include "scheduler/search/trial_stops.h"
+
+#include "daemon/base/clock.h"
+#include "scheduler/job_run.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/search/look.h"
+#include "scheduler/search/trial_curves.h"
 #include "scheduler/tuning/measurements.h"
 #include "store/logs/logs.h"
 

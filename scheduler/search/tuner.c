@@ -2,24 +2,19 @@
 #include "scheduler/search/tuner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/base/log.h"
-#include "scheduler/search/tuner_look.h"
-
-enum { RETRY_AFTER_US = 1000000 }; /* when the store did not answer */
-
-void tuner_free(struct tuner *tuner)
-{
-	if (!tuner)
-		return;
-	for (size_t i = 0; i < tuner->metric_size; i++)
-		trial_metrics_free(tuner->metrics[i]);
-	free(tuner->metrics);
-	earlier_trials_deinit(&tuner->earlier);
-	study_free(tuner->study);
-	free(tuner);
-}
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
+#include "scheduler/scheduler_state.h"
+#include "scheduler/search/ended_trials.h"
+#include "scheduler/search/look.h"
+#include "scheduler/search/new_trials.h"
+#include "scheduler/search/study_end.h"
+#include "scheduler/search/trial_curves.h"
+#include "scheduler/search/trial_stops.h"
+#include "scheduler/search/tuner_state.h"
+#include "scheduler/steps.h"
 
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 {
@@ -29,13 +24,6 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 		return;
 	owner->dirty = true;
 	scheduler->again = true;
-}
-
-void look_postpone(struct look *look, const char *event, const struct error *err)
-{
-	log_event(LOG_ERROR, event, "job=%s error=\"%s\"", look->run->row->job_id,
-		  err->text ? err->text : "");
-	job_run_hold(look->run, clock_mono_us(look->reconciler->clock) + RETRY_AFTER_US);
 }
 
 /* ---- what it knows ---- */
@@ -114,40 +102,6 @@ static void look_close(struct look *look)
 	trial_list_deinit(&look->list);
 	free(look->all);
 	free(look->values);
-}
-
-/* The earlier ones come first. */
-static enum status trial_fill(struct look *look, size_t index, struct error *err)
-{
-	const unsigned earlier = (unsigned)look->tuner->earlier.count;
-	struct trial *trial = &look->trials[index];
-	enum status rc = trial_from_stored(look->study, &look->list.trials[index],
-					   look->values + index * look->study->parameter_count, trial, err);
-
-	trial->id += earlier;
-	trial->known += earlier;
-	trial->ended_as += trial->ended_as ? earlier : 0;
-	return rc;
-}
-
-enum status look_fill(struct look *look, struct error *err)
-{
-	const struct earlier_trials *earlier = &look->tuner->earlier;
-	enum status rc = STATUS_OK;
-
-	if (look->all)
-		return STATUS_OK;
-	look->all_count = earlier->count + look->list.count;
-	look->all = calloc(look->all_count + 1, sizeof(*look->all));
-	look->values = calloc((look->list.count + 1) * look->study->parameter_count, sizeof(*look->values));
-	if (!look->all || !look->values)
-		return error_no_memory(err);
-	if (earlier->count)
-		memcpy(look->all, earlier->trials, earlier->count * sizeof(*look->all));
-	look->trials = look->all + earlier->count;
-	for (size_t i = 0; !rc && i < look->list.count; i++)
-		rc = trial_fill(look, i, err);
-	return rc;
 }
 
 /* ---- what is due ---- */

@@ -21,12 +21,9 @@
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
  * maxTrials have (and more than one). A trial whose own job was cancelled, by a client or by its limit of time, has reached
  * nothing, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
-#include "scheduler/steps.h"
-
+struct job_run;
 struct scheduler;
-struct tuner;
 
 void tuner_step(struct scheduler *scheduler, struct job_run *run);
 /* The job of a trial has changed: its tuning job looks. Harmless for others. */
 void tuner_wake(struct scheduler *scheduler, const struct job_run *run);
-void tuner_free(struct tuner *tuner);

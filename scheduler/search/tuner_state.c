@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tuning job's own states: it follows its trials', and fails or ends with them. */
+#include "scheduler/search/tuner_state.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "scheduler/job_run.h"
+#include "scheduler/pass.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/plan/trial_plan.h"
+#include "scheduler/reconcile.h"
+#include "scheduler/reconciler.h"
+#include "scheduler/search/look.h"
 #include "scheduler/search/trial_directory.h"
-#include "scheduler/search/tuner_look.h"
+#include "scheduler/steps.h"
 #include "store/logs/logs.h"
 
 /* ---- decisions ---- */

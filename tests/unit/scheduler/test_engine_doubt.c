@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An engine of which not all is known: answers that are lost, kills that may be its own, and one that comes and goes. */
 #include "daemon/base/memory.h"
+#include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/memory_testing.h"
 

@@ -2,6 +2,7 @@
 /* What the log of a queued job says that it waits for. */
 #include "tests/unit/scheduler/scheduler_testing.h"
 
+#include "scheduler/job_run.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/scheduler_state.h"
 

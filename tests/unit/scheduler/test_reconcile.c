@@ -16,10 +16,7 @@ struct row {
 static const struct row rows[] = {
 	{ "final", { BASE, .state = JOB_SUCCEEDED, .verdict = JOB_SUCCEEDED }, STEP_NONE },
 	{ "queued, no room", { .state = JOB_QUEUED, .total = 2 }, STEP_NONE },
-	{ "queued, room", { .state = JOB_QUEUED, .has_room = true, .total = 2 }, STEP_ADMIT },
-	{ "queued, cannot run",
-	  { .state = JOB_QUEUED, .decided = true, .has_room = true, .total = 2 },
-	  STEP_JUDGE },
+	{ "queued, cannot run", { .state = JOB_QUEUED, .decided = true, .total = 2 }, STEP_JUDGE },
 	{ "queued too long", { .state = JOB_QUEUED, .expired = true, .total = 2 }, STEP_EXPIRE },
 	{ "preparing, engine away",
 	  { .state = JOB_PREPARING, .touched = true, .total = 2, MISSING(2) },

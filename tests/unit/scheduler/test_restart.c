@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replicas that are lost one by one. */
 #include "scheduler/job_run.h"
+#include "scheduler/passes.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/scheduler_testing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What jobs tell, and the trials of a tuning job of their differences, when a commit is refused. */
 #include "scheduler/plan/difference.h"
-#include "scheduler/steps.h"
+#include "scheduler/told_differences.h"
 #include "tests/unit/scheduler/search/search_testing.h"
 
 static atomic_int refusals;      /* of the next commits that let a job in, or decide that it is tried again */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What could not be done for a job is told once, by its log and by its report, whichever asking for memory finds none. */
+#include "scheduler/cloud_tried.h"
+#include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/memory_testing.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ordered faults on their way over jobs. */
+#include "scheduler/job_run.h"
+#include "scheduler/passes.h"
 #include "scheduler/scheduler_state.h"
 #include "tests/unit/scheduler/mark_testing.h"
 #include "tests/unit/scheduler/scheduler_testing.h"

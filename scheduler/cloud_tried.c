@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a call to the cloud from a job: a line in its log and a difference in its report,
- * stored in one change, so that both are there or the next call tells both. */
+#include "scheduler/cloud_tried.h"
+
 #include <stdio.h>
 
 #include "daemon/base/cleanup.h"
+#include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/plan/difference.h"
-#include "scheduler/scheduler_state.h"
 
 /* Names come from the program: more of them say no more. */
 enum { HOSTS_MAX = 16 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other threads tell the scheduler, copied on their way. */
+#include "scheduler/inbox.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/log.h"
 #include "scheduler/scheduler_state.h"
 
 struct happening *happening_new(enum happening_kind kind, int64_t job)
@@ -62,6 +64,21 @@ void happening_free(struct happening *happening)
 	free((void *)happening->event.networks);
 	host_deinit(&happening->host);
 	free(happening);
+}
+
+void scheduler_post(struct scheduler *scheduler, struct happening *happening)
+{
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->idle = scheduler->cleared = false;
+	if (happening) {
+		*scheduler->last = happening;
+		scheduler->last = &happening->next;
+	} else {
+		log_event(LOG_ERROR, "happening-lost", "error=\"out of memory\"");
+		scheduler->missed = true;
+	}
+	pthread_cond_broadcast(&scheduler->changed);
+	pthread_mutex_unlock(&scheduler->mutex);
 }
 
 void happening_deliver(void *arg)

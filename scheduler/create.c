@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the containers that are missing, all before any is started: most bad requests fail here,
- * before user code runs, and every name resolves from the first instruction on. */
-#include "scheduler/steps.h"
+#include "scheduler/create.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/gateway.h"
+#include "scheduler/gcs_keep.h"
+#include "scheduler/job_run.h"
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/plan/command_line.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/trial_plan.h"
+#include "scheduler/reconciler.h"
 #include "scheduler/search/trial_directory.h"
 
 /* Of jobs that an earlier release let in, without limits. */

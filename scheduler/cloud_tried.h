@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/cloud_tried.h: calls of jobs to hosts of the cloud. Thread: the scheduler's. */
+#include <stdbool.h>
+
+struct job_run;
+
+/* A program of the job called @host of the cloud, which is cut off or not: told once in its log and its report. */
+void cloud_tried(struct job_run *run, const char *host, bool cut_off);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "scheduler/faults/faults.h"
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
+#include "scheduler/listing_sight.h"
+#include "scheduler/network_sight.h"
+#include "scheduler/restarts.h"
+#include "scheduler/scheduler_state.h"
+#include "scheduler/sight.h"
+#include "store/logs/logs.h"
+
+enum {
+	STEADY_US = 5000000, /* one that was up for less was not back: no log tells again that it is away */
+	ENGINE_STOP_US =
+		20000000, /* a dockerd that is told to stop gives its containers 15 s before it kills them */
+};
+
+static void engine_text_set(struct scheduler *scheduler, bool answers, const char *text)
+{
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->engine_answers = answers;
+	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "%s", text);
+	pthread_mutex_unlock(&scheduler->mutex);
+}
+
+static void on_up(struct scheduler *scheduler, const struct engine_event *event)
+{
+	if (!scheduler->engine_up)
+		scheduler->engine_up_us = clock_mono_us(scheduler->reconciler.clock);
+	scheduler->engine_up = true;
+	scheduler->engine_back_ns = clock_outside_ns(scheduler->reconciler.clock);
+	clock_watch_note(&scheduler->clock_watch, scheduler->reconciler.clock);
+	scheduler->clock_set_in_loss =
+		scheduler->clock_watch.set_us &&
+		scheduler->clock_watch.set_us >= scheduler->engine_lost_us - ENGINE_STOP_US;
+	scheduler->engine_down = scheduler->engine_listed = false;
+	engine_text_set(scheduler, true, event->text);
+	spare_networks_forget(&scheduler->spares);
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		struct job_run *run = scheduler->runs[i];
+
+		job_run_unsee(run);
+		run->has_left_network = false; /* what was spare is forgotten: it is left anew */
+	}
+}
+
+static void on_down(struct scheduler *scheduler, const struct engine_event *event)
+{
+	const bool steady = scheduler->engine_up &&
+			    clock_mono_us(scheduler->reconciler.clock) >= scheduler->engine_up_us + STEADY_US;
+
+	if (scheduler->engine_up) {
+		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
+		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
+	}
+	scheduler->engine_up = scheduler->engine_listed = false;
+	scheduler->engine_down = true;
+	spare_networks_forget(&scheduler->spares);
+	engine_text_set(scheduler, false, event->text);
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		struct job_run *run = scheduler->runs[i];
+
+		job_run_unsee(run);
+		run->told_down = run->told_down && !steady;
+		run->dirty = true;
+	}
+}
+
+/* The images that stand for runtime versions by default are on the network and large. */
+static void fold_image_failure(struct job_run *run, enum role role, const char *text)
+{
+	const char *version = run->plan->runtime_version;
+	AUTO(string) char *advice = NULL;
+
+	if (version &&
+	    asprintf(&advice,
+		     "%s. Another image can stand for the runtime version %s: deploy/runtime/build makes "
+		     "one of this machine's packages, and trainyard serve --runtime %s=trainyard-runtime "
+		     "uses it",
+		     text, version, version) < 0)
+		advice = NULL;
+	replica_refuse(job_run_replica(run, role, 0), END_REFUSED, advice ? advice : text);
+}
+
+static void fold_image(struct scheduler *scheduler, struct job_run *run, enum role role,
+		       const struct engine_event *event)
+{
+	switch (event->kind) {
+	case ENGINE_IMAGE_READY:
+		free(run->image_ids[role]);
+		run->image_ids[role] = memory_strdup(event->text);
+		break;
+	case ENGINE_IMAGE_FAILED:
+		run->image_asked[role] = false;
+		if (event->status == STATUS_UNAVAILABLE)
+			sight_hold(scheduler, run);
+		else
+			fold_image_failure(run, role, event->text);
+		break;
+	default:
+		break;
+	}
+	run->dirty = true;
+}
+
+static void on_image(struct scheduler *scheduler, const struct engine_event *event)
+{
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		struct job_run *run = scheduler->runs[i];
+		bool concerned = false;
+
+		for (int role = 0; role < ROLE_COUNT; role++) {
+			if (!run->image_asked[role] || run->image_ids[role] ||
+			    strcmp(run->plan->pools[role].image, event->image) != 0)
+				continue;
+			fold_image(scheduler, run, (enum role)role, event);
+			concerned = true;
+		}
+		if (concerned && event->kind == ENGINE_IMAGE_PROGRESS)
+			job_run_say(run, SEVERITY_INFO, "%s", event->text);
+	}
+}
+
+static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
+			      const struct engine_event *event)
+{
+	if (event->status == STATUS_UNAVAILABLE) {
+		/* Nobody knows what became of it: look again. A stop that met the start is lost with its answer. */
+		replica->create_awaited = replica->stop_asked = replica->remove_asked = false;
+		run->sighted = false;
+		run->network = NETWORK_NONE;
+		sight_hold(scheduler, run);
+		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+		return;
+	}
+	/* All that a start needs and a created container has not is its network. Somebody removed it: the next attempt
+	 * makes it anew. */
+	if (replica->seen == SEEN_STARTING && event->status == STATUS_NOT_FOUND) {
+		run->network = NETWORK_NONE;
+		replica_refuse(replica, END_BROKEN, event->text);
+	}
+	replica->seen = replica->seen == SEEN_STARTING ? SEEN_CREATED : SEEN_NOTHING;
+	replica_refuse(replica, refusal_kind(event->status), event->text);
+}
+
+/* All of a replica's lines were offered; once they can be read, its container may go. */
+static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
+{
+	struct happening *happening;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (replica->logs_ended)
+		return;
+	happening = happening_new(HAPPENED_LOGS_STORED, replica->key.job);
+	if (!happening) {
+		memory_note_failure();
+		replica->follows = false; /* the end is asked for again */
+		return;
+	}
+	happening->key = replica->key;
+	happening->to = scheduler;
+	replica->logs_ended = true;
+	if (log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err)) {
+		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
+		replica->logs_ended = replica->follows = false;
+		happening_free(happening);
+	}
+}
+
+static void on_replica(struct scheduler *scheduler, const struct engine_event *event)
+{
+	const struct replica_status *status = &event->replicas[0];
+	struct job_run *run;
+	struct replica_run *replica = sight_find(scheduler, &status->key, &run);
+
+	if (!replica)
+		return;
+	run->dirty = true;
+	switch (event->kind) {
+	case ENGINE_REPLICA_CREATED:
+		restarts_see(run, replica);
+		if (replica->seen == SEEN_CREATING || replica->seen == SEEN_STARTING)
+			replica->seen = SEEN_CREATED;
+		break;
+	case ENGINE_REPLICA_STARTED:
+		if (replica->seen == SEEN_STARTING)
+			replica->seen = SEEN_RUNNING;
+		break;
+	case ENGINE_REPLICA_EXITED:
+		sight_exit(scheduler, run, replica, status);
+		break;
+	case ENGINE_REPLICA_REMOVED:
+		sight_removed(replica);
+		break;
+	case ENGINE_REPLICA_PAUSED:
+		replica->pause_doubted = false;
+		sight_paused(run, replica, status->paused);
+		break;
+	case ENGINE_REPLICA_FAILED:
+		on_replica_failed(scheduler, run, replica, event);
+		break;
+	case ENGINE_LOGS_ENDED:
+		on_logs_ended(scheduler, replica);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_throttle_failed(struct scheduler *scheduler, const struct engine_event *event)
+{
+	struct job_run *run;
+	struct replica_run *replica = sight_find(scheduler, &event->replicas[0].key, &run);
+
+	if (!replica || replica->seen != SEEN_RUNNING)
+		return;
+	replica->link_again = faults_throttle_failed(run, replica, event->status, event->text);
+	if (replica->link_again)
+		sight_hold(scheduler, run);
+	run->dirty = true;
+}
+
+/* A stop, a removal or the reading of output failed: ask again after a while. */
+static void on_failed(struct scheduler *scheduler, const struct engine_event *event)
+{
+	const struct replica_key *key = event->replica_count ? &event->replicas[0].key : NULL;
+	int64_t job = key ? key->job : event->job;
+	struct job_run *run = scheduler_find(scheduler, job);
+	struct replica_run *replica = key ? sight_find(scheduler, key, &run) : NULL;
+
+	log_event(LOG_WARNING, "engine-refused", "id=%lld error=\"%s\"", (long long)job, event->text);
+	if (!key) {
+		spare_network_stays(&scheduler->spares, clock_mono_us(scheduler->reconciler.clock));
+		return;
+	}
+	if (!run)
+		return;
+	if (replica) {
+		replica->stop_asked = replica->remove_asked = false;
+		replica->link_asked = LINK_AS_MADE;
+		replica->follows = replica->logs_ended; /* asking twice is harmless */
+	}
+	sight_hold(scheduler, run);
+	run->dirty = true;
+}
+
+void engine_event_apply(struct scheduler *scheduler, const struct engine_event *event)
+{
+	switch (event->kind) {
+	case ENGINE_UP:
+		on_up(scheduler, event);
+		break;
+	case ENGINE_DOWN:
+		on_down(scheduler, event);
+		break;
+	case ENGINE_LISTING:
+		sight_listing(scheduler, event);
+		break;
+	case ENGINE_IMAGE_PROGRESS:
+	case ENGINE_IMAGE_READY:
+	case ENGINE_IMAGE_FAILED:
+		on_image(scheduler, event);
+		break;
+	case ENGINE_NETWORK_READY:
+	case ENGINE_NETWORK_FAILED:
+	case ENGINE_NETWORK_REMOVED:
+		network_update(scheduler, event);
+		break;
+	case ENGINE_REPLICA_CREATED:
+	case ENGINE_REPLICA_STARTED:
+	case ENGINE_REPLICA_FAILED:
+	case ENGINE_REPLICA_EXITED:
+	case ENGINE_REPLICA_REMOVED:
+	case ENGINE_REPLICA_PAUSED:
+	case ENGINE_LOGS_ENDED:
+		on_replica(scheduler, event);
+		break;
+	case ENGINE_THROTTLE_FAILED:
+		on_throttle_failed(scheduler, event);
+		break;
+	case ENGINE_FAILED:
+		on_failed(scheduler, event);
+		break;
+	}
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/job_table.h: the unfinished jobs, by id. Thread: the scheduler's. */
+#include <stdint.h>
+
+struct job_run;
+struct scheduler;
+
+/* NULL: it is over, or was not taken up yet. */
+struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
+void job_table_insert(struct scheduler *scheduler, struct job_run *run);
+void job_table_remove(struct scheduler *scheduler, struct job_run *run);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/gateway_keep.h"
+#include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
+#include "scheduler/logs/log_pump.h"
+#include "scheduler/queue.h"
+#include "scheduler/room.h"
+#include "scheduler/scheduler_state.h"
+#include "scheduler/search/look.h"
+#include "scheduler/told_differences.h"
+#include "store/jobs/jobs.h"
+
+enum { CATCH_UP_AFTER_US = 1000000 };
+
+void scheduler_miss(struct scheduler *scheduler)
+{
+	if (!scheduler->catch_up_at_us)
+		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
+}
+
+/* Room for one more, in the queue as well: entering that cannot fail. */
+static bool runs_reserve(struct scheduler *scheduler)
+{
+	size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
+	struct job_run **runs, **queue;
+
+	if (scheduler->run_count < scheduler->run_size)
+		return true;
+	runs = realloc(scheduler->runs, size * sizeof(struct job_run *));
+	scheduler->runs = runs ? runs : scheduler->runs;
+	queue = realloc(scheduler->queue, size * sizeof(struct job_run *));
+	scheduler->queue = queue ? queue : scheduler->queue;
+	scheduler->run_size = runs && queue ? size : scheduler->run_size;
+	return runs && queue;
+}
+
+enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err)
+{
+	struct job_run *run = job_run_new(row);
+
+	if (!run) {
+		job_free(row);
+		return error_no_memory(err);
+	}
+	if (job_run_unfold(run, err)) {
+		job_run_free(run);
+		return STATUS_INTERNAL;
+	}
+	if (!runs_reserve(scheduler) ||
+	    (row->started_us && !plan_tunes(run->plan) && room_take(scheduler, run, err))) {
+		job_run_free(run);
+		return error_no_memory(err);
+	}
+	job_table_insert(scheduler, run);
+	run->dirty = true;
+	told_share(scheduler, run);
+	queue_update(scheduler, run);
+	return STATUS_OK;
+}
+
+void jobs_remove(struct scheduler *scheduler, struct job_run *run)
+{
+	log_pump_close(scheduler->reconciler.pump, run->row->id);
+	gateway_leave(&scheduler->reconciler, run);
+	queue_leave(scheduler, run);
+	room_return(scheduler, run);
+	job_table_remove(scheduler, run);
+	tuner_free(run->tuner);
+	job_run_free(run);
+}
+
+void jobs_free(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		tuner_free(scheduler->runs[i]->tuner);
+		job_run_free(scheduler->runs[i]);
+	}
+	free(scheduler->runs);
+	free(scheduler->queue);
+	free(scheduler->arrived);
+}
+
+void jobs_wake(struct scheduler *scheduler, int64_t job)
+{
+	struct job_run *run = scheduler_find(scheduler, job);
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(job) struct job *row = NULL;
+
+	if (run) {
+		run->dirty = run->stale = true;
+		run->hold_until_us = 0; /* a client waits for it */
+		return;
+	}
+	if (!job_get_by_id(scheduler->reconciler.store, job, &row, &err) &&
+	    (job_state_is_final(row->state) || !jobs_add(scheduler, TAKE(row), &err)))
+		return;
+	log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
+	scheduler_miss(scheduler);
+}
+
+void jobs_arrive(struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->arrived_count; i++)
+		jobs_wake(scheduler, scheduler->arrived[i]);
+	scheduler->again = scheduler->again || scheduler->arrived_count;
+	scheduler->arrived_count = 0;
+}
+
+enum status jobs_load(struct scheduler *scheduler, struct error *err)
+{
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	enum status rc = job_list_unfinished(scheduler->reconciler.store, &list, err);
+
+	for (size_t i = 0; !rc && i < list.count; i++) {
+		struct job *row;
+
+		if (scheduler_find(scheduler, list.jobs[i].id))
+			continue;
+		row = malloc(sizeof(*row));
+		if (!row)
+			return error_no_memory(err);
+		*row = list.jobs[i];
+		list.jobs[i] = (struct job){ 0 };
+		rc = jobs_add(scheduler, row, err);
+	}
+	return rc;
+}
+
+void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
+{
+	struct engine *engine = scheduler->reconciler.engine;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (!scheduler->catch_up_at_us || now_us < scheduler->catch_up_at_us)
+		return;
+	scheduler->catch_up_at_us = 0;
+	for (size_t i = 0; i < scheduler->run_count; i++) {
+		job_run_unsee(scheduler->runs[i]);
+		job_run_unhear(scheduler->runs[i]);
+		scheduler->runs[i]->dirty = scheduler->runs[i]->stale = true;
+	}
+	if (jobs_load(scheduler, &err)) {
+		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
+		scheduler->catch_up_at_us = now_us + CATCH_UP_AFTER_US;
+	}
+	spare_networks_unhear(&scheduler->spares, now_us);
+	engine->ops->list(engine);
+	engine->ops->resume_logs(engine);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/jobs.h: jobs come to the scheduler from the store, and go when their end is stored. Thread: the scheduler's. */
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct job;
+struct job_run;
+struct scheduler;
+
+/* Takes @row; the run is dirty. */
+enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err);
+void jobs_remove(struct scheduler *scheduler, struct job_run *run);
+/* Takes up the unfinished jobs of the store that are not known yet. */
+enum status jobs_load(struct scheduler *scheduler, struct error *err);
+/* A job was stored or changed by a client: its row is read. */
+void jobs_wake(struct scheduler *scheduler, int64_t job);
+/* Takes up trials that their tuning job has stored. */
+void jobs_arrive(struct scheduler *scheduler);
+void jobs_free(struct scheduler *scheduler);
+/* Something was missed: it is looked for a little later, as what was short may be so for a while. */
+void scheduler_miss(struct scheduler *scheduler);
+/* When it is time: takes up jobs that it was not told of, and looks at all others anew. */
+void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/reconciler.h: what the steps of every job work with; all of it is borrowed. Thread: the scheduler's. */
+#include <stdbool.h>
+
+#include "scheduler/engine/engine.h"
+#include "scheduler/gateway.h"
+#include "scheduler/gcs.h"
+
+struct clock;
+struct fault_book;
+struct log_pump;
+struct objects;
+struct pass;
+struct spare_networks;
+struct store;
+
+struct reconciler {
+	struct store *store;
+	struct engine *engine;
+	const struct clock *clock;
+	struct log_pump *pump;
+	const char *project_number; /* for the link in errorMessage */
+	unsigned stop_grace_s;      /* SIGTERM to SIGKILL when a job is cancelled */
+	unsigned retry_pause_ms;
+	struct gateway_ops gateway;
+	struct gcs_ops gcs;
+	const char *trials_dir; /* of this machine: where trials' metrics are reported to; made when needed */
+	struct objects *objects;  /* NULL: storage is not ours */
+	const char *adc, *wheels; /* on this machine, absolute; NULL: none */
+	bool cut_off;             /* job networks have no way to the outside */
+	struct spare_networks *spares;
+	struct fault_book *faults; /* ordered ones; NULL: none are taken */
+	struct pass *pass;
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/search/look.h: one look at a tuning job, and what is kept between two. See tuner.h.
+ *
+ *   tuner.c           what is due
+ *   tuner_state.c     the job's own states and its end
+ *   new_trials.c      suggestions, and the trials that are made of them
+ *   ended_trials.c    outcomes
+ *   trial_curves.c    what trials have reported, kept between looks and over restarts
+ *   trial_stops.c     early stopping
+ *   study_end.c       what ends the search besides the number of its trials */
+#include "scheduler/search/earlier_trials.h"
+#include "scheduler/search/trial_metrics.h"
+#include "scheduler/tuning/study.h"
+#include "store/jobs/trials.h"
+
+struct job_run;
+struct reconciler;
+struct scheduler;
+
+/* What is kept between two looks; all of it can be made anew. */
+struct tuner {
+	struct study *study;
+	struct earlier_trials earlier;
+	struct trial_metrics **metrics; /* by number - 1; NULL: not read yet, or not any more */
+	size_t metric_size;
+	bool asked;         /* a suggestion is being made */
+	bool exhausted;     /* there is nothing left to try */
+	int64_t read_at_us; /* monotonic: when reports were read last; 0: never */
+	/* Monotonic, reckoned once: the wall clock may be set meanwhile. */
+	int64_t begun_us; /* when the job was created; may be negative */
+	size_t best;      /* which trial was the best when it was asked last: its number; 0: it was not */
+	int64_t best_us;  /* when that one ended */
+};
+
+/* One look at a tuning job. */
+struct look {
+	struct scheduler *scheduler;
+	struct reconciler *reconciler;
+	struct job_run *run;
+	struct tuner *tuner;
+	const struct study *study; /* NULL: it cannot be read */
+	struct trial_list list;
+	/* The same for the library, once it is needed, behind those of resumed jobs; their values in one block. */
+	struct trial *all;
+	size_t all_count;
+	struct trial *trials; /* the job's own, within all */
+	double *values;
+	unsigned open, completed, failed;
+	unsigned lingering; /* whose containers may still be there: the job does not end before */
+	int64_t next_us;    /* monotonic: when time alone may end the search; 0: never */
+};
+
+/* Fills all and trials. Only for looks that need them: with many trials it takes a while. */
+enum status look_fill(struct look *look, struct error *err);
+/* Tells the daemon's log, and lets the job rest for a moment. */
+void look_postpone(struct look *look, const char *event, const struct error *err);
+void tuner_free(struct tuner *tuner);

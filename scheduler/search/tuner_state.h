@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/search/tuner_state.h: a tuning job's own states: it follows its trials', and fails or ends with them. Thread: the scheduler's. */
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+
+struct look;
+
+/* As its trials have come to: true when it has to be stored first. */
+bool state_follow(struct look *look);
+bool too_many_failed(const struct look *look);
+void job_fail(struct look *look);
+void job_fault(struct look *look, struct error *err);
+void job_succeed(struct look *look);
+/* Cancels the trials under way. */
+void open_cancel(struct look *look);
+/* The steps of a job whose trials have ended. */
+void job_end(struct look *look);
