@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
 #include "scheduler/engine/docker.h"
 
 #include <errno.h>
@@ -14,45 +15,19 @@
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_attachment.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_image.h"
+#include "scheduler/engine/docker_link.h"
+#include "scheduler/engine/docker_listing.h"
+#include "scheduler/engine/docker_logs.h"
+#include "scheduler/engine/docker_network.h"
 #include "scheduler/engine/docker_reach.h"
+#include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/docker_terminal.h"
+#include "scheduler/engine/docker_throttle.h"
 
 enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
-
-static void command_deinit(struct command *command)
-{
-	free(command->image);
-	json_decref(command->body);
-}
-
-void docker_hand_over(struct docker *docker, struct command *command)
-{
-	command->next = NULL;
-	pthread_mutex_lock(&docker->lock);
-	*docker->commands_end = command;
-	docker->commands_end = &command->next;
-	pthread_mutex_unlock(&docker->lock);
-	http_wakeup(docker->http);
-}
-
-void docker_post(struct docker *docker, const struct command *command)
-{
-	struct command given = *command;
-	struct command *copy = malloc(sizeof(*copy));
-
-	if (copy) {
-		*copy = given;
-		docker_hand_over(docker, copy);
-		return;
-	}
-	memory_note_failure();
-	command_deinit(&given);
-	pthread_mutex_lock(&docker->lock);
-	docker->command_lost = true;
-	pthread_mutex_unlock(&docker->lock);
-	http_wakeup(docker->http);
-}
 
 /* What was asked for since the last time. */
 struct asked {
@@ -97,50 +72,6 @@ static void commands_run(struct docker *docker)
 		followers_resume(docker);
 }
 
-bool timer_is_set(const struct timer *timer)
-{
-	return timer->fire != NULL;
-}
-
-static void timer_unset(struct docker *docker, struct timer *timer)
-{
-	struct timer **at = &docker->timers;
-
-	while (*at != timer)
-		at = &(*at)->next;
-	*at = timer->next;
-	timer->fire = NULL;
-}
-
-void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
-		  void *arg)
-{
-	struct timer **at = &docker->timers;
-
-	if (timer_is_set(timer))
-		timer_unset(docker, timer);
-	*timer = (struct timer){ .at_us = clock_mono_us(&system_clock) + delay_us, .fire = fire, .arg = arg };
-	while (*at && (*at)->at_us <= timer->at_us)
-		at = &(*at)->next;
-	timer->next = *at;
-	*at = timer;
-}
-
-static bool timers_fire(struct docker *docker)
-{
-	int64_t now_us = docker->timers ? clock_mono_us(&system_clock) : 0;
-	bool any = false;
-
-	while (docker->timers && (docker->closing || docker->timers->at_us <= now_us)) {
-		struct timer due = *docker->timers;
-
-		timer_unset(docker, docker->timers);
-		due.fire(due.arg);
-		any = true;
-	}
-	return any;
-}
-
 static int wait_ms(const struct docker *docker)
 {
 	int64_t left_us;
@@ -157,6 +88,7 @@ static int wait_ms(const struct docker *docker)
 static void tasks_end(struct docker *docker)
 {
 	link_end(docker);
+	link_signals_forget(docker);
 	followers_close(docker);
 	images_close(docker);
 	while (timers_fire(docker) || http_fail_all(docker->http))
@@ -183,29 +115,6 @@ static void *thread_main(void *arg)
 	tasks_end(docker);
 	memory_watch_end();
 	return NULL;
-}
-
-void docker_container_call(struct docker *docker, const struct replica_key *key, const char *suffix,
-			   struct http_request request)
-{
-	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
-
-	docker_container_name(docker->instance, key, name);
-	snprintf(path, sizeof(path), "/containers/%s%s", name, suffix);
-	request.path = path;
-	http_start(docker->http, &request);
-}
-
-void outcome_read(const struct http_answer *answer, struct outcome *ret_outcome)
-{
-	ret_outcome->text[0] = '\0';
-	ret_outcome->status = answer->status;
-	if (answer->status) {
-		snprintf(ret_outcome->text, sizeof(ret_outcome->text), "%s", answer->problem);
-	} else if (answer->code >= 300 && answer->code != 304) {
-		docker_message(answer->body, answer->body_length, ret_outcome->text);
-		ret_outcome->status = docker_code_status(answer->code);
-	}
 }
 
 static struct docker *of(struct engine *engine)
@@ -325,6 +234,7 @@ static void docker_free(struct docker *docker)
 	http_free(docker->http);
 	pthread_mutex_destroy(&docker->lock);
 	text_deinit(&docker->link.line);
+	free(docker->notes);
 	host_deinit(&docker->link.host);
 	free(docker->instance);
 	free(docker->docker_config);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A replica is taken off its network, and put back. */
+#include "scheduler/engine/docker_attachment.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
 
 /* One call under way for one replica: what is asked meanwhile waits, so that the engine does them in that order. */
 struct attachment {
@@ -47,8 +50,7 @@ static void attachment_done(void *arg, const struct http_answer *answer)
 	struct attachment **at = &attachment->docker->attachments;
 	struct outcome outcome;
 
-	link_watch(attachment->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(attachment->docker, answer, &outcome);
 	while (*at != attachment)
 		at = &(*at)->next;
 	*at = attachment->next;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_emit.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "scheduler/engine/docker_parts.h"
 
 static void emit(struct docker *docker, const struct engine_event *event)
 {
@@ -21,6 +23,24 @@ static enum log_level failure_level(enum status status)
 static enum status failure_status(enum status status)
 {
 	return status != STATUS_OK && memory_watch_failed() ? STATUS_UNAVAILABLE : status;
+}
+
+/* No listing contradicts an event that came before it. */
+static void note(struct docker *docker, const struct note *note)
+{
+	if (!docker->listing)
+		return;
+	if (docker->note_count == docker->note_size) {
+		const size_t size = docker->note_size ? docker->note_size * 2 : 16;
+		struct note *grown = reallocarray(docker->notes, size, sizeof(*grown));
+
+		docker->note_lost |= !grown;
+		if (!grown)
+			return;
+		docker->notes = grown;
+		docker->note_size = size;
+	}
+	docker->notes[docker->note_count++] = *note;
 }
 
 void emit_plain(struct docker *docker, enum engine_event_kind kind, const char *text)
@@ -56,8 +76,10 @@ void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t jo
 {
 	status = failure_status(status);
 	if (kind == ENGINE_NETWORK_READY || kind == ENGINE_NETWORK_REMOVED)
-		listing_note_network(docker, network ? network : &(struct network_status){ .job = job },
-				     kind == ENGINE_NETWORK_REMOVED);
+		note(docker,
+		     &(struct note){ .network = network ? *network : (struct network_status){ .job = job },
+				     .is_network = true,
+				     .gone = kind == ENGINE_NETWORK_REMOVED });
 	else if (!docker->closing)
 		log_event(failure_level(status), "network-failed", "job=%" PRId64 " status=%s error=\"%s\"",
 			  job, status_name(status), text);
@@ -72,9 +94,7 @@ void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t jo
 void emit_replica(struct docker *docker, enum engine_event_kind kind, const struct replica_status *replica)
 {
 	if (kind != ENGINE_LOGS_ENDED)
-		listing_note_replica(docker, replica, kind == ENGINE_REPLICA_REMOVED);
-	if (kind == ENGINE_REPLICA_EXITED)
-		follower_note_exit(docker, &replica->key);
+		note(docker, &(struct note){ .replica = *replica, .gone = kind == ENGINE_REPLICA_REMOVED });
 	emit(docker, &(struct engine_event){ .kind = kind,
 					     .job = replica->key.job,
 					     .text = "",

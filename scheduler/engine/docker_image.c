@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_image.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,9 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
+#include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_credentials.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_progress.h"
 
 enum { TELL_EVERY_US = 2 * SECOND_US, NEAR_MOST = 4 };
@@ -68,13 +71,6 @@ static void task_fail(struct image_task *task, enum status status, const char *t
 		log_event(LOG_WARNING, "image-failed", "image=%s status=%s error=\"%s\"", task->image,
 			  status_name(status), text);
 	task_end(task, ENGINE_IMAGE_FAILED, status, text);
-}
-
-static void task_outcome(struct image_task *task, const struct http_answer *answer,
-			 struct outcome *ret_outcome)
-{
-	link_watch(task->docker, answer);
-	outcome_read(answer, ret_outcome);
 }
 
 /* ---- pull ---- */
@@ -211,7 +207,7 @@ static void pull_done(void *arg, const struct http_answer *answer)
 	struct image_task *task = arg;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	progress_end(&task->progress);
 	if (outcome.status) {
 		pull_fail(task, outcome.status, outcome.text);
@@ -329,7 +325,7 @@ static void looked(void *arg, const struct http_answer *answer)
 	const char *id = json_text_at(image, "Id");
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	if (answer->code == 404)
 		missing(task, outcome.text);
 	else if (outcome.status)

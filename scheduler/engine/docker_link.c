@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_link.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/clock.h"
@@ -8,8 +11,12 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_host.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_listing.h"
+#include "scheduler/engine/docker_logs.h"
+#include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/nvidia_gpus.h"
 
 /*        ┌── backoff ──────────────┐
@@ -20,9 +27,6 @@
  * the stream's head a moment before it subscribes: events since /info was answered are asked for, to have those too. */
 
 enum {
-	BACKOFF_FIRST_US = 200 * MILLISECOND_US,
-	BACKOFF_MOST_US = 5 * SECOND_US,
-	LASTING_US = 5 * SECOND_US,
 	PING_TIMEOUT_S = 5,
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
@@ -30,66 +34,6 @@ enum {
 	OURS_MINOR = 50, /* the newest 1.x whose changes were looked at; the first that names devices */
 	LEAST_MINOR = 40,
 };
-
-static void ping(void *arg);
-
-bool link_is_up(const struct docker *docker)
-{
-	return docker->link.state == LINK_UP;
-}
-
-static void exchange_drop(struct http_exchange *exchange)
-{
-	if (exchange)
-		http_cancel(exchange);
-}
-
-void link_end(struct docker *docker)
-{
-	exchange_drop(docker->link.ping);
-	exchange_drop(docker->link.info);
-	exchange_drop(docker->link.events);
-	replica_signals_forget(docker);
-	docker->link.state = LINK_DOWN;
-}
-
-/* Each wait is twice as long as the one before, until a connection has lasted: else one whose events end at once would come
- * and go for good, as often as the first wait allows. Memory that ran out here says nothing of the engine. */
-static int64_t backoff_take(struct link *link)
-{
-	const bool lasted =
-		link->state == LINK_UP && clock_mono_us(&system_clock) - link->up_us >= LASTING_US;
-	const int64_t backoff_us = lasted ? BACKOFF_FIRST_US : link->backoff_us;
-
-	if (memory_watch_failed())
-		return BACKOFF_FIRST_US;
-	link->backoff_us = backoff_us * 2 < BACKOFF_MOST_US ? backoff_us * 2 : BACKOFF_MOST_US;
-	return backoff_us;
-}
-
-void link_lose(struct docker *docker, const char *reason)
-{
-	struct link *link = &docker->link;
-	int64_t backoff_us;
-
-	if (docker->closing || link->state == LINK_DOWN)
-		return;
-	backoff_us = backoff_take(link);
-	link_end(docker);
-	snprintf(link->reason, sizeof(link->reason), "%s", reason);
-	if (!link->told_down) {
-		link->told_down = true;
-		log_event(LOG_WARNING, "engine-down", "error=\"%s\"", reason);
-		emit_plain(docker, ENGINE_DOWN, reason);
-	}
-	docker_after(docker, &link->again, backoff_us, ping, docker);
-}
-
-void link_watch(struct docker *docker, const struct http_answer *answer)
-{
-	if (answer->unreachable)
-		link_lose(docker, answer->problem);
-}
 
 static void list_regularly(void *arg)
 {
@@ -118,6 +62,45 @@ static void become_up(struct docker *docker)
 	followers_reconnect(docker);
 }
 
+/* Whether it was sent one; that is forgotten then. */
+static bool signal_take(struct docker *docker, const struct replica_key *key)
+{
+	struct signalled **at = &docker->signalled, *found;
+
+	while (*at && !docker_key_equal(&(*at)->key, key))
+		at = &(*at)->next;
+	found = *at;
+	if (!found)
+		return false;
+	*at = found->next;
+	free(found);
+	return true;
+}
+
+void link_signals_forget(struct docker *docker)
+{
+	while (docker->signalled)
+		signal_take(docker, &docker->signalled->key);
+}
+
+/* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
+ * from outside is told from one whose program ends with the same status by itself. Which signal is not asked for, as a
+ * label of the image could speak for it. Without memory nothing is certain: all is looked at anew. */
+static void signal_note(struct docker *docker, const struct docker_event *event)
+{
+	struct signalled *signalled;
+
+	signal_take(docker, &event->status.key);
+	signalled = memory_calloc(1, sizeof(*signalled));
+	if (!signalled) {
+		link_lose(docker, "out of memory");
+		return;
+	}
+	signalled->key = event->status.key;
+	signalled->next = docker->signalled;
+	docker->signalled = signalled;
+}
+
 static void event_handle(struct docker *docker, const char *line, size_t length)
 {
 	struct docker_event event;
@@ -126,13 +109,14 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 		return;
 	switch (event.action) {
 	case ACTION_KILL:
-		replica_signalled(docker, &event);
+		signal_note(docker, &event);
 		break;
 	case ACTION_DIE:
-		replica_died(docker, &event);
+		replica_died(docker, &event.status.key, signal_take(docker, &event.status.key));
 		break;
 	case ACTION_DESTROY:
-		replica_destroyed(docker, &event);
+		signal_take(docker, &event.status.key);
+		replica_destroyed(docker, &event.status.key);
 		break;
 	case ACTION_PAUSE:
 	case ACTION_UNPAUSE:
@@ -205,6 +189,7 @@ static void events_open(struct docker *docker)
 
 	text_deinit(&docker->link.line);
 	docker->link.skipping = false;
+	link_signals_forget(docker);
 	docker_label_filter(docker->instance, NULL, filter);
 	if (told_ns)
 		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", told_ns / 1000000000,
@@ -325,6 +310,7 @@ static void ping(void *arg)
 void link_begin(struct docker *docker)
 {
 	docker->link.backoff_us = BACKOFF_FIRST_US;
+	docker->link.retry = ping;
 	snprintf(docker->link.reason, sizeof(docker->link.reason), "the engine has not answered yet");
 	ping(docker);
 }

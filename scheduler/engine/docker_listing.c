@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_listing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +8,11 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_orphans.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_throttle.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
  * any of the answers, so it is noted and applied before the listing goes out: no listing contradicts
@@ -20,12 +24,6 @@ enum {
 	REFUSALS_MOST = 3,
 };
 
-struct note {
-	struct replica_status replica;
-	struct network_status network;
-	bool is_network, gone;
-};
-
 struct listing {
 	struct docker *docker;
 	unsigned epoch;
@@ -33,8 +31,6 @@ struct listing {
 	size_t replica_count, replica_size;
 	struct network_status *networks;
 	size_t network_count, network_size;
-	struct note *notes;
-	size_t note_count, note_size;
 	size_t waiting;         /* answers to come */
 	bool refused;           /* the engine does not tell of one of them */
 	struct outcome outcome; /* of the first that failed */
@@ -66,28 +62,6 @@ static void listing_fail(struct listing *listing, enum status status, const char
 		return;
 	listing->outcome.status = status;
 	snprintf(listing->outcome.text, sizeof(listing->outcome.text), "%s", text);
-}
-
-static void note_add(struct docker *docker, struct note note)
-{
-	struct listing *listing = docker->listing;
-
-	if (!listing)
-		return;
-	if (!grow((void **)&listing->notes, listing->note_count, &listing->note_size, sizeof(note)))
-		listing_fail(listing, STATUS_INTERNAL, "out of memory");
-	else
-		listing->notes[listing->note_count++] = note;
-}
-
-void listing_note_replica(struct docker *docker, const struct replica_status *replica, bool gone)
-{
-	note_add(docker, (struct note){ .replica = *replica, .gone = gone });
-}
-
-void listing_note_network(struct docker *docker, const struct network_status *network, bool gone)
-{
-	note_add(docker, (struct note){ .network = *network, .is_network = true, .gone = gone });
 }
 
 static void replica_add(struct listing *listing, const struct replica_status *replica)
@@ -155,8 +129,8 @@ static void listing_emit(struct listing *listing)
 {
 	struct docker *docker = listing->docker;
 
-	for (size_t i = 0; i < listing->note_count; i++) {
-		const struct note *note = &listing->notes[i];
+	for (size_t i = 0; i < docker->note_count; i++) {
+		const struct note *note = &docker->notes[i];
 
 		if (note->is_network)
 			network_apply(listing, &note->network, note->gone);
@@ -174,6 +148,8 @@ static void listing_end(struct listing *listing)
 
 	docker->listing = NULL;
 	docker->list_again = false;
+	if (docker->note_lost)
+		listing_fail(listing, STATUS_INTERNAL, "out of memory");
 	docker->refusals = listing->refused ? docker->refusals + 1 : 0;
 	if (listing->outcome.status == STATUS_OK && link_is_up(docker) &&
 	    listing->epoch == docker->link.epoch) {
@@ -191,7 +167,6 @@ static void listing_end(struct listing *listing)
 	}
 	free(listing->replicas);
 	free(listing->networks);
-	free(listing->notes);
 	free(listing);
 	if (again && !docker->closing && link_is_up(docker))
 		listing_ask(docker);
@@ -203,8 +178,7 @@ static void history_told(void *arg, const struct http_answer *answer)
 	struct listing *listing = arg;
 	struct outcome outcome;
 
-	link_watch(listing->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(listing->docker, answer, &outcome);
 	if (outcome.status)
 		log_event(LOG_WARNING, "history-failed", "error=\"%s\"", outcome.text);
 	else
@@ -258,8 +232,7 @@ static bool answer_is_good(struct listing *listing, const struct http_answer *an
 {
 	struct outcome outcome;
 
-	link_watch(listing->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(listing->docker, answer, &outcome);
 	if (outcome.status)
 		listing_fail(listing, outcome.status, outcome.text);
 	return outcome.status == STATUS_OK;
@@ -300,8 +273,7 @@ static void inspected(void *arg, const struct http_answer *answer)
 	struct replica_status status;
 	struct outcome outcome;
 
-	link_watch(listing->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(listing->docker, answer, &outcome);
 	if (!outcome.status && docker_container_inspected(container, &status))
 		replica_add(listing, &status);
 	else if (!went)
@@ -363,8 +335,7 @@ static void named_again(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 	char name[32];
 
-	link_watch(inspection->listing->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(inspection->listing->docker, answer, &outcome);
 	docker_replica_name(&inspection->listed.key, name);
 	log_event(outcome.status ? LOG_WARNING : LOG_INFO, "container-renamed",
 		  "job=%lld replica=%s error=\"%s\"", (long long)inspection->listed.key.job, name,
@@ -473,6 +444,8 @@ void listing_ask(struct docker *docker)
 	listing->epoch = docker->link.epoch;
 	listing->waiting = 1;
 	docker->listing = listing;
+	docker->note_count = 0;
+	docker->note_lost = false;
 	docker_label_filter(docker->instance, NULL, filter);
 	snprintf(path, sizeof(path), "/containers/json?all=1&filters=%s", filter);
 	http_start(docker->http, &(struct http_request){ .method = "GET",

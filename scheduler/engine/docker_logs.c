@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_logs.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +8,11 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_frames.h"
-#include "scheduler/engine/docker_parts.h"
 #include "scheduler/engine/docker_reading.h"
+#include "scheduler/engine/docker_replica.h"
 
 /* Following a container's output to its very end.
  *
@@ -194,8 +198,7 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 	struct replica_status status;
 	struct outcome outcome;
 
-	link_watch(follower->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(follower->docker, answer, &outcome);
 	if (answer->code == 404) {
 		follower_end(follower);
 		return;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_network.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -10,7 +12,8 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
 
 enum {
 	CREATE_TRIES = 64,
@@ -112,8 +115,7 @@ static json_t *networks_of(struct network_task *task, const struct http_answer *
 	json_t *networks = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
 	struct outcome outcome;
 
-	link_watch(task->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	if (!outcome.status && networks)
 		return networks;
 	json_decref(networks);
@@ -235,8 +237,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 	struct network_status status = { .job = task->job, .gateway = task->choice.address + 1 };
 	struct outcome outcome;
 
-	link_watch(task->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
 		snprintf(status.id, sizeof(status.id), "%s", id);
 		docker_network_device(task->docker->instance, task->job, task->second_device, status.device);
@@ -353,8 +354,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 	struct network_task *task = arg;
 	struct outcome outcome;
 
-	link_watch(task->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	if ((!outcome.status || answer->code == 404) && ++task->tries < REMOVE_TRIES)
 		remove_look(task); /* there may be another one */
 	else if ((answer->code == 403 || answer->code == 500) && ++task->tries < REMOVE_TRIES)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
 #include "scheduler/engine/docker_orphans.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
 
 enum { REPORTED_MOST = 10, NANOSECONDS = 1000 * 1000 * 1000 };
 

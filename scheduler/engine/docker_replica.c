@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_replica.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
+#include "scheduler/engine/docker_listing.h"
+#include "scheduler/engine/docker_logs.h"
 #include "scheduler/engine/docker_place.h"
 
 enum {
@@ -134,11 +139,18 @@ static void task_inspect(struct replica_task *task, void (*done)(void *arg, cons
 		  (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
 }
 
-static void task_outcome(struct replica_task *task, const struct http_answer *answer,
-			 struct outcome *ret_outcome)
+/* Whether the engine tells of the container. */
+static bool inspection_read(struct replica_task *task, const struct http_answer *answer,
+			    struct replica_status *ret_status, struct outcome *ret_outcome)
 {
-	link_watch(task->docker, answer);
-	outcome_read(answer, ret_outcome);
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+
+	docker_outcome(task->docker, answer, ret_outcome);
+	if (!ret_outcome->status && !docker_container_inspected(container, ret_status))
+		*ret_outcome =
+			(struct outcome){ STATUS_INTERNAL,
+					  "the engine's account of the container cannot be understood" };
+	return !ret_outcome->status;
 }
 
 /* ---- create ---- */
@@ -150,7 +162,7 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 	struct replica_task *task = arg;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	/* The name is taken and nobody has it: its owner is on the way out. */
 	if (answer->code == 404 && ++task->tries < CREATE_TRIES) {
 		docker_after(task->docker, &task->again, RETRY_US, create_send, task);
@@ -179,7 +191,7 @@ static void create_done(void *arg, const struct http_answer *answer)
 	struct replica_task *task = arg;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	/* Podman says 500. */
 	if (answer->code == 409 || (answer->code == 500 && strstr(outcome.text, "already in use"))) {
 		task_inspect(task, create_adopt);
@@ -234,6 +246,12 @@ void replica_create_run(struct docker *docker, struct command *command)
 }
 
 /* ---- start ---- */
+
+static void exit_tell(struct docker *docker, const struct replica_status *status)
+{
+	follower_note_exit(docker, &status->key);
+	emit_replica(docker, ENGINE_REPLICA_EXITED, status);
+}
 
 static void exit_inspect(void *arg);
 
@@ -300,7 +318,7 @@ static void start_done(void *arg, const struct http_answer *answer)
 	struct replica_task *task = arg;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	if (start_came_too_late(answer, &outcome))
 		start_lost(task);
 	else if (start_may_go_better(answer, &outcome) && ++task->tries < START_TRIES)
@@ -337,33 +355,23 @@ bool replica_is_starting(const struct docker *docker, const struct replica_key *
 static void start_looked(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
-	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct replica_status status;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
-	if (start_came_too_late(answer, &outcome)) {
-		start_lost(task);
-		return;
-	}
-	if (!outcome.status && !docker_container_inspected(container, &status))
-		outcome = (struct outcome){ STATUS_INTERNAL,
-					    "the engine's account of the container cannot be understood" };
-	if (outcome.status) {
-		task_fail(task, &outcome);
-		return;
-	}
-	if (status.sight == REPLICA_CREATED) {
+	if (!inspection_read(task, answer, &status, &outcome)) {
+		if (start_came_too_late(answer, &outcome))
+			start_lost(task);
+		else
+			task_fail(task, &outcome);
+	} else if (status.sight == REPLICA_CREATED) {
 		start_send(task);
-		return;
-	}
-	if (status.sight == REPLICA_RUNNING) {
+	} else if (status.sight == REPLICA_RUNNING) {
 		start_succeed(task);
-		return;
+	} else {
+		emit_key(task->docker, ENGINE_REPLICA_STARTED, &task->key);
+		exit_tell(task->docker, &status);
+		task_end(task);
 	}
-	emit_key(task->docker, ENGINE_REPLICA_STARTED, &task->key);
-	emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
-	task_end(task);
 }
 
 void replica_start_run(struct docker *docker, struct command *command)
@@ -383,23 +391,21 @@ void replica_start_run(struct docker *docker, struct command *command)
 static void stop_looked(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
-	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct replica_status status;
 	struct outcome outcome;
+	const bool known = inspection_read(task, answer, &status, &outcome);
 
-	task_outcome(task, answer, &outcome);
 	if (answer->code == 404) {
 		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
-	} else if (outcome.status || !docker_container_inspected(container, &status) ||
-		   status.sight == REPLICA_RUNNING) { /* so that the stop is asked for again */
-		if (!outcome.status)
+	} else if (!known || status.sight == REPLICA_RUNNING) { /* so that the stop is asked for again */
+		if (known)
 			snprintf(outcome.text, sizeof(outcome.text),
 				 "the engine does not know yet that it has ended");
 		outcome.status = STATUS_UNAVAILABLE;
 		task_fail(task, &outcome);
 		return;
 	} else if (status.sight == REPLICA_EXITED) {
-		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+		exit_tell(task->docker, &status);
 	}
 	task_end(task);
 }
@@ -409,7 +415,7 @@ static void stop_done(void *arg, const struct http_answer *answer)
 	struct replica_task *task = arg;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	if (outcome.status && answer->code != 404) {
 		task_fail(task, &outcome);
 		return;
@@ -480,7 +486,7 @@ static void remove_done(void *arg, const struct http_answer *answer)
 	struct replica_task *task = arg;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
+	docker_outcome(task->docker, answer, &outcome);
 	/* 409: someone else removes it, 500: something of it is busy. Both pass. */
 	if ((answer->code == 409 || answer->code == 500) && ++task->tries < REMOVE_TRIES) {
 		docker_after(task->docker, &task->again, RETRY_US, remove_send, task);
@@ -510,57 +516,15 @@ void replica_remove_run(struct docker *docker, struct command *command)
 		remove_send(task);
 }
 
-/* ---- signals ---- */
-
-/* Whether it was sent one; that is forgotten then. */
-static bool signal_take(struct docker *docker, const struct replica_key *key)
+void replica_destroyed(struct docker *docker, const struct replica_key *key)
 {
-	struct signalled **at = &docker->signalled, *found;
+	struct replica_task *removal = task_find(docker, TASK_REMOVE, key);
 
-	while (*at && !docker_key_equal(&(*at)->key, key))
-		at = &(*at)->next;
-	found = *at;
-	if (!found)
-		return false;
-	*at = found->next;
-	free(found);
-	return true;
-}
-
-void replica_signals_forget(struct docker *docker)
-{
-	while (docker->signalled)
-		signal_take(docker, &docker->signalled->key);
-}
-
-/* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
- * from outside is told from one whose program ends with the same status by itself. Which signal is not asked for, as a
- * label of the image could speak for it. Without memory nothing is certain: all is looked at anew. */
-void replica_signalled(struct docker *docker, const struct docker_event *event)
-{
-	struct signalled *signalled;
-
-	signal_take(docker, &event->status.key);
-	signalled = memory_calloc(1, sizeof(*signalled));
-	if (!signalled) {
-		link_lose(docker, "out of memory");
-		return;
-	}
-	signalled->key = event->status.key;
-	signalled->next = docker->signalled;
-	docker->signalled = signalled;
-}
-
-void replica_destroyed(struct docker *docker, const struct docker_event *event)
-{
-	struct replica_task *removal = task_find(docker, TASK_REMOVE, &event->status.key);
-
-	signal_take(docker, &event->status.key);
 	if (removal && removal->announced)
 		return;
 	if (removal)
 		removal->announced = true;
-	emit_key(docker, ENGINE_REPLICA_REMOVED, &event->status.key);
+	emit_key(docker, ENGINE_REPLICA_REMOVED, key);
 }
 
 /* ---- exits ---- */
@@ -579,16 +543,13 @@ static void exit_inspect_again(void *arg)
 static void exit_inspected(void *arg, const struct http_answer *answer)
 {
 	struct replica_task *task = arg;
-	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct replica_status status;
 	struct outcome outcome;
 
-	task_outcome(task, answer, &outcome);
-	if (!outcome.status && docker_container_inspected(container, &status) &&
-	    status.sight == REPLICA_EXITED) {
+	if (inspection_read(task, answer, &status, &outcome) && status.sight == REPLICA_EXITED) {
 		status.signalled = task->signalled;
 		status.witnessed = !task->signalled;
-		emit_replica(task->docker, ENGINE_REPLICA_EXITED, &status);
+		exit_tell(task->docker, &status);
 	} else if (answer->status || answer->code != 404) { /* gone: the event of that tells it */
 		if (++task->tries < EXIT_TRIES) {
 			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
@@ -604,16 +565,15 @@ static void exit_inspect(void *arg)
 	task_inspect(arg, exit_inspected);
 }
 
-void replica_died(struct docker *docker, const struct docker_event *event)
+void replica_died(struct docker *docker, const struct replica_key *key, bool signalled)
 {
-	struct replica_task *start = task_find(docker, TASK_START, &event->status.key);
-	const bool signalled = signal_take(docker, &event->status.key);
+	struct replica_task *start = task_find(docker, TASK_START, key);
 
 	/* A short program ends before its start is answered; STARTED goes first all the same. */
 	if (start) {
 		start->died = true;
 		start->signalled = signalled;
 	} else {
-		exit_look(docker, &event->status.key, signalled);
+		exit_look(docker, key, signalled);
 	}
 }

@@ -11,6 +11,8 @@
  * no such process. Nor is tc in the image: few have iproute2, and busybox's tc only lists queues.
  *
  * It lives for a moment. One that a killed daemon has left is found in a listing and removed. */
+#include "scheduler/engine/docker_throttle.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,8 @@
 #include "daemon/base/embedded_file.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/throttle/throttle.h"
 
 #define LABEL_THROTTLE "trainyard.throttle" /* its value is the container's name */
@@ -115,8 +118,7 @@ static bool step_is_done(struct throttle *throttle, const struct http_answer *an
 {
 	struct outcome outcome;
 
-	link_watch(throttle->docker, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(throttle->docker, answer, &outcome);
 	if (outcome.status)
 		throttle_note(throttle,
 			      outcome.status == STATUS_UNAVAILABLE ? STATUS_UNAVAILABLE : STATUS_INTERNAL,
@@ -386,8 +388,7 @@ static void left_removed(void *arg, const struct http_answer *answer)
 {
 	struct outcome outcome;
 
-	link_watch(arg, answer);
-	outcome_read(answer, &outcome);
+	docker_outcome(arg, answer, &outcome);
 	log_event(LOG_INFO, "throttle-left", "error=\"%s\"", outcome.text);
 }
 

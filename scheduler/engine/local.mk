@@ -3,11 +3,15 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker.c \
 	scheduler/engine/docker.h \
 	scheduler/engine/docker_attachment.c \
+	scheduler/engine/docker_attachment.h \
 	scheduler/engine/docker_clean.c \
 	scheduler/engine/docker_clean.h \
+	scheduler/engine/docker_core.c \
+	scheduler/engine/docker_core.h \
 	scheduler/engine/docker_credentials.c \
 	scheduler/engine/docker_credentials.h \
 	scheduler/engine/docker_emit.c \
+	scheduler/engine/docker_emit.h \
 	scheduler/engine/docker_frames.c \
 	scheduler/engine/docker_frames.h \
 	scheduler/engine/docker_helper.c \
@@ -21,15 +25,19 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_http.c \
 	scheduler/engine/docker_http.h \
 	scheduler/engine/docker_image.c \
+	scheduler/engine/docker_image.h \
 	scheduler/engine/docker_json.c \
 	scheduler/engine/docker_json.h \
 	scheduler/engine/docker_link.c \
+	scheduler/engine/docker_link.h \
 	scheduler/engine/docker_listing.c \
+	scheduler/engine/docker_listing.h \
 	scheduler/engine/docker_logs.c \
+	scheduler/engine/docker_logs.h \
 	scheduler/engine/docker_network.c \
+	scheduler/engine/docker_network.h \
 	scheduler/engine/docker_orphans.c \
 	scheduler/engine/docker_orphans.h \
-	scheduler/engine/docker_parts.h \
 	scheduler/engine/docker_place.c \
 	scheduler/engine/docker_place.h \
 	scheduler/engine/docker_progress.c \
@@ -39,11 +47,13 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_reading.c \
 	scheduler/engine/docker_reading.h \
 	scheduler/engine/docker_replica.c \
+	scheduler/engine/docker_replica.h \
 	scheduler/engine/docker_subnet.c \
 	scheduler/engine/docker_subnet.h \
 	scheduler/engine/docker_terminal.c \
 	scheduler/engine/docker_terminal.h \
 	scheduler/engine/docker_throttle.c \
+	scheduler/engine/docker_throttle.h \
 	scheduler/engine/engine.c \
 	scheduler/engine/engine.h \
 	scheduler/engine/nvidia_gpus.c \

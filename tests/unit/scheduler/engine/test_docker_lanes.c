@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests what scheduler/engine/docker.c and its parts ask while as much output is followed as can be: nothing waits for an
  * output that may never end. */
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 static const struct log_position beginning;

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "daemon/base/memory.h"
-#include "scheduler/engine/docker_parts.h"
+#include "scheduler/engine/docker_core.h"
 #include "tests/support/memory_faults.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_image.h: look for an image, and pull it. */
+
+struct docker;
+struct command;
+
+void image_ensure_run(struct docker *docker, struct command *command);
+/* Ends and joins the threads that look for credentials. */
+void images_close(struct docker *docker);

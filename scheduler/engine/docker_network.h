@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_network.h: create and remove the network of a job. */
+
+struct docker;
+struct command;
+
+void network_create_run(struct docker *docker, struct command *command);
+void network_remove_run(struct docker *docker, struct command *command);
