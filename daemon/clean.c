@@ -15,21 +15,22 @@
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/text.h"
 #include "daemon/base/tree.h"
+#include "daemon/cli/invocation.h"
 #include "daemon/config.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_remains.h"
 #include "daemon/main.h"
-#include "daemon/own_options.h"
 #include "scheduler/engine/engine.h"
 #include "store/state_dir.h"
 
 DEFINE_AUTO(directory, DIR *, closedir)
 
 struct clean {
-	struct config config;
+	const struct config *config;
 	const struct engine_kind *engine; /* that config.engine names */
 	const char *wanted;               /* the instance that was named; NULL: the state directory's */
 	bool lists, only_looks, forced;
+	bool quiet; /* tells of problems alone */
 	char instance[STATE_INSTANCE_SIZE];
 	char *state_dir; /* absolute, of the instance; NULL: it is not known, or gone */
 	int lock, presence;
@@ -38,7 +39,6 @@ struct clean {
 
 static void clean_deinit(struct clean *clean)
 {
-	config_deinit(&clean->config);
 	free(clean->state_dir);
 	if (clean->presence >= 0)
 		close(clean->presence);
@@ -50,20 +50,12 @@ static void clean_deinit(struct clean *clean)
 
 /* ---- what was asked for ---- */
 
-static enum status options_read(const char *const *arguments, struct clean *clean, struct error *err)
+static enum status options_read(const struct invocation *invocation, struct clean *clean, struct error *err)
 {
-	const struct own_option own[] = {
-		{ .name = "--list", .flag = &clean->lists },
-		{ .name = "--dry-run", .flag = &clean->only_looks },
-		{ .name = "--force", .flag = &clean->forced },
-		{ .name = "--instance", .value = &clean->wanted, .hint = "NAME" },
-		{ .name = NULL },
-	};
-	enum status rc = own_options_read(own, &clean->config, CONFIG_CLEAN, arguments, err);
-
-	if (rc)
-		return rc;
-	clean->engine = engine_kind_of(clean->config.engine);
+	clean->wanted = invocation_value(invocation, "instance");
+	clean->lists = invocation_flag(invocation, "list");
+	clean->only_looks = invocation_flag(invocation, "dry-run");
+	clean->forced = invocation_flag(invocation, "force");
 	if (clean->wanted && !instance_valid(clean->wanted))
 		return error_set(
 			err, STATUS_INVALID_ARGUMENT, NULL,
@@ -93,6 +85,8 @@ static void thing_tell(struct clean *clean, const char *kind, const char *name, 
 	FILE *file = problem ? stderr : stdout;
 
 	clean->count++;
+	if (clean->quiet && !problem)
+		return;
 	fprintf(file, "%s %s ",
 		problem             ? "trainyard: cannot remove"
 		: clean->only_looks ? "would remove"
@@ -154,8 +148,8 @@ static int list_main(const struct clean *clean)
 	struct orphans list AUTO_ORPHANS = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
-	if (clean->engine->reach(clean->config.engine, &err) ||
-	    clean->engine->list(clean->config.engine, NULL, &list, &err))
+	if (clean->engine->reach(clean->config->engine, &err) ||
+	    clean->engine->list(clean->config->engine, NULL, &list, &err))
 		return main_failure(&err);
 	for (size_t at = 0; at < list.count;) {
 		struct orphan_count count;
@@ -173,9 +167,9 @@ static int list_main(const struct clean *clean)
 static enum status instance_find(struct clean *clean, bool *ret_any, struct error *err)
 {
 	/* A link may lead elsewhere later. */
-	AUTO(string) char *real = realpath(clean->config.state_dir, NULL);
+	AUTO(string) char *real = realpath(clean->config->state_dir, NULL);
 	char kept[STATE_INSTANCE_SIZE] = "";
-	enum status rc = state_dir_instance(real ? real : clean->config.state_dir, kept, err);
+	enum status rc = state_dir_instance(real ? real : clean->config->state_dir, kept, err);
 
 	*ret_any = clean->wanted || !rc;
 	if (rc && !clean->wanted)
@@ -189,7 +183,7 @@ static enum status instance_find(struct clean *clean, bool *ret_any, struct erro
 	if (instance_valid(clean->instance))
 		return STATUS_OK;
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s keeps no instance's name",
-			 clean->config.state_dir);
+			 clean->config->state_dir);
 }
 
 /* As long as they are held no daemon of the instance starts. */
@@ -208,7 +202,7 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 static enum status engine_look(struct clean *clean, struct error *err)
 {
 	struct orphans list AUTO_ORPHANS = { 0 };
-	enum status rc = clean->engine->list(clean->config.engine, clean->instance, &list, err);
+	enum status rc = clean->engine->list(clean->config->engine, clean->instance, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++)
 		orphan_tell(clean, &list.items[i], NULL);
@@ -281,12 +275,12 @@ static enum status state_clean(struct clean *clean, struct error *err)
 
 static enum status instance_clean(struct clean *clean, struct error *err)
 {
-	enum status rc = clean->engine->reach(clean->config.engine, err);
+	enum status rc = clean->engine->reach(clean->config->engine, err);
 
 	if (!rc)
 		rc = clean->only_looks
 			     ? engine_look(clean, err)
-			     : clean->engine->sweep(clean->config.engine, clean->instance,
+			     : clean->engine->sweep(clean->config->engine, clean->instance,
 						    &(struct sweep_report){ orphan_tell, clean }, err);
 	if (!rc && clean->state_dir)
 		rc = state_clean(clean, err);
@@ -297,18 +291,26 @@ static enum status instance_clean(struct clean *clean, struct error *err)
 			err, STATUS_NOT_FOUND, NULL,
 			"no instance %s: the engine has nothing of it, and %s is not its state directory; "
 			"trainyard clean --list names those that the engine has something of",
-			clean->instance, clean->config.state_dir);
-	printf("nothing is left of instance %s\n", clean->instance);
+			clean->instance, clean->config->state_dir);
+	if (!clean->quiet)
+		printf("nothing is left of instance %s\n", clean->instance);
 	return STATUS_OK;
 }
 
-int clean_main(const char *const *arguments)
+static struct clean clean_of(const struct config *config)
 {
-	struct clean clean AUTO_CLEAN = { .lock = -1, .presence = -1 };
+	return (struct clean){
+		.config = config, .engine = engine_kind_of(config->engine), .lock = -1, .presence = -1
+	};
+}
+
+int clean_main(struct invocation *invocation)
+{
+	struct clean clean AUTO_CLEAN = clean_of(&invocation->config);
 	struct error err AUTO_ERROR = { 0 };
 	bool any = false;
 
-	if (options_read(arguments, &clean, &err))
+	if (options_read(invocation, &clean, &err))
 		return main_usage_error("clean ", &err);
 	config_unknown_variables(main_variable_tell);
 	if (clean.lists)
@@ -316,7 +318,7 @@ int clean_main(const char *const *arguments)
 	if (instance_find(&clean, &any, &err))
 		return main_failure(&err);
 	if (!any) {
-		printf("nothing is left: no daemon has run on %s\n", clean.config.state_dir);
+		printf("nothing is left: no daemon has run on %s\n", clean.config->state_dir);
 		return EXIT_GOOD;
 	}
 	if (instance_hold(&clean, &err) || instance_clean(&clean, &err))
@@ -324,23 +326,19 @@ int clean_main(const char *const *arguments)
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-void clean_help_write(struct text *text)
+int clean_quietly(const struct config *config, bool removes_state)
 {
-	text_puts(
-		text,
-		"usage: trainyard clean [OPTION]...\n"
-		"\n"
-		"Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
-		"when they run, and its networks in the engine, its /gcs, and what trials' programs wrote for it.\n"
-		"Says one line for each. Others' are not touched. The state directory itself stays, with jobs, logs and objects: the next serve\n"
-		"on it tries jobs that ran again. Refused while a daemon of the instance runs, or a process of any user\n"
-		"holds its name.\n"
-		"\n"
-		"Exit codes: 0 nothing is left, 1 something is, it was refused or there is no such instance, 2 wrong usage.\n"
-		"\n"
-		"  --instance NAME            whose; without, the state directory's. For when that is lost\n"
-		"  --list                     print the instances that the engine has things of, and end\n"
-		"  --dry-run                  print what would be removed, and remove nothing\n"
-		"  --force                    go on although a process holds the instance's name: it is no daemon of it\n");
-	config_help_write(text, CONFIG_CLEAN);
+	struct clean clean AUTO_CLEAN = clean_of(config);
+	struct error err AUTO_ERROR = { 0 };
+	bool any = false;
+
+	clean.quiet = true;
+	if (instance_find(&clean, &any, &err) ||
+	    (any && (instance_hold(&clean, &err) || instance_clean(&clean, &err))))
+		return main_failure(&err);
+	if (!removes_state || tree_remove(config->state_dir, SIZE_MAX))
+		return EXIT_GOOD;
+	error_set(&err, STATUS_FAILED_PRECONDITION, NULL, "%s cannot be removed: %s", config->state_dir,
+		  strerror(errno));
+	return main_failure(&err);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* daemon/clean.h: `trainyard clean`: removes what an instance has left, once its daemon does not come back. */
-#include "daemon/base/text.h"
+#include <stdbool.h>
 
-/* @arguments are the words behind the subcommand, ending with NULL. The exit code: 0 nothing is left; 1 something
- * is, or a daemon runs, or the engine does not answer; 2 wrong usage. */
-int clean_main(const char *const *arguments);
-void clean_help_write(struct text *text);
+struct config;
+struct invocation;
+
+/* The exit code: 0 nothing is left; 1 something is, or a daemon runs, or the engine does not answer; 2 wrong usage. */
+int clean_main(struct invocation *invocation);
+/* The same of the state directory of @config, telling of problems alone; @removes_state: the directory goes as well. */
+int clean_quietly(const struct config *config, bool removes_state);

@@ -13,7 +13,6 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/nearest.h"
 #include "daemon/config_items.h"
-#include "daemon/own_options.h"
 
 /* Where a value was found, for the message about it. */
 struct origin {
@@ -303,7 +302,7 @@ static void takers_write(struct text *text, const struct config_item *item)
 
 struct command_line {
 	enum config_command command;
-	const struct own_option *own; /* NULL: none */
+	const char *const *beside; /* names of options that the command has itself; NULL: none */
 	const char *const *arguments;
 };
 
@@ -327,11 +326,8 @@ static enum status word_refuse(const struct command_line *line, const char *word
 	for (item = config_items; item->name; item++)
 		if (item->commands & line->command)
 			nearest_look(&nearest, item->name);
-	for (const struct own_option *own = line->own; own && own->name; own++) {
-		if (name && strcmp(own->name + strlen("--"), name) == 0 && is_option)
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s takes no value", own->name);
-		nearest_look(&nearest, own->name + strlen("--"));
-	}
+	for (const char *const *beside = line->beside; beside && *beside; beside++)
+		nearest_look(&nearest, *beside);
 	nearest_hint(&nearest, "--", hint);
 	if (!is_option)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"%s", word,
@@ -491,10 +487,10 @@ enum status config_read(struct config *ret_config, enum config_command command, 
 }
 
 enum status config_read_beside(struct config *ret_config, enum config_command command,
-			       const struct own_option *own, const char *const *arguments, struct error *err)
+			       const char *const *beside, const char *const *arguments, struct error *err)
 {
 	struct config config AUTO_CONFIG = { 0 };
-	enum status rc = read_all(&config, &(struct command_line){ command, own, arguments }, err);
+	enum status rc = read_all(&config, &(struct command_line){ command, beside, arguments }, err);
 
 	if (!rc)
 		rc = check_complete(&config, command, err);

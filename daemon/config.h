@@ -85,12 +85,10 @@ enum config_command { CONFIG_SERVE = 1 << 0, CONFIG_ENV = 1 << 1, CONFIG_CLEAN =
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err);
 
-struct own_option;
-
-/* The same with the names of options that the command has besides (daemon/own_options.h), which are not in @arguments: one
- * of them may be the one that was meant. */
+/* The same with the names of options that the command has besides, which are not in @arguments, ending with NULL: one of
+ * them may be the one that was meant. */
 enum status config_read_beside(struct config *ret_config, enum config_command command,
-			       const struct own_option *own, const char *const *arguments, struct error *err);
+			       const char *const *beside, const char *const *arguments, struct error *err);
 
 /* Calls @tell for each variable TRAINYARD_… of the environment that no option has and that is not empty, with "", or with
  * the one that was most likely meant: "; did you mean TRAINYARD_LISTEN?". */

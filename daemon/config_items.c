@@ -309,11 +309,11 @@ const struct config_item config_items[] = {
 	{ .name = NULL },
 };
 
-/* Not options, and not misspelled: `env` sets the first; the others are those of tests and scripts of the source tree. */
+/* Not options, and not misspelled: `env` and `exec` set the first two; the others are those of tests and scripts of the source tree. */
 static const char *const variables_of_others[] = {
-	"TRAINYARD_ENDPOINT",   "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",         "TRAINYARD_COVERAGE",
-	"TRAINYARD_GCLOUD",     "TRAINYARD_BENCH_LINES", "TRAINYARD_LAUNCHER_PYTHON", "TRAINYARD_REACHING",
-	"TRAINYARD_ENGINE_RUN", "TRAINYARD_ENGINE_DATA",
+	"TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT", "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",
+	"TRAINYARD_COVERAGE", "TRAINYARD_GCLOUD",        "TRAINYARD_BENCH_LINES", "TRAINYARD_LAUNCHER_PYTHON",
+	"TRAINYARD_REACHING", "TRAINYARD_ENGINE_RUN",    "TRAINYARD_ENGINE_DATA",
 };
 
 bool config_variable_is_known(const char *name)

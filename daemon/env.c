@@ -12,11 +12,10 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
-#include "daemon/base/nearest.h"
+#include "daemon/cli/invocation.h"
 #include "daemon/config.h"
 #include "daemon/credentials.h"
 #include "daemon/main.h"
-#include "daemon/own_options.h"
 
 enum { ADDRESS_LINE_BYTES = 4352 /* a path and its line end */, CONNECT_MS = 1000 };
 
@@ -165,25 +164,42 @@ static void reason_write(struct text *text, const struct env_settings *settings)
 	text_putc(text, '\n');
 }
 
-void env_write(struct text *text, const struct env_settings *settings)
+void env_each(const struct env_settings *settings,
+	      void (*take)(void *arg, const char *name, const char *value), void *arg)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *part = part_value(settings, variables[i].part);
 		struct text value AUTO_TEXT = { 0 };
 
-		if (settings->unset) {
-			/* The exception from the proxy was partly the user's own, and does no harm. */
-			if (variables[i].part != PART_NO_PROXY)
-				unset_write(text, settings->shell, variables[i].name);
-			continue;
-		}
 		if (!part)
 			continue;
 		text_printf(&value, "%s%s", part, variables[i].tail);
-		if (!value.failed)
-			line_write(text, settings->shell, variables[i].name, value.data);
+		take(arg, variables[i].name, value.data ? value.data : "");
 	}
-	if (!settings->unset && !settings->credentials && settings->no_credentials)
+}
+
+struct env_lines {
+	struct text *text;
+	enum shell shell;
+};
+
+static void line_add(void *arg, const char *name, const char *value)
+{
+	const struct env_lines *lines = arg;
+
+	line_write(lines->text, lines->shell, name, value);
+}
+
+void env_write(struct text *text, const struct env_settings *settings)
+{
+	for (size_t i = 0; settings->unset && i < sizeof(variables) / sizeof(variables[0]); i++)
+		/* The exception from the proxy was partly the user's own, and does no harm. */
+		if (variables[i].part != PART_NO_PROXY)
+			unset_write(text, settings->shell, variables[i].name);
+	if (settings->unset)
+		return;
+	env_each(settings, line_add, &(struct env_lines){ text, settings->shell });
+	if (!settings->credentials && settings->no_credentials)
 		reason_write(text, settings);
 }
 
@@ -282,8 +298,7 @@ char *env_address_read(const char *state_dir)
 	return is_url(line) || config_listen_path(line) ? strdup(line) : NULL;
 }
 
-/* The second line, when it is a path: the file with the token that it asks for. NULL: none. The caller frees. */
-static char *token_file_read(const char *state_dir)
+char *env_token_file_read(const char *state_dir)
 {
 	char line[ADDRESS_LINE_BYTES];
 
@@ -358,39 +373,6 @@ static void silence_warn(const char *url)
 		url);
 }
 
-static const char *const shell_names[] = { "sh", "fish", "github" };
-
-static enum status shell_find(const char *name, enum shell *ret_shell, struct error *err)
-{
-	struct nearest nearest = { .wanted = name };
-	char hint[NEAREST_HINT_SIZE];
-
-	for (size_t i = 0; i < sizeof(shell_names) / sizeof(shell_names[0]); i++) {
-		nearest_look(&nearest, shell_names[i]);
-		if (strcmp(shell_names[i], name) == 0) {
-			*ret_shell = (enum shell)i;
-			return STATUS_OK;
-		}
-	}
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-			 "--shell: \"%s\" is not one of sh, fish, github%s", name,
-			 nearest_hint(&nearest, "", hint));
-}
-
-static enum status settings_read(const char *const *arguments, struct env_settings *settings,
-				 struct config *config, struct error *err)
-{
-	const char *shell = NULL;
-	const struct own_option own[] = {
-		{ .name = "--unset", .flag = &settings->unset },
-		{ .name = "--shell", .value = &shell, .hint = "sh, fish or github" },
-		{ .name = NULL },
-	};
-	enum status rc = own_options_read(own, config, CONFIG_ENV, arguments, err);
-
-	return rc || !shell ? rc : shell_find(shell, &settings->shell, err);
-}
-
 /* A variable of a line that no shell could read would break those behind it. */
 static enum status credentials_find(const struct config *config, const char *url, char **ret_path,
 				    struct error *err)
@@ -422,7 +404,7 @@ static enum status grpc_roots_find(const struct config *config, char **ret_path,
 /* gcloud may run elsewhere: the whole path. */
 static enum status token_file_find(const struct config *config, char **ret_path, struct error *err)
 {
-	AUTO(string) char *running = config->token_file ? NULL : token_file_read(config->state_dir);
+	AUTO(string) char *running = config->token_file ? NULL : env_token_file_read(config->state_dir);
 	AUTO(string) char *path = config->token_file ? realpath(config->token_file, NULL) : TAKE(running);
 
 	if (config->token_file && !path)
@@ -432,60 +414,60 @@ static enum status token_file_find(const struct config *config, char **ret_path,
 	return STATUS_OK;
 }
 
-int env_main(const char *const *arguments)
+enum status env_settings_find(const struct config *config, const char *url, struct env_settings *settings,
+			      struct error *err)
 {
-	struct error err AUTO_ERROR = { 0 };
 	struct error no_credentials AUTO_ERROR = { 0 };
-	struct config config AUTO_CONFIG = { 0 };
-	struct env_settings settings = { .shell = SHELL_SH };
-	struct text lines AUTO_TEXT = { 0 };
-	AUTO(string) char *url = NULL;
-	AUTO(string) char *credentials = NULL;
-	AUTO(string) char *grpc_roots = NULL;
-	AUTO(string) char *token_file = NULL;
-	AUTO(string) char *no_proxy = no_proxy_value();
+	enum status rc = token_file_find(config, &settings->token_file, err);
 
-	if (settings_read(arguments, &settings, &config, &err))
-		return main_usage_error("env ", &err);
-	config_unknown_variables(main_variable_tell);
-	if (!settings.unset && url_choose(&config, &url, &err))
-		return main_failure(&err);
-	if (!settings.unset)
-		silence_warn(url);
-	if (!settings.unset && token_file_find(&config, &token_file, &err))
-		return main_failure(&err);
-	if (!settings.unset && credentials_find(&config, url, &credentials, &no_credentials))
-		settings.no_credentials = main_words(&no_credentials);
-	if (config.grpc && grpc_roots_find(&config, &grpc_roots, &err))
-		return main_failure(&err);
-	settings.url = url;
-	settings.storage_url = config.storage_endpoint;
-	settings.credentials = credentials;
-	settings.grpc_roots = grpc_roots;
-	settings.token_file = token_file;
-	settings.project = config.project;
-	settings.region = config.region;
-	settings.no_proxy = no_proxy;
-	env_write(&lines, &settings);
-	return main_output(&lines);
+	if (!rc && credentials_find(config, url, &settings->credentials, &no_credentials))
+		settings->no_credentials = strdup(main_words(&no_credentials));
+	if (!rc && config->grpc)
+		rc = grpc_roots_find(config, &settings->grpc_roots, err);
+	settings->url = url;
+	settings->storage_url = config->storage_endpoint;
+	settings->project = config->project;
+	settings->region = config->region;
+	settings->no_proxy = no_proxy_value();
+	return rc;
 }
 
-void env_help_write(struct text *text)
+void env_settings_deinit(struct env_settings *settings)
 {
-	text_puts(
-		text,
-		"usage: trainyard env [OPTION]...\n"
-		"\n"
-		"Prints the lines that point gcloud and the client libraries at this machine's trainyard:\n"
-		"    eval \"$(trainyard env)\"            sh, bash, zsh\n"
-		"    trainyard env --shell fish | source\n"
-		"    trainyard env --shell github >> \"$GITHUB_ENV\"\n"
-		"\n"
-		"For client libraries it keeps a credentials file in the state directory, once a daemon has run on it\n"
-		"as the same user: its tokens are this emulator's own, and good for nothing else.\n"
-		"With --grpc they are told which certificates to trust when they speak gRPC, or REST at its port.\n"
-		"\n"
-		"  --shell sh|fish|github     the form of the lines (default sh)\n"
-		"  --unset                    take the variables away again\n");
-	config_help_write(text, CONFIG_ENV);
+	free(settings->credentials);
+	free(settings->no_credentials);
+	free(settings->grpc_roots);
+	free(settings->token_file);
+	free(settings->no_proxy);
+}
+
+/* In the order of enum shell; the table of verbs lets no other name pass. */
+static enum shell shell_of(const char *name)
+{
+	return !name || strcmp(name, "sh") == 0 ? SHELL_SH
+	       : strcmp(name, "fish") == 0      ? SHELL_FISH
+						: SHELL_GITHUB;
+}
+
+int env_main(struct invocation *invocation)
+{
+	struct config *config = &invocation->config;
+	struct error err AUTO_ERROR = { 0 };
+	struct env_settings settings AUTO_ENV_SETTINGS = {
+		.shell = shell_of(invocation_value(invocation, "shell")),
+		.unset = invocation_flag(invocation, "unset"),
+	};
+	struct text lines AUTO_TEXT = { 0 };
+	AUTO(string) char *url = NULL;
+
+	config_unknown_variables(main_variable_tell);
+	if (!settings.unset) {
+		if (url_choose(config, &url, &err))
+			return main_failure(&err);
+		silence_warn(url);
+		if (env_settings_find(config, url, &settings, &err))
+			return main_failure(&err);
+	}
+	env_write(&lines, &settings);
+	return main_output(&lines);
 }

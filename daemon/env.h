@@ -14,17 +14,28 @@ struct env_settings {
 	const char *url; /* "http://127.0.0.1:8090", no slash behind it */
 	/* "http://127.0.0.1:9000", where another emulator of Cloud Storage serves; NULL: this one does. */
 	const char *storage_url;
-	const char *credentials;    /* the path of a credentials file; NULL: none */
-	const char *no_credentials; /* why there is none, for the reader of the lines; or NULL */
-	const char *grpc_roots;     /* the file of certificates for clients of gRPC; NULL: it is not served */
-	const char
-		*token_file; /* the whole path of the token that callers must know; NULL: none is asked for */
+	char *credentials;    /* the path of a credentials file; NULL: none */
+	char *no_credentials; /* why there is none, for the reader of the lines; or NULL */
+	char *grpc_roots;     /* the file of certificates for clients of gRPC; NULL: it is not served */
+	char *token_file; /* the whole path of the token that callers must know; NULL: none is asked for */
 	const char *project;
 	const char *region;
 	/* What NO_PROXY becomes; NULL where no proxy is set, which needs no exception then. */
-	const char *no_proxy;
+	char *no_proxy;
 };
 
+struct config;
+
+/* Fills all but the first two for a daemon that serves at @url on the state directory of @config, both of which must outlive
+ * the settings. FAILED_PRECONDITION: the token's file is not there. */
+enum status env_settings_find(const struct config *config, const char *url, struct env_settings *settings,
+			      struct error *err);
+void env_settings_deinit(struct env_settings *settings);
+#define AUTO_ENV_SETTINGS __attribute__((cleanup(env_settings_deinit)))
+
+/* Each variable and its value. */
+void env_each(const struct env_settings *settings,
+	      void (*take)(void *arg, const char *name, const char *value), void *arg);
 /* Appends the lines. Values are quoted as the shell needs it, whatever is in them. Pure. */
 void env_write(struct text *text, const struct env_settings *settings);
 
@@ -34,7 +45,10 @@ char *no_proxy_extend(const char *own);
 /* The first line of @state_dir/address, when it is a URL or "unix:/path": where a daemon of that state serves, or did
  * last. NULL when there is none. The caller frees. */
 char *env_address_read(const char *state_dir);
+/* Its second line, when that is a path: the file with the token that the daemon asks for. NULL: none. The caller frees. */
+char *env_token_file_read(const char *state_dir);
 
-/* Runs the command; the exit code. @arguments end with NULL. */
-int env_main(const char *const *arguments);
-void env_help_write(struct text *text);
+struct invocation;
+
+/* Runs the command; the exit code. */
+int env_main(struct invocation *invocation);

@@ -38,6 +38,20 @@ libtrainyard_a_SOURCES += \
 	daemon/base/work.h \
 	daemon/clean.c \
 	daemon/clean.h \
+	daemon/cli/background.c \
+	daemon/cli/background.h \
+	daemon/cli/client.c \
+	daemon/cli/client.h \
+	daemon/cli/completion.c \
+	daemon/cli/completion.h \
+	daemon/cli/exec.c \
+	daemon/cli/exec.h \
+	daemon/cli/invocation.c \
+	daemon/cli/invocation.h \
+	daemon/cli/ready_line.c \
+	daemon/cli/ready_line.h \
+	daemon/cli/verb.h \
+	daemon/cli/verbs.c \
 	daemon/gateway/cloud_address.c \
 	daemon/gateway/cloud_address.h \
 	daemon/config.c \
@@ -120,8 +134,6 @@ libtrainyard_a_SOURCES += \
 	daemon/listen_help.c \
 	daemon/listen_help.h \
 	daemon/main.h \
-	daemon/own_options.c \
-	daemon/own_options.h \
 	daemon/serve.c \
 	daemon/serve.h \
 	daemon/token.c \

@@ -85,6 +85,45 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	return STATUS_OK;
 }
 
+/* Whether the process has the file open. To lock it as a look would refuse a daemon that starts just then. */
+static bool process_has_open(pid_t pid, const struct stat *wanted)
+{
+	char path[32];
+	DIR *listing;
+	const struct dirent *entry;
+	struct stat seen;
+	bool has = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	listing = opendir(path);
+	while (listing && !has && (entry = readdir(listing)) != NULL)
+		has = fstatat(dirfd(listing), entry->d_name, &seen, 0) == 0 &&
+		      seen.st_dev == wanted->st_dev && seen.st_ino == wanted->st_ino;
+	if (listing)
+		closedir(listing);
+	return has;
+}
+
+pid_t state_dir_holder(const char *dir)
+{
+	struct text path AUTO_TEXT = { 0 };
+	char line[16] = "";
+	struct stat lock;
+	pid_t pid = 0;
+	int fd;
+
+	text_printf(&path, "%s/lock", dir);
+	fd = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (pread(fd, line, sizeof(line) - 1, 0) > 0)
+		pid = (pid_t)atoi(line);
+	if (pid <= 0 || fstat(fd, &lock) != 0 || !process_has_open(pid, &lock))
+		pid = 0;
+	close(fd);
+	return pid;
+}
+
 static bool is_anothers(const struct stat *about)
 {
 	return about->st_uid != 0 && about->st_uid != geteuid();

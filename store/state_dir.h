@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/state_dir.h: a state directory from outside, whether or not a store is open on it. Thread: any. */
+#include <sys/types.h>
+
 #include "daemon/base/error.h"
 
 enum { STATE_INSTANCE_SIZE = 33 };
@@ -11,6 +13,8 @@ enum status state_dir_make(const char *dir, struct error *err);
 /* The lock goes with @ret_fd, and so with the process, however it ends.
  * FAILED_PRECONDITION: another process has it, or it cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
+/* The process of this user that holds it; 0: there is none. */
+pid_t state_dir_holder(const char *dir);
 
 /* Whether nobody but this user and root can put other files in the place of its own, or has done so: whose the directory
  * is, what is in it and in the directories of certificates, and the directories above it (of which those that are

@@ -38,7 +38,7 @@ rules="
 # A library that only one room may see; a name that ends with a slash stands for all below it.
 alone='
 sqlite3.h     ^store/
-curl/curl.h   ^(scheduler/engine|daemon/gcs)/
+curl/curl.h   ^(scheduler/engine|daemon/(cli|gcs))/
 fuse3/        ^daemon/gcs/gcs_operations[.]h$
 microhttpd.h  ^api/http/
 openssl/      ^store/objects/

@@ -94,7 +94,6 @@ check_PROGRAMS += \
 	tests/unit/api/storage/test_parts \
 	tests/unit/api/storage/test_range \
 	tests/unit/api/storage/test_uploads \
-	tests/unit/api/training/test_field_help \
 	tests/unit/api/training/test_image_map \
 	tests/unit/api/training/test_image_name \
 	tests/unit/api/training/test_job_times \
@@ -107,6 +106,7 @@ check_PROGRAMS += \
 	tests/unit/api/training/test_start_estimate \
 	tests/unit/api/training/test_storage_use \
 	tests/unit/daemon/test_client_hello \
+	tests/unit/daemon/cli/test_invocation \
 	tests/unit/daemon/gateway/test_forward \
 	tests/unit/daemon/gateway/test_host_routes \
 	tests/unit/daemon/gateway/test_job_gateway \

@@ -7,7 +7,6 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/config.h"
 #include "daemon/config_items.h"
-#include "daemon/own_options.h"
 #include "tests/unit/testing.h"
 
 #define TEST(name) static void name(void **state_)
@@ -475,39 +474,6 @@ TEST(help_shows_every_option_of_its_command)
 		assert_non_null(strstr(help.data, item->name));
 }
 
-TEST(own_options_of_a_command_stand_among_the_others)
-{
-	struct config config AUTO_CONFIG = { 0 };
-	bool unset = false;
-	const char *shell = NULL;
-	const struct own_option own[] = {
-		{ .name = "--unset", .flag = &unset },
-		{ .name = "--shell", .value = &shell, .hint = "NAME" },
-		{ .name = NULL },
-	};
-	struct error errors[3] = { { 0 } };
-
-	(void)state_;
-	assert_int_equal(own_options_read(own, &config, CONFIG_ENV,
-					  ARGUMENTS("--shell", "sh", "--unset", "--region", "here"), NULL),
-			 STATUS_OK);
-	assert_true(unset);
-	assert_string_equal(shell, "sh");
-	assert_string_equal(config.region, "here");
-	config_deinit(&config);
-	assert_int_equal(own_options_read(own, &config, CONFIG_ENV, ARGUMENTS("--shell="), NULL), STATUS_OK);
-	assert_string_equal(shell, "");
-	config_deinit(&config);
-	own_options_read(own, &config, CONFIG_ENV, ARGUMENTS("--shell"), &errors[0]);
-	own_options_read(own, &config, CONFIG_ENV, ARGUMENTS("--shells=sh"), &errors[1]);
-	own_options_read(own, &config, CONFIG_ENV, ARGUMENTS("--unset=1"), &errors[2]);
-	assert_string_equal(errors[0].text, "--shell needs a value: NAME");
-	assert_string_equal(errors[1].text, "unknown option \"--shells\"; did you mean --shell?");
-	assert_string_equal(errors[2].text, "--unset takes no value");
-	for (int i = 0; i < 3; i++)
-		error_deinit(&errors[i]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,7 +502,6 @@ int main(void)
 		cmocka_unit_test(an_address_becomes_a_url_that_clients_reach),
 		cmocka_unit_test(an_address_that_others_reach_is_told_from_those_that_they_do_not),
 		cmocka_unit_test(help_shows_every_option_of_its_command),
-		cmocka_unit_test(own_options_of_a_command_stand_among_the_others),
 	};
 	int descriptor = mkstemp(file_path);
 	int failed;

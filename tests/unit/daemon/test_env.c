@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/cli/verb.h"
 #include "daemon/env.h"
 #include "tests/unit/testing.h"
 
@@ -60,7 +61,7 @@ TEST(client_libraries_are_told_of_storage_and_credentials)
 	struct text text AUTO_TEXT = { 0 };
 
 	(void)state_;
-	settings.credentials = "/state dir/credentials.json";
+	settings.credentials = (char *)"/state dir/credentials.json";
 	env_write(&text, &settings);
 	has_line(&text, "export GOOGLE_APPLICATION_CREDENTIALS='/state dir/credentials.json'");
 	has_line(&text, "export STORAGE_EMULATOR_HOST=http://127.0.0.1:8090");
@@ -83,7 +84,7 @@ TEST(clients_of_grpc_are_told_whom_to_trust)
 	(void)state_;
 	env_write(&text, &settings);
 	assert_null(strstr(text.data, "GRPC_"));
-	settings.grpc_roots = "/state/local-ca/bundle.crt";
+	settings.grpc_roots = (char *)"/state/local-ca/bundle.crt";
 	env_write(&text, &settings);
 	has_line(&text, "export GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=/state/local-ca/bundle.crt");
 	has_line(&text, "export REQUESTS_CA_BUNDLE=/state/local-ca/bundle.crt");
@@ -98,7 +99,7 @@ TEST(why_there_are_no_credentials_is_said)
 	struct text text AUTO_TEXT = { 0 };
 
 	(void)state_;
-	settings.no_credentials = "a\nb";
+	settings.no_credentials = (char *)"a\nb";
 	env_write(&text, &settings);
 	has_line(&text, "# no credentials file: a b");
 	assert_null(strstr(text.data, "GOOGLE_APPLICATION_CREDENTIALS"));
@@ -122,7 +123,7 @@ TEST(each_shell_has_its_own_form)
 	struct text github AUTO_TEXT = { 0 };
 
 	(void)state_;
-	settings.no_proxy = "it's\\x";
+	settings.no_proxy = (char *)"it's\\x";
 	env_write(&fish, &settings);
 	has_line(&fish, "set -gx CLOUDSDK_CORE_PROJECT p");
 	has_line(&fish, "set -gx NO_PROXY 'it\\'s\\\\x'");
@@ -158,7 +159,7 @@ TEST(whatever_is_in_a_value_the_shell_reads_it_back)
 	FILE *pipe;
 
 	(void)state_;
-	settings.no_proxy = nasty;
+	settings.no_proxy = (char *)nasty;
 	env_write(&script, &settings);
 	text_puts(&script, "printf %s \"$NO_PROXY\"\n");
 	setenv("SCRIPT", script.data, 1);
@@ -211,7 +212,7 @@ TEST(gcloud_is_told_of_the_token)
 	struct text text AUTO_TEXT = { 0 };
 
 	(void)state_;
-	settings.token_file = "/t";
+	settings.token_file = (char *)"/t";
 	env_write(&text, &settings);
 	has_line(&text, "export CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=/t");
 	has_line(&text, "export CLOUDSDK_AUTH_DISABLE_CREDENTIALS=false");
@@ -240,12 +241,13 @@ TEST(wrong_usage_is_two)
 
 	(void)state_;
 	assert_non_null(freopen("/dev/null", "w", stderr));
-	assert_int_equal(env_main((const char *[]){ "--shell", "tcsh", NULL }), 2);
-	assert_int_equal(env_main((const char *[]){ "--shell", NULL }), 2);
-	assert_int_equal(env_main((const char *[]){ "--offline", NULL }), 2);
-	assert_int_equal(env_main((const char *[]){ "--listen", "nonsense", NULL }), 2);
-	assert_int_equal(
-		env_main((const char *[]){ "--listen", "127.0.0.1:0", "--state-dir", "/nowhere", NULL }), 1);
+	assert_int_equal(verbs_main((const char *[]){ "env", "--shell", "tcsh", NULL }), 2);
+	assert_int_equal(verbs_main((const char *[]){ "env", "--shell", NULL }), 2);
+	assert_int_equal(verbs_main((const char *[]){ "env", "--offline", NULL }), 2);
+	assert_int_equal(verbs_main((const char *[]){ "env", "--listen", "nonsense", NULL }), 2);
+	assert_int_equal(verbs_main((const char *[]){ "env", "--listen", "127.0.0.1:0", "--state-dir",
+						      "/nowhere", NULL }),
+			 1);
 	dup2(own_stderr, STDERR_FILENO);
 	close(own_stderr);
 }

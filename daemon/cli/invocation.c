@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/invocation.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/base/nearest.h"
+
+const struct verb_option caller_options[] = {
+	{ .name = "endpoint",
+	  .hint = "URL",
+	  .help = "the daemon to ask (default $TRAINYARD_ENDPOINT, else the one of --state-dir's default)" },
+	{ .name = "token-file", .hint = "FILE", .help = "the token that the daemon asks for" },
+	{ .name = NULL },
+};
+
+const struct verb_option lister_options[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .hint = "FORM",
+	  .values = "table json name",
+	  .help = "how to print: table, json or name (default table)" },
+	{ .name = NULL },
+};
+
+/* The lists of options that hold for @verb, in the order of its help. */
+static const struct verb_option *option_list(const struct verb *verb, unsigned number)
+{
+	static const struct verb_option none[] = { { .name = NULL } };
+
+	switch (number) {
+	case 0:
+		return verb->options ? verb->options : none;
+	case 1:
+		return verb->lists ? lister_options : none;
+	default:
+		return verb->calls ? caller_options : none;
+	}
+}
+
+enum { OPTION_LISTS = 3, BESIDE_MAX = 32 };
+
+/* @word is "--tail", "--tail=3", "-f" or "-n3". *ret_value: what the word itself has as the value; NULL: nothing. */
+static const struct verb_option *option_find(const struct verb *verb, const char *word,
+					     const char **ret_value)
+{
+	for (unsigned list = 0; list < OPTION_LISTS; list++)
+		for (const struct verb_option *option = option_list(verb, list); option->name; option++) {
+			const size_t length = strlen(option->name);
+
+			*ret_value = NULL;
+			if (word[1] != '-' && option->letter == word[1]) {
+				*ret_value = word[2] ? word + 2 : NULL;
+				return option;
+			}
+			if (word[1] != '-' || strncmp(word + 2, option->name, length) != 0)
+				continue;
+			if (word[2 + length] == '=')
+				*ret_value = word + 2 + length + 1;
+			if (word[2 + length] == '=' || word[2 + length] == '\0')
+				return option;
+		}
+	return NULL;
+}
+
+static bool value_is_one_of(const char *values, const char *value)
+{
+	const size_t length = strlen(value);
+
+	for (const char *at = values; *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (length && strcspn(at, " ") == length && memcmp(at, value, length) == 0)
+			return true;
+	return false;
+}
+
+static enum status unknown_refuse(const struct verb *verb, const char *word, struct error *err)
+{
+	struct nearest nearest = { .wanted = word + strspn(word, "-") };
+	char hint[NEAREST_HINT_SIZE];
+
+	for (unsigned list = 0; list < OPTION_LISTS; list++)
+		for (const struct verb_option *option = option_list(verb, list); option->name; option++)
+			nearest_look(&nearest, option->name);
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"%s\"%s", word,
+			 nearest_hint(&nearest, "--", hint));
+}
+
+/* Takes the option in @at's word and, where it stands there, the value in the next word. */
+static enum status option_take(struct invocation *invocation, const char *const **at, struct error *err)
+{
+	const char *word = **at, *value;
+	const struct verb_option *option = option_find(invocation->verb, word, &value);
+
+	if (!option)
+		return unknown_refuse(invocation->verb, word, err);
+	if (!option->hint && value)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s takes no value", option->name);
+	if (option->hint && !value)
+		value = (*at)[1] ? *++*at : NULL;
+	if (option->hint && !value)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s needs a value: %s", option->name,
+				 option->hint);
+	if (option->values && !value_is_one_of(option->values, value))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: \"%s\" is not one of: %s",
+				 option->name, value, option->values);
+	invocation->given[invocation->given_count++] =
+		(struct invocation_option){ option, value ? value : "" };
+	return STATUS_OK;
+}
+
+static enum status words_check(const struct invocation *invocation, struct error *err)
+{
+	const struct verb *verb = invocation->verb;
+
+	if (invocation->word_count > verb->most)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unexpected argument \"%s\"",
+				 invocation->words[verb->most]);
+	if (invocation->word_count < verb->least)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is missing",
+				 *verb->words ? verb->words : "an argument");
+	return STATUS_OK;
+}
+
+/* Of a verb that takes the configuration's options, what is no option of its own is read as one of those. */
+static enum status word_take(struct invocation *invocation, const char *const **at, struct error *err)
+{
+	const struct verb *verb = invocation->verb;
+	const char *word = **at, *value;
+	const bool is_option = *word == '-' && word[1];
+
+	if (verb->config && !(is_option && option_find(verb, word, &value))) {
+		invocation->rest[invocation->rest_count++] = word;
+		return STATUS_OK;
+	}
+	if (is_option)
+		return option_take(invocation, at, err);
+	invocation->words[invocation->word_count++] = word;
+	return STATUS_OK;
+}
+
+static enum status config_take(struct invocation *invocation, struct error *err)
+{
+	const char *beside[BESIDE_MAX + 1] = { NULL };
+	size_t count = 0;
+
+	/* The configuration's reader suggests these, too. */
+	for (unsigned list = 0; list < OPTION_LISTS; list++)
+		for (const struct verb_option *option = option_list(invocation->verb, list); option->name;
+		     option++)
+			if (count < BESIDE_MAX)
+				beside[count++] = option->name;
+	return config_read_beside(&invocation->config, invocation->verb->config, beside, invocation->rest,
+				  err);
+}
+
+enum status invocation_read(const struct verb *verb, const char *const *arguments,
+			    struct invocation *ret_invocation, struct error *err)
+{
+	struct invocation invocation AUTO_INVOCATION = { .verb = verb };
+	size_t count = 0, first = 0;
+	enum status rc = STATUS_OK;
+
+	while (arguments[count])
+		count++;
+	invocation.words = memory_calloc(count + 1, sizeof(*invocation.words));
+	while (verb->config_first && verb->config_first[first])
+		first++;
+	invocation.rest = memory_calloc(first + count + 1, sizeof(*invocation.rest));
+	for (size_t i = 0; i < first; i++)
+		invocation.rest[invocation.rest_count++] = verb->config_first[i];
+	invocation.given = memory_calloc(count + 1, sizeof(*invocation.given));
+	for (; !rc && *arguments; arguments++) {
+		if (strcmp(*arguments, "--") == 0 && verb->command) {
+			invocation.command = arguments + 1;
+			break;
+		}
+		rc = word_take(&invocation, &arguments, err);
+	}
+	if (!rc && verb->config)
+		rc = config_take(&invocation, err);
+	if (!rc)
+		rc = words_check(&invocation, err);
+	if (rc)
+		return rc;
+	*ret_invocation = invocation;
+	invocation = (struct invocation){ 0 };
+	return STATUS_OK;
+}
+
+void invocation_deinit(struct invocation *invocation)
+{
+	free(invocation->words);
+	free(invocation->rest);
+	free(invocation->given);
+	config_deinit(&invocation->config);
+}
+
+const char *invocation_next(const struct invocation *invocation, const char *name, size_t *at)
+{
+	while (*at < invocation->given_count) {
+		const struct invocation_option *given = &invocation->given[(*at)++];
+
+		if (strcmp(given->option->name, name) == 0)
+			return given->value;
+	}
+	return NULL;
+}
+
+const char *invocation_value(const struct invocation *invocation, const char *name)
+{
+	const char *value = NULL, *next;
+
+	for (size_t at = 0; (next = invocation_next(invocation, name, &at)) != NULL;)
+		value = next;
+	return value;
+}
+
+bool invocation_flag(const struct invocation *invocation, const char *name)
+{
+	return invocation_value(invocation, name) != NULL;
+}
+
+enum status invocation_number(const struct invocation *invocation, const char *name, int64_t least,
+			      int64_t *ret_number, struct error *err)
+{
+	const char *value = invocation_value(invocation, name);
+	char *end;
+	long long number;
+
+	if (!value)
+		return STATUS_OK;
+	errno = 0;
+	number = strtoll(value, &end, 10);
+	if (errno || end == value || *end || number < least)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "--%s: \"%s\" is no whole number from %lld on", name, value,
+				 (long long)least);
+	*ret_number = number;
+	return STATUS_OK;
+}
+
+enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,
+				struct error *err)
+{
+	static const struct {
+		const char *unit;
+		int64_t seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+	const char *value = invocation_value(invocation, name);
+	char *end;
+	double number;
+
+	if (!value)
+		return STATUS_OK;
+	number = strtod(value, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && end != value && number >= 0; i++)
+		if (strcmp(end, units[i].unit) == 0 && number * (double)units[i].seconds < 1e12) {
+			*ret_us = (int64_t)(number * (double)units[i].seconds * 1e6);
+			return STATUS_OK;
+		}
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			 "--%s: \"%s\" is no duration such as 90s, 15m, 2h or 7d", name, value);
+}

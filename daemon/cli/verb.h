@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/verb.h: a command of the program is one row: help, parsing, completion and suggestions are made of it.
+ *
+ * Thread: the first. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+
+/* Beside EXIT_GOOD, EXIT_FAILED and EXIT_USAGE of daemon/main.h. 124 and 125 are those of timeout(1) and docker run. */
+enum verb_exit { EXIT_UNREACHED = 3, EXIT_CANCELLED = 4, EXIT_TIMED_OUT = 124, EXIT_NOT_STARTED = 125 };
+
+struct verb_option {
+	const char *name;   /* "tail", without dashes; NULL ends a list */
+	char letter;        /* 'f' of -f; 0: there is none */
+	const char *hint;   /* the value, "N"; NULL: the option is a flag */
+	const char *help;   /* one sentence fragment */
+	bool repeats;       /* may be given several times; else the last one counts */
+	const char *values; /* "table json name": the only ones; NULL: any */
+};
+
+struct invocation;
+
+struct verb {
+	const char *name;
+	const char *words;   /* as usage shows them: "JOB [-- COMMAND]"; "" where there are none */
+	const char *summary; /* NULL: a verb of the program itself, in no list */
+	const char *detail;  /* paragraphs below the usage; NULL: the summary says all */
+	const struct verb_option *options;
+	bool calls;           /* asks a daemon: takes --endpoint and --token-file */
+	bool lists;           /* takes --output */
+	unsigned least, most; /* how many words there may be, before "--" */
+	bool command;         /* words behind "--" are a command's */
+	unsigned config;      /* of enum config_command: the options of the configuration that it takes too */
+	/* Options of the configuration that hold where the user gives no others on the command line; ends with NULL. */
+	const char *const *config_first;
+	int (*run)(struct invocation *invocation);
+};
+
+/* All of them, in the order of the help; ends with a NULL name. */
+extern const struct verb verbs[];
+
+/* Runs the program; the exit code. @arguments are those behind the program's name and end with NULL. */
+int verbs_main(const char *const *arguments);
+/* Appends the help of a verb. */
+void verb_help_write(struct text *text, const struct verb *verb);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/verb.h"
+
+#include <string.h>
+
+#include "daemon/base/nearest.h"
+#include "daemon/clean.h"
+#include "daemon/cli/background.h"
+#include "daemon/cli/completion.h"
+#include "daemon/cli/exec.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/env.h"
+#include "daemon/gcs/gcs_mount.h"
+#include "daemon/main.h"
+#include "daemon/serve.h"
+#include "daemon/version.h"
+
+static int serve_run(struct invocation *invocation)
+{
+	return serve_main(&invocation->config);
+}
+
+static int gcs_mount_run(struct invocation *invocation)
+{
+	return gcs_mount_main(invocation->words);
+}
+
+static int version_run(struct invocation *invocation)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	(void)invocation;
+	version_write(&text);
+	return main_output(&text);
+}
+
+static int completion_run(struct invocation *invocation)
+{
+	struct text text AUTO_TEXT = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+
+	if (completion_write(&text, invocation->words[0], &err))
+		return main_usage_error("completion ", &err);
+	return main_output(&text);
+}
+
+#define OPTIONS(...)                                                                                         \
+	(const struct verb_option[])                                                                         \
+	{                                                                                                    \
+		__VA_ARGS__,                                                                                 \
+		{                                                                                            \
+			.name = NULL                                                                         \
+		}                                                                                            \
+	}
+
+const struct verb verbs[] = {
+	{ .name = "exec",
+	  .words = "[-- COMMAND...]",
+	  .summary = "run a command beside a daemon of its own",
+	  .detail =
+		  "Starts a daemon for COMMAND alone, with free ports and a state directory that goes with it, and\n"
+		  "sets what `trainyard env` prints, TRAINYARD_ENDPOINT and TRAINYARD_GRPC_ENDPOINT in the command's\n"
+		  "environment. When the command ends, its jobs are stopped and nothing is left in the engine.\n"
+		  "The exit code is the command's; 125: the daemon or the command did not start.\n"
+		  "\n"
+		  "    trainyard exec -- pytest\n"
+		  "    trainyard exec --gpus 2 --state-dir ./state -- python submit.py\n"
+		  "\n"
+		  "A --state-dir that is named stays, with its jobs, logs and objects.\n",
+	  .command = true,
+	  .config = CONFIG_SERVE,
+	  .config_first = exec_config,
+	  .run = exec_main },
+	{ .name = "start",
+	  .words = "",
+	  .summary = "start the daemon in the background",
+	  .detail =
+		  "Returns when the daemon serves. It takes the options of `trainyard serve`; its log is daemon.log in\n"
+		  "the state directory. One that runs already is left alone.\n",
+	  .config = CONFIG_SERVE,
+	  .run = start_main },
+	{ .name = "stop",
+	  .words = "",
+	  .summary = "end the daemon of the state directory",
+	  .detail =
+		  "Running jobs go on, unless it was started with --stop-jobs; the next start takes them up.\n",
+	  .config = CONFIG_CLEAN,
+	  .run = stop_main },
+	{ .name = "status",
+	  .words = "",
+	  .summary = "tell whether a daemon serves, and how it is",
+	  .options = OPTIONS({ .name = "wait", .help = "wait until it serves and reaches its engine" },
+			     { .name = "timeout",
+			       .hint = "TIME",
+			       .help = "how long at most: 30s, 2m (default 60s); then exit 124" }),
+	  .calls = true,
+	  .lists = true,
+	  .run = status_main },
+	{ .name = "serve",
+	  .words = "",
+	  .summary = "serve the emulated APIs on this machine",
+	  .detail =
+		  "Serves the emulated APIs until SIGTERM or SIGINT. Each option is also a variable in the\n"
+		  "environment (--stop-grace is TRAINYARD_STOP_GRACE) and a line of the configuration file.\n",
+	  .config = CONFIG_SERVE,
+	  .run = serve_run },
+	{ .name = "env",
+	  .words = "",
+	  .summary = "print the shell lines that point clients here",
+	  .detail =
+		  "Prints the lines that point gcloud and the client libraries at this machine's trainyard:\n"
+		  "    eval \"$(trainyard env)\"            sh, bash, zsh\n"
+		  "    trainyard env --shell fish | source\n"
+		  "    trainyard env --shell github >> \"$GITHUB_ENV\"\n"
+		  "\n"
+		  "For client libraries it keeps a credentials file in the state directory, once a daemon has run on it\n"
+		  "as the same user: its tokens are this emulator's own, and good for nothing else.\n"
+		  "With --grpc they are told which certificates to trust when they speak gRPC, or REST at its port.\n",
+	  .options = OPTIONS({ .name = "shell",
+			       .hint = "NAME",
+			       .values = "sh fish github",
+			       .help = "the form of the lines: sh, fish or github (default sh)" },
+			     { .name = "unset", .help = "take the variables away again" }),
+	  .config = CONFIG_ENV,
+	  .run = env_main },
+	{ .name = "clean",
+	  .words = "",
+	  .summary = "remove what an instance has left in the engine",
+	  .detail =
+		  "Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
+		  "when they run, and its networks in the engine, its /gcs, and what trials' programs wrote for it.\n"
+		  "Says one line for each. Others' are not touched. The state directory itself stays, with jobs, logs and\n"
+		  "objects: the next serve on it tries jobs that ran again. Refused while a daemon of the instance runs, or\n"
+		  "a process of any user holds its name.\n"
+		  "\n"
+		  "Exit codes: 0 nothing is left, 1 something is, it was refused or there is no such instance, 2 wrong usage.\n",
+	  .options = OPTIONS(
+		  { .name = "instance",
+		    .hint = "NAME",
+		    .help = "whose; without, the state directory's. For when that is lost" },
+		  { .name = "list", .help = "print the instances that the engine has things of, and end" },
+		  { .name = "dry-run", .help = "print what would be removed, and remove nothing" },
+		  { .name = "force",
+		    .help = "go on although a process holds the instance's name: it is no daemon of it" }),
+	  .config = CONFIG_CLEAN,
+	  .run = clean_main },
+	{ .name = "completion",
+	  .words = "SHELL",
+	  .summary = "print the completions of bash, zsh or fish",
+	  .detail = "    source <(trainyard completion bash)\n"
+		    "    trainyard completion fish | source\n",
+	  .least = 1,
+	  .most = 1,
+	  .run = completion_run },
+	{ .name = "version",
+	  .words = "",
+	  .summary = "print the version of trainyard and of its libraries",
+	  .run = version_run },
+	{ .name = "gcs-mount", .words = "", .least = 2, .most = 2, .run = gcs_mount_run },
+	{ .name = NULL },
+};
+
+/* ---- help ---- */
+
+static void options_write(struct text *text, const struct verb_option *options)
+{
+	for (; options && options->name; options++) {
+		struct text left AUTO_TEXT = { 0 };
+
+		if (options->letter)
+			text_printf(&left, "-%c, ", options->letter);
+		text_printf(&left, "--%s", options->name);
+		if (options->hint)
+			text_printf(&left, " %s", options->hint);
+		text_printf(text, "  %-26s %s\n", left.data, options->help);
+	}
+}
+
+void verb_help_write(struct text *text, const struct verb *verb)
+{
+	text_printf(text, "usage: trainyard %s [OPTION]...%s%s\n\n", verb->name, *verb->words ? " " : "",
+		    verb->words);
+	if (verb->detail)
+		text_puts(text, verb->detail);
+	else
+		text_printf(text, "trainyard %s: %s.\n", verb->name, verb->summary);
+	text_putc(text, '\n');
+	options_write(text, verb->options);
+	if (verb->lists)
+		options_write(text, lister_options);
+	if (verb->calls)
+		options_write(text, caller_options);
+	if (verb->config)
+		config_help_write(text, verb->config);
+}
+
+static int help_main(void)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	text_puts(&text, "usage: trainyard COMMAND [OPTION]...\n\n");
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (verb->summary)
+			text_printf(&text, "  %-10s %s\n", verb->name, verb->summary);
+	text_puts(&text, "\nEach command has its own --help.\n");
+	return main_output(&text);
+}
+
+static bool wants_help(const char *const *arguments)
+{
+	for (; *arguments && strcmp(*arguments, "--") != 0; arguments++)
+		if (strcmp(*arguments, "--help") == 0 || strcmp(*arguments, "-h") == 0)
+			return true;
+	return false;
+}
+
+/* ---- the program ---- */
+
+static int verb_run(const struct verb *verb, const char *const *arguments)
+{
+	struct invocation invocation AUTO_INVOCATION = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	struct text text AUTO_TEXT = { 0 };
+
+	if (verb->summary && wants_help(arguments)) {
+		verb_help_write(&text, verb);
+		return main_output(&text);
+	}
+	if (invocation_read(verb, arguments, &invocation, &err)) {
+		text_printf(&text, "%s ", verb->name);
+		return main_usage_error(text.data, &err);
+	}
+	return verb->run(&invocation);
+}
+
+static void unknown_refuse(const char *word, struct error *err)
+{
+	struct nearest nearest = { .wanted = word };
+	struct text names AUTO_TEXT = { 0 };
+	char hint[NEAREST_HINT_SIZE];
+
+	for (const struct verb *verb = verbs; verb->name; verb++) {
+		if (!verb->summary)
+			continue;
+		nearest_look(&nearest, verb->name);
+		text_printf(&names, "%s%s", names.length ? ", " : "", verb->name);
+	}
+	if (*word == '-')
+		error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+			  "\"%s\" stands where a command is expected: trainyard serve %s", word, word);
+	else
+		error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown command \"%s\"; there are %s%s", word,
+			  names.data, nearest_hint(&nearest, "", hint));
+}
+
+int verbs_main(const char *const *arguments)
+{
+	struct error err AUTO_ERROR = { 0 };
+	const char *word = *arguments;
+
+	if (!word) {
+		error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "no command given");
+		return main_usage_error("", &err);
+	}
+	if (strcmp(word, "--version") == 0)
+		word = "version";
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (strcmp(word, verb->name) == 0)
+			return verb_run(verb, arguments + 1);
+	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return help_main();
+	unknown_refuse(word, &err);
+	return main_usage_error("", &err);
+}
