@@ -26,12 +26,6 @@
  * is that of its examples */
 static const char dashboard_port[] = "AIP_DASHBOARD_PORT=8888";
 
-static bool text_copy(char **to, const char *from)
-{
-	*to = from ? strdup(from) : NULL;
-	return !from || *to;
-}
-
 /* Prebuilt images of TensorFlow are what runtime versions are to jobs of ml: rules for those fit them too. */
 static enum status runtime_image(const char *image, const struct runtime_map *runtimes, char **ret_image,
 				 struct error *err)
@@ -59,69 +53,43 @@ static enum status pool_image(const char *image, const struct aiplatform_setting
 		rc = runtime_image(image, settings->runtimes, &mapped, err);
 	if (rc)
 		return rc;
-	if (!text_copy(mapped ? &pool->cloud_image : &pool->image, image))
-		return error_no_memory(err);
+	plan_text_set(mapped ? &pool->cloud_image : &pool->image, image);
 	if (mapped)
 		pool->image = TAKE(mapped);
 	return STATUS_OK;
 }
 
 /* "NAME=value" each. */
-static bool pool_env(const json_t *list, struct pool *pool)
+static void pool_env(const json_t *list, struct pool *pool)
 {
-	AUTO(json) json_t *env = json_array();
 	size_t index;
 	const json_t *variable;
 
-	if (!list)
-		return true;
+	pool->env = list ? json_array() : NULL;
 	json_array_foreach((json_t *)list, index, variable) {
 		const char *name = json_text_at(variable, "name");
 		const char *value = json_text_at(variable, "value");
 
-		if (json_array_append_new(env, json_sprintf("%s=%s", name ? name : "", value ? value : "")))
-			return false;
+		json_array_append_new(pool->env, json_sprintf("%s=%s", name ? name : "", value ? value : ""));
 	}
-	pool->env = TAKE(env);
-	return true;
-}
-
-static bool list_copy(json_t **to, const json_t *from)
-{
-	*to = from ? json_copy((json_t *)from) : NULL;
-	return !from || *to;
 }
 
 /* A command alone leaves nothing of the image's CMD.
  * Source: https://cloud.google.com/vertex-ai/docs/training/configure-container-settings */
-static bool container_fill(const json_t *spec, struct pool *pool)
+static void container_fill(const json_t *spec, struct pool *pool)
 {
-	if (!list_copy(&pool->command, json_object_get(spec, "command")) ||
-	    !list_copy(&pool->args, json_object_get(spec, "args")) ||
-	    !pool_env(json_object_get(spec, "env"), pool))
-		return false;
+	plan_list_set(&pool->command, json_object_get(spec, "command"));
+	plan_list_set(&pool->args, json_object_get(spec, "args"));
 	if (pool->command && !pool->args)
 		pool->args = json_array();
-	return !pool->command || pool->args;
 }
 
-static bool package_fill(const json_t *spec, struct pool *pool)
+static void package_fill(const json_t *spec, struct pool *pool)
 {
-	return text_copy(&pool->python_module, json_text_at(spec, "pythonModule")) &&
-	       text_copy(&pool->python, "python3") &&
-	       list_copy(&pool->package_uris, json_object_get(spec, "packageUris")) &&
-	       list_copy(&pool->args, json_object_get(spec, "args")) &&
-	       pool_env(json_object_get(spec, "env"), pool);
-}
-
-static bool machine_fill(const json_t *spec, struct pool *pool)
-{
-	const char *type;
-
-	pool_accelerators(spec, &type, &pool->accelerator_count);
-	return text_copy(&pool->accelerator_type, type) &&
-	       text_copy(&pool->machine_type,
-			 json_text_at(json_object_get(spec, "machineSpec"), "machineType"));
+	plan_text_set(&pool->python_module, json_text_at(spec, "pythonModule"));
+	plan_text_set(&pool->python, "python3");
+	plan_list_set(&pool->package_uris, json_object_get(spec, "packageUris"));
+	plan_list_set(&pool->args, json_object_get(spec, "args"));
 }
 
 static enum status pool_fill(const json_t *spec, const struct aiplatform_settings *settings,
@@ -132,14 +100,20 @@ static enum status pool_fill(const json_t *spec, const struct aiplatform_setting
 	const char *image =
 		container ? json_text_at(container, "imageUri") : json_text_at(package, "executorImageUri");
 	const int64_t count = json_int_at(spec, "replicaCount", 1);
+	const char *accelerator;
 
 	if (!image || count < 1 || count > UINT16_MAX)
 		return error_add_listed(err, "worker_pool_specs",
 					"A worker pool has no image, or no number of replicas.");
 	pool->count = (unsigned)count;
-	if (!machine_fill(spec, pool) ||
-	    !(container ? container_fill(container, pool) : package_fill(package, pool)))
-		return error_no_memory(err);
+	pool_accelerators(spec, &accelerator, &pool->accelerator_count);
+	plan_text_set(&pool->accelerator_type, accelerator);
+	plan_text_set(&pool->machine_type, json_text_at(json_object_get(spec, "machineSpec"), "machineType"));
+	if (container)
+		container_fill(container, pool);
+	else
+		package_fill(package, pool);
+	pool_env(json_object_get(container ? container : package, "env"), pool);
 	return pool_image(image, settings, pool, err);
 }
 
@@ -178,37 +152,24 @@ static char *input_text(const struct pool *first)
 	return input ? json_dump_compact(input) : NULL;
 }
 
-/* With a slash at its end. */
-static bool job_dir_fill(const json_t *spec, struct plan *plan)
+static void texts_fill(const json_t *spec, const struct plan_names *names, struct plan *plan)
 {
 	const char *prefix = json_text_at(json_object_get(spec, "baseOutputDirectory"), "outputUriPrefix");
 	const size_t length = prefix ? strlen(prefix) : 0;
+	struct text job_dir AUTO_TEXT = { 0 };
 
-	if (!length)
-		return true;
-	if (asprintf(&plan->job_dir, "%s%s", prefix, prefix[length - 1] == '/' ? "" : "/") < 0)
-		plan->job_dir = NULL;
-	return plan->job_dir;
-}
-
-static bool texts_fill(const json_t *spec, const struct plan_names *names, struct plan *plan)
-{
 	plan->input = input_text(&plan->pools[ROLE_MASTER]);
-	return plan->input && text_copy(&plan->dialect, "aiplatform") &&
-	       text_copy(&plan->project, names->project) &&
-	       text_copy(&plan->project_number, names->project_number) &&
-	       text_copy(&plan->job_id, names->job_id) && text_copy(&plan->cluster_id, names->cluster_id) &&
-	       text_copy(&plan->region, names->location) &&
-	       text_copy(&plan->service_account, json_text_at(spec, "serviceAccount")) &&
-	       job_dir_fill(spec, plan);
-}
-
-static int64_t limit_us(const json_t *scheduling, const char *name, int64_t otherwise)
-{
-	const char *limit = json_text_at(scheduling, name);
-	int64_t us;
-
-	return limit && duration_parse(limit, &us) ? us : otherwise;
+	plan_text_set(&plan->dialect, "aiplatform");
+	plan_text_set(&plan->project, names->project);
+	plan_text_set(&plan->project_number, names->project_number);
+	plan_text_set(&plan->job_id, names->job_id);
+	plan_text_set(&plan->cluster_id, names->cluster_id);
+	plan_text_set(&plan->region, names->location);
+	plan_text_set(&plan->service_account, json_text_at(spec, "serviceAccount"));
+	if (!length)
+		return;
+	text_printf(&job_dir, "%s%s", prefix, prefix[length - 1] == '/' ? "" : "/");
+	plan->job_dir = text_take(&job_dir);
 }
 
 /* LOW_COST is what SPOT was called before. */
@@ -223,18 +184,18 @@ static void scheduling_fill(const json_t *scheduling, struct plan *plan)
 
 	plan->never_retries = json_true_at(scheduling, "disableRetries");
 	plan->restarts_whole = !plan->never_retries && json_true_at(scheduling, "restartJobOnWorkerRestart");
-	plan->max_running_us = limit_us(scheduling, "timeout", RUNNING_DEFAULT_US);
+	plan->max_running_us = json_duration_at(scheduling, "timeout", RUNNING_DEFAULT_US);
 	plan->preemptible = strategy_is_spot(strategy);
 	if (strategy && strcmp(strategy, "FLEX_START") == 0)
-		plan->max_wait_us = limit_us(scheduling, "maxWaitDuration", WAIT_DEFAULT_US);
+		plan->max_wait_us = json_duration_at(scheduling, "maxWaitDuration", WAIT_DEFAULT_US);
 }
 
 /* Steals @variable. The client's own variables come behind it, and may replace it. */
-static bool variable_put(struct pool *pool, json_t *variable)
+static void variable_put(struct pool *pool, json_t *variable)
 {
 	if (!pool->env)
 		pool->env = json_array();
-	return !json_array_insert_new(pool->env, 0, variable);
+	json_array_insert_new(pool->env, 0, variable);
 }
 
 /* What of the environment the spec itself says.
@@ -242,17 +203,16 @@ static bool variable_put(struct pool *pool, json_t *variable)
  * AIP_TF_PROFILER_PORT, AIP_HTTP_HANDLER_PORT) would have Google's profiler call a service that is not here, and fail
  * the program; without them it warns and goes on.
  * Source of the name: https://github.com/googleapis/python-aiplatform, training_utils/environment_variables.py */
-static bool variables_fill(const json_t *spec, struct plan *plan)
+static void variables_fill(const json_t *spec, struct plan *plan)
 {
 	const char *tensorboard = json_text_at(spec, "tensorboard");
 
 	for (int role = 0; tensorboard && role < ROLE_COUNT; role++)
-		if (plan->pools[role].count &&
-		    !variable_put(&plan->pools[role],
-				  json_sprintf("AIP_TENSORBOARD_RESOURCE_NAME=%s", tensorboard)))
-			return false;
-	return !json_true_at(spec, "enableDashboardAccess") ||
-	       variable_put(&plan->pools[ROLE_MASTER], json_string(dashboard_port));
+		if (plan->pools[role].count)
+			variable_put(&plan->pools[role],
+				     json_sprintf("AIP_TENSORBOARD_RESOURCE_NAME=%s", tensorboard));
+	if (json_true_at(spec, "enableDashboardAccess"))
+		variable_put(&plan->pools[ROLE_MASTER], json_string(dashboard_port));
 }
 
 /* @root: the job's member that says what is run. */
@@ -269,8 +229,9 @@ static enum status plan_make(const json_t *job, const char *root, const struct p
 	plan->mounts_gcs = true;
 	plan->uses_chief = !settings->lone_is_workerpool0;
 	scheduling_fill(json_object_get(spec, "scheduling"), plan);
-	if (!texts_fill(spec, names, plan) || !variables_fill(spec, plan) ||
-	    !spec_differences_add(job, root, spec, plan))
+	texts_fill(spec, names, plan);
+	variables_fill(spec, plan);
+	if (!spec_differences_add(job, root, spec, plan))
 		return error_no_memory(err);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;
@@ -292,26 +253,24 @@ static int64_t time_us(const json_t *constraint, const char *name)
 }
 
 /* What ends the search besides; the count of trials stays what it is. */
-static bool limits_fill(const json_t *config, struct plan *plan)
+static void limits_fill(const json_t *config, struct plan *plan)
 {
 	const json_t *least = json_object_get(config, "minimumRuntimeConstraint");
 	const json_t *most = json_object_get(config, "maximumRuntimeConstraint");
 	const struct study_limits limits = {
-		.least_us = limit_us(least, "maxDuration", 0),
+		.least_us = json_duration_at(least, "maxDuration", 0),
 		.least_until_us = time_us(least, "endTime"),
 		.least_trials = json_int_at(config, "minNumTrials", 0),
-		.most_us = limit_us(most, "maxDuration", 0),
+		.most_us = json_duration_at(most, "maxDuration", 0),
 		.most_until_us = time_us(most, "endTime"),
 		.most_trials = json_int_at(config, "maxNumTrials", 0),
 		.idle_trials = json_int_at(config, "maxNumTrialsNoProgress", 0),
-		.idle_us = limit_us(config, "maxDurationNoProgress", 0),
+		.idle_us = json_duration_at(config, "maxDurationNoProgress", 0),
 		.interrupts = json_true_at(config, "shouldStopAsap"),
 	};
 
-	if (!study_limits_any(&limits))
-		return true;
-	plan->study_limits = study_limits_to_json(&limits);
-	return plan->study_limits;
+	if (study_limits_any(&limits))
+		plan->study_limits = study_limits_to_json(&limits);
 }
 
 static unsigned parallel_of(const json_t *job, unsigned trial_count)
@@ -335,9 +294,8 @@ static enum status search_fill(const json_t *job, struct plan *plan, struct erro
 	plan->parallel_trial_count = parallel_of(job, plan->trial_count);
 	plan->failed_trial_count =
 		failed_trials_within(json_int_at(job, "maxFailedTrialCount", 0), plan->trial_count);
-	if (!plan->search || !limits_fill(json_object_get(spec, "studyStoppingConfig"), plan))
-		return error_no_memory(err);
-	return STATUS_OK;
+	limits_fill(json_object_get(spec, "studyStoppingConfig"), plan);
+	return plan->search ? STATUS_OK : error_no_memory(err);
 }
 
 enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names,

@@ -21,12 +21,6 @@
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Scheduling (7 days) */
 #define MAX_RUNNING_DEFAULT_US (604800 * INT64_C(1000000))
 
-static bool text_copy(char **to, const char *from)
-{
-	*to = from ? strdup(from) : NULL;
-	return !from || *to;
-}
-
 /* Whose command and arguments a role takes: its own, or, with the master's image and nothing of its
  * own, the master's too. Choice: otherwise a job of two roles with one command could not work. */
 static const json_t *command_config(const json_t *input, const json_t *own)
@@ -37,37 +31,24 @@ static const json_t *command_config(const json_t *input, const json_t *own)
 	return json_object_get(input, "masterConfig");
 }
 
-/* The client's arguments and then the service's own; *ret_args stays NULL when there are neither, so
+/* The client's arguments and then the service's own; there is no list when there are neither, so
  * that the image's CMD is used. Source: https://cloud.google.com/ai-platform/training/docs/training-jobs */
-static bool pool_args(const json_t *input, const json_t *config, json_t **ret_args)
+static void pool_args(const json_t *input, const json_t *config, struct pool *pool)
 {
 	const json_t *given = json_object_get(input, "args");
 	/* A tuning job's trials have directories of their own, and theirs come behind their parameters. */
 	const bool tunes = json_object_get(input, "hyperparameters");
 	const char *job_dir = tunes ? NULL : json_text_at(input, "jobDir");
-	AUTO(json) json_t *args = NULL;
 
 	if (!given)
 		given = json_object_get(config, "containerArgs");
-	if (!given && !job_dir)
-		return true;
-	args = given ? json_copy((json_t *)given) : json_array();
-	if (!args)
-		return false;
-	if (job_dir && (json_array_append_new(args, json_string("--job-dir")) ||
-			json_array_append_new(args, json_string(job_dir))))
-		return false;
-	*ret_args = TAKE(args);
-	return true;
-}
-
-static bool pool_accelerators(const json_t *input, enum role role, struct pool *pool)
-{
-	struct role_accelerators accelerators;
-
-	input_accelerators(input, role, &accelerators);
-	pool->accelerator_count = (unsigned)accelerators.count;
-	return text_copy(&pool->accelerator_type, accelerators.type);
+	plan_list_set(&pool->args, given);
+	if (!job_dir)
+		return;
+	if (!pool->args)
+		pool->args = json_array();
+	json_array_append_new(pool->args, json_string("--job-dir"));
+	json_array_append_new(pool->args, json_string(job_dir));
 }
 
 /* What the job names, or what the runtime map has for its runtime version. *ret_local says that the image is the
@@ -90,7 +71,8 @@ static enum status pool_image_name(const json_t *input, enum role role, const st
 				 "The %s has no image to run.", ml_roles[role].noun);
 	if (image) {
 		*ret_local = false;
-		return text_copy(ret_image, image) ? STATUS_OK : error_no_memory(err);
+		plan_text_set(ret_image, image);
+		return STATUS_OK;
 	}
 	rc = runtime_map_find(settings->runtimes, &runtime, ret_image, &is_default, err);
 	*ret_local = !is_default;
@@ -129,13 +111,15 @@ static enum status pool_fill(const json_t *input, enum role role, const struct r
 			     const struct ml_settings *settings, struct pool *pool, struct error *err)
 {
 	const json_t *config = command_config(input, request->config);
-	const json_t *command = json_object_get(config, "containerCommand");
+	struct role_accelerators accelerators;
 
+	input_accelerators(input, role, &accelerators);
 	pool->count = (unsigned)request->count;
-	pool->command = command ? json_copy((json_t *)command) : NULL;
-	if ((command && !pool->command) || !pool_args(input, config, &pool->args) ||
-	    !pool_accelerators(input, role, pool) || !text_copy(&pool->machine_type, request->machine_type))
-		return error_no_memory(err);
+	pool->accelerator_count = (unsigned)accelerators.count;
+	plan_text_set(&pool->accelerator_type, accelerators.type);
+	plan_text_set(&pool->machine_type, request->machine_type);
+	plan_list_set(&pool->command, json_object_get(config, "containerCommand"));
+	pool_args(input, config, pool);
 	return pool_image(input, role, settings, pool, err);
 }
 
@@ -160,14 +144,6 @@ static enum status pools_fill(const json_t *input, const struct ml_settings *set
 	return STATUS_OK;
 }
 
-static int64_t limit_us(const json_t *input, const char *name, int64_t otherwise)
-{
-	const char *limit = json_text_at(json_object_get(input, "scheduling"), name);
-	int64_t us;
-
-	return limit && duration_parse(limit, &us) ? us : otherwise;
-}
-
 /* Evaluators force the name chief, as TensorFlow knows no evaluator beside a master. The field is for custom
  * containers: runtime versions have the name that their TensorFlow knows.
  * Source: https://cloud.google.com/ai-platform/training/docs/distributed-training-details */
@@ -190,41 +166,37 @@ static bool input_runs_module(const json_t *input)
 }
 
 /* All pools run the same. Runtime versions with Python 2 have it under its old name. */
-static bool packages_fill(const json_t *input, struct plan *plan)
+static void packages_fill(const json_t *input, struct plan *plan)
 {
 	const char *python =
 		runtime_python(json_text_at(input, "runtimeVersion"), json_text_at(input, "pythonVersion"));
-	const json_t *uris = json_object_get(input, "packageUris");
 
 	for (int role = 0; input_runs_module(input) && role < ROLE_COUNT; role++) {
 		struct pool *pool = &plan->pools[role];
 
 		if (!pool->count)
 			continue;
-		pool->package_uris = uris ? json_copy((json_t *)uris) : NULL;
-		if ((uris && !pool->package_uris) ||
-		    !text_copy(&pool->python_module, json_text_at(input, "pythonModule")) ||
-		    !text_copy(&pool->python, python && *python == '2' ? "python" : "python3"))
-			return false;
+		plan_list_set(&pool->package_uris, json_object_get(input, "packageUris"));
+		plan_text_set(&pool->python_module, json_text_at(input, "pythonModule"));
+		plan_text_set(&pool->python, python && *python == '2' ? "python" : "python3");
 	}
-	return true;
 }
 
-static bool texts_fill(const char *project, const json_t *job, const char *cluster_id,
+static void texts_fill(const char *project, const json_t *job, const char *cluster_id,
 		       const struct ml_settings *settings, struct plan *plan)
 {
 	const json_t *input = json_object_get(job, "trainingInput");
-	const char *tpu_config = input_has_tpu(input) ? settings->tpu_config : NULL;
 
 	plan->input = input_text(input);
-	return plan->input && text_copy(&plan->dialect, "ml") && text_copy(&plan->project, project) &&
-	       text_copy(&plan->job_id, json_text_at(job, "jobId")) &&
-	       text_copy(&plan->cluster_id, cluster_id) &&
-	       text_copy(&plan->region, json_text_at(input, "region")) &&
-	       text_copy(&plan->job_dir, json_text_at(input, "jobDir")) &&
-	       text_copy(&plan->service_account, json_text_at(input, "serviceAccount")) &&
-	       text_copy(&plan->runtime_version, json_text_at(input, "runtimeVersion")) &&
-	       text_copy(&plan->tpu_config, tpu_config);
+	plan_text_set(&plan->dialect, "ml");
+	plan_text_set(&plan->project, project);
+	plan_text_set(&plan->job_id, json_text_at(job, "jobId"));
+	plan_text_set(&plan->cluster_id, cluster_id);
+	plan_text_set(&plan->region, json_text_at(input, "region"));
+	plan_text_set(&plan->job_dir, json_text_at(input, "jobDir"));
+	plan_text_set(&plan->service_account, json_text_at(input, "serviceAccount"));
+	plan_text_set(&plan->runtime_version, json_text_at(input, "runtimeVersion"));
+	plan_text_set(&plan->tpu_config, input_has_tpu(input) ? settings->tpu_config : NULL);
 }
 
 /* From 1 to @most; unset, and 0, are 1. */
@@ -260,26 +232,27 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 			const struct ml_settings *settings, struct plan **ret_plan, struct error *err)
 {
 	const json_t *input = json_object_get(job, "trainingInput");
+	const json_t *scheduling = json_object_get(input, "scheduling");
 	AUTO(plan) struct plan *plan = plan_new();
 	enum status rc;
 
 	if (!input)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "training_input",
 				 "A training input is required.");
-	if (!plan || !texts_fill(project, job, cluster_id, settings, plan))
+	if (!plan)
 		return error_no_memory(err);
+	texts_fill(project, job, cluster_id, settings, plan);
 	rc = pools_fill(input, settings, plan, err);
-	if (!rc && !packages_fill(input, plan))
-		rc = error_no_memory(err);
+	packages_fill(input, plan);
 	if (!rc)
 		rc = search_fill(input, plan, err);
 	if (rc)
 		return rc;
 	plan->uses_chief = input_uses_chief(input, plan);
-	plan->restarts_whole = json_true_at(json_object_get(input, "scheduling"), "resilientToWorkerRestart");
-	plan->priority = (int)json_int_at(json_object_get(input, "scheduling"), "priority", 0);
-	plan->max_running_us = limit_us(input, "maxRunningTime", MAX_RUNNING_DEFAULT_US);
-	plan->max_wait_us = limit_us(input, "maxWaitTime", 0);
+	plan->restarts_whole = json_true_at(scheduling, "resilientToWorkerRestart");
+	plan->priority = (int)json_int_at(scheduling, "priority", 0);
+	plan->max_running_us = json_duration_at(scheduling, "maxRunningTime", MAX_RUNNING_DEFAULT_US);
+	plan->max_wait_us = json_duration_at(scheduling, "maxWaitTime", 0);
 	if (!input_differences_add(input, settings, plan))
 		return error_no_memory(err);
 	*ret_plan = TAKE(plan);

@@ -34,6 +34,14 @@ bool json_true_at(const json_t *object, const char *key)
 	return json_is_true(json_object_get(object, key));
 }
 
+int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwise)
+{
+	const char *text = json_text_at(object, key);
+	int64_t us;
+
+	return text && duration_parse(text, &us) ? us : otherwise;
+}
+
 /* ---- what others wrote ---- */
 
 /* Beyond what a long long (@whole) or a double holds; false when memory ran out, which is noted. */

@@ -16,6 +16,8 @@ const char *json_text_at(const json_t *object, const char *key);
 /* The integer at @key: a JSON integer or a string of one (protobuf's int64); @otherwise if neither. */
 int64_t json_int_at(const json_t *object, const char *key, int64_t otherwise);
 bool json_true_at(const json_t *object, const char *key);
+/* The duration at @key ("3.5s") in microseconds; @otherwise when absent or none. */
+int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwise);
 /* memory_json_read() of JSON that others wrote: it takes what jansson refuses and other readers take as well. A whole number
  * beyond 64 bits is a double, one beyond those the text "Infinity" or "-Infinity" (protobuf's JSON); in strings NUL, half of a
  * surrogate pair and bytes that are no UTF-8 are U+FFFD. It is read twice at most; how deep it may be is the caller's to bound. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/accelerator.h"
 #include "scheduler/plan/difference.h"
 
@@ -20,51 +21,86 @@ static const char *const role_names[ROLE_COUNT] = {
 /* Counts beyond this never were a plan of ours. */
 enum { POOL_COUNT_MAX = 1000000 };
 
-/* The plan's texts and those of a pool: one row is written, read and freed alike. */
+enum member_type {
+	MEMBER_TEXT,
+	MEMBER_LIST, /* of strings */
+	MEMBER_OBJECT,
+	MEMBER_DIFFERENCES,
+	MEMBER_BOOL,
+	MEMBER_INT,
+	MEMBER_COUNT,  /* unsigned, up to POOL_COUNT_MAX */
+	MEMBER_AMOUNT, /* int64_t, not negative */
+};
+
+/* A member of a plan or of a pool: one row is written, read, copied and freed alike. Those that are NULL, false or 0 stay
+ * out of the text. */
 struct member {
 	const char *name;
+	enum member_type type;
 	size_t offset;
 };
 
-#define PLAN_TEXT(FIELD)                                                                                     \
+#define PLAN(TYPE, FIELD)                                                                                    \
 	{                                                                                                    \
-#FIELD, offsetof(struct plan, FIELD)                                                         \
+		.name = #FIELD, .type = MEMBER_##TYPE, .offset = offsetof(struct plan, FIELD)                \
 	}
-#define POOL_TEXT(FIELD)                                                                                     \
+#define POOL(TYPE, FIELD)                                                                                    \
 	{                                                                                                    \
-#FIELD, offsetof(struct pool, FIELD)                                                         \
+		.name = #FIELD, .type = MEMBER_##TYPE, .offset = offsetof(struct pool, FIELD)                \
+	}
+#define END_OF_MEMBERS                                                                                       \
+	{                                                                                                    \
+		.name = NULL                                                                                 \
 	}
 
-static const struct member plan_texts[] = {
-	PLAN_TEXT(dialect),         PLAN_TEXT(project),         PLAN_TEXT(project_number),
-	PLAN_TEXT(job_id),          PLAN_TEXT(cluster_id),      PLAN_TEXT(region),
-	PLAN_TEXT(job_dir),         PLAN_TEXT(input),           PLAN_TEXT(tpu_config),
-	PLAN_TEXT(service_account), PLAN_TEXT(runtime_version), PLAN_TEXT(tuning_job_id),
+static const struct member plan_members[] = {
+	PLAN(TEXT, dialect),
+	PLAN(TEXT, project),
+	PLAN(TEXT, project_number),
+	PLAN(TEXT, job_id),
+	PLAN(TEXT, cluster_id),
+	PLAN(TEXT, region),
+	PLAN(TEXT, job_dir),
+	PLAN(TEXT, input),
+	PLAN(TEXT, tpu_config),
+	PLAN(TEXT, service_account),
+	PLAN(TEXT, runtime_version),
+	PLAN(TEXT, tuning_job_id),
+	PLAN(BOOL, uses_chief),
+	PLAN(BOOL, never_retries),
+	PLAN(BOOL, restarts_whole),
+	PLAN(BOOL, mounts_gcs),
+	PLAN(BOOL, preemptible),
+	PLAN(INT, priority),
+	PLAN(AMOUNT, max_running_us),
+	PLAN(AMOUNT, max_wait_us),
+	PLAN(DIFFERENCES, differences),
+	PLAN(OBJECT, search),
+	PLAN(OBJECT, study_limits),
+	PLAN(LIST, resumed_jobs),
+	PLAN(AMOUNT, objects_since),
+	PLAN(BOOL, limits_each_trial),
+	PLAN(COUNT, trial_count),
+	PLAN(COUNT, parallel_trial_count),
+	PLAN(COUNT, failed_trial_count),
+	PLAN(COUNT, trial),
+	END_OF_MEMBERS,
 };
-static const struct member plan_lists[] = { PLAN_TEXT(resumed_jobs) };
-static const struct member pool_texts[] = {
-	POOL_TEXT(image),         POOL_TEXT(cloud_image),
-	POOL_TEXT(machine_type),  POOL_TEXT(accelerator_type),
-	POOL_TEXT(python_module), POOL_TEXT(python),
+static const struct member pool_members[] = {
+	POOL(COUNT, count),
+	POOL(TEXT, image),
+	POOL(TEXT, cloud_image),
+	POOL(TEXT, machine_type),
+	POOL(TEXT, accelerator_type),
+	POOL(COUNT, accelerator_count),
+	POOL(TEXT, python_module),
+	POOL(TEXT, python),
+	POOL(LIST, command),
+	POOL(LIST, args),
+	POOL(LIST, env),
+	POOL(LIST, package_uris),
+	END_OF_MEMBERS,
 };
-static const struct member pool_lists[] = { POOL_TEXT(command), POOL_TEXT(args), POOL_TEXT(env),
-					    POOL_TEXT(package_uris) };
-
-/* Earlier releases kept these with the plan, for all of its pools. */
-static const struct member shared_texts[] = { POOL_TEXT(python_module), POOL_TEXT(python) };
-static const struct member shared_lists[] = { POOL_TEXT(package_uris) };
-
-#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
-static char **text_of(const void *owner, const struct member *member)
-{
-	return (char **)((char *)owner + member->offset);
-}
-
-static json_t **list_of(const void *owner, const struct member *member)
-{
-	return (json_t **)((char *)owner + member->offset);
-}
 
 const enum role role_start_order[ROLE_COUNT] = { ROLE_PS, ROLE_WORKER, ROLE_EVALUATOR, ROLE_MASTER };
 
@@ -97,26 +133,65 @@ struct plan *plan_new(void)
 	return NULL;
 }
 
+static void members_free(void *owner, const struct member *member)
+{
+	for (; member->name; member++) {
+		void *const *at = (void *const *)((char *)owner + member->offset);
+
+		if (member->type == MEMBER_TEXT)
+			free(*at);
+		else if (member->type <= MEMBER_DIFFERENCES)
+			json_decref(*at);
+	}
+}
+
 void plan_free(struct plan *plan)
 {
 	if (!plan)
 		return;
-	for (size_t i = 0; i < COUNT_OF(plan_texts); i++)
-		free(*text_of(plan, &plan_texts[i]));
-	for (size_t i = 0; i < COUNT_OF(plan_lists); i++)
-		json_decref(*list_of(plan, &plan_lists[i]));
-	for (int role = 0; role < ROLE_COUNT; role++) {
-		struct pool *pool = &plan->pools[role];
-
-		for (size_t i = 0; i < COUNT_OF(pool_texts); i++)
-			free(*text_of(pool, &pool_texts[i]));
-		for (size_t i = 0; i < COUNT_OF(pool_lists); i++)
-			json_decref(*list_of(pool, &pool_lists[i]));
-	}
-	json_decref(plan->differences);
-	json_decref(plan->search);
-	json_decref(plan->study_limits);
+	members_free(plan, plan_members);
+	for (int role = 0; role < ROLE_COUNT; role++)
+		members_free(&plan->pools[role], pool_members);
 	free(plan);
+}
+
+static void members_copy(void *owner, const struct member *member)
+{
+	for (; member->name; member++) {
+		void **at = (void **)((char *)owner + member->offset);
+
+		if (member->type == MEMBER_TEXT && *at)
+			*at = memory_strdup(*at);
+		else if (member->type <= MEMBER_DIFFERENCES)
+			*at = json_deep_copy(*at);
+	}
+}
+
+struct plan *plan_copy(const struct plan *plan)
+{
+	struct plan *copy = memory_calloc(1, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *plan;
+	members_copy(copy, plan_members);
+	for (int role = 0; role < ROLE_COUNT; role++)
+		members_copy(&copy->pools[role], pool_members);
+	return copy;
+}
+
+void plan_text_set(char **text, const char *value)
+{
+	char *copy = value ? memory_strdup(value) : NULL;
+
+	free(*text);
+	*text = copy;
+}
+
+void plan_list_set(json_t **list, const json_t *value)
+{
+	json_decref(*list);
+	*list = json_copy((json_t *)value);
 }
 
 bool plan_tunes(const struct plan *plan)
@@ -164,100 +239,50 @@ unsigned plan_accelerator_count(const struct plan *plan)
 	return count < UINT_MAX ? (unsigned)count : UINT_MAX;
 }
 
-/* Absent members stay out of the text. */
-static bool texts_write(json_t *object, const void *owner, const struct member *members, size_t count)
+static json_t *member_write(const struct member *member, const void *at)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *text = *text_of(owner, &members[i]);
-
-		if (text && json_object_set_new(object, members[i].name, json_string(text)))
-			return false;
+	switch (member->type) {
+	case MEMBER_TEXT:
+		return *(char *const *)at ? json_string(*(char *const *)at) : NULL;
+	case MEMBER_LIST:
+	case MEMBER_OBJECT:
+	case MEMBER_DIFFERENCES:
+		return json_incref(*(json_t *const *)at);
+	case MEMBER_BOOL:
+		return *(const bool *)at ? json_true() : NULL;
+	case MEMBER_INT:
+		return *(const int *)at ? json_integer(*(const int *)at) : NULL;
+	case MEMBER_COUNT:
+		return *(const unsigned *)at ? json_integer(*(const unsigned *)at) : NULL;
+	case MEMBER_AMOUNT:
+		break;
 	}
-	return true;
+	return *(const int64_t *)at ? json_integer(*(const int64_t *)at) : NULL;
 }
 
-static bool lists_write(json_t *object, const void *owner, const struct member *members, size_t count)
+static json_t *members_write(const void *owner, const struct member *member)
 {
-	for (size_t i = 0; i < count; i++) {
-		json_t *list = *list_of(owner, &members[i]);
+	json_t *object = json_object();
 
-		if (list && json_object_set(object, members[i].name, list))
-			return false;
+	for (; member->name; member++) {
+		json_t *value = member_write(member, (const char *)owner + member->offset);
+
+		if (value)
+			json_object_set_new(object, member->name, value);
 	}
-	return true;
-}
-
-static json_t *pool_write(const struct pool *pool)
-{
-	AUTO(json) json_t *object = json_pack("{s:i}", "count", (int)pool->count);
-
-	if (!object || !texts_write(object, pool, pool_texts, COUNT_OF(pool_texts)) ||
-	    !lists_write(object, pool, pool_lists, COUNT_OF(pool_lists)))
-		return NULL;
-	if (pool->accelerator_count &&
-	    json_object_set_new(object, "accelerator_count", json_integer(pool->accelerator_count)))
-		return NULL;
-	return TAKE(object);
-}
-
-static bool pools_write(json_t *object, const struct plan *plan)
-{
-	json_t *pools = json_object();
-
-	if (json_object_set_new(object, "pools", pools))
-		return false;
-	for (int role = 0; role < ROLE_COUNT; role++)
-		if (plan->pools[role].count &&
-		    json_object_set_new(pools, role_names[role], pool_write(&plan->pools[role])))
-			return false;
-	return true;
-}
-
-static const struct {
-	const char *name;
-	size_t offset;
-} trial_counts[] = {
-	{ "trial_count", offsetof(struct plan, trial_count) },
-	{ "parallel_trial_count", offsetof(struct plan, parallel_trial_count) },
-	{ "failed_trial_count", offsetof(struct plan, failed_trial_count) },
-	{ "trial", offsetof(struct plan, trial) },
-};
-
-static unsigned *count_of(const struct plan *plan, size_t index)
-{
-	return (unsigned *)(void *)((char *)plan + trial_counts[index].offset);
-}
-
-/* Plans that tune nothing say nothing of it. */
-static bool search_write(json_t *object, const struct plan *plan)
-{
-	if ((plan->search && json_object_set(object, "search", plan->search)) ||
-	    (plan->study_limits && json_object_set(object, "study_limits", plan->study_limits)) ||
-	    (plan->objects_since &&
-	     json_object_set_new(object, "objects_since", json_integer(plan->objects_since))) ||
-	    (plan->limits_each_trial && json_object_set_new(object, "limits_each_trial", json_true())))
-		return false;
-	for (size_t i = 0; i < COUNT_OF(trial_counts); i++)
-		if (*count_of(plan, i) &&
-		    json_object_set_new(object, trial_counts[i].name, json_integer(*count_of(plan, i))))
-			return false;
-	return true;
+	return object;
 }
 
 char *plan_to_text(const struct plan *plan)
 {
-	AUTO(json)
-	json_t *object = json_pack(
-		"{s:b, s:b, s:b, s:b, s:i, s:I, s:I, s:O}", "uses_chief", plan->uses_chief, "never_retries",
-		plan->never_retries, "restarts_whole", plan->restarts_whole, "mounts_gcs", plan->mounts_gcs,
-		"priority", plan->priority, "max_running_us", (json_int_t)plan->max_running_us, "max_wait_us",
-		(json_int_t)plan->max_wait_us, "differences", plan->differences);
+	AUTO(json) json_t *object = members_write(plan, plan_members);
+	json_t *pools = json_object();
 
-	if (!object || (plan->preemptible && json_object_set_new(object, "preemptible", json_true())) ||
-	    !texts_write(object, plan, plan_texts, COUNT_OF(plan_texts)) ||
-	    !lists_write(object, plan, plan_lists, COUNT_OF(plan_lists)) || !search_write(object, plan) ||
-	    !pools_write(object, plan))
-		return NULL;
+	json_object_set_new(object, "pools", pools);
+	for (int role = 0; role < ROLE_COUNT; role++)
+		if (plan->pools[role].count)
+			json_object_set_new(pools, role_names[role],
+					    members_write(&plan->pools[role], pool_members));
 	return json_dump_compact(object);
 }
 
@@ -266,106 +291,61 @@ static enum status text_fault(const char *what, struct error *err)
 	return error_set(err, STATUS_INTERNAL, NULL, "stored plan cannot be read: %s", what);
 }
 
-static enum status texts_read(const json_t *object, void *owner, const struct member *members, size_t count,
-			      struct error *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		const json_t *value = json_object_get(object, members[i].name);
-		char **text = text_of(owner, &members[i]);
-
-		if (!value)
-			continue;
-		if (!json_is_string(value))
-			return text_fault(members[i].name, err);
-		free(*text);
-		*text = strdup(json_string_value(value));
-		if (!*text)
-			return error_no_memory(err);
-	}
-	return STATUS_OK;
-}
-
 static bool is_list_of_strings(const json_t *value)
 {
 	size_t index;
 	const json_t *element;
 
-	if (!json_is_array(value))
-		return false;
 	json_array_foreach((json_t *)value, index, element) {
 		if (!json_is_string(element))
 			return false;
 	}
-	return true;
+	return json_is_array(value);
 }
 
-static enum status list_read(const json_t *object, const char *name, json_t **ret_list, struct error *err)
+/* False: the value is not one of the member's. */
+static bool member_read(json_t *value, const struct member *member, void *at)
 {
-	json_t *value = json_object_get(object, name);
+	const json_int_t number = json_integer_value(value);
 
-	if (!value)
-		return STATUS_OK;
-	if (!is_list_of_strings(value))
-		return text_fault(name, err);
-	json_decref(*ret_list);
-	*ret_list = json_incref(value);
-	return STATUS_OK;
+	switch (member->type) {
+	case MEMBER_TEXT:
+		plan_text_set(at, json_string_value(value));
+		return *(char **)at;
+	case MEMBER_LIST:
+	case MEMBER_OBJECT:
+	case MEMBER_DIFFERENCES:
+		json_decref(*(json_t **)at);
+		*(json_t **)at = json_incref(value);
+		return member->type == MEMBER_LIST     ? is_list_of_strings(value)
+		       : member->type == MEMBER_OBJECT ? json_is_object(value)
+						       : differences_valid(value);
+	case MEMBER_BOOL:
+		*(bool *)at = json_is_true(value);
+		return json_is_boolean(value);
+	case MEMBER_INT:
+		*(int *)at = (int)number;
+		return json_is_integer(value) && number >= INT_MIN && number <= INT_MAX;
+	case MEMBER_COUNT:
+		*(unsigned *)at = (unsigned)number;
+		return json_is_integer(value) && number >= 0 && number <= POOL_COUNT_MAX;
+	case MEMBER_AMOUNT:
+		break;
+	}
+	*(int64_t *)at = number;
+	return json_is_integer(value) && number >= 0;
 }
 
-static enum status lists_read(const json_t *object, void *owner, const struct member *members, size_t count,
-			      struct error *err)
+static enum status members_read(const json_t *object, const struct member *member, void *owner,
+				struct error *err)
 {
-	enum status rc = STATUS_OK;
+	for (; member->name; member++) {
+		json_t *value = json_object_get(object, member->name);
 
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = list_read(object, members[i].name, list_of(owner, &members[i]), err);
-	return rc;
-}
-
-/* Releases that knew no differences kept their texts alone. */
-static enum status notices_read(const json_t *notices, json_t *differences, struct error *err)
-{
-	size_t index;
-	json_t *text;
-
-	if (!notices)
-		return STATUS_OK;
-	if (!is_list_of_strings(notices))
-		return text_fault("notices", err);
-	json_array_foreach((json_t *)notices, index, text) {
-		if (json_array_append_new(differences, json_pack("{s:s, s:s, s:O}", "kind", "WITHOUT_EFFECT",
-								 "code", "notice", "text", text)))
-			return error_no_memory(err);
+		if (value && !member_read(value, member, (char *)owner + member->offset))
+			return text_fault(member->name, err);
 	}
 	return STATUS_OK;
-}
-
-static enum status differences_read(const json_t *object, struct plan *plan, struct error *err)
-{
-	json_t *value = json_object_get(object, "differences");
-
-	if (!value)
-		return notices_read(json_object_get(object, "notices"), plan->differences, err);
-	if (!differences_valid(value))
-		return text_fault("differences", err);
-	json_decref(plan->differences);
-	plan->differences = json_incref(value);
-	return STATUS_OK;
-}
-
-static enum status pool_read(const json_t *object, struct pool *pool, struct error *err)
-{
-	int64_t count = json_int_at(object, "count", 0);
-	int64_t accelerator_count = json_int_at(object, "accelerator_count", 0);
-	enum status rc;
-
-	if (count < 1 || count > POOL_COUNT_MAX || accelerator_count < 0 ||
-	    accelerator_count > POOL_COUNT_MAX)
-		return text_fault("count", err);
-	pool->count = (unsigned)count;
-	pool->accelerator_count = (unsigned)accelerator_count;
-	rc = texts_read(object, pool, pool_texts, COUNT_OF(pool_texts), err);
-	return rc ? rc : lists_read(object, pool, pool_lists, COUNT_OF(pool_lists), err);
 }
 
 static enum status pools_read(const json_t *pools, struct plan *plan, struct error *err)
@@ -375,69 +355,15 @@ static enum status pools_read(const json_t *pools, struct plan *plan, struct err
 
 	json_object_foreach((json_t *)pools, name, object) {
 		enum role role;
-		enum status rc = role_parse(name, &role) ? pool_read(object, &plan->pools[role], err)
-							 : text_fault(name, err);
+		enum status rc = role_parse(name, &role)
+					 ? members_read(object, pool_members, &plan->pools[role], err)
+					 : text_fault(name, err);
 
+		if (!rc && !plan->pools[role].count)
+			rc = text_fault("count", err);
 		if (rc)
 			return rc;
 	}
-	return STATUS_OK;
-}
-
-/* What the plan itself says of its packages. A pool of such a text says nothing. */
-static enum status shared_read(const json_t *object, struct plan *plan, struct error *err)
-{
-	enum status rc = STATUS_OK;
-
-	for (int role = 0; !rc && role < ROLE_COUNT; role++) {
-		struct pool *pool = &plan->pools[role];
-
-		if (!pool->count || pool->python_module)
-			continue;
-		rc = texts_read(object, pool, shared_texts, COUNT_OF(shared_texts), err);
-		if (!rc)
-			rc = lists_read(object, pool, shared_lists, COUNT_OF(shared_lists), err);
-	}
-	return rc;
-}
-
-static enum status search_read(const json_t *object, struct plan *plan, struct error *err)
-{
-	json_t *search = json_object_get(object, "search");
-	json_t *limits = json_object_get(object, "study_limits");
-
-	if (search && !json_is_object(search))
-		return text_fault("search", err);
-	if (limits && !json_is_object(limits))
-		return text_fault("study_limits", err);
-	plan->search = json_incref(search);
-	plan->study_limits = json_incref(limits);
-	plan->objects_since = json_int_at(object, "objects_since", 0);
-	plan->limits_each_trial = json_true_at(object, "limits_each_trial");
-	for (size_t i = 0; i < COUNT_OF(trial_counts); i++) {
-		const int64_t count = json_int_at(object, trial_counts[i].name, 0);
-
-		if (count < 0 || count > POOL_COUNT_MAX)
-			return text_fault(trial_counts[i].name, err);
-		*count_of(plan, i) = (unsigned)count;
-	}
-	return STATUS_OK;
-}
-
-static enum status numbers_read(const json_t *object, struct plan *plan, struct error *err)
-{
-	int64_t priority = json_int_at(object, "priority", 0);
-
-	plan->max_running_us = json_int_at(object, "max_running_us", 0);
-	plan->max_wait_us = json_int_at(object, "max_wait_us", 0);
-	if (priority < INT32_MIN || priority > INT32_MAX || plan->max_running_us < 0 || plan->max_wait_us < 0)
-		return text_fault("limits", err);
-	plan->priority = (int)priority;
-	plan->uses_chief = json_true_at(object, "uses_chief");
-	plan->never_retries = json_true_at(object, "never_retries");
-	plan->restarts_whole = json_true_at(object, "restarts_whole");
-	plan->mounts_gcs = json_true_at(object, "mounts_gcs");
-	plan->preemptible = json_true_at(object, "preemptible");
 	return STATUS_OK;
 }
 
@@ -462,19 +388,9 @@ enum status plan_from_text(const char *text, struct plan **ret_plan, struct erro
 	plan = plan_new();
 	if (!plan)
 		return error_no_memory(err);
-	rc = texts_read(object, plan, plan_texts, COUNT_OF(plan_texts), err);
-	if (!rc)
-		rc = lists_read(object, plan, plan_lists, COUNT_OF(plan_lists), err);
-	if (!rc)
-		rc = differences_read(object, plan, err);
-	if (!rc)
-		rc = numbers_read(object, plan, err);
-	if (!rc)
-		rc = search_read(object, plan, err);
+	rc = members_read(object, plan_members, plan, err);
 	if (!rc)
 		rc = pools_read(json_object_get(object, "pools"), plan, err);
-	if (!rc)
-		rc = shared_read(object, plan, err);
 	if (rc)
 		return rc;
 	if (!plan->dialect || !plan->project || !plan->job_id || !plan->cluster_id)

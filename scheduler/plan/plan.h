@@ -74,6 +74,12 @@ struct plan *plan_new(void);
 void plan_free(struct plan *plan);
 DEFINE_AUTO(plan, struct plan *, plan_free)
 
+/* A plan of its own. NULL: memory ran out. */
+struct plan *plan_copy(const struct plan *plan);
+/* Puts a copy of @value, which may be NULL, in the place of a text or a list of a plan or of one of its pools. */
+void plan_text_set(char **text, const char *value);
+void plan_list_set(json_t **list, const json_t *value);
+
 /* Whether it runs nothing itself, but trials. */
 bool plan_tunes(const struct plan *plan);
 
@@ -94,6 +100,6 @@ unsigned plan_accelerator_count(const struct plan *plan);
 /* What a stored plan searches for, without reading the rest; NULL: it does not tune. The caller's. INTERNAL: unreadable. */
 enum status plan_search_from_text(const char *text, json_t **ret_search, struct error *err);
 
-/* Text for the store, and back. Texts of all earlier releases can be read. */
+/* Text for the store, and back. */
 char *plan_to_text(const struct plan *plan);
 enum status plan_from_text(const char *text, struct plan **ret_plan, struct error *err);

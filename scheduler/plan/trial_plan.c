@@ -115,12 +115,10 @@ static bool search_cut(struct plan *plan)
 enum status trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
 			    const double *values, struct plan **ret_plan, struct error *err)
 {
-	AUTO(string) char *text = plan_to_text(job);
-	AUTO(plan) struct plan *plan = NULL;
-	enum status rc = text ? plan_from_text(text, &plan, err) : error_no_memory(err);
+	AUTO(plan) struct plan *plan = plan_copy(job);
 
-	if (rc)
-		return rc;
+	if (!plan)
+		return error_no_memory(err);
 	plan->trial = number;
 	if (!plan->limits_each_trial)
 		plan->max_running_us = plan->max_wait_us = 0; /* the job's */

@@ -309,7 +309,7 @@ static char *plan_written(void)
 	return plan_to_text(plan);
 }
 
-MEMORY_RUN(plan_copy)
+MEMORY_RUN(plan_again)
 {
 	AUTO(plan) struct plan *plan = NULL;
 	enum status rc = plan_from_text(arg, &plan, err);
@@ -325,7 +325,7 @@ static void a_plan_is_read_and_written_whole_or_not_at_all(void **state)
 	AUTO(string) char *plan = plan_written();
 
 	(void)state;
-	memory_sweep(&(struct memory_operation){ .name = "plan", .run = plan_copy }, plan);
+	memory_sweep(&(struct memory_operation){ .name = "plan", .run = plan_again }, plan);
 }
 
 MEMORY_RUN(study_copy)
