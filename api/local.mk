@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
 	api/aiplatform/aiplatform.h \
-	api/aiplatform/best_trial.c \
-	api/aiplatform/best_trial.h \
-	api/aiplatform/custom_job_render.c \
 	api/aiplatform/field_rows.h \
 	api/aiplatform/findings.c \
 	api/aiplatform/findings.h \
@@ -17,22 +14,15 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/messages_study.c \
 	api/aiplatform/messages_tuning.c \
 	api/aiplatform/model_methods.c \
-	api/aiplatform/model_render.c \
 	api/aiplatform/operation_answer.c \
-	api/aiplatform/operation_render.c \
-	api/aiplatform/page_answer.c \
 	api/aiplatform/pipeline_create.c \
 	api/aiplatform/pipeline_methods.c \
-	api/aiplatform/pipeline_render.c \
 	api/aiplatform/plan_possible.c \
 	api/aiplatform/prebuilt.c \
 	api/aiplatform/prebuilt.h \
-	api/aiplatform/read_mask.c \
-	api/aiplatform/read_mask.h \
 	api/aiplatform/resource_answer.c \
 	api/aiplatform/resource_create.c \
 	api/aiplatform/resource_look.c \
-	api/aiplatform/resource_of_call.c \
 	api/aiplatform/resource_render.c \
 	api/aiplatform/routes.c \
 	api/aiplatform/rules.h \
@@ -56,8 +46,6 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/to_study.c \
 	api/aiplatform/to_study.h \
 	api/aiplatform/version_routes.inc \
-	api/aiplatform/trial_job_render.c \
-	api/aiplatform/tuning_job_render.c \
 	api/aiplatform/tuning_trials_render.c \
 	api/emulator/clock.c \
 	api/emulator/clock.h \
@@ -146,6 +134,8 @@ libtrainyard_a_SOURCES += \
 	api/message/message_scalar.c \
 	api/message/message_snake.c \
 	api/message/message_syntax.c \
+	api/message/message_write.c \
+	api/message/message_write.h \
 	api/message/names.h \
 	api/message/path.c \
 	api/message/path.h \

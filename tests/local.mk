@@ -58,6 +58,7 @@ check_PROGRAMS += \
 	tests/unit/api/message/test_message_parse \
 	tests/unit/api/message/test_message_query \
 	tests/unit/api/message/test_message_read \
+	tests/unit/api/message/test_message_write \
 	tests/unit/api/metadata/test_identity \
 	tests/unit/api/metadata/test_metadata \
 	tests/unit/api/ml/test_builtin \

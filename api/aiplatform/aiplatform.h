@@ -14,6 +14,7 @@ struct pipeline;
 struct plan;
 struct plan_names;
 struct trained_model;
+struct writer;
 
 struct aiplatform_context {
 	struct training_context training; /* first: handlers of both families find it there */
@@ -75,6 +76,11 @@ struct page_query {
 /* @message: of the items, what a readMask may name. INVALID_ARGUMENT. */
 enum status page_query_read(const struct call *call, const struct message *message,
 			    struct page_query *ret_query, struct error *err);
+/* @mask: canonical, lowerCamelCase paths joined by commas; may be NULL. *ret_mask is what fields_mask_write() takes, or
+ * NULL: all is shown ("*" or nothing). INVALID_ARGUMENT on read_mask: a path that @message has not.
+ * Source: https://google.aip.dev/157 (read 2026-11-22) */
+enum status read_mask_check(const struct message *message, const char *mask, const char **ret_mask,
+			    struct error *err);
 /* What is on it. */
 struct page_items {
 	const char *member; /* "customJobs" */
@@ -122,28 +128,24 @@ void custom_job_render(struct call *call, const struct job *job, struct text *te
 /* Appends the HyperparameterTuningJob as lists have it: without its trials; the other one has them. */
 void tuning_job_render(struct call *call, const struct job *job, struct text *text);
 void tuning_job_render_whole(struct call *call, const struct job *job, struct text *text);
-/* Appends ,"trials":[…], by number; nothing when there are none. What cannot be read is logged, and left out. */
-void tuning_trials_render(struct call *call, const struct job *job, struct text *text);
-/* Appends what a trial's CustomJob runs: its tuning job's spec, with the trial's own arguments and directory. */
-void trial_job_spec_render(const struct call *call, const struct job *job, struct text *text);
+/* The member trials, by number; absent when there are none. What cannot be read is logged, and left out. */
+void tuning_trials_render(struct call *call, const struct job *job, struct writer *answer);
+/* The job that runs the best trial of @tuning; *ret_run stays NULL when no trial measured anything. The caller owns it.
+ * Choice: of several metrics the first one counts; of equal trials the first one. */
+enum status best_trial_find(const struct call *call, const struct job *tuning, struct job **ret_run,
+			    struct error *err);
 
 /* Appends the TrainingPipeline as clients see it. */
 void pipeline_render(struct call *call, const struct pipeline *pipeline, struct text *text);
 /* Appends a version of a Model as clients see it. */
 void model_render(struct call *call, const struct trained_model *model, struct text *text);
 
-/* Appends projects/P/locations/L/COLLECTION/ID. */
-void resource_path_write(const struct call *call, const char *project, const char *location,
-			 const char *collection, const char *id, struct text *text);
-/* The parts that all resources made of a job have. name: an opening brace and the name; given: what the client gave, but
- * labels; state: state, and what progress has: times and error; each with its comma. */
-void resource_name_render(const struct call *call, const struct job *job, struct text *text);
-void resource_path_render(const struct call *call, const struct job *job, enum job_kind kind,
-			  const char *job_id, struct text *text);
-void resource_given_render(const struct job *job, struct text *text);
-void resource_state_render(const struct job *job, struct text *text);
-void resource_progress_render(const struct job *job, struct text *text);
-void resource_labels_render(const struct job *job, struct text *text);
+/* A member that is projects/P/locations/L/COLLECTION/ID. */
+void member_resource(struct writer *answer, const char *name, const struct call *call, const char *project,
+		     const char *location, const char *collection, const char *id);
+void member_job(struct writer *answer, const char *name, const struct call *call, const struct job *job);
+/* The times and the error of all that is made of a job. */
+void members_progress(const struct job *job, struct writer *answer);
 
 /* Appends the Operation as clients see it. */
 void operation_render(const struct call *call, const struct operation *operation, struct text *text);

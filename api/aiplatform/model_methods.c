@@ -4,6 +4,9 @@
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
+#include "api/message/message_write.h"
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
 #include "store/jobs/models.h"
 
 static struct store *store_of(const struct call *call)
@@ -12,6 +15,78 @@ static struct store *store_of(const struct call *call)
 
 	return context->store;
 }
+
+/* ---- as clients see them ---- */
+
+/* Directory of the best trial's model; nothing when there is none. */
+static enum status best_uri_make(const struct call *call, const struct trained_model *model, struct text *uri,
+				 struct error *err)
+{
+	const struct training_context *context = call->context;
+	AUTO(job) struct job *job = NULL;
+	AUTO(job) struct job *best = NULL;
+	AUTO(plan) struct plan *plan = NULL;
+	enum status rc = job_get_by_id(context->store, model->job, &job, err);
+
+	if (!rc)
+		rc = best_trial_find(call, job, &best, err);
+	if (!rc && best)
+		rc = plan_from_text(best->plan, &plan, err);
+	if (!rc && plan)
+		text_printf(uri, "%smodel/", plan->job_dir);
+	return rc;
+}
+
+static void artifact_uri_render(const struct call *call, const struct trained_model *model,
+				struct writer *answer)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct text uri AUTO_TEXT = { 0 };
+
+	if (model->artifact_uri)
+		text_puts(&uri, model->artifact_uri);
+	else if (best_uri_make(call, model, &uri, &err))
+		log_event(LOG_ERROR, "best-trial-unread", "model=%s error=\"%s\"", model->model_id,
+			  err.text ? err.text : "");
+	if (uri.length)
+		member_text(answer, "artifactUri", uri.data);
+}
+
+/* What the client gave, without what the store knows better. */
+static void given_render(const struct trained_model *model, struct writer *answer)
+{
+	AUTO(json) json_t *given = NULL;
+
+	json_parse_own(model->input, &given, NULL);
+	json_object_del(given, "versionAliases");
+	json_object_del(given, "artifactUri");
+	members_value(answer, given);
+}
+
+/* Nothing changes a version after its upload. */
+void model_render(struct call *call, const struct trained_model *model, struct text *text)
+{
+	struct writer answer = message_open(text, &aiplatform_model), source;
+
+	member_resource(&answer, "name", call, model->project, model->location, "models", model->model_id);
+	given_render(model, &answer);
+	member_resource(&answer, "trainingPipeline", call, model->project, model->location,
+			"trainingPipelines", model->pipeline_id);
+	artifact_uri_render(call, model, &answer);
+	member_time(&answer, "createTime", model->first_us, TIME_MICROSECONDS);
+	member_time(&answer, "updateTime", model->created_us, TIME_MICROSECONDS);
+	member_int(&answer, "versionId", model->version);
+	if (strcmp(model->aliases, "[]") != 0)
+		member_json(&answer, "versionAliases", model->aliases);
+	member_time(&answer, "versionCreateTime", model->created_us, TIME_MICROSECONDS);
+	member_time(&answer, "versionUpdateTime", model->created_us, TIME_MICROSECONDS);
+	source = member_message(&answer, "modelSourceInfo");
+	member_text(&source, "sourceType", "CUSTOM");
+	message_close(&source);
+	message_close(&answer);
+}
+
+/* ---- methods ---- */
 
 /* The path's ID, ID@VERSION or ID@ALIAS, taken apart. */
 struct named {

@@ -2,9 +2,33 @@
 /* Operations of a location, or of one resource in it. All of them are done (store/jobs/operations.h): to wait for one is to
  * get it, and a cancel comes too late. */
 #include "api/aiplatform/aiplatform.h"
-#include "api/message/message.h"
+#include "api/aiplatform/messages.h"
+#include "api/message/message_write.h"
 #include "daemon/base/json.h"
-#include "daemon/base/text.h"
+
+/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/DeleteOperationMetadata (read 2026-11-22) */
+void operation_render(const struct call *call, const struct operation *operation, struct text *text)
+{
+	const struct aiplatform_context *context = call->context;
+	struct writer answer = message_open(text, &aiplatform_operation), metadata, generic, response;
+
+	member_resource(&answer, "name", call, operation->project, operation->location, "operations",
+			operation->operation_id);
+	metadata = member_message(&answer, "metadata");
+	member_printf(&metadata, "@type",
+		      "type.googleapis.com/google.cloud.aiplatform.%s.DeleteOperationMetadata",
+		      context->version);
+	generic = member_message(&metadata, "genericMetadata");
+	member_time(&generic, "createTime", operation->created_us, TIME_MICROSECONDS);
+	member_time(&generic, "updateTime", operation->created_us, TIME_MICROSECONDS);
+	message_close(&generic);
+	message_close(&metadata);
+	member_bool(&answer, "done", true);
+	response = member_message(&answer, "response");
+	member_text(&response, "@type", "type.googleapis.com/google.protobuf.Empty");
+	message_close(&response);
+	message_close(&answer);
+}
 
 /* What the rows' paths call a resource, and where such are. */
 static const struct {
@@ -101,15 +125,14 @@ enum status operation_delete_handle(struct call *call, struct error *err)
 
 static void list_render(struct call *call, const struct operation_list *list)
 {
-	struct text *text = &call->answer;
+	struct writer page = message_open(&call->answer, &aiplatform_operation_list_response);
+	struct writer operations = member_list(&page, "operations");
 
-	text_putc(text, '{');
-	for (size_t i = 0; i < list->count; i++) {
-		text_puts(text, i ? "," : "\"operations\":[");
-		operation_render(call, &list->operations[i], text);
-	}
-	text_puts(text, list->count ? "]" : "");
-	page_end_write(text, list->next_page_token);
+	for (size_t i = 0; i < list->count; i++)
+		operation_render(call, &list->operations[i], element_begin(&operations));
+	message_close(&operations);
+	member_text(&page, "nextPageToken", list->next_page_token);
+	message_close(&page);
 }
 
 enum status operation_list_handle(struct call *call, struct error *err)

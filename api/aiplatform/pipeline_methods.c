@@ -2,6 +2,8 @@
 /* The methods of training pipelines, but their creation. */
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
+#include "api/message/message_write.h"
+#include "daemon/base/log.h"
 #include "store/jobs/pipelines.h"
 
 static struct store *store_of(const struct call *call)
@@ -10,6 +12,69 @@ static struct store *store_of(const struct call *call)
 
 	return context->store;
 }
+
+/* ---- as clients see them ---- */
+
+/* As it was given; with its name in front once it is there. */
+static void model_to_upload_render(const struct call *call, const struct pipeline *pipeline,
+				   struct writer *answer)
+{
+	struct writer model;
+
+	if (!pipeline->model_input)
+		return;
+	model = member_message(answer, "modelToUpload");
+	if (pipeline->model_version)
+		member_resource(&model, "name", call, pipeline->project, pipeline->location, "models",
+				pipeline->model_id);
+	members_json(&model, pipeline->model_input);
+	if (pipeline->model_version)
+		member_int(&model, "versionId", pipeline->model_version);
+	message_close(&model);
+}
+
+static void best_trial_render(struct call *call, const struct job *job, struct writer *metadata)
+{
+	AUTO(job) struct job *best = NULL;
+	struct error err AUTO_ERROR = { 0 };
+
+	if (best_trial_find(call, job, &best, &err))
+		log_event(LOG_ERROR, "best-trial-unread", "job=%s error=\"%s\"", job->job_id,
+			  err.text ? err.text : "");
+	if (best)
+		member_job(metadata, "bestTrialBackingCustomJob", call, best);
+}
+
+/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.trainingPipelines and what the
+ * public Python client reads of it. Choice: the best trial once all are over. */
+static void metadata_render(struct call *call, const struct job *job, struct writer *answer)
+{
+	struct writer metadata = member_message(answer, "trainingTaskMetadata");
+
+	member_job(&metadata,
+		   job->kind == KIND_TUNING ? "backingHyperparameterTuningJob" : "backingCustomJob", call,
+		   job);
+	if (job->kind == KIND_TUNING && job->state == JOB_SUCCEEDED)
+		best_trial_render(call, job, &metadata);
+	message_close(&metadata);
+}
+
+void pipeline_render(struct call *call, const struct pipeline *pipeline, struct text *text)
+{
+	struct writer answer = message_open(text, &aiplatform_training_pipeline);
+
+	member_resource(&answer, "name", call, pipeline->project, pipeline->location, "trainingPipelines",
+			pipeline->pipeline_id);
+	members_json(&answer, pipeline->input);
+	metadata_render(call, pipeline->job, &answer);
+	model_to_upload_render(call, pipeline, &answer);
+	member_text(&answer, "state", pipeline_state_name(pipeline));
+	members_progress(pipeline->job, &answer);
+	member_json(&answer, "labels", pipeline->labels);
+	message_close(&answer);
+}
+
+/* ---- methods ---- */
 
 static struct pipeline_name name_of(const struct call *call)
 {

@@ -1,8 +1,139 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods that are the same for every kind of job: get, list, delete and cancel. */
+/* What the methods of all resources have in common: which resource a call is about, pages, get, list, delete and cancel. */
+#include <string.h>
+
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
 #include "api/aiplatform/to_plan.h"
+#include "api/message/message_write.h"
+#include "api/message/names.h"
+#include "api/training/forms.h"
+#include "api/training/regions.h"
+#include "daemon/base/memory.h"
+
+/* ---- the resource of a call ---- */
+
+struct resource resource_of_call(const struct call *call, enum job_kind kind, const char *param)
+{
+	return (struct resource){
+		.kind = kind,
+		.project = training_project(call),
+		.location = call_param(call, "location"),
+		.id = param ? call_param(call, param) : NULL,
+	};
+}
+
+/* The sentence is what an address of one region says of the others. Choice: here one address serves all of them, so that
+ * only those are refused that no region has, and all are told that will do.
+ * Source: https://github.com/kubeflow/pipelines/pull/6011 (read 2026-11-22) */
+static enum status location_refuse(struct error *err)
+{
+	struct text known AUTO_TEXT = { 0 };
+
+	for (const struct region *region = regions; region->name; region++)
+		text_printf(&known, "%s`%s`", known.length ? ", " : "", region->name);
+	return error_add_listed(
+		err, "parent",
+		"The provided location ID doesn't match the endpoint. The valid location IDs are %s.",
+		known.data);
+}
+
+enum status resource_parent_check(const struct call *call, struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	const char *location = call_param(call, "location");
+	enum status rc = training_project_check(call, "parent", err);
+
+	if (rc || region_find(location) || (context->settings.lenient && is_cloud_name(location)))
+		return rc;
+	return location_refuse(err);
+}
+
+/* ---- pages ---- */
+
+/* Below a map's name is one of its keys, below free JSON anything. @path is taken apart. */
+static bool path_known(const struct message *message, char *path)
+{
+	while (path) {
+		const char *name = strsep(&path, ".");
+		const struct field *field = message ? field_find(message, name) : NULL;
+
+		if (!field)
+			return false;
+		if (field->flags & FIELD_MAP || field->type == FIELD_STRUCT || field->type == FIELD_VALUE)
+			return true;
+		message = field->type == FIELD_MESSAGE ? field->message : NULL;
+	}
+	return true;
+}
+
+enum status read_mask_check(const struct message *message, const char *mask, const char **ret_mask,
+			    struct error *err)
+{
+	AUTO(string) char *copy = memory_strdup(mask ? mask : "");
+	char *rest = copy;
+
+	*ret_mask = NULL;
+	if (!*copy || strcmp(copy, "*") == 0)
+		return STATUS_OK;
+	while (rest) {
+		char *path = strsep(&rest, ",");
+		size_t offset = (size_t)(path - copy), length = strlen(path);
+
+		if (!path_known(message, path))
+			return error_set(err, STATUS_INVALID_ARGUMENT, "read_mask",
+					 "Invalid field mask: the resource has no field '%.*s'.",
+					 (int)(length < 200 ? length : 200), mask + offset);
+	}
+	*ret_mask = mask;
+	return STATUS_OK;
+}
+
+enum status page_query_read(const struct call *call, const struct message *message,
+			    struct page_query *ret_query, struct error *err)
+{
+	struct page_query query = {
+		.filter = call_query(call, "filter"),
+		.token = call_query(call, "pageToken"),
+	};
+	enum status rc = resource_parent_check(call, err);
+
+	if (!rc)
+		rc = page_size_read(call->query, AIPLATFORM_PAGE_DEFAULT, AIPLATFORM_PAGE_MAX, &query.size,
+				    err);
+	if (!rc)
+		rc = read_mask_check(message, call_query(call, "readMask"), &query.mask, err);
+	if (!rc)
+		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
+	if (!rc)
+		*ret_query = query;
+	return rc;
+}
+
+enum status page_render(struct call *call, const struct page_items *items, const char *mask,
+			struct error *err)
+{
+	struct writer page, list;
+	enum status rc = STATUS_OK;
+
+	if (!items->count)
+		return STATUS_OK;
+	page = message_open(&call->answer, NULL);
+	list = member_list(&page, items->member);
+	for (size_t i = 0; i < items->count && !rc; i++) {
+		struct text whole AUTO_TEXT = { 0 };
+
+		items->render(call, items->list, i, mask ? &whole : element_begin(&list));
+		if (mask)
+			rc = fields_mask_write(element_begin(&list), mask, whole.data, err);
+	}
+	message_close(&list);
+	member_text(&page, "nextPageToken", items->next_page_token);
+	message_close(&page);
+	return rc;
+}
+
+/* ---- jobs of either kind ---- */
 
 const struct resource_methods custom_job_methods = {
 	.kind = KIND_CUSTOM,

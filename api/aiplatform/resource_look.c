@@ -79,6 +79,6 @@ enum status tuning_job_study_handle(struct call *call, struct error *err)
 
 	if (rc)
 		return rc;
-	resource_path_render(call, job, job->kind, job->job_id, &name);
+	job_name_write(context, job, &name);
 	return name.failed ? error_no_memory(err) : study_answer(call, job, name.data, err);
 }

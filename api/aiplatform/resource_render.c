@@ -1,91 +1,160 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every resource that is made of a job shows. */
+/* Jobs as clients see them: CustomJob and HyperparameterTuningJob, and what training pipelines have in common with them. */
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
+#include "api/aiplatform/messages.h"
+#include "api/aiplatform/rules_parts.h"
+#include "api/message/message_write.h"
 #include "api/training/job_name.h"
 #include "api/training/job_times.h"
-#include "daemon/base/text.h"
+#include "api/training/shells_render.h"
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
 
-void resource_path_write(const struct call *call, const char *project, const char *location,
-			 const char *collection, const char *id, struct text *text)
+void member_resource(struct writer *answer, const char *name, const struct call *call, const char *project,
+		     const char *location, const char *collection, const char *id)
 {
+	struct text *text = member_begin(answer, name);
+
+	text_putc(text, '"');
 	resource_name_write(call->context, project, location, collection, id, text);
-}
-
-void resource_path_render(const struct call *call, const struct job *job, enum job_kind kind,
-			  const char *job_id, struct text *text)
-{
-	resource_path_write(call, job->project, job->location, resource_collection(kind), job_id, text);
-}
-
-void resource_name_render(const struct call *call, const struct job *job, struct text *text)
-{
-	text_puts(text, "{\"name\":\"");
-	resource_path_render(call, job, job->kind, job->job_id, text);
 	text_putc(text, '"');
 }
 
-/* Canonical text already: it is copied, not parsed. */
-void resource_given_render(const struct job *job, struct text *text)
+void member_job(struct writer *answer, const char *name, const struct call *call, const struct job *job)
 {
-	size_t length = strlen(job->input);
-
-	if (length <= strlen("{}"))
-		return;
-	text_putc(text, ',');
-	text_append(text, job->input + 1, length - 2);
+	member_resource(answer, name, call, job->project, job->location, resource_collection(job->kind),
+			job->job_id);
 }
 
-enum precision { PRECISION_SECONDS, PRECISION_MICROSECONDS };
-
-static void time_render(struct text *text, const char *name, int64_t wall_us, enum precision precision)
+static void error_render(const struct job *job, struct writer *answer)
 {
-	if (!wall_us)
-		return;
-	text_printf(text, ",\"%s\":\"", name);
-	if (precision == PRECISION_SECONDS)
-		text_time_seconds(text, wall_us);
-	else
-		text_time_micros(text, wall_us);
-	text_putc(text, '"');
-}
+	struct writer error;
 
-static void error_render(const struct job *job, struct text *text)
-{
 	if ((job->state != JOB_FAILED && job->state != JOB_CANCELLED) || !job->error_message)
 		return;
-	text_puts(text, ",\"error\":{");
+	error = member_message(answer, "error");
 	if (job->error_code)
-		text_printf(text, "\"code\":%d,", job->error_code);
-	text_puts(text, "\"message\":");
-	text_json(text, job->error_message, strlen(job->error_message));
-	text_putc(text, '}');
-}
-
-void resource_state_render(const struct job *job, struct text *text)
-{
-	text_printf(text, ",\"state\":\"%s\"", resource_state_name(job));
-	resource_progress_render(job, text);
+		member_int(&error, "code", job->error_code);
+	member_text(&error, "message", job->error_message);
+	message_close(&error);
 }
 
 /* Digits as the service gives them. Source: transcripts of real jobs */
-void resource_progress_render(const struct job *job, struct text *text)
+void members_progress(const struct job *job, struct writer *answer)
 {
 	const int64_t start_us = second_shown(job->running_us, job->created_us);
 	const int64_t end_us = second_shown(job->ended_us, start_us ? start_us : job->created_us);
 	const int64_t last_us = end_us ? end_us : start_us;
 
-	time_render(text, "createTime", job->created_us, PRECISION_MICROSECONDS);
-	time_render(text, "startTime", start_us, PRECISION_SECONDS);
-	time_render(text, "endTime", end_us, PRECISION_SECONDS);
-	time_render(text, "updateTime", job->updated_us > last_us ? job->updated_us : last_us,
-		    PRECISION_MICROSECONDS);
-	error_render(job, text);
+	member_time(answer, "createTime", job->created_us, TIME_MICROSECONDS);
+	member_time(answer, "startTime", start_us, TIME_SECONDS);
+	member_time(answer, "endTime", end_us, TIME_SECONDS);
+	member_time(answer, "updateTime", job->updated_us > last_us ? job->updated_us : last_us,
+		    TIME_MICROSECONDS);
+	error_render(job, answer);
 }
 
-void resource_labels_render(const struct job *job, struct text *text)
+static void tail_render(const struct job *job, struct writer *answer)
 {
-	if (job->labels)
-		text_printf(text, ",\"labels\":%s", job->labels);
+	member_text(answer, "state", resource_state_name(job));
+	members_progress(job, answer);
+	member_json(answer, "labels", job->labels);
+}
+
+/* ---- CustomJob ---- */
+
+/* Only a job that asked for shells has its plan parsed, and only while it runs. */
+static void job_shells_render(const struct call *call, const struct job *job, struct writer *answer)
+{
+	AUTO(plan) struct plan *plan = NULL;
+
+	if (job->state == JOB_RUNNING && shells_told(call, job) && !plan_from_text(job->plan, &plan, NULL))
+		shells_render(call, job->id, plan, answer);
+}
+
+/* The pools of a trial have the trial's flags behind their arguments. */
+static void pools_fill(json_t *spec, const struct plan *plan)
+{
+	json_t *pool;
+	size_t i;
+
+	json_array_foreach(json_object_get(spec, "workerPoolSpecs"), i, pool) {
+		json_t *program = json_object_get(pool, "containerSpec");
+
+		if (!program)
+			program = json_object_get(pool, "pythonPackageSpec");
+		if (i < ROLE_COUNT && !pool_is_skipped(pool) && program && plan->pools[i].args)
+			json_object_set(program, "args", plan->pools[i].args);
+	}
+}
+
+/* Nobody gave the job of a trial: it is told by what its tuning job was given, and by its plan.
+ * Choice: the key is the tuning job's, the labels are not. */
+static void trial_given_render(const struct call *call, const struct job *job, struct writer *answer)
+{
+	const struct training_context *context = call->context;
+	AUTO(job) struct job *tuning = NULL;
+	AUTO(plan) struct plan *plan = NULL;
+	AUTO(json) json_t *input = NULL;
+	json_t *spec, *output;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc = job_get_by_id(context->store, job->parent, &tuning, &err);
+
+	if (!rc)
+		rc = json_parse_own(tuning->input, &input, &err);
+	if (!rc)
+		rc = plan_from_text(job->plan, &plan, &err);
+	if (rc) {
+		log_event(LOG_ERROR, "tuning-job-unread", "job=%s error=\"%s\"", job->job_id,
+			  err.text ? err.text : "");
+		return;
+	}
+	spec = json_object_get(input, "trialJobSpec");
+	output = json_object_get(spec, "baseOutputDirectory");
+	pools_fill(spec, plan);
+	if (output && plan->job_dir)
+		json_object_set_new(output, "outputUriPrefix", json_string(plan->job_dir));
+	member_text(answer, "displayName", job->display_name);
+	member_value(answer, "jobSpec", spec);
+	member_value(answer, "encryptionSpec", json_object_get(input, "encryptionSpec"));
+}
+
+void custom_job_render(struct call *call, const struct job *job, struct text *text)
+{
+	struct writer answer = message_open(text, &aiplatform_custom_job);
+
+	member_job(&answer, "name", call, job);
+	if (job->parent)
+		trial_given_render(call, job, &answer);
+	else
+		members_json(&answer, job->input);
+	tail_render(job, &answer);
+	job_shells_render(call, job, &answer);
+	message_close(&answer);
+}
+
+/* ---- HyperparameterTuningJob ---- */
+
+static void tuning_render(struct call *call, const struct job *job, bool with_trials, struct text *text)
+{
+	struct writer answer = message_open(text, &aiplatform_tuning_job);
+
+	member_job(&answer, "name", call, job);
+	members_json(&answer, job->input);
+	if (with_trials)
+		tuning_trials_render(call, job, &answer);
+	tail_render(job, &answer);
+	message_close(&answer);
+}
+
+void tuning_job_render(struct call *call, const struct job *job, struct text *text)
+{
+	tuning_render(call, job, false, text);
+}
+
+void tuning_job_render_whole(struct call *call, const struct job *job, struct text *text)
+{
+	tuning_render(call, job, true, text);
 }

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
+#include "api/aiplatform/messages.h"
+#include "api/message/message_write.h"
 #include "api/training/shells_render.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
-#include "daemon/base/text.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/tuning/study.h"
 #include "store/jobs/trials.h"
@@ -19,12 +21,11 @@
 struct rendering {
 	struct call *call;
 	const struct job *job;
-	struct text *text;
+	struct writer trials;
 	struct plan *plan;
 	struct study *study;
 	bool shells; /* they are told */
 	struct trial_list list;
-	size_t rendered;
 };
 
 /* Whether the final measurement holds what the search wants. */
@@ -34,91 +35,69 @@ static bool has_measured(const json_t *final)
 }
 
 /* One that was stopped early has done what was asked of it. */
-static const char *state_of(const struct stored_trial *trial, bool measured)
+static const char *state_of(const struct stored_trial *trial, bool reached)
 {
 	if (trial->outcome == OUTCOME_OPEN)
 		return trial->stopped_early || trial->state == JOB_CANCELLING ? "STOPPING" : "ACTIVE";
-	return trial->outcome == OUTCOME_COMPLETED && measured ? "SUCCEEDED" : "INFEASIBLE";
+	return reached ? "SUCCEEDED" : "INFEASIBLE";
 }
 
-static void value_render(struct text *text, const struct parameter *parameter, double value)
+static void parameters_render(const struct study *study, const struct stored_trial *trial,
+			      struct writer *answer)
 {
-	struct text word AUTO_TEXT = { 0 };
+	struct writer list = member_list(answer, "parameters");
+	double *values = memory_calloc(study->parameter_count, sizeof(*values));
+	const bool known = !trial_values_from_text(study, trial->parameters, values, NULL);
 
-	if (parameter->type != PARAMETER_CATEGORICAL) {
-		parameter_value_write(text, parameter, value);
-		return;
+	for (size_t i = 0; known && i < study->parameter_count; i++) {
+		const struct parameter *parameter = &study->parameters[i];
+		struct text word AUTO_TEXT = { 0 };
+		struct writer element;
+
+		if (isnan(values[i]))
+			continue;
+		element = element_message(&list);
+		member_text(&element, "parameterId", parameter->name);
+		parameter_value_write(&word, parameter, values[i]);
+		if (parameter->type == PARAMETER_CATEGORICAL)
+			member_text(&element, "value", word.data ? word.data : "");
+		else
+			member_json(&element, "value", word.data);
+		message_close(&element);
 	}
-	parameter_value_write(&word, parameter, value);
-	text_json(text, word.data ? word.data : "", word.length);
-}
-
-static void parameters_render(const struct rendering *rendering, const struct stored_trial *trial)
-{
-	const struct study *study = rendering->study;
-	struct text *text = rendering->text;
-	double *values = calloc(study->parameter_count, sizeof(*values));
-	const char *comma = "";
-
-	text_puts(text, ",\"parameters\":[");
-	if (values && !trial_values_from_text(study, trial->parameters, values, NULL)) {
-		for (size_t i = 0; i < study->parameter_count; i++) {
-			const struct parameter *parameter = &study->parameters[i];
-
-			if (isnan(values[i]))
-				continue;
-			text_printf(text, "%s{\"parameterId\":", comma);
-			text_json(text, parameter->name, strlen(parameter->name));
-			text_puts(text, ",\"value\":");
-			value_render(text, parameter, values[i]);
-			text_putc(text, '}');
-			comma = ",";
-		}
-	}
-	text_putc(text, ']');
-	text->failed = text->failed || !values;
+	message_close(&list);
 	free(values);
 }
 
 /* Of several metrics, those that were reported with the last, or best, value of the first. */
-static void final_render(const struct rendering *rendering, const json_t *final)
+static void final_render(const struct rendering *rendering, const json_t *final, struct writer *answer)
 {
 	const struct study *study = rendering->study;
-	struct text *text = rendering->text;
-	const char *comma = "";
+	struct writer measurement = member_message(answer, "finalMeasurement");
+	struct writer metrics;
 
-	text_printf(text, ",\"finalMeasurement\":{\"stepCount\":\"%lld\",\"metrics\":[",
-		    (long long)json_int_at(final, "step", 0));
+	member_int(&measurement, "stepCount", json_int_at(final, "step", 0));
+	metrics = member_list(&measurement, "metrics");
 	for (size_t m = 0; m < study->metric_count; m++) {
 		const json_t *value = json_array_get(json_object_get(final, "values"), m);
+		struct writer metric;
 
 		if (!json_is_number(value))
 			continue;
-		text_printf(text, "%s{\"metricId\":", comma);
-		text_json(text, study->metrics[m].name, strlen(study->metrics[m].name));
-		text_puts(text, ",\"value\":");
-		json_write(text, value);
-		text_putc(text, '}');
-		comma = ",";
+		metric = element_message(&metrics);
+		member_text(&metric, "metricId", study->metrics[m].name);
+		member_value(&metric, "value", value);
+		message_close(&metric);
 	}
-	text_puts(text, "]}");
-}
-
-static void time_render(struct text *text, const char *name, int64_t wall_us)
-{
-	if (!wall_us)
-		return;
-	text_printf(text, ",\"%s\":\"", name);
-	text_time_micros(text, wall_us);
-	text_putc(text, '"');
+	message_close(&metrics);
+	message_close(&measurement);
 }
 
 /* What its job says of its end, without the pointer to the logs. */
 static void reason_render(const struct rendering *rendering, const struct stored_trial *trial,
-			  const struct trial_run *run)
+			  const struct trial_run *run, struct writer *answer)
 {
 	const char *more = run->error_message ? strstr(run->error_message, "\n\nTo find out more") : NULL;
-	struct text *text = rendering->text;
 	struct text reason AUTO_TEXT = { 0 };
 
 	if (trial->outcome == OUTCOME_COMPLETED || !run->error_message)
@@ -127,52 +106,55 @@ static void reason_render(const struct rendering *rendering, const struct stored
 	else
 		text_append(&reason, run->error_message,
 			    more ? (size_t)(more - run->error_message) : strlen(run->error_message));
-	text_puts(text, ",\"infeasibleReason\":");
-	text_json(text, reason.data ? reason.data : "", reason.length);
+	member_text(answer, "infeasibleReason", reason.data);
 }
 
 static void trial_render(const struct rendering *rendering, const struct stored_trial *trial,
-			 const struct trial_run *run)
+			 const struct trial_run *run, struct writer *answer)
 {
+	const struct job *job = rendering->job;
 	AUTO(json) json_t *final = NULL;
-	struct text *text = rendering->text;
-	bool measured;
+	bool reached;
 
-	if (trial->final && json_parse_own(trial->final, &final, NULL))
-		text->failed = true;
-	measured = has_measured(final);
-	text_printf(text, "{\"id\":\"%u\",\"state\":\"%s\"", trial->number, state_of(trial, measured));
-	parameters_render(rendering, trial);
-	if (trial->outcome == OUTCOME_COMPLETED && measured)
-		final_render(rendering, final);
-	time_render(text, "startTime", trial->started_us);
-	time_render(text, "endTime", trial->ended_us);
-	if (trial->outcome != OUTCOME_OPEN && (trial->outcome != OUTCOME_COMPLETED || !measured))
-		reason_render(rendering, trial, run);
-	text_puts(text, ",\"customJob\":\"");
-	resource_path_render(rendering->call, rendering->job, KIND_CUSTOM, run->job_id, text);
-	text_putc(text, '"');
+	if (trial->final)
+		json_parse_own(trial->final, &final, NULL);
+	reached = trial->outcome == OUTCOME_COMPLETED && has_measured(final);
+	member_int(answer, "id", trial->number);
+	member_text(answer, "state", state_of(trial, reached));
+	parameters_render(rendering->study, trial, answer);
+	if (reached)
+		final_render(rendering, final, answer);
+	member_time(answer, "startTime", trial->started_us, TIME_MICROSECONDS);
+	member_time(answer, "endTime", trial->ended_us, TIME_MICROSECONDS);
+	if (trial->outcome != OUTCOME_OPEN && !reached)
+		reason_render(rendering, trial, run, answer);
+	member_resource(answer, "customJob", rendering->call, job->project, job->location,
+			resource_collection(KIND_CUSTOM), run->job_id);
 	if (rendering->shells && trial->state == JOB_RUNNING)
-		shells_render(rendering->call, trial->run, rendering->plan, text);
-	text_putc(text, '}');
+		shells_render(rendering->call, trial->run, rendering->plan, answer);
+	message_close(answer);
 }
 
 /* Runs that have come since the list was read are for the next answer. */
 static void run_take(void *arg, const struct trial_run *run)
 {
 	struct rendering *rendering = arg;
+	struct writer answer;
 
 	if (!run->number || run->number > rendering->list.count)
 		return;
-	text_puts(rendering->text, rendering->rendered++ ? "," : ",\"trials\":[");
-	trial_render(rendering, &rendering->list.trials[run->number - 1], run);
+	answer = element_message(&rendering->trials);
+	trial_render(rendering, &rendering->list.trials[run->number - 1], run, &answer);
 }
 
-void tuning_trials_render(struct call *call, const struct job *job, struct text *text)
+void tuning_trials_render(struct call *call, const struct job *job, struct writer *answer)
 {
 	const struct training_context *context = call->context;
 	struct rendering rendering = {
-		.call = call, .job = job, .text = text, .shells = shells_told(call, job)
+		.call = call,
+		.job = job,
+		.trials = member_list(answer, "trials"),
+		.shells = shells_told(call, job),
 	};
 	struct error err AUTO_ERROR = { 0 };
 	enum status rc = plan_from_text(job->plan, &rendering.plan, &err);
@@ -186,8 +168,59 @@ void tuning_trials_render(struct call *call, const struct job *job, struct text 
 	if (rc)
 		log_event(LOG_ERROR, "trials-unread", "job=%s error=\"%s\"", job->job_id,
 			  err.text ? err.text : "");
-	text_puts(text, rendering.rendered ? "]" : "");
+	message_close(&rendering.trials);
 	trial_list_deinit(&rendering.list);
 	study_free(rendering.study);
 	plan_free(rendering.plan);
+}
+
+/* ---- the best trial ---- */
+
+/* False: it is none that can be best. */
+static bool value_of(const struct stored_trial *trial, double *ret_value)
+{
+	AUTO(json) json_t *final = NULL;
+	const json_t *value;
+
+	if (trial->outcome != OUTCOME_COMPLETED || !trial->final ||
+	    json_parse_own(trial->final, &final, NULL))
+		return false;
+	value = json_array_get(json_object_get(final, "values"), 0);
+	*ret_value = json_number_value(value);
+	return json_is_number(value);
+}
+
+static const struct stored_trial *best_of(const struct trial_list *list, bool minimized)
+{
+	const struct stored_trial *best = NULL;
+	double best_value = 0, value;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!value_of(&list->trials[i], &value) ||
+		    (best && (minimized ? value >= best_value : value <= best_value)))
+			continue;
+		best = &list->trials[i];
+		best_value = value;
+	}
+	return best;
+}
+
+enum status best_trial_find(const struct call *call, const struct job *tuning, struct job **ret_run,
+			    struct error *err)
+{
+	const struct training_context *context = call->context;
+	const struct stored_trial *best;
+	struct trial_list list AUTO_TRIAL_LIST = { 0 };
+	AUTO(plan) struct plan *plan = NULL;
+	AUTO(study) struct study *study = NULL;
+	enum status rc = plan_from_text(tuning->plan, &plan, err);
+
+	if (!rc)
+		rc = study_from_json(plan->search, &study, err);
+	if (!rc)
+		rc = trial_list_read(context->store, tuning->id, &list, err);
+	if (rc)
+		return rc;
+	best = best_of(&list, study->metrics[0].minimized);
+	return best ? job_get_by_id(context->store, best->run, ret_run, err) : STATUS_OK;
 }

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/message/message_write.h"
+#include "api/ml/messages.h"
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
 #include "store/jobs/jobs.h"
-
-static void list_render(struct call *call, const struct job_list *list)
-{
-	struct text *text = &call->answer;
-
-	if (!list->count)
-		return;
-	text_puts(text, "{\"jobs\":[");
-	jobs_render(call, list->jobs, list->count);
-	text_putc(text, ']');
-	page_end_write(text, list->next_page_token);
-}
 
 enum status job_list_handle(struct call *call, struct error *err)
 {
 	const struct ml_context *context = call->context;
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	unsigned page_size = 0;
+	struct writer page;
 	enum status rc = page_size_read(call->query, ML_PAGE_DEFAULT, ML_PAGE_MAX, &page_size, err);
 
 	if (!rc)
@@ -30,6 +21,9 @@ enum status job_list_handle(struct call *call, struct error *err)
 				   &list, err);
 	if (rc)
 		return rc;
-	list_render(call, &list);
+	page = message_open(&call->answer, &ml_list_jobs_response);
+	jobs_render(call, list.jobs, list.count, &page);
+	member_text(&page, "nextPageToken", list.next_page_token);
+	message_close(&page);
 	return STATUS_OK;
 }

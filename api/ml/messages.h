@@ -41,6 +41,7 @@ extern const struct message ml_explanation_input;
 
 /* Output. */
 extern const struct message ml_training_output;
+extern const struct message ml_trial;
 extern const struct message ml_prediction_output;
 extern const struct message ml_explanation_output;
 

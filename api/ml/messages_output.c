@@ -35,11 +35,11 @@ static const struct field trial_fields[] = {
 	FIELD("webAccessUris", STRING, MAP, "Interactive shells by node."),
 	END_OF_FIELDS,
 };
-static const struct message trial = { "google.cloud.ml.v1.HyperparameterOutput", trial_fields, "One trial." };
+const struct message ml_trial = { "google.cloud.ml.v1.HyperparameterOutput", trial_fields, "One trial." };
 
 static const struct field training_output_fields[] = {
 	FIELD("completedTrialCount", INT64, 0, "Trials that ended well."),
-	MESSAGE("trials", trial, REPEATED, "The trials; the best first when the job is over."),
+	MESSAGE("trials", ml_trial, REPEATED, "The trials; the best first when the job is over."),
 	FIELD("consumedMLUnits", DOUBLE, 0, "What the cloud would bill."),
 	FIELD("isHyperparameterTuningJob", BOOL, 0, "Whether the job tunes."),
 	FIELD("isBuiltInAlgorithmJob", BOOL, 0, "Whether the image is a built-in algorithm's."),

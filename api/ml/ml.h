@@ -9,6 +9,7 @@
 
 struct discovery_api;
 struct job;
+struct writer;
 
 struct ml_context {
 	struct training_context training;
@@ -43,11 +44,11 @@ enum { ML_PAGE_DEFAULT = 20, ML_PAGE_MAX = 100 };
 enum status job_prepare(const struct call *call, struct plan **ret_plan, struct error *err);
 enum status job_possible(const struct call *call, const struct plan *plan, struct error *err);
 
-/* Appends the Job as clients see it to call->answer: compact JSON in the order of its fields on the wire, and in
- * trainingOutput what is not stored: consumedMLUnits, webAccessUris, a built-in algorithm's modelPath. */
+/* Appends the Job as clients see it to call->answer, and in trainingOutput the members that are not stored:
+ * consumedMLUnits, webAccessUris, a built-in algorithm's modelPath. */
 void job_render(struct call *call, const struct job *job);
-/* Several, with commas between. */
-void jobs_render(struct call *call, const struct job *jobs, size_t count);
+/* The member jobs of a page. */
+void jobs_render(struct call *call, const struct job *jobs, size_t count, struct writer *page);
 /* Appends the Policy that is kept as @policy (without etag and version) as a caller sees it who understands
  * policies up to @version. */
 enum status policy_render(struct text *text, const json_t *policy, const char *etag, int64_t version,

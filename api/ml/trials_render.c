@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/ml/job_units.h"
+#include "api/ml/messages.h"
 #include "api/ml/ml.h"
 #include "api/training/shells_render.h"
 #include "daemon/base/json.h"
@@ -15,13 +17,6 @@
 #include "scheduler/tuning/study.h"
 #include "store/jobs/jobs.h"
 #include "store/jobs/trials.h"
-
-/* A parameter's texts, made once for all trials. */
-struct parameter_texts {
-	char *name;        /* quoted, with its colon */
-	char **categories; /* quoted; NULL: it is a number */
-	size_t category_count;
-};
 
 /* One trial, and what it is ordered by. */
 struct shown {
@@ -40,67 +35,19 @@ struct page {
 	size_t *places;
 	size_t count, at; /* at: how many were begun */
 	int64_t now_us;
-	bool failed; /* memory ran out, or the store did not answer: nothing more is told */
+	bool failed; /* the store did not answer: nothing more is told */
 
 	/* Of the one that is being told: */
 	struct study *study; /* NULL: it cannot be read */
 	struct plan *plan;   /* with shells only; likewise */
-	struct parameter_texts *parameters;
-	bool told_whole; /* all of this could be read */
-	bool shells;     /* they are told */
+	bool told_whole;     /* all of this could be read */
+	bool shells;         /* they are told */
 	unsigned completed;
 	double ml_units;
 	struct text text; /* its trials, as they come */
 	struct shown *shown;
 	size_t shown_count, shown_size;
 };
-
-/* ---- a study's texts ---- */
-
-static char *quoted_text(const char *string, const char *after)
-{
-	struct text text AUTO_TEXT = { 0 };
-
-	text_json(&text, string, strlen(string));
-	text_puts(&text, after);
-	return text.failed ? NULL : text_take(&text);
-}
-
-static bool parameter_fill(struct parameter_texts *texts, const struct parameter *parameter)
-{
-	texts->name = quoted_text(parameter->name, ":");
-	if (parameter->type != PARAMETER_CATEGORICAL)
-		return texts->name;
-	texts->categories = calloc(parameter->value_count + 1, sizeof(char *));
-	texts->category_count = texts->categories ? parameter->value_count : 0;
-	for (size_t i = 0; i < texts->category_count; i++) {
-		texts->categories[i] = quoted_text(parameter->categories[i], "");
-		if (!texts->categories[i])
-			return false;
-	}
-	return texts->name && texts->categories;
-}
-
-static void parameters_free(struct page *page)
-{
-	for (size_t i = 0; page->parameters && i < page->study->parameter_count; i++) {
-		free(page->parameters[i].name);
-		for (size_t c = 0; c < page->parameters[i].category_count; c++)
-			free(page->parameters[i].categories[c]);
-		free(page->parameters[i].categories);
-	}
-	free(page->parameters);
-	page->parameters = NULL;
-}
-
-static bool parameters_make(struct page *page)
-{
-	page->parameters = calloc(page->study->parameter_count, sizeof(*page->parameters));
-	for (size_t i = 0; page->parameters && i < page->study->parameter_count; i++)
-		if (!parameter_fill(&page->parameters[i], &page->study->parameters[i]))
-			return false;
-	return page->parameters;
-}
 
 /* ---- a trial ---- */
 
@@ -119,44 +66,34 @@ static void number_render(struct text *text, const char *number, size_t length)
 	text_putc(text, '"');
 }
 
-static void value_render(struct text *text, const struct parameter_texts *parameter, const char *value,
-			 size_t length)
+/* @values: "[0.5,null,2.0]", where a category is its number. */
+static void parameters_render(const struct study *study, const char *values, struct writer *answer)
 {
-	size_t category;
+	struct writer map = member_message(answer, "hyperparameters");
 
-	text_puts(text, parameter->name);
-	if (!parameter->categories) {
-		number_render(text, value, length);
-		return;
-	}
-	category = strtoul(value, NULL, 10);
-	text_puts(text, category < parameter->category_count ? parameter->categories[category] : "\"\"");
-}
-
-/* @values: "[0.5,null,2.0]". */
-static void parameters_render(struct text *text, const struct page *page, const char *values)
-{
-	const char *comma = "";
-
-	text_puts(text, ",\"hyperparameters\":{");
-	for (size_t i = 0; i < page->study->parameter_count && (*values == '[' || *values == ','); i++) {
+	for (size_t i = 0; i < study->parameter_count && (*values == '[' || *values == ','); i++) {
+		const struct parameter *parameter = &study->parameters[i];
 		const size_t length = strspn(++values, number_bytes);
 
-		if (length) {
-			text_puts(text, comma);
-			value_render(text, &page->parameters[i], values, length);
-			comma = ",";
+		if (length && parameter->type == PARAMETER_CATEGORICAL) {
+			const size_t category = strtoul(values, NULL, 10);
+
+			member_text(&map, parameter->name,
+				    category < parameter->value_count ? parameter->categories[category] : "");
+		} else if (length) {
+			number_render(member_begin(&map, parameter->name), values, length);
 		}
 		values += strcspn(values, ",]");
 	}
-	text_putc(text, '}');
+	message_close(&map);
 }
 
 /* @final: "{"step":3,"values":[0.5,null]}". */
-static void final_render(struct text *text, const char *final, struct shown *shown)
+static void final_render(const char *final, struct shown *shown, struct writer *answer)
 {
 	static const char step[] = "{\"step\":", values[] = ",\"values\":[";
 	size_t step_length, value_length;
+	struct writer metric;
 
 	if (!final || strncmp(final, step, sizeof(step) - 1) != 0)
 		return;
@@ -172,20 +109,10 @@ static void final_render(struct text *text, const char *final, struct shown *sho
 	if (!value_length || end != value + value_length)
 		return;
 	shown->measured = true;
-	text_puts(text, ",\"finalMetric\":{\"trainingStep\":\"");
-	text_append(text, final, step_length);
-	text_puts(text, "\",\"objectiveValue\":");
-	text_append(text, value, value_length);
-	text_putc(text, '}');
-}
-
-static void time_render(struct text *text, const char *before, int64_t wall_us)
-{
-	if (!wall_us)
-		return;
-	text_puts(text, before);
-	text_time_seconds(text, wall_us);
-	text_putc(text, '"');
+	metric = member_message(answer, "finalMetric");
+	member_int(&metric, "trainingStep", strtoll(final, NULL, 10));
+	text_append(member_begin(&metric, "objectiveValue"), value, value_length);
+	message_close(&metric);
 }
 
 /* A trial that was stopped early has done what was asked of it. */
@@ -194,37 +121,21 @@ static enum job_state state_of(const struct stored_trial *trial)
 	return trial->stopped_early && trial->state == JOB_CANCELLED ? JOB_SUCCEEDED : trial->state;
 }
 
-/* Printing with a format would cost more than all the rest of a trial. */
-static void number_puts(struct text *text, const char *before, unsigned number)
-{
-	char digits[10];
-	size_t at = sizeof(digits);
-
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	text_puts(text, before);
-	text_append(text, digits + at, sizeof(digits) - at);
-}
-
 static void trial_render(struct page *page, const struct stored_trial *trial, struct shown *shown)
 {
-	struct text *text = &page->text;
+	struct writer answer = message_open(&page->text, &ml_trial);
 
-	number_puts(text, "{\"trialId\":\"", trial->number);
-	text_putc(text, '"');
-	parameters_render(text, page, trial->parameters);
-	final_render(text, trial->final, shown);
+	member_int(&answer, "trialId", trial->number);
+	parameters_render(page->study, trial->parameters, &answer);
+	final_render(trial->final, shown, &answer);
 	if (trial->stopped_early)
-		text_puts(text, ",\"isTrialStoppedEarly\":true");
-	time_render(text, ",\"startTime\":\"", trial->started_us);
-	time_render(text, ",\"endTime\":\"", trial->ended_us);
-	text_puts(text, ",\"state\":\"");
-	text_puts(text, job_state_name(state_of(trial)));
-	text_putc(text, '"');
+		member_bool(&answer, "isTrialStoppedEarly", true);
+	member_time(&answer, "startTime", trial->started_us, TIME_SECONDS);
+	member_time(&answer, "endTime", trial->ended_us, TIME_SECONDS);
+	member_text(&answer, "state", job_state_name(state_of(trial)));
 	if (page->shells && trial->state == JOB_RUNNING)
-		shells_render(page->call, trial->run, page->plan, text);
-	text_putc(text, '}');
+		shells_render(page->call, trial->run, page->plan, &answer);
+	message_close(&answer);
 }
 
 /* ---- what trials consume ---- */
@@ -265,8 +176,6 @@ static enum status study_read(struct page *page, const struct job *job, struct e
 		rc = study_from_json(search, &page->study, err);
 	if (!rc && page->shells)
 		rc = plan_from_text(job->plan, &page->plan, err);
-	if (!rc && !parameters_make(page))
-		rc = error_no_memory(err);
 	return rc;
 }
 
@@ -304,21 +213,21 @@ static int compare_values(const void *left, const void *right)
 
 static void list_render(struct page *page, struct text *text)
 {
-	const char *metric = page->study->metrics[0].name;
+	struct writer output = message_open(text, &ml_training_output);
+	struct writer trials;
 
 	if (job_state_is_final(job_at(page)->state) && page->shown_count)
 		qsort(page->shown, page->shown_count, sizeof(*page->shown), compare_values);
 	if (page->completed)
-		text_printf(text, "\"completedTrialCount\":\"%u\",", page->completed);
-	for (size_t i = 0; i < page->shown_count; i++) {
-		text_puts(text, i ? "," : "\"trials\":[");
-		text_append(text, page->text.data + page->shown[i].begin,
-			    page->shown[i].end - page->shown[i].begin);
-	}
-	if (page->shown_count)
-		text_puts(text, "],");
-	text_puts(text, "\"isHyperparameterTuningJob\":true,\"hyperparameterMetricTag\":");
-	text_json(text, metric, strlen(metric));
+		member_int(&output, "completedTrialCount", page->completed);
+	trials = member_list(&output, "trials");
+	for (size_t i = 0; i < page->shown_count; i++)
+		element_json(&trials, page->text.data + page->shown[i].begin,
+			     page->shown[i].end - page->shown[i].begin);
+	message_close(&trials);
+	member_bool(&output, "isHyperparameterTuningJob", true);
+	member_text(&output, "hyperparameterMetricTag", page->study->metrics[0].name);
+	message_close(&output);
 }
 
 static void job_finish(struct page *page)
@@ -329,10 +238,9 @@ static void job_finish(struct page *page)
 		return;
 	told = &page->told[page->places[page->at - 1]];
 	if (page->told_whole && !page->failed) {
-		list_render(page, &told->members);
+		list_render(page, &told->output);
 		told->ml_units = page->ml_units;
 	}
-	parameters_free(page);
 	study_free(page->study);
 	plan_free(page->plan);
 	page->study = NULL;
@@ -348,19 +256,13 @@ static void page_advance(struct page *page, size_t at)
 	}
 }
 
-static bool shown_room(struct page *page)
+static struct shown *shown_add(struct page *page)
 {
-	const size_t size = page->shown_size ? page->shown_size * 2 : 128;
-	struct shown *grown;
-
-	if (page->shown_count < page->shown_size)
-		return true;
-	grown = reallocarray(page->shown, size, sizeof(*grown));
-	if (!grown)
-		return false;
-	page->shown = grown;
-	page->shown_size = size;
-	return true;
+	if (page->shown_count == page->shown_size) {
+		page->shown_size = page->shown_size ? page->shown_size * 2 : 128;
+		page->shown = reallocarray(page->shown, page->shown_size, sizeof(*page->shown));
+	}
+	return &page->shown[page->shown_count++];
 }
 
 static void trial_take(void *arg, size_t index, const struct stored_trial *trial)
@@ -369,16 +271,14 @@ static void trial_take(void *arg, size_t index, const struct stored_trial *trial
 	struct shown *shown;
 
 	page_advance(page, index + 1);
-	page->failed = page->failed || !shown_room(page);
-	if (page->failed || !page->told_whole)
+	if (!page->told_whole)
 		return;
-	shown = &page->shown[page->shown_count++];
+	shown = shown_add(page);
 	*shown = (struct shown){ .begin = page->text.length,
 				 .number = trial->number,
 				 .minimized = page->study->metrics[0].minimized };
 	trial_render(page, trial, shown);
 	shown->end = page->text.length;
-	page->failed = page->text.failed;
 	page->completed += trial->outcome == OUTCOME_COMPLETED;
 	page->ml_units += trial_ml_units(job_at(page), trial, page->now_us);
 }
@@ -400,20 +300,17 @@ static bool page_tunes(const struct page *page, size_t count)
 	return false;
 }
 
-static bool page_init(struct page *page, size_t count)
+static void page_init(struct page *page, size_t count)
 {
 	page->told = memory_calloc(count + 1, sizeof(*page->told));
 	page->ids = memory_calloc(count + 1, sizeof(*page->ids));
 	page->places = memory_calloc(count + 1, sizeof(*page->places));
-	if (!page->told || !page->ids || !page->places)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (!job_tunes(&page->jobs[i]))
 			continue;
 		page->ids[page->count] = page->jobs[i].id;
 		page->places[page->count++] = i;
 	}
-	return true;
 }
 
 static void page_deinit(struct page *page)
@@ -446,12 +343,8 @@ struct trials_told *trials_render(const struct call *call, const struct job *job
 
 	if (!page_tunes(&page, count))
 		return NULL;
-	if (!page_init(&page, count)) {
-		trials_told_free(page.told, count);
-		page.told = NULL;
-	} else {
-		page_read(&page, context->training.store);
-	}
+	page_init(&page, count);
+	page_read(&page, context->training.store);
 	page_deinit(&page);
 	return page.told;
 }
@@ -459,6 +352,6 @@ struct trials_told *trials_render(const struct call *call, const struct job *job
 void trials_told_free(struct trials_told *told, size_t count)
 {
 	for (size_t i = 0; told && i < count; i++)
-		text_deinit(&told[i].members);
+		text_deinit(&told[i].output);
 	free(told);
 }

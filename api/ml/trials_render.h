@@ -9,12 +9,13 @@ struct trial_list;
 
 /* Of one job. */
 struct trials_told {
-	struct text members; /* of trainingOutput; empty: it does not tune, or its trials cannot be read */
-	double ml_units;     /* what its trials have consumed */
+	struct text
+		output; /* members of trainingOutput, an object; empty: it does not tune, or its trials cannot be read */
+	double ml_units; /* what its trials have consumed */
 };
 
 /* Fills one for each of @count jobs, read together: with a page of jobs of many trials each nothing else counts. What
- * cannot be read is logged, and left out. NULL: none of them tunes, or memory ran out. The caller frees. */
+ * cannot be read is logged, and left out. NULL: none of them tunes. The caller frees. */
 struct trials_told *trials_render(const struct call *call, const struct job *jobs, size_t count);
 void trials_told_free(struct trials_told *told, size_t count);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/training/context.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/plan.h"
@@ -17,10 +18,10 @@ bool shells_told(const struct call *call, const struct job *job)
 	return context->shell_uri && *call->host && strstr(job->input, "\"enableWebAccess\":true");
 }
 
-/* One shell for each replica. */
-static void shells_gather(const struct call *call, int64_t job, const struct plan *plan, struct text *shells)
+void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct writer *answer)
 {
 	const struct training_context *context = call->context;
+	struct writer shells = member_map(answer, "webAccessUris");
 	char name[REPLICA_NAME_MAX];
 
 	for (int role = 0; role < ROLE_COUNT; role++) {
@@ -29,23 +30,9 @@ static void shells_gather(const struct call *call, int64_t job, const struct pla
 			char *uri =
 				context->shell_uri(context->shell_arg, call->host, job, (enum role)role, i);
 
-			if (!uri)
-				continue;
 			replica_task_name(plan, (enum role)role, i, name);
-			text_printf(shells, "%s\"%s\":", shells->length ? "," : "", name);
-			text_json(shells, uri, strlen(uri));
+			member_text(&shells, name, uri);
 		}
 	}
-}
-
-void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct text *text)
-{
-	struct text shells AUTO_TEXT = { 0 };
-
-	shells_gather(call, job, plan, &shells);
-	if (!shells.length || shells.failed)
-		return;
-	if (text->length && text->data[text->length - 1] != '{')
-		text_putc(text, ',');
-	text_printf(text, "\"webAccessUris\":{%s}", shells.data);
+	message_close(&shells);
 }

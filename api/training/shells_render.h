@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* api/training/shells_render.h: the addresses of the interactive shells of a job, or of a trial. */
+#include <stdbool.h>
 #include <stdint.h>
-
-#include "daemon/base/text.h"
 
 struct call;
 struct job;
 struct plan;
+struct writer;
 
 /* Whether clients are told of shells: the job's input asks for them, and the caller named the host it came by. */
 bool shells_told(const struct call *call, const struct job *job);
-/* Appends "webAccessUris":{…}, one for each replica of @plan as the job with number @job runs it; nothing when there are
+/* The member webAccessUris: one for each replica of @plan as the job with number @job runs it; absent when there are
  * none. */
-void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct text *text);
+void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct writer *answer);

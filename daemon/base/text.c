@@ -82,17 +82,15 @@ void text_putc(struct text *text, char c)
 }
 
 /* Formats into what room there is, and again only when that was too little. */
-void text_printf(struct text *text, const char *format, ...)
+void text_vprintf(struct text *text, const char *format, va_list args)
 {
-	va_list args, again;
+	va_list again;
 	int length;
 
 	if (!text_reserve(text, PRINT_ROOM))
 		return;
-	va_start(args, format);
 	va_copy(again, args);
 	length = vsnprintf(text->data + text->length, text->size - text->length, format, args);
-	va_end(args);
 	if (length < 0) {
 		text_fail(text);
 	} else if ((size_t)length < text->size - text->length) {
@@ -102,6 +100,15 @@ void text_printf(struct text *text, const char *format, ...)
 		text->length += (size_t)length;
 	}
 	va_end(again);
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	text_vprintf(text, format, args);
+	va_end(args);
 }
 
 void text_percent(struct text *text, const char *value, const char *kept)
@@ -330,6 +337,11 @@ static void time_fraction(struct text *text, int64_t wall_ns, int digits)
 	digits_put(fraction + 1, (int)nanos, FRACTION_DIGITS);
 	fraction[digits + 1] = 'Z';
 	text_append(text, fraction, (size_t)digits + 2);
+}
+
+void text_time_millis(struct text *text, int64_t wall_us)
+{
+	time_fraction(text, wall_us * 1000, 3);
 }
 
 void text_time_micros(struct text *text, int64_t wall_us)

@@ -4,6 +4,7 @@
  *
  * Appending never fails in the caller's face: a text that ran out of memory remembers it
  * (failed), so that a long render is checked once, at its end. */
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ void text_append(struct text *text, const void *data, size_t length);
 void text_puts(struct text *text, const char *string);
 void text_putc(struct text *text, char c);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* A JSON string literal with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, const char *string, size_t length);
 /* As it stands, but for NULs and bytes that are not UTF-8, which become U+FFFD. */
@@ -42,6 +44,8 @@ char *text_take(struct text *text);
 
 /* "2026-11-20T21:29:51Z": how ml v1 prints the times of a job. */
 void text_time_seconds(struct text *text, int64_t wall_us);
+/* "2026-11-20T21:29:51.697Z": always three digits. */
+void text_time_millis(struct text *text, int64_t wall_us);
 /* "2026-11-20T21:29:51.000001Z": always six digits. */
 void text_time_micros(struct text *text, int64_t wall_us);
 /* "2026-11-20T21:29:51.000000001Z": always nine digits; clients compare these as text. */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
-#include "api/aiplatform/read_mask.h"
 #include "api/message/message_binary.h"
 #include "daemon/base/json.h"
 #include "tests/fuzz/message_mutation.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
-#include "api/aiplatform/read_mask.h"
 #include "api/http/parameters.h"
 #include "api/ml/messages.h"
 #include "api/storage/messages.h"

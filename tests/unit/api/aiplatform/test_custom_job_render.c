@@ -91,7 +91,7 @@ static void another_project_keeps_the_name_it_came_by(void **state)
 
 	(void)state;
 	job.project = LITERAL("other");
-	resource_name_render(&call, &job, &text);
+	custom_job_render(&call, &job, &text);
 	assert_non_null(strstr(text.data, "\"projects/other/locations/"));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/aiplatform/read_mask.h"
+#include "api/aiplatform/aiplatform.h"
 
 #include "api/aiplatform/messages.h"
 #include "tests/unit/testing.h"

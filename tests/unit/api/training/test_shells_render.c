@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/training/shells_render.h"
 
+#include "api/message/message_write.h"
+#include "api/ml/messages.h"
 #include "tests/unit/api/ml/ml_testing.h"
 
 /* Of the replicas whose index is even. */
@@ -48,14 +50,15 @@ static void shells_are_told_to_who_asked_and_can_be_told(void **state)
 	}
 }
 
-static void assert_shells(struct ml_context *context, const char *before, const char *expected)
+static void assert_shells(struct ml_context *context, const char *expected)
 {
 	const struct call call = { .context = context, .host = "h:1" };
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 3, 0);
 	struct text text AUTO_TEXT = { 0 };
+	struct writer output = message_open(&text, &ml_training_output);
 
-	text_puts(&text, before);
-	shells_render(&call, 7, plan, &text);
+	shells_render(&call, 7, plan, &output);
+	message_close(&output);
 	assert_string_equal(text.data, expected);
 }
 
@@ -64,14 +67,9 @@ static void each_replica_that_has_one_is_named(void **state)
 	struct ml_context context = { .training.shell_uri = even_shell_uri };
 
 	(void)state;
-	assert_shells(&context, "{",
-		      "{\"webAccessUris\":{\"master-replica-0\":\"http://h:1/7/master/0?\\\"\","
-		      "\"worker-replica-0\":\"http://h:1/7/worker/0?\\\"\","
-		      "\"worker-replica-2\":\"http://h:1/7/worker/2?\\\"\"}");
-	assert_shells(&context, "{\"a\":1",
-		      "{\"a\":1,\"webAccessUris\":{\"master-replica-0\":\"http://h:1/7/master/0?\\\"\","
-		      "\"worker-replica-0\":\"http://h:1/7/worker/0?\\\"\","
-		      "\"worker-replica-2\":\"http://h:1/7/worker/2?\\\"\"}");
+	assert_shells(&context, "{\"webAccessUris\":{\"master-replica-0\":\"http://h:1/7/master/0?\\\"\","
+				"\"worker-replica-0\":\"http://h:1/7/worker/0?\\\"\","
+				"\"worker-replica-2\":\"http://h:1/7/worker/2?\\\"\"}}");
 }
 
 static void where_there_is_none_nothing_is_said(void **state)
@@ -79,7 +77,7 @@ static void where_there_is_none_nothing_is_said(void **state)
 	struct ml_context context = { .training.shell_uri = no_shell_uri };
 
 	(void)state;
-	assert_shells(&context, "{\"a\":1", "{\"a\":1");
+	assert_shells(&context, "{}");
 }
 
 int main(void)
