@@ -183,7 +183,6 @@ libtrainyard_a_SOURCES += \
 	api/ml/ml.h \
 	api/ml/permissions_test.c \
 	api/ml/policy_get.c \
-	api/ml/policy_render.c \
 	api/ml/policy_rules.c \
 	api/ml/policy_rules.h \
 	api/ml/policy_set.c \
@@ -285,10 +284,7 @@ libtrainyard_a_SOURCES += \
 	api/training/job_times.h \
 	api/training/label.c \
 	api/training/label.h \
-	api/training/location_get.c \
-	api/training/location_list.c \
-	api/training/location_render.c \
-	api/training/location_render.h \
+	api/training/locations.c \
 	api/training/plan_answer.c \
 	api/training/plan_answer.h \
 	api/training/precheck.c \

@@ -52,24 +52,16 @@ static void artifact_uri_render(const struct call *call, const struct trained_mo
 		member_text(answer, "artifactUri", uri.data);
 }
 
-/* What the client gave, without what the store knows better. */
-static void given_render(const struct trained_model *model, struct writer *answer)
-{
-	AUTO(json) json_t *given = NULL;
-
-	json_parse_own(model->input, &given, NULL);
-	json_object_del(given, "versionAliases");
-	json_object_del(given, "artifactUri");
-	members_value(answer, given);
-}
-
 /* Nothing changes a version after its upload. */
 void model_render(struct call *call, const struct trained_model *model, struct text *text)
 {
+	static const char *const said[] = { "versionAliases", "artifactUri", NULL };
 	struct writer answer = message_open(text, &aiplatform_model), source;
+	AUTO(json) json_t *given = NULL;
 
 	member_resource(&answer, "name", call, model->project, model->location, "models", model->model_id);
-	given_render(model, &answer);
+	if (!json_parse_own(model->input, &given, NULL))
+		members_value(&answer, given, said);
 	member_resource(&answer, "trainingPipeline", call, model->project, model->location,
 			"trainingPipelines", model->pipeline_id);
 	artifact_uri_render(call, model, &answer);

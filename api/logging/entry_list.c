@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "api/logging/handlers.h"
+#include "api/logging/messages.h"
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
+#include "api/message/message_write.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "store/logs/logs.h"
@@ -81,130 +83,93 @@ static enum status order_read(const char *order, bool *ret_descending, struct er
 			 "Entries can be ordered by \"timestamp asc\" or \"timestamp desc\" only.");
 }
 
-static void string_put(struct text *answer, const char *name, const char *value)
-{
-	text_puts(answer, name);
-	text_json(answer, value, strlen(value));
-}
+/* What a page is rendered with. */
+struct rendering {
+	struct writer entries;
+	struct text name; /* of the log of one entry */
+};
 
-/* The inside of a JSON string. A project is whatever a caller put into a name. */
-static void escaped_put(struct text *answer, const char *value)
+static void time_put(struct writer *entry, const char *name, int64_t time_ns)
 {
-	size_t at = answer->length;
+	struct text *text = member_begin(entry, name);
 
-	text_json(answer, value, strlen(value));
-	if (answer->failed)
-		return;
-	answer->length -= 2; /* the quotes */
-	memmove(answer->data + at, answer->data + at + 1, answer->length - at);
-	answer->data[answer->length] = '\0';
-}
-
-static void time_put(struct text *answer, const char *name, int64_t time_ns)
-{
-	text_puts(answer, name);
-	text_putc(answer, '"');
-	text_time_nanos(answer, time_ns);
-	text_putc(answer, '"');
+	text_putc(text, '"');
+	text_time_nanos(text, time_ns);
+	text_putc(text, '"');
 }
 
 /* Labels that came with the entry go before those of its source; both are JSON objects. */
-static void extra_with_labels_put(struct text *answer, const struct log_entry *entry, json_t *extra)
+static void extra_with_labels_put(struct writer *answer, const struct log_entry *entry, const json_t *extra)
 {
+	static const char *const said[] = { "labels", NULL };
 	AUTO(json)
 	json_t *labels = entry->labels ? memory_json_read(entry->labels, strlen(entry->labels), 0, NULL)
 				       : json_object();
-	const char *name;
-	json_t *member;
 
-	if (labels)
-		json_object_update(labels, json_object_get(extra, "labels"));
-	json_object_del(extra, "labels");
-	if (labels && json_object_size(labels)) {
-		text_puts(answer, ",\"labels\":");
-		json_write(answer, labels);
-	}
-	json_object_foreach(extra, name, member) {
-		text_putc(answer, ',');
-		text_json(answer, name, strlen(name));
-		text_putc(answer, ':');
-		json_write(answer, member);
-	}
+	json_object_update(labels, json_object_get(extra, "labels"));
+	if (json_object_size(labels))
+		member_value(answer, "labels", labels);
+	members_value(answer, extra, said);
 }
 
 /* What the store keeps as JSON goes into the answer as it is. */
-static void extra_put(struct text *answer, const struct log_entry *entry)
+static void extra_put(struct writer *answer, const struct log_entry *entry)
 {
-	AUTO(json) json_t *own_labels = NULL;
-	size_t length = entry->extra ? strlen(entry->extra) : 0;
+	AUTO(json) json_t *extra = NULL;
 
-	if (length > 2 && strstr(entry->extra, "\"labels\""))
-		own_labels = memory_json_read(entry->extra, strlen(entry->extra), 0, NULL);
-	if (json_is_object(json_object_get(own_labels, "labels"))) {
-		extra_with_labels_put(answer, entry, own_labels);
+	if (entry->extra && strstr(entry->extra, "\"labels\""))
+		extra = memory_json_read(entry->extra, strlen(entry->extra), 0, NULL);
+	if (json_is_object(json_object_get(extra, "labels"))) {
+		extra_with_labels_put(answer, entry, extra);
 		return;
 	}
-	if (entry->labels) {
-		text_puts(answer, ",\"labels\":");
-		text_puts(answer, entry->labels);
-	}
-	if (length > 2) {
-		text_putc(answer, ',');
-		text_append(answer, entry->extra + 1, length - 2);
-	}
+	member_json(answer, "labels", entry->labels);
+	members_json(answer, entry->extra);
 }
 
-static void payload_put(struct text *answer, const struct log_entry *entry)
+static void payload_put(struct writer *answer, const struct log_entry *entry)
 {
 	switch (entry->kind) {
 	case LOG_TEXT:
-		text_puts(answer, ",\"textPayload\":");
-		text_json(answer, entry->payload, entry->payload_length);
-		return;
+		text_json(member_begin(answer, "textPayload"), entry->payload, entry->payload_length);
+		break;
 	case LOG_JSON:
-		text_puts(answer, ",\"jsonPayload\":");
+		text_append(member_begin(answer, "jsonPayload"), entry->payload, entry->payload_length);
 		break;
 	case LOG_PROTO:
-		text_puts(answer, ",\"protoPayload\":");
+		text_append(member_begin(answer, "protoPayload"), entry->payload, entry->payload_length);
 		break;
 	}
-	text_append(answer, entry->payload, entry->payload_length);
 }
-
-struct rendering {
-	struct text *answer;
-	bool begun;
-};
 
 static void entry_put(void *arg, const struct log_entry *entry)
 {
 	struct rendering *rendering = arg;
-	struct text *answer = rendering->answer;
+	struct writer answer = element_message(&rendering->entries), resource;
 
-	text_puts(answer, rendering->begun ? ",{" : "{\"entries\":[{");
-	rendering->begun = true;
-	text_puts(answer, "\"logName\":\"projects/");
-	escaped_put(answer, entry->project);
-	text_puts(answer, "/logs/");
-	text_puts(answer, entry->log_name);
-	string_put(answer, "\",\"resource\":{\"type\":", entry->resource_type);
-	text_puts(answer, ",\"labels\":");
-	text_puts(answer, entry->resource_labels);
-	time_put(answer, "},\"timestamp\":", entry->time_ns);
-	time_put(answer, ",\"receiveTimestamp\":", entry->received_ns);
+	text_clear(&rendering->name);
+	text_printf(&rendering->name, "projects/%s/logs/%s", entry->project, entry->log_name);
+	member_text(&answer, "logName", rendering->name.data);
+	resource = member_message(&answer, "resource");
+	member_text(&resource, "type", entry->resource_type);
+	member_json(&resource, "labels", entry->resource_labels);
+	message_close(&resource);
+	time_put(&answer, "timestamp", entry->time_ns);
+	time_put(&answer, "receiveTimestamp", entry->received_ns);
 	if (entry->severity > SEVERITY_DEFAULT)
-		string_put(answer, ",\"severity\":", log_severity_name(entry->severity));
-	string_put(answer, ",\"insertId\":", entry->insert_id);
-	extra_put(answer, entry);
-	payload_put(answer, entry);
-	text_putc(answer, '}');
+		member_text(&answer, "severity", log_severity_name(entry->severity));
+	member_text(&answer, "insertId", entry->insert_id);
+	extra_put(&answer, entry);
+	payload_put(&answer, entry);
+	message_close(&answer);
 }
 
 static enum status page_put(struct call *call, const struct projects *projects, bool descending,
 			    unsigned page_size, struct error *err)
 {
 	const struct logging_context *context = call->context;
-	struct rendering rendering = { .answer = &call->answer };
+	struct writer page = message_open(&call->answer, &logging_list_entries_response);
+	struct rendering rendering = { .entries = member_list(&page, "entries") };
 	AUTO(string) char *next = NULL;
 	struct log_query query = {
 		.projects = (const char *const *)projects->ids,
@@ -218,15 +183,11 @@ static enum status page_put(struct call *call, const struct projects *projects, 
 	};
 	enum status rc = log_query_run(context->store, &query, entry_put, &rendering, &next, err);
 
-	if (rc)
-		return rc;
-	if (rendering.begun)
-		text_putc(&call->answer, ']');
-	if (next)
-		string_put(&call->answer, ",\"nextPageToken\":", next);
-	if (rendering.begun)
-		text_putc(&call->answer, '}');
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+	message_close(&rendering.entries);
+	member_text(&page, "nextPageToken", next);
+	message_close(&page);
+	text_deinit(&rendering.name);
+	return rc;
 }
 
 enum status entry_list(struct call *call, struct error *err)

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "api/logging/handlers.h"
+#include "api/logging/messages.h"
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
+#include "api/message/message_write.h"
 #include "daemon/base/json.h"
 #include "store/logs/logs.h"
 
@@ -21,6 +23,7 @@ enum status log_list(struct call *call, struct error *err)
 	AUTO(string) char *project = NULL;
 	AUTO(string) char *names = NULL;
 	AUTO(string) char *next = NULL;
+	struct writer page;
 	unsigned size;
 	enum status rc = page_size_read(call->query, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, &size, err);
 
@@ -29,15 +32,13 @@ enum status log_list(struct call *call, struct error *err)
 	if (!has_project(call))
 		return STATUS_OK; /* nothing is kept outside of projects: {} */
 	project = project_resolve(context, call_param(call, "project"));
-	if (!project)
-		return error_no_memory(err);
 	rc = log_names_page(context->store, project, size, json_text_at(call->query, "pageToken"), &names,
 			    &next, err);
 	if (rc || strcmp(names, "[]") == 0)
 		return rc;
-	text_printf(&call->answer, "{\"logNames\":%s", names);
-	if (next)
-		text_printf(&call->answer, ",\"nextPageToken\":\"%s\"", next);
-	text_putc(&call->answer, '}');
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+	page = message_open(&call->answer, &logging_list_logs_response);
+	member_json(&page, "logNames", names);
+	member_text(&page, "nextPageToken", next);
+	message_close(&page);
+	return STATUS_OK;
 }

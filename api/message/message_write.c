@@ -137,12 +137,10 @@ void element_json(struct writer *list, const char *json, size_t length)
 	text_append(element_begin(list), json, length);
 }
 
-/* What travels in quotes. */
-static bool is_text(const struct field *field)
+static bool travels_in_quotes(const struct field *field)
 {
-	return !field ||
-	       (field->type != FIELD_BOOL && field->type != FIELD_INT32 && field->type != FIELD_INT64 &&
-		field->type != FIELD_DOUBLE && field->type != FIELD_MESSAGE);
+	return !field || (field->type != FIELD_BOOL && field->type != FIELD_INT32 &&
+			  field->type != FIELD_DOUBLE && field->type != FIELD_MESSAGE);
 }
 
 void member_text(struct writer *writer, const char *name, const char *value)
@@ -153,7 +151,7 @@ void member_text(struct writer *writer, const char *name, const char *value)
 	if (!value)
 		return;
 	field = begin(writer, name);
-	assert(is_text(field));
+	assert(travels_in_quotes(field));
 	assert(!field || field->type != FIELD_ENUM || enum_number(field->enum_type, value, &number));
 	(void)number;
 	text_json(writer->text, value, strlen(value));
@@ -164,7 +162,7 @@ void member_printf(struct writer *writer, const char *name, const char *format, 
 	const struct field *field = begin(writer, name);
 	va_list args;
 
-	assert(is_text(field));
+	assert(travels_in_quotes(field));
 	text_putc(writer->text, '"');
 	va_start(args, format);
 	text_vprintf(writer->text, format, args);
@@ -246,6 +244,12 @@ void member_value(struct writer *writer, const char *name, const json_t *value)
 		json_write(member_begin(writer, name), value);
 }
 
+void member_value_new(struct writer *writer, const char *name, json_t *value)
+{
+	member_value(writer, name, value);
+	json_decref(value);
+}
+
 void members_json(struct writer *writer, const char *object)
 {
 	const size_t length = object ? strlen(object) : 0;
@@ -256,12 +260,21 @@ void members_json(struct writer *writer, const char *object)
 	text_append(writer->text, object + 1, length - 2);
 }
 
-void members_value(struct writer *writer, const json_t *object)
+static bool is_among(const char *name, const char *const *names)
+{
+	while (names && *names && strcmp(*names, name) != 0)
+		names++;
+	return names && *names;
+}
+
+void members_value(struct writer *writer, const json_t *object, const char *const *but)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)object, name, value) {
+		if (is_among(name, but))
+			continue;
 		separate(writer);
 		text_json(writer->text, name, strlen(name));
 		text_putc(writer->text, ':');

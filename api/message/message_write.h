@@ -65,9 +65,11 @@ void member_time(struct writer *writer, const char *name, int64_t wall_us, enum 
 /* Stored text in canonical form, which is copied. */
 void member_json(struct writer *writer, const char *name, const char *json);
 void member_value(struct writer *writer, const char *name, const json_t *value);
-/* The same for all members of an object. NULL is {}. */
+void member_value_new(struct writer *writer, const char *name, json_t *value); /* takes @value */
+/* The same for all members of an object, NULL is {}; of a value without those that @but names (ends with
+ * NULL; may be NULL). */
 void members_json(struct writer *writer, const char *object);
-void members_value(struct writer *writer, const json_t *object);
+void members_value(struct writer *writer, const json_t *object, const char *const *but);
 
 /* For a value that the caller writes himself, right behind this: the name and its colon. */
 struct text *member_begin(struct writer *writer, const char *name);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/message/message_write.h"
+#include "api/ml/messages.h"
 #include "api/ml/ml.h"
 #include "daemon/base/cleanup.h"
 #include "scheduler/plan/dialect.h"
@@ -7,6 +9,7 @@
 enum status config_get_handle(struct call *call, struct error *err)
 {
 	char number[PROJECT_NUMBER_SIZE];
+	struct writer answer, config;
 	enum status rc = training_project_check(call, "name", err);
 
 	if (rc)
@@ -14,11 +17,12 @@ enum status config_get_handle(struct call *call, struct error *err)
 	training_project_number(call, number);
 	AUTO(string) char *email = service_agent_email("ml", number);
 
-	if (!email)
-		return error_no_memory(err);
-	text_printf(&call->answer,
-		    "{\"serviceAccount\":\"%s\",\"serviceAccountProject\":\"%s\","
-		    "\"config\":{\"tpuServiceAccount\":\"service-%s@cloud-tpu.iam.gserviceaccount.com\"}}",
-		    email, number, number);
+	answer = message_open(&call->answer, &ml_get_config_response);
+	member_text(&answer, "serviceAccount", email);
+	member_printf(&answer, "serviceAccountProject", "%s", number);
+	config = member_message(&answer, "config");
+	member_printf(&config, "tpuServiceAccount", "service-%s@cloud-tpu.iam.gserviceaccount.com", number);
+	message_close(&config);
+	message_close(&answer);
 	return STATUS_OK;
 }

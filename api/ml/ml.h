@@ -51,5 +51,4 @@ void job_render(struct call *call, const struct job *job);
 void jobs_render(struct call *call, const struct job *jobs, size_t count, struct writer *page);
 /* Appends the Policy that is kept as @policy (without etag and version) as a caller sees it who understands
  * policies up to @version. */
-enum status policy_render(struct text *text, const json_t *policy, const char *etag, int64_t version,
-			  struct error *err);
+void policy_render(struct text *text, const json_t *policy, const char *etag, int64_t version);

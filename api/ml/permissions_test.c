@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/message/message_write.h"
+#include "api/ml/messages.h"
 #include "api/ml/ml.h"
 #include "api/ml/rules.h"
 #include "daemon/base/json.h"
@@ -50,21 +52,21 @@ static enum status wildcards_refuse(const json_t *permissions, struct error *err
 /* Each once, in the order asked. */
 static void answer_write(struct text *text, const json_t *permissions)
 {
-	bool given[PERMISSION_COUNT] = { false };
-	bool any = false;
+	struct writer answer = message_open(text, &ml_test_iam_permissions_response);
+	struct writer list = member_list(&answer, "permissions");
+	bool given[PERMISSION_COUNT + 1] = { [PERMISSION_COUNT] = true };
 	size_t index;
 	const json_t *permission;
 
 	json_array_foreach((json_t *)permissions, index, permission) {
 		size_t at = permission_find(json_string_value(permission));
 
-		if (at == PERMISSION_COUNT || given[at])
-			continue;
-		text_printf(text, "%s\"%s\"", any ? "," : "{\"permissions\":[", job_permissions[at]);
-		given[at] = any = true;
+		if (!given[at])
+			element_text(&list, job_permissions[at]);
+		given[at] = true;
 	}
-	if (any)
-		text_puts(text, "]}");
+	message_close(&list);
+	message_close(&answer);
 }
 
 /* On a job that does not exist nobody can do anything, and that is no error. */

@@ -1,7 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sodium.h>
+
+#include "api/message/message_write.h"
+#include "api/ml/messages.h"
 #include "api/ml/ml.h"
+#include "api/ml/policy_rules.h"
 #include "daemon/base/json.h"
 #include "store/jobs/policies.h"
+
+/* As the service names a role whose condition it does not show.
+ * Source: https://cloud.google.com/iam/docs/troubleshooting-withcond (read 2026-11-21) */
+static json_t *role_with_condition(const char *role, const json_t *condition)
+{
+	enum { SHOWN_BYTES = 10 };
+	unsigned char hash[crypto_generichash_BYTES_MIN];
+	char shown[SHOWN_BYTES * 2 + 1];
+	struct text text AUTO_TEXT = { 0 };
+
+	json_write(&text, condition);
+	crypto_generichash(hash, sizeof(hash), (const unsigned char *)text.data, text.length, NULL, 0);
+	sodium_bin2hex(shown, sizeof(shown), hash, SHOWN_BYTES);
+	return json_sprintf("%s_withcond_%s", role, shown);
+}
+
+/* The bindings as a caller sees them who knows of no conditions. */
+static json_t *bindings_without_conditions(const json_t *bindings)
+{
+	json_t *shown = json_deep_copy(bindings);
+	size_t index;
+	json_t *binding;
+
+	json_array_foreach(shown, index, binding) {
+		const json_t *condition = json_object_get(binding, "condition");
+
+		if (!condition)
+			continue;
+		json_object_set_new(binding, "role",
+				    role_with_condition(json_text_at(binding, "role"), condition));
+		json_object_del(binding, "condition");
+	}
+	return shown;
+}
+
+void policy_render(struct text *text, const json_t *policy, const char *etag, int64_t version)
+{
+	const json_t *bindings = json_object_get(policy, "bindings");
+	const bool conditions = policy_has_conditions(policy);
+	AUTO(json) json_t *without = conditions && version < 3 ? bindings_without_conditions(bindings) : NULL;
+	struct writer answer = message_open(text, &ml_policy);
+
+	member_int(&answer, "version", conditions && version >= 3 ? 3 : 1);
+	member_text(&answer, "etag", etag);
+	member_value(&answer, "bindings", without ? without : bindings);
+	member_value(&answer, "auditConfigs", json_object_get(policy, "auditConfigs"));
+	message_close(&answer);
+}
 
 static enum status version_of(const struct call *call, int64_t *ret_version, struct error *err)
 {
@@ -33,5 +86,7 @@ enum status policy_get_handle(struct call *call, struct error *err)
 		return STATUS_OK;
 	}
 	rc = json_parse_own(text, &policy, err);
-	return rc ? rc : policy_render(&call->answer, policy, etag, version, err);
+	if (!rc)
+		policy_render(&call->answer, policy, etag, version);
+	return rc;
 }

@@ -90,7 +90,9 @@ static enum status policy_write(const struct setting *setting, const json_t *mer
 				 POLICY_BYTES_MAX);
 	rc = policy_set(context->training.store, training_project(setting->call),
 			call_param(setting->call, "job"), text, etag, &new_etag, err);
-	return rc ? rc : policy_render(&setting->call->answer, merged, new_etag, 3, err);
+	if (!rc)
+		policy_render(&setting->call->answer, merged, new_etag, 3);
+	return rc;
 }
 
 /* Reads, changes, and writes if nobody else did meanwhile. */

@@ -2,9 +2,10 @@
 /* api/storage/bucket_get.c: GET /storage/v1/b/{bucket}, and what else is asked about one bucket. */
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/storage/bucket_parts.h"
 #include "api/storage/handlers.h"
-#include "api/storage/resource.h"
+#include "api/storage/messages.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
 
@@ -14,11 +15,6 @@ static enum status bucket_find(const struct call *call, struct bucket *ret_bucke
 	enum status rc = caller_admit(call, err);
 
 	return rc ? rc : bucket_get(context->objects, call_param(call, "bucket"), ret_bucket, err);
-}
-
-static enum status answer_check(const struct call *call, struct error *err)
-{
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
 }
 
 enum status buckets_get(struct call *call, struct error *err)
@@ -37,16 +33,19 @@ enum status buckets_get(struct call *call, struct error *err)
 enum status buckets_layout_get(struct call *call, struct error *err)
 {
 	struct bucket bucket AUTO_BUCKET = { 0 };
+	struct writer answer;
 	enum status rc = bucket_find(call, &bucket, err);
 
 	if (rc)
 		return rc;
-	text_puts(&call->answer, "{\"kind\":\"storage#storageLayout\"");
-	string_write(&call->answer, "bucket", bucket.name);
-	string_write(&call->answer, "location", bucket_location(&bucket));
-	string_write(&call->answer, "locationType", location_type(bucket_location(&bucket)));
-	text_puts(&call->answer, ",\"hierarchicalNamespace\":{\"enabled\":false}}");
-	return answer_check(call, err);
+	answer = message_open(&call->answer, &storage_bucket_layout);
+	member_text(&answer, "kind", "storage#storageLayout");
+	member_text(&answer, "bucket", bucket.name);
+	member_text(&answer, "location", bucket_location(&bucket));
+	member_text(&answer, "locationType", location_type(bucket_location(&bucket)));
+	member_json(&answer, "hierarchicalNamespace", "{\"enabled\":false}");
+	message_close(&answer);
+	return STATUS_OK;
 }
 
 /* What every new bucket has. Source: https://cloud.google.com/storage/docs/access-control/iam-roles (read 2026-11-22) */
@@ -63,27 +62,25 @@ enum status buckets_policy_get(struct call *call, struct error *err)
 			   "etag", "CAE=", "bindings", "role", "roles/storage.legacyBucketOwner", "members",
 			   "projectEditor:", bucket.project, "projectOwner:", bucket.project, "role",
 			   "roles/storage.legacyBucketReader", "members", "projectViewer:", bucket.project);
-	if (!policy)
-		return error_no_memory(err);
 	json_write(&call->answer, policy);
-	return answer_check(call, err);
+	return STATUS_OK;
 }
 
 enum status buckets_permissions_test(struct call *call, struct error *err)
 {
 	const json_t *asked = json_object_get(call->query, "permissions");
 	struct bucket bucket AUTO_BUCKET = { 0 };
+	struct writer answer;
 	enum status rc = bucket_find(call, &bucket, err);
 
 	if (rc)
 		return rc;
-	text_puts(&call->answer, "{\"kind\":\"storage#testIamPermissionsResponse\"");
-	if (json_array_size(asked)) {
-		text_puts(&call->answer, ",\"permissions\":");
-		json_write(&call->answer, asked);
-	}
-	text_putc(&call->answer, '}');
-	return answer_check(call, err);
+	answer = message_open(&call->answer, &storage_permissions);
+	member_text(&answer, "kind", "storage#testIamPermissionsResponse");
+	if (json_array_size(asked))
+		member_value(&answer, "permissions", asked);
+	message_close(&answer);
+	return STATUS_OK;
 }
 
 static const char *list_kind(const char *path)
@@ -120,7 +117,7 @@ enum status empty_list(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	text_printf(&call->answer, "{\"kind\":\"%s\"}", list_kind(call->route->path));
-	return answer_check(call, err);
+	return STATUS_OK;
 }
 
 enum status service_account_get(struct call *call, struct error *err)
@@ -134,5 +131,5 @@ enum status service_account_get(struct call *call, struct error *err)
 		    "{\"kind\":\"storage#serviceAccount\","
 		    "\"email_address\":\"service-%s@gs-project-accounts.iam.gserviceaccount.com\"}",
 		    context->project_number);
-	return answer_check(call, err);
+	return STATUS_OK;
 }

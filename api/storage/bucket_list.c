@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/storage/bucket_list.c: GET /storage/v1/b. */
+#include "api/message/message_write.h"
 #include "api/storage/bucket_parts.h"
 #include "api/storage/handlers.h"
+#include "api/storage/messages.h"
 #include "api/storage/storage.h"
 
-static enum status page_answer(struct call *call, const struct bucket_page *page, struct error *err)
+static void page_write(struct call *call, const struct bucket_page *page)
 {
-	text_puts(&call->answer, "{\"kind\":\"storage#buckets\"");
-	if (page->next)
-		list_token_write(&call->answer, page->next);
-	for (size_t i = 0; i < page->count; i++) {
-		text_puts(&call->answer, i ? "," : ",\"items\":[");
-		bucket_write(&call->answer, call, &page->buckets[i]);
-	}
-	text_puts(&call->answer, page->count ? "]}" : "}");
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+	struct writer answer = message_open(&call->answer, &storage_bucket_list), items;
+
+	member_text(&answer, "kind", "storage#buckets");
+	list_token_write(&answer, page->next);
+	items = member_list(&answer, "items");
+	for (size_t i = 0; i < page->count; i++)
+		bucket_write(element_begin(&items), call, &page->buckets[i]);
+	message_close(&items);
+	message_close(&answer);
 }
 
 enum status buckets_list(struct call *call, struct error *err)
@@ -37,5 +39,7 @@ enum status buckets_list(struct call *call, struct error *err)
 	if (!rc)
 		rc = bucket_list(context->objects, project, call_query(call, "prefix"), after, most, &page,
 				 err);
-	return rc ? rc : page_answer(call, &page, err);
+	if (!rc)
+		page_write(call, &page);
+	return rc;
 }

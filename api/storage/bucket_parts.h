@@ -4,6 +4,8 @@
  * do not need. Thread: any. */
 #include "api/storage/parts.h"
 
+struct writer;
+
 /* The answer is the bucket. */
 enum status bucket_answer(struct call *call, const struct bucket *bucket, struct error *err);
 /* Where it is, "US" unless told; and "multi-region", "dual-region" or "region" of such a name. Borrowed. */
@@ -38,8 +40,8 @@ enum status metadata_size_check(const json_t *resource, struct error *err);
 enum status max_results_read(const struct call *call, unsigned *ret_most, struct error *err);
 /* pageToken as the name to go on after: the caller's, NULL when none is given. INVALID_ARGUMENT: it is none. */
 enum status list_token_read(const struct call *call, char **ret_after, struct error *err);
-/* ,"nextPageToken":"…" */
-void list_token_write(struct text *text, const char *next);
+/* The member nextPageToken; NULL: the page is the last. */
+void list_token_write(struct writer *answer, const char *next);
 
 /* softDeleted=true: what is deleted is gone. INVALID_ARGUMENT. */
 enum status soft_deleted_refuse(const struct call *call, struct error *err);

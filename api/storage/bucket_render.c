@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/storage/bucket_render.c: buckets as clients see them.
  * Source: https://cloud.google.com/storage/docs/json_api/v1/buckets#resource (read 2026-11-22) */
-#include <inttypes.h>
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/storage/bucket_parts.h"
+#include "api/storage/messages.h"
 #include "api/storage/parts.h"
-#include "api/storage/resource.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
 
@@ -40,30 +40,21 @@ static bool access_is_uniform(const struct bucket *bucket)
 	       json_true_at(json_object_get(given, "bucketPolicyOnly"), "enabled");
 }
 
-static void iam_write(struct text *text, const struct bucket *bucket)
+static void iam_write(struct writer *answer, const struct bucket *bucket)
 {
+	static const char *const switches[] = { "bucketPolicyOnly", "uniformBucketLevelAccess" };
 	const json_t *given = json_object_get(bucket->metadata, "iamConfiguration");
 	const char *prevention = json_text_at(given, "publicAccessPrevention");
-	const char *uniform = access_is_uniform(bucket) ? "true" : "false";
+	struct writer configuration = member_message(answer, "iamConfiguration");
 
-	text_printf(text,
-		    ",\"iamConfiguration\":{\"bucketPolicyOnly\":{\"enabled\":%s},"
-		    "\"uniformBucketLevelAccess\":{\"enabled\":%s}",
-		    uniform, uniform);
-	string_write(text, "publicAccessPrevention", prevention ? prevention : "inherited");
-	text_putc(text, '}');
-}
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+		struct writer access = member_message(&configuration, switches[i]);
 
-static void link_write(struct text *text, const struct call *call, const struct bucket *bucket)
-{
-	struct text url AUTO_TEXT = { 0 };
-
-	if (!*call->host)
-		return;
-	text_printf(&url, "%s://%s/storage/v1/b/%s", call_scheme(call), call->host, bucket->name);
-	if (!url.failed)
-		string_write(text, "selfLink", url.data);
-	text->failed |= url.failed;
+		member_bool(&access, "enabled", access_is_uniform(bucket));
+		message_close(&access);
+	}
+	member_text(&configuration, "publicAccessPrevention", prevention ? prevention : "inherited");
+	message_close(&configuration);
 }
 
 void bucket_write(struct text *text, const struct call *call, const struct bucket *bucket)
@@ -71,31 +62,34 @@ void bucket_write(struct text *text, const struct call *call, const struct bucke
 	static const char *const said[] = { "location", "storageClass", "iamConfiguration", NULL };
 	const struct storage_context *context = call->context;
 	const char *storage_class = json_text_at(bucket->metadata, "storageClass");
+	struct writer answer = message_open(text, &storage_bucket);
+	struct text url AUTO_TEXT = { 0 };
 	char etag[ETAG_SIZE];
 
 	etag_make(bucket->metageneration, -1, etag);
-	text_puts(text, "{\"kind\":\"storage#bucket\"");
-	link_write(text, call, bucket);
-	string_write(text, "id", bucket->name);
-	string_write(text, "name", bucket->name);
-	string_write(text, "projectNumber", context->project_number);
-	text_printf(text, ",\"generation\":\"%" PRId64 "\",\"metageneration\":\"%" PRId64 "\"",
-		    bucket->created_us, bucket->metageneration);
-	string_write(text, "location", bucket_location(bucket));
-	string_write(text, "locationType", location_type(bucket_location(bucket)));
-	string_write(text, "storageClass", storage_class ? storage_class : "STANDARD");
-	string_write(text, "etag", etag);
-	text_puts(text, ",\"timeCreated\":");
-	time_write(text, bucket->created_us);
-	text_puts(text, ",\"updated\":");
-	time_write(text, bucket->updated_us);
-	iam_write(text, bucket);
-	members_write(text, bucket->metadata, said);
-	text_putc(text, '}');
+	if (*call->host)
+		text_printf(&url, "%s://%s/storage/v1/b/%s", call_scheme(call), call->host, bucket->name);
+	member_text(&answer, "kind", "storage#bucket");
+	member_text(&answer, "selfLink", url.data);
+	member_text(&answer, "id", bucket->name);
+	member_text(&answer, "name", bucket->name);
+	member_printf(&answer, "projectNumber", "%s", context->project_number);
+	member_int(&answer, "generation", bucket->created_us);
+	member_int(&answer, "metageneration", bucket->metageneration);
+	member_text(&answer, "location", bucket_location(bucket));
+	member_text(&answer, "locationType", location_type(bucket_location(bucket)));
+	member_text(&answer, "storageClass", storage_class ? storage_class : "STANDARD");
+	member_text(&answer, "etag", etag);
+	member_time(&answer, "timeCreated", bucket->created_us, TIME_MILLISECONDS);
+	member_time(&answer, "updated", bucket->updated_us, TIME_MILLISECONDS);
+	iam_write(&answer, bucket);
+	members_value(&answer, bucket->metadata, said);
+	message_close(&answer);
 }
 
 enum status bucket_answer(struct call *call, const struct bucket *bucket, struct error *err)
 {
+	(void)err;
 	bucket_write(&call->answer, call, bucket);
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/storage/bucket_parts.h"
 #include "api/storage/storage.h"
 #include "daemon/base/base64.h"
@@ -39,9 +40,14 @@ enum status list_token_read(const struct call *call, char **ret_after, struct er
 	return *ret_after ? STATUS_OK : error_no_memory(err);
 }
 
-void list_token_write(struct text *text, const char *next)
+void list_token_write(struct writer *answer, const char *next)
 {
-	text_puts(text, ",\"nextPageToken\":\"");
+	struct text *text;
+
+	if (!next)
+		return;
+	text = member_begin(answer, "nextPageToken");
+	text_putc(text, '"');
 	base64_append(text, next, strlen(next), VARIANT);
 	text_putc(text, '"');
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/storage/object_copy.c: POST …/o/{object}/copyTo/…, /rewriteTo/… and /moveTo/….
  * Source: https://cloud.google.com/storage/docs/json_api/v1/objects/rewrite (read 2026-11-22) */
-#include <inttypes.h>
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/storage/handlers.h"
+#include "api/storage/messages.h"
 #include "api/storage/parts.h"
 #include "api/storage/resource.h"
 #include "api/storage/storage.h"
@@ -86,17 +87,19 @@ enum status objects_copy(struct call *call, struct error *err)
 enum status objects_rewrite(struct call *call, struct error *err)
 {
 	struct object copy AUTO_OBJECT = { 0 };
+	struct writer answer;
 	enum status rc = copy_run(call, &copy, err);
 
 	if (rc)
 		return rc;
-	text_printf(&call->answer,
-		    "{\"kind\":\"storage#rewriteResponse\",\"totalBytesRewritten\":\"%" PRId64
-		    "\",\"objectSize\":\"%" PRId64 "\",\"done\":true,\"resource\":",
-		    copy.size_bytes, copy.size_bytes);
-	object_write(&call->answer, call, &copy);
-	text_putc(&call->answer, '}');
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+	answer = message_open(&call->answer, &storage_rewrite_response);
+	member_text(&answer, "kind", "storage#rewriteResponse");
+	member_int(&answer, "totalBytesRewritten", copy.size_bytes);
+	member_int(&answer, "objectSize", copy.size_bytes);
+	member_bool(&answer, "done", true);
+	object_write(member_begin(&answer, "resource"), call, &copy);
+	message_close(&answer);
+	return STATUS_OK;
 }
 
 /* The source goes once the copy is there; who replaced or deleted it meanwhile was faster, and has no say. */

@@ -2,30 +2,28 @@
 /* api/storage/object_list.c: GET /storage/v1/b/{bucket}/o. */
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/storage/bucket_parts.h"
 #include "api/storage/handlers.h"
+#include "api/storage/messages.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
 
-static enum status page_answer(struct call *call, const struct object_page *page, struct error *err)
+static void page_write(struct call *call, const struct object_page *page)
 {
-	struct text *answer = &call->answer;
+	struct writer answer = message_open(&call->answer, &storage_object_list), list;
 
-	text_puts(answer, "{\"kind\":\"storage#objects\"");
-	if (page->next)
-		list_token_write(answer, page->next);
-	for (size_t i = 0; i < page->prefix_count; i++) {
-		text_puts(answer, i ? "," : ",\"prefixes\":[");
-		text_json(answer, page->prefixes[i], strlen(page->prefixes[i]));
-	}
-	if (page->prefix_count)
-		text_putc(answer, ']');
-	for (size_t i = 0; i < page->count; i++) {
-		text_puts(answer, i ? "," : ",\"items\":[");
-		object_write(answer, call, &page->objects[i]);
-	}
-	text_puts(answer, page->count ? "]}" : "}");
-	return answer->failed ? error_no_memory(err) : STATUS_OK;
+	member_text(&answer, "kind", "storage#objects");
+	list_token_write(&answer, page->next);
+	list = member_list(&answer, "prefixes");
+	for (size_t i = 0; i < page->prefix_count; i++)
+		element_text(&list, page->prefixes[i]);
+	message_close(&list);
+	list = member_list(&answer, "items");
+	for (size_t i = 0; i < page->count; i++)
+		object_write(element_begin(&list), call, &page->objects[i]);
+	message_close(&list);
+	message_close(&answer);
 }
 
 /* Source: https://pkg.go.dev/cloud.google.com/go/storage#Query (MatchGlob: a delimiter beside it must be "/") */
@@ -103,5 +101,7 @@ enum status objects_list(struct call *call, struct error *err)
 	query.after = after;
 	if (!rc)
 		rc = page_read(call, &query, &page, err);
-	return rc ? rc : page_answer(call, &page, err);
+	if (!rc)
+		page_write(call, &page);
+	return rc;
 }

@@ -3,10 +3,12 @@
  * Source: https://cloud.google.com/storage/docs/json_api/v1/objects#resource (read 2026-11-22) */
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "api/message/message_write.h"
 #include "api/storage/bucket_parts.h"
-#include "api/storage/resource.h"
+#include "api/storage/messages.h"
 #include "daemon/base/json.h"
 
 static size_t varint_put(unsigned char *at, uint64_t number)
@@ -41,98 +43,79 @@ void object_etag(const struct object *object, char ret_etag[ETAG_SIZE])
 	etag_make(object->generation, object->metageneration, ret_etag);
 }
 
-/* "http://HOST/PREFIXstorage/v1/b/BUCKET/o/NAME" as a member, without its closing quote. */
-static void link_write(struct text *text, const struct call *call, const char *name, const char *prefix,
-		       const struct object *object)
+/* http://HOST/PREFIXstorage/v1/b/BUCKET/o/NAME */
+static void link_write(struct writer *answer, const char *name, const struct call *call, const char *prefix,
+		       const struct object *object, const char *query)
 {
-	text_printf(text, ",\"%s\":\"%s://%s/%sstorage/v1/b/", name, call_scheme(call), call->host, prefix);
+	struct text *text = member_begin(answer, name);
+
+	text_printf(text, "\"%s://%s/%sstorage/v1/b/", call_scheme(call), call->host, prefix);
 	text_percent(text, object->bucket, URL_UNRESERVED);
 	text_puts(text, "/o/");
 	text_percent(text, object->name, URL_UNRESERVED);
+	text_printf(text, "%s\"", query);
 }
 
-static void links_write(struct text *text, const struct call *call, const struct object *object)
+static void links_write(struct writer *answer, const struct call *call, const struct object *object)
 {
 	static const char characters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:[]%";
+	char query[64];
 
 	if (!*call->host || call->host[strspn(call->host, characters)])
 		return; /* HTTP/1.0, or a name that is none */
-	link_write(text, call, "selfLink", "", object);
-	text_putc(text, '"');
-	link_write(text, call, "mediaLink", "download/", object);
-	text_printf(text, "?generation=%" PRId64 "&alt=media\"", object->generation);
+	snprintf(query, sizeof(query), "?generation=%" PRId64 "&alt=media", object->generation);
+	link_write(answer, "selfLink", call, "", object, "");
+	link_write(answer, "mediaLink", call, "download/", object, query);
 }
 
-static void id_write(struct text *text, const struct object *object)
-{
-	struct text id AUTO_TEXT = { 0 };
-
-	text_printf(&id, "%s/%s/%" PRId64, object->bucket, object->name, object->generation);
-	if (!id.failed)
-		string_write(text, "id", id.data);
-	text->failed |= id.failed;
-}
-
-static void checksums_write(struct text *text, const struct object *object)
+static void checksums_write(struct writer *answer, const struct object *object)
 {
 	char crc32c[CRC32C_TEXT_SIZE], md5[MD5_TEXT_SIZE];
 
 	if (object->has_md5) {
 		md5_encode(object->md5, md5);
-		string_write(text, "md5Hash", md5);
+		member_text(answer, "md5Hash", md5);
 	}
 	crc32c_encode(object->crc32c, crc32c);
-	string_write(text, "crc32c", crc32c);
+	member_text(answer, "crc32c", crc32c);
 	if (object->component_count)
-		text_printf(text, ",\"componentCount\":%u", object->component_count);
-}
-
-static void times_write(struct text *text, const struct object *object)
-{
-	const struct {
-		const char *name;
-		int64_t time_us;
-	} times[] = {
-		{ "timeCreated", object->created_us },
-		{ "updated", object->updated_us },
-		{ "timeStorageClassUpdated", object->created_us },
-		{ "timeFinalized", object->created_us },
-	};
-
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		text_printf(text, ",\"%s\":", times[i].name);
-		time_write(text, times[i].time_us);
-	}
+		member_int(answer, "componentCount", object->component_count);
 }
 
 void object_write(struct text *text, const struct call *call, const struct object *object)
 {
 	static const char *const said[] = { "storageClass", NULL };
 	const char *storage_class = json_text_at(object->metadata, "storageClass");
+	struct writer answer = message_open(text, &storage_object);
+	struct text id AUTO_TEXT = { 0 };
 	char etag[ETAG_SIZE];
 
 	object_etag(object, etag);
-	text_puts(text, "{\"kind\":\"storage#object\"");
-	id_write(text, object);
-	links_write(text, call, object);
-	string_write(text, "name", object->name);
-	string_write(text, "bucket", object->bucket);
-	text_printf(text, ",\"generation\":\"%" PRId64 "\",\"metageneration\":\"%" PRId64 "\"",
-		    object->generation, object->metageneration);
-	if (object->content_type)
-		string_write(text, "contentType", object->content_type);
-	string_write(text, "storageClass", storage_class ? storage_class : "STANDARD");
-	text_printf(text, ",\"size\":\"%" PRId64 "\"", object->size_bytes);
-	checksums_write(text, object);
-	string_write(text, "etag", etag);
-	times_write(text, object);
-	members_write(text, object->metadata, said);
-	text_putc(text, '}');
+	text_printf(&id, "%s/%s/%" PRId64, object->bucket, object->name, object->generation);
+	member_text(&answer, "kind", "storage#object");
+	member_text(&answer, "id", id.data);
+	links_write(&answer, call, object);
+	member_text(&answer, "name", object->name);
+	member_text(&answer, "bucket", object->bucket);
+	member_int(&answer, "generation", object->generation);
+	member_int(&answer, "metageneration", object->metageneration);
+	member_text(&answer, "contentType", object->content_type);
+	member_text(&answer, "storageClass", storage_class ? storage_class : "STANDARD");
+	member_int(&answer, "size", object->size_bytes);
+	checksums_write(&answer, object);
+	member_text(&answer, "etag", etag);
+	member_time(&answer, "timeCreated", object->created_us, TIME_MILLISECONDS);
+	member_time(&answer, "updated", object->updated_us, TIME_MILLISECONDS);
+	member_time(&answer, "timeStorageClassUpdated", object->created_us, TIME_MILLISECONDS);
+	member_time(&answer, "timeFinalized", object->created_us, TIME_MILLISECONDS);
+	members_value(&answer, object->metadata, said);
+	message_close(&answer);
 }
 
 enum status object_answer(struct call *call, const struct object *object, struct error *err)
 {
+	(void)err;
 	object_write(&call->answer, call, object);
-	return call->answer.failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }

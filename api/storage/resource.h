@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "daemon/base/error.h"
-#include "daemon/base/text.h"
 
 struct message;
 
@@ -24,10 +23,3 @@ char *resource_take(json_t *resource, const char *member);
 
 /* The member storageClass, if there is one, in capitals; clients may write it otherwise. INVALID_ARGUMENT: it is no class. */
 enum status storage_class_read(json_t *resource, struct error *err);
-
-/* "2026-11-20T22:41:30.697Z", with its quotes. */
-void time_write(struct text *text, int64_t wall_us);
-/* The members of @kept, each with a comma before it; all but those named in @but (ends with NULL). */
-void members_write(struct text *text, const json_t *kept, const char *const *but);
-/* ,"name":"value" */
-void string_write(struct text *text, const char *name, const char *value);
