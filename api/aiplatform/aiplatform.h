@@ -111,9 +111,9 @@ struct resource_methods {
 enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,
 			  struct plan **ret_plan, struct error *err);
 /* The job that a canonical body asks for, which the rules have passed, as job_insert() takes it; in the call's location.
- * Fills in what the service does, and counts the call. @ret_draft: job_deinit(). */
+ * Fills in what the service does, and counts the call. @ret_draft: job_deinit(); @ret_plan: the plan in it. */
 enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
-			   struct job *ret_draft, struct error *err);
+			   struct plan **ret_plan, struct job *ret_draft, struct error *err);
 #define AUTO_JOB_DRAFT __attribute__((cleanup(job_deinit)))
 /* What its log begins with. */
 enum { RESOURCE_FIRST_LINES = 2 };

@@ -5,6 +5,8 @@
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/findings.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "scheduler/plan/plan.h"
 #include "store/jobs/pipelines.h"
 
 /* The texts of a draft. */
@@ -65,66 +67,48 @@ static enum status model_id_make(const struct call *call, char **ret_id, struct 
 		return refuse("model_id", given, "is not the id of parent_model.", err);
 	if (!parent)
 		resource_id_draw(CHANCE_RESOURCE, id);
-	*ret_id = strdup(given ? given : id);
-	return *ret_id ? STATUS_OK : error_no_memory(err);
+	*ret_id = memory_strdup(given ? given : id);
+	return STATUS_OK;
 }
 
 /* Where the model's files are, if that can be told by now: which trial is best cannot. */
-static enum status artifact_uri_make(const json_t *model, const struct job *job, char **ret_uri,
-				     struct error *err)
+static char *artifact_uri_make(const json_t *model, const struct plan *plan)
 {
 	const char *given = json_text_at(model, "artifactUri");
-	AUTO(plan) struct plan *plan = NULL;
-	enum status rc;
+	struct text uri = { 0 };
 
-	if (given) {
-		*ret_uri = strdup(given);
-		return *ret_uri ? STATUS_OK : error_no_memory(err);
-	}
-	if (job->kind == KIND_TUNING)
-		return STATUS_OK;
-	rc = plan_from_text(job->plan, &plan, err);
-	if (!rc && asprintf(ret_uri, "%smodel/", plan->job_dir) < 0) {
-		*ret_uri = NULL;
-		rc = error_no_memory(err);
-	}
-	return rc;
+	if (!given && plan_tunes(plan))
+		return NULL;
+	if (given)
+		text_puts(&uri, given);
+	else
+		text_printf(&uri, "%smodel/", plan->job_dir);
+	return text_take(&uri);
 }
 
-static enum status model_texts_make(const struct call *call, const struct job *job, struct texts *texts,
-				    struct error *err)
-{
-	AUTO(json) json_t *model = json_copy(json_object_get(call->body, "modelToUpload"));
-	enum status rc;
-
-	if (!model)
-		return STATUS_OK;
-	json_object_del(model, "name");
-	json_object_del(model, "etag");
-	texts->model_input = json_dump_compact(model);
-	if (!texts->model_input)
-		return error_no_memory(err);
-	rc = model_id_make(call, &texts->model_id, err);
-	return rc ? rc : artifact_uri_make(model, job, &texts->artifact_uri, err);
-}
-
-static enum status texts_make(const struct call *call, const struct job *job, struct texts *texts,
+static enum status texts_make(const struct call *call, const struct plan *plan, struct texts *texts,
 			      struct error *err)
 {
 	AUTO(json) json_t *given = json_copy(call->body);
+	AUTO(json) json_t *model = json_copy(json_object_get(call->body, "modelToUpload"));
 	const json_t *labels = json_object_get(call->body, "labels");
 
 	json_object_del(given, "labels");
 	json_object_del(given, "modelToUpload");
 	texts->labels = labels ? json_dump_compact(labels) : NULL;
-	texts->input = given ? json_dump_compact(given) : NULL;
-	if (!texts->input || (labels && !texts->labels))
-		return error_no_memory(err);
-	return model_texts_make(call, job, texts, err);
+	texts->input = json_dump_compact(given);
+	if (!model)
+		return STATUS_OK;
+	json_object_del(model, "name");
+	json_object_del(model, "etag");
+	texts->model_input = json_dump_compact(model);
+	texts->artifact_uri = artifact_uri_make(model, plan);
+	return model_id_make(call, &texts->model_id, err);
 }
 
 /* Choice: the job has the pipeline's labels, so that it is found by them, too. */
-static enum status job_draft(const struct call *call, struct job *ret_draft, struct error *err)
+static enum status job_draft(const struct call *call, struct plan **ret_plan, struct job *ret_draft,
+			     struct error *err)
 {
 	const struct aiplatform_context *context = call->context;
 	json_t *labels = json_object_get(call->body, "labels");
@@ -132,17 +116,19 @@ static enum status job_draft(const struct call *call, struct job *ret_draft, str
 	bool tunes = false;
 	enum status rc = pipeline_rules_check(call->body, &context->settings, &job, &tunes, err);
 
-	if (!rc && labels && json_object_set(job, "labels", labels))
-		rc = error_no_memory(err);
-	return rc ? rc
-		  : resource_draft(call, tunes ? &tuning_job_methods : &custom_job_methods, job, ret_draft,
-				   err);
+	if (rc)
+		return rc;
+	if (labels)
+		json_object_set(job, "labels", labels);
+	return resource_draft(call, tunes ? &tuning_job_methods : &custom_job_methods, job, ret_plan,
+			      ret_draft, err);
 }
 
 enum status pipeline_create_handle(struct call *call, struct error *err)
 {
 	const struct training_context *context = call->context;
 	struct job job AUTO_JOB_DRAFT = { 0 };
+	AUTO(plan) struct plan *plan = NULL;
 	struct texts texts AUTO_TEXTS = { 0 };
 	struct pipeline stored AUTO_PIPELINE = { 0 };
 	char pipeline_id[RESOURCE_ID_SIZE];
@@ -150,9 +136,9 @@ enum status pipeline_create_handle(struct call *call, struct error *err)
 
 	resource_id_draw(CHANCE_RESOURCE, pipeline_id);
 	if (!rc)
-		rc = job_draft(call, &job, err);
+		rc = job_draft(call, &plan, &job, err);
 	if (!rc)
-		rc = texts_make(call, &job, &texts, err);
+		rc = texts_make(call, plan, &texts, err);
 	if (rc)
 		return rc;
 	rc = pipeline_insert(context->store,

@@ -6,7 +6,7 @@
 #include "api/aiplatform/spec_defaults.h"
 #include "api/aiplatform/to_plan.h"
 #include "daemon/base/json.h"
-#include "daemon/base/text.h"
+#include "daemon/base/memory.h"
 #include "store/logs/logs.h"
 
 /* Says of which pool it is. Choice: of a pipeline's job as if that had been posted itself. */
@@ -22,10 +22,8 @@ static enum status programs_check(const struct resource_methods *methods, const 
 	if (rc != STATUS_INVALID_ARGUMENT || !cause.violation_count)
 		return rc ? error_move(err, &cause) : STATUS_OK;
 	spec = name_to_snake(methods->spec);
-	if (!spec)
-		return error_no_memory(err);
 	text_printf(&field, "%s.worker_pool_specs[%d]", spec, role);
-	return error_add_listed(err, field.data ? field.data : spec, "%s", cause.violations[0].text);
+	return error_add_listed(err, field.data, "%s", cause.violations[0].text);
 }
 
 static enum status plan_make(const struct call *call, const struct resource_methods *methods,
@@ -64,30 +62,23 @@ const struct service_line resource_first_lines[RESOURCE_FIRST_LINES] = {
 };
 
 /* Labels have a column of their own, the rest is kept as it is shown. */
-static enum status draft_fill(const struct call *call, enum job_kind kind, const json_t *body,
-			      const struct plan *plan, struct job *ret_draft, struct error *err)
+static void draft_fill(const struct call *call, enum job_kind kind, const json_t *body,
+		       const struct plan *plan, struct job *ret_draft)
 {
 	AUTO(json) json_t *given = json_copy((json_t *)body);
 	const json_t *labels = json_object_get(body, "labels");
-	struct job draft AUTO_JOB_DRAFT = { 0 };
 
 	json_object_del(given, "labels");
-	draft = (struct job){
+	*ret_draft = (struct job){
 		.kind = kind,
-		.project = strdup(plan->project),
-		.location = strdup(call_param(call, "location")),
-		.job_id = strdup(plan->job_id),
-		.display_name = strdup(json_text_at(body, "displayName")),
+		.project = memory_strdup(plan->project),
+		.location = memory_strdup(call_param(call, "location")),
+		.job_id = memory_strdup(plan->job_id),
+		.display_name = memory_strdup(json_text_at(body, "displayName")),
 		.labels = labels ? json_dump_compact(labels) : NULL,
-		.input = given ? json_dump_compact(given) : NULL,
+		.input = json_dump_compact(given),
 		.plan = plan_to_text(plan),
 	};
-	if (!draft.project || !draft.location || !draft.job_id || !draft.display_name || !draft.input ||
-	    !draft.plan || (labels && !draft.labels))
-		return error_no_memory(err);
-	*ret_draft = draft;
-	draft = (struct job){ 0 };
-	return STATUS_OK;
 }
 
 enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,
@@ -100,7 +91,7 @@ enum status resource_plan(const struct call *call, const struct resource_methods
 }
 
 enum status resource_draft(const struct call *call, const struct resource_methods *methods, json_t *body,
-			   struct job *ret_draft, struct error *err)
+			   struct plan **ret_plan, struct job *ret_draft, struct error *err)
 {
 	const struct aiplatform_context *context = call->context;
 	AUTO(plan) struct plan *plan = NULL;
@@ -116,7 +107,11 @@ enum status resource_draft(const struct call *call, const struct resource_method
 	/* Behind the plan, which tells as a difference only what the client asked for. */
 	if (!rc)
 		rc = spec_defaults_fill(json_object_get(body, methods->spec), err);
-	return rc ? rc : draft_fill(call, methods->kind, body, plan, ret_draft, err);
+	if (rc)
+		return rc;
+	draft_fill(call, methods->kind, body, plan, ret_draft);
+	*ret_plan = TAKE(plan);
+	return STATUS_OK;
 }
 
 enum status resource_create_handle(struct call *call, struct error *err)
@@ -124,13 +119,14 @@ enum status resource_create_handle(struct call *call, struct error *err)
 	const struct resource_methods *methods = call->route->methods;
 	const struct aiplatform_context *context = call->context;
 	struct job draft AUTO_JOB_DRAFT = { 0 };
+	AUTO(plan) struct plan *plan = NULL;
 	AUTO(job) struct job *stored = NULL;
 	enum status rc = resource_parent_check(call, err);
 
 	if (!rc)
 		rc = methods->check(call->body, &context->settings, err);
 	if (!rc)
-		rc = resource_draft(call, methods, call->body, &draft, err);
+		rc = resource_draft(call, methods, call->body, &plan, &draft, err);
 	if (!rc)
 		rc = job_insert(context->training.store, &draft, resource_first_lines, RESOURCE_FIRST_LINES,
 				&stored, err);
