@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/http/http.h"
+#include "api/message/message_write.h"
 #include "api/training/context.h"
 #include "api/training/program.h"
 #include "api/training/start_estimate.h"
@@ -17,21 +18,10 @@
  * of all, so the answer grows with the square of their number. The first of each pool is always there. */
 enum { REPLICAS_BYTES_MAX = 16 << 20 };
 
-/* Takes @value. False when memory ran out. */
-static bool member_write(struct text *text, const char *name, json_t *value)
-{
-	if (!value)
-		return false;
-	text_printf(text, "%s\"%s\":", text->length > 1 ? "," : "", name);
-	json_write(text, value);
-	json_decref(value);
-	return true;
-}
-
-/* {"NAME": "value"} of an array of "NAME=value". */
+/* {"NAME": "value"} of an array of "NAME=value". Of two of one name the last counts, in the place of the first. */
 static json_t *environment_json(const json_t *environment)
 {
-	AUTO(json) json_t *object = json_object();
+	json_t *object = json_object();
 	const json_t *variable;
 	size_t i;
 
@@ -40,10 +30,9 @@ static json_t *environment_json(const json_t *environment)
 		const char *equals = strchr(text, '=');
 		AUTO(string) char *name = strndup(text, (size_t)(equals - text));
 
-		if (!name || json_object_set_new(object, name, json_string(equals + 1)))
-			return NULL;
+		json_object_set_new(object, name, json_string(equals + 1));
 	}
-	return TAKE(object);
+	return object;
 }
 
 /* Whether the replica is known to get no GPU: then its environment says so, in the engine's words (engine.h). */
@@ -57,160 +46,142 @@ static bool gets_no_device(const struct plan *plan, const struct start_estimate 
 	return plan->pools[role].accelerator_count == 0;
 }
 
-static enum status whole_replica_json(const struct plan *plan, const struct start_estimate *start_estimate,
-				      enum role role, unsigned index, json_t **ret_object, struct error *err)
+static enum status replica_write(struct writer *list, const struct plan *plan,
+				 const struct start_estimate *start_estimate, enum role role, unsigned index,
+				 struct error *err)
 {
 	char host_name[REPLICA_NAME_MAX], address_name[REPLICA_NAME_MAX];
 	struct program program AUTO_PROGRAM = { 0 };
-	AUTO(json) json_t *told = NULL;
-	AUTO(json) json_t *rest = NULL;
-	AUTO(json) json_t *object = NULL;
+	AUTO(json) json_t *known = NULL;
+	AUTO(json) json_t *environment = NULL;
+	struct writer answer;
 	enum status rc = program_make(plan, role, index, &program, err);
 
 	if (rc)
 		return rc;
 	replica_host_name(plan, role, index, host_name);
 	replica_address_name(plan, role, index, address_name);
-	object = replica_json(plan, start_estimate->assignment, role, index);
-	told = environment_json(program.environment);
-	if (told && gets_no_device(plan, start_estimate, role, index) &&
-	    json_object_set_new(told, "NVIDIA_VISIBLE_DEVICES", json_string("void")))
-		return error_no_memory(err);
-	rest = json_pack("{s:s, s:s, s:O*, s:O*, s:O*, s:O}", "hostName", host_name, "addressName",
-			 address_name, "packageUris", plan->pools[role].package_uris, "command",
-			 program.command, "args", program.args, "env", told);
-	if (!object || !rest || json_object_update(object, rest))
-		return error_no_memory(err);
-	*ret_object = TAKE(object);
+	known = replica_json(plan, start_estimate->assignment, role, index);
+	environment = environment_json(program.environment);
+	if (gets_no_device(plan, start_estimate, role, index))
+		json_object_set_new(environment, "NVIDIA_VISIBLE_DEVICES", json_string("void"));
+	answer = element_message(list);
+	members_value(&answer, known, NULL);
+	member_text(&answer, "hostName", host_name);
+	member_text(&answer, "addressName", address_name);
+	member_value(&answer, "packageUris", plan->pools[role].package_uris);
+	member_value(&answer, "command", program.command);
+	member_value(&answer, "args", program.args);
+	member_value(&answer, "env", environment);
+	message_close(&answer);
 	return STATUS_OK;
 }
 
 /* One replica after the other, so that no more than one is held twice. */
-static enum status replicas_write(struct text *text, const struct plan *plan,
+static enum status replicas_write(struct writer *answer, const struct plan *plan,
 				  const struct start_estimate *start_estimate, struct error *err)
 {
-	const size_t begin = text->length;
-	unsigned omitted = 0;
+	struct writer list = member_list(answer, "replicas");
+	const size_t begin = answer->text->length;
+	int64_t omitted = 0;
 
-	text_puts(text, ",\"replicas\":[");
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		for (unsigned i = 0; i < plan->pools[role].count; i++) {
-			AUTO(json) json_t *object = NULL;
 			enum status rc;
 
-			if (i && text->length - begin > REPLICAS_BYTES_MAX) {
+			if (i && answer->text->length - begin > REPLICAS_BYTES_MAX) {
 				omitted++;
 				continue;
 			}
-			rc = whole_replica_json(plan, start_estimate, (enum role)role, i, &object, err);
+			rc = replica_write(&list, plan, start_estimate, (enum role)role, i, err);
 			if (rc)
 				return rc;
-			if (text->length && text->data[text->length - 1] != '[')
-				text_putc(text, ',');
-			json_write(text, object);
 		}
 	}
-	text_putc(text, ']');
+	message_close(&list);
 	if (omitted)
-		text_printf(text, ",\"replicasOmitted\":%u", omitted);
+		member_int(answer, "replicasOmitted", omitted);
 	return STATUS_OK;
 }
 
 /* The names that each replica finds in its hosts file; none for one that is alone. */
 static json_t *hosts_json(const struct plan *plan)
 {
-	AUTO(json) json_t *names = json_array();
+	json_t *names = json_array();
 	char name[REPLICA_NAME_MAX];
 
 	for (int role = 0; role < ROLE_COUNT && replicas_have_names(plan); role++) {
 		for (unsigned i = 0; i < plan->pools[role].count; i++) {
 			replica_address_name(plan, (enum role)role, i, name);
-			if (json_array_append_new(names, json_string(name)))
-				return NULL;
+			json_array_append_new(names, json_string(name));
 		}
 	}
-	return TAKE(names);
+	return names;
 }
 
 static json_t *start_order_json(const struct plan *plan)
 {
 	const char *const *pools = dialect_of(plan)->pools;
-	AUTO(json) json_t *order = json_array();
+	json_t *order = json_array();
 
 	for (int i = 0; i < ROLE_COUNT; i++)
-		if (plan->pools[role_start_order[i]].count &&
-		    json_array_append_new(order, json_string(pools[role_start_order[i]])))
-			return NULL;
-	return TAKE(order);
+		if (plan->pools[role_start_order[i]].count)
+			json_array_append_new(order, json_string(pools[role_start_order[i]]));
+	return order;
 }
 
-/* "604800s", "1800.5s", as durations are spelled in the API; microseconds are exact. */
-static json_t *duration_json(int64_t us)
+/* "604800s", "1800.5s", as durations are spelled in the API; microseconds are exact. 0: absent. */
+static void duration_write(struct writer *answer, const char *name, int64_t us)
 {
 	char digits[40];
 	int length = snprintf(digits, sizeof(digits), "%" PRId64 ".%06d", us / 1000000, (int)(us % 1000000));
 
+	if (!us)
+		return;
 	while (digits[length - 1] == '0')
 		length--;
 	if (digits[length - 1] == '.')
 		length--;
-	return json_sprintf("%.*ss", length, digits);
+	member_printf(answer, name, "%.*ss", length, digits);
 }
 
-/* By the names of the family's own fields. */
-static bool limits_write(struct text *text, const struct plan *plan)
-{
-	const struct dialect *dialect = dialect_of(plan);
-
-	return (!plan->max_running_us ||
-		member_write(text, dialect->running_limit, duration_json(plan->max_running_us))) &&
-	       (!plan->max_wait_us ||
-		member_write(text, dialect->wait_limit, duration_json(plan->max_wait_us)));
-}
-
-static bool units_write(struct text *text, const struct plan *plan, const double *units_per_hour)
+static void units_write(struct writer *answer, const struct plan *plan, const double *units_per_hour)
 {
 	if (!units_per_hour)
-		return true;
-	return member_write(text, "mlUnitsPerHour", json_real(*units_per_hour)) &&
-	       (!plan->max_running_us ||
-		member_write(text, "mlUnitsInMaxRunningTime",
-			     json_real(ml_units_consumed(*units_per_hour, plan->max_running_us))));
-}
-
-/* What is told below is one trial of several. */
-static bool trials_write(struct text *text, const struct plan *plan)
-{
-	if (!plan_tunes(plan))
-		return true;
-	return member_write(text, "trialCount", json_integer(plan->trial_count)) &&
-	       member_write(text, "parallelTrialCount", json_integer(plan->parallel_trial_count)) &&
-	       (!plan->resumed_jobs || member_write(text, "resumedJobs", json_incref(plan->resumed_jobs)));
+		return;
+	member_value_new(answer, "mlUnitsPerHour", json_real(*units_per_hour));
+	if (plan->max_running_us)
+		member_value_new(answer, "mlUnitsInMaxRunningTime",
+				 json_real(ml_units_consumed(*units_per_hour, plan->max_running_us)));
 }
 
 static enum status plan_write(struct text *text, const struct plan *plan,
 			      const struct start_estimate *start_estimate, const struct plan_telling *telling,
 			      struct error *err)
 {
+	const struct dialect *dialect = dialect_of(plan);
+	struct writer answer = message_open(text, NULL);
 	enum status rc;
 
-	text_putc(text, '{');
 	/* The id is part of each host name and drawn anew for each job. */
-	if (!member_write(text, telling->name_drawn ? "exampleName" : "name", json_string(telling->name)) ||
-	    !member_write(text, "exampleClusterId", json_string(plan->cluster_id)) ||
-	    !member_write(text, "start", start_estimate_json(start_estimate)) ||
-	    !member_write(text, "startOrder", start_order_json(plan)) || !trials_write(text, plan) ||
-	    !units_write(text, plan, telling->units_per_hour) || !limits_write(text, plan) ||
-	    !member_write(
-		    text, "differences",
-		    differences_json(plan, start_estimate->assignment, telling->input, telling->namer)) ||
-	    !member_write(text, "hosts", hosts_json(plan)))
-		return error_no_memory(err);
-	rc = replicas_write(text, plan, start_estimate, err);
-	if (rc)
-		return rc;
-	text_putc(text, '}');
-	return STATUS_OK;
+	member_text(&answer, telling->name_drawn ? "exampleName" : "name", telling->name);
+	member_text(&answer, "exampleClusterId", plan->cluster_id);
+	member_value_new(&answer, "start", start_estimate_json(start_estimate));
+	member_value_new(&answer, "startOrder", start_order_json(plan));
+	if (plan_tunes(plan)) { /* the replicas below are one trial's of several */
+		member_int(&answer, "trialCount", plan->trial_count);
+		member_int(&answer, "parallelTrialCount", plan->parallel_trial_count);
+		member_value(&answer, "resumedJobs", plan->resumed_jobs);
+	}
+	units_write(&answer, plan, telling->units_per_hour);
+	duration_write(&answer, dialect->running_limit, plan->max_running_us);
+	duration_write(&answer, dialect->wait_limit, plan->max_wait_us);
+	member_value_new(&answer, "differences",
+			 differences_json(plan, start_estimate->assignment, telling->input, telling->namer));
+	member_value_new(&answer, "hosts", hosts_json(plan));
+	rc = replicas_write(&answer, plan, start_estimate, err);
+	message_close(&answer);
+	return rc;
 }
 
 enum status plan_answer(struct call *call, const struct plan *plan, const struct plan_telling *telling,
