@@ -105,8 +105,9 @@ static bool surroundings_tell(const struct reconciler *reconciler, const struct 
 	if (reconciler->adc &&
 	    json_array_append_new(environment, json_string("GOOGLE_APPLICATION_CREDENTIALS=" ADC_PLACE)))
 		return false;
-	return gateway->seen != GATEWAY_OPEN || gateway_environment(run->plan, run->network_status.gateway,
-								    &gateway->place, environment, hosts);
+	return gateway->seen != GATEWAY_OPEN ||
+	       gateway_environment(run->plan, run->network_status.reach.address, &gateway->place, environment,
+				   hosts);
 }
 
 static enum status environment_make(const struct reconciler *reconciler, const struct job_run *run,

@@ -19,8 +19,9 @@
 struct gateway_request {
 	int64_t job, log_owner;  /* the latter: the job whose log its entries go to, a trial's tuning job */
 	const struct plan *plan; /* borrowed for the call */
-	const char *device;      /* the network's bridge */
-	uint32_t address;        /* the gateway's, host byte order; replicas have address + 1 + ordinal */
+	uint32_t address;        /* to bind to, host byte order */
+	const char *device;      /* only who comes in by it is served, if it is not "": network_reach */
+	uint32_t first_replica;  /* host byte order; replicas have first_replica + ordinal */
 	/* The port that containers were told; 0: none was yet, any will do. */
 	uint16_t port;
 	int64_t started_us; /* wall clock: when the job left the queue */

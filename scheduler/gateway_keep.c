@@ -66,8 +66,9 @@ static void gateway_open(struct reconciler *reconciler, struct job_run *run, int
 		.job = run->row->id,
 		.log_owner = job_run_owner(run),
 		.plan = run->plan,
-		.device = run->network_status.device,
-		.address = run->network_status.gateway,
+		.device = run->network_status.reach.device,
+		.address = run->network_status.reach.address,
+		.first_replica = run->network_status.first,
 		.port = run->gateway.port,
 		.started_us = run->row->started_us,
 	};

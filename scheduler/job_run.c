@@ -221,8 +221,7 @@ int64_t job_run_network(const struct job_run *run)
 
 void job_run_address(const struct job_run *run, enum role role, unsigned index, char ret_address[16])
 {
-	address_print(run->network_status.gateway + 1 + plan_replica_ordinal(run->plan, role, index),
-		      ret_address);
+	address_print(run->network_status.first + plan_replica_ordinal(run->plan, role, index), ret_address);
 }
 
 struct replica_run *job_run_replica(struct job_run *run, enum role role, unsigned index)

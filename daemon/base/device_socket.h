@@ -10,7 +10,7 @@
 
 struct sockaddr_in;
 
-/* Listens, without blocking, at @address (host byte order) for clients that come in by @device alone; NULL: by any.
+/* Listens, without blocking, at @address (host byte order) for clients that come in by @device alone; NULL or "": by any.
  * @port 0: any free one. UNAVAILABLE: not here. The descriptor is the caller's. */
 enum status device_socket_open(const char *device, uint32_t address, uint16_t port, int *ret_fd,
 			       struct error *err);

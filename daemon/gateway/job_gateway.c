@@ -57,7 +57,7 @@ struct job_gateway {
 	struct job_gateway *next;
 	struct gateways *owner;
 	int64_t job;
-	uint32_t address;
+	uint32_t address, first_replica;
 	char address_text[INET_ADDRSTRLEN], device[IF_NAMESIZE];
 	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
 	struct gateway_place place;
@@ -103,7 +103,7 @@ struct gateways {
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
 {
 	const struct job_gateway *gateway = arg;
-	const uint32_t ordinal = peer - gateway->address - 1;
+	const uint32_t ordinal = peer - gateway->first_replica;
 
 	if (ordinal >= gateway->replica_count)
 		return false;
@@ -114,7 +114,7 @@ static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret
 static const struct log_source *writer_find(void *arg, uint32_t peer)
 {
 	const struct job_gateway *gateway = arg;
-	const uint32_t ordinal = peer - gateway->address - 1;
+	const uint32_t ordinal = peer - gateway->first_replica;
 
 	return ordinal < gateway->replica_count ? gateway->sources[ordinal] : NULL;
 }
@@ -268,6 +268,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	gateway->owner = gateways;
 	gateway->job = request->job;
 	gateway->address = request->address;
+	gateway->first_replica = request->first_replica;
 	gateway->device_index = if_nametoindex(request->device);
 	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
 	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
@@ -287,7 +288,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 /* Nobody but the replicas: storage wants no token of them. */
 static struct device_peers peers_of(const struct job_gateway *gateway)
 {
-	return (struct device_peers){ gateway->address + 1, (uint32_t)gateway->replica_count };
+	return (struct device_peers){ gateway->first_replica, (uint32_t)gateway->replica_count };
 }
 
 /* @address NULL: the gateway's own. */
@@ -586,7 +587,7 @@ static void address_take(struct job_gateway *gateway)
 	struct error err AUTO_ERROR = { 0 };
 	enum status rc;
 
-	if (!gateway->place.port_80)
+	if (!gateway->place.port_80 || !*gateway->device)
 		return;
 	rc = cloud_address_lead(gateway->device, &err);
 	if (!rc)

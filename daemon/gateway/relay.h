@@ -11,7 +11,7 @@
 struct relay;
 
 struct relay_options {
-	const char *device; /* NULL: any */
+	const char *device; /* NULL or "": any */
 	uint32_t address;   /* host byte order */
 	uint16_t port;      /* 0: any free one */
 	struct device_peers peers;

@@ -14,7 +14,7 @@ struct sockaddr_in;
 struct sni_filter;
 
 struct sni_filter_options {
-	const char *device; /* NULL: any */
+	const char *device; /* NULL or "": any */
 	uint32_t address;   /* host byte order */
 	uint16_t port;      /* 443 where it matters; 0: any free one */
 	struct device_peers peers;

@@ -490,13 +490,14 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 	struct subnet subnet;
 
 	if (!id || strlen(id) >= sizeof(status.id) || !block || !gateway || !subnet_parse(block, &subnet) ||
-	    !subnet_parse_address(gateway, &status.gateway))
+	    !subnet_parse_address(gateway, &status.reach.address))
 		return false;
 	if (!label_number(json_object_get(network, "Labels"), LABEL("job"), INT64_MAX, &status.job))
 		return false;
 	snprintf(status.id, sizeof(status.id), "%s", id);
-	device_read(network, id, status.device);
-	status.capacity = subnet_capacity(subnet, status.gateway);
+	device_read(network, id, status.reach.device);
+	status.first = status.reach.address + 1;
+	status.capacity = subnet_capacity(subnet, status.reach.address);
 	*ret_status = status;
 	return true;
 }

@@ -234,14 +234,17 @@ static void create_done(void *arg, const struct http_answer *answer)
 	struct network_task *task = arg;
 	AUTO(json) json_t *made = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *id = json_text_at(made, "Id");
-	struct network_status status = { .job = task->job, .gateway = task->choice.address + 1 };
+	struct network_status status = { .job = task->job,
+					 .reach.address = task->choice.address + 1,
+					 .first = task->choice.address + 2 };
 	struct outcome outcome;
 
 	docker_outcome(task->docker, answer, &outcome);
 	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
 		snprintf(status.id, sizeof(status.id), "%s", id);
-		docker_network_device(task->docker->instance, task->job, task->second_device, status.device);
-		status.capacity = subnet_capacity(task->choice, status.gateway);
+		docker_network_device(task->docker->instance, task->job, task->second_device,
+				      status.reach.device);
+		status.capacity = subnet_capacity(task->choice, status.reach.address);
 		ready(task, &status);
 		return;
 	}

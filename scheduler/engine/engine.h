@@ -77,12 +77,19 @@ struct replica_status {
 	int64_t made_us;       /* likewise */
 };
 
+/* Where the replicas of a network reach this daemon, and how it binds there. */
+struct network_reach {
+	uint32_t address; /* host byte order; the daemon can bind to it */
+	char device
+		[16]; /* of this machine, by which all replicas come in: "br-0123456789ab"; "": none is known */
+};
+
 struct network_status {
 	int64_t job; /* that it was made for; others may take it over: spare_network.h */
 	char id[80];
-	char device[16];   /* the bridge's name on the engine's machine: "br-0123456789ab" */
-	uint32_t gateway;  /* host byte order; replicas may take gateway + 1 and up */
-	unsigned capacity; /* how many addresses follow the gateway */
+	struct network_reach reach;
+	uint32_t first;    /* the first address for replicas, host byte order */
+	unsigned capacity; /* how many there are for them */
 };
 
 enum engine_event_kind {

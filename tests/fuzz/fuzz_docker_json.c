@@ -57,9 +57,9 @@ static void network_try(const json_t *network)
 
 	if (!docker_network_read(network, &status))
 		return;
-	expect(status.job >= 0 && strlen(status.device) < sizeof(status.device));
+	expect(status.job >= 0 && strlen(status.reach.device) < sizeof(status.reach.device));
 	expect(memchr(status.id, '\0', sizeof(status.id)) != NULL);
-	expect((uint64_t)status.gateway + status.capacity <= UINT32_MAX);
+	expect((uint64_t)status.reach.address + status.capacity <= UINT32_MAX);
 	docker_network_is_of(network, "i", status.job);
 }
 

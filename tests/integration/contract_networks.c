@@ -21,7 +21,7 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 	for (int64_t job = 1; job <= 6; job++) {
 		struct record ready = expect_event(bench, ENGINE_NETWORK_READY, NULL, job);
 
-		gateways[job - 1] = ready.networks[0].gateway;
+		gateways[job - 1] = ready.networks[0].reach.address;
 		assert_int_equal(ready.networks[0].capacity, job == 6 ? 125 : 61);
 		for (int64_t other = 0; other < job - 1; other++)
 			assert_int_not_equal(gateways[other] & ~63u, gateways[job - 1] & ~63u);
@@ -34,12 +34,12 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 static uint16_t listen_at(const struct network_status *network, int *ret_fd)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { .s_addr = htonl(network->gateway) } };
+				       .sin_addr = { .s_addr = htonl(network->reach.address) } };
 	socklen_t size = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, network->device,
-				    (socklen_t)strlen(network->device)),
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, network->reach.device,
+				    (socklen_t)strlen(network->reach.device)),
 			 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(fd, 4), 0);
@@ -77,12 +77,12 @@ static void an_internal_network_reaches_its_gateway_and_nothing_else(void **stat
 	port = listen_at(&network, &fd);
 	snprintf(script, sizeof(script),
 		 "nc %u.%u.%u.%u %u </dev/null; nc -w 2 192.0.2.1 80 </dev/null 2>/dev/null || echo cut",
-		 network.gateway >> 24, network.gateway >> 16 & 255, network.gateway >> 8 & 255,
-		 network.gateway & 255, port);
+		 network.reach.address >> 24, network.reach.address >> 16 & 255,
+		 network.reach.address >> 8 & 255, network.reach.address & 255, port);
 	replica_ask(bench, &master, &network, script, &(struct extras){ .gateway_port = port });
 	expect_event(bench, ENGINE_REPLICA_CREATED, &master, 1);
 	replica_run(bench, &master);
-	assert_int_equal(answer_once(fd), network.gateway + 1);
+	assert_int_equal(answer_once(fd), network.first);
 	close(fd);
 	follow(bench, &master);
 	assert_int_equal(expect_event(bench, ENGINE_REPLICA_EXITED, &master, 1).replicas[0].gateway_port,
@@ -99,9 +99,9 @@ static void a_network_keeps_its_device(void **state)
 	struct network_status network = network_make(bench, 1);
 	struct record listing = list(bench);
 
-	assert_true(if_nametoindex(network.device) > 0);
+	assert_true(if_nametoindex(network.reach.device) > 0);
 	assert_int_equal(listing.network_count, 1);
-	assert_string_equal(listing.networks[0].device, network.device);
+	assert_string_equal(listing.networks[0].reach.device, network.reach.device);
 }
 
 static void a_network_in_use_is_removed_once_it_is_free(void **state)

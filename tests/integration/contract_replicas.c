@@ -84,7 +84,7 @@ static void every_operation_may_be_repeated(void **state)
 	struct network_status network = network_make(bench, 1), again = network_make(bench, 1);
 
 	assert_string_equal(network.id, again.id);
-	assert_int_equal(network.gateway, again.gateway);
+	assert_int_equal(network.reach.address, again.reach.address);
 	assert_int_equal(network.capacity, again.capacity);
 	replica_make(bench, &master, &network, "echo ran; : > /tmp/ran; sleep 100");
 	replica_make(bench, &master, &network, "echo ran; : > /tmp/ran; sleep 100");

@@ -256,7 +256,7 @@ void replica_ask(struct bench *bench, const struct replica_key *key, const struc
 {
 	json_t *command = json_pack("[sss]", "/bin/sh", "-c", script);
 	char address[32], alias[32];
-	uint32_t ip = network->gateway + 1 + (uint32_t)key->role + ROLE_COUNT * key->index;
+	uint32_t ip = network->first + (uint32_t)key->role + ROLE_COUNT * key->index;
 	struct replica_spec spec = {
 		.key = *key,
 		.project = "p",

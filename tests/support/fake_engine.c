@@ -114,7 +114,7 @@ static void output_end(struct fake_engine *fake, struct container *container)
 static struct network_status network_of(int64_t job)
 {
 	struct network_status network = {
-		.job = job, .device = "ty-net", .gateway = 0x0ad50101, .capacity = 61
+		.job = job, .reach = { 0x0ad50101, "ty-net" }, .first = 0x0ad50102, .capacity = 61
 	};
 
 	snprintf(network.id, sizeof(network.id), "net-%lld", (long long)job);

@@ -91,6 +91,7 @@ static struct gateway_request request_of(const struct lab *lab, int64_t job, uin
 					 .plan = lab->plan,
 					 .device = "lo",
 					 .address = ADDRESS,
+					 .first_replica = ADDRESS + 1,
 					 .port = port,
 					 .started_us = STARTED_S * INT64_C(1000000) + 999999 };
 }
@@ -154,6 +155,24 @@ static void each_replica_is_known_by_its_address(void **state)
 	assert_null(strstr(answer, "200 OK")); /* the job has no third replica */
 	ask(ADDRESS + 1, place.port, "/v1/projects/demo/jobs", answer, sizeof(answer));
 	assert_non_null(strstr(answer, "404"));
+}
+
+/* As where the daemon has an address of its own in the network, among others.
+ * Broken: replica_of() that counts from the gateway's address on. */
+static void replicas_may_be_elsewhere_and_come_in_by_any_device(void **state)
+{
+	struct lab *lab = *state;
+	struct gateway_request request = request_of(lab, 7, 0);
+	struct gateway_place place;
+	char answer[4096];
+
+	request.device = "";
+	request.first_replica = ADDRESS + 40;
+	assert_int_equal(lab->ops.open(lab->ops.arg, &request, &place, NULL), STATUS_OK);
+	ask(ADDRESS + 41, place.port, "/computeMetadata/v1/instance/hostname", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "worker"));
+	ask(ADDRESS + 1, place.port, "/computeMetadata/v1/instance/hostname", answer, sizeof(answer));
+	assert_null(strstr(answer, "200 OK"));
 }
 
 /* Programs of this machine come in by the device, too. Broken: listener_start() without peers. */
@@ -310,6 +329,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(each_replica_is_known_by_its_address),
+		LAB_TEST(replicas_may_be_elsewhere_and_come_in_by_any_device),
 		LAB_TEST(nobody_but_a_replica_is_let_in),
 		LAB_TEST(an_identity_token_tells_when_the_job_began),
 		LAB_TEST(opening_it_again_says_where_it_is),

@@ -265,18 +265,18 @@ static void networks_are_read_and_owned(void **state)
 	(void)state;
 	assert_true(docker_network_read(json_array_get(networks, 0), &status));
 	assert_string_equal(status.id, "n1");
-	assert_string_equal(status.device, "br-n1");
+	assert_string_equal(status.reach.device, "br-n1");
 	json_object_set_new(json_array_get(networks, 0), "Options",
 			    json_pack("{ss}", "com.docker.network.bridge.name", "ty-0123456789ab"));
 	assert_true(docker_network_read(json_array_get(networks, 0), &status));
-	assert_string_equal(status.device, "ty-0123456789ab");
+	assert_string_equal(status.reach.device, "ty-0123456789ab");
 	/* No interface has a name that long. */
 	json_object_set_new(json_array_get(networks, 0), "Options",
 			    json_pack("{ss}", "com.docker.network.bridge.name", "ty-0123456789abc"));
 	assert_true(docker_network_read(json_array_get(networks, 0), &status));
-	assert_string_equal(status.device, "br-n1");
+	assert_string_equal(status.reach.device, "br-n1");
 	assert_int_equal(status.job, 12);
-	assert_int_equal(status.gateway, 0x0ad50141);
+	assert_int_equal(status.reach.address, 0x0ad50141);
 	assert_int_equal(status.capacity, 61);
 	assert_true(docker_network_is_of(json_array_get(networks, 0), "i1", 12));
 	assert_false(docker_network_is_of(json_array_get(networks, 0), "i1", 13));

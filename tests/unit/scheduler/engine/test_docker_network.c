@@ -48,7 +48,7 @@ static void a_network_is_made_of_the_pools_first_free_block(void **state)
 	up(lab);
 	ready = create(lab, 3, ENGINE_NETWORK_READY);
 	assert_string_equal(lab->events[ready].network.id, "n7");
-	assert_int_equal(lab->events[ready].network.gateway, 0xc6128001); /* 198.18.128.1 */
+	assert_int_equal(lab->events[ready].network.reach.address, 0xc6128001); /* 198.18.128.1 */
 	assert_true(lab->events[ready].network.capacity >= 3);
 	assert_true(was_asked(lab, "\"Internal\":true"));
 	assert_true(was_asked(lab, "\"Subnet\":\"198.18.128.0/"));
@@ -213,7 +213,8 @@ static void networks_that_are_made_at_once_have_blocks_of_their_own(void **state
 	rule_set(lab, 0, (struct rule){ "POST", 201, "{\"Id\":\"n\"}" });
 	first = expect_event(lab, ENGINE_NETWORK_READY);
 	second = expect_event(lab, ENGINE_NETWORK_READY);
-	assert_int_not_equal(lab->events[first].network.gateway, lab->events[second].network.gateway);
+	assert_int_not_equal(lab->events[first].network.reach.address,
+			     lab->events[second].network.reach.address);
 }
 
 static void a_network_that_is_still_in_use_is_removed_a_moment_later(void **state)
