@@ -33,6 +33,7 @@ def part_of(text):
 
 
 def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also tests that take long for what they find")
     parser.addoption("--cycles", type=cycle_count, default=1, help="how often the long forms of crash and fault tests repeat their work")
     parser.addoption("--part", type=part_of, default=(1, 1), help="I/N: of the sweep, the I-th of N parts")
     parser.addoption("--minutes", type=float, default=0, help="for how long the soak goes on at least")
@@ -40,6 +41,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes part with --long, with --cycles 2 and more, or when named (FILE::TEST)")
     config.addinivalue_line("markers", "each_cycle(count): takes part once a cycle, or count times; each has the next seed after --seed")
 
 
@@ -104,7 +106,11 @@ FIRST = ("test_packages.py", "test_engine_contract.py", "test_gcloud_storage.py"
 SPREAD = ("test_gcloud_flags.py", "test_gcloud_storage.py")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    named = any("::" in word for word in config.args)
+    if not (config.getoption("--long") or config.getoption("--cycles") > 1 or named):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     place = {name: index for index, name in enumerate(FIRST)}
     items.sort(key=lambda item: place.get(item.path.name, len(FIRST)))
 

@@ -2,6 +2,7 @@
 """Google's libraries of Vertex AI, and plain HTTP, by REST (which the recorder hears) and by gRPC, each test of each script by its name.
 
 Their environment is what `trainyard env` prints; the endpoint is the one thing that they are told beside."""
+import concurrent.futures
 import pathlib
 import re
 
@@ -25,12 +26,15 @@ def names(script):
 
 @pytest.fixture(scope="module")
 def vertex_yard(engine, make_daemon, tmp_path_factory):
-    """Serves gRPC too; what names an image of Vertex AI runs in the local runtime, where pip asks nobody."""
+    """A daemon for each transport. What names an image of Vertex AI runs in the local runtime, where pip asks nobody."""
     ensure_runtime_images(engine)
-    daemon = make_daemon("--offline", "--stop-grace", "2", "--grpc", "127.0.0.1:0", "--wheels", tmp_path_factory.mktemp("wheels"),
-                         "--image-map", f"us-docker.pkg.dev/vertex-ai/training/*={RUNTIME}:latest").start()
-    yield daemon
-    daemon.stop()
+    daemons = {transport: make_daemon("--offline", "--stop-grace", "2", "--grpc", "127.0.0.1:0",
+                                      "--wheels", tmp_path_factory.mktemp("wheels"),
+                                      "--image-map", f"us-docker.pkg.dev/vertex-ai/training/*={RUNTIME}:latest").start()
+               for transport in ("rest", "grpc")}
+    yield daemons
+    for daemon in daemons.values():
+        daemon.stop()
 
 
 @pytest.fixture(scope="module")
@@ -42,21 +46,20 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def results(recording, vertex_yard, wheel):
-    """Runs a script when its first test asks for it."""
-    ran = {}
-
+def results(request, recording, vertex_yard, wheel):
+    """Runs the scripts of the tests that were chosen, one after the other, both transports beside each other: they mostly wait."""
     def run(script, transport):
+        daemon = vertex_yard[transport]
         if transport == "grpc":
-            return run_in_environment(vertex_yard, SCRIPTS[script], script,
-                                      TRAINYARD_ENDPOINT=f"localhost:{vertex_yard.grpc_port}", **wheel)
-        return run_script(recording, vertex_yard, SCRIPTS[script], script, vertex_yard.client_environment() | wheel)
+            return run_in_environment(daemon, SCRIPTS[script], script, TRAINYARD_ENDPOINT=f"localhost:{daemon.grpc_port}", **wheel)
+        return run_script(recording, daemon, SCRIPTS[script], script, daemon.client_environment() | wheel)
 
-    def of(*key):
-        if key not in ran:
-            ran[key] = run(*key)
-        return ran[key]
-    return of
+    tests = [item.callspec.params for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    with concurrent.futures.ThreadPoolExecutor(1) as rest, concurrent.futures.ThreadPoolExecutor(1) as grpc:
+        pools = {"rest": rest, "grpc": grpc}
+        keys = dict.fromkeys((test["script"], test["transport"]) for test in tests)
+        started = {key: pools[key[1]].submit(run, *key) for key in keys}
+        yield lambda *key: started[key].result()
 
 
 def transports(script):

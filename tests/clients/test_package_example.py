@@ -43,6 +43,7 @@ def objects(yard, bucket, prefix):
     return [item["name"] for item in items]
 
 
+@pytest.mark.long
 def test_the_example_trains_from_storage_to_storage_and_goes_on(example_yard):
     folder = EXAMPLES / "package"
     files = {f"trainer/{name}": (folder / "trainer" / name).read_text() for name in ("__init__.py", "task.py")}

@@ -11,17 +11,6 @@ from support.engine import NO_ENGINE
 from support.simulation import SimulatedEngine
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "long: takes part with --cycles 2 and more")
-
-
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("--cycles") < 2:
-        for item in items:
-            if item.get_closest_marker("long"):
-                item.add_marker(pytest.mark.skip(reason="takes long: --cycles 2"))
-
-
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     return shim.build(tmp_path_factory.mktemp("shim"))

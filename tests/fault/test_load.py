@@ -252,6 +252,7 @@ def status_of(peer):
 # ---- the tests ----
 
 # Broken: take_line() of docker_logs.c that leaves out every thousandth; connections_admit() with no place for the twelfth.
+@pytest.mark.long
 def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simulated, size, tmp_path, monkeypatch):
     daemon = loaded(new_daemon, simulated, slow_disk(tmp_path, WRITE_US), monkeypatch)
     step = FLOODS * size.lines // TICKS
@@ -289,6 +290,7 @@ def test_floods_on_a_slow_disk_lose_nothing_and_starve_nobody(new_daemon, simula
 
 
 # Broken: 256 KiB at a time for each stream, resumed in the order of the list (as it was): 566,500 lines behind; now 42,044.
+@pytest.mark.long
 def test_many_floods_leave_room_to_those_who_say_little(new_daemon, simulated, request, tmp_path, monkeypatch):
     """More floods than fill the queue of the log writer, and replicas whose streams are older than theirs."""
     if request.config.getoption("--cycles") == 1:
@@ -322,6 +324,7 @@ def stands_still(value, looks=5):
 
 
 # Broken: is_full() of store/logs/logs_writer.c that is never so: all 640,000 lines were taken.
+@pytest.mark.long
 def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_path, monkeypatch):
     """Whatever they would print, the daemon takes no more than it has room for; and keeps what it took."""
     still = tmp_path / "still"
@@ -349,6 +352,7 @@ def test_a_disk_that_stands_still_holds_floods_back(new_daemon, simulated, tmp_p
 
 
 # Broken: job_run_free() that frees nothing: 5.6 MiB more after 12 jobs; without its job_free() alone: 3.7 MiB.
+@pytest.mark.long
 def test_jobs_that_are_over_hold_no_memory(new_daemon, simulated):
     """They have long arguments, of which each keeps some 300 KiB as long as it is remembered."""
     daemon, seen = new_daemon(*OPTIONS, engine=simulated, binary=plain_program()).start(), []

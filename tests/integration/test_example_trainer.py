@@ -33,7 +33,7 @@ def python_trainer():
     return [sys.executable, str(EXAMPLE / "python" / "trainer.py")]
 
 
-@pytest.fixture(params=["c", "python"])
+@pytest.fixture(params=["c", pytest.param("python", marks=pytest.mark.long)])
 def trainer(request):
     return request.getfixturevalue(f"{request.param}_trainer")
 
@@ -155,7 +155,7 @@ def test_a_single_replica_learns_the_same_from_the_same_seed(trainer, spawn):
     assert alone.model.read_bytes() == again.model.read_bytes()
 
 
-@pytest.mark.parametrize("roles", ["cpp", "pcc", "pcp"])
+@pytest.mark.parametrize("roles", ["cpp", *(pytest.param(roles, marks=pytest.mark.long) for roles in ("pcc", "pcp"))])
 def test_both_languages_work_in_one_job(c_trainer, python_trainer, spawn, roles):
     commands = {"c": c_trainer, "p": python_trainer}
     ps, worker, master = (commands[role] for role in roles)

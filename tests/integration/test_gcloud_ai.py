@@ -13,6 +13,7 @@ from support.wait import wait_until
 import test_gcloud_ai_packages as packages
 
 pytestmark = needs_gcloud
+TRACKS = [(), pytest.param(("beta",), marks=pytest.mark.long)]
 
 POOL = "--worker-pool-spec=machine-type=n1-standard-4,replica-count=1,container-image-uri=trainyard-test:1"
 
@@ -34,7 +35,7 @@ def custom_jobs(gcloud):
     return run
 
 
-@pytest.mark.parametrize("track", [(), ("beta",)], ids=["ga", "beta"])
+@pytest.mark.parametrize("track", TRACKS, ids=["ga", "beta"])
 def test_a_job_is_created_described_and_listed(custom_jobs, vertex, track):
     name = f"flags-{len(track)}"
     # gcloud knows accelerators by the names of the API only; without a number of them it says one
@@ -70,6 +71,7 @@ def test_what_is_not_there_or_not_right_is_told(custom_jobs):
     assert "INVALID_ARGUMENT" in done.stderr and "worker_pool_specs[0].machine_spec.machine_type" in done.stderr
 
 
+@pytest.mark.long
 def test_operations_are_described(gcloud, vertex):
     job = vertex.run(custom_job("exit 0"))
     operation = vertex.yard.request("DELETE", vertex.path(job["name"])).json
@@ -101,6 +103,7 @@ def spec_of(count, machine="n1-standard-4", **task):
          "--epochs=3"], "packageUris": ["gs://bucket/one.tar.gz", "gs://bucket/two.tar.gz"]})]}),
     ([POOL, *TEXTS], {"workerPoolSpecs": [spec_of(1, containerSpec=CONTAINER)], **STORED_TEXTS}),
 ], ids=["pools", "packages", "texts"])
+@pytest.mark.long
 def test_each_form_of_create_is_taken(custom_jobs, vertex, words, expected):
     """Broken: pool_fill() without what is skipped (pools); no row of pythonModule (packages), of enableDashboardAccess
     (texts)."""
@@ -141,6 +144,7 @@ def test_a_persistent_resource_is_refused(custom_jobs):
     assert "job_spec.persistent_resource_id" in done.stderr and "no persistent resources" in done.stderr
 
 
+@pytest.mark.long
 def test_a_tasks_log_is_streamed(custom_jobs, vertex):
     """Broken: source_make() of the log pump gave every replica the same task_name."""
     job = vertex.run(custom_job("echo said by the program"))
@@ -178,6 +182,7 @@ def config_file(directory, text, **more):
     ((), ["--max-trial-count=4", "--algorithm=grid-search", *TEXTS, *KEY_IN_PARTS], (4, 3), "GRID_SEARCH"),
     (["beta"], ["--parallel-trial-count=1", "--algorithm=algorithm-unspecified", "--kms-key", KEY], (5, 1), None),
 ], ids=["texts", "counts"])
+@pytest.mark.long
 def test_flags_go_before_the_configuration_of_a_search(tuning_jobs, searches, tmp_path, track, words, counts, algorithm):
     config = config_file(tmp_path, RUNS_ON, displayName="old", maxTrialCount=5, parallelTrialCount=3, maxFailedTrialCount=2)
     made = tuning_jobs("create", "--display-name", "new", "--config", config, *words, track=track)
@@ -190,6 +195,7 @@ def test_flags_go_before_the_configuration_of_a_search(tuning_jobs, searches, tm
 
 @pytest.mark.parametrize("track,group,names", [((), "custom-jobs", "vertex"), (["beta"], "hp-tuning-jobs", "searches")],
                          ids=["custom-jobs", "hp-tuning-jobs"])
+@pytest.mark.long
 def test_lists_are_cut_sorted_and_told_as_addresses(gcloud, request, track, group, names):
     """Of jobs that have ended: none comes in between."""
     jobs = request.getfixturevalue(names)
@@ -209,7 +215,7 @@ def test_lists_are_cut_sorted_and_told_as_addresses(gcloud, request, track, grou
     assert [address.partition("/v1")[2].removeprefix("beta1/").removeprefix("/") for address in addresses] == every, addresses
 
 
-@pytest.mark.parametrize("track", [(), ("beta",)], ids=["ga", "beta"])
+@pytest.mark.parametrize("track", TRACKS, ids=["ga", "beta"])
 def test_a_search_is_created_described_listed_and_its_log_read(tuning_jobs, gcloud, searches, tmp_path, track):
     name = f"search-{len(track)}"
     config = config_file(tmp_path, 'echo "trial $CLOUD_ML_TRIAL_ID"; ' + REPORTING)
@@ -226,6 +232,7 @@ def test_a_search_is_created_described_listed_and_its_log_read(tuning_jobs, gclo
     assert json.loads(described.stdout)["displayName"] == f"{name}-trial-1"
 
 
+@pytest.mark.long
 def test_a_searchs_log_is_streamed(tuning_jobs, searches, tmp_path):
     """Of a job that has ended it is streamed to its end, which gcloud takes to be five seconds ago.
     Broken: as above: its trials' lines were not among them."""
@@ -287,11 +294,13 @@ POOL_KEYS = {
 
 @pytest.mark.parametrize("track,command", [*(((), command) for command in DRIVEN),
                                            *((["beta"], command) for command in DRIVEN if command.endswith("create"))])
+@pytest.mark.long
 def test_no_flag_is_left_out(gcloud, track, command):
     """Of custom-jobs only local-run is left, which asks no service."""
     assert gcloud.flags(*track, "ai", *command.split(), grouped=True) - {"--region"} == set(DRIVEN[command])
 
 
+@pytest.mark.long
 def test_no_key_of_a_pool_is_left_out(custom_jobs):
     done = custom_jobs("create", "--display-name", "x", "--worker-pool-spec=no-such-key=1", expect=2)
     assert set(re.search(r"valid keys are \[(.*?)\]", done.stderr)[1].split(", ")) == set(POOL_KEYS)

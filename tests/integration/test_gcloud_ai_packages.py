@@ -14,7 +14,7 @@ from support.registry import Registry
 from support.vertex import REGION, Vertex
 
 DOCKER = shutil.which("docker")
-pytestmark = [needs_gcloud, pytest.mark.skipif(not DOCKER, reason="no docker in PATH")]
+pytestmark = [needs_gcloud, pytest.mark.long, pytest.mark.skipif(not DOCKER, reason="no docker in PATH")]
 
 PREBUILT = "us-docker.pkg.dev/vertex-ai/training/scikit-learn-cpu.1-6:trainyard-test"
 SHELL = "trainyard-test-shell:1"

@@ -12,7 +12,7 @@ from support.daemon import MACHINE, PRINT_ENVIRONMENT, UNTIL_RELEASED
 from support.engine import IMAGE, role_image
 from support.gcloud import needs_gcloud
 
-pytestmark = needs_gcloud
+pytestmark = [needs_gcloud, pytest.mark.long]
 
 KEY = "projects/keys/locations/us-central1/keyRings/ring/cryptoKeys/key"
 OTHER_KEY = KEY.replace("us-central1", "europe-west4")

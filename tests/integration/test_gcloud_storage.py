@@ -9,7 +9,7 @@ from support.daemon import Daemon
 from support.engine import NO_ENGINE
 from support.gcloud import gcloud_for, needs_gcloud
 
-pytestmark = needs_gcloud
+pytestmark = [needs_gcloud, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from support.gcloud import needs_gcloud
 from support.tuning import REPORTING, search
 
-pytestmark = needs_gcloud
+pytestmark = [needs_gcloud, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -205,6 +205,7 @@ def churn_job(rng):
     return count, gpu_job(count, text)
 
 
+@pytest.mark.long
 def test_no_gpu_is_given_twice_under_churn_and_a_crash(start, gpu_engine):
     rng = random.Random(8)
     daemon = start("--gpus", "8", "--accelerators", "require", "--max-active-jobs", "100")

@@ -202,6 +202,7 @@ def test_names_beyond_ascii_are_passed_as_they_are(launch, storage):
 
 
 @pytest.mark.usefixtures("real_pip")
+@pytest.mark.long
 def test_a_source_distribution_is_built_without_an_index(launch, storage, python):
     """Also one that says what builds it, which pip would get from an index."""
     if subprocess.run([python, "-c", "import setuptools, wheel"], capture_output=True).returncode:
@@ -228,6 +229,7 @@ def test_dependencies_come_from_the_wheels_alone(launch, storage):
 
 
 @pytest.mark.usefixtures("real_pip")
+@pytest.mark.long
 def test_packages_of_the_same_name_do_not_meet(launch, storage):
     other = "gs://other/" + TRAINER.rsplit("/", 1)[1]
     storage.objects[TRAINER] = trainer("print('first')")
@@ -400,6 +402,7 @@ def test_much_output_is_passed_on_without_loss(launch, storage):
 
 
 @pytest.mark.usefixtures("real_pip")
+@pytest.mark.long
 def test_a_user_without_a_home_can_install(launch, storage):
     storage.objects[TRAINER] = trainer("print('ran')")
     status, out = launch([TRAINER], HOME="/proc/none")

@@ -192,6 +192,7 @@ def test_each_step_that_fails_is_the_replica_s_error(packages_yard):
     fails(packages_yard, package_job(packages_yard, "raise SystemExit(3)"), 3)
 
 
+@pytest.mark.long
 def test_every_role_runs_the_module(packages_yard):
     task = ("import json, os, socket, sys\n"
             "config = json.loads(os.environ['TF_CONFIG'])\n"
@@ -260,7 +261,7 @@ print("user", os.getuid(), "wrote", open(path("AIP_MODEL_DIR") + "model").read()
 """
 
 
-@pytest.mark.parametrize("image", [NOBODY, SOMEBODY], ids=["without a home", "with one"])
+@pytest.mark.parametrize("image", [NOBODY, pytest.param(SOMEBODY, marks=pytest.mark.long)], ids=["without a home", "with one"])
 def test_a_package_runs_as_the_image_s_user(packages_yard, users_images, image):
     """Choice: the service's own images run as root; of others their user counts, as in a custom container."""
     uri = f"gs://packages/{packages_yard.new_id('package')}/trainer-1.0-py2.py3-none-any.whl"
@@ -314,6 +315,7 @@ def submit(yard, directory, job_id, *words):
 
 
 @needs_gcloud
+@pytest.mark.long
 def test_gcloud_submits_a_folder_of_sources(packages_yard, tmp_path):
     folder = tmp_path / "trainer"
     folder.mkdir()
@@ -387,6 +389,7 @@ def old_yard(engine, make_daemon, wheels):
 
 @needs_gcloud
 @pytest.mark.parametrize("sample", OLD)
+@pytest.mark.long
 def test_configurations_of_old_samples_are_searched(old_yard, tmp_path, sample):
     # Broken: without a default Python the submission of "tpu" was refused.
     text, flags, told = OLD[sample]

@@ -144,6 +144,7 @@ def test_containers_of_a_forgotten_state_are_left_to_their_owner(new_daemon):
     owner.until(job_id, "CANCELLED")
 
 
+@pytest.mark.long
 def test_memory_and_start_are_small(new_daemon):
     daemon = new_daemon(binary=plain_program()).start()
     with open(f"/proc/{daemon.process.pid}/status") as status:

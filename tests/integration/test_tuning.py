@@ -3,6 +3,8 @@
 import datetime
 import json
 
+import pytest
+
 from support.daemon import FINAL, PRINT_ENVIRONMENT, UNTIL_RELEASED, distributed, script, shell_config, task_of, text_of
 from support.python_image import ensure_python_image
 from support.wait import wait_until
@@ -186,6 +188,7 @@ print("wrote", os.path.getsize(os.environ["CLOUD_ML_HP_METRIC_FILE"]) > 0)
 """
 
 
+@pytest.mark.long
 def test_googles_own_library_reports(yard):
     image = ensure_python_image(yard.engine)
     training_input = dict(region="us-central1", hyperparameters=search(2, 2),
