@@ -72,7 +72,7 @@ static bool pattern_fits(const char *pattern, const char *end, const char *name)
 static bool target_write(const struct route *route, json_t *fields, struct text *target)
 {
 	const char *name = strchr(route->path + 1, '/') + 1;
-	const char *last = strrchr(route->path, '}'), *tail = last + 1;
+	const char *last = strrchr(route->path, '}'), *tail = last ? last + 1 : "";
 	const char *pattern = route->rpc->pattern ? route->rpc->pattern : name;
 	const char *end = route->rpc->pattern ? pattern + strlen(pattern) : tail;
 	const char *field = route->doc ? route->doc->resource : route->rpc->resource;

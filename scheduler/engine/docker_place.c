@@ -88,7 +88,7 @@ static bool own_container(char id[ID_SIZE])
 	bool found = false;
 
 	while (mounts && fgets(line, sizeof(line), mounts))
-		if (sscanf(line, "%*d %*d %*s %s %s", root, place) == 2 &&
+		if (sscanf(line, "%*d %*d %*s %4095s %4095s", root, place) == 2 &&
 		    strcmp(place, "/etc/hostname") == 0)
 			found = id_find(root, id); /* the last one hides those before it */
 	if (mounts)
