@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/cluster.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/base/json.h"
@@ -17,6 +18,12 @@ const struct role_fields ml_roles[ROLE_COUNT] = {
 	[ROLE_EVALUATOR] = { "evaluatorConfig", "evaluatorType", "evaluatorCount", "evaluator_config",
 			     "evaluator_type", "evaluator_count", "evaluator" },
 };
+
+const char *role_field(enum role role, const char *below, char name[FIELD_NAME_SIZE])
+{
+	snprintf(name, FIELD_NAME_SIZE, "%s.%s", ml_roles[role].config_snake, below);
+	return name;
+}
 
 struct tier_pool {
 	unsigned count;

@@ -29,6 +29,11 @@ struct role_fields {
 
 extern const struct role_fields ml_roles[ROLE_COUNT];
 
+/* The place for "parameter_server_config.disk_config.boot_disk_size_gb" and its like. */
+enum { FIELD_NAME_SIZE = 96 };
+/* "worker_config.image_uri" into @name; returns @name. */
+const char *role_field(enum role role, const char *below, char name[FIELD_NAME_SIZE]);
+
 /* What a role asks for, wherever it is said: by the tier or by the fields. Borrowed from the input. */
 struct role_request {
 	int64_t count;

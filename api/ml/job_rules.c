@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/ml/job_rules.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/ml/rules.h"
@@ -9,21 +8,6 @@
 #include "api/training/regions.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-
-const char *role_field(enum role role, const char *below, char name[FIELD_NAME_SIZE])
-{
-	snprintf(name, FIELD_NAME_SIZE, "%s.%s", ml_roles[role].config_snake, below);
-	return name;
-}
-
-enum { JOB_ID_BYTES_MAX = 128 };
-
-/* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Job (jobId) */
-bool is_job_id(const char *text)
-{
-	return strnlen(text, JOB_ID_BYTES_MAX + 1) <= JOB_ID_BYTES_MAX &&
-	       text_matches(text, "[A-Za-z][A-Za-z0-9_]*");
-}
 
 static void check_job_id(struct rules *rules)
 {

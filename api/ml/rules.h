@@ -4,16 +4,15 @@
  * lets the others go on. */
 #include <jansson.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "api/ml/cluster.h"
 #include "api/ml/job_rules.h"
+#include "api/training/forms.h"
 #include "daemon/base/error.h"
 
 /* Choice: how much of a wrong value is repeated in a text, and how many wrong elements of a list. */
 enum { RULES_SHOWN_BYTES = 200, RULES_FAULTS_MAX = 100 };
-
-/* The place for "parameter_server_config.disk_config.boot_disk_size_gb" and its like. */
-enum { FIELD_NAME_SIZE = 96 };
 
 struct rules {
 	const json_t *job, *input; /* input: the trainingInput */
@@ -26,11 +25,14 @@ struct rules {
 #define rules_refuse(rules, field, ...)                                                                      \
 	error_add(&(rules)->err, STATUS_INVALID_ARGUMENT, (field), __VA_ARGS__)
 
-/* "worker_config.image_uri" into @name; returns @name. */
-const char *role_field(enum role role, const char *below, char name[FIELD_NAME_SIZE]);
-
-/* Letters, digits and underscores, a letter first; 128 at most. */
-bool is_job_id(const char *text);
+/* Letters, digits and underscores, a letter first.
+ * Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.jobs#Job (jobId) */
+enum { JOB_ID_BYTES_MAX = 128 };
+static inline bool is_job_id(const char *text)
+{
+	return strnlen(text, JOB_ID_BYTES_MAX + 1) <= JOB_ID_BYTES_MAX &&
+	       text_matches(text, "[A-Za-z][A-Za-z0-9_]*");
+}
 
 void rules_check_cluster(struct rules *rules);
 void rules_check_containers(struct rules *rules);

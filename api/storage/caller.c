@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/caller.c: who asks. */
+/* api/storage/caller.c: who asks, and at which address. */
 #include <string.h>
 #include <strings.h>
 
@@ -27,6 +27,14 @@ static enum status refuse(struct error *err)
 	if (err)
 		error_add_reason(err, "authError", "header", "Authorization");
 	return STATUS_UNAUTHENTICATED;
+}
+
+/* The address of many APIs, none of which is the XML API. */
+static const char json_api_only[] = "www.googleapis.com";
+
+bool plain_is_elsewhere(const struct call *call)
+{
+	return strcasecmp(call->host, json_api_only) == 0 && strncmp(call->route->path, "/{bucket}", 9) == 0;
 }
 
 enum status caller_admit(const struct call *call, struct error *err)

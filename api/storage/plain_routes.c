@@ -2,7 +2,6 @@
 /* api/storage/plain_routes.c: the rows of the plain paths, and how their errors look. */
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/http/error_body.h"
 #include "api/message/message.h"
@@ -91,9 +90,6 @@ const struct route storage_plain_routes[] = {
 	{ .method = NULL },
 };
 
-/* The address of many APIs, none of which is the XML API. */
-static const char json_api_only[] = "www.googleapis.com";
-
 static bool is_one_of(const char *segment, const char *const *names)
 {
 	while (*names && strcmp(*names, segment) != 0)
@@ -139,11 +135,6 @@ bool storage_plain_may_have(const char *const *segments, size_t count)
 					      "storage", "upload",    NULL };
 
 	return !is_one_of(segments[0], others) && !is_call(segments, count) && bucket_name_valid(segments[0]);
-}
-
-bool plain_is_elsewhere(const struct call *call)
-{
-	return strcasecmp(call->host, json_api_only) == 0 && strncmp(call->route->path, "/{bucket}", 9) == 0;
 }
 
 static bool begins(const char *text, const char *with)
