@@ -94,9 +94,36 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 			 "%s: %s (SQLite %d)", doing, db ? sqlite3_errmsg(db) : "out of memory", code);
 }
 
+static sqlite3_mem_methods sqlite_memory; /* SQLite's own, which know the size of a piece */
+
+static void *sqlite_allocate(int size)
+{
+	void *place = sqlite_memory.xMalloc(size);
+
+	if (!place)
+		memory_exhausted((size_t)size);
+	return place;
+}
+
+static void *sqlite_resize(void *place, int size)
+{
+	void *resized = sqlite_memory.xRealloc(place, size);
+
+	if (!resized)
+		memory_exhausted((size_t)size);
+	return resized;
+}
+
 /* Must come before SQLite's first use; a process that already uses it keeps its own settings. */
 static void configure_once(void)
 {
+	sqlite3_mem_methods methods;
+
+	sqlite3_config(SQLITE_CONFIG_GETMALLOC, &sqlite_memory);
+	methods = sqlite_memory;
+	methods.xMalloc = sqlite_allocate;
+	methods.xRealloc = sqlite_resize;
+	sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

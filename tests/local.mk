@@ -8,13 +8,8 @@ tests_libtesting_a_SOURCES = \
 	tests/support/fake_engine.c \
 	tests/support/fake_engine.h \
 	tests/support/fake_engine_state.h \
-	tests/support/fake_orders.c \
-	tests/support/memory_faults.c \
-	tests/support/memory_faults.h
+	tests/support/fake_orders.c
 LDADD = tests/libtesting.a libtrainyard.a $(DEPS_LIBS) $(GRPC_LIBS) $(FUSE_LIBS) $(CMOCKA_LIBS)
-# For those in which memory cannot be had.
-memory_faults_wrap = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray \
-	-Wl,--wrap=strdup,--wrap=strndup,--wrap=asprintf,--wrap=vasprintf,--wrap=__asprintf_chk,--wrap=__vasprintf_chk
 # One program per subject, mirroring the tree, made of the one file of its name; each speaks TAP.
 if HAVE_CMOCKA
 check_PROGRAMS += \
@@ -156,7 +151,6 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_listing \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_network \
-	tests/unit/scheduler/engine/test_docker_no_memory \
 	tests/unit/scheduler/engine/test_docker_progress \
 	tests/unit/scheduler/engine/test_docker_reading \
 	tests/unit/scheduler/engine/test_docker_replica \
@@ -166,7 +160,6 @@ check_PROGRAMS += \
 	tests/unit/scheduler/engine/test_docker_orphans \
 	tests/unit/scheduler/faults/test_fault \
 	tests/unit/scheduler/faults/test_fault_book \
-	tests/unit/scheduler/faults/test_fault_book_no_memory \
 	tests/unit/scheduler/faults/test_faults \
 	tests/unit/scheduler/launcher/test_launcher \
 	tests/unit/scheduler/logs/test_log_line \
@@ -210,8 +203,6 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_gateway \
 	tests/unit/scheduler/test_gateway_keep \
 	tests/unit/scheduler/test_gcs_keep \
-	tests/unit/scheduler/test_no_memory \
-	tests/unit/scheduler/test_orders_no_memory \
 	tests/unit/scheduler/test_queue \
 	tests/unit/scheduler/test_queue_words \
 	tests/unit/scheduler/test_reconcile \
@@ -219,7 +210,6 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_scheduler \
 	tests/unit/scheduler/test_spare_network \
 	tests/unit/scheduler/test_told_differences \
-	tests/unit/scheduler/test_told_no_memory \
 	tests/unit/scheduler/tuning/test_event_file \
 	tests/unit/scheduler/tuning/test_gaussian_process \
 	tests/unit/scheduler/tuning/test_measurement_list \
@@ -233,25 +223,19 @@ check_PROGRAMS += \
 	tests/unit/store/filter/test_filter \
 	tests/unit/store/filter/test_log_functions \
 	tests/unit/store/filter/test_time_zone \
-	tests/unit/store/jobs/test_faults_no_memory \
 	tests/unit/store/jobs/test_job_filter \
 	tests/unit/store/jobs/test_jobs \
-	tests/unit/store/jobs/test_jobs_no_memory \
 	tests/unit/store/jobs/test_leases \
 	tests/unit/store/jobs/test_pipelines \
-	tests/unit/store/jobs/test_pipelines_no_memory \
 	tests/unit/store/jobs/test_policies \
 	tests/unit/store/jobs/test_resources \
-	tests/unit/store/jobs/test_resources_no_memory \
 	tests/unit/store/jobs/test_trials \
-	tests/unit/store/jobs/test_trials_no_memory \
 	tests/unit/store/keys/test_access_token \
 	tests/unit/store/keys/test_authority \
 	tests/unit/store/keys/test_signing_key \
 	tests/unit/store/logs/test_dated_logs \
 	tests/unit/store/logs/test_log_filter \
 	tests/unit/store/logs/test_logs \
-	tests/unit/store/logs/test_logs_no_memory \
 	tests/unit/store/objects/test_assemblies \
 	tests/unit/store/objects/test_buckets \
 	tests/unit/store/objects/test_conditions \
@@ -261,7 +245,6 @@ check_PROGRAMS += \
 	tests/unit/store/objects/test_object_names \
 	tests/unit/store/objects/test_objects \
 	tests/unit/store/objects/test_objects_crash \
-	tests/unit/store/objects/test_objects_no_memory \
 	tests/unit/store/objects/test_outbox \
 	tests/unit/store/objects/test_sessions \
 	tests/unit/store/test_page_token \
@@ -273,34 +256,12 @@ if HAVE_GRPC
 check_PROGRAMS += tests/unit/api/grpc/test_session
 endif
 endif
-tests_unit_daemon_gcs_test_gcs_client_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=curl_global_init
-tests_unit_daemon_test_error_LDFLAGS = $(memory_faults_wrap)
 tests_unit_daemon_gateway_test_job_gateway_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=listener_close,--wrap=pthread_cond_timedwait
-tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=free
-tests_unit_scheduler_engine_test_docker_http_LDFLAGS = $(memory_faults_wrap) \
-	-Wl,--wrap=curl_global_init,--wrap=curl_multi_add_handle
-tests_unit_scheduler_engine_test_docker_image_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=malloc,--wrap=registry_credentials_find
-tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=system_clock
-tests_unit_scheduler_engine_test_docker_network_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_network_body
-tests_unit_scheduler_test_engine_doubt_LDFLAGS = $(memory_faults_wrap)
-tests_unit_scheduler_engine_test_docker_history_LDFLAGS = $(memory_faults_wrap)
-tests_unit_scheduler_engine_test_docker_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=memory_note_failure
-tests_unit_scheduler_faults_test_fault_book_no_memory_LDFLAGS = $(memory_faults_wrap)
+tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=vasprintf,--wrap=__vasprintf_chk
+tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=system_clock
 tests_unit_scheduler_faults_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
-tests_unit_scheduler_logs_test_log_pump_LDFLAGS = $(memory_faults_wrap)
-tests_unit_scheduler_test_no_memory_LDFLAGS = $(memory_faults_wrap) -Wl,--wrap=placement_find
-tests_unit_scheduler_test_orders_no_memory_LDFLAGS = $(memory_faults_wrap) \
-	-Wl,--wrap=fault_book_take,--wrap=fault_kind_name
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
-tests_unit_scheduler_test_told_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_jobs_test_faults_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_jobs_test_jobs_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_logs_test_logs_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_objects_test_objects_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_jobs_test_pipelines_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_jobs_test_resources_no_memory_LDFLAGS = $(memory_faults_wrap)
-tests_unit_store_jobs_test_trials_no_memory_LDFLAGS = $(memory_faults_wrap)
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
@@ -347,7 +308,6 @@ threaded_tests = \
 	tests/unit/api/http/test_stream \
 	tests/unit/api/storage/test_copies \
 	tests/unit/api/training/test_quota \
-	tests/unit/daemon/test_memory \
 	tests/unit/daemon/gateway/test_relay \
 	tests/unit/scheduler/engine/test_docker_logs \
 	tests/unit/scheduler/engine/test_docker_terminal \
@@ -469,14 +429,12 @@ EXTRA_DIST += \
 	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
-	tests/unit/scheduler/memory_testing.h \
 	tests/unit/scheduler/plan/plan_testing.h \
 	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/scheduler/search/search_testing.h \
 	tests/unit/scheduler/tuning/reader_testing.h \
 	tests/unit/scheduler/tuning/tuning_testing.h \
 	tests/unit/store/eye_testing.h \
-	tests/unit/store/no_memory_testing.h \
 	tests/unit/store/objects/objects_testing.h \
 	tests/unit/store/store_testing.h \
 	tests/unit/testing.h

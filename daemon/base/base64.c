@@ -5,16 +5,14 @@
 #include <stdlib.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 void base64_append(struct text *text, const void *data, size_t length, int variant)
 {
 	const size_t size = sodium_base64_encoded_len(length, variant);
-	AUTO(string) char *encoded = malloc(size);
+	AUTO(string) char *encoded = memory_alloc(size);
 
-	if (encoded)
-		text_puts(text, sodium_bin2base64(encoded, size, data, length, variant));
-	else
-		text->failed = true;
+	text_puts(text, sodium_bin2base64(encoded, size, data, length, variant));
 }
 
 bool base64_decode(const char *text, size_t length, const char *ignored, int variant, void *bytes,

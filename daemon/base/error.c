@@ -56,44 +56,11 @@ void error_deinit(struct error *err)
 	*err = (struct error){ 0 };
 }
 
-static char *format_text(const char *format, va_list args)
-{
-	char *text = NULL;
-
-	if (vasprintf(&text, format, args) < 0) {
-		memory_note_failure();
-		return NULL;
-	}
-	return text;
-}
-
-static char *sentence_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static char *sentence_make(const char *format, ...)
-{
-	char *sentence;
-	va_list args;
-
-	va_start(args, format);
-	sentence = format_text(format, args);
-	va_end(args);
-	return sentence;
-}
-
-/* Failing to allocate here only loses words, never the status; it is noted. */
 static void violation_append(struct error *err, const char *field, const char *text)
 {
-	struct violation *grown = realloc(err->violations, (err->violation_count + 1) * sizeof(*grown));
-
-	if (!grown) {
-		memory_note_failure();
-		return;
-	}
-	err->violations = grown;
-	grown[err->violation_count++] = (struct violation){
-		.field = field ? memory_strdup(field) : NULL,
-		.text = memory_strdup(text),
-	};
+	err->violations = memory_resize(err->violations, err->violation_count + 1, sizeof(*err->violations));
+	err->violations[err->violation_count++] =
+		(struct violation){ .field = memory_strdup(field), .text = memory_strdup(text) };
 }
 
 static void text_join(struct error *err, const char *separator, const char *more)
@@ -104,9 +71,7 @@ static void text_join(struct error *err, const char *separator, const char *more
 		err->text = memory_strdup(more);
 		return;
 	}
-	joined = sentence_make("%s%s%s", err->text, separator, more);
-	if (!joined)
-		return;
+	joined = memory_printf("%s%s%s", err->text, separator, more);
 	free(err->text);
 	err->text = joined;
 }
@@ -114,13 +79,11 @@ static void text_join(struct error *err, const char *separator, const char *more
 static enum status add_semantic(struct error *err, enum status status, const char *field, const char *format,
 				va_list args)
 {
-	AUTO(string) char *description = format_text(format, args);
+	AUTO(string) char *description = memory_vprintf(format, args);
 	AUTO(string) char *sentence = NULL;
 
 	if (err->status == STATUS_OK)
 		err->status = status;
-	if (!description)
-		return err->status;
 	if (!field) {
 		text_join(err, " ", description);
 		err->is_semantic = false;
@@ -128,9 +91,8 @@ static enum status add_semantic(struct error *err, enum status status, const cha
 	}
 	err->is_semantic = err->is_semantic || !err->text;
 	violation_append(err, field, description);
-	sentence = sentence_make("Field: %s Error: %s", field, description);
-	if (sentence)
-		text_join(err, " ", sentence);
+	sentence = memory_printf("Field: %s Error: %s", field, description);
+	text_join(err, " ", sentence);
 	return err->status;
 }
 
@@ -166,13 +128,11 @@ enum status error_add_transcoding(struct error *err, const char *field, const ch
 	if (!err)
 		return STATUS_INVALID_ARGUMENT;
 	va_start(args, format);
-	AUTO(string) char *sentence = format_text(format, args);
+	AUTO(string) char *sentence = memory_vprintf(format, args);
 	va_end(args);
 	err->status = STATUS_INVALID_ARGUMENT;
-	if (sentence) {
-		violation_append(err, field, sentence);
-		text_join(err, "\n", sentence);
-	}
+	violation_append(err, field, sentence);
+	text_join(err, "\n", sentence);
 	return STATUS_INVALID_ARGUMENT;
 }
 
@@ -183,18 +143,15 @@ enum status error_add_listed(struct error *err, const char *field, const char *f
 	if (!err)
 		return STATUS_INVALID_ARGUMENT;
 	va_start(args, format);
-	AUTO(string) char *description = format_text(format, args);
+	AUTO(string) char *description = memory_vprintf(format, args);
 	va_end(args);
 	AUTO(string) char *entry = NULL;
 	err->status = STATUS_INVALID_ARGUMENT;
-	if (!description)
-		return err->status;
 	violation_append(err, field, description);
-	entry = sentence_make("%zu.Field: %s; Message: %s\t", err->violation_count, field, description);
+	entry = memory_printf("%zu.Field: %s; Message: %s\t", err->violation_count, field, description);
 	if (!err->text)
 		text_join(err, "", "List of found errors:\t");
-	if (entry)
-		text_join(err, "", entry);
+	text_join(err, "", entry);
 	return err->status;
 }
 
@@ -205,8 +162,7 @@ void error_list(struct error *err)
 	if (err->status != STATUS_INVALID_ARGUMENT || !err->is_semantic)
 		return;
 	for (size_t i = 0; i < err->violation_count; i++)
-		error_add_listed(&listed, err->violations[i].field, "%s",
-				 err->violations[i].text ? err->violations[i].text : "");
+		error_add_listed(&listed, err->violations[i].field, "%s", err->violations[i].text);
 	if (listed.violation_count)
 		error_move(err, &listed);
 }
@@ -218,15 +174,13 @@ enum status error_set_quota(struct error *err, const char *subject, const char *
 	if (!err)
 		return STATUS_RESOURCE_EXHAUSTED;
 	va_start(args, format);
-	AUTO(string) char *description = format_text(format, args);
+	AUTO(string) char *description = memory_vprintf(format, args);
 	va_end(args);
 	error_deinit(err);
 	err->status = STATUS_RESOURCE_EXHAUSTED;
 	err->detail = ERROR_DETAIL_QUOTA;
-	if (description) {
-		violation_append(err, subject, description);
-		text_join(err, " ", description);
-	}
+	violation_append(err, subject, description);
+	text_join(err, " ", description);
 	return err->status;
 }
 
@@ -237,51 +191,41 @@ enum status error_set_argument(struct error *err, const char *field, const char 
 	if (!err)
 		return STATUS_INVALID_ARGUMENT;
 	va_start(args, format);
-	AUTO(string) char *description = format_text(format, args);
+	AUTO(string) char *description = memory_vprintf(format, args);
 	va_end(args);
 	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Request contains an invalid argument.");
-	if (description)
-		violation_append(err, field, description);
+	violation_append(err, field, description);
 	return err->status;
 }
 
 void error_add_reason(struct error *err, const char *reason, const char *key, const char *value)
 {
-	struct error_metadata *grown;
-
 	if (!err)
 		return;
 	if (!err->reason)
 		err->reason = memory_strdup(reason);
 	if (!key)
 		return;
-	grown = realloc(err->metadata, (err->metadata_count + 1) * sizeof(*grown));
-	if (!grown) {
-		memory_note_failure();
-		return;
-	}
-	err->metadata = grown;
-	grown[err->metadata_count++] = (struct error_metadata){ memory_strdup(key), memory_strdup(value) };
+	err->metadata = memory_resize(err->metadata, err->metadata_count + 1, sizeof(*err->metadata));
+	err->metadata[err->metadata_count++] =
+		(struct error_metadata){ memory_strdup(key), memory_strdup(value) };
 }
 
 enum status error_wrap(struct error *err, const char *format, ...)
 {
 	va_list args;
-	char *wrapped = NULL;
+	char *wrapped;
 
 	if (!err)
 		return STATUS_INTERNAL;
 	if (err->status != STATUS_INTERNAL && err->status != STATUS_UNAVAILABLE)
 		return err->status;
 	va_start(args, format);
-	AUTO(string) char *context = format_text(format, args);
+	AUTO(string) char *context = memory_vprintf(format, args);
 	va_end(args);
-	if (context)
-		wrapped = sentence_make("%s: %s", context, err->text ? err->text : "");
-	if (wrapped) {
-		free(err->text);
-		err->text = wrapped;
-	}
+	wrapped = memory_printf("%s: %s", context, err->text ? err->text : "");
+	free(err->text);
+	err->text = wrapped;
 	return err->status;
 }
 

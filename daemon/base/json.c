@@ -44,7 +44,7 @@ int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwis
 
 /* ---- what others wrote ---- */
 
-/* Beyond what a long long (@whole) or a double holds; false when memory ran out, which is noted. */
+/* Beyond what a long long (@whole) or a double holds. */
 static bool number_overflows(const char *text, size_t length, bool whole)
 {
 	char room[64];
@@ -55,11 +55,7 @@ static bool number_overflows(const char *text, size_t length, bool whole)
 		memcpy(room, text, length);
 		room[length] = '\0';
 	} else {
-		number = long_one = strndup(text, length);
-	}
-	if (!number) {
-		memory_note_failure();
-		return false;
+		number = long_one = memory_strndup(text, length);
 	}
 	errno = 0;
 	if (!whole)
@@ -156,30 +152,24 @@ static bool text_mend(const char *text, size_t length, struct text *mended)
 			mending.at++;
 		}
 	}
-	return mending.changed && !mended->failed;
+	return mending.changed;
 }
 
 json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_error_t *ret_problem)
 {
-	json_error_t problem = { 0 };
 	struct text clean AUTO_TEXT = { 0 };
 	struct text mended AUTO_TEXT = { 0 };
-	json_t *value = memory_json_read(text, length, flags, &problem);
+	json_t *value = json_loadb(text, length, flags, ret_problem);
 	bool again;
 
-	if (ret_problem)
-		*ret_problem = problem;
-	if (value || json_error_code(&problem) == json_error_out_of_memory)
+	if (value)
 		return value;
 	again = memchr(text, '\0', length) || !utf8_valid(text, length);
 	if (again)
 		text_clean(&clean, text, length);
-	if (clean.failed)
-		return NULL;
 	if (text_mend(again ? clean.data : text, again ? clean.length : length, &mended))
 		again = true;
-	return again && !mended.failed ? memory_json_read(mended.data, mended.length, flags, ret_problem)
-				       : NULL;
+	return again ? json_loadb(mended.data, mended.length, flags, ret_problem) : NULL;
 }
 
 /* ---- what we wrote ---- */
@@ -187,10 +177,8 @@ json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_e
 enum status json_parse_own(const char *text, json_t **ret_value, struct error *err)
 {
 	json_error_t problem = { 0 };
-	json_t *value = text ? memory_json_read(text, strlen(text), JSON_DECODE_ANY, &problem) : NULL;
+	json_t *value = text ? json_loadb(text, strlen(text), JSON_DECODE_ANY, &problem) : NULL;
 
-	if (!value && json_error_code(&problem) == json_error_out_of_memory)
-		return error_no_memory(err);
 	if (!value)
 		return error_set(err, STATUS_INTERNAL, NULL, "stored JSON cannot be read: %s",
 				 text ? problem.text : "nothing there");

@@ -18,7 +18,7 @@ int64_t json_int_at(const json_t *object, const char *key, int64_t otherwise);
 bool json_true_at(const json_t *object, const char *key);
 /* The duration at @key ("3.5s") in microseconds; @otherwise when absent or none. */
 int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwise);
-/* memory_json_read() of JSON that others wrote: it takes what jansson refuses and other readers take as well. A whole number
+/* json_loadb() of JSON that others wrote: it takes what jansson refuses and other readers take as well. A whole number
  * beyond 64 bits is a double, one beyond those the text "Infinity" or "-Infinity" (protobuf's JSON); in strings NUL, half of a
  * surrogate pair and bytes that are no UTF-8 are U+FFFD. It is read twice at most; how deep it may be is the caller's to bound. */
 json_t *json_parse_foreign(const char *text, size_t length, size_t flags, json_error_t *ret_problem);
@@ -29,5 +29,5 @@ enum status json_parse_own(const char *text, json_t **ret_value, struct error *e
 /* Appends compact text: members in insertion order, each double in the fewest digits that read back
  * as the same double (0.1, not 0.10000000000000001). */
 void json_write(struct text *text, const json_t *value);
-/* The same as a string; NULL when memory ran out. The caller frees. */
+/* The same as a string. The caller frees. */
 char *json_dump_compact(const json_t *value);

@@ -1,150 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/base/memory.h"
 
-#include <stdint.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Once the reserve is touched no more text is read: what is still asked for is room for twice the longest token, for a
- * copy of it, and for what it is put into. */
-enum { RESERVE_PER_BYTE = 4, RESERVE_BYTES = 1024, ALIGNMENT = 16 };
-
-struct reserve {
-	char *begin, *at, *end; /* begin NULL: there is none */
-	bool touched;
-};
-
-/* What a reading gives to jansson, byte by byte. */
-struct source {
-	const char *at, *end;
-};
-
-static __thread struct reserve reserve;
-static __thread unsigned watches;
-static __thread bool ran_out;
-
-void memory_note_failure(void)
+void memory_exhausted(size_t size)
 {
-	ran_out = true;
-}
+	char line[128];
+	int length =
+		snprintf(line, sizeof(line),
+			 "trainyard: out of memory: %zu bytes cannot be allocated; the process ends\n", size);
 
-char *memory_strdup(const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		memory_note_failure();
-	return copy;
-}
-
-void *memory_calloc(size_t count, size_t size)
-{
-	void *place = calloc(count, size);
-
-	if (!place)
-		memory_note_failure();
-	return place;
-}
-
-void memory_watch_begin(void)
-{
-	if (watches++ == 0)
-		ran_out = false;
-}
-
-bool memory_watch_failed(void)
-{
-	return watches && ran_out;
-}
-
-bool memory_watch_end(void)
-{
-	const bool failed = memory_watch_failed();
-
-	watches--;
-	return failed;
-}
-
-static void *reserve_take(size_t size)
-{
-	const size_t taken = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-	void *place = reserve.at;
-
-	if (!reserve.begin || taken < size || taken > (size_t)(reserve.end - reserve.at))
-		return NULL;
-	reserve.touched = true;
-	reserve.at += taken;
-	return place;
-}
-
-static void *json_allocate(size_t size)
-{
-	void *place = malloc(size);
-
-	if (place)
-		return place;
-	memory_note_failure();
-	return reserve_take(size);
-}
-
-static void json_release(void *place)
-{
-	if (!reserve.begin || (char *)place < reserve.begin || (char *)place >= reserve.end)
-		free(place);
+	/* No exit handlers: they would free what other threads still use. */
+	(void)!write(STDERR_FILENO, line, (size_t)length);
+	_exit(EXIT_FAILURE);
 }
 
 void memory_init(void)
 {
-	json_set_alloc_funcs(json_allocate, json_release);
+	json_set_alloc_funcs(memory_alloc, free);
 }
 
-/* One byte at a time: so none is left to be read once the reserve was touched. */
-static size_t source_read(void *buffer, size_t size, void *arg)
+void *memory_try(size_t size)
 {
-	struct source *source = arg;
-
-	(void)size;
-	if (reserve.touched || source->at == source->end)
-		return 0;
-	*(char *)buffer = *source->at++;
-	return 1;
+	return malloc(size);
 }
 
-static void problem_set(json_error_t *ret_problem)
+void *memory_alloc(size_t size)
 {
-	if (!ret_problem)
-		return;
-	memset(ret_problem, 0, sizeof(*ret_problem));
-	snprintf(ret_problem->text, sizeof(ret_problem->text), "out of memory");
-	/* Where json_error_code() reads it. */
-	ret_problem->text[JSON_ERROR_TEXT_LENGTH - 1] = (char)json_error_out_of_memory;
+	void *place = malloc(size ? size : 1);
+
+	if (!place)
+		memory_exhausted(size);
+	return place;
 }
 
-json_t *memory_json_read(const char *text, size_t length, size_t flags, json_error_t *ret_problem)
+void *memory_calloc(size_t count, size_t size)
 {
-	const size_t size = length <= (SIZE_MAX - RESERVE_BYTES) / RESERVE_PER_BYTE
-				    ? length * RESERVE_PER_BYTE + RESERVE_BYTES
-				    : 0;
-	struct source source = { text, text + length };
-	char *begin = size ? malloc(size) : NULL;
-	json_t *value;
-	bool touched;
+	void *place = calloc(count ? count : 1, size ? size : 1);
 
-	if (!begin) {
-		memory_note_failure();
-		problem_set(ret_problem);
-		return NULL;
-	}
-	reserve = (struct reserve){ begin, begin, begin + size, false };
-	value = json_load_callback(source_read, &source, flags, ret_problem);
-	touched = reserve.touched;
-	if (touched) {
-		json_decref(value);
-		value = NULL;
-		problem_set(ret_problem);
-	}
-	reserve = (struct reserve){ 0 };
-	free(begin);
-	return value;
+	if (!place)
+		memory_exhausted(count * size);
+	return place;
+}
+
+void *memory_resize(void *place, size_t count, size_t size)
+{
+	void *resized = reallocarray(place, count ? count : 1, size ? size : 1);
+
+	if (!resized)
+		memory_exhausted(count * size);
+	return resized;
+}
+
+void *memory_realloc(void *place, size_t size)
+{
+	return memory_resize(place, size, 1);
+}
+
+char *memory_strdup(const char *text)
+{
+	return text ? memory_strndup(text, strlen(text)) : NULL;
+}
+
+char *memory_strndup(const char *text, size_t length)
+{
+	const size_t copied = strnlen(text, length);
+	char *copy = memory_alloc(copied + 1);
+
+	memcpy(copy, text, copied);
+	copy[copied] = '\0';
+	return copy;
+}
+
+char *memory_vprintf(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		memory_exhausted(0);
+	return text;
+}
+
+char *memory_printf(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = memory_vprintf(format, args);
+	va_end(args);
+	return text;
 }

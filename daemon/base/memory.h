@@ -1,33 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/memory.h: no work is done by halves because memory ran out in the middle of it.
+/* daemon/base/memory.h: memory that is always there.
  *
- * A tree of JSON is made by many small calls, and a member that found no memory is simply not in it. Nobody asks after each:
- * who begins a piece of work opens a watch, and asks once before its outcome is stored, answered or handed on. What
- * jansson, texts (text.h) and error_no_memory() miss is noted for the thread that they ran in. Thread: each its own. */
+ * A program that cannot have the memory for a struct, a name or a short text cannot do its work. The functions below end
+ * the process in that case with one line on stderr, so that no caller has a failure to handle. A restart loses nothing:
+ * intent is stored before it is answered. jansson, libcurl, PCRE2 and SQLite end in the same place.
+ *
+ * Memory whose size a client chooses (the bytes of a body, of a part of an upload) is bounded by the caller and comes from
+ * memory_try(), which may fail; the client gets 503. Thread: any. */
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes jansson's memory noted. Before its first use, by the first thread. */
+/* Makes jansson use memory_alloc(). Before the first use of jansson, by the first thread. */
 void memory_init(void);
 
-/* Some of this thread's memory could not be had. */
-void memory_note_failure(void);
-
-/* As the libc's; what cannot be had is noted. */
+/* As those of the libc, but never NULL. memory_resize() has reallocarray()'s arguments. */
+void *memory_alloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *memory_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+void *memory_resize(void *place, size_t count, size_t size) __attribute__((returns_nonnull));
+void *memory_realloc(void *place, size_t size) __attribute__((returns_nonnull));
+/* A copy that the caller frees; NULL if @text is NULL. */
 char *memory_strdup(const char *text);
-void *memory_calloc(size_t count, size_t size);
+char *memory_strndup(const char *text, size_t length) __attribute__((returns_nonnull));
+/* A new text that the caller frees. */
+char *memory_printf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+char *memory_vprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0), returns_nonnull));
 
-/* Begins a watch; those within another one are a part of it. */
-void memory_watch_begin(void);
-/* Whether memory ran out since the outermost watch began; false outside of any. */
-bool memory_watch_failed(void);
-/* Ends a watch; as memory_watch_failed(). */
-bool memory_watch_end(void);
+/* Memory of a size that a client chose; NULL if it cannot be had. */
+void *memory_try(size_t size);
 
-/* json_loadb(), which must not run out of memory: its lexer does not notice that the token it reads could not grow, and
- * reads on behind its end. This one sets some aside beforehand, and stops reading as soon as that is touched.
- * Source: jansson 2.14, src/load.c: lex_save() drops the result of strbuffer_append_byte().
- * NULL: as json_loadb(), and when memory ran out, which is noted; @ret_problem may be NULL. */
-json_t *memory_json_read(const char *text, size_t length, size_t flags, json_error_t *ret_problem);
+/* Writes the line and ends the process with status 1. For libraries that report that their own memory ran out. */
+void memory_exhausted(size_t size) __attribute__((noreturn, cold));
+
+/* Earlier names: nothing calls them for long. */
+static inline void memory_note_failure(void) {}
+static inline void memory_watch_begin(void) {}
+static inline bool memory_watch_failed(void)
+{
+	return false;
+}
+static inline bool memory_watch_end(void)
+{
+	return false;
+}
+#define memory_json_read json_loadb

@@ -27,44 +27,28 @@ void text_clear(struct text *text)
 
 void text_renew(struct text *text, size_t most)
 {
-	if (text->failed || text->size > most)
+	if (text->size > most)
 		text_deinit(text);
 	else
 		text_clear(text);
 }
 
-static void text_fail(struct text *text)
-{
-	text->failed = true;
-	memory_note_failure();
-}
-
-static bool text_reserve(struct text *text, size_t more)
+static void text_reserve(struct text *text, size_t more)
 {
 	size_t wanted = text->length + more + 1;
 	size_t size = text->size ? text->size : 128;
-	char *grown;
 
-	if (text->failed)
-		return false;
 	if (wanted <= text->size)
-		return true;
+		return;
 	while (size < wanted)
 		size *= 2;
-	grown = realloc(text->data, size);
-	if (!grown) {
-		text_fail(text);
-		return false;
-	}
-	text->data = grown;
+	text->data = memory_resize(text->data, size, 1);
 	text->size = size;
-	return true;
 }
 
 void text_append(struct text *text, const void *data, size_t length)
 {
-	if (!text_reserve(text, length))
-		return;
+	text_reserve(text, length);
 	if (length)
 		memcpy(text->data + text->length, data, length);
 	text->length += length;
@@ -87,19 +71,15 @@ void text_vprintf(struct text *text, const char *format, va_list args)
 	va_list again;
 	int length;
 
-	if (!text_reserve(text, PRINT_ROOM))
-		return;
+	text_reserve(text, PRINT_ROOM);
 	va_copy(again, args);
 	length = vsnprintf(text->data + text->length, text->size - text->length, format, args);
-	if (length < 0) {
-		text_fail(text);
-	} else if ((size_t)length < text->size - text->length) {
-		text->length += (size_t)length;
-	} else if (text_reserve(text, (size_t)length)) {
+	if ((size_t)length >= text->size - text->length) {
+		text_reserve(text, (size_t)length);
 		vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
-		text->length += (size_t)length;
 	}
 	va_end(again);
+	text->length += (size_t)length;
 }
 
 void text_printf(struct text *text, const char *format, ...)
@@ -151,10 +131,6 @@ char *text_take(struct text *text)
 	char *data;
 
 	text_append(text, "", 0);
-	if (text->failed) {
-		text_deinit(text);
-		return NULL;
-	}
 	data = text->data;
 	*text = (struct text){ 0 };
 	return data;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/text.h: a growing text, and how times and names are written in it.
- *
- * Appending never fails in the caller's face: a text that ran out of memory remembers it
- * (failed), so that a long render is checked once, at its end. */
+/* daemon/base/text.h: a growing text, and how times and names are written in it. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +36,7 @@ void text_percent(struct text *text, const char *value, const char *kept);
 void text_shell_word(struct text *text, const char *word);
 /* Whether shells read it as it stands. */
 bool shell_word_is_plain(const char *word);
-/* Hands the memory over (never NULL unless memory ran out); the text is empty afterwards. */
+/* Hands the memory over (never NULL); the text is empty afterwards. */
 char *text_take(struct text *text);
 
 /* "2026-11-20T21:29:51Z": how ml v1 prints the times of a job. */

@@ -71,7 +71,8 @@ struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
 {
 	struct gcs_client *client = calloc(1, sizeof(*client));
 
-	if (!client || curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK) {
+	if (!client || curl_global_init_mem(CURL_GLOBAL_NOTHING, memory_alloc, free, memory_realloc,
+					    memory_strdup, memory_calloc) != CURLE_OK) {
 		free(client);
 		return NULL;
 	}

@@ -62,7 +62,8 @@ enum status http_new(const char *socket_path, struct http **ret_http, struct err
 {
 	struct http *http;
 
-	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_NOTHING, memory_alloc, free, memory_realloc, memory_strdup,
+				 memory_calloc) != CURLE_OK)
 		return error_set(err, STATUS_INTERNAL, NULL, "libcurl cannot be initialised");
 	http = calloc(1, sizeof(*http));
 	if (http) {

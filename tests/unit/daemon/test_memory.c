@@ -1,267 +1,146 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program is linked with --wrap=malloc and --wrap=free: what memory.c asks for, for itself and for jansson. */
-#include <pthread.h>
+/* Tests daemon/base/memory.c: a process that cannot have memory writes one line and ends; memory_try() returns NULL.
+ * The program is linked with --wrap for what memory.c calls. */
+#include "daemon/base/memory.h"
+
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "daemon/base/cleanup.h"
-#include "daemon/base/json.h"
-#include "daemon/base/memory.h"
-#include "daemon/base/text.h"
 #include "tests/unit/testing.h"
 
-#define TEST(name) static void name(void **state_)
-
-enum { LONG_TEXT_BYTES = 100000, LONG_PIECES = 60, NEVER = 0 };
-
-/* Of the calls since lack_order(). */
-static unsigned asked, lacks_from, lacks_count;
-static long held; /* pieces that were not given back */
-
-static void lack_order(unsigned from, unsigned count)
-{
-	asked = 0;
-	lacks_from = from;
-	lacks_count = count;
-}
+static bool is_short;
 
 void *__real_malloc(size_t size);
-void __real_free(void *place);
 void *__wrap_malloc(size_t size);
-void __wrap_free(void *place);
-
 void *__wrap_malloc(size_t size)
 {
-	void *place;
-
-	asked++;
-	if (lacks_from && asked >= lacks_from && asked - lacks_from < lacks_count)
-		return NULL;
-	place = __real_malloc(size);
-	held += place != NULL;
-	return place;
+	return is_short ? NULL : __real_malloc(size);
 }
 
-void __wrap_free(void *place)
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
 {
-	held -= place != NULL;
-	__real_free(place);
+	return is_short ? NULL : __real_calloc(count, size);
 }
 
-/* ---- the watch ---- */
-
-TEST(a_watch_sees_what_ran_out_within_it_alone)
+void *__real_reallocarray(void *place, size_t count, size_t size);
+void *__wrap_reallocarray(void *place, size_t count, size_t size);
+void *__wrap_reallocarray(void *place, size_t count, size_t size)
 {
-	(void)state_;
-	memory_note_failure();
-	assert_false(memory_watch_failed());
-	memory_watch_begin();
-	assert_false(memory_watch_failed());
-	memory_note_failure();
-	assert_true(memory_watch_failed());
-	assert_true(memory_watch_end());
-	assert_false(memory_watch_failed());
-	memory_watch_begin();
-	assert_false(memory_watch_end());
+	return is_short ? NULL : __real_reallocarray(place, count, size);
 }
 
-/* Broken: a watch that forgets when one within it begins. */
-TEST(a_watch_within_another_is_a_part_of_it)
+int __real_vasprintf(char **ret_text, const char *format, va_list args);
+int __wrap_vasprintf(char **ret_text, const char *format, va_list args);
+int __wrap_vasprintf(char **ret_text, const char *format, va_list args)
 {
-	(void)state_;
-	memory_watch_begin();
-	memory_note_failure();
-	memory_watch_begin();
-	assert_true(memory_watch_end());
-	assert_true(memory_watch_end());
-	memory_watch_begin();
-	memory_watch_begin();
-	memory_note_failure();
-	assert_true(memory_watch_end());
-	assert_true(memory_watch_end());
+	return is_short ? -1 : __real_vasprintf(ret_text, format, args);
 }
 
-static void *note_elsewhere(void *arg)
+static void *volatile kept; /* so that no call is left out */
+
+static void alloc(void)
 {
-	memory_note_failure();
-	return arg;
+	kept = memory_alloc(7);
 }
 
-TEST(a_watch_is_a_threads_own)
+static void zeroed(void)
 {
-	pthread_t thread;
-
-	(void)state_;
-	memory_watch_begin();
-	assert_int_equal(pthread_create(&thread, NULL, note_elsewhere, NULL), 0);
-	pthread_join(thread, NULL);
-	assert_false(memory_watch_end());
+	kept = memory_calloc(7, 1);
 }
 
-TEST(whoever_finds_none_is_noted)
+static void resize(void)
 {
-	AUTO(json) json_t *value = NULL;
-
-	(void)state_;
-	memory_watch_begin();
-	lack_order(1, 1);
-	value = json_array();
-	lack_order(NEVER, 0);
-	assert_null(value);
-	assert_true(memory_watch_end());
+	kept = memory_resize(NULL, 7, 1);
 }
 
-/* ---- JSON ---- */
-
-static void same_is_read(const char *text, size_t length, size_t flags)
+static void copy(void)
 {
-	json_error_t wanted, told;
-	AUTO(json) json_t *right = json_loadb(text, length, flags, &wanted);
-	AUTO(json) json_t *value = memory_json_read(text, length, flags, &told);
-
-	if (right) {
-		assert_non_null(value);
-		assert_true(json_equal(value, right));
-		return;
-	}
-	assert_null(value);
-	assert_string_equal(told.text, wanted.text);
-	assert_int_equal(json_error_code(&told), json_error_code(&wanted));
-	assert_int_equal(told.line, wanted.line);
-	assert_int_equal(told.column, wanted.column);
-	assert_int_equal(told.position, wanted.position);
-	assert_null(memory_json_read(text, length, flags, NULL));
+	kept = memory_strdup("names!");
 }
 
-TEST(json_and_what_is_none_is_told_as_by_json_loadb)
+static void print(void)
 {
-	static const char *const texts[] = {
-		"",
-		" ",
-		"{}",
-		"[]",
-		"{\"a\": [1, 2.5, true, null, \"\\u00e9\\ud83d\\ude00\"]}",
-		"7",
-		"\"x\"",
-		"nul",
-		"{",
-		"[1,",
-		"[1 2]",
-		"{\"a\":1,\"a\":2}",
-		"{\"a\":1}\n\n x",
-		"[\"\\ud800\"]",
-		"[\"\xff\"]",
-		"[\"\xc3\xa9\", \xc3\xa9]",
-		"{\n\t\"a\": 1,\n\t\"b\": tru\n}",
-		"[1e999]",
-		"[123456789012345678901234567890]",
-		"[\"a\nb\"]",
-		"[\"\\u0000\"]",
-		"{\"\\u0000\":1}",
-		"[01]",
-		"[-]",
-		"\xef\xbb\xbf{}",
-		"[\"no end",
-	};
-	static const size_t flags[] = { 0, JSON_DECODE_ANY, JSON_REJECT_DUPLICATES, JSON_DISABLE_EOF_CHECK };
-
-	(void)state_;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++)
-			same_is_read(texts[i], strlen(texts[i]), flags[k]);
-	same_is_read("[1]\0[2]", 7, 0);
-	same_is_read("{\"a\\u0000b\":\"c\\u0000d\"}", 24, JSON_ALLOW_NUL);
+	kept = memory_printf("%s", "names!");
 }
 
-TEST(json_nested_too_deeply_is_told_as_by_json_loadb)
+static void json(void)
 {
-	char deep[5000];
-
-	(void)state_;
-	memset(deep, '[', sizeof(deep));
-	same_is_read(deep, sizeof(deep), 0);
+	kept = json_object();
 }
 
-/* Whichever pieces cannot be had: all of it, or nothing, and a note. */
-static void is_read_whole_or_not(const char *text, size_t length)
+static void ends_with_one_line(void **state)
 {
-	AUTO(json) json_t *right = json_loadb(text, length, 0, NULL);
-	unsigned total;
+	static void (*const calls[])(void) = { alloc, zeroed, resize, copy, print, json };
 
-	assert_non_null(right);
-	lack_order(NEVER, 0);
-	json_decref(memory_json_read(text, length, 0, NULL));
-	total = asked;
-	assert_true(total > 2);
-	for (unsigned count = 1; count; count = count == 1 ? 3 : count == 3 ? total : 0) {
-		for (unsigned from = 1; from <= total; from++) {
-			const long before = held;
-			json_error_t problem;
-			json_t *value;
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
+		char said[256] = "";
+		int channel[2], status;
+		ssize_t length;
+		pid_t child;
 
-			memory_watch_begin();
-			lack_order(from, count);
-			value = memory_json_read(text, length, 0, &problem);
-			lack_order(NEVER, 0);
-			assert_true(memory_watch_end());
-			assert_null(value);
-			assert_int_equal(json_error_code(&problem), json_error_out_of_memory);
-			assert_int_equal(held, before);
+		assert_int_equal(pipe(channel), 0);
+		child = fork();
+		if (child == 0) {
+			dup2(channel[1], STDERR_FILENO);
+			is_short = true;
+			calls[i]();
+			_exit(0);
 		}
+		close(channel[1]);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		length = read(channel[0], said, sizeof(said) - 1);
+		close(channel[0]);
+		assert_true(length > 0);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 1);
+		assert_ptr_equal(strstr(said, "trainyard: out of memory: "), said);
+		assert_ptr_equal(strchr(said, '\n'), said + length - 1);
 	}
-	same_is_read(text, length, 0); /* and the next one is as if nothing had been */
 }
 
-/* Broken: json_loadb() instead, or 64 bytes set aside however long the text is: a value with pieces missing is returned. */
-TEST(a_text_longer_than_what_is_set_aside_is_read_whole_or_not)
+static void a_size_that_a_client_chose_may_be_refused(void **state)
 {
-	static const char small[] = "[\"0123456789012345678901234567890123456789\", 12345678901234567, 1.25]";
-	struct text text AUTO_TEXT = { 0 };
+	void *place = memory_try(7);
 
-	(void)state_;
-	text_puts(&text, "{\"long\": \"");
-	for (int i = 0; i < LONG_TEXT_BYTES; i++)
-		text_putc(&text, "abcdefg"[i % 7]);
-	text_puts(&text, "\", \"a\": [");
-	for (int i = 0; i < LONG_TEXT_BYTES; i++)
-		text_putc(&text, i % 2 ? ',' : '1');
-	text_puts(&text, "1]}");
-	same_is_read(text.data, text.length, 0);
-	is_read_whole_or_not(small, strlen(small));
-	text_clear(&text);
-	text_puts(&text, "[\"");
-	for (int i = 0; i < LONG_TEXT_BYTES; i++)
-		text_putc(&text, "abcdefg"[i % 7]);
-	text_puts(&text, "\"]");
-	is_read_whole_or_not(text.data, text.length);
+	(void)state;
+	assert_non_null(place);
+	free(place);
+	is_short = true;
+	place = memory_try(7);
+	is_short = false;
+	assert_null(place);
 }
 
-TEST(json_of_many_pieces_is_read_whole_or_not)
+static void copies_end_where_they_are_told_to(void **state)
 {
-	static const char nested[] = "[[[[[[[[{},{},[],[],{}]]]]]]]]";
-	struct text text AUTO_TEXT = { 0 };
+	char *whole = memory_strdup("whole"), *part = memory_strndup("part of it", 4),
+	     *shorter = memory_strndup("ab", 10), *printed = memory_printf("%d-%s", 7, "x");
 
-	(void)state_;
-	text_putc(&text, '[');
-	for (int i = 0; i < LONG_PIECES; i++)
-		text_printf(&text, "%s{\"k%d\":[],\"\\u00e9\":{}}", i ? "," : "", i);
-	text_putc(&text, ']');
-	is_read_whole_or_not(text.data, text.length);
-	is_read_whole_or_not(nested, strlen(nested));
+	(void)state;
+	assert_string_equal(whole, "whole");
+	assert_string_equal(part, "part");
+	assert_string_equal(shorter, "ab");
+	assert_string_equal(printed, "7-x");
+	assert_null(memory_strdup(NULL));
+	free(whole);
+	free(part);
+	free(shorter);
+	free(printed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_watch_sees_what_ran_out_within_it_alone),
-		cmocka_unit_test(a_watch_within_another_is_a_part_of_it),
-		cmocka_unit_test(a_watch_is_a_threads_own),
-		cmocka_unit_test(whoever_finds_none_is_noted),
-		cmocka_unit_test(json_and_what_is_none_is_told_as_by_json_loadb),
-		cmocka_unit_test(json_nested_too_deeply_is_told_as_by_json_loadb),
-		cmocka_unit_test(a_text_longer_than_what_is_set_aside_is_read_whole_or_not),
-		cmocka_unit_test(json_of_many_pieces_is_read_whole_or_not),
+		cmocka_unit_test(ends_with_one_line),
+		cmocka_unit_test(a_size_that_a_client_chose_may_be_refused),
+		cmocka_unit_test(copies_end_where_they_are_told_to),
 	};
 
 	memory_init();

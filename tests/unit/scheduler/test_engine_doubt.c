@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An engine of which not all is known: answers that are lost, kills that may be its own, and one that comes and goes. */
-#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
-#include "tests/unit/scheduler/memory_testing.h"
+#include "tests/unit/scheduler/scheduler_testing.h"
 
 static const int64_t ms_ns = 1000000;
+
+/* Waits of the scheduler are over a second later, or when the engine is asked again. */
+static void quiet_await(struct bench *bench)
+{
+	for (int i = 0; i < WAIT_MS; i++) {
+		if (scheduler_wait_idle(bench->scheduler, 1))
+			return;
+		clock_step(bench, INT64_C(500000000));
+	}
+	fail_msg("it never had nothing left to do");
+}
+
+static char *life_id(unsigned number, char ret_job_id[32])
+{
+	snprintf(ret_job_id, 32, "life%u", number);
+	return ret_job_id;
+}
 
 /* Broken: on_replica_failed() that leaves stop_asked as it is: the job is CANCELLING for ever, and its program runs. */
 static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void **state)
@@ -168,119 +184,6 @@ static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
 	assert_int_equal(count_in_log(bench, "flapped", words), 2);
 }
 
-/* ---- what is asked for in vain ---- */
-
-static const struct engine_ops *whole;
-static atomic_int losing = FAKE_OPERATION_COUNT; /* the operation that finds no memory next */
-
-static bool is_lost(enum fake_operation operation)
-{
-	int expected = operation;
-
-	if (!atomic_compare_exchange_strong(&losing, &expected, FAKE_OPERATION_COUNT))
-		return false;
-	memory_note_failure();
-	return true;
-}
-
-static void ensure_image(struct engine *engine, const char *image)
-{
-	if (!is_lost(FAKE_IMAGE))
-		whole->ensure_image(engine, image);
-}
-
-static void create_network(struct engine *engine, int64_t job, unsigned address_count)
-{
-	if (!is_lost(FAKE_NETWORK))
-		whole->create_network(engine, job, address_count);
-}
-
-static void create_replica(struct engine *engine, const struct replica_spec *spec)
-{
-	if (!is_lost(FAKE_CREATE))
-		whole->create_replica(engine, spec);
-}
-
-static void start_replica(struct engine *engine, const struct replica_key *key)
-{
-	if (!is_lost(FAKE_START))
-		whole->start_replica(engine, key);
-}
-
-static void stop_replica(struct engine *engine, const struct replica_key *key, unsigned grace_s)
-{
-	if (!is_lost(FAKE_STOP))
-		whole->stop_replica(engine, key, grace_s);
-}
-
-static void remove_replica(struct engine *engine, const struct replica_key *key)
-{
-	if (!is_lost(FAKE_REMOVE))
-		whole->remove_replica(engine, key);
-}
-
-static void remove_network(struct engine *engine, int64_t job)
-{
-	if (!is_lost(FAKE_REMOVE_NETWORK))
-		whole->remove_network(engine, job);
-}
-
-/* Takes the place of an operation that the fake does not count. */
-#define FOLLOW FAKE_CUT
-
-static void follow_logs(struct engine *engine, const struct replica_key *key, const struct log_position *from)
-{
-	if (!is_lost(FOLLOW))
-		whole->follow_logs(engine, key, from);
-}
-
-/* A master and a worker, which is stopped when the master has ended. */
-static void life_lead(struct bench *bench, enum fake_operation lost)
-{
-	char job_id[32];
-	const int64_t id = job_submit(bench, life_id(lost, job_id), 1, 0);
-	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	atomic_store(&losing, lost);
-	scheduler_wake(bench->scheduler, id);
-	for (int i = 0; !fake_engine_exit_now(bench->fake, &master, 0); i++) {
-		assert_in_range(i, 0, WAIT_MS);
-		time_pass(bench);
-		usleep(1000);
-	}
-	quiet_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-	assert_int_equal(atomic_load(&losing), FAKE_OPERATION_COUNT);
-}
-
-/* Broken: runs_reconcile() without scheduler_miss(): whatever it was, the job waited for its answer for ever. */
-static void what_the_engine_was_asked_without_memory_is_asked_again(void **state)
-{
-	static const enum fake_operation lost[] = {
-		FAKE_IMAGE, FAKE_NETWORK, FAKE_CREATE, FAKE_START,
-		FAKE_STOP,  FAKE_REMOVE,  FOLLOW,      FAKE_REMOVE_NETWORK
-	};
-	struct bench *bench = *state;
-	struct engine *engine = bench->scheduler->reconciler.engine;
-	static struct engine_ops lossy; /* until the engine is gone */
-
-	whole = engine->ops;
-	lossy = *whole;
-	lossy.ensure_image = ensure_image;
-	lossy.create_network = create_network;
-	lossy.create_replica = create_replica;
-	lossy.start_replica = start_replica;
-	lossy.stop_replica = stop_replica;
-	lossy.remove_replica = remove_replica;
-	lossy.remove_network = remove_network;
-	lossy.follow_logs = follow_logs;
-	engine->ops = &lossy;
-	fake_engine_print(bench->fake, 2);
-	fake_engine_up(bench->fake);
-	for (size_t i = 0; i < COUNT_OF(lost); i++)
-		life_lead(bench, lost[i]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,7 +193,6 @@ int main(void)
 		BENCH_TEST(what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once),
 		BENCH_TEST(an_exit_in_doubt_is_what_its_event_says),
 		BENCH_TEST(an_engine_that_comes_and_goes_is_told_of_once),
-		BENCH_TEST(what_the_engine_was_asked_without_memory_is_asked_again),
 	};
 
 	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);

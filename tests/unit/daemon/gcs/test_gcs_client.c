@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests daemon/gcs/gcs_client.c: what is asked, and how often; where memory fails, it is asked whole or not at all.
- * libcurl's memory fails like all other. */
+/* Tests daemon/gcs/gcs_client.c: what is asked, and how often. */
 #include "daemon/gcs/gcs_client.h"
 
 #include <curl/curl.h>
@@ -17,19 +16,13 @@
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_wait.h"
 #include "tests/support/asked_server.h"
-#include "tests/support/memory_faults.h"
+#include "tests/unit/testing.h"
 
 static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 18\r\nConnection: close\r\n\r\n"
 			     "{\"generation\":\"7\"}";
 static char state_dir[] = "/tmp/ty-test-gcs-client-XXXXXX";
 static int state_fd, content_fd;
 static const struct gcs_call nobody;
-
-CURLcode __wrap_curl_global_init(long flags);
-CURLcode __wrap_curl_global_init(long flags)
-{
-	return curl_global_init_mem(flags, malloc, free, realloc, strdup, calloc);
-}
 
 static void daemon_serve(const char *text)
 {
@@ -71,61 +64,22 @@ static void asked_check(const char *begins, const char *has)
 		fail_msg("it was asked %zu times", requests);
 }
 
-static enum status outcome(int problem, struct error *err)
-{
-	return problem ? error_set(err, STATUS_INTERNAL, NULL, "%s", strerror(-problem)) : STATUS_OK;
-}
-
-MEMORY_RUN(object_upload)
+/* Broken: the path as a part of the URL (as it was): "POST /upload/storage/v1/b/b/o" without its query. */
+static void each_call_is_asked_whole(void **state)
 {
 	struct gcs_client *client = gcs_client_new(state_fd, 60);
 	int64_t generation;
-	int problem = -ENOMEM;
-
-	(void)arg;
-	if (client)
-		problem = gcs_upload(client, &nobody, "b", "a b",
-				     &(struct gcs_content){ .fd = content_fd, .size_bytes = 2 }, &generation);
-	gcs_client_free(client);
-	asked_check("POST /upload/storage/v1/b/b/o?uploadType=media&name=a%20b HTTP/1.1\r\n", "\r\n\r\n{}");
-	return outcome(problem, err);
-}
-
-MEMORY_RUN(object_delete)
-{
-	struct gcs_client *client = gcs_client_new(state_fd, 60);
-	int problem = client ? gcs_delete(client, &nobody, "b", "o", 0) : -ENOMEM;
-
-	(void)arg;
-	gcs_client_free(client);
-	asked_check("DELETE /storage/v1/b/b/o/o HTTP/1.1\r\n", "\r\n\r\n");
-	return outcome(problem, err);
-}
-
-MEMORY_RUN(object_copy)
-{
-	struct gcs_client *client = gcs_client_new(state_fd, 60);
-	int problem = client ? gcs_copy(client, &nobody, "b", "o", "c", "p") : -ENOMEM;
-
-	(void)arg;
-	gcs_client_free(client);
-	asked_check("POST /storage/v1/b/b/o/o/copyTo/b/c/o/p HTTP/1.1\r\n", "\r\n\r\n");
-	return outcome(problem, err);
-}
-
-/* Broken: the path as a part of the URL (as it was): "POST /upload/storage/v1/b/b/o" without its query.
- * Broken: options_set() that takes each option for set (as it was): "GET /storage/v1/b/b/o/o" for DELETE. */
-static void what_is_asked_is_asked_whole_or_not_at_all(void **state)
-{
-	static const struct memory_operation operations[] = {
-		{ .name = "upload", .run = object_upload },
-		{ .name = "delete", .run = object_delete },
-		{ .name = "copy", .run = object_copy },
-	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(operations); i++)
-		memory_sweep(&operations[i], NULL);
+	assert_int_equal(gcs_upload(client, &nobody, "b", "a b",
+				    &(struct gcs_content){ .fd = content_fd, .size_bytes = 2 }, &generation),
+			 0);
+	asked_check("POST /upload/storage/v1/b/b/o?uploadType=media&name=a%20b HTTP/1.1\r\n", "\r\n\r\n{}");
+	assert_int_equal(gcs_delete(client, &nobody, "b", "o", 0), 0);
+	asked_check("DELETE /storage/v1/b/b/o/o HTTP/1.1\r\n", "\r\n\r\n");
+	assert_int_equal(gcs_copy(client, &nobody, "b", "o", "c", "p"), 0);
+	asked_check("POST /storage/v1/b/b/o/o/copyTo/b/c/o/p HTTP/1.1\r\n", "\r\n\r\n");
+	gcs_client_free(client);
 }
 
 static void answer_be(const char *text)
@@ -248,13 +202,12 @@ static void an_upload_that_took_long_is_tried_again(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_asked_is_asked_whole_or_not_at_all),
+		cmocka_unit_test(each_call_is_asked_whole),
 		cmocka_unit_test(an_error_that_passes_is_met_again_and_told_in_the_end),
 		cmocka_unit_test(reading_asks_while_there_are_rules_and_a_daemon),
 		cmocka_unit_test(an_upload_that_took_long_is_tried_again),
 	};
 
-	memory_faults_init();
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("gcs client", tests, daemon_open, daemon_close);
 }

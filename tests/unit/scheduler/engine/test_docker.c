@@ -3,7 +3,6 @@
  * What a real one does is tested by tests/integration/engine_contract.c. */
 #include <stdatomic.h>
 
-#include "daemon/base/memory.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 static void options_are_checked(void **state)
@@ -390,39 +389,6 @@ static void a_log_that_is_none_ends_with_its_container(void **state)
 	assert_int_equal(lab->lines.length, 0);
 }
 
-static atomic_bool json_is_short;
-
-/* jansson's memory, of which there is none for a while. */
-static void *json_malloc_short(size_t size)
-{
-	if (!atomic_load(&json_is_short))
-		return malloc(size);
-	memory_note_failure();
-	return NULL;
-}
-
-/* The image is there, and good: there was only no memory for what the engine says of it.
- * Broken: failure_status() without the watch: INTERNAL, and the job FAILED for good. */
-static void an_answer_that_memory_had_no_room_for_is_asked_for_again(void **state)
-{
-	struct lab *lab = *state;
-	json_malloc_t usual_malloc;
-	json_free_t usual_free;
-
-	rule_set(lab, 0, (struct rule){ "/images/", 200, "{\"Id\":\"sha256:1\"}", 0, 0 });
-	up(lab);
-	json_get_alloc_funcs(&usual_malloc, &usual_free);
-	json_set_alloc_funcs(json_malloc_short, free);
-	atomic_store(&json_is_short, true);
-	lab->engine->ops->ensure_image(lab->engine, "x");
-	assert_int_equal(lab->events[expect_event(lab, ENGINE_IMAGE_FAILED)].status, STATUS_UNAVAILABLE);
-	atomic_store(&json_is_short, false);
-	lab->engine->ops->ensure_image(lab->engine, "x");
-	assert_string_equal(lab->events[expect_event(lab, ENGINE_IMAGE_READY)].text, "sha256:1");
-	client_close(lab);
-	json_set_alloc_funcs(usual_malloc, usual_free);
-}
-
 static void a_close_ends_all_that_is_under_way(void **state)
 {
 	struct lab *lab = *state;
@@ -472,7 +438,6 @@ int main(void)
 		LAB_TEST(a_start_of_what_somebody_removed_tells_that_it_is_gone),
 		LAB_TEST(a_removal_under_way_is_waited_for),
 		LAB_TEST(a_log_that_is_none_ends_with_its_container),
-		LAB_TEST(an_answer_that_memory_had_no_room_for_is_asked_for_again),
 		LAB_TEST(a_close_ends_all_that_is_under_way),
 	};
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests what is made of an engine's memory of the past: which replicas ended by themselves while it was there. */
-#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_history.h"
-#include "tests/support/memory_faults.h"
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 #define START EVENT_MASTER("start", "")
@@ -52,27 +50,6 @@ static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 		if (is_witnessed(cases[i].events, REPLICA_EXITED) != cases[i].witnessed)
 			fail_msg("case %zu", i);
 	assert_false(is_witnessed(START DIE_MASTER, REPLICA_RUNNING));
-}
-
-/* Broken: history_read() that does not note that it has no room, or takes a line that found none for none of ours. */
-static void a_history_that_is_read_without_memory_is_known_to_be_none(void **state)
-{
-	static const char events[] = START KILL DIE_MASTER;
-	bool reached = true;
-
-	(void)state;
-	for (unsigned first = 1; reached; first++) {
-		struct replica_status replica = { .key = master, .sight = REPLICA_EXITED };
-		bool missed;
-
-		memory_watch_begin();
-		memory_faults_begin(first, 1);
-		history_read(events, sizeof(events) - 1, &replica, 1);
-		reached = memory_faults_end();
-		missed = memory_watch_end();
-		assert_int_equal(missed, reached);
-		assert_true(missed || !replica.witnessed);
-	}
 }
 
 static void engine_with_an_exit(struct lab *lab, struct rule history)
@@ -131,12 +108,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(only_one_that_saw_all_of_it_is_a_witness),
-		LAB_TEST(a_history_that_is_read_without_memory_is_known_to_be_none),
 		LAB_TEST(the_past_is_asked_for_once_a_connection),
 		LAB_TEST(an_engine_that_tells_nothing_of_the_past_witnesses_nothing),
 	};
 
-	memory_faults_init();
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("docker history", tests, start, NULL);
 }

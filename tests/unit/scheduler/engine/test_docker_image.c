@@ -253,48 +253,6 @@ static void unreadable_credentials_are_named_when_the_pull_fails(void **state)
 	config_remove(&dir);
 }
 
-static _Thread_local bool starves; /* this thread gets no memory */
-static bool finders_starve;
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size)
-{
-	return starves ? NULL : __real_malloc(size);
-}
-
-enum status __real_registry_credentials_find(const char *config_dir, const char *registry, int stop_fd,
-					     char **ret_header, struct error *err);
-enum status __wrap_registry_credentials_find(const char *config_dir, const char *registry, int stop_fd,
-					     char **ret_header, struct error *err);
-enum status __wrap_registry_credentials_find(const char *config_dir, const char *registry, int stop_fd,
-					     char **ret_header, struct error *err)
-{
-	enum status rc = __real_registry_credentials_find(config_dir, registry, stop_fd, ret_header, err);
-
-	starves = finders_starve;
-	return rc;
-}
-
-/* Broken: credentials_main() with docker_post(): its word was lost, and the image was waited for ever after. */
-static void what_the_thread_has_found_is_not_lost_for_want_of_memory(void **state)
-{
-	struct lab *lab = *state;
-	struct config_dir dir;
-
-	config_write(&dir, "{}");
-	lab->options.registry_config = dir.path;
-	rule_set(lab, 0, (struct rule){ "GET /v1.41/images/r.example/x/json", NO_IMAGE, .times = 1 });
-	rule_set(lab, 1, (struct rule){ "GET /v1.41/images/r.example/x/json", 200, "{\"Id\":\"sha256:7\"}" });
-	rule_set(lab, 2, (struct rule){ "/create", 200, "" });
-	up(lab);
-	finders_starve = true;
-	ensure(lab, "r.example/x", ENGINE_IMAGE_READY);
-	finders_starve = false;
-	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
-	config_remove(&dir);
-}
-
 /* Broken: images_close() without its word to the thread: it waited for the helper. */
 static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 {
@@ -350,7 +308,6 @@ int main(void)
 		LAB_TEST(no_engine_no_image),
 		LAB_TEST(credentials_go_to_the_engine_with_the_pull),
 		LAB_TEST(unreadable_credentials_are_named_when_the_pull_fails),
-		LAB_TEST(what_the_thread_has_found_is_not_lost_for_want_of_memory),
 		LAB_TEST(a_helper_that_hangs_does_not_hold_up_a_close),
 	};
 

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "daemon/base/clock.h"
-#include "tests/support/memory_faults.h"
 
 /* What a listing begins with: others' containers are asked for once, too. */
 #define LIST "/containers/json?all=1&filters=%7B%22label%22:%5B%22trainyard.instance%3Dt%22"
@@ -83,22 +82,6 @@ static void lose(struct lab *lab, int64_t wait_us)
 	return_await(lab, wait_us);
 }
 
-/* An order that finds no memory is lost, and the connection with it.
- * Broken: commands_run() that does not note it: each wait was twice as long, though the engine was there. */
-static void a_loss_for_want_of_memory_makes_no_wait_longer(void **state)
-{
-	struct lab *lab = *state;
-
-	up(lab);
-	for (int i = 0; i < 3; i++) {
-		memory_faults_begin(1, 1);
-		lab->engine->ops->list(lab->engine);
-		assert_true(memory_faults_end());
-		return_await(lab, FIRST_US);
-	}
-	lose(lab, FIRST_US);
-}
-
 /* Broken: backoff_take() whose connections never last: each wait was the longest after a few losses in a year. */
 static void a_connection_that_has_lasted_begins_the_waits_anew(void **state)
 {
@@ -117,11 +100,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(all_is_listed_every_half_minute),
-		LAB_TEST(a_loss_for_want_of_memory_makes_no_wait_longer),
 		LAB_TEST(a_connection_that_has_lasted_begins_the_waits_anew),
 	};
 
-	memory_faults_init();
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("docker link", tests, start, NULL);
 }

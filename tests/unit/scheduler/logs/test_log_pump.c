@@ -2,11 +2,8 @@
 /* From what a replica prints to what its job's log has. */
 #include "scheduler/logs/log_pump.h"
 
-#include "tests/support/memory_faults.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
 #include "tests/unit/store/store_testing.h"
-
-enum { WAIT_MS = 20000 };
 
 #define INSTANT (START_NS - INT64_C(1000000000))
 
@@ -26,18 +23,6 @@ static struct log_pump *pump_open(struct bench *bench, const char *dialect)
 	return pump;
 }
 
-static void room_is_made(void *arg)
-{
-	__atomic_store_n((bool *)arg, true, __ATOMIC_RELEASE);
-}
-
-static void room_await(bool *room)
-{
-	for (int i = 0; !__atomic_load_n(room, __ATOMIC_ACQUIRE) && i < WAIT_MS; i++)
-		usleep(1000);
-	assert_true(__atomic_exchange_n(room, false, __ATOMIC_ACQ_REL));
-}
-
 static struct replica_line line_of(const char *data, int64_t time_ns)
 {
 	return (struct replica_line){ .key = master,
@@ -48,31 +33,7 @@ static struct replica_line line_of(const char *data, int64_t time_ns)
 				      .reach = { .time_ns = time_ns } };
 }
 
-/* Offers it again and again, each time with another asking for memory that gets nothing, until it is taken. */
-static void line_press(struct bench *bench, struct log_pump *pump, bool *room,
-		       const struct replica_line *line)
-{
-	unsigned asking = 1;
-
-	assert_int_equal(log_flush(bench->store, NULL), STATUS_OK); /* nobody else asks for any */
-	for (;; asking++) {
-		bool taken, met;
-
-		memory_faults_begin(asking, 1);
-		taken = log_pump_line(pump, line);
-		met = memory_faults_end();
-		assert_int_equal(taken, !met);
-		if (taken)
-			break;
-		room_await(room);
-	}
-	assert_true(asking > 1);
-}
-
-/* Broken: line_offer() of what could not be read or wrapped (as it was): a line was stored as "" or "{}", without its
- * labels, or as a text, and was never read again.
- * Broken: line_offer() without log_refuse(): nobody asked for the line again. */
-static void a_line_that_finds_no_memory_is_read_again(void **state)
+static void a_line_is_stored_as_its_dialect_wants_it(void **state)
 {
 	BENCH(state);
 	static const struct {
@@ -89,14 +50,12 @@ static void a_line_that_finds_no_memory_is_read_again(void **state)
 		  "\"created\":1795132799.000000}" },
 	};
 	struct text expected AUTO_TEXT = { 0 };
-	bool room = false;
 
-	log_on_room(bench->store, room_is_made, &room);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct log_pump *pump = pump_open(bench, cases[i].dialect);
 		const struct replica_line line = line_of(cases[i].line, INSTANT);
 
-		line_press(bench, pump, &room, &line);
+		assert_true(log_pump_line(pump, &line));
 		log_pump_free(pump);
 		text_printf(&expected, "%s%s", i ? "|" : "", cases[i].payload);
 	}
@@ -149,10 +108,9 @@ static void a_part_is_stored_with_how_many_there_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_BENCH(a_line_that_finds_no_memory_is_read_again),
+		WITH_BENCH(a_line_is_stored_as_its_dialect_wants_it),
 		WITH_BENCH(a_part_is_stored_with_how_many_there_are),
 	};
 
-	memory_faults_init();
 	return cmocka_run_group_tests_name("the log pump", tests, NULL, NULL);
 }
