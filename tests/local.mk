@@ -343,8 +343,9 @@ coverage:
 	$(srcdir)/tests/print_coverage $(srcdir) coverage-build
 
 # Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
+# The latter prints all rows of the API: tests/attack tries them.
 if HAVE_CMOCKA
-noinst_PROGRAMS += tests/integration/engine_contract
+noinst_PROGRAMS += tests/integration/engine_contract tests/support/print_routes
 endif
 tests_integration_engine_contract_SOURCES = \
 	tests/integration/contract_images.c \

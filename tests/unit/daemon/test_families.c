@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/support/routes.inc, which the tests of tests/attack try, has all rows of the API and no others. */
+/* Which rows of the API answer without a token, and which take more than JSON. */
 #include "daemon/families.h"
 
 #include <stdio.h>
@@ -8,71 +8,87 @@
 #include "daemon/config.h"
 #include "tests/unit/store/store_testing.h"
 
-#define ROUTE(METHOD, PATH, WHO, TYPES) "ROUTE(\"" METHOD "\", \"" PATH "\", " #WHO ", " #TYPES ")"
-static const char *const told[] = {
-#include "tests/support/routes.inc"
+/* The rows that any client may ask, or that take more than JSON; all others want the token, where there is one. */
+static const struct {
+	const char *method, *path;
+	bool open;
+	enum page_types page_types;
+} exceptions[] = {
+	{ "GET", "/healthz", true, PAGE_TYPES_NONE },
+	{ "GET", "/$discovery/rest", true, PAGE_TYPES_NONE },
+	{ "GET", "/discovery/v1/apis", true, PAGE_TYPES_NONE },
+	{ "GET", "/discovery/v1/apis/{api}/{version}/rest", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/grid.js", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/page.css", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/page.js", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/screen.js", true, PAGE_TYPES_NONE },
+	{ "GET", "/_trainyard/shell/{token}/output", true, PAGE_TYPES_NONE },
+	{ "POST", "/_trainyard/shell/{token}/input", true, PAGE_TYPES_ALL },
+	{ "POST", "/_trainyard/shell/{token}/resize", true, PAGE_TYPES_ALL },
+	{ "POST", "/token", true, PAGE_TYPES_ALL },
+	{ "GET", "/oauth2/v3/certs", true, PAGE_TYPES_NONE },
+	{ "GET", "/tokeninfo", true, PAGE_TYPES_NONE },
+	{ "POST", "/tokeninfo", true, PAGE_TYPES_ALL },
+	{ "GET", "/oauth2/v3/tokeninfo", true, PAGE_TYPES_NONE },
+	{ "POST", "/oauth2/v3/tokeninfo", true, PAGE_TYPES_ALL },
+	{ "POST", "/upload/storage/v1/b/{bucket}/o", false, PAGE_TYPES_TEXT },
+	{ "PUT", "/upload/storage/v1/b/{bucket}/o", false, PAGE_TYPES_TEXT },
+	{ "DELETE", "/upload/storage/v1/b/{bucket}/o", false, PAGE_TYPES_TEXT },
+	{ "POST", "/resumable/upload/storage/v1/b/{bucket}/o", false, PAGE_TYPES_TEXT },
+	{ "PUT", "/resumable/upload/storage/v1/b/{bucket}/o", false, PAGE_TYPES_TEXT },
+	{ "DELETE", "/resumable/upload/storage/v1/b/{bucket}/o", false, PAGE_TYPES_TEXT },
+	{ "PUT", "/{bucket}/{object=**}", false, PAGE_TYPES_TEXT },
+	{ "POST", "/{bucket}/{object=**}", false, PAGE_TYPES_TEXT },
 };
 
-enum { ROW_SIZE = 300 };
-
-static void row_write(const struct family *family, const struct route *route, char row[ROW_SIZE])
+static bool is_exception(const struct route *route, size_t *ret_index)
 {
-	static const char *const types[] = {
-		[PAGE_TYPES_NONE] = "JSON", [PAGE_TYPES_TEXT] = "OBJECT", [PAGE_TYPES_ALL] = "ANY"
-	};
-	const size_t omitted = family->omitted ? strlen(family->omitted) : 0;
-
-	assert_true(snprintf(row, ROW_SIZE, "ROUTE(\"%s\", \"%s\", %s, %s)", route->method,
-			     route->path + omitted, route->open ? "OPEN" : "TOKEN",
-			     types[route->page_types]) < ROW_SIZE);
+	for (size_t i = 0; i < COUNT_OF(exceptions); i++)
+		if (strcmp(exceptions[i].method, route->method) == 0 &&
+		    strcmp(exceptions[i].path, route->path) == 0) {
+			*ret_index = i;
+			return true;
+		}
+	return false;
 }
 
-static bool is_its_own(const struct family *family, const struct route *route)
-{
-	const char *omitted = family->omitted;
-
-	return !omitted || strncmp(route->path, omitted, strlen(omitted)) == 0;
-}
-
-/* Broken: the row of POST /_trainyard/v1/clock left out of the list; one of a path that nobody serves put in; clock_routes
- * with a DELETE more. */
-static void every_row_is_listed_and_no_other(void **state)
+/* Broken: the row of /healthz left out of the list; one of a path that nobody serves put in; POST /_trainyard/v1/clock
+ * with .open. */
+static void few_rows_are_open_or_take_more_than_json(void **state)
 {
 	BENCH(state);
 	struct objects *some = (struct objects *)bench; /* storage is served; nobody looks at it here */
 	static char project[] = "p";
 	const struct config config = { .project = project };
 	static struct families families;
-	bool seen[COUNT_OF(told)] = { false };
-	unsigned missing = 0;
+	unsigned seen[COUNT_OF(exceptions)] = { 0 };
+	size_t at;
 
 	families_fill(&families,
 		      &(struct families_parts){ .config = &config, .store = bench->store, .objects = some });
 	for (const struct family *family = families.served; family->name; family++)
 		for (const struct route *route = family->routes; route->method; route++) {
-			char row[ROW_SIZE];
-			size_t i = 0;
+			const bool is_listed = is_exception(route, &at);
 
-			if (!is_its_own(family, route))
-				continue;
-			row_write(family, route, row);
-			while (i < COUNT_OF(told) && strcmp(told[i], row) != 0)
-				i++;
-			if (i < COUNT_OF(told))
-				seen[i] = true;
-			else if (++missing)
-				print_error("not in tests/support/routes.inc: %s\n", row);
+			if (route->open != (is_listed && exceptions[at].open) ||
+			    route->page_types != (is_listed ? exceptions[at].page_types : PAGE_TYPES_NONE))
+				fail_msg("%s %s: open %d, types %d", route->method, route->path, route->open,
+					 route->page_types);
+			if (is_listed)
+				seen[at]++;
 		}
-	for (size_t i = 0; i < COUNT_OF(told); i++)
-		if (!seen[i] && ++missing)
-			print_error("no row of the API: %s\n", told[i]);
-	assert_int_equal(missing, 0);
+	for (size_t i = 0; i < COUNT_OF(exceptions); i++)
+		if (!seen[i])
+			fail_msg("no row: %s %s", exceptions[i].method, exceptions[i].path);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_row_is_listed_and_no_other, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(few_rows_are_open_or_take_more_than_json, bench_open,
+						bench_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
