@@ -62,7 +62,7 @@ const struct service_line resource_first_lines[RESOURCE_FIRST_LINES] = {
 };
 
 /* Labels have a column of their own, the rest is kept as it is shown. */
-static void draft_fill(const struct call *call, enum job_kind kind, const json_t *body,
+static void draft_fill(const struct call *call, const struct resource_methods *methods, const json_t *body,
 		       const struct plan *plan, struct job *ret_draft)
 {
 	AUTO(json) json_t *given = json_copy((json_t *)body);
@@ -70,7 +70,7 @@ static void draft_fill(const struct call *call, enum job_kind kind, const json_t
 
 	json_object_del(given, "labels");
 	*ret_draft = (struct job){
-		.kind = kind,
+		.kind = methods->kind,
 		.project = memory_strdup(plan->project),
 		.location = memory_strdup(call_param(call, "location")),
 		.job_id = memory_strdup(plan->job_id),
@@ -78,6 +78,7 @@ static void draft_fill(const struct call *call, enum job_kind kind, const json_t
 		.labels = labels ? json_dump_compact(labels) : NULL,
 		.input = json_dump_compact(given),
 		.plan = plan_to_text(plan),
+		.web_access = json_true_at(json_object_get(body, methods->spec), "enableWebAccess"),
 	};
 }
 
@@ -109,7 +110,7 @@ enum status resource_draft(const struct call *call, const struct resource_method
 		rc = spec_defaults_fill(json_object_get(body, methods->spec), err);
 	if (rc)
 		return rc;
-	draft_fill(call, methods->kind, body, plan, ret_draft);
+	draft_fill(call, methods, body, plan, ret_draft);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;
 }

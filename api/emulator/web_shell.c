@@ -86,12 +86,9 @@ static bool token_read(const unsigned char *key, const char *token, struct shell
 	return strlen(token) == strlen(expected) && sodium_memcmp(token, expected, strlen(expected)) == 0;
 }
 
-static bool job_offers_shell(const struct job *job, struct error *err)
+static bool job_offers_shell(const struct job *job)
 {
-	AUTO(json) json_t *input = NULL;
-
-	return job->state == JOB_RUNNING && !json_parse_own(job->input, &input, err) &&
-	       json_true_at(input, "enableWebAccess");
+	return job->state == JOB_RUNNING && job->web_access;
 }
 
 /* Whoever asks learns no more than that there is none. */
@@ -115,7 +112,7 @@ static enum status replica_find(const struct call *call, struct shell_replica *r
 		return refuse(err);
 	if (rc)
 		return rc;
-	if (!job_offers_shell(job, NULL))
+	if (!job_offers_shell(job))
 		return refuse(err);
 	ret_replica->attempt = job->attempt;
 	return STATUS_OK;
@@ -212,7 +209,7 @@ static bool job_runs(struct output *output)
 		return true;
 	output->looked_us = now_us;
 	return !job_get_by_id(output->context->store, output->replica.job, &job, NULL) &&
-	       job->attempt == output->replica.attempt && job_offers_shell(job, NULL);
+	       job->attempt == output->replica.attempt && job_offers_shell(job);
 }
 
 static ssize_t output_read(void *arg, char *buffer, size_t size)

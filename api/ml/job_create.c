@@ -131,6 +131,7 @@ enum status job_create_handle(struct call *call, struct error *err)
 			    .output = output_text,
 			    .plan = plan_text,
 			    .ml_units_per_hour = job_ml_units_per_hour(plan, input),
+			    .web_access = json_true_at(input, "enableWebAccess"),
 		    },
 		    &stored, err);
 	if (rc)

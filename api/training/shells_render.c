@@ -9,13 +9,12 @@
 #include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
 
-/* The stored input is canonical text: a quoted name and a colon are a member of it. A client that names no host
- * (HTTP/1.0) cannot be told an address. */
+/* A client that names no host (HTTP/1.0) cannot be told an address. */
 bool shells_told(const struct call *call, const struct job *job)
 {
 	const struct training_context *context = call->context;
 
-	return context->shell_uri && *call->host && strstr(job->input, "\"enableWebAccess\":true");
+	return context->shell_uri && *call->host && job->web_access;
 }
 
 void shells_render(const struct call *call, int64_t job, const struct plan *plan, struct writer *answer)

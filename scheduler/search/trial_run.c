@@ -37,11 +37,8 @@ static bool hidden_fill(const struct job *owner, unsigned number, struct job *ru
 
 static bool texts_fill(const struct job *owner, const struct plan *plan, struct job *run)
 {
-	/* What is offered of a running job is told by its input. */
-	const bool has_shells = strstr(owner->input, "\"enableWebAccess\":true");
-
 	run->project = strdup(owner->project);
-	run->input = strdup(has_shells ? "{\"enableWebAccess\":true}" : "{}");
+	run->input = strdup("{}");
 	run->plan = plan_to_text(plan);
 	return run->project && run->input && run->plan;
 }
@@ -52,6 +49,7 @@ enum status trial_run_make(const struct job *owner, const struct plan *plan, con
 	AUTO(plan) struct plan *own = NULL;
 	struct job run = { .priority = owner->priority,
 			   .ml_units_per_hour = owner->ml_units_per_hour,
+			   .web_access = owner->web_access,
 			   .parent = owner->id,
 			   .trial = number };
 	enum status rc = trial_plan_make(plan, study, number, values, &own, err);

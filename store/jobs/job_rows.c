@@ -41,7 +41,8 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.updated_us = sqlite3_column_int64(row, 27),
 		.error_code = sqlite3_column_int(row, 28),
 		.verdict_code = sqlite3_column_int(row, 29),
-		.position = sqlite3_column_int64(row, 30),
+		.web_access = sqlite3_column_int(row, 30) != 0,
+		.position = sqlite3_column_int64(row, 31),
 	};
 	if (!memory_watch_end())
 		return STATUS_OK;

@@ -185,6 +185,7 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	bind_int(insert, ":kind", job->kind);
 	bind_text(insert, ":location", job->location);
 	bind_text(insert, ":display_name", job->display_name);
+	bind_int(insert, ":web_access", job->web_access);
 	rc = statement_step(insert, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",

@@ -43,6 +43,7 @@ struct job {
 	char *plan;               /* plan_to_text() */
 	char *assignment;         /* what it was let in with, JSON text of the scheduler's; NULL: not yet */
 	double ml_units_per_hour; /* while it runs */
+	bool web_access;          /* its replicas are offered interactive shells while they run */
 
 	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
 	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
@@ -80,7 +81,8 @@ struct service_line {
 };
 
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler.
- * Uses kind, project, location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour of @job;
+ * Uses kind, project, location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour,
+ * web_access of @job;
  * @ret_job is the stored row (may be NULL).
  * ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,

@@ -10,6 +10,7 @@ import urllib.parse
 import pytest
 
 from support.browser import Browser, chromium
+from support.custom_jobs import CustomJobs, pool
 from support.daemon import distributed, script
 from support.wait import wait_until
 
@@ -73,6 +74,16 @@ def test_each_replica_has_an_address_of_its_own(yard, job):
                             "worker-replica-1"]
     assert len(set(uris.values())) == 5
     assert all(uri.startswith(f"{yard.base}/_trainyard/shell/") for uri in uris.values())
+
+
+def test_the_addresses_of_a_custom_job_lead_to_shells(yard):
+    jobs = CustomJobs(yard)
+    job_id = jobs.create(pool(UNTIL_CANCELLED), enableWebAccess=True)
+    wait_until(lambda: jobs.job(job_id)["state"] == "JOB_STATE_RUNNING", 60)
+    uris = jobs.job(job_id)["webAccessUris"]
+    assert list(uris) == ["workerpool0-0"]
+    assert yard.get(path_of(uris["workerpool0-0"])).status == 200
+    jobs.cancel(job_id)
 
 
 def test_a_replica_that_was_restarted_keeps_its_address(yard):

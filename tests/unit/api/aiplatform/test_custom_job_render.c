@@ -107,6 +107,7 @@ static void shells_are_told_while_it_runs_and_asked_for_them(void **state)
 	plan->dialect = strdup("aiplatform");
 	plan_text = plan_to_text(plan);
 	job.plan = plan_text;
+	job.web_access = true;
 	job.state = JOB_RUNNING;
 	job.running_us = begin_us;
 	assert_shown(&job, "{" NAME ",'jobSpec':{'enableWebAccess':true},'state':'JOB_STATE_RUNNING'," TIME

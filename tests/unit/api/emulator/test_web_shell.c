@@ -167,13 +167,13 @@ static void job_goes(int64_t id, enum job_state from, enum job_state to)
 	assert_true(change.applied);
 }
 
-static int64_t job_with(const char *job_id, const char *input)
+static int64_t job_with(const char *job_id, bool web_access)
 {
 	struct job job = job_named(job_id);
 	struct job *stored = NULL;
 	int64_t id;
 
-	job.input = LITERAL(input);
+	job.web_access = web_access;
 	assert_int_equal(job_insert(shell_bench->store, &job, NULL, 0, &stored, &shell_bench->err),
 			 STATUS_OK);
 	id = stored->id;
@@ -183,7 +183,7 @@ static int64_t job_with(const char *job_id, const char *input)
 
 static int64_t job_running(const char *job_id)
 {
-	int64_t id = job_with(job_id, "{\"enableWebAccess\":true}");
+	int64_t id = job_with(job_id, true);
 
 	job_goes(id, JOB_QUEUED, JOB_PREPARING);
 	job_goes(id, JOB_PREPARING, JOB_RUNNING);
@@ -329,8 +329,8 @@ TEST(only_the_address_to_the_letter_opens)
 
 TEST(a_job_that_does_not_run_or_did_not_ask_has_no_shell)
 {
-	const int64_t waiting = job_with("waiting", "{\"enableWebAccess\":true}");
-	const int64_t plain = job_with("plain", "{}");
+	const int64_t waiting = job_with("waiting", true);
+	const int64_t plain = job_with("plain", false);
 	const int64_t ended = job_running("ended");
 	const int64_t all[] = { waiting, plain, ended, ended + 100 };
 

@@ -121,19 +121,13 @@ static char *shell_uri(void *arg, const char *host, int64_t job, enum role role,
 static void shells_are_offered_for_each_replica_of_a_running_job_that_asked(void **state)
 {
 	static const struct {
-		const char *input;
+		bool web_access;
 		enum job_state state;
 		bool shells;
 	} rows[] = {
-		{ "{'enableWebAccess':true}", JOB_RUNNING, true },
-		{ "{'region':'r','enableWebAccess':true,'jobDir':'gs://b'}", JOB_RUNNING, true },
-		{ "{'enableWebAccess':false}", JOB_RUNNING, false },
-		{ "{}", JOB_RUNNING, false },
-		{ "{'args':['\\'enableWebAccess\\':true']}", JOB_RUNNING, false },
-		{ "{'enableWebAccess':true}", JOB_QUEUED, false },
-		{ "{'enableWebAccess':true}", JOB_PREPARING, false },
-		{ "{'enableWebAccess':true}", JOB_CANCELLING, false },
-		{ "{'enableWebAccess':true}", JOB_SUCCEEDED, false },
+		{ true, JOB_RUNNING, true },     { false, JOB_RUNNING, false },
+		{ true, JOB_QUEUED, false },     { true, JOB_PREPARING, false },
+		{ true, JOB_CANCELLING, false }, { true, JOB_SUCCEEDED, false },
 	};
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 2, 0);
 	AUTO(string) char *plan_text = plan_to_text(plan);
@@ -142,10 +136,9 @@ static void shells_are_offered_for_each_replica_of_a_running_job_that_asked(void
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct ml_context context = { .training.shell_uri = shell_uri };
 		struct job job = running_job();
-		AUTO(string) char *input = quoted(rows[i].input);
 
 		job.id = 7;
-		job.input = input;
+		job.web_access = rows[i].web_access;
 		job.state = rows[i].state;
 		/* Whoever did not ask has its plan left alone. */
 		job.plan = rows[i].shells ? plan_text : LITERAL("not a plan");
@@ -164,11 +157,10 @@ static void shells_that_are_not_to_be_had_are_not_told(void **state)
 	struct job job = running_job();
 	AUTO(plan) struct plan *plan = plan_of("demo", "j", 2, 0);
 	AUTO(string) char *plan_text = plan_to_text(plan);
-	AUTO(string) char *input = quoted("{'enableWebAccess':true}");
 	AUTO(string) char *without_host = NULL;
 
 	(void)state;
-	job.input = input;
+	job.web_access = true;
 	job.plan = plan_text;
 	assert_output(&context, &job, job.running_us, "{}");
 	context.training.shell_uri = shell_uri;
