@@ -38,5 +38,5 @@ void cloud_tried(struct job_run *run, const char *host, bool cut_off)
 			   cut_off ? " In the cloud this works."
 				   : " `serve --route NAME=URL` leads a name to an emulator.",
 			   "%s", text))
-		run->dirty = true;
+		job_run_touch(run);
 }

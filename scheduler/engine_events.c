@@ -44,9 +44,7 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		struct job_run *run = scheduler->runs[i];
-
+	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
 		job_run_unsee(run);
 		run->has_left_network = false; /* what was spare is forgotten: it is left anew */
 	}
@@ -70,7 +68,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 
 		job_run_unsee(run);
 		run->told_down = run->told_down && !steady;
-		run->dirty = true;
+		job_run_touch(run);
 	}
 }
 
@@ -108,13 +106,12 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 	default:
 		break;
 	}
-	run->dirty = true;
+	job_run_touch(run);
 }
 
 static void on_image(struct scheduler *scheduler, const struct engine_event *event)
 {
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		struct job_run *run = scheduler->runs[i];
+	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
 		bool concerned = false;
 
 		for (int role = 0; role < ROLE_COUNT; role++) {
@@ -183,7 +180,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 
 	if (!replica)
 		return;
-	run->dirty = true;
+	job_run_touch(run);
 	switch (event->kind) {
 	case ENGINE_REPLICA_CREATED:
 		restarts_see(run, replica);
@@ -225,7 +222,7 @@ static void on_throttle_failed(struct scheduler *scheduler, const struct engine_
 	replica->link_again = faults_throttle_failed(run, replica, event->status, event->text);
 	if (replica->link_again)
 		sight_hold(scheduler, run);
-	run->dirty = true;
+	job_run_touch(run);
 }
 
 /* A stop, a removal or the reading of output failed: ask again after a while. */
@@ -249,7 +246,7 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 		replica->follows = replica->logs_ended; /* asking twice is harmless */
 	}
 	sight_hold(scheduler, run);
-	run->dirty = true;
+	job_run_touch(run);
 }
 
 void engine_event_apply(struct scheduler *scheduler, const struct engine_event *event)

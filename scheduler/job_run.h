@@ -12,6 +12,7 @@
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/plan.h"
 #include "scheduler/plan/verdict.h"
+#include "scheduler/wakes.h"
 #include "store/jobs/jobs.h"
 
 struct assignment;
@@ -83,6 +84,9 @@ struct note {
 
 struct job_run {
 	struct job *row;
+	struct wake wake;
+	struct job_run *way_before, *way_next; /* the others that have left the queue: struct scheduler */
+	bool under_way, starts;        /* whether it is among those, and counts in scheduler.starting */
 	struct plan *plan;             /* never NULL after job_run_unfold() */
 	struct assignment *assignment; /* what it was let in with; NULL: not yet, or by an earlier release */
 	char *fault; /* why nothing can be run: what is stored cannot be read, or does not fit this host; NULL: none */
@@ -109,7 +113,6 @@ struct job_run {
 	bool queued;         /* waits in the scheduler's queue */
 	bool lacks_host;     /* for GPUs that the host has not */
 	bool counted;        /* takes part of the scheduler's room */
-	bool dirty;          /* something happened since its last step */
 	bool stale;          /* the stored row may say more than ours */
 	bool change_pending; /* a change of the row waits for its commit */
 	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */

@@ -9,4 +9,6 @@ struct scheduler;
 /* NULL: it is over, or was not taken up yet. */
 struct job_run *scheduler_find(struct scheduler *scheduler, int64_t job);
 void job_table_insert(struct scheduler *scheduler, struct job_run *run);
+/* Its row was read again: it may have left the queue. */
+void job_table_note(struct scheduler *scheduler, struct job_run *run);
 void job_table_remove(struct scheduler *scheduler, struct job_run *run);

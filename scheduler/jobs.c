@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/gateway_keep.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
@@ -24,20 +25,17 @@ void scheduler_miss(struct scheduler *scheduler)
 		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
 }
 
-/* Room for one more, in the queue as well: entering that cannot fail. */
-static bool runs_reserve(struct scheduler *scheduler)
+/* Room for one more, in the queue and among the times as well. */
+static void runs_reserve(struct scheduler *scheduler)
 {
-	size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
-	struct job_run **runs, **queue;
+	const size_t size = scheduler->run_size ? scheduler->run_size * 2 : 16;
 
 	if (scheduler->run_count < scheduler->run_size)
-		return true;
-	runs = realloc(scheduler->runs, size * sizeof(struct job_run *));
-	scheduler->runs = runs ? runs : scheduler->runs;
-	queue = realloc(scheduler->queue, size * sizeof(struct job_run *));
-	scheduler->queue = queue ? queue : scheduler->queue;
-	scheduler->run_size = runs && queue ? size : scheduler->run_size;
-	return runs && queue;
+		return;
+	scheduler->runs = memory_resize(scheduler->runs, size, sizeof(struct job_run *));
+	scheduler->queue = memory_resize(scheduler->queue, size, sizeof(struct job_run *));
+	wakes_reserve(&scheduler->wakes, size);
+	scheduler->run_size = size;
 }
 
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err)
@@ -52,13 +50,13 @@ enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error 
 		job_run_free(run);
 		return STATUS_INTERNAL;
 	}
-	if (!runs_reserve(scheduler) ||
-	    (row->started_us && !plan_tunes(run->plan) && room_take(scheduler, run, err))) {
+	runs_reserve(scheduler);
+	if (row->started_us && !plan_tunes(run->plan) && room_take(scheduler, run, err)) {
 		job_run_free(run);
 		return error_no_memory(err);
 	}
 	job_table_insert(scheduler, run);
-	run->dirty = true;
+	job_run_touch(run);
 	told_share(scheduler, run);
 	queue_update(scheduler, run);
 	return STATUS_OK;
@@ -83,6 +81,7 @@ void jobs_free(struct scheduler *scheduler)
 	}
 	free(scheduler->runs);
 	free(scheduler->queue);
+	wakes_deinit(&scheduler->wakes);
 	free(scheduler->arrived);
 }
 
@@ -93,7 +92,8 @@ void jobs_wake(struct scheduler *scheduler, int64_t job)
 	AUTO(job) struct job *row = NULL;
 
 	if (run) {
-		run->dirty = run->stale = true;
+		run->stale = true;
+		job_run_touch(run);
 		run->hold_until_us = 0; /* a client waits for it */
 		return;
 	}
@@ -108,7 +108,6 @@ void jobs_arrive(struct scheduler *scheduler)
 {
 	for (size_t i = 0; i < scheduler->arrived_count; i++)
 		jobs_wake(scheduler, scheduler->arrived[i]);
-	scheduler->again = scheduler->again || scheduler->arrived_count;
 	scheduler->arrived_count = 0;
 }
 
@@ -143,7 +142,8 @@ void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		job_run_unsee(scheduler->runs[i]);
 		job_run_unhear(scheduler->runs[i]);
-		scheduler->runs[i]->dirty = scheduler->runs[i]->stale = true;
+		scheduler->runs[i]->stale = true;
+		job_run_touch(scheduler->runs[i]);
 	}
 	if (jobs_load(scheduler, &err)) {
 		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");

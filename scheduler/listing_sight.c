@@ -105,7 +105,7 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 			fold_unlisted(scheduler, run, &run->replicas[i]);
 	}
 	run->sighted = true;
-	run->dirty = true;
+	job_run_touch(run);
 }
 
 /* What the engine holds of jobs that are over, of earlier attempts, or of nobody. */
@@ -129,8 +129,9 @@ void sight_listing(struct scheduler *scheduler, const struct engine_event *event
 {
 	scheduler->engine_listed = true;
 	networks_find(scheduler, event);
-	for (size_t i = 0; i < scheduler->run_count; i++)
-		fold_listing_of_job(scheduler, scheduler->runs[i], event);
+	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
+		fold_listing_of_job(scheduler, run, event);
+	scheduler->queue_stirred = true;
 	scheduler->clock_set_in_loss = false; /* what happened meanwhile is known */
 	remove_strays(scheduler, event);
 	networks_compare(scheduler, event);

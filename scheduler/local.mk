@@ -158,4 +158,6 @@ libtrainyard_a_SOURCES += \
 	scheduler/tuning/study.c \
 	scheduler/tuning/study.h \
 	scheduler/tuning/warp.c \
-	scheduler/tuning/warp.h
+	scheduler/tuning/warp.h \
+	scheduler/wakes.c \
+	scheduler/wakes.h

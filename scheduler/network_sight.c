@@ -21,9 +21,7 @@ static struct job_run *network_holder(const struct scheduler *scheduler, int64_t
 {
 	struct job_run *holder = NULL;
 
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		struct job_run *run = scheduler->runs[i];
-
+	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
 		if (!run->has_left_network && job_run_network(run) == network &&
 		    (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
@@ -93,8 +91,9 @@ void networks_settle(struct scheduler *scheduler)
 {
 	bool awaited = false;
 
-	for (size_t i = 0; i < scheduler->run_count && scheduler->network_lack[0] && !awaited; i++)
-		awaited = awaits_network(scheduler->runs[i]);
+	for (const struct job_run *run = scheduler->network_lack[0] ? scheduler->way_first : NULL;
+	     run && !awaited; run = run->way_next)
+		awaited = awaits_network(run);
 	room_network_lack(scheduler, awaited ? scheduler->network_lack : "");
 }
 
@@ -106,7 +105,7 @@ void network_update(struct scheduler *scheduler, const struct engine_event *even
 		spare_network_removed(&scheduler->spares);
 	if (!run || run->network != NETWORK_CREATING)
 		return;
-	run->dirty = true;
+	job_run_touch(run);
 	if (event->kind == ENGINE_NETWORK_READY) {
 		run->network = NETWORK_READY;
 		run->network_status = event->networks[0];

@@ -10,6 +10,7 @@
 #include "scheduler/faults/faults.h"
 #include "scheduler/gateway_keep.h"
 #include "scheduler/job_run.h"
+#include "scheduler/job_table.h"
 #include "scheduler/jobs.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/queue.h"
@@ -160,7 +161,6 @@ static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
 /* The steps that one job can take now; its change waits in the pass. */
 static void run_step(struct scheduler *scheduler, struct job_run *run)
 {
-	run->dirty = false;
 	run->stepped_at_us = clock_mono_us(scheduler->reconciler.clock);
 	sight_settle(run, run->stepped_at_us);
 	if (run->stepped_at_us < run->hold_until_us || job_run_doubts(run))
@@ -239,6 +239,7 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 	job_free(run->row);
 	run->row = TAKE(row);
 	run->stale = false;
+	job_table_note(scheduler, run);
 	tuner_wake(scheduler, run);
 	queue_update(scheduler, run);
 	if (run->counted && !run->row->started_us)
@@ -254,7 +255,8 @@ static void change_settle(struct scheduler *scheduler, const struct planned_chan
 	struct job_run *run = planned->run;
 
 	run->change_pending = false;
-	run->dirty = run->stale = true;
+	run->stale = true;
+	job_run_touch(run);
 	run->differs = run->differs && !planned->change.applied;
 	restarts_settle(run, planned->change.applied);
 	if (!planned->change.applied)
@@ -312,75 +314,74 @@ static void changes_commit(struct scheduler *scheduler)
 	pass_clear(&scheduler->pass);
 }
 
-static bool run_is_due(const struct scheduler *scheduler, struct job_run *run, int64_t now_us)
+/* @other_us: 0: none. */
+static int64_t earlier_us(int64_t at_us, int64_t other_us)
+{
+	return other_us && other_us < at_us ? other_us : at_us;
+}
+
+int64_t run_wake_at_us(const struct scheduler *scheduler, struct job_run *run)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
+	int64_t at_us = INT64_MAX;
 
-	if (run->hold_until_us > now_us)
-		return false;
-	if (run->dirty || (run->hold_until_us && run->hold_until_us <= now_us))
-		return true;
+	if (run->hold_until_us)
+		return run->hold_until_us;
 	if (job_run_doubts(run))
-		return run->doubt_until_us <= now_us;
-	if ((run->gateway.retry_at_us && run->gateway.retry_at_us <= now_us) ||
-	    (run->look_at_us && run->look_at_us <= now_us) ||
-	    (run->fault_at_us && run->fault_at_us <= now_us))
-		return true;
-	if (run->row->verdict != JOB_STATE_UNSPECIFIED)
-		return false;
-	return (run->restart_at_us && run->restart_at_us <= now_us) ||
-	       limit_us(run, clock_wall_us(clock), now_us) <= now_us;
+		return run->doubt_until_us;
+	if (run->row->verdict == JOB_STATE_UNSPECIFIED)
+		at_us = limit_us(run, clock_wall_us(clock), clock_mono_us(clock));
+	/* One that has become due since the last step is not missed. One that a step has seen stays, for
+	 * replicas that cannot be replaced yet, and is not waited for. */
+	if (run->restart_at_us > run->stepped_at_us)
+		at_us = earlier_us(at_us, run->restart_at_us);
+	/* The step that this one calls for unsets it. */
+	if (run->sighted)
+		at_us = earlier_us(at_us, run->gateway.retry_at_us);
+	at_us = earlier_us(at_us, run->look_at_us);
+	return earlier_us(at_us, run->fault_at_us);
 }
 
-/* Steps of one run, from what the store says of it. False when its end is stored: it is gone then. */
-static bool run_serve(struct scheduler *scheduler, struct job_run *run)
+/* Steps of one run, from what the store says of it. One whose end is stored is gone then. */
+static void run_serve(struct scheduler *scheduler, struct job_run *run, int64_t now_us)
 {
-	run->hold_until_us = 0;
-	if (run->stale && !row_refresh(scheduler, run))
-		return true;
-	if (job_state_is_final(run->row->state)) {
-		jobs_remove(scheduler, run);
-		return false;
+	if (run->hold_until_us <= now_us) {
+		run->hold_until_us = 0;
+		if (!run->stale || row_refresh(scheduler, run)) {
+			if (job_state_is_final(run->row->state)) {
+				jobs_remove(scheduler, run);
+				return;
+			}
+			scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
+			run_step(scheduler, run);
+			/* A step that found no memory left nothing behind that would bring it back. */
+			if (memory_watch_failed() && !run->change_pending)
+				sight_hold(scheduler, run);
+		}
 	}
-	scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
-	run_step(scheduler, run);
-	/* A step that found no memory left nothing behind that would bring it back. */
-	if (memory_watch_failed() && !run->change_pending)
-		sight_hold(scheduler, run);
-	return true;
+	wakes_set(&scheduler->wakes, run, run_wake_at_us(scheduler, run));
 }
 
-/* Whether some job waits for the engine to make and start what it needs. */
-static bool some_run_starts(const struct scheduler *scheduler)
-{
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		const struct job_run *run = scheduler->runs[i];
-
-		if (run->row->state == JOB_PREPARING && run->row->verdict == JOB_STATE_UNSPECIFIED &&
-		    !plan_tunes(run->plan))
-			return true;
-	}
-	return false;
-}
-
-/* False: nothing is left to be done now. */
+/* False: nothing is left to be done now. A job that is touched while the others are served is served in the next pass. */
 static bool runs_pass(struct scheduler *scheduler)
 {
-	int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+	const struct job_run *last;
+	bool more;
 
-	for (size_t i = 0; i < scheduler->run_count;) {
-		struct job_run *run = scheduler->runs[i];
-		bool stays = !run_is_due(scheduler, run, now_us) || run_serve(scheduler, run);
+	wakes_expire(&scheduler->wakes, now_us);
+	last = scheduler->wakes.last;
+	for (more = scheduler->wakes.first; more;) {
+		struct job_run *run = wakes_take(&scheduler->wakes);
 
-		i += stays;
+		more = run != last;
+		run_serve(scheduler, run, now_us);
 	}
 	jobs_arrive(scheduler);
 	queue_serve(scheduler, now_us);
-	if (!scheduler->pass.count && !scheduler->again)
-		return false;
-	scheduler->again = false;
-	if (scheduler->pass.count)
-		changes_commit(scheduler);
+	if (!scheduler->pass.count)
+		return scheduler->wakes.first;
+	changes_commit(scheduler);
 	return true;
 }
 
@@ -408,7 +409,7 @@ void scheduler_reconcile(struct scheduler *scheduler)
 		scheduler_miss(scheduler);
 	runs_reconcile(scheduler);
 	memory_watch_begin();
-	spare_networks_remove(&scheduler->spares, reconciler->engine, some_run_starts(scheduler),
+	spare_networks_remove(&scheduler->spares, reconciler->engine, scheduler->starting,
 			      clock_mono_us(reconciler->clock));
 	if (memory_watch_end())
 		scheduler_miss(scheduler);
@@ -416,37 +417,8 @@ void scheduler_reconcile(struct scheduler *scheduler)
 
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
-	const struct clock *clock = scheduler->reconciler.clock;
-	int64_t now_us = clock_mono_us(clock), wall_us = clock_wall_us(clock);
-	int64_t first = spare_networks_deadline_us(&scheduler->spares, some_run_starts(scheduler));
+	const int64_t spares_us = spare_networks_deadline_us(&scheduler->spares, scheduler->starting);
 
-	if (scheduler->catch_up_at_us && scheduler->catch_up_at_us < first)
-		first = scheduler->catch_up_at_us;
-
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		struct job_run *run = scheduler->runs[i];
-		int64_t deadline = INT64_MAX;
-
-		if (run->hold_until_us || job_run_doubts(run)) {
-			deadline = run->hold_until_us ? run->hold_until_us : run->doubt_until_us;
-			first = deadline < first ? deadline : first;
-			continue;
-		}
-		if (run->row->verdict == JOB_STATE_UNSPECIFIED)
-			deadline = limit_us(run, wall_us, now_us);
-		/* One that has become due since the last step is not missed. One that a step has seen stays, for
-		 * replicas that cannot be replaced yet, and is not waited for. */
-		if (run->restart_at_us > run->stepped_at_us && run->restart_at_us < deadline)
-			deadline = run->restart_at_us;
-		/* The step that this one calls for unsets it. */
-		if (run->gateway.retry_at_us && run->sighted && run->gateway.retry_at_us < deadline)
-			deadline = run->gateway.retry_at_us;
-		if (run->look_at_us && run->look_at_us < deadline)
-			deadline = run->look_at_us;
-		if (run->fault_at_us && run->fault_at_us < deadline)
-			deadline = run->fault_at_us;
-		if (deadline < first)
-			first = deadline;
-	}
-	return first;
+	return earlier_us(earlier_us(wakes_first_us(&scheduler->wakes), spares_us),
+			  scheduler->catch_up_at_us);
 }

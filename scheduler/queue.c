@@ -66,6 +66,8 @@ static void queue_insert(struct scheduler *scheduler, struct job_run *run)
 		(scheduler->queue_count - at) * sizeof(struct job_run *));
 	scheduler->queue[at] = run;
 	scheduler->queue_count++;
+	if (scheduler->queue_told > at)
+		scheduler->queue_told = at;
 	run->queued = true;
 }
 
@@ -78,6 +80,7 @@ void queue_leave(struct scheduler *scheduler, struct job_run *run)
 	memmove(&scheduler->queue[at], &scheduler->queue[at + 1],
 		(scheduler->queue_count - at - 1) * sizeof(struct job_run *));
 	scheduler->queue_count--;
+	scheduler->queue_told -= scheduler->queue_told > at;
 	run->queued = false;
 	scheduler->queue_stirred = true; /* others may have waited for it alone */
 }
@@ -146,12 +149,17 @@ static void wait_tell(struct walk *walk, struct job_run *run, enum shortage shor
 		pass_add(&walk->scheduler->pass, run, run->row->state);
 }
 
+static bool was_told(const struct job_run *run)
+{
+	return run->told_wait_us[run->told_wait];
+}
+
 /* It was not looked at, as none may overtake those before it. What it would lack itself is told when it is. */
 static void turn_tell(struct walk *walk, struct job_run *run, size_t before)
 {
 	char text[64];
 
-	if (run->told_wait_us[run->told_wait] || !before)
+	if (was_told(run) || !before)
 		return;
 	snprintf(text, sizeof(text), before == 1 ? "%zu job is before it." : "%zu jobs are before it.",
 		 before);
@@ -202,6 +210,7 @@ static void put_off(struct walk *walk, struct job_run *run, const struct error *
 	log_event(LOG_ERROR, "job-unplaced", "job=%s error=\"%s\"", run->row->job_id,
 		  err->text ? err->text : "out of memory");
 	job_run_hold(run, walk->now_us + RETRY_AFTER_US);
+	job_run_touch(run);
 	walk->closed = true;
 }
 
@@ -256,23 +265,40 @@ static void visit(struct walk *walk, struct job_run *run)
 	}
 }
 
+/* Those behind are not visited. Most have been told before, and these are not walked along again. */
+static void turns_tell(struct walk *walk, size_t from)
+{
+	struct scheduler *scheduler = walk->scheduler;
+
+	while (scheduler->queue_told < scheduler->queue_count &&
+	       was_told(scheduler->queue[scheduler->queue_told]))
+		scheduler->queue_told++;
+	if (from < scheduler->queue_told)
+		from = scheduler->queue_told;
+	for (size_t i = from; i < scheduler->queue_count && walk->told < TELLINGS_AT_ONCE; i++)
+		turn_tell(walk, scheduler->queue[i], i);
+}
+
 void queue_serve(struct scheduler *scheduler, int64_t now_us)
 {
 	struct walk walk = { .scheduler = scheduler, .now_us = now_us };
+	size_t i = 0;
 
 	networks_settle(scheduler);
 	if (!scheduler->queue_stirred || !scheduler->engine_listed)
 		return;
 	scheduler->queue_stirred = false;
-	for (size_t i = 0; i < scheduler->queue_count && walk.told < TELLINGS_AT_ONCE; i++) {
+	for (; i < scheduler->queue_count && walk.told < TELLINGS_AT_ONCE; i++) {
 		struct job_run *run = scheduler->queue[i];
 
 		/* One that rests for a moment, or whose line is being stored, keeps its place. */
 		walk.closed = walk.closed || run->change_pending || run->hold_until_us > now_us;
 		if (walk.closed)
-			turn_tell(&walk, run, i);
-		else if (!is_passed_over(&walk, run))
+			break;
+		if (!is_passed_over(&walk, run))
 			visit(&walk, run);
 	}
+	if (walk.closed)
+		turns_tell(&walk, i);
 	json_decref(walk.projects);
 }

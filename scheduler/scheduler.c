@@ -158,7 +158,7 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 	if (!replica)
 		return;
 	replica->logs_stored = true;
-	run->dirty = true;
+	job_run_touch(run);
 }
 
 static void happening_handle(struct scheduler *scheduler, struct happening *happening)
@@ -186,17 +186,21 @@ static void happening_handle(struct scheduler *scheduler, struct happening *happ
 	case HAPPENED_SUGGESTED:
 		run = scheduler_find(scheduler, happening->job);
 		if (run)
-			run->dirty = true;
+			job_run_touch(run);
 		break;
 	case HAPPENED_LAST_WORDS:
 		run = scheduler_find(scheduler, happening->job);
-		if (run)
-			run->dirty = run->last_words_stored = true;
+		if (!run)
+			break;
+		run->last_words_stored = true;
+		job_run_touch(run);
 		break;
 	case HAPPENED_FAULTS:
-		for (size_t i = 0; i < scheduler->run_count; i++)
-			if (!happening->job || scheduler->runs[i]->row->id == happening->job)
-				scheduler->runs[i]->dirty = true;
+		run = happening->job ? scheduler_find(scheduler, happening->job) : NULL;
+		if (run)
+			job_run_touch(run);
+		for (size_t i = 0; !happening->job && i < scheduler->run_count; i++)
+			job_run_touch(scheduler->runs[i]);
 		break;
 	case HAPPENED_CLOUD_TRIED:
 		tried_leave(scheduler);

@@ -10,6 +10,7 @@
 #include "scheduler/reconciler.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/spare_network.h"
+#include "scheduler/wakes.h"
 
 struct job_run;
 struct suggester;
@@ -25,12 +26,15 @@ struct scheduler {
 	/* The scheduler's thread alone: */
 	struct job_run **runs; /* by id */
 	size_t run_count, run_size;
+	struct wakes wakes;
+	struct job_run *way_first, *way_last; /* those that have left the queue, in that order */
+	size_t starting;  /* those that wait for the engine to make and start what they need */
 	int64_t *arrived; /* trials that their tuning job has stored in this pass, to be taken up in it */
 	size_t arrived_count;
 	struct job_run *
 		*queue; /* those that wait for room, in the order of their turn; has the size of runs */
 	size_t queue_count;
-	bool again;         /* some job became dirty while the others were looked at */
+	size_t queue_told; /* how many of the queue's first jobs have said why they wait: those need not be visited for that */
 	bool queue_stirred; /* somebody may be let in: room, a job or the engine came, or a job went */
 	bool engine_up, engine_down, engine_listed; /* neither up nor down: not known yet */
 	/* By the engine's clock, of the last loss and of the return; 0: none */

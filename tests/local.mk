@@ -210,6 +210,7 @@ check_PROGRAMS += \
 	tests/unit/scheduler/test_scheduler \
 	tests/unit/scheduler/test_spare_network \
 	tests/unit/scheduler/test_told_differences \
+	tests/unit/scheduler/test_wakes \
 	tests/unit/scheduler/tuning/test_event_file \
 	tests/unit/scheduler/tuning/test_gaussian_process \
 	tests/unit/scheduler/tuning/test_measurement_list \
@@ -381,7 +382,8 @@ tests_crash_store_crash_SOURCES = \
 	tests/crash/store_crash.c
 
 # Measurements: `make bench`, with an engine and wrk.
-bench_helpers = tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/seed tests/bench/suggest_bench
+bench_helpers = tests/bench/bare_files tests/bench/bare_server tests/bench/bare_trials tests/bench/queue_bench tests/bench/seed \
+	tests/bench/suggest_bench
 EXTRA_PROGRAMS += $(bench_helpers)
 CLEANFILES += $(bench_helpers)
 .PHONY: bench

@@ -143,7 +143,7 @@ static enum status suggestion_use(struct look *look, struct suggestion *suggesti
 		return rc;
 	/* Whether the job ended meanwhile, or there is nothing left to try: the next look sees it. */
 	look->run->stale = look->run->stale || rc == STATUS_ABORTED;
-	look->run->dirty = look->scheduler->again = true;
+	job_run_touch(look->run);
 	return STATUS_OK;
 }
 

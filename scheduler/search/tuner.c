@@ -22,8 +22,7 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 
 	if (!owner)
 		return;
-	owner->dirty = true;
-	scheduler->again = true;
+	job_run_touch(owner);
 }
 
 /* ---- what it knows ---- */
@@ -153,7 +152,7 @@ static void next_while_ending(struct look *look)
 static void look_act(struct look *look)
 {
 	if (ended_take(look)) {
-		look->run->dirty = look->scheduler->again = true;
+		job_run_touch(look->run);
 		return;
 	}
 	if (look->run->hold_until_us)

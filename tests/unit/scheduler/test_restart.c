@@ -290,19 +290,16 @@ static void a_restart_that_became_due_behind_a_step_is_not_missed(void **state)
 	AUTO(plan) struct plan *plan = plan_new();
 	struct job row = { .state = JOB_RUNNING };
 	struct job_run run = { .row = &row, .plan = plan };
-	struct job_run *runs[] = { &run };
-	const struct scheduler scheduler = { .reconciler.clock = &system_clock,
-					     .runs = runs,
-					     .run_count = 1 };
+	const struct scheduler scheduler = { .reconciler.clock = &system_clock };
 	const int64_t now_us = clock_mono_us(&system_clock);
 
 	(void)state;
-	assert_int_equal(scheduler_deadline_us(&scheduler), INT64_MAX);
+	assert_int_equal(run_wake_at_us(&scheduler, &run), INT64_MAX);
 	run.restart_at_us = now_us - 1;
 	run.stepped_at_us = now_us - 2;
-	assert_int_equal(scheduler_deadline_us(&scheduler), run.restart_at_us);
+	assert_int_equal(run_wake_at_us(&scheduler, &run), run.restart_at_us);
 	run.stepped_at_us = now_us;
-	assert_int_equal(scheduler_deadline_us(&scheduler), INT64_MAX);
+	assert_int_equal(run_wake_at_us(&scheduler, &run), INT64_MAX);
 }
 
 /* The listing of an engine that is back is older than the container. Broken: fold_unlisted() that takes what is being made for

@@ -239,16 +239,13 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 			       .hits = &hit,
 			       .hit_count = 1,
 			       .hits_stored = 1 };
-	struct job_run *runs[] = { &run };
-	const struct scheduler scheduler = { .reconciler.clock = &system_clock,
-					     .runs = runs,
-					     .run_count = 1 };
+	const struct scheduler scheduler = { .reconciler.clock = &system_clock };
 
 	(void)state;
 	plan->max_running_us = 1;
-	assert_int_equal(scheduler_deadline_us(&scheduler), INT64_MAX);
+	assert_int_equal(run_wake_at_us(&scheduler, &run), INT64_MAX);
 	replica.end = END_EXIT;
-	assert_true(scheduler_deadline_us(&scheduler) <= clock_mono_us(&system_clock));
+	assert_true(run_wake_at_us(&scheduler, &run) <= clock_mono_us(&system_clock));
 }
 
 /* A stop that the engine refuses is asked for again. */
