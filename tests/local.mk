@@ -349,6 +349,7 @@ if HAVE_CMOCKA
 noinst_PROGRAMS += tests/integration/engine_contract tests/support/print_routes
 endif
 tests_integration_engine_contract_SOURCES = \
+	tests/integration/contract_files.c \
 	tests/integration/contract_images.c \
 	tests/integration/contract_logs.c \
 	tests/integration/contract_networks.c \

@@ -15,6 +15,7 @@
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "scheduler/engine/docker_archive.h"
 #include "scheduler/engine/docker_attachment.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_image.h"
@@ -198,17 +199,53 @@ static void op_resume_logs(struct engine *engine)
 	http_wakeup(docker->http);
 }
 
+/* The version that the engine and we speak; UNAVAILABLE: it has not answered yet. */
+static enum status version_find(struct docker *docker, char version[sizeof(docker->spoken_version)],
+				struct error *err)
+{
+	pthread_mutex_lock(&docker->lock);
+	memcpy(version, docker->spoken_version, sizeof(docker->spoken_version));
+	pthread_mutex_unlock(&docker->lock);
+	return version[0] ? STATUS_OK
+			  : error_set(err, STATUS_UNAVAILABLE, NULL, "the engine has not answered yet");
+}
+
+static enum status op_put_files(struct engine *engine, const struct replica_key *key,
+				const struct engine_file *files, size_t count, struct error *err)
+{
+	struct docker *docker = of(engine);
+	char container[DOCKER_NAME_SIZE], version[sizeof(docker->spoken_version)];
+	enum status rc = version_find(docker, version, err);
+
+	docker_container_name(docker->instance, key, container);
+	return rc ? rc
+		  : docker_put_files(&(struct archive_place){ docker->socket_path, version, container },
+				     files, count, err);
+}
+
+static enum status op_get_files(struct engine *engine, const struct replica_key *key, const char *path,
+				size_t bytes_max, const struct file_sink *sink, struct error *err)
+{
+	struct docker *docker = of(engine);
+	char container[DOCKER_NAME_SIZE], version[sizeof(docker->spoken_version)];
+	enum status rc = version_find(docker, version, err);
+
+	docker_container_name(docker->instance, key, container);
+	return rc ? rc
+		  : docker_get_files(&(struct archive_place){ docker->socket_path, version, container }, path,
+				     bytes_max, sink, err);
+}
+
 static enum status op_open_terminal(struct engine *engine, const struct replica_key *key,
 				    const json_t *command, struct terminal **ret_terminal, struct error *err)
 {
 	struct docker *docker = of(engine);
 	char container[DOCKER_NAME_SIZE], version[sizeof(docker->spoken_version)];
 
-	pthread_mutex_lock(&docker->lock);
-	memcpy(version, docker->spoken_version, sizeof(version));
-	pthread_mutex_unlock(&docker->lock);
-	if (!version[0])
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine has not answered yet");
+	enum status rc = version_find(docker, version, err);
+
+	if (rc)
+		return rc;
 	docker_container_name(docker->instance, key, container);
 	return docker_terminal_open(&(struct terminal_place){ .socket_path = docker->socket_path,
 							      .api_version = version,
@@ -269,6 +306,8 @@ static const struct engine_ops docker_ops = {
 	.follow_logs = op_follow_logs,
 	.resume_logs = op_resume_logs,
 	.open_terminal = op_open_terminal,
+	.put_files = op_put_files,
+	.get_files = op_get_files,
 	.list = op_list,
 	.close = op_close,
 };

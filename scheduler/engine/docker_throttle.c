@@ -21,6 +21,7 @@
 #include "daemon/base/embedded_file.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "scheduler/engine/docker_archive.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/throttle/throttle.h"
@@ -28,7 +29,7 @@
 #define LABEL_THROTTLE "trainyard.throttle" /* its value is the container's name */
 #define PROGRAM        "trainyard-throttle"
 
-enum { CREATE_TRIES = 3, TAR_BLOCK_BYTES = 512 };
+enum { CREATE_TRIES = 3 };
 
 extern const struct embedded_file throttle_files[];
 
@@ -195,48 +196,18 @@ static void filled(void *arg, const struct http_answer *answer)
 		drop(arg);
 }
 
-/* An archive of one file, which is the program. Source: POSIX.1-2017, pax, "ustar Interchange Format" */
-static char *archive_make(size_t *ret_bytes)
-{
-	const size_t bytes = throttle_files[0].bytes;
-	const size_t padded = (bytes + TAR_BLOCK_BYTES - 1) / TAR_BLOCK_BYTES * TAR_BLOCK_BYTES;
-	const size_t whole = TAR_BLOCK_BYTES + padded + 2 * (size_t)TAR_BLOCK_BYTES;
-	char *archive = calloc(1, whole);
-	unsigned sum = 0;
-
-	if (!archive)
-		return NULL;
-	memcpy(archive, PROGRAM, sizeof(PROGRAM));
-	memcpy(archive + 100, "0000555", 8);
-	memcpy(archive + 108, "0000000", 8);
-	memcpy(archive + 116, "0000000", 8);
-	snprintf(archive + 124, 12, "%011zo", bytes);
-	memcpy(archive + 136, "00000000000", 12);
-	memset(archive + 148, ' ', 8);
-	archive[156] = '0';
-	memcpy(archive + 257, "ustar\00000", 8);
-	for (size_t i = 0; i < TAR_BLOCK_BYTES; i++)
-		sum += (unsigned char)archive[i];
-	snprintf(archive + 148, 8, "%06o", sum & 0777777);
-	memcpy(archive + TAR_BLOCK_BYTES, throttle_files[0].data, bytes);
-	*ret_bytes = whole;
-	return archive;
-}
-
 static void fill(struct throttle *throttle)
 {
-	size_t bytes = 0;
-	AUTO(string) char *archive = archive_make(&bytes);
+	struct text archive AUTO_TEXT = { 0 };
 
-	if (!archive) {
-		throttle_note(throttle, STATUS_INTERNAL, "out of memory");
-		drop(throttle);
-		return;
-	}
+	archive_write(&archive,
+		      &(struct engine_file){ "/" PROGRAM, (const char *)throttle_files[0].data,
+					     throttle_files[0].bytes, 0555 },
+		      1);
 	step_send(throttle, "/archive?path=/",
 		  (struct http_request){ .method = "PUT",
-					 .body = archive,
-					 .body_bytes = bytes,
+					 .body = archive.data,
+					 .body_bytes = archive.length,
 					 .body_header = "Content-Type: application/x-tar",
 					 .done = filled });
 }

@@ -2,6 +2,8 @@
 libtrainyard_a_SOURCES += \
 	scheduler/engine/docker.c \
 	scheduler/engine/docker.h \
+	scheduler/engine/docker_archive.c \
+	scheduler/engine/docker_archive.h \
 	scheduler/engine/docker_attachment.c \
 	scheduler/engine/docker_attachment.h \
 	scheduler/engine/docker_clean.c \

@@ -40,8 +40,9 @@ static bool is_left_out(const char *test)
 
 static size_t tests_gather(struct CMUnitTest ret_tests[TESTS_MAX])
 {
-	static const struct CMUnitTest *const parts[] = { contract_replicas, contract_terminals,
-							  contract_logs, contract_networks, contract_images };
+	static const struct CMUnitTest *const parts[] = { contract_replicas,  contract_files,
+							  contract_terminals, contract_logs,
+							  contract_networks,  contract_images };
 	size_t count = 0;
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++)

@@ -4,6 +4,7 @@
 #include "tests/unit/testing.h"
 
 extern const struct CMUnitTest contract_replicas[];
+extern const struct CMUnitTest contract_files[];
 extern const struct CMUnitTest contract_terminals[];
 extern const struct CMUnitTest contract_logs[];
 extern const struct CMUnitTest contract_networks[];

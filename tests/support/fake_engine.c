@@ -489,10 +489,22 @@ static void close_engine(struct engine *engine)
 	(void)engine;
 }
 
+/* Nothing is put into a container, or read out of it, by the scheduler. */
 static const struct engine_ops operations = {
-	ensure_image, create_network, remove_network, create_replica,   start_replica,
-	stop_replica, remove_replica, link_replica,   throttle_replica, follow_logs,
-	resume_logs,  open_terminal,  list,           close_engine,
+	.ensure_image = ensure_image,
+	.create_network = create_network,
+	.remove_network = remove_network,
+	.create_replica = create_replica,
+	.start_replica = start_replica,
+	.stop_replica = stop_replica,
+	.remove_replica = remove_replica,
+	.link_replica = link_replica,
+	.throttle_replica = throttle_replica,
+	.follow_logs = follow_logs,
+	.resume_logs = resume_logs,
+	.open_terminal = open_terminal,
+	.list = list,
+	.close = close_engine,
 };
 
 struct fake_engine *fake_engine_new(void)
