@@ -354,7 +354,7 @@ static enum status pools_read(const json_t *pools, struct plan *plan, struct err
 	json_t *object;
 
 	json_object_foreach((json_t *)pools, name, object) {
-		enum role role;
+		enum role role = ROLE_MASTER;
 		enum status rc = role_parse(name, &role)
 					 ? members_read(object, pool_members, &plan->pools[role], err)
 					 : text_fault(name, err);
