@@ -105,8 +105,6 @@ static enum status step_put(struct maker *maker, const struct filter_step *step,
 		text_printf(&sql, "cast_value(%s, %d)", operand->sql.data, (int)step->type);
 		operand->type = step->type;
 	}
-	if (sql.failed || operand->sql.failed)
-		return error_no_memory(maker->err);
 	text_deinit(&operand->sql);
 	operand->sql = sql;
 	sql = (struct text){ 0 };
@@ -139,8 +137,6 @@ static enum status value_compare(struct maker *maker, const struct operand *oper
 		text_puts(&literal, node->value);
 	if (operand->type != TYPE_BOOL && !literal.failed)
 		(void)strtod(literal.data, &end);
-	if (literal.failed)
-		return error_no_memory(maker->err);
 	if (operand->type == TYPE_BOOL
 		    ? strcasecmp(node->value, "true") != 0 && strcasecmp(node->value, "false") != 0
 		    : end == literal.data || *end)
@@ -159,8 +155,6 @@ enum status maker_put_steps(struct maker *maker, const struct filter_node *node)
 
 	if (rc)
 		return rc;
-	if (operand.sql.failed)
-		return error_no_memory(maker->err);
 	field.sql = operand.sql.data;
 	if (filter_is_presence(node)) {
 		text_printf(&maker->sql->where, "(%s IS NOT NULL)", field.sql);
@@ -182,8 +176,6 @@ static enum status log_id_put(struct maker *maker, const struct filter_node *nod
 	struct text name AUTO_TEXT = { 0 };
 
 	text_percent(&name, node->value, URL_UNRESERVED "%");
-	if (name.failed)
-		return error_no_memory(maker->err);
 	text_printf(&maker->sql->where, "(%s = :f%zu COLLATE NOCASE)", maker->schema->log_name,
 		    maker_bind(maker, name.data));
 	return STATUS_OK;
@@ -252,8 +244,6 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 	if (rc)
 		return rc;
 	time_print(maker, &operand, NULL);
-	if (operand.sql.failed)
-		return error_no_memory(maker->err);
 	text_printf(where, ", 0, %s)", operand.sql.data);
 	return STATUS_OK;
 }
@@ -266,8 +256,6 @@ static enum status value_call_put(struct maker *maker, const struct filter_node 
 	if (rc)
 		return rc;
 	time_print(maker, &operand, NULL);
-	if (operand.sql.failed)
-		return error_no_memory(maker->err);
 	text_printf(&maker->sql->where, "%s(%s, :f%zu)", function, operand.sql.data,
 		    maker_bind(maker, node->value));
 	return STATUS_OK;

@@ -54,7 +54,7 @@ static const char *short_find(const char *text, size_t length, const char *needl
 
 static char *folded_copy(const char *text, size_t length)
 {
-	char *copy = malloc(length ? length : 1);
+	char *copy = memory_alloc(length ? length : 1);
 
 	if (!copy)
 		memory_note_failure();
@@ -151,7 +151,7 @@ static const char *query_read(struct search *search)
 
 static struct search *search_new(const char *query, const char **ret_problem)
 {
-	struct search *search = calloc(1, sizeof(*search) + strlen(query) + 1);
+	struct search *search = memory_calloc(1, sizeof(*search) + strlen(query) + 1);
 
 	*ret_problem = NULL;
 	if (!search)
@@ -166,8 +166,6 @@ enum status filter_search_check(const char *query, struct error *err)
 	const char *problem;
 	struct search *search = search_new(query, &problem);
 
-	if (!search)
-		return error_no_memory(err);
 	free(search);
 	return problem ? error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s", problem) : STATUS_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/filter/filter_sql.h"
+#include "daemon/base/memory.h"
 
 #include <ctype.h>
 #include <sqlite3.h>
@@ -45,7 +46,7 @@ void filter_sql_bind(const struct filter_sql *sql, sqlite3_stmt *statement)
 static bool value_add(struct maker *maker, struct filter_value value)
 {
 	struct filter_sql *sql = maker->sql;
-	struct filter_value *grown = realloc(sql->values, (sql->value_count + 1) * sizeof(*grown));
+	struct filter_value *grown = memory_realloc(sql->values, (sql->value_count + 1) * sizeof(*grown));
 
 	if (!grown) {
 		sql->where.failed = true;
@@ -58,7 +59,7 @@ static bool value_add(struct maker *maker, struct filter_value value)
 
 size_t maker_bind(struct maker *maker, const char *text)
 {
-	char *copy = strdup(text);
+	char *copy = memory_strdup(text);
 
 	if (!copy || !value_add(maker, (struct filter_value){ .text = copy })) {
 		free(copy);
@@ -137,7 +138,7 @@ static enum status regex_put(struct maker *maker, const struct filter_field *fie
 /* "abc*" of an exact field is an interval of texts, which an index can serve. */
 static void prefix_put(struct maker *maker, const struct filter_field *field, const struct filter_node *node)
 {
-	AUTO(string) char *from = strndup(node->value, strlen(node->value) - 1);
+	AUTO(string) char *from = memory_strndup(node->value, strlen(node->value) - 1);
 	struct text to AUTO_TEXT = { 0 };
 
 	if (!from) {
@@ -194,8 +195,6 @@ enum status maker_compare_text(struct maker *maker, const struct filter_field *f
 	}
 	text_printf(&condition, "%s %s :f%zu%s", field->sql, signs[operator], maker_bind(maker, node->value),
 		    field->kind == MATCH_TEXT && (operator == OP_EQ || operator == OP_NE) ? " COLLATE NOCASE" : "");
-	if (condition.failed)
-		return error_no_memory(maker->err);
 	condition_put(maker, field, condition.data);
 	return STATUS_OK;
 }
@@ -213,8 +212,6 @@ enum status maker_compare_number(struct maker *maker, const struct filter_field 
 				      : !field->parse(node->value, &number))
 		return REFUSE(maker, node, "'%.64s' is no value of field '%s'", node->value, field->path);
 	text_printf(&condition, "%s %s :f%zu", field->sql, signs[operator], number_add(maker, number));
-	if (condition.failed)
-		return error_no_memory(maker->err);
 	condition_put(maker, field, condition.data);
 	return STATUS_OK;
 }
@@ -264,8 +261,6 @@ static enum status json_match_put(struct maker *maker, const struct filter_field
 	struct filter_field at = *field;
 
 	text_printf(&value, "(%s ->> :f%zu)", field->sql, path);
-	if (value.failed)
-		return error_no_memory(maker->err);
 	at.sql = value.data;
 	if (node->operator== OP_MATCH || node->operator== OP_NO_MATCH)
 		return regex_put(maker, &at, node);
@@ -361,8 +356,6 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 	if (!schema->row_texts)
 		return REFUSE(maker, node, "'%.100s' is compared with no field", node->value);
 	text_json(&quoted, node->value, strlen(node->value));
-	if (quoted.failed)
-		return error_no_memory(maker->err);
 	quoted.data[quoted.length - 1] = '\0';
 	if (strcmp(quoted.data + 1, node->value) != 0)
 		escaped = maker_bind(maker, quoted.data + 1);
@@ -428,9 +421,9 @@ static enum status shared_put(struct maker *maker, const struct filter_node **no
 static enum status list_put(struct maker *maker, const struct filter_node *node)
 {
 	const char *word = node->kind == FILTER_AND ? " AND " : " OR ";
-	const struct filter_node **nodes = calloc(node->child_count, sizeof(struct filter_node *));
+	const struct filter_node **nodes = memory_calloc(node->child_count, sizeof(struct filter_node *));
 	size_t shared = nodes ? shared_first(maker, node, nodes) : 0;
-	enum status rc = nodes ? STATUS_OK : error_no_memory(maker->err);
+	enum status rc = STATUS_OK;
 
 	text_puts(&maker->sql->where, "(");
 	if (!rc && shared)
@@ -480,8 +473,6 @@ enum status filter_sql_make(const struct filter_schema *schema, const char *text
 
 	if (rc)
 		return error_move(err, &own);
-	if (sql.where.failed)
-		return error_no_memory(err);
 	*ret_sql = sql;
 	sql = (struct filter_sql){ 0 };
 	return STATUS_OK;
