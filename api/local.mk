@@ -140,6 +140,8 @@ libtrainyard_a_SOURCES += \
 	api/message/path.c \
 	api/message/path.h \
 	api/message/reader.h \
+	api/message/refusal.c \
+	api/message/refusal.h \
 	api/message/syntax.h \
 	api/metadata/account.c \
 	api/metadata/account.h \

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "api/message/refusal.h"
 #include "daemon/base/clock.h"
 #include "daemon/config.h"
 #include "daemon/grpc_door.h"
@@ -187,7 +188,7 @@ static void vertex_add(struct families *families, const char *name, const char *
 		.context = context,
 		.absent = absent,
 		.under = under,
-		.error_word = error_list,
+		.error_word = refusal_list,
 	};
 
 	family_add(families->served, family);

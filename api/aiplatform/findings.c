@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 
 void findings_deinit(struct findings *findings)
@@ -50,8 +51,8 @@ void findings_add(struct findings *findings, const char *below, const char *form
 	va_end(args);
 	if (below)
 		length = findings_enter(findings, below);
-	error_add_listed(&findings->err, findings->path.data ? findings->path.data : "", "%s",
-			 text ? text : "");
+	refusal_add_listed(&findings->err, findings->path.data ? findings->path.data : "", "%s",
+			   text ? text : "");
 	findings_leave(findings, length);
 }
 

@@ -4,6 +4,7 @@
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
 #include "api/message/message_write.h"
+#include "api/message/refusal.h"
 #include "daemon/base/json.h"
 
 /* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/DeleteOperationMetadata (read 2026-11-22) */
@@ -89,7 +90,7 @@ static enum status timeout_check(const char *timeout, struct error *err)
 	int64_t us = 0;
 
 	if (timeout && duration_parse(timeout, &us) && us < 0)
-		return error_add_listed(err, "timeout", "The timeout must not be negative: '%s'.", timeout);
+		return refusal_add_listed(err, "timeout", "The timeout must not be negative: '%s'.", timeout);
 	return STATUS_OK;
 }
 

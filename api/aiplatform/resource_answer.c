@@ -7,6 +7,7 @@
 #include "api/aiplatform/to_plan.h"
 #include "api/message/message_write.h"
 #include "api/message/names.h"
+#include "api/message/refusal.h"
 #include "api/training/forms.h"
 #include "api/training/regions.h"
 #include "daemon/base/memory.h"
@@ -32,7 +33,7 @@ static enum status location_refuse(struct error *err)
 
 	for (const struct region *region = regions; region->name; region++)
 		text_printf(&known, "%s`%s`", known.length ? ", " : "", region->name);
-	return error_add_listed(
+	return refusal_add_listed(
 		err, "parent",
 		"The provided location ID doesn't match the endpoint. The valid location IDs are %s.",
 		known.data);

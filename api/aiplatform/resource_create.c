@@ -5,6 +5,7 @@
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/spec_defaults.h"
 #include "api/aiplatform/to_plan.h"
+#include "api/message/refusal.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "store/logs/logs.h"
@@ -23,7 +24,7 @@ static enum status programs_check(const struct resource_methods *methods, const 
 		return rc ? error_move(err, &cause) : STATUS_OK;
 	spec = name_to_snake(methods->spec);
 	text_printf(&field, "%s.worker_pool_specs[%d]", spec, role);
-	return error_add_listed(err, field.data, "%s", cause.violations[0].text);
+	return refusal_add_listed(err, field.data, "%s", cause.violations[0].text);
 }
 
 static enum status plan_make(const struct call *call, const struct resource_methods *methods,

@@ -9,6 +9,7 @@
 #include "api/aiplatform/rules_parts.h"
 #include "api/aiplatform/spec_differences.h"
 #include "api/aiplatform/to_study.h"
+#include "api/message/refusal.h"
 #include "api/training/image_map.h"
 #include "api/training/runtime_map.h"
 #include "api/training/search.h"
@@ -103,8 +104,8 @@ static enum status pool_fill(const json_t *spec, const struct aiplatform_setting
 	const char *accelerator;
 
 	if (!image || count < 1 || count > UINT16_MAX)
-		return error_add_listed(err, "worker_pool_specs",
-					"A worker pool has no image, or no number of replicas.");
+		return refusal_add_listed(err, "worker_pool_specs",
+					  "A worker pool has no image, or no number of replicas.");
 	pool->count = (unsigned)count;
 	pool_accelerators(spec, &accelerator, &pool->accelerator_count);
 	plan_text_set(&pool->accelerator_type, accelerator);
@@ -125,8 +126,8 @@ static enum status pools_fill(const json_t *spec, const struct aiplatform_settin
 	const json_t *pool;
 
 	if (json_array_size(pools) > ROLE_COUNT || pool_is_skipped(json_array_get(pools, 0)))
-		return error_add_listed(err, "worker_pool_specs",
-					"There are too many worker pools, or the first is missing.");
+		return refusal_add_listed(err, "worker_pool_specs",
+					  "There are too many worker pools, or the first is missing.");
 	json_array_foreach((json_t *)pools, index, pool) {
 		enum status rc = STATUS_OK;
 

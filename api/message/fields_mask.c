@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "api/message/names.h"
+#include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
@@ -197,12 +198,12 @@ static enum status mask_refuse(const char *mask, const char *path, const char *n
 
 	(void)name;
 	if (path)
-		return error_set_argument(
+		return refusal_set_argument(
 			err, field,
 			"Error expanding 'fields' parameter. Cannot find matching fields for path '%.200s'.",
 			path);
-	return error_set_argument(err, field,
-				  "Error expanding 'fields' parameter. Invalid field selection %.200s", mask);
+	return refusal_set_argument(
+		err, field, "Error expanding 'fields' parameter. Invalid field selection %.200s", mask);
 }
 
 static enum status nowhere_refuse(const struct mask_scan *scan, const char *mask, mask_refusal refuse,

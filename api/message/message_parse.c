@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/message/message.h"
 
+#include "api/message/refusal.h"
 #include "api/message/syntax.h"
 #include "daemon/base/json.h"
 
@@ -77,7 +78,7 @@ enum status message_parse_body(const char *data, size_t length, json_t **ret_val
 		json_decref(value);
 		if (err)
 			error_deinit(err);
-		return error_add_transcoding(
+		return refusal_add_transcoding(
 			err, NULL,
 			"Invalid JSON payload received. Unknown name \"\": Root element must be a message.");
 	}

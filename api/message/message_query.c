@@ -4,6 +4,7 @@
 
 #include "api/message/names.h"
 #include "api/message/reader.h"
+#include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 
 /* Choice: deeper dots than this name nothing that any table has. */
@@ -13,7 +14,7 @@ static void refuse_unknown(struct reader *reader, const char *name)
 {
 	if (reader->fault_count++ >= FAULTS_MAX)
 		return;
-	error_add_transcoding(
+	refusal_add_transcoding(
 		&reader->err, NULL,
 		"Invalid JSON payload received. Unknown name \"%.*s\": Cannot bind query parameter. "
 		"Field '%.*s' could not be found in request message.",
@@ -24,7 +25,7 @@ static void refuse_message(struct reader *reader, const char *name)
 {
 	if (reader->fault_count++ >= FAULTS_MAX)
 		return;
-	error_add_transcoding(
+	refusal_add_transcoding(
 		&reader->err, NULL,
 		"Invalid JSON payload received. Unknown name \"%.*s\": Cannot bind query parameter. "
 		"'%.*s' is a message type. Parameters can only be bound to primitive types.",

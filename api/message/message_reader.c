@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/nearest.h"
 
@@ -99,13 +100,13 @@ void reader_refuse_name(struct reader *reader, const char *name, const char *why
 	if (!reader_may_say(reader))
 		return;
 	if (path)
-		error_add_transcoding(&reader->err, path,
-				      "Invalid JSON payload received. Unknown name \"%.*s\" at '%s': %s",
-				      shown_length(name), name, path, why);
+		refusal_add_transcoding(&reader->err, path,
+					"Invalid JSON payload received. Unknown name \"%.*s\" at '%s': %s",
+					shown_length(name), name, path, why);
 	else
-		error_add_transcoding(&reader->err, NULL,
-				      "Invalid JSON payload received. Unknown name \"%.*s\": %s",
-				      shown_length(name), name, why);
+		refusal_add_transcoding(&reader->err, NULL,
+					"Invalid JSON payload received. Unknown name \"%.*s\": %s",
+					shown_length(name), name, why);
 }
 
 void reader_refuse_own_name(struct reader *reader, const struct message *message, const char *name)
@@ -145,9 +146,10 @@ void reader_refuse(struct reader *reader, const char *type, const char *format, 
 	if (!what)
 		reader->out_of_memory = true;
 	else if (path)
-		error_add_transcoding(&reader->err, path, "Invalid value at '%s' (%s), %s", path, type, what);
+		refusal_add_transcoding(&reader->err, path, "Invalid value at '%s' (%s), %s", path, type,
+					what);
 	else
-		error_add_transcoding(&reader->err, NULL, "Invalid value (%s), %s", type, what);
+		refusal_add_transcoding(&reader->err, NULL, "Invalid value (%s), %s", type, what);
 	free(what);
 }
 

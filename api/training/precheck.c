@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/refusal.h"
 #include "api/training/context.h"
 #include "daemon/base/chance.h"
 #include "daemon/base/memory.h"
@@ -55,7 +56,7 @@ static enum status refuse_for_good(const char *project, enum shortage shortage, 
 	const char *text = cause->text ? cause->text : "This host cannot run the job.";
 
 	if (shortage == SHORTAGE_HOST || shortage == SHORTAGE_PROJECT)
-		return error_set_quota(err, project, "%s", text);
+		return refusal_set_quota(err, project, "%s", text);
 	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "%s", text);
 }
 

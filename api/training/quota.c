@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
 
 /* Choice: the metrics' names; those of the service are not known, their form is that of every Google API. */
@@ -116,7 +117,7 @@ enum status quota_check_request(const struct quota_limits *limits, const struct 
 		text = accelerator_quota_text(project, accelerator_name((enum accelerator)i),
 					      count < UINT_MAX ? (unsigned)count : UINT_MAX,
 					      limits->accelerators);
-		return text ? error_set_quota(err, project, "%s", text) : error_no_memory(err);
+		return text ? refusal_set_quota(err, project, "%s", text) : error_no_memory(err);
 	}
 	return STATUS_OK;
 }
@@ -198,7 +199,7 @@ enum status quota_refuse(enum quota_metric metric, unsigned limit, const char *c
 
 	snprintf(value, sizeof(value), "%u", limit);
 	snprintf(name, sizeof(name), "projects/%s", colon ? colon + 1 : consumer);
-	error_set_quota(
+	refusal_set_quota(
 		err, consumer,
 		"Quota exceeded for quota metric '%s' and limit '%s' of service '%s' for consumer '%s'.",
 		metrics[metric].name, metrics[metric].limit, metrics[metric].service, consumer);

@@ -56,14 +56,14 @@ void error_deinit(struct error *err)
 	*err = (struct error){ 0 };
 }
 
-static void violation_append(struct error *err, const char *field, const char *text)
+void error_violation_add(struct error *err, const char *field, const char *text)
 {
 	err->violations = memory_resize(err->violations, err->violation_count + 1, sizeof(*err->violations));
 	err->violations[err->violation_count++] =
 		(struct violation){ .field = memory_strdup(field), .text = memory_strdup(text) };
 }
 
-static void text_join(struct error *err, const char *separator, const char *more)
+void error_text_join(struct error *err, const char *separator, const char *more)
 {
 	char *joined;
 
@@ -85,14 +85,14 @@ static enum status add_semantic(struct error *err, enum status status, const cha
 	if (err->status == STATUS_OK)
 		err->status = status;
 	if (!field) {
-		text_join(err, " ", description);
+		error_text_join(err, " ", description);
 		err->is_semantic = false;
 		return err->status;
 	}
 	err->is_semantic = err->is_semantic || !err->text;
-	violation_append(err, field, description);
+	error_violation_add(err, field, description);
 	sentence = memory_printf("Field: %s Error: %s", field, description);
-	text_join(err, " ", sentence);
+	error_text_join(err, " ", sentence);
 	return err->status;
 }
 
@@ -119,83 +119,6 @@ enum status error_add(struct error *err, enum status status, const char *field, 
 	status = add_semantic(err, status, field, format, args);
 	va_end(args);
 	return status;
-}
-
-enum status error_add_transcoding(struct error *err, const char *field, const char *format, ...)
-{
-	va_list args;
-
-	if (!err)
-		return STATUS_INVALID_ARGUMENT;
-	va_start(args, format);
-	AUTO(string) char *sentence = memory_vprintf(format, args);
-	va_end(args);
-	err->status = STATUS_INVALID_ARGUMENT;
-	violation_append(err, field, sentence);
-	text_join(err, "\n", sentence);
-	return STATUS_INVALID_ARGUMENT;
-}
-
-enum status error_add_listed(struct error *err, const char *field, const char *format, ...)
-{
-	va_list args;
-
-	if (!err)
-		return STATUS_INVALID_ARGUMENT;
-	va_start(args, format);
-	AUTO(string) char *description = memory_vprintf(format, args);
-	va_end(args);
-	AUTO(string) char *entry = NULL;
-	err->status = STATUS_INVALID_ARGUMENT;
-	violation_append(err, field, description);
-	entry = memory_printf("%zu.Field: %s; Message: %s\t", err->violation_count, field, description);
-	if (!err->text)
-		text_join(err, "", "List of found errors:\t");
-	text_join(err, "", entry);
-	return err->status;
-}
-
-void error_list(struct error *err)
-{
-	struct error listed AUTO_ERROR = { 0 };
-
-	if (err->status != STATUS_INVALID_ARGUMENT || !err->is_semantic)
-		return;
-	for (size_t i = 0; i < err->violation_count; i++)
-		error_add_listed(&listed, err->violations[i].field, "%s", err->violations[i].text);
-	if (listed.violation_count)
-		error_move(err, &listed);
-}
-
-enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
-{
-	va_list args;
-
-	if (!err)
-		return STATUS_RESOURCE_EXHAUSTED;
-	va_start(args, format);
-	AUTO(string) char *description = memory_vprintf(format, args);
-	va_end(args);
-	error_deinit(err);
-	err->status = STATUS_RESOURCE_EXHAUSTED;
-	err->detail = ERROR_DETAIL_QUOTA;
-	violation_append(err, subject, description);
-	text_join(err, " ", description);
-	return err->status;
-}
-
-enum status error_set_argument(struct error *err, const char *field, const char *format, ...)
-{
-	va_list args;
-
-	if (!err)
-		return STATUS_INVALID_ARGUMENT;
-	va_start(args, format);
-	AUTO(string) char *description = memory_vprintf(format, args);
-	va_end(args);
-	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Request contains an invalid argument.");
-	violation_append(err, field, description);
-	return err->status;
 }
 
 void error_add_reason(struct error *err, const char *reason, const char *key, const char *value)

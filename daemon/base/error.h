@@ -78,29 +78,10 @@ enum status error_set(struct error *err, enum status status, const char *field, 
 enum status error_add(struct error *err, enum status status, const char *field, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Adds a violation of the JSON front end: the sentence stands as it is, in the message (joined by
- * newlines) and in the violation; @field may be NULL. The status becomes INVALID_ARGUMENT. */
-enum status error_add_transcoding(struct error *err, const char *field, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Adds one more violation to a list as Vertex AI words it, all in the one message:
- * "List of found errors:\t1.Field: <field>; Message: <description>\t2.Field: …\t". The status becomes
- * INVALID_ARGUMENT. */
-enum status error_add_listed(struct error *err, const char *field, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Words an INVALID_ARGUMENT that error_set() or error_add() has worded as error_add_listed() does; any other stays. */
-void error_list(struct error *err);
-
-/* Replaces *err by RESOURCE_EXHAUSTED: the text stands as it is, and once more as the one violation of a quota,
- * whose subject ("my-project") is @subject. */
-enum status error_set_quota(struct error *err, const char *subject, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* Replaces *err by INVALID_ARGUMENT in the front end's general words ("Request contains an invalid argument."); the
- * description stands in the one violation of @field alone. */
-enum status error_set_argument(struct error *err, const char *field, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/* What wordings of other rooms are made of: one more violation (@field may be NULL), and more text behind that which is
+ * there, after @separator. */
+void error_violation_add(struct error *err, const char *field, const char *text);
+void error_text_join(struct error *err, const char *separator, const char *more);
 
 /* Names the cause for machines, and, with a @key, one thing more that belongs to it. */
 void error_add_reason(struct error *err, const char *reason, const char *key, const char *value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "api/message/refusal.h"
 #include "daemon/base/error.h"
 #include "tests/unit/testing.h"
 
@@ -34,15 +35,15 @@ TEST(a_list_numbers_what_was_found)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state_;
-	assert_int_equal(error_add_listed(&err, "job_spec.network", "no %s", "good"),
+	assert_int_equal(refusal_add_listed(&err, "job_spec.network", "no %s", "good"),
 			 STATUS_INVALID_ARGUMENT);
-	error_add_listed(&err, "labels", "bad");
+	refusal_add_listed(&err, "labels", "bad");
 	assert_string_equal(err.text, "List of found errors:\t1.Field: job_spec.network; Message: no good\t"
 				      "2.Field: labels; Message: bad\t");
 	assert_int_equal(err.violation_count, 2);
 	assert_string_equal(err.violations[1].field, "labels");
 	assert_string_equal(err.violations[1].text, "bad");
-	assert_int_equal(error_add_listed(NULL, "a", "b"), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(refusal_add_listed(NULL, "a", "b"), STATUS_INVALID_ARGUMENT);
 }
 
 TEST(an_error_with_a_field_names_it_as_the_service_does)
@@ -73,8 +74,8 @@ TEST(sentences_of_the_front_end_are_joined_by_lines)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state_;
-	error_add_transcoding(&err, "job", "One %d.", 1);
-	error_add_transcoding(&err, NULL, "Two.");
+	refusal_add_transcoding(&err, "job", "One %d.", 1);
+	refusal_add_transcoding(&err, NULL, "Two.");
 	assert_int_equal(err.status, STATUS_INVALID_ARGUMENT);
 	assert_string_equal(err.text, "One 1.\nTwo.");
 	assert_string_equal(err.violations[0].text, "One 1.");
@@ -127,7 +128,7 @@ TEST(the_status_alone_is_enough_where_no_one_reads_the_text)
 	(void)state_;
 	assert_int_equal(error_set(NULL, STATUS_ABORTED, "a", "x"), STATUS_ABORTED);
 	assert_int_equal(error_add(NULL, STATUS_ABORTED, "a", "x"), STATUS_ABORTED);
-	assert_int_equal(error_add_transcoding(NULL, "a", "x"), STATUS_INVALID_ARGUMENT);
+	assert_int_equal(refusal_add_transcoding(NULL, "a", "x"), STATUS_INVALID_ARGUMENT);
 }
 
 TEST(a_quota_has_its_subject_and_its_text_as_it_is)
@@ -136,14 +137,14 @@ TEST(a_quota_has_its_subject_and_its_text_as_it_is)
 
 	(void)state_;
 	error_set(&err, STATUS_ABORTED, "a", "old");
-	assert_int_equal(error_set_quota(&err, "p", "%d too many", 2), STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(refusal_set_quota(&err, "p", "%d too many", 2), STATUS_RESOURCE_EXHAUSTED);
 	assert_int_equal(err.status, STATUS_RESOURCE_EXHAUSTED);
 	assert_int_equal(err.detail, ERROR_DETAIL_QUOTA);
 	assert_string_equal(err.text, "2 too many");
 	assert_int_equal(err.violation_count, 1);
 	assert_string_equal(err.violations[0].field, "p");
 	assert_string_equal(err.violations[0].text, "2 too many");
-	assert_int_equal(error_set_quota(NULL, "p", "x"), STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(refusal_set_quota(NULL, "p", "x"), STATUS_RESOURCE_EXHAUSTED);
 	error_set(&err, STATUS_ABORTED, NULL, "other");
 	assert_int_equal(err.detail, ERROR_DETAIL_FIELDS);
 }
@@ -154,7 +155,7 @@ TEST(a_reason_keeps_what_belongs_to_it)
 
 	(void)state_;
 	error_add_reason(NULL, "R", "a", "b");
-	error_set_quota(&err, "p", "no more");
+	refusal_set_quota(&err, "p", "no more");
 	error_add_reason(&err, "R", NULL, NULL);
 	error_add_reason(&err, "ignored", "a", "1");
 	error_add_reason(&err, "ignored", "b", "2");
@@ -167,7 +168,7 @@ TEST(a_reason_keeps_what_belongs_to_it)
 	assert_int_equal(err.metadata_count, 0);
 }
 
-/* Broken: error_list() without its look at is_semantic */
+/* Broken: refusal_list() without its look at is_semantic */
 TEST(only_sentences_about_fields_become_a_list)
 {
 	struct error err AUTO_ERROR = { 0 };
@@ -175,27 +176,27 @@ TEST(only_sentences_about_fields_become_a_list)
 	(void)state_;
 	error_add(&err, STATUS_INVALID_ARGUMENT, "a", "is %d", 1);
 	error_add(&err, STATUS_INVALID_ARGUMENT, "b", "is 2");
-	error_list(&err);
+	refusal_list(&err);
 	assert_string_equal(err.text,
 			    "List of found errors:\t1.Field: a; Message: is 1\t2.Field: b; Message: is 2\t");
 	assert_int_equal(err.violation_count, 2);
-	error_list(&err);
+	refusal_list(&err);
 	assert_int_equal(err.violation_count, 2);
 	error_set(&err, STATUS_NOT_FOUND, "name", "Not here.");
-	error_list(&err);
+	refusal_list(&err);
 	assert_string_equal(err.text, "Field: name Error: Not here.");
 	error_set(&err, STATUS_INVALID_ARGUMENT, NULL, "Alone.");
 	error_add(&err, STATUS_INVALID_ARGUMENT, "a", "is 1");
-	error_list(&err);
+	refusal_list(&err);
 	assert_string_equal(err.text, "Alone. Field: a Error: is 1");
 	error_deinit(&err);
 	error_add(&err, STATUS_INVALID_ARGUMENT, "a", "is 1");
 	error_add(&err, STATUS_INVALID_ARGUMENT, NULL, "Beside.");
-	error_list(&err);
+	refusal_list(&err);
 	assert_string_equal(err.text, "Field: a Error: is 1 Beside.");
 	error_deinit(&err);
-	error_add_transcoding(&err, "a", "Invalid value.");
-	error_list(&err);
+	refusal_add_transcoding(&err, "a", "Invalid value.");
+	refusal_list(&err);
 	assert_string_equal(err.text, "Invalid value.");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "api/message/refusal.h"
 #include "tests/unit/testing.h"
 
 #include "api/http/error_body.h"
@@ -73,8 +74,8 @@ TEST(violations_without_a_field_leave_it_out)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state_;
-	error_add_transcoding(&err, NULL, "one");
-	error_add_transcoding(&err, "job", "two");
+	refusal_add_transcoding(&err, NULL, "one");
+	refusal_add_transcoding(&err, "job", "two");
 	body_is(&err, REFUSAL_BY_STATUS, ERROR_FORM_2,
 		"{\"error\":{\"code\":400,\"message\":\"one\\ntwo\",\"status\":\"INVALID_ARGUMENT\","
 		"\"details\":[{"
@@ -110,7 +111,7 @@ TEST(a_quota_is_a_quota_failure)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state_;
-	error_set_quota(&err, "p", "none left");
+	refusal_set_quota(&err, "p", "none left");
 	body_is(&err, REFUSAL_BY_STATUS, ERROR_FORM_2,
 		"{\"error\":{\"code\":429,\"message\":\"none left\",\"status\":\"RESOURCE_EXHAUSTED\",\"details\":["
 		"{\"@type\":\"type.googleapis.com/google.rpc.QuotaFailure\",\"violations\":["
@@ -123,7 +124,7 @@ TEST(a_reason_comes_before_the_violations)
 	struct error alone AUTO_ERROR = { 0 };
 
 	(void)state_;
-	error_set_quota(&err, "p", "slow down");
+	refusal_set_quota(&err, "p", "slow down");
 	error_add_reason(&err, "RATE_LIMIT_EXCEEDED", "service", "ml");
 	error_add_reason(&err, "RATE_LIMIT_EXCEEDED", "unit", "\"");
 	body_is(&err, REFUSAL_BY_STATUS, ERROR_FORM_2,
