@@ -90,6 +90,7 @@ check_PROGRAMS += \
 	tests/unit/api/storage/test_parts \
 	tests/unit/api/storage/test_range \
 	tests/unit/api/storage/test_uploads \
+	tests/unit/api/training/test_field_help \
 	tests/unit/api/training/test_image_map \
 	tests/unit/api/training/test_image_name \
 	tests/unit/api/training/test_job_times \

@@ -25,7 +25,8 @@ static const struct message safety_config = { OF("StudySpec.MetricSpec.SafetyMet
 static const struct field metric_spec_fields[] = {
 	FIELD(1, "metricId", STRING, REQUIRED, "The metric's name, as programs report it; unique."),
 	ENUM(2, "goal", goal, REQUIRED, "Whether it should be large or small."),
-	MESSAGE(3, "safetyConfig", safety_config, 0, "A metric to keep safe, rather than to optimize."),
+	MESSAGE(3, "safetyConfig", safety_config, 0,
+		"A metric to keep safe; known so that it can be refused."),
 	END_OF_FIELDS,
 };
 static const struct message metric_spec = { OF("StudySpec.MetricSpec"), metric_spec_fields,
@@ -34,7 +35,7 @@ static const struct message metric_spec = { OF("StudySpec.MetricSpec"), metric_s
 static const struct field double_value_spec_fields[] = {
 	FIELD(1, "minValue", DOUBLE, REQUIRED, "Least value."),
 	FIELD(2, "maxValue", DOUBLE, REQUIRED, "Greatest value."),
-	FIELD(4, "defaultValue", DOUBLE, PRESENCE, "A good value to begin with; without effect."),
+	FIELD(4, "defaultValue", DOUBLE, PRESENCE, "A good value to begin with; kept, and not used."),
 	END_OF_FIELDS,
 };
 static const struct message double_value_spec = { OF("StudySpec.ParameterSpec.DoubleValueSpec"),
@@ -44,7 +45,7 @@ static const struct message double_value_spec = { OF("StudySpec.ParameterSpec.Do
 static const struct field integer_value_spec_fields[] = {
 	FIELD(1, "minValue", INT64, REQUIRED, "Least value."),
 	FIELD(2, "maxValue", INT64, REQUIRED, "Greatest value."),
-	FIELD(4, "defaultValue", INT64, PRESENCE, "A good value to begin with; without effect."),
+	FIELD(4, "defaultValue", INT64, PRESENCE, "A good value to begin with; kept, and not used."),
 	END_OF_FIELDS,
 };
 static const struct message integer_value_spec = { OF("StudySpec.ParameterSpec.IntegerValueSpec"),
@@ -53,7 +54,7 @@ static const struct message integer_value_spec = { OF("StudySpec.ParameterSpec.I
 
 static const struct field categorical_value_spec_fields[] = {
 	FIELD(1, "values", STRING, REPEATED | REQUIRED, "The values."),
-	FIELD(3, "defaultValue", STRING, PRESENCE, "A good value to begin with; without effect."),
+	FIELD(3, "defaultValue", STRING, PRESENCE, "A good value to begin with; kept, and not used."),
 	END_OF_FIELDS,
 };
 static const struct message categorical_value_spec = { OF("StudySpec.ParameterSpec.CategoricalValueSpec"),
@@ -61,7 +62,7 @@ static const struct message categorical_value_spec = { OF("StudySpec.ParameterSp
 
 static const struct field discrete_value_spec_fields[] = {
 	FIELD(1, "values", DOUBLE, REPEATED | REQUIRED, "The values in rising order, at most 1000."),
-	FIELD(3, "defaultValue", DOUBLE, PRESENCE, "A good value to begin with; without effect."),
+	FIELD(3, "defaultValue", DOUBLE, PRESENCE, "A good value to begin with; kept, and not used."),
 	END_OF_FIELDS,
 };
 static const struct message discrete_value_spec = { OF("StudySpec.ParameterSpec.DiscreteValueSpec"),
@@ -153,10 +154,10 @@ static const struct field convex_fields[] = {
 	FIELD(2, "minStepCount", INT64, 0, "No trial is stopped before; a tenth of the most unless given."),
 	FIELD(3, "minMeasurementCount", INT64, 0, "So many reports are needed; 5 unless given."),
 	FIELD(4, "learningRateParameterName", STRING, 0,
-	      "The parameter that is the learning rate; without effect."),
+	      "The parameter that is the learning rate; kept, and not used."),
 	FIELD(5, "useElapsedDuration", BOOL, 0, "Goes by elapsed time, not by steps."),
 	FIELD(6, "updateAllStoppedTrials", BOOL, PRESENCE,
-	      "Predict what stopped trials would have reached; without effect."),
+	      "Predict what stopped trials would have reached; kept, and not done."),
 	END_OF_FIELDS,
 };
 static const struct message convex = { OF("StudySpec.ConvexAutomatedStoppingSpec"), convex_fields,

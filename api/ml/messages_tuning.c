@@ -15,7 +15,8 @@ static const struct enum_value algorithm_values[] = {
 	{ "ALGORITHM_UNSPECIFIED", 0, "Bayesian optimization." },
 	{ "GRID_SEARCH", ENUM_BY_NAME, "Every combination in turn." },
 	{ "RANDOM_SEARCH", ENUM_BY_NAME, "Combinations drawn at random." },
-	{ "POPULATION_BASED_TRAINING", ENUM_BY_NAME, "Trials that learn from each other while they run." },
+	{ "POPULATION_BASED_TRAINING", ENUM_BY_NAME,
+	  "Trials that learn from each other while they run; known so that it can be refused." },
 	END_OF_VALUES,
 };
 static const struct enum_type algorithm = { "google.cloud.ml.v1.HyperparameterSpec.Algorithm",
