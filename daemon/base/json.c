@@ -267,6 +267,8 @@ char *json_dump_compact(const json_t *value)
 {
 	struct text text AUTO_TEXT = { 0 };
 
+	if (!value)
+		return NULL;
 	json_write(&text, value);
 	return text_take(&text);
 }

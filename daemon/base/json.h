@@ -29,5 +29,5 @@ enum status json_parse_own(const char *text, json_t **ret_value, struct error *e
 /* Appends compact text: members in insertion order, each double in the fewest digits that read back
  * as the same double (0.1, not 0.10000000000000001). */
 void json_write(struct text *text, const json_t *value);
-/* The same as a string. The caller frees. */
+/* The same as a string; NULL of NULL. The caller frees. */
 char *json_dump_compact(const json_t *value);

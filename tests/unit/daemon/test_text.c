@@ -45,9 +45,6 @@ TEST(a_text_keeps_little_room_for_its_next_use)
 	assert_string_equal(text.data, "two");
 	text_renew(&text, text.size - 1);
 	assert_null(text.data);
-	text.failed = true;
-	text_renew(&text, 128);
-	assert_false(text.failed);
 }
 
 TEST(an_empty_text_is_an_empty_string)
@@ -57,18 +54,6 @@ TEST(an_empty_text_is_an_empty_string)
 
 	(void)state_;
 	assert_string_equal(taken, "");
-}
-
-TEST(a_failed_text_gives_nothing)
-{
-	struct text text AUTO_TEXT = { 0 };
-
-	(void)state_;
-	text_puts(&text, "x");
-	text.failed = true;
-	text_puts(&text, "y");
-	assert_null(text_take(&text));
-	assert_null(text.data);
 }
 
 static void literal_is(const char *string, size_t length, const char *expected)
@@ -349,7 +334,6 @@ int main(void)
 		cmocka_unit_test(a_text_grows_and_is_handed_over),
 		cmocka_unit_test(a_text_keeps_little_room_for_its_next_use),
 		cmocka_unit_test(an_empty_text_is_an_empty_string),
-		cmocka_unit_test(a_failed_text_gives_nothing),
 		cmocka_unit_test(a_json_string_holds_whatever_bytes),
 		cmocka_unit_test(utf8_has_no_surrogates_and_no_overlong_forms),
 		cmocka_unit_test(characters_are_counted),

@@ -332,77 +332,6 @@ static void a_program_that_calls_in_a_loop_costs_no_memory(void **state)
 	assert_true(mallinfo2().uordblks < before.uordblks + 100000);
 }
 
-/* Of the thread that opens a gateway and then makes replicas: which piece of JSON finds no memory. */
-static _Thread_local unsigned lack_in;
-static unsigned opened;
-static atomic_uint lacked, spared;
-
-enum { MEAGRE_JOBS = 250 }; /* more than making two replicas takes pieces */
-
-static void *meagre_malloc(size_t size)
-{
-	if (!lack_in || --lack_in)
-		return malloc(size);
-	lacked++;
-	return NULL;
-}
-
-/* The nth job lacks the nth piece, once. */
-static enum status meagre_open(void *arg, const struct gateway_request *request,
-			       struct gateway_place *ret_place, struct error *err)
-{
-	enum status rc = gateway_open(arg, request, ret_place, err);
-
-	lack_in = ++opened;
-	return rc;
-}
-
-static void meagre_note(void *arg, const char *what)
-{
-	spared += lack_in > 0;
-	lack_in = 0;
-	note(arg, what);
-}
-
-/* A replica without the files, names or peers that it is to have would go astray. Memory may come back: no job fails for
- * want of it. */
-static void for_lack_of_memory_a_job_waits_rather_than_run_without_its_surroundings(void **state)
-{
-	struct bench *bench = *state;
-	int64_t ids[MEAGRE_JOBS];
-
-	daemon_stop(bench);
-	bench->adc = "/home/me/adc.json";
-	bench->capacity = (struct capacity){ .max_jobs = MEAGRE_JOBS, .max_containers = MEAGRE_JOBS * 2 };
-	bench->gateway.open = meagre_open;
-	fake_engine_on_call(bench->fake, meagre_note, NULL);
-	daemon_start(bench);
-	fake_engine_up(bench->fake);
-	json_set_alloc_funcs(meagre_malloc, free);
-	for (unsigned i = 0; i < MEAGRE_JOBS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "meagre_%u", i);
-		ids[i] = job_submit(bench, name, 1, 0);
-	}
-	for (unsigned i = 0; i < MEAGRE_JOBS; i++) {
-		struct replica_key master = key_of(ids[i], ROLE_MASTER, 0),
-				   worker = key_of(ids[i], ROLE_WORKER, 0);
-
-		job_await(bench, ids[i], JOB_RUNNING);
-		surroundings_expect(bench, &master, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
-		surroundings_expect(bench, &worker, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
-		surroundings_expect(bench, &master, "STORAGE_EMULATOR_HOST=", true);
-		surroundings_expect(bench, &worker, "metadata.google.internal:", true);
-		surroundings_expect(bench, &master, "worker", true);
-		fake_engine_exit(bench->fake, &master, 0);
-	}
-	idle_await(bench);
-	json_set_alloc_funcs(malloc, free);
-	assert_true(lacked > 50);
-	assert_true(spared); /* the last ones had enough: no piece is behind those that were lacked */
-}
-
 #define GATEWAY_TEST(test) cmocka_unit_test_setup_teardown(test, gateway_setup, teardown)
 
 int main(void)
@@ -418,7 +347,6 @@ int main(void)
 		GATEWAY_TEST(a_call_to_the_cloud_is_told_once_for_each_host),
 		GATEWAY_TEST(what_every_replica_is_given_is_told),
 		GATEWAY_TEST(a_program_that_calls_in_a_loop_costs_no_memory),
-		GATEWAY_TEST(for_lack_of_memory_a_job_waits_rather_than_run_without_its_surroundings),
 	};
 	int failed;
 

