@@ -20,7 +20,7 @@ const struct verb_option lister_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .hint = "FORM",
-	  .values = "table json name",
+	  .values = (const char *const[]){ "table", "json", "name", NULL },
 	  .help = "how to print: table, json or name (default table)" },
 	{ .name = NULL },
 };
@@ -65,14 +65,21 @@ static const struct verb_option *option_find(const struct verb *verb, const char
 	return NULL;
 }
 
-static bool value_is_one_of(const char *values, const char *value)
+/* INVALID_ARGUMENT: @value is none of the option's. */
+static enum status value_check(const struct verb_option *option, const char *value, struct error *err)
 {
-	const size_t length = strlen(value);
+	struct nearest nearest = { .wanted = value };
+	struct text names AUTO_TEXT = { 0 };
+	char hint[NEAREST_HINT_SIZE];
 
-	for (const char *at = values; *at; at += strcspn(at, " "), at += strspn(at, " "))
-		if (length && strcspn(at, " ") == length && memcmp(at, value, length) == 0)
-			return true;
-	return false;
+	for (const char *const *one = option->values; *one; one++) {
+		if (strcmp(*one, value) == 0)
+			return STATUS_OK;
+		nearest_look(&nearest, *one);
+		text_printf(&names, "%s%s", one == option->values ? "" : ", ", *one);
+	}
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: \"%s\" is not one of %s%s", option->name,
+			 value, names.data, nearest_hint(&nearest, "", hint));
 }
 
 static enum status unknown_refuse(const struct verb *verb, const char *word, struct error *err)
@@ -102,9 +109,8 @@ static enum status option_take(struct invocation *invocation, const char *const 
 	if (option->hint && !value)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s needs a value: %s", option->name,
 				 option->hint);
-	if (option->values && !value_is_one_of(option->values, value))
-		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s: \"%s\" is not one of: %s",
-				 option->name, value, option->values);
+	if (option->values && value_check(option, value, err))
+		return STATUS_INVALID_ARGUMENT;
 	invocation->given[invocation->given_count++] =
 		(struct invocation_option){ option, value ? value : "" };
 	return STATUS_OK;

@@ -13,12 +13,12 @@
 enum verb_exit { EXIT_UNREACHED = 3, EXIT_CANCELLED = 4, EXIT_TIMED_OUT = 124, EXIT_NOT_STARTED = 125 };
 
 struct verb_option {
-	const char *name;   /* "tail", without dashes; NULL ends a list */
-	char letter;        /* 'f' of -f; 0: there is none */
-	const char *hint;   /* the value, "N"; NULL: the option is a flag */
-	const char *help;   /* one sentence fragment */
-	bool repeats;       /* may be given several times; else the last one counts */
-	const char *values; /* "table json name": the only ones; NULL: any */
+	const char *name;          /* "tail", without dashes; NULL ends a list */
+	char letter;               /* 'f' of -f; 0: there is none */
+	const char *hint;          /* the value, "N"; NULL: the option is a flag */
+	const char *help;          /* one sentence fragment */
+	bool repeats;              /* may be given several times; else the last one counts */
+	const char *const *values; /* the only ones, ending with NULL; NULL: any */
 };
 
 struct invocation;

@@ -118,7 +118,7 @@ const struct verb verbs[] = {
 		  "With --grpc they are told which certificates to trust when they speak gRPC, or REST at its port.\n",
 	  .options = OPTIONS({ .name = "shell",
 			       .hint = "NAME",
-			       .values = "sh fish github",
+			       .values = (const char *const[]){ "sh", "fish", "github", NULL },
 			       .help = "the form of the lines: sh, fish or github (default sh)" },
 			     { .name = "unset", .help = "take the variables away again" }),
 	  .config = CONFIG_ENV,

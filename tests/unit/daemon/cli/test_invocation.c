@@ -75,8 +75,8 @@ static void wrong_words_are_named(void **state)
 	REFUSED("unknown option \"--tial\"; did you mean --tail?", "one", "--tial", "3");
 	REFUSED("--tail needs a value: N", "one", "--tail");
 	REFUSED("--follow takes no value", "one", "--follow=yes");
-	REFUSED("--output: \"tree\" is not one of: table json name", "one", "-o", "tree");
-	REFUSED("--output: \"table json\" is not one of: table json name", "one", "-o", "table json");
+	REFUSED("--output: \"tree\" is not one of table, json, name", "one", "-o", "tree");
+	REFUSED("--output: \"table json\" is not one of table, json, name", "one", "-o", "table json");
 	REFUSED("unexpected argument \"three\"", "one", "two", "three");
 	REFUSED("JOB is missing", "-f");
 	REFUSED("unknown option \"-x\"", "one", "-x");
