@@ -10,7 +10,7 @@
 
 #include "tests/unit/scheduler/scheduler_testing.h"
 
-enum { ENDS = 400, AT_ONCE = 4, PRIORITY = 10 };
+enum { ENDS = 400, AT_ONCE = 4, PRIORITY = 10, LOOK_US = 10000 };
 
 static int64_t cpu_us(void)
 {
@@ -23,11 +23,14 @@ static int64_t cpu_us(void)
 
 static void ended_await(struct bench *bench, int64_t id)
 {
-	for (;; usleep(10000)) {
+	bool ended = false;
+
+	while (!ended) {
 		AUTO(job) struct job *job = NULL;
 
-		if (!job_get_by_id(bench->store, id, &job, NULL) && job_state_is_final(job->state))
-			return;
+		ended = !job_get_by_id(bench->store, id, &job, NULL) && job_state_is_final(job->state);
+		if (!ended)
+			usleep(LOOK_US);
 	}
 }
 
@@ -42,17 +45,20 @@ static int64_t submit(struct bench *bench, const char *kind, unsigned number, in
 	return id;
 }
 
-/* Until the last of those that wait has said why: all are taken up then, and nothing is left to be done for them. */
-static void told_await(struct bench *bench, unsigned waiting)
+/* Until the last of @count queued jobs has said why it waits: all are taken up then, and nothing is left to be done for
+ * them. */
+static void queued_await(struct bench *bench, const char *kind, unsigned count)
 {
 	char job_id[32];
-	bool told = waiting == 0;
+	bool told = count == 0;
 
-	snprintf(job_id, sizeof(job_id), "waits_%u", waiting - 1);
-	for (; !told; usleep(told ? 0 : 100000)) {
+	snprintf(job_id, sizeof(job_id), "%s_%u", kind, count - 1);
+	while (!told) {
 		AUTO(string) char *log = service_log(bench, job_id);
 
 		told = strstr(log, "before it");
+		if (!told)
+			usleep(LOOK_US);
 	}
 }
 
@@ -75,11 +81,11 @@ static void bench_run(unsigned waiting)
 	memory = (int64_t)mallinfo2().uordblks;
 	for (unsigned i = 0; i < waiting; i++)
 		submit(bench, "waits", i, 0);
-	told_await(bench, waiting);
+	queued_await(bench, "waits", waiting);
 	memory = (int64_t)mallinfo2().uordblks - memory;
 	for (unsigned i = 0; i < ENDS; i++)
 		last = submit(bench, "ends", i, PRIORITY);
-	usleep(200000);
+	queued_await(bench, "ends", ENDS);
 	fake_engine_exit_at_once(bench->fake, 0);
 	cpu_before_us = cpu_us();
 	began_us = clock_mono_us(&system_clock);
