@@ -90,7 +90,7 @@ static void pools_fill(json_t *spec, const struct plan *plan)
 	}
 }
 
-/* Nobody gave the job of a trial: it is told by what its tuning job was given, and by its plan.
+/* A client did not send the job of a trial: the answer is made of the tuning job's input and of the trial's plan.
  * Choice: the key is the tuning job's, the labels are not. */
 static void trial_given_render(const struct call *call, const struct job *job, struct writer *answer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/request_guard.h: whether a request may come in: from where, by whom, and with a body of which type.
+/* api/http/request_guard.h: whether a request is let in: by its origin, its credentials and the type of its body.
  *
  * Of a request inside another one's body only the types are asked: the rest was said to the outer one.
  * Thread: the connection's. */

@@ -19,7 +19,7 @@ enum status refusal_add_listed(struct error *err, const char *field, const char 
 void refusal_list(struct error *err);
 
 /* Replaces *err by RESOURCE_EXHAUSTED: the text stands as it is, and once more as the one violation of a quota,
- * whose subject ("my-project") is @subject. */
+ * with the subject @subject ("my-project"). */
 enum status refusal_set_quota(struct error *err, const char *subject, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -8,7 +8,7 @@
 #include "daemon/base/json.h"
 #include "store/jobs/policies.h"
 
-/* As the service names a role whose condition it does not show.
+/* As the service names a role with a condition that the answer does not show.
  * Source: https://cloud.google.com/iam/docs/troubleshooting-withcond (read 2026-11-21) */
 static json_t *role_with_condition(const char *role, const json_t *condition)
 {
@@ -23,7 +23,7 @@ static json_t *role_with_condition(const char *role, const json_t *condition)
 	return json_sprintf("%s_withcond_%s", role, shown);
 }
 
-/* The bindings as a caller sees them who knows of no conditions. */
+/* The bindings for a caller that asked for a version without conditions. */
 static json_t *bindings_without_conditions(const json_t *bindings)
 {
 	json_t *shown = json_deep_copy(bindings);

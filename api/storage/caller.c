@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/caller.c: who asks, and at which address. */
+/* api/storage/caller.c: the caller of a request, and the address that it used. */
 #include <string.h>
 #include <strings.h>
 

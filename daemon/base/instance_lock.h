@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/instance_lock.h: who works for an instance now: the one daemon that serves it, or the one program that cleans
- * up after it.
+/* daemon/base/instance_lock.h: the process that works for an instance now: the one daemon that serves it, or the one
+ * program that cleans up after it.
  *
  * Choice: a socket with an abstract name, "trainyard/INSTANCE". It goes with its process, however that ends; every
  * user of the machine sees whether it is there; neither a state directory nor its path need be known, so that an

@@ -74,7 +74,7 @@ static bool client_serve(struct sni_filter *sni_filter, struct client *client,
 	return true;
 }
 
-/* Its words stay where they are for whom it is handed to. */
+/* The bytes stay in the socket: the server that gets the connection reads them again. */
 static void client_hear(struct sni_filter *sni_filter, struct client *client)
 {
 	ssize_t got = recv(client->fd, sni_filter->heard, sizeof(sni_filter->heard), MSG_PEEK | MSG_DONTWAIT);

@@ -170,7 +170,7 @@ static bool on_called(void *arg, const struct client_hello *called, int fd, cons
 	return true;
 }
 
-/* The words that came in two pieces are all there for whom it is handed to, and those of others are refused. */
+/* Bytes that came in two pieces are all there for the server that gets the connection; other names are refused. */
 static void whose_name_is_served_is_handed_over_unread(void **state)
 {
 	struct sni_filter *sni_filter = NULL;

@@ -101,165 +101,59 @@ static void what_takes_nothing_waits_for_nothing(void **state)
 }
 
 /* A job of three replicas, 12 vCPUs in the cloud's sizes, and two GPUs on a host that has two. */
+/* The first device is held where @HELD. */
+#define SHORTAGE(MAX_JOBS, MAX_CONTAINERS, PROJECT_VCPUS, POLICY, DEVICES, HELD, USAGE, STATUS, WHAT, TEXT)  \
+	{                                                                                                    \
+		MAX_JOBS, MAX_CONTAINERS, PROJECT_VCPUS, ACCELERATORS_##POLICY, DEVICES, HELD, USAGE,        \
+			STATUS_##STATUS, SHORTAGE_##WHAT, TEXT                                               \
+	}
+#define USED(JOBS, CONTAINERS, VCPUS)                                                                        \
+	{                                                                                                    \
+		.jobs = (JOBS), .containers = (CONTAINERS), .project_vcpus = (VCPUS)                         \
+	}
+
+static const struct {
+	unsigned max_jobs, max_containers, project_vcpus;
+	enum accelerator_policy accelerators;
+	unsigned devices;
+	bool held;
+	struct usage usage;
+	enum status status;
+	enum shortage shortage;
+	const char *text;
+} shortages[] = {
+	SHORTAGE(1, 3, 12, REQUIRE, 2, false, USED(0, 0, 0), OK, NONE, NULL),
+	SHORTAGE(2, 10, 20, REQUIRE, 2, false, USED(1, 7, 8), OK, NONE, NULL),
+	/* Never. */
+	SHORTAGE(1, 2, 0, REQUIRE, 2, false, USED(0, 0, 0), FAILED_PRECONDITION, ROOM,
+		 "The job has 3 replicas; at most 2 containers may run at once here (--max-containers)."),
+	SHORTAGE(1, 3, 11, REQUIRE, 2, false, USED(0, 0, 0), FAILED_PRECONDITION, PROJECT,
+		 "The job asks for 12 vCPUs; project p may use at most 11 at once."),
+	SHORTAGE(1, 3, 0, REQUIRE, 1, false, USED(0, 0, 0), FAILED_PRECONDITION, HOST, NULL),
+	/* Not now. */
+	SHORTAGE(1, 3, 0, WAIT, 1, false, USED(0, 0, 0), RESOURCE_EXHAUSTED, HOST,
+		 "The job waits for 2 GPUs; this host has 1."),
+	SHORTAGE(2, 10, 19, REQUIRE, 2, false, USED(1, 7, 8), RESOURCE_EXHAUSTED, PROJECT,
+		 "The job asks for 12 vCPUs; project p uses 8 of 19 now."),
+	SHORTAGE(2, 10, 0, REQUIRE, 2, true, USED(1, 7, 0), RESOURCE_EXHAUSTED, DEVICES,
+		 "The job wants 2 GPUs; 1 of this host's 2 are free now."),
+	SHORTAGE(2, 9, 0, REQUIRE, 2, false, USED(1, 7, 0), RESOURCE_EXHAUSTED, ROOM,
+		 "The job has 3 replicas; 7 of 9 containers run now."),
+	SHORTAGE(2, 10, 0, REQUIRE, 2, false, USED(2, 2, 0), RESOURCE_EXHAUSTED, ROOM,
+		 "2 of 2 jobs run now."),
+	/* Of several the one for which the fewest wait. */
+	SHORTAGE(1, 3, 12, WAIT, 1, true, USED(1, 3, 12), RESOURCE_EXHAUSTED, HOST, NULL),
+	SHORTAGE(1, 3, 12, WAIT, 2, true, USED(1, 3, 12), RESOURCE_EXHAUSTED, PROJECT, NULL),
+	SHORTAGE(1, 3, 0, WAIT, 2, true, USED(1, 3, 0), RESOURCE_EXHAUSTED, DEVICES, NULL),
+	/* Sums that would overflow. */
+	SHORTAGE(UINT32_MAX, UINT32_MAX, 12, WAIT, 2, false, USED(1, UINT32_MAX, UINT32_MAX),
+		 RESOURCE_EXHAUSTED, PROJECT, NULL),
+	SHORTAGE(UINT32_MAX, UINT32_MAX, 0, WAIT, 2, false, USED(1, UINT32_MAX, 0), RESOURCE_EXHAUSTED, ROOM,
+		 NULL),
+};
+
 static void what_is_short_is_told(void **state)
 {
-	static const struct {
-		unsigned max_jobs, max_containers, project_vcpus;
-		enum accelerator_policy accelerators;
-		unsigned devices;
-		bool held; /* the first device is */
-		struct usage usage;
-		enum status status;
-		enum shortage shortage;
-		const char *text;
-	} shortages[] = {
-		{ 1, 3, 12, ACCELERATORS_REQUIRE, 2, false, { 0 }, STATUS_OK, SHORTAGE_NONE, NULL },
-		{ 2,
-		  10,
-		  20,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  false,
-		  { .jobs = 1, .containers = 7, .project_vcpus = 8 },
-		  STATUS_OK,
-		  SHORTAGE_NONE,
-		  NULL },
-		/* Never. */
-		{ 1,
-		  2,
-		  0,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  false,
-		  { 0 },
-		  STATUS_FAILED_PRECONDITION,
-		  SHORTAGE_ROOM,
-		  "The job has 3 replicas; at most 2 containers may run at once here (--max-containers)." },
-		{ 1,
-		  3,
-		  11,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  false,
-		  { 0 },
-		  STATUS_FAILED_PRECONDITION,
-		  SHORTAGE_PROJECT,
-		  "The job asks for 12 vCPUs; project p may use at most 11 at once." },
-		{ 1,
-		  3,
-		  0,
-		  ACCELERATORS_REQUIRE,
-		  1,
-		  false,
-		  { 0 },
-		  STATUS_FAILED_PRECONDITION,
-		  SHORTAGE_HOST,
-		  NULL },
-		/* Not now. */
-		{ 1,
-		  3,
-		  0,
-		  ACCELERATORS_WAIT,
-		  1,
-		  false,
-		  { 0 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_HOST,
-		  "The job waits for 2 GPUs; this host has 1." },
-		{ 2,
-		  10,
-		  19,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  false,
-		  { .jobs = 1, .containers = 7, .project_vcpus = 8 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_PROJECT,
-		  "The job asks for 12 vCPUs; project p uses 8 of 19 now." },
-		{ 2,
-		  10,
-		  0,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  true,
-		  { .jobs = 1, .containers = 7 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_DEVICES,
-		  "The job wants 2 GPUs; 1 of this host's 2 are free now." },
-		{ 2,
-		  9,
-		  0,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  false,
-		  { .jobs = 1, .containers = 7 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_ROOM,
-		  "The job has 3 replicas; 7 of 9 containers run now." },
-		{ 2,
-		  10,
-		  0,
-		  ACCELERATORS_REQUIRE,
-		  2,
-		  false,
-		  { .jobs = 2, .containers = 2 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_ROOM,
-		  "2 of 2 jobs run now." },
-		/* Of several the one for which the fewest wait. */
-		{ 1,
-		  3,
-		  12,
-		  ACCELERATORS_WAIT,
-		  1,
-		  true,
-		  { .jobs = 1, .containers = 3, .project_vcpus = 12 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_HOST,
-		  NULL },
-		{ 1,
-		  3,
-		  12,
-		  ACCELERATORS_WAIT,
-		  2,
-		  true,
-		  { .jobs = 1, .containers = 3, .project_vcpus = 12 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_PROJECT,
-		  NULL },
-		{ 1,
-		  3,
-		  0,
-		  ACCELERATORS_WAIT,
-		  2,
-		  true,
-		  { .jobs = 1, .containers = 3 },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_DEVICES,
-		  NULL },
-		/* Sums that would overflow. */
-		{ UINT32_MAX,
-		  UINT32_MAX,
-		  12,
-		  ACCELERATORS_WAIT,
-		  2,
-		  false,
-		  { .jobs = 1, .containers = UINT32_MAX, .project_vcpus = UINT32_MAX },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_PROJECT,
-		  NULL },
-		{ UINT32_MAX,
-		  UINT32_MAX,
-		  0,
-		  ACCELERATORS_WAIT,
-		  2,
-		  false,
-		  { .jobs = 1, .containers = UINT32_MAX },
-		  STATUS_RESOURCE_EXHAUSTED,
-		  SHORTAGE_ROOM,
-		  NULL },
-	};
-
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(shortages); i++) {
 		AUTO(plan) struct plan *plan = test_plan_new();
