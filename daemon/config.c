@@ -293,7 +293,10 @@ static void takers_write(struct text *text, const struct config_item *item)
 	static const struct {
 		enum config_command command;
 		const char *name;
-	} commands[] = { { CONFIG_SERVE, "serve" }, { CONFIG_ENV, "env" }, { CONFIG_CLEAN, "clean" } };
+	} commands[] = { { CONFIG_SERVE, "serve" },
+			 { CONFIG_ENV, "env" },
+			 { CONFIG_CLEAN, "clean" },
+			 { CONFIG_STOP, "stop" } };
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (item->commands & commands[i].command)

@@ -78,7 +78,12 @@ struct config {
 void config_deinit(struct config *config);
 
 /* The commands that take an option on their command line. */
-enum config_command { CONFIG_SERVE = 1 << 0, CONFIG_ENV = 1 << 1, CONFIG_CLEAN = 1 << 2 };
+enum config_command {
+	CONFIG_SERVE = 1 << 0,
+	CONFIG_ENV = 1 << 1,
+	CONFIG_CLEAN = 1 << 2,
+	CONFIG_STOP = 1 << 3
+};
 
 /* Reads all four places. @arguments are the words behind the subcommand, ending with NULL.
  * Outcomes: INVALID_ARGUMENT: one line that says what and where. Thread: the first, before others. */

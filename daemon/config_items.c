@@ -176,7 +176,7 @@ static const char *const log_levels[] = { "error", "warning", "info", "debug", N
 static const char *const log_formats[] = { "text", "json", NULL };
 
 #define BOTH (CONFIG_SERVE | CONFIG_ENV)
-#define ALL  (CONFIG_SERVE | CONFIG_ENV | CONFIG_CLEAN)
+#define ALL  (CONFIG_SERVE | CONFIG_ENV | CONFIG_CLEAN | CONFIG_STOP)
 
 /* One row a type of option. EXPECTED is what VALID wants, in words. */
 #define ITEM(TYPE, NAME, VARIABLE, FIELD, COMMANDS, HELP, ...)                                               \

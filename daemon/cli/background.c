@@ -16,6 +16,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/invocation.h"
@@ -65,7 +66,7 @@ static void log_show(const char *path, off_t from)
 static void daemon_exec(struct invocation *invocation, int ready_fd, int log_fd)
 {
 	size_t count = invocation->rest_count;
-	const char **arguments = calloc(count + 3, sizeof(*arguments));
+	const char **arguments = memory_calloc(count + 3, sizeof(*arguments));
 
 	arguments[0] = "trainyard";
 	arguments[1] = "serve";
@@ -169,7 +170,7 @@ int stop_main(struct invocation *invocation)
 			  (int)pid);
 		return main_failure(&err);
 	}
-	printf("trainyard has ended; running jobs go on, and the next start takes them up\n");
+	printf("trainyard has ended\n");
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
@@ -251,9 +252,13 @@ int status_main(struct invocation *invocation)
 		bool ready;
 
 		error_deinit(&err);
-		client_call(client, "GET", "/healthz", NULL, &health, &err);
-		ready = health && strcmp(json_text_at(health, "status") ? json_text_at(health, "status") : "",
-					 "ok") == 0;
+		if (!client_call(client, "GET", "/healthz", NULL, &health, &err) &&
+		    !json_text_at(health, "status")) {
+			error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
+				  "what answers at %s is no trainyard", client_endpoint(client));
+			return main_failure(&err);
+		}
+		ready = health && strcmp(json_text_at(health, "status"), "ok") == 0;
 		if (health && (ready || !waits))
 			return status_show(invocation, client, health);
 		if (!late)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
 #include "daemon/env.h"
@@ -42,15 +43,26 @@ static char *default_state_dir(void)
 	return TAKE(config.state_dir);
 }
 
-char *client_endpoint_default(void)
+/* Where this client goes, and whose token it has: see client_open(). The caller frees both. */
+static void daemon_find(const char *endpoint, const char *token_file, char **ret_endpoint,
+			char **ret_token_file)
 {
-	const char *told = getenv("TRAINYARD_ENDPOINT");
-	AUTO(string) char *state_dir = told && *told ? NULL : default_state_dir();
-	char *running = state_dir ? env_address_read(state_dir) : NULL;
+	const char *own_endpoint = getenv("TRAINYARD_ENDPOINT"), *own_token = getenv("TRAINYARD_TOKEN_FILE");
+	AUTO(string) char *state_dir = NULL;
 
-	if (told && *told)
-		return strdup(told);
-	return running ? running : strdup("http://127.0.0.1:8090");
+	if (!endpoint && own_endpoint && *own_endpoint)
+		endpoint = own_endpoint;
+	if (!token_file && own_token && *own_token)
+		token_file = own_token;
+	*ret_endpoint = memory_strdup(endpoint);
+	*ret_token_file = memory_strdup(token_file);
+	state_dir = endpoint ? NULL : default_state_dir();
+	if (state_dir)
+		*ret_endpoint = env_address_read(state_dir);
+	if (*ret_endpoint && state_dir && !*ret_token_file)
+		*ret_token_file = env_token_file_read(state_dir);
+	if (!*ret_endpoint)
+		*ret_endpoint = memory_strdup("http://127.0.0.1:8090");
 }
 
 static enum status token_read(const char *path, struct curl_slist **headers, struct error *err)
@@ -74,17 +86,15 @@ static enum status token_read(const char *path, struct curl_slist **headers, str
 enum status client_open(const char *endpoint, const char *token_file, struct client **ret_client,
 			struct error *err)
 {
-	AUTO(client) struct client *client = calloc(1, sizeof(*client));
-	AUTO(string) char *state_dir = token_file ? NULL : default_state_dir();
-	AUTO(string) char *found = state_dir ? env_token_file_read(state_dir) : NULL;
-	const char *path = token_file ? token_file : found;
+	AUTO(client) struct client *client = memory_calloc(1, sizeof(*client));
+	AUTO(string) char *path = NULL;
 	enum status rc = STATUS_OK;
 
-	client->endpoint = endpoint ? strdup(endpoint) : client_endpoint_default();
+	daemon_find(endpoint, token_file, &client->endpoint, &path);
 	for (size_t length = strlen(client->endpoint); length && client->endpoint[length - 1] == '/';)
 		client->endpoint[--length] = '\0';
 	if (config_listen_path(client->endpoint))
-		client->socket = strdup(config_listen_path(client->endpoint));
+		client->socket = memory_strdup(config_listen_path(client->endpoint));
 	else if (strncmp(client->endpoint, "http://", 7) != 0 &&
 		 strncmp(client->endpoint, "https://", 8) != 0)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,

@@ -12,13 +12,10 @@
 
 struct client;
 
-/* Where clients go unless they are told: $TRAINYARD_ENDPOINT, the address that the daemon of the default state directory
- * wrote down, the default of `serve`. The caller frees. */
-char *client_endpoint_default(void);
-
-/* @endpoint: "http://HOST:PORT" or "unix:/PATH"; NULL: client_endpoint_default(). @token_file: NULL: none, or the one that
- * the daemon of the default state directory wrote down. Nothing is asked yet. INVALID_ARGUMENT: the endpoint is none;
- * FAILED_PRECONDITION: the token cannot be read. */
+/* @endpoint: "http://HOST:PORT" or "unix:/PATH"; NULL: $TRAINYARD_ENDPOINT, else the address that the daemon of the default
+ * state directory wrote down, else the default of `serve`. @token_file: NULL: $TRAINYARD_TOKEN_FILE; else, for the address
+ * that a daemon wrote down, the file that stands beside it: a token goes to no other server than its own. Nothing is asked
+ * yet. INVALID_ARGUMENT: the endpoint is none; FAILED_PRECONDITION: the token cannot be read. */
 enum status client_open(const char *endpoint, const char *token_file, struct client **ret_client,
 			struct error *err);
 void client_close(struct client *client);

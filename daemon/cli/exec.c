@@ -15,6 +15,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/base/tree.h"
 #include "daemon/clean.h"
@@ -48,23 +49,18 @@ const char *const exec_config[] = {
 
 static enum status state_dir_make(struct exec *exec, struct error *err)
 {
-	const char *keep =
-		strcmp(exec->config->state_dir, EXEC_STATE_DIR) == 0 ? NULL : exec->config->state_dir;
-	const char *parent = getenv("TMPDIR");
-	char *path = NULL;
+	const char *told = getenv("TMPDIR"), *parent = told && *told ? told : "/tmp";
 
-	exec->temporary = !keep;
-	if (keep)
+	exec->temporary = strcmp(exec->config->state_dir, EXEC_STATE_DIR) == 0;
+	if (!exec->temporary)
 		return STATUS_OK;
-	if (asprintf(&path, "%s/trainyard-exec-XXXXXX", parent && *parent ? parent : "/tmp") < 0 ||
-	    !mkdtemp(path)) {
-		free(path);
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no directory can be made in %s: %s",
-				 parent && *parent ? parent : "/tmp", strerror(errno));
-	}
 	free(exec->config->state_dir);
-	exec->config->state_dir = path;
-	return STATUS_OK;
+	exec->config->state_dir =
+		memory_printf("%s/trainyard-exec-XXXXXX", parent); /* the form that mkdtemp() takes */
+	if (mkdtemp(exec->config->state_dir))
+		return STATUS_OK;
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no directory can be made in %s: %s", parent,
+			 strerror(errno));
 }
 
 /* In a process of its own, which ends when its parent does, however that is: its jobs are stopped then, and what it has in
@@ -81,8 +77,11 @@ static int daemon_main(struct exec *exec, pid_t parent, int ready_fd)
 	dup2(ready_fd, STDOUT_FILENO);
 	close(ready_fd);
 	exit_code = serve_main(exec->config);
-	if (clean_quietly(exec->config, exec->temporary))
-		return EXIT_FAILED;
+	if (exit_code == EXIT_GOOD)
+		return clean_quietly(exec->config, exec->temporary);
+	if (exec->temporary)
+		tree_remove(exec->config->state_dir,
+			    SIZE_MAX); /* it did not start: the engine has nothing of it */
 	return exit_code;
 }
 
@@ -114,13 +113,13 @@ static void variable_set(void *arg, const char *name, const char *value)
 }
 
 /* Where gRPC is served is known to the daemon alone, which took any free port. */
-static enum status grpc_endpoint_set(const char *url, struct error *err)
+static enum status grpc_endpoint_set(const struct exec *exec, const char *url, struct error *err)
 {
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *health = NULL;
 	char endpoint[64];
 	int64_t port;
-	enum status rc = client_open(url, NULL, &client, err);
+	enum status rc = client_open(url, exec->config->token_file, &client, err);
 
 	if (!rc)
 		rc = client_call(client, "GET", "/healthz", NULL, &health, err);
@@ -141,7 +140,7 @@ static enum status environment_set(const struct exec *exec, const char *url, str
 	if (rc)
 		return rc;
 	env_each(&settings, variable_set, NULL);
-	return grpc_endpoint_set(url, err);
+	return grpc_endpoint_set(exec, url, err);
 }
 
 static int command_not_started(const struct exec *exec, int problem)
@@ -176,7 +175,7 @@ static int exit_code_of(int status)
 	return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The first end of the daemon before it was told to is told; the command goes on, and finds nobody at its address. */
+/* Where the daemon ends before the command, one line says so; the command goes on, and nothing answers it any more. */
 static void children_reap(struct exec *exec)
 {
 	int status;
@@ -244,7 +243,7 @@ static void command_run(struct exec *exec)
 	}
 }
 
-/* What is sent to this program now goes to nobody, but to the daemon by its second signal. */
+/* Signals are blocked here: the daemon's own limits end the wait, and kill -9 ends it at once. */
 static void daemon_stop(struct exec *exec)
 {
 	int status;

@@ -11,7 +11,7 @@
 const struct verb_option caller_options[] = {
 	{ .name = "endpoint",
 	  .hint = "URL",
-	  .help = "the daemon to ask (default $TRAINYARD_ENDPOINT, else the one of --state-dir's default)" },
+	  .help = "the daemon to ask (default $TRAINYARD_ENDPOINT, else where this user's daemon serves)" },
 	{ .name = "token-file", .hint = "FILE", .help = "the token that the daemon asks for" },
 	{ .name = NULL },
 };

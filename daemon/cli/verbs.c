@@ -55,7 +55,7 @@ static int completion_run(struct invocation *invocation)
 
 const struct verb verbs[] = {
 	{ .name = "exec",
-	  .words = "[-- COMMAND...]",
+	  .words = "-- COMMAND...",
 	  .summary = "run a command beside a daemon of its own",
 	  .detail =
 		  "Starts a daemon for COMMAND alone, with free ports and a state directory that goes with it, and\n"
@@ -83,8 +83,8 @@ const struct verb verbs[] = {
 	  .words = "",
 	  .summary = "end the daemon of the state directory",
 	  .detail =
-		  "Running jobs go on, unless it was started with --stop-jobs; the next start takes them up.\n",
-	  .config = CONFIG_CLEAN,
+		  "Running jobs go on, and the next start takes them up, unless the daemon was started with --stop-jobs.\n",
+	  .config = CONFIG_STOP,
 	  .run = stop_main },
 	{ .name = "status",
 	  .words = "",
@@ -137,7 +137,7 @@ const struct verb verbs[] = {
 	  .options = OPTIONS(
 		  { .name = "instance",
 		    .hint = "NAME",
-		    .help = "whose; without, the state directory's. For when that is lost" },
+		    .help = "the instance to clean, where its state directory is lost (default: that of --state-dir)" },
 		  { .name = "list", .help = "print the instances that the engine has things of, and end" },
 		  { .name = "dry-run", .help = "print what would be removed, and remove nothing" },
 		  { .name = "force",

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard start`, `stop`, `status` and `completion`: the user's daemon without a terminal."""
+import http.server
 import json
 import os
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -50,6 +52,32 @@ def test_a_daemon_that_does_not_start_says_why(user):
         assert address in user("start", "--listen", address, code=125)
     assert "/nonexistent" in user("start", "--listen", "127.0.0.1:0", "--wheels", "/nonexistent", code=2)
     assert "--listn" in user("start", "--listn", "x", code=2)
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Another program's server: notes who authorizes itself."""
+    def do_GET(self):
+        self.server.seen.append(self.headers.get("Authorization"))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_token_goes_to_its_own_daemon_alone(user, tmp_path):
+    """Broken: daemon_find() that takes the written token for any endpoint: the other server saw it."""
+    (tmp_path / "token").write_text("secret-of-this-daemon\n")
+    (tmp_path / "token").chmod(0o600)
+    user("start", "--listen", "127.0.0.1:0", "--token-file", str(tmp_path / "token"))
+    assert json.loads(user("status", "-o", "json"))["engine"]["reachable"]  # by the token that start wrote down
+    with http.server.HTTPServer(("127.0.0.1", 0), Answers) as other:
+        other.seen = []
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        assert "is no trainyard" in user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}", code=1)
+        other.shutdown()
+    assert other.seen == [None]
 
 
 def test_a_wait_has_an_end(user):

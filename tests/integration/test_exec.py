@@ -100,6 +100,15 @@ def test_wrong_usage_starts_nothing(engine, place):
     assert list(place.iterdir()) == []
 
 
+def test_a_daemon_with_a_token_says_where_grpc_is(engine, place, tmp_path):
+    """Broken: grpc_endpoint_set() without the token: a stranger is not told the port, and the variable was missing."""
+    (tmp_path / "token").write_text("secret-of-this-daemon\n")
+    (tmp_path / "token").chmod(0o600)
+    done = executed(engine, place, "sh", "-c", "echo $TRAINYARD_GRPC_ENDPOINT $CLOUDSDK_AUTH_ACCESS_TOKEN_FILE",
+                    options=["--token-file", str(tmp_path / "token")])
+    assert done.stdout.startswith("localhost:") and done.stdout.endswith(f"{tmp_path / 'token'}\n")
+
+
 def test_a_directory_that_is_named_stays(engine, place, tmp_path):
     """Broken: state_dir_make() that takes each for one of this run."""
     kept = tmp_path / "kept"
