@@ -47,6 +47,7 @@ static bool may_pass(int code)
 	switch (code & 0xff) {
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
+	case SQLITE_NOMEM:
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 	case SQLITE_CANTOPEN:
@@ -81,8 +82,6 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
 	const char *path = db ? sqlite3_db_filename(db, "main") : NULL;
 
-	if ((code & 0xff) == SQLITE_NOMEM)
-		memory_note_failure();
 	if (code == SQLITE_INTERRUPT && work_is_abandoned())
 		return work_check(err);
 	if (code == SQLITE_INTERRUPT)
@@ -94,13 +93,16 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 			 "%s: %s (SQLite %d)", doing, db ? sqlite3_errmsg(db) : "out of memory", code);
 }
 
-static sqlite3_mem_methods sqlite_memory; /* SQLite's own, which know the size of a piece */
+/* SQLite's own, which know the size of a piece. What it needs beyond SQLITE_SMALL_BYTES is for rows whose size a client
+ * chose: then the statement fails (SQLITE_NOMEM). */
+static sqlite3_mem_methods sqlite_memory;
+enum { SQLITE_SMALL_BYTES = 64 << 10 };
 
 static void *sqlite_allocate(int size)
 {
 	void *place = sqlite_memory.xMalloc(size);
 
-	if (!place)
+	if (!place && size <= SQLITE_SMALL_BYTES)
 		memory_exhausted((size_t)size);
 	return place;
 }
@@ -109,7 +111,7 @@ static void *sqlite_resize(void *place, int size)
 {
 	void *resized = sqlite_memory.xRealloc(place, size);
 
-	if (!resized)
+	if (!resized && size <= SQLITE_SMALL_BYTES)
 		memory_exhausted((size_t)size);
 	return resized;
 }
@@ -389,16 +391,15 @@ void bind_text(sqlite3_stmt *statement, const char *name, const char *text)
 
 const char *column_text(sqlite3_stmt *statement, int column)
 {
-	return (const char *)sqlite3_column_text(statement, column);
+	const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	if (!text && !is_null) /* a row that is read but for one text is no row */
+		memory_exhausted((size_t)sqlite3_column_bytes(statement, column));
+	return text;
 }
 
 char *column_copy(sqlite3_stmt *statement, int column)
 {
-	const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
-	const char *text = is_null ? NULL : column_text(statement, column);
-	char *copy = text ? memory_strdup(text) : NULL;
-
-	if (!text && !is_null)
-		memory_note_failure();
-	return copy;
+	return memory_strdup(column_text(statement, column));
 }

@@ -260,7 +260,7 @@ endif
 endif
 tests_unit_daemon_gateway_test_job_gateway_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=listener_close,--wrap=pthread_cond_timedwait
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray,--wrap=vasprintf,--wrap=__vasprintf_chk
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=vasprintf,--wrap=__vasprintf_chk
 tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=system_clock
 tests_unit_scheduler_faults_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply

@@ -88,7 +88,8 @@ static void head_write(struct text *head, const struct session_call *call)
 
 static void memory_tell(struct rpc_outcome *outcome)
 {
-	rpc_outcome_fail(outcome, GRPC_INTERNAL, "The server ran out of memory.");
+	rpc_outcome_fail(outcome, GRPC_UNAVAILABLE,
+			 "There is no memory for this request now. Try again later.");
 }
 
 static bool on_admit(void *arg, const struct session_call *call, struct rpc_outcome *outcome)
@@ -100,8 +101,7 @@ static bool on_admit(void *arg, const struct session_call *call, struct rpc_outc
 	bool admitted = false;
 
 	head_write(&head, call);
-	if (head.failed ||
-	    door_admit(connection->front->door,
+	if (door_admit(connection->front->door,
 		       &(struct door_request){
 			       .method = "POST", .head_text = head.data, .peer = connection->peer },
 		       &answer, &err))
@@ -125,15 +125,15 @@ static void call_go(struct connection *connection, const struct route *route, co
 	struct error err AUTO_ERROR = { 0 };
 
 	head_write(&head, call);
-	if (head.failed || door_call(front->door,
-				     &(struct door_request){ .method = route->method,
-							     .target = request->target.data,
-							     .head_text = head.data,
-							     .body = request->body.data,
-							     .body_bytes = request->body.length,
-							     .peer = connection->peer,
-							     .client_fd = connection->fd },
-				     &answer, &err))
+	if (door_call(front->door,
+		      &(struct door_request){ .method = route->method,
+					      .target = request->target.data,
+					      .head_text = head.data,
+					      .body = request->body.data,
+					      .body_bytes = request->body.length,
+					      .peer = connection->peer,
+					      .client_fd = connection->fd },
+		      &answer, &err))
 		memory_tell(outcome);
 	else
 		rpc_answer_read(route, front->options.any, answer.http_status,

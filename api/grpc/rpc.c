@@ -125,7 +125,6 @@ static void query_write(const json_t *fields, struct text *target)
 		text_puts(target, name);
 		text_putc(target, '=');
 		text_percent(target, scalar.data ? scalar.data : "", URL_UNRESERVED);
-		target->failed |= scalar.failed;
 		before = '&';
 	}
 }
@@ -133,7 +132,7 @@ static void query_write(const json_t *fields, struct text *target)
 enum status rpc_request_make(const struct route *route, const void *data, size_t length,
 			     struct rpc_request *ret_request, struct error *err)
 {
-	struct rpc_request request AUTO_RPC_REQUEST = { 0 };
+	struct rpc_request request AUTO_RPC_REQUEST = { .body.may_fail = true };
 	AUTO(json) json_t *fields = NULL;
 	AUTO(json) json_t *body = NULL;
 	enum status rc = message_from_binary(route->rpc->request, data, length, "", &fields, err);
@@ -149,7 +148,7 @@ enum status rpc_request_make(const struct route *route, const void *data, size_t
 		json_write(&request.body, body);
 	if (body != fields)
 		query_write(fields, &request.target);
-	if (request.target.failed || request.body.failed)
+	if (request.body.failed)
 		return error_no_memory(err);
 	*ret_request = request;
 	request = (struct rpc_request){ 0 };

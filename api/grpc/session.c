@@ -11,6 +11,7 @@
 
 #include "api/http/hold.h"
 #include "daemon/base/base64.h"
+#include "daemon/base/memory.h"
 
 enum {
 	DETAILS_VARIANT = sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
@@ -122,9 +123,8 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
 	session->useless_head_bytes -= frame->hd.length; /* on_begin_frame() */
 	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
-	stream = calloc(1, sizeof(*stream));
-	if (!stream)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	stream = memory_calloc(1, sizeof(*stream));
+	stream->body.may_fail = stream->answer.may_fail = true;
 	stream->id = frame->hd.stream_id;
 	stream->next = session->streams;
 	stream->link = &session->streams;
@@ -251,12 +251,13 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 		stream->too_much = "The request is too large.";
 	else if (hold_is_crowded(&session->bodies, HOLD_POOL_BODY_BYTES))
 		stream->too_much = "Too many large requests are under way.";
-	if (stream->too_much) {
+	else
+		text_append(&stream->body, data, length);
+	if (stream->body.failed)
+		stream->too_much = "There is no memory for the request now.";
+	if (stream->too_much)
 		body_drop(session, stream);
-		return 0;
-	}
-	text_append(&stream->body, data, length);
-	return stream->body.failed ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+	return 0;
 }
 
 /* ---- what goes out ---- */
@@ -410,7 +411,7 @@ static int refusal_submit(nghttp2_session *http2, const struct stream *stream)
 static int stream_answer(struct session *session, struct stream *stream)
 {
 	struct rpc_outcome outcome AUTO_RPC_OUTCOME = { 0 };
-	struct text bytes AUTO_TEXT = { 0 };
+	struct text bytes AUTO_TEXT = { .may_fail = true };
 	struct session_call call = head_of(stream);
 
 	if (stream->is_refused)

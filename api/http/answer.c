@@ -7,7 +7,7 @@ static const char json_media_type[] = "application/json; charset=UTF-8";
 
 static enum status fields_apply(const char *mask, struct text *answer, struct error *err)
 {
-	struct text kept AUTO_TEXT = { 0 };
+	struct text kept AUTO_TEXT = { .may_fail = true };
 	enum status rc = mask ? fields_mask_write(&kept, mask, answer->data, err) : STATUS_OK;
 
 	if (rc || !mask)

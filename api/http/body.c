@@ -25,6 +25,7 @@ void body_receive(struct body *body, const char *data, size_t length, size_t lim
 	body->too_large |= body->received_bytes > limit_bytes;
 	body->crowded |= !body->too_large && body_crowds(body, body->received_bytes);
 	if (!body->too_large && !body->crowded) {
+		body->bytes.may_fail = true;
 		text_append(&body->bytes, data, length);
 		return;
 	}
@@ -51,7 +52,7 @@ static void inflate_close(z_stream *stream)
 
 DEFINE_AUTO(inflate, z_stream *, inflate_close)
 
-enum unpacked { UNPACKED_ALL, UNPACKED_TOO_MUCH, UNPACKED_CROWD, UNPACKED_BROKEN };
+enum unpacked { UNPACKED_ALL, UNPACKED_TOO_MUCH, UNPACKED_CROWD, UNPACKED_NO_MEMORY, UNPACKED_BROKEN };
 
 /* One member after the other, until the input ends where a member does. */
 static enum unpacked unpack(struct body *body, z_stream *stream, size_t limit_bytes, struct text *out)
@@ -65,6 +66,8 @@ static enum unpacked unpack(struct body *body, z_stream *stream, size_t limit_by
 		stream->avail_out = sizeof(piece);
 		rc = inflate(stream, Z_NO_FLUSH);
 		text_append(out, piece, sizeof(piece) - stream->avail_out);
+		if (out->failed)
+			return UNPACKED_NO_MEMORY;
 		if (out->length > limit_bytes)
 			return UNPACKED_TOO_MUCH;
 		if (body_crowds(body, body->bytes.length + out->length))
@@ -79,7 +82,7 @@ static enum unpacked unpack(struct body *body, z_stream *stream, size_t limit_by
 static enum status body_unpack(struct body *body, size_t limit_bytes, enum refusal *ret_refusal,
 			       struct error *err)
 {
-	struct text out AUTO_TEXT = { 0 };
+	struct text out AUTO_TEXT = { .may_fail = true };
 	z_stream stream = { .next_in = (unsigned char *)body->bytes.data,
 			    .avail_in = (uInt)body->bytes.length };
 
@@ -92,6 +95,8 @@ static enum status body_unpack(struct body *body, size_t limit_bytes, enum refus
 		return refuse_large(limit_bytes, ret_refusal, err);
 	case UNPACKED_CROWD:
 		return refuse_crowd(err);
+	case UNPACKED_NO_MEMORY:
+		return error_no_memory(err);
 	case UNPACKED_BROKEN:
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "Invalid request: the body is no whole gzip stream.");
@@ -108,15 +113,11 @@ static enum status body_unpack(struct body *body, size_t limit_bytes, enum refus
 enum status body_finish(struct body *body, bool gzip, size_t limit_bytes, enum refusal *ret_refusal,
 			struct error *err)
 {
-	enum status rc = STATUS_OK;
-
 	if (body->too_large)
 		return refuse_large(limit_bytes, ret_refusal, err);
 	if (body->crowded)
 		return refuse_crowd(err);
-	if (gzip && body->bytes.length)
-		rc = body_unpack(body, limit_bytes, ret_refusal, err);
-	if (!rc && body->bytes.failed)
-		rc = error_no_memory(err);
-	return rc;
+	if (body->bytes.failed)
+		return error_no_memory(err);
+	return gzip && body->bytes.length ? body_unpack(body, limit_bytes, ret_refusal, err) : STATUS_OK;
 }

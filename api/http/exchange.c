@@ -24,12 +24,11 @@ enum { HALF_CLOSED_US = 10 * 1000000 };
 
 struct exchange *exchange_new(const char *raw_target)
 {
-	struct exchange *exchange = calloc(1, sizeof(*exchange));
+	struct exchange *exchange = memory_calloc(1, sizeof(*exchange));
 
-	if (!exchange || exchange_renew(exchange, raw_target))
-		return exchange;
-	free(exchange);
-	return NULL;
+	exchange->answer.may_fail = exchange->call.answer.may_fail = true;
+	exchange_renew(exchange, raw_target);
+	return exchange;
 }
 
 static void stream_close(struct exchange *exchange)
@@ -79,11 +78,10 @@ void exchange_clear(struct exchange *exchange)
 	*exchange = (struct exchange){ .answer = exchange->answer, .call.answer = exchange->call.answer };
 }
 
-bool exchange_renew(struct exchange *exchange, const char *raw_target)
+void exchange_renew(struct exchange *exchange, const char *raw_target)
 {
 	exchange_clear(exchange);
-	exchange->raw = strdup(raw_target);
-	return exchange->raw != NULL;
+	exchange->raw = memory_strdup(raw_target);
 }
 
 void exchange_free(struct exchange *exchange)

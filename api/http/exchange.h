@@ -95,8 +95,8 @@ struct exchange {
 struct exchange *exchange_new(const char *raw_target);
 /* What it holds is let go of, as at the end of its request, but for room for the next one's answer. */
 void exchange_clear(struct exchange *exchange);
-/* The next request of a connection, in the place of the one before, which is cleared. False: memory ran out. */
-bool exchange_renew(struct exchange *exchange, const char *raw_target);
+/* The next request of a connection, in the place of the one before, which is cleared. */
+void exchange_renew(struct exchange *exchange, const char *raw_target);
 /* Closes the answer's stream and the body's intake, too. */
 void exchange_free(struct exchange *exchange);
 

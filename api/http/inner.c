@@ -156,7 +156,7 @@ static enum status answer_take(struct exchange *exchange, struct inner_answer *a
 		taken.body = exchange->answer;
 		exchange->answer = (struct text){ 0 };
 	}
-	if (taken.headers.failed || taken.body.failed) {
+	if (taken.body.failed) {
 		inner_answer_deinit(&taken);
 		return error_no_memory(err);
 	}
@@ -200,8 +200,6 @@ enum status call_inner(struct call *outer, const char *method, const char *targe
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "A request inside a batch cannot be a batch itself.");
 	AUTO(exchange) struct exchange *inner = exchange_new(target);
-	if (!inner)
-		return error_no_memory(err);
 	inner->inner = true;
 	inner->outer = outer->exchange;
 	inner->peer = outer->peer;

@@ -75,8 +75,10 @@ static struct exchange *exchange_of(struct connection *place, const char *target
 {
 	struct exchange *exchange = connection_exchange(place);
 
-	if (exchange)
-		return exchange_renew(exchange, target) ? exchange : NULL;
+	if (exchange) {
+		exchange_renew(exchange, target);
+		return exchange;
+	}
 	exchange = exchange_new(target);
 	connection_hold(place, exchange);
 	return exchange;
@@ -91,8 +93,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
 	(void)arg;
 	connection_head_begins(place);
 	exchange = exchange_of(place, target);
-	if (exchange)
-		exchange->place = target;
+	exchange->place = target;
 	return exchange;
 }
 

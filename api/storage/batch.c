@@ -213,7 +213,7 @@ static enum status parts_run(struct batch *batch, struct error *err)
 
 enum status batch_run(struct call *call, struct error *err)
 {
-	struct batch batch = { .call = call, .only_reads = true };
+	struct batch batch = { .call = call, .part.may_fail = true, .only_reads = true };
 	enum status rc = caller_admit(call, err);
 
 	if (!rc)

@@ -168,6 +168,6 @@ enum status error_move(struct error *to, struct error *from)
 
 enum status error_no_memory(struct error *err)
 {
-	memory_note_failure();
-	return error_set(err, STATUS_INTERNAL, NULL, "out of memory");
+	return error_set(err, STATUS_UNAVAILABLE, NULL,
+			 "There is no memory for this request now. Try again later.");
 }

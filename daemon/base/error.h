@@ -93,11 +93,11 @@ enum status error_wrap(struct error *err, const char *format, ...) __attribute__
 /* Moves @from into @to (freeing what @to held); returns the status. @to may be NULL. */
 enum status error_move(struct error *to, struct error *from);
 
-/* "out of memory" in one place: INTERNAL. */
+/* For memory of a size that a client chose (memory.h): UNAVAILABLE. */
 enum status error_no_memory(struct error *err);
 
 /* It looks at one file at a time: what it has to know is that they do not return STATUS_OK. */
 #ifdef __clang_analyzer__
 #define error_set(err, status, ...) (error_set(err, status, __VA_ARGS__), (status))
-#define error_no_memory(err)        (error_no_memory(err), STATUS_INTERNAL)
+#define error_no_memory(err)        (error_no_memory(err), STATUS_UNAVAILABLE)
 #endif

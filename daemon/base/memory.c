@@ -24,11 +24,6 @@ void memory_init(void)
 	json_set_alloc_funcs(memory_alloc, free);
 }
 
-void *memory_try(size_t size)
-{
-	return malloc(size);
-}
-
 void *memory_alloc(size_t size)
 {
 	void *place = malloc(size ? size : 1);

@@ -4,10 +4,19 @@
  *
  * A program that cannot have the memory for a struct, a name or a short text cannot do its work. The functions below end
  * the process in that case with one line on stderr, so that no caller has a failure to handle. A restart loses nothing:
- * intent is stored before it is answered. jansson, libcurl, PCRE2 and SQLite end in the same place.
+ * intent is stored before it is answered.
  *
- * Memory whose size a client chooses (the bytes of a body, of a part of an upload) is bounded by the caller and comes from
- * memory_try(), which may fail; the client gets 503. Thread: any. */
+ * A size that a client chooses (a body, a page of an answer, the buffers of a transfer) is bounded by the caller and comes
+ * from malloc(), realloc() or a struct text that may_fail. The caller checks it, and the client gets 503.
+ *
+ * The libraries:
+ *   jansson, libcurl    use the functions below.
+ *   SQLite              likewise up to 64 KiB; beyond that the statement fails with SQLITE_NOMEM, which is answered 503.
+ *   PCRE2, zlib, expat, GnuTLS, libmicrohttpd, nghttp2
+ *                       report a failure: the request is refused, or its connection ends, and the process goes on. GMP and
+ *                       libtasn1, which GnuTLS uses, end the process themselves.
+ *
+ * Thread: any. */
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,9 +36,6 @@ char *memory_strndup(const char *text, size_t length) __attribute__((returns_non
 /* A new text that the caller frees. */
 char *memory_printf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *memory_vprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0), returns_nonnull));
-
-/* Memory of a size that a client chose; NULL if it cannot be had. */
-void *memory_try(size_t size);
 
 /* Writes the line and ends the process with status 1. For libraries that report that their own memory ran out. */
 void memory_exhausted(size_t size) __attribute__((noreturn, cold));

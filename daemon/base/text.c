@@ -27,28 +27,40 @@ void text_clear(struct text *text)
 
 void text_renew(struct text *text, size_t most)
 {
-	if (text->size > most)
+	const bool may_fail = text->may_fail;
+
+	if (text->size > most || text->failed)
 		text_deinit(text);
 	else
 		text_clear(text);
+	text->may_fail = may_fail;
 }
 
-static void text_reserve(struct text *text, size_t more)
+/* False if the text has failed. */
+static bool text_reserve(struct text *text, size_t more)
 {
 	size_t wanted = text->length + more + 1;
 	size_t size = text->size ? text->size : 128;
+	char *grown;
 
-	if (wanted <= text->size)
-		return;
+	if (text->failed || wanted <= text->size)
+		return !text->failed;
 	while (size < wanted)
 		size *= 2;
-	text->data = memory_resize(text->data, size, 1);
+	grown = text->may_fail ? realloc(text->data, size) : memory_resize(text->data, size, 1);
+	if (!grown) {
+		text->failed = true;
+		return false;
+	}
+	text->data = grown;
 	text->size = size;
+	return true;
 }
 
 void text_append(struct text *text, const void *data, size_t length)
 {
-	text_reserve(text, length);
+	if (!text_reserve(text, length))
+		return;
 	if (length)
 		memcpy(text->data + text->length, data, length);
 	text->length += length;
@@ -71,15 +83,19 @@ void text_vprintf(struct text *text, const char *format, va_list args)
 	va_list again;
 	int length;
 
-	text_reserve(text, PRINT_ROOM);
+	if (!text_reserve(text, PRINT_ROOM))
+		return;
 	va_copy(again, args);
 	length = vsnprintf(text->data + text->length, text->size - text->length, format, args);
 	if ((size_t)length >= text->size - text->length) {
-		text_reserve(text, (size_t)length);
-		vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+		if (text_reserve(text, (size_t)length))
+			vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+		else
+			text->data[text->length] = '\0';
 	}
 	va_end(again);
-	text->length += (size_t)length;
+	if (!text->failed)
+		text->length += (size_t)length;
 }
 
 void text_printf(struct text *text, const char *format, ...)

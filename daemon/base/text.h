@@ -10,6 +10,9 @@ struct text {
 	char *data; /* NUL-terminated once anything was appended */
 	size_t length;
 	size_t size;
+	/* A client chooses the size: if there is no memory for it, the text fails and keeps no more, so that a long render is
+	 * checked once, at its end. Any other text ends the process (memory.h). */
+	bool may_fail;
 	bool failed;
 };
 
@@ -36,7 +39,7 @@ void text_percent(struct text *text, const char *value, const char *kept);
 void text_shell_word(struct text *text, const char *word);
 /* Whether shells read it as it stands. */
 bool shell_word_is_plain(const char *word);
-/* Hands the memory over (never NULL); the text is empty afterwards. */
+/* Hands the memory over (never NULL); the text is empty afterwards. Not for a text that may fail. */
 char *text_take(struct text *text);
 
 /* "2026-11-20T21:29:51Z": how ml v1 prints the times of a job. */

@@ -18,8 +18,8 @@ enum status trial_runs_visit(struct store *store, int64_t job,
 	while (statement_next(rows, &rc, err))
 		visit(arg, &(struct trial_run){
 				   .number = (unsigned)sqlite3_column_int(rows, 0),
-				   .job_id = (const char *)sqlite3_column_text(rows, 1),
-				   .error_message = (const char *)sqlite3_column_text(rows, 2),
+				   .job_id = column_text(rows, 1),
+				   .error_message = column_text(rows, 2),
 			   });
 	return rc;
 }

@@ -37,7 +37,10 @@ enum call_class {
 	CLASS_SIZE = 1 << 4, /* ftruncate, fallocate */
 	CLASS_RENAME = 1 << 5,
 	CLASS_REMOVE = 1 << 6,
+	CLASS_LARGE = 1 << 7, /* malloc and its like of more than LARGE_BYTES */
 };
+
+enum { LARGE_BYTES = 64 << 10 };
 
 /* Instead of an errno. */
 enum { ACTION_KILL = -1, ACTION_TEAR = -2 /* half of a write, then the same */ };
@@ -216,20 +219,22 @@ static bool memory_is_known(void)
 }
 
 /* Whether what is asked for by the caller of the function that this is used in is refused. */
-#define MEMORY_MEETS() (!is_frail(__builtin_return_address(0)) && meets(CLASS_MEMORY))
+#define MEMORY_MEETS(size)                                                                                   \
+	(!is_frail(__builtin_return_address(0)) &&                                                           \
+	 (meets(CLASS_MEMORY) || ((size) > LARGE_BYTES && meets(CLASS_LARGE))))
 
 void *malloc(size_t size)
 {
 	if (!memory_is_known())
 		return early_take(size);
-	return MEMORY_MEETS() ? NULL : memory.malloc(size);
+	return MEMORY_MEETS(size) ? NULL : memory.malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
 	if (!memory_is_known())
 		return early_take(count * size);
-	return MEMORY_MEETS() ? NULL : memory.calloc(count, size);
+	return MEMORY_MEETS(count * size) ? NULL : memory.calloc(count, size);
 }
 
 void free(void *place)
@@ -244,25 +249,25 @@ void *realloc(void *place, size_t size)
 {
 	if (!memory_is_known())
 		return place ? NULL : early_take(size);
-	return size && MEMORY_MEETS() ? NULL : memory.realloc(place, size);
+	return size && MEMORY_MEETS(size) ? NULL : memory.realloc(place, size);
 }
 
 void *reallocarray(void *place, size_t count, size_t size)
 {
 	NEXT(void *, reallocarray, (void *, size_t, size_t));
-	return MEMORY_MEETS() ? NULL : next(place, count, size);
+	return MEMORY_MEETS(count * size) ? NULL : next(place, count, size);
 }
 
 int posix_memalign(void **ret_place, size_t alignment, size_t size)
 {
 	NEXT(int, posix_memalign, (void **, size_t, size_t));
-	return MEMORY_MEETS() ? ENOMEM : next(ret_place, alignment, size);
+	return MEMORY_MEETS(size) ? ENOMEM : next(ret_place, alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
 	NEXT(void *, aligned_alloc, (size_t, size_t));
-	return MEMORY_MEETS() ? NULL : next(alignment, size);
+	return MEMORY_MEETS(size) ? NULL : next(alignment, size);
 }
 
 /* A sanitizer's own would not come to malloc(); the libc's own would, and be counted twice. */
