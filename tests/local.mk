@@ -10,260 +10,343 @@ tests_libtesting_a_SOURCES = \
 	tests/support/fake_engine_state.h \
 	tests/support/fake_orders.c
 LDADD = tests/libtesting.a libtrainyard.a $(DEPS_LIBS) $(GRPC_LIBS) $(FUSE_LIBS) $(CMOCKA_LIBS)
-# One program per subject, mirroring the tree, made of the one file of its name; each speaks TAP.
+# A file per subject, mirroring the tree; each speaks TAP. All files of a room are one program (tests/unit/main.c), and each
+# is run by a link of its own.
+unit_tests =
 if HAVE_CMOCKA
-check_PROGRAMS += \
-	tests/unit/api/aiplatform/test_custom_job_render \
-	tests/unit/api/aiplatform/test_custom_job_rules \
-	tests/unit/api/aiplatform/test_messages \
-	tests/unit/api/aiplatform/test_pipeline_render \
-	tests/unit/api/aiplatform/test_pipeline_rules \
-	tests/unit/api/aiplatform/test_read_mask \
-	tests/unit/api/aiplatform/test_resource_look \
-	tests/unit/api/aiplatform/test_routes \
-	tests/unit/api/aiplatform/test_spec_defaults \
-	tests/unit/api/aiplatform/test_to_plan \
-	tests/unit/api/aiplatform/test_tuning_job_render \
-	tests/unit/api/aiplatform/test_tuning_job_rules \
-	tests/unit/api/emulator/test_discovery \
-	tests/unit/api/emulator/test_fault_gate \
-	tests/unit/api/emulator/test_web_shell \
-	tests/unit/api/grpc/test_rpc \
-	tests/unit/api/http/test_body \
-	tests/unit/api/http/test_connections \
-	tests/unit/api/http/test_error_body \
-	tests/unit/api/http/test_exchange \
-	tests/unit/api/http/test_guard \
-	tests/unit/api/http/test_hold \
-	tests/unit/api/http/test_inner \
-	tests/unit/api/http/test_intake \
-	tests/unit/api/http/test_listener \
-	tests/unit/api/http/test_path_socket \
-	tests/unit/api/http/test_pretty \
-	tests/unit/api/http/test_request \
-	tests/unit/api/http/test_router \
-	tests/unit/api/http/test_stream \
-	tests/unit/api/logging/test_entry_list \
-	tests/unit/api/logging/test_entry_write \
-	tests/unit/api/logging/test_log_list \
-	tests/unit/api/message/test_discovery \
-	tests/unit/api/message/test_fields_mask \
-	tests/unit/api/message/test_message_binary \
-	tests/unit/api/message/test_message_names \
-	tests/unit/api/message/test_message_parse \
-	tests/unit/api/message/test_message_query \
-	tests/unit/api/message/test_message_read \
-	tests/unit/api/message/test_message_write \
-	tests/unit/api/metadata/test_identity \
-	tests/unit/api/metadata/test_metadata \
-	tests/unit/api/ml/test_builtin \
-	tests/unit/api/ml/test_gcloud_bodies \
-	tests/unit/api/ml/test_input_differences \
-	tests/unit/api/ml/test_job_create \
-	tests/unit/api/ml/test_job_plan \
-	tests/unit/api/ml/test_job_render \
-	tests/unit/api/ml/test_job_report \
-	tests/unit/api/ml/test_job_rules \
-	tests/unit/api/ml/test_job_study \
-	tests/unit/api/ml/test_messages \
-	tests/unit/api/ml/test_plan_property \
-	tests/unit/api/ml/test_policy \
-	tests/unit/api/ml/test_policy_rules \
-	tests/unit/api/ml/test_resumption \
-	tests/unit/api/ml/test_rules_cluster \
-	tests/unit/api/ml/test_rules_container \
-	tests/unit/api/ml/test_rules_labels \
-	tests/unit/api/ml/test_rules_package \
-	tests/unit/api/ml/test_rules_tuning \
-	tests/unit/api/ml/test_samples \
-	tests/unit/api/ml/test_to_plan \
-	tests/unit/api/ml/test_trials_render \
-	tests/unit/api/storage/test_blank_parameters \
-	tests/unit/api/storage/test_buckets \
-	tests/unit/api/storage/test_callers \
-	tests/unit/api/storage/test_copies \
-	tests/unit/api/storage/test_gunzip \
-	tests/unit/api/storage/test_http_date \
-	tests/unit/api/storage/test_multipart \
-	tests/unit/api/storage/test_objects \
-	tests/unit/api/storage/test_part_claims \
-	tests/unit/api/storage/test_parts \
-	tests/unit/api/storage/test_range \
-	tests/unit/api/storage/test_uploads \
-	tests/unit/api/training/test_field_help \
-	tests/unit/api/training/test_image_map \
-	tests/unit/api/training/test_image_name \
-	tests/unit/api/training/test_job_times \
-	tests/unit/api/training/test_project \
-	tests/unit/api/training/test_quota \
-	tests/unit/api/training/test_regions \
-	tests/unit/api/training/test_replica_json \
-	tests/unit/api/training/test_runtime_map \
-	tests/unit/api/training/test_shells_render \
-	tests/unit/api/training/test_start_estimate \
-	tests/unit/api/training/test_storage_use \
-	tests/unit/daemon/test_client_hello \
-	tests/unit/daemon/cli/test_invocation \
-	tests/unit/daemon/gateway/test_forward \
-	tests/unit/daemon/gateway/test_host_routes \
-	tests/unit/daemon/gateway/test_job_gateway \
-	tests/unit/daemon/gateway/test_relay \
-	tests/unit/daemon/gateway/test_sni_filter \
-	tests/unit/daemon/test_terminal_door \
-	tests/unit/daemon/gcs/test_gcs_caller \
-	tests/unit/daemon/gcs/test_gcs_client \
-	tests/unit/daemon/gcs/test_gcs_log \
-	tests/unit/daemon/gcs/test_gcs_notes \
-	tests/unit/daemon/gcs/test_gcs_path \
-	tests/unit/daemon/gcs/test_gcs_sight \
-	tests/unit/daemon/gcs/test_gcs_turns \
-	tests/unit/daemon/test_base64 \
-	tests/unit/daemon/test_chance \
-	tests/unit/daemon/test_config \
-	tests/unit/daemon/test_crc32c \
-	tests/unit/daemon/test_credentials \
-	tests/unit/daemon/test_emulator_clock \
-	tests/unit/daemon/test_env \
-	tests/unit/daemon/test_error \
-	tests/unit/daemon/test_families \
-	tests/unit/daemon/test_given_file \
-	tests/unit/daemon/test_instance_lock \
-	tests/unit/daemon/test_json \
-	tests/unit/daemon/test_log \
-	tests/unit/daemon/test_memory \
-	tests/unit/daemon/test_text \
-	tests/unit/daemon/test_token \
-	tests/unit/daemon/test_tree \
-	tests/unit/daemon/test_work \
-	tests/unit/scheduler/engine/test_docker \
-	tests/unit/scheduler/engine/test_docker_attachment \
-	tests/unit/scheduler/engine/test_docker_clean \
-	tests/unit/scheduler/engine/test_docker_credentials \
-	tests/unit/scheduler/engine/test_docker_exits \
-	tests/unit/scheduler/engine/test_docker_frames \
-	tests/unit/scheduler/engine/test_docker_history \
-	tests/unit/scheduler/engine/test_docker_host \
-	tests/unit/scheduler/engine/test_docker_http \
-	tests/unit/scheduler/engine/test_docker_image \
-	tests/unit/scheduler/engine/test_docker_json \
-	tests/unit/scheduler/engine/test_docker_json_read \
-	tests/unit/scheduler/engine/test_docker_lanes \
-	tests/unit/scheduler/engine/test_docker_link \
-	tests/unit/scheduler/engine/test_docker_listing \
-	tests/unit/scheduler/engine/test_docker_logs \
-	tests/unit/scheduler/engine/test_docker_network \
-	tests/unit/scheduler/engine/test_docker_progress \
-	tests/unit/scheduler/engine/test_docker_reading \
-	tests/unit/scheduler/engine/test_docker_replica \
-	tests/unit/scheduler/engine/test_docker_subnet \
-	tests/unit/scheduler/engine/test_docker_terminal \
-	tests/unit/scheduler/engine/test_docker_throttle \
-	tests/unit/scheduler/engine/test_docker_orphans \
-	tests/unit/scheduler/faults/test_fault \
-	tests/unit/scheduler/faults/test_fault_book \
-	tests/unit/scheduler/faults/test_faults \
-	tests/unit/scheduler/launcher/test_launcher \
-	tests/unit/scheduler/logs/test_log_line \
-	tests/unit/scheduler/logs/test_log_pump \
-	tests/unit/scheduler/plan/test_accelerator \
-	tests/unit/scheduler/plan/test_assignment \
-	tests/unit/scheduler/plan/test_command_line \
-	tests/unit/scheduler/plan/test_devices \
-	tests/unit/scheduler/plan/test_dialect_aiplatform \
-	tests/unit/scheduler/plan/test_dialect_ml \
-	tests/unit/scheduler/plan/test_difference \
-	tests/unit/scheduler/plan/test_expansion \
-	tests/unit/scheduler/plan/test_host \
-	tests/unit/scheduler/plan/test_limits \
-	tests/unit/scheduler/plan/test_machine \
-	tests/unit/scheduler/plan/test_ml_units \
-	tests/unit/scheduler/plan/test_placement \
-	tests/unit/scheduler/plan/test_placement_random \
-	tests/unit/scheduler/plan/test_plan \
-	tests/unit/scheduler/plan/test_trial_plan \
-	tests/unit/scheduler/plan/test_verdict \
-	tests/unit/scheduler/search/test_earlier_trials \
-	tests/unit/scheduler/search/test_study_end \
-	tests/unit/scheduler/search/test_study_limits \
-	tests/unit/scheduler/search/test_suggester \
-	tests/unit/scheduler/search/test_trial_events \
-	tests/unit/scheduler/search/test_trial_lines \
-	tests/unit/scheduler/search/test_trial_metrics \
-	tests/unit/scheduler/search/test_trial_reports \
-	tests/unit/scheduler/search/test_tuner \
-	tests/unit/scheduler/search/test_tuner_networks \
-	tests/unit/scheduler/search/test_tuner_queue \
-	tests/unit/scheduler/search/test_tuner_resumption \
-	tests/unit/scheduler/search/test_tuner_thought \
-	tests/unit/scheduler/test_clock_jumps \
-	tests/unit/scheduler/test_clock_watch \
-	tests/unit/scheduler/test_custom_job_runs \
-	tests/unit/scheduler/test_engine_doubt \
-	tests/unit/scheduler/test_engine_trouble \
-	tests/unit/scheduler/test_found_ended \
-	tests/unit/scheduler/test_gateway \
-	tests/unit/scheduler/test_gateway_keep \
-	tests/unit/scheduler/test_gcs_keep \
-	tests/unit/scheduler/test_queue \
-	tests/unit/scheduler/test_queue_words \
-	tests/unit/scheduler/test_reconcile \
-	tests/unit/scheduler/test_restart \
-	tests/unit/scheduler/test_scheduler \
-	tests/unit/scheduler/test_spare_network \
-	tests/unit/scheduler/test_told_differences \
-	tests/unit/scheduler/test_wakes \
-	tests/unit/scheduler/tuning/test_event_file \
-	tests/unit/scheduler/tuning/test_gaussian_process \
-	tests/unit/scheduler/tuning/test_measurement_list \
-	tests/unit/scheduler/tuning/test_measurements \
-	tests/unit/scheduler/tuning/test_metric_file \
-	tests/unit/scheduler/tuning/test_metric_report \
-	tests/unit/scheduler/tuning/test_search \
-	tests/unit/scheduler/tuning/test_space \
-	tests/unit/scheduler/tuning/test_stopping \
-	tests/unit/scheduler/tuning/test_warp \
-	tests/unit/store/filter/test_filter \
-	tests/unit/store/filter/test_log_functions \
-	tests/unit/store/filter/test_time_zone \
-	tests/unit/store/jobs/test_job_filter \
-	tests/unit/store/jobs/test_jobs \
-	tests/unit/store/jobs/test_leases \
-	tests/unit/store/jobs/test_pipelines \
-	tests/unit/store/jobs/test_policies \
-	tests/unit/store/jobs/test_resources \
-	tests/unit/store/jobs/test_trials \
-	tests/unit/store/keys/test_access_token \
-	tests/unit/store/keys/test_authority \
-	tests/unit/store/keys/test_signing_key \
-	tests/unit/store/logs/test_dated_logs \
-	tests/unit/store/logs/test_log_filter \
-	tests/unit/store/logs/test_logs \
-	tests/unit/store/objects/test_assemblies \
-	tests/unit/store/objects/test_buckets \
-	tests/unit/store/objects/test_conditions \
-	tests/unit/store/objects/test_file_tree \
-	tests/unit/store/objects/test_object_copies \
-	tests/unit/store/objects/test_object_list \
-	tests/unit/store/objects/test_object_names \
-	tests/unit/store/objects/test_objects \
-	tests/unit/store/objects/test_objects_crash \
-	tests/unit/store/objects/test_outbox \
-	tests/unit/store/objects/test_sessions \
-	tests/unit/store/test_page_token \
-	tests/unit/store/test_reader_pool \
-	tests/unit/store/test_small_file \
-	tests/unit/store/test_state_dir \
-	tests/unit/store/test_store
+check_PROGRAMS += tests/unit/api/aiplatform/run
+unit_api_aiplatform = \
+	tests/unit/api/aiplatform/test_custom_job_render.c \
+	tests/unit/api/aiplatform/test_custom_job_rules.c \
+	tests/unit/api/aiplatform/test_messages.c \
+	tests/unit/api/aiplatform/test_pipeline_render.c \
+	tests/unit/api/aiplatform/test_pipeline_rules.c \
+	tests/unit/api/aiplatform/test_read_mask.c \
+	tests/unit/api/aiplatform/test_resource_look.c \
+	tests/unit/api/aiplatform/test_routes.c \
+	tests/unit/api/aiplatform/test_spec_defaults.c \
+	tests/unit/api/aiplatform/test_to_plan.c \
+	tests/unit/api/aiplatform/test_tuning_job_render.c \
+	tests/unit/api/aiplatform/test_tuning_job_rules.c
+tests_unit_api_aiplatform_run_SOURCES = tests/unit/main.c $(unit_api_aiplatform)
+$(unit_api_aiplatform:.c=): tests/unit/api/aiplatform/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/api/aiplatform/run$(EXEEXT) $@
+unit_tests += $(unit_api_aiplatform:.c=)
+check_PROGRAMS += tests/unit/api/http/run
+unit_api_http = \
+	tests/unit/api/http/test_body.c \
+	tests/unit/api/http/test_connections.c \
+	tests/unit/api/http/test_error_body.c \
+	tests/unit/api/http/test_exchange.c \
+	tests/unit/api/http/test_guard.c \
+	tests/unit/api/http/test_hold.c \
+	tests/unit/api/http/test_inner.c \
+	tests/unit/api/http/test_intake.c \
+	tests/unit/api/http/test_listener.c \
+	tests/unit/api/http/test_path_socket.c \
+	tests/unit/api/http/test_pretty.c \
+	tests/unit/api/http/test_request.c \
+	tests/unit/api/http/test_router.c \
+	tests/unit/api/http/test_stream.c
+tests_unit_api_http_run_SOURCES = tests/unit/main.c $(unit_api_http)
+$(unit_api_http:.c=): tests/unit/api/http/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/api/http/run$(EXEEXT) $@
+unit_tests += $(unit_api_http:.c=)
+check_PROGRAMS += tests/unit/api/ml/run
+unit_api_ml = \
+	tests/unit/api/ml/test_builtin.c \
+	tests/unit/api/ml/test_gcloud_bodies.c \
+	tests/unit/api/ml/test_input_differences.c \
+	tests/unit/api/ml/test_job_create.c \
+	tests/unit/api/ml/test_job_plan.c \
+	tests/unit/api/ml/test_job_render.c \
+	tests/unit/api/ml/test_job_report.c \
+	tests/unit/api/ml/test_job_rules.c \
+	tests/unit/api/ml/test_job_study.c \
+	tests/unit/api/ml/test_messages.c \
+	tests/unit/api/ml/test_plan_property.c \
+	tests/unit/api/ml/test_policy.c \
+	tests/unit/api/ml/test_policy_rules.c \
+	tests/unit/api/ml/test_resumption.c \
+	tests/unit/api/ml/test_rules_cluster.c \
+	tests/unit/api/ml/test_rules_container.c \
+	tests/unit/api/ml/test_rules_labels.c \
+	tests/unit/api/ml/test_rules_package.c \
+	tests/unit/api/ml/test_rules_tuning.c \
+	tests/unit/api/ml/test_samples.c \
+	tests/unit/api/ml/test_to_plan.c \
+	tests/unit/api/ml/test_trials_render.c
+tests_unit_api_ml_run_SOURCES = tests/unit/main.c $(unit_api_ml)
+$(unit_api_ml:.c=): tests/unit/api/ml/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/api/ml/run$(EXEEXT) $@
+unit_tests += $(unit_api_ml:.c=)
+check_PROGRAMS += tests/unit/api/storage/run
+unit_api_storage = \
+	tests/unit/api/storage/test_blank_parameters.c \
+	tests/unit/api/storage/test_buckets.c \
+	tests/unit/api/storage/test_callers.c \
+	tests/unit/api/storage/test_copies.c \
+	tests/unit/api/storage/test_gunzip.c \
+	tests/unit/api/storage/test_http_date.c \
+	tests/unit/api/storage/test_multipart.c \
+	tests/unit/api/storage/test_objects.c \
+	tests/unit/api/storage/test_part_claims.c \
+	tests/unit/api/storage/test_parts.c \
+	tests/unit/api/storage/test_range.c \
+	tests/unit/api/storage/test_uploads.c
+tests_unit_api_storage_run_SOURCES = tests/unit/main.c $(unit_api_storage)
+$(unit_api_storage:.c=): tests/unit/api/storage/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/api/storage/run$(EXEEXT) $@
+unit_tests += $(unit_api_storage:.c=)
+check_PROGRAMS += tests/unit/api/training/run
+unit_api_training = \
+	tests/unit/api/training/test_field_help.c \
+	tests/unit/api/training/test_image_map.c \
+	tests/unit/api/training/test_image_name.c \
+	tests/unit/api/training/test_job_times.c \
+	tests/unit/api/training/test_project.c \
+	tests/unit/api/training/test_quota.c \
+	tests/unit/api/training/test_regions.c \
+	tests/unit/api/training/test_replica_json.c \
+	tests/unit/api/training/test_runtime_map.c \
+	tests/unit/api/training/test_shells_render.c \
+	tests/unit/api/training/test_start_estimate.c \
+	tests/unit/api/training/test_storage_use.c
+tests_unit_api_training_run_SOURCES = tests/unit/main.c $(unit_api_training)
+$(unit_api_training:.c=): tests/unit/api/training/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/api/training/run$(EXEEXT) $@
+unit_tests += $(unit_api_training:.c=)
+check_PROGRAMS += tests/unit/api/run
+unit_api = \
+	tests/unit/api/emulator/test_discovery.c \
+	tests/unit/api/emulator/test_fault_gate.c \
+	tests/unit/api/emulator/test_web_shell.c \
+	tests/unit/api/grpc/test_rpc.c \
+	tests/unit/api/logging/test_entry_list.c \
+	tests/unit/api/logging/test_entry_write.c \
+	tests/unit/api/logging/test_log_list.c \
+	tests/unit/api/message/test_discovery.c \
+	tests/unit/api/message/test_fields_mask.c \
+	tests/unit/api/message/test_message_binary.c \
+	tests/unit/api/message/test_message_names.c \
+	tests/unit/api/message/test_message_parse.c \
+	tests/unit/api/message/test_message_query.c \
+	tests/unit/api/message/test_message_read.c \
+	tests/unit/api/message/test_message_write.c \
+	tests/unit/api/metadata/test_identity.c \
+	tests/unit/api/metadata/test_metadata.c
 if HAVE_GRPC
-check_PROGRAMS += tests/unit/api/grpc/test_session
+unit_api += tests/unit/api/grpc/test_session.c
 endif
+tests_unit_api_run_SOURCES = tests/unit/main.c $(unit_api)
+$(unit_api:.c=): tests/unit/api/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/api/run$(EXEEXT) $@
+unit_tests += $(unit_api:.c=)
+check_PROGRAMS += tests/unit/daemon/run
+unit_daemon = \
+	tests/unit/daemon/cli/test_invocation.c \
+	tests/unit/daemon/gateway/test_forward.c \
+	tests/unit/daemon/gateway/test_host_routes.c \
+	tests/unit/daemon/gateway/test_relay.c \
+	tests/unit/daemon/gateway/test_sni_filter.c \
+	tests/unit/daemon/gcs/test_gcs_caller.c \
+	tests/unit/daemon/gcs/test_gcs_client.c \
+	tests/unit/daemon/gcs/test_gcs_log.c \
+	tests/unit/daemon/gcs/test_gcs_notes.c \
+	tests/unit/daemon/gcs/test_gcs_path.c \
+	tests/unit/daemon/gcs/test_gcs_sight.c \
+	tests/unit/daemon/gcs/test_gcs_turns.c \
+	tests/unit/daemon/test_base64.c \
+	tests/unit/daemon/test_chance.c \
+	tests/unit/daemon/test_client_hello.c \
+	tests/unit/daemon/test_config.c \
+	tests/unit/daemon/test_crc32c.c \
+	tests/unit/daemon/test_credentials.c \
+	tests/unit/daemon/test_emulator_clock.c \
+	tests/unit/daemon/test_env.c \
+	tests/unit/daemon/test_error.c \
+	tests/unit/daemon/test_families.c \
+	tests/unit/daemon/test_given_file.c \
+	tests/unit/daemon/test_instance_lock.c \
+	tests/unit/daemon/test_json.c \
+	tests/unit/daemon/test_log.c \
+	tests/unit/daemon/test_terminal_door.c \
+	tests/unit/daemon/test_text.c \
+	tests/unit/daemon/test_token.c \
+	tests/unit/daemon/test_tree.c \
+	tests/unit/daemon/test_work.c
+tests_unit_daemon_run_SOURCES = tests/unit/main.c $(unit_daemon)
+$(unit_daemon:.c=): tests/unit/daemon/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/daemon/run$(EXEEXT) $@
+unit_tests += $(unit_daemon:.c=)
+check_PROGRAMS += tests/unit/scheduler/engine/run
+unit_scheduler_engine = \
+	tests/unit/scheduler/engine/test_docker.c \
+	tests/unit/scheduler/engine/test_docker_attachment.c \
+	tests/unit/scheduler/engine/test_docker_clean.c \
+	tests/unit/scheduler/engine/test_docker_credentials.c \
+	tests/unit/scheduler/engine/test_docker_exits.c \
+	tests/unit/scheduler/engine/test_docker_frames.c \
+	tests/unit/scheduler/engine/test_docker_history.c \
+	tests/unit/scheduler/engine/test_docker_host.c \
+	tests/unit/scheduler/engine/test_docker_http.c \
+	tests/unit/scheduler/engine/test_docker_image.c \
+	tests/unit/scheduler/engine/test_docker_json.c \
+	tests/unit/scheduler/engine/test_docker_json_read.c \
+	tests/unit/scheduler/engine/test_docker_lanes.c \
+	tests/unit/scheduler/engine/test_docker_listing.c \
+	tests/unit/scheduler/engine/test_docker_logs.c \
+	tests/unit/scheduler/engine/test_docker_network.c \
+	tests/unit/scheduler/engine/test_docker_orphans.c \
+	tests/unit/scheduler/engine/test_docker_progress.c \
+	tests/unit/scheduler/engine/test_docker_reading.c \
+	tests/unit/scheduler/engine/test_docker_replica.c \
+	tests/unit/scheduler/engine/test_docker_subnet.c \
+	tests/unit/scheduler/engine/test_docker_terminal.c \
+	tests/unit/scheduler/engine/test_docker_throttle.c
+tests_unit_scheduler_engine_run_SOURCES = tests/unit/main.c $(unit_scheduler_engine)
+$(unit_scheduler_engine:.c=): tests/unit/scheduler/engine/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/scheduler/engine/run$(EXEEXT) $@
+unit_tests += $(unit_scheduler_engine:.c=)
+check_PROGRAMS += tests/unit/scheduler/plan/run
+unit_scheduler_plan = \
+	tests/unit/scheduler/plan/test_accelerator.c \
+	tests/unit/scheduler/plan/test_assignment.c \
+	tests/unit/scheduler/plan/test_command_line.c \
+	tests/unit/scheduler/plan/test_devices.c \
+	tests/unit/scheduler/plan/test_dialect_aiplatform.c \
+	tests/unit/scheduler/plan/test_dialect_ml.c \
+	tests/unit/scheduler/plan/test_difference.c \
+	tests/unit/scheduler/plan/test_expansion.c \
+	tests/unit/scheduler/plan/test_host.c \
+	tests/unit/scheduler/plan/test_limits.c \
+	tests/unit/scheduler/plan/test_machine.c \
+	tests/unit/scheduler/plan/test_ml_units.c \
+	tests/unit/scheduler/plan/test_placement.c \
+	tests/unit/scheduler/plan/test_placement_random.c \
+	tests/unit/scheduler/plan/test_plan.c \
+	tests/unit/scheduler/plan/test_trial_plan.c \
+	tests/unit/scheduler/plan/test_verdict.c
+tests_unit_scheduler_plan_run_SOURCES = tests/unit/main.c $(unit_scheduler_plan)
+$(unit_scheduler_plan:.c=): tests/unit/scheduler/plan/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/scheduler/plan/run$(EXEEXT) $@
+unit_tests += $(unit_scheduler_plan:.c=)
+check_PROGRAMS += tests/unit/scheduler/search/run
+unit_scheduler_search = \
+	tests/unit/scheduler/search/test_earlier_trials.c \
+	tests/unit/scheduler/search/test_study_end.c \
+	tests/unit/scheduler/search/test_study_limits.c \
+	tests/unit/scheduler/search/test_suggester.c \
+	tests/unit/scheduler/search/test_trial_events.c \
+	tests/unit/scheduler/search/test_trial_lines.c \
+	tests/unit/scheduler/search/test_trial_metrics.c \
+	tests/unit/scheduler/search/test_trial_reports.c \
+	tests/unit/scheduler/search/test_tuner.c \
+	tests/unit/scheduler/search/test_tuner_networks.c \
+	tests/unit/scheduler/search/test_tuner_queue.c \
+	tests/unit/scheduler/search/test_tuner_resumption.c \
+	tests/unit/scheduler/search/test_tuner_thought.c \
+	tests/unit/scheduler/tuning/test_event_file.c \
+	tests/unit/scheduler/tuning/test_gaussian_process.c \
+	tests/unit/scheduler/tuning/test_measurement_list.c \
+	tests/unit/scheduler/tuning/test_measurements.c \
+	tests/unit/scheduler/tuning/test_metric_file.c \
+	tests/unit/scheduler/tuning/test_metric_report.c \
+	tests/unit/scheduler/tuning/test_search.c \
+	tests/unit/scheduler/tuning/test_space.c \
+	tests/unit/scheduler/tuning/test_stopping.c \
+	tests/unit/scheduler/tuning/test_warp.c
+tests_unit_scheduler_search_run_SOURCES = tests/unit/main.c $(unit_scheduler_search)
+$(unit_scheduler_search:.c=): tests/unit/scheduler/search/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/scheduler/search/run$(EXEEXT) $@
+unit_tests += $(unit_scheduler_search:.c=)
+check_PROGRAMS += tests/unit/scheduler/run
+unit_scheduler = \
+	tests/unit/scheduler/faults/test_fault.c \
+	tests/unit/scheduler/faults/test_fault_book.c \
+	tests/unit/scheduler/launcher/test_launcher.c \
+	tests/unit/scheduler/logs/test_log_line.c \
+	tests/unit/scheduler/logs/test_log_pump.c \
+	tests/unit/scheduler/test_clock_jumps.c \
+	tests/unit/scheduler/test_clock_watch.c \
+	tests/unit/scheduler/test_custom_job_runs.c \
+	tests/unit/scheduler/test_engine_doubt.c \
+	tests/unit/scheduler/test_engine_trouble.c \
+	tests/unit/scheduler/test_found_ended.c \
+	tests/unit/scheduler/test_gateway.c \
+	tests/unit/scheduler/test_gateway_keep.c \
+	tests/unit/scheduler/test_gcs_keep.c \
+	tests/unit/scheduler/test_queue.c \
+	tests/unit/scheduler/test_queue_words.c \
+	tests/unit/scheduler/test_reconcile.c \
+	tests/unit/scheduler/test_restart.c \
+	tests/unit/scheduler/test_scheduler.c \
+	tests/unit/scheduler/test_spare_network.c \
+	tests/unit/scheduler/test_wakes.c
+tests_unit_scheduler_run_SOURCES = tests/unit/main.c $(unit_scheduler)
+$(unit_scheduler:.c=): tests/unit/scheduler/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/scheduler/run$(EXEEXT) $@
+unit_tests += $(unit_scheduler:.c=)
+check_PROGRAMS += tests/unit/store/run
+unit_store = \
+	tests/unit/store/filter/test_filter.c \
+	tests/unit/store/filter/test_log_functions.c \
+	tests/unit/store/filter/test_time_zone.c \
+	tests/unit/store/jobs/test_job_filter.c \
+	tests/unit/store/jobs/test_jobs.c \
+	tests/unit/store/jobs/test_leases.c \
+	tests/unit/store/jobs/test_pipelines.c \
+	tests/unit/store/jobs/test_policies.c \
+	tests/unit/store/jobs/test_resources.c \
+	tests/unit/store/jobs/test_trials.c \
+	tests/unit/store/keys/test_access_token.c \
+	tests/unit/store/keys/test_authority.c \
+	tests/unit/store/keys/test_signing_key.c \
+	tests/unit/store/logs/test_dated_logs.c \
+	tests/unit/store/logs/test_log_filter.c \
+	tests/unit/store/logs/test_logs.c \
+	tests/unit/store/objects/test_assemblies.c \
+	tests/unit/store/objects/test_buckets.c \
+	tests/unit/store/objects/test_conditions.c \
+	tests/unit/store/objects/test_file_tree.c \
+	tests/unit/store/objects/test_object_copies.c \
+	tests/unit/store/objects/test_object_list.c \
+	tests/unit/store/objects/test_object_names.c \
+	tests/unit/store/objects/test_objects.c \
+	tests/unit/store/objects/test_objects_crash.c \
+	tests/unit/store/objects/test_outbox.c \
+	tests/unit/store/objects/test_sessions.c \
+	tests/unit/store/test_page_token.c \
+	tests/unit/store/test_reader_pool.c \
+	tests/unit/store/test_small_file.c \
+	tests/unit/store/test_state_dir.c \
+	tests/unit/store/test_store.c
+tests_unit_store_run_SOURCES = tests/unit/main.c $(unit_store)
+$(unit_store:.c=): tests/unit/store/run$(EXEEXT)
+	$(AM_V_at)ln -sf $(abs_builddir)/tests/unit/store/run$(EXEEXT) $@
+unit_tests += $(unit_store:.c=)
+# Programs of their own, linked with functions of the test instead of others.
+wrapping_tests = \
+	tests/unit/daemon/gateway/test_job_gateway \
+	tests/unit/daemon/test_memory \
+	tests/unit/scheduler/engine/test_docker_link \
+	tests/unit/scheduler/faults/test_faults \
+	tests/unit/scheduler/test_told_differences
+check_PROGRAMS += $(wrapping_tests)
+unit_tests += $(wrapping_tests)
 endif
+tests_unit_daemon_gateway_test_job_gateway_SOURCES = tests/unit/daemon/gateway/test_job_gateway.c tests/unit/main.c
 tests_unit_daemon_gateway_test_job_gateway_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=listener_close,--wrap=pthread_cond_timedwait
+tests_unit_daemon_test_memory_SOURCES = tests/unit/daemon/test_memory.c tests/unit/main.c
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=vasprintf,--wrap=__vasprintf_chk
+tests_unit_scheduler_engine_test_docker_link_SOURCES = tests/unit/scheduler/engine/test_docker_link.c tests/unit/main.c
 tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=system_clock
+tests_unit_scheduler_faults_test_faults_SOURCES = tests/unit/scheduler/faults/test_faults.c tests/unit/main.c
 tests_unit_scheduler_faults_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
+tests_unit_scheduler_test_told_differences_SOURCES = tests/unit/scheduler/test_told_differences.c tests/unit/main.c
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
+CLEANFILES += $(unit_tests)
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \

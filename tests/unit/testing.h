@@ -3,11 +3,30 @@
 /* tests/unit/testing.h: cmocka with what it wants included first. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+/* A file of tests; all files of a room are one program: main.c. */
+struct test_file {
+	const char *path;
+	int (*main)(void);
+	struct test_file *next;
+};
+void test_file_add(struct test_file *file);
+
+/* Begins the main() of a file of tests. */
+#define TEST_MAIN(parameters)                                                                                \
+	test_file_main(parameters);                                                                          \
+	static __attribute__((constructor)) void test_file_main_add(void)                                    \
+	{                                                                                                    \
+		static struct test_file this_file = { .path = __FILE__, .main = test_file_main };            \
+		test_file_add(&this_file);                                                                   \
+	}                                                                                                    \
+	static int test_file_main(parameters)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

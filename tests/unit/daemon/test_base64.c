@@ -56,7 +56,7 @@ static void there_are_no_letters_beyond_ascii(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_read),

@@ -60,7 +60,7 @@ static void other_seeds_and_other_starts_give_others(void **state)
 	assert_all_differ(first, second);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_seed_nothing_comes_again),

@@ -205,7 +205,7 @@ static void bytes_that_lie_do_no_harm(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_found_however_it_is_cut),

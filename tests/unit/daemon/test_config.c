@@ -474,7 +474,7 @@ TEST(help_shows_every_option_of_its_command)
 		assert_non_null(strstr(help.data, item->name));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(without_anything_given_the_defaults_hold, environment_clear),

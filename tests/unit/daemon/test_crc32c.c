@@ -38,7 +38,7 @@ static void checksums_of_long_pieces_join(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_checksum_is_that_of_iscsi),

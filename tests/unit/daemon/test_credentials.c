@@ -146,7 +146,7 @@ TEST(another_user_s_directory_is_left_alone)
 
 #define WITH(name) cmocka_unit_test_setup_teardown(name, directory_open, directory_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(the_file_is_a_service_account_s),

@@ -226,7 +226,7 @@ static void a_broken_file_is_told(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 #define OWN(TEST) cmocka_unit_test_setup_teardown(TEST, directory_make, directory_remove)
 	static const struct CMUnitTest tests[] = {

@@ -252,7 +252,7 @@ TEST(wrong_usage_is_two)
 	close(own_stderr);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gcloud_is_told_everything_it_needs),

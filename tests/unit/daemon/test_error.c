@@ -211,7 +211,7 @@ TEST(a_second_deinit_is_harmless)
 	assert_null(err.text);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_status_has_its_canonical_name),

@@ -84,7 +84,7 @@ static void few_rows_are_open_or_take_more_than_json(void **state)
 			fail_msg("no row: %s %s", exceptions[i].method, exceptions[i].path);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(few_rows_are_open_or_take_more_than_json, bench_open,

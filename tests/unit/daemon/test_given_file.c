@@ -52,7 +52,7 @@ static void what_is_not_there_or_of_another_kind_is_refused(void **state)
 	refused("/etc/passwd", GIVEN_DIRECTORY, "is no directory");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_becomes_absolute_and_free_of_links),

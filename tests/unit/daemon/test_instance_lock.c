@@ -125,7 +125,7 @@ static void it_goes_with_its_process(void **state)
 	close(ready[1]);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_of_letters_and_digits),

@@ -152,7 +152,7 @@ TEST(what_is_no_json_stays_none)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_double_is_written_in_the_fewest_digits_that_read_back),

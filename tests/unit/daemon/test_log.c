@@ -66,7 +66,7 @@ TEST(letters_of_other_scripts_stay)
 	assert_non_null(strstr(line, "größe \xe6\xa8\xa1"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_from_outside_start_no_line_and_drive_no_terminal),

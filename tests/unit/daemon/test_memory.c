@@ -162,7 +162,7 @@ static void copies_end_where_they_are_told_to(void **state)
 	free(printed);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_with_one_line),

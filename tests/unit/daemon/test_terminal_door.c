@@ -90,7 +90,7 @@ static void a_replica_without_a_container_has_no_shell(void **state)
 	assert_null(terminal);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_shell_is_opened_in_the_container_that_the_replica_has_now),

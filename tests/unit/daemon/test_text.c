@@ -327,7 +327,7 @@ static void text_is_percent_encoded_for_urls(void **state)
 	assert_string_equal(text.data, "%a/b%20c");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_percent_encoded_for_urls),

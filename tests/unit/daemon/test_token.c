@@ -148,7 +148,7 @@ static int teardown(void **state)
 	return system(command);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_token_is_refused),

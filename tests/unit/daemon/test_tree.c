@@ -154,7 +154,7 @@ static void a_call_makes_no_more_steps_than_it_is_given(void **state)
 	assert_int_equal(access(top, F_OK), -1);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_tree_deeper_than_a_path_is_removed_with_few_descriptors, start),

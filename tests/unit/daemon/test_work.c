@@ -74,7 +74,7 @@ TEST(work_inside_other_work_is_a_part_of_it)
 	assert_int_equal(inner.asked, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_said_nothing_is_always_waited_for),

@@ -223,7 +223,7 @@ static void a_jobs_times_never_go_back(void **state)
 				 "Job completed successfully.\n");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_jump_forward_takes_no_running_time),

@@ -76,7 +76,7 @@ static void a_clock_that_is_put_forward_has_not_jumped(void **state)
 	assert_int_equal(clock_watch_look(&watch, &step.clock), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clock_that_is_set_has_jumped_once),

@@ -216,7 +216,7 @@ static void a_replica_alone_knows_its_name_and_its_variables(void **state)
 	idle_await(bench);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(the_service_says_its_lines_in_their_order),

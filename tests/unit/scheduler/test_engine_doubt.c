@@ -184,7 +184,7 @@ static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
 	assert_int_equal(count_in_log(bench, "flapped", words), 2);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again),

@@ -254,7 +254,7 @@ static void strays_of_unknown_jobs_are_removed(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(every_refusal_of_the_engine_ends_the_job_with_its_words),

@@ -136,7 +136,7 @@ static void a_limit_that_passes_while_the_engine_is_away_counts_once_it_is_back(
 	job_check(bench, id, JOB_CANCELLED, "ran longer than its maxRunningTime of 3600s.");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		BENCH_TEST(what_the_engine_saw_end_by_itself_has_its_own_exit_code),

@@ -169,7 +169,7 @@ static void no_host_is_told_twice(void **state)
 				json_equal(json_array_get(given->hosts, i), json_array_get(given->hosts, j)));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(on_port_80_metadata_goes_by_its_name, setup, teardown),

@@ -334,7 +334,7 @@ static void a_program_that_calls_in_a_loop_costs_no_memory(void **state)
 
 #define GATEWAY_TEST(test) cmocka_unit_test_setup_teardown(test, gateway_setup, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		GATEWAY_TEST(it_is_opened_before_replicas_are_made_and_closed_before_the_network_goes),

@@ -105,7 +105,7 @@ static void a_daemon_without_files_says_so(void **state)
 		   "/gcs is empty and read-only: a program that writes there fails.\n");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_replica_of_a_job_that_asks_has_it, gcs_setup, teardown),

@@ -536,7 +536,7 @@ static void nobody_waits_for_what_clients_read(void **state)
 	job_await(bench, id, JOB_RUNNING);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(what_waits_for_containers_holds_back_all_later),

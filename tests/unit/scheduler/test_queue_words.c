@@ -161,7 +161,7 @@ static void what_it_waits_for_is_told_anew_when_it_changes(void **state)
 	assert_int_equal(count_in_log(bench, "waits", "The job is queued: "), 2);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_queued_job_says_once_what_it_waits_for),

@@ -156,7 +156,7 @@ static void the_next_step_follows_from_what_is_wanted_and_seen(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_next_step_follows_from_what_is_wanted_and_seen),

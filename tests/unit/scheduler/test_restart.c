@@ -336,7 +336,7 @@ static void a_cancel_does_not_wait_for_a_restart(void **state)
 	job_check(bench, id, JOB_CANCELLED, "The job was cancelled.");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_lost_replica_is_started_anew_alone),

@@ -308,7 +308,7 @@ static void the_queue_is_served_by_priority_and_then_by_age(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_job_runs_to_its_end_and_leaves_nothing),

@@ -440,7 +440,7 @@ static void a_cancel_at_any_moment_leaves_nothing(void **state)
 #define ALONE(name)   cmocka_unit_test_setup(name, reset)
 #define KEEPING(name) cmocka_unit_test_setup_teardown(name, setup_keeping, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		ALONE(the_smallest_that_holds_a_job_is_taken),

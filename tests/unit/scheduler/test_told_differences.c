@@ -134,7 +134,7 @@ static void what_is_untold_is_told_anew(void **state)
 	differences_untell(NULL, NULL);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(what_a_refused_commit_was_to_tell_is_told_by_the_next),

@@ -112,7 +112,7 @@ static void jobs_are_woken_in_time_and_in_the_order_in_which_they_were_touched(v
 		history_run(seed);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_are_woken_in_time_and_in_the_order_in_which_they_were_touched),

@@ -78,7 +78,7 @@ static void garbage_is_refused(void **state)
 	free(large);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_token_gives_back_its_mark),

@@ -259,7 +259,7 @@ static void a_query_that_is_not_waited_for_ends(void **state)
 	work_end();
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(those_that_nobody_needs_any_more_hold_no_pages, pool_open,

@@ -86,7 +86,7 @@ static void a_directory_that_is_not_synced_is_told(void **state)
 	assert_int_equal(place("new", PLACE_NEW), STATUS_OK);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_placed_survives_a_loss_of_power, setup, teardown),

@@ -187,7 +187,7 @@ static void a_path_may_begin_here(void **state)
 	assert_non_null(strstr(err.text, "of mode 777"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 #define OWN(TEST) cmocka_unit_test_setup_teardown(TEST, setup, teardown)
 	static const struct CMUnitTest tests[] = {

@@ -138,7 +138,7 @@ static void an_operation_carries_the_version_it_is_asked_in(void **state)
 	assert_string_equal(text.data, wanted);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_job_is_pending_and_has_two_times),

@@ -292,7 +292,7 @@ static void lenient_settings_take_persistent_resources(void **state)
 	assert_int_equal(custom_job_rules_check(job, &lenient, &err), STATUS_OK);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_are_checked),

@@ -116,7 +116,7 @@ static void every_field_has_its_number_and_they_rise(void **state)
 		assert_numbered(messages[i], 8);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_are_read_as_clients_send_them),

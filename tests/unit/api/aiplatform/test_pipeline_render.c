@@ -118,7 +118,7 @@ static void a_model_shows_what_was_given_and_what_is_known(void **state)
 	assert_string_equal(text.data, wanted);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pipeline_is_shown_by_its_job),

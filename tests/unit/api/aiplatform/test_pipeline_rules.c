@@ -121,7 +121,7 @@ static void the_backing_job_is_canonical(void **state)
 			      "{'imageUri':'gcr.io/p/i'}}],'scheduling':{}}}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pipelines_are_checked),

@@ -50,7 +50,7 @@ static void other_paths_are_refused(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_paths_pass),

@@ -250,7 +250,7 @@ static void a_job_of_the_other_kind_is_not_found(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_plan_names_each_replica_and_what_it_gets),

@@ -121,7 +121,7 @@ static void operations_carry_their_metadata(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_path_begins_as_its_family_says),

@@ -36,7 +36,7 @@ static void pools_get_their_disks_and_outputs_their_slash(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_get_their_disks_and_outputs_their_slash),

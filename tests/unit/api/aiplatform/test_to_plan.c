@@ -272,7 +272,7 @@ static void prebuilt_images_are_known_by_their_names(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_are_what_their_specs_say),

@@ -277,7 +277,7 @@ static void a_study_is_told_with_all_metrics(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(trials_have_states_values_and_reasons),

@@ -81,7 +81,7 @@ static void tuning_jobs_are_checked(void **state)
 	assert_rule_rows(&aiplatform_tuning_job, JOB, check, rows, COUNT_OF(rows));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(tuning_jobs_are_checked) };
 

@@ -288,7 +288,7 @@ static void the_common_parameters_are_taken(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_the_tables_and_no_more),

@@ -421,7 +421,7 @@ static void late_calls_hold_up_no_others(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(calls_are_known_by_their_names, gated_open, gated_close),

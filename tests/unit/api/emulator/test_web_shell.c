@@ -680,7 +680,7 @@ TEST(a_crowd_gets_as_many_shells_as_there_are_places)
 
 #define WITH_SHELL(name) cmocka_unit_test_setup_teardown(name, shell_setup, shell_teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_SHELL(an_address_is_of_one_replica_and_stays_after_a_restart),

@@ -200,7 +200,7 @@ static void failures_become_outcomes(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_become_requests),   cmocka_unit_test(names_are_escaped),

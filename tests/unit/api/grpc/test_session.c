@@ -462,7 +462,7 @@ static void nonsense_ends_the_connection(void **state)
 	assert_int_equal(bench->calls, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(calls_are_answered, setup, teardown),

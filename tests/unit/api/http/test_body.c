@@ -270,7 +270,7 @@ TEST(a_client_that_leaves_in_the_middle_does_no_harm)
 	answers("GET /v1/nothing HTTP/1.1\r\n" HOST "\r\n", OK_, "{}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_body_is_read_as_the_rows_message),

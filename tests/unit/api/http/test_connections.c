@@ -393,7 +393,7 @@ TEST(one_address_has_so_many_places_and_this_machine_all)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_head_that_trickles_is_cut_off_and_told_so),

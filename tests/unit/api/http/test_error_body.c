@@ -160,7 +160,7 @@ TEST(an_error_that_lost_its_words_still_says_its_status)
 		"{\"error\":{\"code\":409,\"message\":\"ABORTED\",\"status\":\"ABORTED\"}}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_status_has_its_http_status),

@@ -281,7 +281,7 @@ TEST(head_is_get_without_its_body)
 	assert_string_equal(end, "\r\n\r\n");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_request_is_answered_as_the_service_does),

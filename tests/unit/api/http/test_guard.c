@@ -272,7 +272,7 @@ TEST(clients_of_a_refused_network_are_told_from_others)
 		assert_int_equal(guard_peer_check(&guard, peer_of(cases[i].peer), NULL), cases[i].expected);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_names_of_this_machine_are_allowed),

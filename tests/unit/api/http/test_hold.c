@@ -92,7 +92,7 @@ static void what_is_unpacked_is_held_as_well(void **state)
 	deflateEnd(&stream);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_held_is_given_back),

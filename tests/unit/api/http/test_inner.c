@@ -306,7 +306,7 @@ TEST(what_comes_by_a_door_is_given_up_when_it_ends)
 	door_close(closing_door);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_part_is_answered_by_its_row_under_the_outer_requests_headers,

@@ -421,7 +421,7 @@ TEST(a_network_that_is_none_is_told)
 	assert_non_null(strstr(err.text, "10.0.0.1/8"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_body_goes_to_its_intake_as_it_comes_and_past_the_listeners_limit),

@@ -296,7 +296,7 @@ TEST(many_clients_are_served_side_by_side)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_request_under_way_is_answered_before_the_listener_closes),

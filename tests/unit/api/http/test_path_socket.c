@@ -104,7 +104,7 @@ static int teardown(void **state)
 	return rmdir(directory);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_else_may_connect_whatever_the_umask),

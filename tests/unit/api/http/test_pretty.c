@@ -129,7 +129,7 @@ TEST(random_documents_look_as_a_tree_printer_shows_them)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_ones_stay_closed),

@@ -274,7 +274,7 @@ TEST(a_media_type_is_compared_without_its_parameters_but_its_charset)
 		assert_int_equal(media_type_is(cases[i].value, "application/json"), cases[i].json);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_is_split_at_raw_slashes_and_colons_and_decoded_after_that),

@@ -395,7 +395,7 @@ TEST(a_family_whose_clients_leave_out_the_beginning_has_its_rows_without_it)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_finds_its_row),

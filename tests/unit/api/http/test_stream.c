@@ -439,7 +439,7 @@ TEST(a_stream_that_does_not_end_is_cut_after_the_wait)
 	listener_closes_within(300, "3\r\none\r\n");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_LISTENER(a_stream_of_unknown_length_is_sent_in_chunks),

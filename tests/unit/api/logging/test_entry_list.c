@@ -172,7 +172,7 @@ static void wrong_requests_are_refused(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(an_entry_is_shown_whole),

@@ -224,7 +224,7 @@ static void many_entries_pass_through_a_full_queue(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(an_entry_comes_back_as_it_was_written),

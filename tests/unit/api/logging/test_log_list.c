@@ -83,7 +83,7 @@ static void each_row_is_complete(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(names_are_listed),

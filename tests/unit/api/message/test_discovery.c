@@ -204,7 +204,7 @@ static void methods_stand_under_their_resources(void **state)
 		"'scopes':['https://www.googleapis.com/auth/cloud-platform']}}}}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(schemas_are_named_by_rule),

@@ -321,7 +321,7 @@ static void a_pass_over_the_text_keeps_what_a_walk_through_the_tree_keeps(void *
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_the_mask_names_is_kept),

@@ -344,7 +344,7 @@ static void a_value_of_another_type_is_told(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_written_and_read),

@@ -70,7 +70,7 @@ static void snake_spelling_reaches_all_but_keys_and_free_objects(void **state)
 			 "'nodes':{'aB':{'small_count':2}}}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_has_two_spellings),

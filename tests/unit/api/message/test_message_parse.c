@@ -225,7 +225,7 @@ static void every_truncation_is_refused_and_none_crashes(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_is_taken),

@@ -105,7 +105,7 @@ static void names_of_many_parts_name_nothing(void **state)
 	text_deinit(&name);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parameters_are_read_as_fields),

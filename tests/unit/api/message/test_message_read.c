@@ -388,7 +388,7 @@ static void a_default_that_was_set_is_kept_where_that_differs(void **state)
 	assert_json_text(unset, "{}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_default_that_was_set_is_kept_where_that_differs),

@@ -160,7 +160,7 @@ static void what_the_table_does_not_have_ends_the_program(void **state)
 	assert_true(ends_program(write_list_of_one));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_member_travels_as_its_row_says),

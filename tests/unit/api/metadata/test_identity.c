@@ -257,7 +257,7 @@ TEST(what_is_no_token_is_refused)
 
 #define WITH(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(an_assertion_becomes_an_access_token),

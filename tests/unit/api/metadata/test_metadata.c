@@ -518,7 +518,7 @@ TEST(an_identity_token_needs_an_audience)
 
 #define WITH(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(every_value_is_there),

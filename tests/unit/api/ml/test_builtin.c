@@ -61,7 +61,7 @@ static void the_model_is_below_the_job_directory(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in_algorithms_are_known_by_their_image),

@@ -152,7 +152,7 @@ static void snake_case_bodies_are_the_same_job(void **state)
 	assert_string_equal(plan->job_dir, "gs://bucket/d");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_gcloud_sends_is_taken_or_refused_in_words),

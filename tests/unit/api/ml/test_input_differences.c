@@ -214,7 +214,7 @@ static void long_values_are_told_in_part(void **state)
 	assert_true(strlen(json_text_at(json_array_get(plan->differences, 0), "text")) < 500);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_request_tells_is_in_the_plan),

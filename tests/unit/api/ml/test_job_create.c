@@ -213,7 +213,7 @@ static void the_answer_repeats_what_was_sent_and_the_plan_has_what_runs(void **s
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(the_rules_come_before_the_quotas_and_these_before_the_id),

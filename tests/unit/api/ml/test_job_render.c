@@ -173,7 +173,7 @@ static void shells_that_are_not_to_be_had_are_not_told(void **state)
 	assert_output(&context, &job, job.running_us, "{}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_job_consumed_grows_while_it_runs),

@@ -88,7 +88,7 @@ static void a_job_that_is_not_there_is_not_found(void **state)
 	assert_string_equal(bench->err.text, other.text);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_queued_job_tells_what_its_request_tells, bench_open,

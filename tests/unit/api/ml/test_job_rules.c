@@ -282,7 +282,7 @@ static void long_values_are_repeated_in_part(void **state)
 	assert_true(strlen(err.text) < 2000);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_ids_begin_with_a_letter_and_have_no_hyphen),

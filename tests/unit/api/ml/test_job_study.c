@@ -261,7 +261,7 @@ static void what_has_no_study_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(trials_are_told_with_their_parameters_and_the_best_one),

@@ -191,7 +191,7 @@ static void queries_are_known_by_their_published_names(void **state)
 	assert_json_text(mask, "{'updateMask':'labels'}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_whole_and_its_name_its_own),

@@ -237,7 +237,7 @@ static void every_job_that_the_rules_pass_can_be_run(void **state)
 	assert_true(passed > ROUNDS / 10 && distributed > 100 && tpus > 5);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_job_that_the_rules_pass_can_be_run),

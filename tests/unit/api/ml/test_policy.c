@@ -219,7 +219,7 @@ static void permissions_have_no_wildcards(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_job_has_an_empty_policy_at_first),

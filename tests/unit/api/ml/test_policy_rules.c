@@ -194,7 +194,7 @@ static void very_many_faults_are_told_in_part(void **state)
 	assert_in_range(err.violation_count, 100, 102);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_named_in_known_ways),

@@ -115,7 +115,7 @@ static void a_damaged_job_is_an_error(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_chain_is_noted_with_its_oldest_first),

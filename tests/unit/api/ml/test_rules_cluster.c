@@ -390,7 +390,7 @@ static void a_cloud_tpu_is_one_worker(void **state)
 	assert_input_rows(rows, COUNT_OF(rows));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiers_own_their_machines),

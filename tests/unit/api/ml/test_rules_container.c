@@ -209,7 +209,7 @@ static void disks_have_a_type_and_a_size(void **state)
 	assert_input_rows(rows, COUNT_OF(rows));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(image_or_runtime_but_not_both),

@@ -81,7 +81,7 @@ static void a_job_has_at_most_64_labels(void **state)
 	assert_string_equal(err.text, "Field: labels Error: A job has at most 64 labels, not 65.");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_and_values_have_a_grammar),

@@ -151,7 +151,7 @@ static void a_hundred_packages_are_the_most(void **state)
 	assert_true(has_violation(&more, "package_uris", "At most 100"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(package_jobs_are_checked),

@@ -206,7 +206,7 @@ static void a_spec_full_of_faults_gets_some_of_them_said(void **state)
 	assert_in_range(err.violation_count, 100, 110);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parameters_have_what_their_type_needs),

@@ -141,7 +141,7 @@ static void samples_are_taken_or_refused_as_retired_alone(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_taken_or_refused_as_retired_alone),

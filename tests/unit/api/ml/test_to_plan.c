@@ -481,7 +481,7 @@ static void what_the_rules_refuse_makes_no_plan(void **state)
 	assert_null(plan);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_job_is_one_master),

@@ -189,7 +189,7 @@ static void damaged_trials_are_told_as_far_as_they_go(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(trials_are_told_in_the_order_of_their_numbers),

@@ -99,7 +99,7 @@ TEST(marks_need_no_value)
 	assert_non_null(strstr(seen.body, "<ListMultipartUploadsResult"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOX_TEST(parameters_without_a_value_are_none),

@@ -376,7 +376,7 @@ TEST(a_call_of_an_unknown_version_is_no_bucket)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORAGE_TEST(a_bucket_that_is_made_on_first_use_is_missing_before),

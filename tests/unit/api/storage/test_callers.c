@@ -110,7 +110,7 @@ TEST(a_refusal_says_where_the_fault_is)
 	assert_string_equal(json_text_at(first, "location"), "Authorization");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORAGE_TEST(a_forged_token_is_refused_everywhere),

@@ -242,7 +242,7 @@ TEST(what_is_replaced_all_the_time_can_be_copied)
 	assert_int_equal(missed, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOX_TEST(a_rewrite_is_done_in_one_call),

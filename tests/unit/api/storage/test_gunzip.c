@@ -131,7 +131,7 @@ TEST(a_source_that_fails_is_told)
 	assert_int_equal(all_read(65536), -1);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_was_packed_is_unpacked_in_pieces_of_any_size, source_setup),

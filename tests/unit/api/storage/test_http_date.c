@@ -59,7 +59,7 @@ TEST(what_is_no_date_is_refused)
 	assert_string_equal(date, "");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_date_is_written_and_read),

@@ -228,7 +228,7 @@ TEST(a_failure_of_the_sink_is_passed_on)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_found_wherever_the_body_is_cut),

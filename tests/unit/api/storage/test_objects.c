@@ -537,7 +537,7 @@ TEST(links_are_left_out_where_the_host_is_none)
 	free(answer);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOX_TEST(an_object_looks_as_on_the_service),

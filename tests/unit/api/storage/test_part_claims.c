@@ -150,7 +150,7 @@ static void a_document_has_its_limits(void **state)
 	assert_string_equal(err.metadata[0].value, "The document is longer than 1 MiB.");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_part_is_read_however_it_is_written),

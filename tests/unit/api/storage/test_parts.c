@@ -297,7 +297,7 @@ static void an_upload_begins_only_where_it_can_end(void **state)
 	says(501, "<Code>NotImplemented</Code>", "POST", "/demo-bucket/a", "", NULL);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORAGE_TEST(an_upload_in_parts_becomes_an_object),

@@ -117,7 +117,7 @@ TEST(a_content_range_that_cannot_be_is_refused)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_range_picks_bytes_or_is_passed_over),

@@ -265,7 +265,7 @@ TEST(a_resource_too_large_is_refused)
 	assert_non_null(strstr(seen, "limited to 1048576 bytes"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_upload_that_another_one_overtook_is_refused, bucket_open,

@@ -277,7 +277,7 @@ static void help_tells_what_becomes_of_a_field(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(help_tells_what_becomes_of_a_field),

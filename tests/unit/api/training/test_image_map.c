@@ -118,7 +118,7 @@ static void what_is_no_image_afterwards_is_told(void **state)
 	assert_null(mapped);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_have_two_sides_and_matching_stars),

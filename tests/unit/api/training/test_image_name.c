@@ -196,7 +196,7 @@ static void registries_are_googles_others_or_this_machines(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(references_are_told_apart),

@@ -25,7 +25,7 @@ static void a_second_is_never_before_what_came_first(void **state)
 		assert_int_equal(second_shown(rows[i].time_us, rows[i].before_us), rows[i].shown_us);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_second_is_never_before_what_came_first),

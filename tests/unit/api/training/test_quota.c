@@ -251,7 +251,7 @@ static void threads_together_get_no_more_than_the_limit(void **state)
 	quota_counter_free(line.counter);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_names_limits_and_leaves_the_others_out),

@@ -51,7 +51,7 @@ static void the_list_names_those_of_ai_platform(void **state)
 		assert_int_equal(strstr(text.data, region->name) != NULL, !region->vertex_only);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_is_in_rising_order),

@@ -124,7 +124,7 @@ static void the_request_s_come_first_and_the_same_is_told_once(void **state)
 			    "pools.master.machine_type");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replica_that_was_not_let_in_has_neither_limits_nor_devices),

@@ -165,7 +165,7 @@ static void versions_are_compared_by_numbers(void **state)
 		assert_int_equal(runtime_at_least(rows[i].version, 2, 1), rows[i].at_least);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_read_strictly),

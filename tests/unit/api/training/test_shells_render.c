@@ -78,7 +78,7 @@ static void where_there_is_none_nothing_is_said(void **state)
 	assert_shells(&context, "{}");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shells_are_told_to_who_asked_and_can_be_told),

@@ -284,7 +284,7 @@ static void what_can_never_run_is_an_error(void **state)
 	assert_non_null(strstr(bench->err.text, "6 replicas"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_job_with_room_starts_with_its_devices, bench_open,

@@ -77,7 +77,7 @@ static void a_bucket_that_is_made_is_told(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_tuning_jobs_plan_keeps_which_objects_there_are, yard_open,

@@ -157,7 +157,7 @@ static void each_verb_is_a_whole_row(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_and_words_may_be_mixed),

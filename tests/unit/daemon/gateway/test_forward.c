@@ -177,7 +177,7 @@ static void what_is_under_way_ends_with_the_forwarder(void **state)
 	expect_end(server);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(much_goes_both_ways_at_once, setup, teardown),

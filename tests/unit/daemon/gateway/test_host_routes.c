@@ -110,7 +110,7 @@ static void there_is_an_end_to_names(void **state)
 	assert_null(routes.list);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_checked),

@@ -325,7 +325,7 @@ static void storage_elsewhere_is_at_the_next_port(void **state)
 
 #define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(each_replica_is_known_by_its_address),

@@ -341,7 +341,7 @@ static void targets_are_names_and_addresses(void **state)
 	assert_non_null(strstr(err.text, "no.such.host.invalid"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_not_served_finds_a_closed_door),

@@ -265,7 +265,7 @@ static void a_port_that_is_taken_is_unavailable(void **state)
 	sni_filter_close(sni_filter);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_calls_is_told_and_turned_away),

@@ -456,7 +456,7 @@ static void a_call_is_given_up_when_its_caller_was_killed_or_its_time_is_over(vo
 	waitpid(ended, NULL, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_is_given_up_when_its_caller_was_killed_or_its_time_is_over),

@@ -199,7 +199,7 @@ static void an_upload_that_took_long_is_tried_again(void **state)
 	gcs_client_free(client);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_is_asked_whole),

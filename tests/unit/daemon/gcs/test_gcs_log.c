@@ -97,7 +97,7 @@ static int file_remove(void **state)
 	return unlink(file);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_lines_are_said_in_a_second),

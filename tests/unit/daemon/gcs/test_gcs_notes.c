@@ -63,7 +63,7 @@ static void what_is_no_time_is_refused(void **state)
 	assert_int_equal(time_ns, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_written_as_go_writes_them),

@@ -128,7 +128,7 @@ static void media_types_are_told_by_endings(void **state)
 	assert_string_equal(gcs_content_type(""), "application/octet-stream");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_name_buckets_and_objects),

@@ -46,7 +46,7 @@ static void an_engine_that_is_not_here_sees_nothing(void **state)
 	assert_int_equal(gcs_sight_check("unix:///none.sock", "/proc", &err), STATUS_UNAVAILABLE);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_engine_has_mounted_is_seen),

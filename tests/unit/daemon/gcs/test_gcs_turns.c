@@ -158,7 +158,7 @@ static void a_container_leaves_others_as_much_to_open(void **state)
 	gcs_nodes_free(nodes);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_container_has_half_of_what_is_free),

@@ -414,7 +414,7 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_FAILED), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(options_are_checked),

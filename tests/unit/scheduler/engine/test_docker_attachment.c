@@ -140,7 +140,7 @@ static void a_close_drops_what_is_under_way_and_what_waits(void **state)
 	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_replica_is_taken_off_and_put_back_as_it_was),

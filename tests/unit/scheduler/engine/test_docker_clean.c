@@ -173,7 +173,7 @@ static void no_engine_is_said(void **state)
 	assert_true(strlen(err.text) > 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_list_has_what_is_the_instances_alone),

@@ -2,10 +2,6 @@
 /* Tests scheduler/engine/docker_credentials.c and docker_helper.c. */
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <sodium.h>
 
@@ -22,6 +17,7 @@
 #include "daemon/base/json.h"
 #include "scheduler/engine/docker_credentials.h"
 #include "scheduler/engine/docker_helper.h"
+#include "tests/unit/testing.h"
 
 static char directory[64];
 static int never_fd, now_fd;
@@ -293,7 +289,7 @@ static int end(void **state)
 	return 0;
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(references_name_their_registry),

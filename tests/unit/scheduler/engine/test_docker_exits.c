@@ -203,7 +203,7 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	pthread_mutex_unlock(&lab->lock);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(an_exit_tells_whether_a_signal_was_sent),

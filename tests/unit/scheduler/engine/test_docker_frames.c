@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_frames.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_frames.h"
+#include "tests/unit/testing.h"
 
 #define STAMP(second) "2026-11-20T21:29:" second ".000000001Z "
 
@@ -293,7 +288,7 @@ static void stamps_are_read_with_any_number_of_digits(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_both_streams_come_in_order),

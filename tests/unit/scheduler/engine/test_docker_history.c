@@ -104,7 +104,7 @@ static void an_engine_that_tells_nothing_of_the_past_witnesses_nothing(void **st
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(only_one_that_saw_all_of_it_is_a_witness),

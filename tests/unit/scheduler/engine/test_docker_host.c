@@ -385,7 +385,7 @@ static void what_is_no_plain_file_is_not_read(void **state)
 
 #define YARD_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_is_what_the_engine_tells),

@@ -157,7 +157,7 @@ static void each_kind_of_call_is_asked_whole(void **state)
 		call_check(&calls[i]);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_ends_with_what_was_refused_after_a_pause),

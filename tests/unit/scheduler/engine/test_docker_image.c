@@ -295,7 +295,7 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	config_remove(&dir);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_missing_image_is_pulled_and_looked_at_again),

@@ -250,7 +250,7 @@ static int start(void **state)
 	return sodium_init() < 0;
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_made_of_the_key),

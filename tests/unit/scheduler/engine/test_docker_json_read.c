@@ -334,7 +334,7 @@ static int start(void **state)
 	return sodium_init() < 0;
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_shown_as_they_are),

@@ -111,7 +111,7 @@ static void connections_are_not_kept_for_each_output(void **state)
 	expect_event(lab, ENGINE_NETWORK_FAILED);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(events_do_not_wait_for_outputs),

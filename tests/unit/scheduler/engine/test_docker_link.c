@@ -96,7 +96,7 @@ static void a_connection_that_has_lasted_begins_the_waits_anew(void **state)
 	lose(lab, 2 * FIRST_US);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(all_is_listed_every_half_minute),

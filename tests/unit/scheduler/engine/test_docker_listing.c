@@ -291,7 +291,7 @@ static void of_throttles_only_those_with_their_own_name_go(void **state)
 	assert_int_equal(rule_asked(lab, 1), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(of_throttles_only_those_with_their_own_name_go),

@@ -516,7 +516,7 @@ static void a_close_ends_followers_at_any_stage(void **state)
 	assert_int_equal(events_count(lab, ENGINE_LOGS_ENDED), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_stream_that_breaks_is_read_on_where_it_broke),

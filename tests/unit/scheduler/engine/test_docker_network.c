@@ -272,7 +272,7 @@ static void no_engine_no_network(void **state)
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_FAILED)].status, STATUS_UNAVAILABLE);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_network_is_made_of_the_pools_first_free_block),

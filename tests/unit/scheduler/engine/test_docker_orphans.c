@@ -91,7 +91,7 @@ static void times_that_are_none_are_not_known(void **state)
 	assert_int_equal(count.oldest_s, 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(things_are_counted_by_instance),

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_progress.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scheduler/engine/docker_progress.h"
+#include "tests/unit/testing.h"
 
 static const char stream[] =
 	"{\"status\":\"Pulling from train\",\"id\":\"latest\"}\r\n"
@@ -130,7 +125,7 @@ static void layers_beyond_the_limit_are_not_counted(void **state)
 	progress_free(progress);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(layers_are_summed_up),

@@ -71,7 +71,7 @@ static void what_a_reading_told_is_known_to_the_next(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_that_were_stored_are_not_read_again),

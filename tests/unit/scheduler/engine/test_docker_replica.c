@@ -365,7 +365,7 @@ static void no_engine_no_replica(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_refused_create_is_told_with_the_engines_words),

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests scheduler/engine/docker_subnet.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scheduler/engine/docker_subnet.h"
+#include "tests/unit/testing.h"
 
 static struct subnet parsed(const char *text)
 {
@@ -125,7 +120,7 @@ static void routes_are_read_but_not_the_default(void **state)
 	assert_string_equal(text, "192.168.1.1/32");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lowest_free_block_is_chosen),

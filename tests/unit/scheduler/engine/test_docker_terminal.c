@@ -737,7 +737,7 @@ static int start(void **state)
 
 #define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_terminal_carries_bytes_both_ways),

@@ -66,7 +66,7 @@ static void a_throttle_that_the_engine_refuses_leaves_nothing(void **state)
 	assert_int_equal(rule_asked(lab, 7), 1);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_network_that_the_kernel_cannot_slow_is_told_in_words),

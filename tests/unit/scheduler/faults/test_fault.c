@@ -271,7 +271,7 @@ static void what_cannot_be_is_refused_with_its_field(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_fit_globs),

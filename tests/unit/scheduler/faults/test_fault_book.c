@@ -250,7 +250,7 @@ static void there_is_an_end_of_rules(void **state)
 	fault_book_free(book);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_rule_is_used_up_and_its_hits_outlive_the_book, bench_open,

@@ -501,7 +501,7 @@ static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **stat
 	assert_int_equal(count_in_log(bench, "slow", "stays slow beyond the time"), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_preempted_replica_begins_anew_alone),

@@ -97,7 +97,7 @@ static void a_module_needs_no_packages(void **state)
 	assert_int_equal(json_array_size(args), 4);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pools_with_a_module_are_launched),

@@ -256,7 +256,7 @@ static void what_is_text_is_a_message_once_wrapped(void **state)
 	log_line_deinit(&line);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_say_their_severity_and_payload),

@@ -105,7 +105,7 @@ static void a_part_is_stored_with_how_many_there_are(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_line_is_stored_as_its_dialect_wants_it),

@@ -56,7 +56,7 @@ static void the_quota_names_every_type_in_order(void **state)
 			    "8 TPU_V3, 0 TPU_V3_POD, 0 V100 accelerators.");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(types_have_short_names),

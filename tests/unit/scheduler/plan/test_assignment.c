@@ -132,7 +132,7 @@ static void text_that_is_no_assignment_is_refused(void **state)
 	assert_int_equal(assignment_from_text(NULL, NULL, NULL), STATUS_INTERNAL);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_assignment_survives_being_text),

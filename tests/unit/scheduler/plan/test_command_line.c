@@ -49,7 +49,7 @@ static void a_long_line_is_cut_between_characters(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_can_be_typed),

@@ -279,7 +279,7 @@ static void a_device_that_changed_its_name_is_not_given_twice(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_changed_its_name_is_not_given_twice),

@@ -310,7 +310,7 @@ static void launched_replicas_are_wrapped(void **state)
 	assert_json_text(options, "['--specification=CLUSTER_SPEC','--wrapper=run_module.py']");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_replica_of_each_shape_gets_its_golden_environment),

@@ -257,7 +257,7 @@ static void a_job_too_long_for_a_program_is_refused(void **state)
 	assert_string_equal(err.violations[0].field, "args");
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_role_of_each_shape_gets_its_golden_specification),

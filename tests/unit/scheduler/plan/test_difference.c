@@ -109,7 +109,7 @@ static void the_texts_of_two_lists_make_one_line(void **state)
 	assert_null(differences_line(NULL, NULL));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_difference_is_added_once_for_a_code_and_field),

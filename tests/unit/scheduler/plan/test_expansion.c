@@ -94,7 +94,7 @@ static void a_variable_takes_the_place_of_its_name(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_filled_in),

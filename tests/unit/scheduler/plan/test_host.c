@@ -167,7 +167,7 @@ static void a_copied_host_stands_for_itself(void **state)
 	host_deinit(&host);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_inventory_is_a_word_a_number_or_ids),

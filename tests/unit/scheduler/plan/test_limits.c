@@ -138,7 +138,7 @@ static void gibibytes_are_written_shortly(void **state)
 		assert_string_equal(gib_text(texts[i].bytes, text), texts[i].text);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_type_becomes_limits),

@@ -312,7 +312,7 @@ static void tpus_have_the_types_of_their_api(void **state)
 	assert_int_equal(machine_accelerator_counts(&machine, "TPU_V2"), 0);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_api_has_its_own_machines),

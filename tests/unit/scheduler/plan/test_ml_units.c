@@ -138,7 +138,7 @@ static void consumption_is_told_in_hundredths(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machines_consume_what_the_price_list_says),

@@ -310,7 +310,7 @@ static void sums_stop_at_the_largest_number(void **state)
 	assert_true(plan_vcpus(plan) == UINT32_MAX);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_bounded_as_the_fit_says),

@@ -335,7 +335,7 @@ static void two_hundred_jobs_take_turns_on_eight_devices(void **state)
 		running_end(&running[i]);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_comes_and_goes_the_room_holds),

@@ -170,7 +170,7 @@ static void text_that_is_no_plan_is_refused(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roles_are_named_and_read),

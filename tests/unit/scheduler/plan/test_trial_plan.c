@@ -162,7 +162,7 @@ static void stored_values_that_are_none_are_refused_or_left_out(void **state)
 	assert_true(isnan(back[2]));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parameters_come_behind_the_clients_arguments_and_the_directory_last),

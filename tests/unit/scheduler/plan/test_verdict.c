@@ -356,7 +356,7 @@ static void sentences_blame_whom_they_say_ended(void **state)
 	assert_false(sentences_blame(vertex, "The replica workerpool1-1 was lost", ROLE_WORKER, 1));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_decide_the_job),

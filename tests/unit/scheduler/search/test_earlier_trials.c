@@ -131,7 +131,7 @@ static void a_plan_that_resumes_nothing_has_no_earlier_trials(void **state)
 	earlier_trials_deinit(&earlier);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_study_continues_one_of_the_same_parameters),

@@ -172,7 +172,7 @@ static void a_clock_that_is_put_back_hides_no_standstill(void **state)
 	jump_check(*state, &limits, -24 * hour_us);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_search_that_gets_no_better_ends),

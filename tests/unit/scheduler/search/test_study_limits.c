@@ -86,7 +86,7 @@ static void limits_survive_being_json(void **state)
 	assert_false(study_limits_any(&none) || none.interrupts);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_ends_the_search_alone),

@@ -184,7 +184,7 @@ static void one_that_was_never_started_can_be_freed(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_suggested_is_what_the_library_says),

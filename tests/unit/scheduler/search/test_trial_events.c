@@ -373,7 +373,7 @@ static void what_is_new_is_said_once(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_there_is_nothing_found),

@@ -115,7 +115,7 @@ static void a_trial_is_marked_and_its_job_cancelled_at_once(void **state)
 	once_said(bench, job, false, stopped);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(an_end_is_not_stored_without_its_line),

@@ -398,7 +398,7 @@ static void a_curve_of_events_is_gone_on_from_as_such(void **state)
 #define TEST(name)         cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define STORAGE_TEST(name) cmocka_unit_test_setup_teardown(name, storage_setup, storage_teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_that_is_missing_and_one_that_is_empty_differ),

@@ -164,7 +164,7 @@ static void what_a_trial_under_way_had_reported_outlives_the_daemon(void **state
 	check_trials(bench, job, 3, OUTCOME_COMPLETED);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_poor_trial_is_stopped_early),

@@ -260,7 +260,7 @@ static void a_job_that_finds_nothing_to_try_succeeds(void **state)
 	job_check(bench, job, JOB_SUCCEEDED, NULL);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(so_many_run_at_once_until_all_have_run),

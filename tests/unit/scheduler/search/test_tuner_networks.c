@@ -83,7 +83,7 @@ static void the_next_four_start_before_four_that_ended_at_once_are_removed(void 
 	check_trials(bench, job, 8, OUTCOME_COMPLETED);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(trials_take_over_networks_across_restarts),

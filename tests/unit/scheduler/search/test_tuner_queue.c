@@ -120,7 +120,7 @@ static void trials_neither_lose_their_jobs_place_nor_starve_others(void **state)
 	job_check(bench, tuning, JOB_SUCCEEDED, NULL);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(trials_wait_their_turn_like_jobs),

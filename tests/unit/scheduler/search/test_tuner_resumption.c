@@ -87,7 +87,7 @@ static void a_job_that_resumes_what_cannot_be_read_is_cancelled_all_the_same(voi
 	assert_int_equal(list.trials[0].outcome, OUTCOME_CANCELLED);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(a_job_that_cannot_read_the_trials_of_another_fails),

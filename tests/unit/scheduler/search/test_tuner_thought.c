@@ -128,7 +128,7 @@ static void a_thought_that_was_lost_is_thought_again(void **state)
 	assert_string_equal(straight, again);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(other_jobs_go_on_while_one_is_thought_about),

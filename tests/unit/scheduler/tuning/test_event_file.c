@@ -486,7 +486,7 @@ static void events_without_summaries_and_unknown_fields_are_passed_over(void **s
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, reading_setup, reading_teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_writers_own_files_are_read),

@@ -226,7 +226,7 @@ static void equal_points_do_not_break_it(void **state)
 	fixture_close(&fixture);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_likelihood_and_its_slope_are_those_of_another_library),

@@ -74,7 +74,7 @@ static void no_lists_are_an_empty_one(void **state)
 	measurement_list_deinit(&merged);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_long_list_is_thinned_and_keeps_its_last),

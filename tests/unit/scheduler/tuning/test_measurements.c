@@ -191,7 +191,7 @@ static void what_is_not_ours_is_refused(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_are_kept_as_they_are),

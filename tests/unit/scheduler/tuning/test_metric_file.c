@@ -350,7 +350,7 @@ static void after_a_restart_only_later_reports_are_new(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, reading_setup, reading_teardown)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_librarys_own_file_is_read),

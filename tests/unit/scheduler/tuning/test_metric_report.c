@@ -213,7 +213,7 @@ static void the_absence_of_a_metric_is_explained(void **state)
 	metric_report_deinit(&report);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_of_one_step_become_one_measurement),

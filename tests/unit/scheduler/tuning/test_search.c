@@ -480,7 +480,7 @@ static void a_grid_leaves_out_what_an_earlier_study_tried(void **state)
 	free(trials);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suggestions_are_possible_and_the_same_again),

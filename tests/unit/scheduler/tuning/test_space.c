@@ -307,7 +307,7 @@ static void a_grid_of_a_huge_space_with_conditions_is_counted_at_once(void **sta
 	space_deinit(&space);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_scales_are_those_of_the_reference),

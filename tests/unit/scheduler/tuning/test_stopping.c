@@ -220,7 +220,7 @@ static void what_is_no_number_is_no_report(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hopeless_trial_is_stopped_and_a_good_one_goes_on),

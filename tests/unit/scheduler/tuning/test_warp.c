@@ -76,7 +76,7 @@ static void extreme_values_stay_finite(void **state)
 	assert_true(values[0] > values[5] && values[5] > values[2] && values[4] > values[1]);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_keep_the_order_and_nothing_else_of_bad_values),

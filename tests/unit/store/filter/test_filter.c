@@ -219,7 +219,7 @@ static void length_depth_and_number_are_bounded(void **state)
 			 STATUS_INVALID_ARGUMENT);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filters_become_trees),

@@ -265,7 +265,7 @@ static void a_long_search_costs_no_more_than_its_length(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(functions_find_their_entries),

@@ -55,7 +55,7 @@ static void other_names_are_no_zones(void **state)
 		assert_null(time_zone_read(names[i]));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moments_have_the_offset_of_their_zone),

@@ -407,7 +407,7 @@ static void the_queue_goes_by_priority_then_age(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_job_is_stored_and_found),

@@ -187,7 +187,7 @@ static void the_rate_of_a_job_is_kept(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(leases_are_written_with_the_step_that_takes_them),

@@ -109,7 +109,7 @@ static void of_many_who_read_the_same_policy_one_changes_it(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_job_without_a_policy_has_the_etag_of_none),

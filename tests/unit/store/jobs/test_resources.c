@@ -394,7 +394,7 @@ static void ids_are_long_numbers(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(filters_find_their_resources, bench_open, bench_close),

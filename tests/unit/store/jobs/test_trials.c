@@ -472,7 +472,7 @@ static void a_state_of_the_second_release_keeps_its_jobs(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(trials_are_stored_with_the_jobs_that_run_them),

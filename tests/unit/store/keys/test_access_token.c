@@ -151,7 +151,7 @@ static void the_longest_names_fit_and_longer_ones_are_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_token_says_who_it_was_given_to),

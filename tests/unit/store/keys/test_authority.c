@@ -323,7 +323,7 @@ static void a_bundle_holds_the_systems_certificates_and_ours(void **state)
 	assert_int_equal(authority_bundle(lab->authority, system, now_s, &path, NULL), STATUS_NOT_FOUND);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 #define CASE(TEST) cmocka_unit_test_setup_teardown(TEST, setup, teardown)

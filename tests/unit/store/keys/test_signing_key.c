@@ -423,7 +423,7 @@ static void a_directory_that_cannot_be_written_is_said(void **state)
 	signing_key_free(nowhere);
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_signed_is_read_back),

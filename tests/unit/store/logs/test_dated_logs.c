@@ -197,7 +197,7 @@ static void the_tail_of_stderr_is_of_what_came_last(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_time_of_the_programs_own_is_the_entrys_and_no_others),

@@ -524,7 +524,7 @@ static void a_record_that_is_itself_at_fault_takes_no_other_with_it(void **state
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(severities_have_names),

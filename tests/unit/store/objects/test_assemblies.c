@@ -439,7 +439,7 @@ static void parts_survive_kills(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(parts_in_any_order_become_one_object),

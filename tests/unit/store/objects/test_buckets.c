@@ -103,7 +103,7 @@ static void buckets_appear_on_first_use_or_not(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_bucket_lives_and_dies),

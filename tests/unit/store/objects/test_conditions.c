@@ -33,7 +33,7 @@ static void conditions_are_a_table(void **state)
 	}
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(conditions_are_a_table),

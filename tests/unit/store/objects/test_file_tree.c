@@ -341,7 +341,7 @@ static void symbolic_links_stand_in_for_hard_ones(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_written_safely),

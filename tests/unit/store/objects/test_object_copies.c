@@ -125,7 +125,7 @@ static void a_join_that_is_not_waited_for_leaves_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(copies_share_the_bytes),

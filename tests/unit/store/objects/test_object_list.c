@@ -456,7 +456,7 @@ static void a_list_that_is_not_waited_for_ends(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_fit_what_they_say),

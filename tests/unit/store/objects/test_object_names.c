@@ -108,7 +108,7 @@ static void names_of_objects_follow_the_rules(void **state)
 	assert_false(object_name_valid(".well-known/acme-challenge/x"));
 }
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_buckets_follow_the_rules),

@@ -458,7 +458,7 @@ static void another_process_may_read_what_is_stored_and_change_nothing(void **st
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_object_is_what_was_uploaded),

@@ -308,7 +308,7 @@ static void a_full_index_refuses_changes_and_no_more(void **state)
 #define TEST(name)  cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 #define SMALL(name) cmocka_unit_test_setup_teardown(name, small_disk_open, small_disk_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_answered_survives_kills),

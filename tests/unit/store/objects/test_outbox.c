@@ -199,7 +199,7 @@ static void a_killed_process_loses_and_doubles_nothing(void **state)
 
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, bench_open, bench_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(lines_arrive_once_after_a_kill_at_any_step),

@@ -285,7 +285,7 @@ static void a_session_whose_bucket_is_gone_leaves_no_bytes(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, yard_open, yard_close)
 
-int main(void)
+static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_session_takes_bytes_in_pieces),
