@@ -60,6 +60,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/faults.h \
 	api/emulator/health.c \
 	api/emulator/health.h \
+	api/emulator/jobs.c \
+	api/emulator/jobs.h \
 	api/emulator/shell_session.c \
 	api/emulator/shell_session.h \
 	api/emulator/shell_terminal.h \

@@ -20,6 +20,7 @@ static const struct discovery_entry published[] = {
 	{ &logging_api, logging_routes },
 	{ &aiplatform_api, aiplatform_routes },
 	{ &aiplatform_beta_api, aiplatform_beta_routes },
+	{ &emulator_api, jobs_routes },
 	{ NULL, NULL },
 };
 static const struct discovery_entry published_with_storage[] = {
@@ -28,6 +29,7 @@ static const struct discovery_entry published_with_storage[] = {
 	{ &aiplatform_api, aiplatform_routes },
 	{ &aiplatform_beta_api, aiplatform_beta_routes },
 	{ &storage_api, storage_routes },
+	{ &emulator_api, jobs_routes },
 	{ NULL, NULL },
 };
 
@@ -158,6 +160,7 @@ static void contexts_fill(struct families *families)
 	families->identity = (struct identity_context){ parts->store, parts->signing_key, parts->clock };
 	families->discovery = (struct discovery){ parts->objects ? published_with_storage : published };
 	families->health = (struct health){ PACKAGE_VERSION, health_details, parts->machinery };
+	families->jobs = (struct jobs_context){ parts->store, &families->ml.training };
 	families->web_shell = (struct web_shell_context){
 		.store = parts->store,
 		.clock = &system_clock,
@@ -230,6 +233,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 	const struct family others[] = {
 		{ "logging", logging_routes, &families->logging, logging_absent },
 		{ "emulator", health_routes, &families->health, NULL },
+		{ "jobs", jobs_routes, &families->jobs, NULL },
 		{ "discovery", discovery_routes, &families->discovery, NULL },
 		{ "ml-emulator", ml_emulator_routes, &families->ml, NULL },
 		{ "shell", web_shell_routes, &families->web_shell, NULL },

@@ -6,6 +6,7 @@
 #include "api/emulator/discovery.h"
 #include "api/emulator/faults.h"
 #include "api/emulator/health.h"
+#include "api/emulator/jobs.h"
 #include "api/emulator/web_shell.h"
 #include "api/http/http.h"
 #include "api/logging/routes.h"
@@ -60,6 +61,7 @@ struct families {
 	struct logging_context logging;
 	struct storage_context storage_context;
 	struct health health;
+	struct jobs_context jobs;
 	struct web_shell_context web_shell;
 	struct discovery discovery;
 	struct identity_context identity;

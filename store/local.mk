@@ -59,6 +59,8 @@ libtrainyard_a_SOURCES += \
 	store/jobs/resource_times.h \
 	store/jobs/resources.c \
 	store/jobs/resources.h \
+	store/jobs/summaries.c \
+	store/jobs/summaries.h \
 	store/jobs/trial_runs.c \
 	store/jobs/trials.c \
 	store/jobs/trials.h \

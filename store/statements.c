@@ -24,6 +24,14 @@
 	"    AND ahead.priority = job.priority"                                                              \
 	"    AND ahead.id < job.id) ELSE 0 END"
 
+/* All jobs but trials' with what people call them, from the index job_any. */
+#define JOB_NAMES                                                                                            \
+	"SELECT job.id, job.project, job.job_id, pipeline_id AS of_pipeline,"                                \
+	" coalesce(pipeline.display_name, job.display_name) AS name, job.created_us FROM job"                \
+	" LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"                              \
+	" WHERE job.parent IS NULL AND (job.deleted = 0 OR pipeline_id IS NOT NULL)"
+#define BEGINS(COLUMN) "substr(" COLUMN ", 1, length(:reference)) = :reference"
+
 /* In the order in which faults.c reads them. */
 #define FAULT_HIT_COLUMNS                                                                                    \
 	"job, attempt, stage, role, idx, restart, fault, kind, exit_code, until_us, line,"                   \
@@ -123,6 +131,26 @@ const struct statement statements[STATEMENT_COUNT] = {
 			"SELECT id FROM job WHERE state = 1 AND parent IS NULL ORDER BY priority DESC, id" },
 	[JOB_UNFINISHED_NAMED] = { ON(STATE_READER), "SELECT 1 FROM job WHERE project = :project"
 						     " AND job_id = :job_id AND state IN (1, 2, 3, 6)" },
+	/* A pipeline's own name and labels stand for its job's. Counts are of the plan's pools; a TPU is no GPU. */
+	[JOB_SUMMARY] = { ON(STATE_READER),
+			  "SELECT kind, job.project, job.location, job_id, pipeline_id,"
+			  " coalesce(pipeline.display_name, job.display_name), coalesce(pipeline.labels, job.labels), state,"
+			  " job.created_us, started_us, ended_us, error_message,"
+			  " (SELECT sum(value ->> '$.count') FROM json_each(plan, '$.pools')),"
+			  " (SELECT sum((value ->> '$.count') * (value ->> '$.accelerator_count'))"
+			  "  FROM json_each(plan, '$.pools') WHERE (value ->> '$.accelerator_type') NOT LIKE 'TPU%')"
+			  " FROM job LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
+			  " WHERE job.id = :id" },
+	[JOB_REFERRED] = { ON(STATE_READER),
+			   "SELECT id, CASE WHEN :reference IN (job_id, of_pipeline) THEN 0"
+			   " WHEN name = :reference THEN 1 ELSE 2 END AS met"
+			   " FROM (" JOB_NAMES ") WHERE (:project IS NULL OR project = :project)"
+			   " AND (" BEGINS("job_id") " OR " BEGINS("of_pipeline") " OR " BEGINS(
+				   "name") ")"
+					   " ORDER BY created_us DESC, id DESC" },
+	[JOB_NEWEST] = { ON(STATE_READER),
+			 "SELECT id, 0 FROM (" JOB_NAMES ") WHERE (:project IS NULL OR project = :project)"
+			 " ORDER BY created_us DESC, id DESC LIMIT 1" },
 	[LEASE_INSERT] = { ON(STATE_WRITER), "INSERT INTO lease (job, role, replica, device, shared)"
 					     " VALUES (:job, :role, :replica, :device, :shared)" },
 	[LEASES] = { ON(STATE_READER), "SELECT job, role, replica, device, shared FROM lease WHERE job > 0"
@@ -287,6 +315,10 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   " ON CONFLICT DO NOTHING" },
 	[ENTRY_LAST] = { ON(LOGS_WRITER), "SELECT ts, typeof(insert_id) = 'text' FROM entry WHERE job = :job"
 					  " ORDER BY ts DESC, insert_id DESC LIMIT 1" },
+	/* Bounded: a replica that runs already may have written any number of lines since. */
+	[ENTRY_LAST_OF_SERVICE] = { ON(LOGS_READER),
+				    "SELECT payload FROM (SELECT stream, kind, payload FROM entry WHERE job = :job"
+				    " ORDER BY ts DESC, insert_id DESC LIMIT 100) WHERE stream = 0 AND kind = 0 LIMIT 1" },
 	[DATED_JOB_GET] = { ON_LOGS, "SELECT last_ns, named FROM dated_job WHERE job = :job" },
 	[DATED_JOB_PUT] = { ON(LOGS_WRITER),
 			    "INSERT INTO dated_job (job, last_ns, named) VALUES (:job, :last, :named)"

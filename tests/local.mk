@@ -298,6 +298,7 @@ unit_store = \
 	tests/unit/store/jobs/test_pipelines.c \
 	tests/unit/store/jobs/test_policies.c \
 	tests/unit/store/jobs/test_resources.c \
+	tests/unit/store/jobs/test_summaries.c \
 	tests/unit/store/jobs/test_trials.c \
 	tests/unit/store/keys/test_access_token.c \
 	tests/unit/store/keys/test_authority.c \

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/jobs.h"
+
+#include <string.h>
+
+#include "api/message/discovery.h"
+#include "api/message/message_write.h"
+#include "api/training/context.h"
+#include "api/training/job_name.h"
+#include "store/jobs/summaries.h"
+
+enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
+
+const struct discovery_api emulator_api = {
+	.name = "trainyard",
+	.version = "v1",
+	.revision = "1",
+	.title = "trainyard",
+	.description = "What the emulator tells beside the emulated services.",
+	.canonical_name = "Trainyard",
+	.documentation_link = "https://cloud.google.com/vertex-ai/docs/training",
+	.short_names = true,
+};
+
+/* ---- messages ---- */
+
+static const struct enum_value family_values[] = {
+	{ "FAMILY_UNSPECIFIED", 0, "Not said." },
+	{ "jobs", 1, "A job of AI Platform Training." },
+	{ "customJobs", 2, "A custom job of Vertex AI." },
+	{ "hyperparameterTuningJobs", 3, "A tuning job of Vertex AI." },
+	{ "trainingPipelines", 4, "A training pipeline of Vertex AI with the job behind it." },
+	{ .name = NULL },
+};
+static const struct enum_type family_type = { "trainyard.Job.Family", family_values, .is_own = true };
+
+#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
+	}
+
+static const struct field job_fields[] = {
+	FIELD("name", STRING, 0, "The name by which its own API knows it."),
+	{ .name = "family", .type = FIELD_ENUM, .enum_type = &family_type, .help = "Which API it is of." },
+	FIELD("project", STRING, 0, "The project's id."),
+	FIELD("location", STRING, 0, "The location; absent of a job of AI Platform Training."),
+	FIELD("id", STRING, 0, "The last part of the name."),
+	FIELD("displayName", STRING, 0, "What the client calls it; absent of a job of AI Platform Training."),
+	FIELD("job", STRING, 0, "Of a pipeline: the id of the job behind it, which the log has."),
+	FIELD("state", STRING, 0,
+	      "QUEUED, PREPARING, RUNNING, SUCCEEDED, FAILED, CANCELLING or CANCELLED, whatever the family."),
+	FIELD("reason", STRING, 0, "Why it waits, or why it failed or was cancelled."),
+	FIELD("createTime", TIMESTAMP, 0, "When it was accepted."),
+	FIELD("startTime", TIMESTAMP, 0, "When it left the queue."),
+	FIELD("endTime", TIMESTAMP, 0, "When it was over."),
+	FIELD("replicaCount", INT32, 0, "How many replicas it has; of a tuning job, each trial."),
+	FIELD("gpuCount", INT32, 0,
+	      "How many GPUs all of its replicas ask for; of a tuning job, each trial's."),
+	FIELD("labels", STRING, FIELD_MAP, "The client's own marks."),
+	{ .name = NULL },
+};
+static const struct message job_message = { "trainyard.Job", job_fields, "A job of any family.",
+					    .is_own = true };
+
+static const struct field list_fields[] = {
+	FIELD("project", STRING, 0, "Only jobs of the project with this id."),
+	FIELD("filter", STRING, 0,
+	      "Which jobs: terms on family, project, location, id, displayName, state, createTime, startTime, "
+	      "endTime and labels.KEY, such as state=RUNNING AND labels.team=red. Empty: all."),
+	FIELD("pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD("pageSize", INT32, 0, "How many jobs at most; 100 unless given, never more than 1000."),
+	{ .name = NULL },
+};
+static const struct message list_query = { "trainyard.ListJobsRequest", list_fields,
+					   "Which page of which jobs.", .is_own = true };
+
+static const struct field list_response_fields[] = {
+	{ .name = "jobs",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &job_message,
+	  .help = "The jobs, newest first." },
+	FIELD("nextPageToken", STRING, 0, "Asks for the next page; absent on the last."),
+	{ .name = NULL },
+};
+static const struct message list_response = { "trainyard.ListJobsResponse", list_response_fields,
+					      "A page of jobs.", .is_own = true };
+
+static const struct field get_fields[] = {
+	FIELD("project", STRING, 0, "Only a job of the project with this id."),
+	{ .name = NULL },
+};
+static const struct message get_query = { "trainyard.GetJobRequest", get_fields, "Which job.",
+					  .is_own = true };
+
+/* ---- answers ---- */
+
+static void job_render(const struct jobs_context *context, const struct job_summary *job,
+		       struct writer *answer)
+{
+	struct text name AUTO_TEXT = { 0 };
+	const char *id = job->pipeline_id ? job->pipeline_id : job->job_id;
+	const char *family = summary_family(job);
+
+	if (job->location)
+		resource_name_write(context->training, job->project, job->location, family, id, &name);
+	else
+		text_printf(&name, "projects/%s/jobs/%s", job->project, id);
+	member_text(answer, "name", name.data);
+	member_text(answer, "family", family);
+	member_text(answer, "project", job->project);
+	member_text(answer, "location", job->location);
+	member_text(answer, "id", id);
+	member_text(answer, "displayName", job->display_name);
+	member_text(answer, "job", job->pipeline_id ? job->job_id : NULL);
+	member_text(answer, "state", job_state_name(job->state));
+	member_text(answer, "reason", job->waits_for ? job->waits_for : job->error_message);
+	member_time(answer, "createTime", job->created_us, TIME_MICROSECONDS);
+	member_time(answer, "startTime", job->started_us, TIME_MICROSECONDS);
+	member_time(answer, "endTime", job->ended_us, TIME_MICROSECONDS);
+	member_int(answer, "replicaCount", job->replica_count);
+	if (job->gpu_count)
+		member_int(answer, "gpuCount", job->gpu_count);
+	member_json(answer, "labels", job->labels);
+}
+
+static const char *project_of(const struct call *call)
+{
+	const struct jobs_context *context = call->context;
+	const char *project = call_query(call, "project");
+
+	if (!project || !*project)
+		return NULL;
+	return context->training->project_number && strcmp(project, context->training->project_number) == 0
+		       ? context->training->project_id
+		       : project;
+}
+
+static enum status job_list(struct call *call, struct error *err)
+{
+	const struct jobs_context *context = call->context;
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	struct writer page, jobs;
+	unsigned size = 0;
+	enum status rc = page_size_read(call->query, PAGE_DEFAULT, PAGE_MAX, &size, err);
+
+	if (!rc)
+		rc = summary_list_page(context->store, project_of(call), call_query(call, "filter"), size,
+				       call_query(call, "pageToken"), &list, err);
+	if (rc)
+		return rc;
+	page = message_open(&call->answer, &list_response);
+	jobs = member_list(&page, "jobs");
+	for (size_t i = 0; i < list.count; i++) {
+		struct writer job = element_message(&jobs);
+
+		job_render(context, &list.jobs[i], &job);
+		message_close(&job);
+	}
+	message_close(&jobs);
+	member_text(&page, "nextPageToken", list.next_page_token);
+	message_close(&page);
+	return STATUS_OK;
+}
+
+/* Of a resource's whole name its last part is the reference: ids of resources are drawn, and no two are the same. */
+static enum status job_find(const struct call *call, struct summary_list *ret_one, struct error *err)
+{
+	const struct jobs_context *context = call->context;
+	const char *reference = call_param(call, "job"), *last = strrchr(reference, '/');
+	const char *project = project_of(call);
+
+	return summary_find(context->store, project, last ? last + 1 : reference, ret_one, err);
+}
+
+static enum status job_answer(struct call *call, struct error *err)
+{
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	struct writer answer;
+	enum status rc = job_find(call, &list, err);
+
+	if (rc)
+		return rc;
+	answer = message_open(&call->answer, &job_message);
+	job_render(call->context, &list.jobs[0], &answer);
+	message_close(&answer);
+	return STATUS_OK;
+}
+
+#define JOBS "/_trainyard/v1/jobs"
+
+const struct route jobs_routes[] = {
+	{ .method = "GET",
+	  .path = JOBS,
+	  .handler = job_list,
+	  .query = &list_query,
+	  .doc = METHOD_DOC_NAMED("jobs.list", NULL, list_response,
+				  "Lists jobs of all families and locations, newest first, page by page.") },
+	{ .method = "GET",
+	  .path = JOBS "/{job}",
+	  .handler = job_answer,
+	  .query = &get_query,
+	  .doc = METHOD_DOC_NAMED("jobs.get", NULL, job_message,
+				  "Tells of the one job that an id, a display name, the beginning of "
+				  "either or @last means.") },
+	{ .method = NULL },
+};

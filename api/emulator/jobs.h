@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/emulator/jobs.h: the jobs of all families, projects and locations in one list.
+ *
+ *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
+ *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
+ *
+ * Choice: all of it is ours, the services have nothing like it. */
+#include "api/http/http.h"
+
+struct discovery_api;
+struct store;
+struct training_context;
+
+extern const struct discovery_api emulator_api;
+
+struct jobs_context {
+	struct store *store;
+	const struct training_context *training; /* spells names of jobs */
+};
+
+/* Its context is a struct jobs_context. */
+extern const struct route jobs_routes[];

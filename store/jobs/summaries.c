@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/jobs/summaries.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/base/text.h"
+#include "store/jobs/resources.h"
+#include "store/row_page.h"
+#include "store/store_parts.h"
+
+static void summary_deinit(struct job_summary *job)
+{
+	free(job->project);
+	free(job->location);
+	free(job->job_id);
+	free(job->pipeline_id);
+	free(job->display_name);
+	free(job->labels);
+	free(job->error_message);
+	free(job->waits_for);
+}
+
+void summary_list_deinit(struct summary_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		summary_deinit(&list->jobs[i]);
+	free(list->jobs);
+	free(list->next_page_token);
+	*list = (struct summary_list){ 0 };
+}
+
+const char *summary_family(const struct job_summary *job)
+{
+	if (job->pipeline_id)
+		return "trainingPipelines";
+	return job->kind == KIND_TRAINING ? "jobs" : resource_collection(job->kind);
+}
+
+/* ---- the list ---- */
+
+static bool state_parse(const char *name, int64_t *ret_number)
+{
+	for (int state = JOB_QUEUED; state < JOB_STATE_COUNT; state++)
+		if (strcasecmp(job_state_name((enum job_state)state), name) == 0) {
+			*ret_number = state;
+			return true;
+		}
+	return false;
+}
+
+#define OF_PIPELINE(COLUMN)                                                                                  \
+	"(SELECT " COLUMN " FROM pipeline WHERE pipeline.job = job.id AND pipeline.deleted = 0)"
+#define SHOWN_LABELS "coalesce(" OF_PIPELINE("labels") ", labels)"
+
+static const struct filter_field fields[] = {
+	{ .path = "family",
+	  .kind = MATCH_EXACT,
+	  .traits = TRAIT_ALWAYS,
+	  .sql = "(CASE WHEN kind = 0 THEN 'jobs' WHEN " OF_PIPELINE(
+		  "1") " THEN 'trainingPipelines'"
+		       " WHEN kind = 1 THEN 'customJobs' ELSE 'hyperparameterTuningJobs' END)" },
+	{ .path = "project", .kind = MATCH_EXACT, .traits = TRAIT_ALWAYS, .sql = "project" },
+	{ .path = "location", .kind = MATCH_EXACT, .sql = "location" },
+	{ .path = "id",
+	  .kind = MATCH_EXACT,
+	  .traits = TRAIT_ALWAYS,
+	  .sql = "coalesce(" OF_PIPELINE("pipeline_id") ", job_id)" },
+	{ .path = "displayName",
+	  .kind = MATCH_EXACT,
+	  .sql = "coalesce(" OF_PIPELINE("display_name") ", display_name)" },
+	{ .path = "state", .kind = MATCH_ENUM, .traits = TRAIT_ALWAYS, .sql = "state", .parse = state_parse },
+	{ .path = "createTime", .kind = MATCH_TIME, .traits = TRAIT_ALWAYS, .sql = "(created_us * 1000)" },
+	{ .path = "startTime", .kind = MATCH_TIME, .sql = "(nullif(started_us, 0) * 1000)" },
+	{ .path = "endTime", .kind = MATCH_TIME, .sql = "(nullif(ended_us, 0) * 1000)" },
+	{ .path = "labels.*", .kind = MATCH_JSON, .traits = TRAIT_KEYS, .sql = SHOWN_LABELS, .root = "$" },
+	{ .path = NULL },
+};
+static const struct filter_schema schema = { .fields = fields, .error_field = "filter", .wildcards = true };
+
+static enum status filter_make(const char *filter, struct row_page *page, struct error *err)
+{
+	struct filter tree AUTO_FILTER = { 0 };
+	enum status rc = filter_parse(filter, "filter", &tree, err);
+
+	if (!rc)
+		rc = filter_sql_make(&schema, filter, tree.root, &page->filter, err);
+	if (!rc)
+		page->created = filter_interval_of(tree.root, "createTime");
+	return rc;
+}
+
+static enum status summary_read(struct connection *connection, int64_t id, void *ret_item, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *row = connection_statement(connection, JOB_SUMMARY);
+	bool found = false;
+	enum status rc;
+
+	bind_int(row, ":id", id);
+	rc = statement_step(row, &found, err);
+	if (!rc && !found)
+		rc = error_set(err, STATUS_INTERNAL, NULL, "a job went away while its page was read");
+	if (rc)
+		return rc;
+	*(struct job_summary *)ret_item = (struct job_summary){
+		.id = id,
+		.kind = (enum job_kind)sqlite3_column_int(row, 0),
+		.project = column_copy(row, 1),
+		.location = column_copy(row, 2),
+		.job_id = column_copy(row, 3),
+		.pipeline_id = column_copy(row, 4),
+		.display_name = column_copy(row, 5),
+		.labels = column_copy(row, 6),
+		.state = (enum job_state)sqlite3_column_int(row, 7),
+		.created_us = sqlite3_column_int64(row, 8),
+		.started_us = sqlite3_column_int64(row, 9),
+		.ended_us = sqlite3_column_int64(row, 10),
+		.error_message = column_copy(row, 11),
+		.replica_count = (unsigned)sqlite3_column_int64(row, 12),
+		.gpu_count = (unsigned)sqlite3_column_int64(row, 13),
+	};
+	return STATUS_OK;
+}
+
+/* The service says in a job's log what the job waits for when the wait begins, and when that changes. */
+static enum status waits_read(struct store *store, struct summary_list *list, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = reader_borrow(&store->logs_readers, &reader, err);
+
+	for (size_t i = 0; !rc && i < list->count; i++) {
+		struct job_summary *job = &list->jobs[i];
+		AUTO(statement) sqlite3_stmt *row = NULL;
+		bool found = false;
+
+		if (job->state != JOB_QUEUED && job->state != JOB_PREPARING)
+			continue;
+		row = connection_statement(reader.connection, ENTRY_LAST_OF_SERVICE);
+		bind_int(row, ":job", job->id);
+		rc = statement_step(row, &found, err);
+		if (!rc && found)
+			job->waits_for = column_copy(row, 0);
+	}
+	return rc;
+}
+
+static bool any_waits(const struct summary_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].state == JOB_QUEUED || list->jobs[i].state == JOB_PREPARING)
+			return true;
+	return false;
+}
+
+/* The plus keeps the walk on the index that has the order. */
+#define LISTED "job WHERE parent IS NULL AND (deleted = 0 OR " OF_PIPELINE("1") ")"
+
+enum status summary_list_page(struct store *store, const char *project, const char *filter,
+			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
+			      struct error *err)
+{
+	struct row_page page AUTO_ROW_PAGE = {
+		.from = project ? LISTED " AND +project = :project" : LISTED,
+		.bound = { { project ? ":project" : NULL, project } },
+		.size = page_size,
+	};
+	struct row_items items = { .size = sizeof(struct job_summary), .read = summary_read };
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	enum status rc = filter_make(filter, &page, err);
+
+	if (!rc)
+		rc = row_page_begin(&page, &store->page_key, filter, page_token, err);
+	if (!rc)
+		rc = row_page_walk(store, &page, &items, &list.next_page_token, err);
+	list.jobs = items.made;
+	list.count = items.count;
+	if (!rc && any_waits(&list))
+		rc = waits_read(store, &list, err);
+	if (rc)
+		return rc;
+	*ret_list = list;
+	list = (struct summary_list){ 0 };
+	return STATUS_OK;
+}
+
+/* ---- one job ---- */
+
+/* How a reference met a job, in JOB_REFERRED's words. */
+enum meeting { MEETING_ID, MEETING_NAME, MEETING_BEGINNING };
+
+struct finding {
+	int64_t ids[SUMMARIES_FOUND];
+	size_t count; /* of all jobs met in the best way, of which ids has the first */
+};
+
+static enum status referred_read(struct connection *connection, const char *project, const char *reference,
+				 struct finding *finding, struct error *err)
+{
+	const bool last = strcmp(reference, "@last") == 0;
+	AUTO(statement)
+	sqlite3_stmt *rows = connection_statement(connection, last ? JOB_NEWEST : JOB_REFERRED);
+	int best = MEETING_BEGINNING;
+	enum status rc = STATUS_OK;
+
+	bind_text(rows, ":project", project);
+	if (!last)
+		bind_text(rows, ":reference", reference);
+	while (statement_next(rows, &rc, err)) {
+		const int met = sqlite3_column_int(rows, 1);
+
+		if (met > best)
+			continue;
+		if (met < best)
+			finding->count = 0;
+		best = met;
+		if (finding->count < SUMMARIES_FOUND)
+			finding->ids[finding->count] = sqlite3_column_int64(rows, 0);
+		finding->count++;
+	}
+	return rc;
+}
+
+static void candidate_write(struct text *text, const struct job_summary *job)
+{
+	text_printf(text, "\n  %s  %s, project %s%s%s, %s", job->pipeline_id ? job->pipeline_id : job->job_id,
+		    summary_family(job), job->project, job->location ? ", " : "",
+		    job->location ? job->location : "", job_state_name(job->state));
+	if (job->display_name)
+		text_printf(text, ", \"%s\"", job->display_name);
+}
+
+static enum status several_refuse(const char *reference, const struct finding *finding,
+				  const struct summary_list *list, struct error *err)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	for (size_t i = 0; i < list->count; i++)
+		candidate_write(&text, &list->jobs[i]);
+	if (finding->count > list->count)
+		text_printf(&text, "\n  and %zu more", finding->count - list->count);
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "\"%.100s\" fits %zu jobs:%s", reference,
+			 finding->count, text.data);
+}
+
+static enum status found_read(struct store *store, const char *project, const char *reference,
+			      struct finding *finding, struct summary_list *list, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	if (!rc)
+		rc = referred_read(reader.connection, project, reference, finding, err);
+	list->jobs = memory_calloc(SUMMARIES_FOUND, sizeof(*list->jobs));
+	for (size_t i = 0; !rc && i < finding->count && i < SUMMARIES_FOUND; i++) {
+		rc = summary_read(reader.connection, finding->ids[i], &list->jobs[i], err);
+		list->count += !rc;
+	}
+	return rc;
+}
+
+enum status summary_find(struct store *store, const char *project, const char *reference,
+			 struct summary_list *ret_one, struct error *err)
+{
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	struct finding finding = { .count = 0 };
+	enum status rc = found_read(store, project, reference, &finding, &list, err);
+
+	if (rc)
+		return rc;
+	if (!list.count)
+		return error_set(err, STATUS_NOT_FOUND, NULL,
+				 "No job%s%s has the id or display name \"%.100s\", or one that begins so.",
+				 project ? " of project " : "", project ? project : "", reference);
+	if (finding.count > 1)
+		return several_refuse(reference, &finding, &list, err);
+	rc = any_waits(&list) ? waits_read(store, &list, err) : STATUS_OK;
+	if (rc)
+		return rc;
+	*ret_one = list;
+	list = (struct summary_list){ 0 };
+	return STATUS_OK;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/jobs/summaries.h: jobs of all kinds, projects and locations in one list, and found by whatever a person calls them.
+ *
+ * A pipeline and the job behind it are one summary, under the pipeline's name. Trials' own jobs are none. Thread: any. */
+#include "store/jobs/jobs.h"
+
+struct job_summary {
+	int64_t id; /* the store's number */
+	enum job_kind kind;
+	char *project, *location;    /* location: NULL: a KIND_TRAINING */
+	char *job_id;                /* of the job itself, which its log goes by */
+	char *pipeline_id;           /* NULL: no pipeline made it */
+	char *display_name, *labels; /* of the pipeline, where there is one; NULL: none */
+	enum job_state state;
+	int64_t created_us, started_us, ended_us; /* 0: not yet */
+	char *error_message;                      /* NULL: none */
+	char *waits_for; /* of a job that is QUEUED or PREPARING: the last line of the service in its log; or NULL */
+	unsigned replica_count, gpu_count; /* of a tuning job: of one trial */
+};
+
+struct summary_list {
+	struct job_summary *jobs;
+	size_t count;
+	char *next_page_token; /* NULL on the last page */
+};
+void summary_list_deinit(struct summary_list *list);
+#define AUTO_SUMMARY_LIST __attribute__((cleanup(summary_list_deinit)))
+
+/* "jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines": what it is to clients. */
+const char *summary_family(const struct job_summary *job);
+
+/* Newest first. @project: NULL: of all. @filter: family, project, location, id, displayName, state, createTime, startTime,
+ * endTime and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or page_token. */
+enum status summary_list_page(struct store *store, const char *project, const char *filter,
+			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
+			      struct error *err);
+
+enum { SUMMARIES_FOUND = 10 };
+
+/* The job that @reference means: "@last" is the newest; else an id (of a job or a pipeline), else a display name, else how
+ * one of these begins. The first of these ways that finds a job counts. @project: NULL: any. NOT_FOUND: none;
+ * FAILED_PRECONDITION: several, of which the text lists SUMMARIES_FOUND at most. */
+enum status summary_find(struct store *store, const char *project, const char *reference,
+			 struct summary_list *ret_one, struct error *err);
