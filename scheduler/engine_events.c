@@ -55,7 +55,8 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	const bool steady = scheduler->engine_up &&
 			    clock_mono_us(scheduler->reconciler.clock) >= scheduler->engine_up_us + STEADY_US;
 
-	if (scheduler->engine_up) {
+	/* What happened since the last listing is not known yet, however often the engine came and went. */
+	if (scheduler->engine_listed) {
 		scheduler->engine_lost_ns = clock_outside_ns(scheduler->reconciler.clock);
 		scheduler->engine_lost_us = clock_mono_us(scheduler->reconciler.clock);
 	}
@@ -130,12 +131,9 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 			      const struct engine_event *event)
 {
 	if (event->status == STATUS_UNAVAILABLE) {
-		/* Nobody knows what became of it: look again. A stop that met the start is lost with its answer. */
+		/* A stop that met the start is lost with its answer. */
 		replica->create_awaited = replica->stop_asked = replica->remove_asked = false;
-		run->sighted = false;
-		run->network = NETWORK_NONE;
-		sight_hold(scheduler, run);
-		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+		sight_lose(scheduler, run);
 		return;
 	}
 	/* All that a start needs and a created container has not is its network. Somebody removed it: the next attempt
@@ -144,7 +142,11 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 		run->network = NETWORK_NONE;
 		replica_refuse(replica, END_BROKEN, event->text);
 	}
-	replica->seen = replica->seen == SEEN_STARTING ? SEEN_CREATED : SEEN_NOTHING;
+	/* The answer may be late: what was seen since counts. */
+	if (replica->seen == SEEN_STARTING)
+		replica->seen = SEEN_CREATED;
+	else if (replica->seen == SEEN_CREATING)
+		replica->seen = SEEN_NOTHING;
 	replica_refuse(replica, refusal_kind(event->status), event->text);
 }
 

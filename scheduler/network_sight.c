@@ -74,7 +74,7 @@ static void network_fail(struct scheduler *scheduler, struct job_run *run, enum 
 {
 	run->network = NETWORK_NONE;
 	if (status == STATUS_UNAVAILABLE)
-		sight_hold(scheduler, run);
+		sight_lose(scheduler, run);
 	else if (status == STATUS_RESOURCE_EXHAUSTED)
 		network_lack(scheduler, run, text);
 	else if (run->replica_count)

@@ -235,6 +235,30 @@ static void happenings_handle(struct scheduler *scheduler, struct happening *hap
 		scheduler_miss(scheduler);
 }
 
+int64_t scheduler_turn(struct scheduler *scheduler)
+{
+	struct happening *happening;
+	int64_t deadline_us;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	happening = queue_take(scheduler);
+	if (scheduler->missed)
+		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
+	scheduler->missed = false;
+	scheduler->spares.closing = scheduler->clearing;
+	pthread_mutex_unlock(&scheduler->mutex);
+	happenings_handle(scheduler, happening);
+	scheduler_reconcile(scheduler);
+	deadline_us = scheduler_deadline_us(scheduler);
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->idle = scheduler->run_count == 0 && !scheduler->first;
+	scheduler->cleared = spare_networks_are_gone(&scheduler->spares) && !scheduler->first;
+	if (scheduler->idle || scheduler->cleared)
+		pthread_cond_broadcast(&scheduler->changed);
+	pthread_mutex_unlock(&scheduler->mutex);
+	return deadline_us;
+}
+
 static void *scheduler_main(void *arg)
 {
 	struct scheduler *scheduler = arg;
@@ -242,26 +266,15 @@ static void *scheduler_main(void *arg)
 	store_read_first();
 	pthread_mutex_lock(&scheduler->mutex);
 	while (!scheduler->stopping) {
-		struct happening *happening = queue_take(scheduler);
-		int64_t deadline;
+		int64_t deadline_us;
 
-		if (scheduler->missed)
-			scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
-		scheduler->missed = false;
-		scheduler->spares.closing = scheduler->clearing;
 		pthread_mutex_unlock(&scheduler->mutex);
-		happenings_handle(scheduler, happening);
-		scheduler_reconcile(scheduler);
-		deadline = scheduler_deadline_us(scheduler);
+		deadline_us = scheduler_turn(scheduler);
 		pthread_mutex_lock(&scheduler->mutex);
-		scheduler->idle = scheduler->run_count == 0 && !scheduler->first;
-		scheduler->cleared = spare_networks_are_gone(&scheduler->spares) && !scheduler->first;
-		if (scheduler->idle || scheduler->cleared)
-			pthread_cond_broadcast(&scheduler->changed);
 		while (!scheduler->stopping && !scheduler->first && !scheduler->missed &&
 		       scheduler->clearing == scheduler->spares.closing &&
-		       clock_mono_us(scheduler->reconciler.clock) < deadline)
-			wait_until(scheduler, deadline);
+		       clock_mono_us(scheduler->reconciler.clock) < deadline_us)
+			wait_until(scheduler, deadline_us);
 	}
 	pthread_mutex_unlock(&scheduler->mutex);
 	return NULL;
@@ -387,20 +400,27 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	return STATUS_OK;
 }
 
-enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)
+enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine, struct error *err)
 {
 	enum status rc = jobs_load(scheduler, err);
 
 	if (!rc)
 		rc = room_leases_load(scheduler, err);
 	if (!rc)
-		rc = suggester_start(scheduler->suggester, err);
-	if (!rc)
 		rc = faults_resume(scheduler, err);
+	scheduler->reconciler.engine = engine;
+	return rc;
+}
+
+enum status scheduler_start(struct scheduler *scheduler, struct engine *engine, struct error *err)
+{
+	enum status rc = scheduler_resume(scheduler, engine, err);
+
+	if (!rc)
+		rc = suggester_start(scheduler->suggester, err);
 	if (rc)
 		return rc;
 	trial_directories_sweep(scheduler);
-	scheduler->reconciler.engine = engine;
 	log_on_room(scheduler->reconciler.store, on_log_room, scheduler);
 	if (scheduler->reconciler.faults)
 		fault_book_on_change(scheduler->reconciler.faults, on_faults, scheduler);

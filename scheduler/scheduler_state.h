@@ -65,3 +65,9 @@ struct scheduler {
 	bool engine_answers;
 	char engine_text[256];
 };
+
+/* Takes up all unfinished jobs; the engine may be down. */
+enum status scheduler_resume(struct scheduler *scheduler, struct engine *engine, struct error *err);
+/* Handles all that was posted and serves the jobs concerned. Returns when it is to be called again at the latest (monotonic).
+ * Thread: the scheduler's. */
+int64_t scheduler_turn(struct scheduler *scheduler);

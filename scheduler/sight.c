@@ -31,6 +31,14 @@ void sight_hold(struct scheduler *scheduler, struct job_run *run)
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + HOLD_AFTER_FAILURE_US);
 }
 
+void sight_lose(struct scheduler *scheduler, struct job_run *run)
+{
+	run->sighted = false;
+	run->network = NETWORK_NONE;
+	sight_hold(scheduler, run);
+	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
+}
+
 struct replica_run *sight_find(struct scheduler *scheduler, const struct replica_key *key,
 			       struct job_run **ret_run)
 {

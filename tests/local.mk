@@ -332,6 +332,7 @@ wrapping_tests = \
 	tests/unit/daemon/test_memory \
 	tests/unit/scheduler/engine/test_docker_link \
 	tests/unit/scheduler/faults/test_faults \
+	tests/unit/scheduler/test_histories \
 	tests/unit/scheduler/test_told_differences
 check_PROGRAMS += $(wrapping_tests)
 unit_tests += $(wrapping_tests)
@@ -345,6 +346,11 @@ tests_unit_scheduler_engine_test_docker_link_SOURCES = tests/unit/scheduler/engi
 tests_unit_scheduler_engine_test_docker_link_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=system_clock
 tests_unit_scheduler_faults_test_faults_SOURCES = tests/unit/scheduler/faults/test_faults.c tests/unit/main.c
 tests_unit_scheduler_faults_test_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=log_pump_line
+tests_unit_scheduler_test_histories_SOURCES = tests/unit/scheduler/test_histories.c tests/unit/main.c
+tests_unit_scheduler_test_histories_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=job_apply,--wrap=job_get_by_id,--wrap=job_list_unfinished,--wrap=lease_list,--wrap=fault_hits_open \
+	-Wl,--wrap=log_barrier,--wrap=log_position_get,--wrap=log_stderr_tail,--wrap=log_pump_open,--wrap=log_pump_offered \
+	-Wl,--wrap=log_event
 tests_unit_scheduler_test_told_differences_SOURCES = tests/unit/scheduler/test_told_differences.c tests/unit/main.c
 tests_unit_scheduler_test_told_differences_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_apply
 CLEANFILES += $(unit_tests)

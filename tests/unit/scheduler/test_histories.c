@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scheduler through random histories: clients submit and cancel, programs end, operations fail or their answers are lost,
+ * the engine goes, dies and comes back, containers vanish, the daemon dies between any two effects, clocks move. At the end
+ * everything works again, and every job must end as the truth says, with nothing left.
+ *
+ * TRAINYARD_HISTORIES=COUNT runs so many, TRAINYARD_HISTORY=SEED one of them, with all that happens in it. A history that
+ * breaks a rule is made shorter before it is shown. */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/scheduler/world_acts_testing.h"
+
+enum { STEPS_MAX = 160, TURNS_MAX = 4000, SECOND_US = 1000000 };
+
+/* ---- what happens ---- */
+
+static void time_go(int64_t deadline_us)
+{
+	static const int64_t steps_us[] = { 1000, SECOND_US, 3 * SECOND_US, 30 * SECOND_US };
+	const unsigned step = choose(5);
+	bool streams = false; /* an event of the stream is late by less than a second */
+
+	for (size_t i = 0; i < world.event_count; i++)
+		streams = streams || world.events[i].streamed;
+	if (streams)
+		time_pass(steps_us[0]);
+	else if (step < 4)
+		time_pass(steps_us[step]);
+	else if (deadline_us < INT64_MAX && deadline_us > world.mono_us)
+		time_pass(deadline_us - world.mono_us);
+}
+
+static void client_act(void)
+{
+	static const int64_t limits_us[] = { 0, 0, 0, 20 * SECOND_US };
+	struct client_job *job;
+
+	if (!world.job_count || (world.job_count < JOBS_MAX && choose(3))) {
+		const unsigned workers = choose(3);
+		const int64_t running_us = limits_us[choose(4)];
+
+		client_submit(workers, running_us, limits_us[choose(4)]);
+		return;
+	}
+	job = &world.jobs[choose((unsigned)world.job_count)];
+	if (choose(2))
+		client_cancel(job);
+}
+
+static void happen(int64_t deadline_us)
+{
+	switch (choose(36)) {
+	case 0 ... 6:
+		operation_do();
+		break;
+	case 7 ... 14:
+		event_deliver();
+		break;
+	case 15 ... 17:
+		barrier_pass();
+		break;
+	case 18 ... 21:
+		client_act();
+		break;
+	case 22 ... 24:
+		program_end();
+		break;
+	case 25 ... 26:
+		time_go(deadline_us);
+		break;
+	case 27:
+		operation_go_wrong();
+		break;
+	case 28:
+		engine_go(choose(2));
+		break;
+	case 29:
+		if (!world.engine_up)
+			engine_come();
+		break;
+	case 30:
+		if (choose(2))
+			outside_snatch();
+		else
+			outside_kill();
+		break;
+	case 31:
+		daemon_restart();
+		break;
+	case 32:
+		world.effects_left = (int)choose(4);
+		break;
+	case 33:
+		listing_post();
+		break;
+	case 34:
+		world.stores_failing = 1;
+		break;
+	case 35:
+		outside_network_remove();
+		break;
+	}
+}
+
+/* ---- one history ---- */
+
+static void world_begin(void)
+{
+	world.choice_at = 0;
+	world.violation[0] = '\0';
+	world.mono_us = 1000 * (int64_t)SECOND_US;
+	world.wall_us = INT64_C(1700000000) * SECOND_US;
+	world.clock = (struct clock){ world_wall_ns, world_mono_us, NULL, NULL };
+	world.job_count = world.container_count = world.network_count = 0;
+	world.operation_count = world.event_count = world.barrier_count = 0;
+	world.stores_failing = 0;
+	world.engine = (struct engine){ &world_ops };
+	world.engine_up = true;
+	world.list_asked = world.image_refused = false;
+	world.effects = 0;
+	daemon_start();
+}
+
+static void world_end(void)
+{
+	daemon_die();
+	for (size_t i = 0; i < world.job_count; i++)
+		job_deinit(&world.jobs[i].row);
+}
+
+static bool jobs_are_over(void)
+{
+	for (size_t i = 0; i < world.job_count; i++)
+		if (!job_state_is_final(world.jobs[i].row.state))
+			return false;
+	return true;
+}
+
+/* From here on all goes well: everything that is under way comes to its end, programs end with 0, and time passes when
+ * nothing else does. */
+static void world_settle(void)
+{
+	TELL("from here on all goes well");
+	world.stores_failing = 0;
+	world.effects_left = -1;
+	if (!world.engine_up)
+		engine_come();
+	for (int i = 0; i < TURNS_MAX && !world.violation[0]; i++) {
+		const int64_t deadline_us = turn();
+
+		idle_check();
+		if (!world.told_up)
+			up_post();
+		else if (operation_do())
+			continue;
+		else if (world.event_count)
+			event_deliver();
+		else if (world.barrier_count)
+			barrier_pass();
+		else if (world.list_asked)
+			listing_post();
+		else if (jobs_are_over() && !world.network_count &&
+			 spare_networks_are_gone(&world.scheduler->spares))
+			return;
+		else if (deadline_us <= world.mono_us + 2 * SECOND_US)
+			time_pass(deadline_us > world.mono_us ? deadline_us - world.mono_us : 1);
+		else if (container_choose(true))
+			container_end(container_choose(true), BY_ITSELF, 0, true);
+		else if (deadline_us < INT64_MAX)
+			time_pass(deadline_us - world.mono_us);
+		else
+			break;
+	}
+	VIOLATE("nothing goes on: jobs %s, %zu networks, %u networks are going",
+		jobs_are_over() ? "over" : "not over", world.network_count, world.scheduler->spares.going);
+}
+
+static void ends_check(void)
+{
+	for (size_t i = 0; i < world.container_count; i++)
+		if (world.containers[i].exists)
+			VIOLATE("%s is left", key_text(&world.containers[i].status.key));
+	for (size_t i = 0; i < world.job_count; i++) {
+		const struct job *row = &world.jobs[i].row;
+
+		if (row->state != JOB_SUCCEEDED && !row->error_message)
+			VIOLATE("job %d ended without a reason", (int)row->id);
+		if (row->state == JOB_SUCCEEDED && world.jobs[i].cancelled)
+			VIOLATE("job %d was cancelled and succeeds", (int)row->id);
+	}
+}
+
+static void history_run(void)
+{
+	unsigned steps;
+
+	world_begin();
+	steps = choose(STEPS_MAX);
+	if (choose(8))
+		up_post();
+	if (world.told_up)
+		listing_post();
+	for (unsigned i = 0; i < steps && !world.violation[0]; i++) {
+		int64_t deadline_us = INT64_MAX;
+
+		if (choose(3) != 1)
+			deadline_us = turn();
+		happen(deadline_us);
+	}
+	if (!world.violation[0])
+		world_settle();
+	if (!world.violation[0])
+		ends_check();
+	world_end();
+}
+
+static bool history_fails(const uint16_t *choices, size_t count)
+{
+	memcpy(world.choices, choices, count * sizeof(*choices));
+	world.choice_count = count;
+	world.random = 0;
+	history_run();
+	return world.violation[0];
+}
+
+/* Leaves choices out, and makes them 0, while the history still breaks a rule. */
+static void history_shrink(void)
+{
+	static uint16_t best[CHOICES_MAX], tried[CHOICES_MAX];
+	size_t count = world.choice_count;
+	bool better = true;
+
+	memcpy(best, world.choices, count * sizeof(*best));
+	while (better) {
+		better = false;
+		for (size_t length = count / 2 + 1; length; length /= 2)
+			for (size_t at = 0; at + length <= count;) {
+				memcpy(tried, best, at * sizeof(*tried));
+				memcpy(tried + at, best + at + length,
+				       (count - at - length) * sizeof(*tried));
+				if (history_fails(tried, count - length)) {
+					count -= length;
+					memcpy(best, tried, count * sizeof(*best));
+					better = true;
+				} else {
+					at += length;
+				}
+			}
+		for (size_t at = 0; at < count; at++)
+			while (best[at]) {
+				memcpy(tried, best, count * sizeof(*tried));
+				tried[at] = best[at] / 2;
+				if (!history_fails(tried, count))
+					break;
+				best[at] = tried[at];
+				better = true;
+			}
+	}
+	memcpy(tried, best, count * sizeof(*tried));
+	world.tells = true;
+	history_fails(tried, count);
+	world.tells = false;
+}
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void every_job_ends_as_the_truth_says_through_any_history(void **state)
+{
+	const uint64_t seed = number_from("TRAINYARD_HISTORY", 0);
+	const uint64_t count = number_from("TRAINYARD_HISTORIES", 3000);
+	const uint64_t first = number_from("TRAINYARD_HISTORIES_FROM", 1);
+
+	(void)state;
+	for (uint64_t i = first; i < first + (seed ? 1 : count); i++) {
+		world.random = (seed ? seed : i) * 0x9e3779b97f4a7c15u;
+		world.choice_count = 0;
+		history_run();
+		if (world.violation[0]) {
+			const uint64_t failed = seed ? seed : i;
+
+			history_shrink();
+			fflush(stdout);
+			fail_msg("history %llu: %s", (unsigned long long)failed, world.violation);
+		}
+	}
+}
+
+static struct operation *asked(enum verb verb)
+{
+	for (size_t i = 0; i < world.operation_count; i++)
+		if (world.operations[i].verb == verb && !world.operations[i].answered)
+			return &world.operations[i];
+	return NULL;
+}
+
+/* All goes well until @verb is asked for. */
+static struct operation *ask_await(enum verb verb)
+{
+	for (int i = 0; i < 100 && !asked(verb); i++) {
+		operation_do();
+		while (world.event_count)
+			event_take(0);
+		turn();
+	}
+	assert_non_null(asked(verb));
+	return asked(verb);
+}
+
+static void history_end(void)
+{
+	world_settle();
+	ends_check();
+	world_end();
+	if (world.violation[0])
+		fail_msg("%s", world.violation);
+}
+
+static void history_begin(void)
+{
+	world.random = 0;
+	world.choice_count = 0;
+	world_begin();
+	up_post();
+	listing_post();
+	client_submit(0, 0, 0);
+	turn();
+}
+
+static void a_network_that_was_made_without_an_answer_is_removed_with_its_job(void **state)
+{
+	(void)state;
+	history_begin();
+	answer_lose(ask_await(CREATE_NETWORK));
+	event_take(0);
+	client_cancel(&world.jobs[0]);
+	history_end();
+}
+
+static void a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after_a_second(void **state)
+{
+	(void)state;
+	history_begin();
+	operation_run(ask_await(START));
+	assert_true(runs(&world.containers[0]));
+	engine_go(true);
+	turn();
+	time_pass(60 * (int64_t)SECOND_US);
+	engine_come();
+	turn();
+	engine_go(false); /* before anything was listed */
+	turn();
+	history_end();
+}
+
+static void a_container_whose_start_fails_late_is_removed_with_its_job(void **state)
+{
+	struct operation *start;
+
+	(void)state;
+	history_begin();
+	start = ask_await(START);
+	key_event(ENGINE_REPLICA_CREATED, &start->key, NULL);
+	event_take(0);
+	operation_fail(start, STATUS_INVALID_ARGUMENT);
+	event_take(0);
+	history_end();
+}
+
+static int TEST_MAIN(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_network_that_was_made_without_an_answer_is_removed_with_its_job),
+		cmocka_unit_test(
+			a_program_that_a_first_loss_of_the_engine_killed_is_not_blamed_after_a_second),
+		cmocka_unit_test(a_container_whose_start_fails_late_is_removed_with_its_job),
+		cmocka_unit_test(every_job_ends_as_the_truth_says_through_any_history),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* tests/unit/scheduler/world_testing.h: everything outside of the scheduler as values: a store of job rows, an engine with
+ * containers and networks, and a clock, all on one thread. The scheduler itself is the real one; its turns are called one by
+ * one. Each choice of a history is a number of a list, so that a history can be run again and made shorter.
+ *
+ * The store keeps what it was told (rows, which output is stored) over a crash of the daemon; the engine keeps containers and
+ * networks. Truth about every container is kept for good, and the scheduler's acts are compared with it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "scheduler/inbox.h"
+#include "scheduler/job_run.h"
+#include "scheduler/logs/log_pump.h"
+#include "scheduler/plan/assignment.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/scheduler_state.h"
+#include "store/jobs/faults.h"
+#include "store/jobs/leases.h"
+#include "store/logs/logs.h"
+#include "tests/unit/scheduler/plan/plan_testing.h"
+
+enum {
+	JOBS_MAX = 4,
+	CONTAINERS_MAX = 256,
+	NETWORKS_MAX = 64,
+	OPERATIONS_MAX = 512,
+	EVENTS_MAX = 1024,
+	BARRIERS_MAX = 512,
+	CHOICES_MAX = 4096,
+};
+
+/* How a container ended in truth. */
+enum truth { LIVES, BY_ITSELF, BY_OUR_STOP, KILLED_OUTSIDE, WITH_THE_ENGINE, SNATCHED, REMOVED_BY_US };
+
+struct container {
+	struct replica_status status;
+	int64_t network;
+	bool exists, started, followed, logs_ended, logs_stored;
+	enum truth truth;
+};
+
+struct operation {
+	enum verb {
+		NO_VERB,
+		ENSURE_IMAGE,
+		CREATE_NETWORK,
+		REMOVE_NETWORK,
+		CREATE,
+		START,
+		STOP,
+		REMOVE,
+	} verb;
+	struct replica_key key;
+	int64_t network;
+	int64_t joins; /* CREATE: the container's network */
+	char image[16];
+	unsigned number; /* in the order in which all were asked for */
+	bool answered;   /* its answer is on its way */
+};
+
+static const char *const verb_names[] = { "-",      "fetch", "make a network", "remove a network",
+					  "create", "start", "stop",           "remove" };
+
+/* An event on its way. Those of the stream come in their order; answers overtake. */
+struct pending_event {
+	struct engine_event event;
+	struct replica_status replica;
+	struct network_status network;
+	char image[16];
+	bool streamed;
+	struct operation *of; /* whose answer it is; NULL: nobody's */
+};
+
+struct client_job {
+	struct job row; /* texts are on the heap */
+	unsigned workers;
+	bool stored, cancelled, limited,
+		troubled; /* troubled: something was done to it that a job need not survive */
+};
+
+struct world {
+	/* The history. */
+	uint16_t choices[CHOICES_MAX];
+	size_t choice_count, choice_at;
+	uint64_t random; /* 0: choices are read from the list, and are 0 behind its end */
+	bool tells;      /* prints what happens */
+	char violation[256];
+
+	int64_t mono_us, wall_us;
+	struct clock clock;
+
+	struct client_job jobs[JOBS_MAX];
+	size_t job_count;
+	unsigned stores_failing;
+
+	struct engine engine;
+	bool engine_up, list_asked, told_up, image_refused;
+	struct container containers[CONTAINERS_MAX];
+	size_t container_count;
+	int64_t networks[NETWORKS_MAX];
+	size_t network_count;
+	struct operation operations[OPERATIONS_MAX];
+	size_t operation_count;
+	unsigned asked;
+	struct pending_event events[EVENTS_MAX];
+	size_t event_count;
+	struct happening *barriers[BARRIERS_MAX];
+	size_t barrier_count;
+
+	struct scheduler *scheduler;
+	int effects_left; /* until the daemon dies; -1: it does not */
+	unsigned effects; /* of the present daemon: calls of the engine and changes of rows */
+};
+
+static struct world world;
+
+#define TELL(...)                                                                                            \
+	do {                                                                                                 \
+		if (world.tells) {                                                                           \
+			printf("# " __VA_ARGS__);                                                            \
+			printf("\n");                                                                        \
+		}                                                                                            \
+	} while (0)
+
+#define VIOLATE(...)                                                                                         \
+	do {                                                                                                 \
+		if (!world.violation[0])                                                                     \
+			snprintf(world.violation, sizeof(world.violation), __VA_ARGS__);                     \
+		TELL("VIOLATION: %s", world.violation);                                                      \
+	} while (0)
+
+/* One choice among @count. */
+static unsigned choose(unsigned count)
+{
+	unsigned choice = 0;
+
+	if (world.random) {
+		world.random ^= world.random << 13;
+		world.random ^= world.random >> 7;
+		world.random ^= world.random << 17;
+		choice = (unsigned)(world.random >> 20) % count;
+		if (world.choice_at < CHOICES_MAX)
+			world.choices[world.choice_at] = (uint16_t)choice;
+		world.choice_count = world.choice_at + 1 < CHOICES_MAX ? world.choice_at + 1 : CHOICES_MAX;
+	} else if (world.choice_at < world.choice_count) {
+		choice = world.choices[world.choice_at] % count;
+	}
+	world.choice_at++;
+	return choice;
+}
+
+/* Whether the daemon lives to have one effect more on the outside. */
+static bool has_effect(void)
+{
+	world.effects++;
+	if (world.effects_left < 0)
+		return true;
+	if (!world.effects_left)
+		return false;
+	world.effects_left--;
+	return true;
+}
+
+static int64_t world_wall_ns(void *arg)
+{
+	(void)arg;
+	return world.wall_us * 1000;
+}
+
+static int64_t world_mono_us(void *arg)
+{
+	(void)arg;
+	return world.mono_us;
+}
+
+static void time_pass(int64_t us)
+{
+	world.mono_us += us;
+	world.wall_us += us;
+}
+
+/* ---- the store ---- */
+
+/* The linker hands the scheduler these instead (--wrap). */
+typeof(job_get_by_id) __wrap_job_get_by_id;
+typeof(job_list_unfinished) __wrap_job_list_unfinished;
+typeof(lease_list) __wrap_lease_list;
+typeof(fault_hits_open) __wrap_fault_hits_open;
+typeof(log_barrier) __wrap_log_barrier;
+typeof(log_position_get) __wrap_log_position_get;
+typeof(log_stderr_tail) __wrap_log_stderr_tail;
+typeof(log_pump_open) __wrap_log_pump_open;
+typeof(log_pump_offered) __wrap_log_pump_offered;
+typeof(job_apply) __wrap_job_apply;
+typeof(log_event) __wrap_log_event;
+
+void __wrap_log_event(enum log_level level, const char *event, const char *format, ...)
+{
+	(void)level, (void)event, (void)format;
+}
+
+static struct client_job *client_job(int64_t id)
+{
+	return id >= 1 && id <= (int64_t)world.job_count ? &world.jobs[id - 1] : NULL;
+}
+
+static char *text_of(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static struct job row_copy(const struct job *row)
+{
+	struct job copy = *row;
+
+	copy.project = text_of(row->project);
+	copy.job_id = text_of(row->job_id);
+	copy.error_message = text_of(row->error_message);
+	copy.plan = text_of(row->plan);
+	copy.assignment = text_of(row->assignment);
+	copy.verdict_message = text_of(row->verdict_message);
+	copy.input = copy.output = NULL;
+	return copy;
+}
+
+enum status __wrap_job_get_by_id(struct store *store, int64_t id, struct job **ret_job, struct error *err)
+{
+	(void)store, (void)err;
+	*ret_job = malloc(sizeof(**ret_job));
+	**ret_job = row_copy(&client_job(id)->row);
+	return STATUS_OK;
+}
+
+enum status __wrap_job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
+{
+	(void)store, (void)err;
+	*ret_list = (struct job_list){ .jobs = calloc(JOBS_MAX, sizeof(*ret_list->jobs)) };
+	for (size_t i = 0; i < world.job_count; i++)
+		if (!job_state_is_final(world.jobs[i].row.state))
+			ret_list->jobs[ret_list->count++] = row_copy(&world.jobs[i].row);
+	return STATUS_OK;
+}
+
+enum status __wrap_lease_list(struct store *store, struct lease **ret_leases, size_t *ret_count,
+			      struct error *err)
+{
+	(void)store, (void)err;
+	*ret_leases = NULL;
+	*ret_count = 0;
+	return STATUS_OK;
+}
+
+enum status __wrap_fault_hits_open(struct store *store, struct fault_hit_list *ret_list, struct error *err)
+{
+	(void)store, (void)err;
+	*ret_list = (struct fault_hit_list){ 0 };
+	return STATUS_OK;
+}
+
+enum status __wrap_log_barrier(struct store *store, void (*done)(void *arg), void *arg, struct error *err)
+{
+	(void)store, (void)done, (void)err;
+	if (world.barrier_count == BARRIERS_MAX)
+		return STATUS_INTERNAL;
+	world.barriers[world.barrier_count++] = arg;
+	return STATUS_OK;
+}
+
+enum status __wrap_log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
+				    unsigned index, unsigned restart, struct stream_reach ret_reach[2],
+				    struct error *err)
+{
+	(void)store, (void)job, (void)attempt, (void)role, (void)index, (void)restart, (void)err;
+	memset(ret_reach, 0, 2 * sizeof(*ret_reach));
+	return STATUS_OK;
+}
+
+enum status __wrap_log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task,
+				   unsigned lines, char **ret_tail, struct error *err)
+{
+	(void)store, (void)job, (void)trial, (void)task, (void)lines, (void)err;
+	*ret_tail = strdup("");
+	return STATUS_OK;
+}
+
+enum status __wrap_log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+				 const struct replica_key *key, struct error *err)
+{
+	(void)pump, (void)plan, (void)owner, (void)key, (void)err;
+	return STATUS_OK;
+}
+
+void __wrap_log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *from)
+{
+	(void)pump, (void)key, (void)from;
+}
+
+static const char *key_text(const struct replica_key *key)
+{
+	static char texts[4][64];
+	static unsigned next;
+
+	next = (next + 1) % 4;
+	snprintf(texts[next], sizeof(texts[next]), "%d/%s-%u attempt %u restart %u", (int)key->job,
+		 role_name(key->role), key->index, key->attempt, key->restart);
+	return texts[next];
+}
+
+static struct container *container_find(const struct replica_key *key)
+{
+	for (size_t i = world.container_count; i-- > 0;) {
+		const struct replica_key *one = &world.containers[i].status.key;
+
+		if (one->job == key->job && one->attempt == key->attempt && one->role == key->role &&
+		    one->index == key->index && one->restart == key->restart)
+			return &world.containers[i];
+	}
+	return NULL;
+}
+
+/* What the truth must say where a row says so. */
+static void change_check(const struct job_change *change)
+{
+	const struct client_job *job = client_job(change->job);
+	const struct job *row = &job->row;
+	const bool troubled = job->troubled || world.image_refused;
+	bool master_succeeded = false, failed = false, all_started = true;
+	unsigned begun = 0;
+
+	for (size_t i = 0; i < world.container_count; i++) {
+		const struct container *container = &world.containers[i];
+		const struct replica_key *key = &container->status.key;
+
+		if (key->job != row->id)
+			continue;
+		if (job_state_is_final(change->to) && container->exists)
+			VIOLATE("job %d ends in %s and leaves %s", (int)row->id, job_state_name(change->to),
+				key_text(key));
+		if (key->attempt != row->attempt)
+			continue;
+		begun += !key->restart;
+		all_started = all_started && (container->started || key->restart);
+		if (container->truth == BY_ITSELF && container->status.exit_code)
+			failed = true;
+		if (container->truth == KILLED_OUTSIDE)
+			failed = true;
+		if (container->truth == BY_ITSELF && !container->status.exit_code && key->role == ROLE_MASTER)
+			master_succeeded = true;
+	}
+	if (change->to != row->state && !job_state_may_follow(row->state, change->to))
+		VIOLATE("job %d goes from %s to %s", (int)row->id, job_state_name(row->state),
+			job_state_name(change->to));
+	if (change->to == JOB_RUNNING && row->state != JOB_RUNNING && !change->decides &&
+	    (!all_started || begun < job->workers + 1) && !troubled)
+		VIOLATE("job %d is RUNNING, but not all replicas were started", (int)row->id);
+	if (!change->decides)
+		return;
+	if (change->verdict == JOB_SUCCEEDED && !master_succeeded)
+		VIOLATE("job %d succeeds without its master", (int)row->id);
+	if (change->verdict == JOB_FAILED && strstr(change->verdict_message, "exited with") && !failed)
+		VIOLATE("job %d is to blame for what it did not do: %s", (int)row->id,
+			change->verdict_message);
+	if (change->verdict == JOB_FAILED && !failed && !troubled)
+		VIOLATE("job %d fails, and nothing was wrong: %s", (int)row->id, change->verdict_message);
+	if (change->verdict == JOB_CANCELLED && !job->cancelled && !job->limited)
+		VIOLATE("job %d is cancelled, and nobody asked", (int)row->id);
+	if (change->verdict == JOB_PREPARING && row->attempt >= 7)
+		VIOLATE("job %d is tried for ever", (int)row->id);
+}
+
+static void text_replace(char **place, const char *text)
+{
+	free(*place);
+	*place = text_of(text);
+}
+
+static void change_apply(struct job_change *change)
+{
+	struct job *row = &client_job(change->job)->row;
+
+	change->applied = row->state == change->from && (!change->decides || !row->verdict);
+	if (!change->applied)
+		return;
+	change_check(change);
+	TELL("store: job %d %s -> %s%s%s%s %s", (int)row->id, job_state_name(change->from),
+	     job_state_name(change->to), change->decides ? " decided " : "",
+	     change->decides ? job_state_name(change->verdict) : "", change->retries ? " retries" : "",
+	     change->decides && change->verdict_message ? change->verdict_message : "");
+	for (size_t i = 0; i < change->line_count; i++)
+		TELL("  log: %s", change->lines[i].text);
+	row->state = change->to;
+	row->started_us = change->started_us ? change->started_us : row->started_us;
+	row->running_us = change->running_us ? change->running_us : row->running_us;
+	row->ended_us = change->ended_us ? change->ended_us : row->ended_us;
+	if (change->error_message)
+		text_replace(&row->error_message, change->error_message);
+	if (change->assignment)
+		text_replace(&row->assignment, change->assignment);
+	if (change->decides || change->retries) {
+		row->verdict = change->decides ? change->verdict : JOB_STATE_UNSPECIFIED;
+		row->verdict_code = change->decides ? change->verdict_code : 0;
+		text_replace(&row->verdict_message, change->decides ? change->verdict_message : NULL);
+	}
+	if (change->tears_down || change->retries)
+		row->torn_down = change->tears_down && !change->retries;
+	row->attempt += change->retries;
+	if (change->announces)
+		row->announced = row->attempt;
+}
+
+enum status __wrap_job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err)
+{
+	(void)store;
+	if (!has_effect())
+		return error_set(err, STATUS_INTERNAL, NULL, "the daemon is dead");
+	if (world.stores_failing) {
+		world.stores_failing--;
+		TELL("store: refuses %zu changes", count);
+		return error_set(err, STATUS_INTERNAL, NULL, "the disk is full");
+	}
+	for (size_t i = 0; i < count; i++)
+		change_apply(&changes[i]);
+	return STATUS_OK;
+}
+
+/* What clients do. */
+static void client_submit(unsigned workers, int64_t max_running_us, int64_t max_wait_us)
+{
+	struct client_job *job = &world.jobs[world.job_count];
+	char name[16];
+	AUTO(plan) struct plan *plan = NULL;
+
+	if (world.job_count == JOBS_MAX)
+		return;
+	world.job_count++;
+	snprintf(name, sizeof(name), "j%zu", world.job_count);
+	plan = plan_named("p", name);
+	plan->max_running_us = max_running_us;
+	plan->max_wait_us = max_wait_us;
+	plan->pools[ROLE_MASTER] = (struct pool){ .count = 1, .image = strdup("image:1") };
+	plan->pools[ROLE_WORKER] = (struct pool){ .count = workers, .image = strdup("image:2") };
+	*job = (struct client_job){
+		.workers = workers,
+		.limited = max_running_us || max_wait_us,
+		.row = { .id = (int64_t)world.job_count,
+			 .project = strdup("p"),
+			 .job_id = strdup(name),
+			 .state = JOB_QUEUED,
+			 .created_us = world.wall_us,
+			 .plan = plan_to_text(plan),
+			 .attempt = 1 },
+	};
+	TELL("client: submits job %zu with %u workers", world.job_count, workers);
+	scheduler_wake(world.scheduler, job->row.id);
+}
+
+static void client_cancel(struct client_job *job)
+{
+	struct job *row = &job->row;
+
+	if (job_state_is_final(row->state) || (row->verdict && row->verdict != JOB_PREPARING))
+		return;
+	TELL("client: cancels job %d", (int)row->id);
+	job->cancelled = true;
+	row->state = JOB_CANCELLING;
+	row->verdict = JOB_CANCELLED;
+	row->verdict_code = STATUS_CANCELLED;
+	text_replace(&row->verdict_message, "Cancelled.");
+	scheduler_wake(world.scheduler, row->id);
+}
