@@ -10,6 +10,7 @@ from support.daemon import script
 from support.engine import PrivateEngine, ensure_test_images, lib
 from support.engine_cycles import Distributed
 from support.engine_proxy import NO_SPACE, EngineProxy, Fault
+from support.marks import long
 from support.wait import wait_until
 
 pytestmark = pytest.mark.each_cycle
@@ -40,10 +41,6 @@ def proxy(way):
 @pytest.fixture
 def daemon(way):
     return way[0]
-
-
-def long(value):
-    return pytest.param(value, marks=pytest.mark.long)
 
 
 def check_counted(lines):

@@ -3,6 +3,7 @@
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, one_replica, script
+from support.marks import long
 from support.wait import wait_until
 
 GIB = 1 << 30
@@ -103,7 +104,7 @@ def test_memory_running_out_is_told_as_such(new_daemon, host):
     assert job["errorMessage"].startswith(OOM), job
 
 
-@pytest.mark.parametrize("tier,count", [("STANDARD_1", 8), ("PREMIUM_1", 31)])
+@pytest.mark.parametrize("tier,count", [("STANDARD_1", 8), long("PREMIUM_1", 31)])
 def test_a_whole_tier_runs_on_a_small_machine(new_daemon, tier, count):
     daemon = start(new_daemon)
     # The master ends when it is told: all others have been seen to run by then.

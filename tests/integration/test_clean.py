@@ -13,6 +13,7 @@ import pytest
 from support.daemon import plain_program, program, script
 from support.engine import IMAGE
 from support.gcs import mounts_below, needs_fuse, processes_of, submit_with_gcs
+from support.marks import long
 from support.wait import wait_until
 
 FOREVER = "while :; do sleep 0.2; done"
@@ -237,7 +238,7 @@ def test_many_things_and_an_interruption(lost, request):
 
 
 @needs_fuse
-@pytest.mark.parametrize("server", ["lives", "stopped", "killed"])
+@pytest.mark.parametrize("server", [long("lives"), "stopped", "killed"])
 def test_the_files_of_jobs_go(new_daemon, server, tmp_path):
     """With a path of two words, and a process that serves them, that hangs, or that was killed before.
     Broken: process_end() without SIGKILL: one that was stopped stayed, and its mount."""

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from support.daemon import script
+from support.marks import long
 from support.vertex import REGION, RUNS_ON, Vertex, custom_job
 from support.wait import wait_until
 
@@ -155,7 +156,7 @@ def test_a_cancel_has_many_forms_and_may_come_again(vertex):
     assert vertex.get(name)["state"] == "JOB_STATE_CANCELLED"
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+@pytest.mark.parametrize("version", [long("v1"), "v1beta1"])
 def test_a_deletion_is_an_operation_under_every_address(yard, version):
     vertex = Vertex(yard, version)
     name = vertex.run(custom_job("exit 0"))["name"]

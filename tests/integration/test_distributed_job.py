@@ -8,6 +8,7 @@ import pytest
 
 from support.daemon import MACHINE, PRINT_ENVIRONMENT, UNTIL_RELEASED, distributed, script, task_of, text_of
 from support.engine import role_image
+from support.marks import long
 from support.wait import wait_until
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -85,7 +86,7 @@ def seen_by_replicas(yard, job_id, tasks):
     return json.loads(re.sub(r"-[0-9a-f]{10}-(\d+:2222)", r"-0123456789-\1", text))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["with_ps", "with_evaluator", "chief", *map(long, ["alone", "master_and_workers"])])
 def test_replicas_are_told_the_cluster_and_their_place_in_it(yard, shape):
     counts, tasks = SHAPES[shape]
     others = PRINT_ENVIRONMENT

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which exit of which replica decides a job, and what the user is told."""
 import uuid
+from itertools import starmap
 
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, script, task_of, text_of
+from support.marks import long
 from support.wait import wait_until
 
 WAIT = "while :; do sleep 0.1; done"
@@ -23,7 +25,7 @@ def test_a_failing_master_fails_the_job_and_its_last_words_are_told(yard):
     assert yard.service_lines(job_id)[-1] == ("INFO", "Job failed.")
 
 
-@pytest.mark.parametrize("role,replica", [("worker", "worker 0"), ("parameterServer", "ps 0"), ("evaluator", "evaluator 0")])
+@pytest.mark.parametrize("role,replica", [("worker", "worker 0"), *starmap(long, [("parameterServer", "ps 0"), ("evaluator", "evaluator 0")])])
 def test_an_ordinary_failure_of_any_replica_fails_the_job(yard, role, replica):
     counts = dict(workers=int(role == "worker"), ps_count=int(role == "parameterServer"), evaluators=int(role == "evaluator"))
     fail = "echo worse >&2; exit 1"
@@ -53,8 +55,8 @@ def test_a_kill_from_outside_is_told_with_its_signal(yard):
 
 
 # Broken: exit_judge() that goes by the status alone: the job was lost, and run four times.
-@pytest.mark.parametrize("text,status", [("exit 143", 143), ("sh -c 'kill $$'; exit $?", 143), ("kill $$", 143),
-                                         ("exit 137", 137), ("exit 255", 255), ("exit 130", 130), ("exit 129", 129)])
+@pytest.mark.parametrize("text,status", [("exit 143", 143), ("kill $$", 143), ("exit 137", 137), *starmap(long, [
+    ("sh -c 'kill $$'; exit $?", 143), ("exit 255", 255), ("exit 130", 130), ("exit 129", 129)])])
 def test_a_status_of_a_signal_that_was_not_sent_from_outside_is_the_programs_own(yard, text, status):
     job_id = yard.create(script("echo run; " + text))
     job = yard.until(job_id, "FAILED")
@@ -80,7 +82,7 @@ def test_a_stop_from_outside_is_a_loss(yard):
     yard.until(job_id, "SUCCEEDED")
 
 
-@pytest.mark.parametrize("code", [134, 139])
+@pytest.mark.parametrize("code", [134, long(139)])
 def test_a_crash_that_may_pass_is_tried_again_up_to_three_times(yard, code):
     job_id = yard.create(script(f"echo attempt; exit {code}"))
     job = yard.until(job_id, "FAILED", timeout=90)
@@ -104,7 +106,7 @@ WHO_AM_I = ('echo "I am $(hostname | cut -d- -f3-5) $(hostname -i) with $(ls /tm
             'touch /tmp/visited; ' + WAIT)
 
 
-@pytest.mark.parametrize("lose", ["kill", "remove"])
+@pytest.mark.parametrize("lose", ["kill", long("remove")])
 def test_a_worker_that_is_lost_is_started_anew_under_its_name(yard, lose):
     job_id = yard.create(distributed(UNTIL_RELEASED, WHO_AM_I, workers=2))
     try:

@@ -13,6 +13,7 @@ import pytest
 
 from support.daemon import PRINT_ENVIRONMENT, UNTIL_RELEASED, UNTIL_RELEASED_AGAIN, distributed, program, script
 from support.engine import IMAGE
+from support.marks import long
 from support.vertex import Vertex, custom_job
 
 FLAVOR = "--header 'Metadata-Flavor: Google'"
@@ -90,7 +91,7 @@ def test_who_takes_over_a_network_has_a_gateway_of_its_own_on_it(new_daemon):
 
 # Broken: metadata_names without the one with a dot; address_take() that takes nothing.
 @pytest.mark.skipif(os.geteuid() != 0, reason="port 80 takes root")
-@pytest.mark.parametrize("host", ["metadata.google.internal.", "metadata", "169.254.169.254"])
+@pytest.mark.parametrize("host", ["metadata.google.internal.", long("metadata"), "169.254.169.254"])
 def test_metadata_answers_by_every_name_it_has(yard, host):
     ask = f"timeout 20 wget -q -O - {FLAVOR} http://{host}/computeMetadata/v1/instance/hostname; echo; hostname"
     job = yard.run(distributed(ask, ask, workers=1))
@@ -165,7 +166,7 @@ def test_another_jobs_gateway_is_out_of_reach(yard):
 
 
 # Broken: servers_start() that takes any port, whatever the containers were told.
-@pytest.mark.parametrize("end", ["restart", "kill"])
+@pytest.mark.parametrize("end", [long("restart"), "kill"])
 def test_a_daemon_that_begins_anew_is_at_the_same_place(new_daemon, end):
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     ask = f"{TOKEN}; {UNTIL_RELEASED}; {TOKEN}; {UNTIL_RELEASED_AGAIN}"

@@ -11,6 +11,7 @@ import pytest
 from support.daemon import Daemon
 from support.engine import NO_ENGINE
 from support.gcs import Bucket, Mount, needs_fuse
+from support.marks import long
 from support.vertex import Vertex, pool
 from support.wait import wait_until
 
@@ -202,7 +203,7 @@ def test_a_file_that_could_not_be_truncated_does_not_keep_others_out(daemon, buc
 
 
 # Broken: names.c without its calls hurrying (as it was): each is tried for two minutes, while the directory is locked.
-@pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, {"fault": "timeout", "seconds": 600}],
+@pytest.mark.parametrize("rule", [{"fault": "httpStatus", "httpStatus": 503}, long({"fault": "timeout", "seconds": 600})],
                          ids=["refused", "kept_back"])
 def test_changes_of_names_do_not_keep_others_out_for_long(daemon, bucket, rule):
     bucket.put("kept", b"kept")

@@ -12,6 +12,7 @@ import pytest
 
 from support.daemon import distributed, script, with_gpus
 from support.engine import UnixConnection, query
+from support.marks import long
 from support.wait import wait_until
 
 GPUS = [str(i) for i in range(8)]
@@ -151,7 +152,7 @@ def test_shared_gpus_serve_several_replicas(start):
         daemon.until(job_id, "CANCELLED")
 
 
-@pytest.mark.parametrize("gpus", ["none", "auto", "8"])
+@pytest.mark.parametrize("gpus", [long("none"), "auto", long("8")])
 def test_gpus_that_are_pretended_are_none_and_that_is_said(start, gpus):
     daemon = start("--gpus", gpus, "--accelerators", "pretend")
     job_id = daemon.create(sixteen())

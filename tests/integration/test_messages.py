@@ -10,11 +10,13 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+from itertools import starmap
 
 import pytest
 
 from support.daemon import Daemon, program, script
 from support.engine import Engine
+from support.marks import long
 from support.wait import wait_until
 
 USER = 4242
@@ -208,8 +210,8 @@ def test_a_value_that_cannot_be_is_told(tmp_path, words, told):
     assert serve(tmp_path, *words) == f"trainyard: {told} (see trainyard serve --help)\n"
 
 
-@pytest.mark.parametrize("page", ["all", "inner"])
-@pytest.mark.parametrize("name", ["state.db", "logs.db", "storage.db"])
+@pytest.mark.parametrize("name, page", [("state.db", "all"), ("logs.db", "inner"), ("storage.db", "all"), *starmap(long, [
+    ("state.db", "inner"), ("logs.db", "all"), ("storage.db", "inner")])])
 def test_a_damaged_database_is_told_with_how_to_go_on_without_it(tmp_path, name, page):
     """And so it goes on. Broken: database_error() without file_refuse(): "PRAGMA journal_mode = WAL; …" was said."""
     daemon = used_state(tmp_path)

@@ -12,6 +12,7 @@ from support.custom_jobs import CustomJobs, pool
 from support.daemon import MACHINE, task_of, text_of
 from support.engine import PREBUILT, RUNTIME, build_image, ensure_runtime_images
 from support.gcloud import Gcloud, needs_gcloud
+from support.marks import long
 from support.packages import in_order, sdist, slipping, trainer, wheel
 from support.vertex import Vertex, tuning_job
 
@@ -153,7 +154,7 @@ def test_packages_are_installed_in_their_order(packages_yard):
     assert "No matching distribution found for later" in job["errorMessage"]
 
 
-@pytest.mark.parametrize("files", [{}, {"pyproject.toml": "[build-system]\nrequires = ['setuptools', 'wheel']\n"}],
+@pytest.mark.parametrize("files", [{}, long({"pyproject.toml": "[build-system]\nrequires = ['setuptools', 'wheel']\n"})],
                          ids=["setup.py", "pyproject.toml"])
 def test_a_source_distribution_is_built_with_the_runtime_s_own_tools(packages_yard, files):
     uri = f"gs://packages/{packages_yard.new_id('source')}/trainer-1.0.tar.gz"

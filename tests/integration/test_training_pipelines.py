@@ -5,6 +5,7 @@ import re
 import pytest
 
 from support.engine import IMAGE
+from support.marks import long
 from support.tuning import REPORTING
 from support.vertex import DEFINITIONS, REGION, RUNS_ON, Vertex, pipeline, pool, tuning_job
 
@@ -117,7 +118,7 @@ def test_a_cancel_is_the_jobs_and_what_runs_is_not_deleted(yard, lines, jobs):
     assert yard.post(lines.path(name) + ":cancel", {}).json == {}
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+@pytest.mark.parametrize("version", ["v1", long("v1beta1")])
 def test_a_deletion_is_an_operation_and_leaves_job_and_model(yard, jobs, models, version):
     lines = Vertex(yard, version, collection="trainingPipelines")
     line = run(lines, pipeline("exit 0", "gone", OUTPUT, modelToUpload={"displayName": "kept"}))
