@@ -8,7 +8,7 @@
 #include "store/keys/authority.h"
 
 #ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "0.1.0" /* configure gives it; this is for builds by hand */
+#define PACKAGE_VERSION "0.2.0" /* configure gives it; this is for builds by hand */
 #endif
 
 void version_write(struct text *text)

@@ -3,5 +3,5 @@
 /* daemon/version.h: which trainyard this is, and what it runs on. */
 #include "daemon/base/text.h"
 
-/* Appends "trainyard 0.1.0" and a line of libraries. */
+/* Appends "trainyard 0.2.0" and a line of libraries. */
 void version_write(struct text *text);

@@ -57,6 +57,12 @@ enum status migrations_run(sqlite3 *db, const struct migration *migrations, stru
 			"%s was written by a newer trainyard (schema %d, this program knows %d): use that one, or give "
 			"another --state-dir",
 			sqlite3_db_filename(db, "main"), done, newest);
+	if (done && done < migrations->number)
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"%s was written by a trainyard before 0.2.0 (schema %d), which this program does not "
+			"open: move the state directory away, or give another --state-dir",
+			sqlite3_db_filename(db, "main"), done);
 	for (const struct migration *step = migrations; step->name; step++) {
 		if (step->number <= done)
 			continue;

@@ -409,9 +409,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  "DELETE FROM part WHERE assembly = :assembly AND number = :number"
 			  " RETURNING blob" },
 	[PARTS_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM part WHERE assembly = :assembly RETURNING blob" },
-	[AFTERMATH_ADD] = { ON(OBJECTS_WRITER),
-			    "INSERT INTO aftermath (bucket, name, blob) VALUES (:bucket, :name, :blob)" },
-	[AFTERMATH_AFTER] = { ON(OBJECTS_READER), "SELECT id, bucket, name, blob FROM aftermath"
-						  " WHERE id > :after ORDER BY id LIMIT :count" },
-	[AFTERMATH_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM aftermath WHERE id = :id" },
+	[POST_COMMIT_ADD] = { ON(OBJECTS_WRITER),
+			      "INSERT INTO post_commit (bucket, name, blob) VALUES (:bucket, :name, :blob)" },
+	[POST_COMMIT_AFTER] = { ON(OBJECTS_READER), "SELECT id, bucket, name, blob FROM post_commit"
+						    " WHERE id > :after ORDER BY id LIMIT :count" },
+	[POST_COMMIT_DELETE] = { ON(OBJECTS_WRITER), "DELETE FROM post_commit WHERE id = :id" },
 };

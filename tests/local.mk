@@ -504,6 +504,7 @@ EXTRA_DIST += \
 	tests/fuzz/run \
 	tests/integration \
 	tests/print_coverage \
+	tests/states \
 	tests/support \
 	tests/threads.txt \
 	tests/tidy \

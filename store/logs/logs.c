@@ -127,12 +127,10 @@ enum status log_flush(struct store *store, struct error *err)
 
 enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 4 /* four each */ };
 
-/* What an earlier container wrote counts for nothing in this one. A negative number: written by an earlier release. */
+/* The position of an earlier container counts for nothing in this one. */
 static bool position_is_of(sqlite3_stmt *row, unsigned restart)
 {
-	const int64_t stored = sqlite3_column_int64(row, COLUMN_RESTART);
-
-	return stored < 0 || stored == restart;
+	return sqlite3_column_int64(row, COLUMN_RESTART) == restart;
 }
 
 static struct stream_reach column_reach(sqlite3_stmt *row, int column)

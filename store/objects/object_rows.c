@@ -183,7 +183,7 @@ enum status object_put(struct connection *connection, int64_t now_ns, const stru
 enum status post_commit_add(struct connection *connection, const char *bucket, const char *name, int64_t blob,
 			    struct error *err)
 {
-	AUTO(statement) sqlite3_stmt *add = connection_statement(connection, AFTERMATH_ADD);
+	AUTO(statement) sqlite3_stmt *add = connection_statement(connection, POST_COMMIT_ADD);
 
 	bind_text(add, ":bucket", bucket);
 	bind_text(add, ":name", name);

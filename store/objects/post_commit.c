@@ -51,7 +51,7 @@ static enum status batch_read(struct objects *objects, int64_t after, struct bat
 
 	if (rc)
 		return rc;
-	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, AFTERMATH_AFTER);
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, POST_COMMIT_AFTER);
 
 	bind_int(rows, ":after", after);
 	bind_int(rows, ":count", BATCH_ROWS);
@@ -152,7 +152,7 @@ static enum status batch_forget_run(struct connection *connection, int64_t now_n
 	for (size_t i = 0; !rc && i < batch->count; i++) {
 		if (!batch->works[i].is_done)
 			continue;
-		AUTO(statement) sqlite3_stmt *delete = connection_statement(connection, AFTERMATH_DELETE);
+		AUTO(statement) sqlite3_stmt *delete = connection_statement(connection, POST_COMMIT_DELETE);
 
 		bind_int(delete, ":id", batch->works[i].id);
 		rc = statement_run(delete, err);
@@ -253,7 +253,7 @@ void post_commit_wait(struct post_commit *post_commit)
 	pthread_mutex_unlock(&post_commit->lock);
 }
 
-enum status post_commit_open(struct objects *objects, struct post_commit **ret_aftermath, struct error *err)
+enum status post_commit_open(struct objects *objects, struct post_commit **ret_post_commit, struct error *err)
 {
 	struct post_commit *post_commit = calloc(1, sizeof(*post_commit));
 	pthread_condattr_t attributes;
@@ -271,7 +271,7 @@ enum status post_commit_open(struct objects *objects, struct post_commit **ret_a
 		free(post_commit);
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no thread for the files of objects");
 	}
-	*ret_aftermath = post_commit;
+	*ret_post_commit = post_commit;
 	return STATUS_OK;
 }
 

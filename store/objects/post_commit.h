@@ -10,7 +10,8 @@
 struct post_commit;
 struct objects;
 
-enum status post_commit_open(struct objects *objects, struct post_commit **ret_aftermath, struct error *err);
+enum status post_commit_open(struct objects *objects, struct post_commit **ret_post_commit,
+			     struct error *err);
 /* Does what waits, once, and ends. NULL is harmless. */
 void post_commit_close(struct post_commit *post_commit);
 /* There is something to do. Thread: any. */

@@ -225,7 +225,7 @@ static bool objects_check(struct world *world, int answered)
 	post_commit_wait(world->objects->post_commit);
 	if (!contents_check(world) || !promise_check(world, answered))
 		return false;
-	if (number_read(world, "storage.db", "SELECT count(*) FROM aftermath") != 0)
+	if (number_read(world, "storage.db", "SELECT count(*) FROM post_commit") != 0)
 		return complain(world, "something is left to be done to files");
 	if (world->power_lost)
 		return true; /* files may be left that the index does not know: it has forgotten them */

@@ -67,7 +67,7 @@ def _state(yard):
 def _files_follow(yard):
     """Whether all is done with files that changes of the index asked for: until then it is a row."""
     with contextlib.closing(sqlite3.connect(f"file:{yard.state_dir / 'storage.db'}?mode=ro", uri=True)) as db:
-        return db.execute("SELECT count(*) FROM aftermath").fetchone() == (0,)
+        return db.execute("SELECT count(*) FROM post_commit").fetchone() == (0,)
 
 
 def settle(yard):

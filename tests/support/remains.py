@@ -47,7 +47,7 @@ def _leases(state_dir):
 def _blobs(state_dir):
     """Files of no object, upload, or work to be done."""
     used = _rows(state_dir / "storage.db", "SELECT blob FROM object UNION SELECT blob FROM session WHERE answer IS NULL "
-                                           "UNION SELECT blob FROM part UNION SELECT blob FROM aftermath")
+                                           "UNION SELECT blob FROM part UNION SELECT blob FROM post_commit")
     names = {f"{blob:016x}" for blob in used or () if blob}
     files = _files(state_dir / "uploads") + _files(state_dir / "blobs") if used is not None else []
     return [str(path) for path in files if path.name not in names]

@@ -144,6 +144,12 @@ static void files_of_others_are_refused(void **state)
 	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err),
 			 STATUS_FAILED_PRECONDITION);
 	assert_non_null(strstr(err.text, "newer"));
+	error_deinit(&err);
+	sql_run(bench, "state.db", "PRAGMA user_version = 10");
+	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err),
+			 STATUS_FAILED_PRECONDITION);
+	assert_non_null(strstr(err.text, "before 0.2.0 (schema 10)"));
+	error_deinit(&err);
 	sql_run(bench, "state.db", "PRAGMA user_version = 1; PRAGMA application_id = 7");
 	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &err),
 			 STATUS_FAILED_PRECONDITION);
@@ -151,38 +157,6 @@ static void files_of_others_are_refused(void **state)
 }
 
 /* No file may grow past what it has: a full disk, as far as SQLite can tell. */
-/* As a release left it whose newest step was the first. */
-static void a_state_of_the_first_release_is_brought_up_to_date(void **state)
-{
-	BENCH(state);
-	const struct migration first[] = { state_migrations[0], { 0 } };
-	char path[128];
-	sqlite3 *db = NULL;
-	struct job *job = NULL;
-
-	store_close(bench->store);
-	snprintf(path, sizeof(path), "%s/state.db", bench->dir);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(migrations_run(db, first, &bench->err), STATUS_OK);
-	sqlite3_close(db);
-	sql_run(bench, "state.db",
-		"INSERT INTO meta (name, value) VALUES ('instance', 'abcdefgh');"
-		"INSERT INTO job (project, job_id, state, priority, created_us, input, output, plan, started_us)"
-		" VALUES ('demo', 'old', 3, 7, 1000, '{\"a\":1}', '{}', '{\"p\":1}', 2000)");
-	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &bench->err), STATUS_OK);
-	assert_string_equal(store_instance(bench->store), "abcdefgh");
-	assert_int_equal(job_get(bench->store, "demo", "old", &job, &bench->err), STATUS_OK);
-	assert_int_equal(job->state, JOB_RUNNING);
-	assert_int_equal(job->priority, 7);
-	assert_int_equal(job->started_us, 2000);
-	assert_string_equal(job->plan, "{\"p\":1}");
-	assert_null(job->assignment);
-	assert_true(job->ml_units_per_hour == 0);
-	job_free(job);
-	job_add(bench, "new");
-}
-
 static void a_full_disk_refuses_changes_and_no_more(void **state)
 {
 	BENCH(state);
@@ -360,7 +334,6 @@ static int TEST_MAIN(void)
 		WITH_BENCH(the_instance_stays),
 		cmocka_unit_test(a_directory_that_cannot_be_made_is_told),
 		WITH_BENCH(files_of_others_are_refused),
-		WITH_BENCH(a_state_of_the_first_release_is_brought_up_to_date),
 		WITH_BENCH(a_full_disk_refuses_changes_and_no_more),
 		WITH_BENCH(logs_of_another_state_are_set_aside),
 		WITH_BENCH(each_statement_uses_its_index),

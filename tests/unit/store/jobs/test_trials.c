@@ -427,49 +427,6 @@ static void the_tail_of_stderr_is_the_trials_own(void **state)
 	}
 }
 
-static void a_state_of_the_second_release_keeps_its_jobs(void **state)
-{
-	BENCH(state);
-	const struct migration before[] = { state_migrations[0], state_migrations[1], { 0 } };
-	struct job_list list AUTO_JOB_LIST = { 0 };
-	char path[128];
-	sqlite3 *db = NULL;
-
-	store_close(bench->store);
-	snprintf(path, sizeof(path), "%s/state.db", bench->dir);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(migrations_run(db, before, &bench->err), STATUS_OK);
-	assert_int_equal(
-		sqlite3_exec(
-			db,
-			"INSERT INTO job (project, job_id, state, priority, created_us, input, output, plan,"
-			" started_us, assignment) VALUES"
-			" ('demo', 'a', 3, 7, 1000, '{}', '{}', '{\"p\":1}', 2000, '{\"q\":1}'),"
-			" ('demo', 'b', 1, 0, 3000, '{}', '{}', '{\"p\":2}', 0, NULL);"
-			"INSERT INTO lease VALUES (1, 0, 0, 'GPU-0', 0);"
-			"INSERT INTO policy VALUES (1, 3, '{\"bindings\":[]}')",
-			NULL, NULL, NULL),
-		SQLITE_OK);
-	sqlite3_close(db);
-	assert_int_equal(store_open(bench->dir, &bench->clock, &bench->store, &bench->err), STATUS_OK);
-	assert_int_equal(job_list_page(bench->store, "demo", NULL, 10, NULL, &list, &bench->err), STATUS_OK);
-	assert_int_equal(list.count, 2);
-	assert_string_equal(list.jobs[0].job_id, "b");
-	assert_int_equal(list.jobs[0].position, 1);
-	assert_string_equal(list.jobs[1].job_id, "a");
-	assert_int_equal(list.jobs[1].state, JOB_RUNNING);
-	assert_string_equal(list.jobs[1].assignment, "{\"q\":1}");
-	assert_int_equal(list.jobs[1].parent, 0);
-	assert_int_equal(list.jobs[1].trial, 0);
-	AUTO(string) char *policy = NULL;
-	AUTO(string) char *etag = NULL;
-
-	assert_int_equal(policy_get(bench->store, "demo", "a", &policy, &etag, &bench->err), STATUS_OK);
-	assert_int_equal(trials_add(bench, 2, 1, 1, NULL), STATUS_OK);
-	assert_int_equal(trials_count(bench, 2), 1);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_open, bench_close)
 
 static int TEST_MAIN(void)
@@ -488,7 +445,6 @@ static int TEST_MAIN(void)
 		TEST(who_asks_for_a_trials_own_job_finds_its_lines),
 		TEST(a_trials_lines_are_its_tuning_jobs),
 		TEST(the_tail_of_stderr_is_the_trials_own),
-		TEST(a_state_of_the_second_release_keeps_its_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

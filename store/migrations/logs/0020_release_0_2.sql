@@ -41,7 +41,21 @@ CREATE TABLE replica_position (
 	attempt INTEGER NOT NULL,
 	role INTEGER NOT NULL,
 	replica INTEGER NOT NULL,
+	restart INTEGER NOT NULL,
 	stdout_ns INTEGER NOT NULL,
+	stdout_behind INTEGER NOT NULL, -- lines after the clock was put back
+	stdout_parts INTEGER NOT NULL,  -- parts of a long line that are stored while its end is not, and its time
+	stdout_parts_ns INTEGER NOT NULL,
 	stderr_ns INTEGER NOT NULL,
+	stderr_behind INTEGER NOT NULL,
+	stderr_parts INTEGER NOT NULL,
+	stderr_parts_ns INTEGER NOT NULL,
 	PRIMARY KEY (job, attempt, role, replica)
 ) STRICT, WITHOUT ROWID;
+
+-- Jobs of which a program dated entries itself, and how far the times of the others have come.
+CREATE TABLE dated_job (
+	job INTEGER NOT NULL PRIMARY KEY,
+	last_ns INTEGER NOT NULL,
+	named INTEGER NOT NULL
+) STRICT;

@@ -57,11 +57,35 @@ CREATE TABLE session (
 CREATE INDEX session_of_blob ON session (blob);
 CREATE INDEX session_by_age ON session (created_us);
 
--- What is still to be done to files: the tree's file of an object (name null: the directory of a bucket) is to be
+-- Work on files that is still to be done: the tree's file of an object (name null: the directory of a bucket) is to be
 -- as the index says, and a blob that nothing uses any more is to be removed.
-CREATE TABLE aftermath (
+CREATE TABLE post_commit (
 	id INTEGER PRIMARY KEY,
 	bucket TEXT NOT NULL,
 	name TEXT,
 	blob INTEGER
 ) STRICT;
+
+-- Uploads in parts, and their parts. The bytes of a part are the file of its blob among the uploads.
+CREATE TABLE assembly (
+	id TEXT PRIMARY KEY,
+	bucket INTEGER NOT NULL REFERENCES bucket (id),
+	name TEXT NOT NULL,
+	content_type TEXT,
+	metadata TEXT NOT NULL,
+	created_us INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX assembly_by_name ON assembly (bucket, name, id);
+CREATE INDEX assembly_by_age ON assembly (created_us);
+
+CREATE TABLE part (
+	assembly TEXT NOT NULL REFERENCES assembly (id),
+	number INTEGER NOT NULL,
+	size_bytes INTEGER NOT NULL,
+	created_us INTEGER NOT NULL,
+	crc32c INTEGER NOT NULL,
+	md5 BLOB NOT NULL,
+	blob INTEGER NOT NULL,
+	PRIMARY KEY (assembly, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX part_of_blob ON part (blob);
