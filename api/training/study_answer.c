@@ -141,7 +141,7 @@ static json_t *open_curve(const struct view *view, const struct stored_trial *st
 	struct trial_place place = { .objects = view->context->objects,
 				     .job_dir = view->plan->job_dir,
 				     .number = stored->number,
-				     .since = trial_objects_since(view->plan, view->job->created_us) };
+				     .since = view->plan->objects_since };
 	struct trial_metrics *metrics = NULL;
 	json_t *object = NULL;
 

@@ -44,8 +44,7 @@ static struct trial_metrics *metrics_make(const struct owner *owner, unsigned nu
 					   .objects = owner->reconciler->objects,
 					   .job_dir = owner->run->plan->job_dir,
 					   .number = number,
-					   .since = trial_objects_since(owner->run->plan,
-									owner->run->row->created_us) };
+					   .since = owner->run->plan->objects_since };
 
 	if (!slot || *slot || !directory)
 		return slot ? *slot : NULL;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
-#include "scheduler/plan/plan.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/search/trial_events.h"
 #include "scheduler/tuning/measurements.h"
@@ -34,11 +33,6 @@ struct trial_metrics {
 };
 
 DEFINE_AUTO(trial_metrics, struct trial_metrics *, trial_metrics_free)
-
-int64_t trial_objects_since(const struct plan *plan, int64_t created_us)
-{
-	return plan->objects_since ? plan->objects_since : created_us;
-}
 
 static bool events_open(struct trial_metrics *metrics, const struct trial_place *place)
 {

@@ -11,7 +11,6 @@
 
 struct measurements;
 struct objects;
-struct plan;
 struct trial_metrics;
 
 /* Where a trial reports; strings are copied. */
@@ -20,12 +19,8 @@ struct trial_place {
 	struct objects *objects; /* borrowed; NULL: storage is not ours */
 	const char *job_dir;     /* the tuning job's own: gs://BUCKET/…; NULL: it has none */
 	unsigned number;         /* of the trial: its event files are in the directory of that name */
-	int64_t since;           /* trial_objects_since() */
+	int64_t since;           /* plan.objects_since */
 };
-
-/* The generation from which on objects are of the job's time. Of a job of an earlier release, whose plan does not tell, it
- * is the time of its creation: generations are microseconds of the clock, unless that is put back. */
-int64_t trial_objects_since(const struct plan *plan, int64_t created_us);
 
 /* @started_s: since 1970. */
 struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_place *place,

@@ -48,12 +48,7 @@ static void curve_fill(struct look *look, size_t index)
 
 static bool is_to_stop(const struct look *look, size_t index)
 {
-	const struct stored_trial *stored = &look->list.trials[index];
-
-	if (stored->state != JOB_RUNNING)
-		return false;
-	/* One that an earlier release marked, and did not tell before a crash, is told now. */
-	return stored->stopped_early ||
+	return look->list.trials[index].state == JOB_RUNNING &&
 	       study_should_stop(look->study, look->all, look->all_count, look->tuner->earlier.count + index);
 }
 

@@ -235,7 +235,6 @@ enum status trial_end(struct store *store, const struct trial_ending *ending, st
 	return state_writer_change(store->state, ending_run, (void *)ending, err);
 }
 
-/* One that was marked by an earlier release may not have been told to end yet. */
 static enum status run_cancel(struct change_scope *scope, const struct trial_stopping *stopping,
 			      struct error *err)
 {
@@ -254,8 +253,9 @@ static enum status stopping_run(struct change_scope *scope, void *arg, struct er
 	bind_int(update, ":job", stopping->job);
 	bind_int(update, ":number", stopping->number);
 	rc = statement_run(update, err);
-	if (!rc && sqlite3_changes(scope->connection->db) == 1)
-		rc = job_lines_add(scope, stopping->job, stopping->line, 1, err);
+	if (rc || sqlite3_changes(scope->connection->db) == 0)
+		return rc;
+	rc = job_lines_add(scope, stopping->job, stopping->line, 1, err);
 	return rc ? rc : run_cancel(scope, stopping, err);
 }
 
