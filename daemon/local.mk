@@ -38,6 +38,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/work.h \
 	daemon/clean.c \
 	daemon/clean.h \
+	daemon/cli/ask.c \
+	daemon/cli/ask.h \
 	daemon/cli/background.c \
 	daemon/cli/background.h \
 	daemon/cli/client.c \
@@ -48,8 +50,18 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/exec.h \
 	daemon/cli/invocation.c \
 	daemon/cli/invocation.h \
+	daemon/cli/job_end.c \
+	daemon/cli/job_end.h \
+	daemon/cli/job_list.c \
+	daemon/cli/job_list.h \
+	daemon/cli/job_wait.c \
+	daemon/cli/job_wait.h \
 	daemon/cli/ready_line.c \
 	daemon/cli/ready_line.h \
+	daemon/cli/table.c \
+	daemon/cli/table.h \
+	daemon/cli/terminal.c \
+	daemon/cli/terminal.h \
 	daemon/cli/verb.h \
 	daemon/cli/verbs.c \
 	daemon/gateway/cloud_address.c \

@@ -12,6 +12,8 @@
 /* Beside EXIT_GOOD, EXIT_FAILED and EXIT_USAGE of daemon/main.h. 124 and 125 are those of timeout(1) and docker run. */
 enum verb_exit { EXIT_UNREACHED = 3, EXIT_CANCELLED = 4, EXIT_TIMED_OUT = 124, EXIT_NOT_STARTED = 125 };
 
+enum { VERB_WORDS_MAX = 1000 };
+
 struct verb_option {
 	const char *name;          /* "tail", without dashes; NULL ends a list */
 	char letter;               /* 'f' of -f; 0: there is none */

@@ -5,10 +5,14 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/clean.h"
+#include "daemon/cli/ask.h"
 #include "daemon/cli/background.h"
 #include "daemon/cli/completion.h"
 #include "daemon/cli/exec.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/job_end.h"
+#include "daemon/cli/job_list.h"
+#include "daemon/cli/job_wait.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
 #include "daemon/main.h"
@@ -96,6 +100,67 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = status_main },
+	{ .name = "jobs",
+	  .words = "",
+	  .summary = "list jobs of all APIs and locations",
+	  .detail =
+		  "Lists the jobs that have not ended and the 20 newest that have, with why they wait or failed.\n"
+		  "An id is shown by its beginning, which names the job in other commands as well.\n",
+	  .options = OPTIONS(
+		  { .name = "all", .letter = 'a', .help = "every job" },
+		  { .name = "state",
+		    .hint = "STATE",
+		    .repeats = true,
+		    .values = job_states,
+		    .help = "only jobs in this state, such as RUNNING" },
+		  { .name = "label",
+		    .letter = 'l',
+		    .hint = "KEY=VALUE",
+		    .repeats = true,
+		    .help = "only jobs with this label" },
+		  { .name = "filter",
+		    .hint = "TERMS",
+		    .help = "only jobs that fit, such as 'family=customJobs AND location=us-central1'" },
+		  PROJECT_OPTION, { .name = "watch", .letter = 'w', .help = "show changes as they come" }),
+	  .calls = true,
+	  .lists = true,
+	  .run = jobs_main },
+	{ .name = "wait",
+	  .words = "JOB...",
+	  .summary = "wait until jobs end, or are in a state",
+	  .detail = "Exit codes: 0 all succeeded, 1 one failed, 4 one was cancelled, 124 it took too long.\n"
+		    "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS({ .name = "for",
+			       .hint = "STATE",
+			       .values = job_states,
+			       .help = "until they are in this state, or past it: RUNNING" },
+			     { .name = "timeout",
+			       .hint = "TIME",
+			       .help = "how long at most: 90s, 15m, 2h (default: for ever)" },
+			     PROJECT_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = VERB_WORDS_MAX,
+	  .run = wait_main },
+	{ .name = "cancel",
+	  .words = "JOB...",
+	  .summary = "end jobs",
+	  .detail = "Returns when the daemon has stored the wish; `trainyard wait` waits for the end.\n"
+		    "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS(PROJECT_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = VERB_WORDS_MAX,
+	  .run = cancel_main },
+	{ .name = "delete",
+	  .words = "JOB...",
+	  .summary = "delete jobs of Vertex AI that have ended",
+	  .detail = JOB_WORDS_DETAIL,
+	  .options = OPTIONS(PROJECT_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = VERB_WORDS_MAX,
+	  .run = delete_main },
 	{ .name = "serve",
 	  .words = "",
 	  .summary = "serve the emulated APIs on this machine",

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/ask.h"
+
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/text.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/main.h"
+
+int ask_open(const struct invocation *invocation, struct client **ret_client)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct text verb AUTO_TEXT = { 0 };
+
+	if (!client_open(invocation_value(invocation, "endpoint"), invocation_value(invocation, "token-file"),
+			 ret_client, &err))
+		return EXIT_GOOD;
+	text_printf(&verb, "%s ", invocation->verb->name);
+	return main_usage_error(verb.data, &err);
+}
+
+/* The daemon's words may have lines of their own, and a client's texts in them. */
+int ask_failure(const struct client *client, const struct error *err)
+{
+	struct text told AUTO_TEXT = { 0 };
+
+	for (const char *line = main_words(err); *line;) {
+		const size_t length = strcspn(line, "\n");
+		struct text one AUTO_TEXT = { 0 };
+
+		text_append(&one, line, length);
+		text_puts(&told, told.length ? "\n" : "");
+		text_one_line(&told, one.data, 0);
+		line += length + (line[length] == '\n');
+	}
+	fprintf(stderr, "trainyard: %s\n", told.data ? told.data : "");
+	return client_is_unreached(client) ? EXIT_UNREACHED : EXIT_FAILED;
+}
+
+void job_path_write(struct text *text, const char *reference, const char *behind)
+{
+	text_puts(text, "/_trainyard/v1/jobs/");
+	text_percent(text, reference, URL_UNRESERVED);
+	text_puts(text, behind);
+}
+
+int ask_job(const struct invocation *invocation, struct client *client, const char *reference,
+	    json_t **ret_job)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+	const char *project = invocation_value(invocation, "project");
+
+	job_path_write(&path, reference, project ? "?project=" : "");
+	text_percent(&path, project ? project : "", URL_UNRESERVED);
+	if (client_call(client, "GET", path.data, NULL, ret_job, &err))
+		return ask_failure(client, &err);
+	return EXIT_GOOD;
+}
+
+void job_title_write(struct text *text, const json_t *job)
+{
+	const char *name = json_text_at(job, "displayName"), *id = json_text_at(job, "id");
+
+	if (name)
+		text_one_line(text, name, 64);
+	text_printf(text, name ? " (%s)" : "%s", id ? id : "");
+}
+
+int64_t ask_now(struct client *client)
+{
+	AUTO(json) json_t *clock = NULL;
+	const int64_t now_us = clock_wall_us(&system_clock);
+
+	return client_call(client, "GET", "/_trainyard/v1/clock", NULL, &clock, NULL)
+		       ? now_us
+		       : time_read(json_text_at(clock, "now"), now_us);
+}
+
+bool state_is_final(const char *state)
+{
+	return strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "FAILED") == 0 ||
+	       strcmp(state, "CANCELLED") == 0;
+}
+
+int state_exit(const char *state)
+{
+	if (strcmp(state, "SUCCEEDED") == 0)
+		return EXIT_GOOD;
+	return strcmp(state, "CANCELLED") == 0 ? EXIT_CANCELLED : EXIT_FAILED;
+}

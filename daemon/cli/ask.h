@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/ask.h: what all commands share that ask a daemon about jobs. Thread: the first. */
+#include <jansson.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/json.h"
+#include "daemon/cli/client.h"
+#include "daemon/cli/verb.h"
+
+struct invocation;
+
+/* Of verbs whose words name jobs. */
+#define PROJECT_OPTION                                                                                       \
+	{                                                                                                    \
+		.name = "project", .hint = "ID", .help = "only jobs of this project (default: of all)"       \
+	}
+#define JOB_WORDS_DETAIL                                                                                     \
+	"JOB is an id, a display name, how one of these begins, or @last, the newest; of any API and\n"      \
+	"location.\n"
+
+/* EXIT_GOOD and the client, or EXIT_USAGE with the reason on stderr. */
+int ask_open(const struct invocation *invocation, struct client **ret_client);
+/* Says why a call failed; EXIT_UNREACHED or EXIT_FAILED. */
+int ask_failure(const struct client *client, const struct error *err);
+/* The job that @reference means, as /_trainyard/v1/jobs/{job} tells it: *ret_job is the caller's. EXIT_GOOD, or as
+ * ask_failure(). */
+int ask_job(const struct invocation *invocation, struct client *client, const char *reference,
+	    json_t **ret_job);
+/* Appends "/_trainyard/v1/jobs/{job}" of a reference, and what stands behind it. */
+void job_path_write(struct text *text, const char *reference, const char *behind);
+/* "train (1234567890)": what a person calls the job. Harmless to terminals. */
+void job_title_write(struct text *text, const json_t *job);
+/* The daemon's time now, or this machine's where it does not tell. */
+int64_t ask_now(struct client *client);
+
+/* SUCCEEDED, FAILED and CANCELLED. */
+bool state_is_final(const char *state);
+/* How a command ends that waited for the end of a job: EXIT_GOOD, EXIT_FAILED, EXIT_CANCELLED. */
+int state_exit(const char *state);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/job_end.h: `trainyard cancel` and `trainyard delete`. Each does what it can with all of its jobs; EXIT_FAILED when
+ * that was not all. */
+
+struct invocation;
+
+int cancel_main(struct invocation *invocation);
+int delete_main(struct invocation *invocation);

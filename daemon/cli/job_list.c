@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_list.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/table.h"
+#include "daemon/main.h"
+
+enum { ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, WATCH_MS = 1000, ROWS_BESIDE = 2 };
+
+const char *const job_states[] = { "QUEUED", "PREPARING",  "RUNNING",   "SUCCEEDED",
+				   "FAILED", "CANCELLING", "CANCELLED", NULL };
+
+/* ---- which ---- */
+
+static void text_quote(struct text *filter, const char *value)
+{
+	text_putc(filter, '"');
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			text_putc(filter, '\\');
+		text_putc(filter, *value);
+	}
+	text_putc(filter, '"');
+}
+
+/* The options as a filter of the list: states are any of those given, labels all of them. */
+static enum status filter_make(const struct invocation *invocation, struct text *filter, struct error *err)
+{
+	const char *own = invocation_value(invocation, "filter"), *value;
+	size_t at = 0;
+
+	for (; (value = invocation_next(invocation, "state", &at)) != NULL;)
+		text_printf(filter, "%sstate=%s", filter->length ? " OR " : "(", value);
+	text_puts(filter, filter->length ? ")" : "");
+	for (at = 0; (value = invocation_next(invocation, "label", &at)) != NULL;) {
+		const size_t length = strcspn(value, "=");
+		AUTO(string) char *key = memory_strndup(value, length);
+
+		if (!*key || !value[length])
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--label: \"%s\" is not KEY=VALUE", value);
+		text_printf(filter, "%slabels.", filter->length ? " AND " : "");
+		text_quote(filter, key);
+		text_puts(filter, "=");
+		text_quote(filter, value + length + 1);
+	}
+	if (own && *own)
+		text_printf(filter, "%s(%s)", filter->length ? " AND " : "", own);
+	return STATUS_OK;
+}
+
+/* One page is appended to @jobs; *token: of the next one. */
+static enum status page_ask(const struct invocation *invocation, struct client *client, const char *filter,
+			    unsigned size, char **token, json_t *jobs, struct error *err)
+{
+	const char *project = invocation_value(invocation, "project");
+	struct text path AUTO_TEXT = { 0 };
+	AUTO(json) json_t *answer = NULL;
+	enum status rc;
+
+	text_printf(&path, "/_trainyard/v1/jobs?pageSize=%u&filter=", size);
+	text_percent(&path, filter, URL_UNRESERVED);
+	text_puts(&path, "&pageToken=");
+	text_percent(&path, *token ? *token : "", URL_UNRESERVED);
+	text_puts(&path, "&project=");
+	text_percent(&path, project ? project : "", URL_UNRESERVED);
+	rc = client_call(client, "GET", path.data, NULL, &answer, err);
+	if (rc)
+		return rc;
+	json_array_extend(jobs, json_object_get(answer, "jobs"));
+	free(*token);
+	*token = memory_strdup(json_text_at(answer, "nextPageToken"));
+	return STATUS_OK;
+}
+
+static int newer_first(const void *left, const void *right)
+{
+	const char *a = json_text_at(*(json_t *const *)left, "createTime");
+	const char *b = json_text_at(*(json_t *const *)right, "createTime");
+
+	return strcmp(b ? b : "", a ? a : "");
+}
+
+static void newest_first(json_t *jobs)
+{
+	const size_t count = json_array_size(jobs);
+	json_t **sorted = memory_calloc(count + 1, sizeof(json_t *));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = json_incref(json_array_get(jobs, i));
+	qsort(sorted, count, sizeof(json_t *), newer_first);
+	for (size_t i = 0; i < count; i++)
+		json_array_set_new(jobs, i, sorted[i]);
+	free(sorted);
+}
+
+/* With --all every job; else those that have not ended, and the newest that have. *ret_more: there are older ones. */
+static enum status jobs_ask(const struct invocation *invocation, struct client *client, const char *filter,
+			    json_t *jobs, bool *ret_more, struct error *err)
+{
+	static const char *const halves[] = { "NOT (state=SUCCEEDED OR state=FAILED OR state=CANCELLED)",
+					      "(state=SUCCEEDED OR state=FAILED OR state=CANCELLED)" };
+	const bool all = invocation_flag(invocation, "all");
+	enum status rc = STATUS_OK;
+
+	for (unsigned half = 0; !rc && half < (all ? 1 : 2); half++) {
+		struct text which AUTO_TEXT = { 0 };
+		AUTO(string) char *token = NULL;
+
+		text_printf(&which, "%s%s%s", filter, *filter && !all ? " AND " : "",
+			    all ? "" : halves[half]);
+		do
+			rc = page_ask(invocation, client, which.data, half ? ENDED_SHOWN : PAGE_SIZE, &token,
+				      jobs, err);
+		while (!rc && token && !half);
+		*ret_more = token != NULL;
+	}
+	if (!all)
+		newest_first(jobs);
+	return rc;
+}
+
+/* ---- how they are printed ---- */
+
+static const struct table_column columns[] = {
+	{ .title = "NAME", .least = 16 },
+	{ .title = "ID", .optional = true },
+	{ .title = "KIND" },
+	{ .title = "STATE" },
+	{ .title = "AGE", .right = true },
+	{ .title = "RAN", .right = true, .optional = true },
+	{ .title = "REPLICAS", .right = true, .optional = true },
+	{ .title = "GPUS", .right = true, .optional = true },
+	{ .title = "REASON", .notes = true },
+	{ .title = NULL },
+};
+
+static const char *kind_of(const char *family)
+{
+	static const char *const kinds[][2] = { { "jobs", "ml" },
+						{ "customJobs", "custom" },
+						{ "hyperparameterTuningJobs", "tuning" },
+						{ "trainingPipelines", "pipeline" } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (family && strcmp(kinds[i][0], family) == 0)
+			return kinds[i][1];
+	return family;
+}
+
+static void count_put(struct table *table, const json_t *job, const char *member)
+{
+	const int64_t count = json_int_at(job, member, 0);
+	AUTO(string) char *told = count ? memory_printf("%lld", (long long)count) : NULL;
+
+	table_put(table, told, STYLE_NONE);
+}
+
+static void row_put(struct table *table, const json_t *job, int64_t now_us)
+{
+	const char *name = json_text_at(job, "displayName"), *id = json_text_at(job, "id");
+	const char *state = json_text_at(job, "state"), *start = json_text_at(job, "startTime");
+	AUTO(string) char *id_shown = name && id ? memory_strndup(id, ID_SHOWN) : NULL;
+	struct text age AUTO_TEXT = { 0 }, ran AUTO_TEXT = { 0 };
+
+	age_tell(&age, json_text_at(job, "createTime"), now_us);
+	age_tell(&ran, start, time_read(json_text_at(job, "endTime"), now_us));
+	table_put(table, name ? name : id, STYLE_NONE);
+	table_put(table, id_shown, STYLE_DIM);
+	table_put(table, kind_of(json_text_at(job, "family")), STYLE_NONE);
+	table_put(table, state, state_style(state ? state : ""));
+	table_put(table, age.data, STYLE_NONE);
+	table_put(table, ran.data, STYLE_NONE);
+	count_put(table, job, "replicaCount");
+	count_put(table, job, "gpuCount");
+	table_put(table, json_text_at(job, "reason"), STYLE_DIM);
+}
+
+static void jobs_write(const struct invocation *invocation, struct client *client, json_t *jobs, bool more,
+		       struct text *text)
+{
+	const char *form = invocation_value(invocation, "output");
+	struct table table AUTO_TABLE = { .columns = columns };
+	const int64_t now_us = ask_now(client);
+	const json_t *job;
+	size_t index;
+
+	if (form && strcmp(form, "json") == 0) {
+		AUTO(json) json_t *answer = json_pack("{s:O}", "jobs", jobs);
+
+		json_write(text, answer);
+		text_putc(text, '\n');
+		return;
+	}
+	json_array_foreach(jobs, index, job) {
+		const char *name = json_text_at(job, "name");
+
+		if (form && strcmp(form, "name") == 0)
+			text_printf(text, "%s\n", name ? name : "");
+		else
+			row_put(&table, job, now_us);
+	}
+	if (form && strcmp(form, "name") == 0)
+		return;
+	if (json_array_size(jobs))
+		table_write(text, &table, stdout);
+	if (terminal_width(stdout) && (more || !json_array_size(jobs)))
+		text_printf(text, "%s%s%s\n", terminal_style(stdout, STYLE_DIM),
+			    more ? "Older jobs that have ended: --all" : "There are no such jobs.",
+			    terminal_style(stdout, STYLE_NONE));
+}
+
+static enum status jobs_show(const struct invocation *invocation, struct client *client, const char *filter,
+			     struct text *text, struct error *err)
+{
+	AUTO(json) json_t *jobs = json_array();
+	bool more = false;
+	enum status rc = jobs_ask(invocation, client, filter, jobs, &more, err);
+
+	if (!rc)
+		jobs_write(invocation, client, jobs, more, text);
+	return rc;
+}
+
+/* ---- again and again ---- */
+
+/* As much as the terminal has rows for. */
+static void screen_draw(struct text *text)
+{
+	const unsigned height = terminal_height();
+	unsigned rows = 0;
+
+	for (char *at = text->data; height && at && *at; at++)
+		if (*at == '\n' && ++rows + ROWS_BESIDE > height) {
+			text->length = (size_t)(at + 1 - text->data);
+			*++at = '\0';
+			break;
+		}
+	fputs(height ? "\033[H\033[J" : "", stdout);
+	main_output(text);
+}
+
+static int jobs_watch(const struct invocation *invocation, struct client *client, const char *filter)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct text last AUTO_TEXT = { 0 };
+
+	for (;; poll(NULL, 0, WATCH_MS)) {
+		struct text text AUTO_TEXT = { 0 };
+
+		if (jobs_show(invocation, client, filter, &text, &err))
+			return ask_failure(client, &err);
+		text_puts(&text, "");
+		if (!last.data || strcmp(last.data, text.data) != 0) {
+			text_clear(&last);
+			text_puts(&last, text.data);
+			screen_draw(&text);
+		}
+	}
+}
+
+int jobs_main(struct invocation *invocation)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct text filter AUTO_TEXT = { 0 }, text AUTO_TEXT = { 0 };
+	AUTO(client) struct client *client = NULL;
+	int exit_code;
+
+	text_puts(&filter, "");
+	if (filter_make(invocation, &filter, &err))
+		return main_usage_error("jobs ", &err);
+	exit_code = ask_open(invocation, &client);
+	if (exit_code)
+		return exit_code;
+	if (invocation_flag(invocation, "watch"))
+		return jobs_watch(invocation, client, filter.data);
+	if (jobs_show(invocation, client, filter.data, &text, &err))
+		return ask_failure(client, &err);
+	return main_output(&text);
+}

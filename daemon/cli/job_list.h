@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/job_list.h: `trainyard jobs`: jobs of all APIs and locations. */
+
+struct invocation;
+
+extern const char *const job_states[]; /* ends with NULL */
+
+int jobs_main(struct invocation *invocation);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_wait.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/job_list.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/main.h"
+
+enum { LOOK_MS = 100, LOOK_MS_MAX = 500 };
+
+void ending_write(struct text *text, const json_t *job)
+{
+	const char *state = json_text_at(job, "state"), *reason = json_text_at(job, "reason");
+	const int64_t end_us = time_read(json_text_at(job, "endTime"), 0);
+
+	job_title_write(text, job);
+	text_printf(text, " %s", state);
+	if (end_us) {
+		text_puts(text, " after ");
+		duration_tell(text, end_us - time_read(json_text_at(job, "createTime"), end_us));
+	}
+	if (reason) {
+		text_puts(text, ": ");
+		text_one_line(text, reason, 0);
+	}
+}
+
+/* How far a job has come: a state that is waited for is passed by a later one. The ends are no steps of each other. */
+static int step_of(const char *state)
+{
+	static const char *const steps[] = { "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED" };
+
+	for (int i = 0; i < (int)(sizeof(steps) / sizeof(steps[0])); i++)
+		if (strcmp(steps[i], state) == 0)
+			return i;
+	return -1;
+}
+
+/* Whether nothing more is to be waited for; *ret_exit: what came of it. */
+static bool is_over(const char *state, const char *wanted, int *ret_exit)
+{
+	*ret_exit = EXIT_GOOD;
+	if (wanted &&
+	    (strcmp(state, wanted) == 0 || (step_of(wanted) >= 0 && step_of(state) >= step_of(wanted))))
+		return true;
+	if (wanted && strcmp(wanted, "CANCELLING") == 0 && strcmp(state, "CANCELLED") == 0)
+		return true;
+	if (!state_is_final(state))
+		return false;
+	*ret_exit = state_exit(state);
+	if (wanted && !*ret_exit)
+		*ret_exit = EXIT_FAILED;
+	return true;
+}
+
+struct wait {
+	const struct invocation *invocation;
+	struct client *client;
+	const char *wanted; /* NULL: the end */
+	struct awaited {
+		char *name;  /* as its API knows it; NULL: not looked at yet */
+		char *stand; /* "train (123) is RUNNING" */
+		bool over;
+	} * jobs;
+	size_t left;
+	int exit_code;
+};
+
+/* A failure counts for more than a cancellation. */
+static void exit_add(struct wait *wait, int exit_code)
+{
+	if (wait->exit_code != EXIT_FAILED && exit_code)
+		wait->exit_code = exit_code;
+}
+
+static void stand_show(struct awaited *awaited, const json_t *job, const char *state)
+{
+	const char *reason = json_text_at(job, "reason");
+	struct text stand AUTO_TEXT = { 0 };
+
+	job_title_write(&stand, job);
+	text_printf(&stand, " is %s", state);
+	free(awaited->stand);
+	awaited->stand = text_take(&stand);
+	progress_show("%s%s%s", awaited->stand, reason ? ": " : "", reason ? reason : "");
+}
+
+/* EXIT_GOOD, or why the daemon cannot be asked. */
+static int job_look(struct wait *wait, size_t number)
+{
+	struct awaited *awaited = &wait->jobs[number];
+	AUTO(json) json_t *job = NULL;
+	struct text line AUTO_TEXT = { 0 };
+	int outcome = ask_job(wait->invocation, wait->client,
+			      awaited->name ? awaited->name : wait->invocation->words[number], &job);
+	const char *state = job ? json_text_at(job, "state") : NULL;
+
+	if (outcome)
+		return outcome;
+	if (!awaited->name) /* from now on it is this job, whatever else is called so */
+		awaited->name = memory_strdup(json_text_at(job, "name"));
+	awaited->over = is_over(state ? state : "", wait->wanted, &outcome);
+	if (!awaited->over) {
+		stand_show(awaited, job, state ? state : "");
+		return EXIT_GOOD;
+	}
+	wait->left--;
+	exit_add(wait, outcome);
+	progress_clear();
+	ending_write(&line, job);
+	puts(line.data);
+	fflush(stdout);
+	return EXIT_GOOD;
+}
+
+static int time_out(const struct wait *wait)
+{
+	progress_clear();
+	for (size_t i = 0; i < wait->invocation->word_count; i++)
+		if (!wait->jobs[i].over)
+			fprintf(stderr, "trainyard: the time is up, and %s\n", wait->jobs[i].stand);
+	return EXIT_TIMED_OUT;
+}
+
+static int jobs_await(struct wait *wait, int64_t timeout_us)
+{
+	const int64_t end_us = clock_mono_us(&system_clock) + timeout_us;
+
+	for (int pause_ms = LOOK_MS;; pause_ms = pause_ms < LOOK_MS_MAX ? pause_ms * 2 : LOOK_MS_MAX) {
+		int64_t left_ms;
+
+		for (size_t i = 0; i < wait->invocation->word_count; i++) {
+			const int outcome = wait->jobs[i].over ? EXIT_GOOD : job_look(wait, i);
+
+			if (outcome)
+				return outcome;
+		}
+		if (!wait->left)
+			return wait->exit_code;
+		left_ms = (end_us - clock_mono_us(&system_clock)) / 1000;
+		if (timeout_us && left_ms <= 0)
+			return time_out(wait);
+		poll(NULL, 0, timeout_us && left_ms < pause_ms ? (int)left_ms : pause_ms);
+	}
+}
+
+int wait_main(struct invocation *invocation)
+{
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(client) struct client *client = NULL;
+	struct wait wait = { .invocation = invocation, .left = invocation->word_count };
+	int64_t timeout_us = 0;
+	int exit_code;
+
+	if (invocation_duration(invocation, "timeout", &timeout_us, &err))
+		return main_usage_error("wait ", &err);
+	exit_code = ask_open(invocation, &client);
+	if (exit_code)
+		return exit_code;
+	wait.client = client;
+	wait.wanted = invocation_value(invocation, "for");
+	wait.jobs = memory_calloc(invocation->word_count, sizeof(*wait.jobs));
+	exit_code = jobs_await(&wait, timeout_us);
+	for (size_t i = 0; i < invocation->word_count; i++) {
+		free(wait.jobs[i].name);
+		free(wait.jobs[i].stand);
+	}
+	free(wait.jobs);
+	return exit_code;
+}

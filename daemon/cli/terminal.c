@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/terminal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
+
+enum { WIDTH_OTHERWISE = 80, WIDTH_LEAST = 40, US_PER_S = 1000000 };
+
+static bool size_read(FILE *file, struct winsize *ret_size)
+{
+	return isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, ret_size) == 0;
+}
+
+unsigned terminal_width(FILE *file)
+{
+	struct winsize size = { 0 };
+
+	if (!size_read(file, &size))
+		return 0;
+	if (!size.ws_col)
+		return WIDTH_OTHERWISE;
+	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+}
+
+unsigned terminal_height(void)
+{
+	struct winsize size = { 0 };
+
+	return size_read(stdout, &size) ? size.ws_row : 0;
+}
+
+const char *terminal_style(FILE *file, enum style style)
+{
+	static const char *const sequences[] = {
+		[STYLE_NONE] = "\033[0m",  [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m",
+		[STYLE_BUSY] = "\033[33m", [STYLE_DIM] = "\033[2m",   [STYLE_BOLD] = "\033[1m",
+	};
+	const char *plain = getenv("NO_COLOR"), *kind = getenv("TERM");
+
+	if ((plain && *plain) || (kind && strcmp(kind, "dumb") == 0) || !isatty(fileno(file)))
+		return "";
+	return sequences[style];
+}
+
+enum style state_style(const char *state)
+{
+	if (strcmp(state, "SUCCEEDED") == 0)
+		return STYLE_GOOD;
+	return strcmp(state, "FAILED") == 0 ? STYLE_BAD : STYLE_BUSY;
+}
+
+void duration_tell(struct text *text, int64_t us)
+{
+	const int64_t s = us > 0 ? us / US_PER_S : 0;
+
+	if (s < 60)
+		text_printf(text, "%" PRId64 "s", s);
+	else if (s < 600)
+		text_printf(text, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
+	else if (s < 3600)
+		text_printf(text, "%" PRId64 "m", s / 60);
+	else if (s < 36000)
+		text_printf(text, "%" PRId64 "h%02" PRId64 "m", s / 3600, s % 3600 / 60);
+	else if (s < 172800)
+		text_printf(text, "%" PRId64 "h", s / 3600);
+	else
+		text_printf(text, "%" PRId64 "d", s / 86400);
+}
+
+int64_t time_read(const char *time, int64_t otherwise)
+{
+	int64_t ns;
+
+	return time && time_parse(time, &ns) ? ns / 1000 : otherwise;
+}
+
+void age_tell(struct text *text, const char *time, int64_t now_us)
+{
+	if (time)
+		duration_tell(text, now_us - time_read(time, now_us));
+	else
+		text_puts(text, "-");
+}
+
+/* Where the first @count characters of valid UTF-8 end. */
+static size_t characters_end(const char *text, unsigned count)
+{
+	size_t at = 0;
+
+	while (text[at] && count--)
+		for (at++; (text[at] & 0xc0) == 0x80; at++)
+			;
+	return at;
+}
+
+void text_one_line(struct text *text, const char *told, unsigned most)
+{
+	struct text clean AUTO_TEXT = { 0 };
+
+	text_clean(&clean, told, strlen(told));
+	text_puts(&clean, "");
+	text_make_harmless(clean.data);
+	if (!most || utf8_count(clean.data) <= most) {
+		text_puts(text, clean.data);
+		return;
+	}
+	text_append(text, clean.data, characters_end(clean.data, most - 1));
+	text_puts(text, "…");
+}
+
+void progress_show(const char *format, ...)
+{
+	const unsigned width = terminal_width(stderr);
+	struct text line AUTO_TEXT = { 0 };
+	va_list values;
+
+	if (!width)
+		return;
+	va_start(values, format);
+	AUTO(string) char *told = memory_vprintf(format, values);
+	va_end(values);
+	text_one_line(&line, told, width - 1);
+	fprintf(stderr, "\r\033[K%s", line.data);
+	fflush(stderr);
+}
+
+void progress_clear(void)
+{
+	if (terminal_width(stderr))
+		fputs("\r\033[K", stderr);
+}
