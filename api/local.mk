@@ -60,6 +60,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/faults.h \
 	api/emulator/health.c \
 	api/emulator/health.h \
+	api/emulator/job_log.c \
+	api/emulator/job_log.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
 	api/emulator/shell_session.c \

@@ -54,6 +54,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_end.h \
 	daemon/cli/job_list.c \
 	daemon/cli/job_list.h \
+	daemon/cli/job_log.c \
+	daemon/cli/job_log.h \
 	daemon/cli/job_wait.c \
 	daemon/cli/job_wait.h \
 	daemon/cli/ready_line.c \

@@ -80,6 +80,8 @@ libtrainyard_a_SOURCES += \
 	store/logs/log_queue.c \
 	store/logs/log_queue.h \
 	store/logs/log_source.h \
+	store/logs/log_tail.c \
+	store/logs/log_tail.h \
 	store/logs/logs.c \
 	store/logs/logs.h \
 	store/logs/logs_writer.c \

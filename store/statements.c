@@ -292,7 +292,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 			 "INSERT INTO policy (job, version, policy) VALUES (:job, :version, :policy)"
 			 " ON CONFLICT (job) DO UPDATE SET version = excluded.version, policy = excluded.policy" },
 
-	[LOGS_META_GET] = { ON(LOGS_WRITER), "SELECT value FROM meta WHERE name = :name" },
+	[LOGS_META_GET] = { ON_LOGS, "SELECT value FROM meta WHERE name = :name" },
 	[LOGS_META_PUT] = { ON(LOGS_WRITER), "INSERT INTO meta (name, value) VALUES (:name, :value)"
 					     " ON CONFLICT DO UPDATE SET value = excluded.value" },
 	[SOURCE_INSERT] = { ON(LOGS_WRITER),

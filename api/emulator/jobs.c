@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/emulator/job_log.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -164,7 +165,7 @@ static enum status job_list(struct call *call, struct error *err)
 }
 
 /* Of a resource's whole name its last part is the reference: ids of resources are drawn, and no two are the same. */
-static enum status job_find(const struct call *call, struct summary_list *ret_one, struct error *err)
+enum status jobs_find(const struct call *call, struct summary_list *ret_one, struct error *err)
 {
 	const struct jobs_context *context = call->context;
 	const char *reference = call_param(call, "job"), *last = strrchr(reference, '/');
@@ -177,7 +178,7 @@ static enum status job_answer(struct call *call, struct error *err)
 {
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
 	struct writer answer;
-	enum status rc = job_find(call, &list, err);
+	enum status rc = jobs_find(call, &list, err);
 
 	if (rc)
 		return rc;
@@ -203,5 +204,12 @@ const struct route jobs_routes[] = {
 	  .doc = METHOD_DOC_NAMED("jobs.get", NULL, job_message,
 				  "Tells of the one job that an id, a display name, the beginning of "
 				  "either or @last means.") },
+	{ .method = "GET",
+	  .path = JOBS "/{job}:log",
+	  .handler = job_log_stream,
+	  .query = &job_log_query,
+	  .doc = METHOD_DOC_NAMED("jobs.log", NULL, job_log_line,
+				  "Reads a job's log, one JSON object a line, and goes on with new lines "
+				  "until it has ended.") },
 	{ .method = NULL },
 };

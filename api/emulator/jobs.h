@@ -4,12 +4,14 @@
  *
  *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
  *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
+ *   GET /_trainyard/v1/jobs/{job}:log   its log: job_log.h
  *
  * Choice: all of it is ours, the services have nothing like it. */
 #include "api/http/http.h"
 
 struct discovery_api;
 struct store;
+struct summary_list;
 struct training_context;
 
 extern const struct discovery_api emulator_api;
@@ -21,3 +23,5 @@ struct jobs_context {
 
 /* Its context is a struct jobs_context. */
 extern const struct route jobs_routes[];
+/* The one job that the call's {job} means. NOT_FOUND; FAILED_PRECONDITION: several. */
+enum status jobs_find(const struct call *call, struct summary_list *ret_one, struct error *err);

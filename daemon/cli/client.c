@@ -27,8 +27,11 @@ struct client {
 /* One request on its way. */
 struct exchange_state {
 	struct client *client;
-	struct text answer;
+	struct text answer; /* of a failure, or of all where there is no @take */
 	bool overflow;
+	bool (*take)(void *arg, const char *data, size_t length);
+	void *arg;
+	bool ended; /* @take wants no more */
 };
 
 /* ---- where the daemon is ---- */
@@ -137,7 +140,13 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 {
 	struct exchange_state *state = arg;
 	const size_t length = size * count;
+	long http_status = 0;
 
+	curl_easy_getinfo(state->client->curl, CURLINFO_RESPONSE_CODE, &http_status);
+	if (state->take && http_status / 100 == 2) {
+		state->ended = !state->take(state->arg, data, length);
+		return state->ended ? 0 : length;
+	}
 	state->overflow = state->answer.length + length > ANSWER_BYTES_MAX;
 	if (state->overflow)
 		return 0;
@@ -183,7 +192,7 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 				 client->endpoint);
 	if (http_status / 100 != 2)
 		return http_failure(state, http_status, err);
-	if (code != CURLE_OK)
+	if (code != CURLE_OK && !state->ended)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "the connection to %s broke: %s",
 				 client->endpoint, curl_easy_strerror(code));
 	if (!ret_answer)
@@ -234,4 +243,14 @@ enum status client_call(struct client *client, const char *method, const char *p
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));
 	}
 	return exchange(&state, method, path, ret_answer, err);
+}
+
+enum status client_read(struct client *client, const char *path,
+			bool (*take)(void *arg, const char *data, size_t length), void *arg,
+			struct error *err)
+{
+	struct exchange_state state = { .client = client, .take = take, .arg = arg };
+
+	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, client->headers);
+	return exchange(&state, "GET", path, NULL, err);
 }

@@ -27,5 +27,9 @@ const char *client_endpoint(const struct client *client);
  * (client_is_unreached()); INTERNAL: the answer is no JSON. */
 enum status client_call(struct client *client, const char *method, const char *path, const json_t *body,
 			json_t **ret_answer, struct error *err);
+/* Reads the answer of a GET as it comes. @take gets each piece; false ends it, which is no failure. Outcomes as above. */
+enum status client_read(struct client *client, const char *path,
+			bool (*take)(void *arg, const char *data, size_t length), void *arg,
+			struct error *err);
 /* Whether the last call failed because no daemon answered at all. */
 bool client_is_unreached(const struct client *client);

@@ -12,6 +12,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_end.h"
 #include "daemon/cli/job_list.h"
+#include "daemon/cli/job_log.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -125,6 +126,43 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = jobs_main },
+	{ .name = "logs",
+	  .words = "JOB",
+	  .summary = "print a job's log, or follow it",
+	  .detail =
+		  "Lines of replicas go to stdout, with the replica's name where a job has several; lines of the\n"
+		  "service go to stderr. With -f new lines follow until the job has ended; Ctrl-C leaves it running.\n"
+		  "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS(
+		  { .name = "follow", .letter = 'f', .help = "go on with new lines until the job ends" },
+		  { .name = "replica",
+		    .letter = 'r',
+		    .hint = "NAME",
+		    .repeats = true,
+		    .help = "only lines of this replica: worker-1, workerpool0-0, service" },
+		  { .name = "trial", .hint = "N", .help = "only lines of this trial of a tuning job" },
+		  { .name = "severity",
+		    .hint = "NAME",
+		    .values = log_severities,
+		    .help = "only lines as severe, or more: INFO, WARNING, ERROR" },
+		  { .name = "grep",
+		    .hint = "REGEX",
+		    .help = "only lines that fit an extended regular expression" },
+		  { .name = "since",
+		    .hint = "TIME",
+		    .help = "only lines since 10m, 2h, or a time as 2026-11-26T08:00:00Z" },
+		  { .name = "tail",
+		    .letter = 'n',
+		    .hint = "N",
+		    .help = "at most so many of the lines that are there" },
+		  { .name = "timestamps",
+		    .letter = 't',
+		    .help = "when each line was written, in local time" },
+		  PROJECT_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = 1,
+	  .run = logs_main },
 	{ .name = "wait",
 	  .words = "JOB...",
 	  .summary = "wait until jobs end, or are in a state",

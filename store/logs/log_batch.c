@@ -43,6 +43,8 @@ static enum status standing_read(struct log_batch *batch, struct error *err)
 	batch->numbering++;
 	if (!rc)
 		rc = meta_get(batch->connection, "outbox", &batch->reached, err);
+	if (!rc)
+		rc = meta_get(batch->connection, "received", &batch->received, err);
 	return rc;
 }
 
@@ -283,8 +285,7 @@ static enum status item_write(struct log_batch *batch, sqlite3_stmt *insert, str
 }
 
 /* A record that is itself at fault is left out: the others are not to suffer for it. */
-static enum status records_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
-				 struct error *err)
+static enum status records_write(struct log_batch *batch, const struct log_queue *queue, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, ENTRY_INSERT);
 	struct error first AUTO_ERROR = { 0 };
@@ -296,7 +297,8 @@ static enum status records_write(struct log_batch *batch, const struct log_queue
 		struct error own AUTO_ERROR = { 0 };
 		enum status rc;
 
-		bind_int(insert, ":received", received_ns++); /* so that it tells in which order they came */
+		bind_int(insert, ":received",
+			 ++batch->received); /* so that it tells in which order they came */
 		rc = item_write(batch, insert, item, &own);
 
 		if (!rc)
@@ -317,8 +319,12 @@ static enum status records_write(struct log_batch *batch, const struct log_queue
 static enum status items_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			       struct error *err)
 {
-	int64_t sequence = batch->sequence, reached = batch->reached;
-	enum status rc = records_write(batch, queue, received_ns, err);
+	int64_t sequence = batch->sequence, reached = batch->reached, received = batch->received;
+	enum status rc;
+
+	if (batch->received < received_ns - 1)
+		batch->received = received_ns - 1;
+	rc = records_write(batch, queue, err);
 
 	if (!rc)
 		rc = reaches_write(batch, err);
@@ -328,6 +334,8 @@ static enum status items_write(struct log_batch *batch, const struct log_queue *
 		rc = meta_put(batch->connection, "sequence", batch->sequence, err);
 	if (!rc && batch->reached != reached)
 		rc = meta_put(batch->connection, "outbox", batch->reached, err);
+	if (!rc && batch->received != received)
+		rc = meta_put(batch->connection, "received", batch->received, err);
 	return rc;
 }
 

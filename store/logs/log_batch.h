@@ -35,6 +35,7 @@ struct log_batch {
 	uint64_t numbering; /* log_source.known_by while its row is right; changes when rows are taken back */
 	int64_t sequence;   /* the last insert id made */
 	int64_t reached;    /* the last outbox row stored */
+	int64_t received;   /* received_ns of the last entry; it grows with each, whatever the clock does */
 	struct job_clock clocks[JOB_CLOCKS];
 	struct replica_reach reaches[POSITION_SLOTS];
 	unsigned reach_count;
@@ -42,6 +43,6 @@ struct log_batch {
 
 /* Reads where the file stands. */
 enum status log_batch_init(struct log_batch *batch, struct connection *connection, struct error *err);
-/* All of @queue or nothing. @received_ns: the present. */
+/* All of @queue or nothing. @received_ns: the present, which is that of the first entry if the last one's was before. */
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err);

@@ -26,13 +26,14 @@ struct logs_writer {
 	struct log_batch batch; /* the thread's */
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t wanted;
+	pthread_cond_t wanted, written;
 	struct log_queue queue;              /* under the lock, as all below */
 	size_t written_bytes, written_count; /* of the batch under way: they still count as queued */
 	bool refused;                        /* someone waits for room, or for memory */
 	bool urgent;                         /* someone waits at a barrier */
 	bool stopping;
 	int64_t reached;
+	uint64_t stored; /* batches */
 	void (*room)(void *arg);
 	void *room_arg;
 };
@@ -105,11 +106,34 @@ int64_t logs_writer_reached(struct logs_writer *writer)
 }
 
 /* Waits under the lock, on the system's own clock: a test's clock does not make time pass. */
-static bool wait_until(struct logs_writer *writer, int64_t mono_us)
+static bool wait_until(struct logs_writer *writer, pthread_cond_t *what, int64_t mono_us)
 {
 	struct timespec until = { .tv_sec = mono_us / 1000000, .tv_nsec = mono_us % 1000000 * 1000 };
 
-	return pthread_cond_timedwait(&writer->wanted, &writer->lock, &until) == 0;
+	return pthread_cond_timedwait(what, &writer->lock, &until) == 0;
+}
+
+uint64_t logs_writer_stored(struct logs_writer *writer)
+{
+	uint64_t stored;
+
+	pthread_mutex_lock(&writer->lock);
+	stored = writer->stored;
+	pthread_mutex_unlock(&writer->lock);
+	return stored;
+}
+
+bool logs_writer_await(struct logs_writer *writer, uint64_t stored, int64_t at_most_us)
+{
+	const int64_t until = clock_mono_us(&system_clock) + at_most_us;
+	bool more;
+
+	pthread_mutex_lock(&writer->lock);
+	while (writer->stored <= stored && wait_until(writer, &writer->written, until))
+		;
+	more = writer->stored > stored;
+	pthread_mutex_unlock(&writer->lock);
+	return more;
 }
 
 /* Moves what waits into @queue: nothing where all that came was refused; false when it is time to end. */
@@ -123,7 +147,7 @@ static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 		pthread_cond_wait(&writer->wanted, &writer->lock);
 	until = clock_mono_us(&system_clock) + COMPANY_US;
 	while (writer->queue.count < COMPANY_COUNT && !writer->urgent && !writer->stopping)
-		if (!wait_until(writer, until))
+		if (!wait_until(writer, &writer->wanted, until))
 			break;
 	log_queue_move(queue, &writer->queue);
 	writer->urgent = false;
@@ -164,7 +188,7 @@ static bool may_retry(struct logs_writer *writer, enum status status, unsigned t
 
 	pthread_mutex_lock(&writer->lock);
 	if (!writer->stopping)
-		wait_until(writer, clock_mono_us(&system_clock) + RETRY_US);
+		wait_until(writer, &writer->wanted, clock_mono_us(&system_clock) + RETRY_US);
 	stopping = writer->stopping;
 	pthread_mutex_unlock(&writer->lock);
 	return status == STATUS_UNAVAILABLE && (!stopping || tries < LAST_TRIES);
@@ -210,6 +234,8 @@ static void batch_finish(struct logs_writer *writer)
 	pthread_mutex_lock(&writer->lock);
 	writer->written_bytes = writer->written_count = 0;
 	writer->reached = writer->batch.reached;
+	writer->stored++;
+	pthread_cond_broadcast(&writer->written);
 	arg = writer->room_arg;
 	if (writer->refused && !is_full(writer)) {
 		room = writer->room;
@@ -291,13 +317,14 @@ static enum status own_file_open(const char *path, const char *instance, struct 
 	return error_set(err, STATUS_INTERNAL, NULL, "%s cannot be made", path);
 }
 
-static void wanted_init(struct logs_writer *writer)
+static void conditions_init(struct logs_writer *writer)
 {
 	pthread_condattr_t monotonic;
 
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&writer->wanted, &monotonic);
+	pthread_cond_init(&writer->written, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	pthread_mutex_init(&writer->lock, NULL);
 }
@@ -322,7 +349,7 @@ enum status logs_writer_open(const char *path, const char *instance, const struc
 		return connection_open_fail(connection, rc, err);
 	writer->clock = clock;
 	writer->reached = writer->batch.reached;
-	wanted_init(writer);
+	conditions_init(writer);
 	if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no thread for the log writer");
 	connection = NULL;
@@ -343,6 +370,7 @@ void logs_writer_close(struct logs_writer *writer)
 	connection_exec(writer->batch.connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
 	connection_close(writer->batch.connection);
 	pthread_cond_destroy(&writer->wanted);
+	pthread_cond_destroy(&writer->written);
 	pthread_mutex_destroy(&writer->lock);
 	log_queue_deinit(&writer->queue);
 	free(writer);

@@ -30,3 +30,8 @@ bool logs_writer_barrier(struct logs_writer *writer, const struct log_item *barr
 void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg);
 /* The last outbox row that logs.db holds durably. Thread: any. */
 int64_t logs_writer_reached(struct logs_writer *writer);
+
+/* How many batches were stored. Thread: any. */
+uint64_t logs_writer_stored(struct logs_writer *writer);
+/* Until more than @stored were, at most so long, on the system's own clock. False: none was. Thread: any. */
+bool logs_writer_await(struct logs_writer *writer, uint64_t stored, int64_t at_most_us);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of all families in one list, and the commands of the program about them."""
 import contextlib
+import datetime
 import fcntl
 import os
 import pty
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from support.daemon import program, script
+from support.daemon import UNTIL_RELEASED, distributed, program, script
 from support.vertex import RUNS_ON, Vertex, custom_job, pipeline, tuning_job
 from support.wait import wait_until
 
@@ -196,3 +197,71 @@ def test_delete_takes_away_what_vertex_deletes(yard):
     assert running in verb(yard, "delete", running, code=1)
     verb(yard, "cancel", running)
     verb(yard, "wait", running, code=4)
+
+
+COUNTS = "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); [ $((i % 300)) -ne 0 ] || sleep 0.05; done"
+
+
+def test_a_followed_log_lacks_nothing_and_doubles_nothing(yard):
+    """Broken: more_read() that ends at the job's end without the last read: the last lines were missing."""
+    job = yard.create(script(COUNTS))
+    yard.wait_lines(job)
+    expected = [f"line {i}" for i in range(3000)]
+    with started(yard, "logs", "-f", job) as one, started(yard, "logs", "-f", job, "--tail", "5") as two:
+        said, service = one.communicate(timeout=60)
+        late, _ = two.communicate(timeout=60)
+    assert said.splitlines() == expected and "Job completed successfully." in service
+    assert late.splitlines() == expected[-len(late.splitlines()):] and late
+    assert verb(yard, "logs", job).splitlines() == expected
+    assert verb(yard, "logs", job, "--grep", "^line 29..$").splitlines() == expected[2900:]
+    assert verb(yard, "logs", job, "-r", "master-0", "-n", "2").splitlines() == expected[-2:]
+    assert "Job is running." in verb(yard, "logs", job, "-r", "service")
+    assert "is no regular expression" in verb(yard, "logs", job, "--grep", "(", code=2)
+    assert "is not one of DEFAULT" in verb(yard, "logs", job, "--severity", "LOUD", code=2)
+
+
+def test_lines_that_a_program_dates_come_as_they_are_written(yard):
+    """Broken: view_give() that takes LOOK_NEW of a dated job: a line of yesterday never came."""
+    dated = '{"time":"2026-01-0%dT00:00:00Z","message":"dated %d"}'
+    words = "; sleep 0.2; ".join(["echo plain 1", f"echo '{dated % (2, 2)}'", f"echo '{dated % (1, 1)}'", "echo plain 2"])
+    job = yard.create(script(words))
+    with started(yard, "logs", "-f", job) as follower:
+        said, _ = follower.communicate(timeout=60)
+    assert said.splitlines() == ["plain 1", "dated 2", "dated 1", "plain 2"]
+    assert verb(yard, "logs", job).splitlines() == ["dated 1", "dated 2", "plain 1", "plain 2"]
+
+
+def test_replicas_are_told_apart_and_drive_no_terminal(yard):
+    """Broken: message_print() without the terminal's case: the title of the terminal changed."""
+    job = yard.create(distributed(r"printf 'a\tb\033]0;owned\007\n'; " + UNTIL_RELEASED, r"printf 'from worker\n'", workers=1))
+    yard.release(job, after={"worker-replica-0": 1, "master-replica-0": 1})
+    verb(yard, "wait", job)
+    said, code = on_terminal(yard, "logs", job, "-t", env={"TZ": "UTC"})
+    assert code == 0 and "\033]" not in said and "\x07" not in said and "a       b ]0;owned" in said
+    colours = {line.split("m", 1)[0] for line in said.replace("\033", "\n\033").splitlines() if "-replica-0" in line}
+    assert len(colours) == 2, said
+    assert "worker-replica-0  from worker" in verb(yard, "logs", job, "--replica", "worker-0")
+
+
+def test_ctrl_c_leaves_the_job(yard):
+    """Broken: interrupt_expect() left out: nothing told how to cancel it."""
+    job = yard.create(script("echo is up; " + RUNS_ON))
+    said, code = on_terminal(yard, "logs", "-f", job, until="is up")
+    assert code == 130 and f"trainyard cancel {job}" in said
+    assert yard.job(job)["state"] == "RUNNING"
+    verb(yard, "cancel", job)
+    verb(yard, "wait", job, code=4)
+
+
+def test_a_line_appears_soon(yard):
+    """Broken: logs_writer_await() that is never woken: a line came half a second late."""
+    job = yard.create(script("i=0; while [ $i -lt 20 ]; do echo $i; sleep 0.1; i=$((i+1)); done"))
+    yard.wait_lines(job)
+    delays = []
+    with started(yard, "logs", "-f", "-t", "--tail", "0", job) as follower:
+        for line in follower.stdout:
+            written = datetime.datetime.fromisoformat(line.rsplit(" ", 1)[0])
+            delays.append((datetime.datetime.now() - written).total_seconds())
+    assert len(delays) > 10
+    print("delays of lines in ms:", sorted(round(d * 1000) for d in delays))
+    assert sorted(delays)[len(delays) // 2] < 0.3

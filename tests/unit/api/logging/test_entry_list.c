@@ -15,7 +15,7 @@ static void an_entry_is_shown_whole(void **state)
 	AUTO(string) char *answer = NULL;
 
 	assert_true(log_offer(bench->store, &record));
-	log_flush(bench->store, NULL); /* entries that are stored together are received one after the other */
+	log_flush(bench->store, NULL); /* which is an item as well: items are received one after the other */
 	line_add(bench, source, START_NS + 20, SEVERITY_DEFAULT, "text \"quoted\"");
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
@@ -31,7 +31,7 @@ static void an_entry_is_shown_whole(void **state)
 		"'jsonPayload':{'message':'m','n':1}},"
 		"{'logName':'projects/demo/logs/master-replica-0','resource':{'type':'ml_job','labels':"
 		"{'project_id':'demo','job_id':'my_job','task_name':'master-replica-0'}},"
-		"'timestamp':'2026-11-20T00:00:00.000000020Z','receiveTimestamp':'2026-11-20T00:00:00.000000000Z',"
+		"'timestamp':'2026-11-20T00:00:00.000000020Z','receiveTimestamp':'2026-11-20T00:00:00.000000002Z',"
 		"'insertId':'0000000000000002','textPayload':'text \\'quoted\\''}]}");
 
 	assert_string_equal(answer, expected);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/job_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/emulator/jobs.h"
+#include "api/message/message_write.h"
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "store/jobs/summaries.h"
+#include "store/logs/log_tail.h"
+
+enum { LOOK_US = 500000 /* at the job, while its log is quiet */ };
+
+#define FIELD(NAME, TYPE, HELP)                                                                              \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .help = (HELP)                                         \
+	}
+
+static const struct field query_fields[] = {
+	FIELD("project", STRING, "Only a job of the project with this id."),
+	FIELD("follow", BOOL, "Goes on with new lines until the job has ended."),
+	FIELD("filter", STRING, "Which lines: in the language of Cloud Logging. Empty: all."),
+	FIELD("sinceTime", TIMESTAMP, "Only lines of that time or later."),
+	{ .name = "tail",
+	  .type = FIELD_INT32,
+	  .flags = FIELD_PRESENCE,
+	  .help = "At most so many of the lines that are there." },
+	{ .name = NULL },
+};
+const struct message job_log_query = { "trainyard.LogRequest", query_fields, "Which lines of the log.",
+				       .is_own = true };
+
+static const struct field line_fields[] = {
+	FIELD("time", TIMESTAMP, "When it was written."),
+	FIELD("severity", STRING, "DEFAULT, INFO, ERROR and the like."),
+	FIELD("replica", STRING, "Whose it is: master-replica-0, workerpool0-0, or service."),
+	FIELD("trial", STRING, "The trial's number; absent in jobs without trials."),
+	FIELD("message", STRING, "The text; of a structured line its message, if it has one."),
+	FIELD("fields", STRUCT, "A structured line as it is; absent of others."),
+	{ .name = NULL },
+};
+const struct message job_log_line = { "trainyard.LogLine", line_fields, "A line of a job's log.",
+				      .is_own = true };
+
+struct log_stream {
+	const struct call *call;
+	struct store *store;
+	int64_t job;
+	struct log_tail *tail;
+	bool follows, ended; /* ended: the job has, and all of its lines are stored */
+	struct text pending;
+	size_t sent;
+};
+
+static void stream_close(void *arg)
+{
+	struct log_stream *stream = arg;
+
+	log_tail_close(stream->tail);
+	text_deinit(&stream->pending);
+	free(stream);
+}
+
+static void structured_render(const struct tail_line *line, struct writer *answer)
+{
+	AUTO(json) json_t *fields = json_loadb(line->payload, line->payload_length, 0, NULL);
+
+	member_text(answer, "message", json_text_at(fields, "message"));
+	member_json(answer, "fields", line->payload);
+}
+
+static void line_render(void *arg, const struct tail_line *line)
+{
+	struct text *text = arg;
+	struct writer answer = message_open(text, &job_log_line);
+	struct text *time = member_begin(&answer, "time");
+
+	text_putc(time, '"');
+	text_time_nanos(time, line->time_ns);
+	text_putc(time, '"');
+	member_text(&answer, "severity", log_severity_name(line->severity));
+	member_text(&answer, "replica", line->task);
+	member_text(&answer, "trial", line->trial);
+	if (line->kind == LOG_TEXT)
+		text_json(member_begin(&answer, "message"), line->payload, line->payload_length);
+	else
+		structured_render(line, &answer);
+	message_close(&answer);
+	text_putc(text, '\n');
+}
+
+/* Once the job has ended, what was written before its end is waited for. */
+static enum status end_look(struct log_stream *stream, struct error *err)
+{
+	AUTO(job) struct job *job = NULL;
+	enum status rc = job_get_by_id(stream->store, stream->job, &job, err);
+
+	if (!rc && job_state_is_final(job->state)) {
+		rc = log_flush(stream->store, err);
+		stream->ended = !rc;
+	}
+	return rc;
+}
+
+static ssize_t stream_fail(const struct log_stream *stream, const struct error *err)
+{
+	log_event(LOG_WARNING, "log-stream-failed", "job=%lld error=\"%s\"", (long long)stream->job,
+		  err->text ? err->text : "");
+	return STREAM_CUT;
+}
+
+/* *ret_over: there is nothing now; how the stream goes on then. */
+static enum status more_read(struct log_stream *stream, ssize_t *ret_over, struct error *err)
+{
+	unsigned count = 0;
+	enum status rc;
+
+	text_renew(&stream->pending, 1 << 20);
+	stream->sent = 0;
+	*ret_over = 1;
+	rc = log_tail_read(stream->tail, stream->ended, line_render, &stream->pending, &count, err);
+	if (rc || count)
+		return rc;
+	if (!stream->follows || stream->ended || call_closing(stream->call)) {
+		*ret_over = STREAM_END;
+		return STATUS_OK;
+	}
+	rc = end_look(stream, err);
+	if (!rc && !stream->ended && !log_tail_wait(stream->tail, LOOK_US))
+		*ret_over = STREAM_QUIET;
+	return rc;
+}
+
+static ssize_t stream_read(void *arg, char *buffer, size_t size)
+{
+	struct log_stream *stream = arg;
+	struct error err AUTO_ERROR = { 0 };
+	size_t piece;
+
+	while (stream->sent == stream->pending.length) {
+		ssize_t over;
+
+		if (more_read(stream, &over, &err))
+			return stream_fail(stream, &err);
+		if (over <= 0)
+			return over;
+	}
+	piece = stream->pending.length - stream->sent;
+	if (piece > size)
+		piece = size;
+	memcpy(buffer, stream->pending.data + stream->sent, piece);
+	stream->sent += piece;
+	return (ssize_t)piece;
+}
+
+enum status job_log_stream(struct call *call, struct error *err)
+{
+	const struct jobs_context *context = call->context;
+	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
+	const char *since = call_query(call, "sinceTime");
+	struct log_tail_spec spec = { .filter = call_query(call, "filter"),
+				      .since_ns = INT64_MIN,
+				      .last = json_int_at(call->query, "tail", -1),
+				      .follows = json_true_at(call->query, "follow") };
+	AUTO(log_tail) struct log_tail *tail = NULL;
+	struct log_stream *stream;
+	enum status rc = jobs_find(call, &list, err);
+
+	if (rc)
+		return rc;
+	if (spec.last < -1)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "tail", "The value must not be negative.");
+	if (since && !time_parse(since, &spec.since_ns))
+		return error_set(err, STATUS_INVALID_ARGUMENT, "sinceTime", "A time is expected.");
+	spec.job = list.jobs[0].id;
+	rc = log_tail_open(context->store, &spec, &tail, err);
+	if (rc)
+		return rc;
+	stream = memory_calloc(1, sizeof(*stream));
+	*stream = (struct log_stream){ .call = call,
+				       .store = context->store,
+				       .job = spec.job,
+				       .tail = TAKE(tail),
+				       .follows = spec.follows };
+	call->content_type = "application/x-ndjson";
+	call->stream = (struct answer_stream){ stream_read, stream_close, stream, -1 };
+	return STATUS_OK;
+}

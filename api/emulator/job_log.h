@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/emulator/job_log.h: GET /_trainyard/v1/jobs/{job}:log: a job's log as a stream, one JSON object a line.
+ *
+ * ?follow=true goes on with new lines until the job has ended and its last line was given. None is missing and none comes
+ * twice, whenever the stream begins. */
+#include "api/http/http.h"
+
+extern const struct message job_log_query, job_log_line;
+
+/* Of a row of jobs_routes. */
+enum status job_log_stream(struct call *call, struct error *err);

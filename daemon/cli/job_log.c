@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_log.h"
+
+#include <regex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/main.h"
+
+enum {
+	REPLICAS_COLOURED = 64,
+	LINE_BYTES_MAX = 16 << 20,
+	TAB = 8,
+	INTERRUPTED = 130,
+	TIME_TOLD = 32,
+	PREFIX_LEAST = 13
+};
+
+const char *const log_severities[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",    "WARNING",
+				       "ERROR",   "CRITICAL", "ALERT", "EMERGENCY", NULL };
+
+struct log_printing {
+	struct text line; /* of the stream, while its end is not there */
+	bool timestamps, prefix, terminal, own_stdout;
+	regex_t *pattern; /* NULL: all lines */
+	char *replicas[REPLICAS_COLOURED];
+	size_t replica_count;
+	int prefix_width;
+	bool broken; /* what comes is no line */
+};
+
+/* ---- one line ---- */
+
+/* The place of a replica among those seen: its colour. */
+static size_t replica_number(struct log_printing *printing, const char *replica)
+{
+	for (size_t i = 0; i < printing->replica_count; i++)
+		if (strcmp(printing->replicas[i], replica) == 0)
+			return i;
+	if (printing->replica_count < REPLICAS_COLOURED)
+		printing->replicas[printing->replica_count++] = memory_strdup(replica);
+	return printing->replica_count - 1;
+}
+
+static const char *replica_colour(struct log_printing *printing, const char *replica)
+{
+	static const char *const colours[] = { "\033[36m", "\033[33m", "\033[32m",
+					       "\033[35m", "\033[34m", "\033[31m" };
+
+	if (!*terminal_style(stdout, STYLE_NONE))
+		return "";
+	return colours[replica_number(printing, replica) % (sizeof(colours) / sizeof(colours[0]))];
+}
+
+/* Local time with milliseconds. */
+static void time_print(FILE *file, const char *time)
+{
+	const int64_t us = time_read(time, 0);
+	const time_t s = us / 1000000;
+	struct tm local;
+	char told[TIME_TOLD];
+
+	localtime_r(&s, &local);
+	strftime(told, sizeof(told), "%Y-%m-%d %H:%M:%S", &local);
+	fprintf(file, "%s.%03d ", told, (int)(us / 1000 % 1000));
+}
+
+/* On a terminal as a line that drives nothing; else the text itself. */
+static void message_print(const struct log_printing *printing, FILE *file, const char *message)
+{
+	struct text spaced AUTO_TEXT = { 0 }, told AUTO_TEXT = { 0 };
+	size_t column = 0;
+
+	if (!printing->terminal) {
+		fprintf(file, "%s\n", message);
+		return;
+	}
+	for (; *message; message++) {
+		const size_t blanks = *message == '\t' ? TAB - column % TAB : 0;
+
+		if (blanks)
+			text_printf(&spaced, "%*s", (int)blanks, "");
+		else
+			text_putc(&spaced, *message);
+		column += blanks ? blanks : 1;
+	}
+	text_one_line(&told, spaced.data ? spaced.data : "", 0);
+	fprintf(file, "%s\n", told.data);
+}
+
+static void prefix_print(struct log_printing *printing, FILE *file, const json_t *line, bool service)
+{
+	const char *replica = json_text_at(line, "replica"), *trial = json_text_at(line, "trial");
+	struct text name AUTO_TEXT = { 0 };
+
+	if (trial)
+		text_printf(&name, "trial %s ", trial);
+	text_one_line(&name, replica ? replica : "", 0);
+	if ((int)name.length > printing->prefix_width)
+		printing->prefix_width = (int)name.length;
+	fprintf(file, "%s%-*s%s  ",
+		service ? terminal_style(file, STYLE_DIM) : replica_colour(printing, name.data),
+		printing->prefix_width, name.data, terminal_style(file, STYLE_NONE));
+}
+
+static void line_print(struct log_printing *printing, const json_t *line)
+{
+	const char *replica = json_text_at(line, "replica"), *told = json_text_at(line, "message");
+	const bool service = replica && strcmp(replica, "service") == 0;
+	FILE *file = service && !printing->own_stdout ? stderr : stdout;
+	AUTO(string) char *fields = told ? NULL : json_dump_compact(json_object_get(line, "fields"));
+	const char *message = told ? told : fields ? fields : "";
+
+	if (printing->pattern && regexec(printing->pattern, message, 0, NULL, 0) != 0)
+		return;
+	if (printing->timestamps)
+		time_print(file, json_text_at(line, "time"));
+	if (printing->prefix || service)
+		prefix_print(printing, file, line, service);
+	message_print(printing, file, message);
+}
+
+/* ---- the stream ---- */
+
+static bool lines_take(void *arg, const char *data, size_t length)
+{
+	struct log_printing *printing = arg;
+
+	while (length) {
+		const char *end = memchr(data, '\n', length);
+		const size_t piece = end ? (size_t)(end - data) : length;
+
+		text_append(&printing->line, data, piece);
+		data += piece + (end != NULL);
+		length -= piece + (end != NULL);
+		if (end) {
+			AUTO(json)
+			json_t *line =
+				json_parse_foreign(printing->line.data, printing->line.length, 0, NULL);
+
+			printing->broken = !line;
+			if (line)
+				line_print(printing, line);
+			text_clear(&printing->line);
+		}
+		if (printing->broken || printing->line.length > LINE_BYTES_MAX)
+			return false;
+	}
+	return fflush(stdout) == 0;
+}
+
+static char farewell[512];
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	if (write(STDERR_FILENO, farewell, strlen(farewell)) < 0)
+		_exit(INTERRUPTED);
+	_exit(INTERRUPTED);
+}
+
+static void interrupt_expect(const json_t *job)
+{
+	struct sigaction action = { .sa_handler = on_interrupt };
+	const char *id = json_text_at(job, "id");
+
+	snprintf(farewell, sizeof(farewell),
+		 "\nThe job goes on. To see more: trainyard logs -f %s; to end it: trainyard cancel %s\n",
+		 id ? id : "", id ? id : "");
+	sigaction(SIGINT, &action, NULL);
+}
+
+static void clause_add(struct text *filter, const char *clause)
+{
+	text_printf(filter, "%s(%s)", filter->length ? " AND " : "", clause);
+}
+
+/* A replica is worker-1 in commands and worker-replica-1 in the log of AI Platform. */
+static void replicas_write(const struct invocation *invocation, struct text *filter)
+{
+	struct text clause AUTO_TEXT = { 0 };
+	const char *replica;
+
+	for (size_t at = 0; (replica = invocation_next(invocation, "replica", &at)) != NULL;) {
+		const char *dash = strrchr(replica, '-');
+
+		text_printf(&clause, "%sresource.labels.task_name=", clause.length ? " OR " : "");
+		text_json(&clause, replica, strlen(replica));
+		if (dash) {
+			AUTO(string)
+			char *full = memory_printf("%.*s-replica%s", (int)(dash - replica), replica, dash);
+
+			text_puts(&clause, " OR resource.labels.task_name=");
+			text_json(&clause, full, strlen(full));
+		}
+	}
+	if (clause.length)
+		clause_add(filter, clause.data);
+}
+
+static void filter_write(const struct invocation *invocation, struct text *filter)
+{
+	const char *severity = invocation_value(invocation, "severity");
+	const char *trial = invocation_value(invocation, "trial");
+	struct text clause AUTO_TEXT = { 0 };
+
+	replicas_write(invocation, filter);
+	if (severity) {
+		text_printf(&clause, "severity>=%s", severity);
+		clause_add(filter, clause.data);
+	}
+	if (trial) {
+		text_clear(&clause);
+		text_puts(&clause, "labels.\"ml.googleapis.com/trial_id\"=");
+		text_json(&clause, trial, strlen(trial));
+		clause_add(filter, clause.data);
+	}
+}
+
+static enum status since_write(const struct invocation *invocation, struct client *client, struct text *path,
+			       struct error *err)
+{
+	const char *since = invocation_value(invocation, "since");
+	struct text time AUTO_TEXT = { 0 };
+	int64_t us = 0, ns;
+
+	if (!since)
+		return STATUS_OK;
+	if (time_parse(since, &ns))
+		us = ns / 1000;
+	else if (invocation_duration(invocation, "since", &us, err))
+		return STATUS_INVALID_ARGUMENT;
+	else
+		us = ask_now(client) - us;
+	text_time_micros(&time, us);
+	text_puts(path, "&sinceTime=");
+	text_percent(path, time.data, URL_UNRESERVED);
+	return STATUS_OK;
+}
+
+static enum status path_write(struct client *client, const json_t *job, const struct log_wish *wish,
+			      struct text *path, struct error *err)
+{
+	const struct invocation *invocation = wish->invocation;
+	const char *id = json_text_at(job, "id"), *project = json_text_at(job, "project");
+	struct text filter AUTO_TEXT = { 0 };
+	int64_t last = -1;
+	enum status rc = invocation_number(invocation, "tail", 0, &last, err);
+
+	if (rc)
+		return rc;
+	job_path_write(path, id ? id : "", wish->follow ? ":log?follow=true&project=" : ":log?project=");
+	text_percent(path, project ? project : "", URL_UNRESERVED);
+	if (last >= 0)
+		text_printf(path, "&tail=%lld", (long long)last);
+	text_puts(&filter, "");
+	filter_write(invocation, &filter);
+	text_puts(path, "&filter=");
+	text_percent(path, filter.data, URL_UNRESERVED);
+	return since_write(invocation, client, path, err);
+}
+
+static enum status pattern_read(const struct invocation *invocation, regex_t *pattern, regex_t **ret_pattern,
+				struct error *err)
+{
+	const char *words = invocation_value(invocation, "grep");
+	char fault[128];
+	int rc = words ? regcomp(pattern, words, REG_EXTENDED | REG_NOSUB) : 0;
+
+	if (words && !rc)
+		*ret_pattern = pattern;
+	if (!rc)
+		return STATUS_OK;
+	regerror(rc, pattern, fault, sizeof(fault));
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--grep: \"%s\" is no regular expression: %s",
+			 words, fault);
+}
+
+static bool asks_service(const struct invocation *invocation)
+{
+	const char *replica = invocation_value(invocation, "replica");
+
+	return replica && strcmp(replica, "service") == 0;
+}
+
+int log_print(struct client *client, const json_t *job, const struct log_wish *wish)
+{
+	const char *family = json_text_at(job, "family");
+	struct log_printing printing = {
+		.timestamps = invocation_flag(wish->invocation, "timestamps"),
+		.prefix = json_int_at(job, "replicaCount", 1) > 1 ||
+			  (family && strcmp(family, "hyperparameterTuningJobs") == 0),
+		.terminal = terminal_width(stdout) > 0,
+		.own_stdout = asks_service(wish->invocation),
+		.prefix_width = PREFIX_LEAST,
+	};
+	struct error err AUTO_ERROR = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+	regex_t pattern;
+	int exit_code = EXIT_GOOD;
+
+	if (pattern_read(wish->invocation, &pattern, &printing.pattern, &err) ||
+	    path_write(client, job, wish, &path, &err)) {
+		exit_code = main_usage_error("logs ", &err);
+	} else {
+		if (wish->follow)
+			interrupt_expect(job);
+		if (client_read(client, path.data, lines_take, &printing, &err))
+			exit_code = ask_failure(client, &err);
+	}
+	if (printing.broken)
+		exit_code = EXIT_FAILED;
+	if (printing.pattern)
+		regfree(printing.pattern);
+	text_deinit(&printing.line);
+	while (printing.replica_count)
+		free(printing.replicas[--printing.replica_count]);
+	return exit_code;
+}
+
+int logs_main(struct invocation *invocation)
+{
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *job = NULL;
+	int exit_code = ask_open(invocation, &client);
+
+	if (!exit_code)
+		exit_code = ask_job(invocation, client, invocation->words[0], &job);
+	if (exit_code)
+		return exit_code;
+	return log_print(client, job,
+			 &(struct log_wish){ .invocation = invocation,
+					     .follow = invocation_flag(invocation, "follow") });
+}

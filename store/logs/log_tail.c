@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/logs/log_tail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/memory.h"
+#include "store/logs/log_filter.h"
+#include "store/logs/logs_writer.h"
+#include "store/store_parts.h"
+
+enum { PAGE_COUNT = 1000, PAGE_BYTES = 4 << 20, SEARCH_SHARE = 10 };
+
+/* An entry's place in the order of time. */
+struct place {
+	int64_t ts, source;
+	char *id; /* NULL: the number is the id */
+	int64_t id_number;
+};
+
+struct log_tail {
+	struct store *store;
+	int64_t job, since_ns, last;
+	char *filter_text;
+	struct log_filter filter;
+	struct filter_sql sql;
+	bool follows, begun, caught_up; /* caught_up: all that was received by floor was given */
+	bool placed;                    /* entries up to place, in the order of time, were given */
+	struct place place;
+	int64_t floor;
+	int64_t search_at_us; /* no search for received entries before */
+	uint64_t stored;      /* of the writer's commits, before the last read */
+};
+
+void log_tail_close(struct log_tail *tail)
+{
+	if (!tail)
+		return;
+	log_filter_deinit(&tail->filter);
+	filter_sql_deinit(&tail->sql);
+	free(tail->filter_text);
+	free(tail->place.id);
+	free(tail);
+}
+
+enum status log_tail_open(struct store *store, const struct log_tail_spec *spec, struct log_tail **ret_tail,
+			  struct error *err)
+{
+	AUTO(log_tail) struct log_tail *tail = memory_calloc(1, sizeof(*tail));
+	enum status rc;
+
+	tail->store = store;
+	tail->job = spec->job;
+	tail->since_ns = spec->since_ns;
+	tail->last = spec->last;
+	tail->follows = spec->follows;
+	tail->filter_text = memory_strdup(spec->filter ? spec->filter : "");
+	rc = log_filter_init(&tail->filter, tail->filter_text, 0, 0, err);
+	if (!rc)
+		rc = log_filter_sql(&tail->filter, true, &tail->sql, err);
+	if (!rc)
+		*ret_tail = TAKE(tail);
+	return rc;
+}
+
+/* ---- one look ---- */
+
+enum look {
+	LOOK_LAST,     /* the place before the last entries: nothing is given */
+	LOOK_STORED,   /* entries behind the place that were received by floor, in the order of time */
+	LOOK_NEW,      /* entries behind the place, likewise */
+	LOOK_RECEIVED, /* entries received since floor, in that order */
+};
+
+static enum status look_prepare(const struct log_tail *tail, struct connection *connection, enum look look,
+				sqlite3_stmt **ret_rows, struct error *err)
+{
+#define IN_TIME " ORDER BY e.ts, e.insert_id, e.source LIMIT :count"
+	static const char *const ends[] = {
+		[LOOK_LAST] = " ORDER BY e.ts DESC, e.insert_id DESC, e.source DESC LIMIT 1 OFFSET :last",
+		[LOOK_STORED] = " AND e.received_ns <= :floor" IN_TIME,
+		[LOOK_NEW] = IN_TIME,
+		[LOOK_RECEIVED] = " AND e.received_ns > :floor ORDER BY e.received_ns LIMIT :count",
+	};
+	struct text sql AUTO_TEXT = { 0 };
+
+	text_puts(&sql,
+		  "SELECT e.ts, e.insert_id, e.source, e.severity, e.kind, e.payload, e.received_ns,"
+		  " s.resource_labels ->> '$.task_name', s.labels ->> '$.\"ml.googleapis.com/trial_id\"'"
+		  " FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
+		  " WHERE e.job = :job0 AND e.ts >= :since");
+	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->placed)
+		text_puts(&sql, " AND (e.ts, e.insert_id, e.source) > (:ts, :id, :source)");
+	if (tail->sql.where.length)
+		text_printf(&sql, " AND %s", tail->sql.where.data);
+	text_puts(&sql, ends[look]);
+	return connection_prepare(connection, sql.data, ret_rows, err);
+}
+
+static void int_bind(sqlite3_stmt *rows, const char *name, int64_t value)
+{
+	if (sqlite3_bind_parameter_index(rows, name))
+		bind_int(rows, name, value);
+}
+
+static void look_bind(const struct log_tail *tail, sqlite3_stmt *rows)
+{
+	filter_sql_bind(&tail->sql, rows);
+	bind_int(rows, ":job0", tail->job);
+	bind_int(rows, ":since", tail->since_ns);
+	int_bind(rows, ":last", tail->last);
+	int_bind(rows, ":floor", tail->floor);
+	int_bind(rows, ":count", PAGE_COUNT);
+	int_bind(rows, ":ts", tail->place.ts);
+	int_bind(rows, ":source", tail->place.source);
+	if (tail->place.id && sqlite3_bind_parameter_index(rows, ":id"))
+		bind_text(rows, ":id", tail->place.id);
+	else
+		int_bind(rows, ":id", tail->place.id_number);
+}
+
+static void place_set(struct log_tail *tail, sqlite3_stmt *row)
+{
+	const bool is_text = sqlite3_column_type(row, 1) == SQLITE_TEXT;
+
+	free(tail->place.id);
+	tail->place = (struct place){ .ts = sqlite3_column_int64(row, 0),
+				      .source = sqlite3_column_int64(row, 2),
+				      .id = is_text ? column_copy(row, 1) : NULL,
+				      .id_number = is_text ? 0 : sqlite3_column_int64(row, 1) };
+	tail->placed = true;
+}
+
+struct page {
+	void (*take)(void *arg, const struct tail_line *line);
+	void *arg;
+	unsigned count;
+	size_t bytes;
+};
+
+static bool page_is_full(const struct page *page)
+{
+	return page->count >= PAGE_COUNT || page->bytes >= PAGE_BYTES;
+}
+
+static void line_give(sqlite3_stmt *row, struct page *page)
+{
+	const struct tail_line line = {
+		.time_ns = sqlite3_column_int64(row, 0),
+		.severity = sqlite3_column_int(row, 3),
+		.kind = (enum log_payload)sqlite3_column_int(row, 4),
+		.payload = column_text(row, 5),
+		.payload_length = (size_t)sqlite3_column_bytes(row, 5),
+		.task = column_text(row, 7),
+		.trial = column_text(row, 8),
+	};
+
+	page->count++;
+	page->bytes += line.payload_length;
+	page->take(page->arg, &line);
+}
+
+static enum status look_run(struct log_tail *tail, struct connection *connection, enum look look,
+			    struct page *page, struct error *err)
+{
+	AUTO(query) sqlite3_stmt *rows = NULL;
+	enum status rc = look_prepare(tail, connection, look, &rows, err);
+
+	if (rc)
+		return rc;
+	look_bind(tail, rows);
+	while (!page_is_full(page) && statement_next(rows, &rc, err)) {
+		if (look != LOOK_RECEIVED)
+			place_set(tail, rows);
+		if (look == LOOK_NEW || look == LOOK_RECEIVED)
+			tail->floor = sqlite3_column_int64(rows, 6);
+		if (look != LOOK_LAST)
+			line_give(rows, page);
+	}
+	return rc;
+}
+
+/* ---- a read ---- */
+
+/* Whether a program dates lines of the job, and how far entries of all jobs were received: in the view of this read. */
+static enum status view_read(const struct log_tail *tail, struct connection *connection, bool *ret_dated,
+			     int64_t *ret_received, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *dated = connection_statement(connection, DATED_JOB_GET);
+	AUTO(statement) sqlite3_stmt *meta = connection_statement(connection, LOGS_META_GET);
+	bool row = false;
+	enum status rc;
+
+	bind_int(dated, ":job", tail->job);
+	rc = statement_step(dated, ret_dated, err);
+	bind_text(meta, ":name", "received");
+	if (!rc)
+		rc = statement_step(meta, &row, err);
+	*ret_received = !rc && row ? sqlite3_column_int64(meta, 0) : 0;
+	return rc;
+}
+
+static enum status new_give(struct log_tail *tail, struct connection *connection, bool dated,
+			    int64_t received, struct page *page, struct error *err)
+{
+	const int64_t begin_us = clock_mono_us(&system_clock);
+	enum status rc = look_run(tail, connection, dated ? LOOK_RECEIVED : LOOK_NEW, page, err);
+	const int64_t end_us = clock_mono_us(&system_clock);
+
+	if (dated)
+		tail->search_at_us = end_us + SEARCH_SHARE * (end_us - begin_us);
+	if (!rc && !page_is_full(page))
+		tail->floor = received;
+	return rc;
+}
+
+static enum status view_give(struct log_tail *tail, struct connection *connection, bool last_read,
+			     struct page *page, struct error *err)
+{
+	bool dated = false;
+	int64_t received = 0;
+	enum status rc = view_read(tail, connection, &dated, &received, err);
+
+	if (rc)
+		return rc;
+	if (!tail->begun) {
+		tail->floor = received;
+		rc = tail->last >= 0 ? look_run(tail, connection, LOOK_LAST, page, err) : STATUS_OK;
+		tail->begun = !rc;
+	}
+	if (!rc && !tail->caught_up) {
+		rc = look_run(tail, connection, LOOK_STORED, page, err);
+		tail->caught_up = !rc && !page_is_full(page);
+		return rc;
+	}
+	if (rc || !tail->follows || tail->floor == received ||
+	    (dated && !last_read && clock_mono_us(&system_clock) < tail->search_at_us))
+		return rc;
+	return new_give(tail, connection, dated, received, page, err);
+}
+
+enum status log_tail_read(struct log_tail *tail, bool last_read,
+			  void (*take)(void *arg, const struct tail_line *line), void *arg,
+			  unsigned *ret_count, struct error *err)
+{
+	struct page page = { .take = take, .arg = arg };
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc;
+
+	tail->stored = logs_writer_stored(tail->store->logs);
+	rc = reader_borrow(&tail->store->logs_readers, &reader, err);
+	if (!rc)
+		rc = connection_exec(reader.connection, "BEGIN", err);
+	if (rc)
+		return rc;
+	rc = view_give(tail, reader.connection, last_read, &page, err);
+	connection_exec(reader.connection, "COMMIT", NULL);
+	*ret_count = page.count;
+	return rc;
+}
+
+bool log_tail_wait(struct log_tail *tail, int64_t at_most_us)
+{
+	return logs_writer_await(tail->store->logs, tail->stored, at_most_us);
+}
