@@ -50,12 +50,16 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/exec.h \
 	daemon/cli/invocation.c \
 	daemon/cli/invocation.h \
+	daemon/cli/job_create.c \
+	daemon/cli/job_create.h \
 	daemon/cli/job_end.c \
 	daemon/cli/job_end.h \
 	daemon/cli/job_list.c \
 	daemon/cli/job_list.h \
 	daemon/cli/job_log.c \
 	daemon/cli/job_log.h \
+	daemon/cli/job_run.c \
+	daemon/cli/job_run.h \
 	daemon/cli/job_wait.c \
 	daemon/cli/job_wait.h \
 	daemon/cli/ready_line.c \

@@ -10,9 +10,11 @@
 #include "daemon/cli/completion.h"
 #include "daemon/cli/exec.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/job_create.h"
 #include "daemon/cli/job_end.h"
 #include "daemon/cli/job_list.h"
 #include "daemon/cli/job_log.h"
+#include "daemon/cli/job_run.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -101,6 +103,47 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = status_main },
+	{ .name = "run",
+	  .words = "IMAGE [-- ARGUMENT...]",
+	  .summary = "run an image as a job, with its log to the end",
+	  .detail =
+		  "Submits a job that runs IMAGE, prints its log as `trainyard logs -f` does, and ends as it ends.\n"
+		  "Ctrl-C leaves the job running.\n"
+		  "\n"
+		  "    trainyard run my-image:1 -- --epochs=3\n"
+		  "    trainyard run --workers 2 --gpu T4:1 my-image:1\n"
+		  "\n"
+		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
+	  .options = OPTIONS(
+		  { .name = "workers", .hint = "N", .help = "so many workers beside the first replica" },
+		  { .name = "ps", .hint = "N", .help = "so many parameter servers" },
+		  { .name = "machine",
+		    .hint = "TYPE",
+		    .help = "the machine of each replica (default n1-standard-4, or what the GPU needs)" },
+		  { .name = "gpu",
+		    .hint = "TYPE:COUNT",
+		    .help = "GPUs of each replica but parameter servers: T4:1, A100, NVIDIA_L4:2" },
+		  { .name = "api",
+		    .hint = "NAME",
+		    .values = run_apis,
+		    .help = "vertex: a custom job (default); ml: a job of AI Platform Training" },
+		  { .name = "env",
+		    .letter = 'e',
+		    .hint = "NAME=VALUE",
+		    .repeats = true,
+		    .help = "a variable of the program; NAME alone: as it is here" },
+		  { .name = "gs",
+		    .hint = "gs://PREFIX",
+		    .help = "where it writes to: AIP_MODEL_DIR and the like, or --job-dir" },
+		  { .name = "name",
+		    .hint = "NAME",
+		    .help = "what the job is called (default: of the image and the time)" },
+		  SUBMIT_OPTIONS),
+	  .calls = true,
+	  .least = 1,
+	  .most = 1,
+	  .command = true,
+	  .run = run_main },
 	{ .name = "jobs",
 	  .words = "",
 	  .summary = "list jobs of all APIs and locations",

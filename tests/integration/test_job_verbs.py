@@ -13,6 +13,7 @@ import time
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, program, script
+from support.engine import IMAGE
 from support.vertex import RUNS_ON, Vertex, custom_job, pipeline, tuning_job
 from support.wait import wait_until
 
@@ -265,3 +266,46 @@ def test_a_line_appears_soon(yard):
     assert len(delays) > 10
     print("delays of lines in ms:", sorted(round(d * 1000) for d in delays))
     assert sorted(delays)[len(delays) // 2] < 0.3
+
+
+SAY = ("sh", "-c", "echo $1 $COLOUR; exit $2", "say")
+
+
+@pytest.mark.parametrize("api", ["vertex", "ml"])
+def test_run_is_a_job_with_its_log_and_its_end(yard, api):
+    """Broken: job_attend() that ends as the log did: a job that failed was 0."""
+    words = ["run", "--api", api, "--project", yard.project, IMAGE, "--"]
+    with started(yard, *words, *SAY, "hello", "0") as good, started(yard, *words, *SAY, "bye", "3") as bad:
+        said, service = good.communicate(timeout=60)
+        assert good.returncode == 0 and said.strip() == "hello", service
+        assert "is submitted" in service and "SUCCEEDED after" in service
+        said, service = bad.communicate(timeout=60)
+        assert bad.returncode == 1 and said.strip() == "bye" and "FAILED after" in service
+    job = verb(yard, "run", "--api", api, "--project", yard.project, "--detach", "--name", f"named_{api}", IMAGE, "--", *SAY, "x", "0")
+    assert yard.get(f"{JOBS}/named_{api}").json["id"] == job.strip()
+    verb(yard, "wait", f"named_{api}")
+
+
+def test_run_has_pools_and_variables(yard):
+    """Broken: vertex_body() without the empty pool: parameter servers were workers."""
+    settings = ["--project", yard.project, "--ps", "2", "--gs", "gs://out/x", "-e", "COLOUR=red", "--region", "europe-west4"]
+    verb(yard, "run", *settings, "--name", "many", IMAGE, "--", "sh", "-c", "echo $COLOUR $AIP_MODEL_DIR")
+    said = verb(yard, "logs", "many")
+    assert [line.split() for line in sorted(said.splitlines())] == [
+        [replica, "red", "gs://out/x/model/"] for replica in ("workerpool0-0", "workerpool2-0", "workerpool2-1")]
+    assert yard.get(f"{JOBS}/many").json["location"] == "europe-west4"
+
+
+def test_run_says_why_it_does_not_start(yard):
+    assert 'Machine type "nosuch" is not supported' in verb(yard, "run", "--machine", "nosuch", IMAGE, code=125)
+    assert "take none" in verb(yard, "run", "--api", "ml", "-e", "A=1", IMAGE, code=2)
+    assert "is not TYPE:COUNT" in verb(yard, "run", "--gpu", "T4:x", IMAGE, code=2)
+    assert "IMAGE" in verb(yard, "run", code=2)
+
+
+def test_run_asks_for_gpus_by_their_short_names(narrow_yard, crowd):
+    job = verb(narrow_yard, "run", "--project", narrow_yard.project, "--gpu", "T4:2", "--workers", "1", "-d", IMAGE).strip()
+    pools = narrow_yard.get("/v1/" + narrow_yard.get(f"{JOBS}/{job}").json["name"]).json["jobSpec"]["workerPoolSpecs"]
+    assert [pool["machineSpec"] for pool in pools] == 2 * [
+        {"machineType": "n1-standard-8", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}]
+    verb(narrow_yard, "cancel", job)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_create.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/job_log.h"
+#include "daemon/cli/job_wait.h"
+#include "daemon/main.h"
+
+char *submit_project(const struct invocation *invocation)
+{
+	static const char *const none[] = { NULL };
+	const char *given = invocation_value(invocation, "project");
+	const char *variable = getenv("CLOUDSDK_CORE_PROJECT");
+	struct config config AUTO_CONFIG = { 0 };
+
+	if (given || (variable && *variable))
+		return memory_strdup(given ? given : variable);
+	return config_read(&config, CONFIG_ENV, none, NULL) ? memory_strdup("local-project")
+							    : TAKE(config.project);
+}
+
+const char *submit_region(const struct invocation *invocation)
+{
+	const char *given = invocation_value(invocation, "region");
+
+	return given ? given : "us-central1";
+}
+
+static int created_ask(struct client *client, const char *id, const char *project, json_t **ret_job)
+{
+	struct error err AUTO_ERROR = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+
+	job_path_write(&path, id, "?project=");
+	text_percent(&path, project, URL_UNRESERVED);
+	return client_call(client, "GET", path.data, NULL, ret_job, &err) ? ask_failure(client, &err)
+									  : EXIT_GOOD;
+}
+
+int job_submit(const struct invocation *invocation, struct client *client, const char *collection,
+	       const json_t *body, json_t **ret_job)
+{
+	AUTO(string) char *project = submit_project(invocation);
+	struct error err AUTO_ERROR = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+	AUTO(json) json_t *created = NULL;
+	const char *name, *id;
+
+	text_puts(&path, "/v1/projects/");
+	text_percent(&path, project, URL_UNRESERVED);
+	if (strcmp(collection, "jobs") != 0) {
+		text_puts(&path, "/locations/");
+		text_percent(&path, submit_region(invocation), URL_UNRESERVED);
+	}
+	text_printf(&path, "/%s", collection);
+	if (client_call(client, "POST", path.data, body, &created, &err))
+		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
+	name = json_text_at(created, "name");
+	id = name && strrchr(name, '/') ? strrchr(name, '/') + 1 : json_text_at(created, "jobId");
+	return created_ask(client, id ? id : "@last", project, ret_job);
+}
+
+int job_attend(const struct invocation *invocation, struct client *client, const json_t *job)
+{
+	const char *id = json_text_at(job, "id"), *project = json_text_at(job, "project"), *state;
+	struct text line AUTO_TEXT = { 0 };
+	AUTO(json) json_t *ended = NULL;
+	int exit_code;
+
+	if (invocation_flag(invocation, "detach")) {
+		text_printf(&line, "%s\n", id);
+		return main_output(&line);
+	}
+	job_title_write(&line, job);
+	fprintf(stderr, "%s is submitted\n", line.data);
+	exit_code = log_print(client, job, &(struct log_wish){ .invocation = invocation, .follow = true });
+	if (!exit_code)
+		exit_code = created_ask(client, id, project, &ended);
+	if (exit_code)
+		return exit_code;
+	json_object_del(ended, "reason"); /* the log has just told it */
+	text_clear(&line);
+	ending_write(&line, ended);
+	fprintf(stderr, "%s\n", line.data);
+	state = json_text_at(ended, "state");
+	return state_exit(state ? state : "");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/job_create.h: how commands submit a job, and stay with it to its end. */
+#include <jansson.h>
+#include <stdbool.h>
+
+struct client;
+struct invocation;
+
+/* Of verbs that submit. */
+#define SUBMIT_OPTIONS                                                                                       \
+	{ .name = "project",                                                                                 \
+	  .hint = "ID",                                                                                      \
+	  .help = "the job's project (default $CLOUDSDK_CORE_PROJECT, else local-project)" },                \
+		{ .name = "region", .hint = "NAME", .help = "where it asks to run (default us-central1)" },  \
+	{                                                                                                    \
+		.name = "detach", .letter = 'd', .help = "print the job's id, and leave it"                  \
+	}
+
+/* The project and the region of a job that is submitted; the caller frees the project. */
+char *submit_project(const struct invocation *invocation);
+const char *submit_region(const struct invocation *invocation);
+
+/* Submits @body to "jobs" (AI Platform) or a collection of Vertex AI. EXIT_GOOD and *ret_job, as
+ * /_trainyard/v1/jobs/{job} tells it; EXIT_NOT_STARTED: it was refused; EXIT_UNREACHED. */
+int job_submit(const struct invocation *invocation, struct client *client, const char *collection,
+	       const json_t *body, json_t **ret_job);
+/* With --detach prints the job's id; else its log to the end, and how it ended. The exit code of `wait`. */
+int job_attend(const struct invocation *invocation, struct client *client, const json_t *job);

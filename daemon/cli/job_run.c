@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/job_create.h"
+#include "daemon/main.h"
+
+const char *const run_apis[] = { "vertex", "ml", NULL };
+
+enum { NAME_LENGTH = 64 };
+
+/* What the options say, whichever API is asked. */
+struct run {
+	const struct invocation *invocation;
+	char *name;
+	const char *image, *machine, *output;
+	char *gpu_type; /* NULL: none */
+	int64_t gpu_count, worker_count, ps_count;
+	json_t *args, *environment;
+	bool ml;
+};
+
+static void run_deinit(struct run *run)
+{
+	free(run->name);
+	free(run->gpu_type);
+	json_decref(run->args);
+	json_decref(run->environment);
+}
+
+/* "T4", "T4:2", "NVIDIA_TESLA_T4:1", "2", which is of T4. */
+static enum status gpu_read(struct run *run, struct error *err)
+{
+	/* Source: https://cloud.google.com/vertex-ai/docs/training/configure-compute (read 2026-11-22) */
+	static const struct {
+		const char *model, *type, *machine;
+	} models[] = { { "T4", "NVIDIA_TESLA_T4", "n1-standard-8" },
+		       { "V100", "NVIDIA_TESLA_V100", "n1-standard-8" },
+		       { "P100", "NVIDIA_TESLA_P100", "n1-standard-8" },
+		       { "P4", "NVIDIA_TESLA_P4", "n1-standard-8" },
+		       { "K80", "NVIDIA_TESLA_K80", "n1-standard-8" },
+		       { "L4", "NVIDIA_L4", "g2-standard-12" },
+		       { "A100", "NVIDIA_TESLA_A100", "a2-highgpu-1g" } };
+	const char *given = invocation_value(run->invocation, "gpu");
+	const char *colon = given ? strchr(given, ':') : NULL;
+	const size_t length = colon ? (size_t)(colon - given) : given ? strlen(given) : 0;
+	const bool number = given && isdigit((unsigned char)*given);
+	char *end;
+
+	if (!given)
+		return STATUS_OK;
+	run->gpu_count = number || colon ? strtoll(number ? given : colon + 1, &end, 10) : 1;
+	if (((number || colon) && *end) || run->gpu_count < 1 || !length)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "--gpu: \"%s\" is not TYPE:COUNT, as T4:1", given);
+	run->gpu_type = number ? memory_strdup("T4") : memory_strndup(given, length);
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if (strcasecmp(models[i].model, run->gpu_type) == 0) {
+			free(run->gpu_type);
+			run->gpu_type = memory_strdup(models[i].type);
+			run->machine = run->machine ? run->machine : models[i].machine;
+		}
+	return STATUS_OK;
+}
+
+static enum status environment_read(struct run *run, struct error *err)
+{
+	const char *given;
+
+	for (size_t at = 0; (given = invocation_next(run->invocation, "env", &at)) != NULL;) {
+		const char *equals = strchr(given, '=');
+		AUTO(string)
+		char *name = memory_strndup(given, equals ? (size_t)(equals - given) : strlen(given));
+		const char *value = equals ? equals + 1 : getenv(name);
+
+		if (!*name || !value)
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+					 "--env: \"%s\" is neither NAME=VALUE nor a variable that is set",
+					 given);
+		json_array_append_new(run->environment,
+				      json_pack("{s:s, s:s}", "name", name, "value", value));
+	}
+	if (run->ml && json_array_size(run->environment))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "--env: jobs of AI Platform Training take none; leave out --api ml");
+	return STATUS_OK;
+}
+
+/* Of letters that both APIs take: the image's last part, and when. */
+static char *name_draw(const char *image)
+{
+	const char *last = strrchr(image, '/') ? strrchr(image, '/') + 1 : image;
+	const size_t length = strcspn(last, ":@");
+	struct timespec now;
+	struct tm local;
+	char stamp[32];
+	char *name;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &local);
+	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
+	name = memory_printf("run_%.*s_%s_%03ld", length < NAME_LENGTH ? (int)length : NAME_LENGTH, last,
+			     stamp, now.tv_nsec / 1000000);
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	return name;
+}
+
+static enum status run_read(struct run *run, struct error *err)
+{
+	const struct invocation *invocation = run->invocation;
+	const char *name = invocation_value(invocation, "name"), *api = invocation_value(invocation, "api");
+	enum status rc;
+
+	run->image = invocation->words[0];
+	run->machine = invocation_value(invocation, "machine");
+	run->output = invocation_value(invocation, "gs");
+	run->ml = api && strcmp(api, "ml") == 0;
+	run->args = json_array();
+	run->environment = json_array();
+	for (const char *const *word = invocation->command; word && *word; word++)
+		json_array_append_new(run->args, json_string(*word));
+	run->name = name ? memory_strdup(name) : name_draw(run->image);
+	rc = invocation_number(invocation, "workers", 0, &run->worker_count, err);
+	if (!rc)
+		rc = invocation_number(invocation, "ps", 0, &run->ps_count, err);
+	if (!rc)
+		rc = gpu_read(run, err);
+	if (!run->machine)
+		run->machine = "n1-standard-4";
+	return rc ? rc : environment_read(run, err);
+}
+
+/* ---- as the APIs have it ---- */
+
+static json_t *vertex_pool(const struct run *run, int64_t count, bool gpus)
+{
+	json_t *machine = json_pack("{s:s}", "machineType", run->machine);
+	json_t *container = json_pack("{s:s, s:O, s:O}", "imageUri", run->image, "args", run->args, "env",
+				      run->environment);
+
+	if (gpus && run->gpu_type) {
+		json_object_set_new(machine, "acceleratorType", json_string(run->gpu_type));
+		json_object_set_new(machine, "acceleratorCount", json_integer(run->gpu_count));
+	}
+	return json_pack("{s:o, s:o, s:o}", "machineSpec", machine, "replicaCount",
+			 json_sprintf("%lld", (long long)count), "containerSpec", container);
+}
+
+/* The pools' places say what they are: an empty one keeps the place of workers. */
+static json_t *vertex_body(const struct run *run)
+{
+	json_t *pools = json_array(), *spec = json_pack("{s:o}", "workerPoolSpecs", pools);
+
+	json_array_append_new(pools, vertex_pool(run, 1, true));
+	if (run->worker_count)
+		json_array_append_new(pools, vertex_pool(run, run->worker_count, true));
+	else if (run->ps_count)
+		json_array_append_new(pools, json_object());
+	if (run->ps_count)
+		json_array_append_new(pools, vertex_pool(run, run->ps_count, false));
+	if (run->output)
+		json_object_set_new(spec, "baseOutputDirectory",
+				    json_pack("{s:s}", "outputUriPrefix", run->output));
+	return json_pack("{s:s, s:o}", "displayName", run->name, "jobSpec", spec);
+}
+
+static void ml_pool(const struct run *run, json_t *input, const char *role, int64_t count, bool gpus)
+{
+	json_t *config = json_pack("{s:s}", "imageUri", run->image);
+	AUTO(string) char *type = memory_printf("%sType", role);
+	AUTO(string) char *config_name = memory_printf("%sConfig", role);
+	AUTO(string) char *count_name = memory_printf("%sCount", role);
+
+	if (gpus && run->gpu_type)
+		json_object_set_new(config, "acceleratorConfig",
+				    json_pack("{s:s, s:o}", "type", run->gpu_type, "count",
+					      json_sprintf("%lld", (long long)run->gpu_count)));
+	json_object_set_new(input, type, json_string(run->machine));
+	json_object_set_new(input, config_name, config);
+	if (strcmp(role, "master") != 0)
+		json_object_set_new(input, count_name, json_sprintf("%lld", (long long)count));
+}
+
+static json_t *ml_body(const struct run *run)
+{
+	json_t *input = json_pack("{s:s, s:s, s:O}", "region", submit_region(run->invocation), "scaleTier",
+				  "CUSTOM", "args", run->args);
+
+	ml_pool(run, input, "master", 1, true);
+	if (run->worker_count)
+		ml_pool(run, input, "worker", run->worker_count, true);
+	if (run->ps_count)
+		ml_pool(run, input, "parameterServer", run->ps_count, false);
+	if (run->output)
+		json_object_set_new(input, "jobDir", json_string(run->output));
+	return json_pack("{s:s, s:o}", "jobId", run->name, "trainingInput", input);
+}
+
+int run_main(struct invocation *invocation)
+{
+	__attribute__((cleanup(run_deinit))) struct run run = { .invocation = invocation };
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *body = NULL;
+	AUTO(json) json_t *job = NULL;
+	int exit_code;
+
+	if (run_read(&run, &err))
+		return main_usage_error("run ", &err);
+	exit_code = ask_open(invocation, &client);
+	if (exit_code)
+		return exit_code;
+	body = run.ml ? ml_body(&run) : vertex_body(&run);
+	exit_code = job_submit(invocation, client, run.ml ? "jobs" : "customJobs", body, &job);
+	return exit_code ? exit_code : job_attend(invocation, client, job);
+}
