@@ -21,7 +21,7 @@
 
 /* Of jobs that an earlier release let in, without limits. */
 #define SHM_BYTES ((int64_t)2 << 30)
-enum { PIDS_LIMIT = 32768, RETRY_AFTER_MEMORY_US = 1000000 };
+enum { PIDS_LIMIT = 32768 };
 
 /* Where a replica finds the credentials that it is given. */
 #define ADC_PLACE "/trainyard/adc.json"
@@ -157,16 +157,6 @@ static void refuse(struct replica_run *replica, struct error *err)
 	replica->refusal = err->text ? TAKE(err->text) : NULL;
 }
 
-/* Not the request's fault: the container is asked for again, and with all that belongs to it. */
-static bool memory_is_short(const struct reconciler *reconciler, struct job_run *run)
-{
-	if (!memory_watch_failed())
-		return false;
-	log_event(LOG_ERROR, "replica-postponed", "job=%s error=\"out of memory\"", run->row->job_id);
-	job_run_hold(run, clock_mono_us(reconciler->clock) + RETRY_AFTER_MEMORY_US);
-	return true;
-}
-
 static void replica_create(struct reconciler *reconciler, struct job_run *run, struct replica_run *replica,
 			   const char *gcs)
 {
@@ -184,14 +174,11 @@ static void replica_create(struct reconciler *reconciler, struct job_run *run, s
 		rc = environment_make(reconciler, run, &replica->key, hosts, &environment, &err);
 	if (!rc)
 		rc = replica_program(run->plan, replica->key.role, environment, &command, &args, &err);
-	if (memory_is_short(reconciler, run))
-		return;
 	if (rc) {
 		refuse(replica, &err);
 		return;
 	}
 	replica->seen = SEEN_CREATING;
-	replica->create_awaited = true;
 	replica_host_name(run->plan, replica->key.role, replica->key.index, hostname);
 	replica_address_name(run->plan, replica->key.role, replica->key.index, alias);
 	job_run_address(run, replica->key.role, replica->key.index, address);

@@ -44,10 +44,8 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
-	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
+	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		job_run_unsee(run);
-		run->has_left_network = false; /* what was spare is forgotten: it is left anew */
-	}
 }
 
 static void on_down(struct scheduler *scheduler, const struct engine_event *event)
@@ -98,7 +96,7 @@ static void fold_image(struct scheduler *scheduler, struct job_run *run, enum ro
 		run->image_ids[role] = memory_strdup(event->text);
 		break;
 	case ENGINE_IMAGE_FAILED:
-		run->image_asked[role] = false;
+		run->images.epoch++;
 		if (event->status == STATUS_UNAVAILABLE)
 			sight_hold(scheduler, run);
 		else
@@ -116,7 +114,7 @@ static void on_image(struct scheduler *scheduler, const struct engine_event *eve
 		bool concerned = false;
 
 		for (int role = 0; role < ROLE_COUNT; role++) {
-			if (!run->image_asked[role] || run->image_ids[role] ||
+			if (!order_was_given(&run->images, (unsigned)role) || run->image_ids[role] ||
 			    strcmp(run->plan->pools[role].image, event->image) != 0)
 				continue;
 			fold_image(scheduler, run, (enum role)role, event);
@@ -131,8 +129,9 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 			      const struct engine_event *event)
 {
 	if (event->status == STATUS_UNAVAILABLE) {
-		/* A stop that met the start is lost with its answer. */
-		replica->create_awaited = replica->stop_asked = replica->remove_asked = false;
+		if (replica->seen == SEEN_CREATING)
+			replica->seen = SEEN_NOTHING; /* unless it is listed */
+		replica->orders.epoch++;              /* a stop that met the start is lost with its answer */
 		sight_lose(scheduler, run);
 		return;
 	}
@@ -156,22 +155,18 @@ static void on_logs_ended(struct scheduler *scheduler, struct replica_run *repli
 	struct happening *happening;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (replica->logs_ended)
+	if (replica->output != OUTPUT_OPEN)
 		return;
 	happening = happening_new(HAPPENED_LOGS_STORED, replica->key.job);
-	if (!happening) {
-		memory_note_failure();
-		replica->follows = false; /* the end is asked for again */
-		return;
-	}
 	happening->key = replica->key;
 	happening->to = scheduler;
-	replica->logs_ended = true;
 	if (log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err)) {
 		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
-		replica->logs_ended = replica->follows = false;
+		replica->orders.epoch++; /* the end is asked for again */
 		happening_free(happening);
+		return;
 	}
+	replica->output = OUTPUT_ENDED;
 }
 
 static void on_replica(struct scheduler *scheduler, const struct engine_event *event)
@@ -200,7 +195,7 @@ static void on_replica(struct scheduler *scheduler, const struct engine_event *e
 		sight_removed(replica);
 		break;
 	case ENGINE_REPLICA_PAUSED:
-		replica->pause_doubted = false;
+		replica->pause_doubted_in = 0;
 		sight_paused(run, replica, status->paused);
 		break;
 	case ENGINE_REPLICA_FAILED:
@@ -221,9 +216,10 @@ static void on_throttle_failed(struct scheduler *scheduler, const struct engine_
 
 	if (!replica || replica->seen != SEEN_RUNNING)
 		return;
-	replica->link_again = faults_throttle_failed(run, replica, event->status, event->text);
-	if (replica->link_again)
+	if (faults_throttle_failed(run, replica, event->status, event->text)) {
+		replica->orders.epoch++;
 		sight_hold(scheduler, run);
+	}
 	job_run_touch(run);
 }
 
@@ -242,11 +238,8 @@ static void on_failed(struct scheduler *scheduler, const struct engine_event *ev
 	}
 	if (!run)
 		return;
-	if (replica) {
-		replica->stop_asked = replica->remove_asked = false;
-		replica->link_asked = LINK_AS_MADE;
-		replica->follows = replica->logs_ended; /* asking twice is harmless */
-	}
+	if (replica)
+		replica->orders.epoch++;
 	sight_hold(scheduler, run);
 	job_run_touch(run);
 }

@@ -87,7 +87,7 @@ void gateway_keep(struct reconciler *reconciler, struct job_run *run)
 {
 	int64_t now_us = clock_mono_us(reconciler->clock);
 
-	if (!reconciler->gateway.open || !run->sighted || run->gateway.retry_at_us > now_us)
+	if (!reconciler->gateway.open || !job_run_is_sighted(run) || run->gateway.retry_at_us > now_us)
 		return;
 	run->gateway.retry_at_us = 0;
 	if (run->network == NETWORK_NONE && run->gateway.seen == GATEWAY_OPEN)

@@ -28,7 +28,7 @@ struct happening {
 	struct happening *next;
 };
 
-/* Thread: any. Takes @happening; NULL (memory ran out) makes the scheduler look at everything anew. */
+/* Thread: any. Takes @happening. */
 void scheduler_post(struct scheduler *scheduler, struct happening *happening);
 struct happening *happening_new(enum happening_kind kind, int64_t job);
 struct happening *happening_of_engine(const struct engine_event *event);

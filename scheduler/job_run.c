@@ -19,8 +19,10 @@ struct job_run *job_run_new(struct job *row)
 {
 	struct job_run *run = calloc(1, sizeof(*run));
 
-	if (run)
-		run->row = row;
+	if (!run)
+		return NULL;
+	run->row = row;
+	run->sight = 1;
 	return run;
 }
 
@@ -99,14 +101,8 @@ static enum status assignment_unfold(struct job_run *run, struct error *err)
 enum status job_run_unfold(struct job_run *run, struct error *err)
 {
 	struct error problem AUTO_ERROR = { 0 };
-	enum status rc;
 
-	memory_watch_begin();
-	rc = plan_from_text(run->row->plan, &run->plan, &problem);
-	/* Not the plan's fault: it is read again. */
-	if (memory_watch_end())
-		return error_no_memory(err);
-	if (rc) {
+	if (plan_from_text(run->row->plan, &run->plan, &problem)) {
 		log_event(LOG_ERROR, "plan-unread", "job=%s error=\"%s\"", run->row->job_id,
 			  problem.text ? problem.text : "");
 		run->plan = plan_new();
@@ -143,30 +139,23 @@ void job_run_rewind(struct job_run *run)
 
 void job_run_unsee(struct job_run *run)
 {
-	run->sighted = false;
+	run->sight++;
+	run->images.epoch++;
 	run->network = NETWORK_NONE;
 	if (run->gateway.seen == GATEWAY_OPEN)
 		run->gateway = (struct gateway_run){ .port = run->gateway.place.port };
-	for (int role = 0; role < ROLE_COUNT; role++)
-		run->image_asked[role] = run->image_ids[role] != NULL;
 	for (size_t i = 0; i < run->replica_count; i++) {
 		if (run->replicas[i].in_doubt)
 			run->replicas[i].end = END_LOST;
 		run->replicas[i].in_doubt = false;
-		run->replicas[i].stop_asked = false;
-		run->replicas[i].remove_asked = false;
-		run->replicas[i].missing = false;
+		run->replicas[i].orders.epoch++;
 	}
 	run->doubt_until_us = 0;
 }
 
-void job_run_unhear(struct job_run *run)
+bool job_run_is_sighted(const struct job_run *run)
 {
-	for (size_t i = 0; i < run->replica_count; i++) {
-		run->replicas[i].follows = run->replicas[i].logs_ended;
-		run->replicas[i].create_awaited = false;
-		run->replicas[i].link_again = true;
-	}
+	return run->listed_in == run->sight;
 }
 
 void job_run_hold(struct job_run *run, int64_t until_us)
@@ -187,7 +176,8 @@ int64_t job_run_owner(const struct job_run *run)
 
 bool replica_is_unread(const struct replica_run *replica)
 {
-	return (replica->follows || replica->seen == SEEN_EXITED) && !replica->logs_stored;
+	return (order_was_given(&replica->orders, ORDER_FOLLOW) || replica->seen == SEEN_EXITED) &&
+	       replica->output != OUTPUT_STORED;
 }
 
 static bool replica_is_over(const struct replica_run *replica)
@@ -204,7 +194,7 @@ bool job_run_is_over(const struct job_run *run)
 
 	if (job_state_is_final(row->state))
 		return true;
-	if (!job_state_is_final(row->verdict) || (row->started_us && !run->sighted))
+	if (!job_state_is_final(row->verdict) || (row->started_us && !job_run_is_sighted(run)))
 		return false;
 	if (row->verdict != JOB_SUCCEEDED && !row->error_message)
 		return false;

@@ -9,6 +9,7 @@
 
 #include "scheduler/engine/engine.h"
 #include "scheduler/gateway.h"
+#include "scheduler/order.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/plan.h"
 #include "scheduler/plan/verdict.h"
@@ -19,7 +20,8 @@ struct assignment;
 struct fault_hit;
 struct tuner;
 
-/* What is known of one container. CREATING and STARTING were asked for and not answered yet. */
+/* What is known of one container. CREATING and STARTING were asked for and not answered yet: an answer comes, though the engine
+ * went and came meanwhile, and its listing may be older than the container. */
 enum sight {
 	SEEN_NOTHING,
 	SEEN_CREATING,
@@ -34,6 +36,12 @@ enum sight {
  * the whole job is tried again. */
 enum { REPLICA_RESTARTS_MAX = 5 };
 
+/* What is asked of the engine for a replica. */
+enum replica_order { ORDER_STOP, ORDER_REMOVE, ORDER_FOLLOW, ORDER_LINK };
+
+/* How far its output was read: to its end, which is handed to the store, and can be read there. */
+enum output { OUTPUT_OPEN, OUTPUT_ENDED, OUTPUT_STORED };
+
 /* What was last asked of the engine for its network. */
 enum link_wish { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HASTENED };
 
@@ -42,23 +50,19 @@ struct replica_run {
 	enum sight seen;
 	bool renews;          /* it is to be started anew, once that is stored */
 	bool unmade;          /* that is stored, and no container of it was seen yet */
-	bool create_awaited;  /* CREATING: what became of it is still to be told, whatever listings say */
 	enum replica_end end; /* how it ended; stays known when the container is gone */
 	int exit_code;
 	bool out_of_memory;
-	bool of_itself;   /* the engine can tell that it was sent no signal */
-	char *refusal;    /* the engine's words for END_REFUSED and END_BROKEN */
-	bool follows;     /* its output is being read */
-	bool logs_ended;  /* all of it was handed to the store */
-	bool logs_stored; /* and can be read there */
-	bool stop_asked, remove_asked;
-	enum link_wish link_asked;
-	bool link_again;            /* it was not done: it is asked for once more */
+	bool of_itself;       /* the engine can tell that it was sent no signal */
+	char *refusal;        /* the engine's words for END_REFUSED and END_BROKEN */
+	struct orders orders; /* by enum replica_order */
+	enum output output;
+	enum link_wish link;
 	unsigned throttle_failures; /* in a row */
-	bool missing;               /* was not in the last listing */
 	bool paused;                /* somebody has frozen it */
-	bool pause_doubted;         /* the last listing said otherwise */
-	bool ordered;               /* it ended by a rule of faults.h */
+	/* The listing (struct scheduler) that lacked it, and the one that said otherwise of the pause; 0: none. */
+	unsigned missing_in, pause_doubted_in;
+	bool ordered;          /* it ended by a rule of faults.h */
 	int64_t made_us;       /* wall: when the container was made that ran before we did; 0: it did not */
 	int64_t running_at_us; /* monotonic: first seen running; 0: not yet */
 	bool in_doubt; /* was killed, perhaps by an engine that is about to go: end is open for a moment */
@@ -94,14 +98,18 @@ struct job_run {
 	struct replica_run *replicas;
 	size_t replica_count;
 
-	bool sighted; /* the engine's listing was seen since it came up: what follows is true */
+	/* What follows is true in the sight of the engine in which it was listed: a new one begins when the engine goes or
+	 * comes, and when an answer of it is lost. */
+	unsigned sight, listed_in; /* from 1; 0: never */
 	enum network_sight network;
 	struct network_status network_status;
-	bool told_no_network;  /* the log says that there is no block for it */
-	bool has_left_network; /* which is spare since, another job's, or on its way out */
+	bool told_no_network; /* the log says that there is no block for it */
+	/* Of spare_network.h, in whose time it left its network, which is spare since, another job's, or on its way out; 0: it did
+	 * not. */
+	unsigned left_network_in;
 	struct gateway_run gateway;
 	char *image_ids[ROLE_COUNT];
-	bool image_asked[ROLE_COUNT];
+	struct orders images; /* to fetch them, by role */
 
 	struct note *notes; /* service lines to be stored with the next change */
 	size_t note_count;
@@ -115,7 +123,7 @@ struct job_run {
 	bool counted;        /* takes part of the scheduler's room */
 	bool stale;          /* the stored row may say more than ours */
 	bool change_pending; /* a change of the row waits for its commit */
-	bool last_words_asked, last_words_stored; /* whether the last service lines can be read */
+	enum output last_words; /* its last service lines; ENDED: they were written */
 	int64_t over_us;        /* wall: when job_run_is_over() said so first; 0: it did not yet */
 	int64_t hold_until_us;  /* monotonic: no step before that; job_run_hold() */
 	int64_t doubt_until_us; /* monotonic: how long replicas in doubt are; 0: none is */
@@ -142,11 +150,10 @@ DEFINE_AUTO(job_run, struct job_run *, job_run_free)
 enum status job_run_unfold(struct job_run *run, struct error *err);
 /* Forgets everything of this attempt but the network and the images, for the next one. */
 void job_run_rewind(struct job_run *run);
-/* The engine is away: nothing that was seen is certain. */
+/* The engine is away: nothing that was seen is certain, and answers may be lost. */
 void job_run_unsee(struct job_run *run);
-/* What the engine said may be lost: nothing more is awaited, and the output whose end is not known and the links are asked
- * for again. */
-void job_run_unhear(struct job_run *run);
+/* Whether the engine's listing was seen since. */
+bool job_run_is_sighted(const struct job_run *run);
 /* No step before @until_us (monotonic), nor before it was to rest until already. */
 void job_run_hold(struct job_run *run, int64_t until_us);
 /* Whether it is open how some replica ended, and nothing else decides the job: no step is taken until that is known. */

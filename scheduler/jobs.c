@@ -17,13 +17,7 @@
 #include "scheduler/told_differences.h"
 #include "store/jobs/jobs.h"
 
-enum { CATCH_UP_AFTER_US = 1000000 };
-
-void scheduler_miss(struct scheduler *scheduler)
-{
-	if (!scheduler->catch_up_at_us)
-		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock) + CATCH_UP_AFTER_US;
-}
+enum { LOAD_AGAIN_US = 1000000 };
 
 /* Room for one more, in the queue and among the times as well. */
 static void runs_reserve(struct scheduler *scheduler)
@@ -101,7 +95,8 @@ void jobs_wake(struct scheduler *scheduler, int64_t job)
 	    (job_state_is_final(row->state) || !jobs_add(scheduler, TAKE(row), &err)))
 		return;
 	log_event(LOG_ERROR, "job-unread", "id=%lld error=\"%s\"", (long long)job, err.text ? err.text : "");
-	scheduler_miss(scheduler);
+	if (!scheduler->load_at_us)
+		scheduler->load_at_us = clock_mono_us(scheduler->reconciler.clock) + LOAD_AGAIN_US;
 }
 
 void jobs_arrive(struct scheduler *scheduler)
@@ -131,25 +126,16 @@ enum status jobs_load(struct scheduler *scheduler, struct error *err)
 	return rc;
 }
 
-void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us)
+void jobs_load_again(struct scheduler *scheduler)
 {
-	struct engine *engine = scheduler->reconciler.engine;
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
 	struct error err AUTO_ERROR = { 0 };
 
-	if (!scheduler->catch_up_at_us || now_us < scheduler->catch_up_at_us)
+	if (!scheduler->load_at_us || now_us < scheduler->load_at_us)
 		return;
-	scheduler->catch_up_at_us = 0;
-	for (size_t i = 0; i < scheduler->run_count; i++) {
-		job_run_unsee(scheduler->runs[i]);
-		job_run_unhear(scheduler->runs[i]);
-		scheduler->runs[i]->stale = true;
-		job_run_touch(scheduler->runs[i]);
-	}
-	if (jobs_load(scheduler, &err)) {
-		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
-		scheduler->catch_up_at_us = now_us + CATCH_UP_AFTER_US;
-	}
-	spare_networks_unhear(&scheduler->spares, now_us);
-	engine->ops->list(engine);
-	engine->ops->resume_logs(engine);
+	scheduler->load_at_us = 0;
+	if (!jobs_load(scheduler, &err))
+		return;
+	log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
+	scheduler->load_at_us = now_us + LOAD_AGAIN_US;
 }

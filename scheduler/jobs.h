@@ -19,7 +19,5 @@ void jobs_wake(struct scheduler *scheduler, int64_t job);
 /* Takes up trials that their tuning job has stored. */
 void jobs_arrive(struct scheduler *scheduler);
 void jobs_free(struct scheduler *scheduler);
-/* Something was missed: it is looked for a little later, as what was short may be so for a while. */
-void scheduler_miss(struct scheduler *scheduler);
-/* When it is time: takes up jobs that it was not told of, and looks at all others anew. */
-void scheduler_catch_up(struct scheduler *scheduler, int64_t now_us);
+/* Reads the jobs once more, when one could not be read a moment ago. */
+void jobs_load_again(struct scheduler *scheduler);

@@ -13,21 +13,22 @@
 static void fold_listed_pause(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			      bool paused)
 {
-	const bool told_twice = replica->pause_doubted;
+	const bool told_twice =
+		replica->pause_doubted_in && replica->pause_doubted_in == scheduler->listings - 1;
 
-	replica->pause_doubted = run->sighted && replica->paused != paused && !told_twice;
-	if (replica->pause_doubted)
-		scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
-	else
+	if (!job_run_is_sighted(run) || replica->paused == paused || told_twice) {
 		sight_paused(run, replica, paused);
+		return;
+	}
+	replica->pause_doubted_in = scheduler->listings;
+	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 }
 
 static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica,
 			const struct replica_status *status)
 {
-	bool first = !run->sighted;
+	const bool first = !job_run_is_sighted(run);
 
-	replica->missing = false;
 	restarts_see(run, replica);
 	if (status->gateway_port)
 		run->gateway.port = status->gateway_port;
@@ -54,22 +55,22 @@ static void fold_listed(struct scheduler *scheduler, struct job_run *run, struct
  * one may have been taken before the container was made, so that only the second in a row counts. */
 static void fold_unlisted(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
-	if (replica->seen == SEEN_CREATING && replica->create_awaited)
+	if (replica->seen == SEEN_CREATING)
 		return;
-	if (!run->sighted) {
+	if (!job_run_is_sighted(run)) {
 		if (run->row->state == JOB_RUNNING && replica->seen == SEEN_NOTHING &&
 		    replica->end == END_NONE && !replica->unmade)
 			replica->end = END_LOST;
 		sight_removed(replica);
 		return;
 	}
-	if (replica->seen == SEEN_NOTHING || replica->seen == SEEN_CREATING)
+	if (replica->seen == SEEN_NOTHING)
 		return;
-	if (replica->missing) {
+	if (replica->missing_in && replica->missing_in == scheduler->listings - 1) {
 		sight_removed(replica);
 		return;
 	}
-	replica->missing = true;
+	replica->missing_in = scheduler->listings;
 	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
 }
 
@@ -104,7 +105,7 @@ static void fold_listing_of_job(struct scheduler *scheduler, struct job_run *run
 		else
 			fold_unlisted(scheduler, run, &run->replicas[i]);
 	}
-	run->sighted = true;
+	run->listed_in = run->sight;
 	job_run_touch(run);
 }
 
@@ -128,6 +129,7 @@ static void remove_strays(struct scheduler *scheduler, const struct engine_event
 void sight_listing(struct scheduler *scheduler, const struct engine_event *event)
 {
 	scheduler->engine_listed = true;
+	scheduler->listings++;
 	networks_find(scheduler, event);
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		fold_listing_of_job(scheduler, run, event);

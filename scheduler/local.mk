@@ -41,6 +41,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/logs/log_pump.h \
 	scheduler/network_sight.c \
 	scheduler/network_sight.h \
+	scheduler/order.h \
 	scheduler/pass.c \
 	scheduler/pass.h \
 	scheduler/passes.c \

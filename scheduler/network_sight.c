@@ -22,7 +22,7 @@ static struct job_run *network_holder(const struct scheduler *scheduler, int64_t
 	struct job_run *holder = NULL;
 
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next) {
-		if (!run->has_left_network && job_run_network(run) == network &&
+		if (!spare_network_was_left(&scheduler->spares, run) && job_run_network(run) == network &&
 		    (!holder || network_turn(run) > network_turn(holder)))
 			holder = run;
 	}
@@ -34,7 +34,7 @@ void networks_find(struct scheduler *scheduler, const struct engine_event *listi
 	for (size_t i = 0; i < listing->network_count; i++) {
 		struct job_run *run = network_holder(scheduler, listing->networks[i].job);
 
-		if (!run || run->sighted)
+		if (!run || job_run_is_sighted(run))
 			continue;
 		run->network = NETWORK_READY;
 		run->network_status = listing->networks[i];

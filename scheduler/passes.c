@@ -47,7 +47,7 @@ static bool images_are(const struct job_run *run, bool ready)
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		if (!run->plan->pools[role].count)
 			continue;
-		if (ready ? !run->image_ids[role] : !run->image_asked[role])
+		if (!run->image_ids[role] && (ready || !order_is_pending(&run->images, (unsigned)role)))
 			return false;
 	}
 	return true;
@@ -93,7 +93,7 @@ static void restart_schedule(struct scheduler *scheduler, struct job_run *run)
 /* What may have ended in time already, since nobody could look. */
 static bool end_is_open(const struct job_run *run)
 {
-	return !run->sighted && run->row->state == JOB_RUNNING && !plan_tunes(run->plan);
+	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && !plan_tunes(run->plan);
 }
 
 /* When a limit of it passes. An end that was ordered, told and asked for comes before, however late it is seen. */
@@ -111,14 +111,14 @@ static struct job_view view_of(const struct scheduler *scheduler, struct job_run
 		.state = row->state,
 		.verdict = row->verdict,
 		.touched = row->started_us != 0,
-		.sighted = run->sighted,
+		.sighted = job_run_is_sighted(run),
 		.expired = limit_us(run, clock_wall_us(clock), now_us) <= now_us,
 		.decided = job_run_is_decided(run),
 		.restarts = run->restart_at_us && run->restart_at_us <= now_us && replicas_restart(run),
 		.explained =
 			row->verdict == JOB_SUCCEEDED || row->verdict == JOB_PREPARING || row->error_message,
 		.torn_down = row->torn_down,
-		.last_words_stored = run->last_words_stored,
+		.last_words_stored = run->last_words == OUTPUT_STORED,
 		.images_ready = images_are(run, true),
 		.images_asked = images_are(run, false),
 		.network = run->network,
@@ -135,19 +135,16 @@ static void ask_last_words(struct scheduler *scheduler, struct job_run *run)
 	struct happening *happening;
 	struct error err AUTO_ERROR = { 0 };
 
-	if (!run->row->torn_down || run->last_words_asked)
+	if (!run->row->torn_down || run->last_words != OUTPUT_OPEN)
 		return;
 	happening = happening_new(HAPPENED_LAST_WORDS, run->row->id);
-	if (!happening) {
-		memory_note_failure();
-		return;
-	}
 	happening->to = scheduler;
-	run->last_words_asked = !log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err);
-	if (!run->last_words_asked) {
+	if (log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err)) {
 		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
 		happening_free(happening);
+		return;
 	}
+	run->last_words = OUTPUT_ENDED;
 }
 
 static void tell_engine_down(struct scheduler *scheduler, struct job_run *run)
@@ -173,7 +170,7 @@ static void run_step(struct scheduler *scheduler, struct job_run *run)
 	tell_engine_down(scheduler, run);
 	faults_step(scheduler, run);
 	restart_schedule(scheduler, run);
-	if (run->sighted)
+	if (job_run_is_sighted(run))
 		sight_follow(scheduler, run);
 	ask_last_words(scheduler, run);
 	for (int i = 0; i < STEPS_AT_ONCE && !run->change_pending && run->hold_until_us <= run->stepped_at_us;
@@ -233,8 +230,8 @@ static bool row_refresh(struct scheduler *scheduler, struct job_run *run)
 		job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_STORE_US);
 		return false;
 	}
-	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED)
-		run->sighted = scheduler->engine_listed;
+	if (run->row->state == JOB_QUEUED && row->state != JOB_QUEUED && scheduler->engine_listed)
+		run->listed_in = run->sight; /* the engine has nothing of it */
 	run->told_down = run->told_down && row->state == run->row->state;
 	job_free(run->row);
 	run->row = TAKE(row);
@@ -336,7 +333,7 @@ int64_t run_wake_at_us(const struct scheduler *scheduler, struct job_run *run)
 	if (run->restart_at_us > run->stepped_at_us)
 		at_us = earlier_us(at_us, run->restart_at_us);
 	/* The step that this one calls for unsets it. */
-	if (run->sighted)
+	if (job_run_is_sighted(run))
 		at_us = earlier_us(at_us, run->gateway.retry_at_us);
 	at_us = earlier_us(at_us, run->look_at_us);
 	return earlier_us(at_us, run->fault_at_us);
@@ -354,9 +351,6 @@ static void run_serve(struct scheduler *scheduler, struct job_run *run, int64_t 
 			}
 			scheduler->queue_stirred = scheduler->queue_stirred || run->queued;
 			run_step(scheduler, run);
-			/* A step that found no memory left nothing behind that would bring it back. */
-			if (memory_watch_failed() && !run->change_pending)
-				sight_hold(scheduler, run);
 		}
 	}
 	wakes_set(&scheduler->wakes, run, run_wake_at_us(scheduler, run));
@@ -385,40 +379,21 @@ static bool runs_pass(struct scheduler *scheduler)
 	return true;
 }
 
-static void runs_reconcile(struct scheduler *scheduler)
-{
-	bool goes_on;
-
-	do {
-		memory_watch_begin(); /* the store takes no change that memory ran out for: it is made again later */
-		goes_on = runs_pass(scheduler);
-		/* So may be what was asked of the engine. */
-		if (memory_watch_end())
-			scheduler_miss(scheduler);
-	} while (goes_on);
-}
-
 void scheduler_reconcile(struct scheduler *scheduler)
 {
 	const struct reconciler *reconciler = &scheduler->reconciler;
 
 	clock_watch_note(&scheduler->clock_watch, reconciler->clock);
-	memory_watch_begin();
-	scheduler_catch_up(scheduler, clock_mono_us(reconciler->clock));
-	if (memory_watch_end())
-		scheduler_miss(scheduler);
-	runs_reconcile(scheduler);
-	memory_watch_begin();
+	jobs_load_again(scheduler);
+	while (runs_pass(scheduler))
+		continue;
 	spare_networks_remove(&scheduler->spares, reconciler->engine, scheduler->starting,
 			      clock_mono_us(reconciler->clock));
-	if (memory_watch_end())
-		scheduler_miss(scheduler);
 }
 
 int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
 	const int64_t spares_us = spare_networks_deadline_us(&scheduler->spares, scheduler->starting);
 
-	return earlier_us(earlier_us(wakes_first_us(&scheduler->wakes), spares_us),
-			  scheduler->catch_up_at_us);
+	return earlier_us(earlier_us(wakes_first_us(&scheduler->wakes), spares_us), scheduler->load_at_us);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
@@ -28,36 +27,13 @@
 #include "store/logs/logs.h"
 #include "store/store.h"
 
-enum { MICROS = 1000000, TRIED_WAITING_MAX = 64, UP_AGAIN_US = 10000 };
+enum { MICROS = 1000000, TRIED_WAITING_MAX = 64 };
 
 #define DAY_US (INT64_C(86400) * MICROS)
 
-static bool is_stopping(struct scheduler *scheduler)
-{
-	bool stopping;
-
-	pthread_mutex_lock(&scheduler->mutex);
-	stopping = scheduler->stopping;
-	pthread_mutex_unlock(&scheduler->mutex);
-	return stopping;
-}
-
-/* That the engine is there is told once, and nothing goes on without it: where it finds no memory it waits for some. What
- * else is missed is looked for. */
-static struct happening *happening_hear(struct scheduler *scheduler, const struct engine_event *event)
-{
-	struct happening *happening = happening_of_engine(event);
-
-	while (!happening && event->kind == ENGINE_UP && !is_stopping(scheduler)) {
-		usleep(UP_AGAIN_US);
-		happening = happening_of_engine(event);
-	}
-	return happening;
-}
-
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
-	scheduler_post(arg, happening_hear(arg, event));
+	scheduler_post(arg, happening_of_engine(event));
 }
 
 static bool on_line(void *arg, const struct replica_line *line)
@@ -118,15 +94,8 @@ void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char 
 	if (!tried_admit(scheduler))
 		return;
 	happening = happening_new(HAPPENED_CLOUD_TRIED, job);
-	if (happening)
-		happening->event.text = strdup(host);
-	if (happening && happening->event.text) {
-		scheduler_post(scheduler, happening);
-		return;
-	}
-	if (happening)
-		happening_free(happening);
-	tried_leave(scheduler);
+	happening->event.text = memory_strdup(host);
+	scheduler_post(scheduler, happening);
 }
 
 /* As long as it is until then, or a day, if nobody puts the clock forward: who does wakes all
@@ -157,7 +126,7 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 
 	if (!replica)
 		return;
-	replica->logs_stored = true;
+	replica->output = OUTPUT_STORED;
 	job_run_touch(run);
 }
 
@@ -192,7 +161,7 @@ static void happening_handle(struct scheduler *scheduler, struct happening *happ
 		run = scheduler_find(scheduler, happening->job);
 		if (!run)
 			break;
-		run->last_words_stored = true;
+		run->last_words = OUTPUT_STORED;
 		job_run_touch(run);
 		break;
 	case HAPPENED_FAULTS:
@@ -220,10 +189,8 @@ static struct happening *queue_take(struct scheduler *scheduler)
 	return first;
 }
 
-/* What was heard by halves, for want of memory, is looked at anew. */
 static void happenings_handle(struct scheduler *scheduler, struct happening *happening)
 {
-	memory_watch_begin();
 	while (happening) {
 		struct happening *next = happening->next;
 
@@ -231,8 +198,6 @@ static void happenings_handle(struct scheduler *scheduler, struct happening *hap
 		happening_free(happening);
 		happening = next;
 	}
-	if (memory_watch_end())
-		scheduler_miss(scheduler);
 }
 
 int64_t scheduler_turn(struct scheduler *scheduler)
@@ -242,9 +207,6 @@ int64_t scheduler_turn(struct scheduler *scheduler)
 
 	pthread_mutex_lock(&scheduler->mutex);
 	happening = queue_take(scheduler);
-	if (scheduler->missed)
-		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
-	scheduler->missed = false;
 	scheduler->spares.closing = scheduler->clearing;
 	pthread_mutex_unlock(&scheduler->mutex);
 	happenings_handle(scheduler, happening);
@@ -271,7 +233,7 @@ static void *scheduler_main(void *arg)
 		pthread_mutex_unlock(&scheduler->mutex);
 		deadline_us = scheduler_turn(scheduler);
 		pthread_mutex_lock(&scheduler->mutex);
-		while (!scheduler->stopping && !scheduler->first && !scheduler->missed &&
+		while (!scheduler->stopping && !scheduler->first &&
 		       scheduler->clearing == scheduler->spares.closing &&
 		       clock_mono_us(scheduler->reconciler.clock) < deadline_us)
 			wait_until(scheduler, deadline_us);

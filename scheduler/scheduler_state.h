@@ -41,13 +41,14 @@ struct scheduler {
 	int64_t engine_lost_ns, engine_back_ns;
 	int64_t engine_lost_us; /* the loss, monotonic */
 	int64_t engine_up_us;   /* monotonic: since when it is up, or was last */
+	unsigned listings;      /* how often it listed all that is ours */
 	bool clock_set_in_loss; /* or shortly before: the two above are of different clocks */
 
 	struct clock_watch clock_watch;
 	struct spare_networks spares;
 	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
 	char network_lack[LACK_TEXT_SIZE];
-	int64_t catch_up_at_us; /* monotonic: when to look for what was missed; 0: nothing was */
+	int64_t load_at_us; /* monotonic: when to read the jobs once more, one of which could not be; 0: all were */
 
 	/* Changed by the scheduler's thread under the mutex: it alone may read them without. room.c */
 	struct room room;
@@ -61,7 +62,6 @@ struct scheduler {
 	unsigned tried_waiting; /* how many of these are CLOUD_TRIED */
 	bool stopping, idle;
 	bool clearing, cleared; /* no spare network is to be kept; there is none */
-	bool missed;            /* a happening was lost for want of memory */
 	bool engine_answers;
 	char engine_text[256];
 };

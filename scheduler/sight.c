@@ -33,7 +33,7 @@ void sight_hold(struct scheduler *scheduler, struct job_run *run)
 
 void sight_lose(struct scheduler *scheduler, struct job_run *run)
 {
-	run->sighted = false;
+	run->sight++;
 	run->network = NETWORK_NONE;
 	sight_hold(scheduler, run);
 	scheduler->reconciler.engine->ops->list(scheduler->reconciler.engine);
@@ -63,7 +63,9 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 		struct log_position from;
 		struct error err AUTO_ERROR = { 0 };
 
-		if (replica->follows || (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED))
+		if (replica->output != OUTPUT_OPEN || order_is_pending(&replica->orders, ORDER_FOLLOW) ||
+		    (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED &&
+		     !order_was_given(&replica->orders, ORDER_FOLLOW)))
 			continue;
 		if (log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key, &err) ||
 		    log_position_get(scheduler->reconciler.store, key->job, key->attempt, key->role,
@@ -73,7 +75,7 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 			sight_hold(scheduler, run);
 			continue;
 		}
-		replica->follows = true;
+		order_give(&replica->orders, ORDER_FOLLOW);
 		for (int stream = 0; stream < 2; stream++)
 			from.streams[stream] =
 				(struct log_reach){ reached[stream].time_ns, reached[stream].behind,
@@ -116,7 +118,7 @@ static void tell_missing_lines(const struct scheduler *scheduler, struct job_run
 {
 	char name[REPLICA_NAME_MAX];
 
-	if (run->sighted || status->witnessed || !scheduler->engine_lost_ns ||
+	if (job_run_is_sighted(run) || status->witnessed || !scheduler->engine_lost_ns ||
 	    (replica->seen != SEEN_STARTING && replica->seen != SEEN_RUNNING) ||
 	    !is_of_loss(scheduler, status, LOSS_NOTICED_NS))
 		return;
@@ -136,7 +138,7 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 	const int64_t now_us = clock_mono_us(clock);
 	const int64_t ago_us = (clock_outside_ns(clock) - status->finished_ns) / 1000;
 
-	return !run->sighted && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
+	return !job_run_is_sighted(run) && run->row->state == JOB_RUNNING && !scheduler->clock_set_in_loss &&
 	       now_us - ago_us > job_deadline_us(run, clock_wall_us(clock), now_us);
 }
 
@@ -144,13 +146,13 @@ static bool exit_is_late(const struct scheduler *scheduler, struct job_run *run,
 static enum replica_end exit_judge(const struct scheduler *scheduler, const struct job_run *run,
 				   const struct replica_run *replica, const struct replica_status *status)
 {
-	if (!exit_is_kill(status) || status->witnessed || replica->stop_asked ||
+	if (!exit_is_kill(status) || status->witnessed || order_was_given(&replica->orders, ORDER_STOP) ||
 	    run->row->verdict != JOB_STATE_UNSPECIFIED)
 		return END_EXIT;
 	/* It was not sent from here: the engine stops, perhaps long before its connections end. */
 	if (status->exit_code == SIGNAL_EXIT_TERM && status->signalled)
 		return END_LOST;
-	if (!run->sighted)
+	if (!job_run_is_sighted(run))
 		return kill_is_loss(scheduler, status) ? END_LOST : END_EXIT;
 	return status->exit_code == ENGINE_LOST_EXIT ? END_EXIT : END_NONE;
 }
@@ -198,12 +200,14 @@ void sight_settle(struct job_run *run, int64_t now_us)
  * of the removal. */
 void sight_removed(struct replica_run *replica)
 {
-	if (!replica->remove_asked && replica->end == END_NONE && replica->seen >= SEEN_STARTING)
+	const bool asked = order_was_given(&replica->orders, ORDER_REMOVE);
+
+	if (!asked && replica->end == END_NONE && replica->seen >= SEEN_STARTING)
 		replica->end = END_LOST;
-	if (replica->follows && !replica->logs_ended && replica->remove_asked)
-		replica->logs_ended = replica->logs_stored = true;
+	if (asked && replica->output == OUTPUT_OPEN && order_was_given(&replica->orders, ORDER_FOLLOW))
+		replica->output = OUTPUT_STORED;
 	replica->seen = SEEN_NOTHING;
-	replica->missing = replica->in_doubt = false;
+	replica->in_doubt = false;
 }
 
 void replica_refuse(struct replica_run *replica, enum replica_end end, const char *text)

@@ -37,7 +37,7 @@ void spare_network_leave(struct spare_networks *spares, struct engine *engine, s
 	const enum network_sight seen = run->network;
 
 	run->network = NETWORK_NONE;
-	run->has_left_network = true;
+	run->left_network_in = spares->epoch + 1;
 	if (seen == NETWORK_CREATING || (seen == NETWORK_READY && (spares->closing || !spares->keep_us)))
 		spare_network_remove(spares, engine, job_run_network(run));
 	if (seen != NETWORK_READY || spares->closing || !spares->keep_us)
@@ -63,7 +63,7 @@ void spare_network_take(struct spare_networks *spares, struct job_run *run)
 {
 	size_t best = spares->count;
 
-	run->has_left_network = false; /* it is let in anew: on this one, or on its own */
+	run->left_network_in = 0; /* it is let in anew: on this one, or on its own */
 	for (size_t i = 0; i < spares->count; i++)
 		if (fits_better(spares, i, best, run->replica_count))
 			best = i;
@@ -152,14 +152,12 @@ void spare_networks_forget(struct spare_networks *spares)
 	spares->count = 0;
 	spares->going = 0;
 	spares->look_at_us = 0; /* a listing comes anyway */
+	spares->epoch++;
 }
 
-void spare_networks_unhear(struct spare_networks *spares, int64_t now_us)
+bool spare_network_was_left(const struct spare_networks *spares, const struct job_run *run)
 {
-	if (!spares->going)
-		return;
-	spares->going = 0;
-	spares->look_at_us = now_us + LOOK_AFTER_US;
+	return run->left_network_in == spares->epoch + 1;
 }
 
 void spare_network_removed(struct spare_networks *spares)

@@ -31,7 +31,8 @@ struct spare_networks {
 	unsigned going;     /* removals that were asked for */
 	int64_t look_at_us; /* monotonic: when to look for what could not be removed; 0: there is nothing */
 	int64_t keep_us;
-	bool closing; /* none is kept */
+	unsigned epoch; /* how often the engine went or came */
+	bool closing;   /* none is kept */
 };
 
 /* What @run is on becomes spare; without room the oldest goes. One that is still being made goes when it is there. */
@@ -55,8 +56,8 @@ void spare_networks_compare(struct spare_networks *spares, const struct network_
 bool spare_networks_are_gone(const struct spare_networks *spares);
 /* The engine went or came: nothing is known of any. */
 void spare_networks_forget(struct spare_networks *spares);
-/* The end of a removal may have been missed: a listing shows what is still there. */
-void spare_networks_unhear(struct spare_networks *spares, int64_t now_us);
+/* Whether the job is off its network for good: it must not leave it once more. */
+bool spare_network_was_left(const struct spare_networks *spares, const struct job_run *run);
 /* Asks for the removal of one that no job is on. */
 void spare_network_remove(struct spare_networks *spares, struct engine *engine, int64_t network);
 /* A removal has ended, well or not: then there is a listing soon, and what it shows is tried again. */

@@ -84,9 +84,10 @@ void step_fetch(struct reconciler *reconciler, struct job_run *run)
 		engine->ops->create_network(engine, job_run_network(run), (unsigned)run->replica_count);
 	}
 	for (int role = 0; role < ROLE_COUNT; role++) {
-		if (!run->plan->pools[role].count || run->image_asked[role])
+		if (!run->plan->pools[role].count || run->image_ids[role] ||
+		    order_is_pending(&run->images, (unsigned)role))
 			continue;
-		run->image_asked[role] = true;
+		order_give(&run->images, (unsigned)role);
 		engine->ops->ensure_image(engine, run->plan->pools[role].image);
 	}
 }
@@ -186,7 +187,7 @@ void step_restart(struct reconciler *reconciler, struct job_run *run)
 
 		if (!job_run_restarts(run, replica) || !replica_is_removable(replica))
 			continue;
-		replica->remove_asked = true;
+		order_give(&replica->orders, ORDER_REMOVE);
 		reconciler->engine->ops->remove_replica(reconciler->engine, &replica->key);
 	}
 	renewals_plan(reconciler, run);
@@ -302,7 +303,8 @@ enum { GRACE_AFTER_END_S = 5 };
 
 bool replica_is_stoppable(const struct replica_run *replica)
 {
-	return (replica->seen == SEEN_RUNNING || replica->seen == SEEN_STARTING) && !replica->stop_asked;
+	return (replica->seen == SEEN_RUNNING || replica->seen == SEEN_STARTING) &&
+	       !order_is_pending(&replica->orders, ORDER_STOP);
 }
 
 void step_stop(struct reconciler *reconciler, struct job_run *run)
@@ -316,14 +318,14 @@ void step_stop(struct reconciler *reconciler, struct job_run *run)
 
 		if (!replica_is_stoppable(replica))
 			continue;
-		replica->stop_asked = true;
+		order_give(&replica->orders, ORDER_STOP);
 		reconciler->engine->ops->stop_replica(reconciler->engine, &replica->key, grace_s);
 	}
 }
 
 bool replica_is_removable(const struct replica_run *replica)
 {
-	if (replica->remove_asked)
+	if (order_is_pending(&replica->orders, ORDER_REMOVE))
 		return false;
 	return replica->seen == SEEN_CREATED || (replica->seen == SEEN_EXITED && !replica_is_unread(replica));
 }
@@ -333,7 +335,7 @@ void step_remove(struct reconciler *reconciler, struct job_run *run)
 	for (size_t i = 0; i < run->replica_count; i++) {
 		if (!replica_is_removable(&run->replicas[i]))
 			continue;
-		run->replicas[i].remove_asked = true;
+		order_give(&run->replicas[i].orders, ORDER_REMOVE);
 		reconciler->engine->ops->remove_replica(reconciler->engine, &run->replicas[i].key);
 	}
 }

@@ -70,10 +70,11 @@ bool faults_end(const struct job_run *run, struct replica_run *replica)
 
 bool faults_await_end(const struct job_run *run)
 {
-	for (size_t i = 0; run->sighted && run->hits_stored && i < run->replica_count; i++) {
+	for (size_t i = 0; job_run_is_sighted(run) && run->hits_stored && i < run->replica_count; i++) {
 		const struct replica_run *replica = &run->replicas[i];
 
-		if (replica->seen == SEEN_RUNNING && replica->end == END_NONE && replica->stop_asked &&
+		if (replica->seen == SEEN_RUNNING && replica->end == END_NONE &&
+		    order_is_pending(&replica->orders, ORDER_STOP) &&
 		    hit_of_replica(run, STAGE_RUNNING, &replica->key, run->hits_stored))
 			return true;
 	}
@@ -125,9 +126,10 @@ static void replica_strike(struct scheduler *scheduler, struct replica_run *repl
 {
 	struct engine *engine = scheduler->reconciler.engine;
 
-	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || replica->stop_asked)
+	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
+	    order_is_pending(&replica->orders, ORDER_STOP))
 		return;
-	replica->stop_asked = true;
+	order_give(&replica->orders, ORDER_STOP);
 	engine->ops->stop_replica(engine, &replica->key,
 				  effects[hit->kind].graceful ? scheduler->reconciler.stop_grace_s : 0);
 }
@@ -192,7 +194,7 @@ static void replica_restore(struct engine *engine, const struct job_run *run, co
 static void link_ask(struct engine *engine, const struct job_run *run, const struct replica_run *replica,
 		     const struct fault_hit *hit)
 {
-	switch (replica->link_asked) {
+	switch (replica->link) {
 	case LINK_CUT:
 		replica_cut(engine, run, &replica->key);
 		break;
@@ -222,12 +224,12 @@ static void network_strike(struct scheduler *scheduler, struct job_run *run, str
 	if (lasts && hit->until_us)
 		look_again(scheduler, run, left_us(scheduler, hit));
 	if (replica->seen != SEEN_RUNNING || replica->end != END_NONE || run->network != NETWORK_READY ||
-	    (replica->link_asked == wish && !replica->link_again))
+	    (replica->link == wish && order_is_pending(&replica->orders, ORDER_LINK)))
 		return;
-	if (replica->link_asked != wish)
+	if (replica->link != wish)
 		replica->throttle_failures = 0;
-	replica->link_asked = wish;
-	replica->link_again = false;
+	replica->link = wish;
+	order_give(&replica->orders, ORDER_LINK);
 	link_ask(scheduler->reconciler.engine, run, replica, hit);
 }
 
@@ -258,7 +260,7 @@ static bool was_told(const struct job_run *run, const char *sentence)
 /* Once in the job's life, whatever the reason is the next time. */
 static void throttle_give_up(struct job_run *run, const struct replica_run *replica, const char *reason)
 {
-	const bool slowed = replica->link_asked == LINK_SLOWED;
+	const bool slowed = replica->link == LINK_SLOWED;
 	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
 	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
 
@@ -436,10 +438,10 @@ static void rules_look(struct scheduler *scheduler, struct job_run *run)
 {
 	if (run->row->state == JOB_QUEUED)
 		whole_look(scheduler, run, STAGE_QUEUED);
-	else if (run->row->state == JOB_PREPARING && run->sighted && run->replica_count &&
+	else if (run->row->state == JOB_PREPARING && job_run_is_sighted(run) && run->replica_count &&
 		 run->replicas[0].seen == SEEN_NOTHING)
 		whole_look(scheduler, run, STAGE_PREPARING);
-	if (run->row->state != JOB_RUNNING || !run->sighted)
+	if (run->row->state != JOB_RUNNING || !job_run_is_sighted(run))
 		return;
 	replicas_look(scheduler, run, STAGE_NETWORK);
 	replicas_look(scheduler, run, STAGE_RUNNING);

@@ -7,6 +7,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/scheduler_state.h"
@@ -99,14 +100,8 @@ static enum status batch_fill(const struct look *look, const struct suggestion *
 /* The scheduler takes up what was stored, as if it had been told by a client. */
 static void arrivals_add(struct scheduler *scheduler, const struct batch *batch)
 {
-	int64_t *grown =
-		reallocarray(scheduler->arrived, scheduler->arrived_count + batch->count + 1, sizeof(*grown));
-
-	if (!grown) {
-		scheduler->catch_up_at_us = clock_mono_us(scheduler->reconciler.clock);
-		return;
-	}
-	scheduler->arrived = grown;
+	scheduler->arrived = memory_resize(scheduler->arrived, scheduler->arrived_count + batch->count + 1,
+					   sizeof(*scheduler->arrived));
 	for (size_t i = 0; i < batch->count; i++)
 		scheduler->arrived[scheduler->arrived_count++] = batch->starts[i].run_id;
 }

@@ -236,7 +236,7 @@ void job_end(struct look *look)
 		.verdict = run->row->verdict,
 		.explained = run->row->verdict == JOB_SUCCEEDED || run->row->error_message,
 		.torn_down = run->row->torn_down,
-		.last_words_stored = run->last_words_stored,
+		.last_words_stored = run->last_words == OUTPUT_STORED,
 	};
 
 	for (size_t i = 0; !run->row->torn_down && i < look->list.count; i++)

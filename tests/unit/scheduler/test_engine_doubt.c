@@ -23,7 +23,7 @@ static char *life_id(unsigned number, char ret_job_id[32])
 	return ret_job_id;
 }
 
-/* Broken: on_replica_failed() that leaves stop_asked as it is: the job is CANCELLING for ever, and its program runs. */
+/* Broken: on_replica_failed() that begins no new epoch: the job is CANCELLING for ever, and its program runs. */
 static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void **state)
 {
 	struct bench *bench = *state;

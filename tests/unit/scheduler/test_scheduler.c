@@ -122,23 +122,6 @@ static void a_master_that_ends_while_the_job_is_cancelled_does_not_save_it(void 
 	job_check(bench, id, JOB_CANCELLED, "Because.");
 }
 
-/* Neither that its program ended, nor that its output did. Broken: scheduler_main() that sleeps on although something was
- * missed; scheduler_catch_up() without job_run_unhear(). */
-static void an_event_that_found_no_memory_is_looked_for(void **state)
-{
-	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "lost", 0, 0);
-	struct replica_key master = key_of(id, ROLE_MASTER, 0);
-
-	fake_engine_up(bench->fake);
-	job_await(bench, id, JOB_RUNNING);
-	assert_true(scheduler_clear_networks(bench->scheduler, WAIT_MS)); /* by then it sleeps */
-	fake_engine_exit_unseen(bench->fake, &master, 0);
-	scheduler_post(bench->scheduler, NULL);
-	idle_await(bench);
-	job_check(bench, id, JOB_SUCCEEDED, NULL);
-}
-
 /* Broken: scheduler_clock_stepped() without its broadcast. */
 static void a_step_of_the_clock_wakes_what_waits_for_an_instant(void **state)
 {
@@ -319,7 +302,6 @@ static int TEST_MAIN(void)
 		BENCH_TEST(a_job_cancelled_in_the_queue_never_touches_the_engine),
 		BENCH_TEST(a_running_job_is_cancelled),
 		BENCH_TEST(a_master_that_ends_while_the_job_is_cancelled_does_not_save_it),
-		BENCH_TEST(an_event_that_found_no_memory_is_looked_for),
 		BENCH_TEST(a_step_of_the_clock_wakes_what_waits_for_an_instant),
 		BENCH_TEST(a_job_that_ends_unseen_was_running),
 		BENCH_TEST(a_job_that_was_never_all_up_was_not_running),

@@ -82,7 +82,8 @@ static void idle_check(void)
 	const unsigned effects = world.effects;
 
 	for (size_t i = 0; i < world.scheduler->run_count; i++)
-		job_run_touch(world.scheduler->runs[i]);
+		if (!world.scheduler->runs[i]->queued) /* that would let the whole queue be looked at */
+			job_run_touch(world.scheduler->runs[i]);
 	scheduler_turn(world.scheduler);
 	if (world.effects != effects)
 		VIOLATE("a job was not looked at when it had to be");
@@ -162,7 +163,7 @@ static struct operation *operation_choose(void)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < world.operation_count; i++)
-		if (world.operations[i].verb != NO_VERB && !world.operations[i].answered &&
+		if (world.engine_up && world.operations[i].verb != NO_VERB && !world.operations[i].answered &&
 		    !has_older(&world.operations[i]))
 			waiting[count++] = &world.operations[i];
 	return count ? waiting[choose(count)] : NULL;
@@ -300,8 +301,10 @@ static void engine_go(bool dies)
 			client_job(world.containers[i].status.key.job)->troubled = true;
 		}
 	world.event_count = 0;
+	/* A container that waits to be made may be made when the engine is back. */
 	for (size_t i = 0; i < world.operation_count; i++)
-		if (world.operations[i].verb != NO_VERB)
+		if (world.operations[i].verb != NO_VERB &&
+		    (world.operations[i].verb != CREATE || world.operations[i].answered || choose(2)))
 			operation_fail(&world.operations[i], STATUS_UNAVAILABLE);
 	while (world.event_count && choose(2))
 		event_take(0);
@@ -310,7 +313,6 @@ static void engine_go(bool dies)
 	world.told_up = false;
 	while (world.event_count)
 		event_take(0);
-	world.operation_count = 0;
 }
 
 /* Those who follow are told anew of what ended meanwhile. */
