@@ -11,13 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/address_file.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
 #include "daemon/credentials.h"
 #include "daemon/main.h"
 
-enum { ADDRESS_LINE_BYTES = 4352 /* a path and its line end */, CONNECT_MS = 1000 };
+enum { CONNECT_MS = 1000 };
 
 /* What a variable's value is made of. */
 enum part {
@@ -254,74 +255,24 @@ static char *no_proxy_value(void)
 	return no_proxy_extend(own);
 }
 
-static bool is_url(const char *text)
-{
-	return strncmp(text, "http://", 7) == 0 && text[7] &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.:/[]-") == strlen(text);
-}
-
-static void address_close(FILE *file)
-{
-	fclose(file);
-}
-
-DEFINE_AUTO(address, FILE *, address_close)
-
-/* Line @number of @state_dir/address, from 0; false: there is none. */
-static bool address_line_read(const char *state_dir, unsigned number, char line[ADDRESS_LINE_BYTES])
-{
-	struct text path AUTO_TEXT = { 0 };
-
-	text_printf(&path, "%s/address", state_dir);
-	AUTO(address) FILE *file = path.failed ? NULL : fopen(path.data, "re");
-	if (!file)
-		return false;
-	do
-		if (!fgets(line, ADDRESS_LINE_BYTES, file))
-			return false;
-	while (number--);
-	line[strcspn(line, "\r\n")] = '\0';
-	return true;
-}
-
-char *env_address_read(const char *state_dir)
-{
-	char line[ADDRESS_LINE_BYTES];
-	size_t length;
-
-	if (!address_line_read(state_dir, 0, line))
-		return NULL;
-	length = strlen(line);
-	while (length && line[length - 1] == '/')
-		length--;
-	line[length] = '\0';
-	return is_url(line) || config_listen_path(line) ? strdup(line) : NULL;
-}
-
-char *env_token_file_read(const char *state_dir)
-{
-	char line[ADDRESS_LINE_BYTES];
-
-	return address_line_read(state_dir, 1, line) && *line == '/' ? strdup(line) : NULL;
-}
-
 /* What was asked for comes first, then where a daemon says that it serves, then the default. */
 static enum status url_choose(const struct config *config, char **ret_url, struct error *err)
 {
-	AUTO(string) char *running = env_address_read(config->state_dir);
+	struct address running AUTO_ADDRESS = { 0 };
 	struct text url AUTO_TEXT = { 0 };
 	char address[LISTEN_ADDRESS_SIZE];
 	uint16_t port;
 
+	address_file_read(config->state_dir, &running);
 	if (config_listen_path(config->listen) ||
-	    (running && config->listen_source == CONFIG_DEFAULT && config_listen_path(running)))
+	    (running.url && config->listen_source == CONFIG_DEFAULT && config_listen_path(running.url)))
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, NULL,
 			"gcloud and the client libraries cannot be pointed at a socket's path, where this "
 			"instance serves");
 	config_listen_split(config->listen, address, &port);
-	if (running && (config->listen_source == CONFIG_DEFAULT || port == 0)) {
-		*ret_url = TAKE(running);
+	if (running.url && (config->listen_source == CONFIG_DEFAULT || port == 0)) {
+		*ret_url = TAKE(running.url);
 		return STATUS_OK;
 	}
 	if (port == 0)
@@ -404,14 +355,17 @@ static enum status grpc_roots_find(const struct config *config, char **ret_path,
 /* gcloud may run elsewhere: the whole path. */
 static enum status token_file_find(const struct config *config, char **ret_path, struct error *err)
 {
-	AUTO(string) char *running = config->token_file ? NULL : env_token_file_read(config->state_dir);
-	AUTO(string) char *path = config->token_file ? realpath(config->token_file, NULL) : TAKE(running);
+	struct address running AUTO_ADDRESS = { 0 };
 
-	if (config->token_file && !path)
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "--token-file: %s: %s",
-				 config->token_file, strerror(errno));
-	*ret_path = TAKE(path);
-	return STATUS_OK;
+	if (!config->token_file) {
+		address_file_read(config->state_dir, &running);
+		*ret_path = TAKE(running.token_file);
+		return STATUS_OK;
+	}
+	*ret_path = realpath(config->token_file, NULL);
+	return *ret_path ? STATUS_OK
+			 : error_set(err, STATUS_FAILED_PRECONDITION, NULL, "--token-file: %s: %s",
+				     config->token_file, strerror(errno));
 }
 
 enum status env_settings_find(const struct config *config, const char *url, struct env_settings *settings,

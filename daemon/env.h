@@ -42,12 +42,6 @@ void env_write(struct text *text, const struct env_settings *settings);
 /* @own with this machine's names added where they are missing: "a,127.0.0.1,localhost". */
 char *no_proxy_extend(const char *own);
 
-/* The first line of @state_dir/address, when it is a URL or "unix:/path": where a daemon of that state serves, or did
- * last. NULL when there is none. The caller frees. */
-char *env_address_read(const char *state_dir);
-/* Its second line, when that is a path: the file with the token that the daemon asks for. NULL: none. The caller frees. */
-char *env_token_file_read(const char *state_dir);
-
 struct invocation;
 
 /* Runs the command; the exit code. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 libtrainyard_a_SOURCES += \
+	daemon/address_file.c \
+	daemon/address_file.h \
 	daemon/base/base64.c \
 	daemon/base/base64.h \
 	daemon/base/chance.c \
@@ -46,6 +48,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/client.h \
 	daemon/cli/completion.c \
 	daemon/cli/completion.h \
+	daemon/cli/daemon_child.c \
+	daemon/cli/daemon_child.h \
 	daemon/cli/exec.c \
 	daemon/cli/exec.h \
 	daemon/cli/invocation.c \
@@ -62,8 +66,6 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_run.h \
 	daemon/cli/job_wait.c \
 	daemon/cli/job_wait.h \
-	daemon/cli/ready_line.c \
-	daemon/cli/ready_line.h \
 	daemon/cli/table.c \
 	daemon/cli/table.h \
 	daemon/cli/terminal.c \

@@ -2,7 +2,6 @@
 /* trainyard serve: from the first check to the last signal. */
 #include "daemon/serve.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <malloc.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/address_file.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
@@ -71,32 +71,6 @@ static sigset_t end_signals(void)
 	return signals;
 }
 
-/* Tells other commands where this instance is; a daemon without it serves as well. */
-static void address_file_write(const struct config *config, const char *state_dir, const char *url)
-{
-	struct text path AUTO_TEXT = { 0 };
-	AUTO(string) char *token_file = config->token_file ? realpath(config->token_file, NULL) : NULL;
-	FILE *file;
-
-	text_printf(&path, "%s/address", state_dir);
-	if (path.failed)
-		return;
-	file = fopen(path.data, "we");
-	if (!file || fprintf(file, "%s\n%s\n", url, token_file ? token_file : "") < 0)
-		log_event(LOG_WARNING, "address-file", "path=%s error=\"%s\"", path.data, strerror(errno));
-	if (file)
-		fclose(file);
-}
-
-static void address_file_remove(const char *state_dir)
-{
-	struct text path AUTO_TEXT = { 0 };
-
-	text_printf(&path, "%s/address", state_dir);
-	if (!path.failed)
-		unlink(path.data);
-}
-
 /* Beside the ready line, for people; a log that programs read stays one. */
 static void silence_tell(const struct config *config, const char *why)
 {
@@ -120,7 +94,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 		text_puts(&url, config->listen); /* "unix:/path" */
 	if (url.failed)
 		return;
-	address_file_write(config, wiring_state_dir(wiring), url.data);
+	address_file_write(wiring_state_dir(wiring), url.data, config->token_file);
 	if (engine_kind_of(config->engine)->reach(config->engine, &err))
 		silence_tell(config, main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);

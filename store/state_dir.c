@@ -85,26 +85,45 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	return STATUS_OK;
 }
 
+/* Of a process whose descriptors this user may not see. The kernel tells the holder and the inode of each lock, and of the
+ * device a number that is not always stat()'s.
+ * Source: https://man7.org/linux/man-pages/man5/proc_locks.5.html (read 2026-11-26) */
+static bool process_has_locked(pid_t pid, const struct stat *wanted)
+{
+	FILE *locks = fopen("/proc/locks", "re");
+	char line[256];
+	long holder;
+	unsigned long inode;
+	bool has = false;
+
+	while (locks && !has && fgets(line, sizeof(line), locks))
+		has = sscanf(line, "%*s FLOCK %*s WRITE %ld %*x:%*x:%lu", &holder, &inode) == 2 &&
+		      holder == pid && inode == wanted->st_ino;
+	if (locks)
+		fclose(locks);
+	return has;
+}
+
 /* Whether the process has the file open. To lock it as a look would refuse a daemon that starts just then. */
 static bool process_has_open(pid_t pid, const struct stat *wanted)
 {
 	char path[32];
-	DIR *listing;
+	AUTO(directory) DIR *listing = NULL;
 	const struct dirent *entry;
 	struct stat seen;
 	bool has = false;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	listing = opendir(path);
+	if (!listing && errno == EACCES)
+		return process_has_locked(pid, wanted);
 	while (listing && !has && (entry = readdir(listing)) != NULL)
 		has = fstatat(dirfd(listing), entry->d_name, &seen, 0) == 0 &&
 		      seen.st_dev == wanted->st_dev && seen.st_ino == wanted->st_ino;
-	if (listing)
-		closedir(listing);
 	return has;
 }
 
-pid_t state_dir_holder(const char *dir)
+enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err)
 {
 	struct text path AUTO_TEXT = { 0 };
 	char line[16] = "";
@@ -114,14 +133,16 @@ pid_t state_dir_holder(const char *dir)
 
 	text_printf(&path, "%s/lock", dir);
 	fd = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (pread(fd, line, sizeof(line) - 1, 0) > 0)
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "whether a daemon runs on %s cannot be seen: %s: %s", dir, path.data,
+				 strerror(errno));
+	if (fd >= 0 && pread(fd, line, sizeof(line) - 1, 0) > 0)
 		pid = (pid_t)atoi(line);
-	if (pid <= 0 || fstat(fd, &lock) != 0 || !process_has_open(pid, &lock))
-		pid = 0;
-	close(fd);
-	return pid;
+	*ret_pid = pid > 0 && fstat(fd, &lock) == 0 && process_has_open(pid, &lock) ? pid : 0;
+	if (fd >= 0)
+		close(fd);
+	return STATUS_OK;
 }
 
 static bool is_anothers(const struct stat *about)

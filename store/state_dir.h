@@ -13,8 +13,8 @@ enum status state_dir_make(const char *dir, struct error *err);
 /* The lock goes with @ret_fd, and so with the process, however it ends.
  * FAILED_PRECONDITION: another process has it, or it cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
-/* The process of this user that holds it; 0: there is none. */
-pid_t state_dir_holder(const char *dir);
+/* *ret_pid: the process that holds it; 0: there is none. FAILED_PRECONDITION: this user may not look. */
+enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err);
 
 /* Whether nobody but this user and root can put other files in the place of its own, or has done so: whose the directory
  * is, what is in it and in the directories of certificates, and the directories above it (of which those that are

@@ -14,8 +14,7 @@ int ask_open(const struct invocation *invocation, struct client **ret_client)
 	struct error err AUTO_ERROR = { 0 };
 	struct text verb AUTO_TEXT = { 0 };
 
-	if (!client_open(invocation_value(invocation, "endpoint"), invocation_value(invocation, "token-file"),
-			 ret_client, &err))
+	if (!client_of(invocation, ret_client, &err))
 		return EXIT_GOOD;
 	text_printf(&verb, "%s ", invocation->verb->name);
 	return main_usage_error(verb.data, &err);

@@ -14,23 +14,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/address_file.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
-#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/cli/ask.h"
 #include "daemon/cli/client.h"
+#include "daemon/cli/daemon_child.h"
 #include "daemon/cli/invocation.h"
-#include "daemon/cli/ready_line.h"
-#include "daemon/env.h"
 #include "daemon/main.h"
+#include "daemon/serve.h"
 #include "store/state_dir.h"
 
 enum {
 	LOG_LINES_SHOWN_BYTES = 2048, /* of a daemon that does not start */
 	LOG_BYTES_MAX = 16 << 20,     /* a longer one is kept as daemon.log.1 by the next start */
+	START_US = 120000000,
 	STOP_WAIT_MS = 120000,
 	LOOK_MS = 100,
 	WAIT_US = 60000000,
+};
+
+/* A daemon in the making. */
+struct start {
+	struct text log_path;
+	off_t log_from; /* where its own lines begin */
+	pid_t pid;
+	int ready_fd;
+	int64_t end_us; /* by the monotonic clock: it is waited for until then */
 };
 
 /* ---- start ---- */
@@ -62,89 +73,144 @@ static void log_show(const char *path, off_t from)
 	fclose(file);
 }
 
-/* A session of its own: no terminal's end or signal reaches it. */
-static void daemon_exec(struct invocation *invocation, int ready_fd, int log_fd)
+static int left_ms(int64_t end_us)
 {
-	size_t count = invocation->rest_count;
-	const char **arguments = memory_calloc(count + 3, sizeof(*arguments));
+	const int64_t left_us = end_us - clock_mono_us(&system_clock);
 
-	arguments[0] = "trainyard";
-	arguments[1] = "serve";
-	memcpy(arguments + 2, invocation->rest, count * sizeof(*arguments));
-	setsid();
-	dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-	dup2(ready_fd, STDOUT_FILENO);
-	dup2(log_fd, STDERR_FILENO);
-	execv("/proc/self/exe", (char *const *)arguments);
-	_exit(EXIT_NOT_STARTED);
+	return left_us > 0 ? (int)(left_us / 1000) : 0;
 }
 
-static int ready_wait(const struct config *config, const char *log_path, off_t log_from, int ready_fd,
-		      pid_t pid)
+/* The daemon in this process: the exit code. */
+static int daemon_main(const struct config *config, int ready_fd, int log_fd)
 {
-	struct ready_line line = { 0 };
-	enum ready ready = READY_NOT_YET;
-	int status = 0;
-
-	while (ready == READY_NOT_YET)
-		ready = ready_line_read(&line, ready_fd);
-	if (ready == READY) {
-		printf("trainyard runs at %s (process %d, state in %s, log in %s)\n", line.url, (int)pid,
-		       config->state_dir, log_path);
-		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
-	}
-	waitpid(pid, &status, 0);
-	log_show(log_path, log_from);
-	fprintf(stderr, "trainyard: the daemon did not start; its log is %s\n", log_path);
-	return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE ? EXIT_USAGE : EXIT_NOT_STARTED;
+	daemon_child_begin(ready_fd, log_fd);
+	return serve_main(config);
 }
 
-static int daemon_start(struct invocation *invocation)
+static enum status daemon_fork(const struct config *config, struct start *start, struct error *err)
 {
-	const struct config *config = &invocation->config;
-	struct text log_path AUTO_TEXT = { 0 };
-	struct error err AUTO_ERROR = { 0 };
 	struct stat about = { 0 };
 	int fds[2], log_fd;
-	pid_t pid;
 
-	if (state_dir_make(config->state_dir, &err))
-		return main_failure(&err);
-	text_printf(&log_path, "%s/daemon.log", config->state_dir);
-	log_rotate(log_path.data);
-	log_fd = open(log_path.data, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (log_fd < 0 || fstat(log_fd, &about) != 0 || pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
-		error_set(&err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", log_path.data, strerror(errno));
-		return main_failure(&err);
-	}
-	if (pid == 0)
-		daemon_exec(invocation, fds[1], log_fd);
+	if (state_dir_make(config->state_dir, err))
+		return err->status;
+	log_rotate(start->log_path.data);
+	log_fd = open(start->log_path.data, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (log_fd < 0 || fstat(log_fd, &about) != 0 || pipe2(fds, O_CLOEXEC) != 0 ||
+	    (start->pid = fork()) < 0)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", start->log_path.data,
+				 strerror(errno));
+	if (start->pid == 0)
+		_exit(daemon_main(config, fds[1], log_fd));
 	close(fds[1]);
 	close(log_fd);
-	return ready_wait(config, log_path.data, about.st_size, fds[0], pid);
+	start->log_from = about.st_size;
+	start->ready_fd = fds[0];
+	return STATUS_OK;
+}
+
+/* Until it serves or has ended, or the time is over. */
+static enum ready ready_wait(const struct start *start, struct ready_line *line)
+{
+	enum ready ready = READY_NOT_YET;
+
+	while (ready == READY_NOT_YET) {
+		struct pollfd polled = { .fd = start->ready_fd, .events = POLLIN };
+
+		if (poll(&polled, 1, left_ms(start->end_us)) == 0)
+			break;
+		ready = ready_line_read(line, start->ready_fd);
+	}
+	return ready;
+}
+
+/* The daemon that another `start` or `serve` has begun meanwhile. *ret_address: its address once it serves. False: there is
+ * none, or it does not serve in time. */
+static bool other_wait(const char *state_dir, const struct start *start, struct address *ret_address)
+{
+	pid_t holder = 0;
+
+	while (!state_dir_holder(state_dir, &holder, NULL) && holder) {
+		address_file_read(state_dir, ret_address);
+		if (ret_address->url && ret_address->pid == holder)
+			return true;
+		address_deinit(ret_address);
+		*ret_address = (struct address){ 0 };
+		if (!left_ms(start->end_us))
+			return false;
+		poll(NULL, 0, LOOK_MS);
+	}
+	return false;
+}
+
+static int runs_already_tell(const struct address *address)
+{
+	printf("trainyard already runs at %s (process %d)\n", address->url, (int)address->pid);
+	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+}
+
+static int daemon_start(const struct config *config, struct start *start)
+{
+	struct address other AUTO_ADDRESS = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	struct ready_line line = { 0 };
+	int status = 0;
+
+	if (daemon_fork(config, start, &err)) {
+		main_failure(&err);
+		return EXIT_NOT_STARTED;
+	}
+	switch (ready_wait(start, &line)) {
+	case READY:
+		printf("trainyard runs at %s (process %d, state in %s, log in %s)\n", line.url,
+		       (int)start->pid, config->state_dir, start->log_path.data);
+		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	case READY_NEVER:
+		break;
+	case READY_NOT_YET:
+		kill(start->pid, SIGKILL); /* it has done nothing yet */
+		break;
+	}
+	waitpid(start->pid, &status, 0);
+	if (WIFEXITED(status) && other_wait(config->state_dir, start, &other))
+		return runs_already_tell(&other);
+	log_show(start->log_path.data, start->log_from);
+	fprintf(stderr, "trainyard: the daemon did not start%s; its log is %s\n",
+		WIFSIGNALED(status) ? " in time" : "", start->log_path.data);
+	return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE ? EXIT_USAGE : EXIT_NOT_STARTED;
 }
 
 int start_main(struct invocation *invocation)
 {
 	const struct config *config = &invocation->config;
-	const pid_t running = state_dir_holder(config->state_dir);
-	AUTO(string) char *url = running ? env_address_read(config->state_dir) : NULL;
+	struct start start = { .end_us = clock_mono_us(&system_clock) + START_US };
+	struct address running AUTO_ADDRESS = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	pid_t holder = 0;
+	int exit_code;
 
-	if (!running)
-		return daemon_start(invocation);
-	printf("trainyard already runs at %s (process %d)\n", url ? url : "(its address is not known yet)",
-	       (int)running);
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	if (state_dir_holder(config->state_dir, &holder, &err)) {
+		main_failure(&err);
+		return EXIT_NOT_STARTED;
+	}
+	if (other_wait(config->state_dir, &start, &running))
+		return runs_already_tell(&running);
+	text_printf(&start.log_path, "%s/daemon.log", config->state_dir);
+	exit_code = daemon_start(config, &start);
+	text_deinit(&start.log_path);
+	return exit_code;
 }
 
 /* ---- stop ---- */
 
 /* The directory's lock is given up last. */
-static bool end_wait(const char *state_dir)
+static bool end_wait(const char *state_dir, pid_t pid)
 {
+	pid_t holder = pid;
+
 	for (int waited_ms = 0; waited_ms < STOP_WAIT_MS; waited_ms += LOOK_MS) {
-		if (!state_dir_holder(state_dir))
-			return true;
+		if (state_dir_holder(state_dir, &holder, NULL) || holder != pid)
+			return true; /* another may have begun */
 		poll(NULL, 0, LOOK_MS);
 	}
 	return false;
@@ -153,22 +219,26 @@ static bool end_wait(const char *state_dir)
 int stop_main(struct invocation *invocation)
 {
 	const char *state_dir = invocation->config.state_dir;
-	const pid_t pid = state_dir_holder(state_dir);
 	struct error err AUTO_ERROR = { 0 };
+	pid_t pid = 0;
 
+	if (state_dir_holder(state_dir, &pid, &err))
+		return main_failure(&err);
 	if (!pid) {
 		printf("no daemon runs on %s\n", state_dir);
 		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 	}
-	if (kill(pid, SIGTERM) != 0) {
+	if (kill(pid, SIGTERM) != 0 && errno != ESRCH) {
 		error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
-			  "the daemon on %s cannot be told to end: %s", state_dir, strerror(errno));
+			  "the daemon on %s, process %d, cannot be told to end: %s", state_dir, (int)pid,
+			  strerror(errno));
 		return main_failure(&err);
 	}
-	if (!end_wait(state_dir)) {
-		error_set(&err, STATUS_DEADLINE_EXCEEDED, NULL, "process %d is told to end, and still runs",
-			  (int)pid);
-		return main_failure(&err);
+	kill(pid, SIGCONT); /* one that was stopped would not hear of it */
+	if (!end_wait(state_dir, pid)) {
+		fprintf(stderr, "trainyard: process %d was told to end, and still runs after %d s\n",
+			(int)pid, STOP_WAIT_MS / 1000);
+		return EXIT_TIMED_OUT;
 	}
 	printf("trainyard has ended\n");
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
@@ -176,17 +246,19 @@ int stop_main(struct invocation *invocation)
 
 /* ---- status ---- */
 
+/* Values come from a server: no control character of theirs reaches a terminal. */
 static void line_print(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void line_print(const char *name, const char *format, ...)
 {
+	struct text line AUTO_TEXT = { 0 };
 	va_list values;
 
-	printf("%-9s", name);
 	va_start(values, format);
-	vprintf(format, values);
+	text_vprintf(&line, format, values);
 	va_end(values);
-	putchar('\n');
+	text_make_harmless(line.data);
+	printf("%-9s%s\n", name, line.data);
 }
 
 static void status_print(const char *endpoint, const json_t *health, const json_t *clock)
@@ -210,17 +282,36 @@ static void status_print(const char *endpoint, const json_t *health, const json_
 		line_print("problem", "%s", reason);
 }
 
-static int status_show(const struct invocation *invocation, struct client *client, json_t *health)
+/* Whether @health is what a trainyard says: its clock is asked for, too, which no other program has. A daemon with a token
+ * tells those who have none that it lives, and no more: *ret_clock is NULL then. */
+static enum status clock_ask(struct client *client, const json_t *health, json_t **ret_clock,
+			     struct error *err)
 {
-	struct error err AUTO_ERROR = { 0 };
-	AUTO(json) json_t *clock = NULL;
+	const char *state = json_text_at(health, "status");
+	const bool is_state = state && (strcmp(state, "ok") == 0 || strcmp(state, "degraded") == 0);
+	enum status rc = is_state ? client_call(client, "GET", "/_trainyard/v1/clock", NULL, ret_clock, err)
+				  : STATUS_NOT_FOUND;
+
+	if ((rc == STATUS_UNAUTHENTICATED && !client_has_token(client)) || client_is_unreached(client) ||
+	    (!rc && json_text_at(*ret_clock, "now")))
+		return STATUS_OK;
+	if (rc == STATUS_UNAUTHENTICATED)
+		return error_set(err, rc, NULL, "the daemon at %s does not take this token",
+				 client_endpoint(client));
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "what answers at %s is no trainyard",
+			 client_endpoint(client));
+}
+
+static int status_show(const struct invocation *invocation, struct client *client, json_t *health,
+		       json_t *clock)
+{
 	const char *form = invocation_value(invocation, "output");
 	struct text text AUTO_TEXT = { 0 };
 
-	/* A daemon with a token tells strangers no more than that it lives. */
-	client_call(client, "GET", "/_trainyard/v1/clock", NULL, &clock, &err);
 	if (!form || strcmp(form, "table") == 0) {
 		status_print(client_endpoint(client), health, clock);
+		if (!clock && !client_has_token(client))
+			line_print("token", "asked for: --token-file tells more");
 	} else if (strcmp(form, "name") == 0) {
 		puts(client_endpoint(client));
 	} else {
@@ -234,39 +325,51 @@ static int status_show(const struct invocation *invocation, struct client *clien
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* One look at the daemon. *ret_ready: it serves, and reaches its engine. */
+static int status_look(const struct invocation *invocation, struct client *client, bool shows_any,
+		       bool *ret_ready)
+{
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(json) json_t *health = NULL, *clock = NULL;
+
+	if (client_call(client, "GET", "/healthz", NULL, &health, &err)) {
+		if (shows_any)
+			ask_failure(client, &err);
+		return client_is_unreached(client) ? EXIT_UNREACHED : EXIT_FAILED;
+	}
+	*ret_ready = false;
+	if (clock_ask(client, health, &clock, &err)) {
+		*ret_ready = true; /* to wait would change nothing */
+		return main_failure(&err);
+	}
+	*ret_ready = strcmp(json_text_at(health, "status"), "ok") == 0;
+	return *ret_ready || shows_any ? status_show(invocation, client, health, clock) : EXIT_FAILED;
+}
+
 /* With --wait: until the daemon answers and has its engine, and at most so long. */
 int status_main(struct invocation *invocation)
 {
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(client) struct client *client = NULL;
 	const bool waits = invocation_flag(invocation, "wait");
-	int64_t wait_us = waits ? WAIT_US : 0;
+	int64_t limit_us = WAIT_US, end_us;
+	bool ready = false, last;
+	int exit_code;
 
-	if (invocation_duration(invocation, "timeout", &wait_us, &err) ||
-	    client_open(invocation_value(invocation, "endpoint"), invocation_value(invocation, "token-file"),
-			&client, &err))
+	if (invocation_duration(invocation, "timeout", &limit_us, &err))
 		return main_usage_error("status ", &err);
-	for (const int64_t end_us = clock_mono_us(&system_clock) + wait_us;; poll(NULL, 0, LOOK_MS)) {
-		AUTO(json) json_t *health = NULL;
-		const bool late = clock_mono_us(&system_clock) >= end_us;
-		bool ready;
+	exit_code = ask_open(invocation, &client);
+	if (exit_code)
+		return exit_code;
+	end_us = clock_mono_us(&system_clock) + limit_us;
+	do {
+		const int64_t left_us = end_us - clock_mono_us(&system_clock);
 
-		error_deinit(&err);
-		if (!client_call(client, "GET", "/healthz", NULL, &health, &err) &&
-		    !json_text_at(health, "status")) {
-			error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
-				  "what answers at %s is no trainyard", client_endpoint(client));
-			return main_failure(&err);
-		}
-		ready = health && strcmp(json_text_at(health, "status"), "ok") == 0;
-		if (health && (ready || !waits))
-			return status_show(invocation, client, health);
-		if (!late)
-			continue;
-		if (health)
-			status_show(invocation, client, health);
-		else
-			main_failure(&err);
-		return waits ? EXIT_TIMED_OUT : client_is_unreached(client) ? EXIT_UNREACHED : EXIT_FAILED;
-	}
+		last = !waits || left_us <= LOOK_MS * 1000;
+		client_limit(client, left_us);
+		exit_code = status_look(invocation, client, last, &ready);
+		if (!ready && !last)
+			poll(NULL, 0, LOOK_MS);
+	} while (!ready && !last);
+	return !ready && (waits || client_is_late(client)) ? EXIT_TIMED_OUT : exit_code;
 }

@@ -3,25 +3,28 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/address_file.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
+#include "daemon/cli/invocation.h"
 #include "daemon/config.h"
-#include "daemon/env.h"
 
 /* A page of 1,000 jobs has some megabytes; answers that are read whole end here. */
-enum { ANSWER_BYTES_MAX = 256 << 20, CONNECT_MS = 5000, TOKEN_BYTES_MAX = 4096 };
+enum { ANSWER_BYTES_MAX = 256 << 20, CONNECT_MS = 5000, CALL_MS = 60000, TOKEN_BYTES_MAX = 4096 };
 
 struct client {
 	CURL *curl;
 	struct curl_slist *headers; /* Authorization, if there is a token */
 	char *endpoint;             /* as the user knows it */
 	char *socket;               /* of "unix:/PATH"; NULL: by TCP */
-	bool unreached;
+	bool has_token, unreached, late;
+	long limit_ms; /* of a call */
 };
 
 /* One request on its way. */
@@ -36,36 +39,59 @@ struct exchange_state {
 
 /* ---- where the daemon is ---- */
 
-static char *default_state_dir(void)
+static char *state_dir_find(const char *config_file, const char *state_dir, struct error *err)
 {
 	struct config config AUTO_CONFIG = { 0 };
-	static const char *const none[] = { NULL };
+	const char *arguments[5] = { NULL };
+	size_t count = 0;
 
-	if (config_read(&config, CONFIG_ENV, none, NULL))
-		return NULL;
-	return TAKE(config.state_dir);
+	if (config_file) {
+		arguments[count++] = "--config";
+		arguments[count++] = config_file;
+	}
+	if (state_dir) {
+		arguments[count++] = "--state-dir";
+		arguments[count++] = state_dir;
+	}
+	return config_read(&config, CONFIG_STOP, arguments, err) ? NULL : TAKE(config.state_dir);
 }
 
-/* Where this client goes, and whose token it has: see client_open(). The caller frees both. */
-static void daemon_find(const char *endpoint, const char *token_file, char **ret_endpoint,
-			char **ret_token_file)
+static const char *variable(const char *name)
 {
-	const char *own_endpoint = getenv("TRAINYARD_ENDPOINT"), *own_token = getenv("TRAINYARD_TOKEN_FILE");
-	AUTO(string) char *state_dir = NULL;
+	const char *value = getenv(name);
 
-	if (!endpoint && own_endpoint && *own_endpoint)
-		endpoint = own_endpoint;
-	if (!token_file && own_token && *own_token)
-		token_file = own_token;
-	*ret_endpoint = memory_strdup(endpoint);
-	*ret_token_file = memory_strdup(token_file);
-	state_dir = endpoint ? NULL : default_state_dir();
+	return value && *value ? value : NULL;
+}
+
+static bool endpoints_are_same(const char *one, const char *other)
+{
+	const size_t length = strlen(other) - (*other && other[strlen(other) - 1] == '/');
+
+	return strncmp(one, other, length) == 0 && strcmp(one + length + (one[length] == '/'), "") == 0;
+}
+
+enum status client_of(const struct invocation *invocation, struct client **ret_client, struct error *err)
+{
+	const char *endpoint = invocation_value(invocation, "endpoint");
+	const char *token_file = invocation_value(invocation, "token-file");
+	const char *config_file = invocation_value(invocation, "config");
+	const char *named_dir = invocation_value(invocation, "state-dir");
+	const char *own = config_file || named_dir ? NULL : variable("TRAINYARD_ENDPOINT");
+	const char *own_token = own || !named_dir ? variable("TRAINYARD_TOKEN_FILE") : NULL;
+	AUTO(string) char *state_dir = own ? NULL : state_dir_find(config_file, named_dir, err);
+	struct address address AUTO_ADDRESS = { 0 };
+
 	if (state_dir)
-		*ret_endpoint = env_address_read(state_dir);
-	if (*ret_endpoint && state_dir && !*ret_token_file)
-		*ret_token_file = env_token_file_read(state_dir);
-	if (!*ret_endpoint)
-		*ret_endpoint = memory_strdup("http://127.0.0.1:8090");
+		address_file_read(state_dir, &address);
+	else if (config_file || named_dir)
+		return STATUS_INVALID_ARGUMENT;
+	if (!own)
+		own = address.url ? address.url : "http://127.0.0.1:8090";
+	if (!own_token && address_is_live(&address, state_dir))
+		own_token = address.token_file;
+	if (!token_file && (!endpoint || endpoints_are_same(endpoint, own)))
+		token_file = own_token;
+	return client_open(endpoint ? endpoint : own, token_file, ret_client, err);
 }
 
 static enum status token_read(const char *path, struct curl_slist **headers, struct error *err)
@@ -90,10 +116,9 @@ enum status client_open(const char *endpoint, const char *token_file, struct cli
 			struct error *err)
 {
 	AUTO(client) struct client *client = memory_calloc(1, sizeof(*client));
-	AUTO(string) char *path = NULL;
 	enum status rc = STATUS_OK;
 
-	daemon_find(endpoint, token_file, &client->endpoint, &path);
+	*client = (struct client){ .endpoint = memory_strdup(endpoint), .limit_ms = CALL_MS };
 	for (size_t length = strlen(client->endpoint); length && client->endpoint[length - 1] == '/';)
 		client->endpoint[--length] = '\0';
 	if (config_listen_path(client->endpoint))
@@ -104,8 +129,9 @@ enum status client_open(const char *endpoint, const char *token_file, struct cli
 				 "the endpoint \"%s\" is neither http://HOST:PORT nor unix:/PATH",
 				 client->endpoint);
 	client->headers = curl_slist_append(NULL, "Content-Type: application/json");
-	if (path)
-		rc = token_read(path, &client->headers, err);
+	if (token_file)
+		rc = token_read(token_file, &client->headers, err);
+	client->has_token = token_file != NULL;
 	client->curl = curl_easy_init();
 	if (!rc)
 		*ret_client = TAKE(client);
@@ -129,9 +155,26 @@ const char *client_endpoint(const struct client *client)
 	return client->endpoint;
 }
 
+bool client_has_token(const struct client *client)
+{
+	return client->has_token;
+}
+
+void client_limit(struct client *client, int64_t limit_us)
+{
+	client->limit_ms = limit_us < 1000             ? 1
+			   : limit_us / 1000 < INT_MAX ? (long)(limit_us / 1000)
+						       : INT_MAX;
+}
+
 bool client_is_unreached(const struct client *client)
 {
 	return client->unreached;
+}
+
+bool client_is_late(const struct client *client)
+{
+	return client->late;
 }
 
 /* ---- one request ---- */
@@ -182,6 +225,10 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &http_status);
 	client->unreached = code != CURLE_OK && http_status == 0;
+	client->late = code == CURLE_OPERATION_TIMEDOUT;
+	if (client->unreached && client->late)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s did not answer in time",
+				 client->endpoint);
 	if (client->unreached)
 		return error_set(
 			err, STATUS_UNAVAILABLE, NULL,
@@ -238,6 +285,7 @@ enum status client_call(struct client *client, const char *method, const char *p
 	AUTO(string) char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, client->headers);
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, client->limit_ms);
 	if (text) {
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, text);
 		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(text));

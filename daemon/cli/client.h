@@ -6,21 +6,31 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
 
 struct client;
+struct invocation;
 
-/* @endpoint: "http://HOST:PORT" or "unix:/PATH"; NULL: $TRAINYARD_ENDPOINT, else the address that the daemon of the default
- * state directory wrote down, else the default of `serve`. @token_file: NULL: $TRAINYARD_TOKEN_FILE; else, for the address
- * that a daemon wrote down, the file that stands beside it: a token goes to no other server than its own. Nothing is asked
- * yet. INVALID_ARGUMENT: the endpoint is none; FAILED_PRECONDITION: the token cannot be read. */
+/* The daemon that a verb's command line names: by --endpoint, by --state-dir or --config (the daemon of that state directory);
+ * else by $TRAINYARD_ENDPOINT, else the one of the default state directory, else the default of `serve`.
+ *
+ * Its token is in --token-file; else in $TRAINYARD_TOKEN_FILE or, while the daemon of the state directory runs, in the file
+ * that it wrote down. These two are for the daemon that is asked without --endpoint: a token goes to no other server.
+ * Nothing is asked yet. INVALID_ARGUMENT: the endpoint is none, the configuration is wrong; FAILED_PRECONDITION: the token
+ * cannot be read. */
+enum status client_of(const struct invocation *invocation, struct client **ret_client, struct error *err);
+/* @endpoint: "http://HOST:PORT" or "unix:/PATH"; @token_file: NULL: none. */
 enum status client_open(const char *endpoint, const char *token_file, struct client **ret_client,
 			struct error *err);
 void client_close(struct client *client);
 DEFINE_AUTO(client, struct client *, client_close)
 const char *client_endpoint(const struct client *client);
+bool client_has_token(const struct client *client);
+/* How long each later client_call() may take; 60 s unless this is called. */
+void client_limit(struct client *client, int64_t limit_us);
 
 /* One request; @body: NULL: none. *ret_answer: the JSON of a 2xx answer; NULL: it is not wanted; json_null() of an empty one.
  * Outcomes: the daemon's own error, with its message; UNAVAILABLE with no HTTP status: nothing answers
@@ -31,5 +41,6 @@ enum status client_call(struct client *client, const char *method, const char *p
 enum status client_read(struct client *client, const char *path,
 			bool (*take)(void *arg, const char *data, size_t length), void *arg,
 			struct error *err);
-/* Whether the last call failed because no daemon answered at all. */
+/* Whether the last call failed because no daemon answered at all; as a part of that, because it took too long. */
 bool client_is_unreached(const struct client *client);
+bool client_is_late(const struct client *client);

@@ -83,7 +83,8 @@ const struct verb verbs[] = {
 	  .summary = "start the daemon in the background",
 	  .detail =
 		  "Returns when the daemon serves. It takes the options of `trainyard serve`; its log is daemon.log in\n"
-		  "the state directory. One that runs already is left alone.\n",
+		  "the state directory. One that runs already, or that another `start` has just begun, is told of.\n"
+		  "Exit codes: 0 it serves, 2 wrong usage or configuration, 125 it did not start.\n",
 	  .config = CONFIG_SERVE,
 	  .run = start_main },
 	{ .name = "stop",
@@ -100,6 +101,9 @@ const struct verb verbs[] = {
 			     { .name = "timeout",
 			       .hint = "TIME",
 			       .help = "how long at most: 30s, 2m (default 60s); then exit 124" }),
+	  .detail =
+		  "Exit codes: 0 it serves, 1 another program answers or the token is wrong, 3 no daemon answers,\n"
+		  "124 it took longer than --timeout.\n",
 	  .calls = true,
 	  .lists = true,
 	  .run = status_main },

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard start`, `stop`, `status` and `completion`: the user's daemon without a terminal."""
+import contextlib
 import http.server
 import json
 import os
+import pathlib
+import re
+import select
+import shutil
+import signal
 import socket
 import subprocess
+import tempfile
 import threading
+import time
 
 import pytest
 
 from support.daemon import program
+from support.wait import wait_until
 
 
 @pytest.fixture
@@ -19,13 +28,13 @@ def user(engine, tmp_path):
                    "TRAINYARD_NETWORKS": "10.249.0.0/20"}
     environment.pop("TRAINYARD_ENDPOINT", None)
 
-    def run(*words, code=0):
-        done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60, env=environment)
+    def run(*words, code=0, **more):
+        done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60, env={**environment, **more})
         assert done.returncode == code, done
         assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
         return done.stderr if code else done.stdout
 
-    run.state = tmp_path / "state"
+    run.state, run.environment = tmp_path / "state", environment
     yield run
     run("stop")
 
@@ -55,34 +64,135 @@ def test_a_daemon_that_does_not_start_says_why(user):
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """Another program's server: notes who authorizes itself."""
+    """Another program's server: notes who authorizes itself, and says to each path what it was told to say."""
     def do_GET(self):
         self.server.seen.append(self.headers.get("Authorization"))
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(b"{}")
+        self.wfile.write(json.dumps(self.server.answers.get(self.path, {})).encode())
 
     def log_message(self, *_):
         pass
 
 
-def test_a_token_goes_to_its_own_daemon_alone(user, tmp_path):
-    """Broken: daemon_find() that takes the written token for any endpoint: the other server saw it."""
-    (tmp_path / "token").write_text("secret-of-this-daemon\n")
-    (tmp_path / "token").chmod(0o600)
-    user("start", "--listen", "127.0.0.1:0", "--token-file", str(tmp_path / "token"))
+@contextlib.contextmanager
+def answering(answers, port=0):
+    with http.server.HTTPServer(("127.0.0.1", port), Answers) as server:
+        server.seen, server.answers = [], answers
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def token(tmp_path):
+    path = tmp_path / "token"
+    path.write_text("secret-of-this-daemon\n")
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_a_token_goes_to_its_own_daemon_alone(user, token):
+    """Broken: client_of() that takes the written token for any endpoint; that takes the one of $TRAINYARD_TOKEN_FILE; and
+    address_is_live() that is always true: the other server saw it each time."""
+    said = user("start", "--listen", "127.0.0.1:0", "--token-file", token)
     assert json.loads(user("status", "-o", "json"))["engine"]["reachable"]  # by the token that start wrote down
-    with http.server.HTTPServer(("127.0.0.1", 0), Answers) as other:
-        other.seen = []
-        threading.Thread(target=other.serve_forever, daemon=True).start()
-        assert "is no trainyard" in user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}", code=1)
-        other.shutdown()
+    with answering({}) as other:
+        elsewhere = f"http://127.0.0.1:{other.server_port}"
+        assert "is no trainyard" in user("status", "--endpoint", elsewhere, code=1)
+        assert "is no trainyard" in user("status", "--endpoint", elsewhere, code=1, TRAINYARD_TOKEN_FILE=token)
+    assert other.seen == [None, None]
+    pid, port = re.search(r":(\d+) \(process (\d+)", said).group(2, 1)
+    os.kill(int(pid), signal.SIGKILL)  # its address file stays
+    wait_until(lambda: "no daemon runs" in user("stop"))
+    with answering({}, int(port)) as other:
+        assert "is no trainyard" in user("status", code=1)
     assert other.seen == [None]
 
 
+def test_a_token_that_is_wrong_is_told(user, token, tmp_path):
+    """Broken: status_show() that asks for the clock and looks at no outcome: the exit code was 0."""
+    user("start", "--listen", "127.0.0.1:0", "--token-file", token)
+    (tmp_path / "wrong").write_text("another-token-altogether\n")
+    assert "does not take this token" in user("status", "--token-file", str(tmp_path / "wrong"), code=1)
+    endpoint = json.loads(user("status", "-o", "json"))["endpoint"]
+    assert "--token-file" in user("status", "--endpoint", endpoint, TRAINYARD_STATE_DIR=str(tmp_path / "other"))
+
+
+def test_other_servers_are_told_from_a_daemon(user):
+    """Broken: clock_ask() that is content with any status; line_print() without text_make_harmless()."""
+    with answering({"/healthz": {"status": "ok"}}) as other:
+        assert "is no trainyard" in user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}", code=1)
+    with answering({"/healthz": {"status": "degraded", "reason": "\x1b[2J\u009b2J", "version": "1\n2"},
+                    "/_trainyard/v1/clock": {"now": "\x1b]0;x\x07"}}) as other:
+        said = user("status", "--endpoint", f"http://127.0.0.1:{other.server_port}")
+    assert "[2J" in said and not set("\x1b\x07\u009b") & set(said) and len(said.splitlines()) == 4
+
+
 def test_a_wait_has_an_end(user):
-    """Broken: status_main() without its time: it looked for ever."""
+    """Broken: status_main() without its time: it looked for ever; without client_limit(): a silent server kept it; and with
+    a time but without --wait it looked again and again."""
     assert "no daemon answers" in user("status", "--wait", "--timeout", "0.3s", "--endpoint", "http://127.0.0.1:1", code=124)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for more in [], ["--wait"]:
+            assert "did not answer in time" in user("status", *more, "--timeout", "0.3s", code=124,
+                                                    TRAINYARD_ENDPOINT="http://127.0.0.1:%d" % silent.getsockname()[1])
+    began = time.monotonic()
+    assert "no daemon answers" in user("status", "--timeout", "20s", "--endpoint", "http://127.0.0.1:1", code=3)
+    assert time.monotonic() - began < 15
+
+
+def test_a_state_directory_names_its_daemon(user, tmp_path):
+    """Broken: client_of() without --state-dir; with it but after $TRAINYARD_ENDPOINT."""
+    user("start", "--listen", "127.0.0.1:0")
+    endpoint = user("status", "-o", "name")
+    (tmp_path / "conf").write_text(f"state-dir = {user.state}\n")
+    for named in ["--state-dir", str(user.state)], ["--config", str(tmp_path / "conf")]:
+        assert endpoint == user("status", "-o", "name", *named, TRAINYARD_STATE_DIR="", TRAINYARD_ENDPOINT="http://127.0.0.1:1")
+
+
+def test_two_starts_at_once_are_one(user):
+    """Broken: other_wait() left out: the second one said that the directory is in use, with 125."""
+    words = [program(), "start", "--listen", "127.0.0.1:0"]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=user.environment) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    addresses = {re.search(r"http://\S+ \(process \d+", text).group() for text in said}
+    assert len(addresses) == 1 and sum("already" in text for text in said) == 1
+
+
+def test_a_daemon_has_nothing_of_the_terminal_it_was_started_from(user):
+    """Broken: closefrom() left out of daemon_child_begin(): the pipe stayed open. descriptors_fill() left out: the log's
+    number was 0, and it was lost."""
+    ours, its = os.pipe()
+    done = subprocess.run(["sh", "-c", '"$0" start --listen 127.0.0.1:0 <&- >&-', program()], pass_fds=[its], timeout=60,
+                          env=user.environment, stderr=subprocess.PIPE, text=True)
+    os.close(its)
+    assert done.returncode == 1  # nothing could be printed
+    assert select.select([ours], [], [], 10)[0] and os.read(ours, 1) == b""
+    os.close(ours)
+    pid = int((user.state / "lock").read_text())
+    with open(f"/proc/{pid}/comm") as comm:
+        assert comm.read() == "trainyard\n"
+    assert os.getsid(pid) == pid
+    user("stop")
+    assert "stopping" in (user.state / "daemon.log").read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="to be another user takes root and setpriv")
+def test_what_cannot_be_seen_is_told(user, tmp_path):
+    """Broken: state_dir_holder() that takes each failure to open the lock for no daemon."""
+    top = pathlib.Path(tempfile.mkdtemp(prefix="tyu", dir="/tmp"))
+    top.chmod(0o755)
+    shutil.copy(program(), top / "trainyard")
+    (top / "state").mkdir(mode=0o700)
+    try:
+        for verb in "stop", "start":
+            done = subprocess.run(["setpriv", "--reuid=4242", "--regid=4242", "--clear-groups", top / "trainyard", verb,
+                                   "--state-dir", top / "state"], capture_output=True, text=True, timeout=60)
+            assert "Permission denied" in done.stderr and done.returncode == (1 if verb == "stop" else 125), done
+    finally:
+        shutil.rmtree(top)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -187,25 +187,6 @@ TEST(a_list_of_exceptions_grows_only_once)
 	extended("xlocalhost,127.0.0.11", "xlocalhost,127.0.0.11,127.0.0.1,localhost");
 }
 
-static void address_file_gives(const char *directory, const char *content, const char *expected)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/address", directory);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(content, file);
-	fclose(file);
-	AUTO(string) char *url = env_address_read(directory);
-
-	unlink(path);
-	if (expected)
-		assert_string_equal(url, expected);
-	else
-		assert_null(url);
-}
-
 TEST(gcloud_is_told_of_the_token)
 {
 	struct env_settings settings = settings_of(SHELL_SH);
@@ -216,23 +197,6 @@ TEST(gcloud_is_told_of_the_token)
 	env_write(&text, &settings);
 	has_line(&text, "export CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=/t");
 	has_line(&text, "export CLOUDSDK_AUTH_DISABLE_CREDENTIALS=false");
-}
-
-TEST(the_address_of_a_running_daemon_is_read)
-{
-	char directory[] = "/tmp/trainyard-env-XXXXXX";
-
-	(void)state_;
-	assert_non_null(mkdtemp(directory));
-	assert_null(env_address_read(directory));
-	address_file_gives(directory, "http://127.0.0.1:41234\n", "http://127.0.0.1:41234");
-	address_file_gives(directory, "http://[::1]:41234/", "http://[::1]:41234");
-	address_file_gives(directory, "unix:/run/a\n\n", "unix:/run/a");
-	address_file_gives(directory, "", NULL);
-	address_file_gives(directory, "http://", NULL);
-	address_file_gives(directory, "http://$(id)\n", NULL);
-	address_file_gives(directory, "rm -rf /\n", NULL);
-	rmdir(directory);
 }
 
 TEST(wrong_usage_is_two)
@@ -264,7 +228,6 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(whatever_is_in_a_value_the_shell_reads_it_back),
 		cmocka_unit_test(a_list_of_exceptions_grows_only_once),
 		cmocka_unit_test(gcloud_is_told_of_the_token),
-		cmocka_unit_test(the_address_of_a_running_daemon_is_read),
 		cmocka_unit_test(wrong_usage_is_two),
 	};
 

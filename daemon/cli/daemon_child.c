@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/cli/ready_line.h"
+#include "daemon/cli/daemon_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,4 +26,16 @@ enum ready ready_line_read(struct ready_line *line, int fd)
 		return READY_NEVER;
 	line->url = line->data + strlen(words);
 	return READY;
+}
+
+void daemon_child_begin(int ready_fd, int log_fd)
+{
+	const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	setsid();
+	dup2(null_fd, STDIN_FILENO);
+	dup2(ready_fd, STDOUT_FILENO);
+	if (log_fd >= 0)
+		dup2(log_fd, STDERR_FILENO);
+	closefrom(STDERR_FILENO + 1);
 }
