@@ -28,11 +28,14 @@ libtrainyard_a_SOURCES += \
 	store/group_writer.h \
 	store/jobs/faults.c \
 	store/jobs/faults.h \
+	store/jobs/job.c \
+	store/jobs/job.h \
 	store/jobs/job_cache.c \
 	store/jobs/job_cache.h \
 	store/jobs/job_filter.c \
 	store/jobs/job_filter.h \
 	store/jobs/job_page.c \
+	store/jobs/job_page.h \
 	store/jobs/job_rows.c \
 	store/jobs/job_rows.h \
 	store/jobs/job_state.c \
@@ -79,6 +82,9 @@ libtrainyard_a_SOURCES += \
 	store/logs/log_query.c \
 	store/logs/log_queue.c \
 	store/logs/log_queue.h \
+	store/logs/log_severity.c \
+	store/logs/log_severity.h \
+	store/logs/log_source.c \
 	store/logs/log_source.h \
 	store/logs/log_tail.c \
 	store/logs/log_tail.h \

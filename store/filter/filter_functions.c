@@ -13,7 +13,7 @@
 #include "store/filter/filter.h"
 #include "store/filter/filter_search.h"
 #include "store/filter/filter_values.h"
-#include "store/logs/logs.h"
+#include "store/logs/log_severity.h"
 
 static unsigned char folded(char c)
 {

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "store/jobs/jobs.h"
+#include "store/jobs/job.h"
 
 enum { JOB_CACHE_SLOTS = 64, JOB_CACHE_INPUT_MAX = 16 * 1024 };
 

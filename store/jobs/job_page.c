@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/jobs/job_filter.h"
+#include "store/jobs/job_page.h"
 #include "store/jobs/job_rows.h"
 #include "store/row_page.h"
 #include "store/store_parts.h"

@@ -91,3 +91,113 @@ enum status job_positions_fill(struct connection *connection, struct job_list *l
 	free(queued);
 	return rc;
 }
+
+enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err)
+{
+	AUTO(job) struct job *job = NULL;
+	bool row = false;
+	enum status rc = statement_step(statement, &row, err);
+
+	if (rc)
+		return rc;
+	if (!row)
+		return error_set(err, STATUS_NOT_FOUND, "name", "The specified job could not be found.");
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return error_no_memory(err);
+	rc = job_row_read(statement, job, err);
+	if (!rc)
+		*ret_job = TAKE(job);
+	return rc;
+}
+
+enum status job_row_get_placed(struct connection *connection, int64_t id, struct job **ret_job,
+			       struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_BY_ID);
+
+	bind_int(statement, ":id", id);
+	return job_row_fetch(statement, ret_job, err);
+}
+
+enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_ROW);
+
+	bind_int(statement, ":id", id);
+	return job_row_fetch(statement, ret_job, err);
+}
+
+enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
+			  size_t count, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = outbox_add(scope, job, lines[i].severity, lines[i].text, err);
+	return rc;
+}
+
+enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
+			   struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, JOB_INSERT);
+	bool row = false;
+	enum status rc;
+
+	bind_text(insert, ":project", job->project);
+	bind_text(insert, ":job_id", job->job_id);
+	bind_int(insert, ":priority", job->priority);
+	bind_int(insert, ":now", scope->now_ns / 1000);
+	bind_text(insert, ":labels", job->labels);
+	bind_text(insert, ":input", job->input);
+	bind_text(insert, ":output", job->output ? job->output : "{}");
+	bind_text(insert, ":plan", job->plan);
+	bind_real(insert, ":ml_units_per_hour", job->ml_units_per_hour);
+	if (job->parent)
+		bind_int(insert, ":parent", job->parent);
+	bind_int(insert, ":trial", job->trial);
+	bind_int(insert, ":kind", job->kind);
+	bind_text(insert, ":location", job->location);
+	bind_text(insert, ":display_name", job->display_name);
+	bind_int(insert, ":web_access", job->web_access);
+	rc = statement_step(insert, &row, err);
+	if (!rc && !row)
+		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
+				 "A job with this id already exists.");
+	if (!rc)
+		*ret_id = sqlite3_column_int64(insert, 0);
+	return rc;
+}
+
+enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
+			size_t line_count, struct job **ret_job, struct error *err)
+{
+	int64_t id = 0;
+	enum status rc = job_row_insert(scope, job, &id, err);
+
+	if (!rc)
+		rc = job_lines_add(scope, id, lines, line_count, err);
+	if (!rc && ret_job)
+		rc = job_row_get_placed(scope->connection, id, ret_job, err);
+	scope->woken = id;
+	return rc;
+}
+
+/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
+enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
+			   struct error *err)
+{
+	if ((job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
+	    !job_state_may_follow(job->state, JOB_CANCELLING))
+		return STATUS_OK;
+	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_CANCEL);
+
+	bind_int(update, ":cancelling", JOB_CANCELLING);
+	bind_int(update, ":cancelled", JOB_CANCELLED);
+	bind_text(update, ":message", message);
+	bind_int(update, ":now", scope->now_ns / 1000);
+	bind_int(update, ":id", job->id);
+	scope->woken = job->id;
+	return statement_run(update, err);
+}

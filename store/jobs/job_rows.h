@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/jobs/job_rows.h: rows of table job as struct job, for jobs.c and job_page.c. */
+/* store/jobs/job_rows.h: rows of table job as struct job, as they are read and written. */
 #include "store/connection.h"
 #include "store/jobs/jobs.h"
+#include "store/state_writer.h"
 
 /* Reads a row of one of the JOB_… statements. */
 enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err);
-
-struct change_scope;
 
 /* A new row as QUEUED, inside a change. ALREADY_EXISTS. */
 enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
@@ -19,7 +18,10 @@ enum status job_row_add(struct change_scope *scope, const struct job *job, const
 /* Service lines of the job, inside a change. */
 enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
 			  size_t count, struct error *err);
-/* The job with this number, without its place in the queue. */
+/* The job with this number. NOT_FOUND. */
+enum status job_row_get_placed(struct connection *connection, int64_t id, struct job **ret_job,
+			       struct error *err);
+/* The same without its place in the queue. */
 enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err);
 
 /* The job of a statement that is ready to run. NOT_FOUND. */
@@ -27,12 +29,6 @@ enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct 
 /* job_cancel() inside a change. */
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
 			   struct error *err);
-
-struct row_page;
-
-/* The jobs of a page that row_page_begin() has readied. */
-enum status job_page_read(struct store *store, struct row_page *page, struct job_list *ret_list,
-			  struct error *err);
 
 /* Numbers those of @list that wait and tell their place (AI Platform's own), in one walk along the queue. */
 enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/jobs/jobs.h"
 
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,74 +10,6 @@
 #include "store/jobs/model_rows.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
-
-void job_deinit(struct job *job)
-{
-	free(job->project);
-	free(job->location);
-	free(job->job_id);
-	free(job->display_name);
-	free(job->error_message);
-	free(job->labels);
-	free(job->input);
-	free(job->output);
-	free(job->plan);
-	free(job->assignment);
-	free(job->verdict_message);
-	*job = (struct job){ 0 };
-}
-
-void job_free(struct job *job)
-{
-	if (!job || __atomic_fetch_sub(&job->sharers, 1, __ATOMIC_ACQ_REL) > 0)
-		return;
-	job_deinit(job);
-	free(job);
-}
-
-struct job *job_share(struct job *job)
-{
-	__atomic_add_fetch(&job->sharers, 1, __ATOMIC_RELAXED);
-	return job;
-}
-
-void job_list_deinit(struct job_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		job_deinit(&list->jobs[i]);
-	free(list->jobs);
-	free(list->next_page_token);
-	*list = (struct job_list){ 0 };
-}
-
-void job_etag(const struct job *job, char ret_etag[16])
-{
-	static const unsigned char key[crypto_shorthash_KEYBYTES] = "trainyard etag.";
-	unsigned char tag[crypto_shorthash_BYTES];
-	int64_t identity[2] = { job->id, job->version };
-
-	crypto_shorthash(tag, (const unsigned char *)identity, sizeof(identity), key);
-	sodium_bin2base64(ret_etag, 16, tag, sizeof(tag), sodium_base64_VARIANT_ORIGINAL);
-}
-
-enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err)
-{
-	AUTO(job) struct job *job = NULL;
-	bool row = false;
-	enum status rc = statement_step(statement, &row, err);
-
-	if (rc)
-		return rc;
-	if (!row)
-		return error_set(err, STATUS_NOT_FOUND, "name", "The specified job could not be found.");
-	job = calloc(1, sizeof(*job));
-	if (!job)
-		return error_no_memory(err);
-	rc = job_row_read(statement, job, err);
-	if (!rc)
-		*ret_job = TAKE(job);
-	return rc;
-}
 
 static enum status fetch_by_name(struct connection *connection, const char *project, const char *job_id,
 				 struct job **ret_job, struct error *err)
@@ -93,23 +24,6 @@ static enum status fetch_by_name(struct connection *connection, const char *proj
 		return error_set(err, rc, "name", "The job projects/%s/jobs/%s could not be found.", project,
 				 job_id);
 	return rc;
-}
-
-static enum status fetch_by_id(struct connection *connection, int64_t id, struct job **ret_job,
-			       struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_BY_ID);
-
-	bind_int(statement, ":id", id);
-	return job_row_fetch(statement, ret_job, err);
-}
-
-enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_ROW);
-
-	bind_int(statement, ":id", id);
-	return job_row_fetch(statement, ret_job, err);
 }
 
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
@@ -135,17 +49,7 @@ enum status job_get_by_id(struct store *store, int64_t id, struct job **ret_job,
 	struct reader reader AUTO_READER = { 0 };
 	enum status rc = reader_borrow(&store->state_readers, &reader, err);
 
-	return rc ? rc : fetch_by_id(reader.connection, id, ret_job, err);
-}
-
-enum status job_lines_add(struct change_scope *scope, int64_t job, const struct service_line *lines,
-			  size_t count, struct error *err)
-{
-	enum status rc = STATUS_OK;
-
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = outbox_add(scope, job, lines[i].severity, lines[i].text, err);
-	return rc;
+	return rc ? rc : job_row_get_placed(reader.connection, id, ret_job, err);
 }
 
 /* 0 stands for nothing: null, which statements leave as it is. */
@@ -153,8 +57,6 @@ static void bind_unless_zero(sqlite3_stmt *statement, const char *name, int64_t 
 {
 	if (value)
 		bind_int(statement, name, value);
-	else
-		bind_text(statement, name, NULL);
 }
 
 struct insertion {
@@ -163,51 +65,6 @@ struct insertion {
 	size_t line_count;
 	struct job **ret_job; /* may be NULL */
 };
-
-enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
-			   struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, JOB_INSERT);
-	bool row = false;
-	enum status rc;
-
-	bind_text(insert, ":project", job->project);
-	bind_text(insert, ":job_id", job->job_id);
-	bind_int(insert, ":priority", job->priority);
-	bind_int(insert, ":now", scope->now_ns / 1000);
-	bind_text(insert, ":labels", job->labels);
-	bind_text(insert, ":input", job->input);
-	bind_text(insert, ":output", job->output ? job->output : "{}");
-	bind_text(insert, ":plan", job->plan);
-	bind_real(insert, ":ml_units_per_hour", job->ml_units_per_hour);
-	bind_unless_zero(insert, ":parent", job->parent);
-	bind_int(insert, ":trial", job->trial);
-	bind_int(insert, ":kind", job->kind);
-	bind_text(insert, ":location", job->location);
-	bind_text(insert, ":display_name", job->display_name);
-	bind_int(insert, ":web_access", job->web_access);
-	rc = statement_step(insert, &row, err);
-	if (!rc && !row)
-		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
-				 "A job with this id already exists.");
-	if (!rc)
-		*ret_id = sqlite3_column_int64(insert, 0);
-	return rc;
-}
-
-enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
-			size_t line_count, struct job **ret_job, struct error *err)
-{
-	int64_t id = 0;
-	enum status rc = job_row_insert(scope, job, &id, err);
-
-	if (!rc)
-		rc = job_lines_add(scope, id, lines, line_count, err);
-	if (!rc && ret_job)
-		rc = fetch_by_id(scope->connection, id, ret_job, err);
-	scope->woken = id;
-	return rc;
-}
 
 static enum status insertion_run(struct change_scope *scope, void *arg, struct error *err)
 {
@@ -244,18 +101,6 @@ struct labelling {
 	struct job **ret_job;
 };
 
-enum status job_etag_check(const struct job *job, const char *wanted, struct error *err)
-{
-	char etag[16];
-
-	job_etag(job, etag);
-	if (!wanted || strcmp(etag, wanted) == 0)
-		return STATUS_OK;
-	return error_set(err, STATUS_ABORTED, "etag",
-			 "The job was changed by someone else: its etag is %s now, the request has %s.", etag,
-			 wanted);
-}
-
 static enum status labelling_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct labelling *labelling = arg;
@@ -273,7 +118,7 @@ static enum status labelling_run(struct change_scope *scope, void *arg, struct e
 	bind_int(update, ":id", job->id);
 	rc = statement_run(update, err);
 	if (!rc)
-		rc = fetch_by_id(scope->connection, job->id, labelling->ret_job, err);
+		rc = job_row_get_placed(scope->connection, job->id, labelling->ret_job, err);
 	return rc;
 }
 
@@ -291,31 +136,14 @@ struct cancellation {
 	int64_t id;
 };
 
-/* PREPARING is no end: a job that is about to be tried again can still be cancelled. */
-enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
-			   struct error *err)
-{
-	if ((job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
-	    !job_state_may_follow(job->state, JOB_CANCELLING))
-		return STATUS_OK;
-	AUTO(statement) sqlite3_stmt *update = connection_statement(scope->connection, JOB_CANCEL);
-
-	bind_int(update, ":cancelling", JOB_CANCELLING);
-	bind_int(update, ":cancelled", JOB_CANCELLED);
-	bind_text(update, ":message", message);
-	bind_int(update, ":now", scope->now_ns / 1000);
-	bind_int(update, ":id", job->id);
-	scope->woken = job->id;
-	return statement_run(update, err);
-}
-
 static enum status cancellation_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct cancellation *cancellation = arg;
 	AUTO(job) struct job *job = NULL;
-	enum status rc = cancellation->project ? fetch_by_name(scope->connection, cancellation->project,
-							       cancellation->job_id, &job, err)
-					       : fetch_by_id(scope->connection, cancellation->id, &job, err);
+	enum status rc = cancellation->project
+				 ? fetch_by_name(scope->connection, cancellation->project,
+						 cancellation->job_id, &job, err)
+				 : job_row_get_placed(scope->connection, cancellation->id, &job, err);
 
 	return rc ? rc : job_row_cancel(scope, job, cancellation->message, err);
 }

@@ -5,74 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
-#include "store/jobs/job_state.h"
+#include "store/jobs/job.h"
 
 struct fault_hit;
 struct lease;
 struct store;
-
-/* What a job is to clients. Numbers are the database's. */
-enum job_kind {
-	KIND_TRAINING = 0, /* AI Platform Training's Job; its id begins with a letter */
-	KIND_CUSTOM = 1,   /* Vertex AI's CustomJob; its id is a number, as are those below */
-	KIND_TUNING = 2,   /* Vertex AI's HyperparameterTuningJob */
-};
-
-struct job {
-	int64_t id; /* the store's number; containers carry it as a label */
-	enum job_kind kind;
-	char *project;
-	char *location;     /* NULL: a KIND_TRAINING, which has its region in its input */
-	char *job_id;       /* unique in the project */
-	char *display_name; /* NULL: a KIND_TRAINING */
-	enum job_state state;
-	int priority;
-	int64_t version; /* grows with every change of the row; the etag is made of it */
-	int64_t created_us;
-	int64_t started_us;       /* left QUEUED; 0: never */
-	int64_t running_us;       /* first became RUNNING; 0: never */
-	int64_t ended_us;         /* final state reached; 0: not yet */
-	int64_t updated_us;       /* the row's last change */
-	char *error_message;      /* NULL: none */
-	int error_code;           /* of google.rpc.Code, with the message; 0: none was told */
-	char *labels;             /* JSON object text, NULL: none */
-	char *input;              /* canonical trainingInput, JSON text */
-	char *output;             /* canonical trainingOutput, JSON text; "{}" at first */
-	char *plan;               /* plan_to_text() */
-	char *assignment;         /* what it was let in with, JSON text of the scheduler's; NULL: not yet */
-	double ml_units_per_hour; /* while it runs */
-	bool web_access;          /* its replicas are offered interactive shells while they run */
-
-	/* The scheduler's: the state to go to once everything of this attempt is stopped and gone
-	 * (PREPARING: to be tried again), UNSPECIFIED while none was decided; why, in errorMessage's
-	 * words; which try of the whole job this is, from 1; and whether the last service lines are out. */
-	enum job_state verdict;
-	char *verdict_message;
-	int verdict_code; /* its error_code */
-	unsigned attempt;
-	bool torn_down;
-	unsigned announced; /* the attempt whose start the log was told of; 0: none */
-
-	/* Of a job that runs a trial: the tuning job; 0: a client's own. Clients see such jobs if they are KIND_CUSTOM. */
-	int64_t parent;
-	unsigned trial; /* which one, from 1 */
-
-	int64_t position; /* while QUEUED: place in the queue from 1; else 0. Filled by reads only */
-
-	unsigned sharers; /* others that hold this struct; see job_share() */
-};
-
-void job_deinit(struct job *job);
-/* Gives up one hold; the last one frees it. */
-void job_free(struct job *job);
-/* One hold more on a job from the heap; it must not be changed any more. Returns @job. Thread: any. */
-struct job *job_share(struct job *job);
-DEFINE_AUTO(job, struct job *, job_free)
-
-/* base64 of 8 bytes, changes with every change of the row; @ret_etag has room for 13 bytes. */
-void job_etag(const struct job *job, char ret_etag[16]);
 
 /* Lines of task "service", in their order. They reach the log exactly once, kill -9 or not. */
 struct service_line {
@@ -93,22 +31,11 @@ enum status job_insert(struct store *store, const struct job *job, const struct 
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
 		    struct error *err);
 
-struct job_list {
-	struct job *jobs;
-	size_t count;
-	char *next_page_token; /* NULL on the last page */
-};
-void job_list_deinit(struct job_list *list);
-#define AUTO_JOB_LIST __attribute__((cleanup(job_list_deinit)))
-
 /* Newest first. @filter: the grammar of store/filter/filter.h over the fields of job_filter.c; "" or NULL: all.
  * @page_token: "" or NULL for the first page; opaque, bound to project and filter; jobs that are added
  * meanwhile neither shift nor repeat a page. INVALID_ARGUMENT: field filter or page_token. */
 enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,
 			  const char *page_token, struct job_list *ret_list, struct error *err);
-
-/* ABORTED when @etag is not the job's present one; NULL: whatever it is. */
-enum status job_etag_check(const struct job *job, const char *etag, struct error *err);
 
 /* Replaces the labels (@labels: JSON text, NULL: none). With @etag the change applies only while it is the
  * row's etag, else ABORTED. */

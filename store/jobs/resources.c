@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/jobs/job_page.h"
 #include "store/jobs/job_rows.h"
 #include "store/jobs/operation_rows.h"
 #include "store/jobs/resource_filter.h"

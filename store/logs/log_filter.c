@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "store/filter/filter_path.h"
-#include "store/logs/logs.h"
+#include "store/logs/log_severity.h"
 
 static bool severity_parse(const char *name, int64_t *ret_number)
 {

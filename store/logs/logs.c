@@ -9,60 +9,8 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
-#include "store/logs/log_source.h"
 #include "store/logs/logs_writer.h"
 #include "store/store_parts.h"
-
-static const char *const severity_names[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",   "WARNING",
-					      "ERROR",   "CRITICAL", "ALERT", "EMERGENCY" };
-
-const char *log_severity_name(int severity)
-{
-	if (severity < SEVERITY_DEFAULT)
-		return severity_names[0];
-	if (severity > SEVERITY_EMERGENCY)
-		severity = SEVERITY_EMERGENCY;
-	return severity_names[severity / 100];
-}
-
-struct log_source *log_source_new(const struct log_source_spec *spec)
-{
-	struct log_source *source = calloc(1, sizeof(*source));
-
-	if (!source)
-		return NULL;
-	*source = (struct log_source){
-		.references = 1,
-		.job = spec->job,
-		.project = strdup(spec->project),
-		.log_name = strdup(spec->log_name),
-		.resource_type = strdup(spec->resource_type),
-		.resource_labels = strdup(spec->resource_labels ? spec->resource_labels : "{}"),
-		.labels = strdup(spec->labels ? spec->labels : "{}"),
-	};
-	if (source->project && source->log_name && source->resource_type && source->resource_labels &&
-	    source->labels)
-		return source;
-	log_source_unref(source);
-	return NULL;
-}
-
-void log_source_ref(struct log_source *source)
-{
-	__atomic_add_fetch(&source->references, 1, __ATOMIC_RELAXED);
-}
-
-void log_source_unref(struct log_source *source)
-{
-	if (!source || __atomic_sub_fetch(&source->references, 1, __ATOMIC_ACQ_REL) > 0)
-		return;
-	free(source->project);
-	free(source->log_name);
-	free(source->resource_type);
-	free(source->resource_labels);
-	free(source->labels);
-	free(source);
-}
 
 bool log_offer(struct store *store, const struct log_record *record)
 {

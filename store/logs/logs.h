@@ -11,36 +11,10 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
+#include "store/logs/log_severity.h"
+#include "store/logs/log_source.h"
 
 struct store;
-
-/* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry#LogSeverity */
-enum log_severity {
-	SEVERITY_DEFAULT = 0,
-	SEVERITY_DEBUG = 100,
-	SEVERITY_INFO = 200,
-	SEVERITY_NOTICE = 300,
-	SEVERITY_WARNING = 400,
-	SEVERITY_ERROR = 500,
-	SEVERITY_CRITICAL = 600,
-	SEVERITY_ALERT = 700,
-	SEVERITY_EMERGENCY = 800,
-};
-/* "ERROR"; a number between two names gives the lower one's. */
-const char *log_severity_name(int severity);
-
-/* Where entries come from: what they share. Made once per (job, task, trial), kept by the caller. */
-struct log_source;
-struct log_source_spec {
-	int64_t job; /* 0: of no job */
-	const char *project;
-	const char *log_name; /* the part after projects/P/logs/, percent-encoded as it is printed */
-	const char *resource_type;
-	const char *resource_labels; /* JSON object text */
-	const char *labels;          /* JSON object text, NULL: none */
-};
-struct log_source *log_source_new(const struct log_source_spec *spec);
-void log_source_unref(struct log_source *source);
 
 /* The labels of entries from a container on @host (NULL: of the service itself) in @trial (0: in none), as JSON object
  * text; NULL when memory ran out. @endpoint: what the service's own entries of Vertex AI have ("": empty there, but set);
