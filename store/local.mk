@@ -98,9 +98,12 @@ libtrainyard_a_SOURCES += \
 	store/objects/assemblies.h \
 	store/objects/assembly_finish.c \
 	store/objects/assembly_parts.c \
+	store/objects/assembly_rows.c \
 	store/objects/assembly_rows.h \
 	store/objects/blob_files.c \
 	store/objects/blob_files.h \
+	store/objects/bucket_rows.c \
+	store/objects/bucket_rows.h \
 	store/objects/buckets.c \
 	store/objects/conditions.c \
 	store/objects/file_name.c \
@@ -111,6 +114,8 @@ libtrainyard_a_SOURCES += \
 	store/objects/glob.h \
 	store/objects/hasher.c \
 	store/objects/hasher.h \
+	store/objects/live_sessions.c \
+	store/objects/live_sessions.h \
 	store/objects/object_changes.c \
 	store/objects/object_compose.c \
 	store/objects/object_list.c \

@@ -489,7 +489,6 @@ EXTRA_DIST += \
 	tests/attack \
 	tests/bench/bench.py \
 	tests/bench/search.py \
-	tests/calls.txt \
 	tests/check_calls \
 	tests/check_includes.sh \
 	tests/clients \

@@ -6,35 +6,12 @@
 #include <string.h>
 
 #include "store/objects/assembly_rows.h"
+#include "store/objects/bucket_rows.h"
 #include "store/objects/sessions.h"
-
-/* As ASSEMBLY_GET and ASSEMBLIES_FROM have them. */
-enum {
-	COLUMN_ID,
-	COLUMN_NAME,
-	COLUMN_CREATED,
-	COLUMN_STORAGE_CLASS,
-	COLUMN_CONTENT_TYPE,
-	COLUMN_METADATA,
-};
+#include "store/objects/uploads.h"
 
 /* Identifiers are hexadecimal: greater than all of them. */
 static const char beyond_ids[] = "g";
-
-void assembly_deinit(struct assembly *assembly)
-{
-	free(assembly->name);
-	free(assembly->storage_class);
-	*assembly = (struct assembly){ .name = NULL };
-}
-
-void assembly_row_deinit(struct assembly_row *row)
-{
-	assembly_deinit(&row->assembly);
-	free(row->content_type);
-	free(row->metadata);
-	*row = (struct assembly_row){ .bucket = 0 };
-}
 
 void assembly_page_deinit(struct assembly_page *page)
 {
@@ -47,72 +24,6 @@ void assembly_page_deinit(struct assembly_page *page)
 	free(page->next);
 	free(page->next_id);
 	*page = (struct assembly_page){ .count = 0 };
-}
-
-/* ---- rows ---- */
-
-static enum status assembly_not_found(struct error *err)
-{
-	error_set(err, STATUS_NOT_FOUND, NULL, "The requested upload was not found.");
-	if (err)
-		error_add_reason(err, "NoSuchUpload", NULL, NULL);
-	return STATUS_NOT_FOUND;
-}
-
-static enum status assembly_copy(sqlite3_stmt *get, struct assembly *assembly, struct error *err)
-{
-	snprintf(assembly->id, sizeof(assembly->id), "%s", column_text(get, COLUMN_ID));
-	assembly->name = column_copy(get, COLUMN_NAME);
-	assembly->storage_class = column_copy(get, COLUMN_STORAGE_CLASS);
-	assembly->created_us = sqlite3_column_int64(get, COLUMN_CREATED);
-	return assembly->name ? STATUS_OK : error_no_memory(err);
-}
-
-static enum status row_copy(sqlite3_stmt *get, struct assembly_row *row, struct error *err)
-{
-	enum status rc = assembly_copy(get, &row->assembly, err);
-
-	row->content_type = column_copy(get, COLUMN_CONTENT_TYPE);
-	row->metadata = column_copy(get, COLUMN_METADATA);
-	if (!rc && !row->metadata)
-		rc = error_no_memory(err);
-	return rc;
-}
-
-enum status assembly_row_get(struct connection *connection, const struct assembly_key *key, int64_t now_us,
-			     struct assembly_row *ret_row, struct error *err)
-{
-	struct assembly_row row AUTO_ASSEMBLY_ROW = { .bucket = 0 };
-	bool found = false;
-	enum status rc = bucket_find(connection, key->bucket, &row.bucket, err);
-
-	if (rc)
-		return rc;
-	AUTO(statement) sqlite3_stmt *get = connection_statement(connection, ASSEMBLY_GET);
-
-	bind_text(get, ":id", key->id);
-	bind_int(get, ":bucket", row.bucket);
-	rc = statement_step(get, &found, err);
-	if (!rc && found)
-		rc = row_copy(get, &row, err);
-	if (rc)
-		return rc;
-	if (!found || strcmp(row.assembly.name, key->name) != 0 ||
-	    row.assembly.created_us + SESSION_LIFETIME_US < now_us)
-		return assembly_not_found(err);
-	*ret_row = row;
-	row = (struct assembly_row){ .bucket = 0 };
-	return STATUS_OK;
-}
-
-enum status assembly_row_read(struct objects *objects, const struct assembly_key *key,
-			      struct assembly_row *ret_row, struct error *err)
-{
-	struct reader reader AUTO_READER = { 0 };
-	enum status rc = objects_read(objects, &reader, err);
-
-	return rc ? rc
-		  : assembly_row_get(reader.connection, key, clock_wall_us(objects->clock), ret_row, err);
 }
 
 /* ---- one of them ---- */
@@ -156,7 +67,7 @@ enum status assembly_begin(struct objects *objects, const struct object_target *
 	free_target.conditions = (struct conditions)CONDITIONS_NONE;
 	rc = wish_check(objects, &free_target, err);
 	if (!rc)
-		rc = sessions_expire(objects, err);
+		rc = objects_expire(objects, err);
 	if (!rc)
 		rc = wish_copy(&free_target, &wish, err);
 	if (rc)
@@ -178,36 +89,6 @@ enum status assembly_get(struct objects *objects, const struct assembly_key *key
 	return STATUS_OK;
 }
 
-static enum status parts_drop(struct connection *connection, const char *id, const char *bucket,
-			      struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *drop = connection_statement(connection, PARTS_DELETE);
-	bool row = true;
-	enum status rc = STATUS_OK;
-
-	bind_text(drop, ":assembly", id);
-	for (;;) {
-		rc = statement_step(drop, &row, err);
-		if (!rc && row)
-			rc = post_commit_add(connection, bucket, NULL, sqlite3_column_int64(drop, 0), err);
-		if (rc || !row)
-			return rc;
-	}
-}
-
-enum status assembly_drop(struct connection *connection, const char *id, const char *bucket,
-			  struct error *err)
-{
-	enum status rc = parts_drop(connection, id, bucket, err);
-
-	if (rc)
-		return rc;
-	AUTO(statement) sqlite3_stmt *drop = connection_statement(connection, ASSEMBLY_DELETE);
-
-	bind_text(drop, ":id", id);
-	return statement_run(drop, err);
-}
-
 static enum status assembly_delete_run(struct connection *connection, int64_t now_ns, void *arg,
 				       struct error *err)
 {
@@ -223,50 +104,6 @@ enum status assembly_delete(struct objects *objects, const struct assembly_key *
 	struct assembly_change change = { .key = key };
 
 	return objects_change(objects, assembly_delete_run, &change, err);
-}
-
-/* ---- many of them ---- */
-
-/* The first that @choose gives, with its bucket's name; *ret_found false: there is none. */
-static enum status first_drop(struct connection *connection, sqlite3_stmt *choose, bool *ret_found,
-			      struct error *err)
-{
-	AUTO(string) char *id = NULL;
-	AUTO(string) char *bucket = NULL;
-	enum status rc = statement_step(choose, ret_found, err);
-
-	if (rc || !*ret_found)
-		return rc;
-	id = column_copy(choose, 0);
-	bucket = column_copy(choose, 1);
-	sqlite3_reset(choose);
-	return id && bucket ? assembly_drop(connection, id, bucket, err) : error_no_memory(err);
-}
-
-static enum status all_drop(struct connection *connection, sqlite3_stmt *choose, struct error *err)
-{
-	bool found = true;
-	enum status rc = STATUS_OK;
-
-	while (!rc && found)
-		rc = first_drop(connection, choose, &found, err);
-	return rc;
-}
-
-enum status assemblies_expire(struct connection *connection, int64_t before_us, struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *choose = connection_statement(connection, ASSEMBLY_OLD);
-
-	bind_int(choose, ":before", before_us);
-	return all_drop(connection, choose, err);
-}
-
-enum status assemblies_of_bucket_drop(struct connection *connection, int64_t bucket, struct error *err)
-{
-	AUTO(statement) sqlite3_stmt *choose = connection_statement(connection, ASSEMBLY_OF_BUCKET);
-
-	bind_int(choose, ":bucket", bucket);
-	return all_drop(connection, choose, err);
 }
 
 /* ---- lists ---- */
@@ -335,13 +172,14 @@ static enum status listing_end(struct listing *listing, struct error *err)
 static enum status row_take(struct listing *listing, sqlite3_stmt *rows, struct error *err)
 {
 	struct assembly_page *page = &listing->page;
-	const char *name = column_text(rows, COLUMN_NAME);
+	const char *name = assembly_row_name(rows);
 	const size_t length = prefix_length(listing->query, name);
 
 	if (length == 0) {
 		struct assembly *assembly = &page->assemblies[page->count++];
 
-		return assembly_copy(rows, assembly, err);
+		assembly_row_copy(rows, assembly);
+		return STATUS_OK;
 	}
 	free(listing->below);
 	page->prefixes[page->prefix_count++] = strndup(name, length);
@@ -357,9 +195,9 @@ static enum status listing_fill(struct listing *listing, sqlite3_stmt *rows, str
 
 	for (;;) {
 		rc = statement_step(rows, &row, err);
-		if (rc || !row || !begins(column_text(rows, COLUMN_NAME), prefix))
+		if (rc || !row || !begins(assembly_row_name(rows), prefix))
 			return rc;
-		if (listing->below && begins(column_text(rows, COLUMN_NAME), listing->below))
+		if (listing->below && begins(assembly_row_name(rows), listing->below))
 			continue;
 		if (listing->page.count + listing->page.prefix_count == listing->room)
 			return listing_end(listing, err);

@@ -8,6 +8,7 @@
 
 #include "daemon/base/crc32c.h"
 #include "store/objects/assembly_rows.h"
+#include "store/objects/uploads.h"
 
 /* What is joined so far. */
 struct joining {

@@ -5,31 +5,7 @@
 #include <string.h>
 
 #include "store/objects/assembly_rows.h"
-
-/* As PART_GET and PARTS_AFTER have them. */
-enum {
-	COLUMN_NUMBER,
-	COLUMN_SIZE,
-	COLUMN_CREATED,
-	COLUMN_CRC32C,
-	COLUMN_MD5,
-	COLUMN_BLOB,
-};
-
-struct part_row part_row_read(sqlite3_stmt *statement)
-{
-	struct part_row row = {
-		.part = { .number = (unsigned)sqlite3_column_int(statement, COLUMN_NUMBER),
-			  .size_bytes = sqlite3_column_int64(statement, COLUMN_SIZE),
-			  .created_us = sqlite3_column_int64(statement, COLUMN_CREATED),
-			  .crc32c = (uint32_t)sqlite3_column_int64(statement, COLUMN_CRC32C) },
-		.blob = sqlite3_column_int64(statement, COLUMN_BLOB),
-	};
-
-	if (sqlite3_column_bytes(statement, COLUMN_MD5) == sizeof(row.part.md5))
-		memcpy(row.part.md5, sqlite3_column_blob(statement, COLUMN_MD5), sizeof(row.part.md5));
-	return row;
-}
+#include "store/objects/uploads.h"
 
 /* ---- one that comes ---- */
 

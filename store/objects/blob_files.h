@@ -47,3 +47,6 @@ bool blob_remove(const struct blob_files *files, int64_t blob);
 enum status blob_uploads_each(const struct blob_files *files,
 			      enum status (*each)(void *arg, int64_t blob, struct error *err), void *arg,
 			      struct error *err);
+
+/* Copies the first @size_bytes of a file into another, at @to_offset; the file system does it where it can. */
+enum status file_join(int from_fd, int64_t size_bytes, int to_fd, int64_t to_offset, struct error *err);

@@ -5,6 +5,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/base/work.h"
+#include "store/objects/bucket_rows.h"
 #include "store/objects/glob.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "daemon/base/text.h"
-#include "store/objects/objects_parts.h"
+#include "store/objects/objects.h"
 
 enum { PART_MIN = 3, PART_MAX = 63, NAME_MAX_WITH_DOTS = 222, OBJECT_NAME_MAX = 1024 };
 

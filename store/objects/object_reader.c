@@ -4,15 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/work.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 
 /* How often an object may be replaced between the look at its row and the opening of its file. */
 enum { TRIES_MAX = 100 };
-
-/* COPY_BYTES: at once, so that work that is not waited for any more is given up soon. */
-enum { COPY_BYTES = 64 << 20, BUFFER_BYTES = 64 * 1024 };
 
 struct object_reader {
 	int fd;
@@ -129,50 +125,6 @@ ssize_t object_read(struct object_reader *reader, int64_t offset, char *buffer, 
 	else
 		bytes_missing(&reader->object, "its file has become shorter", err);
 	return -1;
-}
-
-/* For file systems that cannot copy by themselves. */
-static ssize_t copy_by_hand(int from_fd, off_t *offset, int to_fd, off_t *to_offset, size_t size)
-{
-	char buffer[BUFFER_BYTES];
-	ssize_t length = pread(from_fd, buffer, size < sizeof(buffer) ? size : sizeof(buffer), *offset);
-	ssize_t done = length > 0 ? pwrite(to_fd, buffer, (size_t)length, *to_offset) : length;
-
-	if (done > 0) {
-		*offset += done;
-		*to_offset += done;
-	}
-	return done;
-}
-
-static bool copy_impossible(int error_number)
-{
-	return error_number == EXDEV || error_number == ENOSYS || error_number == EOPNOTSUPP ||
-	       error_number == EINVAL || error_number == EPERM;
-}
-
-enum status file_join(int from_fd, int64_t size_bytes, int to_fd, int64_t to_offset, struct error *err)
-{
-	off_t offset = 0;
-	off_t place = to_offset;
-	bool by_hand = false;
-	enum status rc = work_check(err);
-
-	for (; !rc && offset < size_bytes; rc = work_check(err)) {
-		size_t left = size_bytes - offset < COPY_BYTES ? (size_t)(size_bytes - offset) : COPY_BYTES;
-		ssize_t done = by_hand ? copy_by_hand(from_fd, &offset, to_fd, &place, left)
-				       : copy_file_range(from_fd, &offset, to_fd, &place, left, 0);
-
-		if (done > 0 || (done < 0 && errno == EINTR))
-			continue;
-		if (done == 0 || by_hand || !copy_impossible(errno)) {
-			if (done == 0)
-				errno = EIO; /* it has become shorter */
-			return file_error(err, errno, "join the bytes of objects");
-		}
-		by_hand = true;
-	}
-	return rc;
 }
 
 enum status object_reader_append(struct object_reader *reader, int to_fd, int64_t to_offset,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
-#include "store/objects/objects_parts.h"
+#include "store/objects/bucket_rows.h"
 
 /* As OBJECT_COLUMNS has them. */
 enum {

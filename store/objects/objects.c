@@ -10,6 +10,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/text.h"
+#include "store/objects/assembly_rows.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 #include "store/objects/post_commit.h"
@@ -17,6 +18,7 @@
 
 /* Less than this is no room for a commit. */
 enum { ROOM_BYTES = 256 * 1024 };
+#define DAY_US (INT64_C(86400) * 1000 * 1000)
 
 DEFINE_AUTO(objects, struct objects *, objects_free)
 
@@ -28,6 +30,7 @@ enum status objects_new(const struct objects_options *options, struct objects **
 	if (!objects)
 		return error_no_memory(err);
 	pthread_mutex_init(&objects->lock, NULL);
+	pthread_mutex_init(&objects->sessions.lock, NULL);
 	objects->files = (struct blob_files){ -1, -1, -1, -1, 0 };
 	objects->clock = options->clock;
 	objects->reads_only = options->reads_only;
@@ -55,8 +58,9 @@ void objects_free(struct objects *objects)
 {
 	if (!objects)
 		return;
-	sessions_forget(objects);
+	live_sessions_forget(&objects->sessions);
 	parts_close(objects);
+	pthread_mutex_destroy(&objects->sessions.lock);
 	pthread_mutex_destroy(&objects->lock);
 	free(objects->state_dir);
 	free(objects->auto_project);
@@ -159,23 +163,6 @@ enum status objects_prepare(struct objects *objects, struct error *err)
 	return objects_use(objects, err);
 }
 
-void objects_recover(struct objects *objects)
-{
-	struct text path AUTO_TEXT = { 0 };
-	struct error err AUTO_ERROR = { 0 };
-	enum status rc;
-
-	text_printf(&path, "%s/storage.db", objects->state_dir);
-	if (path.failed || access(path.data, F_OK) != 0)
-		return;
-	rc = objects_use(objects, &err);
-	if (!rc)
-		rc = sessions_expire(objects, &err);
-	if (rc)
-		log_event(LOG_WARNING, "storage-unopened", "status=%s error=\"%s\"", status_name(rc),
-			  err.text ? err.text : "");
-}
-
 enum status objects_read(struct objects *objects, struct reader *ret_reader, struct error *err)
 {
 	enum status rc = objects_use(objects, err);
@@ -219,4 +206,50 @@ int64_t objects_next_generation(struct objects *objects)
 uint64_t objects_change_count(const struct objects *objects)
 {
 	return __atomic_load_n(&objects->change_count, __ATOMIC_ACQUIRE);
+}
+
+static enum status expiry_run(struct connection *connection, int64_t now_ns, void *arg, struct error *err)
+{
+	(void)now_ns;
+	AUTO(statement) sqlite3_stmt *old = connection_statement(connection, SESSIONS_OLD);
+	enum status rc = STATUS_OK;
+
+	bind_int(old, ":before", *(const int64_t *)arg);
+	while (statement_next(old, &rc, err))
+		rc = post_commit_add(connection, column_text(old, 0), NULL, sqlite3_column_int64(old, 1),
+				     err);
+	return rc ? rc : assemblies_expire(connection, *(const int64_t *)arg, err);
+}
+
+enum status objects_expire(struct objects *objects, struct error *err)
+{
+	int64_t now_us = clock_wall_us(objects->clock);
+	int64_t before_us = now_us - SESSION_LIFETIME_US;
+	bool is_due;
+
+	pthread_mutex_lock(&objects->lock);
+	is_due = objects->cleaned_day != now_us / DAY_US;
+	objects->cleaned_day = now_us / DAY_US;
+	pthread_mutex_unlock(&objects->lock);
+	if (!is_due)
+		return STATUS_OK;
+	live_sessions_expire(&objects->sessions, before_us);
+	return objects_change(objects, expiry_run, &before_us, err);
+}
+
+void objects_recover(struct objects *objects)
+{
+	struct text path AUTO_TEXT = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc;
+
+	text_printf(&path, "%s/storage.db", objects->state_dir);
+	if (path.failed || access(path.data, F_OK) != 0)
+		return;
+	rc = objects_use(objects, &err);
+	if (!rc)
+		rc = objects_expire(objects, &err);
+	if (rc)
+		log_event(LOG_WARNING, "storage-unopened", "status=%s error=\"%s\"", status_name(rc),
+			  err.text ? err.text : "");
 }

@@ -149,6 +149,8 @@ void object_deinit(struct object *object);
 /* 1 to 1024 bytes of UTF-8 without CR, LF and NUL, not "." or "..", not below ".well-known/acme-challenge/".
  * Source: https://cloud.google.com/storage/docs/objects#naming */
 bool object_name_valid(const char *name);
+/* INVALID_ARGUMENT in Cloud Storage's words. */
+enum status object_name_check(const char *name, struct error *err);
 
 /* Everywhere below @generation 0 is the live one; others are NOT_FOUND unless it is theirs. */
 

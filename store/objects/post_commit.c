@@ -72,7 +72,7 @@ static enum status batch_read(struct objects *objects, int64_t after, struct bat
 }
 
 /* What the index says of a bucket, an object and a blob now. */
-struct start_estimate {
+struct index_state {
 	bool has_bucket;
 	int64_t blob; /* the object's; 0: there is none */
 	bool is_used; /* the work's blob */
@@ -86,17 +86,17 @@ static enum status use_look(struct connection *connection, int64_t blob, bool *r
 	return statement_step(use, ret_used, err);
 }
 
-static enum status start_estimate_read(struct connection *connection, const struct work *work,
-				       struct start_estimate *start_estimate, struct error *err)
+static enum status index_look(struct connection *connection, const struct work *work,
+			      struct index_state *index, struct error *err)
 {
 	struct object_row row AUTO_OBJECT_ROW = { 0 };
 	enum status rc = object_row_find(connection, work->bucket, work->name ? work->name : "", &row, err);
 
 	if (rc && rc != STATUS_NOT_FOUND)
 		return rc;
-	start_estimate->has_bucket = !rc;
-	start_estimate->blob = !rc && row.found ? row.blob : 0;
-	return work->blob ? use_look(connection, work->blob, &start_estimate->is_used, err) : STATUS_OK;
+	index->has_bucket = !rc;
+	index->blob = !rc && row.found ? row.blob : 0;
+	return work->blob ? use_look(connection, work->blob, &index->is_used, err) : STATUS_OK;
 }
 
 static bool may_pass(int error_number)
@@ -106,15 +106,14 @@ static bool may_pass(int error_number)
 }
 
 /* What cannot be shown is told once, and given up unless it may pass. */
-static bool tree_follow(struct objects *objects, const struct work *work,
-			const struct start_estimate *start_estimate)
+static bool tree_follow(struct objects *objects, const struct work *work, const struct index_state *index)
 {
 	bool is_well;
 
 	if (!work->name)
-		is_well = file_tree_bucket(&objects->files, work->bucket, start_estimate->has_bucket);
-	else if (start_estimate->blob)
-		is_well = file_tree_show(&objects->files, work->bucket, work->name, start_estimate->blob);
+		is_well = file_tree_bucket(&objects->files, work->bucket, index->has_bucket);
+	else if (index->blob)
+		is_well = file_tree_show(&objects->files, work->bucket, work->name, index->blob);
 	else
 		is_well = file_tree_hide(&objects->files, work->bucket, work->name);
 	if (is_well || may_pass(errno))
@@ -126,19 +125,19 @@ static bool tree_follow(struct objects *objects, const struct work *work,
 
 static void work_do(struct objects *objects, struct work *work)
 {
-	struct start_estimate start_estimate = { 0 };
+	struct index_state index = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 	struct reader reader AUTO_READER = { 0 };
 	enum status rc = reader_borrow(&objects->readers, &reader, &err);
 
 	if (!rc)
-		rc = start_estimate_read(reader.connection, work, &start_estimate, &err);
+		rc = index_look(reader.connection, work, &index, &err);
 	if (rc)
 		return;
 	reader_return(&reader);
 	/* Room is made before it is needed. */
-	work->is_done = !work->blob || start_estimate.is_used || blob_remove(&objects->files, work->blob);
-	if (!tree_follow(objects, work, &start_estimate))
+	work->is_done = !work->blob || index.is_used || blob_remove(&objects->files, work->blob);
+	if (!tree_follow(objects, work, &index))
 		work->is_done = false;
 }
 

@@ -9,8 +9,6 @@
 #include "daemon/base/json.h"
 #include "store/objects/uploads.h"
 
-#define DAY_US (INT64_C(86400) * 1000 * 1000)
-
 /* As SESSION_GET has them. */
 enum {
 	COLUMN_BUCKET,
@@ -106,149 +104,6 @@ static enum status row_read(struct objects *objects, const char *id, struct sess
 	return rc;
 }
 
-/* ---- sessions in memory ---- */
-
-static void live_session_free(struct live_session *session)
-{
-	/* A request may have opened the file anew while another cancelled the session. */
-	if (session->is_known && session->ended && !session->has_object)
-		sink_discard(&session->sink);
-	else if (session->is_known)
-		sink_rest(&session->sink, NULL);
-	pthread_mutex_destroy(&session->lock);
-	free(session);
-}
-
-static struct live_session **place_of(struct objects *objects, const char *id)
-{
-	struct live_session **place = &objects->first;
-
-	while (*place && strcmp((*place)->id, id) != 0)
-		place = &(*place)->next;
-	return place;
-}
-
-static struct live_session *live_session_new(const char *id)
-{
-	struct live_session *session = calloc(1, sizeof(*session));
-
-	if (!session)
-		return NULL;
-	snprintf(session->id, sizeof(session->id), "%s", id);
-	pthread_mutex_init(&session->lock, NULL);
-	return session;
-}
-
-/* Found or made; the caller leaves it. NULL: out of memory. */
-static struct live_session *live_session_enter(struct objects *objects, const char *id)
-{
-	struct live_session **place;
-	struct live_session *session;
-
-	pthread_mutex_lock(&objects->lock);
-	place = place_of(objects, id);
-	if (!*place)
-		*place = live_session_new(id);
-	session = *place;
-	if (session)
-		session->references++;
-	pthread_mutex_unlock(&objects->lock);
-	return session;
-}
-
-void live_session_leave(struct objects *objects, struct live_session *session)
-{
-	bool last;
-
-	pthread_mutex_lock(&objects->lock);
-	last = --session->references == 0 && session->ended;
-	pthread_mutex_unlock(&objects->lock);
-	if (last)
-		live_session_free(session);
-}
-
-/* Takes it out of the list, under the lock. */
-static void list_remove(struct objects *objects, struct live_session *session)
-{
-	struct live_session **place = place_of(objects, session->id);
-
-	if (*place == session)
-		*place = session->next;
-	session->next = NULL;
-	session->ended = true;
-}
-
-void live_session_end(struct objects *objects, struct live_session *session)
-{
-	pthread_mutex_lock(&objects->lock);
-	list_remove(objects, session);
-	pthread_mutex_unlock(&objects->lock);
-	pthread_mutex_lock(&session->lock);
-	session->turn++;
-	pthread_mutex_unlock(&session->lock);
-}
-
-void sessions_forget(struct objects *objects)
-{
-	while (objects->first) {
-		struct live_session *session = objects->first;
-
-		objects->first = session->next;
-		live_session_free(session);
-	}
-}
-
-/* Those at rest that are too old. */
-static void live_sessions_expire(struct objects *objects, int64_t before_us)
-{
-	struct live_session **place = &objects->first;
-
-	pthread_mutex_lock(&objects->lock);
-	while (*place) {
-		struct live_session *session = *place;
-
-		if (session->references == 0 && session->created_us < before_us) {
-			*place = session->next;
-			live_session_free(session);
-		} else {
-			place = &session->next;
-		}
-	}
-	pthread_mutex_unlock(&objects->lock);
-}
-
-/* ---- expiry ---- */
-
-static enum status sessions_expire_run(struct connection *connection, int64_t now_ns, void *arg,
-				       struct error *err)
-{
-	(void)now_ns;
-	AUTO(statement) sqlite3_stmt *old = connection_statement(connection, SESSIONS_OLD);
-	enum status rc = STATUS_OK;
-
-	bind_int(old, ":before", *(const int64_t *)arg);
-	while (statement_next(old, &rc, err))
-		rc = post_commit_add(connection, column_text(old, 0), NULL, sqlite3_column_int64(old, 1),
-				     err);
-	return rc ? rc : assemblies_expire(connection, *(const int64_t *)arg, err);
-}
-
-enum status sessions_expire(struct objects *objects, struct error *err)
-{
-	int64_t now_us = clock_wall_us(objects->clock);
-	int64_t before_us = now_us - SESSION_LIFETIME_US;
-	bool is_due;
-
-	pthread_mutex_lock(&objects->lock);
-	is_due = objects->cleaned_day != now_us / DAY_US;
-	objects->cleaned_day = now_us / DAY_US;
-	pthread_mutex_unlock(&objects->lock);
-	if (!is_due)
-		return STATUS_OK;
-	live_sessions_expire(objects, before_us);
-	return objects_change(objects, sessions_expire_run, &before_us, err);
-}
-
 /* ---- the calls ---- */
 
 struct session_change {
@@ -300,7 +155,7 @@ enum status session_begin(struct objects *objects, const struct object_target *t
 	enum status rc = wish_check(objects, target, err);
 
 	if (!rc)
-		rc = sessions_expire(objects, err);
+		rc = objects_expire(objects, err);
 	if (!rc)
 		rc = wish_copy(target, &wish, err);
 	if (rc)
@@ -447,7 +302,7 @@ enum status session_resume(struct objects *objects, const char *id, int64_t offs
 	if (strlen(id) >= SESSION_ID_SIZE)
 		return session_not_found(err);
 	upload = calloc(1, sizeof(*upload));
-	session = upload ? live_session_enter(objects, id) : NULL;
+	session = upload ? live_session_enter(&objects->sessions, id) : NULL;
 	if (!session)
 		return error_no_memory(err);
 	upload->objects = objects;
@@ -458,7 +313,7 @@ enum status session_resume(struct objects *objects, const char *id, int64_t offs
 	rc = sink_take(upload, err);
 	pthread_mutex_unlock(&session->lock);
 	if (rc == STATUS_NOT_FOUND || rc == STATUS_ABORTED)
-		live_session_end(objects, session);
+		live_session_end(&objects->sessions, session);
 	if (rc)
 		return rc;
 	*ret_upload = TAKE(upload);
@@ -490,10 +345,8 @@ enum status session_delete(struct objects *objects, const char *id, struct error
 
 	if (rc || strlen(id) >= SESSION_ID_SIZE)
 		return rc;
-	session = live_session_enter(objects, id);
-	if (!session)
-		return STATUS_OK;
-	live_session_end(objects, session);
-	live_session_leave(objects, session);
+	session = live_session_enter(&objects->sessions, id);
+	live_session_end(&objects->sessions, session);
+	live_session_leave(&objects->sessions, session);
 	return STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "store/objects/sessions.h"
 
 void wish_deinit(struct wish *wish)
 {
@@ -274,7 +275,7 @@ enum status upload_finish(struct upload *upload, struct object *ret_object, stru
 	if (!upload->session)
 		return rc;
 	if (upload->finished)
-		live_session_end(upload->objects, upload->session);
+		live_session_end(&upload->objects->sessions, upload->session);
 	else if (is_final(rc))
 		session_delete(upload->objects, upload->session->id, NULL);
 	return rc;
@@ -287,7 +288,7 @@ static void session_upload_end(struct upload *upload)
 	if (has_turn(upload))
 		sink_rest(sink, NULL);
 	sink_let_go(upload);
-	live_session_leave(upload->objects, upload->session);
+	live_session_leave(&upload->objects->sessions, upload->session);
 }
 
 void upload_free(struct upload *upload)

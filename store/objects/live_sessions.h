@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/objects/live_sessions.h: the resumable sessions that this process has written to. Thread: any, for every function. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/objects/objects.h"
+#include "store/objects/sink.h"
+
+/* A session that this process has written to. */
+struct live_session {
+	struct live_session *next;
+	char id[SESSION_ID_SIZE];
+	unsigned references; /* under the lock of the list */
+	bool ended;          /* likewise: no longer in the list, freed with the last reference */
+	int64_t created_us;
+	pthread_mutex_t lock; /* of all below */
+	uint64_t turn;        /* whose upload may write: the last one that was begun */
+	bool is_known;        /* the sink is set up */
+	bool has_object;      /* the file is an object's now */
+	struct sink sink;
+};
+
+struct live_sessions {
+	pthread_mutex_t lock;
+	struct live_session *first;
+};
+
+/* Found or made; the caller leaves it. */
+struct live_session *live_session_enter(struct live_sessions *sessions, const char *id);
+/* Ends the session: its row was deleted, or answered. */
+void live_session_end(struct live_sessions *sessions, struct live_session *session);
+/* Gives a reference back. */
+void live_session_leave(struct live_sessions *sessions, struct live_session *session);
+/* Ends those at rest that began before then. */
+void live_sessions_expire(struct live_sessions *sessions, int64_t before_us);
+/* No call is under way. What arrived stays in the files. */
+void live_sessions_forget(struct live_sessions *sessions);
