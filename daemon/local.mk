@@ -58,6 +58,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_create.h \
 	daemon/cli/job_end.c \
 	daemon/cli/job_end.h \
+	daemon/cli/job_file.c \
+	daemon/cli/job_file.h \
 	daemon/cli/job_list.c \
 	daemon/cli/job_list.h \
 	daemon/cli/job_log.c \
@@ -72,6 +74,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/terminal.h \
 	daemon/cli/verb.h \
 	daemon/cli/verbs.c \
+	daemon/cli/yaml.c \
+	daemon/cli/yaml.h \
 	daemon/gateway/cloud_address.c \
 	daemon/gateway/cloud_address.h \
 	daemon/config.c \

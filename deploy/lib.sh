@@ -405,7 +405,7 @@ engine_release() { [ ! -e "$private_run/keep" ] || as_root rm -f "$private_run/k
 # What a build needs; for tests more.
 # shellcheck disable=SC2034  # for the scripts that source this
 build_packages='build-essential autoconf automake autoconf-archive pkg-config libmicrohttpd-dev libjansson-dev
- libcurl4-openssl-dev libsqlite3-dev libsodium-dev libpcre2-dev zlib1g-dev libgnutls28-dev libssl-dev libnghttp2-dev libisal-dev libexpat1-dev libnlopt-dev libfuse3-dev'
+ libcurl4-openssl-dev libsqlite3-dev libsodium-dev libpcre2-dev zlib1g-dev libgnutls28-dev libssl-dev libnghttp2-dev libisal-dev libexpat1-dev libnlopt-dev libyaml-dev libfuse3-dev'
 
 # build_dir_find NAME: a directory to build in, below the sources or, where those are read-only, in the cache.
 build_dir_find() {

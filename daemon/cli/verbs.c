@@ -12,6 +12,7 @@
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_create.h"
 #include "daemon/cli/job_end.h"
+#include "daemon/cli/job_file.h"
 #include "daemon/cli/job_list.h"
 #include "daemon/cli/job_log.h"
 #include "daemon/cli/job_run.h"
@@ -148,6 +149,28 @@ const struct verb verbs[] = {
 	  .most = 1,
 	  .command = true,
 	  .run = run_main },
+	{ .name = "submit",
+	  .words = "",
+	  .summary = "submit a job that a file describes",
+	  .detail =
+		  "FILE is YAML or JSON, - for stdin: what gcloud takes as --config of training jobs, custom jobs and\n"
+		  "tuning jobs, or a whole job or pipeline as its API has it. What gcloud takes from flags has defaults:\n"
+		  "a name of the file's and the time, the region, one trial. Then it goes on as `trainyard run`.\n"
+		  "\n"
+		  "    trainyard submit -f job.yaml\n"
+		  "    trainyard submit -f job.yaml --plan\n"
+		  "\n"
+		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
+	  .options = OPTIONS(
+		  { .name = "file", .letter = 'f', .hint = "FILE", .help = "the job" },
+		  { .name = "plan",
+		    .help = "print what would run, and what the cloud would do otherwise; submit nothing" },
+		  { .name = "name",
+		    .hint = "NAME",
+		    .help = "what the job is called, whatever the file says" },
+		  SUBMIT_OPTIONS),
+	  .calls = true,
+	  .run = submit_main },
 	{ .name = "jobs",
 	  .words = "",
 	  .summary = "list jobs of all APIs and locations",

@@ -4,7 +4,7 @@
 FUZZ_BUILD ?= build/fuzz
 CLANG ?= clang
 LIBRARIES := libmicrohttpd jansson libcurl sqlite3 libsodium libpcre2-8 zlib gnutls libcrypto \
-	libnghttp2 libisal expat nlopt
+	libnghttp2 libisal expat nlopt yaml-0.1
 FLAGS := -std=gnu17 -D_GNU_SOURCE -DPACKAGE_VERSION='"fuzz"' -g -O1 -fno-sanitize-recover=all -I. -MMD -MP \
 	$(shell pkg-config --cflags $(LIBRARIES))
 # SANITIZERS= tries two to eight times as many inputs a second; what it gives is to be tried with them afterwards.

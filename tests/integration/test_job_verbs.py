@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -309,3 +310,54 @@ def test_run_asks_for_gpus_by_their_short_names(narrow_yard, crowd):
     assert [pool["machineSpec"] for pool in pools] == 2 * [
         {"machineType": "n1-standard-8", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}]
     verb(narrow_yard, "cancel", job)
+
+
+POOL = """workerPoolSpecs:
+- machineSpec:
+    machineType: n1-standard-4
+  replicaCount: 1
+  containerSpec:
+    imageUri: %s
+    command: [sh, -c, "echo from the file"]
+""" % IMAGE
+AS_GCLOUD_TAKES_IT = {
+    "customJobs": POOL,
+    "jobs": f"trainingInput:\n  scaleTier: BASIC\n  masterConfig:\n    imageUri: {IMAGE}\n    containerCommand: [echo, from the file]\n",
+    "hyperparameterTuningJobs": "studySpec:\n  metrics: [{metricId: m, goal: MAXIMIZE}]\n  parameters:\n"
+                                "  - parameterId: x\n    doubleValueSpec: {minValue: 0, maxValue: 1}\ntrialJobSpec:\n  "
+                                + POOL.replace("\n", "\n  ").replace("from the file", '{\\"m\\": 1}').rstrip() + "\n",
+}
+
+
+@pytest.mark.parametrize("family", AS_GCLOUD_TAKES_IT)
+def test_submit_takes_what_gcloud_takes(yard, tmp_path, family):
+    """Broken: forms without the pools: the --config of a custom job was no job."""
+    file = tmp_path / "my job.yaml"
+    file.write_text(AS_GCLOUD_TAKES_IT[family])
+    job = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--detach").strip()
+    told = yard.get(f"{JOBS}/{job}").json
+    assert told["family"] == family and (told.get("displayName") or told["id"]).startswith("my_job_2")
+    verb(yard, "cancel", job)
+    if family != "hyperparameterTuningJobs":
+        said = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--name", f"filed_{family}")
+        assert said == "from the file\n"
+    planned = verb(yard, "submit", "-f", str(file), "--project", yard.project, "--plan")
+    assert f"  {IMAGE} on n1-standard-4: " in planned and "Unlike in the cloud" in planned and "n1-standard-4 has 4" in planned
+
+
+def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
+    for body in (custom_job("echo whole"), pipeline("echo whole")):
+        file = tmp_path / "job.json"
+        file.write_text(json.dumps(body))
+        assert verb(yard, "submit", "-f", str(file), "--project", yard.project) == "whole\n"
+    assert "has no plan" in verb(yard, "submit", "-f", str(file), "--plan", code=2)
+
+
+@pytest.mark.parametrize("text,code,said", [
+    ("a: 1\n b: 2", 2, "line 2: "), ("{\"a\": }", 2, "line 1: "), ("a: 1", 2, "is no job: it has none of"),
+    ("workerPoolSpecs: []", 125, "worker_pool_specs"), ("", 2, "there is nothing in it")])
+def test_submit_says_what_is_wrong_with_a_file(yard, tmp_path, text, code, said):
+    (tmp_path / "job").write_text(text)
+    assert said in verb(yard, "submit", "-f", str(tmp_path / "job"), code=code)
+    assert "No such file" in verb(yard, "submit", "-f", str(tmp_path / "nosuch"), code=2)
+    assert "which file?" in verb(yard, "submit", code=2)

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/job_create.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/cli/yaml.h"
+#include "daemon/main.h"
+
+enum { FILE_BYTES_MAX = 10 << 20, PIECE = 65536 };
+
+/* ---- the file ---- */
+
+static enum status file_read(const char *path, struct text *text, struct error *err)
+{
+	const bool is_stdin = strcmp(path, "-") == 0;
+	FILE *file = is_stdin ? stdin : fopen(path, "re");
+	char piece[PIECE];
+	size_t length;
+	bool failed;
+
+	if (!file)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, strerror(errno));
+	while (text->length <= FILE_BYTES_MAX && (length = fread(piece, 1, sizeof(piece), file)) > 0)
+		text_append(text, piece, length);
+	failed = ferror(file);
+	if (!is_stdin)
+		fclose(file);
+	if (failed)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s cannot be read", path);
+	if (text->length > FILE_BYTES_MAX)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is longer than %d bytes", path,
+				 FILE_BYTES_MAX);
+	return STATUS_OK;
+}
+
+/* JSON begins with a brace, and is read as such: YAML's own reading of it refuses tabs. */
+static enum status document_read(const char *path, json_t **ret_value, struct error *err)
+{
+	struct text text AUTO_TEXT = { 0 };
+	struct error cause AUTO_ERROR = { 0 };
+	json_error_t problem;
+	enum status rc = file_read(path, &text, err);
+
+	if (rc)
+		return rc;
+	text_puts(&text, "");
+	if (text.data[strspn(text.data, " \t\r\n")] == '{') {
+		*ret_value = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, &problem);
+		if (!*ret_value)
+			error_set(&cause, STATUS_INVALID_ARGUMENT, NULL, "line %d: %s", problem.line,
+				  problem.text);
+	} else {
+		yaml_read(text.data, text.length, ret_value, &cause);
+	}
+	if (!*ret_value)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: %s", path, cause.text);
+	return STATUS_OK;
+}
+
+/* ---- which job it is ---- */
+
+static const struct job_form {
+	const char *member, *snake; /* what tells it */
+	const char *collection;
+	const char *name; /* what the job is called by */
+	const char *
+		inside; /* the file is what this member holds: gcloud's --config of custom jobs; NULL: all of the job */
+} forms[] = {
+	{ "trainingInput", "training_input", "jobs", "jobId", NULL },
+	{ "jobSpec", "job_spec", "customJobs", "displayName", NULL },
+	{ "workerPoolSpecs", "worker_pool_specs", "customJobs", "displayName", "jobSpec" },
+	{ "studySpec", "study_spec", "hyperparameterTuningJobs", "displayName", NULL },
+	{ "trainingTaskDefinition", "training_task_definition", "trainingPipelines", "displayName", NULL },
+};
+
+static const struct job_form *form_of(const json_t *document)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (json_object_get(document, forms[i].member) || json_object_get(document, forms[i].snake))
+			return &forms[i];
+	return NULL;
+}
+
+static bool has(const json_t *object, const char *camel)
+{
+	AUTO(string) char *snake = name_to_snake(camel);
+
+	return json_object_get(object, camel) || json_object_get(object, snake);
+}
+
+/* Of letters that both APIs take: the file's name, and when. */
+static char *name_draw(const char *path)
+{
+	const char *last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const time_t now = time(NULL);
+	struct tm local;
+	char stamp[32], *name;
+
+	localtime_r(&now, &local);
+	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
+	name = memory_printf("%s%.*s_%s", isalpha((unsigned char)*last) ? "" : "job_",
+			     (int)strcspn(last, "."), last, stamp);
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	return name;
+}
+
+/* What gcloud takes from its flags where the file does not say it. */
+static void rest_fill(const struct invocation *invocation, const struct job_form *form, json_t *body)
+{
+	const char *name = invocation_value(invocation, "name");
+	AUTO(string) char *drawn = name_draw(invocation_value(invocation, "file"));
+	json_t *input = json_object_get(body, "trainingInput");
+
+	if (name || !has(body, form->name)) {
+		AUTO(string) char *snake = name_to_snake(form->name);
+
+		json_object_del(body, snake);
+		json_object_set_new(body, form->name, json_string(name ? name : drawn));
+	}
+	if (!input)
+		input = json_object_get(body, "training_input");
+	if (json_is_object(input) && !has(input, "region"))
+		json_object_set_new(input, "region", json_string(submit_region(invocation)));
+	if (strcmp(form->collection, "hyperparameterTuningJobs") != 0)
+		return;
+	if (!has(body, "maxTrialCount"))
+		json_object_set_new(body, "maxTrialCount", json_integer(1));
+	if (!has(body, "parallelTrialCount"))
+		json_object_set_new(body, "parallelTrialCount", json_integer(1));
+}
+
+static enum status body_read(const struct invocation *invocation, const struct job_form **ret_form,
+			     json_t **ret_body, struct error *err)
+{
+	const char *path = invocation_value(invocation, "file");
+	AUTO(json) json_t *document = NULL;
+	const struct job_form *form;
+	enum status rc = path ? document_read(path, &document, err)
+			      : error_set(err, STATUS_INVALID_ARGUMENT, NULL, "which file? submit -f FILE");
+
+	if (rc)
+		return rc;
+	form = form_of(document);
+	if (!form)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "%s is no job: it has none of trainingInput, jobSpec, workerPoolSpecs, "
+				 "studySpec and trainingTaskDefinition",
+				 path);
+	*ret_body = form->inside ? json_pack("{s:O}", form->inside, document) : json_incref(document);
+	*ret_form = form;
+	rest_fill(invocation, form, *ret_body);
+	return STATUS_OK;
+}
+
+/* ---- what is done with it ---- */
+
+static void words_write(struct text *text, const json_t *words)
+{
+	const json_t *word;
+	size_t index;
+
+	json_array_foreach(words, index, word) {
+		text_putc(text, ' ');
+		text_shell_word(text, json_string_value(word));
+	}
+}
+
+/* "worker-replica-0  my-image:1 on n1-standard-4: 2 vCPUs, 15.0 GiB" and its command below. */
+static void replica_print(const json_t *replica)
+{
+	const json_t *limits = json_object_get(replica, "limits");
+	struct text told AUTO_TEXT = { 0 }, head AUTO_TEXT = { 0 }, words AUTO_TEXT = { 0 };
+	const char *machine = json_text_at(replica, "machineType");
+
+	text_printf(&told, "%s  %s", json_text_at(replica, "name"), json_text_at(replica, "image"));
+	if (machine)
+		text_printf(&told, " on %s", machine);
+	if (limits)
+		text_printf(&told, ": %g vCPUs, %.1f GiB",
+			    json_number_value(json_object_get(limits, "vcpus")),
+			    (double)json_int_at(limits, "memoryBytes", 0) / (1 << 30));
+	text_one_line(&head, told.data, 0);
+	text_clear(&told);
+	text_puts(&told, json_object_get(replica, "command") ? "" : " (its entry point)");
+	words_write(&told, json_object_get(replica, "command"));
+	words_write(&told, json_object_get(replica, "args"));
+	text_one_line(&words, told.data, 0);
+	printf("%s\n   %s\n", head.data, words.data);
+}
+
+static void plan_print(const json_t *plan)
+{
+	const json_t *replica, *deviation;
+	size_t index;
+
+	json_array_foreach(json_object_get(plan, "replicas"), index, replica)
+		replica_print(replica);
+	if (json_array_size(json_object_get(plan, "differences")))
+		printf("Unlike in the cloud\n");
+	json_array_foreach(json_object_get(plan, "differences"), index, deviation) {
+		const char *text = json_text_at(deviation, "text");
+		struct text told AUTO_TEXT = { 0 };
+
+		text_one_line(&told, text ? text : "", 0);
+		printf("  * %s\n", told.data);
+	}
+}
+
+static int plan_show(const struct invocation *invocation, struct client *client, const struct job_form *form,
+		     const json_t *body)
+{
+	AUTO(string) char *project = submit_project(invocation);
+	const bool vertex = strcmp(form->collection, "jobs") != 0;
+	struct error err AUTO_ERROR = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+	AUTO(json) json_t *plan = NULL;
+
+	text_puts(&path, "/_trainyard/v1/projects/");
+	text_percent(&path, project, URL_UNRESERVED);
+	if (vertex) {
+		text_puts(&path, "/locations/");
+		text_percent(&path, submit_region(invocation), URL_UNRESERVED);
+	}
+	text_printf(&path, "/%s:plan", form->collection);
+	if (strcmp(form->collection, "trainingPipelines") == 0) {
+		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
+			  "--plan: a pipeline has no plan before it runs");
+		return main_usage_error("submit ", &err);
+	}
+	if (client_call(client, "POST", path.data, body, &plan, &err))
+		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
+	plan_print(plan);
+	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+}
+
+int submit_main(struct invocation *invocation)
+{
+	struct error err AUTO_ERROR = { 0 };
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *body = NULL;
+	AUTO(json) json_t *job = NULL;
+	const struct job_form *form = NULL;
+	int exit_code;
+
+	if (body_read(invocation, &form, &body, &err))
+		return main_usage_error("submit ", &err);
+	exit_code = ask_open(invocation, &client);
+	if (exit_code)
+		return exit_code;
+	if (invocation_flag(invocation, "plan"))
+		return plan_show(invocation, client, form, body);
+	exit_code = job_submit(invocation, client, form->collection, body, &job);
+	return exit_code ? exit_code : job_attend(invocation, client, job);
+}
