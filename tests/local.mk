@@ -184,6 +184,7 @@ unit_tests += $(unit_daemon:.c=)
 check_PROGRAMS += tests/unit/scheduler/engine/run
 unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker.c \
+	tests/unit/scheduler/engine/test_docker_archive.c \
 	tests/unit/scheduler/engine/test_docker_attachment.c \
 	tests/unit/scheduler/engine/test_docker_clean.c \
 	tests/unit/scheduler/engine/test_docker_credentials.c \
@@ -360,6 +361,7 @@ CLEANFILES += $(unit_tests)
 
 # Fuzz targets replay their corpora; tests/fuzz/run fuzzes.
 fuzz_targets = \
+	tests/fuzz/fuzz_archive \
 	tests/fuzz/fuzz_client_hello \
 	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_credentials \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_archive.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,9 @@
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 
-enum { BLOCK_BYTES = 512, NAME_BYTES = 100, ATTRIBUTES_MAX = 8192, TIMEOUT_S = 60, QUERY_SIZE = 4096 };
+enum { BLOCK_BYTES = ARCHIVE_BLOCK_BYTES, NAME_BYTES = 100, TIMEOUT_S = 60, QUERY_SIZE = 4096 };
+
+static const char too_much[] = "more than may be taken";
 
 /* ---- writing ---- */
 
@@ -42,114 +43,156 @@ void archive_write(struct text *archive, const struct engine_file *files, size_t
 
 /* ---- reading ---- */
 
-/* A header, then the data that it tells of, in whole blocks. */
-struct reading {
-	const struct file_sink *sink;
-	size_t bytes_left; /* of what may be taken */
-	const char *problem;
-	char head[BLOCK_BYTES], attributes[ATTRIBUTES_MAX + 1], name[QUERY_SIZE];
-	size_t head_length, attributes_length;
-	size_t data_left, padding_left;
-	char type; /* of the data */
-};
-
-/* The path among extended attributes, "27 path=some/long/name\n". */
-static void attributes_read(struct reading *reading)
+/* No file of a directory has another name; what takes the files may make paths of them. */
+static bool name_is_inside(const char *name)
 {
-	const char *at = reading->attributes, *end = at + reading->attributes_length;
+	for (const char *part = name;; part += strcspn(part, "/") + 1) {
+		const size_t length = strcspn(part, "/");
 
-	while (at < end) {
-		char *word;
-		const unsigned long length = strtoul(at, &word, 10);
-
-		if (length < 2 || length > (size_t)(end - at) || *word != ' ') {
-			reading->problem = "attributes that cannot be understood";
-			return;
-		}
-		if (strncmp(word, " path=", 6) == 0)
-			snprintf(reading->name, sizeof(reading->name), "%.*s",
-				 (int)(at + length - 1 - word - 6), word + 6);
-		at += length;
+		if (length == 0 || (length == 2 && strncmp(part, "..", 2) == 0))
+			return false;
+		if (!part[length])
+			return true;
 	}
 }
 
-static void head_read(struct reading *reading)
+static void fail(struct archive *archive, enum status status, const char *problem)
 {
-	const char *head = reading->head;
-	char size[13] = "", *end;
+	archive->status = status;
+	archive->problem = problem;
+}
+
+/* The path among extended attributes, "27 path=some/long/name\n". A size is among them where the header has no room for
+ * it: then the header's is not that of the data. */
+static void attributes_read(struct archive *archive)
+{
+	const char *at = archive->attributes, *end = at + archive->attributes_length;
+
+	while (at < end) {
+		static const char path[] = " path=", size[] = " size=";
+		char *word;
+		const unsigned long length = strtoul(at, &word, 10);
+		const char *next = length <= (size_t)(end - at) ? at + length : end;
+
+		if (next <= word || next != at + length || *word != ' ' || next[-1] != '\n') {
+			fail(archive, STATUS_INTERNAL, "attributes that cannot be understood");
+			return;
+		}
+		if (strncmp(word, size, strlen(size)) == 0)
+			fail(archive, STATUS_RESOURCE_EXHAUSTED, too_much);
+		if (strncmp(word, path, strlen(path)) == 0)
+			snprintf(archive->name, sizeof(archive->name), "%.*s",
+				 (int)(next - 1 - (word + strlen(path))), word + strlen(path));
+		at = next;
+	}
+}
+
+/* Octal digits with a space or NUL behind them. */
+static bool size_read(const char *field, size_t *ret_size)
+{
+	char digits[13] = "";
+	size_t length;
+
+	memcpy(digits, field, 12);
+	length = strspn(digits, "01234567");
+	*ret_size = strtoul(digits, NULL, 8);
+	return length && (!digits[length] || digits[length] == ' ');
+}
+
+static void file_begin(struct archive *archive)
+{
+	const char *head = archive->head;
+
+	if (archive->data_left > archive->bytes_left) {
+		fail(archive, STATUS_RESOURCE_EXHAUSTED, too_much);
+		return;
+	}
+	archive->bytes_left -= archive->data_left;
+	if (!archive->name[0])
+		snprintf(archive->name, sizeof(archive->name), "%.155s%s%.100s", head + 345,
+			 head[345] ? "/" : "", head);
+	if (name_is_inside(archive->name))
+		archive->sink->begun(archive->sink->arg, archive->name, archive->data_left);
+	else
+		fail(archive, STATUS_INTERNAL, "a file with a name that leads elsewhere");
+}
+
+static void head_read(struct archive *archive)
+{
+	const char *head = archive->head;
 
 	if (!*head) /* the end */
 		return;
-	memcpy(size, head + 124, 12);
-	reading->type = head[156] ? head[156] : '0';
-	reading->data_left = strtoul(size, &end, 8);
-	reading->padding_left = -reading->data_left % BLOCK_BYTES;
-	if (end == size || memcmp(head + 257, "ustar", 5) != 0)
-		reading->problem = "an archive that cannot be understood";
-	else if (reading->type == 'x' && reading->data_left > ATTRIBUTES_MAX)
-		reading->problem = "attributes that are too long";
-	else if (reading->type == '0' && reading->data_left > reading->bytes_left)
-		reading->problem = "more than may be taken";
-	if (reading->problem || reading->type != '0') {
-		reading->attributes_length = 0;
-		if (reading->type != 'x')
-			reading->name[0] = '\0';
+	archive->type = head[156] ? head[156] : '0';
+	if (!size_read(head + 124, &archive->data_left) || memcmp(head + 257, "ustar", 5) != 0) {
+		fail(archive, STATUS_INTERNAL, "an archive that cannot be understood");
 		return;
 	}
-	reading->bytes_left -= reading->data_left;
-	if (!reading->name[0])
-		snprintf(reading->name, sizeof(reading->name), "%.155s%s%.100s", head + 345,
-			 head[345] ? "/" : "", head);
-	reading->sink->begun(reading->sink->arg, reading->name, reading->data_left);
-	reading->name[0] = '\0';
+	archive->padding_left = -archive->data_left % BLOCK_BYTES;
+	archive->attributes_length = 0;
+	if (archive->type == 'x') {
+		if (archive->data_left > ARCHIVE_ATTRIBUTES_MAX)
+			fail(archive, STATUS_INTERNAL, "attributes that are too long");
+		return;
+	}
+	if (archive->type == '0')
+		file_begin(archive);
+	archive->name[0] = '\0';
 }
 
-static size_t data_take(struct reading *reading, const char *data, size_t length)
+static size_t data_take(struct archive *archive, const char *data, size_t length)
 {
-	const size_t taken = length < reading->data_left ? length : reading->data_left;
+	const size_t taken = length < archive->data_left ? length : archive->data_left;
 
-	if (reading->type == '0') {
-		reading->sink->piece(reading->sink->arg, data, taken);
-	} else if (reading->type == 'x') {
-		memcpy(reading->attributes + reading->attributes_length, data, taken);
-		reading->attributes_length += taken;
+	if (archive->type == '0') {
+		archive->sink->piece(archive->sink->arg, data, taken);
+	} else if (archive->type == 'x') {
+		memcpy(archive->attributes + archive->attributes_length, data, taken);
+		archive->attributes_length += taken;
 	}
-	reading->data_left -= taken;
-	if (!reading->data_left && reading->type == 'x') {
-		reading->attributes[reading->attributes_length] = '\0';
-		attributes_read(reading);
+	archive->data_left -= taken;
+	if (!archive->data_left && archive->type == 'x') {
+		archive->attributes[archive->attributes_length] = '\0';
+		attributes_read(archive);
 	}
 	return taken;
 }
 
-static bool archive_take(struct reading *reading, const char *data, size_t length)
+bool archive_take(struct archive *archive, const char *data, size_t length)
 {
-	while (length && !reading->problem) {
+	while (length && !archive->status) {
 		size_t taken;
 
-		if (reading->data_left) {
-			taken = data_take(reading, data, length);
-		} else if (reading->padding_left) {
-			taken = length < reading->padding_left ? length : reading->padding_left;
-			reading->padding_left -= taken;
+		if (archive->data_left) {
+			taken = data_take(archive, data, length);
+		} else if (archive->padding_left) {
+			taken = length < archive->padding_left ? length : archive->padding_left;
+			archive->padding_left -= taken;
 		} else {
-			taken = BLOCK_BYTES - reading->head_length;
+			taken = BLOCK_BYTES - archive->head_length;
 			taken = length < taken ? length : taken;
-			memcpy(reading->head + reading->head_length, data, taken);
-			reading->head_length = (reading->head_length + taken) % BLOCK_BYTES;
-			if (!reading->head_length)
-				head_read(reading);
+			memcpy(archive->head + archive->head_length, data, taken);
+			archive->head_length = (archive->head_length + taken) % BLOCK_BYTES;
+			if (!archive->head_length)
+				head_read(archive);
 		}
 		data += taken;
 		length -= taken;
 	}
-	return !reading->problem;
+	return !archive->status;
+}
+
+bool archive_end(struct archive *archive)
+{
+	if (!archive->status && (archive->data_left || archive->padding_left || archive->head_length))
+		fail(archive, STATUS_INTERNAL, "an archive that ends early");
+	return !archive->status;
 }
 
 /* ---- calls ---- */
 
 struct call {
-	struct reading reading;
+	struct archive archive;
 	bool over;
 	enum status status;
 	char text[DOCKER_TEXT_SIZE];
@@ -159,7 +202,7 @@ static enum http_verdict call_data(void *arg, const char *data, size_t length)
 {
 	struct call *call = arg;
 
-	return archive_take(&call->reading, data, length) ? HTTP_TAKEN : HTTP_BREAK;
+	return archive_take(&call->archive, data, length) ? HTTP_TAKEN : HTTP_BREAK;
 }
 
 static void call_done(void *arg, const struct http_answer *answer)
@@ -167,9 +210,10 @@ static void call_done(void *arg, const struct http_answer *answer)
 	struct call *call = arg;
 
 	call->over = true;
-	if (call->reading.problem) {
-		call->status = STATUS_RESOURCE_EXHAUSTED;
-		snprintf(call->text, sizeof(call->text), "the engine sends %s", call->reading.problem);
+	/* A problem of the archive is what broke the exchange. */
+	if (call->archive.status || (!answer->status && answer->code < 300 && !archive_end(&call->archive))) {
+		call->status = call->archive.status;
+		snprintf(call->text, sizeof(call->text), "the engine sends %s", call->archive.problem);
 	} else if (answer->status) {
 		call->status = answer->status;
 		snprintf(call->text, sizeof(call->text), "%s", answer->problem);
@@ -229,7 +273,7 @@ enum status docker_put_files(const struct archive_place *place, const struct eng
 enum status docker_get_files(const struct archive_place *place, const char *path, size_t bytes_max,
 			     const struct file_sink *sink, struct error *err)
 {
-	struct call call = { .reading = { .sink = sink, .bytes_left = bytes_max } };
+	struct call call = { .archive = { .sink = sink, .bytes_left = bytes_max } };
 
 	return call_run(place, path, (struct http_request){ .method = "GET", .data = call_data }, &call, err);
 }
