@@ -44,6 +44,7 @@ static void on_up(struct scheduler *scheduler, const struct engine_event *event)
 	scheduler->engine_down = scheduler->engine_listed = false;
 	engine_text_set(scheduler, true, event->text);
 	spare_networks_forget(&scheduler->spares);
+	scheduler->network_look = (struct network_look){ 0 };
 	for (struct job_run *run = scheduler->way_first; run; run = run->way_next)
 		job_run_unsee(run);
 }
@@ -61,6 +62,7 @@ static void on_down(struct scheduler *scheduler, const struct engine_event *even
 	scheduler->engine_up = scheduler->engine_listed = false;
 	scheduler->engine_down = true;
 	spare_networks_forget(&scheduler->spares);
+	scheduler->network_look = (struct network_look){ 0 };
 	engine_text_set(scheduler, false, event->text);
 	for (size_t i = 0; i < scheduler->run_count; i++) {
 		struct job_run *run = scheduler->runs[i];
@@ -265,6 +267,9 @@ void engine_event_apply(struct scheduler *scheduler, const struct engine_event *
 	case ENGINE_NETWORK_FAILED:
 	case ENGINE_NETWORK_REMOVED:
 		network_update(scheduler, event);
+		break;
+	case ENGINE_NETWORKS_FREE:
+		networks_told(scheduler, event);
 		break;
 	case ENGINE_REPLICA_CREATED:
 	case ENGINE_REPLICA_STARTED:

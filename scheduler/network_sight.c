@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "daemon/base/log.h"
 #include "scheduler/job_run.h"
 #include "scheduler/plan/assignment.h"
 #include "scheduler/room.h"
@@ -53,7 +54,11 @@ void networks_compare(struct scheduler *scheduler, const struct engine_event *li
 }
 
 /* How often the engine is asked for a block: other jobs, instances or programs may have given one back. */
-enum { ASK_AGAIN_US = 2000000 };
+enum {
+	ASK_AGAIN_US = 2000000,
+	ASK_SOON_US = 50000, /* networks that are being made or removed change the answer */
+	LOOK_HOLDS_US = 1000000,
+};
 
 /* The pool is full, or others have it. Addresses of spare networks are given back first. */
 static void network_lack(struct scheduler *scheduler, struct job_run *run, const char *text)
@@ -87,9 +92,91 @@ static bool awaits_network(const struct job_run *run)
 	       run->network != NETWORK_READY && !plan_tunes(run->plan);
 }
 
+bool network_grant(struct scheduler *scheduler, const struct job_run *run, int64_t now_us)
+{
+	struct network_look *look = &scheduler->network_look;
+
+	if (spare_networks_fit(&scheduler->spares, run->replica_count))
+		return true;
+	if (!look->asked && look->free && look->replicas >= run->replica_count && now_us < look->until_us) {
+		look->free--;
+		return true;
+	}
+	network_look(scheduler, run, now_us);
+	return false;
+}
+
+void network_look(struct scheduler *scheduler, const struct job_run *run, int64_t now_us)
+{
+	struct network_look *look = &scheduler->network_look;
+
+	if (look->asked || look->again_us > now_us)
+		return;
+	look->asked = true;
+	look->again_us = 0;
+	look->replicas = (unsigned)run->replica_count;
+	scheduler->reconciler.engine->ops->look_for_networks(scheduler->reconciler.engine, look->replicas);
+}
+
+static unsigned awaiting_count(const struct scheduler *scheduler)
+{
+	unsigned count = 0;
+
+	for (const struct job_run *run = scheduler->way_first; run; run = run->way_next)
+		count += awaits_network(run);
+	return count;
+}
+
+static void look_lacks(struct scheduler *scheduler, const char *text, int64_t now_us)
+{
+	struct network_look *look = &scheduler->network_look;
+
+	if (spare_networks_release(&scheduler->spares, scheduler->reconciler.engine)) {
+		look->again_us = now_us + ASK_SOON_US;
+		return;
+	}
+	look->again_us = now_us + ASK_AGAIN_US;
+	if (!look->lacks)
+		log_event(LOG_WARNING, "networks-short", "error=\"%s\"", text);
+	look->lacks = true;
+	snprintf(scheduler->network_lack, sizeof(scheduler->network_lack), "No network can be made now: %s",
+		 text);
+}
+
+void networks_told(struct scheduler *scheduler, const struct engine_event *event)
+{
+	const int64_t now_us = clock_mono_us(scheduler->reconciler.clock);
+	const unsigned awaiting = awaiting_count(scheduler);
+	struct network_look *look = &scheduler->network_look;
+
+	look->asked = false;
+	look->free = 0;
+	look->until_us = now_us + LOOK_HOLDS_US;
+	switch (event->status) {
+	case STATUS_OK:
+		look->lacks = false;
+		/* Those may have their blocks already, or not yet. */
+		look->free = event->free_blocks > awaiting ? event->free_blocks - awaiting : 0;
+		look->again_us = look->free ? 0 : now_us + ASK_SOON_US;
+		break;
+	case STATUS_RESOURCE_EXHAUSTED:
+		look_lacks(scheduler, event->text, now_us);
+		break;
+	case STATUS_UNAVAILABLE:
+		look->again_us = now_us + ASK_AGAIN_US;
+		break;
+	default: /* the next job fails with the engine's own words */
+		look->lacks = false;
+		look->free = 1;
+		break;
+	}
+	scheduler->queue_stirred = true;
+}
+
 void networks_settle(struct scheduler *scheduler)
 {
-	bool awaited = false;
+	const struct network_look *look = &scheduler->network_look;
+	bool awaited = look->lacks && scheduler->queue_count;
 
 	for (const struct job_run *run = scheduler->network_lack[0] ? scheduler->way_first : NULL;
 	     run && !awaited; run = run->way_next)

@@ -395,5 +395,7 @@ int64_t scheduler_deadline_us(const struct scheduler *scheduler)
 {
 	const int64_t spares_us = spare_networks_deadline_us(&scheduler->spares, scheduler->starting);
 
-	return earlier_us(earlier_us(wakes_first_us(&scheduler->wakes), spares_us), scheduler->load_at_us);
+	return earlier_us(
+		earlier_us(earlier_us(wakes_first_us(&scheduler->wakes), spares_us), scheduler->load_at_us),
+		scheduler->network_look.again_us);
 }

@@ -118,6 +118,7 @@ struct walk {
 	struct scheduler *scheduler;
 	int64_t now_us;
 	bool closed;        /* nobody else is let in */
+	bool looks;         /* it goes on in a moment, when the engine has told of free networks */
 	bool devices_short; /* nobody who wants GPUs */
 	json_t *projects;   /* nobody of these: an object with their names; NULL: none */
 	unsigned told;      /* why they wait */
@@ -246,9 +247,17 @@ static void visit(struct walk *walk, struct job_run *run)
 
 	switch (placement_find(run->plan, &room, &run->assignment, &shortage, &err)) {
 	case STATUS_OK:
-		let_in(walk, run);
+		if (network_grant(walk->scheduler, run, walk->now_us)) {
+			let_in(walk, run);
+			break;
+		}
+		assignment_free(run->assignment);
+		run->assignment = NULL;
+		walk->closed = walk->looks = true;
 		break;
 	case STATUS_RESOURCE_EXHAUSTED:
+		if (shortage == SHORTAGE_NETWORK)
+			network_look(walk->scheduler, run, walk->now_us);
 		wait_tell(walk, run, shortage, err.text);
 		note_shortage(walk, run, shortage);
 		break;
@@ -285,6 +294,10 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 	size_t i = 0;
 
 	networks_settle(scheduler);
+	if (scheduler->network_look.again_us && scheduler->network_look.again_us <= now_us) {
+		scheduler->network_look.again_us = 0;
+		scheduler->queue_stirred = true;
+	}
 	if (!scheduler->queue_stirred || !scheduler->engine_listed)
 		return;
 	scheduler->queue_stirred = false;
@@ -298,7 +311,7 @@ void queue_serve(struct scheduler *scheduler, int64_t now_us)
 		if (!is_passed_over(&walk, run))
 			visit(&walk, run);
 	}
-	if (walk.closed)
+	if (walk.closed && !walk.looks)
 		turns_tell(&walk, i);
 	json_decref(walk.projects);
 }

@@ -5,6 +5,7 @@
 
 #include "scheduler/clock_watch.h"
 #include "scheduler/inbox.h"
+#include "scheduler/network_sight.h"
 #include "scheduler/pass.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/reconciler.h"
@@ -46,6 +47,7 @@ struct scheduler {
 
 	struct clock_watch clock_watch;
 	struct spare_networks spares;
+	struct network_look network_look;
 	/* Why the engine last had no block for a network; "": the last that was asked for had one at once */
 	char network_lack[LACK_TEXT_SIZE];
 	int64_t load_at_us; /* monotonic: when to read the jobs once more, one of which could not be; 0: all were */

@@ -59,14 +59,27 @@ static bool fits_better(const struct spare_networks *spares, size_t index, size_
 	       (best == spares->count || capacity < spares->items[best].status.capacity);
 }
 
-void spare_network_take(struct spare_networks *spares, struct job_run *run)
+/* The smallest that holds so many; the count of all: none. */
+static size_t best_fit(const struct spare_networks *spares, size_t address_count)
 {
 	size_t best = spares->count;
 
-	run->left_network_in = 0; /* it is let in anew: on this one, or on its own */
 	for (size_t i = 0; i < spares->count; i++)
-		if (fits_better(spares, i, best, run->replica_count))
+		if (fits_better(spares, i, best, address_count))
 			best = i;
+	return best;
+}
+
+bool spare_networks_fit(const struct spare_networks *spares, size_t address_count)
+{
+	return best_fit(spares, address_count) < spares->count;
+}
+
+void spare_network_take(struct spare_networks *spares, struct job_run *run)
+{
+	const size_t best = best_fit(spares, run->replica_count);
+
+	run->left_network_in = 0; /* it is let in anew: on this one, or on its own */
 	if (best == spares->count)
 		return;
 	run->network = NETWORK_READY;

@@ -38,6 +38,7 @@ struct spare_networks {
 /* What @run is on becomes spare; without room the oldest goes. One that is still being made goes when it is there. */
 void spare_network_leave(struct spare_networks *spares, struct engine *engine, struct job_run *run,
 			 int64_t now_us);
+bool spare_networks_fit(const struct spare_networks *spares, size_t address_count);
 /* Gives @run, which is about to be let in, the smallest spare network that holds its replicas, if there is one. */
 void spare_network_take(struct spare_networks *spares, struct job_run *run);
 /* It was not let in. */

@@ -134,6 +134,11 @@ static void op_create_network(struct engine *engine, int64_t job, unsigned addre
 		    &(struct command){ .run = network_create_run, .job = job, .number = address_count });
 }
 
+static void op_look_for_networks(struct engine *engine, unsigned address_count)
+{
+	docker_post(of(engine), &(struct command){ .run = network_look_run, .number = address_count });
+}
+
 static void op_remove_network(struct engine *engine, int64_t job)
 {
 	docker_post(of(engine), &(struct command){ .run = network_remove_run, .job = job });
@@ -296,6 +301,7 @@ static void op_close(struct engine *engine)
 static const struct engine_ops docker_ops = {
 	.ensure_image = op_ensure_image,
 	.create_network = op_create_network,
+	.look_for_networks = op_look_for_networks,
 	.remove_network = op_remove_network,
 	.create_replica = op_create_replica,
 	.start_replica = op_start_replica,

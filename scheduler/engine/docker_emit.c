@@ -80,7 +80,7 @@ void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t jo
 		     &(struct note){ .network = network ? *network : (struct network_status){ .job = job },
 				     .is_network = true,
 				     .gone = kind == ENGINE_NETWORK_REMOVED });
-	else if (!docker->closing)
+	else if (!docker->closing && kind != ENGINE_NETWORKS_FREE)
 		log_event(failure_level(status), "network-failed", "job=%" PRId64 " status=%s error=\"%s\"",
 			  job, status_name(status), text);
 	emit(docker, &(struct engine_event){ .kind = kind,
@@ -89,6 +89,12 @@ void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t jo
 					     .text = text,
 					     .networks = network,
 					     .network_count = network ? 1 : 0 });
+}
+
+void emit_networks_free(struct docker *docker, unsigned count)
+{
+	emit(docker,
+	     &(struct engine_event){ .kind = ENGINE_NETWORKS_FREE, .text = "", .free_blocks = count });
 }
 
 void emit_replica(struct docker *docker, enum engine_event_kind kind, const struct replica_status *replica)

@@ -11,6 +11,7 @@ void emit_image(struct docker *docker, enum engine_event_kind kind, const char *
 		const char *text);
 void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t job, enum status status,
 		  const char *text, const struct network_status *network);
+void emit_networks_free(struct docker *docker, unsigned count);
 void emit_replica(struct docker *docker, enum engine_event_kind kind, const struct replica_status *replica);
 void emit_replica_failed(struct docker *docker, enum engine_event_kind kind, const struct replica_key *key,
 			 enum status status, const char *text);

@@ -307,6 +307,17 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		  text);
 }
 
+/* Blocks that no new network can have. False after the task failed. */
+static bool taken_gather(struct network_task *task, const json_t *networks, struct subnet_list *taken)
+{
+	if (docker_networks_taken(networks, taken) && routes_add(taken) && interfaces_add(taken) &&
+	    reserved_add(task->docker, task, taken))
+		return true;
+	memory_note_failure();
+	task_fail(task, STATUS_INTERNAL, "out of memory");
+	return false;
+}
+
 static void create_looked(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
@@ -320,12 +331,8 @@ static void create_looked(void *arg, const struct http_answer *answer)
 		adopt(task, own_find(task, networks));
 		return;
 	}
-	if (!docker_networks_taken(networks, &taken) || !routes_add(&taken) || !interfaces_add(&taken) ||
-	    !reserved_add(task->docker, task, &taken)) {
-		memory_note_failure();
-		task_fail(task, STATUS_INTERNAL, "out of memory");
+	if (!taken_gather(task, networks, &taken))
 		return;
-	}
 	bits = subnet_bits_for(task->address_count);
 	if (bits && subnet_choose(task->docker->pool, bits, &taken, &task->choice))
 		create_send(task);
@@ -348,6 +355,42 @@ void network_create_run(struct docker *docker, struct command *command)
 
 	if (task)
 		create_look(task);
+}
+
+/* ---- look ---- */
+
+static void free_looked(void *arg, const struct http_answer *answer)
+{
+	struct network_task *task = arg;
+	AUTO(json) json_t *networks = networks_of(task, answer);
+	struct subnet_list taken AUTO_SUBNET_LIST = { 0 };
+	const unsigned bits = subnet_bits_for(task->address_count);
+	unsigned count = 0;
+
+	if (!networks || !taken_gather(task, networks, &taken))
+		return;
+	while (bits && count < FREE_BLOCKS_MAX &&
+	       subnet_choose(task->docker->pool, bits, &taken, &task->choice) &&
+	       subnet_list_add(&taken, task->choice))
+		count++;
+	if (count) {
+		emit_networks_free(task->docker, count);
+		task_end(task);
+	} else {
+		no_room(task, bits, taken.count);
+	}
+}
+
+void network_look_run(struct docker *docker, struct command *command)
+{
+	struct network_task *task = task_begin(docker, ENGINE_NETWORKS_FREE, command);
+
+	if (task)
+		http_start(docker->http, &(struct http_request){ .method = "GET",
+								 .path = "/networks",
+								 .timeout_s = CALL_TIMEOUT_S,
+								 .done = free_looked,
+								 .arg = task });
 }
 
 /* ---- remove ---- */

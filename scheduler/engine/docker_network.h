@@ -6,4 +6,5 @@ struct docker;
 struct command;
 
 void network_create_run(struct docker *docker, struct command *command);
+void network_look_run(struct docker *docker, struct command *command);
 void network_remove_run(struct docker *docker, struct command *command);

@@ -103,6 +103,7 @@ enum engine_event_kind {
 	ENGINE_NETWORK_READY,   /* job, networks[0] */
 	ENGINE_NETWORK_FAILED,  /* job, status, text */
 	ENGINE_NETWORK_REMOVED, /* job; also when there was none */
+	ENGINE_NETWORKS_FREE,   /* status OK: free_blocks; else text: why no network could be made now */
 	ENGINE_REPLICA_CREATED, /* replicas[0].key */
 	ENGINE_REPLICA_STARTED, /* replicas[0].key */
 	ENGINE_REPLICA_FAILED, /* replicas[0].key; status, text: create or start refused. NOT_FOUND of a start: its
@@ -127,8 +128,12 @@ struct engine_event {
 	size_t replica_count;
 	const struct network_status *networks;
 	size_t network_count;
+	unsigned free_blocks;    /* NETWORKS_FREE */
 	const struct host *host; /* UP */
 };
+
+/* Free blocks are counted up to there. */
+enum { FREE_BLOCKS_MAX = 64 };
 
 /* Where the reading of a stream stands. */
 struct log_reach {
@@ -221,6 +226,9 @@ struct engine_ops {
 	void (*ensure_image)(struct engine *engine, const char *image);
 	/* @address_count: how many replicas it must hold. */
 	void (*create_network)(struct engine *engine, int64_t job, unsigned address_count);
+	/* For how many networks that hold @address_count replicas the pool has free blocks: NETWORKS_FREE tells.
+	 * Networks that are asked for later, or by others, may take them. */
+	void (*look_for_networks)(struct engine *engine, unsigned address_count);
 	void (*remove_network)(struct engine *engine, int64_t job);
 	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
 	void (*start_replica)(struct engine *engine, const struct replica_key *key);

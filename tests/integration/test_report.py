@@ -211,16 +211,14 @@ def test_a_job_queued_for_a_network_says_so(new_daemon, engine):
                        {"Name": f"held-{uuid.uuid4().hex}", "IPAM": {"Config": [{"Subnet": block}]}})["Id"]
     try:
         yard = new_daemon("--offline", "--networks", block).start()
-        first = yard.create(script("true"))
-        wait_until(lambda: any("The job waits for a network: " in text for _, text in yard.service_lines(first)),
-                   what="the first asks for a network")
-        second = yard.create(script("true"))
-        wait_until(lambda: any("it waits for a network. No network can be made now: no free block" in text for _, text in yard.service_lines(second)),
-                   what="the second waits for one")
-        job = yard.job(second)
-        assert (job["state"], job["jobPosition"]) == ("QUEUED", "1") and "startTime" not in job
-        assert report_of(yard, second)["start"]["shortage"] == "NETWORK"
-        assert plan_of(yard, script("true"))["start"]["behind"].endswith(second)
+        first, second = yard.create(script("true")), yard.create(script("true"))
+        wait_until(lambda: any("it waits for a network. No network can be made now: no free block" in text for _, text in yard.service_lines(first)),
+                   what="the first waits for a network")
+        for place, job_id in enumerate((first, second), 1):
+            job = yard.job(job_id)
+            assert (job["state"], job["jobPosition"]) == ("QUEUED", str(place)) and "startTime" not in job
+        assert report_of(yard, first)["start"]["shortage"] == "NETWORK"
+        assert plan_of(yard, script("true"))["start"]["behind"].endswith(first)
     finally:
         engine.call("DELETE", f"/networks/{held}")
     for job_id in first, second:

@@ -164,6 +164,25 @@ static void create_network(struct engine *engine, int64_t job, unsigned address_
 	pthread_mutex_unlock(&fake->mutex);
 }
 
+/* As the next creations go, of which none is made. */
+static void look_for_networks(struct engine *engine, unsigned address_count)
+{
+	struct fake_engine *fake = fake_of(engine);
+	enum status rc;
+
+	(void)address_count;
+	pthread_mutex_lock(&fake->mutex);
+	rc = !fake->up ? STATUS_UNAVAILABLE : fake->boasts ? STATUS_OK : fake->failure_of_all[FAKE_NETWORK];
+	if (!rc && fake->network_count == NETWORKS_MAX)
+		rc = STATUS_RESOURCE_EXHAUSTED;
+	fake->looks++;
+	fake->sink.event(fake->sink.arg, &(struct engine_event){ .kind = ENGINE_NETWORKS_FREE,
+								 .status = rc,
+								 .text = rc ? "the fake refuses" : "",
+								 .free_blocks = rc ? 0 : FREE_BLOCKS_MAX });
+	pthread_mutex_unlock(&fake->mutex);
+}
+
 static void network_drop(struct fake_engine *fake, int64_t job)
 {
 	for (unsigned i = 0; i < fake->network_count; i++)
@@ -493,6 +512,7 @@ static void close_engine(struct engine *engine)
 static const struct engine_ops operations = {
 	.ensure_image = ensure_image,
 	.create_network = create_network,
+	.look_for_networks = look_for_networks,
 	.remove_network = remove_network,
 	.create_replica = create_replica,
 	.start_replica = start_replica,

@@ -92,5 +92,9 @@ unsigned fake_engine_container_count(struct fake_engine *fake);
 unsigned fake_engine_network_count(struct fake_engine *fake);
 /* How fast the network of what was slowed last is, bytes a second; 0: as fast as it can. */
 unsigned fake_engine_speed(struct fake_engine *fake);
+/* It tells of free blocks that others take before they are asked for. */
+void fake_engine_boast(struct fake_engine *fake);
+/* How often it was asked for free blocks. */
+unsigned fake_engine_looks(struct fake_engine *fake);
 /* Operations of that kind so far. */
 unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation);

@@ -29,8 +29,8 @@ struct fake_engine {
 	unsigned container_count, network_count;
 	unsigned calls[FAKE_OPERATION_COUNT], countdown[FAKE_OPERATION_COUNT];
 	enum status failure[FAKE_OPERATION_COUNT], failure_of_all[FAKE_OPERATION_COUNT];
-	unsigned doubled, shared, bytes_per_s, paused_listings;
-	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks;
+	unsigned doubled, shared, bytes_per_s, paused_listings, looks;
+	bool up, ignores_stop, holds_removals, holds_starts, ends_at_once, blinks, boasts;
 	int exit_at_once;
 	int64_t lines;
 	void (*tell)(void *arg, const char *operation);

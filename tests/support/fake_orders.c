@@ -305,6 +305,18 @@ unsigned fake_engine_speed(struct fake_engine *fake)
 	return peek(fake, &fake->bytes_per_s);
 }
 
+void fake_engine_boast(struct fake_engine *fake)
+{
+	pthread_mutex_lock(&fake->mutex);
+	fake->boasts = true;
+	pthread_mutex_unlock(&fake->mutex);
+}
+
+unsigned fake_engine_looks(struct fake_engine *fake)
+{
+	return peek(fake, &fake->looks);
+}
+
 unsigned fake_engine_calls(struct fake_engine *fake, enum fake_operation operation)
 {
 	return peek(fake, &fake->calls[operation]);

@@ -218,6 +218,9 @@ static void operation_run(struct operation *operation)
 		memcpy(answer->image, operation->image, sizeof(answer->image));
 		answer->event.text = "sha256:1";
 		break;
+	case LOOK:
+		event_add(ENGINE_NETWORKS_FREE, operation)->event.free_blocks = 2;
+		break;
 	case CREATE_NETWORK:
 		network_create_run(operation);
 		break;
@@ -258,6 +261,8 @@ static void operation_fail(struct operation *operation, enum status status)
 		answer = event_add(ENGINE_IMAGE_FAILED, operation);
 		memcpy(answer->image, operation->image, sizeof(answer->image));
 		world.image_refused = world.image_refused || status != STATUS_UNAVAILABLE;
+	} else if (operation->verb == LOOK) {
+		answer = event_add(ENGINE_NETWORKS_FREE, operation);
 	} else if (operation->verb == CREATE_NETWORK) {
 		answer = event_add(ENGINE_NETWORK_FAILED, operation);
 		answer->event.job = operation->network;
@@ -330,6 +335,12 @@ static void op_create_network(struct engine *engine, int64_t job, unsigned addre
 {
 	(void)engine, (void)address_count;
 	operation_add(CREATE_NETWORK, NULL, job);
+}
+
+static void op_look_for_networks(struct engine *engine, unsigned address_count)
+{
+	(void)engine, (void)address_count;
+	operation_add(LOOK, NULL, 0);
 }
 
 static void op_remove_network(struct engine *engine, int64_t job)
@@ -427,6 +438,7 @@ static void op_resume_logs(struct engine *engine)
 static const struct engine_ops world_ops = {
 	.ensure_image = op_ensure_image,
 	.create_network = op_create_network,
+	.look_for_networks = op_look_for_networks,
 	.remove_network = op_remove_network,
 	.create_replica = op_create_replica,
 	.start_replica = op_start_replica,

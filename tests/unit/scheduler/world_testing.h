@@ -46,6 +46,7 @@ struct operation {
 	enum verb {
 		NO_VERB,
 		ENSURE_IMAGE,
+		LOOK,
 		CREATE_NETWORK,
 		REMOVE_NETWORK,
 		CREATE,
@@ -61,8 +62,10 @@ struct operation {
 	bool answered;   /* its answer is on its way */
 };
 
-static const char *const verb_names[] = { "-",      "fetch", "make a network", "remove a network",
-					  "create", "start", "stop",           "remove" };
+static const char *const verb_names[] = {
+	"-",    "fetch", "look for networks", "make a network", "remove a network", "create", "start",
+	"stop", "remove"
+};
 
 /* An event on its way. Those of the stream come in their order; answers overtake. */
 struct pending_event {

@@ -76,6 +76,7 @@ struct lab {
 		enum status status;
 		char text[1100];
 		size_t replica_count, network_count;
+		unsigned free_blocks;
 		struct replica_status replica; /* the first */
 		struct network_status network;
 		struct host host; /* without its devices */
@@ -248,6 +249,7 @@ static inline void on_event(void *arg, const struct engine_event *event)
 		lab->events[lab->event_count].status = event->status;
 		lab->events[lab->event_count].replica_count = event->replica_count;
 		lab->events[lab->event_count].network_count = event->network_count;
+		lab->events[lab->event_count].free_blocks = event->free_blocks;
 		if (event->network_count)
 			lab->events[lab->event_count].network = event->networks[0];
 		if (event->replica_count)

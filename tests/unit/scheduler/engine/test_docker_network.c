@@ -161,6 +161,26 @@ static void a_network_that_is_just_being_made_is_waited_for(void **state)
 	assert_int_equal(events_count(lab, ENGINE_NETWORK_FAILED), 0);
 }
 
+/* Broken: free_looked() that counts one block for ever: as many as are counted at most. */
+static void free_blocks_are_counted(void **state)
+{
+	struct lab *lab = *state;
+	size_t told;
+
+	lab->options.networks = "198.18.0.0/24";
+	networks_are(lab, NETWORK_OF("", BLOCK("198.18.0.64/26", "198.18.0.65")));
+	up(lab);
+	lab->engine->ops->look_for_networks(lab->engine, 3);
+	told = expect_event(lab, ENGINE_NETWORKS_FREE);
+	assert_int_equal(lab->events[told].status, STATUS_OK);
+	assert_int_equal(lab->events[told].free_blocks, 3);
+	networks_are(lab, NETWORK_OF("", BLOCK("198.18.0.0/24", "198.18.0.1")));
+	lab->engine->ops->look_for_networks(lab->engine, 3);
+	told = expect_event(lab, ENGINE_NETWORKS_FREE);
+	assert_int_equal(lab->events[told].status, STATUS_RESOURCE_EXHAUSTED);
+	assert_non_null(strstr(lab->events[told].text, "no free block for 3 replicas"));
+}
+
 /* The engine was killed while it made it: it keeps the bridge for good, and lists no network.
  * Broken: the second bridge left out: the job failed with the engine's words. */
 static void a_bridge_that_nobody_has_is_passed_over(void **state)
@@ -277,6 +297,7 @@ static int TEST_MAIN(void)
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(a_network_is_made_of_the_pools_first_free_block),
 		LAB_TEST(a_pool_without_a_free_block_is_named),
+		LAB_TEST(free_blocks_are_counted),
 		LAB_TEST(the_jobs_own_network_is_taken_over_when_it_fits),
 		LAB_TEST(a_refusal_is_told_with_the_engines_words),
 		LAB_TEST(an_engine_that_has_every_block_ends_the_search),
