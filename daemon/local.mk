@@ -56,6 +56,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/invocation.h \
 	daemon/cli/job_create.c \
 	daemon/cli/job_create.h \
+	daemon/cli/job_describe.c \
+	daemon/cli/job_describe.h \
 	daemon/cli/job_end.c \
 	daemon/cli/job_end.h \
 	daemon/cli/job_file.c \

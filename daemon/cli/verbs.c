@@ -11,6 +11,7 @@
 #include "daemon/cli/exec.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_create.h"
+#include "daemon/cli/job_describe.h"
 #include "daemon/cli/job_end.h"
 #include "daemon/cli/job_file.h"
 #include "daemon/cli/job_list.h"
@@ -196,6 +197,28 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = jobs_main },
+	{ .name = "describe",
+	  .words = "JOB",
+	  .summary = "tell all about a job",
+	  .detail =
+		  "Its state and why, its times, what its replicas were given, and what the cloud would do otherwise.\n"
+		  "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS(PROJECT_OPTION),
+	  .calls = true,
+	  .lists = true,
+	  .least = 1,
+	  .most = 1,
+	  .run = describe_main },
+	{ .name = "why",
+	  .words = "JOB",
+	  .summary = "tell why a job waits or failed",
+	  .detail = "Its state, the cause, the last lines of its replicas, and what to do.\n"
+		    "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS(PROJECT_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = 1,
+	  .run = why_main },
 	{ .name = "logs",
 	  .words = "JOB",
 	  .summary = "print a job's log, or follow it",

@@ -361,3 +361,26 @@ def test_submit_says_what_is_wrong_with_a_file(yard, tmp_path, text, code, said)
     assert said in verb(yard, "submit", "-f", str(tmp_path / "job"), code=code)
     assert "No such file" in verb(yard, "submit", "-f", str(tmp_path / "nosuch"), code=2)
     assert "which file?" in verb(yard, "submit", code=2)
+
+
+def test_a_failing_job_is_understood_with_one_command(yard):
+    """Broken: last_lines_write() left out: what the program said last was told nowhere."""
+    job = yard.create(script("echo step 7; printf 'no \\033]0;x\\007 data\\n' >&2; exit 9"), labels={"team": "red"})
+    verb(yard, "wait", job, code=1)
+    said = verb(yard, "why", job)
+    assert f"{job} FAILED " in said and "status of 9" in said and f"trainyard logs {job}" in said
+    assert "master-replica-0  step 7" in said and "no  ]0;x  data" in said
+    said, code = on_terminal(yard, "describe", job, env={"NO_COLOR": "1"})
+    assert code == 0 and "state     FAILED" in said and "status of 9" in said and "labels    team=red" in said
+    assert "master-replica-0  " + IMAGE in said and "Unlike in the cloud" in said and "\033" not in said
+    assert all(len(line) <= 80 or "https:" in line or "%3D" in line for line in said.splitlines()), said
+    told = json.loads(verb(yard, "describe", job, "-o", "json"))
+    assert told["report"]["replicas"][0]["name"] == "master-replica-0" and told["state"] == "FAILED"
+
+
+def test_why_tells_what_a_job_waits_for(narrow_yard, crowd):
+    said = verb(narrow_yard, "why", "crowd-custom")
+    assert "has been QUEUED for" in said and "waits for" in said and f"cancel {crowd['customJobs']}" in said
+    assert "has been RUNNING" in verb(narrow_yard, "why", crowd["runs"]) and "up" in verb(narrow_yard, "why", crowd["runs"])
+    for family in ("trainingPipelines", "hyperparameterTuningJobs"):
+        assert "Unlike in the cloud" in verb(narrow_yard, "describe", crowd[family]), family

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/job_describe.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/table.h"
+#include "daemon/main.h"
+
+enum { MEMBER_WIDTH = 10, LINES_TOLD = 10, TIME_TOLD = 32, INDENT = 4 };
+
+/* ---- texts ---- */
+
+/* Appends @told in lines that fit the terminal, each but the first @indent wide; lines of its own stay. */
+static void wrapped_write(struct text *text, const char *told, unsigned indent)
+{
+	const unsigned width = terminal_width(stdout);
+	unsigned column = indent;
+
+	while (*told) {
+		const size_t gap = strspn(told, " \t"), length = strcspn(told + gap, " \t\n");
+		AUTO(string) char *word = memory_strndup(told + gap, length);
+		struct text clean AUTO_TEXT = { 0 };
+		unsigned wide;
+
+		text_one_line(&clean, word, 0);
+		wide = (unsigned)utf8_count(clean.data);
+		if (width && column > indent && column + 1 + wide > width) {
+			text_printf(text, "\n%*s", (int)indent, "");
+			column = indent;
+		}
+		text_printf(text, "%s%s", column > indent && wide ? " " : "", clean.data);
+		column += wide + (column > indent && wide);
+		told += gap + length;
+		if (*told == '\n') {
+			while (*told == '\n' || *told == ' ')
+				told++;
+			text_printf(text, *told ? "\n%*s" : "", (int)indent, "");
+			column = indent;
+		}
+	}
+}
+
+static void member_write(struct text *text, const char *name, const char *told)
+{
+	if (!told || !*told)
+		return;
+	text_printf(text, "%s%-*s%s", terminal_style(stdout, STYLE_DIM), MEMBER_WIDTH, name,
+		    terminal_style(stdout, STYLE_NONE));
+	wrapped_write(text, told, MEMBER_WIDTH);
+	text_putc(text, '\n');
+}
+
+/* "2026-11-26 08:00:01 (3m12s ago)", in local time. */
+static void moment_write(struct text *text, const char *name, const char *time, int64_t now_us)
+{
+	const int64_t us = time_read(time, 0);
+	const time_t s = us / 1000000;
+	struct text told AUTO_TEXT = { 0 };
+	struct tm local;
+	char moment[TIME_TOLD];
+
+	if (!time)
+		return;
+	localtime_r(&s, &local);
+	strftime(moment, sizeof(moment), "%Y-%m-%d %H:%M:%S", &local);
+	text_printf(&told, "%s (", moment);
+	age_tell(&told, time, now_us);
+	text_puts(&told, " ago)");
+	member_write(text, name, told.data);
+}
+
+/* ---- what the daemon knows ---- */
+
+/* The report of the job, or of the one behind a pipeline; NULL: there is none. The caller's. */
+static json_t *report_ask(struct client *client, const json_t *job)
+{
+	const char *families[] = { json_text_at(job, "family"), NULL };
+	const char *behind = json_text_at(job, "job"), *location = json_text_at(job, "location");
+	const char *project = json_text_at(job, "project"), *id = behind ? behind : json_text_at(job, "id");
+	json_t *report = NULL;
+
+	if (behind) {
+		families[0] = "customJobs";
+		families[1] = "hyperparameterTuningJobs";
+	}
+	for (size_t i = 0; !report && i < sizeof(families) / sizeof(families[0]) && families[i]; i++) {
+		struct text path AUTO_TEXT = { 0 };
+
+		text_puts(&path, "/_trainyard/v1/projects/");
+		text_percent(&path, project ? project : "", URL_UNRESERVED);
+		if (location)
+			text_printf(&path, "/locations/%s", location);
+		text_printf(&path, "/%s/%s/report", families[i], id);
+		client_call(client, "GET", path.data, NULL, &report, NULL);
+	}
+	return report;
+}
+
+static bool lines_take(void *arg, const char *data, size_t length)
+{
+	text_append(arg, data, length);
+	return true;
+}
+
+/* Appends the last lines of the replicas, indented. */
+static void last_lines_write(struct client *client, const json_t *job, struct text *text)
+{
+	const char *id = json_text_at(job, "id"), *project = json_text_at(job, "project");
+	struct text lines AUTO_TEXT = { 0 };
+	struct text path AUTO_TEXT = { 0 };
+
+	job_path_write(&path, id ? id : "", ":log?project=");
+	text_percent(&path, project ? project : "", URL_UNRESERVED);
+	text_printf(&path, "&tail=%d&filter=", LINES_TOLD);
+	text_percent(&path, "NOT resource.labels.task_name=service", URL_UNRESERVED);
+	if (client_read(client, path.data, lines_take, &lines, NULL) == STATUS_OK && lines.length)
+		text_puts(text, "The last lines:\n");
+	for (const char *at = lines.data; at && *at;) {
+		const size_t length = strcspn(at, "\n");
+		AUTO(json) json_t *line = json_parse_foreign(at, length, 0, NULL);
+		const char *replica = json_text_at(line, "replica"), *message = json_text_at(line, "message");
+		struct text told AUTO_TEXT = { 0 };
+		const unsigned width = terminal_width(stdout);
+
+		text_printf(&told, "%s  %s", replica ? replica : "", message ? message : "");
+		text_printf(text, "%*s", INDENT, "");
+		text_one_line(text, told.data, width ? width - INDENT : 0);
+		text_putc(text, '\n');
+		at += length + (at[length] == '\n');
+	}
+}
+
+/* ---- describe ---- */
+
+static void replicas_write(struct text *text, const json_t *report)
+{
+	static const struct table_column columns[] = {
+		{ .title = "REPLICA" },
+		{ .title = "IMAGE", .least = 16 },
+		{ .title = "MACHINE", .optional = true },
+		{ .title = "VCPUS", .right = true },
+		{ .title = "MEMORY", .right = true },
+		{ .title = "GPUS", .right = true, .optional = true },
+		{ .title = NULL },
+	};
+	struct table table AUTO_TABLE = { .columns = columns };
+	const json_t *replica;
+	size_t index;
+
+	json_array_foreach(json_object_get(report, "replicas"), index, replica) {
+		const json_t *limits = json_object_get(replica, "limits");
+		const size_t gpus = json_array_size(json_object_get(replica, "gpus"));
+		AUTO(string)
+		char *vcpus = memory_printf("%g", json_number_value(json_object_get(limits, "vcpus")));
+		AUTO(string)
+		char *memory =
+			memory_printf("%.1f GiB", (double)json_int_at(limits, "memoryBytes", 0) / (1 << 30));
+		AUTO(string) char *gpu_count = gpus ? memory_printf("%zu", gpus) : NULL;
+
+		table_put(&table, json_text_at(replica, "name"), STYLE_NONE);
+		table_put(&table, json_text_at(replica, "image"), STYLE_NONE);
+		table_put(&table, json_text_at(replica, "machineType"), STYLE_NONE);
+		table_put(&table, limits ? vcpus : NULL, STYLE_NONE);
+		table_put(&table, limits ? memory : NULL, STYLE_NONE);
+		table_put(&table, gpu_count, STYLE_NONE);
+	}
+	if (!table.cell_count)
+		return;
+	text_putc(text, '\n');
+	table_write(text, &table, stdout);
+}
+
+static void deviations_write(struct text *text, const json_t *report)
+{
+	const json_t *deviation;
+	size_t index;
+
+	json_array_foreach(json_object_get(report, "differences"), index, deviation) {
+		const char *told = json_text_at(deviation, "text");
+
+		text_puts(text, index ? "  * " : "\nUnlike in the cloud\n  * ");
+		wrapped_write(text, told ? told : "", INDENT);
+		text_putc(text, '\n');
+	}
+}
+
+static void labels_write(struct text *text, const json_t *job)
+{
+	struct text told AUTO_TEXT = { 0 };
+	const char *key;
+	const json_t *value;
+
+	json_object_foreach((json_t *)json_object_get(job, "labels"), key, value)
+		text_printf(&told, "%s%s=%s", told.length ? ", " : "", key, json_string_value(value));
+	member_write(text, "labels", told.data);
+}
+
+static void job_write(struct text *text, const json_t *job, const json_t *report, int64_t now_us)
+{
+	const char *state = json_text_at(job, "state");
+	const char *start = json_text_at(job, "startTime"), *end = json_text_at(job, "endTime");
+	struct text ran AUTO_TEXT = { 0 };
+
+	member_write(text, "job", json_text_at(job, "displayName"));
+	member_write(text, "name", json_text_at(job, "name"));
+	text_printf(text, "%s%-*s%s%s%s%s\n", terminal_style(stdout, STYLE_DIM), MEMBER_WIDTH, "state",
+		    terminal_style(stdout, STYLE_NONE),
+		    terminal_style(stdout, state_style(state ? state : "")), state,
+		    terminal_style(stdout, STYLE_NONE));
+	member_write(text, "reason", json_text_at(job, "reason"));
+	moment_write(text, "created", json_text_at(job, "createTime"), now_us);
+	moment_write(text, "started", start, now_us);
+	moment_write(text, "ended", end, now_us);
+	if (start) {
+		age_tell(&ran, start, time_read(end, now_us));
+		member_write(text, "ran", ran.data);
+	}
+	labels_write(text, job);
+	replicas_write(text, report);
+	deviations_write(text, report);
+}
+
+int describe_main(struct invocation *invocation)
+{
+	const char *form = invocation_value(invocation, "output");
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *job = NULL;
+	AUTO(json) json_t *report = NULL;
+	struct text text AUTO_TEXT = { 0 };
+	int exit_code = ask_open(invocation, &client);
+
+	if (!exit_code)
+		exit_code = ask_job(invocation, client, invocation->words[0], &job);
+	if (exit_code)
+		return exit_code;
+	report = report_ask(client, job);
+	if (form && strcmp(form, "name") == 0) {
+		text_printf(&text, "%s\n", json_text_at(job, "name"));
+	} else if (form && strcmp(form, "json") == 0) {
+		if (report)
+			json_object_set(job, "report", report);
+		json_write(&text, job);
+		text_putc(&text, '\n');
+	} else {
+		job_write(&text, job, report, ask_now(client));
+	}
+	return main_output(&text);
+}
+
+/* ---- why ---- */
+
+/* What a person may do next, by the state. */
+static const char *advice_of(const char *state)
+{
+	static const char *const advice[][2] = {
+		{ "QUEUED",
+		  "`trainyard jobs` shows what runs before it; `trainyard cancel %s` gives it up." },
+		{ "PREPARING", "`trainyard logs -f %s` shows how its replicas come up." },
+		{ "RUNNING", "`trainyard logs -f %s` follows it." },
+		{ "FAILED",
+		  "`trainyard logs %s` has all of its log; `trainyard describe %s` what it was given." },
+	};
+
+	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
+		if (strcmp(advice[i][0], state) == 0)
+			return advice[i][1];
+	return NULL;
+}
+
+/* The advice with the job's id in the place of each %s. */
+static void advice_write(struct text *text, const char *advice, const char *id)
+{
+	struct text told AUTO_TEXT = { 0 };
+
+	for (; *advice; advice++)
+		if (strncmp(advice, "%s", 2) == 0) {
+			text_puts(&told, id);
+			advice++;
+		} else {
+			text_putc(&told, *advice);
+		}
+	wrapped_write(text, told.data, 0);
+	text_putc(text, '\n');
+}
+
+static void why_write(struct client *client, const json_t *job, struct text *text)
+{
+	const char *state = json_text_at(job, "state"), *reason = json_text_at(job, "reason");
+	const char *id = json_text_at(job, "id"), *end = json_text_at(job, "endTime");
+	const int64_t now_us = ask_now(client);
+	struct text told AUTO_TEXT = { 0 };
+	const char *advice = advice_of(state ? state : "");
+
+	job_title_write(&told, job);
+	text_printf(&told, end ? " %s " : " has been %s for ", state);
+	age_tell(&told,
+		 end ? end : json_text_at(job, json_text_at(job, "startTime") ? "startTime" : "createTime"),
+		 now_us);
+	text_puts(&told, end ? " ago." : ".");
+	if (reason)
+		text_printf(&told, " %s", reason);
+	wrapped_write(text, told.data, 0);
+	text_putc(text, '\n');
+	if (state && (strcmp(state, "FAILED") == 0 || strcmp(state, "RUNNING") == 0))
+		last_lines_write(client, job, text);
+	if (advice)
+		advice_write(text, advice, id ? id : "");
+}
+
+int why_main(struct invocation *invocation)
+{
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *job = NULL;
+	struct text text AUTO_TEXT = { 0 };
+	int exit_code = ask_open(invocation, &client);
+
+	if (!exit_code)
+		exit_code = ask_job(invocation, client, invocation->words[0], &job);
+	if (exit_code)
+		return exit_code;
+	why_write(client, job, &text);
+	return main_output(&text);
+}

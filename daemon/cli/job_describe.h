@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/job_describe.h: `trainyard describe` and `trainyard why`: all about one job, and the short of it. */
+
+struct invocation;
+
+int describe_main(struct invocation *invocation);
+int why_main(struct invocation *invocation);
