@@ -28,7 +28,8 @@ struct exchange_rules {
 	size_t body_limit_bytes;
 	size_t unknown_body_limit_bytes; /* of open rows, from who has not said who he is and has to */
 	atomic_size_t *bodies;           /* the pool that bodies are held out of; NULL: none */
-	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take many times its size. */
+	/* Held while a body of LARGE_BODY_BYTES or more is a tree: such trees take up to a hundred times its size, and each
+	 * connection may send one. */
 	pthread_mutex_t *large_bodies;
 	/* Calls that wait before they are done (call_wait_begin()), and how many may: half of the connections, so that
 	 * the other half gets to what ends their wait. */
@@ -42,7 +43,7 @@ struct exchange_rules {
 	int64_t owner; /* of the work on requests (daemon/base/work.h) */
 };
 
-enum { LARGE_BODY_BYTES = 1 << 20, ANSWER_HEADERS_MAX = 256, CONNECTION_LIMIT = 512 };
+enum { LARGE_BODY_BYTES = 64 << 10, ANSWER_HEADERS_MAX = 256, CONNECTION_LIMIT = 512 };
 
 /* Of an answer's room, this much stays for the next answer of the connection. */
 enum { ANSWER_ROOM_KEPT_BYTES = 4096 };

@@ -3,9 +3,16 @@
 
 #include "api/http/exchange.h"
 
+/* A raw body of an open row, such as input for a terminal, stays text; that of a batch has parts that do not. */
+static bool stays_text(const struct route *route)
+{
+	return route && route->body == &raw_body && route->open;
+}
+
 void large_body_enter(struct exchange *exchange)
 {
-	if (exchange->body.bytes.length < LARGE_BODY_BYTES || exchange->outer)
+	if (exchange->body.bytes.length < LARGE_BODY_BYTES || exchange->outer ||
+	    stays_text(exchange->match.route))
 		return;
 	pthread_mutex_lock(exchange->rules->large_bodies);
 	exchange->has_turn = true;

@@ -2,6 +2,7 @@
 /* Tests api/http/exchange.c through a listener: what one request is answered. */
 #include <string.h>
 
+#include "api/http/exchange.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "tests/unit/api/http/http_testing.h"
@@ -46,6 +47,19 @@ static unsigned own_status(const struct call *call, const struct error *err)
 	return err->status == STATUS_FAILED_PRECONDITION ? 412 : 500;
 }
 
+/* Whether the body has its turn among the large ones. */
+static enum status turn(struct call *call, struct error *err)
+{
+	pthread_mutex_t *turns = call->exchange->rules->large_bodies;
+	const bool free = pthread_mutex_trylock(turns) == 0;
+
+	(void)err;
+	if (free)
+		pthread_mutex_unlock(turns);
+	text_puts(&call->answer, free ? "{\"turn\":false}" : "{\"turn\":true}");
+	return STATUS_OK;
+}
+
 static const struct field thing_fields[] = {
 	{ .name = "text", .type = FIELD_STRING },
 	{ .name = "pageSize", .type = FIELD_INT32 },
@@ -63,6 +77,9 @@ static const struct route routes[] = {
 	{ "GET", "/v1/broken", broken, NULL, NULL, NULL, NULL },
 	{ "DELETE", "/v1/gone", gone, NULL, NULL, NULL, NULL },
 	{ "GET", "/v1/unmet", unmet, NULL, NULL, NULL, NULL },
+	{ "POST", "/v1/turn", turn, NULL, &thing, "thing", NULL },
+	{ "POST", "/v1/raw", turn, NULL, &raw_body, NULL, NULL },
+	{ "POST", "/v1/open", turn, NULL, &raw_body, NULL, NULL, .open = true },
 	{ NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 static const struct route own_routes[] = {
@@ -270,6 +287,25 @@ TEST(a_request_finds_nothing_of_the_one_before)
 	assert_string_equal(together.data, alone.data);
 }
 
+static void turn_is(const char *path, int bytes, const char *wanted)
+{
+	struct text request AUTO_TEXT = { 0 };
+
+	text_printf(&request, "POST %s HTTP/1.1\r\n" HOST JSON "Content-Length: %d\r\n\r\n{}%*s", path, bytes,
+		    bytes - 2, "");
+	answers(request.data, OK_, wanted);
+}
+
+/* Of a body of 100 KiB the tree may have 8 MiB. Broken: LARGE_BODY_BYTES of 1 MiB; stays_text() that is always false. */
+TEST(large_bodies_are_trees_in_turn)
+{
+	(void)state_;
+	turn_is("/v1/turn", LARGE_BODY_BYTES - 1, "false");
+	turn_is("/v1/turn", 100 << 10, "true");
+	turn_is("/v1/raw", 100 << 10, "true");
+	turn_is("/v1/open", 100 << 10, "false");
+}
+
 TEST(head_is_get_without_its_body)
 {
 	AUTO(string) char *seen = exchange_raw("HEAD /v1/hello/x HTTP/1.1\r\n" HOST "\r\n");
@@ -295,6 +331,7 @@ static int TEST_MAIN(void)
 		WITH_LISTENER(web_sites_and_strange_names_are_refused),
 		WITH_LISTENER(pipelined_requests_are_answered_in_order),
 		WITH_LISTENER(a_request_finds_nothing_of_the_one_before),
+		WITH_LISTENER(large_bodies_are_trees_in_turn),
 		WITH_LISTENER(head_is_get_without_its_body),
 	};
 
