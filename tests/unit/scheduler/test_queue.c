@@ -472,7 +472,7 @@ static void no_device_is_ever_held_twice(void **state)
 		  (struct capacity){
 			  .accelerators = ACCELERATORS_REQUIRE, .max_jobs = 6, .max_containers = 12 },
 		  8);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 60; i++) {
 		unsigned workers = (unsigned)rand_r(&seed) % 3;
 		char name[16];
 

@@ -124,7 +124,8 @@ static inline size_t body_length(const struct rule *rule)
 /* To a request whose first line is @line. False when the connection is over. */
 static inline bool answer_send(int fd, const char *line, const struct rule *rule, const char *api_version)
 {
-	static const char zeros[65536];
+	/* Blanks: bytes that JSON cannot have are replaced before they are looked at, one by one. */
+	char blanks[65536];
 	size_t length = body_length(rule);
 	char head[256];
 
@@ -140,8 +141,9 @@ static inline bool answer_send(int fd, const char *line, const struct rule *rule
 			 api_version, length + rule->cut);
 	send(fd, head, strlen(head), MSG_NOSIGNAL);
 	send(fd, rule->body, length, MSG_NOSIGNAL);
-	for (size_t sent = 0; sent < rule->flood; sent += sizeof(zeros))
-		if (send(fd, zeros, sizeof(zeros), MSG_NOSIGNAL) <= 0)
+	memset(blanks, ' ', sizeof(blanks));
+	for (size_t sent = 0; sent < rule->flood; sent += sizeof(blanks))
+		if (send(fd, blanks, sizeof(blanks), MSG_NOSIGNAL) <= 0)
 			return false;
 	return !rule->flood && !rule->cut;
 }
