@@ -66,6 +66,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_list.h \
 	daemon/cli/job_log.c \
 	daemon/cli/job_log.h \
+	daemon/cli/job_rerun.c \
+	daemon/cli/job_rerun.h \
 	daemon/cli/job_run.c \
 	daemon/cli/job_run.h \
 	daemon/cli/job_wait.c \

@@ -43,27 +43,25 @@ static int created_ask(struct client *client, const char *id, const char *projec
 									  : EXIT_GOOD;
 }
 
-int job_submit(const struct invocation *invocation, struct client *client, const char *collection,
-	       const json_t *body, json_t **ret_job)
+int job_submit(struct client *client, const struct submission *submission, json_t **ret_job)
 {
-	AUTO(string) char *project = submit_project(invocation);
 	struct error err AUTO_ERROR = { 0 };
 	struct text path AUTO_TEXT = { 0 };
 	AUTO(json) json_t *created = NULL;
 	const char *name, *id;
 
 	text_puts(&path, "/v1/projects/");
-	text_percent(&path, project, URL_UNRESERVED);
-	if (strcmp(collection, "jobs") != 0) {
+	text_percent(&path, submission->project, URL_UNRESERVED);
+	if (strcmp(submission->collection, "jobs") != 0) {
 		text_puts(&path, "/locations/");
-		text_percent(&path, submit_region(invocation), URL_UNRESERVED);
+		text_percent(&path, submission->region, URL_UNRESERVED);
 	}
-	text_printf(&path, "/%s", collection);
-	if (client_call(client, "POST", path.data, body, &created, &err))
+	text_printf(&path, "/%s", submission->collection);
+	if (client_call(client, "POST", path.data, submission->body, &created, &err))
 		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
 	name = json_text_at(created, "name");
 	id = name && strrchr(name, '/') ? strrchr(name, '/') + 1 : json_text_at(created, "jobId");
-	return created_ask(client, id ? id : "@last", project, ret_job);
+	return created_ask(client, id ? id : "@last", submission->project, ret_job);
 }
 
 int job_attend(const struct invocation *invocation, struct client *client, const json_t *job)

@@ -7,6 +7,10 @@
 struct client;
 struct invocation;
 
+#define DETACH_OPTION                                                                                        \
+	{                                                                                                    \
+		.name = "detach", .letter = 'd', .help = "print the job's id, and leave it"                  \
+	}
 /* Of verbs that submit. */
 #define SUBMIT_OPTIONS                                                                                       \
 	{ .name = "project",                                                                                 \
@@ -21,9 +25,14 @@ struct invocation;
 char *submit_project(const struct invocation *invocation);
 const char *submit_region(const struct invocation *invocation);
 
-/* Submits @body to "jobs" (AI Platform) or a collection of Vertex AI. EXIT_GOOD and *ret_job, as
- * /_trainyard/v1/jobs/{job} tells it; EXIT_NOT_STARTED: it was refused; EXIT_UNREACHED. */
-int job_submit(const struct invocation *invocation, struct client *client, const char *collection,
-	       const json_t *body, json_t **ret_job);
+/* A job to be submitted. Borrowed. */
+struct submission {
+	const char *collection; /* "jobs" of AI Platform, or one of Vertex AI */
+	const char *project, *region;
+	const json_t *body;
+};
+
+/* EXIT_GOOD and *ret_job, as /_trainyard/v1/jobs/{job} tells it; EXIT_NOT_STARTED: it was refused; EXIT_UNREACHED. */
+int job_submit(struct client *client, const struct submission *submission, json_t **ret_job);
 /* With --detach prints the job's id; else its log to the end, and how it ended. The exit code of `wait`. */
 int job_attend(const struct invocation *invocation, struct client *client, const json_t *job);

@@ -250,6 +250,7 @@ int submit_main(struct invocation *invocation)
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *body = NULL;
+	AUTO(string) char *project = NULL;
 	AUTO(json) json_t *job = NULL;
 	const struct job_form *form = NULL;
 	int exit_code;
@@ -261,6 +262,12 @@ int submit_main(struct invocation *invocation)
 		return exit_code;
 	if (invocation_flag(invocation, "plan"))
 		return plan_show(invocation, client, form, body);
-	exit_code = job_submit(invocation, client, form->collection, body, &job);
+	project = submit_project(invocation);
+	exit_code = job_submit(client,
+			       &(struct submission){ .collection = form->collection,
+						     .project = project,
+						     .region = submit_region(invocation),
+						     .body = body },
+			       &job);
 	return exit_code ? exit_code : job_attend(invocation, client, job);
 }

@@ -211,6 +211,7 @@ int run_main(struct invocation *invocation)
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *body = NULL;
+	AUTO(string) char *project = NULL;
 	AUTO(json) json_t *job = NULL;
 	int exit_code;
 
@@ -220,6 +221,12 @@ int run_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	body = run.ml ? ml_body(&run) : vertex_body(&run);
-	exit_code = job_submit(invocation, client, run.ml ? "jobs" : "customJobs", body, &job);
+	project = submit_project(invocation);
+	exit_code = job_submit(client,
+			       &(struct submission){ .collection = run.ml ? "jobs" : "customJobs",
+						     .project = project,
+						     .region = submit_region(invocation),
+						     .body = body },
+			       &job);
 	return exit_code ? exit_code : job_attend(invocation, client, job);
 }

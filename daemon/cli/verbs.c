@@ -16,6 +16,7 @@
 #include "daemon/cli/job_file.h"
 #include "daemon/cli/job_list.h"
 #include "daemon/cli/job_log.h"
+#include "daemon/cli/job_rerun.h"
 #include "daemon/cli/job_run.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/env.h"
@@ -273,6 +274,22 @@ const struct verb verbs[] = {
 	  .least = 1,
 	  .most = VERB_WORDS_MAX,
 	  .run = wait_main },
+	{ .name = "rerun",
+	  .words = "JOB [-- ARGUMENT...]",
+	  .summary = "run a job once more, with changes",
+	  .detail =
+		  "Submits a job as JOB was, under a new name, with what is given here in the place of its image and\n"
+		  "arguments; then it goes on as `trainyard run`.\n"
+		  "\n" JOB_WORDS_DETAIL,
+	  .options =
+		  OPTIONS({ .name = "image", .hint = "IMAGE", .help = "the image of each pool of replicas" },
+			  { .name = "name", .hint = "NAME", .help = "what the new job is called" },
+			  PROJECT_OPTION, DETACH_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = 1,
+	  .command = true,
+	  .run = rerun_main },
 	{ .name = "cancel",
 	  .words = "JOB...",
 	  .summary = "end jobs",

@@ -384,3 +384,23 @@ def test_why_tells_what_a_job_waits_for(narrow_yard, crowd):
     assert "has been RUNNING" in verb(narrow_yard, "why", crowd["runs"]) and "up" in verb(narrow_yard, "why", crowd["runs"])
     for family in ("trainingPipelines", "hyperparameterTuningJobs"):
         assert "Unlike in the cloud" in verb(narrow_yard, "describe", crowd[family]), family
+
+
+@pytest.mark.parametrize("api", ["vertex", "ml"])
+def test_rerun_is_the_same_job_with_changes(yard, api):
+    """Broken: body_change() without the arguments: the new job said what the old one had."""
+    name = f"again_{api}"
+    verb(yard, "run", "--api", api, "--project", yard.project, "--name", name, IMAGE, "--", "echo", "first")
+    assert verb(yard, "rerun", name, "--name", f"same_{api}") == "first\n"
+    assert verb(yard, "rerun", name, "--name", f"other_{api}", "--", "echo", "second") == "second\n"
+    job = verb(yard, "rerun", f"same_{api}", "--image", "trainyard-nosuch:1", "-d").strip()
+    assert "trainyard-nosuch:1" in verb(yard, "wait", job, code=1)
+    told = yard.get(f"{JOBS}/{job}").json
+    assert (told.get("displayName") or told["id"]).startswith(f"same_{api}_2")
+
+
+def test_rerun_takes_searches_and_pipelines(narrow_yard, crowd):
+    for family in ("trainingPipelines", "hyperparameterTuningJobs"):
+        job = verb(narrow_yard, "rerun", crowd[family], "-d").strip()
+        assert narrow_yard.get(f"{JOBS}/{job}").json["family"] == family and job != crowd[family]
+        verb(narrow_yard, "cancel", job)
