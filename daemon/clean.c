@@ -326,18 +326,47 @@ int clean_main(struct invocation *invocation)
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* The engine does not answer, but nothing of an instance that never had a job can be in it. */
+static bool is_without_jobs(const struct clean *clean)
+{
+	return clean->state_dir && !state_dir_has_jobs(clean->state_dir);
+}
+
+/* What is on this machine goes also where the engine does not answer: otherwise a mount would keep the directory. */
+static enum status quiet_clean(struct clean *clean, struct error *err)
+{
+	bool any = false;
+	enum status rc = instance_find(clean, &any, err), state_rc;
+
+	if (!rc && any)
+		rc = instance_hold(clean, err);
+	if (rc || !any)
+		return rc;
+	rc = clean->engine->reach(clean->config->engine, err);
+	if (!rc)
+		rc = clean->engine->sweep(clean->config->engine, clean->instance,
+					  &(struct sweep_report){ orphan_tell, clean }, err);
+	else if (is_without_jobs(clean))
+		rc = STATUS_OK;
+	state_rc = clean->state_dir ? state_clean(clean, rc ? NULL : err) : STATUS_OK;
+	return rc ? rc : state_rc;
+}
+
 int clean_quietly(const struct config *config, bool removes_state)
 {
 	struct clean clean AUTO_CLEAN = clean_of(config);
 	struct error err AUTO_ERROR = { 0 };
-	bool any = false;
+	int exit_code = EXIT_GOOD;
 
 	clean.quiet = true;
-	if (instance_find(&clean, &any, &err) ||
-	    (any && (instance_hold(&clean, &err) || instance_clean(&clean, &err))))
-		return main_failure(&err);
+	if (quiet_clean(&clean, &err)) {
+		exit_code = main_failure(&err);
+		if (*clean.instance)
+			fprintf(stderr, "trainyard: trainyard clean --instance %s removes what is left\n",
+				clean.instance);
+	}
 	if (!removes_state || tree_remove(config->state_dir, SIZE_MAX))
-		return EXIT_GOOD;
+		return exit_code;
 	error_set(&err, STATUS_FAILED_PRECONDITION, NULL, "%s cannot be removed: %s", config->state_dir,
 		  strerror(errno));
 	return main_failure(&err);

@@ -307,6 +307,7 @@ struct command_line {
 	enum config_command command;
 	const char *const *beside; /* names of options that the command has itself; NULL: none */
 	const char *const *arguments;
+	const char *const *defaults; /* "--name=value": the command's own; NULL: none */
 };
 
 /* @item: the option of that name, which other commands take; NULL: none does. */
@@ -427,10 +428,9 @@ static enum status read_environment(struct config *config, unsigned reading, str
 }
 
 /* Reads the option at **at and moves *at past it. */
-static enum status read_argument(struct config *config, const struct command_line *line, unsigned reading,
-				 const char *const **at, struct error *err)
+static enum status read_argument(struct config *config, const struct command_line *line,
+				 const struct origin *origin, const char *const **at, struct error *err)
 {
-	const struct origin origin = { .source = CONFIG_COMMAND_LINE, .reading = reading };
 	const char *word = *(*at)++;
 	const char *name = word + 2;
 	const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(name, "=") : 0;
@@ -448,17 +448,18 @@ static enum status read_argument(struct config *config, const struct command_lin
 	else
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--%s needs a value: %s", item->name,
 				 item->placeholder);
-	return item_set(config, item, &origin, value, err);
+	return item_set(config, item, origin, value, err);
 }
 
 static enum status read_arguments(struct config *config, const struct command_line *line, unsigned reading,
 				  struct error *err)
 {
+	const struct origin origin = { .source = CONFIG_COMMAND_LINE, .reading = reading };
 	const char *const *arguments = line->arguments;
 	enum status rc = STATUS_OK;
 
 	while (*arguments && !rc)
-		rc = read_argument(config, line, reading, &arguments, err);
+		rc = read_argument(config, line, &origin, &arguments, err);
 	return rc;
 }
 
@@ -466,8 +467,11 @@ static enum status read_arguments(struct config *config, const struct command_li
 static enum status read_all(struct config *config, const struct command_line *line, struct error *err)
 {
 	AUTO(string) char *path = NULL;
+	const char *const *own = line->defaults;
 	enum status rc = read_defaults(config, err);
 
+	while (!rc && own && *own)
+		rc = read_argument(config, line, &of_defaults, &own, err);
 	if (!rc)
 		rc = read_environment(config, 2, err);
 	if (!rc)
@@ -486,14 +490,16 @@ static enum status read_all(struct config *config, const struct command_line *li
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err)
 {
-	return config_read_beside(ret_config, command, NULL, arguments, err);
+	return config_read_beside(ret_config, command, NULL, NULL, arguments, err);
 }
 
 enum status config_read_beside(struct config *ret_config, enum config_command command,
-			       const char *const *beside, const char *const *arguments, struct error *err)
+			       const char *const *defaults, const char *const *beside,
+			       const char *const *arguments, struct error *err)
 {
 	struct config config AUTO_CONFIG = { 0 };
-	enum status rc = read_all(&config, &(struct command_line){ command, beside, arguments }, err);
+	enum status rc =
+		read_all(&config, &(struct command_line){ command, beside, arguments, defaults }, err);
 
 	if (!rc)
 		rc = check_complete(&config, command, err);

@@ -90,10 +90,12 @@ enum config_command {
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err);
 
-/* The same with the names of options that the command has besides, which are not in @arguments, ending with NULL: one of
- * them may be the one that was meant. */
+/* The same with defaults of the command's own, "--name=value", which go before those of the table; and with the names of
+ * options that the command has besides, which are not in @arguments: one of them may be the one that was meant. Both end
+ * with NULL, or are NULL. */
 enum status config_read_beside(struct config *ret_config, enum config_command command,
-			       const char *const *beside, const char *const *arguments, struct error *err);
+			       const char *const *defaults, const char *const *beside,
+			       const char *const *arguments, struct error *err);
 
 /* Calls @tell for each variable TRAINYARD_… of the environment that no option has and that is not empty, with "", or with
  * the one that was most likely meant: "; did you mean TRAINYARD_LISTEN?". */

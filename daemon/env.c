@@ -74,6 +74,7 @@ static const struct {
 	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", PART_TEXT, "false" },
 	/* For programs that build a client themselves: its API endpoint. */
 	{ "TRAINYARD_ENDPOINT", PART_URL, "" },
+	{ "TRAINYARD_TOKEN_FILE", PART_TOKEN_FILE, "" }, /* for the commands of trainyard itself */
 	{ "NO_PROXY", PART_NO_PROXY, "" },
 	{ "no_proxy", PART_NO_PROXY, "" },
 };
@@ -172,10 +173,10 @@ void env_each(const struct env_settings *settings,
 		const char *part = part_value(settings, variables[i].part);
 		struct text value AUTO_TEXT = { 0 };
 
-		if (!part)
-			continue;
-		text_printf(&value, "%s%s", part, variables[i].tail);
-		take(arg, variables[i].name, value.data ? value.data : "");
+		if (!part && variables[i].part == PART_NO_PROXY)
+			continue; /* the user's own is good */
+		text_printf(&value, "%s%s", part ? part : "", variables[i].tail);
+		take(arg, variables[i].name, part ? value.data : NULL);
 	}
 }
 
@@ -188,7 +189,8 @@ static void line_add(void *arg, const char *name, const char *value)
 {
 	const struct env_lines *lines = arg;
 
-	line_write(lines->text, lines->shell, name, value);
+	if (value)
+		line_write(lines->text, lines->shell, name, value);
 }
 
 void env_write(struct text *text, const struct env_settings *settings)

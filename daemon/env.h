@@ -33,7 +33,7 @@ enum status env_settings_find(const struct config *config, const char *url, stru
 void env_settings_deinit(struct env_settings *settings);
 #define AUTO_ENV_SETTINGS __attribute__((cleanup(env_settings_deinit)))
 
-/* Each variable and its value. */
+/* Each variable and its value; NULL: the daemon has none for it. */
 void env_each(const struct env_settings *settings,
 	      void (*take)(void *arg, const char *name, const char *value), void *arg);
 /* Appends the lines. Values are quoted as the shell needs it, whatever is in them. Pure. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/state_dir.h: a state directory from outside, whether or not a store is open on it. Thread: any. */
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "daemon/base/error.h"
@@ -31,6 +32,9 @@ enum status state_dir_find(const char *dir, bool must_be_own, char **ret_dir, st
 /* The name of store_instance(), as the directory keeps it; SQLite may make its own files beside. NOT_FOUND: no daemon has
  * run on it; FAILED_PRECONDITION: it cannot be read. */
 enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE_SIZE], struct error *err);
+
+/* Whether a job was ever created on it; true where that cannot be read. */
+bool state_dir_has_jobs(const char *dir);
 
 /* Removes what writers that were killed have left of small files (small_file.h) here and in the directories of
  * certificates. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,63 +26,80 @@
 #include "daemon/env.h"
 #include "daemon/main.h"
 #include "daemon/serve.h"
+#include "store/small_file.h"
 
 /* What shells add to the number of a signal. */
-enum { SIGNALLED = 128 };
+enum { SIGNALLED = 128, NOTE_MS = 20, SILENT_MS = 1000 };
 
 struct exec {
 	struct config *config;
 	const char *const *command;
-	bool temporary;                /* the state directory is of this run alone */
-	pid_t daemon_pid, command_pid; /* 0: there is none */
-	int ready_fd;                  /* what the daemon prints; -1: it is ready */
-	int signal_fd;
-	sigset_t before; /* the signals that were blocked when the program began */
-	int exit_code;   /* -1: not decided */
+	bool temporary;                             /* the state directory is of this run alone */
+	pid_t daemon_pid, command_pid, witness_pid; /* 0: there is none */
+	int ready_fd;                               /* what the daemon prints; -1: nothing more is read */
+	int signal_fd, note_fd;
+	bool serves, killed;        /* the daemon was ready; a signal ended it before it could clean up */
+	bool failed;                /* it could not clean up */
+	unsigned hurries;           /* signals while it stops its jobs */
+	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
+	sigset_t before;            /* the signals that were blocked when the program began */
+	void (*output_before)(int); /* what SIGTTOU did then */
+	int exit_code;              /* -1: not decided */
 };
 
 const char *const exec_config[] = {
-	"--listen=127.0.0.1:0", "--grpc=127.0.0.1:0", "--state-dir=" EXEC_STATE_DIR,
-	"--log-level=warning",  "--stop-jobs",        NULL,
+	"--listen=127.0.0.1:0", "--grpc=127.0.0.1:0", "--state-dir=" EXEC_STATE_DIR, "--stop-jobs", NULL,
 };
 
 /* ---- the daemon ---- */
 
-static enum status state_dir_make(struct exec *exec, struct error *err)
+/* Only a name: the daemon makes the directory, so that there is none without a process that removes it. */
+static enum status state_dir_name(struct exec *exec, struct error *err)
 {
-	const char *told = getenv("TMPDIR"), *parent = told && *told ? told : "/tmp";
+	const char *told = getenv("TMPDIR"), *place = told && *told ? told : "/tmp";
+	AUTO(string) char *parent = realpath(place, NULL);
+	char suffix[SMALL_FILE_SUFFIX_SIZE];
 
 	exec->temporary = strcmp(exec->config->state_dir, EXEC_STATE_DIR) == 0;
 	if (!exec->temporary)
 		return STATUS_OK;
+	if (!parent)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no directory can be made in %s: %s",
+				 place, strerror(errno));
+	small_file_suffix(suffix);
 	free(exec->config->state_dir);
-	exec->config->state_dir =
-		memory_printf("%s/trainyard-exec-XXXXXX", parent); /* the form that mkdtemp() takes */
-	if (mkdtemp(exec->config->state_dir))
-		return STATUS_OK;
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "no directory can be made in %s: %s", parent,
-			 strerror(errno));
+	/* Sockets in it have short paths only. */
+	exec->config->state_dir = memory_printf("%s/trainyard-exec%.9s", parent, suffix);
+	return STATUS_OK;
 }
 
 /* In a process of its own, which ends when its parent does, however that is: its jobs are stopped then, and what it has in
- * the engine and on the disk is removed. */
+ * the engine and on the disk is removed. From the beginning on, SIGTERM waits until serve_main() takes it. */
 static int daemon_main(struct exec *exec, pid_t parent, int ready_fd)
 {
+	struct config *config = exec->config;
+	sigset_t blocked = exec->before, ends;
 	int exit_code;
 
-	setpgid(0, 0); /* a terminal's Ctrl-C is the command's */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigorset(&blocked, &blocked, &ends);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		return EXIT_FAILED;
-	sigprocmask(SIG_SETMASK, &exec->before, NULL);
-	dup2(ready_fd, STDOUT_FILENO);
-	close(ready_fd);
-	exit_code = serve_main(exec->config);
+	daemon_child_begin(ready_fd, -1);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	if (exec->temporary && mkdir(config->state_dir, 0700) != 0) {
+		fprintf(stderr, "trainyard: %s cannot be made: %s\n", config->state_dir, strerror(errno));
+		return EXIT_FAILED;
+	}
+	exit_code = serve_main(config);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
 	if (exit_code == EXIT_GOOD)
-		return clean_quietly(exec->config, exec->temporary);
+		return clean_quietly(config, exec->temporary);
 	if (exec->temporary)
-		tree_remove(exec->config->state_dir,
-			    SIZE_MAX); /* it did not start: the engine has nothing of it */
+		tree_remove(config->state_dir, SIZE_MAX); /* it did not start: the engine has nothing of it */
 	return exit_code;
 }
 
@@ -106,10 +124,28 @@ static enum status daemon_start(struct exec *exec, struct error *err)
 
 /* ---- the command ---- */
 
+/* One that does not hold here may be left of a daemon that this command runs beside. */
 static void variable_set(void *arg, const char *name, const char *value)
 {
 	(void)arg;
-	setenv(name, value, 1);
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+/* Other commands of this program mean this daemon, too: what `env` and `stop` read is of this run. */
+static void own_options_set(const struct config *config)
+{
+	AUTO(string) char *state_dir = realpath(config->state_dir, NULL);
+
+	variable_set(NULL, "TRAINYARD_STATE_DIR", state_dir ? state_dir : config->state_dir);
+	variable_set(NULL, "TRAINYARD_PROJECT", config->project);
+	variable_set(NULL, "TRAINYARD_REGION", config->region);
+	variable_set(NULL, "TRAINYARD_STORAGE_ENDPOINT", config->storage_endpoint);
+	variable_set(NULL, "TRAINYARD_LISTEN", NULL);
+	variable_set(NULL, "TRAINYARD_GRPC", NULL);
+	variable_set(NULL, "TRAINYARD_CONFIG", NULL);
 }
 
 /* Where gRPC is served is known to the daemon alone, which took any free port. */
@@ -140,7 +176,45 @@ static enum status environment_set(const struct exec *exec, const char *url, str
 	if (rc)
 		return rc;
 	env_each(&settings, variable_set, NULL);
+	own_options_set(exec->config);
 	return grpc_endpoint_set(exec, url, err);
+}
+
+/* A signal to the whole group, as of a terminal's Ctrl-C, comes to the command without this process. One to this process
+ * alone has to be passed on. A third process of the group tells one from the other: it notes what comes to it. */
+static void witness_start(struct exec *exec)
+{
+	int fds[2], number;
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+		return;
+	exec->witness_pid = fork();
+	if (exec->witness_pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fds[1], STDOUT_FILENO);
+		closefrom(STDERR_FILENO + 1);
+		close(STDIN_FILENO);
+		close(STDERR_FILENO);
+		while (sigwait(&exec->taken, &number) == 0 &&
+		       write(STDOUT_FILENO, &(char){ (char)number }, 1) == 1)
+			;
+		_exit(EXIT_GOOD);
+	}
+	close(fds[1]);
+	exec->note_fd = fds[0];
+}
+
+/* Whether the witness has had this signal, too. Earlier notes are of signals that came while there was no command. */
+static bool group_has_had(const struct exec *exec, int number)
+{
+	struct pollfd polled = { .fd = exec->note_fd, .events = POLLIN };
+	char noted = 0;
+
+	if (exec->witness_pid <= 0 || getpgid(exec->command_pid) != getpgrp())
+		return false;
+	while (noted != number && poll(&polled, 1, NOTE_MS) == 1 && read(exec->note_fd, &noted, 1) == 1)
+		;
+	return noted == number;
 }
 
 static int command_not_started(const struct exec *exec, int problem)
@@ -158,9 +232,11 @@ static void command_start(struct exec *exec, const char *url)
 		exec->exit_code = EXIT_NOT_STARTED;
 		return;
 	}
+	witness_start(exec);
 	exec->command_pid = fork();
 	if (exec->command_pid == 0) {
 		sigprocmask(SIG_SETMASK, &exec->before, NULL);
+		signal(SIGTTOU, exec->output_before);
 		execvp(exec->command[0], (char *const *)exec->command);
 		_exit(command_not_started(exec, errno));
 	}
@@ -176,6 +252,19 @@ static int exit_code_of(int status)
 }
 
 /* Where the daemon ends before the command, one line says so; the command goes on, and nothing answers it any more. */
+static void daemon_end_note(struct exec *exec, int status)
+{
+	exec->daemon_pid = 0;
+	exec->killed = WIFSIGNALED(status);
+	exec->failed = exec->serves && WIFEXITED(status) && WEXITSTATUS(status) != EXIT_GOOD;
+	if (exec->command_pid)
+		fprintf(stderr, "trainyard: the daemon ended (%s %d) while the command runs\n",
+			WIFSIGNALED(status) ? "signal" : "exit code",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	else if (exec->exit_code < 0)
+		exec->exit_code = EXIT_NOT_STARTED; /* it has said why */
+}
+
 static void children_reap(struct exec *exec)
 {
 	int status;
@@ -186,24 +275,34 @@ static void children_reap(struct exec *exec)
 			exec->command_pid = 0;
 			exec->exit_code = exit_code_of(status);
 		} else if (pid == exec->daemon_pid) {
-			exec->daemon_pid = 0;
-			if (exec->command_pid)
-				fprintf(stderr,
-					"trainyard: the daemon ended (%s %d) while the command runs\n",
-					WIFSIGNALED(status) ? "signal" : "exit code",
-					WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-			else if (exec->exit_code < 0)
-				exec->exit_code = EXIT_NOT_STARTED; /* it has said why */
+			daemon_end_note(exec, status);
+		} else if (pid == exec->witness_pid) {
+			exec->witness_pid = 0;
 		}
 }
 
-/* A terminal sends its own to the whole group, and so to the command as well. */
-static void signal_pass(struct exec *exec, const struct signalfd_siginfo *signal)
+/* The jobs are being stopped: the first signal is answered with a line, a second one ends that at once. */
+static void stop_hasten(struct exec *exec)
 {
-	if (exec->command_pid && signal->ssi_code != SI_KERNEL)
-		kill(exec->command_pid, (int)signal->ssi_signo);
-	else if (!exec->command_pid && exec->exit_code < 0)
-		exec->exit_code = SIGNALLED + (int)signal->ssi_signo;
+	if (exec->hurries++ == 0)
+		fprintf(stderr,
+			"trainyard: the jobs are being stopped, which takes %lld s at most for each replica; once "
+			"more, and they are killed\n",
+			(long long)exec->config->stop_grace_s);
+	else if (exec->daemon_pid)
+		kill(exec->daemon_pid, SIGKILL);
+}
+
+static void signal_take(struct exec *exec, int number)
+{
+	if (exec->command_pid) {
+		if (!group_has_had(exec, number))
+			kill(exec->command_pid, number);
+	} else if (exec->exit_code < 0) {
+		exec->exit_code = SIGNALLED + number;
+	} else {
+		stop_hasten(exec);
+	}
 }
 
 static void signals_take(struct exec *exec)
@@ -214,7 +313,7 @@ static void signals_take(struct exec *exec)
 		if (signal.ssi_signo == SIGCHLD)
 			children_reap(exec);
 		else
-			signal_pass(exec, &signal);
+			signal_take(exec, (int)signal.ssi_signo);
 }
 
 static void command_run(struct exec *exec)
@@ -234,6 +333,7 @@ static void command_run(struct exec *exec)
 			break;
 		case READY:
 			exec->ready_fd = -1; /* stays open: the daemon may print on */
+			exec->serves = true;
 			command_start(exec, line.url);
 			break;
 		case READY_NEVER:
@@ -243,42 +343,77 @@ static void command_run(struct exec *exec)
 	}
 }
 
-/* Signals are blocked here: the daemon's own limits end the wait, and kill -9 ends it at once. */
 static void daemon_stop(struct exec *exec)
 {
-	int status;
+	bool told = !isatty(STDERR_FILENO);
 
-	if (!exec->daemon_pid)
-		return;
-	kill(exec->daemon_pid, SIGTERM);
-	while (waitpid(exec->daemon_pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (exec->daemon_pid) {
+		kill(exec->daemon_pid, SIGTERM);
+		kill(exec->daemon_pid, SIGCONT); /* one that was stopped would not hear of it */
+	}
+	while (exec->daemon_pid) {
+		struct pollfd polled = { .fd = exec->signal_fd, .events = POLLIN };
+
+		if (poll(&polled, 1, told ? -1 : SILENT_MS) == 0) {
+			fprintf(stderr, "trainyard: the jobs are being stopped\n");
+			told = true;
+		}
+		signals_take(exec);
+	}
+}
+
+/* What the daemon itself has not removed: it was killed. The command's exit code stays, but for a good one. */
+static void rest_clean(struct exec *exec)
+{
+	if (exec->killed)
+		exec->failed = clean_quietly(exec->config, exec->temporary) != EXIT_GOOD;
+	if (exec->temporary)
+		tree_remove(exec->config->state_dir, SIZE_MAX);
+	if (exec->failed && exec->exit_code == EXIT_GOOD)
+		exec->exit_code = EXIT_FAILED;
+	if (exec->witness_pid > 0)
+		kill(exec->witness_pid, SIGKILL);
+}
+
+/* A signal that is ignored, as nohup has it, stays so: for the command as well. */
+static void signals_block(struct exec *exec)
+{
+	static const int numbers[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction now;
+
+	sigemptyset(&exec->taken);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (sigaction(numbers[i], NULL, &now) == 0 &&
+		    (now.sa_handler != SIG_IGN || numbers[i] == SIGCHLD))
+			sigaddset(&exec->taken, numbers[i]);
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &exec->taken, &exec->before);
+	exec->signal_fd = signalfd(-1, &exec->taken, SFD_NONBLOCK | SFD_CLOEXEC);
+	/* The command may have left the terminal to a group of its own: a line to it must not stop this process. */
+	exec->output_before = signal(SIGTTOU, SIG_IGN);
 }
 
 int exec_main(struct invocation *invocation)
 {
-	struct exec exec = {
-		.config = &invocation->config, .command = invocation->command, .ready_fd = -1, .exit_code = -1
-	};
+	struct exec exec = { .config = &invocation->config,
+			     .command = invocation->command,
+			     .ready_fd = -1,
+			     .note_fd = -1,
+			     .exit_code = -1 };
 	struct error err AUTO_ERROR = { 0 };
-	sigset_t signals;
 
 	if (!exec.command || !exec.command[0]) {
 		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
 			  "the command is missing: trainyard exec -- COMMAND");
 		return main_usage_error("exec ", &err);
 	}
-	sigemptyset(&signals);
-	for (const int *one = (const int[]){ SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, 0 };
-	     *one; one++)
-		sigaddset(&signals, *one);
-	sigprocmask(SIG_BLOCK, &signals, &exec.before);
-	exec.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (state_dir_make(&exec, &err) || daemon_start(&exec, &err)) {
+	signals_block(&exec);
+	if (state_dir_name(&exec, &err) || daemon_start(&exec, &err)) {
 		main_failure(&err);
 		return EXIT_NOT_STARTED;
 	}
 	command_run(&exec);
 	daemon_stop(&exec);
+	rest_clean(&exec);
 	return exec.exit_code;
 }

@@ -4,10 +4,11 @@
 
 struct invocation;
 
-/* The command's exit code; 128 and the number of the signal that ended it; EXIT_NOT_STARTED where the daemon or the command
- * did not start. */
-/* Options that hold where the user gives no others: free ports, a state directory of this run, quiet. */
+/* Options that hold where the command line gives no others: free ports, a state directory of this run, jobs stopped at the
+ * end. The environment and the configuration file do not change these: they are for the user's own daemon. */
 extern const char *const exec_config[];
 #define EXEC_STATE_DIR "(one of this run)"
 
+/* The command's exit code; 128 and the number of the signal that ended it; EXIT_NOT_STARTED where the daemon or the command
+ * did not start; EXIT_FAILED in the place of a good one where something of the daemon is left. */
 int exec_main(struct invocation *invocation);

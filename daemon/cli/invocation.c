@@ -159,8 +159,8 @@ static enum status config_take(struct invocation *invocation, struct error *err)
 		     option++)
 			if (count < BESIDE_MAX)
 				beside[count++] = option->name;
-	return config_read_beside(&invocation->config, invocation->verb->config, beside, invocation->rest,
-				  err);
+	return config_read_beside(&invocation->config, invocation->verb->config,
+				  invocation->verb->config_defaults, beside, invocation->rest, err);
 }
 
 enum status invocation_read(const struct verb *verb, const char *const *arguments,

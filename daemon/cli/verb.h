@@ -36,8 +36,9 @@ struct verb {
 	unsigned least, most; /* how many words there may be, before "--" */
 	bool command;         /* words behind "--" are a command's */
 	unsigned config;      /* of enum config_command: the options of the configuration that it takes too */
-	/* Options of the configuration that hold where the user gives no others on the command line; ends with NULL. */
-	const char *const *config_first;
+	/* Options of the configuration, "--name=value": the first hold where the command line gives no others, the second where
+	 * no place gives others; both end with NULL. */
+	const char *const *config_first, *const *config_defaults;
 	int (*run)(struct invocation *invocation);
 };
 

@@ -71,15 +71,19 @@ const struct verb verbs[] = {
 		  "Starts a daemon for COMMAND alone, with free ports and a state directory that goes with it, and\n"
 		  "sets what `trainyard env` prints, TRAINYARD_ENDPOINT and TRAINYARD_GRPC_ENDPOINT in the command's\n"
 		  "environment. When the command ends, its jobs are stopped and nothing is left in the engine.\n"
-		  "The exit code is the command's; 125: the daemon or the command did not start.\n"
+		  "The exit code is the command's; 125: the daemon or the command did not start; 1 in the place of 0:\n"
+		  "something of the daemon is left.\n"
 		  "\n"
 		  "    trainyard exec -- pytest\n"
 		  "    trainyard exec --gpus 2 --state-dir ./state -- python submit.py\n"
 		  "\n"
-		  "A --state-dir that is named stays, with its jobs, logs and objects.\n",
+		  "A --state-dir that is named stays, with its jobs, logs and objects. --listen, --grpc and --state-dir\n"
+		  "count on the command line alone: in the environment and the configuration file they are for the\n"
+		  "user's own daemon. By default the log has warnings only.\n",
 	  .command = true,
 	  .config = CONFIG_SERVE,
 	  .config_first = exec_config,
+	  .config_defaults = (const char *const[]){ "--log-level=warning", NULL },
 	  .run = exec_main },
 	{ .name = "start",
 	  .words = "",

@@ -95,7 +95,7 @@ struct others {
 
 static void instance_tell(const struct orphan_count *count)
 {
-	log_event(LOG_WARNING, "leftovers",
+	log_event(LOG_INFO, "leftovers",
 		  "instance=%s containers=%zu running=%zu networks=%zu hint=\"trainyard clean --instance %s "
 		  "removes them\"",
 		  count->instance, count->containers, count->running, count->networks, count->instance);
@@ -119,7 +119,7 @@ static void others_tell(struct others *others)
 			more++;
 	}
 	if (more)
-		log_event(LOG_WARNING, "leftovers-more",
+		log_event(LOG_INFO, "leftovers-more",
 			  "instances=%zu hint=\"trainyard clean --list names them\"", more);
 }
 

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard exec -- COMMAND`: a daemon for one command, of which nothing stays."""
+import fcntl
 import json
 import os
+import pathlib
+import pty
 import signal
 import subprocess
 import sys
+import termios
+import time
 import urllib.request
 
 import pytest
@@ -56,11 +61,28 @@ def executed(engine, place, *words, options=(), code=0, **settings):
     return done
 
 
-def started(engine, place, *words):
+def started(engine, place, *words, options=(), **more):
     """The program, and what its command said: its job runs."""
-    process = subprocess.Popen(command(*words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                               env=environment(engine, place), start_new_session=True)
+    process = subprocess.Popen(command(*words, options=options), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               env=environment(engine, place), start_new_session=True, **more)
     return process, json.loads(process.stdout.readline())
+
+
+def in_terminal(engine, place, *words, options=()):
+    """The program as a terminal's session leader, with `stty tostop`; and the terminal."""
+    terminal, its = pty.openpty()
+    modes = termios.tcgetattr(its)
+    modes[3] |= termios.TOSTOP
+    termios.tcsetattr(its, termios.TCSANOW, modes)
+    process = subprocess.Popen(command(*words, options=options), stdin=its, stdout=its, stderr=its, start_new_session=True,
+                               env=environment(engine, place), preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    os.close(its)
+    return process, terminal
+
+
+def daemon_of(process):
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return next(int(child) for child in children if os.getsid(int(child)) == int(child))
 
 
 def nothing_is_left(engine, place):
@@ -132,3 +154,111 @@ def test_a_kill_leaves_nothing(engine, place):
     process.wait(30)
     process.stdin.close()  # ends the command
     wait_until(lambda: nothing_is_left(engine, place))
+
+
+def test_a_daemon_writes_to_a_terminal_that_stops_background_output(engine, place):
+    """Broken: setpgid() in the place of setsid() in daemon_child_begin(), and no SIG_IGN for SIGTTOU: the daemon stopped at
+    its first line."""
+    process, terminal = in_terminal(engine, place, "true", options=["--log-level", "debug"])
+    assert process.wait(60) == 0
+    os.close(terminal)
+    assert list(place.iterdir()) == []
+
+
+def test_the_end_of_a_terminal_reaches_the_command(engine, place, tmp_path):
+    """Broken: signals of the kernel left to the terminal, which tells the session's leader alone of its end."""
+    script = f"trap 'echo told >{tmp_path}/told; exit 5' HUP; echo >{tmp_path}/begun; while :; do sleep 0.05; done"
+    process, terminal = in_terminal(engine, place, "sh", "-c", script)
+    wait_until((tmp_path / "begun").exists)
+    os.close(terminal)
+    assert process.wait(30) == 5 and (tmp_path / "told").exists()
+    assert list(place.iterdir()) == []
+
+
+COUNT = """
+import signal, time
+got, ends = [], []
+signal.signal(signal.SIGINT, lambda *_: got.append(1))
+signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
+print("{}", flush=True)
+while not ends:
+    time.sleep(0.01)
+print(len(got), flush=True)
+"""
+
+
+def test_a_signal_comes_to_the_command_once(engine, place):
+    """Broken: group_has_had() that is always false: 3."""
+    process, _ = started(engine, place, sys.executable, "-c", COUNT)
+    os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.3)  # two at once would be one
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.read() == "2\n" and process.wait(30) == 0
+
+
+def test_a_daemon_that_was_killed_leaves_nothing(engine, place):
+    """Broken: rest_clean() left out: a container and the directory stayed."""
+    process, _ = started(engine, place, sys.executable, "-c", SUBMIT + WAIT)
+    os.kill(daemon_of(process), signal.SIGKILL)
+    process.stdin.close()
+    assert process.wait(60) == 0 and nothing_is_left(engine, place)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_an_early_end_leaves_nothing(engine, place, how):
+    """Broken: daemon_main() without PR_SET_PDEATHSIG, and rest_clean() without tree_remove(): directories stayed."""
+    for step in range(20):
+        process = subprocess.Popen(command("sleep", "30"), env=environment(engine, place), start_new_session=True)
+        time.sleep(step * 0.012)
+        process.send_signal(how)
+        process.wait(30)
+    wait_until(lambda: not list(place.iterdir()))
+
+
+def test_an_engine_that_is_not_there_is_told_where_it_matters(engine, place):
+    """Broken: quiet_clean() that ends where the engine does not answer: the directory stayed; rest_clean() without
+    EXIT_FAILED; is_without_jobs() left out: the first one failed."""
+    def run(*words, code):
+        done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60,
+                              env={**environment(engine, place), "DOCKER_HOST": f"unix://{place}.sock"})
+        assert done.returncode == code and not list(place.iterdir()), done
+        return done.stderr
+
+    run("true", code=0)
+    submit = SUBMIT.split("while ask")[0]
+    assert "clean --instance" in run(sys.executable, "-c", submit, code=1)
+    run(sys.executable, "-c", submit + "sys.exit(7)", code=7)
+
+
+def test_jobs_that_are_slow_to_stop_are_killed_on_demand(engine, place):
+    """Broken: stop_hasten() left out: nothing was said, and it took the whole time."""
+    deaf = SUBMIT.replace("while :;", "trap '' TERM; while :;")
+    process, _ = started(engine, place, sys.executable, "-c", deaf, options=["--stop-grace", "50"], stderr=subprocess.PIPE)
+    began = time.monotonic()
+    wait_until(lambda: len(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()) <= 2)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert "once more" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(40) == 0 and time.monotonic() - began < 40
+    assert nothing_is_left(engine, place)
+
+
+def test_other_commands_inside_mean_the_same_daemon(engine, place, tmp_path, monkeypatch):
+    """Broken: own_options_set() left out: env told of port 9. The token's variable left out of env's table: status was a
+    stranger's. variable_set() without unsetenv(): the outer token file stayed."""
+    token = tmp_path / "token"
+    token.write_text("secret-of-this-daemon\n")
+    token.chmod(0o600)
+    monkeypatch.setenv("TRAINYARD_LISTEN", "127.0.0.1:9")
+    monkeypatch.setenv("TRAINYARD_LOG_LEVEL", "info")
+    monkeypatch.setenv("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", "/outer")
+    script = '"$0" status -o json && eval "$("$0" env)" && "$0" status -o name && echo $TRAINYARD_ENDPOINT'
+    done = executed(engine, place, "sh", "-c", script, program(), options=["--token-file", str(token), "--project", "p-1"])
+    status, (name, endpoint) = json.loads(done.stdout.splitlines()[0]), done.stdout.splitlines()[-2:]
+    assert status["engine"]["reachable"] and status["endpoint"] == name == endpoint
+    assert " info " in done.stderr
+    done = executed(engine, place, "sh", "-c", "echo ${CLOUDSDK_AUTH_ACCESS_TOKEN_FILE-none} $TRAINYARD_TOKEN_FILE")
+    assert done.stdout == "none\n"
