@@ -121,6 +121,8 @@ static enum status more_read(struct log_stream *stream, ssize_t *ret_over, struc
 	stream->sent = 0;
 	*ret_over = 1;
 	rc = log_tail_read(stream->tail, stream->ended, line_render, &stream->pending, &count, err);
+	if (!rc && stream->pending.failed)
+		return error_no_memory(err);
 	if (rc || count)
 		return rc;
 	if (!stream->follows || stream->ended || call_closing(stream->call)) {
@@ -183,6 +185,7 @@ enum status job_log_stream(struct call *call, struct error *err)
 				       .store = context->store,
 				       .job = spec.job,
 				       .tail = TAKE(tail),
+				       .pending.may_fail = true,
 				       .follows = spec.follows };
 	call->content_type = "application/x-ndjson";
 	call->stream = (struct answer_stream){ stream_read, stream_close, stream, -1 };
