@@ -52,6 +52,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/daemon_child.h \
 	daemon/cli/exec.c \
 	daemon/cli/exec.h \
+	daemon/cli/fault.c \
+	daemon/cli/fault.h \
 	daemon/cli/invocation.c \
 	daemon/cli/invocation.h \
 	daemon/cli/job_create.c \

@@ -249,25 +249,30 @@ enum status invocation_number(const struct invocation *invocation, const char *n
 	return STATUS_OK;
 }
 
-enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,
-				struct error *err)
+bool duration_read(const char *text, int64_t *ret_us)
 {
 	static const struct {
 		const char *unit;
 		int64_t seconds;
 	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
-	const char *value = invocation_value(invocation, name);
 	char *end;
-	double number;
+	const double number = strtod(text, &end);
 
-	if (!value)
-		return STATUS_OK;
-	number = strtod(value, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && end != value && number >= 0; i++)
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && end != text && number >= 0; i++)
 		if (strcmp(end, units[i].unit) == 0 && number * (double)units[i].seconds < 1e12) {
 			*ret_us = (int64_t)(number * (double)units[i].seconds * 1e6);
-			return STATUS_OK;
+			return true;
 		}
+	return false;
+}
+
+enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,
+				struct error *err)
+{
+	const char *value = invocation_value(invocation, name);
+
+	if (!value || duration_read(value, ret_us))
+		return STATUS_OK;
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 			 "--%s: \"%s\" is no duration such as 90s, 15m, 2h or 7d", name, value);
 }

@@ -9,6 +9,7 @@
 #include "daemon/cli/background.h"
 #include "daemon/cli/completion.h"
 #include "daemon/cli/exec.h"
+#include "daemon/cli/fault.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_create.h"
 #include "daemon/cli/job_describe.h"
@@ -313,6 +314,32 @@ const struct verb verbs[] = {
 	  .least = 1,
 	  .most = VERB_WORDS_MAX,
 	  .run = delete_main },
+	{ .name = "fault",
+	  .words = "[add KIND [MEMBER=VALUE]... | ls | rm ID... | rm all]",
+	  .summary = "order faults, list them and take them back",
+	  .detail =
+		  "A rule says what happens, to whom and when; its number is printed. Kinds and members are those of\n"
+		  "the API: preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus, timeout,\n"
+		  "slowNetwork, cutNetwork.\n"
+		  "\n"
+		  "    trainyard fault add exit job='my_*' role=worker replica=1 exitCode=137\n"
+		  "    trainyard fault ls\n"
+		  "    trainyard fault rm all\n",
+	  .calls = true,
+	  .lists = true,
+	  .most = VERB_WORDS_MAX,
+	  .run = fault_main },
+	{ .name = "clock",
+	  .words = "[advance TIME]",
+	  .summary = "tell the daemon's time, or put it forward",
+	  .detail =
+		  "A clock can be put forward where the daemon was started with --clock steppable, and never goes back.\n"
+		  "\n"
+		  "    trainyard clock advance 7d\n",
+	  .calls = true,
+	  .lists = true,
+	  .most = 2,
+	  .run = clock_main },
 	{ .name = "serve",
 	  .words = "",
 	  .summary = "serve the emulated APIs on this machine",

@@ -404,3 +404,27 @@ def test_rerun_takes_searches_and_pipelines(narrow_yard, crowd):
         job = verb(narrow_yard, "rerun", crowd[family], "-d").strip()
         assert narrow_yard.get(f"{JOBS}/{job}").json["family"] == family and job != crowd[family]
         verb(narrow_yard, "cancel", job)
+
+
+def test_faults_are_ordered_listed_and_taken_back(yard):
+    """Broken: value_read() that makes every value a text: exitCode was refused."""
+    rule = verb(yard, "fault", "add", "exit", "job=struck_*", "exitCode=77").strip()
+    assert "job=struck_*, exitCode=77" in verb(yard, "fault", "ls")
+    verb(yard, "run", "--api", "ml", "--project", yard.project, "--name", "struck_1", IMAGE, "--", "sleep", "30", code=1)
+    assert "status of 77" in verb(yard, "why", "struck_1")
+    assert json.loads(verb(yard, "fault", "-o", "json"))["faults"][0]["hits"] == "1"
+    assert verb(yard, "fault", "rm", rule) == "" and verb(yard, "fault", "ls") == ""
+    assert "exits" in verb(yard, "fault", "add", "exits", code=1)
+    assert "is not MEMBER=VALUE" in verb(yard, "fault", "add", "exit", "job", code=2)
+    assert "is not one of add, ls, rm" in verb(yard, "fault", "remove", code=2)
+
+
+def test_the_clock_is_put_forward(new_daemon):
+    with new_daemon("--clock", "steppable") as daemon:
+        verb(daemon, "clock", "advance", "2d")
+        assert "172800" in verb(daemon, "clock")
+        assert json.loads(verb(daemon, "clock", "-o", "json"))["offset"].startswith("172800")
+        assert "is no duration" in verb(daemon, "clock", "advance", "soon", code=2)
+    with new_daemon() as daemon:
+        assert "not steppable" in verb(daemon, "clock")
+        assert "--clock steppable" in verb(daemon, "clock", "advance", "1s", code=1)
