@@ -195,7 +195,7 @@ static void vertex_add(struct families *families, const char *name, const char *
 	};
 
 	family_add(families->served, family);
-	family_add(families->vertex, family);
+	family_add(families->by_rpc, family);
 }
 
 static struct family *storage_add(struct families *families, const char *name, const struct route *routes)
@@ -256,6 +256,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 	vertex_add(families, "aiplatform-other", NULL, aiplatform_other_routes, &families->aiplatform, NULL);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		family_add(families->served, others[i]);
+	family_add(families->by_rpc, others[0]); /* logging */
 	if (parts->objects)
 		storage_families_add(families);
 }

@@ -22,7 +22,7 @@ struct engine;
 struct front;
 struct scheduler;
 
-enum { FAMILIES_MAX = 16, FAMILIES_OF_VERTEX = 3 };
+enum { FAMILIES_MAX = 16, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
 
 /* What is there only once it is opened, behind the families: handlers are called later still. */
 struct machinery {
@@ -50,9 +50,10 @@ struct families_parts {
 };
 
 struct families {
-	struct family served[FAMILIES_MAX + 1];       /* in their order; ends with a NULL name */
-	struct family vertex[FAMILIES_OF_VERTEX + 1]; /* those of them that gRPC serves, too */
-	struct family *storage; /* the last of served, which gateways have, too; NULL: there are none */
+	struct family served[FAMILIES_MAX + 1]; /* in their order; ends with a NULL name */
+	struct family by_rpc[FAMILIES_BY_RPC +
+			     1]; /* those of them that gRPC serves, too: Vertex AI, Cloud Logging */
+	struct family *storage;  /* the last of served, which gateways have, too; NULL: there are none */
 
 	/* Their contexts. */
 	struct families_parts parts;

@@ -141,7 +141,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 			.names_alone = config->adc != NULL,
 			.routes = &wiring->routes,
 			.self = wiring->families.served,
-			.self_rpc = wiring->families.vertex,
+			.self_rpc = wiring->families.by_rpc,
 			.self_caller =
 				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			.cut_off = config->egress == EGRESS_NONE,
@@ -326,7 +326,7 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 
 	if (!wiring->config->grpc)
 		return STATUS_OK;
-	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.vertex,
+	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.by_rpc,
 			    wiring->families.served, wiring->host_names, &wiring->gate,
 			    token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			    &wiring->machinery.grpc, &wiring->grpc_rest, err);

@@ -81,6 +81,27 @@ static json_t *number_decode(struct binary *binary, const struct field *field, u
 	}
 }
 
+/* google.protobuf.Any: type_url = 1, value = 2. Choice: its message stays as it came, in base64, as its type is not known
+ * here: { "@type": URL, "value": BASE64 }. */
+static json_t *any_decode(struct binary *binary, struct wire wire, json_t *earlier)
+{
+	AUTO(json) json_t *any = earlier ? json_incref(earlier) : json_object();
+	struct wire_field part;
+
+	while (wire_next(&wire, &part)) {
+		json_t *member;
+
+		if (part.type != WIRE_BYTES || (part.number != 1 && part.number != 2))
+			return binary_refuse(binary, "A broken message of any type");
+		member = part.number == 1 ? binary_string(binary, &part.bytes)
+					  : bytes_decode(binary, &part.bytes);
+		if (!member)
+			return NULL;
+		json_object_set_new(any, part.number == 1 ? "@type" : "value", member);
+	}
+	return wire.is_broken ? binary_refuse(binary, "A broken message of any type") : TAKE(any);
+}
+
 static json_t *bytes_field_decode(struct binary *binary, const struct field *field, const struct wire *bytes,
 				  json_t *earlier)
 {
@@ -96,7 +117,7 @@ static json_t *bytes_field_decode(struct binary *binary, const struct field *fie
 	case FIELD_MASK:
 		return binary_mask(binary, *bytes, earlier);
 	case FIELD_STRUCT:
-		return field->flags & FIELD_ANY ? binary_refuse(binary, "A message of any type")
+		return field->flags & FIELD_ANY ? any_decode(binary, *bytes, earlier)
 						: binary_struct(binary, *bytes, earlier);
 	case FIELD_VALUE:
 		return binary_value(binary, *bytes, earlier);

@@ -266,7 +266,7 @@ static const struct message *any_find(const struct message *const *any, const ch
 /* google.protobuf.Any: type_url = 1, value = 2. */
 static bool any_encode(struct binary *binary, const json_t *object, unsigned number, struct text *bytes)
 {
-	const json_t *type = json_object_get(object, "@type");
+	const json_t *type = json_object_get(object, "@type"), *kept = json_object_get(object, "value");
 	const struct message *message;
 	struct text part = { 0 }, value = { 0 };
 
@@ -276,6 +276,9 @@ static bool any_encode(struct binary *binary, const json_t *object, unsigned num
 	message = any_find(binary->any, json_string_value(type));
 	if (message)
 		message_encode(binary, message, object, &value);
+	else if (json_is_string(kept) && json_object_size(object) == 2)
+		base64_encode(kept, 2,
+			      &part); /* as message_from_binary() reads it; nothing where it is no base64 */
 	if (value.length)
 		part_write(&part, 2, &value);
 	part_write(bytes, number, &part);

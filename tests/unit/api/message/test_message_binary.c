@@ -265,6 +265,24 @@ static void any_is_written(void **state)
 	assert_int_equal(second.length, 3 + 2 + strlen("type.googleapis.com/test.Other"));
 }
 
+/* Broken: any_encode() without the kept bytes: the name alone came back. */
+static void any_of_a_type_that_is_not_known_is_kept(void **state)
+{
+	static const char sent[] = "a201060a0161120108";
+	static const struct message *const known[] = { &sample, NULL };
+	AUTO(json) json_t *read = NULL;
+	AUTO(json) json_t *wanted = json_of("{'whatever':{'@type':'a','value':'CA=='}}");
+	struct text bytes AUTO_TEXT = { 0 };
+
+	(void)state;
+	assert_int_equal(read_hex(sent, &read, NULL), STATUS_OK);
+	assert_true(json_equal(read, wanted));
+	assert_int_equal(message_to_binary(&sample, read, known, &bytes, NULL), STATUS_OK);
+	AUTO(string) char *hex = hex_of(&bytes);
+
+	assert_string_equal(hex, sent);
+}
+
 static void what_is_broken_is_refused(void **state)
 {
 	static const struct row broken[] = {
@@ -283,7 +301,8 @@ static void what_is_broken_is_refused(void **state)
 		{ "A broken time at 'job.wait_time'", "3a040801"
 						      "10ff" },
 		{ "A broken value at 'job.thing'", "5a020a00" },
-		{ "A message of any type at 'job.whatever'", "a20100" },
+		{ "A broken message of any type at 'job.whatever'", "a201021801" },
+		{ "A broken message of any type at 'job.whatever'", "a201020a05" },
 		{ "A broken list at 'job.numbers'", "7a01ff" },
 	};
 
@@ -352,6 +371,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(what_comes_twice_is_both),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(any_is_written),
+		cmocka_unit_test(any_of_a_type_that_is_not_known_is_kept),
 		cmocka_unit_test(what_is_broken_is_refused),
 		cmocka_unit_test(depth_and_number_are_bounded),
 		cmocka_unit_test(a_value_of_another_type_is_told),
