@@ -26,6 +26,7 @@
 #include "daemon/env.h"
 #include "daemon/main.h"
 #include "daemon/serve.h"
+#include "store/keys/signing_key.h"
 #include "store/small_file.h"
 
 /* What shells add to the number of a signal. */
@@ -44,7 +45,8 @@ struct exec {
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
 	void (*output_before)(int); /* what SIGTTOU did then */
-	int exit_code;              /* -1: not decided */
+	struct text key; /* of the state directory, made while the daemon starts; empty: it has one */
+	int exit_code;   /* -1: not decided */
 };
 
 const char *const exec_config[] = {
@@ -171,8 +173,11 @@ static enum status grpc_endpoint_set(const struct exec *exec, const char *url, s
 static enum status environment_set(const struct exec *exec, const char *url, struct error *err)
 {
 	struct env_settings settings AUTO_ENV_SETTINGS = { .shell = SHELL_SH };
-	enum status rc = env_settings_find(exec->config, url, &settings, err);
+	enum status rc =
+		exec->key.length ? signing_key_place(exec->config->state_dir, &exec->key, err) : STATUS_OK;
 
+	if (!rc)
+		rc = env_settings_find(exec->config, url, &settings, err);
 	if (rc)
 		return rc;
 	env_each(&settings, variable_set, NULL);
@@ -412,8 +417,11 @@ int exec_main(struct invocation *invocation)
 		main_failure(&err);
 		return EXIT_NOT_STARTED;
 	}
+	if (exec.temporary)
+		signing_key_generate(&exec.key, &err); /* else it is made when it is asked for */
 	command_run(&exec);
 	daemon_stop(&exec);
 	rest_clean(&exec);
+	text_deinit(&exec.key);
 	return exec.exit_code;
 }

@@ -13,6 +13,10 @@ struct signing_key;
 
 /* Reads nothing yet. @state_dir is copied. */
 struct signing_key *signing_key_new(const char *state_dir);
+/* Makes a key, as PEM, for a state directory that is still to be made: it takes about as long as a daemon's start. */
+enum status signing_key_generate(struct text *ret_pem, struct error *err);
+/* Gives it to the directory; a key that is there stays. */
+enum status signing_key_place(const char *state_dir, const struct text *pem, struct error *err);
 void signing_key_free(struct signing_key *key);
 DEFINE_AUTO(signing_key, struct signing_key *, signing_key_free)
 

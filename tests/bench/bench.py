@@ -4,7 +4,7 @@
 
     tests/bench/bench.py [--build DIR] [--rounds N] [--copy-mib N] [--large-mib N] [--objects N] [ROW ...]
 
-Rows: start, get, grpc, pages, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
+Rows: start, exec, get, grpc, pages, one, sixteen, gap, logs, copies, large, objects, trials, suggest, search, tokens (default: all).
 Needs an engine that answers on DOCKER_HOST (or /var/run/docker.sock), `wrk`, `curl`, and a static busybox; tokens needs root.
 It asserts nothing: read the numbers."""
 import argparse
@@ -183,6 +183,25 @@ def bench_start(options):
             memory = int(next(line for line in status if line.startswith("VmRSS")).split()[1])
     row("start to ready line, empty state", median(times), "ms", None, "50", "10")
     row("idle RSS", memory / 1024, "MiB", None, "16", "8")
+
+
+def timed_ms(*command):
+    began = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "DOCKER_HOST": NO_ENGINE.host})
+    return (time.monotonic() - began) * 1000
+
+
+def bench_exec(options):
+    """Against a daemon that serves the same and is ended when it is ready."""
+    whole, plain = [], []
+    for _ in range(options.rounds * 3):
+        began = time.monotonic()
+        with serving(more=["--grpc", "127.0.0.1:0"]) as daemon:
+            binary = daemon.binary
+        plain.append((time.monotonic() - began) * 1000)
+        whole.append(timed_ms(binary, "exec", "--", "true"))
+    row("exec -- true, of serve to ready and stop", median(whole), "ms", median(plain), "1.2", "150 ms")
 
 
 def wrk(url, connections=16, prefix=(), more=()):
@@ -586,7 +605,7 @@ def bench_search(options):
             row(f"search, {problem}", ours, "loss", floor, "below random", "0")
 
 
-ROWS = {"start": bench_start, "get": bench_get, "grpc": bench_grpc, "pages": bench_pages, "one": bench_one,
+ROWS = {"start": bench_start, "exec": bench_exec, "get": bench_get, "grpc": bench_grpc, "pages": bench_pages, "one": bench_one,
         "sixteen": bench_sixteen, "gap": bench_gap,
         "logs": bench_logs, "copies": bench_copies, "large": bench_large, "objects": bench_objects,
         "trials": bench_trials, "suggest": bench_suggest, "search": bench_search, "tokens": bench_tokens}
