@@ -510,11 +510,25 @@ enum status config_read_beside(struct config *ret_config, enum config_command co
 	return STATUS_OK;
 }
 
-void config_help_write(struct text *text, enum config_command command)
+/* The value of the option in a list of "--name=value"; NULL: it is not there. A flag alone has "true". */
+static const char *value_in(const char *const *list, const struct config_item *item)
+{
+	const size_t length = strlen(item->name);
+
+	for (; list && *list; list++)
+		if (strncmp(*list + 2, item->name, length) == 0 &&
+		    ((*list)[2 + length] == '=' || (*list)[2 + length] == '\0'))
+			return (*list)[2 + length] ? *list + 2 + length + 1 : "true";
+	return NULL;
+}
+
+void config_help_write(struct text *text, enum config_command command, const char *const *first,
+		       const char *const *defaults)
 {
 	for (const struct config_item *item = config_items; item->name; item++) {
 		AUTO(string) char *computed = item->compute ? item->compute() : NULL;
-		const char *otherwise = computed ? computed : item->otherwise;
+		const char *own = value_in(first, item) ? value_in(first, item) : value_in(defaults, item);
+		const char *otherwise = own ? own : computed ? computed : item->otherwise;
 		char option[64];
 
 		if (!(item->commands & command))
@@ -524,7 +538,7 @@ void config_help_write(struct text *text, enum config_command command)
 		text_printf(text, "  %-26s %s", option, item->help);
 		for (size_t i = 0; item->choices && item->choices[i]; i++)
 			text_printf(text, "%s%s", i ? ", " : ": ", item->choices[i]);
-		if (otherwise && item->type != CONFIG_FLAG)
+		if (own || (otherwise && item->type != CONFIG_FLAG))
 			text_printf(text, " (default %s)", otherwise);
 		text_putc(text, '\n');
 	}

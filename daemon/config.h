@@ -101,8 +101,10 @@ enum status config_read_beside(struct config *ret_config, enum config_command co
  * the one that was most likely meant: "; did you mean TRAINYARD_LISTEN?". */
 void config_unknown_variables(void (*tell)(const char *name, const char *hint));
 
-/* Appends one line an option of @command: its name, what it means, its default. */
-void config_help_write(struct text *text, enum config_command command);
+/* Appends one line an option of @command: its name, what it means, its default, which either list may give as
+ * "--name=value"; both end with NULL, or are NULL. */
+void config_help_write(struct text *text, enum config_command command, const char *const *first,
+		       const char *const *defaults);
 
 enum { LISTEN_ADDRESS_SIZE = 64 };
 

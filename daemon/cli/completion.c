@@ -7,8 +7,15 @@
 #include "daemon/cli/verb.h"
 #include "daemon/config_items.h"
 
-/* One word that may be written next. */
-typedef void (*word_taker)(struct text *text, const char *verb, const char *word, const char *help);
+/* An option as shells are told of it. */
+struct word {
+	const char *name, *help;
+	char letter; /* 0: none */
+	bool takes_value;
+	const char *const *values; /* the only ones; NULL: any */
+};
+
+typedef void (*word_taker)(struct text *text, const char *verb, const struct word *word);
 
 static void options_each(struct text *text, const struct verb *verb, word_taker take)
 {
@@ -17,49 +24,92 @@ static void options_each(struct text *text, const struct verb *verb, word_taker 
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		for (const struct verb_option *option = lists[i]; option && option->name; option++)
-			take(text, verb->name, option->name, option->help);
+			take(text, verb->name,
+			     &(struct word){ option->name, option->help, option->letter, option->hint != NULL,
+					     option->values });
 	for (const struct config_item *item = config_items; verb->config && item->name; item++)
 		if (item->commands & verb->config)
-			take(text, verb->name, item->name, item->help);
+			take(text, verb->name,
+			     &(struct word){ item->name, item->help, 0, item->type != CONFIG_FLAG,
+					     item->choices });
+}
+
+static void values_write(struct text *text, const char *const *values)
+{
+	for (const char *const *value = values; value && *value; value++)
+		text_printf(text, "%s%s", value == values ? "" : " ", *value);
 }
 
 /* ---- bash, and zsh by its bashcompinit ---- */
 
-static void bash_word(struct text *text, const char *verb, const char *word, const char *help)
+static void bash_word(struct text *text, const char *verb, const struct word *word)
 {
-	(void)verb, (void)help;
-	text_printf(text, " --%s", word);
+	(void)verb;
+	text_printf(text, " --%s", word->name);
 }
 
+/* What follows an option that takes a value: its values, or none of ours, and the shell offers files. */
+static void bash_values(struct text *text, const char *verb, const struct word *word)
+{
+	if (!word->takes_value)
+		return;
+	text_printf(text, "        %s:--%s", verb, word->name);
+	if (word->letter)
+		text_printf(text, "|%s:-%c", verb, word->letter);
+	text_puts(text, ") words=\"");
+	values_write(text, word->values);
+	text_puts(text, "\" ;;\n");
+}
+
+/* "--name=" is three words to bash. Behind "--" stands another program's command line. */
 static void bash_write(struct text *text)
 {
-	text_puts(text, "_trainyard() {\n"
-			"    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
-			"    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-			"        words=\"");
+	text_puts(text,
+		  "_trainyard() {\n"
+		  "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= i\n"
+		  "    COMPREPLY=()\n"
+		  "    if [ \"$before\" = = ]; then\n"
+		  "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+		  "    elif [ \"$word\" = = ]; then\n"
+		  "        word=\n"
+		  "    fi\n"
+		  "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+		  "        if [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
+		  "            [ $((i + 1)) -ne \"$COMP_CWORD\" ] || COMPREPLY=($(compgen -c -- \"$word\"))\n"
+		  "            return\n"
+		  "        fi\n"
+		  "    done\n"
+		  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+		  "        words=\"");
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		if (verb->summary)
 			text_printf(text, "%s%s", verb == verbs ? "" : " ", verb->name);
 	text_puts(text, "\"\n"
 			"    else\n"
-			"        case ${COMP_WORDS[1]} in\n");
+			"        case ${COMP_WORDS[1]}:$before in\n");
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (verb->summary)
+			options_each(text, verb, bash_values);
 	for (const struct verb *verb = verbs; verb->name; verb++) {
 		if (!verb->summary)
 			continue;
-		text_printf(text, "        %s) words=\"--help", verb->name);
+		text_printf(text, "        %s:*) words=\"", verb->name);
+		values_write(text, verb->word_values);
+		text_puts(text, verb->word_values ? " --help" : "--help");
 		options_each(text, verb, bash_word);
 		text_puts(text, "\" ;;\n");
 	}
 	text_puts(text, "        esac\n"
 			"    fi\n"
-			"    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+			"    [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
 			"}\n"
 			"complete -o default -F _trainyard trainyard\n");
 }
 
 static void zsh_write(struct text *text)
 {
-	text_puts(text, "autoload -U +X bashcompinit && bashcompinit\n");
+	text_puts(text, "(( $+functions[compdef] )) || { autoload -U +X compinit && compinit }\n"
+			"autoload -U +X bashcompinit && bashcompinit\n");
 	bash_write(text);
 }
 
@@ -77,10 +127,21 @@ static void fish_quote(struct text *text, const char *words)
 	text_putc(text, '\'');
 }
 
-static void fish_word(struct text *text, const char *verb, const char *word, const char *help)
+static void fish_word(struct text *text, const char *verb, const struct word *word)
 {
-	text_printf(text, "complete -c trainyard -n '__fish_seen_subcommand_from %s' -l %s -d ", verb, word);
-	fish_quote(text, help);
+	text_printf(text, "complete -c trainyard -n '__fish_seen_subcommand_from %s' -l %s", verb,
+		    word->name);
+	if (word->letter)
+		text_printf(text, " -s %c", word->letter);
+	if (word->values) {
+		text_puts(text, " -x -a '");
+		values_write(text, word->values);
+		text_putc(text, '\'');
+	} else if (word->takes_value) {
+		text_puts(text, " -r");
+	}
+	text_puts(text, " -d ");
+	fish_quote(text, word->help);
 	text_putc(text, '\n');
 }
 
@@ -92,6 +153,12 @@ static void fish_write(struct text *text)
 		text_printf(text, "complete -c trainyard -n __fish_use_subcommand -f -a %s -d ", verb->name);
 		fish_quote(text, verb->summary);
 		text_putc(text, '\n');
+		if (verb->word_values) {
+			text_printf(text, "complete -c trainyard -n '__fish_seen_subcommand_from %s' -f -a '",
+				    verb->name);
+			values_write(text, verb->word_values);
+			text_puts(text, "'\n");
+		}
 		options_each(text, verb, fish_word);
 	}
 }

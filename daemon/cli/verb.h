@@ -27,9 +27,10 @@ struct invocation;
 
 struct verb {
 	const char *name;
-	const char *words;   /* as usage shows them: "JOB [-- COMMAND]"; "" where there are none */
-	const char *summary; /* NULL: a verb of the program itself, in no list */
-	const char *detail;  /* paragraphs below the usage; NULL: the summary says all */
+	const char *words;              /* as usage shows them: "JOB [-- COMMAND]"; "" where there are none */
+	const char *const *word_values; /* the only ones that a word may be, for completions; NULL: any */
+	const char *summary;            /* NULL: a verb of the program itself, in no list */
+	const char *detail;             /* paragraphs below the usage; NULL: the summary says all */
 	const struct verb_option *options;
 	bool calls;           /* asks a daemon: takes --endpoint and --token-file */
 	bool lists;           /* takes --output */

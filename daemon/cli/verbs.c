@@ -390,6 +390,7 @@ const struct verb verbs[] = {
 	  .run = clean_main },
 	{ .name = "completion",
 	  .words = "SHELL",
+	  .word_values = (const char *const[]){ "bash", "zsh", "fish", NULL },
 	  .summary = "print the completions of bash, zsh or fish",
 	  .detail = "    source <(trainyard completion bash)\n"
 		    "    trainyard completion fish | source\n",
@@ -435,7 +436,7 @@ void verb_help_write(struct text *text, const struct verb *verb)
 	if (verb->calls)
 		options_write(text, caller_options);
 	if (verb->config)
-		config_help_write(text, verb->config);
+		config_help_write(text, verb->config, verb->config_first, verb->config_defaults);
 }
 
 static int help_main(void)

@@ -195,15 +195,44 @@ def test_what_cannot_be_seen_is_told(user, tmp_path):
         shutil.rmtree(top)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completions_are_what_the_verbs_take(user, shell):
-    """In bash itself. Broken: options_each() without the configuration's."""
-    script = user("completion", shell).replace("autoload -U +X bashcompinit && bashcompinit\n", "")
+def completed_by_bash(script, *typed):
+    code = (f"{script}\nCOMP_WORDS=(trainyard {' '.join(typed)} '')\nCOMP_CWORD={len(typed) + 1}\n_trainyard\n"
+            "echo ${COMPREPLY[@]}")
+    return subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_completions_are_what_the_verbs_take(user):
+    """In bash itself. Broken: options_each() without the configuration's; bash_values() left out; the search for -- left out."""
+    script = user("completion", "bash")
 
     def words(*typed):
-        code = f"{script}\nCOMP_WORDS=(trainyard {' '.join(typed)} '')\nCOMP_CWORD={len(typed) + 1}\n_trainyard\necho ${{COMPREPLY[@]}}"
-        return subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        return completed_by_bash(script, *typed)
 
     assert {"exec", "start", "stop", "status", "serve"} <= set(words())
     assert "--accelerators" in words("serve") and "--shell" in words("env") and "--endpoint" in words("status")
+    assert words("completion")[:3] == ["bash", "zsh", "fish"] and words("status", "-o") == ["table", "json", "name"]
+    assert words("env", "--shell") == words("env", "--shell", "=") == ["sh", "fish", "github"]
+    assert words("serve", "--log-level") == ["error", "warning", "info", "debug"] and words("serve", "--wheels") == []
+    assert "cat" in words("exec", "--") and words("exec", "--", "cat") == []
     assert "unknown" not in user("completion", "csh", code=2)
+
+
+@pytest.mark.parametrize("shell, code", [
+    ("zsh", 'source =(trainyard completion zsh) && [[ ${_comps[trainyard]} == *_trainyard* ]] && echo "sh fish github"'),
+    ("fish", "trainyard completion fish | source; complete -C 'trainyard env --shell ' | cut -f1")])
+def test_other_shells_take_the_completions(user, shell, code):
+    """Broken: zsh_write() without compinit: "command not found: compdef". fish_word() without values: files."""
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not there")
+    path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
+    options = ["-f"] if shell == "zsh" else ["--no-config"]
+    done = subprocess.run([shell, *options, "-c", code], capture_output=True, text=True, timeout=60,
+                          env={**user.environment, "PATH": path})
+    assert sorted(done.stdout.split()) == ["fish", "github", "sh"] and not done.stderr, done
+
+
+def test_help_tells_the_defaults_that_hold(user):
+    """Broken: config_help_write() without the lists: exec told of port 8090."""
+    told = user("exec", "--help")
+    assert "(default 127.0.0.1:0)" in told and "8090" not in told and "debug (default warning)" in told
+    assert "(default 127.0.0.1:8090)" in user("serve", "--help")
