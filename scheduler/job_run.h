@@ -55,6 +55,7 @@ struct replica_run {
 	bool out_of_memory;
 	bool of_itself;       /* the engine can tell that it was sent no signal */
 	char *refusal;        /* the engine's words for END_REFUSED and END_BROKEN */
+	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
 	struct orders orders; /* by enum replica_order */
 	enum output output;
 	enum link_wish link;

@@ -6,6 +6,7 @@
 
 #include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
+#include "store/jobs/journal.h"
 #include "store/jobs/leases.h"
 
 static struct planned_change *slot_take(struct pass *pass)
@@ -38,6 +39,13 @@ struct planned_change *pass_add(struct pass *pass, struct job_run *run, enum job
 	return planned;
 }
 
+void planned_change_note(struct planned_change *planned, const struct journal_row *row)
+{
+	planned->journal =
+		memory_resize(planned->journal, planned->journal_count + 1, sizeof(*planned->journal));
+	planned->journal[planned->journal_count++] = *row;
+}
+
 void pass_clear(struct pass *pass)
 {
 	for (size_t i = 0; i < pass->count; i++) {
@@ -45,6 +53,7 @@ void pass_clear(struct pass *pass)
 		free(pass->planned[i].error_message);
 		free(pass->planned[i].verdict_message);
 		free(pass->planned[i].assignment);
+		free(pass->planned[i].journal);
 		json_decref(pass->planned[i].told);
 		leases_free(pass->planned[i].leases, pass->planned[i].lease_count);
 	}

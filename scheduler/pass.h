@@ -7,6 +7,7 @@
 #include "store/jobs/jobs.h"
 
 struct job_run;
+struct journal_row;
 struct lease;
 struct service_line;
 
@@ -19,6 +20,8 @@ struct planned_change {
 	char *error_message, *verdict_message, *assignment;
 	struct lease *leases;
 	size_t lease_count;
+	struct journal_row *journal;
+	size_t journal_count;
 	json_t *told; /* by a trial, for its siblings too: differences_untold(); NULL: nothing */
 };
 
@@ -30,4 +33,6 @@ struct pass {
 /* Adds a change of @run's row, from its present state to @to; the run's notes go with it.
  * The caller fills the rest of the returned change before it returns; NULL when memory ran out. */
 struct planned_change *pass_add(struct pass *pass, struct job_run *run, enum job_state to);
+/* Adds a row of the job's journal: why the change is made. */
+void planned_change_note(struct planned_change *planned, const struct journal_row *row);
 void pass_clear(struct pass *pass);

@@ -210,6 +210,8 @@ static bool change_complete(struct planned_change *planned)
 	planned->change.assignment = planned->assignment;
 	planned->change.leases = planned->leases;
 	planned->change.lease_count = planned->lease_count;
+	planned->change.journal = planned->journal;
+	planned->change.journal_count = planned->journal_count;
 	planned->change.line_count = run->note_count;
 	planned->change.hits = run->hit_count ? &run->hits[run->hits_stored] : NULL;
 	planned->change.hit_count = run->hit_count - run->hits_stored;

@@ -164,6 +164,9 @@ void sight_exit(struct scheduler *scheduler, struct job_run *run, struct replica
 
 	tell_missing_lines(scheduler, run, replica, status);
 	replica->seen = SEEN_EXITED;
+	if (status->finished_ns > 0)
+		replica->ended_us =
+			clock_from_outside_ns(scheduler->reconciler.clock, status->finished_ns) / 1000;
 	if (!replica->ordered) { /* looked at once more, it still ended as ordered */
 		replica->exit_code = status->exit_code;
 		replica->out_of_memory = status->out_of_memory;

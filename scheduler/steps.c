@@ -21,6 +21,7 @@
 #include "scheduler/restarts.h"
 #include "scheduler/spare_network.h"
 #include "scheduler/told_differences.h"
+#include "store/jobs/journal.h"
 #include "store/logs/logs.h"
 
 static void tell_differences(struct job_run *run, json_t **ret_told)
@@ -161,19 +162,53 @@ static void renewal_tell(struct job_run *run, const struct replica_key *key)
 		    key->restart + 1, REPLICA_RESTARTS_MAX);
 }
 
+static struct journal_row end_row(const struct replica_run *replica, unsigned flags)
+{
+	return (struct journal_row){
+		.time_us = replica->ended_us,
+		.kind = JOURNAL_ENDED,
+		.attempt = replica->key.attempt,
+		.of_replica = true,
+		.role = (int)replica->key.role,
+		.index = replica->key.index,
+		.restart = replica->key.restart,
+		.cause = (int)replica->end,
+		.number = replica->exit_code,
+		.flags = flags | (replica->out_of_memory ? JOURNAL_OUT_OF_MEMORY : 0) |
+			 (replica->of_itself ? JOURNAL_OF_ITSELF : 0) |
+			 (replica->ordered ? JOURNAL_ORDERED : 0),
+	};
+}
+
+static void renewal_note(struct planned_change *planned, const struct replica_run *replica)
+{
+	struct journal_row row = end_row(replica, JOURNAL_BLAMED);
+
+	planned_change_note(planned, &row);
+	row = (struct journal_row){ .kind = JOURNAL_RESTARTED,
+				    .attempt = row.attempt,
+				    .of_replica = true,
+				    .role = row.role,
+				    .index = row.index,
+				    .restart = row.restart + 1 };
+	planned_change_note(planned, &row);
+}
+
 /* Those that can be replaced now, in one change. */
 static void renewals_plan(struct reconciler *reconciler, struct job_run *run)
 {
-	bool planned = false;
+	struct planned_change *planned = NULL;
 
 	for (size_t i = 0; i < run->replica_count; i++) {
 		struct replica_run *replica = &run->replicas[i];
 
 		if (!job_run_restarts(run, replica) || !replica_is_replaceable(replica))
 			continue;
-		planned = planned || pass_add(reconciler->pass, run, run->row->state);
+		if (!planned)
+			planned = pass_add(reconciler->pass, run, run->row->state);
 		if (!planned)
 			return;
+		renewal_note(planned, replica);
 		replica->renews = true;
 		restarts_change(run);
 		renewal_tell(run, &replica->key);
@@ -224,6 +259,20 @@ static void tell_missing_programs(const struct reconciler *reconciler, struct jo
 	}
 }
 
+/* What is known of the ends of replicas when they, and not a fault of the job itself, decide it. */
+static void ends_note(struct planned_change *planned, const struct job_run *run, enum job_state verdict)
+{
+	for (size_t i = 0; !run->fault && i < run->replica_count; i++) {
+		const struct replica_run *replica = &run->replicas[i];
+		const bool bad = end_is_bad(replica->end, replica->exit_code);
+		const bool blamed = verdict == JOB_SUCCEEDED ? replica->key.role == ROLE_MASTER && !bad : bad;
+		const struct journal_row row = end_row(replica, blamed ? JOURNAL_BLAMED : 0);
+
+		if (replica->end != END_NONE && !job_run_restarts(run, replica))
+			planned_change_note(planned, &row);
+	}
+}
+
 void step_judge(struct reconciler *reconciler, struct job_run *run)
 {
 	struct judgement judgement = job_run_judge(run);
@@ -239,6 +288,7 @@ void step_judge(struct reconciler *reconciler, struct job_run *run)
 	planned->change.verdict = judgement.verdict;
 	planned->change.verdict_code = judgement.code;
 	planned->verdict_message = judgement.message;
+	ends_note(planned, run, judgement.verdict);
 	if (judgement.verdict == JOB_PREPARING)
 		job_run_say(run, SEVERITY_WARNING, "%sThe job is tried again (attempt %u).",
 			    judgement.message, run->row->attempt + 1);
@@ -342,27 +392,38 @@ void step_remove(struct reconciler *reconciler, struct job_run *run)
 
 enum { TAIL_LINES = 200 }; /* in which a traceback may begin */
 
-/* The end of what the first replica that failed by itself wrote to stderr. The stored sentences say which
- * that was: exits that were seen later, of replicas that were stopped for it, say nothing. */
-static char *stderr_tail(struct reconciler *reconciler, const struct job_run *run, const char *reason)
+/* The first replica that failed the job by its own end; NULL: none did. */
+static const struct journal_row *culprit(const struct journal *journal, unsigned attempt)
 {
-	struct error err AUTO_ERROR = { 0 };
-	char task[REPLICA_NAME_MAX];
-	char *tail = NULL;
+	for (size_t i = 0; i < journal->count; i++) {
+		const struct journal_row *row = &journal->rows[i];
 
-	for (size_t i = 0; i < run->replica_count; i++) {
-		const struct replica_key *key = &run->replicas[i].key;
-
-		if (!sentences_blame(run->plan, reason, key->role, key->index))
-			continue;
-		replica_task_name(run->plan, key->role, key->index, task);
-		if (log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task, TAIL_LINES,
-				    &tail, &err))
-			log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"",
-				  run->row->job_id, task, err.text ? err.text : "");
-		return tail;
+		if (row->kind == JOURNAL_ENDED && row->attempt == attempt && row->cause == END_EXIT &&
+		    (row->flags & JOURNAL_BLAMED))
+			return row;
 	}
 	return NULL;
+}
+
+/* The end of what that replica wrote to stderr. NULL: it is not known. */
+static char *stderr_tail(struct reconciler *reconciler, const struct job_run *run)
+{
+	struct journal journal AUTO_JOURNAL = { 0 };
+	struct error err AUTO_ERROR = { 0 };
+	char task[REPLICA_NAME_MAX] = "";
+	char *tail = NULL;
+	enum status rc = journal_read(reconciler->store, run->row->id, &journal, &err);
+	const struct journal_row *of = rc ? NULL : culprit(&journal, run->row->attempt);
+
+	if (of) {
+		replica_task_name(run->plan, (enum role)of->role, of->index, task);
+		rc = log_stderr_tail(reconciler->store, job_run_owner(run), run->plan->trial, task,
+				     TAIL_LINES, &tail, &err);
+	}
+	if (rc)
+		log_event(LOG_WARNING, "stderr-tail-unread", "job=%s task=%s error=\"%s\"", run->row->job_id,
+			  task, err.text ? err.text : "");
+	return tail;
 }
 
 void step_explain(struct reconciler *reconciler, struct job_run *run)
@@ -375,7 +436,7 @@ void step_explain(struct reconciler *reconciler, struct job_run *run)
 		return;
 	planned->change.error_code = run->row->verdict_code;
 	if (run->row->verdict == JOB_FAILED) {
-		tail = stderr_tail(reconciler, run, reason);
+		tail = stderr_tail(reconciler, run);
 		planned->error_message =
 			error_message_text(reason, tail, reconciler->project_number, run->plan->job_id);
 		job_run_say(run, SEVERITY_ERROR, "%s",

@@ -43,6 +43,8 @@ libtrainyard_a_SOURCES += \
 	store/jobs/jobs.c \
 	store/jobs/jobs.h \
 	store/jobs/lease_rows.h \
+	store/jobs/journal.c \
+	store/jobs/journal.h \
 	store/jobs/leases.c \
 	store/jobs/leases.h \
 	store/jobs/model_rows.h \

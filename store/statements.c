@@ -280,6 +280,14 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[FAULT_HITS_OPEN] = { ON(STATE_READER),
 			      "SELECT " FAULT_HIT_COLUMNS " FROM fault_hit"
 			      " WHERE job IN (SELECT id FROM job WHERE state IN (1, 2, 3, 6))" },
+	[JOURNAL_INSERT] = { ON(STATE_WRITER),
+			     "INSERT INTO journal (job, seq, time_us, kind, attempt, role, idx, restart, cause, number, flags)"
+			     " SELECT :job, coalesce(max(seq), 0) + 1, :time, :kind,"
+			     " coalesce(nullif(:attempt, 0), (SELECT attempt FROM job WHERE id = :job)), :role, :index, :restart,"
+			     " :cause, :number, :flags FROM journal WHERE job = :job" },
+	[JOURNAL] = { ON(STATE_READER),
+		      "SELECT time_us, kind, attempt, role, idx, restart, cause, number, flags"
+		      " FROM journal WHERE job = :job ORDER BY seq" },
 	[FAULT_MARK_INSERT] = { ON(STATE_WRITER),
 				"INSERT INTO fault_mark (job, attempt, role, idx, restart, fault)"
 				" SELECT id, :attempt, :role, :index, :restart, :fault FROM job"

@@ -71,10 +71,14 @@ static void outcome_append(struct text *text, const struct plan *plan, const str
 	}
 }
 
+bool end_is_bad(enum replica_end end, int exit_code)
+{
+	return end == END_EXIT ? exit_code != 0 : end != END_NONE;
+}
+
 static bool outcome_is_bad(const struct replica_outcome *outcome)
 {
-	return outcome->end == END_LOST || outcome->end == END_REFUSED || outcome->end == END_BROKEN ||
-	       (outcome->end == END_EXIT && outcome->exit_code != 0);
+	return end_is_bad(outcome->end, outcome->exit_code);
 }
 
 static bool outcome_is_internal(const struct replica_outcome *outcome)
@@ -135,20 +139,6 @@ struct judgement verdict_of(const struct plan *plan, const struct replica_outcom
 		if (outcome_is_bad(&outcomes[i]))
 			return judge_bad(plan, outcomes, count, attempt, ran);
 	return (struct judgement){ .verdict = JOB_STATE_UNSPECIFIED };
-}
-
-bool sentences_blame(const struct plan *plan, const char *sentences, enum role role, unsigned index)
-{
-	char replica[REPLICA_NAME_MAX], start[REPLICA_NAME_MAX + 16];
-	size_t length;
-	const char *found;
-
-	replica_sentence_name(plan, role, index, replica);
-	length = (size_t)snprintf(start, sizeof(start), "The replica %s ", replica);
-	found = strstr(sentences, start);
-
-	return found &&
-	       (strncmp(found + length, "exited ", 7) == 0 || strncmp(found + length, "ran ", 4) == 0);
 }
 
 /* The last @count lines of a text; all of it when there are no more. */

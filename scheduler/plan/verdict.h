@@ -56,8 +56,8 @@ struct judgement {
 struct judgement verdict_of(const struct plan *plan, const struct replica_outcome *outcomes, size_t count,
 			    unsigned attempt, bool ran);
 
-/* Whether a judgement's sentences say that this replica ended by itself, so that its stderr tells more. */
-bool sentences_blame(const struct plan *plan, const char *sentences, enum role role, unsigned index);
+/* Whether such an end is a reason to fail, or to try the job again. */
+bool end_is_bad(enum replica_end end, int exit_code);
 
 /* The whole errorMessage of a failed job: the sentences, the end of what the replica wrote to stderr
  * (of that the last twenty lines, 16 KiB at most, and where the last traceback begins before them its beginning), and where

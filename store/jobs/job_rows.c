@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/memory.h"
+#include "store/jobs/journal.h"
 
 /* In the order of JOB_COLUMNS in statements.c. */
 enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err)
@@ -165,9 +166,10 @@ enum status job_row_insert(struct change_scope *scope, const struct job *job, in
 	if (!rc && !row)
 		return error_set(err, STATUS_ALREADY_EXISTS, "job.job_id",
 				 "A job with this id already exists.");
-	if (!rc)
-		*ret_id = sqlite3_column_int64(insert, 0);
-	return rc;
+	if (rc)
+		return rc;
+	*ret_id = sqlite3_column_int64(insert, 0);
+	return journal_add_state(scope, *ret_id, JOB_STATE_UNSPECIFIED, JOB_QUEUED, err);
 }
 
 enum status job_row_add(struct change_scope *scope, const struct job *job, const struct service_line *lines,
@@ -188,6 +190,8 @@ enum status job_row_add(struct change_scope *scope, const struct job *job, const
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
 			   struct error *err)
 {
+	enum status rc;
+
 	if ((job->verdict != JOB_STATE_UNSPECIFIED && job->verdict != JOB_PREPARING) ||
 	    !job_state_may_follow(job->state, JOB_CANCELLING))
 		return STATUS_OK;
@@ -199,5 +203,8 @@ enum status job_row_cancel(struct change_scope *scope, const struct job *job, co
 	bind_int(update, ":now", scope->now_ns / 1000);
 	bind_int(update, ":id", job->id);
 	scope->woken = job->id;
-	return statement_run(update, err);
+	rc = statement_run(update, err);
+	if (!rc)
+		rc = journal_add_decision(scope, job->id, JOB_CANCELLED, STATUS_CANCELLED, err);
+	return rc ? rc : journal_add_state(scope, job->id, job->state, JOB_CANCELLING, err);
 }

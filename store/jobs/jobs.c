@@ -6,6 +6,7 @@
 
 #include "store/jobs/faults.h"
 #include "store/jobs/job_rows.h"
+#include "store/jobs/journal.h"
 #include "store/jobs/lease_rows.h"
 #include "store/jobs/model_rows.h"
 #include "store/state_writer.h"
@@ -199,6 +200,19 @@ static void change_bind(sqlite3_stmt *advance, const struct job_change *change)
 	bind_int(advance, ":changes", touches_row(change));
 }
 
+/* What a change that was made tells: why, and then what. */
+static enum status change_note(struct change_scope *scope, const struct job_change *change, struct error *err)
+{
+	const struct journal_row retry = { .kind = JOURNAL_RETRIED };
+	enum status rc = journal_add(scope, change->job, change->journal, change->journal_count, err);
+
+	if (!rc && change->decides)
+		rc = journal_add_decision(scope, change->job, change->verdict, change->verdict_code, err);
+	if (!rc)
+		rc = journal_add(scope, change->job, &retry, change->retries, err);
+	return rc ? rc : journal_add_state(scope, change->job, change->from, change->to, err);
+}
+
 static enum status application_run(struct change_scope *scope, void *arg, struct error *err)
 {
 	struct application *application = arg;
@@ -228,6 +242,8 @@ static enum status application_run(struct change_scope *scope, void *arg, struct
 			rc = model_row_upload(scope, change->job, err);
 		if (!rc)
 			rc = fault_hits_add(scope, change->hits, change->hit_count, err);
+		if (!rc)
+			rc = change_note(scope, change, err);
 		if (rc)
 			return rc;
 	}

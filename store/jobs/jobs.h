@@ -9,6 +9,7 @@
 #include "store/jobs/job.h"
 
 struct fault_hit;
+struct journal_row;
 struct lease;
 struct store;
 
@@ -78,6 +79,8 @@ struct job_change {
 	size_t line_count;
 	const struct fault_hit *hits; /* of faults.h: stored with this change, all on its job */
 	size_t hit_count;
+	const struct journal_row *journal; /* why: stored before the rows that tell of the change itself */
+	size_t journal_count;
 
 	/* Out: false when the job was in another state, or decided already, or the rule of a hit is gone. */
 	bool applied;

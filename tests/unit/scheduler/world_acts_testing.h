@@ -300,6 +300,12 @@ static void engine_go(bool dies)
 			container_end(&world.containers[i], WITH_THE_ENGINE, choose(2) ? 137 : 255, false);
 			client_job(world.containers[i].status.key.job)->troubled = true;
 		}
+	for (size_t i = 0; i < world.event_count; i++) {
+		struct container *followed = container_find(&world.events[i].replica.key);
+
+		if (world.events[i].event.kind == ENGINE_LOGS_ENDED && followed)
+			followed->logs_ended = false; /* the reading goes on when the engine is back */
+	}
 	world.event_count = 0;
 	/* A container that waits to be made may be made when the engine is back. */
 	for (size_t i = 0; i < world.operation_count; i++)
@@ -321,9 +327,6 @@ static void engine_come(void)
 	world.engine_up = true;
 	if (!world.told_up)
 		up_post();
-	for (size_t i = 0; i < world.container_count; i++) {
-		world.containers[i].logs_ended =
-			world.containers[i].logs_ended && world.containers[i].logs_stored;
+	for (size_t i = 0; i < world.container_count; i++)
 		output_end(&world.containers[i]);
-	}
 }

@@ -18,6 +18,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/scheduler_state.h"
 #include "store/jobs/faults.h"
+#include "store/jobs/journal.h"
 #include "store/jobs/leases.h"
 #include "store/logs/logs.h"
 #include "tests/unit/scheduler/plan/plan_testing.h"
@@ -30,6 +31,7 @@ enum {
 	EVENTS_MAX = 1024,
 	BARRIERS_MAX = 512,
 	CHOICES_MAX = 4096,
+	JOURNAL_MAX = 128,
 };
 
 /* How a container ended in truth. */
@@ -79,6 +81,8 @@ struct pending_event {
 
 struct client_job {
 	struct job row; /* texts are on the heap */
+	struct journal_row journal[JOURNAL_MAX];
+	size_t journal_count;
 	unsigned workers;
 	bool stored, cancelled, limited,
 		troubled; /* troubled: something was done to it that a job need not survive */
@@ -192,6 +196,7 @@ typeof(job_get_by_id) __wrap_job_get_by_id;
 typeof(job_list_unfinished) __wrap_job_list_unfinished;
 typeof(lease_list) __wrap_lease_list;
 typeof(fault_hits_open) __wrap_fault_hits_open;
+typeof(journal_read) __wrap_journal_read;
 typeof(log_barrier) __wrap_log_barrier;
 typeof(log_position_get) __wrap_log_position_get;
 typeof(log_stderr_tail) __wrap_log_stderr_tail;
@@ -260,6 +265,18 @@ enum status __wrap_fault_hits_open(struct store *store, struct fault_hit_list *r
 {
 	(void)store, (void)err;
 	*ret_list = (struct fault_hit_list){ 0 };
+	return STATUS_OK;
+}
+
+enum status __wrap_journal_read(struct store *store, int64_t job, struct journal *ret_journal,
+				struct error *err)
+{
+	const struct client_job *of = client_job(job);
+
+	(void)store, (void)err;
+	ret_journal->count = of->journal_count;
+	ret_journal->rows = calloc(JOURNAL_MAX, sizeof(*ret_journal->rows));
+	memcpy(ret_journal->rows, of->journal, of->journal_count * sizeof(of->journal[0]));
 	return STATUS_OK;
 }
 
@@ -374,6 +391,34 @@ static void change_check(const struct job_change *change)
 		VIOLATE("job %d is tried for ever", (int)row->id);
 }
 
+/* A row that tells of a replica's end is true. */
+static void journal_check(const struct job_change *change, const struct journal_row *row)
+{
+	const struct replica_key key = { change->job, row->attempt, (enum role)row->role, row->index,
+					 row->restart };
+	const struct container *container = container_find(&key);
+
+	if (row->kind != JOURNAL_ENDED)
+		return;
+	if (row->cause == END_LOST && (!container || !client_job(change->job)->troubled))
+		VIOLATE("the journal says that %s was lost", key_text(&key));
+	if (row->cause == END_EXIT && (row->flags & JOURNAL_BLAMED) &&
+	    (!container || (container->truth != BY_ITSELF && container->truth != KILLED_OUTSIDE) ||
+	     container->status.exit_code != row->number))
+		VIOLATE("the journal says that %s ended with %d", key_text(&key), (int)row->number);
+}
+
+static void journal_append(struct client_job *job, const struct job_change *change)
+{
+	for (size_t i = 0; i < change->journal_count; i++) {
+		journal_check(change, &change->journal[i]);
+		if (job->journal_count == JOURNAL_MAX)
+			VIOLATE("the journal of job %d has no end", (int)job->row.id);
+		else
+			job->journal[job->journal_count++] = change->journal[i];
+	}
+}
+
 static void text_replace(char **place, const char *text)
 {
 	free(*place);
@@ -394,6 +439,7 @@ static void change_apply(struct job_change *change)
 	     change->decides && change->verdict_message ? change->verdict_message : "");
 	for (size_t i = 0; i < change->line_count; i++)
 		TELL("  log: %s", change->lines[i].text);
+	journal_append(client_job(change->job), change);
 	row->state = change->to;
 	row->started_us = change->started_us ? change->started_us : row->started_us;
 	row->running_us = change->running_us ? change->running_us : row->running_us;

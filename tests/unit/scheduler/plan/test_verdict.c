@@ -334,28 +334,6 @@ static void a_long_tail_is_cut_between_characters(void **state)
 	free(text);
 }
 
-static void sentences_blame_whom_they_say_ended(void **state)
-{
-	AUTO(plan) struct plan *plan = plan_of("ml");
-	AUTO(plan) struct plan *vertex = plan_of("aiplatform");
-
-	(void)state;
-	const char *sentences =
-		"The replica worker 1 exited with a non-zero status of 3. Termination reason: Error. "
-		"The replica ps 0 was lost: its container was stopped or removed from outside. ";
-
-	assert_true(sentences_blame(plan, sentences, ROLE_WORKER, 1));
-	assert_false(sentences_blame(plan, sentences, ROLE_WORKER, 0));
-	assert_false(sentences_blame(plan, sentences, ROLE_WORKER, 11));
-	assert_false(sentences_blame(plan, sentences, ROLE_PS, 0));
-	assert_true(
-		sentences_blame(plan, "The replica master 0 ran out-of-memory and exited", ROLE_MASTER, 0));
-	assert_true(sentences_blame(vertex, "The replica workerpool1-1 exited with", ROLE_WORKER, 1));
-	assert_true(sentences_blame(vertex, "The replica workerpool0-0 ran out of memory", ROLE_MASTER, 0));
-	assert_false(sentences_blame(vertex, "The replica workerpool1-11 exited with", ROLE_WORKER, 1));
-	assert_false(sentences_blame(vertex, "The replica workerpool1-1 was lost", ROLE_WORKER, 1));
-}
-
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,7 +344,6 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(an_error_message_has_tail_and_link),
 		cmocka_unit_test(a_long_traceback_keeps_its_beginning),
 		cmocka_unit_test(a_long_tail_is_cut_between_characters),
-		cmocka_unit_test(sentences_blame_whom_they_say_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

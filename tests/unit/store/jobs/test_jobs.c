@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "store/jobs/faults.h"
+#include "store/jobs/journal.h"
 #include "tests/unit/store/store_testing.h"
 
 static void a_job_is_stored_and_found(void **state)
@@ -222,6 +223,68 @@ static void a_verdict_is_decided_once_and_cleared_by_a_retry(void **state)
 	job_free(job);
 }
 
+/* Why, then what; a change that does not apply tells nothing. */
+static void the_journal_tells_each_change_once(void **state)
+{
+	static const struct journal_row end = { .time_us = 5,
+						.kind = JOURNAL_ENDED,
+						.attempt = 1,
+						.of_replica = true,
+						.role = 2,
+						.index = 3,
+						.restart = 1,
+						.cause = 1,
+						.number = 139,
+						.flags = JOURNAL_OF_ITSELF | JOURNAL_BLAMED };
+	BENCH(state);
+	struct job_change changes[] = {
+		{ .from = JOB_QUEUED, .to = JOB_PREPARING },
+		{ .from = JOB_PREPARING,
+		  .to = JOB_PREPARING,
+		  .decides = true,
+		  .verdict = JOB_PREPARING,
+		  .verdict_message = "again",
+		  .verdict_code = 13,
+		  .journal = &end,
+		  .journal_count = 1 },
+		{ .from = JOB_RUNNING, .to = JOB_RUNNING, .journal = &end, .journal_count = 1 }, /* late */
+		{ .from = JOB_PREPARING, .to = JOB_PREPARING, .retries = true },
+	};
+	static const struct journal_row expected[] = {
+		{ .kind = JOURNAL_STATE, .attempt = 1, .cause = JOB_QUEUED },
+		{ .kind = JOURNAL_STATE, .attempt = 1, .cause = JOB_PREPARING, .number = JOB_QUEUED },
+		{ .kind = JOURNAL_ENDED, .attempt = 1, .cause = 1, .number = 139 },
+		{ .kind = JOURNAL_DECIDED, .attempt = 1, .cause = JOB_PREPARING, .number = 13 },
+		{ .kind = JOURNAL_RETRIED, .attempt = 2 },
+		{ .kind = JOURNAL_DECIDED, .attempt = 2, .cause = JOB_CANCELLED, .number = STATUS_CANCELLED },
+		{ .kind = JOURNAL_STATE, .attempt = 2, .cause = JOB_CANCELLING, .number = JOB_PREPARING },
+	};
+	struct journal journal AUTO_JOURNAL = { 0 };
+	const int64_t id = job_add(bench, "told");
+
+	job_add(bench, "another");
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
+		changes[i].job = id;
+		assert_int_equal(job_apply(bench->store, &changes[i], 1, NULL), STATUS_OK);
+	}
+	assert_int_equal(job_cancel(bench->store, "demo", "told", "Because.", NULL), STATUS_OK);
+	assert_int_equal(journal_read(bench->store, id, &journal, NULL), STATUS_OK);
+	assert_int_equal(journal.count, COUNT_OF(expected));
+	for (size_t i = 0; i < journal.count; i++) {
+		assert_int_equal(journal.rows[i].kind, expected[i].kind);
+		assert_int_equal(journal.rows[i].attempt, expected[i].attempt);
+		assert_int_equal(journal.rows[i].cause, expected[i].cause);
+		assert_int_equal(journal.rows[i].number, expected[i].number);
+		assert_int_equal(journal.rows[i].of_replica, i == 2);
+		assert_true(i == 2 || journal.rows[i].time_us > 5);
+	}
+	assert_int_equal(journal.rows[2].time_us, 5);
+	assert_int_equal(journal.rows[2].role, 2);
+	assert_int_equal(journal.rows[2].index, 3);
+	assert_int_equal(journal.rows[2].restart, 1);
+	assert_int_equal(journal.rows[2].flags, JOURNAL_OF_ITSELF | JOURNAL_BLAMED);
+}
+
 static void labels_change_while_the_etag_is_right(void **state)
 {
 	BENCH(state);
@@ -418,6 +481,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(one_illegal_step_refuses_the_whole_call),
 		WITH_BENCH(a_job_that_is_about_to_be_tried_again_can_be_cancelled),
 		WITH_BENCH(a_verdict_is_decided_once_and_cleared_by_a_retry),
+		WITH_BENCH(the_journal_tells_each_change_once),
 		WITH_BENCH(labels_change_while_the_etag_is_right),
 		WITH_BENCH(intents_wake_the_scheduler),
 		WITH_BENCH(many_threads_share_commits),
