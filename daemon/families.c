@@ -50,7 +50,7 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }
 
-static enum status shell_open(void *arg, const struct shell_replica *replica, const json_t *command,
+static enum status shell_open(void *arg, const struct replica_key *replica, const json_t *command,
 			      struct shell_terminal **ret_terminal, struct error *err)
 {
 	const struct machinery *machinery = arg;

@@ -24,6 +24,7 @@ libtrainyard_a_SOURCES += \
 	daemon/base/memory.h \
 	daemon/base/nearest.c \
 	daemon/base/nearest.h \
+	daemon/base/replica.h \
 	daemon/base/small_thread.c \
 	daemon/base/small_thread.h \
 	daemon/base/socket_owner.c \

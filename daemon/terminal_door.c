@@ -39,15 +39,10 @@ static void door_close(struct shell_terminal *shell)
 static const struct shell_terminal_ops door_ops = { door_read, door_write, door_resize, door_close };
 
 /* Only the engine knows how often the replica was started anew; of its containers there is one at a time. */
-static enum status terminal_find(struct engine *engine, const struct shell_replica *replica,
+static enum status terminal_find(struct engine *engine, const struct replica_key *replica,
 				 const json_t *command, struct terminal **ret_terminal, struct error *err)
 {
-	struct replica_key key = {
-		.job = replica->job,
-		.attempt = replica->attempt,
-		.role = replica->role,
-		.index = replica->index,
-	};
+	struct replica_key key = *replica;
 	enum status rc;
 
 	do
@@ -56,7 +51,7 @@ static enum status terminal_find(struct engine *engine, const struct shell_repli
 	return rc;
 }
 
-enum status terminal_door_open(struct engine *engine, const struct shell_replica *replica,
+enum status terminal_door_open(struct engine *engine, const struct replica_key *replica,
 			       const json_t *command, struct shell_terminal **ret_terminal, struct error *err)
 {
 	struct door *door = calloc(1, sizeof(*door));

@@ -5,6 +5,6 @@
 #include "scheduler/engine/engine.h"
 
 /* As engine->ops->open_terminal, with the names of the other side; in the container that the replica has now. */
-enum status terminal_door_open(struct engine *engine, const struct shell_replica *replica,
+enum status terminal_door_open(struct engine *engine, const struct replica_key *replica,
 			       const json_t *command, struct shell_terminal **ret_terminal,
 			       struct error *err);

@@ -59,7 +59,6 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 	for (size_t i = 0; i < run->replica_count; i++) {
 		struct replica_run *replica = &run->replicas[i];
 		const struct replica_key *key = &replica->key;
-		struct stream_reach reached[2];
 		struct log_position from;
 		struct error err AUTO_ERROR = { 0 };
 
@@ -68,18 +67,13 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 		     !order_was_given(&replica->orders, ORDER_FOLLOW)))
 			continue;
 		if (log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key, &err) ||
-		    log_position_get(scheduler->reconciler.store, key->job, key->attempt, key->role,
-				     key->index, key->restart, reached, &err)) {
+		    log_position_get(scheduler->reconciler.store, key, &from, &err)) {
 			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
 				  err.text ? err.text : "");
 			sight_hold(scheduler, run);
 			continue;
 		}
 		order_give(&replica->orders, ORDER_FOLLOW);
-		for (int stream = 0; stream < 2; stream++)
-			from.streams[stream] =
-				(struct log_reach){ reached[stream].time_ns, reached[stream].behind,
-						    reached[stream].parts, reached[stream].parts_ns };
 		log_pump_offered(scheduler->reconciler.pump, key, &from);
 		engine->ops->follow_logs(engine, key, &from);
 	}

@@ -10,7 +10,7 @@ enum { PIECE_BYTES = 4096 }; /* typed at once: between two, an end is noticed */
 
 struct shell_session {
 	struct shell_sessions *sessions;
-	struct shell_replica replica;
+	struct replica_key replica;
 	char id[SESSION_ID_MAX + 1];
 	struct shell_terminal *terminal; /* NULL until it is started */
 	unsigned holds;
@@ -48,13 +48,7 @@ static bool id_valid(const char *id)
 	return length > 0 && length <= SESSION_ID_MAX && strspn(id, allowed) == length;
 }
 
-static bool replicas_equal(const struct shell_replica *one, const struct shell_replica *other)
-{
-	return one->job == other->job && one->attempt == other->attempt && one->role == other->role &&
-	       one->index == other->index;
-}
-
-static struct shell_session *session_new(struct shell_sessions *sessions, const struct shell_replica *replica,
+static struct shell_session *session_new(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id)
 {
 	struct shell_session *session = calloc(1, sizeof(*session));
@@ -78,7 +72,7 @@ static void session_free(struct shell_session *session)
 }
 
 /* Under the lock. */
-static enum status place_find(struct shell_sessions *sessions, const struct shell_replica *replica,
+static enum status place_find(struct shell_sessions *sessions, const struct replica_key *replica,
 			      const char *id, struct shell_session ***ret_place, struct error *err)
 {
 	struct shell_session **free_place = NULL;
@@ -91,7 +85,7 @@ static enum status place_find(struct shell_sessions *sessions, const struct shel
 			free_place = place;
 			continue;
 		}
-		if (!replicas_equal(&(*place)->replica, replica))
+		if (!replica_keys_equal(&(*place)->replica, replica))
 			continue;
 		of_replica++;
 		if (strcmp((*place)->id, id) == 0)
@@ -110,7 +104,7 @@ static enum status place_find(struct shell_sessions *sessions, const struct shel
 	return STATUS_OK;
 }
 
-enum status shell_session_begin(struct shell_sessions *sessions, const struct shell_replica *replica,
+enum status shell_session_begin(struct shell_sessions *sessions, const struct replica_key *replica,
 				const char *id, struct shell_session **ret_session, struct error *err)
 {
 	struct shell_session **place = NULL;
@@ -168,7 +162,7 @@ void shell_session_end(struct shell_session *session)
 	shell_session_release(session);
 }
 
-struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct shell_replica *replica,
+struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id)
 {
 	struct shell_session *found = NULL;
@@ -177,7 +171,7 @@ struct shell_session *shell_session_hold(struct shell_sessions *sessions, const 
 	for (size_t i = 0; i < SESSIONS_MAX && !found; i++) {
 		struct shell_session *session = sessions->places[i];
 
-		if (session && session->terminal && replicas_equal(&session->replica, replica) &&
+		if (session && session->terminal && replica_keys_equal(&session->replica, replica) &&
 		    strcmp(session->id, id) == 0)
 			found = session;
 	}

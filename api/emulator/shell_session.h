@@ -21,7 +21,7 @@ void shell_sessions_free(struct shell_sessions *sessions);
 /* Takes a place under @id; nobody finds the session before it is started. What is returned is ended by
  * shell_session_end(). Outcomes: INVALID_ARGUMENT: @id is not 1 to 64 letters, digits, "-" and "_";
  * ALREADY_EXISTS; RESOURCE_EXHAUSTED. */
-enum status shell_session_begin(struct shell_sessions *sessions, const struct shell_replica *replica,
+enum status shell_session_begin(struct shell_sessions *sessions, const struct replica_key *replica,
 				const char *id, struct shell_session **ret_session, struct error *err);
 /* From now on the terminal is the session's. */
 void shell_session_start(struct shell_session *session, struct shell_terminal *terminal);
@@ -32,7 +32,7 @@ void shell_session_end(struct shell_session *session);
 DEFINE_AUTO(session_owner, struct shell_session *, shell_session_end)
 
 /* NULL when there is none. */
-struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct shell_replica *replica,
+struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id);
 void shell_session_release(struct shell_session *session);
 DEFINE_AUTO(session_hold, struct shell_session *, shell_session_release)

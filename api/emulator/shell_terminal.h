@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "scheduler/plan/plan.h"
+#include "daemon/base/replica.h"
 
 struct shell_terminal;
 
@@ -24,12 +24,4 @@ struct shell_terminal_ops {
 /* Implementations begin with this. */
 struct shell_terminal {
 	const struct shell_terminal_ops *ops;
-};
-
-/* Where the program is to run. */
-struct shell_replica {
-	int64_t job; /* the store's number of it */
-	unsigned attempt;
-	enum role role;
-	unsigned index;
 };

@@ -10,6 +10,7 @@
 #include "api/emulator/web_files.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
 
 enum {
@@ -64,19 +65,20 @@ char *web_shell_uri(const unsigned char *key, const char *host, int64_t job, enu
 	return text_take(&uri);
 }
 
-/* What the token says, proven or not. */
-static bool token_parse(const char *token, struct shell_replica *ret_replica)
+/* What the token says, proven or not: neither attempt nor restart. */
+static bool token_parse(const char *token, struct replica_key *ret_replica)
 {
 	char role[16];
 	char rest;
 
+	*ret_replica = (struct replica_key){ 0 };
 	return sscanf(token, "%18" SCNd64 "-%15[a-z]-%9u-%c", &ret_replica->job, role, &ret_replica->index,
 		      &rest) == 4 &&
 	       ret_replica->job > 0 && role_parse(role, &ret_replica->role);
 }
 
 /* Only what token_write() makes, to the letter. */
-static bool token_read(const unsigned char *key, const char *token, struct shell_replica *ret_replica)
+static bool token_read(const unsigned char *key, const char *token, struct replica_key *ret_replica)
 {
 	char expected[TOKEN_SIZE];
 
@@ -99,7 +101,7 @@ static enum status refuse(struct error *err)
 			 "RUNNING, if it has enableWebAccess.");
 }
 
-static enum status replica_find(const struct call *call, struct shell_replica *ret_replica, struct error *err)
+static enum status replica_find(const struct call *call, struct replica_key *ret_replica, struct error *err)
 {
 	const struct web_shell_context *context = call->context;
 	AUTO(job) struct job *job = NULL;
@@ -130,7 +132,7 @@ static enum status page_headers_add(struct call *call, struct error *err)
 
 static enum status slash_add(struct call *call, struct error *err)
 {
-	struct shell_replica replica;
+	struct replica_key replica;
 	struct text location AUTO_TEXT = { 0 };
 	enum status rc = replica_find(call, &replica, err);
 
@@ -157,7 +159,7 @@ static enum status file_get(struct call *call, struct error *err)
 {
 	const char *name = strrchr(call->route->path, '/') + 1;
 	const struct embedded_file *file = web_shell_files;
-	struct shell_replica replica;
+	struct replica_key replica;
 	enum status rc = replica_find(call, &replica, err);
 
 	if (rc)
@@ -178,7 +180,7 @@ static enum status file_get(struct call *call, struct error *err)
 struct output {
 	const struct call *call;
 	const struct web_shell_context *context;
-	struct shell_replica replica;
+	struct replica_key replica;
 	struct shell_session *session;
 	int64_t looked_us;
 };
@@ -225,7 +227,7 @@ static ssize_t output_read(void *arg, char *buffer, size_t size)
 	return got ? got : STREAM_QUIET;
 }
 
-static enum status terminal_open(const struct web_shell_context *context, const struct shell_replica *replica,
+static enum status terminal_open(const struct web_shell_context *context, const struct replica_key *replica,
 				 struct shell_terminal **ret_terminal, struct error *err)
 {
 	AUTO(json) json_t *bash = json_pack("[s]", "/bin/bash");
@@ -310,7 +312,7 @@ static enum status session_find(struct call *call, struct shell_session **ret_se
 {
 	const struct web_shell_context *context = call->context;
 	const char *id = call_query(call, "session");
-	struct shell_replica replica;
+	struct replica_key replica;
 	enum status rc = replica_find(call, &replica, err);
 
 	if (rc)

@@ -27,7 +27,7 @@ struct web_shell_context {
 	struct shell_sessions *sessions;
 	/* Runs @command (array of strings) beside the replica's program, on a terminal of its own. May take a moment.
 	 * Outcomes: FAILED_PRECONDITION: the replica has no such program, or does not run; NOT_FOUND; UNAVAILABLE. */
-	enum status (*open)(void *arg, const struct shell_replica *replica, const json_t *command,
+	enum status (*open)(void *arg, const struct replica_key *replica, const json_t *command,
 			    struct shell_terminal **ret_terminal, struct error *err);
 	void *arg;
 };

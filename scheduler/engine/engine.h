@@ -17,20 +17,12 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
+#include "daemon/base/replica.h"
 #include "scheduler/engine/orphans.h"
 #include "scheduler/plan/host.h"
 #include "scheduler/plan/plan.h"
 
 struct engine;
-
-/* One try at one replica: one container. */
-struct replica_key {
-	int64_t job;      /* the store's number of the job */
-	unsigned attempt; /* of the job, from 1 */
-	enum role role;
-	unsigned index;
-	unsigned restart; /* of this replica alone within the attempt, from 0 */
-};
 
 /* Everything a container is made of. Strings are borrowed for the call only. */
 struct replica_spec {
@@ -135,14 +127,6 @@ struct engine_event {
 /* Free blocks are counted up to there. */
 enum { FREE_BLOCKS_MAX = 64 };
 
-/* Where the reading of a stream stands. */
-struct log_reach {
-	int64_t time_ns;  /* the latest time of its lines; 0: none yet */
-	int64_t behind;   /* lines behind that one, none of them as late: the engine's clock was put back */
-	int64_t parts;    /* of the line after those, whose end was not read */
-	int64_t parts_ns; /* the time of that line */
-};
-
 /* One whole line of a replica's output. */
 struct replica_line {
 	struct replica_key key;
@@ -163,11 +147,6 @@ enum { ENGINE_LINE_MAX = 240 * 1024 };
 struct replica_link {
 	const char *network;         /* id */
 	const char *address, *alias; /* as its replica_spec had them; NULL: not at all */
-};
-
-/* What was stored of a container's output, stdout and stderr: lines up to there are not handed over again. */
-struct log_position {
-	struct log_reach streams[2];
 };
 
 struct engine_sink {

@@ -328,8 +328,8 @@ static bool is_named(const struct fault_rule *rule, const struct fault_scene *sc
 
 static bool replica_fits(const struct fault_rule *rule, const struct fault_scene *scene)
 {
-	return (rule->role < 0 || rule->role == (int)scene->role) &&
-	       (rule->replica < 0 || (unsigned)rule->replica == scene->index);
+	return (rule->role < 0 || rule->role == (int)scene->key.role) &&
+	       (rule->replica < 0 || (unsigned)rule->replica == scene->key.index);
 }
 
 static bool is_of_replica(const struct fault_scene *scene)
@@ -349,7 +349,7 @@ bool fault_fits(const struct fault_rule *rule, const struct fault_scene *scene)
 		return (rule->kind != FAULT_QUOTA || scene->creates_job) &&
 		       (!rule->method || fault_glob_fits(rule->method, scene->method));
 	if ((rule->trial && rule->trial != scene->trial) ||
-	    (rule->attempt && rule->attempt != scene->attempt))
+	    (rule->attempt && rule->attempt != scene->key.attempt))
 		return false;
 	return !is_of_replica(scene) || replica_fits(rule, scene);
 }
@@ -365,10 +365,10 @@ int64_t fault_wait_us(const struct fault_rule *rule, const struct fault_scene *s
 
 bool fault_drawn(const struct fault_rule *rule, const struct fault_scene *scene, uint64_t seed, uint64_t draw)
 {
-	const uint64_t what[] = { (uint64_t)rule->id,    (uint64_t)scene->stage,
-				  (uint64_t)scene->job,  scene->attempt,
-				  (uint64_t)scene->role, scene->index,
-				  scene->restart,        draw };
+	const uint64_t what[] = { (uint64_t)rule->id,        (uint64_t)scene->stage,
+				  (uint64_t)scene->key.job,  scene->key.attempt,
+				  (uint64_t)scene->key.role, scene->key.index,
+				  scene->key.restart,        draw };
 	unsigned char key[crypto_shorthash_KEYBYTES] = "trainyard fault";
 	unsigned char hash[crypto_shorthash_BYTES];
 	uint64_t number;

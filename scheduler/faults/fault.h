@@ -77,12 +77,9 @@ struct fault_scene {
 	enum fault_stage stage;
 	const char *project;                    /* NULL: not known; only rules for any fit */
 	const char *job_names[FAULT_JOB_NAMES]; /* what the job is called, NULLs between them allowed */
-	unsigned trial, attempt;
-	/* RUNNING, NETWORK: the container. */
-	int64_t job; /* the store's number; of those that are no call */
-	enum role role;
-	unsigned index, restart;
-	int64_t running_us; /* for how long */
+	unsigned trial;
+	struct replica_key key; /* RUNNING, NETWORK: the container; else the job alone; of no call */
+	int64_t running_us;     /* RUNNING, NETWORK: for how long */
 	/* CALL */
 	const char *method;
 	bool creates_job; /* it is one that makes a job: the only ones that a quota refuses */

@@ -151,15 +151,8 @@ static bool mark_append(struct page *page, const struct replica_key *key)
 static enum status mark_take(void *arg, const struct fault_mark *mark, struct error *err)
 {
 	struct page *page = page_find(arg, mark->fault);
-	const struct replica_key key = {
-		.job = mark->job,
-		.attempt = mark->attempt,
-		.role = (enum role)mark->role,
-		.index = mark->index,
-		.restart = mark->restart,
-	};
 
-	return !page || mark_append(page, &key) ? STATUS_OK : error_no_memory(err);
+	return !page || mark_append(page, &mark->key) ? STATUS_OK : error_no_memory(err);
 }
 
 enum status fault_book_open(struct store *store, uint64_t seed, struct fault_book **ret_book,
@@ -304,13 +297,9 @@ bool fault_book_has(struct fault_book *book, int64_t id)
 
 static bool is_marked(const struct page *page, const struct replica_key *key)
 {
-	for (size_t i = 0; i < page->mark_count; i++) {
-		const struct replica_key *mark = &page->marks[i];
-
-		if (mark->job == key->job && mark->attempt == key->attempt && mark->role == key->role &&
-		    mark->index == key->index && mark->restart == key->restart)
+	for (size_t i = 0; i < page->mark_count; i++)
+		if (replica_keys_equal(&page->marks[i], key))
 			return true;
-	}
 	return false;
 }
 
@@ -322,19 +311,12 @@ static bool is_used_up(const struct page *page)
 /* 0: it hits now; otherwise the time until it may, INT64_MAX: none is known. */
 static int64_t page_ask(struct fault_book *book, struct page *page, const struct fault_scene *scene)
 {
-	const struct replica_key key = {
-		.job = scene->job,
-		.attempt = scene->attempt,
-		.role = scene->role,
-		.index = scene->index,
-		.restart = scene->restart,
-	};
 	const bool call = scene->stage == STAGE_CALL;
 	int64_t wait_us;
 
 	if (is_used_up(page) || !fault_fits(page->rule, scene))
 		return INT64_MAX;
-	wait_us = fault_wait_us(page->rule, scene, page->pattern && is_marked(page, &key));
+	wait_us = fault_wait_us(page->rule, scene, page->pattern && is_marked(page, &scene->key));
 	if (wait_us)
 		return wait_us > 0 ? wait_us : INT64_MAX;
 	if (call && page->rule->probability > 0)
@@ -412,8 +394,7 @@ static bool line_fits(const struct fault_book *book, const struct page *page, co
 /* One that cannot be stored is remembered until the next start alone. */
 static void mark_store(struct fault_book *book, const struct page *page, const struct replica_key *key)
 {
-	const struct fault_mark mark = { key->job,   key->attempt, (int)key->role,
-					 key->index, key->restart, page->rule->id };
+	const struct fault_mark mark = { *key, page->rule->id };
 	struct error err AUTO_ERROR = { 0 };
 
 	if (fault_mark_put(book->store, &mark, &err))

@@ -34,8 +34,7 @@ static const struct {
 
 static bool hit_is_on(const struct fault_hit *hit, enum fault_stage stage, const struct replica_key *key)
 {
-	return hit->stage == (int)stage && hit->attempt == key->attempt && hit->role == (int)key->role &&
-	       hit->index == key->index && hit->restart == key->restart;
+	return hit->stage == (int)stage && replica_keys_equal(&hit->key, key);
 }
 
 static const struct fault_hit *hit_of_replica(const struct job_run *run, enum fault_stage stage,
@@ -50,7 +49,7 @@ static const struct fault_hit *hit_of_replica(const struct job_run *run, enum fa
 static const struct fault_hit *hit_of_stage(const struct job_run *run, enum fault_stage stage, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (run->hits[i].stage == (int)stage && run->hits[i].attempt == run->row->attempt)
+		if (run->hits[i].stage == (int)stage && run->hits[i].key.attempt == run->row->attempt)
 			return &run->hits[i];
 	return NULL;
 }
@@ -315,7 +314,7 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 	switch (scene->stage) {
 	case STAGE_RUNNING:
 	case STAGE_NETWORK:
-		replica_sentence_name(run->plan, scene->role, scene->index, name);
+		replica_sentence_name(run->plan, scene->key.role, scene->key.index, name);
 		text_printf(&line, "the replica %s", name);
 		if (scene->trial)
 			text_printf(&line, " of the trial %u", scene->trial);
@@ -356,12 +355,8 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 	if (!line)
 		return false;
 	grown[run->hit_count++] = (struct fault_hit){
-		.job = scene->job,
-		.attempt = scene->attempt,
+		.key = scene->key,
 		.stage = (int)scene->stage,
-		.role = (int)scene->role,
-		.index = scene->index,
-		.restart = scene->restart,
 		.fault = order->rule,
 		.kind = (int)order->kind,
 		.exit_code = order->exit_code,
@@ -402,8 +397,7 @@ static struct fault_scene scene_of(struct scheduler *scheduler, const struct job
 		.job_names = { run->row->job_id, run->row->display_name, plan_log_job_id(run->plan),
 			       owner_display_name(scheduler, run) },
 		.trial = run->plan->trial,
-		.attempt = run->row->attempt,
-		.job = run->row->id,
+		.key = { .job = run->row->id, .attempt = run->row->attempt },
 	};
 }
 
@@ -416,9 +410,7 @@ static void replicas_look(struct scheduler *scheduler, struct job_run *run, enum
 		if (replica->seen != SEEN_RUNNING || replica->end != END_NONE ||
 		    hit_of_replica(run, stage, &replica->key, run->hit_count))
 			continue;
-		scene.role = replica->key.role;
-		scene.index = replica->key.index;
-		scene.restart = replica->key.restart;
+		scene.key = replica->key;
 		scene.running_us = clock_mono_us(scheduler->reconciler.clock) - replica->running_at_us;
 		scene_look(scheduler, run, &scene);
 	}
@@ -542,7 +534,7 @@ enum status faults_resume(struct scheduler *scheduler, struct error *err)
 	enum status rc = fault_hits_open(scheduler->reconciler.store, &list, err);
 
 	for (size_t i = 0; !rc && i < list.count; i++) {
-		struct job_run *run = scheduler_find(scheduler, list.hits[i].job);
+		struct job_run *run = scheduler_find(scheduler, list.hits[i].key.job);
 
 		if (run)
 			rc = hit_resume(scheduler->reconciler.clock, run, &list.hits[i], err);

@@ -210,14 +210,9 @@ static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const
 		return false;
 	}
 	record->source = outlet->source;
-	record->position.job = line->key.job;
-	record->position.attempt = line->key.attempt;
-	record->position.role = line->key.role;
-	record->position.index = line->key.index;
+	record->position.key = line->key;
 	record->position.stream = line->stream;
-	record->position.restart = line->key.restart;
-	record->position.reach = (struct stream_reach){ line->reach.time_ns, line->reach.behind,
-							line->reach.parts, line->reach.parts_ns };
+	record->position.reach = line->reach;
 	return log_offer(pump->store, record);
 }
 

@@ -10,10 +10,9 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/error.h"
+#include "daemon/base/replica.h"
 
 /* The pools of a job, in the order of their names on the wire. */
-enum role { ROLE_MASTER, ROLE_WORKER, ROLE_PS, ROLE_EVALUATOR, ROLE_COUNT };
-
 /* "master", "worker", "ps", "evaluator". */
 const char *role_name(enum role role);
 bool role_parse(const char *name, enum role *ret_role);

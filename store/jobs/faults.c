@@ -160,11 +160,11 @@ static enum status marking_run(struct change_scope *scope, void *arg, struct err
 	const struct fault_mark *mark = arg;
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, FAULT_MARK_INSERT);
 
-	bind_int(insert, ":job", mark->job);
-	bind_int(insert, ":attempt", mark->attempt);
-	bind_int(insert, ":role", mark->role);
-	bind_int(insert, ":index", mark->index);
-	bind_int(insert, ":restart", mark->restart);
+	bind_int(insert, ":job", mark->key.job);
+	bind_int(insert, ":attempt", mark->key.attempt);
+	bind_int(insert, ":role", mark->key.role);
+	bind_int(insert, ":index", mark->key.index);
+	bind_int(insert, ":restart", mark->key.restart);
 	bind_int(insert, ":fault", mark->fault);
 	return statement_run(insert, err);
 }
@@ -190,11 +190,11 @@ enum status fault_marks_read(struct store *store,
 	while (statement_next(rows, &rc, err))
 		rc = take(arg,
 			  &(struct fault_mark){
-				  .job = sqlite3_column_int64(rows, 0),
-				  .attempt = (unsigned)sqlite3_column_int(rows, 1),
-				  .role = sqlite3_column_int(rows, 2),
-				  .index = (unsigned)sqlite3_column_int(rows, 3),
-				  .restart = (unsigned)sqlite3_column_int(rows, 4),
+				  .key = { .job = sqlite3_column_int64(rows, 0),
+					   .attempt = (unsigned)sqlite3_column_int(rows, 1),
+					   .role = (enum role)sqlite3_column_int(rows, 2),
+					   .index = (unsigned)sqlite3_column_int(rows, 3),
+					   .restart = (unsigned)sqlite3_column_int(rows, 4) },
 				  .fault = sqlite3_column_int64(rows, 5),
 			  },
 			  err);
@@ -205,12 +205,12 @@ static enum status hit_insert(struct change_scope *scope, const struct fault_hit
 {
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(scope->connection, FAULT_HIT_INSERT);
 
-	bind_int(insert, ":job", hit->job);
-	bind_int(insert, ":attempt", hit->attempt);
+	bind_int(insert, ":job", hit->key.job);
+	bind_int(insert, ":attempt", hit->key.attempt);
 	bind_int(insert, ":stage", hit->stage);
-	bind_int(insert, ":role", hit->role);
-	bind_int(insert, ":index", hit->index);
-	bind_int(insert, ":restart", hit->restart);
+	bind_int(insert, ":role", hit->key.role);
+	bind_int(insert, ":index", hit->key.index);
+	bind_int(insert, ":restart", hit->key.restart);
 	bind_int(insert, ":fault", hit->fault);
 	bind_int(insert, ":kind", hit->kind);
 	bind_int(insert, ":exit_code", hit->exit_code);
@@ -260,12 +260,12 @@ static enum status hit_add(sqlite3_stmt *row, struct fault_hit_list *list, struc
 		return error_no_memory(err);
 	list->hits = grown;
 	grown[list->count] = (struct fault_hit){
-		.job = sqlite3_column_int64(row, 0),
-		.attempt = (unsigned)sqlite3_column_int(row, 1),
+		.key = { .job = sqlite3_column_int64(row, 0),
+			 .attempt = (unsigned)sqlite3_column_int(row, 1),
+			 .role = (enum role)sqlite3_column_int(row, 3),
+			 .index = (unsigned)sqlite3_column_int(row, 4),
+			 .restart = (unsigned)sqlite3_column_int(row, 5) },
 		.stage = sqlite3_column_int(row, 2),
-		.role = sqlite3_column_int(row, 3),
-		.index = (unsigned)sqlite3_column_int(row, 4),
-		.restart = (unsigned)sqlite3_column_int(row, 5),
 		.fault = sqlite3_column_int64(row, 6),
 		.kind = sqlite3_column_int(row, 7),
 		.exit_code = sqlite3_column_int(row, 8),

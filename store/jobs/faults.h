@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/replica.h"
 
 struct change_scope;
 struct store;
@@ -42,10 +43,7 @@ enum status fault_count(struct store *store, int64_t id, int64_t draws, struct e
 
 /* A container of a job that has not ended, and a rule that waited for a line which it has printed. */
 struct fault_mark {
-	int64_t job;
-	unsigned attempt;
-	int role;
-	unsigned index, restart;
+	struct replica_key key;
 	int64_t fault;
 };
 
@@ -56,14 +54,11 @@ enum status fault_marks_read(struct store *store,
 			     enum status (*take)(void *arg, const struct fault_mark *mark, struct error *err),
 			     void *arg, struct error *err);
 
-/* One hit on a job. Numbers of stage and kind are scheduler/faults/fault.h's, of role scheduler/plan/plan.h's. */
+/* One hit on a job. Numbers of stage and kind are scheduler/faults/fault.h's. */
 struct fault_hit {
-	int64_t job;
-	unsigned attempt;
+	struct replica_key key; /* which container; role, index and restart are 0 where it is the whole job */
 	int stage;
-	int role;
-	unsigned index, restart; /* with role: which container; all 0 where it is the whole job */
-	int64_t fault;           /* the rule */
+	int64_t fault; /* the rule */
 	int kind;
 	int exit_code;
 	int64_t until_us;    /* wall clock: when it is over; 0: it is not one that passes */

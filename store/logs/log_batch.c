@@ -169,13 +169,13 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 	for (unsigned i = 0; i < POSITION_SLOTS && !rc && batch->reach_count; i++) {
 		struct replica_reach *reach = &batch->reaches[i];
 
-		if (!reach->job)
+		if (!reach->key.job)
 			continue;
-		bind_int(put, ":job", reach->job);
-		bind_int(put, ":attempt", reach->attempt);
-		bind_int(put, ":role", reach->role);
-		bind_int(put, ":replica", reach->index);
-		bind_int(put, ":restart", reach->restart);
+		bind_int(put, ":job", reach->key.job);
+		bind_int(put, ":attempt", reach->key.attempt);
+		bind_int(put, ":role", reach->key.role);
+		bind_int(put, ":replica", reach->key.index);
+		bind_int(put, ":restart", reach->key.restart);
 		bind_int(put, ":stdout", reach->streams[0].time_ns);
 		bind_int(put, ":stdout_behind", reach->streams[0].behind);
 		bind_int(put, ":stdout_parts", reach->streams[0].parts);
@@ -191,7 +191,7 @@ static enum status reaches_write(struct log_batch *batch, struct error *err)
 	return rc;
 }
 
-static bool is_further(const struct stream_reach *reach, const struct stream_reach *other)
+static bool is_further(const struct log_reach *reach, const struct log_reach *other)
 {
 	if (reach->time_ns != other->time_ns)
 		return reach->time_ns > other->time_ns;
@@ -203,12 +203,12 @@ static bool is_further(const struct stream_reach *reach, const struct stream_rea
 static enum status reach_note(struct log_batch *batch, const struct log_record *record, struct error *err)
 {
 	const __typeof__(record->position) *at = &record->position;
-	unsigned slot = (unsigned)((uint64_t)at->job * 31 + at->attempt * UINT64_C(17) +
-				   at->role * UINT64_C(61) + at->index) %
+	unsigned slot = (unsigned)((uint64_t)at->key.job * 31 + at->key.attempt * UINT64_C(17) +
+				   at->key.role * UINT64_C(61) + at->key.index) %
 			POSITION_SLOTS;
 	struct replica_reach *reach;
 
-	if (at->job == 0 || at->stream < 1 || at->stream > 2)
+	if (at->key.job == 0 || at->stream < 1 || at->stream > 2)
 		return STATUS_OK;
 	if (batch->reach_count > POSITION_SLOTS * 3 / 4) {
 		enum status rc = reaches_write(batch, err);
@@ -218,17 +218,11 @@ static enum status reach_note(struct log_batch *batch, const struct log_record *
 	}
 	for (;; slot = (slot + 1) % POSITION_SLOTS) {
 		reach = &batch->reaches[slot];
-		if (!reach->job ||
-		    (reach->job == at->job && reach->attempt == at->attempt && reach->role == at->role &&
-		     reach->index == at->index && reach->restart == at->restart))
+		if (!reach->key.job || replica_keys_equal(&reach->key, &at->key))
 			break;
 	}
-	if (!reach->job) {
-		*reach = (struct replica_reach){ .job = at->job,
-						 .attempt = at->attempt,
-						 .role = at->role,
-						 .index = at->index,
-						 .restart = at->restart };
+	if (!reach->key.job) {
+		*reach = (struct replica_reach){ .key = at->key };
 		batch->reach_count++;
 	}
 	if (is_further(&at->reach, &reach->streams[at->stream - 1]))

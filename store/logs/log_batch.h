@@ -25,9 +25,8 @@ struct job_clock {
 
 /* How far the batch took one replica's streams. */
 struct replica_reach {
-	int64_t job; /* 0: empty */
-	unsigned attempt, role, index, restart;
-	struct stream_reach streams[2];
+	struct replica_key key; /* job 0: empty */
+	struct log_reach streams[2];
 };
 
 struct log_batch {

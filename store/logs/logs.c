@@ -75,23 +75,16 @@ enum status log_flush(struct store *store, struct error *err)
 
 enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 4 /* four each */ };
 
-/* The position of an earlier container counts for nothing in this one. */
-static bool position_is_of(sqlite3_stmt *row, unsigned restart)
+static struct log_reach column_reach(sqlite3_stmt *row, int column)
 {
-	return sqlite3_column_int64(row, COLUMN_RESTART) == restart;
+	return (struct log_reach){ .time_ns = sqlite3_column_int64(row, column),
+				   .behind = sqlite3_column_int64(row, column + 1),
+				   .parts = sqlite3_column_int64(row, column + 2),
+				   .parts_ns = sqlite3_column_int64(row, column + 3) };
 }
 
-static struct stream_reach column_reach(sqlite3_stmt *row, int column)
-{
-	return (struct stream_reach){ .time_ns = sqlite3_column_int64(row, column),
-				      .behind = sqlite3_column_int64(row, column + 1),
-				      .parts = sqlite3_column_int64(row, column + 2),
-				      .parts_ns = sqlite3_column_int64(row, column + 3) };
-}
-
-enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
-			     unsigned index, unsigned restart, struct stream_reach ret_streams[2],
-			     struct error *err)
+enum status log_position_get(struct store *store, const struct replica_key *key,
+			     struct log_position *ret_position, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
 	bool row = false;
@@ -101,16 +94,18 @@ enum status log_position_get(struct store *store, int64_t job, unsigned attempt,
 		return rc;
 	AUTO(statement) sqlite3_stmt *get = connection_statement(reader.connection, POSITION_GET);
 
-	bind_int(get, ":job", job);
-	bind_int(get, ":attempt", attempt);
-	bind_int(get, ":role", role);
-	bind_int(get, ":replica", index);
+	bind_int(get, ":job", key->job);
+	bind_int(get, ":attempt", key->attempt);
+	bind_int(get, ":role", key->role);
+	bind_int(get, ":replica", key->index);
 	rc = statement_step(get, &row, err);
 	if (rc)
 		return rc;
-	row = row && position_is_of(get, restart);
-	ret_streams[0] = row ? column_reach(get, COLUMN_STDOUT) : (struct stream_reach){ 0 };
-	ret_streams[1] = row ? column_reach(get, COLUMN_STDERR) : (struct stream_reach){ 0 };
+	*ret_position = (struct log_position){ 0 };
+	/* The position of an earlier container counts for nothing in this one. */
+	if (row && sqlite3_column_int64(get, COLUMN_RESTART) == key->restart)
+		*ret_position = (struct log_position){ { column_reach(get, COLUMN_STDOUT),
+							 column_reach(get, COLUMN_STDERR) } };
 	return STATUS_OK;
 }
 

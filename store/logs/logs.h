@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/replica.h"
 #include "store/logs/log_severity.h"
 #include "store/logs/log_source.h"
 
@@ -25,15 +26,6 @@ char *log_labels(const char *host, unsigned trial, const char *endpoint, const c
 
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
 
-/* How far a container's stream was read: to the latest time of its lines, and so many lines behind that one that are not
- * as late, which there are where the engine's clock was put back; and so many parts of the line after those, which is
- * long and whose end was not read. Zeros: not at all. */
-struct stream_reach {
-	int64_t time_ns; /* the engine's clock, before any raising */
-	int64_t behind;
-	int64_t parts, parts_ns; /* parts_ns: the time of their line */
-};
-
 struct log_record {
 	struct log_source *source; /* the store takes a reference of its own */
 	int64_t time_ns;
@@ -47,10 +39,9 @@ struct log_record {
 	/* How far this record takes its container's stream; stream 0: says nothing.
 	 * Stored in the same transaction as the record. */
 	struct {
-		int64_t job;
-		unsigned attempt, role, index, restart;
+		struct replica_key key;
 		int stream; /* 1 or 2 */
-		struct stream_reach reach;
+		struct log_reach reach;
 	} position;
 };
 
@@ -67,10 +58,9 @@ enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg,
 /* Waits for that instead. */
 enum status log_flush(struct store *store, struct error *err);
 
-/* What was stored of the output of a replica's container: that of its @restart. */
-enum status log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
-			     unsigned index, unsigned restart, struct stream_reach ret_streams[2],
-			     struct error *err);
+/* What was stored of the output of a replica's container. */
+enum status log_position_get(struct store *store, const struct replica_key *key,
+			     struct log_position *ret_position, struct error *err);
 /* The last @count stderr lines of one replica (of @trial, or 0), oldest first, joined by newlines ("" when none): for
  * errorMessage. None before those that have 64 KiB together. */
 enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, const char *task_name,

@@ -112,8 +112,8 @@ static enum status lines_add(struct world *world, int attempt)
 			.payload = payload,
 			.payload_length = (size_t)snprintf(payload, sizeof(payload), "attempt %d line %d",
 							   attempt, line),
-			.position = { .job = FIRST,
-				      .attempt = (unsigned)attempt,
+			.position = { .key.job = FIRST,
+				      .key.attempt = (unsigned)attempt,
 				      .stream = stream_of(line),
 				      .reach = { .time_ns = line_time_ns(attempt, line) } },
 		};
@@ -242,7 +242,9 @@ static enum status trial_finish(struct world *world)
 
 static enum status step_run(struct world *world, int step)
 {
-	const struct fault_hit hit = { .job = FIRST, .attempt = 1, .fault = RULE, .line = LITERAL("taken") };
+	const struct fault_hit hit = {
+		.key.job = FIRST, .key.attempt = 1, .fault = RULE, .line = LITERAL("taken")
+	};
 	int64_t rule, now_us = clock_wall_us(&world->clock);
 
 	switch (step) {
@@ -263,7 +265,8 @@ static enum status step_run(struct world *world, int step)
 	case 6:
 		return fault_insert(world->store, "{\"fault\":\"preempt\"}", false, &rule, &world->err);
 	case 7:
-		return fault_mark_put(world->store, &(struct fault_mark){ FIRST, 1, 0, 0, 0, RULE },
+		return fault_mark_put(world->store,
+				      &(struct fault_mark){ { FIRST, 1, ROLE_MASTER, 0, 0 }, RULE },
 				      &world->err);
 	case LINES_STEP_1:
 		return lines_add(world, 1);

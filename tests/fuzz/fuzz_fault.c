@@ -26,14 +26,14 @@ static void expect(bool holds)
 static void scenes_try(const struct fault_rule *rule)
 {
 	static const struct fault_scene scenes[] = {
-		{ .stage = STAGE_QUEUED, .project = "p", .job_names = { "j" }, .attempt = 1 },
+		{ .stage = STAGE_QUEUED, .project = "p", .job_names = { "j" }, .key.attempt = 1 },
 		{ .stage = STAGE_PREPARING, .project = "p", .job_names = { "j", NULL, "k" }, .trial = 2 },
 		{ .stage = STAGE_RUNNING,
 		  .project = "p",
 		  .job_names = { "j" },
-		  .role = ROLE_WORKER,
+		  .key.role = ROLE_WORKER,
 		  .running_us = 5000000 },
-		{ .stage = STAGE_NETWORK, .job_names = { NULL, "j" }, .index = 3, .restart = 1 },
+		{ .stage = STAGE_NETWORK, .job_names = { NULL, "j" }, .key.index = 3, .key.restart = 1 },
 		{ .stage = STAGE_CALL,
 		  .project = "p",
 		  .method = "ml.projects.jobs.create",

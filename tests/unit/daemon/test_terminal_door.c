@@ -52,7 +52,7 @@ static enum status open_terminal(struct engine *engine, const struct replica_key
 }
 
 static const struct engine_ops engine_ops = { .open_terminal = open_terminal };
-static const struct shell_replica wanted = { .job = 7, .attempt = 2, .role = ROLE_WORKER, .index = 3 };
+static const struct replica_key wanted = { .job = 7, .attempt = 2, .role = ROLE_WORKER, .index = 3 };
 
 static struct lab lab_of(unsigned index, unsigned restart)
 {

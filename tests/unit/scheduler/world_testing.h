@@ -289,12 +289,11 @@ enum status __wrap_log_barrier(struct store *store, void (*done)(void *arg), voi
 	return STATUS_OK;
 }
 
-enum status __wrap_log_position_get(struct store *store, int64_t job, unsigned attempt, unsigned role,
-				    unsigned index, unsigned restart, struct stream_reach ret_reach[2],
-				    struct error *err)
+enum status __wrap_log_position_get(struct store *store, const struct replica_key *key,
+				    struct log_position *ret_position, struct error *err)
 {
-	(void)store, (void)job, (void)attempt, (void)role, (void)index, (void)restart, (void)err;
-	memset(ret_reach, 0, 2 * sizeof(*ret_reach));
+	(void)store, (void)key, (void)err;
+	*ret_position = (struct log_position){ 0 };
 	return STATUS_OK;
 }
 
@@ -331,13 +330,9 @@ static const char *key_text(const struct replica_key *key)
 
 static struct container *container_find(const struct replica_key *key)
 {
-	for (size_t i = world.container_count; i-- > 0;) {
-		const struct replica_key *one = &world.containers[i].status.key;
-
-		if (one->job == key->job && one->attempt == key->attempt && one->role == key->role &&
-		    one->index == key->index && one->restart == key->restart)
+	for (size_t i = world.container_count; i-- > 0;)
+		if (replica_keys_equal(&world.containers[i].status.key, key))
 			return &world.containers[i];
-	}
 	return NULL;
 }
 

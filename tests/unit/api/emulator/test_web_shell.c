@@ -27,7 +27,7 @@ static struct script {
 	atomic_bool let_go;
 	atomic_uint opened, closed, writes;
 	atomic_uint columns, rows;
-	struct shell_replica replica; /* of the last one */
+	struct replica_key replica; /* of the last one */
 	char program[32];
 } script;
 
@@ -100,7 +100,7 @@ static void echo_close(struct shell_terminal *terminal)
 
 static const struct shell_terminal_ops echo_ops = { echo_read, echo_write, echo_resize, echo_close };
 
-static enum status echo_open(void *arg, const struct shell_replica *replica, const json_t *command,
+static enum status echo_open(void *arg, const struct replica_key *replica, const json_t *command,
 			     struct shell_terminal **ret_terminal, struct error *err)
 {
 	const char *program = json_string_value(json_array_get(command, 0));
@@ -424,7 +424,7 @@ TEST(what_is_typed_arrives_and_what_is_printed_comes)
 /* Its client may ask for the next one before MHD frees this one's output. Broken: shell_session_read() that only reads. */
 TEST(who_has_read_the_end_of_a_session_may_begin_it_again)
 {
-	static const struct shell_replica replica = { .job = 1, .attempt = 1 };
+	static const struct replica_key replica = { .job = 1, .attempt = 1 };
 	AUTO(json) json_t *program = json_pack("[s]", "/bin/sh");
 	struct shell_sessions *sessions = shell_sessions_new();
 	struct shell_session *first, *second;

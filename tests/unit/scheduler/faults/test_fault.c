@@ -26,10 +26,10 @@ static const struct fault_scene worker_1 = {
 	.project = "demo",
 	.job_names = { "train_7", "My training", NULL },
 	.trial = 2,
-	.attempt = 3,
-	.job = 11,
-	.role = ROLE_WORKER,
-	.index = 1,
+	.key.attempt = 3,
+	.key.job = 11,
+	.key.role = ROLE_WORKER,
+	.key.index = 1,
 	.running_us = 2000000,
 };
 
@@ -142,7 +142,7 @@ static void luck_depends_on_seed_rule_and_scene_alone(void **state)
 	assert_int_equal(rule->count, 0);
 	assert_int_equal(sure->count, 1);
 	for (int64_t job = 0; job < 4000; job++) {
-		scene.job = job;
+		scene.key.job = job;
 		hits += fault_drawn(rule, &scene, 1, 0);
 		others += fault_drawn(rule, &scene, 1, 0) != fault_drawn(rule, &scene, 2, 0);
 		assert_true(fault_drawn(rule, &scene, 1, 0) == fault_drawn(rule, &scene, 1, 0));
@@ -162,13 +162,13 @@ static void each_container_has_a_draw_of_its_own(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 64; i++) {
 		scene = worker_1;
-		scene.restart = i;
+		scene.key.restart = i;
 		hits[0] += fault_drawn(rule, &scene, 1, 0);
 		scene = worker_1;
-		scene.attempt = i;
+		scene.key.attempt = i;
 		hits[1] += fault_drawn(rule, &scene, 1, 0);
 		scene = worker_1;
-		scene.index = i;
+		scene.key.index = i;
 		hits[2] += fault_drawn(rule, &scene, 1, 0);
 	}
 	for (size_t i = 0; i < COUNT_OF(hits); i++)

@@ -86,9 +86,11 @@ static void a_line_marks_its_container_once(void **state)
 	struct fault_book *book = book_of(bench);
 	const struct replica_key key = { .job = 5, .attempt = 1, .role = ROLE_WORKER, .index = 2 };
 	struct replica_line line = { .key = key, .data = "step 100 done", .length = 13 };
-	struct fault_scene scene = {
-		.stage = STAGE_RUNNING, .attempt = 1, .job = 5, .role = ROLE_WORKER, .index = 2
-	};
+	struct fault_scene scene = { .stage = STAGE_RUNNING,
+				     .key.attempt = 1,
+				     .key.job = 5,
+				     .key.role = ROLE_WORKER,
+				     .key.index = 2 };
 	int64_t wait_us;
 
 	assert_false(fault_book_line(book, &line));
@@ -100,9 +102,9 @@ static void a_line_marks_its_container_once(void **state)
 	line.length = 13;
 	assert_true(fault_book_line(book, &line));
 	assert_false(fault_book_line(book, &line));
-	scene.restart = 1;
+	scene.key.restart = 1;
 	assert_false(hits(book, &scene, &wait_us));
-	scene.restart = 0;
+	scene.key.restart = 0;
 	assert_true(hits(book, &scene, &wait_us));
 	fault_book_free(book);
 }
@@ -168,7 +170,7 @@ static void a_pattern_that_takes_too_many_steps_does_not_fit(void **state)
 }
 
 /* Broken: page_mark() without mark_store(); fault_book_open() that reads no marks; mark_take() that forgets the restart;
- * deletion_run() without FAULT_MARKS_DELETE; the trigger of 0010_fault_mark.sql that is not there. */
+ * deletion_run() without FAULT_MARKS_DELETE; the schema without its trigger. */
 static void a_mark_outlives_the_book_but_not_the_job_or_the_rule(void **state)
 {
 	BENCH(state);
@@ -178,11 +180,11 @@ static void a_mark_outlives_the_book_but_not_the_job_or_the_rule(void **state)
 	};
 	const struct replica_line line = { .key = key, .data = "step", .length = 4 };
 	struct fault_scene scene = { .stage = STAGE_RUNNING,
-				     .attempt = 2,
-				     .job = key.job,
-				     .role = ROLE_WORKER,
-				     .index = 3,
-				     .restart = 4 };
+				     .key.attempt = 2,
+				     .key.job = key.job,
+				     .key.role = ROLE_WORKER,
+				     .key.index = 3,
+				     .key.restart = 4 };
 	struct job_change change = { .job = key.job, .from = JOB_QUEUED, .to = JOB_FAILED, .ended_us = 1 };
 	int64_t wait_us, id = rule_add(bench, book, "{\"fault\": \"oom\", \"logPattern\": \"step\"}");
 
@@ -192,7 +194,7 @@ static void a_mark_outlives_the_book_but_not_the_job_or_the_rule(void **state)
 	fault_book_free(book);
 	book = book_of(bench);
 	assert_true(hits(book, &scene, &wait_us));
-	scene.restart = 3;
+	scene.key.restart = 3;
 	assert_false(hits(book, &scene, &wait_us));
 	assert_int_equal(fault_book_remove(book, id, &bench->err), STATUS_OK);
 	assert_int_equal(marks_of(bench->store), 1);
@@ -210,7 +212,9 @@ static void who_is_not_due_is_told_how_long(void **state)
 {
 	BENCH(state);
 	struct fault_book *book = book_of(bench);
-	struct fault_scene scene = { .stage = STAGE_RUNNING, .attempt = 1, .job = 5, .running_us = 1000000 };
+	struct fault_scene scene = {
+		.stage = STAGE_RUNNING, .key.attempt = 1, .key.job = 5, .running_us = 1000000
+	};
 	int64_t wait_us;
 
 	rule_add(bench, book, "{\"fault\": \"oom\", \"afterSeconds\": 9}");

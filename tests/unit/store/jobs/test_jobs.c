@@ -129,12 +129,12 @@ static void a_hit_whose_rule_was_taken_back_is_not_applied(void **state)
 {
 	BENCH(state);
 	struct service_line line = { SEVERITY_WARNING, "hit" };
-	struct fault_hit hits[2] = { { .attempt = 1, .line = LITERAL("hit") },
-				     { .attempt = 1, .index = 1, .line = LITERAL("hit") } };
+	struct fault_hit hits[2] = { { .key.attempt = 1, .line = LITERAL("hit") },
+				     { .key.attempt = 1, .key.index = 1, .line = LITERAL("hit") } };
 	struct job_change change = { .lines = &line, .line_count = 1, .hits = hits, .hit_count = 2 };
 	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
 
-	change.job = hits[0].job = hits[1].job = job_add(bench, "a");
+	change.job = hits[0].key.job = hits[1].key.job = job_add(bench, "a");
 	change.from = change.to = JOB_QUEUED;
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(fault_insert(bench->store, "{}", false, &hits[i].fault, &bench->err),

@@ -394,7 +394,7 @@ static void trial_line_add(struct bench *bench, int64_t job, unsigned trial, con
 		.labels = labels });
 	const struct log_record record = { .source = source,
 					   .time_ns = ++bench->now_ns,
-					   .position = { .job = job, .attempt = 1, .stream = 2 },
+					   .position = { .key.job = job, .key.attempt = 1, .stream = 2 },
 					   .kind = LOG_TEXT,
 					   .payload = line,
 					   .payload_length = strlen(line) };

@@ -184,7 +184,7 @@ static void the_tail_of_stderr_is_of_what_came_last(void **state)
 					     .dated = lines[i].dated_s != 0,
 					     .payload = lines[i].payload,
 					     .payload_length = strlen(lines[i].payload),
-					     .position = { .job = job, .attempt = 1, .stream = 2 } };
+					     .position = { .key.job = job, .key.attempt = 1, .stream = 2 } };
 
 		assert_true(log_offer(bench->store, &record));
 	}

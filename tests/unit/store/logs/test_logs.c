@@ -232,17 +232,17 @@ static void positions_are_stored_with_their_lines(void **state)
 {
 	BENCH(state);
 	struct log_source *source = task_source(job_add(bench, "a"), "a", "worker-replica-3");
-	struct stream_reach reached[2];
+	struct log_position reached;
 
 	for (int i = 1; i <= 500; i++) { /* more streams than the batch remembers at a time */
 		struct log_record record = { .source = source,
 					     .time_ns = START_NS,
 					     .payload = "x",
 					     .payload_length = 1,
-					     .position = { .job = 1,
-							   .attempt = 1,
-							   .role = 1,
-							   .index = (unsigned)i % 300,
+					     .position = { .key.job = 1,
+							   .key.attempt = 1,
+							   .key.role = 1,
+							   .key.index = (unsigned)i % 300,
 							   .stream = 1 + i % 2,
 							   .reach = { .time_ns = i } } };
 
@@ -250,11 +250,15 @@ static void positions_are_stored_with_their_lines(void **state)
 	}
 	log_source_unref(source);
 	log_flush(bench->store, NULL);
-	assert_int_equal(log_position_get(bench->store, 1, 1, 1, 100, 0, reached, NULL), STATUS_OK);
-	assert_int_equal(reached[0].time_ns, 400);
-	assert_int_equal(reached[1].time_ns, 0);
-	assert_int_equal(log_position_get(bench->store, 1, 2, 1, 100, 0, reached, NULL), STATUS_OK);
-	assert_int_equal(reached[0].time_ns, 0);
+	assert_int_equal(
+		log_position_get(bench->store, &(struct replica_key){ 1, 1, 1, 100, 0 }, &reached, NULL),
+		STATUS_OK);
+	assert_int_equal(reached.streams[0].time_ns, 400);
+	assert_int_equal(reached.streams[1].time_ns, 0);
+	assert_int_equal(
+		log_position_get(bench->store, &(struct replica_key){ 1, 2, 1, 100, 0 }, &reached, NULL),
+		STATUS_OK);
+	assert_int_equal(reached.streams[0].time_ns, 0);
 }
 
 /* One line of the first job's master, out of the container of @restart. */
@@ -265,9 +269,9 @@ static void reach_tell(struct bench *bench, struct log_source *source, unsigned 
 				     .time_ns = START_NS,
 				     .payload = "x",
 				     .payload_length = 1,
-				     .position = { .job = 1,
-						   .attempt = 1,
-						   .restart = restart,
+				     .position = { .key.job = 1,
+						   .key.attempt = 1,
+						   .key.restart = restart,
 						   .stream = stream,
 						   .reach = { time_ns, behind } } };
 
@@ -276,13 +280,15 @@ static void reach_tell(struct bench *bench, struct log_source *source, unsigned 
 
 static void reach_check(struct bench *bench, unsigned restart, const int64_t expected[4])
 {
-	struct stream_reach reached[2];
+	struct log_position reached;
 
 	log_flush(bench->store, NULL);
-	assert_int_equal(log_position_get(bench->store, 1, 1, 0, 0, restart, reached, NULL), STATUS_OK);
+	assert_int_equal(
+		log_position_get(bench->store, &(struct replica_key){ 1, 1, 0, 0, restart }, &reached, NULL),
+		STATUS_OK);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(reached[i].time_ns, expected[2 * i]);
-		assert_int_equal(reached[i].behind, expected[2 * i + 1]);
+		assert_int_equal(reached.streams[i].time_ns, expected[2 * i]);
+		assert_int_equal(reached.streams[i].behind, expected[2 * i + 1]);
 	}
 }
 
@@ -316,8 +322,8 @@ static void parts_tell(struct bench *bench, struct log_source *source, int64_t t
 		.time_ns = START_NS,
 		.payload = "x",
 		.payload_length = 1,
-		.position = { .job = 1,
-			      .attempt = 1,
+		.position = { .key.job = 1,
+			      .key.attempt = 1,
 			      .stream = 1,
 			      .reach = { .time_ns = time_ns, .parts = parts, .parts_ns = parts_ns } }
 	};
@@ -327,13 +333,15 @@ static void parts_tell(struct bench *bench, struct log_source *source, int64_t t
 
 static void parts_check(struct bench *bench, int64_t parts, int64_t parts_ns)
 {
-	struct stream_reach reached[2];
+	struct log_position reached;
 
 	log_flush(bench->store, NULL);
-	assert_int_equal(log_position_get(bench->store, 1, 1, 0, 0, 0, reached, NULL), STATUS_OK);
-	assert_int_equal(reached[0].parts, parts);
-	assert_int_equal(reached[0].parts_ns, parts_ns);
-	assert_int_equal(reached[1].parts, 0);
+	assert_int_equal(
+		log_position_get(bench->store, &(struct replica_key){ 1, 1, 0, 0, 0 }, &reached, NULL),
+		STATUS_OK);
+	assert_int_equal(reached.streams[0].parts, parts);
+	assert_int_equal(reached.streams[0].parts_ns, parts_ns);
+	assert_int_equal(reached.streams[1].parts, 0);
 }
 
 /* Broken: is_further(), or REACH_PUT, without parts: they were not counted in one batch, or in a later one. */
@@ -367,11 +375,12 @@ static void the_tail_of_stderr_is_the_replicas_own(void **state)
 
 	for (int i = 0; i < 12; i++) {
 		char payload[32];
-		struct log_record record = { .source = sources[i % 3 == 2],
-					     .time_ns = START_NS + i,
-					     .payload = payload,
-					     .position = {
-						     .job = job, .attempt = 1, .stream = 1 + (i % 2) } };
+		struct log_record record = {
+			.source = sources[i % 3 == 2],
+			.time_ns = START_NS + i,
+			.payload = payload,
+			.position = { .key.job = job, .key.attempt = 1, .stream = 1 + (i % 2) }
+		};
 
 		record.kind = i == 9 ? LOG_JSON : LOG_TEXT;
 		snprintf(payload, sizeof(payload), i == 9 ? "{\"message\":\"m%d\",\"a\":1}" : "%d", i);

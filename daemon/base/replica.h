@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/base/replica.h: which replica of which job, and how far its output was read: what the store, the scheduler and the
+ * engines say of a container. */
+#include <stdbool.h>
+#include <stdint.h>
+
+enum role { ROLE_MASTER, ROLE_WORKER, ROLE_PS, ROLE_EVALUATOR, ROLE_COUNT };
+
+/* One try at one replica: one container. */
+struct replica_key {
+	int64_t job;      /* the store's number of the job; 0: none */
+	unsigned attempt; /* of the job, from 1 */
+	enum role role;
+	unsigned index;
+	unsigned restart; /* of this replica alone within the attempt, from 0 */
+};
+
+static inline bool replica_keys_equal(const struct replica_key *one, const struct replica_key *other)
+{
+	return one->job == other->job && one->attempt == other->attempt && one->role == other->role &&
+	       one->index == other->index && one->restart == other->restart;
+}
+
+/* How far a container's stream was read: to the latest time of its lines, and so many lines behind that one that are not
+ * as late, which there are where the engine's clock was put back; and so many parts of the line after those, which is
+ * long and whose end was not read. Zeros: not at all. */
+struct log_reach {
+	int64_t time_ns; /* the engine's clock, before any raising */
+	int64_t behind;
+	int64_t parts, parts_ns; /* parts_ns: the time of their line */
+};
+
+/* The same of both streams: stdout, stderr. */
+struct log_position {
+	struct log_reach streams[2];
+};
