@@ -187,7 +187,7 @@ def bench_start(options):
 
 def timed_ms(*command):
     began = time.monotonic()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                    env={**os.environ, "DOCKER_HOST": NO_ENGINE.host})
     return (time.monotonic() - began) * 1000
 

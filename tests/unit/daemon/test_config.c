@@ -469,7 +469,7 @@ TEST(help_shows_every_option_of_its_command)
 	struct text help AUTO_TEXT = { 0 };
 
 	(void)state_;
-	config_help_write(&help, CONFIG_SERVE);
+	config_help_write(&help, CONFIG_SERVE, NULL, NULL);
 	for (const struct config_item *item = config_items; item->name; item++)
 		assert_non_null(strstr(help.data, item->name));
 }
