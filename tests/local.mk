@@ -14,6 +14,11 @@ LDADD = tests/libtesting.a libtrainyard.a $(DEPS_LIBS) $(GRPC_LIBS) $(FUSE_LIBS)
 # is run by a link of its own.
 unit_tests =
 if HAVE_CMOCKA
+tests_libtesting_a_SOURCES += \
+	tests/unit/scheduler/engine/docker_testing.c \
+	tests/unit/scheduler/engine/docker_testing.h \
+	tests/unit/scheduler/scheduler_testing.c \
+	tests/unit/scheduler/scheduler_testing.h
 check_PROGRAMS += tests/unit/api/aiplatform/run
 unit_api_aiplatform = \
 	tests/unit/api/aiplatform/test_custom_job_render.c \
@@ -526,11 +531,9 @@ EXTRA_DIST += \
 	tests/unit/full_disk_testing.h \
 	tests/unit/scheduler/plan/placement_testing.h \
 	tests/unit/scheduler/engine/docker_json_testing.h \
-	tests/unit/scheduler/engine/docker_testing.h \
 	tests/unit/scheduler/gate_testing.h \
 	tests/unit/scheduler/mark_testing.h \
 	tests/unit/scheduler/plan/plan_testing.h \
-	tests/unit/scheduler/scheduler_testing.h \
 	tests/unit/scheduler/search/search_testing.h \
 	tests/unit/scheduler/tuning/reader_testing.h \
 	tests/unit/scheduler/tuning/tuning_testing.h \

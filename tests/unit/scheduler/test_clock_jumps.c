@@ -11,7 +11,7 @@ static const int64_t day_ns = INT64_C(86400000000000), hour_ns = INT64_C(3600000
 /* A run of the scheduler over all jobs, and more than one. */
 static void another_run(struct bench *bench, const char *job_id)
 {
-	const int64_t id = job_submit(bench, job_id, 0, 0);
+	const int64_t id = bench_submit(bench, job_id, 0, 0);
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	job_await(bench, id, JOB_RUNNING);
@@ -79,7 +79,7 @@ static void a_job_that_waits_is_let_be(void **state)
 	bench->capacity.max_jobs = 1;
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
-	first = job_submit(bench, "first", 0, 0);
+	first = bench_submit(bench, "first", 0, 0);
 	master = key_of(first, ROLE_MASTER, 0);
 	job_await(bench, first, JOB_RUNNING);
 	waiting = shape_submit(bench, "waiting", &(struct shape){ .project = "p", .max_wait_us = hour_us });
@@ -89,7 +89,7 @@ static void a_job_that_waits_is_let_be(void **state)
 	state_check(bench, waiting, JOB_QUEUED);
 	clock_step(bench, hour_ns);
 	job_await(bench, waiting, JOB_CANCELLED);
-	last = job_submit(bench, "last", 0, 0);
+	last = bench_submit(bench, "last", 0, 0);
 	fake_engine_exit(bench->fake, &master, 0);
 	job_await(bench, last, JOB_RUNNING);
 	master = key_of(last, ROLE_MASTER, 0);
@@ -101,7 +101,7 @@ static void a_job_that_waits_is_let_be(void **state)
 static void a_fault_that_is_to_come_waits_its_time(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "late", 0, 0);
+	const int64_t id = bench_submit(bench, "late", 0, 0);
 
 	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3, \"job\": \"late\", \"afterSeconds\": 3600}");
 	fake_engine_up(bench->fake);
@@ -120,7 +120,7 @@ static void a_fault_that_is_to_come_waits_its_time(void **state)
 static void a_fault_that_passes_lasts_its_time(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "cut", 0, 0);
+	const int64_t id = bench_submit(bench, "cut", 0, 0);
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	order(bench, "{\"fault\": \"cutNetwork\", \"job\": \"cut\", \"seconds\": 3600}");
@@ -141,7 +141,7 @@ static void a_fault_that_passes_lasts_its_time(void **state)
  * Broken: is_of_loss() without clock_set_in_loss: what the engine killed has failed where the clock was put back. */
 static void loss_check(struct bench *bench, int64_t by_ns)
 {
-	const int64_t id = job_submit(bench, "taken", 0, 0);
+	const int64_t id = bench_submit(bench, "taken", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	engine_leave(bench, id, "taken");
@@ -172,7 +172,7 @@ static void what_an_engine_took_along_is_tried_again_though_the_clock_was_put_fo
 static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t first = job_submit(bench, "first", 0, 0);
+	const int64_t first = bench_submit(bench, "first", 0, 0);
 	const struct replica_key master = key_of(first, ROLE_MASTER, 0);
 	AUTO(string) char *log = NULL;
 	int64_t id;
@@ -185,7 +185,7 @@ static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 	/* One start finds the engine busy, so that all is looked at again; the other's program is killed meanwhile. */
 	fake_engine_fail(bench->fake, FAKE_START, 1, STATUS_UNAVAILABLE);
 	fake_engine_exit_at_once(bench->fake, 137);
-	id = job_submit(bench, "killed", 1, 0);
+	id = bench_submit(bench, "killed", 1, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "9(SIGKILL)");
 	wall_jump(bench, day_ns); /* so that readers see the lines */
@@ -197,7 +197,7 @@ static void what_ends_long_after_a_loss_is_not_of_it(void **state)
 static void a_jobs_times_never_go_back(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "back", 0, 0);
+	const int64_t id = bench_submit(bench, "back", 0, 0);
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	AUTO(job) struct job *job = NULL;
 	AUTO(string) char *log = NULL;

@@ -27,7 +27,7 @@ static char *life_id(unsigned number, char ret_job_id[32])
 static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "lost", 0, 0);
+	const int64_t id = bench_submit(bench, "lost", 0, 0);
 
 	fake_engine_hold_starts(bench->fake);
 	fake_engine_up(bench->fake);
@@ -43,7 +43,7 @@ static void a_stop_that_is_lost_with_the_answer_of_a_start_is_asked_again(void *
 /* Waits until all that was told to the scheduler before is taken up, and its steps are taken. */
 static void steps_await(struct bench *bench, const char *job_id)
 {
-	const int64_t id = job_submit(bench, job_id, 0, 0);
+	const int64_t id = bench_submit(bench, job_id, 0, 0);
 
 	job_await(bench, id, JOB_RUNNING);
 	assert_int_equal(job_cancel(bench->store, "p", job_id, "enough", NULL), STATUS_OK);
@@ -69,7 +69,7 @@ static void tell_failure(struct bench *bench, const struct replica_key *key)
 static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "doubt", 1, 0);
+	const int64_t id = bench_submit(bench, "doubt", 1, 0);
 	const struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -93,7 +93,7 @@ static void a_kill_stays_in_doubt_whatever_else_fails(void **state)
 static void a_kill_counts_as_an_exit_when_the_engine_stays(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "killed", 1, 0);
+	const int64_t id = bench_submit(bench, "killed", 1, 0);
 	const struct replica_key worker = key_of(id, ROLE_WORKER, 0);
 
 	fake_engine_up(bench->fake);
@@ -125,7 +125,7 @@ static void what_ends_by_itself_with_the_status_of_a_signal_has_failed_at_once(v
 	fake_engine_up(bench->fake);
 	atomic_store(&bench->clock.stands_us, clock_mono_us(&system_clock));
 	for (unsigned i = 0; i < COUNT_OF(ends); i++) {
-		const int64_t id = job_submit(bench, life_id(i, (char[32]){ 0 }), ends[i].workers, 0);
+		const int64_t id = bench_submit(bench, life_id(i, (char[32]){ 0 }), ends[i].workers, 0);
 		const enum role role = ends[i].workers ? ROLE_WORKER : ROLE_MASTER;
 		const struct replica_key key = key_of(id, role, 0);
 
@@ -142,7 +142,7 @@ static void an_exit_in_doubt_is_what_its_event_says(void **state)
 {
 	struct bench *bench = *state;
 	const struct engine_sink sink = scheduler_sink(bench->scheduler);
-	const int64_t id = job_submit(bench, "told", 0, 0);
+	const int64_t id = bench_submit(bench, "told", 0, 0);
 	struct replica_status status = { .key = key_of(id, ROLE_MASTER, 0),
 					 .sight = REPLICA_EXITED,
 					 .exit_code = 143 };
@@ -166,7 +166,7 @@ static void an_engine_that_comes_and_goes_is_told_of_once(void **state)
 {
 	static const char words[] = "Waiting for the container engine: it flaps";
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "flapped", 0, 0);
+	const int64_t id = bench_submit(bench, "flapped", 0, 0);
 
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);

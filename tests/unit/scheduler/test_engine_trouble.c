@@ -15,7 +15,7 @@ static void every_refusal_of_the_engine_ends_the_job_with_its_words(void **state
 		snprintf(name, sizeof(name), "refused_%zu", i);
 		fake_engine_fail(bench->fake, operations[i], operations[i] == FAKE_NETWORK ? 1 : 2,
 				 STATUS_INVALID_ARGUMENT);
-		id = job_submit(bench, name, 2, 0);
+		id = bench_submit(bench, name, 2, 0);
 		idle_await(bench);
 		job_await(bench, id, JOB_FAILED);
 		job_check(bench, id, JOB_FAILED,
@@ -32,7 +32,7 @@ static void what_breaks_inside_the_engine_is_tried_again(void **state)
 
 	fake_engine_up(bench->fake);
 	fake_engine_fail(bench->fake, FAKE_START, 2, STATUS_INTERNAL);
-	id = job_submit(bench, "broken_start", 2, 0);
+	id = bench_submit(bench, "broken_start", 2, 0);
 	master = key_of(id, ROLE_MASTER, 0);
 	master.attempt = 2;
 	fake_engine_exit(bench->fake, &master, 0);
@@ -44,7 +44,7 @@ static void what_breaks_inside_the_engine_is_tried_again(void **state)
 static void what_an_engine_that_went_did_not_make_is_asked_for_again(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "again", 0, 0);
+	int64_t id = bench_submit(bench, "again", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_fail(bench->fake, FAKE_CREATE, 1, STATUS_UNAVAILABLE);
@@ -66,7 +66,7 @@ static void output_that_could_not_be_read_is_asked_for_again(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_print(bench->fake, 2);
 	fake_engine_fail(bench->fake, FAKE_FOLLOW, 1, STATUS_INTERNAL);
-	id = job_submit(bench, "unheard", 0, 0);
+	id = bench_submit(bench, "unheard", 0, 0);
 	job_await(bench, id, JOB_RUNNING);
 	master = key_of(id, ROLE_MASTER, 0);
 	fake_engine_exit(bench->fake, &master, 0);
@@ -85,7 +85,7 @@ static void what_could_not_be_removed_is_removed_later(void **state)
 		int64_t id;
 
 		snprintf(name, sizeof(name), "sticky_%zu", i);
-		id = job_submit(bench, name, 1, 0);
+		id = bench_submit(bench, name, 1, 0);
 		job_await(bench, id, JOB_RUNNING);
 		fake_engine_fail(bench->fake, operations[i], 1, STATUS_INTERNAL);
 		master = key_of(id, ROLE_MASTER, 0);
@@ -103,7 +103,7 @@ static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
 	struct replica_key master;
 
 	fake_engine_down(bench->fake, "cannot connect");
-	id = job_submit(bench, "waits", 0, 0);
+	id = bench_submit(bench, "waits", 0, 0);
 	master = key_of(id, ROLE_MASTER, 0);
 	line_await(bench, "waits", "Waiting for the container engine: cannot connect");
 	fake_engine_up(bench->fake);
@@ -120,7 +120,7 @@ static void an_engine_that_is_away_makes_jobs_wait_and_say_so(void **state)
 static void a_pause_that_one_listing_shows_is_not_told(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "running", 0, 0);
+	int64_t id = bench_submit(bench, "running", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -138,7 +138,7 @@ static void a_pause_that_one_listing_shows_is_not_told(void **state)
 static void a_pause_that_two_listings_show_is_told(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "paused", 0, 0);
+	int64_t id = bench_submit(bench, "paused", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -154,7 +154,7 @@ static void a_pause_that_two_listings_show_is_told(void **state)
 static void a_job_whose_only_container_was_removed_from_outside_starts_over(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "snatched", 0, 0);
+	int64_t id = bench_submit(bench, "snatched", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -169,7 +169,7 @@ static void a_job_whose_only_container_was_removed_from_outside_starts_over(void
 static void what_dies_while_the_engine_is_away_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "taken", 0, 0);
+	int64_t id = bench_submit(bench, "taken", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	engine_leave(bench, id, "taken");
@@ -191,7 +191,7 @@ static void a_kill_after_the_engines_return_is_the_programs_own(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_down(bench->fake, "gone");
 	fake_engine_up(bench->fake);
-	id = job_submit(bench, "killed", 0, 0);
+	id = bench_submit(bench, "killed", 0, 0);
 	master = key_of(id, ROLE_MASTER, 0);
 	job_await(bench, id, JOB_RUNNING);
 	fake_engine_exit(bench->fake, &master, 137);
@@ -203,7 +203,7 @@ static void a_kill_after_the_engines_return_is_the_programs_own(void **state)
 static void a_kill_by_an_engine_that_stops_is_no_failure(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "restarted", 0, 0);
+	int64_t id = bench_submit(bench, "restarted", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -220,7 +220,7 @@ static void a_kill_by_an_engine_that_stops_is_no_failure(void **state)
 static void a_kill_by_somebody_fails_the_job(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "killed", 0, 0);
+	int64_t id = bench_submit(bench, "killed", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -233,7 +233,7 @@ static void a_kill_by_somebody_fails_the_job(void **state)
 static void strays_of_unknown_jobs_are_removed(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "known", 0, 0);
+	int64_t id = bench_submit(bench, "known", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);

@@ -38,7 +38,7 @@ static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state
 
 	fake_engine_up(bench->fake);
 	for (size_t i = 0; i < COUNT_OF(ends); i++) {
-		ids[i] = job_submit(bench, ends[i].name, 0, 0);
+		ids[i] = bench_submit(bench, ends[i].name, 0, 0);
 		job_await(bench, ids[i], JOB_RUNNING);
 	}
 	daemon_stop(bench);
@@ -58,7 +58,7 @@ static void what_the_engine_saw_end_by_itself_has_its_own_exit_code(void **state
 static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "taken", 0, 0);
+	const int64_t id = bench_submit(bench, "taken", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	end_while_away(bench, id, 255);
@@ -74,7 +74,7 @@ static void what_the_machine_may_have_taken_along_is_tried_again(void **state)
 static void an_engine_that_was_out_of_reach_alone_has_lost_no_lines(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "apart", 0, 0);
+	const int64_t id = bench_submit(bench, "apart", 0, 0);
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	AUTO(string) char *log = NULL;
 

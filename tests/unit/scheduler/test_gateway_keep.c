@@ -81,7 +81,7 @@ static int gateway_setup(void **state)
 {
 	struct bench *bench;
 
-	setup(state);
+	bench_setup(state);
 	bench = *state;
 	daemon_stop(bench);
 	bench->gateway = (struct gateway_ops){ gateway_open, gateway_close, NULL };
@@ -118,7 +118,7 @@ static unsigned differences_stored(struct bench *bench, int64_t id, const char *
 static void it_is_opened_before_replicas_are_made_and_closed_before_the_network_goes(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "good", 1, 0);
+	int64_t id = bench_submit(bench, "good", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0), worker = key_of(id, ROLE_WORKER, 0);
 
 	fake_engine_up(bench->fake);
@@ -138,7 +138,7 @@ static void it_is_opened_before_replicas_are_made_and_closed_before_the_network_
 static void a_daemon_that_begins_anew_opens_it_where_the_containers_expect_it(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "adopted", 1, 0);
+	int64_t id = bench_submit(bench, "adopted", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
 
 	fake_engine_up(bench->fake);
@@ -158,7 +158,7 @@ static void a_daemon_that_begins_anew_opens_it_where_the_containers_expect_it(vo
 static void a_place_that_is_taken_is_tried_again(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "patient", 0, 0);
+	int64_t id = bench_submit(bench, "patient", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -177,7 +177,7 @@ static void a_place_that_is_taken_is_tried_again(void **state)
 static void a_job_goes_on_without_one_and_says_so(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "alone", 0, 0);
+	int64_t id = bench_submit(bench, "alone", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	journal.failures = 1;
@@ -198,7 +198,7 @@ static void another_daemon_does_not_say_it_again(void **state)
 {
 	static const char line[] = "The replicas cannot reach trainyard's storage and metadata: ";
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "quiet", 1, 0);
+	int64_t id = bench_submit(bench, "quiet", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0), worker = key_of(id, ROLE_WORKER, 0);
 	AUTO(string) char *log = NULL;
 	const char *first;
@@ -224,7 +224,7 @@ static void another_daemon_does_not_say_it_again(void **state)
 static void another_attempt_has_the_same_one(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "again", 0, 0);
+	int64_t id = bench_submit(bench, "again", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -239,7 +239,7 @@ static void another_attempt_has_the_same_one(void **state)
 static void an_engine_that_comes_back_is_asked_for_the_same_place(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "back", 0, 0);
+	int64_t id = bench_submit(bench, "back", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -255,7 +255,7 @@ static void an_engine_that_comes_back_is_asked_for_the_same_place(void **state)
 static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "caller", 0, 0);
+	int64_t id = bench_submit(bench, "caller", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	AUTO(string) char *log = NULL;
 	char host[32];
@@ -307,7 +307,7 @@ static void what_every_replica_is_given_is_told(void **state)
 	bench->wheels = "/home/me/wheels";
 	bench->cut_off = true;
 	daemon_start(bench);
-	id = job_submit(bench, "given", 0, 0);
+	id = bench_submit(bench, "given", 0, 0);
 	master = key_of(id, ROLE_MASTER, 0);
 	fake_engine_up(bench->fake);
 	surroundings_expect(bench, &master, "/home/me/adc.json:/trainyard/adc.json:ro\n", true);
@@ -332,7 +332,7 @@ static void a_program_that_calls_in_a_loop_costs_no_memory(void **state)
 	assert_true(mallinfo2().uordblks < before.uordblks + 100000);
 }
 
-#define GATEWAY_TEST(test) cmocka_unit_test_setup_teardown(test, gateway_setup, teardown)
+#define GATEWAY_TEST(test) cmocka_unit_test_setup_teardown(test, gateway_setup, bench_teardown)
 
 static int TEST_MAIN(void)
 {

@@ -21,7 +21,7 @@ static int gcs_setup(void **state)
 {
 	struct bench *bench;
 
-	setup(state);
+	bench_setup(state);
 	bench = *state;
 	daemon_stop(bench);
 	bench->gcs = (struct gcs_ops){ gcs_place, NULL };
@@ -50,7 +50,7 @@ static void every_replica_of_a_job_that_asks_has_it(void **state)
 {
 	struct bench *bench = *state;
 	const struct shape shape = { .project = "p", .workers = 1, .mounts_gcs = true };
-	int64_t id = shape_submit(bench, "asks", &shape), other = job_submit(bench, "other", 0, 0);
+	int64_t id = shape_submit(bench, "asks", &shape), other = bench_submit(bench, "other", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0), worker = key_of(id, ROLE_WORKER, 0);
 	struct replica_key others = key_of(other, ROLE_MASTER, 0);
 
@@ -108,10 +108,11 @@ static void a_daemon_without_files_says_so(void **state)
 static int TEST_MAIN(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_replica_of_a_job_that_asks_has_it, gcs_setup, teardown),
+		cmocka_unit_test_setup_teardown(every_replica_of_a_job_that_asks_has_it, gcs_setup,
+						bench_teardown),
 		cmocka_unit_test_setup_teardown(one_that_cannot_have_it_does_without_and_is_told, gcs_setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_daemon_without_files_says_so, gcs_setup, teardown),
+						bench_teardown),
+		cmocka_unit_test_setup_teardown(a_daemon_without_files_says_so, gcs_setup, bench_teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -87,9 +87,9 @@ static void what_waits_for_containers_holds_back_all_later(void **state)
 	int64_t first, large, small;
 
 	bench_use(bench, (struct capacity){ .max_containers = 4 }, 0);
-	first = job_submit(bench, "first", 1, 0);
-	large = job_submit(bench, "large", 2, 0);
-	small = job_submit(bench, "small", 0, 0);
+	first = bench_submit(bench, "first", 1, 0);
+	large = bench_submit(bench, "large", 2, 0);
+	small = bench_submit(bench, "small", 0, 0);
 	fake_engine_up(bench->fake);
 	job_await(bench, first, JOB_RUNNING);
 	waits_check(bench, large);
@@ -106,9 +106,9 @@ static void who_waited_behind_a_job_that_was_cancelled_goes_on(void **state)
 	int64_t first, large, small;
 
 	bench_use(bench, (struct capacity){ .max_containers = 4 }, 0);
-	first = job_submit(bench, "first", 1, 0);
-	large = job_submit(bench, "large", 2, 0);
-	small = job_submit(bench, "small", 0, 0);
+	first = bench_submit(bench, "first", 1, 0);
+	large = bench_submit(bench, "large", 2, 0);
+	small = bench_submit(bench, "small", 0, 0);
 	fake_engine_up(bench->fake);
 	job_await(bench, first, JOB_RUNNING);
 	waits_check(bench, small);
@@ -124,11 +124,11 @@ static void a_higher_priority_goes_first_also_past_one_that_waits(void **state)
 	int64_t first, large, urgent;
 
 	bench_use(bench, (struct capacity){ .max_containers = 4 }, 0);
-	first = job_submit(bench, "first", 1, 0);
+	first = bench_submit(bench, "first", 1, 0);
 	fake_engine_up(bench->fake);
 	job_await(bench, first, JOB_RUNNING);
-	large = job_submit(bench, "large", 2, 0);
-	urgent = job_submit(bench, "urgent", 1, 1);
+	large = bench_submit(bench, "large", 2, 0);
+	urgent = bench_submit(bench, "urgent", 1, 1);
 	job_await(bench, urgent, JOB_RUNNING);
 	waits_check(bench, large);
 }
@@ -143,7 +143,7 @@ static void what_waits_for_devices_holds_back_only_who_wants_some(void **state)
 	first = shape_submit(bench, "first", &one);
 	both = shape_submit(bench, "both", &two);
 	single = shape_submit(bench, "single", &one);
-	none = job_submit(bench, "none", 1, 0);
+	none = bench_submit(bench, "none", 1, 0);
 	fake_engine_up(bench->fake);
 	job_await(bench, first, JOB_RUNNING);
 	job_await(bench, none, JOB_RUNNING);
@@ -231,8 +231,8 @@ static void a_job_that_cannot_run_here_fails_at_its_turn(void **state)
 
 	bench_use(bench, (struct capacity){ .accelerators = ACCELERATORS_REQUIRE, .max_containers = 4 }, 2);
 	gpu = shape_submit(bench, "gpu", &(struct shape){ .project = "p", .gpus = 4 });
-	large = job_submit(bench, "large", 4, 0);
-	good = job_submit(bench, "good", 0, 0);
+	large = bench_submit(bench, "large", 4, 0);
+	good = bench_submit(bench, "good", 0, 0);
 	fake_engine_up(bench->fake);
 	job_await(bench, good, JOB_RUNNING);
 	master_end(bench, good);
@@ -402,7 +402,7 @@ static void a_job_of_an_earlier_release_counts_as_what_it_is(void **state)
 	store_close(bench->store);
 	daemon_start(bench);
 	bench_use(bench, (struct capacity){ .max_containers = 4 }, 0);
-	waits = job_submit(bench, "waits", 1, 0);
+	waits = bench_submit(bench, "waits", 1, 0);
 	fake_engine_up(bench->fake);
 	job_await(bench, old, JOB_RUNNING);
 	waits_check(bench, waits);
@@ -529,7 +529,7 @@ static void nobody_waits_for_what_clients_read(void **state)
 	fake_engine_up(bench->fake);
 	for (int i = 0; i < READER_LIMIT; i++)
 		assert_int_equal(reader_borrow(&bench->store->state_readers, &readers[i], NULL), STATUS_OK);
-	id = job_submit(bench, "a", 0, 0);
+	id = bench_submit(bench, "a", 0, 0);
 	container_await(bench);
 	for (int i = 0; i < READER_LIMIT; i++)
 		reader_return(&readers[i]);

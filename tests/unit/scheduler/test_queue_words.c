@@ -110,9 +110,9 @@ static void a_queued_job_says_once_what_it_waits_for(void **state)
 	for (size_t i = 0; i < COUNT_OF(wait_rows); i++) {
 		void *fresh = NULL;
 
-		assert_int_equal(setup(&fresh), 0);
+		assert_int_equal(bench_setup(&fresh), 0);
 		wait_row_check(fresh, &wait_rows[i]);
-		assert_int_equal(teardown(&fresh), 0);
+		assert_int_equal(bench_teardown(&fresh), 0);
 	}
 }
 
@@ -124,12 +124,12 @@ static void while_the_engine_is_away_all_wait_for_it(void **state)
 	int64_t first;
 
 	bench_use(bench, (struct capacity){ 0 }, 0);
-	first = job_submit(bench, "first", 0, 0);
+	first = bench_submit(bench, "first", 0, 0);
 	engine_leave(bench, first, "first");
 	assert_int_equal(scheduler_room(bench->scheduler, "p", &away, NULL), STATUS_OK);
 	assert_string_equal(away.engine_lack, "The container engine does not answer: gone");
 	fake_engine_up(bench->fake);
-	job_await(bench, job_submit(bench, "second", 0, 0), JOB_RUNNING);
+	job_await(bench, bench_submit(bench, "second", 0, 0), JOB_RUNNING);
 	assert_int_equal(scheduler_room(bench->scheduler, "p", &back, NULL), STATUS_OK);
 	assert_string_equal(back.engine_lack, "");
 }
@@ -143,7 +143,7 @@ static void what_it_waits_for_is_told_anew_when_it_changes(void **state)
 
 	bench_use(bench, (struct capacity){ .accelerators = ACCELERATORS_REQUIRE, .max_jobs = 1 }, 1);
 	fake_engine_up(bench->fake);
-	first = job_submit(bench, "first", 0, 0);
+	first = bench_submit(bench, "first", 0, 0);
 	job_await(bench, first, JOB_RUNNING);
 	waits = shape_submit(bench, "waits", &gpu);
 	line_await(bench, "waits", "it waits for room on this machine. ");

@@ -16,7 +16,7 @@ static struct replica_key after(struct replica_key key, unsigned attempts, unsig
 static void a_lost_replica_is_started_anew_alone(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "moved", 2, 0);
+	int64_t id = bench_submit(bench, "moved", 2, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 1), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -35,7 +35,7 @@ static void a_lost_replica_is_started_anew_alone(void **state)
 static void a_replica_that_was_stopped_from_outside_is_removed_and_started_anew(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "stopped", 1, 0);
+	int64_t id = bench_submit(bench, "stopped", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -51,7 +51,7 @@ static void a_replica_that_was_stopped_from_outside_is_removed_and_started_anew(
 static void replicas_that_are_removed_at_once_are_all_lost(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "both", 2, 0);
+	int64_t id = bench_submit(bench, "both", 2, 0);
 	struct replica_key first = key_of(id, ROLE_WORKER, 0), second = key_of(id, ROLE_WORKER, 1);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
@@ -59,7 +59,7 @@ static void replicas_that_are_removed_at_once_are_all_lost(void **state)
 	job_await(bench, id, JOB_RUNNING);
 	fake_engine_exit(bench->fake, &second, 137);
 	fake_engine_snatch(bench->fake, &first);
-	job_await(bench, job_submit(bench, "other", 0, 0), JOB_RUNNING); /* by now the scheduler saw both */
+	job_await(bench, bench_submit(bench, "other", 0, 0), JOB_RUNNING); /* by now the scheduler saw both */
 	fake_engine_snatch(bench->fake, &second);
 	line_await(bench, "both", "The replica worker 0 was lost and is restarted");
 	line_await(bench, "both", "The replica worker 1 was lost and is restarted");
@@ -86,7 +86,7 @@ static void a_job_that_wants_to_begin_anew_as_a_whole_does(void **state)
 static void a_job_that_lost_all_its_replicas_begins_anew(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "all", 1, 0);
+	int64_t id = bench_submit(bench, "all", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -104,7 +104,7 @@ static void a_job_that_lost_all_its_replicas_begins_anew(void **state)
 static void after_five_restarts_the_whole_job_begins_anew(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "unlucky", 1, 0);
+	int64_t id = bench_submit(bench, "unlucky", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -124,7 +124,7 @@ static void after_five_restarts_the_whole_job_begins_anew(void **state)
 static void a_restarted_replica_is_adopted_by_the_next_daemon(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "adopted", 1, 0);
+	int64_t id = bench_submit(bench, "adopted", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
 	unsigned creates;
 
@@ -148,7 +148,7 @@ static void a_restarted_replica_is_adopted_by_the_next_daemon(void **state)
 static void a_restart_that_the_engine_refuses_fails_the_job(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "refused", 1, 0);
+	int64_t id = bench_submit(bench, "refused", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
 
 	fake_engine_up(bench->fake);
@@ -211,7 +211,7 @@ static void witness_look(void *arg, const char *operation)
 static void a_restart_is_stored_before_anything_is_made(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "written", 1, 0);
+	const int64_t id = bench_submit(bench, "written", 1, 0);
 	const struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
 	struct witness witness = { bench, id, NULL };
 
@@ -234,7 +234,7 @@ static void a_restart_is_stored_before_anything_is_made(void **state)
 static void restarts_are_counted_across_daemons(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "counted", 1, 0);
+	const int64_t id = bench_submit(bench, "counted", 1, 0);
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	const struct replica_key second = after(key_of(id, ROLE_WORKER, 0), 0, 2);
 
@@ -261,7 +261,7 @@ static void restarts_are_counted_across_daemons(void **state)
 static void a_restart_whose_container_never_was_is_not_spent(void **state)
 {
 	struct bench *bench = *state;
-	const int64_t id = job_submit(bench, "never", 1, 0);
+	const int64_t id = bench_submit(bench, "never", 1, 0);
 	const struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -307,7 +307,7 @@ static void a_restart_that_became_due_behind_a_step_is_not_missed(void **state)
 static void a_replica_that_was_asked_for_before_the_engine_went_and_came_is_not_forgotten(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "blink", 2, 0);
+	int64_t id = bench_submit(bench, "blink", 2, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 1), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -324,7 +324,7 @@ static void a_replica_that_was_asked_for_before_the_engine_went_and_came_is_not_
 static void a_cancel_does_not_wait_for_a_restart(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "cancelled", 1, 0);
+	int64_t id = bench_submit(bench, "cancelled", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0);
 
 	fake_engine_up(bench->fake);

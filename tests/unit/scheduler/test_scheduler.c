@@ -6,7 +6,7 @@
 static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "good", 2, 0);
+	int64_t id = bench_submit(bench, "good", 2, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	AUTO(string) char *log = NULL;
 
@@ -30,7 +30,7 @@ static void a_job_runs_to_its_end_and_leaves_nothing(void **state)
 static void a_job_that_ends_before_all_are_up_has_run(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "quick", 9, 0);
+	int64_t id = bench_submit(bench, "quick", 9, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -42,7 +42,7 @@ static void a_job_that_ends_before_all_are_up_has_run(void **state)
 static void a_failing_worker_fails_the_job(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "bad", 2, 0);
+	int64_t id = bench_submit(bench, "bad", 2, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 1);
 	AUTO(string) char *log = NULL;
 
@@ -59,7 +59,7 @@ static void a_failing_worker_fails_the_job(void **state)
 static void a_transient_exit_is_tried_again_as_a_whole(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "again", 1, 0);
+	int64_t id = bench_submit(bench, "again", 1, 0);
 	struct replica_key worker = key_of(id, ROLE_WORKER, 0), master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -73,7 +73,7 @@ static void a_transient_exit_is_tried_again_as_a_whole(void **state)
 static void transient_exits_end_after_the_fourth_attempt(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "never", 0, 0);
+	int64_t id = bench_submit(bench, "never", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -86,7 +86,7 @@ static void transient_exits_end_after_the_fourth_attempt(void **state)
 static void a_job_cancelled_in_the_queue_never_touches_the_engine(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "early", 0, 0);
+	int64_t id = bench_submit(bench, "early", 0, 0);
 
 	assert_int_equal(job_cancel(bench->store, "p", "early", "Because.", NULL), STATUS_OK);
 	idle_await(bench);
@@ -97,7 +97,7 @@ static void a_job_cancelled_in_the_queue_never_touches_the_engine(void **state)
 static void a_running_job_is_cancelled(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "late", 2, 0);
+	int64_t id = bench_submit(bench, "late", 2, 0);
 
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
@@ -109,7 +109,7 @@ static void a_running_job_is_cancelled(void **state)
 static void a_master_that_ends_while_the_job_is_cancelled_does_not_save_it(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "race", 0, 0);
+	int64_t id = bench_submit(bench, "race", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_up(bench->fake);
@@ -157,7 +157,7 @@ static void a_job_that_ends_unseen_was_running(void **state)
 		int64_t id;
 
 		fake_engine_exit_at_once(bench->fake, endings[i].exit_code);
-		id = job_submit(bench, endings[i].name, 0, 0);
+		id = bench_submit(bench, endings[i].name, 0, 0);
 		job_await(bench, id, endings[i].end);
 		network_free_await(bench);
 		job_check(bench, id, endings[i].end, endings[i].error);
@@ -177,7 +177,7 @@ static void a_job_that_was_never_all_up_was_not_running(void **state)
 	fake_engine_up(bench->fake);
 	fake_engine_exit_at_once(bench->fake, 7);
 	fake_engine_fail(bench->fake, FAKE_START, 2, STATUS_FAILED_PRECONDITION);
-	id = job_submit(bench, "half", 1, 0);
+	id = bench_submit(bench, "half", 1, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_FAILED, "could not be started");
 	log = service_log(bench, "half");
@@ -187,7 +187,7 @@ static void a_job_that_was_never_all_up_was_not_running(void **state)
 static void running_jobs_are_adopted_by_the_next_daemon(void **state)
 {
 	struct bench *bench = *state;
-	int64_t running = job_submit(bench, "running", 1, 0), ended = job_submit(bench, "ended", 0, 0);
+	int64_t running = bench_submit(bench, "running", 1, 0), ended = bench_submit(bench, "ended", 0, 0);
 	struct replica_key running_master = key_of(running, ROLE_MASTER, 0),
 			   ended_master = key_of(ended, ROLE_MASTER, 0);
 	unsigned creates;
@@ -236,7 +236,7 @@ static void a_job_whose_assignment_cannot_be_read_fails(void **state)
 
 	daemon_stop(bench);
 	assert_int_equal(store_open(bench->directory, &system_clock, &bench->store, NULL), STATUS_OK);
-	id = change.job = job_submit(bench, "broken", 1, 0);
+	id = change.job = bench_submit(bench, "broken", 1, 0);
 	assert_int_equal(job_apply(bench->store, &change, 1, NULL), STATUS_OK);
 	store_close(bench->store);
 	daemon_start(bench);
@@ -248,7 +248,7 @@ static void a_job_whose_assignment_cannot_be_read_fails(void **state)
 static void the_start_is_told_once_whatever_happens_to_the_daemon(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "told", 1, 0);
+	int64_t id = bench_submit(bench, "told", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	AUTO(string) char *log = NULL;
 	const char *first;
@@ -275,9 +275,9 @@ static void the_queue_is_served_by_priority_and_then_by_age(void **state)
 	daemon_stop(bench);
 	bench->capacity.max_jobs = 1;
 	daemon_start(bench);
-	first = job_submit(bench, "first", 0, 0);
-	second = job_submit(bench, "second", 0, 0);
-	urgent = job_submit(bench, "urgent", 0, 5);
+	first = bench_submit(bench, "first", 0, 0);
+	second = bench_submit(bench, "second", 0, 0);
+	urgent = bench_submit(bench, "urgent", 0, 5);
 	fake_engine_up(bench->fake);
 	job_await(bench, urgent, JOB_RUNNING);
 	for (int i = 0; i < 3; i++) {

@@ -186,7 +186,7 @@ static void one_that_could_not_be_removed_is_looked_for(void **state)
 static int setup_keeping(void **state)
 {
 	struct bench *bench;
-	int rc = setup(state);
+	int rc = bench_setup(state);
 
 	bench = *state;
 	bench->spare_network_ms = 60000;
@@ -205,7 +205,7 @@ static void restart(struct bench *bench)
 
 static int64_t running(struct bench *bench, const char *job_id, unsigned workers)
 {
-	const int64_t id = job_submit(bench, job_id, workers, 0);
+	const int64_t id = bench_submit(bench, job_id, workers, 0);
 
 	job_await(bench, id, JOB_RUNNING);
 	return id;
@@ -344,9 +344,9 @@ static void a_job_stays_queued_until_there_is_a_block_for_its_network(void **sta
 
 	fake_engine_fail_all(bench->fake, FAKE_NETWORK, STATUS_RESOURCE_EXHAUSTED);
 	fake_engine_up(bench->fake);
-	ids[0] = job_submit(bench, "first", 0, 0);
+	ids[0] = bench_submit(bench, "first", 0, 0);
 	line_await(bench, "first", line);
-	ids[1] = job_submit(bench, "second", 0, 0);
+	ids[1] = bench_submit(bench, "second", 0, 0);
 	line_await(bench, "second", "it waits for its turn. 1 job is before it.");
 	while (fake_engine_looks(bench->fake) < 2)
 		usleep(1000);
@@ -372,7 +372,7 @@ static void jobs_that_come_together_need_one_look(void **state)
 
 	for (int i = 0; i < 4; i++) {
 		snprintf(name, sizeof(name), "job_%d", i);
-		ids[i] = job_submit(bench, name, 0, 0);
+		ids[i] = bench_submit(bench, name, 0, 0);
 	}
 	for (int i = 0; i < 4; i++)
 		job_await(bench, ids[i], JOB_RUNNING);
@@ -390,7 +390,7 @@ static void a_job_whose_block_others_took_waits_for_one(void **state)
 	fake_engine_boast(bench->fake);
 	fake_engine_fail_all(bench->fake, FAKE_NETWORK, STATUS_RESOURCE_EXHAUSTED);
 	fake_engine_up(bench->fake);
-	id = job_submit(bench, "first", 0, 0);
+	id = bench_submit(bench, "first", 0, 0);
 	line_await(bench, "first", "The job waits for a network: ");
 	while (fake_engine_calls(bench->fake, FAKE_NETWORK) < 2)
 		usleep(1000);
@@ -412,11 +412,11 @@ static void where_blocks_are_short_one_asks_and_the_others_stay_queued(void **st
 	fake_engine_boast(bench->fake);
 	fake_engine_fail_all(bench->fake, FAKE_NETWORK, STATUS_RESOURCE_EXHAUSTED);
 	fake_engine_up(bench->fake);
-	ids[0] = job_submit(bench, "first", 0, 0);
+	ids[0] = bench_submit(bench, "first", 0, 0);
 	line_await(bench, "first", "The job waits for a network: ");
-	ids[1] = job_submit(bench, "second", 0, 0);
+	ids[1] = bench_submit(bench, "second", 0, 0);
 	line_await(bench, "second", line);
-	ids[2] = job_submit(bench, "third", 0, 0);
+	ids[2] = bench_submit(bench, "third", 0, 0);
 	line_await(bench, "third", "it waits for its turn. 1 job is before it.");
 	/* The first gives up: the second asks, and the third waits as the second did. */
 	assert_int_equal(job_cancel(bench->store, "p", "first", "enough", NULL), STATUS_OK);
@@ -473,7 +473,7 @@ static void a_cancel_at_any_moment_leaves_nothing(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "job_%d", i);
-		id = job_submit(bench, name, 1, 0);
+		id = bench_submit(bench, name, 1, 0);
 		usleep((unsigned)i * 150);
 		assert_int_equal(job_cancel(bench->store, "p", name, "The job was cancelled.", NULL),
 				 STATUS_OK);
@@ -484,7 +484,7 @@ static void a_cancel_at_any_moment_leaves_nothing(void **state)
 }
 
 #define ALONE(name)   cmocka_unit_test_setup(name, reset)
-#define KEEPING(name) cmocka_unit_test_setup_teardown(name, setup_keeping, teardown)
+#define KEEPING(name) cmocka_unit_test_setup_teardown(name, setup_keeping, bench_teardown)
 
 static int TEST_MAIN(void)
 {

@@ -79,7 +79,7 @@ static void what_a_refused_step_said_is_said_once(void **state)
 	static const char seen[] = "The container engine was away when the replica master 0 ended",
 			  stepped[] = "The job is tried again (attempt 2).";
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "again", 0, 0);
+	int64_t id = bench_submit(bench, "again", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	engine_leave(bench, id, "again");
@@ -103,7 +103,7 @@ static void what_a_client_overtook_is_not_said(void **state)
 
 	atomic_store(&is_overtaken, true);
 	fake_engine_up(bench->fake);
-	id = job_submit(bench, "quick", 0, 0);
+	id = bench_submit(bench, "quick", 0, 0);
 	idle_await(bench);
 	job_check(bench, id, JOB_CANCELLED, "Because.");
 	assert_false(atomic_load(&is_overtaken));

@@ -68,7 +68,7 @@ struct lab {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool stop;
-	struct engine_options options; /* of the next client_open(); without the URL */
+	struct engine_options options; /* of the next lab_open(); without the URL */
 	struct engine *engine;
 	/* Events: "KIND STATUS TEXT" each. */
 	struct {
@@ -94,59 +94,11 @@ static const struct replica_key master = { .job = 1, .attempt = 1, .role = ROLE_
 /* ---- the lying engine ---- */
 
 /* @first: it was not looked for before, and held. */
-static inline const struct rule *rule_find(struct lab *lab, const char *line, bool first)
-{
-	static const struct rule usual[] = {
-		{ "/info", 200, "{\"ServerVersion\":\"9\",\"NCPU\":2,\"MemTotal\":1000}", 0, 0 },
-		{ "/events", 200, NULL, 0, 0 },
-		{ "/containers/json", 200, "[]", 0, 0 },
-		{ "/networks", 200, "[]", 0, 0 },
-		{ "/_ping", 200, "OK", 0, 0 },
-		{ "", 404, "{\"message\":\"page not found\"}", 0, 0 },
-	};
-
-	for (size_t i = 0; lab->rules[i].request; i++)
-		if (strstr(line, lab->rules[i].request) &&
-		    (lab->rules[i].times == 0 || lab->asked[i] < lab->rules[i].times)) {
-			lab->asked[i] += first || lab->rules[i].code != HOLD;
-			return &lab->rules[i];
-		}
-	for (size_t i = 0;; i++)
-		if (strstr(line, usual[i].request))
-			return &usual[i];
-}
-
-static inline size_t body_length(const struct rule *rule)
-{
-	return rule->length || !rule->body ? rule->length : strlen(rule->body);
-}
+const struct rule *rule_find(struct lab *lab, const char *line, bool first);
+size_t body_length(const struct rule *rule);
 
 /* To a request whose first line is @line. False when the connection is over. */
-static inline bool answer_send(int fd, const char *line, const struct rule *rule, const char *api_version)
-{
-	/* Blanks: bytes that JSON cannot have are replaced before they are looked at, one by one. */
-	char blanks[65536];
-	size_t length = body_length(rule);
-	char head[256];
-
-	if (rule->code <= 0)
-		return rule->code < 0;
-	/* A stream has no length and ends with its connection; events never end, but those of the past. */
-	if ((strstr(line, "/events") && !strstr(line, "&until=")) || rule->flood)
-		snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nApi-Version: %s\r\n\r\n", rule->code,
-			 api_version);
-	else
-		snprintf(head, sizeof(head),
-			 "HTTP/1.1 %d X\r\nApi-Version: %s\r\nContent-Length: %zu\r\n\r\n", rule->code,
-			 api_version, length + rule->cut);
-	send(fd, head, strlen(head), MSG_NOSIGNAL);
-	send(fd, rule->body, length, MSG_NOSIGNAL);
-	memset(blanks, ' ', sizeof(blanks));
-	for (size_t sent = 0; sent < rule->flood; sent += sizeof(blanks))
-		if (send(fd, blanks, sizeof(blanks), MSG_NOSIGNAL) <= 0)
-			return false;
-	return !rule->flood && !rule->cut;
-}
+bool answer_send(int fd, const char *line, const struct rule *rule, const char *api_version);
 
 struct connection {
 	int fd;
@@ -155,347 +107,57 @@ struct connection {
 };
 
 /* False when the connection is over. */
-static inline bool request_take(struct lab *lab, struct connection *connection)
-{
-	char request[65536];
-	ssize_t got = recv(connection->fd, request, sizeof(request) - 1, 0);
-
-	if (got <= 0)
-		return false;
-	request[got] = '\0';
-	pthread_mutex_lock(&lab->lock);
-	text_printf(&lab->requests, "%s\n", request);
-	pthread_mutex_unlock(&lab->lock);
-	request[strcspn(request, "\r")] = '\0';
-	snprintf(connection->line, sizeof(connection->line), "%.1000s", request);
-	connection->held = false;
-	return true;
-}
+bool request_take(struct lab *lab, struct connection *connection);
 
 /* False when the connection is over. */
-static inline bool request_answer(struct lab *lab, struct connection *connection)
-{
-	char line[sizeof(connection->line)];
-	const char *api_version;
-	struct rule rule;
-	char *body;
-	bool goes_on;
-
-	if (!connection->line[0])
-		return true;
-	pthread_mutex_lock(&lab->lock);
-	rule = *rule_find(lab, connection->line, !connection->held);
-	api_version = lab->api_version;
-	/* A test that has seen what it waited for is over, and its bodies with it, before the last send() has returned. */
-	body = rule.code > 0 ? malloc(body_length(&rule) + 1) : NULL;
-	if (body && rule.body) {
-		memcpy(body, rule.body, body_length(&rule));
-		body[body_length(&rule)] = '\0';
-		rule.body = body;
-	}
-	pthread_cond_broadcast(&lab->changed);
-	pthread_mutex_unlock(&lab->lock);
-	connection->held = rule.code == HOLD;
-	if (connection->held)
-		return true;
-	memcpy(line, connection->line, sizeof(line));
-	connection->line[0] = '\0';
-	goes_on = answer_send(connection->fd, line, &rule, api_version);
-	free(body);
-	return goes_on;
-}
-
-static inline void *lab_main(void *arg)
-{
-	struct lab *lab = arg;
-	struct pollfd fds[CONNECTIONS_MAX + 1] = { { lab->listener, POLLIN, 0 } };
-	struct connection connections[CONNECTIONS_MAX + 1] = { 0 };
-	nfds_t count = 1;
-
-	for (;;) {
-		poll(fds, count, 10);
-		pthread_mutex_lock(&lab->lock);
-		bool stop = lab->stop;
-		pthread_mutex_unlock(&lab->lock);
-		if (stop)
-			break;
-		for (nfds_t i = count - 1; i > 0; i--)
-			if ((fds[i].revents && !request_take(lab, &connections[i])) ||
-			    !request_answer(lab, &connections[i])) {
-				close(fds[i].fd);
-				fds[i] = fds[--count];
-				connections[i] = connections[count];
-			}
-		if (fds[0].revents && count <= CONNECTIONS_MAX) {
-			int fd = accept4(lab->listener, NULL, NULL, SOCK_CLOEXEC);
-
-			fds[count] = (struct pollfd){ fd, POLLIN, 0 };
-			connections[count++] = (struct connection){ .fd = fd };
-		}
-	}
-	for (nfds_t i = 0; i < count; i++)
-		close(fds[i].fd);
-	unlink(lab->path);
-	return NULL;
-}
+bool request_answer(struct lab *lab, struct connection *connection);
+void *lab_main(void *arg);
 
 /* ---- the sink ---- */
 
-static inline void on_event(void *arg, const struct engine_event *event)
-{
-	struct lab *lab = arg;
-
-	pthread_mutex_lock(&lab->lock);
-	if (lab->event_count < 64) {
-		lab->events[lab->event_count].kind = event->kind;
-		lab->events[lab->event_count].status = event->status;
-		lab->events[lab->event_count].replica_count = event->replica_count;
-		lab->events[lab->event_count].network_count = event->network_count;
-		lab->events[lab->event_count].free_blocks = event->free_blocks;
-		if (event->network_count)
-			lab->events[lab->event_count].network = event->networks[0];
-		if (event->replica_count)
-			lab->events[lab->event_count].replica = event->replicas[0];
-		if (event->host) {
-			lab->events[lab->event_count].host = *event->host;
-			lab->events[lab->event_count].host.devices = NULL;
-			if (event->host->device_count)
-				snprintf(lab->events[lab->event_count].device, 64, "%s",
-					 event->host->devices[0]);
-		}
-		snprintf(lab->events[lab->event_count++].text, 1100, "%s", event->text);
-	}
-	pthread_cond_broadcast(&lab->changed);
-	pthread_mutex_unlock(&lab->lock);
-}
-
-static inline bool on_line(void *arg, const struct replica_line *line)
-{
-	struct lab *lab = arg;
-	bool taken;
-
-	pthread_mutex_lock(&lab->lock);
-	taken = lab->room != 0;
-	lab->room -= lab->room > 0;
-	if (taken) {
-		text_append(&lab->lines, line->data, line->length);
-		text_putc(&lab->lines, line->continues ? '\\' : '\n');
-	}
-	lab->refused += !taken;
-	pthread_cond_broadcast(&lab->changed);
-	pthread_mutex_unlock(&lab->lock);
-	return taken;
-}
+void on_event(void *arg, const struct engine_event *event);
+bool on_line(void *arg, const struct replica_line *line);
 
 /* Waits until @is_so; false when that was too long. With the lock. */
-static inline bool changes_await(struct lab *lab, bool (*is_so)(struct lab *lab, void *arg), void *arg)
-{
-	struct timespec deadline;
-	int rc = 0;
-
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += WAIT_S;
-	while (!is_so(lab, arg) && rc == 0)
-		rc = pthread_cond_timedwait(&lab->changed, &lab->lock, &deadline);
-	return rc == 0;
-}
+bool changes_await(struct lab *lab, bool (*is_so)(struct lab *lab, void *arg), void *arg);
 
 struct event_search {
 	enum engine_event_kind kind;
 	size_t found;
 };
 
-static inline bool event_came(struct lab *lab, void *arg)
-{
-	struct event_search *search = arg;
-
-	for (size_t i = 0; i < lab->event_count; i++)
-		if (lab->events[i].kind == search->kind && !lab->events[i].seen) {
-			lab->events[i].seen = true;
-			search->found = i;
-			return true;
-		}
-	return false;
-}
+bool event_came(struct lab *lab, void *arg);
 
 /* The index of the next such event. */
-static inline size_t expect_event(struct lab *lab, enum engine_event_kind kind)
-{
-	struct event_search search = { .kind = kind };
-	bool came;
-
-	pthread_mutex_lock(&lab->lock);
-	came = changes_await(lab, event_came, &search);
-	pthread_mutex_unlock(&lab->lock);
-	if (!came)
-		fail_msg("no event of kind %d came", kind);
-	return search.found;
-}
-
-static inline size_t events_count(struct lab *lab, enum engine_event_kind kind)
-{
-	size_t count = 0;
-
-	pthread_mutex_lock(&lab->lock);
-	for (size_t i = 0; i < lab->event_count; i++)
-		count += lab->events[i].kind == kind;
-	pthread_mutex_unlock(&lab->lock);
-	return count;
-}
+size_t expect_event(struct lab *lab, enum engine_event_kind kind);
+size_t events_count(struct lab *lab, enum engine_event_kind kind);
 
 /* ---- setup ---- */
 
-static inline void client_open(struct lab *lab)
-{
-	char host[80];
-	struct engine_options options = lab->options;
-	struct engine_sink sink = { on_event, on_line, lab };
-
-	snprintf(host, sizeof(host), "unix://%s", lab->path);
-	options.url = host;
-	assert_int_equal(docker_open(&options, &sink, &lab->engine, NULL), STATUS_OK);
-}
-
-static inline void client_close(struct lab *lab)
-{
-	lab->engine->ops->close(lab->engine);
-	lab->engine = NULL;
-}
-
-static inline void server_open(struct lab *lab)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-	memcpy(address.sun_path, lab->path, sizeof(lab->path));
-	unlink(lab->path); /* of a run that was killed and had the same id */
-	lab->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(lab->listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(lab->listener, 64), 0);
-	assert_int_equal(pthread_create(&lab->thread, NULL, lab_main, lab), 0);
-}
-
-static inline int setup(void **state)
-{
-	struct lab *lab = calloc(1, sizeof(*lab));
-
-	snprintf(lab->path, sizeof(lab->path), "/tmp/ty-test-docker-%d.sock", (int)getpid());
-	lab->api_version = "1.41";
-	lab->room = -1;
-	lab->options = (struct engine_options){ .instance = "t", .networks = "10.213.0.0/16" };
-	pthread_mutex_init(&lab->lock, NULL);
-	pthread_cond_init(&lab->changed, NULL);
-	server_open(lab);
-	*state = lab;
-	return 0;
-}
-
-static inline int teardown(void **state)
-{
-	struct lab *lab = *state;
-
-	if (lab->engine)
-		client_close(lab);
-	pthread_mutex_lock(&lab->lock);
-	lab->stop = true;
-	pthread_mutex_unlock(&lab->lock);
-	pthread_join(lab->thread, NULL);
-	text_deinit(&lab->lines);
-	text_deinit(&lab->requests);
-	free(lab);
-	return 0;
-}
-
-static inline void rule_set(struct lab *lab, size_t index, struct rule rule)
-{
-	pthread_mutex_lock(&lab->lock);
-	lab->rules[index] = rule;
-	lab->asked[index] = 0;
-	pthread_mutex_unlock(&lab->lock);
-}
-
-static inline unsigned rule_asked(struct lab *lab, size_t index)
-{
-	unsigned asked;
-
-	pthread_mutex_lock(&lab->lock);
-	asked = lab->asked[index];
-	pthread_mutex_unlock(&lab->lock);
-	return asked;
-}
+void lab_open(struct lab *lab);
+void lab_close(struct lab *lab);
+void server_open(struct lab *lab);
+int lab_setup(void **state);
+int lab_teardown(void **state);
+void rule_set(struct lab *lab, size_t index, struct rule rule);
+unsigned rule_asked(struct lab *lab, size_t index);
 
 struct rule_count {
 	size_t index;
 	unsigned times;
 };
 
-static inline bool rule_was_asked(struct lab *lab, void *arg)
-{
-	const struct rule_count *wanted = arg;
-
-	return lab->asked[wanted->index] >= wanted->times;
-}
-
-static inline void expect_asked(struct lab *lab, size_t index, unsigned times)
-{
-	struct rule_count wanted = { index, times };
-	bool asked;
-
-	pthread_mutex_lock(&lab->lock);
-	asked = changes_await(lab, rule_was_asked, &wanted);
-	pthread_mutex_unlock(&lab->lock);
-	if (!asked)
-		fail_msg("rule %zu was not asked %u times", index, times);
-}
+bool rule_was_asked(struct lab *lab, void *arg);
+void expect_asked(struct lab *lab, size_t index, unsigned times);
 
 /* Whether such a request has come. */
-static inline bool was_asked(struct lab *lab, const char *request)
-{
-	bool asked;
-
-	pthread_mutex_lock(&lab->lock);
-	asked = lab->requests.data && strstr(lab->requests.data, request);
-	pthread_mutex_unlock(&lab->lock);
-	return asked;
-}
-
-static inline void version_set(struct lab *lab, const char *version)
-{
-	pthread_mutex_lock(&lab->lock);
-	lab->api_version = version;
-	pthread_mutex_unlock(&lab->lock);
-}
-
-static inline void up(struct lab *lab)
-{
-	client_open(lab);
-	expect_event(lab, ENGINE_UP);
-	expect_event(lab, ENGINE_LISTING);
-}
+bool was_asked(struct lab *lab, const char *request);
+void version_set(struct lab *lab, const char *version);
+void up(struct lab *lab);
 
 /* Waits until all that was answered so far has been dealt with: a listing takes two answers more. */
-static inline void settle(struct lab *lab)
-{
-	lab->engine->ops->list(lab->engine);
-	expect_event(lab, ENGINE_LISTING);
-}
+void settle(struct lab *lab);
+struct replica_spec spec_of(void);
+int start(void **state);
 
-static inline struct replica_spec spec_of(void)
-{
-	return (struct replica_spec){ .key = master,
-				      .project = "p",
-				      .job_id = "j",
-				      .image = "i",
-				      .hostname = "h",
-				      .alias = "a",
-				      .network = "n",
-				      .address = "10.213.0.2" };
-}
-
-static inline int start(void **state)
-{
-	(void)state;
-	log_configure(LOG_ERROR, LOG_FORMAT_TEXT);
-	return sodium_init() < 0;
-}
-
-#define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, lab_setup, lab_teardown)

@@ -53,7 +53,7 @@ static void an_engine_that_comes_late_is_found(void **state)
 
 	snprintf(late, sizeof(late), "%s.late", lab->path);
 	assert_int_equal(rename(lab->path, late), 0);
-	client_open(lab);
+	lab_open(lab);
 	assert_non_null(
 		strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "No such file or directory"));
 	lab->engine->ops->list(lab->engine);
@@ -76,7 +76,7 @@ static void versions_are_agreed_on(void **state)
 			 (struct rule){ versions[i].path, 200, "{\"NCPU\":2,\"MemTotal\":1000}", 0, 0 });
 		rule_set(lab, 1, (struct rule){ "/info", 400, "{\"message\":\"wrong version\"}", 0, 0 });
 		up(lab);
-		client_close(lab);
+		lab_close(lab);
 	}
 }
 
@@ -92,7 +92,7 @@ static void podman_is_called_by_its_name(void **state)
 			"/info", 200,
 			"{\"ServerVersion\":\"5.8.6\",\"BuildahVersion\":\"1.43.2\",\"NCPU\":2,\"MemTotal\":1000}",
 			0, 0 });
-	client_open(lab);
+	lab_open(lab);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_UP)].text, "Podman 5.8.6 (API 1.41)");
 }
 
@@ -109,20 +109,20 @@ static void each_connection_tells_what_the_host_has_now(void **state)
 	rule_set(lab, 1, (struct rule){ "/info", 200, "{\"NCPU\":2,\"MemTotal\":500}", 0, 0 });
 	rule_set(lab, 2,
 		 (struct rule){ "/events", 0, NULL, 0, 2 }); /* a first connection ends; curl asks twice */
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	up = expect_event(lab, ENGINE_UP);
 	assert_true(lab->events[up].host.known);
 	assert_int_equal(lab->events[up].host.cpus, 2);
 	assert_int_equal(lab->events[up].host.memory_bytes, 500);
 	assert_int_equal(lab->events[up].host.device_count, 0);
-	client_close(lab);
+	lab_close(lab);
 	rule_set(lab, 0,
 		 (struct rule){ "/info", 200,
 				"{\"NCPU\":4,\"MemTotal\":1000,\"DiscoveredDevices\":["
 				"{\"Source\":\"cdi\",\"ID\":\"nvidia.com/gpu=0\"}]}",
 				0, 1 });
-	client_open(lab);
+	lab_open(lab);
 	up = expect_event(lab, ENGINE_UP);
 	assert_int_equal(lab->events[up].host.cpus, 4);
 	assert_int_equal(lab->events[up].host.device_count, 1);
@@ -138,7 +138,7 @@ static void an_engine_whose_events_end_at_once_is_asked_more_and_more_seldom(voi
 
 	rule_set(lab, 0, (struct rule){ "/events", 200, .cut = true });
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	client_open(lab);
+	lab_open(lab);
 	for (int i = 0; i < 4; i++)
 		expect_event(lab, ENGINE_DOWN);
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -154,7 +154,7 @@ static void an_engine_that_does_not_name_what_the_host_has_is_asked_again(void *
 
 	rule_set(lab, 0, (struct rule){ "/info", 200, "{\"Id\":7,\"State\":[],\"Config\":\"none\"}", 0, 1 });
 	rule_set(lab, 1, (struct rule){ "/info", 200, "{\"NCPU\":2,\"MemTotal\":500}", 0, 0 });
-	client_open(lab);
+	lab_open(lab);
 	assert_string_equal(lab->events[expect_event(lab, ENGINE_DOWN)].text,
 			    "the engine's answer to /info names no CPUs or no memory");
 	up = expect_event(lab, ENGINE_UP);
@@ -181,7 +181,7 @@ static void what_happened_before_the_stream_was_open_is_asked_for(void **state)
 			       "\"trainyard.job\":\"1\",\"trainyard.attempt\":\"1\",\"trainyard.pool\":"
 			       "\"master\",\"trainyard.replica\":\"master-0\"}}}\n",
 			       0, 0 });
-	client_open(lab);
+	lab_open(lab);
 	assert_true(docker_key_equal(&lab->events[expect_event(lab, ENGINE_REPLICA_REMOVED)].replica.key,
 				     &master));
 }
@@ -193,7 +193,7 @@ static void a_terminal_is_opened_once_the_engine_has_answered(void **state)
 	struct terminal *terminal = NULL;
 
 	rule_set(lab, 0, (struct rule){ "/_ping", -1, NULL, 0, 1 });
-	client_open(lab);
+	lab_open(lab);
 	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
 			 STATUS_UNAVAILABLE);
 	lab->engine->ops->close(lab->engine);
@@ -207,7 +207,7 @@ static void a_terminal_is_opened_once_the_engine_has_answered(void **state)
 	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
 			 STATUS_OK);
 	/* It outlives what opened it. */
-	client_close(lab);
+	lab_close(lab);
 	assert_true(terminal->ops->write(terminal, "x", 1));
 	terminal->ops->close(terminal);
 	assert_true(rule_asked(lab, 2) >= 3); /* sized, looked at, ended */
@@ -221,10 +221,10 @@ static void an_engine_too_old_is_down_with_a_reason(void **state)
 
 	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
 		version_set(lab, old[i]);
-		client_open(lab);
+		lab_open(lab);
 		assert_non_null(
 			strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text, "1.40 or newer is needed"));
-		client_close(lab);
+		lab_close(lab);
 	}
 	assert_int_equal(events_count(lab, ENGINE_UP), 0);
 }
@@ -241,7 +241,7 @@ static void an_engine_too_new_is_down_with_its_own_words(void **state)
 			"/v1.50/info", 400,
 			"{\"message\":\"client version 1.50 is too old. Minimum supported API version is 1.60\"}",
 			0, 0 });
-	client_open(lab);
+	lab_open(lab);
 	assert_non_null(strstr(lab->events[expect_event(lab, ENGINE_DOWN)].text,
 			       "client version 1.50 is too old. Minimum supported API version is 1.60"));
 	assert_int_equal(events_count(lab, ENGINE_UP), 0);
@@ -398,7 +398,7 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	rule_set(lab, 0, (struct rule){ "/containers/", -1, NULL, 0, 0 });
 	rule_set(lab, 1, (struct rule){ "/images/", -1, NULL, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "DELETE", -1, NULL, 0, 0 });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_UP);
 	lab->engine->ops->ensure_image(lab->engine, "x");
 	lab->engine->ops->ensure_image(lab->engine, "x");
@@ -410,7 +410,7 @@ static void a_close_ends_all_that_is_under_way(void **state)
 	lab->engine->ops->create_network(lab->engine, 1, 1);
 	lab->engine->ops->remove_network(lab->engine, 1);
 	expect_event(lab, ENGINE_NETWORK_REMOVED); /* so all were begun */
-	client_close(lab);
+	lab_close(lab);
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_FAILED), 0);
 }
 

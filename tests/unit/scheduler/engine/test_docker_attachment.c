@@ -117,7 +117,7 @@ static void no_engine_no_link(void **state)
 	size_t failed;
 
 	rule_set(lab, 0, (struct rule){ "/_ping", 500, "{\"message\":\"starting up\"}" });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	link_set(lab, &off);
 	failed = expect_event(lab, ENGINE_FAILED);
@@ -135,7 +135,7 @@ static void a_close_drops_what_is_under_way_and_what_waits(void **state)
 	expect_asked(lab, 0, 1);
 	link_set(lab, &on);
 	settle(lab);
-	client_close(lab);
+	lab_close(lab);
 	assert_false(was_asked(lab, "/connect"));
 	assert_int_equal(events_count(lab, ENGINE_FAILED), 0);
 }

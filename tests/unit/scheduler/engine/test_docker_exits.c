@@ -23,9 +23,9 @@ static void an_exit_tells_whether_a_signal_was_sent(void **state)
 		const struct replica_status *seen;
 
 		rule_set(lab, 0, (struct rule){ "/events", 200, cases[i].events });
-		client_open(lab);
+		lab_open(lab);
 		seen = &lab->events[expect_event(lab, ENGINE_REPLICA_EXITED)].replica;
-		client_close(lab);
+		lab_close(lab);
 		if (seen->signalled != cases[i].signalled || seen->witnessed == seen->signalled)
 			fail_msg("case %zu", i);
 	}
@@ -82,7 +82,7 @@ static void an_exit_whose_inspection_breaks_is_looked_at_again(void **state)
 	rule_set(lab, 1,
 		 (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER, .times = 1, .cut = true });
 	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_REPLICA_EXITED);
 	assert_int_equal(rule_asked(lab, 1), 1);
 	assert_int_equal(rule_asked(lab, 2), 1);
@@ -96,7 +96,7 @@ static void an_exit_whose_inspections_all_break_is_told_by_a_listing(void **stat
 
 	rule_set(lab, 0, (struct rule){ "/events", 200, DIE_MASTER });
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, CREATED_MASTER, .cut = true });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_LISTING);
 	expect_event(lab, ENGINE_LISTING); /* not after half a minute */
 	assert_int_equal(events_count(lab, ENGINE_DOWN), 0);
@@ -158,7 +158,7 @@ static void an_exit_that_an_event_has_told_does_not_come_again_with_the_end_of_i
 	rule_set(lab, 2, (struct rule){ "/logs", 500, "{}", 0, 2 });
 	rule_set(lab, 3, (struct rule){ "/logs", 200, NULL, 0, 0 });
 	rule_set(lab, 4, (struct rule){ "/_ping", 0, NULL, 0, 0 });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	lab->engine->ops->follow_logs(lab->engine, &master, &beginning);
 	rule_set(lab, 4, (struct rule){ "/_ping", 200, "OK", 0, 0 });
@@ -179,11 +179,11 @@ static void a_listing_does_not_contradict_an_event_before_it(void **state)
 	rule_set(lab, 1, (struct rule){ "/events", 200, DIE_MASTER, 0, 0 });
 	rule_set(lab, 2, (struct rule){ "GET /v1.41/networks?", -1, NULL, 0, 1 });
 	rule_set(lab, 3, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_UP);
 	expect_event(lab, ENGINE_REPLICA_EXITED);
 	lab->engine->ops->list(lab->engine); /* waits for the one that hangs */
-	client_close(lab);
+	lab_close(lab);
 	assert_int_equal(events_count(lab, ENGINE_LISTING), 0);
 	/* Now with a removal that is answered while the listing is under way. */
 	rule_set(lab, 2, (struct rule){ NULL, 0, NULL, 0, 0 });

@@ -74,7 +74,7 @@ static void the_past_is_asked_for_once_a_connection(void **state)
 	engine_with_an_exit(lab,
 			    (struct rule){ "/events?since=1&until=1795328149.012345678&filters=%7B%22label",
 					   200, START DIE_MASTER });
-	client_open(lab);
+	lab_open(lab);
 	assert_true(lab->events[expect_event(lab, ENGINE_LISTING)].replica.witnessed);
 	settle(lab);
 	assert_int_equal(rule_asked(lab, 0), 1);
@@ -94,9 +94,9 @@ static void an_engine_that_tells_nothing_of_the_past_witnesses_nothing(void **st
 		size_t listing;
 
 		engine_with_an_exit(lab, answers[i]);
-		client_open(lab);
+		lab_open(lab);
 		listing = expect_event(lab, ENGINE_LISTING);
-		client_close(lab);
+		lab_close(lab);
 		assert_int_equal(rule_asked(lab, 0), 1);
 		assert_int_equal(lab->events[listing].replica_count, 1);
 		assert_false(lab->events[listing].replica.witnessed);

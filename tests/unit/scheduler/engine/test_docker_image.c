@@ -109,7 +109,7 @@ static void a_missing_image_is_told_with_its_near_names(void **state)
 	rule_set(lab, 1, (struct rule){ "/images/", NO_IMAGE });
 	for (int offline = 0; offline < 2; offline++) {
 		lab->options.offline = offline;
-		client_open(lab);
+		lab_open(lab);
 		expect_event(lab, ENGINE_UP);
 		for (size_t i = 0; i < COUNT_OF(cases); i++) {
 			const char *text = lab->events[ensure(lab, cases[i].image, ENGINE_IMAGE_FAILED)].text;
@@ -119,7 +119,7 @@ static void a_missing_image_is_told_with_its_near_names(void **state)
 				    offline ? "--offline" : "is not in this engine and cannot be pulled"))
 				fail_msg("%s", text);
 		}
-		client_close(lab);
+		lab_close(lab);
 	}
 }
 
@@ -187,7 +187,7 @@ static void no_engine_no_image(void **state)
 	size_t failed;
 
 	rule_set(lab, 0, (struct rule){ "/_ping", 500, "{\"message\":\"starting up\"}" });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	failed = ensure(lab, "x", ENGINE_IMAGE_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_UNAVAILABLE);
@@ -283,7 +283,7 @@ static void a_helper_that_hangs_does_not_hold_up_a_close(void **state)
 	up(lab);
 	lab->engine->ops->ensure_image(lab->engine, "r.example/x");
 	fd = open(started, O_RDONLY | O_CLOEXEC); /* waits for the helper */
-	client_close(lab);
+	lab_close(lab);
 	close(fd);
 	setenv("PATH", before, 1);
 	assert_int_equal(events_count(lab, ENGINE_IMAGE_FAILED), 0);

@@ -25,7 +25,7 @@ static void a_renamed_container_gets_its_name_back(void **state)
 	list_with(lab, "[" LISTED("c1", "mine-now", "exited") "]");
 	rule_set(lab, 1, (struct rule){ "POST /v1.41/containers/c1/rename?name=ty-t-1-master-0-a1 ", 204 });
 	rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
-	client_open(lab);
+	lab_open(lab);
 	listing = expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(rule_asked(lab, 1), 1);
 	assert_int_equal(lab->events[listing].replica_count, 1);
@@ -44,9 +44,9 @@ static void a_container_that_has_our_labels_of_its_image_is_left_alone(void **st
 		snprintf(listed[i], sizeof(listed[i]), "[" LISTED_IN("%s", "c1", "by-hand", "running") "]",
 			 networks[i]);
 		list_with(lab, listed[i]);
-		client_open(lab);
+		lab_open(lab);
 		assert_int_equal(lab->events[expect_event(lab, ENGINE_LISTING)].replica_count, 0);
-		client_close(lab);
+		lab_close(lab);
 	}
 	assert_false(was_asked(lab, "/rename"));
 }
@@ -57,7 +57,7 @@ static void a_rename_that_is_refused_does_not_hold_up_the_listing(void **state)
 
 	list_with(lab, "[" LISTED("c1", "mine-now", "running") "]");
 	rule_set(lab, 1, (struct rule){ "/rename", 409, "{\"message\":\"in use\"}" });
-	client_open(lab);
+	lab_open(lab);
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_LISTING)].replica_count, 0);
 }
 
@@ -66,7 +66,7 @@ static void a_rename_is_looked_into_at_once(void **state)
 	struct lab *lab = *state;
 
 	rule_set(lab, 0, (struct rule){ "/events", 200, EVENT_MASTER("rename", "") });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_LISTING);
 	expect_event(lab, ENGINE_LISTING); /* not after half a minute */
 }
@@ -77,7 +77,7 @@ static void what_went_since_it_was_listed_is_left_out(void **state)
 	struct lab *lab = *state;
 
 	list_with(lab, "[" LISTED("c1", "ty-t-1-master-0-a1", "exited") ",7,{},{\"Labels\":{}}]");
-	client_open(lab); /* there is no such container any more */
+	lab_open(lab); /* there is no such container any more */
 	assert_int_equal(lab->events[expect_event(lab, ENGINE_LISTING)].replica_count, 0);
 	assert_true(was_asked(lab, "/ty-t-1-master-0-a1/json"));
 }
@@ -105,9 +105,9 @@ static void a_listing_that_cannot_be_made_comes_again(void **state)
 		rule_set(lab, 2, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
 		rule_set(lab, 3,
 			 (struct rule){ "GET /v1.41/networks", 200, "[" OUR_NETWORK ",7,{\"Id\":\"n2\"}]" });
-		client_open(lab);
+		lab_open(lab);
 		listing = expect_event(lab, ENGINE_LISTING);
-		client_close(lab);
+		lab_close(lab);
 		assert_int_equal(rule_asked(lab, 0), 1);
 		assert_int_equal(lab->events[listing].replica_count, 1);
 		assert_int_equal(lab->events[listing].network_count, 1);
@@ -128,7 +128,7 @@ static void a_container_that_the_engine_cannot_tell_of_is_listed_as_the_list_has
 	rule_set(lab, 1,
 		 (struct rule){ "/ty-t-1-master-0-a1/json", 500,
 				"{\"message\":\"RWLayer of container c1 is unexpectedly nil\"}" });
-	client_open(lab);
+	lab_open(lab);
 	listing = expect_event(lab, ENGINE_LISTING);
 	assert_int_equal(rule_asked(lab, 1), 4); /* it may pass */
 	assert_int_equal(lab->events[listing].replica_count, 1);
@@ -145,7 +145,7 @@ static void an_engine_that_does_not_answer_a_listing_is_gone(void **state)
 
 	rule_set(lab, 0,
 		 (struct rule){ "/containers/json", 503, "{\"message\":\"shutting down\"}", .times = 1 });
-	client_open(lab);
+	lab_open(lab);
 	down = expect_event(lab, ENGINE_DOWN);
 	assert_string_equal(lab->events[down].text, "shutting down");
 	expect_event(lab, ENGINE_LISTING);
@@ -157,7 +157,7 @@ static void answer_late(struct lab *lab, struct rule answer)
 {
 	rule_set(lab, 0, (struct rule){ "/containers/json", HOLD });
 	rule_set(lab, 1, (struct rule){ "/events", 200, .cut = true, .times = 1 });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_UP);
 	expect_asked(lab, 0, 1);
 	expect_event(lab, ENGINE_DOWN);
@@ -234,7 +234,7 @@ static void a_listing_has_the_pause_that_was_told_meanwhile(void **state)
 
 	rule_set(lab, 0, (struct rule){ "/containers/json", HOLD });
 	rule_set(lab, 1, (struct rule){ "/events", 200, EVENT_MASTER("pause", "") });
-	client_open(lab);
+	lab_open(lab);
 	assert_true(lab->events[expect_event(lab, ENGINE_REPLICA_PAUSED)].replica.paused);
 	list_with(
 		lab,
@@ -283,7 +283,7 @@ static void of_throttles_only_those_with_their_own_name_go(void **state)
 		  "[" THROTTLE("aa", "somebody-elses") "," THROTTLE("bb", "ty-t-1-master-0-a1-throttle") "]");
 	rule_set(lab, 1, (struct rule){ "DELETE /v1.41/containers/aa", 204 });
 	rule_set(lab, 2, (struct rule){ "DELETE /v1.41/containers/bb", 204 });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_LISTING);
 	for (int i = 0; i < 2000 && !rule_asked(lab, 2); i++)
 		usleep(1000);

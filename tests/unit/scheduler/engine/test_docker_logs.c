@@ -247,7 +247,7 @@ static void parts_of_a_long_line_come_once_over_a_broken_stream(void **state)
 	up(lab);
 	follow(lab);
 	expect_event(lab, ENGINE_LOGS_ENDED);
-	client_close(lab); /* so nobody writes */
+	lab_close(lab); /* so nobody writes */
 	assert_int_equal(lab->lines.length, ENGINE_LINE_MAX + 1 + 100 + 1);
 	assert_memory_equal(lab->lines.data + ENGINE_LINE_MAX - 1, "x\\y", 3);
 }
@@ -387,7 +387,7 @@ static void who_is_followed_while_the_engine_is_away_is_read_once_it_is_back(voi
 	rule_set(lab, 0, stream_rule("/logs", &body));
 	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, EXITED_MASTER });
 	rule_set(lab, 2, (struct rule){ "/_ping", 0 });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	follow(lab);
 	rule_set(lab, 2, (struct rule){ "/_ping", 200, "OK" });
@@ -484,7 +484,7 @@ static void replicas_take_turns_when_there_is_little_room(void **state)
 	assert_true(both);
 	for (int i = 0; i < 6; i++)
 		room_give(lab, 1, 2); /* both stand before it */
-	client_close(lab);            /* no more of the bodies is asked for */
+	lab_close(lab);               /* no more of the bodies is asked for */
 	assert_non_null(strchr(lab->lines.data, 'm'));
 	assert_non_null(strchr(lab->lines.data, 'w'));
 }
@@ -511,7 +511,7 @@ static void a_close_ends_followers_at_any_stage(void **state)
 	lab->room = 0;
 	follow(lab);
 	room_give(lab, 1, 1);
-	client_close(lab);
+	lab_close(lab);
 	assert_lines(lab, "a\n");
 	assert_int_equal(events_count(lab, ENGINE_LOGS_ENDED), 0);
 }

@@ -235,7 +235,7 @@ static void a_network_that_is_still_in_use_is_removed_a_moment_later(void **stat
 	rule_set(lab, 1,
 		 (struct rule){ "DELETE /v1.41/networks/n1 ", 403, "{\"message\":\"active\"}", .times = 2 });
 	rule_set(lab, 2, (struct rule){ "DELETE /v1.41/networks/n1 ", HOLD });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_LISTING);
 	lab->engine->ops->remove_network(lab->engine, 1);
 	expect_asked(lab, 2, 1);
@@ -283,7 +283,7 @@ static void no_engine_no_network(void **state)
 	size_t failed;
 
 	rule_set(lab, 0, (struct rule){ "/_ping", 500, "{\"message\":\"starting up\"}" });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	failed = create(lab, 1, ENGINE_NETWORK_FAILED);
 	assert_int_equal(lab->events[failed].status, STATUS_UNAVAILABLE);

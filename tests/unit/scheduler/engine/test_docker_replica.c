@@ -353,7 +353,7 @@ static void no_engine_no_replica(void **state)
 	struct lab *lab = *state;
 
 	rule_set(lab, 0, (struct rule){ "/_ping", 500, "{\"message\":\"starting up\"}" });
-	client_open(lab);
+	lab_open(lab);
 	expect_event(lab, ENGINE_DOWN);
 	for (size_t i = 0; i < COUNT_OF(asks); i++) {
 		size_t failed;

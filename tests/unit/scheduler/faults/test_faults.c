@@ -23,7 +23,7 @@ static struct replica_key restarted(struct replica_key key)
 static void a_preempted_replica_begins_anew_alone(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "hit", 2, 0);
+	int64_t id = bench_submit(bench, "hit", 2, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0), worker = key_of(id, ROLE_WORKER, 1);
 	struct replica_key again = restarted(worker);
 
@@ -41,7 +41,7 @@ static void a_preempted_replica_begins_anew_alone(void **state)
 static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "alone", 0, 0);
+	int64_t id = bench_submit(bench, "alone", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	order(bench, "{\"fault\": \"preempt\"}");
@@ -56,7 +56,7 @@ static void a_job_that_begins_again_for_a_preemption_says_so(void **state)
 static void a_rule_that_comes_late_hits_who_runs(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "late", 1, 0);
+	int64_t id = bench_submit(bench, "late", 1, 0);
 
 	fake_engine_up(bench->fake);
 	job_await(bench, id, JOB_RUNNING);
@@ -71,11 +71,11 @@ static void a_stockout_holds_one_job_and_lets_others_pass(void **state)
 	int64_t held, other;
 
 	order(bench, "{\"fault\": \"stockout\", \"job\": \"held\", \"seconds\": 3600}");
-	held = job_submit(bench, "held", 0, 9);
+	held = bench_submit(bench, "held", 0, 9);
 	scheduler_wake(bench->scheduler, held);
 	fake_engine_up(bench->fake);
 	line_await(bench, "held", "there are no resources for the job for 3600 s");
-	other = job_submit(bench, "other", 0, 0);
+	other = bench_submit(bench, "other", 0, 0);
 	job_await(bench, other, JOB_RUNNING);
 	job_await(bench, held, JOB_QUEUED);
 	assert_int_equal(job_cancel(bench->store, "p", "held", "enough", NULL), STATUS_OK);
@@ -87,7 +87,7 @@ static void a_stockout_holds_one_job_and_lets_others_pass(void **state)
 static void a_stored_hit_takes_effect_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "twice", 0, 0);
+	int64_t id = bench_submit(bench, "twice", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
 
@@ -114,7 +114,7 @@ static void time_pass(struct bench *bench, int64_t by_s)
 static void a_time_after_a_second_start_outlives_the_daemon(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "anew", 2, 0);
+	int64_t id = bench_submit(bench, "anew", 2, 0);
 
 	order(bench, "{\"fault\": \"preempt\", \"role\": \"worker\", \"replica\": 1}");
 	order(bench, "{\"fault\": \"exit\", \"exitCode\": 5, \"role\": \"worker\", \"replica\": 1,"
@@ -139,16 +139,16 @@ static void a_stockout_lasts_as_long_as_was_ordered_also_after_a_restart(void **
 	int64_t held;
 
 	order(bench, "{\"fault\": \"stockout\", \"job\": \"held\", \"seconds\": 3600}");
-	held = job_submit(bench, "held", 0, 0);
+	held = bench_submit(bench, "held", 0, 0);
 	fake_engine_up(bench->fake);
 	line_await(bench, "held", "there are no resources for the job for 3600 s");
 	time_pass(bench, 3000);
-	job_await(bench, job_submit(bench, "first", 0, 0), JOB_RUNNING);
+	job_await(bench, bench_submit(bench, "first", 0, 0), JOB_RUNNING);
 	job_await(bench, held, JOB_QUEUED);
 	daemon_stop(bench);
 	daemon_start(bench);
 	fake_engine_up(bench->fake);
-	job_await(bench, job_submit(bench, "second", 0, 0), JOB_RUNNING);
+	job_await(bench, bench_submit(bench, "second", 0, 0), JOB_RUNNING);
 	job_await(bench, held, JOB_QUEUED);
 	time_pass(bench, 601);
 	job_await(bench, held, JOB_RUNNING);
@@ -179,7 +179,7 @@ static void a_hit_and_a_limit_in_one_step_of_the_clock_come_in_their_order(void 
 static void a_job_that_is_decided_is_not_hit(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "over", 1, 0);
+	int64_t id = bench_submit(bench, "over", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 	struct fault_hit_list list AUTO_FAULT_HIT_LIST = { 0 };
 
@@ -203,7 +203,7 @@ static void a_job_that_is_decided_is_not_hit(void **state)
 static void an_image_that_was_used_is_found(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "used", 0, 0), other;
+	int64_t id = bench_submit(bench, "used", 0, 0), other;
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	fake_engine_hold_starts(bench->fake);
@@ -212,7 +212,7 @@ static void an_image_that_was_used_is_found(void **state)
 	order(bench, "{\"fault\": \"imagePull\", \"job\": \"used\"}");
 	daemon_stop(bench);
 	daemon_start(bench);
-	other = job_submit(bench, "other", 0, 0); /* when it has ended, the first one was looked at, too */
+	other = bench_submit(bench, "other", 0, 0); /* when it has ended, the first one was looked at, too */
 	assert_int_equal(job_cancel(bench->store, "p", "other", "enough", NULL), STATUS_OK);
 	job_await(bench, other, JOB_CANCELLED);
 	fake_engine_lose_starts(bench->fake);
@@ -254,7 +254,7 @@ static void a_limit_that_waits_for_an_ordered_end_wakes_nobody(void **state)
 static void a_kill_that_fails_is_repeated(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "stubborn", 0, 0);
+	int64_t id = bench_submit(bench, "stubborn", 0, 0);
 
 	fake_engine_fail(bench->fake, FAKE_STOP, 1, STATUS_INTERNAL);
 	order(bench, "{\"fault\": \"exit\", \"exitCode\": 3}");
@@ -267,7 +267,7 @@ static void a_kill_that_fails_is_repeated(void **state)
 static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "cut", 1, 0);
+	int64_t id = bench_submit(bench, "cut", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	order(bench, "{\"fault\": \"cutNetwork\", \"role\": \"worker\", \"seconds\": 0.2}");
@@ -289,7 +289,7 @@ static void a_cut_network_is_put_back_and_the_job_goes_on(void **state)
 static void a_network_is_put_back_when_the_rule_is_taken_back(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "cut", 0, 0);
+	int64_t id = bench_submit(bench, "cut", 0, 0);
 
 	order(bench, "{\"fault\": \"cutNetwork\"}");
 	fake_engine_up(bench->fake);
@@ -307,7 +307,7 @@ static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 	int64_t id;
 
 	order(bench, "{\"fault\": \"stockout\", \"seconds\": 3600}");
-	id = job_submit(bench, "held", 0, 0);
+	id = bench_submit(bench, "held", 0, 0);
 	fake_engine_up(bench->fake);
 	line_await(bench, "held", "there are no resources for the job for 3600 s");
 	assert_int_equal(fault_book_remove(bench->faults, 1, NULL), STATUS_OK);
@@ -318,7 +318,7 @@ static void a_stockout_is_over_when_its_rule_is_taken_back(void **state)
 static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "cut", 0, 0);
+	int64_t id = bench_submit(bench, "cut", 0, 0);
 
 	fake_engine_fail(bench->fake, FAKE_CUT, 1, STATUS_INTERNAL);
 	order(bench, "{\"fault\": \"cutNetwork\"}");
@@ -337,7 +337,7 @@ static void a_cut_is_repeated_when_refused_and_after_a_restart(void **state)
 static void a_slow_network_is_made_fast_and_the_job_goes_on(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "slow", 1, 0);
+	int64_t id = bench_submit(bench, "slow", 1, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	order(bench,
@@ -358,7 +358,7 @@ static void a_slow_network_is_made_fast_and_the_job_goes_on(void **state)
 static void a_network_is_slowed_again_when_refused_and_after_a_restart(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "slow", 0, 0);
+	int64_t id = bench_submit(bench, "slow", 0, 0);
 
 	fake_engine_fail(bench->fake, FAKE_SLOW, 1, STATUS_INTERNAL);
 	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": \"64000\"}");
@@ -382,7 +382,7 @@ static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 	static const char words[] =
 		"The network of the replica master 0 is not slowed as was ordered: the fake refuses.";
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "slow", 0, 0);
+	int64_t id = bench_submit(bench, "slow", 0, 0);
 	AUTO(job) struct job *job = NULL;
 
 	fake_engine_fail(bench->fake, FAKE_SLOW, 1, STATUS_FAILED_PRECONDITION);
@@ -401,7 +401,7 @@ static void a_network_that_cannot_be_slowed_is_told_once(void **state)
 static void a_network_that_stays_slow_is_told_after_some_tries(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "slow", 0, 0);
+	int64_t id = bench_submit(bench, "slow", 0, 0);
 
 	fake_engine_fail_all(bench->fake, FAKE_HASTEN, STATUS_INTERNAL);
 	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000, \"seconds\": 0.1}");
@@ -430,7 +430,7 @@ bool __wrap_log_pump_line(struct log_pump *pump, const struct replica_line *line
 static void a_line_is_marked_before_it_is_stored(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "marked", 0, 0);
+	int64_t id = bench_submit(bench, "marked", 0, 0);
 	struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	order(bench, "{\"fault\": \"oom\", \"logPattern\": \"line\"}");
@@ -449,7 +449,7 @@ static void a_line_is_marked_before_it_is_stored(void **state)
 static void tries_to_slow_are_none_to_make_fast(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "both", 0, 0);
+	int64_t id = bench_submit(bench, "both", 0, 0);
 
 	fake_engine_fail(bench->fake, FAKE_SLOW, 1, STATUS_INTERNAL);
 	fake_engine_fail_all(bench->fake, FAKE_HASTEN, STATUS_INTERNAL);
@@ -468,7 +468,7 @@ static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state
 {
 	static const char words[] = "is not slowed as was ordered: the fake refuses.";
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "slow", 0, 0);
+	int64_t id = bench_submit(bench, "slow", 0, 0);
 
 	fake_engine_fail(bench->fake, FAKE_SLOW, 1, STATUS_FAILED_PRECONDITION);
 	order(bench, "{\"fault\": \"slowNetwork\", \"bytesPerSecond\": 64000}");
@@ -487,7 +487,7 @@ static void a_network_that_still_cannot_be_slowed_is_not_told_again(void **state
 static void a_network_that_was_never_slowed_is_not_said_to_stay_slow(void **state)
 {
 	struct bench *bench = *state;
-	int64_t id = job_submit(bench, "slow", 0, 0);
+	int64_t id = bench_submit(bench, "slow", 0, 0);
 
 	fake_engine_fail_all(bench->fake, FAKE_SLOW, STATUS_FAILED_PRECONDITION);
 	fake_engine_fail_all(bench->fake, FAKE_HASTEN, STATUS_FAILED_PRECONDITION);

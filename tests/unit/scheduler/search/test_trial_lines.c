@@ -11,7 +11,7 @@ static int64_t submit(struct bench *bench, const struct study_limits *limits)
 /* When it has ended, whatever was due before has been tried. */
 static void probe_pass(struct bench *bench, const char *job_id)
 {
-	const int64_t id = job_submit(bench, job_id, 0, 0);
+	const int64_t id = bench_submit(bench, job_id, 0, 0);
 	const struct replica_key master = key_of(id, ROLE_MASTER, 0);
 
 	job_await(bench, id, JOB_RUNNING);

@@ -52,7 +52,7 @@ static void a_job_waits_as_long_as_its_trials_do(void **state)
 	int64_t plain, tuning;
 
 	one_at_a_time(bench);
-	plain = job_submit(bench, "plain", 0, 0);
+	plain = bench_submit(bench, "plain", 0, 0);
 	job_await(bench, plain, JOB_RUNNING);
 	tuning = search_submit(bench, &(struct search){ .job_id = "t", .trials = 2, .parallel = 2 });
 	trial_await(bench, tuning, 2, JOB_QUEUED);
@@ -81,7 +81,7 @@ static void a_job_that_waits_too_long_is_cancelled(void **state)
 	int64_t plain, tuning;
 
 	one_at_a_time(bench);
-	plain = job_submit(bench, "plain", 0, 0);
+	plain = bench_submit(bench, "plain", 0, 0);
 	job_await(bench, plain, JOB_RUNNING);
 	tuning = search_submit(
 		bench, &(struct search){ .job_id = "t", .trials = 2, .parallel = 2, .max_wait_us = 200000 });
@@ -102,11 +102,11 @@ static void trials_neither_lose_their_jobs_place_nor_starve_others(void **state)
 	gate_set(false);
 	bench->suggest = gate_suggest;
 	one_at_a_time(bench);
-	first = job_submit(bench, "first", 0, 0);
+	first = bench_submit(bench, "first", 0, 0);
 	job_await(bench, first, JOB_RUNNING);
 	tuning = search_submit(bench, &(struct search){ .job_id = "t", .trials = 3, .parallel = 1 });
 	gate_await();
-	plain = job_submit(bench, "plain", 0, 0);
+	plain = bench_submit(bench, "plain", 0, 0);
 	gate_set(true);
 	trial_await(bench, tuning, 1, JOB_QUEUED);
 	run_exit(bench, first, 0);

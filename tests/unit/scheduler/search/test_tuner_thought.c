@@ -20,7 +20,7 @@ static void other_jobs_go_on_while_one_is_thought_about(void **state)
 	gate_shut(bench);
 	tuning = search_submit(bench, &(struct search){ .job_id = "t", .trials = 2, .parallel = 1 });
 	gate_await();
-	plain = job_submit(bench, "plain", 0, 0);
+	plain = bench_submit(bench, "plain", 0, 0);
 	job_await(bench, plain, JOB_RUNNING);
 	run_exit(bench, plain, 0);
 	job_await(bench, plain, JOB_SUCCEEDED);
