@@ -263,26 +263,24 @@ static const struct message *any_find(const struct message *const *any, const ch
 	return NULL;
 }
 
-/* google.protobuf.Any: type_url = 1, value = 2. */
-static bool any_encode(struct binary *binary, const json_t *object, unsigned number, struct text *bytes)
+/* google.protobuf.Any: type_url = 1, value = 2. One without a type, which clients may store, says nothing. */
+static void any_encode(struct binary *binary, const json_t *object, unsigned number, struct text *bytes)
 {
 	const json_t *type = json_object_get(object, "@type"), *kept = json_object_get(object, "value");
-	const struct message *message;
+	const bool typed = json_is_string(type);
+	const struct message *message = typed ? any_find(binary->any, json_string_value(type)) : NULL;
 	struct text part = { 0 }, value = { 0 };
 
-	if (!json_is_string(type))
-		return false;
-	string_write(&part, 1, type);
-	message = any_find(binary->any, json_string_value(type));
+	if (typed)
+		string_write(&part, 1, type);
 	if (message)
 		message_encode(binary, message, object, &value);
-	else if (json_is_string(kept) && json_object_size(object) == 2)
+	else if (typed && json_is_string(kept) && json_object_size(object) == 2)
 		base64_encode(kept, 2,
 			      &part); /* as message_from_binary() reads it; nothing where it is no base64 */
 	if (value.length)
 		part_write(&part, 2, &value);
 	part_write(bytes, number, &part);
-	return true;
 }
 
 static bool struct_field_encode(struct binary *binary, const struct field *field, const json_t *value,
@@ -292,8 +290,10 @@ static bool struct_field_encode(struct binary *binary, const struct field *field
 
 	if (!json_is_object(value))
 		return false;
-	if (field->flags & FIELD_ANY)
-		return any_encode(binary, value, number, bytes);
+	if (field->flags & FIELD_ANY) {
+		any_encode(binary, value, number, bytes);
+		return true;
+	}
 	struct_encode(value, &part);
 	part_write(bytes, number, &part);
 	return true;
