@@ -87,7 +87,6 @@ def crowd(narrow_yard):
 
 
 def test_all_families_are_one_list(narrow_yard, crowd):
-    """Broken: LISTED without the pipelines' names: the pipeline was a custom job."""
     listed = narrow_yard.get(JOBS, project=narrow_yard.project).json["jobs"]
     assert [(j["family"], j["id"]) for j in listed[:5]] == [
         (family, crowd[family]) for family in ("trainingPipelines", "hyperparameterTuningJobs", "customJobs", "jobs")
@@ -109,7 +108,6 @@ def test_all_families_are_one_list(narrow_yard, crowd):
 
 
 def test_a_job_is_found_by_what_it_is_called(narrow_yard, crowd):
-    """Broken: JOB_REFERRED without the display names: crowd-custom was nobody's."""
     for said, family in [("crowd-custom", "customJobs"), ("crowd-l", "trainingPipelines"), (crowd["runs"], "runs"),
                          ("@last", "trainingPipelines"), (crowd["customJobs"][:12], "customJobs"),
                          ("projects%2Fp%2Flocations%2Fl%2FcustomJobs%2F" + crowd["customJobs"], "customJobs")]:
@@ -127,7 +125,6 @@ def test_the_methods_are_described(narrow_yard):
 
 
 def test_jobs_prints_what_there_is(narrow_yard, crowd):
-    """Broken: the second half of jobs_ask() left out: no job that ended was shown."""
     said = verb(narrow_yard, "jobs")
     head, *rows = said.splitlines()
     assert head.split()[:4] == ["NAME", "ID", "KIND", "STATE"]
@@ -156,7 +153,7 @@ def test_the_table_fits_the_terminal(narrow_yard, crowd):
 
 
 def test_a_name_drives_no_terminal(narrow_yard, crowd):
-    """Broken: table_put() that takes the text as it is: the terminal's title changed."""
+    """Broken: text_one_line() without text_make_harmless(): the terminal's title changed."""
     name = last_part(Vertex(narrow_yard).create(custom_job("exit 0", name="\033]0;owned\007\u009b31m\nrow"))["name"])
     said, _ = on_terminal(narrow_yard, "jobs", columns=120)
     assert "\033]" not in said and "\x07" not in said and "\u009b" not in said and "0;owned" in said
@@ -164,7 +161,8 @@ def test_a_name_drives_no_terminal(narrow_yard, crowd):
 
 
 def test_wait_tells_how_jobs_ended(yard):
-    """Broken: state_exit() that knows no cancellation: a cancelled job was a failed one."""
+    """Broken: state_exit() that knows no cancellation: a cancelled job was a failed one.
+    Broken: the second half of jobs_ask() left out: no job that ended was shown."""
     good, bad = yard.create(script("exit 0")), yard.create(script("echo the reason >&2; exit 3"))
     gone = yard.create(script(RUNS_ON))
     assert verb(yard, "wait", good).startswith(f"{good} SUCCEEDED after ")
@@ -174,6 +172,7 @@ def test_wait_tells_how_jobs_ended(yard):
     assert f"{gone} is RUNNING" in verb(yard, "wait", gone, "--timeout", "0.3s", code=124)
     assert "is being cancelled" in verb(yard, "cancel", gone)
     assert f"{gone} CANCELLED" in verb(yard, "wait", gone, code=4)
+    assert all(job in verb(yard, "jobs") for job in (good, bad, gone))
     assert "had ended before" in verb(yard, "cancel", gone)
     assert "SUCCEEDED" in verb(yard, "wait", good, "--for", "FAILED", code=1)
     assert "SUCCEEDED" in verb(yard, "wait", good, "--for", "RUNNING")
@@ -205,7 +204,6 @@ COUNTS = "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); [ $((i % 300)
 
 
 def test_a_followed_log_lacks_nothing_and_doubles_nothing(yard):
-    """Broken: more_read() that ends at the job's end without the last read: the last lines were missing."""
     job = yard.create(script(COUNTS))
     yard.wait_lines(job)
     expected = [f"line {i}" for i in range(3000)]
@@ -407,7 +405,7 @@ def test_rerun_takes_searches_and_pipelines(narrow_yard, crowd):
 
 
 def test_faults_are_ordered_listed_and_taken_back(yard):
-    """Broken: value_read() that makes every value a text: exitCode was refused."""
+    """Broken: rule_read() that ends after the first member: every exit had the code 1."""
     rule = verb(yard, "fault", "add", "exit", "job=struck_*", "exitCode=77").strip()
     assert "job=struck_*, exitCode=77" in verb(yard, "fault", "ls")
     verb(yard, "run", "--api", "ml", "--project", yard.project, "--name", "struck_1", IMAGE, "--", "sleep", "30", code=1)
