@@ -52,12 +52,13 @@ static enum status gpu_read(struct run *run, struct error *err)
 	const char *colon = given ? strchr(given, ':') : NULL;
 	const size_t length = colon ? (size_t)(colon - given) : given ? strlen(given) : 0;
 	const bool number = given && isdigit((unsigned char)*given);
+	const char *count = number ? given : colon ? colon + 1 : "1";
 	char *end;
 
 	if (!given)
 		return STATUS_OK;
-	run->gpu_count = number || colon ? strtoll(number ? given : colon + 1, &end, 10) : 1;
-	if (((number || colon) && *end) || run->gpu_count < 1 || !length)
+	run->gpu_count = strtoll(count, &end, 10);
+	if (*end || run->gpu_count < 1 || !length)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "--gpu: \"%s\" is not TYPE:COUNT, as T4:1", given);
 	run->gpu_type = number ? memory_strdup("T4") : memory_strndup(given, length);
