@@ -3,16 +3,17 @@
 
 #include "api/http/exchange.h"
 
-/* A raw body of an open row, such as input for a terminal, stays text; that of a batch has parts that do not. */
-static bool stays_text(const struct route *route)
+/* A raw body stays text. The parts of a batch are requests of their own, which each have their turn. */
+static bool is_tree(const struct exchange *exchange)
 {
-	return route && route->body == &raw_body && route->open;
+	const struct route *route = exchange->match.route;
+
+	return exchange->body.bytes.length >= LARGE_BODY_BYTES && !(route && route->body == &raw_body);
 }
 
 void large_body_enter(struct exchange *exchange)
 {
-	if (exchange->body.bytes.length < LARGE_BODY_BYTES || exchange->outer ||
-	    stays_text(exchange->match.route))
+	if (!is_tree(exchange) || (exchange->outer && exchange->outer->has_turn))
 		return;
 	pthread_mutex_lock(exchange->rules->large_bodies);
 	exchange->has_turn = true;
@@ -25,12 +26,12 @@ void large_body_leave(struct exchange *exchange)
 	exchange->has_turn = false;
 }
 
-/* Whose turn it is: the exchange's own, or that of what it is a part of. NULL: nobody's. */
+/* The exchange that has the turn: this one, or the request that it is a part of. NULL: neither. */
 static struct exchange *turn_of(struct exchange *exchange)
 {
-	struct exchange *whole = exchange->outer ? exchange->outer : exchange;
-
-	return whole->has_turn ? whole : NULL;
+	if (exchange->has_turn)
+		return exchange;
+	return exchange->outer && exchange->outer->has_turn ? exchange->outer : NULL;
 }
 
 bool call_wait_begin(struct call *call)

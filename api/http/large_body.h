@@ -6,8 +6,8 @@
 
 struct exchange;
 
-/* Around all that is done with the body: the first waits for its turn, if the body is large. The parts of a large body
- * have their turn with it. */
+/* Around all that is done with the body: the first waits for its turn, if the body is large and becomes a tree. A
+ * request inside another has the turn of that one, if it has one. */
 void large_body_enter(struct exchange *exchange);
 void large_body_leave(struct exchange *exchange);
 
