@@ -84,6 +84,10 @@ def _end(*_):
 signal.signal(signal.SIGTERM, _end)
 if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
     signal.signal(signal.SIGINT, _end if "PYTEST_XDIST_WORKER" not in os.environ else lambda *_: None)
+# What this run ignores, behind nohup or in the background of a script, the programs that it starts are not to ignore.
+for _ignored in {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}:
+    if signal.getsignal(_ignored) == signal.SIG_IGN:
+        signal.signal(_ignored, lambda *_: None)
 
 
 @pytest.hookimpl(optionalhook=True)
