@@ -94,7 +94,7 @@ static enum status environment_read(struct run *run, struct error *err)
 	return STATUS_OK;
 }
 
-/* Of letters that both APIs take: the image's last part, and when. */
+/* Of letters that both APIs take: the image's last part, and when. Microseconds: many may be run by one script. */
 static char *name_draw(const char *image)
 {
 	const char *last = strrchr(image, '/') ? strrchr(image, '/') + 1 : image;
@@ -107,8 +107,8 @@ static char *name_draw(const char *image)
 	clock_gettime(CLOCK_REALTIME, &now);
 	localtime_r(&now.tv_sec, &local);
 	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &local);
-	name = memory_printf("run_%.*s_%s_%03ld", length < NAME_LENGTH ? (int)length : NAME_LENGTH, last,
-			     stamp, now.tv_nsec / 1000000);
+	name = memory_printf("run_%.*s_%s_%06ld", length < NAME_LENGTH ? (int)length : NAME_LENGTH, last,
+			     stamp, now.tv_nsec / 1000);
 	for (char *c = name; *c; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '_';
