@@ -74,7 +74,8 @@ def test_the_discovery_document_leads_back_here(yard, path):
 
 def test_the_directory_lists_what_is_emulated(yard):
     items = yard.get("/discovery/v1/apis").json["items"]
-    assert [item["id"] for item in items] == ["ml:v1", "logging:v2", "aiplatform:v1", "aiplatform:v1beta1", "storage:v1"]
+    assert [item["id"] for item in items] == ["ml:v1", "logging:v2", "aiplatform:v1", "aiplatform:v1beta1", "storage:v1",
+                                              "trainyard:v1"]
     for item in items:
         assert item["discoveryRestUrl"].startswith(yard.base + "/")
         assert yard.get(item["discoveryRestUrl"][len(yard.base):]).json["id"] == item["id"]
