@@ -234,7 +234,8 @@ def test_an_engine_that_is_not_there_is_told_where_it_matters(engine, place):
 
 def test_jobs_that_are_slow_to_stop_are_killed_on_demand(engine, place):
     """Broken: stop_hasten() left out: nothing was said, and it took the whole time."""
-    deaf = SUBMIT.replace("while :;", "trap '' TERM; while :;")
+    heard = 'while b"deaf" not in urllib.request.urlopen(f"{base}/_trainyard/v1/jobs/{name}:log").read():\n    time.sleep(0.05)\n'
+    deaf = SUBMIT.replace("while :;", "trap '' TERM; echo deaf; while :;").replace("print(", heard + "print(")
     process, _ = started(engine, place, sys.executable, "-c", deaf, options=["--stop-grace", "50"], stderr=subprocess.PIPE)
     began = time.monotonic()
     wait_until(lambda: len(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()) <= 2)
