@@ -96,7 +96,7 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
     """Broken: client_of() that takes the written token for any endpoint; that takes the one of $TRAINYARD_TOKEN_FILE; and
     address_is_live() that is always true: the other server saw it each time."""
     said = user("start", "--listen", "127.0.0.1:0", "--token-file", token)
-    assert json.loads(user("status", "-o", "json"))["engine"]["reachable"]  # by the token that start wrote down
+    assert json.loads(user("status", "--wait", "-o", "json"))["engine"]["reachable"]  # by the token that start wrote down
     with answering({}) as other:
         elsewhere = f"http://127.0.0.1:{other.server_port}"
         assert "is no trainyard" in user("status", "--endpoint", elsewhere, code=1)

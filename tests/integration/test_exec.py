@@ -256,7 +256,7 @@ def test_other_commands_inside_mean_the_same_daemon(engine, place, tmp_path, mon
     monkeypatch.setenv("TRAINYARD_LISTEN", "127.0.0.1:9")
     monkeypatch.setenv("TRAINYARD_LOG_LEVEL", "info")
     monkeypatch.setenv("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", "/outer")
-    script = '"$0" status -o json && eval "$("$0" env)" && "$0" status -o name && echo $TRAINYARD_ENDPOINT'
+    script = '"$0" status --wait -o json && eval "$("$0" env)" && "$0" status -o name && echo $TRAINYARD_ENDPOINT'
     done = executed(engine, place, "sh", "-c", script, program(), options=["--token-file", str(token), "--project", "p-1"])
     status, (name, endpoint) = json.loads(done.stdout.splitlines()[0]), done.stdout.splitlines()[-2:]
     assert status["engine"]["reachable"] and status["endpoint"] == name == endpoint
