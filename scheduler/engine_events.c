@@ -154,18 +154,18 @@ static void on_replica_failed(struct scheduler *scheduler, struct job_run *run, 
 /* All of a replica's lines were offered; once they can be read, its container may go. */
 static void on_logs_ended(struct scheduler *scheduler, struct replica_run *replica)
 {
-	struct happening *happening;
+	struct inbox_event *inbox_event;
 	struct error err AUTO_ERROR = { 0 };
 
 	if (replica->output != OUTPUT_OPEN)
 		return;
-	happening = happening_new(HAPPENED_LOGS_STORED, replica->key.job);
-	happening->key = replica->key;
-	happening->to = scheduler;
-	if (log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err)) {
+	inbox_event = inbox_event_new(INBOX_LOGS_STORED, replica->key.job);
+	inbox_event->key = replica->key;
+	inbox_event->to = scheduler;
+	if (log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event, &err)) {
 		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
 		replica->orders.epoch++; /* the end is asked for again */
-		happening_free(happening);
+		inbox_event_free(inbox_event);
 		return;
 	}
 	replica->output = OUTPUT_ENDED;

@@ -7,13 +7,13 @@
 #include "daemon/base/memory.h"
 #include "scheduler/scheduler_state.h"
 
-struct happening *happening_new(enum happening_kind kind, int64_t job)
+struct inbox_event *inbox_event_new(enum inbox_event_kind kind, int64_t job)
 {
-	struct happening *happening = memory_calloc(1, sizeof(*happening));
+	struct inbox_event *inbox_event = memory_calloc(1, sizeof(*inbox_event));
 
-	happening->kind = kind;
-	happening->job = job;
-	return happening;
+	inbox_event->kind = kind;
+	inbox_event->job = job;
+	return inbox_event;
 }
 
 static void *array_copy(const void *from, size_t count, size_t size)
@@ -25,45 +25,45 @@ static void *array_copy(const void *from, size_t count, size_t size)
 	return copy;
 }
 
-struct happening *happening_of_engine(const struct engine_event *event)
+struct inbox_event *inbox_event_of_engine(const struct engine_event *event)
 {
-	struct happening *happening = happening_new(HAPPENED_ENGINE, event->job);
-	struct engine_event *copy = &happening->event;
+	struct inbox_event *inbox_event = inbox_event_new(INBOX_ENGINE, event->job);
+	struct engine_event *copy = &inbox_event->event;
 
 	*copy = *event;
 	copy->text = memory_strdup(event->text ? event->text : "");
 	copy->image = memory_strdup(event->image);
 	copy->replicas = array_copy(event->replicas, event->replica_count, sizeof(*event->replicas));
 	copy->networks = array_copy(event->networks, event->network_count, sizeof(*event->networks));
-	copy->host = event->host ? &happening->host : NULL;
+	copy->host = event->host ? &inbox_event->host : NULL;
 	if (event->host)
-		host_copy(event->host, &happening->host, NULL);
-	return happening;
+		host_copy(event->host, &inbox_event->host, NULL);
+	return inbox_event;
 }
 
-void happening_free(struct happening *happening)
+void inbox_event_free(struct inbox_event *inbox_event)
 {
-	free((void *)happening->event.text);
-	free((void *)happening->event.image);
-	free((void *)happening->event.replicas);
-	free((void *)happening->event.networks);
-	host_deinit(&happening->host);
-	free(happening);
+	free((void *)inbox_event->event.text);
+	free((void *)inbox_event->event.image);
+	free((void *)inbox_event->event.replicas);
+	free((void *)inbox_event->event.networks);
+	host_deinit(&inbox_event->host);
+	free(inbox_event);
 }
 
-void scheduler_post(struct scheduler *scheduler, struct happening *happening)
+void scheduler_post(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
 	pthread_mutex_lock(&scheduler->mutex);
 	scheduler->idle = scheduler->cleared = false;
-	*scheduler->last = happening;
-	scheduler->last = &happening->next;
+	*scheduler->last = inbox_event;
+	scheduler->last = &inbox_event->next;
 	pthread_cond_broadcast(&scheduler->changed);
 	pthread_mutex_unlock(&scheduler->mutex);
 }
 
-void happening_deliver(void *arg)
+void inbox_event_deliver(void *arg)
 {
-	struct happening *happening = arg;
+	struct inbox_event *inbox_event = arg;
 
-	scheduler_post(happening->to, happening);
+	scheduler_post(inbox_event->to, inbox_event);
 }

@@ -132,16 +132,16 @@ static struct job_view view_of(const struct scheduler *scheduler, struct job_run
 /* Learns when the last service lines of a closed job can be read. */
 static void ask_last_words(struct scheduler *scheduler, struct job_run *run)
 {
-	struct happening *happening;
+	struct inbox_event *inbox_event;
 	struct error err AUTO_ERROR = { 0 };
 
 	if (!run->row->torn_down || run->last_words != OUTPUT_OPEN)
 		return;
-	happening = happening_new(HAPPENED_LAST_WORDS, run->row->id);
-	happening->to = scheduler;
-	if (log_barrier(scheduler->reconciler.store, happening_deliver, happening, &err)) {
+	inbox_event = inbox_event_new(INBOX_LAST_WORDS, run->row->id);
+	inbox_event->to = scheduler;
+	if (log_barrier(scheduler->reconciler.store, inbox_event_deliver, inbox_event, &err)) {
 		log_event(LOG_ERROR, "log-barrier", "error=\"%s\"", err.text ? err.text : "");
-		happening_free(happening);
+		inbox_event_free(inbox_event);
 		return;
 	}
 	run->last_words = OUTPUT_ENDED;

@@ -33,7 +33,7 @@ enum { MICROS = 1000000, TRIED_WAITING_MAX = 64 };
 
 static void on_engine_event(void *arg, const struct engine_event *event)
 {
-	scheduler_post(arg, happening_of_engine(event));
+	scheduler_post(arg, inbox_event_of_engine(event));
 }
 
 static bool on_line(void *arg, const struct replica_line *line)
@@ -42,13 +42,13 @@ static bool on_line(void *arg, const struct replica_line *line)
 
 	/* Before it is stored: one that is refused now comes again, one that was stored does not, whoever dies meanwhile. */
 	if (scheduler->reconciler.faults && fault_book_line(scheduler->reconciler.faults, line))
-		scheduler_post(scheduler, happening_new(HAPPENED_FAULTS, line->key.job));
+		scheduler_post(scheduler, inbox_event_new(INBOX_FAULTS, line->key.job));
 	return log_pump_line(scheduler->reconciler.pump, line);
 }
 
 static void on_log_room(void *arg)
 {
-	scheduler_post(arg, happening_new(HAPPENED_LOG_ROOM, 0));
+	scheduler_post(arg, inbox_event_new(INBOX_LOG_ROOM, 0));
 }
 
 struct engine_sink scheduler_sink(struct scheduler *scheduler)
@@ -59,12 +59,12 @@ struct engine_sink scheduler_sink(struct scheduler *scheduler)
 /* The rules of ordered faults have changed. */
 static void on_faults(void *arg)
 {
-	scheduler_post(arg, happening_new(HAPPENED_FAULTS, 0));
+	scheduler_post(arg, inbox_event_new(INBOX_FAULTS, 0));
 }
 
 void scheduler_wake(void *arg, int64_t job)
 {
-	scheduler_post(arg, happening_new(HAPPENED_WAKE, job));
+	scheduler_post(arg, inbox_event_new(INBOX_WAKE, job));
 }
 
 /* False: so many wait already that one more says no more. */
@@ -88,14 +88,14 @@ static void tried_leave(struct scheduler *scheduler)
 
 void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host)
 {
-	struct happening *happening;
+	struct inbox_event *inbox_event;
 
 	/* Whoever is told of it late, or never, loses a hint; a program that calls in a loop must not cost more. */
 	if (!tried_admit(scheduler))
 		return;
-	happening = happening_new(HAPPENED_CLOUD_TRIED, job);
-	happening->event.text = memory_strdup(host);
-	scheduler_post(scheduler, happening);
+	inbox_event = inbox_event_new(INBOX_CLOUD_TRIED, job);
+	inbox_event->event.text = memory_strdup(host);
+	scheduler_post(scheduler, inbox_event);
 }
 
 /* As long as it is until then, or a day, if nobody puts the clock forward: who does wakes all
@@ -130,86 +130,86 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 	job_run_touch(run);
 }
 
-static void happening_handle(struct scheduler *scheduler, struct happening *happening)
+static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
 	struct engine *engine = scheduler->reconciler.engine;
 	struct job_run *run;
 
-	switch (happening->kind) {
-	case HAPPENED_LOG_ROOM:
+	switch (inbox_event->kind) {
+	case INBOX_LOG_ROOM:
 		engine->ops->resume_logs(engine);
 		break;
-	case HAPPENED_WAKE:
-		jobs_wake(scheduler, happening->job);
+	case INBOX_WAKE:
+		jobs_wake(scheduler, inbox_event->job);
 		break;
-	case HAPPENED_ENGINE:
-		engine_event_apply(scheduler, &happening->event);
-		if (!happening->event.host)
+	case INBOX_ENGINE:
+		engine_event_apply(scheduler, &inbox_event->event);
+		if (!inbox_event->event.host)
 			break;
-		room_host_take(scheduler, &happening->host);
+		room_host_take(scheduler, &inbox_event->host);
 		queue_reconsider(scheduler);
 		break;
-	case HAPPENED_LOGS_STORED:
-		logs_stored(scheduler, &happening->key);
+	case INBOX_LOGS_STORED:
+		logs_stored(scheduler, &inbox_event->key);
 		break;
-	case HAPPENED_SUGGESTED:
-		run = scheduler_find(scheduler, happening->job);
+	case INBOX_SUGGESTED:
+		run = scheduler_find(scheduler, inbox_event->job);
 		if (run)
 			job_run_touch(run);
 		break;
-	case HAPPENED_LAST_WORDS:
-		run = scheduler_find(scheduler, happening->job);
+	case INBOX_LAST_WORDS:
+		run = scheduler_find(scheduler, inbox_event->job);
 		if (!run)
 			break;
 		run->last_words = OUTPUT_STORED;
 		job_run_touch(run);
 		break;
-	case HAPPENED_FAULTS:
-		run = happening->job ? scheduler_find(scheduler, happening->job) : NULL;
+	case INBOX_FAULTS:
+		run = inbox_event->job ? scheduler_find(scheduler, inbox_event->job) : NULL;
 		if (run)
 			job_run_touch(run);
-		for (size_t i = 0; !happening->job && i < scheduler->run_count; i++)
+		for (size_t i = 0; !inbox_event->job && i < scheduler->run_count; i++)
 			job_run_touch(scheduler->runs[i]);
 		break;
-	case HAPPENED_CLOUD_TRIED:
+	case INBOX_CLOUD_TRIED:
 		tried_leave(scheduler);
-		run = scheduler_find(scheduler, happening->job);
+		run = scheduler_find(scheduler, inbox_event->job);
 		if (run)
-			cloud_tried(run, happening->event.text, scheduler->reconciler.cut_off);
+			cloud_tried(run, inbox_event->event.text, scheduler->reconciler.cut_off);
 		break;
 	}
 }
 
-static struct happening *queue_take(struct scheduler *scheduler)
+static struct inbox_event *queue_take(struct scheduler *scheduler)
 {
-	struct happening *first = scheduler->first;
+	struct inbox_event *first = scheduler->first;
 
 	scheduler->first = NULL;
 	scheduler->last = &scheduler->first;
 	return first;
 }
 
-static void happenings_handle(struct scheduler *scheduler, struct happening *happening)
+static void inbox_events_handle(struct scheduler *scheduler, struct inbox_event *inbox_event)
 {
-	while (happening) {
-		struct happening *next = happening->next;
+	while (inbox_event) {
+		struct inbox_event *next = inbox_event->next;
 
-		happening_handle(scheduler, happening);
-		happening_free(happening);
-		happening = next;
+		inbox_event_handle(scheduler, inbox_event);
+		inbox_event_free(inbox_event);
+		inbox_event = next;
 	}
 }
 
 int64_t scheduler_turn(struct scheduler *scheduler)
 {
-	struct happening *happening;
+	struct inbox_event *inbox_event;
 	int64_t deadline_us;
 
 	pthread_mutex_lock(&scheduler->mutex);
-	happening = queue_take(scheduler);
+	inbox_event = queue_take(scheduler);
 	scheduler->spares.closing = scheduler->clearing;
 	pthread_mutex_unlock(&scheduler->mutex);
-	happenings_handle(scheduler, happening);
+	inbox_events_handle(scheduler, inbox_event);
 	scheduler_reconcile(scheduler);
 	deadline_us = scheduler_deadline_us(scheduler);
 	pthread_mutex_lock(&scheduler->mutex);
@@ -287,7 +287,7 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 
 static void on_suggested(void *arg, int64_t job)
 {
-	scheduler_post(arg, happening_new(HAPPENED_SUGGESTED, job));
+	scheduler_post(arg, inbox_event_new(INBOX_SUGGESTED, job));
 }
 
 /* NULL stays NULL. False when memory ran out. */
@@ -408,15 +408,15 @@ void scheduler_stop(struct scheduler *scheduler)
 
 void scheduler_free(struct scheduler *scheduler)
 {
-	struct happening *happening;
+	struct inbox_event *inbox_event;
 
 	suggester_free(scheduler->suggester); /* it may tell until now */
-	happening = queue_take(scheduler);
-	while (happening) {
-		struct happening *next = happening->next;
+	inbox_event = queue_take(scheduler);
+	while (inbox_event) {
+		struct inbox_event *next = inbox_event->next;
 
-		happening_free(happening);
-		happening = next;
+		inbox_event_free(inbox_event);
+		inbox_event = next;
 	}
 	jobs_free(scheduler);
 	room_deinit(&scheduler->room);

@@ -60,7 +60,7 @@ struct scheduler {
 	bool started;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* the queue, or idleness */
-	struct happening *first, **last;
+	struct inbox_event *first, **last;
 	unsigned tried_waiting; /* how many of these are CLOUD_TRIED */
 	bool stopping, idle;
 	bool clearing, cleared; /* no spare network is to be kept; there is none */

@@ -46,7 +46,7 @@ static void daemon_die(void)
 	TELL("daemon: dies");
 	scheduler_free(world.scheduler);
 	for (size_t i = 0; i < world.barrier_count; i++)
-		happening_free(world.barriers[i]);
+		inbox_event_free(world.barriers[i]);
 	world.barrier_count = 0;
 	for (size_t i = 0; i < world.operation_count; i++) {
 		struct operation *operation = &world.operations[i];
@@ -211,17 +211,17 @@ static void operation_go_wrong(void)
 
 static void barrier_pass(void)
 {
-	struct happening *happening;
+	struct inbox_event *inbox_event;
 	size_t at;
 
 	if (!world.barrier_count)
 		return;
 	at = choose((unsigned)world.barrier_count);
-	happening = world.barriers[at];
+	inbox_event = world.barriers[at];
 	world.barriers[at] = world.barriers[--world.barrier_count];
-	if (happening->kind == HAPPENED_LOGS_STORED && container_find(&happening->key))
-		container_find(&happening->key)->logs_stored = true;
-	happening_deliver(happening);
+	if (inbox_event->kind == INBOX_LOGS_STORED && container_find(&inbox_event->key))
+		container_find(&inbox_event->key)->logs_stored = true;
+	inbox_event_deliver(inbox_event);
 }
 
 static struct container *container_choose(bool running)

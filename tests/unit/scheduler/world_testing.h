@@ -114,7 +114,7 @@ struct world {
 	unsigned asked;
 	struct pending_event events[EVENTS_MAX];
 	size_t event_count;
-	struct happening *barriers[BARRIERS_MAX];
+	struct inbox_event *barriers[BARRIERS_MAX];
 	size_t barrier_count;
 
 	struct scheduler *scheduler;
