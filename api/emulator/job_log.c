@@ -35,7 +35,7 @@ const struct message job_log_query = { "trainyard.LogRequest", query_fields, "Wh
 static const struct field line_fields[] = {
 	FIELD("time", TIMESTAMP, "When it was written."),
 	FIELD("severity", STRING, "DEFAULT, INFO, ERROR and the like."),
-	FIELD("replica", STRING, "Whose it is: master-replica-0, workerpool0-0, or service."),
+	FIELD("replica", STRING, "What printed it: master-replica-0, workerpool0-0, or service."),
 	FIELD("trial", STRING, "The trial's number; absent in jobs without trials."),
 	FIELD("message", STRING, "The text; of a structured line its message, if it has one."),
 	FIELD("fields", STRUCT, "A structured line as it is; absent of others."),

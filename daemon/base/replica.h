@@ -22,9 +22,8 @@ static inline bool replica_keys_equal(const struct replica_key *one, const struc
 	       one->index == other->index && one->restart == other->restart;
 }
 
-/* How far a container's stream was read: to the latest time of its lines, and so many lines behind that one that are not
- * as late, which there are where the engine's clock was put back; and so many parts of the line after those, which is
- * long and whose end was not read. Zeros: not at all. */
+/* How far a container's stream was read: up to the line with the latest time, and @behind lines after it with earlier times
+ * (the engine's clock was put back). Of the next line, which is long, @parts parts were read. All zero: nothing was read. */
 struct log_reach {
 	int64_t time_ns; /* the engine's clock, before any raising */
 	int64_t behind;

@@ -10,7 +10,7 @@
 
 struct invocation;
 
-/* Of verbs whose words name jobs. */
+/* For verbs that take JOB as an argument. */
 #define PROJECT_OPTION                                                                                       \
 	{                                                                                                    \
 		.name = "project", .hint = "ID", .help = "only jobs of this project (default: of all)"       \

@@ -282,8 +282,8 @@ static void status_print(const char *endpoint, const json_t *health, const json_
 		line_print("problem", "%s", reason);
 }
 
-/* Whether @health is what a trainyard says: its clock is asked for, too, which no other program has. A daemon with a token
- * tells those who have none that it lives, and no more: *ret_clock is NULL then. */
+/* Whether @health is what a trainyard says: its clock is asked for, too, which no other program has. A daemon that
+ * wants a token answers a request without one that it is alive, and no more: *ret_clock is NULL then. */
 static enum status clock_ask(struct client *client, const json_t *health, json_t **ret_clock,
 			     struct error *err)
 {

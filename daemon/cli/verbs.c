@@ -318,8 +318,8 @@ const struct verb verbs[] = {
 	  .words = "[add KIND [MEMBER=VALUE]... | ls | rm ID... | rm all]",
 	  .summary = "order faults, list them and take them back",
 	  .detail =
-		  "A rule says what happens, to whom and when; its number is printed. Kinds and members are those of\n"
-		  "the API: preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus, timeout,\n"
+		  "A rule says what happens, to which job or request, and when; its number is printed. Kinds and\n"
+		  "members are those of the API: preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus, timeout,\n"
 		  "slowNetwork, cutNetwork.\n"
 		  "\n"
 		  "    trainyard fault add exit job='my_*' role=worker replica=1 exitCode=137\n"
