@@ -319,8 +319,8 @@ const struct verb verbs[] = {
 	  .summary = "order faults, list them and take them back",
 	  .detail =
 		  "A rule says what happens, to which job or request, and when; its number is printed. Kinds and\n"
-		  "members are those of the API: preempt, oom, exit, crash, stop, stockout, imagePull, quota, httpStatus, timeout,\n"
-		  "slowNetwork, cutNetwork.\n"
+		  "members are those of the API: preempt, oom, exit, crash, stop, stockout, imagePull, quota,\n"
+		  "httpStatus, timeout, slowNetwork, cutNetwork.\n"
 		  "\n"
 		  "    trainyard fault add exit job='my_*' role=worker replica=1 exitCode=137\n"
 		  "    trainyard fault ls\n"
