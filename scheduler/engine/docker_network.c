@@ -364,11 +364,11 @@ static void free_looked(void *arg, const struct http_answer *answer)
 	struct network_task *task = arg;
 	AUTO(json) json_t *networks = networks_of(task, answer);
 	struct subnet_list taken AUTO_SUBNET_LIST = { 0 };
-	const unsigned bits = subnet_bits_for(task->address_count);
-	unsigned count = 0;
+	unsigned bits, count = 0;
 
 	if (!networks || !taken_gather(task, networks, &taken))
 		return;
+	bits = subnet_bits_for(task->address_count);
 	while (bits && count < FREE_BLOCKS_MAX &&
 	       subnet_choose(task->docker->pool, bits, &taken, &task->choice) &&
 	       subnet_list_add(&taken, task->choice))
