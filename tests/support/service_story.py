@@ -46,11 +46,11 @@ def _plain(text, job_id):
 
 
 def told(entries, job_id, trial=None):
-    """The story of a job, or of one of its trials. That replicas cannot reach it is no transition: each daemon that finds
-    it so says it, and says why."""
+    """The story of a job, or of one of its trials. What holds a job up is no transition: each daemon that finds it so says
+    it, and says why."""
     return [_plain(text_of(e), job_id) for e in entries
             if task_of(e) == "service" and e.get("labels", {}).get(TRIAL_ID) == trial
-            and not text_of(e).startswith("The replicas cannot reach trainyard")]
+            and not text_of(e).startswith(("The replicas cannot reach trainyard", "The job is queued: it waits for"))]
 
 
 def is_whole(story, *allowed, faults=False):
