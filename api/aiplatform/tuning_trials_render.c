@@ -4,7 +4,6 @@
  * have neither names nor measurements */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/aiplatform/messages.h"
@@ -14,6 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "scheduler/plan/trial_plan.h"
+#include "scheduler/plan/verdict.h"
 #include "scheduler/tuning/study.h"
 #include "store/jobs/trials.h"
 
@@ -97,15 +97,13 @@ static void final_render(const struct rendering *rendering, const json_t *final,
 static void reason_render(const struct rendering *rendering, const struct stored_trial *trial,
 			  const struct trial_run *run, struct writer *answer)
 {
-	const char *more = run->error_message ? strstr(run->error_message, "\n\nTo find out more") : NULL;
 	struct text reason AUTO_TEXT = { 0 };
 
 	if (trial->outcome == OUTCOME_COMPLETED || !run->error_message)
 		text_printf(&reason, "The trial ended without a value of its metric %s.",
 			    rendering->study->metrics[0].name);
 	else
-		text_append(&reason, run->error_message,
-			    more ? (size_t)(more - run->error_message) : strlen(run->error_message));
+		text_append(&reason, run->error_message, error_message_reason(run->error_message));
 	member_text(answer, "infeasibleReason", reason.data);
 }
 

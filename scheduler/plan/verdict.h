@@ -64,3 +64,6 @@ bool end_is_bad(enum replica_end end, int exit_code);
  * to look further. The caller frees. */
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
 			 const char *job_id);
+
+/* How many bytes of an errorMessage come before where to look further. */
+size_t error_message_reason(const char *message);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -12,6 +11,7 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/difference.h"
 #include "scheduler/plan/trial_plan.h"
+#include "scheduler/plan/verdict.h"
 #include "scheduler/reconcile.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
@@ -48,11 +48,9 @@ static void parameters_write(struct text *text, const struct look *look, size_t 
 /* The trial's own errorMessage, without the pointer to the logs that the job's own will have. */
 static void message_write(struct text *text, const struct job *run)
 {
-	const char *message = run->error_message ? run->error_message : "";
-	const char *more = strstr(message, "\n\nTo find out more");
-
 	text_puts(text, " The trial's error message was: ");
-	text_append(text, message, more ? (size_t)(more - message) : strlen(message));
+	if (run->error_message)
+		text_append(text, run->error_message, error_message_reason(run->error_message));
 }
 
 static void first_failure_write(struct text *text, const struct look *look, size_t index)

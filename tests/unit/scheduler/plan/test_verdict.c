@@ -275,6 +275,8 @@ static void an_error_message_has_tail_and_link(void **state)
 	free(text);
 	text = error_message_text("Sentence.", "", "42", "j");
 	assert_non_null(strstr(text, "Sentence.\n\nTo find"));
+	assert_int_equal(error_message_reason(text), strlen("Sentence."));
+	assert_int_equal(error_message_reason("Stored otherwise."), strlen("Stored otherwise."));
 	free(text);
 }
 
