@@ -83,6 +83,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/verbs.c \
 	daemon/cli/yaml.c \
 	daemon/cli/yaml.h \
+	daemon/gateway/called_names.c \
+	daemon/gateway/called_names.h \
 	daemon/gateway/cloud_address.c \
 	daemon/gateway/cloud_address.h \
 	daemon/config.c \

@@ -9,45 +9,27 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/aiplatform/aiplatform.h"
-#include "api/grpc/front.h"
 #include "api/logging/routes.h"
 #include "api/metadata/metadata.h"
 #include "api/storage/storage.h"
-#include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/small_thread.h"
+#include "daemon/gateway/called_names.h"
 #include "daemon/gateway/cloud_address.h"
-#include "daemon/gateway/forward.h"
-#include "daemon/gateway/host_routes.h"
 #include "daemon/gateway/relay.h"
-#include "daemon/gateway/sni_filter.h"
 #include "scheduler/logs/log_pump.h"
 #include "scheduler/plan/dialect.h"
-#include "store/keys/authority.h"
 #include "store/logs/logs.h"
 
 enum {
 	PORT_HTTP = 80,
-	PORT_HTTPS = 443,
-	/* A replica's data loaders have some connections each; a thread with half a MiB of stack serves one. */
-	CONNECTIONS_MAX = 64,
 	CLOSE_WAIT_MS = 1000,
 	ADDRESS_WAIT_S = 1, /* no request of a job that is over takes long */
-	HELLO_PATIENCE_MS = 5000,
 	STORAGE_FAMILIES_MAX = 3,
-	NS_PER_S = 1000000000,
 	PLACE_TRIES = 8, /* for two ports in a row */
 	US_PER_S = 1000000,
 };
-
-#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
-
-/* Cloud Storage by its own names (TensorFlow's gs://, links to public objects), and Cloud Logging. */
-static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com",
-					    "logging.googleapis.com", NULL };
-enum { STORAGE_NAMES = 2 };
 
 /* Cloud Storage by a name that leads there from job networks, too.
  * Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
@@ -63,16 +45,8 @@ struct job_gateway {
 	struct gateway_place place;
 	struct listener *listener;
 	struct listener *by_address; /* the same at CLOUD_ADDRESS; NULL: not here */
-	/* Of those who called the served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
-	struct listener *secure;
-	struct front *grpc;
-	/* Likewise, of callers of names that are routed to this daemon. */
-	struct listener *self_secure;
-	struct front *self_grpc;
-	struct forwarder *forwarder; /* of those whose names lead elsewhere; NULL: they do not come here */
-	char *ca_bundle;
+	struct called_names *names;   /* NULL: calls of the cloud's hosts do not come here */
 	struct relay *relay;
-	struct sni_filter *sni_filter;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* the latter: the last of them */
 	struct metadata_context metadata;
@@ -90,11 +64,8 @@ struct gateways {
 	struct gateways_options options;
 	struct relay_options relay;
 	struct job_gateway *open; /* the scheduler's thread alone */
-	/* Ends with NULL: the names that are served here, then those with a route. */
-	const char **names;
-	size_t own_count; /* of the former */
-	bool has_self;
-	bool told_of_443, told_of_trust, told_of_address;
+	struct name_list list; /* likewise */
+	bool told_of_address;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job_gateway *closing; /* each by a thread of its own; guarded by lock */
@@ -117,14 +88,6 @@ static const struct log_source *writer_find(void *arg, uint32_t peer)
 	const uint32_t ordinal = peer - gateway->first_replica;
 
 	return ordinal < gateway->replica_count ? gateway->sources[ordinal] : NULL;
-}
-
-static void on_tried(void *arg, const char *host)
-{
-	const struct job_gateway *gateway = arg;
-	const struct gateways_options *options = &gateway->owner->options;
-
-	options->cloud_tried(options->arg, gateway->job, host);
 }
 
 /* ---- what a gateway is made of ---- */
@@ -216,26 +179,13 @@ static void families_fill(struct job_gateway *gateway)
 	*next = (struct family){ .name = "logging", .routes = logging_routes, .context = &gateway->logging };
 }
 
-static void secure_close(struct job_gateway *gateway, unsigned wait_ms)
-{
-	forwarder_close(gateway->forwarder);
-	listener_close(gateway->secure, wait_ms);
-	listener_close(gateway->self_secure, wait_ms);
-	front_close(gateway->grpc);
-	front_close(gateway->self_grpc);
-	gateway->forwarder = NULL;
-	gateway->secure = gateway->self_secure = NULL;
-	gateway->grpc = gateway->self_grpc = NULL;
-}
-
 static void servers_close(struct job_gateway *gateway)
 {
-	sni_filter_close(gateway->sni_filter);
+	called_names_close(gateway->names, CLOSE_WAIT_MS);
 	relay_close(gateway->relay);
-	secure_close(gateway, CLOSE_WAIT_MS);
 	listener_close(gateway->by_address, CLOSE_WAIT_MS);
 	listener_close(gateway->listener, CLOSE_WAIT_MS);
-	gateway->sni_filter = NULL;
+	gateway->names = NULL;
 	gateway->relay = NULL;
 	gateway->listener = gateway->by_address = NULL;
 }
@@ -245,7 +195,6 @@ static void job_gateway_free(struct job_gateway *gateway)
 	if (!gateway)
 		return;
 	servers_close(gateway);
-	free(gateway->ca_bundle);
 	free(gateway->region);
 	free(gateway->email);
 	free(gateway->project);
@@ -305,7 +254,7 @@ static enum status listener_start(struct job_gateway *gateway, const char *addre
 			.families = gateway->families,
 			.clock = &system_clock,
 			.gate = gateway->owner->options.gate,
-			.connection_limit = CONNECTIONS_MAX,
+			.connection_limit = GATEWAY_CONNECTIONS_MAX,
 			.any_host = true,
 			.owner = gateway->job,
 			.device = gateway->device,
@@ -359,226 +308,29 @@ static enum status servers_start(struct job_gateway *gateway, uint16_t told_port
 	return rc;
 }
 
-/* ---- port 443 ---- */
-
-static bool is_served(const struct gateways *gateways, const char *host)
+static void address_report(struct gateways *gateways, const struct error *err)
 {
-	for (size_t i = 0; i < gateways->own_count; i++)
-		if (strcmp(host, gateways->names[i]) == 0)
-			return true;
-	return false;
+	if (!gateways->told_of_address)
+		log_event(LOG_WARNING, "metadata-address-missing", "error=\"%s\" hint=\"%s\"",
+			  err->text ? err->text : "",
+			  "programs in jobs find no metadata server at " CLOUD_ADDRESS);
+	gateways->told_of_address = true;
 }
 
-/* Where a name without a route goes that is not served here: to the real host, if it is known to be one of the cloud's. */
-static bool is_handed_on(const struct job_gateway *gateway, const char *host)
+static enum status names_open(struct job_gateway *gateway, struct error *err)
 {
-	return !gateway->owner->options.cut_off && gateway_watches(host, gateway->region);
-}
-
-static bool forward(struct job_gateway *gateway, const struct client_hello *hello, int fd,
-		    const struct host_route *route)
-{
-	struct forward_target target = { .kind = FORWARD_BYTES,
-					 .name = hello->name,
-					 .host = hello->name,
-					 .port = "443",
-					 .http2 = hello->http2_only };
-
-	if (!gateway->forwarder)
-		return false;
-	if (route) {
-		target.kind = route->kind == ROUTE_TLS ? FORWARD_TLS : FORWARD_PLAIN;
-		target.host = route->host;
-		target.port = route->port;
-	} else {
-		on_tried(gateway, hello->name);
-	}
-	forwarder_take(gateway->forwarder, fd, &target);
-	return true;
-}
-
-static bool on_called(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer)
-{
-	struct job_gateway *gateway = arg;
-	const struct host_routes *routes = gateway->owner->options.routes;
-	const struct host_route *route = routes ? host_routes_find(routes, hello->name) : NULL;
-	const bool is_self = route && route->kind == ROUTE_SELF;
-	struct listener *rest = is_self ? gateway->self_secure : gateway->secure;
-	struct front *grpc = is_self ? gateway->self_grpc : gateway->grpc;
-
-	if (!is_self && (route || !is_served(gateway->owner, hello->name)))
-		return (route || is_handed_on(gateway, hello->name)) && forward(gateway, hello, fd, route);
-	if (hello->http2_only ? !grpc : !rest)
-		return false;
-	if (hello->http2_only)
-		front_adopt(grpc, fd, peer);
-	else
-		listener_adopt(rest, fd, (const struct sockaddr *)peer, sizeof(*peer));
-	return true;
-}
-
-/* The machine's own certificates are needed beside ours, but not where nobody gets to the servers that have them. */
-static enum status bundle_find(const struct job_gateway *gateway, int64_t now_s, struct text *ret_path,
-			       struct error *err)
-{
-	const struct gateways_options *options = &gateway->owner->options;
-	const char *system = options->cut_off ? NULL : authority_system_bundle();
-	enum status rc;
-
-	if (!system && !options->cut_off)
-		return error_set(
-			err, STATUS_FAILED_PRECONDITION, NULL,
-			"this machine has no certificates (is the package ca-certificates missing?)");
-	rc = authority_bundle(options->authority, system, now_s, ret_path, err);
-	if (!rc && strchr(ret_path->data, ':'))
-		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s: a path with a ':' cannot be given to containers", ret_path->data);
-	return rc;
-}
-
-/* What callers of some names are served. */
-struct offer {
-	const struct message *const *any;
-	const struct family *families, *rpc_families;
-	struct caller_rule caller;
-};
-
-static enum status rest_start(const struct job_gateway *gateway, const struct offer *offer, const char *key,
-			      const char *certificate, struct listener **ret_listener, struct error *err)
-{
-	return listener_open(&(struct listener_options){ .address = gateway->address_text,
-							 .families = offer->families,
-							 .clock = &system_clock,
-							 .gate = gateway->owner->options.gate,
-							 .connection_limit = CONNECTIONS_MAX,
-							 .any_host = true,
-							 .caller = offer->caller,
-							 .owner = gateway->job,
-							 .tls_key = key,
-							 .tls_certificate = certificate },
-			     ret_listener, err);
-}
-
-/* A build without gRPC goes without. */
-static enum status grpc_start(const struct job_gateway *gateway, const struct offer *offer, const char *key,
-			      const char *certificate, struct front **ret_front, struct error *err)
-{
-	enum status rc = front_open(&(struct front_options){ .address = gateway->address_text,
-							     .any = offer->any,
-							     .families = offer->rpc_families,
-							     .clock = &system_clock,
-							     .gate = gateway->owner->options.gate,
-							     .any_host = true,
-							     .caller = offer->caller,
-							     .owner = gateway->job,
-							     .adopts_only = true,
-							     .tls_key = key,
-							     .tls_certificate = certificate },
-				    ret_front, err);
-
-	if (rc == STATUS_FAILED_PRECONDITION) {
-		error_deinit(err);
-		rc = STATUS_OK;
-	}
-	return rc;
-}
-
-static size_t names_count(const struct gateways *gateways)
-{
-	size_t count = 0;
-
-	while (gateways->names[count])
-		count++;
-	return count;
-}
-
-static enum status offers_start(struct job_gateway *gateway, const char *key, const char *certificate,
-				struct error *err)
-{
-	const struct gateways_options *options = &gateway->owner->options;
-	const struct offer own = { .families = gateway->families + 1, /* all but metadata */
-				   .rpc_families = gateway->rpc_families };
-	const struct offer self = { .any = aiplatform_any,
-				    .families = options->self,
-				    .rpc_families = options->self_rpc,
-				    .caller = options->self_caller };
-	enum status rc = rest_start(gateway, &own, key, certificate, &gateway->secure, err);
-
-	if (!rc)
-		rc = grpc_start(gateway, &own, key, certificate, &gateway->grpc, err);
-	if (rc || !gateway->owner->has_self)
-		return rc;
-	rc = rest_start(gateway, &self, key, certificate, &gateway->self_secure, err);
-	return rc ? rc : grpc_start(gateway, &self, key, certificate, &gateway->self_grpc, err);
-}
-
-static enum status secure_start(struct job_gateway *gateway, struct error *err)
-{
-	const struct gateways_options *options = &gateway->owner->options;
-	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S; /* programs check by theirs */
-	struct text key AUTO_TEXT = { 0 };
-	struct text certificate AUTO_TEXT = { 0 };
-	struct text bundle AUTO_TEXT = { 0 };
-	enum status rc = bundle_find(gateway, now_s, &bundle, err);
-
-	if (!rc)
-		rc = authority_issue(options->authority, gateway->owner->names, names_count(gateway->owner),
-				     now_s, &key, &certificate, err);
-	if (!rc)
-		rc = offers_start(gateway, key.data, certificate.data, err);
-	if (!rc)
-		rc = forwarder_open(key.data, certificate.data, &gateway->forwarder, err);
-	if (!rc)
-		gateway->ca_bundle = text_take(&bundle);
-	return rc;
-}
-
-static enum status sni_filter_start(struct job_gateway *gateway, struct error *err)
-{
-	const bool cut_off = gateway->owner->options.cut_off;
-
-	return sni_filter_open(&(struct sni_filter_options){ .device = gateway->device,
-							     .address = gateway->address,
-							     .port = PORT_HTTPS,
-							     .peers = peers_of(gateway),
-							     .patience_ms = HELLO_PATIENCE_MS,
-							     .serve = on_called,
-							     .tried = cut_off ? on_tried : NULL,
-							     .arg = gateway },
-			       &gateway->sni_filter, err);
-}
-
-static void tell_once(bool *told, const char *event, const struct error *err, const char *hint)
-{
-	if (!*told)
-		log_event(LOG_WARNING, event, "error=\"%s\" hint=\"%s\"", err->text ? err->text : "", hint);
-	*told = true;
-}
-
-/* Jobs run without it as well. */
-static void names_take(struct job_gateway *gateway)
-{
-	struct gateways *gateways = gateway->owner;
-	const struct gateways_options *options = &gateways->options;
-	struct error err AUTO_ERROR = { 0 };
-
-	if (!options->cut_off && !options->authority)
-		return;
-	if (options->authority && secure_start(gateway, &err)) {
-		secure_close(gateway, 0);
-		tell_once(&gateways->told_of_trust, "storage-names-unserved", &err,
-			  "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs");
-	}
-	if (!options->cut_off && !gateway->secure)
-		return;
-	if (!sni_filter_start(gateway, &err))
-		return;
-	tell_once(&gateways->told_of_443, "port-443-missing", &err,
-		  options->cut_off
-			  ? "jobs that call the cloud are turned away and not told of"
-			  : "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs");
-	secure_close(gateway, 0);
-	free(TAKE(gateway->ca_bundle));
+	return called_names_open(
+		&(struct called_names_options){ .gateways = &gateway->owner->options,
+						.list = &gateway->owner->list,
+						.job = gateway->job,
+						.region = gateway->region,
+						.device = gateway->device,
+						.address_text = gateway->address_text,
+						.address = gateway->address,
+						.peers = peers_of(gateway),
+						.served = gateway->families + 1, /* all but metadata */
+						.served_rpc = gateway->rpc_families },
+		&gateway->names, err);
 }
 
 /* Programs that know metadata by its address alone look at port 80 only. */
@@ -593,8 +345,7 @@ static void address_take(struct job_gateway *gateway)
 	if (!rc)
 		rc = listener_start(gateway, CLOUD_ADDRESS, PORT_HTTP, &gateway->by_address, &err);
 	if (rc)
-		tell_once(&gateway->owner->told_of_address, "metadata-address-missing", &err,
-			  "programs in jobs find no metadata server at " CLOUD_ADDRESS);
+		address_report(gateway->owner, &err);
 }
 
 /* ---- for the scheduler ---- */
@@ -659,18 +410,19 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 		return error_no_memory(err);
 	address_await(gateways, request->address);
 	rc = servers_start(gateway, request->port, err);
+	if (!rc)
+		rc = names_open(gateway, err);
 	if (rc)
 		return rc;
-	names_take(gateway);
 	gateway->place.port = listener_port(gateway->listener);
 	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
 	address_take(gateway);
 	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
-	gateway->place.ca_bundle = gateway->ca_bundle;
-	gateway->place.served = gateways->names;
+	gateway->place.ca_bundle = called_names_bundle(gateway->names);
+	gateway->place.served = gateways->list.names;
 	/* Credentials of the user's own are for the real cloud, without a detour. */
 	gateway->place.watched =
-		gateway->forwarder && !gateways->options.cut_off && !gateways->options.names_alone;
+		gateway->place.ca_bundle && !gateways->options.cut_off && !gateways->options.names_alone;
 	gateway->place.cut_off = gateways->options.cut_off;
 	*ret_place = gateway->place;
 	gateway->next = gateways->open;
@@ -724,28 +476,6 @@ struct gateway_ops gateways_ops(struct gateways *gateways)
 	return (struct gateway_ops){ gateway_open, gateway_close, gateways };
 }
 
-/* Those that are served here, if they lead here, and those with a route. */
-static bool names_fill(struct gateways *gateways)
-{
-	const struct gateways_options *options = &gateways->options;
-	const char *const *own = served_names + (options->storage ? 0 : STORAGE_NAMES);
-	const size_t routed = options->routes ? options->routes->count : 0;
-
-	gateways->names = calloc(COUNT_OF(served_names) + routed, sizeof(char *));
-	if (!gateways->names)
-		return false;
-	for (; !options->names_alone && *own; own++)
-		gateways->names[gateways->own_count++] = *own;
-	for (size_t i = 0; i < routed; i++) {
-		const struct host_route *route = &options->routes->list[i];
-
-		gateways->has_self |= route->kind == ROUTE_SELF;
-		if (!is_served(gateways, route->name))
-			gateways->names[names_count(gateways)] = route->name;
-	}
-	return true;
-}
-
 enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
 			 struct error *err)
 {
@@ -755,13 +485,13 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 	if (!gateways)
 		return error_no_memory(err);
 	gateways->options = *options;
-	if (!names_fill(gateways)) {
+	if (name_list_make(options, &gateways->list, err)) {
 		free(gateways);
-		return error_no_memory(err);
+		return STATUS_UNAVAILABLE;
 	}
 	if (options->storage_endpoint &&
 	    relay_target_resolve(options->storage_endpoint, &gateways->relay, err)) {
-		free(gateways->names);
+		name_list_deinit(&gateways->list);
 		free(gateways);
 		return STATUS_UNAVAILABLE;
 	}
@@ -787,6 +517,6 @@ void gateways_free(struct gateways *gateways)
 	cloud_address_sweep();
 	pthread_cond_destroy(&gateways->changed);
 	pthread_mutex_destroy(&gateways->lock);
-	free(gateways->names);
+	name_list_deinit(&gateways->list);
 	free(gateways);
 }

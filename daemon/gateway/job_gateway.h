@@ -16,6 +16,9 @@
 #include "api/http/http.h"
 #include "scheduler/gateway.h"
 
+/* A replica's data loaders have some connections each; a thread with half a MiB of stack serves one. */
+enum { GATEWAY_CONNECTIONS_MAX = 64 };
+
 struct authority;
 struct host_routes;
 struct signing_key;

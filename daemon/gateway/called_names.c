@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/gateway/called_names.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/aiplatform/aiplatform.h"
+#include "api/grpc/front.h"
+#include "daemon/base/client_hello.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/gateway/forward.h"
+#include "daemon/gateway/host_routes.h"
+#include "daemon/gateway/sni_filter.h"
+#include "store/keys/authority.h"
+
+enum { PORT_HTTPS = 443, HELLO_PATIENCE_MS = 5000, NS_PER_S = 1000000000 };
+
+#define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
+
+/* Cloud Storage by its own names (TensorFlow's gs://, links to public objects), and Cloud Logging. */
+static const char *const served_names[] = { "storage.googleapis.com", "www.googleapis.com",
+					    "logging.googleapis.com", NULL };
+enum { STORAGE_NAMES = 2 };
+
+struct called_names {
+	struct called_names_options options;
+	/* Of callers of served names, by HTTP/1.1 and by gRPC; both NULL: they do not come here. */
+	struct listener *secure;
+	struct front *grpc;
+	/* Likewise, of callers of names that are routed to this daemon. */
+	struct listener *self_secure;
+	struct front *self_grpc;
+	struct forwarder *forwarder; /* of names that lead elsewhere; NULL: they do not come here */
+	char *ca_bundle;
+	struct sni_filter *sni_filter;
+};
+
+/* ---- the list ---- */
+
+static bool is_served(const struct name_list *list, const char *host)
+{
+	for (size_t i = 0; i < list->served_count; i++)
+		if (strcmp(host, list->names[i]) == 0)
+			return true;
+	return false;
+}
+
+static size_t names_count(const struct name_list *list)
+{
+	size_t count = 0;
+
+	while (list->names[count])
+		count++;
+	return count;
+}
+
+enum status name_list_make(const struct gateways_options *options, struct name_list *ret_list,
+			   struct error *err)
+{
+	const char *const *served = served_names + (options->storage ? 0 : STORAGE_NAMES);
+	const size_t routed = options->routes ? options->routes->count : 0;
+	struct name_list list = { .names = calloc(COUNT_OF(served_names) + routed, sizeof(char *)) };
+
+	if (!list.names)
+		return error_no_memory(err);
+	for (; !options->names_alone && *served; served++)
+		list.names[list.served_count++] = *served;
+	for (size_t i = 0; i < routed; i++) {
+		const struct host_route *route = &options->routes->list[i];
+
+		list.has_self |= route->kind == ROUTE_SELF;
+		if (!is_served(&list, route->name))
+			list.names[names_count(&list)] = route->name;
+	}
+	*ret_list = list;
+	return STATUS_OK;
+}
+
+void name_list_deinit(struct name_list *list)
+{
+	free(list->names);
+	*list = (struct name_list){ 0 };
+}
+
+/* ---- a call ---- */
+
+static void on_tried(void *arg, const char *host)
+{
+	const struct called_names *names = arg;
+	const struct gateways_options *gateways = names->options.gateways;
+
+	gateways->cloud_tried(gateways->arg, names->options.job, host);
+}
+
+/* Whether a host that is not served and has no route is reported and handed on to the real one. */
+static bool is_handed_on(const struct called_names *names, const char *host)
+{
+	return !names->options.gateways->cut_off && gateway_watches(host, names->options.region);
+}
+
+static bool forward(struct called_names *names, const struct client_hello *hello, int fd,
+		    const struct host_route *route)
+{
+	struct forward_target target = { .kind = FORWARD_BYTES,
+					 .name = hello->name,
+					 .host = hello->name,
+					 .port = "443",
+					 .http2 = hello->http2_only };
+
+	if (!names->forwarder)
+		return false;
+	if (route) {
+		target.kind = route->kind == ROUTE_TLS ? FORWARD_TLS : FORWARD_PLAIN;
+		target.host = route->host;
+		target.port = route->port;
+	} else {
+		on_tried(names, hello->name);
+	}
+	forwarder_take(names->forwarder, fd, &target);
+	return true;
+}
+
+static bool on_called(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer)
+{
+	struct called_names *names = arg;
+	const struct host_routes *routes = names->options.gateways->routes;
+	const struct host_route *route = routes ? host_routes_find(routes, hello->name) : NULL;
+	const bool is_self = route && route->kind == ROUTE_SELF;
+	struct listener *rest = is_self ? names->self_secure : names->secure;
+	struct front *grpc = is_self ? names->self_grpc : names->grpc;
+
+	if (!is_self && (route || !is_served(names->options.list, hello->name)))
+		return (route || is_handed_on(names, hello->name)) && forward(names, hello, fd, route);
+	if (hello->http2_only ? !grpc : !rest)
+		return false;
+	if (hello->http2_only)
+		front_adopt(grpc, fd, peer);
+	else
+		listener_adopt(rest, fd, (const struct sockaddr *)peer, sizeof(*peer));
+	return true;
+}
+
+/* ---- the servers ---- */
+
+/* The machine's own certificates are needed beside ours, but not where nothing reaches the servers that have them. */
+static enum status bundle_find(const struct called_names *names, int64_t now_s, struct text *ret_path,
+			       struct error *err)
+{
+	const struct gateways_options *gateways = names->options.gateways;
+	const char *system = gateways->cut_off ? NULL : authority_system_bundle();
+	enum status rc;
+
+	if (!system && !gateways->cut_off)
+		return error_set(
+			err, STATUS_FAILED_PRECONDITION, NULL,
+			"this machine has no certificates (is the package ca-certificates missing?)");
+	rc = authority_bundle(gateways->authority, system, now_s, ret_path, err);
+	if (!rc && strchr(ret_path->data, ':'))
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "%s: a path with a ':' cannot be given to containers", ret_path->data);
+	return rc;
+}
+
+/* What callers of some names are served. */
+struct offer {
+	const struct message *const *any;
+	const struct family *families, *rpc_families;
+	struct caller_rule caller;
+};
+
+static enum status rest_start(const struct called_names *names, const struct offer *offer, const char *key,
+			      const char *certificate, struct listener **ret_listener, struct error *err)
+{
+	return listener_open(&(struct listener_options){ .address = names->options.address_text,
+							 .families = offer->families,
+							 .clock = &system_clock,
+							 .gate = names->options.gateways->gate,
+							 .connection_limit = GATEWAY_CONNECTIONS_MAX,
+							 .any_host = true,
+							 .caller = offer->caller,
+							 .owner = names->options.job,
+							 .tls_key = key,
+							 .tls_certificate = certificate },
+			     ret_listener, err);
+}
+
+/* A build without gRPC goes without. */
+static enum status grpc_start(const struct called_names *names, const struct offer *offer, const char *key,
+			      const char *certificate, struct front **ret_front, struct error *err)
+{
+	enum status rc = front_open(&(struct front_options){ .address = names->options.address_text,
+							     .any = offer->any,
+							     .families = offer->rpc_families,
+							     .clock = &system_clock,
+							     .gate = names->options.gateways->gate,
+							     .any_host = true,
+							     .caller = offer->caller,
+							     .owner = names->options.job,
+							     .adopts_only = true,
+							     .tls_key = key,
+							     .tls_certificate = certificate },
+				    ret_front, err);
+
+	if (rc == STATUS_FAILED_PRECONDITION) {
+		error_deinit(err);
+		rc = STATUS_OK;
+	}
+	return rc;
+}
+
+static enum status offers_start(struct called_names *names, const char *key, const char *certificate,
+				struct error *err)
+{
+	const struct gateways_options *gateways = names->options.gateways;
+	const struct offer served = { .families = names->options.served,
+				      .rpc_families = names->options.served_rpc };
+	const struct offer self = { .any = aiplatform_any,
+				    .families = gateways->self,
+				    .rpc_families = gateways->self_rpc,
+				    .caller = gateways->self_caller };
+	enum status rc = rest_start(names, &served, key, certificate, &names->secure, err);
+
+	if (!rc)
+		rc = grpc_start(names, &served, key, certificate, &names->grpc, err);
+	if (rc || !names->options.list->has_self)
+		return rc;
+	rc = rest_start(names, &self, key, certificate, &names->self_secure, err);
+	return rc ? rc : grpc_start(names, &self, key, certificate, &names->self_grpc, err);
+}
+
+static enum status secure_start(struct called_names *names, struct error *err)
+{
+	const struct gateways_options *gateways = names->options.gateways;
+	const struct name_list *list = names->options.list;
+	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S; /* programs check by theirs */
+	struct text key AUTO_TEXT = { 0 };
+	struct text certificate AUTO_TEXT = { 0 };
+	struct text bundle AUTO_TEXT = { 0 };
+	enum status rc = bundle_find(names, now_s, &bundle, err);
+
+	if (!rc)
+		rc = authority_issue(gateways->authority, list->names, names_count(list), now_s, &key,
+				     &certificate, err);
+	if (!rc)
+		rc = offers_start(names, key.data, certificate.data, err);
+	if (!rc)
+		rc = forwarder_open(key.data, certificate.data, &names->forwarder, err);
+	if (!rc)
+		names->ca_bundle = text_take(&bundle);
+	return rc;
+}
+
+static void secure_close(struct called_names *names, unsigned wait_ms)
+{
+	forwarder_close(names->forwarder);
+	listener_close(names->secure, wait_ms);
+	listener_close(names->self_secure, wait_ms);
+	front_close(names->grpc);
+	front_close(names->self_grpc);
+	names->forwarder = NULL;
+	names->secure = names->self_secure = NULL;
+	names->grpc = names->self_grpc = NULL;
+}
+
+static enum status sni_filter_start(struct called_names *names, struct error *err)
+{
+	const struct called_names_options *options = &names->options;
+
+	return sni_filter_open(&(struct sni_filter_options){ .device = options->device,
+							     .address = options->address,
+							     .port = PORT_HTTPS,
+							     .peers = options->peers,
+							     .patience_ms = HELLO_PATIENCE_MS,
+							     .serve = on_called,
+							     .tried = options->gateways->cut_off ? on_tried : NULL,
+							     .arg = names },
+			       &names->sni_filter, err);
+}
+
+static void report_once(bool *reported, const char *event, const struct error *err, const char *hint)
+{
+	if (!*reported)
+		log_event(LOG_WARNING, event, "error=\"%s\" hint=\"%s\"", err->text ? err->text : "", hint);
+	*reported = true;
+}
+
+static void names_free(struct called_names *names)
+{
+	called_names_close(names, 0);
+}
+
+DEFINE_AUTO(names, struct called_names *, names_free)
+
+enum status called_names_open(const struct called_names_options *options, struct called_names **ret_names,
+			      struct error *err)
+{
+	static const char lost[] = "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs";
+	const struct gateways_options *gateways = options->gateways;
+	struct name_list *list = options->list;
+	struct error problem AUTO_ERROR = { 0 };
+	AUTO(names) struct called_names *names = NULL;
+
+	*ret_names = NULL;
+	if (!gateways->cut_off && !gateways->authority)
+		return STATUS_OK;
+	names = calloc(1, sizeof(*names));
+	if (!names)
+		return error_no_memory(err);
+	names->options = *options;
+	if (gateways->authority && secure_start(names, &problem)) {
+		secure_close(names, 0);
+		report_once(&list->reported_trust, "storage-names-unserved", &problem, lost);
+		error_deinit(&problem);
+	}
+	if (!gateways->cut_off && !names->secure)
+		return STATUS_OK;
+	if (sni_filter_start(names, &problem))
+		report_once(&list->reported_port, "port-443-missing", &problem,
+			    gateways->cut_off ? "jobs that call the cloud are turned away and not told of"
+					      : lost);
+	else
+		*ret_names = TAKE(names);
+	return STATUS_OK;
+}
+
+const char *called_names_bundle(const struct called_names *names)
+{
+	return names ? names->ca_bundle : NULL;
+}
+
+void called_names_close(struct called_names *names, unsigned wait_ms)
+{
+	if (!names)
+		return;
+	sni_filter_close(names->sni_filter);
+	secure_close(names, wait_ms);
+	free(names->ca_bundle);
+	free(names);
+}

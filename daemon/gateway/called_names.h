@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gateway/called_names.h: how a job's gateway answers programs that call hosts of the cloud by name, at port 443: a host with
+ * a route is led where the route says; a served host (Cloud Storage, Cloud Logging) is answered here, with a certificate of
+ * the state directory's authority; a watched host is reported and handed on to the real one; other hosts are refused.
+ * Thread: the scheduler's, but for called_names_close(). */
+#include "daemon/base/device_socket.h"
+#include "daemon/gateway/job_gateway.h"
+
+/* The names that lead to gateways, the same for all jobs. */
+struct name_list {
+	const char **names; /* the served ones, then those with a route; ends with NULL */
+	size_t served_count;
+	bool has_self;                                /* a route leads to this daemon */
+	bool reported_port, reported_trust; /* what every job lacks is logged once */
+};
+
+/* What @options points to must live until name_list_deinit(). */
+enum status name_list_make(const struct gateways_options *options, struct name_list *ret_list,
+			   struct error *err);
+void name_list_deinit(struct name_list *list);
+
+/* Of one job. Borrowed until called_names_close(). */
+struct called_names_options {
+	const struct gateways_options *gateways;
+	struct name_list *list;
+	int64_t job;
+	const char *region, *device, *address_text;
+	uint32_t address; /* host byte order */
+	struct device_peers peers;
+	const struct family *served, *served_rpc; /* what callers of served names get, by REST and by gRPC */
+};
+
+struct called_names;
+
+/* Jobs run without it as well: what cannot be had is logged. *ret_names NULL: calls by name do not come here. */
+enum status called_names_open(const struct called_names_options *options, struct called_names **ret_names,
+			      struct error *err);
+/* The path of the certificates that programs need to trust; NULL: the names are not answered. NULL is harmless here and
+ * below. */
+const char *called_names_bundle(const struct called_names *names);
+/* Cuts what is handed on. Waits up to @wait_ms for requests under way. Thread: any. */
+void called_names_close(struct called_names *names, unsigned wait_ms);
