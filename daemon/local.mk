@@ -101,6 +101,8 @@ libtrainyard_a_SOURCES += \
 	daemon/families.h \
 	daemon/base/client_hello.c \
 	daemon/base/client_hello.h \
+	daemon/base/host_header.c \
+	daemon/base/host_header.h \
 	daemon/base/device_socket.c \
 	daemon/base/device_socket.h \
 	daemon/gateway/forward.c \
@@ -115,8 +117,8 @@ libtrainyard_a_SOURCES += \
 	daemon/gateway/lookup.h \
 	daemon/gateway/relay.c \
 	daemon/gateway/relay.h \
-	daemon/gateway/sni_filter.c \
-	daemon/gateway/sni_filter.h \
+	daemon/gateway/host_filter.c \
+	daemon/gateway/host_filter.h \
 	daemon/terminal_door.c \
 	daemon/terminal_door.h \
 	daemon/gcs/gcs_bytes.c \

@@ -108,15 +108,14 @@ static const struct {
 	{ "%s-docker.pkg.dev", false },
 };
 
-bool gateway_watches(const char *host, const char *region)
+/* -1: it is none of them. */
+static int cloud_name_find(const char *host, const char *region)
 {
 	const size_t length = strlen(region);
 
 	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
 		const char *name = cloud_names[i].name, *rest = host;
 
-		if (!cloud_names[i].watched)
-			continue;
 		if (*name == '%') {
 			if (strncmp(host, region, length) != 0)
 				continue;
@@ -124,9 +123,21 @@ bool gateway_watches(const char *host, const char *region)
 			rest += length;
 		}
 		if (strcmp(rest, name) == 0)
-			return true;
+			return (int)i;
 	}
-	return false;
+	return -1;
+}
+
+bool gateway_watches(const char *host, const char *region)
+{
+	const int found = cloud_name_find(host, region);
+
+	return found >= 0 && cloud_names[found].watched;
+}
+
+bool gateway_knows(const char *host, const char *region)
+{
+	return cloud_name_find(host, region) >= 0;
 }
 
 void address_print(uint32_t address, char text[16])

@@ -55,6 +55,8 @@ void address_print(uint32_t address, char text[16]);
 /* Whether @host is one of the services that training programs call by name, where the real one is meant unless something
  * else was said. @region: the job's. Pure. */
 bool gateway_watches(const char *host, const char *region);
+/* Whether @host is one of the cloud's that lead to the gateway where the outside is out of reach. Pure. */
+bool gateway_knows(const char *host, const char *region);
 
 /* What every replica is told beside its dialect's environment: where storage and metadata are. Pure.
  * Appends "NAME=value" to @environment and "name:address" to @hosts; false when memory ran out. */

@@ -152,9 +152,9 @@ unit_daemon = \
 	tests/unit/daemon/cli/test_invocation.c \
 	tests/unit/daemon/cli/test_yaml.c \
 	tests/unit/daemon/gateway/test_forward.c \
+	tests/unit/daemon/gateway/test_host_filter.c \
 	tests/unit/daemon/gateway/test_host_routes.c \
 	tests/unit/daemon/gateway/test_relay.c \
-	tests/unit/daemon/gateway/test_sni_filter.c \
 	tests/unit/daemon/gcs/test_gcs_caller.c \
 	tests/unit/daemon/gcs/test_gcs_client.c \
 	tests/unit/daemon/gcs/test_gcs_log.c \
@@ -174,6 +174,7 @@ unit_daemon = \
 	tests/unit/daemon/test_error.c \
 	tests/unit/daemon/test_families.c \
 	tests/unit/daemon/test_given_file.c \
+	tests/unit/daemon/test_host_header.c \
 	tests/unit/daemon/test_instance_lock.c \
 	tests/unit/daemon/test_json.c \
 	tests/unit/daemon/test_log.c \

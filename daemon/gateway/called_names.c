@@ -12,7 +12,7 @@
 #include "daemon/base/log.h"
 #include "daemon/gateway/forward.h"
 #include "daemon/gateway/host_routes.h"
-#include "daemon/gateway/sni_filter.h"
+#include "daemon/gateway/host_filter.h"
 #include "store/keys/authority.h"
 
 enum { PORT_HTTPS = 443, HELLO_PATIENCE_MS = 5000, NS_PER_S = 1000000000 };
@@ -32,9 +32,11 @@ struct called_names {
 	/* Likewise, of callers of names that are routed to this daemon. */
 	struct listener *self_secure;
 	struct front *self_grpc;
+	struct listener *self_plain;
 	struct forwarder *forwarder; /* of names that lead elsewhere; NULL: they do not come here */
 	char *ca_bundle;
-	struct sni_filter *sni_filter;
+	struct host_filter *tls_filter, *plain_filter;
+	struct listener *gateway; /* of plain_filter; borrowed */
 };
 
 /* ---- the list ---- */
@@ -100,19 +102,31 @@ static bool is_handed_on(const struct called_names *names, const char *host)
 	return !names->options.gateways->cut_off && gateway_watches(host, names->options.region);
 }
 
-static bool forward(struct called_names *names, const struct client_hello *hello, int fd,
-		    const struct host_route *route)
+/* What the filters differ in. */
+struct entrance {
+	const char *port;             /* of the real hosts */
+	enum forward_kind kinds[ROUTE_SELF]; /* of the targets of routes */
+};
+
+static const struct entrance entrance_tls = { "443", { [ROUTE_PLAIN] = FORWARD_PLAIN, [ROUTE_TLS] = FORWARD_TLS } };
+static const struct entrance entrance_plain = {
+	"80", { [ROUTE_PLAIN] = FORWARD_BYTES, [ROUTE_TLS] = FORWARD_TLS_ADDED }
+};
+
+/* @route NULL: to the real host. */
+static bool forward(struct called_names *names, const struct entrance *entrance,
+		    const struct client_hello *hello, int fd, const struct host_route *route)
 {
 	struct forward_target target = { .kind = FORWARD_BYTES,
 					 .name = hello->name,
 					 .host = hello->name,
-					 .port = "443",
+					 .port = entrance->port,
 					 .http2 = hello->http2_only };
 
 	if (!names->forwarder)
 		return false;
 	if (route) {
-		target.kind = route->kind == ROUTE_TLS ? FORWARD_TLS : FORWARD_PLAIN;
+		target.kind = entrance->kinds[route->kind];
 		target.host = route->host;
 		target.port = route->port;
 	} else {
@@ -122,23 +136,48 @@ static bool forward(struct called_names *names, const struct client_hello *hello
 	return true;
 }
 
+static const struct host_route *route_find(const struct called_names *names, const char *host)
+{
+	const struct host_routes *routes = names->options.gateways->routes;
+
+	return routes ? host_routes_find(routes, host) : NULL;
+}
+
 static bool on_called(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer)
 {
 	struct called_names *names = arg;
-	const struct host_routes *routes = names->options.gateways->routes;
-	const struct host_route *route = routes ? host_routes_find(routes, hello->name) : NULL;
+	const struct host_route *route = route_find(names, hello->name);
 	const bool is_self = route && route->kind == ROUTE_SELF;
 	struct listener *rest = is_self ? names->self_secure : names->secure;
 	struct front *grpc = is_self ? names->self_grpc : names->grpc;
 
 	if (!is_self && (route || !is_served(names->options.list, hello->name)))
-		return (route || is_handed_on(names, hello->name)) && forward(names, hello, fd, route);
+		return (route || is_handed_on(names, hello->name)) &&
+		       forward(names, &entrance_tls, hello, fd, route);
 	if (hello->http2_only ? !grpc : !rest)
 		return false;
 	if (hello->http2_only)
 		front_adopt(grpc, fd, peer);
 	else
 		listener_adopt(rest, fd, (const struct sockaddr *)peer, sizeof(*peer));
+	return true;
+}
+
+static bool on_called_plain(void *arg, const struct client_hello *hello, int fd,
+			    const struct sockaddr_in *peer)
+{
+	struct called_names *names = arg;
+	const struct host_route *route = route_find(names, hello->name);
+	const bool is_self = route && route->kind == ROUTE_SELF;
+
+	if (!is_self && (route || is_handed_on(names, hello->name)))
+		return forward(names, &entrance_plain, hello, fd, route);
+	if (is_self ? !names->self_plain
+		    : !is_served(names->options.list, hello->name) && names->options.gateways->cut_off &&
+			      gateway_knows(hello->name, names->options.region))
+		return false;
+	listener_adopt(is_self ? names->self_plain : names->gateway, fd, (const struct sockaddr *)peer,
+		       sizeof(*peer));
 	return true;
 }
 
@@ -170,6 +209,7 @@ struct offer {
 	struct caller_rule caller;
 };
 
+/* @key and @certificate NULL: without TLS. */
 static enum status rest_start(const struct called_names *names, const struct offer *offer, const char *key,
 			      const char *certificate, struct listener **ret_listener, struct error *err)
 {
@@ -182,7 +222,8 @@ static enum status rest_start(const struct called_names *names, const struct off
 							 .caller = offer->caller,
 							 .owner = names->options.job,
 							 .tls_key = key,
-							 .tls_certificate = certificate },
+							 .tls_certificate = certificate,
+							 .adopts_only = true },
 			     ret_listener, err);
 }
 
@@ -227,6 +268,8 @@ static enum status offers_start(struct called_names *names, const char *key, con
 	if (rc || !names->options.list->has_self)
 		return rc;
 	rc = rest_start(names, &self, key, certificate, &names->self_secure, err);
+	if (!rc)
+		rc = rest_start(names, &self, NULL, NULL, &names->self_plain, err);
 	return rc ? rc : grpc_start(names, &self, key, certificate, &names->self_grpc, err);
 }
 
@@ -257,26 +300,53 @@ static void secure_close(struct called_names *names, unsigned wait_ms)
 	forwarder_close(names->forwarder);
 	listener_close(names->secure, wait_ms);
 	listener_close(names->self_secure, wait_ms);
+	listener_close(names->self_plain, wait_ms);
 	front_close(names->grpc);
 	front_close(names->self_grpc);
 	names->forwarder = NULL;
-	names->secure = names->self_secure = NULL;
+	names->secure = names->self_secure = names->self_plain = NULL;
 	names->grpc = names->self_grpc = NULL;
 }
 
-static enum status sni_filter_start(struct called_names *names, struct error *err)
+static enum status tls_filter_start(struct called_names *names, struct error *err)
 {
 	const struct called_names_options *options = &names->options;
 
-	return sni_filter_open(&(struct sni_filter_options){ .device = options->device,
-							     .address = options->address,
-							     .port = PORT_HTTPS,
-							     .peers = options->peers,
-							     .patience_ms = HELLO_PATIENCE_MS,
-							     .serve = on_called,
-							     .tried = options->gateways->cut_off ? on_tried : NULL,
-							     .arg = names },
-			       &names->sni_filter, err);
+	return host_filter_open(
+		&(struct host_filter_options){ .protocol = &host_protocol_tls,
+					       .device = options->device,
+					       .address = options->address,
+					       .port = PORT_HTTPS,
+					       .peers = options->peers,
+					       .patience_ms = HELLO_PATIENCE_MS,
+					       .serve = on_called,
+					       .tried = options->gateways->cut_off ? on_tried : NULL,
+					       .arg = names },
+		&names->tls_filter, err);
+}
+
+enum status called_names_plain_open(struct called_names *names, uint16_t port, struct listener *gateway,
+				    struct error *err)
+{
+	const struct called_names_options *options = &names->options;
+
+	names->gateway = gateway;
+	return host_filter_open(&(struct host_filter_options){ .protocol = &host_protocol_plain,
+							       .device = options->device,
+							       .address = options->address,
+							       .port = port,
+							       .peers = options->peers,
+							       .patience_ms = HELLO_PATIENCE_MS,
+							       .serve = on_called_plain,
+							       .tried = on_tried,
+							       .arg = names },
+				&names->plain_filter, err);
+}
+
+void called_names_plain_close(struct called_names *names)
+{
+	host_filter_close(names->plain_filter);
+	names->plain_filter = NULL;
 }
 
 static void report_once(bool *reported, const char *event, const struct error *err, const char *hint)
@@ -316,7 +386,7 @@ enum status called_names_open(const struct called_names_options *options, struct
 	}
 	if (!gateways->cut_off && !names->secure)
 		return STATUS_OK;
-	if (sni_filter_start(names, &problem))
+	if (tls_filter_start(names, &problem))
 		report_once(&list->reported_port, "port-443-missing", &problem,
 			    gateways->cut_off ? "jobs that call the cloud are turned away and not told of"
 					      : lost);
@@ -334,7 +404,8 @@ void called_names_close(struct called_names *names, unsigned wait_ms)
 {
 	if (!names)
 		return;
-	sni_filter_close(names->sni_filter);
+	called_names_plain_close(names);
+	host_filter_close(names->tls_filter);
 	secure_close(names, wait_ms);
 	free(names->ca_bundle);
 	free(names);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/called_names.h: how a job's gateway answers programs that call hosts of the cloud by name, at port 443: a host with
- * a route is led where the route says; a served host (Cloud Storage, Cloud Logging) is answered here, with a certificate of
- * the state directory's authority; a watched host is reported and handed on to the real one; other hosts are refused.
+/* daemon/gateway/called_names.h: how a job's gateway answers programs that call hosts of the cloud by name: a host with a route is
+ * led where the route says; a served host (Cloud Storage, Cloud Logging) is answered here; a watched host is reported and
+ * handed on to the real one; other hosts are refused. At port 443 with a certificate of the state directory's authority, and
+ * at port 80 without TLS, where the gateway itself answers calls that name no host of the cloud.
  * Thread: the scheduler's, but for called_names_close(). */
 #include "daemon/base/device_socket.h"
 #include "daemon/gateway/job_gateway.h"
@@ -39,5 +40,11 @@ enum status called_names_open(const struct called_names_options *options, struct
 /* The path of the certificates that programs need to trust; NULL: the names are not answered. NULL is harmless here and
  * below. */
 const char *called_names_bundle(const struct called_names *names);
+/* Takes @port of the gateway's address for port 80's calls; gateway calls, and calls of served names, go to @gateway, which must
+ * live until called_names_plain_close(). UNAVAILABLE: it cannot listen there. */
+enum status called_names_plain_open(struct called_names *names, uint16_t port, struct listener *gateway,
+				    struct error *err);
+/* Harmless when it was not opened. */
+void called_names_plain_close(struct called_names *names);
 /* Cuts what is handed on. Waits up to @wait_ms for requests under way. Thread: any. */
 void called_names_close(struct called_names *names, unsigned wait_ms);

@@ -192,6 +192,16 @@ static bool server_tls_begin(struct connection *connection)
 
 /* ---- both sides ---- */
 
+static bool begins_tls(enum forward_kind kind)
+{
+	return kind == FORWARD_TLS || kind == FORWARD_TLS_ADDED;
+}
+
+static bool ends_tls(enum forward_kind kind)
+{
+	return kind == FORWARD_TLS || kind == FORWARD_PLAIN;
+}
+
 /* False: the connection is broken. */
 static bool flow_move(struct flow *flow, struct side *from, struct side *to, bool *moved)
 {
@@ -270,12 +280,12 @@ static void connection_serve(struct connection *connection)
 	if (lookup_connect(connection->host, connection->port, forwarder->wake, CONNECT_MS,
 			   &connection->sides[SERVER].fd, &err))
 		problem = err.text ? err.text : "out of memory";
-	else if (connection->kind == FORWARD_TLS && !server_tls_begin(connection))
+	else if (begins_tls(connection->kind) && !server_tls_begin(connection))
 		problem = "no TLS, or with a certificate that is not trusted";
 	if (problem)
 		log_event(LOG_WARNING, "forward-failed", "name=%s host=%s port=%s error=\"%s\"",
 			  connection->name, connection->host, connection->port, problem);
-	else if (connection->kind == FORWARD_BYTES ||
+	else if (!ends_tls(connection->kind) ||
 		 (tls_prepare(connection, CLIENT, GNUTLS_SERVER, forwarder->credentials) &&
 		  handshake(&connection->sides[CLIENT], forwarder->wake)))
 		connection_pump(connection);

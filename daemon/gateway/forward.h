@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/gateway/forward.h: hands TLS connections of a job on to another server, which containers cannot reach themselves or that has no
+/* daemon/gateway/forward.h: hands connections of a job on to another server, which containers cannot reach themselves or that has no
  * certificate of the name that they call. What is said inside is not looked at, so HTTP/1.1 and gRPC are the same to it. A connection
  * has a thread; FORWARD_MAX at most, the next one is closed. */
 #include <stdbool.h>
@@ -13,6 +13,7 @@ enum forward_kind {
 	FORWARD_BYTES, /* as they come: the server has the name's own certificate */
 	FORWARD_PLAIN, /* TLS ends here */
 	FORWARD_TLS,   /* TLS ends here, and begins anew to the server */
+	FORWARD_TLS_ADDED, /* the client speaks without TLS, which begins here */
 };
 
 struct forward_target {

@@ -240,9 +240,11 @@ static struct device_peers peers_of(const struct job_gateway *gateway)
 	return (struct device_peers){ gateway->first_replica, (uint32_t)gateway->replica_count };
 }
 
+enum listening { LISTENS, ADOPTS };
+
 /* @address NULL: the gateway's own. */
 static enum status listener_start(struct job_gateway *gateway, const char *address, uint16_t port,
-				  struct listener **ret_listener, struct error *err)
+				  enum listening listening, struct listener **ret_listener, struct error *err)
 {
 	const struct device_peers peers = peers_of(gateway);
 
@@ -260,6 +262,7 @@ static enum status listener_start(struct job_gateway *gateway, const char *addre
 			.device = gateway->device,
 			.first_peer = peers.first,
 			.peer_count = peers.count,
+			.adopts_only = listening == ADOPTS,
 		},
 		ret_listener, err);
 }
@@ -268,7 +271,7 @@ static enum status listener_start(struct job_gateway *gateway, const char *addre
 static enum status relay_start(struct job_gateway *gateway, struct error *err)
 {
 	struct relay_options options = gateway->owner->relay;
-	const uint16_t port = listener_port(gateway->listener);
+	const uint16_t port = gateway->place.port;
 
 	if (!gateway->owner->options.storage_endpoint)
 		return STATUS_OK;
@@ -283,12 +286,20 @@ static enum status relay_start(struct job_gateway *gateway, struct error *err)
 
 static enum status servers_start_at(struct job_gateway *gateway, uint16_t port, struct error *err)
 {
-	enum status rc = listener_start(gateway, NULL, port, &gateway->listener, err);
+	const bool is_filtered = port == PORT_HTTP && gateway->names;
+	enum status rc =
+		listener_start(gateway, NULL, port, is_filtered ? ADOPTS : LISTENS, &gateway->listener, err);
 
+	if (!rc && is_filtered)
+		rc = called_names_plain_open(gateway->names, port, gateway->listener, err);
+	if (!rc)
+		gateway->place.port = is_filtered ? port : listener_port(gateway->listener);
 	if (!rc)
 		rc = relay_start(gateway, err);
 	if (!rc)
 		return STATUS_OK;
+	if (is_filtered)
+		called_names_plain_close(gateway->names);
 	listener_close(gateway->listener, 0);
 	gateway->listener = NULL;
 	return rc;
@@ -343,7 +354,7 @@ static void address_take(struct job_gateway *gateway)
 		return;
 	rc = cloud_address_lead(gateway->device, &err);
 	if (!rc)
-		rc = listener_start(gateway, CLOUD_ADDRESS, PORT_HTTP, &gateway->by_address, &err);
+		rc = listener_start(gateway, CLOUD_ADDRESS, PORT_HTTP, LISTENS, &gateway->by_address, &err);
 	if (rc)
 		address_report(gateway->owner, &err);
 }
@@ -409,12 +420,11 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	if (!gateway)
 		return error_no_memory(err);
 	address_await(gateways, request->address);
-	rc = servers_start(gateway, request->port, err);
+	rc = names_open(gateway, err);
 	if (!rc)
-		rc = names_open(gateway, err);
+		rc = servers_start(gateway, request->port, err);
 	if (rc)
 		return rc;
-	gateway->place.port = listener_port(gateway->listener);
 	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
 	address_take(gateway);
 	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;

@@ -3,9 +3,7 @@
 /* daemon/gateway/job_gateway.h: the gateways of scheduler/gateway.h: for each job one HTTP listener on its network's own
  * address, for whom comes in by its bridge alone, with the families of metadata and storage and no other.
  *
- * At port 443, calls of hosts with a route are led where it says, those of some other hosts of the cloud are told and handed on, and
- * Cloud Storage and Cloud Logging are served by TLS under their own names, the latter by gRPC as well, with a
- * certificate of the state directory's authority.
+ * At ports 443 and 80, calls of the cloud's hosts by name are answered as called_names.h says.
  * What is asked of storage.googleapis.com without credentials and is in no bucket here leads on to the cloud.
  *
  * Port 80 is taken where it can be (as root), and is then the only one: old libraries look nowhere else. Otherwise any

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first bytes of a TLS client: any bytes, in pieces of any size.
+/* The first bytes of a TLS client and of an HTTP/1 client: any bytes, in pieces of any size.
  *
  * What must hold beside not crashing: a name is one that can be shown; what is complete stays what it is when more
  * comes; nobody is waited for past the limit. */
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/base/client_hello.h"
+#include "daemon/base/host_header.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,22 +19,24 @@ static void expect(bool holds)
 		abort();
 }
 
-static enum hello read_copy(const uint8_t *data, size_t size, struct client_hello *hello)
+typedef enum hello reader(const uint8_t *data, size_t length, struct client_hello *ret_hello);
+
+static enum hello read_copy(reader *read, const uint8_t *data, size_t size, struct client_hello *hello)
 {
 	uint8_t *copy = calloc(1, size ? size : 1);
 	enum hello result;
 
 	if (size)
 		memcpy(copy, data, size);
-	result = client_hello_read(copy, size, hello);
+	result = read(copy, size, hello);
 	free(copy);
 	return result;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_whole_and_parts(reader *read, const uint8_t *data, size_t size)
 {
 	struct client_hello hello, shorter;
-	enum hello result = read_copy(data, size, &hello);
+	enum hello result = read_copy(read, data, size, &hello);
 
 	expect(size < HELLO_MAX_BYTES || result != HELLO_INCOMPLETE);
 	if (result == HELLO_NAMED) {
@@ -44,8 +47,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	/* Sixty-four places of a long one: with all, a run takes ten times as long. */
 	for (size_t part = 0; part < size && part < 512; part += 1 + size / 64)
-		if (read_copy(data, part, &shorter) == HELLO_NAMED)
+		if (read_copy(read, data, part, &shorter) == HELLO_NAMED)
 			expect(result == HELLO_UNNAMED ||
 			       (result == HELLO_NAMED && strcmp(hello.name, shorter.name) == 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	read_whole_and_parts(client_hello_read, data, size);
+	read_whole_and_parts(host_header_read, data, size);
 	return 0;
 }

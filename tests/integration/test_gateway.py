@@ -197,7 +197,7 @@ def client_hello(host):
     return b"\x16\3\1" + vector(2, b"\1" + vector(3, body))
 
 
-# Broken: sni_filter_start() without on_tried().
+# Broken: host_filter_start() without on_tried().
 def test_without_egress_the_cloud_is_out_of_reach_and_who_tries_is_told_of(new_daemon):
     daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "1", "--egress", "none").start()
     call = f"echo {base64.b64encode(client_hello('ml.googleapis.com')).decode()} | base64 -d | nc -w 5 ml.googleapis.com 443"

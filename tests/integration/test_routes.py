@@ -31,6 +31,8 @@ def hear(host, protocols, text):
     with context.wrap_socket(socket.create_connection((host, 443), 20), server_hostname=host) as tls:
         tls.sendall(text)
         return tls.selected_alpn_protocol(), tls.recv(100)
+def status(url):
+    return get(url)[0]
 def fail(url):
     begin = time.monotonic()
     try:
@@ -124,6 +126,25 @@ def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_p
         assert differences(daemon, job, "cloud-tried") == []
 
 
+# Broken: on_called_plain() without routes; entrance_plain with the kinds of entrance_tls.
+@pytest.mark.parametrize("egress", ["all", "none"])
+def test_a_host_with_a_route_leads_there_without_tls_as_well(new_daemon, python_image, tmp_path, egress):
+    with emulator() as plain, emulator(own_certificate(tmp_path)) as secure:
+        daemon = new_daemon(*BASIC, "--egress", egress, "--route", f"bigquery.googleapis.com=http://127.0.0.1:{plain}",
+                            "--route", f"secretmanager.googleapis.com=https://localhost:{secure}",
+                            "--route", "europe-west4-aiplatform.googleapis.com=self").start()
+        path = "v1/projects/local-project/locations/europe-west4/customJobs"
+        job = daemon.run(calls("get('http://bigquery.googleapis.com/bigquery/v2/projects')",
+                               "get('http://secretmanager.googleapis.com/v1/a')",
+                               f"get('http://europe-west4-aiplatform.googleapis.com/{path}')",
+                               "status('http://metadata.google.internal/')", "status('http://storage.googleapis.com/none/a')",
+                               image=python_image))
+        assert daemon.lines(job["jobId"]) == [
+            "(200, 'bigquery.googleapis.com /bigquery/v2/projects')", "(200, 'secretmanager.googleapis.com /v1/a')",
+            "(200, '{}')", "200", "404"]
+        assert differences(daemon, job, "cloud-tried") == []
+
+
 # Broken: offers_start() without self; without its caller.
 def test_a_host_may_lead_to_this_daemon_which_asks_for_its_token(new_daemon, python_image, tmp_path):
     route = ["--route", "*-aiplatform.googleapis.com=self"]
@@ -149,6 +170,17 @@ def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, pytho
     assert daemon.lines(job["jobId"])[2] == "False"
     assert differences(daemon, job, "cloud-tried") == [
         "The program called bigquery.googleapis.com, which is not emulated: it is the real one."]
+
+
+# Broken: on_called_plain() that hands every call to the gateway: 404, and no report.
+@pytest.mark.parametrize("egress, told", [
+    ("all", "The program called bigquery.googleapis.com, which is not emulated: it is the real one."),
+    ("none", "The program tried to reach bigquery.googleapis.com, which is cut off (--egress none).")])
+def test_a_call_without_tls_is_told_as_well(new_daemon, python_image, egress, told):
+    daemon = new_daemon(*BASIC, "--egress", egress).start()
+    job = daemon.run(calls("fail('http://bigquery.googleapis.com/none')", image=python_image))
+    assert daemon.lines(job["jobId"])[0] == ("(403, '')" if egress == "none" else "failed at once")
+    assert differences(daemon, job, "cloud-tried") == [told]
 
 
 # Broken: is_handed_on() that says yes.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/gateway/sni_filter.h"
+#include "daemon/gateway/host_filter.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -31,24 +31,25 @@ static void on_tried(void *arg, const char *host)
 	pthread_mutex_unlock(&told.lock);
 }
 
-static struct sni_filter *start(unsigned patience_ms)
+static struct host_filter *start(unsigned patience_ms)
 {
-	struct sni_filter *sni_filter = NULL;
+	struct host_filter *host_filter = NULL;
 
 	told.hosts[0] = '\0';
 	told.count = 0;
-	assert_int_equal(sni_filter_open(&(struct sni_filter_options){ .address = LOOPBACK,
+	assert_int_equal(host_filter_open(&(struct host_filter_options){ .protocol = &host_protocol_tls,
+								       .address = LOOPBACK,
 								       .patience_ms = patience_ms,
 								       .tried = on_tried },
-					 &sni_filter, NULL),
+					 &host_filter, NULL),
 			 STATUS_OK);
-	return sni_filter;
+	return host_filter;
 }
 
-static int call(const struct sni_filter *sni_filter)
+static int call(const struct host_filter *host_filter)
 {
 	const struct sockaddr_in place = { .sin_family = AF_INET,
-					   .sin_port = htons(sni_filter_port(sni_filter)),
+					   .sin_port = htons(host_filter_port(host_filter)),
 					   .sin_addr = { .s_addr = htonl(LOOPBACK) } };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -81,8 +82,8 @@ static const char hello[] = "\x16\3\1\0\x3c\1\0\0\x38\3\3"
 
 static void who_calls_is_told_and_turned_away(void **state)
 {
-	struct sni_filter *sni_filter = start(WAIT_MS);
-	int first = call(sni_filter), second = call(sni_filter);
+	struct host_filter *host_filter = start(WAIT_MS);
+	int first = call(host_filter), second = call(host_filter);
 	char bytes[64];
 
 	(void)state;
@@ -92,7 +93,7 @@ static void who_calls_is_told_and_turned_away(void **state)
 	assert_int_equal(send(first, hello + 20, sizeof(hello) - 1 - 20, 0), sizeof(hello) - 1 - 20);
 	assert_int_equal(read_all(first, bytes, sizeof(bytes)), 7);
 	assert_memory_equal(bytes, "\x15\3\3\0\2\2\x31", 7);
-	sni_filter_close(sni_filter);
+	host_filter_close(host_filter);
 	assert_string_equal(told.hosts, "[][g.io]");
 }
 
@@ -107,10 +108,10 @@ static double cpu_s(void)
 /* While no descriptor is to be had, the door is not asked in a loop. */
 static void a_lack_of_descriptors_is_waited_out(void **state)
 {
-	struct sni_filter *sni_filter = start(WAIT_MS);
+	struct host_filter *host_filter = start(WAIT_MS);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	const struct sockaddr_in place = { .sin_family = AF_INET,
-					   .sin_port = htons(sni_filter_port(sni_filter)),
+					   .sin_port = htons(host_filter_port(host_filter)),
 					   .sin_addr = { .s_addr = htonl(LOOPBACK) } };
 	struct rlimit before, none;
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
@@ -135,14 +136,14 @@ static void a_lack_of_descriptors_is_waited_out(void **state)
 	while (taken_count)
 		close(taken[--taken_count]);
 	assert_int_equal(read_all(fd, bytes, sizeof(bytes)), 7);
-	sni_filter_close(sni_filter);
+	host_filter_close(host_filter);
 	assert_string_equal(told.hosts, "[g.io]");
 }
 
-/* What poll() refuses for good must not be asked in a loop. Broken: sni_filter_main() that goes on after an error of poll(). */
+/* What poll() refuses for good must not be asked in a loop. Broken: host_filter_main() that goes on after an error of poll(). */
 static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 {
-	struct sni_filter *sni_filter = start(WAIT_MS);
+	struct host_filter *host_filter = start(WAIT_MS);
 	struct rlimit before, low;
 	double begin;
 
@@ -151,12 +152,12 @@ static void a_limit_below_what_it_watches_ends_its_thread(void **state)
 	low = before;
 	low.rlim_cur = 32;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	close(call(sni_filter)); /* the next poll() fails */
+	close(call(host_filter)); /* the next poll() fails */
 	begin = cpu_s();
 	assert_int_equal(poll(NULL, 0, 300), 0);
 	assert_true(cpu_s() - begin < 0.1);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	sni_filter_close(sni_filter);
+	host_filter_close(host_filter);
 }
 
 static int served = -1;
@@ -173,7 +174,7 @@ static bool on_called(void *arg, const struct client_hello *called, int fd, cons
 /* Bytes that came in two pieces are all there for the server that gets the connection; other names are refused. */
 static void whose_name_is_served_is_handed_over_unread(void **state)
 {
-	struct sni_filter *sni_filter = NULL;
+	struct host_filter *host_filter = NULL;
 	char bytes[256], name[] = "g.io", other[] = "h.io";
 	int fd;
 
@@ -182,14 +183,15 @@ static void whose_name_is_served_is_handed_over_unread(void **state)
 		told.hosts[0] = '\0';
 		served = -1;
 		assert_int_equal(
-			sni_filter_open(&(struct sni_filter_options){ .address = LOOPBACK,
+			host_filter_open(&(struct host_filter_options){ .protocol = &host_protocol_tls,
+								       .address = LOOPBACK,
 								      .patience_ms = WAIT_MS,
 								      .serve = on_called,
 								      .tried = taken ? NULL : on_tried,
 								      .arg = taken ? name : other },
-					&sni_filter, NULL),
+					&host_filter, NULL),
 			STATUS_OK);
-		fd = call(sni_filter);
+		fd = call(host_filter);
 		assert_int_equal(send(fd, hello, 20, 0), 20);
 		assert_int_equal(send(fd, hello + 20, sizeof(hello) - 1 - 20, 0), sizeof(hello) - 1 - 20);
 		if (taken) {
@@ -197,7 +199,7 @@ static void whose_name_is_served_is_handed_over_unread(void **state)
 
 			/* Nobody answers until the one who took it does. */
 			assert_int_equal(poll(&polled, 1, 50), 0);
-			sni_filter_close(sni_filter);
+			host_filter_close(host_filter);
 			assert_true(served >= 0);
 			assert_int_equal(recv(served, bytes, sizeof(bytes), 0), sizeof(hello) - 1);
 			assert_memory_equal(bytes, hello, sizeof(hello) - 1);
@@ -205,7 +207,7 @@ static void whose_name_is_served_is_handed_over_unread(void **state)
 			close(fd);
 		} else {
 			assert_int_equal(read_all(fd, bytes, sizeof(bytes)), 7);
-			sni_filter_close(sni_filter);
+			host_filter_close(host_filter);
 			assert_int_equal(served, -1);
 			assert_string_equal(told.hosts, "[g.io]");
 		}
@@ -214,55 +216,56 @@ static void whose_name_is_served_is_handed_over_unread(void **state)
 
 static void who_says_nothing_is_not_waited_for(void **state)
 {
-	struct sni_filter *sni_filter = start(1);
+	struct host_filter *host_filter = start(1);
 	char bytes[64];
 
 	(void)state;
-	assert_int_equal(read_all(call(sni_filter), bytes, sizeof(bytes)), 7);
-	sni_filter_close(sni_filter);
+	assert_int_equal(read_all(call(host_filter), bytes, sizeof(bytes)), 7);
+	host_filter_close(host_filter);
 	assert_string_equal(told.hosts, "[]");
 }
 
 static void many_at_once_do_not_keep_others_out_for_good(void **state)
 {
-	struct sni_filter *sni_filter = start(50);
+	struct host_filter *host_filter = start(50);
 	int silent[40];
 	char bytes[64];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(silent); i++)
-		silent[i] = call(sni_filter);
+		silent[i] = call(host_filter);
 	for (size_t i = 0; i < COUNT_OF(silent); i++)
 		read_all(silent[i], bytes, sizeof(bytes));
-	assert_int_equal(read_all(call(sni_filter), bytes, sizeof(bytes)), 7);
-	sni_filter_close(sni_filter);
+	assert_int_equal(read_all(call(host_filter), bytes, sizeof(bytes)), 7);
+	host_filter_close(host_filter);
 	assert_true(told.count >= 17);
 }
 
 static void it_closes_with_clients_that_are_still_there(void **state)
 {
-	struct sni_filter *sni_filter = start(WAIT_MS);
-	int fd = call(sni_filter);
+	struct host_filter *host_filter = start(WAIT_MS);
+	int fd = call(host_filter);
 
 	(void)state;
-	sni_filter_close(sni_filter);
+	host_filter_close(host_filter);
 	close(fd);
-	sni_filter_close(NULL);
+	host_filter_close(NULL);
 }
 
 static void a_port_that_is_taken_is_unavailable(void **state)
 {
-	struct sni_filter *sni_filter = start(WAIT_MS), *other = NULL;
+	struct host_filter *host_filter = start(WAIT_MS), *other = NULL;
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;
-	assert_int_equal(sni_filter_open(&(struct sni_filter_options){ .address = LOOPBACK,
-								       .port = sni_filter_port(sni_filter),
+	assert_int_equal(host_filter_open(&(struct host_filter_options){ .protocol = &host_protocol_tls,
+								       .address = LOOPBACK,
+								       .port = host_filter_port(host_filter),
 								       .tried = on_tried },
 					 &other, &err),
 			 STATUS_UNAVAILABLE);
 	assert_non_null(strstr(err.text, "Address already in use"));
-	sni_filter_close(sni_filter);
+	host_filter_close(host_filter);
 }
 
 static int TEST_MAIN(void)
@@ -279,5 +282,5 @@ static int TEST_MAIN(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("sni_filter", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("host_filter", tests, NULL, NULL);
 }

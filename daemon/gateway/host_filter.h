@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/gateway/host_filter.h: where the cloud's hosts lead inside a job: a server that reads which host each client calls, hands
+ * over the connections to hosts that are served here, and refuses and reports the others. One thread. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/client_hello.h"
+#include "daemon/base/device_socket.h"
+#include "daemon/base/error.h"
+
+struct sockaddr_in;
+struct host_filter;
+
+/* How a client says which host it calls, and how it is refused. */
+struct host_protocol {
+	enum hello (*read)(const uint8_t *data, size_t length, struct client_hello *ret_hello);
+	const void *refusal;
+	size_t refusal_bytes;
+	/* serve() is asked about clients that name no host as well, also those that left or kept silent, with the name "". */
+	bool serves_unnamed;
+};
+
+/* A TLS alert refuses; programs show it as "access denied". */
+extern const struct host_protocol host_protocol_tls;
+/* HTTP/1 without TLS: 403 refuses. */
+extern const struct host_protocol host_protocol_plain;
+
+struct host_filter_options {
+	const struct host_protocol *protocol;
+	const char *device; /* NULL or "": any */
+	uint32_t address;   /* host byte order */
+	uint16_t port;      /* 443 or 80 where it matters; 0: any free one */
+	struct device_peers peers;
+	unsigned patience_ms; /* for a client's first words */
+	/* True: the host of @hello is served here, and the connection, of which nothing was read, is taken over. NULL: none is. Thread:
+	 * the filter's, as below. Must not block. */
+	bool (*serve)(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer);
+	/* Somebody was turned away who called @host; "": one who did not say whom. NULL: nobody cares. */
+	void (*tried)(void *arg, const char *host);
+	void *arg;
+};
+
+/* UNAVAILABLE: it cannot listen there. */
+enum status host_filter_open(const struct host_filter_options *options, struct host_filter **ret_host_filter,
+			    struct error *err);
+uint16_t host_filter_port(const struct host_filter *host_filter);
+/* tried() is not called any more when it returns. NULL is harmless. */
+void host_filter_close(struct host_filter *host_filter);
