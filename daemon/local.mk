@@ -47,6 +47,18 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/background.h \
 	daemon/cli/client.c \
 	daemon/cli/client.h \
+	daemon/cli/cloud_cp.c \
+	daemon/cli/cloud_cp.h \
+	daemon/cli/cloud_file.c \
+	daemon/cli/cloud_file.h \
+	daemon/cli/cloud_ls.c \
+	daemon/cli/cloud_ls.h \
+	daemon/cli/cloud_objects.c \
+	daemon/cli/cloud_objects.h \
+	daemon/cli/cloud_transfer.c \
+	daemon/cli/cloud_transfer.h \
+	daemon/cli/cloud_url.c \
+	daemon/cli/cloud_url.h \
 	daemon/cli/completion.c \
 	daemon/cli/completion.h \
 	daemon/cli/daemon_child.c \
@@ -80,6 +92,7 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/terminal.c \
 	daemon/cli/terminal.h \
 	daemon/cli/verb.h \
+	daemon/cli/verb_rows.c \
 	daemon/cli/verbs.c \
 	daemon/cli/yaml.c \
 	daemon/cli/yaml.h \

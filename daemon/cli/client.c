@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/address_file.h"
 #include "daemon/base/json.h"
@@ -16,11 +17,19 @@
 #include "daemon/config.h"
 
 /* A page of 1,000 jobs has some megabytes; answers that are read whole end here. */
-enum { ANSWER_BYTES_MAX = 256 << 20, CONNECT_MS = 5000, CALL_MS = 60000, TOKEN_BYTES_MAX = 4096 };
+enum {
+	ANSWER_BYTES_MAX = 256 << 20,
+	CONNECT_MS = 5000,
+	CALL_MS = 60000,
+	TOKEN_BYTES_MAX = 4096,
+	STILL_S = 120,
+	HTTP_RESUME_INCOMPLETE = 308 /* of a resumable upload: more bytes are to come */
+};
 
 struct client {
 	CURL *curl;
-	struct curl_slist *headers; /* Authorization, if there is a token */
+	struct curl_slist *headers; /* Content-Type and, if there is a token, Authorization */
+	char *authorization;        /* NULL: there is no token */
 	char *endpoint;             /* as the user knows it */
 	char *socket;               /* of "unix:/PATH"; NULL: by TCP */
 	bool has_token, unreached, late;
@@ -34,7 +43,8 @@ struct exchange_state {
 	bool overflow;
 	bool (*take)(void *arg, const char *data, size_t length);
 	void *arg;
-	bool ended; /* @take wants no more */
+	bool ended;                       /* @take wants no more */
+	struct client_response *response; /* NULL: only the body of a 2xx answer counts */
 };
 
 /* ---- where the daemon is ---- */
@@ -94,10 +104,9 @@ enum status client_of(const struct invocation *invocation, struct client **ret_c
 	return client_open(endpoint ? endpoint : own, token_file, ret_client, err);
 }
 
-static enum status token_read(const char *path, struct curl_slist **headers, struct error *err)
+static enum status token_read(const char *path, char **ret_authorization, struct error *err)
 {
 	char token[TOKEN_BYTES_MAX];
-	struct text header AUTO_TEXT = { 0 };
 	FILE *file = fopen(path, "re");
 	const bool read = file && fgets(token, sizeof(token), file);
 
@@ -107,8 +116,7 @@ static enum status token_read(const char *path, struct curl_slist **headers, str
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the token in %s cannot be read: %s",
 				 path, file ? "it is empty" : strerror(errno));
 	token[strcspn(token, "\r\n")] = '\0';
-	text_printf(&header, "Authorization: Bearer %s", token);
-	*headers = curl_slist_append(*headers, header.data);
+	*ret_authorization = memory_printf("Authorization: Bearer %s", token);
 	return STATUS_OK;
 }
 
@@ -130,7 +138,9 @@ enum status client_open(const char *endpoint, const char *token_file, struct cli
 				 client->endpoint);
 	client->headers = curl_slist_append(NULL, "Content-Type: application/json");
 	if (token_file)
-		rc = token_read(token_file, &client->headers, err);
+		rc = token_read(token_file, &client->authorization, err);
+	if (client->authorization)
+		client->headers = curl_slist_append(client->headers, client->authorization);
 	client->has_token = token_file != NULL;
 	client->curl = curl_easy_init();
 	if (!rc)
@@ -145,6 +155,7 @@ void client_close(struct client *client)
 	if (client->curl)
 		curl_easy_cleanup(client->curl);
 	curl_slist_free_all(client->headers);
+	free(client->authorization);
 	free(client->endpoint);
 	free(client->socket);
 	free(client);
@@ -237,7 +248,9 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 	if (state->overflow)
 		return error_set(err, STATUS_INTERNAL, NULL, "the answer of %s is too long",
 				 client->endpoint);
-	if (http_status / 100 != 2)
+	if (state->response)
+		state->response->http_status = http_status;
+	if (http_status / 100 != 2 && !(state->response && http_status == HTTP_RESUME_INCOMPLETE))
 		return http_failure(state, http_status, err);
 	if (code != CURLE_OK && !state->ended)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "the connection to %s broke: %s",
@@ -252,6 +265,31 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 				 client->endpoint);
 	*ret_answer = TAKE(answer);
 	return STATUS_OK;
+}
+
+/* The headers that a response has room for. */
+static size_t header_take(char *data, size_t size, size_t count, void *arg)
+{
+	struct client_response *response = arg;
+	const struct {
+		const char *name;
+		char **place;
+	} wanted[] = { { "Location:", &response->location }, { "Range:", &response->range } };
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		const size_t length = strlen(wanted[i].name);
+
+		if (size * count > length && strncasecmp(data, wanted[i].name, length) == 0) {
+			struct text value AUTO_TEXT = { 0 };
+
+			text_append(&value, data + length, size * count - length);
+			free(*wanted[i].place);
+			*wanted[i].place =
+				memory_strndup(value.data + strspn(value.data, " "),
+					       strcspn(value.data + strspn(value.data, " "), "\r\n"));
+		}
+	}
+	return size * count;
 }
 
 static enum status exchange(struct exchange_state *state, const char *method, const char *path,
@@ -301,4 +339,45 @@ enum status client_read(struct client *client, const char *path,
 
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, client->headers);
 	return exchange(&state, "GET", path, NULL, err);
+}
+
+void client_response_deinit(struct client_response *response)
+{
+	free(response->location);
+	free(response->range);
+	json_decref(response->json);
+	*response = (struct client_response){ 0 };
+}
+
+enum status client_send(struct client *client, const struct client_request *request,
+			struct client_response *ret_response, struct error *err)
+{
+	struct exchange_state state = {
+		.client = client, .take = request->take, .arg = request->arg, .response = ret_response
+	};
+	struct curl_slist *headers = NULL;
+	enum status rc;
+
+	*ret_response = (struct client_response){ 0 };
+	if (client->authorization)
+		headers = curl_slist_append(headers, client->authorization);
+	for (const char *const *header = request->headers; header && *header; header++)
+		headers = curl_slist_append(headers, *header);
+	headers = curl_slist_append(headers,
+				    "Expect:"); /* asks the daemon for no permission to send the body */
+	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)STILL_S);
+	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, header_take);
+	curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, ret_response);
+	if (request->body) {
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, request->body);
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_bytes);
+	}
+	rc = exchange(&state, request->method, request->path, request->take ? NULL : &ret_response->json,
+		      err);
+	curl_slist_free_all(headers);
+	if (rc)
+		client_response_deinit(ret_response);
+	return rc;
 }

@@ -41,6 +41,31 @@ enum status client_call(struct client *client, const char *method, const char *p
 enum status client_read(struct client *client, const char *path,
 			bool (*take)(void *arg, const char *data, size_t length), void *arg,
 			struct error *err);
+
+/* A request with headers and a body of bytes, and an answer whose status and headers matter. */
+struct client_request {
+	const char *method, *path;
+	const char *const *headers; /* "Content-Range: bytes 0-9/10", ends with NULL; NULL: none */
+	const void *body;           /* NULL: none */
+	size_t body_bytes;
+	bool (*take)(void *arg, const char *data,
+		     size_t length); /* gets the body of a 2xx answer; NULL: it is JSON */
+	void *arg;
+};
+struct client_response {
+	long http_status;
+	char *location; /* NULL: the answer has no such header */
+	char *range;    /* likewise */
+	json_t *json;   /* NULL: @take had it, or the answer is no JSON */
+};
+void client_response_deinit(struct client_response *response);
+#define AUTO_RESPONSE __attribute__((cleanup(client_response_deinit)))
+
+/* As client_read(), without a limit but that of a connection on which nothing moves for two minutes. 308 of a resumable
+ * upload is no failure. */
+enum status client_send(struct client *client, const struct client_request *request,
+			struct client_response *ret_response, struct error *err);
+
 /* Whether the last call failed because no daemon answered at all; as a part of that, because it took too long. */
 bool client_is_unreached(const struct client *client);
 bool client_is_late(const struct client *client);

@@ -44,7 +44,8 @@ static const struct verb_option *option_list(const struct verb *verb, unsigned n
 
 enum { OPTION_LISTS = 3, BESIDE_MAX = 32 };
 
-/* @word is "--tail", "--tail=3", "-f" or "-n3". *ret_value: what the word itself has as the value; NULL: nothing. */
+/* @word is "--tail", "--tail=3", or begins with the letter: "-f", "-n3", "-lr". *ret_value: what the word itself has behind
+ * that; NULL: nothing. */
 static const struct verb_option *option_find(const struct verb *verb, const char *word,
 					     const char **ret_value)
 {
@@ -96,12 +97,20 @@ static enum status unknown_refuse(const struct verb *verb, const char *word, str
 			 nearest_hint(&nearest, "--", hint));
 }
 
-/* Takes the option in @at's word and, where it stands there, the value in the next word. */
+/* Takes the option in @at's word and, where it stands there, the value in the next word. "-lr" is "-l -r". */
 static enum status option_take(struct invocation *invocation, const char *const **at, struct error *err)
 {
 	const char *word = **at, *value;
 	const struct verb_option *option = option_find(invocation->verb, word, &value);
 
+	while (option && !option->hint && value && word[1] != '-') {
+		const char rest[] = { '-', *value, value[1], '\0' };
+		const char *behind = value + 1;
+
+		invocation->given[invocation->given_count++] = (struct invocation_option){ option, "" };
+		option = option_find(invocation->verb, rest, &value);
+		value = option && *behind ? behind : NULL;
+	}
 	if (!option)
 		return unknown_refuse(invocation->verb, word, err);
 	if (!option->hint && value)
@@ -167,18 +176,18 @@ enum status invocation_read(const struct verb *verb, const char *const *argument
 			    struct invocation *ret_invocation, struct error *err)
 {
 	struct invocation invocation AUTO_INVOCATION = { .verb = verb };
-	size_t count = 0, first = 0;
+	size_t count = 0, first = 0, letters = 0;
 	enum status rc = STATUS_OK;
 
-	while (arguments[count])
-		count++;
+	for (; arguments[count]; count++)
+		letters += strlen(arguments[count]) + 1;
 	invocation.words = memory_calloc(count + 1, sizeof(*invocation.words));
 	while (verb->config_first && verb->config_first[first])
 		first++;
 	invocation.rest = memory_calloc(first + count + 1, sizeof(*invocation.rest));
 	for (size_t i = 0; i < first; i++)
 		invocation.rest[invocation.rest_count++] = verb->config_first[i];
-	invocation.given = memory_calloc(count + 1, sizeof(*invocation.given));
+	invocation.given = memory_calloc(letters + 1, sizeof(*invocation.given)); /* each may be an option */
 	for (; !rc && *arguments; arguments++) {
 		if (strcmp(*arguments, "--") == 0 && verb->command) {
 			invocation.command = arguments + 1;

@@ -73,6 +73,23 @@ void duration_tell(struct text *text, int64_t us)
 		text_printf(text, "%" PRId64 "d", s / 86400);
 }
 
+void size_tell(struct text *text, int64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	double size = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		text_printf(text, "%" PRId64 " B", bytes);
+		return;
+	}
+	while (size >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		size /= 1024;
+		unit++;
+	}
+	text_printf(text, "%.1f %s", size, units[unit]);
+}
+
 int64_t time_read(const char *time, int64_t otherwise)
 {
 	int64_t ns;

@@ -23,6 +23,8 @@ enum style state_style(const char *state);
 
 /* "7s", "3m12s", "48m", "2h05m", "3d". Less than nothing is "0s". */
 void duration_tell(struct text *text, int64_t us);
+/* "512 B", "1.2 MiB". */
+void size_tell(struct text *text, int64_t bytes);
 /* How long @time (RFC 3339, or NULL) is before @now_us; "-" of NULL. */
 void age_tell(struct text *text, const char *time, int64_t now_us);
 /* The wall time in @time, or @otherwise where it is NULL or no time. */

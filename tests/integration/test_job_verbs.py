@@ -1,66 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of all families in one list, and the commands of the program about them."""
-import contextlib
 import datetime
-import fcntl
 import json
 import os
-import pty
-import struct
 import subprocess
-import termios
 import time
 
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, program, script
 from support.engine import IMAGE
+from support.verbs import environment, on_terminal, started, verb
 from support.vertex import RUNS_ON, Vertex, custom_job, pipeline, tuning_job
 from support.wait import wait_until
 
 JOBS = "/_trainyard/v1/jobs"
 PARAMETER = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
-
-
-def environment(daemon):
-    return {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TRAINYARD_ENDPOINT": daemon.base, "TERM": "xterm"}
-
-
-@contextlib.contextmanager
-def started(daemon, *words, **settings):
-    process = subprocess.Popen([program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=environment(daemon), **settings)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def verb(daemon, *words, code=0):
-    """Runs a command against the daemon; what it says: on stdout, or of a failure on stderr."""
-    done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=60, env=environment(daemon))
-    assert done.returncode == code, done
-    assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
-    return done.stderr if code and not done.stdout else done.stdout
-
-
-def on_terminal(daemon, *words, columns=80, seconds=60, until=None, env=()):
-    """All that a command writes to a terminal so wide, and its exit code; ended by Ctrl-C once `until` is there."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execve(program(), [program(), *words], {**environment(daemon), **dict(env)})
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    said, end = b"", time.monotonic() + seconds
-    with contextlib.suppress(OSError):  # EIO: it has ended
-        while time.monotonic() < end and (piece := os.read(fd, 65536)):
-            said += piece
-            if until and until in said.decode(errors="replace"):
-                os.write(fd, b"\x03")
-                until = None
-    status = os.waitpid(pid, 0)[1]
-    os.close(fd)
-    return said.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(status)
 
 
 def last_part(name):

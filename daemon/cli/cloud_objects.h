@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/cloud_objects.h: finds objects of Cloud Storage by the daemon's JSON API. Thread: one at a time. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+#include "daemon/base/text.h"
+#include "daemon/cli/cloud_url.h"
+
+struct client;
+
+/* Appends "/storage/v1/b/BUCKET/o/OBJECT" below @top ("", "/upload", "/download"); @object NULL: the path of all objects. */
+void cloud_path_write(struct text *text, const char *top, const char *bucket, const char *object);
+
+/* Which objects; NULL: no such condition. */
+struct cloud_query {
+	const char *bucket, *prefix, *glob, *delimiter;
+};
+/* Gives @take each page of the list. NOT_FOUND: there is no such bucket; else what @take returns, which ends it. */
+typedef enum status (*cloud_page_take)(void *arg, const json_t *page, struct error *err);
+enum status cloud_list(struct client *client, const struct cloud_query *query, cloud_page_take take,
+		       void *arg, struct error *err);
+/* The resource of one object; the caller's. NOT_FOUND. */
+enum status cloud_stat(struct client *client, const char *bucket, const char *object, json_t **ret_object,
+		       struct error *err);
+
+/* Whether any object is below "BUCKET/OBJECT/". */
+bool cloud_is_directory(struct client *client, const struct cloud_url *url);
+
+/* An object that a word of the command line means. */
+struct cloud_found {
+	char *name;
+	/* The part of the name that the word names itself: "b" of "a/b/c" where the word is gs://BUCKET/a/b. What follows is
+	 * below a directory. */
+	size_t base, end;
+	int64_t generation, size_bytes;
+	char *crc32c, *md5; /* in base64; NULL: the daemon does not tell */
+	bool packed;        /* its Content-Encoding is gzip */
+};
+struct cloud_selection {
+	struct cloud_found *found;
+	size_t count, size;
+};
+void cloud_selection_deinit(struct cloud_selection *selection);
+#define AUTO_CLOUD_SELECTION __attribute__((cleanup(cloud_selection_deinit)))
+
+/* The objects that @url means: one by its name, all that fit a pattern and, if @recursive, all below a directory, a bucket or
+ * directories that fit a pattern. A pattern that nothing fits is a name. Where the pattern has "**" each object is named as a
+ * whole.
+ *
+ * Outcomes: NOT_FOUND: there is none; FAILED_PRECONDITION: a bucket or a directory without @recursive. */
+enum status cloud_select(struct client *client, const struct cloud_url *url, bool recursive,
+			 struct cloud_selection *ret_selection, struct error *err);
