@@ -72,11 +72,13 @@ static const char *const metadata_names[] = { "metadata.google.internal", "metad
 					      "metadata" };
 
 /* What else training programs call in the cloud, where they would wait for answers that cannot come if it is out of reach: then
- * they are turned away here at once. "%s" is the job's region. Either way it is told which of the services were called, for
+ * they are turned away here at once. "%s" is the job's region, and with
+ * everywhere any other one as well: programs put models and data sets where the accelerators are not. Either way it is told which of the services were called, for
  * what is read and written there is real. */
 static const struct {
 	const char *name;
 	bool watched; /* else calls are only told of where the cloud is out of reach */
+	bool everywhere;
 } cloud_names[] = {
 	{ "storage.googleapis.com", false },
 	{ "www.googleapis.com", false },
@@ -86,7 +88,7 @@ static const struct {
 	{ "sts.googleapis.com", false },
 	{ "ml.googleapis.com", true },
 	{ "aiplatform.googleapis.com", true },
-	{ "%s-aiplatform.googleapis.com", true },
+	{ "%s-aiplatform.googleapis.com", true, .everywhere = true },
 	{ "%s-ml.googleapis.com", true },
 	{ "logging.googleapis.com", false },
 	{ "monitoring.googleapis.com", true },
@@ -108,36 +110,39 @@ static const struct {
 	{ "%s-docker.pkg.dev", false },
 };
 
-/* -1: it is none of them. */
-static int cloud_name_find(const char *host, const char *region)
+static bool is_regional(const char *host, const char *region, const char *name)
 {
 	const size_t length = strlen(region);
 
-	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
-		const char *name = cloud_names[i].name, *rest = host;
+	return strncmp(host, region, length) == 0 && strcmp(host + length, name + strlen("%s")) == 0;
+}
 
-		if (*name == '%') {
-			if (strncmp(host, region, length) != 0)
-				continue;
-			name += strlen("%s");
-			rest += length;
-		}
-		if (strcmp(rest, name) == 0)
+/* -1: it is none of them. */
+static int cloud_name_find(const char *host, const char *region, const char *const *regions)
+{
+	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
+		const char *name = cloud_names[i].name;
+		const bool is_pattern = *name == '%';
+
+		if (is_pattern ? is_regional(host, region, name) : strcmp(host, name) == 0)
 			return (int)i;
+		for (size_t other = 0; cloud_names[i].everywhere && regions && regions[other]; other++)
+			if (is_regional(host, regions[other], name))
+				return (int)i;
 	}
 	return -1;
 }
 
-bool gateway_watches(const char *host, const char *region)
+bool gateway_watches(const char *host, const char *region, const char *const *regions)
 {
-	const int found = cloud_name_find(host, region);
+	const int found = cloud_name_find(host, region, regions);
 
 	return found >= 0 && cloud_names[found].watched;
 }
 
-bool gateway_knows(const char *host, const char *region)
+bool gateway_knows(const char *host, const char *region, const char *const *regions)
 {
-	return cloud_name_find(host, region) >= 0;
+	return cloud_name_find(host, region, regions) >= 0;
 }
 
 void address_print(uint32_t address, char text[16])
@@ -199,10 +204,15 @@ static bool hosts_append(json_t *hosts, const struct plan *plan, const char *add
 	for (size_t i = 0; place->ca_bundle && place->served[i]; i++)
 		if (!host_append(hosts, place->served[i], region, address))
 			return false;
-	for (size_t i = 0; i < COUNT_OF(cloud_names); i++)
-		if ((place->cut_off || (place->watched && cloud_names[i].watched)) &&
-		    !host_append(hosts, cloud_names[i].name, region, address))
+	for (size_t i = 0; i < COUNT_OF(cloud_names); i++) {
+		if (!place->cut_off && !(place->watched && cloud_names[i].watched))
+			continue;
+		if (!host_append(hosts, cloud_names[i].name, region, address))
 			return false;
+		for (size_t other = 0; cloud_names[i].everywhere && place->regions && place->regions[other]; other++)
+			if (!host_append(hosts, cloud_names[i].name, place->regions[other], address))
+				return false;
+	}
 	return true;
 }
 

@@ -35,6 +35,8 @@ struct gateway_place {
 	 * gateway is closed; the list ends with NULL. NULL: none is. */
 	const char *ca_bundle;
 	const char *const *served;
+	/* The names of the cloud's regions; the daemon's, ends with NULL. NULL: hosts of the job's own region alone lead here. */
+	const char *const *regions;
 	bool cut_off; /* the outside is out of reach: the cloud's own names lead here as well, and trying is told */
 	bool watched; /* those of gateway_watches() lead here, which tells of calls and hands them on */
 };
@@ -53,10 +55,10 @@ struct gateway_ops {
 void address_print(uint32_t address, char text[16]);
 
 /* Whether @host is one of the services that training programs call by name, where the real one is meant unless something
- * else was said. @region: the job's. Pure. */
-bool gateway_watches(const char *host, const char *region);
+ * else was said. @region: the job's; @regions: as in gateway_place. Pure. */
+bool gateway_watches(const char *host, const char *region, const char *const *regions);
 /* Whether @host is one of the cloud's that lead to the gateway where the outside is out of reach. Pure. */
-bool gateway_knows(const char *host, const char *region);
+bool gateway_knows(const char *host, const char *region, const char *const *regions);
 
 /* What every replica is told beside its dialect's environment: where storage and metadata are. Pure.
  * Appends "NAME=value" to @environment and "name:address" to @hosts; false when memory ran out. */

@@ -7,6 +7,7 @@
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/grpc/front.h"
+#include "api/training/regions.h"
 #include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -64,9 +65,17 @@ enum status name_list_make(const struct gateways_options *options, struct name_l
 	const char *const *served = served_names + (options->storage ? 0 : STORAGE_NAMES);
 	const size_t routed = options->routes ? options->routes->count : 0;
 	struct name_list list = { .names = calloc(COUNT_OF(served_names) + routed, sizeof(char *)) };
+	size_t known = 0;
 
-	if (!list.names)
+	while (regions[known].name)
+		known++;
+	list.regions = calloc(known + 1, sizeof(char *));
+	if (!list.names || !list.regions) {
+		name_list_deinit(&list);
 		return error_no_memory(err);
+	}
+	for (size_t i = 0; i < known; i++)
+		list.regions[i] = regions[i].name;
 	for (; !options->names_alone && *served; served++)
 		list.names[list.served_count++] = *served;
 	for (size_t i = 0; i < routed; i++) {
@@ -83,6 +92,7 @@ enum status name_list_make(const struct gateways_options *options, struct name_l
 void name_list_deinit(struct name_list *list)
 {
 	free(list->names);
+	free(list->regions);
 	*list = (struct name_list){ 0 };
 }
 
@@ -99,7 +109,7 @@ static void on_tried(void *arg, const char *host)
 /* Whether a host that is not served and has no route is reported and handed on to the real one. */
 static bool is_handed_on(const struct called_names *names, const char *host)
 {
-	return !names->options.gateways->cut_off && gateway_watches(host, names->options.region);
+	return !names->options.gateways->cut_off && gateway_watches(host, names->options.region, names->options.list->regions);
 }
 
 /* What the filters differ in. */
@@ -174,7 +184,8 @@ static bool on_called_plain(void *arg, const struct client_hello *hello, int fd,
 		return forward(names, &entrance_plain, hello, fd, route);
 	if (is_self ? !names->self_plain
 		    : !is_served(names->options.list, hello->name) && names->options.gateways->cut_off &&
-			      gateway_knows(hello->name, names->options.region))
+			      gateway_knows(hello->name, names->options.region,
+					    names->options.list->regions))
 		return false;
 	listener_adopt(is_self ? names->self_plain : names->gateway, fd, (const struct sockaddr *)peer,
 		       sizeof(*peer));

@@ -430,6 +430,7 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 	gateway->place.storage_port = gateway->relay ? relay_port(gateway->relay) : 0;
 	gateway->place.ca_bundle = called_names_bundle(gateway->names);
 	gateway->place.served = gateways->list.names;
+	gateway->place.regions = gateways->list.regions;
 	/* Credentials of the user's own are for the real cloud, without a detour. */
 	gateway->place.watched =
 		gateway->place.ca_bundle && !gateways->options.cut_off && !gateways->options.names_alone;

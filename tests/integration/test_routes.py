@@ -172,6 +172,14 @@ def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, pytho
         "The program called bigquery.googleapis.com, which is not emulated: it is the real one."]
 
 
+# Broken: gateway_environment() and gateway_watches() without the other regions.
+def test_a_call_of_vertex_in_another_region_is_told(new_daemon, python_image):
+    daemon = new_daemon(*BASIC).start()
+    job = daemon.run(calls("type(fail('https://asia-southeast2-aiplatform.googleapis.com/')).__name__", image=python_image))
+    assert differences(daemon, job, "cloud-tried") == [
+        "The program called asia-southeast2-aiplatform.googleapis.com, which is not emulated: it is the real one."]
+
+
 # Broken: on_called_plain() that hands every call to the gateway: 404, and no report.
 @pytest.mark.parametrize("egress, told", [
     ("all", "The program called bigquery.googleapis.com, which is not emulated: it is the real one."),

@@ -111,6 +111,24 @@ static void cut_off_the_clouds_hosts_are_at_the_gateway(void **state)
 	assert_true(has(given->hosts, "europe-west4-docker.pkg.dev:10.213.1.1"));
 }
 
+/* Broken: gateway_environment() without place->regions; with them for every regional name. */
+static void vertex_hosts_of_other_regions_are_at_the_gateway_as_well(void **state)
+{
+	static const char *const regions[] = { "asia-east1", "europe-west4", NULL };
+	struct surroundings *given = *state;
+
+	tell(given,
+	     &(struct gateway_place){ .port = 80, .port_80 = true, .watched = true, .regions = regions });
+	assert_true(has(given->hosts, "asia-east1-aiplatform.googleapis.com:10.213.1.1"));
+	assert_true(has(given->hosts, "europe-west4-ml.googleapis.com:10.213.1.1"));
+	assert_false(has(given->hosts, "asia-east1-ml.googleapis.com:10.213.1.1"));
+	assert_true(gateway_watches("asia-east1-aiplatform.googleapis.com", "us-east1", regions));
+	assert_false(gateway_watches("asia-east2-aiplatform.googleapis.com", "us-east1", regions));
+	assert_false(gateway_watches("asia-east1-ml.googleapis.com", "us-east1", regions));
+	assert_false(gateway_watches("asia-east1-docker.pkg.dev", "us-east1", regions));
+	assert_true(gateway_knows("us-east1-docker.pkg.dev", "us-east1", regions));
+}
+
 /* Broken: gateway_environment() that tells all of the cloud's names, or none. */
 static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
 {
@@ -127,15 +145,15 @@ static void watched_hosts_are_at_the_gateway_and_no_others(void **state)
 static void a_host_is_watched_by_its_whole_name(void **state)
 {
 	(void)state;
-	assert_true(gateway_watches("bigquery.googleapis.com", "us-east1"));
-	assert_true(gateway_watches("us-east1-aiplatform.googleapis.com", "us-east1"));
-	assert_false(gateway_watches("us-east1-aiplatform.googleapis.com", "us-central1"));
-	assert_false(gateway_watches("us-east1", "us-east1"));
-	assert_false(gateway_watches("storage.googleapis.com", "us-east1"));
-	assert_false(gateway_watches("localhost", "us-east1"));
-	assert_false(gateway_watches("", "us-east1"));
-	assert_false(gateway_watches("%s-aiplatform.googleapis.com", "us-east1"));
-	assert_false(gateway_watches("-aiplatform.googleapis.com", "us-east1"));
+	assert_true(gateway_watches("bigquery.googleapis.com", "us-east1", NULL));
+	assert_true(gateway_watches("us-east1-aiplatform.googleapis.com", "us-east1", NULL));
+	assert_false(gateway_watches("us-east1-aiplatform.googleapis.com", "us-central1", NULL));
+	assert_false(gateway_watches("us-east1", "us-east1", NULL));
+	assert_false(gateway_watches("storage.googleapis.com", "us-east1", NULL));
+	assert_false(gateway_watches("localhost", "us-east1", NULL));
+	assert_false(gateway_watches("", "us-east1", NULL));
+	assert_false(gateway_watches("%s-aiplatform.googleapis.com", "us-east1", NULL));
+	assert_false(gateway_watches("-aiplatform.googleapis.com", "us-east1", NULL));
 }
 
 static const char *const served[] = { "storage.googleapis.com", "logging.googleapis.com", NULL };
@@ -178,6 +196,8 @@ static int TEST_MAIN(void)
 		cmocka_unit_test_setup_teardown(what_is_there_already_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_that_are_served_lead_here_and_are_trusted, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(vertex_hosts_of_other_regions_are_at_the_gateway_as_well,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(watched_hosts_are_at_the_gateway_and_no_others, setup,
 						teardown),
 		cmocka_unit_test(a_host_is_watched_by_its_whole_name),
