@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/base/work.h"
@@ -70,16 +71,15 @@ static enum status file_refuse(const char *path, int code, const char *words, st
 
 	if (is_damage(code)) {
 		database_damaged_write(&text, path, words);
-		return error_set(err, STATUS_INTERNAL, NULL, "%s", text.failed ? path : text.data);
+		return error_set(err, STATUS_INTERNAL, NULL, "%s", text.data);
 	}
 	disk_full_write(&text, path);
-	return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", strerror(ENOSPC),
-			 text.failed ? path : text.data);
+	return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", strerror(ENOSPC), text.data);
 }
 
 enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 {
-	int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+	int code = sqlite3_extended_errcode(db); /* of NULL: SQLITE_NOMEM */
 	const char *path = db ? sqlite3_db_filename(db, "main") : NULL;
 
 	if (code == SQLITE_INTERRUPT && work_is_abandoned())
@@ -90,7 +90,7 @@ enum status database_error(sqlite3 *db, struct error *err, const char *doing)
 	if (path && *path && ((code & 0xff) == SQLITE_FULL || is_damage(code)))
 		return file_refuse(path, code, sqlite3_errmsg(db), err);
 	return error_set(err, may_pass(code) ? STATUS_UNAVAILABLE : STATUS_INTERNAL, NULL,
-			 "%s: %s (SQLite %d)", doing, db ? sqlite3_errmsg(db) : "out of memory", code);
+			 "%s: %s (SQLite %d)", doing, sqlite3_errmsg(db), code);
 }
 
 /* SQLite's own, which know the size of a piece. What it needs beyond SQLITE_SMALL_BYTES is for rows whose size a client
@@ -165,8 +165,7 @@ static void files_keep_private(const char *path)
 
 		text_printf(&name, "%s%s", path, endings[i]);
 		/* Of another owner: SQLite says what comes of it. No file elsewhere that a link leads to. */
-		if (!name.failed && lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) &&
-		    facts.st_mode & 077)
+		if (lstat(name.data, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_mode & 077)
 			chmod(name.data, 0600);
 	}
 }
@@ -216,7 +215,7 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 	if (problem == ENOSPC || problem == EDQUOT || problem == EFBIG)
 		disk_full_write(&text, path);
 	return error_set(err, status, NULL, "cannot open %s: %s%s%s", path, strerror(problem),
-			 text.length ? ": " : "", text.length && !text.failed ? text.data : "");
+			 text.length ? ": " : "", text.length ? text.data : "");
 }
 
 enum status connection_open_fail(struct connection *connection, enum status status, struct error *err)
@@ -236,11 +235,9 @@ enum status connection_open(const char *path, enum connection_role role, struct 
 			    struct error *err)
 {
 	static pthread_once_t configured = PTHREAD_ONCE_INIT;
-	AUTO(connection) struct connection *connection = calloc(1, sizeof(*connection));
+	AUTO(connection) struct connection *connection = memory_calloc(1, sizeof(*connection));
 	enum status rc;
 
-	if (!connection)
-		return error_no_memory(err);
 	pthread_once(&configured, configure_once);
 	connection->role = role;
 	if (roles[role].flags & SQLITE_OPEN_CREATE)
@@ -280,9 +277,10 @@ sqlite3_stmt *connection_statement(struct connection *connection, enum statement
 	if (*statement) {
 		sqlite3_reset(*statement);
 		sqlite3_clear_bindings(*statement);
-	} else {
-		sqlite3_prepare_v3(connection->db, statements[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
-				   statement, NULL);
+	} else if (sqlite3_prepare_v3(connection->db, statements[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
+				      statement, NULL) != SQLITE_OK) {
+		log_event(LOG_ERROR, "statement-unprepared", "statement=%d error=\"%s\"", (int)id,
+			  sqlite3_errmsg(connection->db));
 	}
 	return *statement;
 }
@@ -329,10 +327,9 @@ enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error 
 {
 	int code;
 
-	if (!statement) {
-		memory_note_failure();
-		return error_no_memory(err);
-	}
+	if (!statement)
+		return error_set(err, STATUS_UNAVAILABLE, NULL,
+				 "a statement of the store cannot be prepared");
 	code = sqlite3_step(statement);
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
 		return database_error(sqlite3_db_handle(statement), err, "use the store");

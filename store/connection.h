@@ -40,19 +40,20 @@ void connection_close(struct connection *connection);
 DEFINE_AUTO(connection, struct connection *, connection_close)
 
 /* The prepared statement, reset, without values. Prepared when it is first asked for: a connection uses few of its role's,
- * and holds the memory of each for good. NULL: memory ran out; the functions below take that, and running it says so. */
+ * and holds the memory of each for good. NULL: it cannot be prepared (logged: the file cannot be read, or is locked). The
+ * functions below take NULL, and statement_step() answers UNAVAILABLE. */
 sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id);
 /* A statement for this call alone; @sql is made of our own texts. */
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
 
-/* A writer's transaction. A statement that finds no memory, or no room, may take all of it back, and tell so only to who
+/* A writer's transaction. A statement that finds no room may take all of it back, and tell so only to who
  * asks for what it read: what is written afterwards fails until the transaction is begun anew, rather than be stored by
  * itself, and so does the commit. */
 enum status transaction_begin(struct connection *connection, struct error *err);
 enum status transaction_commit(struct connection *connection, struct error *err);
-/* Harmless where there is none. Without memory even this may fail; transaction_begin() tries it again. */
+/* Harmless where there is none. If this fails, transaction_begin() tries it again. */
 enum status transaction_rollback(struct connection *connection, struct error *err);
 
 /* Runs a statement that gives no rows. */
@@ -67,7 +68,7 @@ void bind_real(sqlite3_stmt *statement, const char *name, double value);
 void bind_text(sqlite3_stmt *statement, const char *name, const char *text); /* NULL: null */
 void bind_bytes(sqlite3_stmt *statement, const char *name, const char *text, size_t length);
 
-/* A copy of a text column, NULL when it is null or memory ran out. */
+/* A copy of a text column, NULL when it is null. */
 char *column_copy(sqlite3_stmt *statement, int column);
 const char *column_text(sqlite3_stmt *statement, int column);
 

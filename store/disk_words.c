@@ -36,8 +36,7 @@ static void mount_find(char *path)
 	for (;;) {
 		text_clear(&name);
 		text_puts(&name, path);
-		if (name.failed || !path_ascend(name.data) || stat(name.data, &above) != 0 ||
-		    above.st_dev != here.st_dev)
+		if (!path_ascend(name.data) || stat(name.data, &above) != 0 || above.st_dev != here.st_dev)
 			return;
 		path_ascend(path);
 	}
@@ -61,8 +60,6 @@ void disk_full_write(struct text *text, const char *path)
 	struct statvfs about;
 	uint64_t left;
 
-	if (!mount)
-		return;
 	mount_find(mount);
 	if (statvfs(mount, &about) != 0) {
 		text_printf(text, "there is no room for %s; free %d MiB at least", path, WANTED_MIB);

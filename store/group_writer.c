@@ -23,15 +23,6 @@ struct group_writer {
 	bool is_spoiled; /* the transaction has half of a change, and must not be committed. Its thread only */
 };
 
-static enum status change_run(struct group_writer *writer, struct group_change *change)
-{
-	enum status rc;
-
-	memory_watch_begin();
-	rc = change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
-	return memory_watch_end() ? error_no_memory(&change->err) : rc;
-}
-
 static void change_perform(struct group_writer *writer, struct group_change *change)
 {
 	if (sqlite3_get_autocommit(writer->connection->db))
@@ -39,7 +30,8 @@ static void change_perform(struct group_writer *writer, struct group_change *cha
 	change->status = connection_exec(writer->connection, "SAVEPOINT change", &change->err);
 	if (change->status)
 		return;
-	change->status = change_run(writer, change);
+	change->status =
+		change->run(writer->connection, clock_wall_ns(writer->clock), change->arg, &change->err);
 	if (!change->status)
 		change->status = connection_exec(writer->connection, "RELEASE change", &change->err);
 	/* One that was made and could not be released would be stored with the others, and told as failed. */
@@ -161,8 +153,6 @@ static void *writer_main(void *arg)
 
 static enum status change_make(struct group_writer *writer, struct group_change change, struct error *err)
 {
-	if (memory_watch_failed())
-		return error_no_memory(err); /* what is to be stored may not be whole */
 	pthread_cond_init(&change.answered, NULL);
 	pthread_mutex_lock(&writer->lock);
 	if (writer->waiting == CHANGES_WAITING_MAX || writer->stopping) {
@@ -200,10 +190,8 @@ enum status group_writer_open(struct connection *connection, const struct clock 
 			      const struct group_hooks *hooks, struct group_writer **ret_writer,
 			      struct error *err)
 {
-	struct group_writer *writer = calloc(1, sizeof(*writer));
+	struct group_writer *writer = memory_calloc(1, sizeof(*writer));
 
-	if (!writer)
-		return error_no_memory(err);
 	writer->connection = connection;
 	writer->clock = clock;
 	writer->name = name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/page_token.h"
 #include "daemon/base/base64.h"
+#include "daemon/base/memory.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -34,12 +35,11 @@ char *page_token_write(const struct page_key *key, const char *bound_to, size_t 
 	size_t body_length = FIXED_BYTES + name_length;
 	size_t token_size =
 		sodium_base64_ENCODED_LEN(MAC_BYTES + body_length, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	char *token = malloc(token_size);
+	char *token;
 
-	if (!token || name_length == PAGE_NAME_MAX) {
-		free(token);
+	if (name_length == PAGE_NAME_MAX)
 		return NULL;
-	}
+	token = memory_alloc(token_size);
 	memcpy(body, mark->numbers, FIXED_BYTES);
 	memcpy(body + FIXED_BYTES, mark->name, name_length);
 	mac_make(key, bound_to, bound_length, body, body_length, bytes);

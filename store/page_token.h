@@ -21,7 +21,7 @@ struct page_mark {
 	char name[PAGE_NAME_MAX]; /* "" when the place is told by numbers alone */
 };
 
-/* base64url without padding; the caller frees, NULL when memory ran out or the name is too long. */
+/* base64url without padding; the caller frees, NULL when the name is too long. */
 char *page_token_write(const struct page_key *key, const char *bound_to, size_t bound_length,
 		       const struct page_mark *mark);
 /* INVALID_ARGUMENT on field page_token for what page_token_write() did not make with the same key and binding. */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/work.h"
 
 /* LOOK_US: how often one who waits looks whether his work is still waited for. */
@@ -17,18 +18,16 @@ void reader_go_first(void)
 	goes_first = true;
 }
 
-enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
-			     struct error *err)
+void reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role)
 {
 	pthread_condattr_t attributes;
 
-	*pool = (struct reader_pool){ .role = role, .path = strdup(path) };
+	*pool = (struct reader_pool){ .role = role, .path = memory_strdup(path) };
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&pool->returned, &attributes);
 	pthread_condattr_destroy(&attributes);
-	return pool->path ? STATUS_OK : error_no_memory(err);
 }
 
 void reader_pool_deinit(struct reader_pool *pool)

@@ -30,8 +30,7 @@ struct reader_pool {
 	bool ends;                                  /* queries end at once; atomic */
 };
 
-enum status reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role,
-			     struct error *err);
+void reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role);
 /* Ends the queries that are under way, and those to come, as if their time were up; not those of threads that go first. */
 void reader_pool_end(struct reader_pool *pool);
 /* All readers are back. */

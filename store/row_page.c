@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/store_parts.h"
 
 void row_page_deinit(struct row_page *page)
@@ -52,8 +53,6 @@ enum status row_page_begin(struct row_page *page, const struct page_key *key, co
 	for (size_t i = 0; i < ROW_PAGE_BOUND_MAX && page->bound[i].name; i++)
 		text_printf(&page->bound_to, "\n%s", page->bound[i].value);
 	text_printf(&page->bound_to, "\n%s", filter ? filter : "");
-	if (page->bound_to.failed)
-		return error_no_memory(err);
 	page->continues = token && *token;
 	if (!page->continues)
 		return STATUS_OK;
@@ -68,10 +67,9 @@ enum status row_page_read(struct connection *connection, struct row_page *page, 
 	bool row = true;
 	enum status rc;
 
-	page->rows = calloc(page->size, sizeof(*page->rows));
+	page->rows = memory_calloc(page->size, sizeof(*page->rows));
 	sql_write(page, &sql);
-	rc = sql.failed || !page->rows ? error_no_memory(err)
-				       : connection_prepare(connection, sql.data, &query, err);
+	rc = connection_prepare(connection, sql.data, &query, err);
 	if (rc)
 		return rc;
 	sql_bind(page, query);
@@ -85,18 +83,16 @@ enum status row_page_read(struct connection *connection, struct row_page *page, 
 	}
 }
 
-enum status row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token,
-			   struct error *err)
+void row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token)
 {
 	struct page_mark mark = { 0 };
 
 	*ret_token = NULL;
 	if (!page->more)
-		return STATUS_OK;
+		return;
 	mark.numbers[0] = page->rows[page->count - 1].created_us;
 	mark.numbers[1] = page->rows[page->count - 1].id;
 	*ret_token = page_token_write(key, page->bound_to.data, page->bound_to.length, &mark);
-	return *ret_token ? STATUS_OK : error_no_memory(err);
 }
 
 static enum status items_read(struct connection *connection, const struct row_page *page,
@@ -104,9 +100,7 @@ static enum status items_read(struct connection *connection, const struct row_pa
 {
 	enum status rc = STATUS_OK;
 
-	items->made = page->count ? calloc(page->count, items->size) : NULL;
-	if (page->count && !items->made)
-		return error_no_memory(err);
+	items->made = page->count ? memory_calloc(page->count, items->size) : NULL;
 	for (size_t i = 0; !rc && i < page->count; i++) {
 		rc = items->read(connection, page->rows[i].id, (char *)items->made + i * items->size, err);
 		items->count += !rc;
@@ -136,5 +130,7 @@ enum status row_page_walk(struct store *store, struct row_page *page, struct row
 
 	if (!rc)
 		rc = rows_walk(reader.connection, page, items, err);
-	return rc ? rc : row_page_token(page, &store->page_key, ret_token, err);
+	if (!rc)
+		row_page_token(page, &store->page_key, ret_token);
+	return rc;
 }

@@ -49,8 +49,7 @@ enum status row_page_begin(struct row_page *page, const struct page_key *key, co
 /* Fills rows, count and more. */
 enum status row_page_read(struct connection *connection, struct row_page *page, struct error *err);
 /* The token of the page behind one that was read; NULL when there is none. The caller frees. */
-enum status row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token,
-			   struct error *err);
+void row_page_token(const struct row_page *page, const struct page_key *key, char **ret_token);
 
 /* What is made of a page: an array. */
 struct row_items {

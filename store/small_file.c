@@ -49,9 +49,8 @@ enum status small_file_read(const char *path, size_t bytes_max, struct text *ret
 		return error_set(err,
 				 fd < 0 && errno == ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED_PRECONDITION,
 				 NULL, "cannot read %s: %s", path, strerror(errno));
-	if (!content.failed)
-		text_append(ret_content, content.data ? content.data : "", content.length);
-	return content.failed || ret_content->failed ? error_no_memory(err) : STATUS_OK;
+	text_append(ret_content, content.data ? content.data : "", content.length);
+	return STATUS_OK;
 }
 
 /* The lock tells the sweep that somebody is at it. */
@@ -75,10 +74,6 @@ static bool name_keep(const char *path)
 	struct text directory AUTO_TEXT = { 0 };
 
 	text_append(&directory, slash ? path : ".", slash && slash != path ? (size_t)(slash - path) : 1);
-	if (directory.failed) {
-		errno = ENOMEM;
-		return false;
-	}
 	int fd AUTO_DESCRIPTOR = open(directory.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
@@ -99,8 +94,6 @@ static int file_make(const char *path, const struct text *content, mode_t mode, 
 
 	small_file_suffix(suffix);
 	text_printf(&own, "%s%s", path, suffix);
-	if (own.failed)
-		return ENOMEM;
 	int fd AUTO_DESCRIPTOR = open(own.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)

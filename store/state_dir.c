@@ -14,6 +14,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/small_file.h"
 
@@ -23,11 +24,9 @@ DEFINE_AUTO(meta, sqlite3_stmt *, sqlite3_finalize)
 
 enum status state_dir_make(const char *dir, struct error *err)
 {
-	AUTO(string) char *path = strdup(dir);
+	AUTO(string) char *path = memory_strdup(dir);
 	struct stat about;
 
-	if (!path)
-		return error_no_memory(err);
 	for (char *slash = path + 1; *path && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
 		mkdir(path, 0700); /* what went wrong shows at the last one */
@@ -65,8 +64,6 @@ enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err)
 	int fd, length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 
 	text_printf(&path, "%s/lock", dir);
-	if (path.failed)
-		return error_no_memory(err);
 	fd = open(path.data, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set(
@@ -257,8 +254,7 @@ static char *above_find(const char *dir)
 	char *real = NULL;
 
 	text_printf(&path, "%s%s", *dir == '/' ? "" : "./", dir);
-	while (!path.failed && path_ascend(path.data) && !(real = realpath(path.data, NULL)) &&
-	       errno == ENOENT)
+	while (path_ascend(path.data) && !(real = realpath(path.data, NULL)) && errno == ENOENT)
 		continue;
 	return real;
 }
@@ -272,7 +268,7 @@ static enum status keys_check(const char *dir, struct error *err)
 		struct text path AUTO_TEXT = { 0 };
 
 		text_printf(&path, "%s%s", dir, places[i]);
-		rc = path.failed ? error_no_memory(err) : keys_directory_check(path.data, err);
+		rc = keys_directory_check(path.data, err);
 	}
 	return rc;
 }
@@ -344,8 +340,6 @@ enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE
 	enum status rc = STATUS_FAILED_PRECONDITION;
 
 	text_printf(&path, "%s/state.db", dir);
-	if (path.failed)
-		return error_no_memory(err);
 	if (access(path.data, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
 		return error_set(err, STATUS_NOT_FOUND, NULL, "no daemon has run on %s", dir);
 	if (sqlite3_open_v2(path.data, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
@@ -358,7 +352,7 @@ enum status state_dir_instance(const char *dir, char ret_instance[STATE_INSTANCE
 			    err, rc, NULL,
 			    "cannot read %s, which the instance's name is in: %s; trainyard clean --list prints names, and "
 			    "--instance NAME cleans one",
-			    path.data, database ? sqlite3_errmsg(database) : "out of memory")
+			    path.data, sqlite3_errmsg(database))
 		  : STATUS_OK;
 }
 
@@ -382,7 +376,6 @@ void state_dir_sweep(const char *dir)
 		struct text path AUTO_TEXT = { 0 };
 
 		text_printf(&path, "%s%s", dir, places[i]);
-		if (!path.failed)
-			small_files_sweep(path.data);
+		small_files_sweep(path.data);
 	}
 }

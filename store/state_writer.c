@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/group_writer.h"
 #include "store/jobs/job_state.h"
 #include "store/logs/logs_writer.h"
@@ -58,8 +59,6 @@ static struct log_source *service_source(int64_t job, const char *project, const
 	struct text name AUTO_TEXT = { 0 };
 
 	text_printf(&name, "ml.googleapis.com%%2F%s", job_id);
-	if (name.failed || !labels_text || !own_text)
-		return NULL;
 	return log_source_new(&(struct log_source_spec){
 		.job = job,
 		.project = project,
@@ -84,7 +83,7 @@ static bool line_hand_over(struct state_writer *writer, sqlite3_stmt *row)
 		.payload = column_text(row, 4),
 		.payload_length = (size_t)sqlite3_column_bytes(row, 4),
 	};
-	bool taken = source && logs_writer_offer_line(writer->logs, &record, sqlite3_column_int64(row, 0));
+	bool taken = logs_writer_offer_line(writer->logs, &record, sqlite3_column_int64(row, 0));
 
 	log_source_unref(source);
 	return taken;
@@ -191,11 +190,9 @@ void state_writer_on_intent(struct state_writer *writer, void (*wake)(void *arg,
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
 			      const struct clock *clock, struct state_writer **ret_writer, struct error *err)
 {
-	struct state_writer *writer = calloc(1, sizeof(*writer));
+	struct state_writer *writer = memory_calloc(1, sizeof(*writer));
 	enum status rc;
 
-	if (!writer)
-		return error_no_memory(err);
 	writer->connection = connection;
 	writer->logs = logs;
 	writer->handed = logs_writer_reached(logs);

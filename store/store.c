@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/logs/logs_writer.h"
 #include "store/state_dir.h"
@@ -110,27 +111,22 @@ static enum status files_open(struct store *store, const char *state_path, const
 	if (rc)
 		return rc;
 	state = NULL; /* the state writer's now */
-	rc = reader_pool_init(&store->state_readers, state_path, STATE_READER, err);
-	if (!rc)
-		rc = reader_pool_init(&store->logs_readers, logs_path, LOGS_READER, err);
-	return rc;
+	reader_pool_init(&store->state_readers, state_path, STATE_READER);
+	reader_pool_init(&store->logs_readers, logs_path, LOGS_READER);
+	return STATUS_OK;
 }
 
 enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
 		       struct error *err)
 {
-	AUTO(store) struct store *store = calloc(1, sizeof(*store));
+	AUTO(store) struct store *store = memory_calloc(1, sizeof(*store));
 	AUTO(string) char *state_path = path_in(state_dir, "state.db");
 	AUTO(string) char *logs_path = path_in(state_dir, "logs.db");
 	enum status rc;
 
-	if (!store)
-		return error_no_memory(err);
 	store->clock = clock;
 	store->lock_fd = -1;
 	job_cache_init(&store->jobs);
-	if (!state_path || !logs_path)
-		return error_no_memory(err);
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
 	rc = state_dir_make(state_dir, err);

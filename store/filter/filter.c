@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/filter/filter_parser.h"
 
 /* The tree lives in chunks that are freed together. */
@@ -30,11 +31,7 @@ void *filter_allot(struct parser *parser, size_t size)
 	if (!chunk || chunk->size - chunk->used < size) {
 		size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
 
-		chunk = malloc(sizeof(*chunk) + room);
-		if (!chunk) {
-			error_no_memory(parser->err);
-			return NULL;
-		}
+		chunk = memory_alloc(sizeof(*chunk) + room);
 		*chunk = (struct filter_chunk){ .next = parser->filter->memory, .size = room };
 		parser->filter->memory = chunk;
 	}
@@ -189,8 +186,6 @@ static const char *quoted_read(struct parser *parser)
 		return NULL;
 	}
 	copy = out = filter_allot(parser, (size_t)(end - text) - parser->at + 1);
-	if (!copy)
-		return NULL;
 	while (text + parser->at < end) {
 		char c = text[parser->at++];
 
@@ -207,7 +202,7 @@ static const char *slice(struct parser *parser, size_t from, size_t to)
 {
 	char *copy = filter_allot(parser, to - from + 1);
 
-	return copy ? memcpy(copy, parser->text + from, to - from) : NULL;
+	return memcpy(copy, parser->text + from, to - from);
 }
 
 /* A word ends at space, at what groups, and at @marks. */
@@ -224,8 +219,6 @@ static struct filter_node *node_new(struct parser *parser, enum filter_kind kind
 {
 	struct filter_node *node = filter_allot(parser, sizeof(*node));
 
-	if (!node)
-		return NULL;
 	node->kind = kind;
 	node->position = position;
 	if (kind < FILTER_COMPARE || ++parser->comparisons <= FILTER_COMPARISONS_MAX)
@@ -304,8 +297,6 @@ bool filter_path_read(struct parser *parser, struct filter_node *node)
 		parser->at++;
 	}
 	node->path = filter_allot(parser, count * sizeof(*node->path));
-	if (!node->path)
-		return false;
 	memcpy(node->path, segments, count * sizeof(*segments));
 	node->path_length = count;
 	return true;
@@ -438,8 +429,6 @@ static struct filter_node *term_read(struct parser *parser)
 	if (!node || !negated)
 		return node;
 	negation = node_new(parser, FILTER_NOT, node->position);
-	if (!negation)
-		return NULL;
 	negation->child = node;
 	negation->child_count = 1;
 	return negation;
@@ -470,10 +459,8 @@ static struct filter_node *joint_end(struct parser *parser, struct joint *joint)
 	if (joint->list.child_count == 1)
 		return joint->list.child;
 	node = node_new(parser, joint->list.kind, joint->list.child->position);
-	if (node) {
-		node->child = joint->list.child;
-		node->child_count = joint->list.child_count;
-	}
+	node->child = joint->list.child;
+	node->child_count = joint->list.child_count;
 	return node;
 }
 

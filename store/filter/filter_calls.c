@@ -112,8 +112,6 @@ static bool step_read(struct parser *parser, struct filter_node *node, enum filt
 	struct filter_step *step = filter_allot(parser, sizeof(*step));
 	bool good;
 
-	if (!step)
-		return false;
 	step->function = function;
 	step->position = position;
 	if (function == FUNCTION_CAST)

@@ -21,7 +21,7 @@ static void operand_deinit(struct operand *operand)
 }
 
 /* The scalar at the client's path in a document: what is true or false is so, and not 1 or 0. */
-static bool scalar_put(struct maker *maker, struct text *sql, const struct filter_field *field,
+static void scalar_put(struct maker *maker, struct text *sql, const struct filter_field *field,
 		       const struct filter_node *node, size_t rest)
 {
 	struct text path AUTO_TEXT = { 0 };
@@ -29,16 +29,13 @@ static bool scalar_put(struct maker *maker, struct text *sql, const struct filte
 
 	if (!maker_path(field, node, rest, &path)) {
 		text_puts(sql, "NULL");
-		return true;
+		return;
 	}
-	if (path.failed)
-		return false;
 	at = maker_bind(maker, path.data);
 	text_printf(sql,
 		    "CASE json_type(%s, :f%zu) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'"
 		    " ELSE %s ->> :f%zu END",
 		    field->sql, at, field->sql, at);
-	return true;
 }
 
 static enum status field_put(struct maker *maker, const struct filter_node *node, struct operand *operand)
@@ -61,8 +58,10 @@ static enum status field_put(struct maker *maker, const struct filter_node *node
 	also.sql = field->also_sql;
 	also.root = field->also_root;
 	text_puts(&operand->sql, also.sql ? "coalesce(" : "(");
-	if (also.sql && scalar_put(maker, &operand->sql, &also, node, rest))
+	if (also.sql) {
+		scalar_put(maker, &operand->sql, &also, node, rest);
 		text_puts(&operand->sql, ", ");
+	}
 	scalar_put(maker, &operand->sql, field, node, rest);
 	text_puts(&operand->sql, ")");
 	return STATUS_OK;
@@ -116,7 +115,7 @@ static enum status operand_make(struct maker *maker, const struct filter_node *n
 	enum status rc = field_put(maker, node, operand);
 
 	for (const struct filter_step *step = node->steps; step && !rc; step = step->next)
-		rc = operand->sql.failed ? error_no_memory(maker->err) : step_put(maker, step, operand);
+		rc = step_put(maker, step, operand);
 	return rc;
 }
 
@@ -135,7 +134,7 @@ static enum status value_compare(struct maker *maker, const struct operand *oper
 		text_printf(&literal, "%.6f", (double)duration_us / 1e6);
 	else
 		text_puts(&literal, node->value);
-	if (operand->type != TYPE_BOOL && !literal.failed)
+	if (operand->type != TYPE_BOOL)
 		(void)strtod(literal.data, &end);
 	if (operand->type == TYPE_BOOL
 		    ? strcasecmp(node->value, "true") != 0 && strcasecmp(node->value, "false") != 0
@@ -171,14 +170,13 @@ enum status maker_put_steps(struct maker *maker, const struct filter_node *node)
 /* ---- predicates ---- */
 
 /* log_id("a/b") names the log that is printed as a%2Fb. */
-static enum status log_id_put(struct maker *maker, const struct filter_node *node)
+static void log_id_put(struct maker *maker, const struct filter_node *node)
 {
 	struct text name AUTO_TEXT = { 0 };
 
 	text_percent(&name, node->value, URL_UNRESERVED "%");
 	text_printf(&maker->sql->where, "(%s = :f%zu COLLATE NOCASE)", maker->schema->log_name,
 		    maker_bind(maker, name.data));
-	return STATUS_OK;
 }
 
 /* Entries are of projects alone: there are no folders here, and no organizations. */
@@ -222,7 +220,7 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 	field = maker_field(maker, node, &rest);
 	if (field && field->kind == MATCH_JSON && !node->steps) {
 		/* All that is below the path, whatever its type. */
-		if (maker_path(field, node, rest, &path) && !path.failed) {
+		if (maker_path(field, node, rest, &path)) {
 			const size_t at = maker_bind(maker, path.data);
 
 			text_printf(where, ", 1, %s -> :f%zu", field->sql, at);
@@ -232,11 +230,10 @@ static enum status search_put(struct maker *maker, const struct filter_node *nod
 			struct filter_field also = *field;
 
 			also.root = field->also_root;
-			if (maker_path(&also, node, rest, &path) && !path.failed)
+			if (maker_path(&also, node, rest, &path))
 				text_printf(where, ", 1, %s -> :f%zu", field->also_sql,
 					    maker_bind(maker, path.data));
 		}
-		where->failed = where->failed || path.failed;
 		text_puts(where, ")");
 		return STATUS_OK;
 	}
@@ -267,7 +264,8 @@ enum status maker_put_call(struct maker *maker, const struct filter_node *node)
 		return REFUSE(maker, node, "functions are not supported");
 	switch (node->function) {
 	case FUNCTION_LOG_ID:
-		return log_id_put(maker, node);
+		log_id_put(maker, node);
+		return STATUS_OK;
 	case FUNCTION_SOURCE:
 		return source_put(maker, node);
 	case FUNCTION_SEARCH:

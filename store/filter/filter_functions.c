@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/base/memory.h"
 #include "store/filter/filter.h"
 #include "store/filter/filter_search.h"
 #include "store/filter/filter_values.h"
@@ -112,12 +113,10 @@ enum status filter_regex_check(const char *pattern, struct error *err)
 
 static struct regex *regex_new(const char *pattern)
 {
-	struct regex *regex = calloc(1, sizeof(*regex));
+	struct regex *regex = memory_calloc(1, sizeof(*regex));
 	size_t offset;
 	int problem;
 
-	if (!regex)
-		return NULL;
 	regex->code = regex_compile(pattern, &problem, &offset);
 	regex->match = regex->code ? pcre2_match_data_create_from_pattern(regex->code, NULL) : NULL;
 	regex->limits = pcre2_match_context_create(NULL);

@@ -56,9 +56,7 @@ static char *folded_copy(const char *text, size_t length)
 {
 	char *copy = memory_alloc(length ? length : 1);
 
-	if (!copy)
-		memory_note_failure();
-	for (size_t i = 0; copy && i < length; i++)
+	for (size_t i = 0; i < length; i++)
 		copy[i] = (char)folded(text[i]);
 	return copy;
 }
@@ -73,7 +71,7 @@ const char *text_find_folded(const char *text, size_t length, const char *needle
 		return short_find(text, length, needle, needle_length);
 	AUTO(string) char *in = folded_copy(text, length);
 	AUTO(string) char *what = folded_copy(needle, needle_length);
-	const char *found = in && what ? memmem(in, length, what, needle_length) : NULL;
+	const char *found = memmem(in, length, what, needle_length);
 
 	return found ? text + (found - in) : NULL;
 }
@@ -153,9 +151,6 @@ static struct search *search_new(const char *query, const char **ret_problem)
 {
 	struct search *search = memory_calloc(1, sizeof(*search) + strlen(query) + 1);
 
-	*ret_problem = NULL;
-	if (!search)
-		return NULL;
 	strcpy(search->query, query);
 	*ret_problem = query_read(search);
 	return search;
@@ -179,11 +174,13 @@ struct finding {
 
 static bool phrase_is_in(const struct term *phrase, const char *text, size_t length)
 {
-	AUTO(string) char *in = length < phrase->length ? NULL : folded_copy(text, length);
-	AUTO(string) char *what = in ? folded_copy(phrase->text, phrase->length) : NULL;
-	const char *at = in, *end = in ? in + length : NULL;
+	if (length < phrase->length)
+		return false;
+	AUTO(string) char *in = folded_copy(text, length);
+	AUTO(string) char *what = folded_copy(phrase->text, phrase->length);
+	const char *at = in, *end = in + length;
 
-	for (unsigned tries = 0; what && tries < PHRASE_TRIES_MAX; tries++, at++) {
+	for (unsigned tries = 0; tries < PHRASE_TRIES_MAX; tries++, at++) {
 		const char *behind;
 
 		at = memmem(at, (size_t)(end - at), what, phrase->length);
@@ -238,8 +235,7 @@ static void json_look(struct finding *finding, const json_t *value)
 	} else if (!json_is_null(value)) {
 		AUTO(string) char *text = json_dump_compact(value);
 
-		if (text)
-			text_look(finding, text, strlen(text));
+		text_look(finding, text, strlen(text));
 	}
 }
 
@@ -252,8 +248,6 @@ static struct search *search_of(sqlite3_context *context, sqlite3_value *query)
 	if (search)
 		return search;
 	search = search_new((const char *)sqlite3_value_text(query), &problem);
-	if (!search)
-		return NULL;
 	sqlite3_set_auxdata(context, 0, search, free);
 	return sqlite3_get_auxdata(context, 0);
 }

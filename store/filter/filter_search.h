@@ -23,6 +23,5 @@ enum status filter_search_check(const char *query, struct error *err);
 /* search_text(query, is_json, text, …): 1 or 0; texts that are NULL hold nothing. */
 void filter_search_text(struct sqlite3_context *context, int count, struct sqlite3_value **values);
 
-/* Where @needle begins in @text, ASCII letters in either case; NULL: nowhere, or memory ran out. Its time is
- * that of both lengths together. */
+/* Where @needle begins in @text, ASCII letters in either case; NULL: nowhere. Its time is that of both lengths together. */
 const char *text_find_folded(const char *text, size_t length, const char *needle, size_t needle_length);

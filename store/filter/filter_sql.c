@@ -43,29 +43,18 @@ void filter_sql_bind(const struct filter_sql *sql, sqlite3_stmt *statement)
 	}
 }
 
-static bool value_add(struct maker *maker, struct filter_value value)
+static void value_add(struct maker *maker, struct filter_value value)
 {
 	struct filter_sql *sql = maker->sql;
 	struct filter_value *grown = memory_realloc(sql->values, (sql->value_count + 1) * sizeof(*grown));
 
-	if (!grown) {
-		sql->where.failed = true;
-		return false;
-	}
 	sql->values = grown;
 	grown[sql->value_count++] = value;
-	return true;
 }
 
 size_t maker_bind(struct maker *maker, const char *text)
 {
-	char *copy = memory_strdup(text);
-
-	if (!copy || !value_add(maker, (struct filter_value){ .text = copy })) {
-		free(copy);
-		maker->sql->where.failed = true;
-		return 0;
-	}
+	value_add(maker, (struct filter_value){ .text = memory_strdup(text) });
 	return maker->sql->value_count - 1;
 }
 
@@ -141,14 +130,9 @@ static void prefix_put(struct maker *maker, const struct filter_field *field, co
 	AUTO(string) char *from = memory_strndup(node->value, strlen(node->value) - 1);
 	struct text to AUTO_TEXT = { 0 };
 
-	if (!from) {
-		maker->sql->where.failed = true;
-		return;
-	}
 	text_printf(&to, "%s\xf4\x8f\xbf\xbf", from); /* U+10FFFF */
 	text_printf(&maker->sql->where, "(%s >= :f%zu", field->sql, maker_bind(maker, from));
-	text_printf(&maker->sql->where, " AND %s < :f%zu)", field->sql,
-		    maker_bind(maker, to.failed ? "" : to.data));
+	text_printf(&maker->sql->where, " AND %s < :f%zu)", field->sql, maker_bind(maker, to.data));
 }
 
 static void wildcard_put(struct maker *maker, const struct filter_field *field,
@@ -282,8 +266,7 @@ static enum status json_put(struct maker *maker, const struct filter_field *fiel
 		text_puts(&maker->sql->where, "0");
 		return STATUS_OK;
 	}
-	at = maker_bind(maker, path.failed ? "$" : path.data);
-	maker->sql->where.failed |= path.failed;
+	at = maker_bind(maker, path.data);
 	if (filter_is_presence(node) || (whole && (field->traits & TRAIT_KEYS) && node->operator== OP_HAS))
 		text_printf(&maker->sql->where, "(json_type(%s, :f%zu) IS NOT NULL)", field->sql, at);
 	else if (wild || node->operator== OP_MATCH || node->operator== OP_NO_MATCH)

@@ -255,8 +255,5 @@ void filter_time_text(sqlite3_context *context, int count, sqlite3_value **value
 		text.length--; /* the Z */
 		text_printf(&text, "%c%02d:%02d", offset_s < 0 ? '-' : '+', minutes / 60, minutes % 60);
 	}
-	if (text.failed)
-		sqlite3_result_error_nomem(context);
-	else
-		sqlite3_result_text(context, text.data, (int)text.length, SQLITE_TRANSIENT);
+	sqlite3_result_text(context, text.data, (int)text.length, SQLITE_TRANSIENT);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 enum {
 	HEADER_BYTES = 44,
@@ -173,8 +174,8 @@ static unsigned char *file_read(const char *name, size_t *ret_size)
 	file = fopen(path, "re");
 	if (!file)
 		return NULL;
-	data = calloc(1, FILE_BYTES_MAX + 1); /* and a NUL */
-	*ret_size = data ? fread(data, 1, FILE_BYTES_MAX, file) : 0;
+	data = memory_calloc(1, FILE_BYTES_MAX + 1); /* and a NUL */
+	*ret_size = fread(data, 1, FILE_BYTES_MAX, file);
 	fclose(file);
 	return data;
 }
@@ -223,10 +224,10 @@ DEFINE_AUTO(time_zone, struct time_zone *, time_zone_free)
 
 struct time_zone *time_zone_read(const char *name)
 {
-	AUTO(time_zone) struct time_zone *zone = calloc(1, sizeof(*zone));
+	AUTO(time_zone) struct time_zone *zone = memory_calloc(1, sizeof(*zone));
 	size_t size = 0;
 
-	if (!zone || strcmp(name, "UTC") == 0)
+	if (strcmp(name, "UTC") == 0)
 		return TAKE(zone);
 	zone->data = name_is_good(name) ? file_read(name, &size) : NULL;
 	return zone->data && blocks_read(zone, size) ? TAKE(zone) : NULL;

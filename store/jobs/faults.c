@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/memory.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
 
@@ -23,12 +24,10 @@ void fault_hit_list_deinit(struct fault_hit_list *list)
 }
 
 /* In the order of FAULTS. */
-static enum status fault_add(sqlite3_stmt *row, struct fault_list *list, struct error *err)
+static void fault_add(sqlite3_stmt *row, struct fault_list *list)
 {
-	struct stored_fault *grown = realloc(list->faults, (list->count + 1) * sizeof(*grown));
+	struct stored_fault *grown = memory_realloc(list->faults, (list->count + 1) * sizeof(*grown));
 
-	if (!grown)
-		return error_no_memory(err);
 	list->faults = grown;
 	grown[list->count] = (struct stored_fault){
 		.id = sqlite3_column_int64(row, 0),
@@ -39,7 +38,7 @@ static enum status fault_add(sqlite3_stmt *row, struct fault_list *list, struct 
 		.draws = sqlite3_column_int64(row, 5),
 		.last_hit_us = sqlite3_column_int64(row, 6),
 	};
-	return grown[list->count++].rule ? STATUS_OK : error_no_memory(err);
+	list->count++;
 }
 
 enum status fault_list_read(struct store *store, struct fault_list *ret_list, struct error *err)
@@ -53,7 +52,7 @@ enum status fault_list_read(struct store *store, struct fault_list *ret_list, st
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, FAULTS);
 
 	while (statement_next(rows, &rc, err))
-		rc = fault_add(rows, &list, err);
+		fault_add(rows, &list);
 	if (rc)
 		return rc;
 	*ret_list = list;
@@ -252,12 +251,10 @@ enum status fault_hits_add(struct change_scope *scope, const struct fault_hit *h
 }
 
 /* In the order of FAULT_HIT_COLUMNS. */
-static enum status hit_add(sqlite3_stmt *row, struct fault_hit_list *list, struct error *err)
+static void hit_add(sqlite3_stmt *row, struct fault_hit_list *list)
 {
-	struct fault_hit *grown = realloc(list->hits, (list->count + 1) * sizeof(*grown));
+	struct fault_hit *grown = memory_realloc(list->hits, (list->count + 1) * sizeof(*grown));
 
-	if (!grown)
-		return error_no_memory(err);
 	list->hits = grown;
 	grown[list->count] = (struct fault_hit){
 		.key = { .job = sqlite3_column_int64(row, 0),
@@ -273,7 +270,7 @@ static enum status hit_add(sqlite3_stmt *row, struct fault_hit_list *list, struc
 		.line = column_copy(row, 10),
 		.bytes_per_s = sqlite3_column_int64(row, 11),
 	};
-	return grown[list->count++].line ? STATUS_OK : error_no_memory(err);
+	list->count++;
 }
 
 static enum status hits_read(struct store *store, enum statement_id which, int64_t job,
@@ -290,7 +287,7 @@ static enum status hits_read(struct store *store, enum statement_id which, int64
 	if (which == FAULT_HITS_OF_JOB)
 		bind_int(rows, ":job", job);
 	while (statement_next(rows, &rc, err))
-		rc = hit_add(rows, &list, err);
+		hit_add(rows, &list);
 	if (rc)
 		return rc;
 	*ret_list = list;

@@ -2,6 +2,7 @@
 /* store/jobs/job_page.c: one page of a project's jobs, newest first. */
 #include <stdlib.h>
 
+#include "daemon/base/memory.h"
 #include "store/jobs/job_filter.h"
 #include "store/jobs/job_page.h"
 #include "store/jobs/job_rows.h"
@@ -11,9 +12,7 @@
 static enum status rows_read(struct connection *connection, const struct row_page *page,
 			     struct job_list *list, struct error *err)
 {
-	list->jobs = calloc(page->size, sizeof(*list->jobs));
-	if (!list->jobs)
-		return error_no_memory(err);
+	list->jobs = memory_calloc(page->size, sizeof(*list->jobs));
 	for (; list->count < page->count; list->count++) {
 		AUTO(statement) sqlite3_stmt *statement = connection_statement(connection, JOB_ROW);
 		bool row = false;
@@ -23,10 +22,9 @@ static enum status rows_read(struct connection *connection, const struct row_pag
 		rc = statement_step(statement, &row, err);
 		if (!rc && !row)
 			rc = error_set(err, STATUS_INTERNAL, NULL, "a job went away while its page was read");
-		if (!rc)
-			rc = job_row_read(statement, &list->jobs[list->count], err);
 		if (rc)
 			return rc;
+		job_row_read(statement, &list->jobs[list->count]);
 	}
 	return job_positions_fill(connection, list, err);
 }
@@ -55,7 +53,7 @@ enum status job_page_read(struct store *store, struct row_page *page, struct job
 	if (!rc)
 		rc = page_fill(reader.connection, page, &list, err);
 	if (!rc)
-		rc = row_page_token(page, &store->page_key, &list.next_page_token, err);
+		row_page_token(page, &store->page_key, &list.next_page_token);
 	if (rc)
 		return rc;
 	*ret_list = list;

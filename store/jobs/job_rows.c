@@ -7,10 +7,8 @@
 #include "store/jobs/journal.h"
 
 /* In the order of JOB_COLUMNS in statements.c. */
-enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err)
+void job_row_read(sqlite3_stmt *row, struct job *ret_job)
 {
-	/* A text that may be null, and is NULL because memory ran out, is seen by the watch alone. */
-	memory_watch_begin();
 	*ret_job = (struct job){
 		.id = sqlite3_column_int64(row, 0),
 		.project = column_copy(row, 1),
@@ -45,10 +43,6 @@ enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *e
 		.web_access = sqlite3_column_int(row, 30) != 0,
 		.position = sqlite3_column_int64(row, 31),
 	};
-	if (!memory_watch_end())
-		return STATUS_OK;
-	job_deinit(ret_job);
-	return error_no_memory(err);
 }
 
 static int by_id(const void *left, const void *right)
@@ -73,11 +67,11 @@ static size_t queued_collect(struct job_list *list, struct job **queued)
 enum status job_positions_fill(struct connection *connection, struct job_list *list, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *queue = connection_statement(connection, JOB_QUEUE);
-	struct job **queued = calloc(list->count + 1, sizeof(struct job *));
-	size_t left = queued ? queued_collect(list, queued) : 0;
+	struct job **queued = memory_calloc(list->count + 1, sizeof(struct job *));
+	size_t left = queued_collect(list, queued);
 	size_t count = left;
 	bool row = true;
-	enum status rc = queued ? STATUS_OK : error_no_memory(err);
+	enum status rc = STATUS_OK;
 
 	for (int64_t place = 1; !rc && row && left; place++) {
 		rc = statement_step(queue, &row, err);
@@ -95,7 +89,7 @@ enum status job_positions_fill(struct connection *connection, struct job_list *l
 
 enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err)
 {
-	AUTO(job) struct job *job = NULL;
+	struct job *job;
 	bool row = false;
 	enum status rc = statement_step(statement, &row, err);
 
@@ -103,13 +97,10 @@ enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct 
 		return rc;
 	if (!row)
 		return error_set(err, STATUS_NOT_FOUND, "name", "The specified job could not be found.");
-	job = calloc(1, sizeof(*job));
-	if (!job)
-		return error_no_memory(err);
-	rc = job_row_read(statement, job, err);
-	if (!rc)
-		*ret_job = TAKE(job);
-	return rc;
+	job = memory_calloc(1, sizeof(*job));
+	job_row_read(statement, job);
+	*ret_job = job;
+	return STATUS_OK;
 }
 
 enum status job_row_get_placed(struct connection *connection, int64_t id, struct job **ret_job,

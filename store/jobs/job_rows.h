@@ -6,7 +6,7 @@
 #include "store/state_writer.h"
 
 /* Reads a row of one of the JOB_… statements. */
-enum status job_row_read(sqlite3_stmt *row, struct job *ret_job, struct error *err);
+void job_row_read(sqlite3_stmt *row, struct job *ret_job);
 
 /* A new row as QUEUED, inside a change. ALREADY_EXISTS. */
 enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/jobs/faults.h"
 #include "store/jobs/job_rows.h"
 #include "store/jobs/journal.h"
@@ -270,23 +271,13 @@ enum status job_apply(struct store *store, struct job_change *changes, size_t co
 	return rc;
 }
 
-static enum status list_append(struct job_list *list, size_t *size, sqlite3_stmt *row, struct error *err)
+static void list_append(struct job_list *list, size_t *size, sqlite3_stmt *row)
 {
-	enum status rc;
-
 	if (list->count == *size) {
-		size_t wanted = *size ? *size * 2 : 16;
-		struct job *grown = realloc(list->jobs, wanted * sizeof(*grown));
-
-		if (!grown)
-			return error_no_memory(err);
-		list->jobs = grown;
-		*size = wanted;
+		*size = *size ? *size * 2 : 16;
+		list->jobs = memory_resize(list->jobs, *size, sizeof(*list->jobs));
 	}
-	rc = job_row_read(row, &list->jobs[list->count], err);
-	if (!rc)
-		list->count++;
-	return rc;
+	job_row_read(row, &list->jobs[list->count++]);
 }
 
 enum status job_list_unfinished(struct store *store, struct job_list *ret_list, struct error *err)
@@ -301,7 +292,7 @@ enum status job_list_unfinished(struct store *store, struct job_list *ret_list, 
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_UNFINISHED);
 
 	while (statement_next(rows, &rc, err))
-		rc = list_append(&list, &size, rows, err);
+		list_append(&list, &size, rows);
 	if (!rc)
 		rc = job_positions_fill(reader.connection, &list, err);
 	if (rc)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/memory.h"
 #include "store/jobs/lease_rows.h"
 #include "store/store_parts.h"
 
@@ -50,29 +51,19 @@ static void lease_rows_deinit(struct lease_rows *rows)
 	leases_free(rows->leases, rows->count);
 }
 
-static enum status lease_append(struct lease_rows *rows, sqlite3_stmt *row, struct error *err)
+static void lease_append(struct lease_rows *rows, sqlite3_stmt *row)
 {
-	char *device = column_copy(row, 3);
-
-	if (device && rows->count == rows->size) {
-		size_t size = rows->size ? rows->size * 2 : 16;
-		struct lease *grown = realloc(rows->leases, size * sizeof(*grown));
-
-		rows->leases = grown ? grown : rows->leases;
-		rows->size = grown ? size : rows->size;
-	}
-	if (!device || rows->count == rows->size) {
-		free(device);
-		return error_no_memory(err);
+	if (rows->count == rows->size) {
+		rows->size = rows->size ? rows->size * 2 : 16;
+		rows->leases = memory_resize(rows->leases, rows->size, sizeof(*rows->leases));
 	}
 	rows->leases[rows->count++] = (struct lease){
 		.job = sqlite3_column_int64(row, 0),
 		.role = (unsigned)sqlite3_column_int(row, 1),
 		.replica = (unsigned)sqlite3_column_int(row, 2),
-		.device = device,
+		.device = column_copy(row, 3),
 		.shared = sqlite3_column_int(row, 4) != 0,
 	};
-	return STATUS_OK;
 }
 
 enum status lease_list(struct store *store, struct lease **ret_leases, size_t *ret_count, struct error *err)
@@ -86,7 +77,7 @@ enum status lease_list(struct store *store, struct lease **ret_leases, size_t *r
 	AUTO(statement) sqlite3_stmt *list = connection_statement(reader.connection, LEASES);
 
 	while (statement_next(list, &rc, err))
-		rc = lease_append(&rows, list, err);
+		lease_append(&rows, list);
 	if (rc)
 		return rc;
 	*ret_leases = TAKE(rows.leases);

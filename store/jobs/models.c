@@ -36,7 +36,7 @@ void trained_model_list_deinit(struct trained_model_list *list)
 }
 
 /* In the order of MODEL_COLUMNS in statements.c. */
-static enum status row_read(sqlite3_stmt *row, struct trained_model *ret_model, struct error *err)
+static void row_read(sqlite3_stmt *row, struct trained_model *ret_model)
 {
 	struct trained_model model AUTO_TRAINED_MODEL = {
 		.id = sqlite3_column_int64(row, 0),
@@ -53,12 +53,8 @@ static enum status row_read(sqlite3_stmt *row, struct trained_model *ret_model, 
 		.aliases = column_copy(row, 11),
 	};
 
-	if (!model.project || !model.location || !model.model_id || !model.input || !model.aliases ||
-	    !model.pipeline_id)
-		return error_no_memory(err);
 	*ret_model = model;
 	model = (struct trained_model){ 0 };
-	return STATUS_OK;
 }
 
 static void name_bind(sqlite3_stmt *statement, const char *project, const char *location, const char *id)
@@ -97,7 +93,9 @@ static enum status fetch(struct connection *connection, const struct model_name 
 	rc = statement_step(statement, &row, err);
 	if (!rc && !row)
 		return missing(name, err);
-	return rc ? rc : row_read(statement, ret_model, err);
+	if (!rc)
+		row_read(statement, ret_model);
+	return rc;
 }
 
 enum status model_get(struct store *store, const struct model_name *name, struct trained_model *ret_model,
@@ -186,7 +184,9 @@ static enum status fetch_by_id(struct connection *connection, int64_t id, struct
 	rc = statement_step(statement, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_INTERNAL, NULL, "a model went away");
-	return rc ? rc : row_read(statement, ret_model, err);
+	if (!rc)
+		row_read(statement, ret_model);
+	return rc;
 }
 
 /* ret_id stays 0 when the job has no pipeline, or the pipeline no model. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/filter/filter_sql.h"
 #include "store/jobs/operation_rows.h"
 #include "store/jobs/resources.h"
@@ -33,9 +34,9 @@ void operation_list_deinit(struct operation_list *list)
 }
 
 /* In the order of OPERATION_COLUMNS in statements.c. */
-static enum status row_read(sqlite3_stmt *row, struct operation *ret_operation, struct error *err)
+static void row_read(sqlite3_stmt *row, struct operation *ret_operation)
 {
-	struct operation operation = {
+	*ret_operation = (struct operation){
 		.id = sqlite3_column_int64(row, 0),
 		.project = column_copy(row, 1),
 		.location = column_copy(row, 2),
@@ -43,13 +44,6 @@ static enum status row_read(sqlite3_stmt *row, struct operation *ret_operation, 
 		.target = column_copy(row, 4),
 		.created_us = sqlite3_column_int64(row, 5),
 	};
-
-	if (!operation.project || !operation.location || !operation.operation_id || !operation.target) {
-		operation_deinit(&operation);
-		return error_no_memory(err);
-	}
-	*ret_operation = operation;
-	return STATUS_OK;
 }
 
 static enum status fetch(struct connection *connection, const struct operation_name *name,
@@ -73,7 +67,8 @@ static enum status fetch(struct connection *connection, const struct operation_n
 			"does not exist.",
 			name->project, name->location, name->target ? name->target : "",
 			name->target ? "/" : "", name->id);
-	return row_read(statement, ret_operation, err);
+	row_read(statement, ret_operation);
+	return STATUS_OK;
 }
 
 enum status operation_get(struct store *store, const struct operation_name *name,
@@ -142,15 +137,12 @@ enum status operation_row_insert(struct change_scope *scope, const char *project
 
 	resource_id_draw(CHANCE_RESOURCE, operation_id);
 	made = (struct operation){
-		.project = strdup(project),
-		.location = strdup(location),
-		.operation_id = strdup(operation_id),
+		.project = memory_strdup(project),
+		.location = memory_strdup(location),
+		.operation_id = memory_strdup(operation_id),
+		.target = memory_printf("%s/%s", collection, id),
 		.created_us = scope->now_ns / 1000,
 	};
-	if (asprintf(&made.target, "%s/%s", collection, id) < 0)
-		made.target = NULL;
-	if (!made.project || !made.location || !made.operation_id || !made.target)
-		return error_no_memory(err);
 	rc = row_insert(scope, &made, &made.id, err);
 	if (!rc)
 		rc = old_ones_drop(scope, made.id, err);
@@ -197,7 +189,9 @@ static enum status item_read(struct connection *connection, int64_t id, void *re
 	rc = statement_step(statement, &row, err);
 	if (!rc && !row)
 		return error_set(err, STATUS_INTERNAL, NULL, "an operation went away");
-	return rc ? rc : row_read(statement, ret_item, err);
+	if (!rc)
+		row_read(statement, ret_item);
+	return rc;
 }
 
 enum status operation_list_page(struct store *store, const struct operation_name *name, const char *filter,

@@ -63,9 +63,6 @@ static enum status row_read(struct connection *connection, sqlite3_stmt *row, st
 
 	if (rc)
 		return rc;
-	if (!pipeline.project || !pipeline.location || !pipeline.pipeline_id || !pipeline.display_name ||
-	    !pipeline.input)
-		return error_no_memory(err);
 	*ret_pipeline = pipeline;
 	pipeline = (struct pipeline){ 0 };
 	return STATUS_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/reader_pool.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
@@ -40,13 +41,12 @@ static void etag_make(int64_t job, int64_t version, char ret_etag[ETAG_SIZE])
 	sodium_bin2base64(ret_etag, ETAG_SIZE, tag, sizeof(tag), sodium_base64_VARIANT_ORIGINAL);
 }
 
-static enum status etag_copy(int64_t job, int64_t version, char **ret_etag, struct error *err)
+static char *etag_new(int64_t job, int64_t version)
 {
 	char etag[ETAG_SIZE];
 
 	etag_make(job, version, etag);
-	*ret_etag = strdup(etag);
-	return *ret_etag ? STATUS_OK : error_no_memory(err);
+	return memory_strdup(etag);
 }
 
 static enum status row_fetch(struct connection *connection, const char *project, const char *job_id,
@@ -69,7 +69,7 @@ static enum status row_fetch(struct connection *connection, const char *project,
 	if (!ret_row->version)
 		return STATUS_OK;
 	ret_row->policy = column_copy(statement, POLICY_COLUMN);
-	return ret_row->policy ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 enum status policy_get(struct store *store, const char *project, const char *job_id, char **ret_policy,
@@ -81,10 +81,9 @@ enum status policy_get(struct store *store, const char *project, const char *job
 
 	if (!rc)
 		rc = row_fetch(reader.connection, project, job_id, &row, err);
-	if (!rc)
-		rc = etag_copy(row.job, row.version, ret_etag, err);
 	if (rc)
 		return rc;
+	*ret_etag = etag_new(row.job, row.version);
 	*ret_policy = TAKE(row.policy);
 	return STATUS_OK;
 }
@@ -123,8 +122,9 @@ static enum status replacement_run(struct change_scope *scope, void *arg, struct
 	bind_int(put, ":version", row.version + 1);
 	bind_text(put, ":policy", replacement->policy);
 	rc = statement_run(put, err);
-	/* Here, so that no memory for it is no new policy either. */
-	return rc ? rc : etag_copy(row.job, row.version + 1, &replacement->made, err);
+	if (!rc)
+		replacement->made = etag_new(row.job, row.version + 1);
+	return rc;
 }
 
 enum status policy_set(struct store *store, const char *project, const char *job_id, const char *policy,

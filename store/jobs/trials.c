@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/jobs/job_rows.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
@@ -53,8 +54,6 @@ static enum status job_visit(struct connection *connection, int64_t job, size_t 
 	while (statement_next(rows, &rc, err)) {
 		const struct stored_trial trial = trial_read(rows);
 
-		if (!trial.parameters)
-			return error_no_memory(err);
 		visit(arg, index, &trial);
 	}
 	return rc;
@@ -81,22 +80,18 @@ enum status trials_visit(struct store *store, const int64_t *jobs, size_t count,
 struct collecting {
 	struct trial_list list;
 	size_t size;
-	bool failed; /* memory ran out */
 };
 
-static bool room_make(struct collecting *collecting)
+static void room_make(struct collecting *collecting)
 {
 	const size_t size = collecting->size ? collecting->size * 2 : 16;
 	struct stored_trial *grown;
 
 	if (collecting->list.count < collecting->size)
-		return true;
-	grown = reallocarray(collecting->list.trials, size, sizeof(*grown));
-	if (!grown)
-		return false;
+		return;
+	grown = memory_resize(collecting->list.trials, size, sizeof(*grown));
 	collecting->list.trials = grown;
 	collecting->size = size;
-	return true;
 }
 
 static void trial_collect(void *arg, size_t index, const struct stored_trial *trial)
@@ -105,14 +100,11 @@ static void trial_collect(void *arg, size_t index, const struct stored_trial *tr
 	struct stored_trial *copy;
 
 	(void)index;
-	collecting->failed = collecting->failed || !room_make(collecting);
-	if (collecting->failed)
-		return;
+	room_make(collecting);
 	copy = &collecting->list.trials[collecting->list.count++];
 	*copy = *trial;
-	copy->parameters = strdup(trial->parameters);
-	copy->final = trial->final ? strdup(trial->final) : NULL;
-	collecting->failed = !copy->parameters || (trial->final && !copy->final);
+	copy->parameters = memory_strdup(trial->parameters);
+	copy->final = memory_strdup(trial->final);
 }
 
 enum status trial_list_read(struct store *store, int64_t job, struct trial_list *ret_list, struct error *err)
@@ -120,8 +112,6 @@ enum status trial_list_read(struct store *store, int64_t job, struct trial_list 
 	struct collecting collecting = { 0 };
 	enum status rc = trials_visit(store, &job, 1, trial_collect, &collecting, err);
 
-	if (!rc && collecting.failed)
-		rc = error_no_memory(err);
 	if (rc)
 		trial_list_deinit(&collecting.list);
 	else
@@ -147,7 +137,7 @@ enum status trial_of_job(struct store *store, const char *project, const char *j
 		return rc;
 	*ret_owner = row ? column_copy(rows, 0) : NULL;
 	*ret_trial = row ? (unsigned)sqlite3_column_int(rows, 1) : 0;
-	return row && !*ret_owner ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
 /* ---- changes ---- */
@@ -168,7 +158,7 @@ static enum status parent_check(struct change_scope *scope, int64_t id, struct e
 	bind_int(statement, ":id", id);
 	rc = statement_step(statement, &row, err);
 	if (!rc && row)
-		rc = job_row_read(statement, &job, err);
+		job_row_read(statement, &job);
 	if (!rc && (!row || job_state_is_final(job.state) || job.verdict != JOB_STATE_UNSPECIFIED))
 		rc = error_set(err, STATUS_ABORTED, NULL, "the tuning job is about to end");
 	job_deinit(&job);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
 #include "store/keys/private_key.h"
 #include "store/small_file.h"
 
@@ -45,20 +46,15 @@ static char *path_in(const char *state_dir, const char *name, const char *rest)
 
 struct authority *authority_new(const char *state_dir, const char *name, const char *domain)
 {
-	AUTO(authority) struct authority *authority = calloc(1, sizeof(*authority));
+	struct authority *authority = memory_calloc(1, sizeof(*authority));
 
-	if (!authority)
-		return NULL;
 	pthread_mutex_init(&authority->lock, NULL);
 	authority->domain = domain;
 	authority->key_path = path_in(state_dir, name, ".key");
 	authority->certificate_path = path_in(state_dir, name, ".crt");
 	authority->bundle_dir = path_in(state_dir, name, "");
 	authority->bundle_path = path_in(state_dir, name, "/bundle.crt");
-	if (!authority->key_path || !authority->certificate_path || !authority->bundle_dir ||
-	    !authority->bundle_path || sodium_init() < 0)
-		return NULL;
-	return TAKE(authority);
+	return authority;
 }
 
 void authority_free(struct authority *authority)
@@ -146,7 +142,7 @@ static enum status certificate_write(gnutls_x509_crt_t certificate, struct text 
 	if (code < 0)
 		return gnutls_error_set(err, code, "a certificate could not be written");
 	text_append(ret_pem, pem.data, pem.size);
-	return ret_pem->failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
 static bool is_of_key(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key)
@@ -206,7 +202,7 @@ static enum status authority_load(const struct authority *authority, int64_t now
 	if (rc)
 		return rc;
 	if (gnutls_x509_crt_init(&certificate) < 0)
-		return error_no_memory(err);
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "GnuTLS makes no certificate");
 	if (certificate_read(authority->certificate_path, key, now_s, certificate))
 		*ret_certificate = TAKE(certificate);
 	else
@@ -342,9 +338,11 @@ enum status authority_bundle(struct authority *authority, const char *system, in
 	if (rc)
 		return rc;
 	path = realpath(authority->bundle_path, NULL);
-	if (path)
-		text_puts(ret_path, path);
-	return !path || ret_path->failed ? error_no_memory(err) : STATUS_OK;
+	if (!path)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot find %s: %s", authority->bundle_path,
+				 strerror(errno));
+	text_puts(ret_path, path);
+	return STATUS_OK;
 }
 
 void authority_versions_write(struct text *text)

@@ -15,7 +15,7 @@
 
 struct authority;
 
-/* Reads nothing yet. @domain stays the caller's; NULL: memory ran out. */
+/* Reads nothing yet. @domain stays the caller's. */
 struct authority *authority_new(const char *state_dir, const char *name, const char *domain);
 void authority_free(struct authority *authority);
 DEFINE_AUTO(authority, struct authority *, authority_free)

@@ -38,7 +38,7 @@ enum status private_key_write(gnutls_x509_privkey_t key, struct text *ret_pem, s
 		return gnutls_error_set(err, code, "a key could not be written");
 	text_append(ret_pem, pem.data, pem.size);
 	sodium_memzero(pem.data, pem.size);
-	return ret_pem->failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
 static enum status key_read(const char *path, gnutls_x509_privkey_t *ret_key, struct error *err)
@@ -51,7 +51,7 @@ static enum status key_read(const char *path, gnutls_x509_privkey_t *ret_key, st
 	if (rc)
 		return rc;
 	if (gnutls_x509_privkey_init(&key) < 0)
-		return error_no_memory(err);
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "GnuTLS makes no private key");
 	if (gnutls_x509_privkey_import(key, &datum, GNUTLS_X509_FMT_PEM) < 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "%s holds no private key; remove it, and another is made", path);

@@ -35,15 +35,9 @@ struct signing_key {
 
 struct signing_key *signing_key_new(const char *state_dir)
 {
-	struct signing_key *key = calloc(1, sizeof(*key));
-	struct text path AUTO_TEXT = { 0 };
+	struct signing_key *key = memory_calloc(1, sizeof(*key));
 
-	text_printf(&path, "%s/identity.key", state_dir);
-	if (!key || path.failed || sodium_init() < 0) {
-		free(key);
-		return NULL;
-	}
-	key->path = text_take(&path);
+	key->path = memory_printf("%s/identity.key", state_dir);
 	pthread_mutex_init(&key->lock, NULL);
 	return key;
 }
@@ -99,7 +93,7 @@ static int public_describe(struct signing_key *key)
 	memcpy(bytes[1] + KEY_BYTES - exponent.size, exponent.data, exponent.size);
 	code = gnutls_hash_fast(GNUTLS_DIG_SHA1, bytes, sizeof(bytes), digest);
 	sodium_bin2hex(key->id, sizeof(key->id), digest, sizeof(digest));
-	return key->modulus.failed || key->exponent.failed ? GNUTLS_E_MEMORY_ERROR : code;
+	return code;
 }
 
 static enum status key_read(struct signing_key *key, struct error *err)
@@ -168,18 +162,13 @@ enum status signing_key_sign(struct signing_key *key, const json_t *claims, stru
 		return rc;
 	text_printf(&header, "{\"alg\":\"RS256\",\"kid\":\"%s\",\"typ\":\"JWT\"}", key->id);
 	json_write(&payload, claims);
-	if (header.failed || payload.failed)
-		return error_no_memory(err);
 	base64_append(&jwt, header.data, header.length, URLSAFE);
 	text_putc(&jwt, '.');
 	base64_append(&jwt, payload.data, payload.length, URLSAFE);
-	if (!jwt.failed)
-		rc = signature_append(key, &jwt, err);
-	if (jwt.failed)
-		return error_no_memory(err);
+	rc = signature_append(key, &jwt, err);
 	if (!rc)
 		text_append(ret_jwt, jwt.data, jwt.length);
-	return rc ? rc : ret_jwt->failed ? error_no_memory(err) : STATUS_OK;
+	return rc;
 }
 
 /* An object from base64url, or NULL. */
@@ -240,8 +229,6 @@ enum status signing_key_jwks(struct signing_key *key, json_t **ret_jwks, struct 
 		return rc;
 	jwks = json_pack("{s:[{s:s, s:s, s:s, s:s, s:s, s:s}]}", "keys", "kty", "RSA", "alg", "RS256", "use",
 			 "sig", "kid", key->id, "n", key->modulus.data, "e", key->exponent.data);
-	if (!jwks)
-		return error_no_memory(err);
 	*ret_jwks = jwks;
 	return STATUS_OK;
 }

@@ -298,8 +298,7 @@ static enum status records_write(struct log_batch *batch, const struct log_queue
 		if (!rc)
 			continue;
 		/* Not the record's fault: all of them are written again. */
-		if (memory_watch_failed() || rc != STATUS_INTERNAL ||
-		    sqlite3_get_autocommit(batch->connection->db))
+		if (rc != STATUS_INTERNAL || sqlite3_get_autocommit(batch->connection->db))
 			return error_move(err, &own);
 		if (lost++ == 0)
 			error_move(&first, &own);

@@ -89,7 +89,7 @@ static enum status jobs_find(struct connection *connection, struct query *query,
 		    query->owner ? "IN (:label, :owner)" : "= :label");
 	projects_put(&sql, query->asked->project_count);
 	text_printf(&sql, ") LIMIT %d", LEGS_MAX + 1);
-	rc = sql.failed ? error_no_memory(err) : connection_prepare(connection, sql.data, &rows, err);
+	rc = connection_prepare(connection, sql.data, &rows, err);
 	if (rc)
 		return rc;
 	bind_text(rows, ":label", query->filter.job_label);
@@ -278,7 +278,7 @@ static enum status query_run(struct connection *connection, struct query *query,
 	if (rc || none)
 		return rc;
 	query_put(&sql, query);
-	rc = sql.failed ? error_no_memory(err) : connection_prepare(connection, sql.data, &rows, err);
+	rc = connection_prepare(connection, sql.data, &rows, err);
 	if (rc)
 		return rc;
 	query_bind(query, rows);
@@ -332,8 +332,6 @@ static enum status query_init(struct store *store, struct query *query, struct e
 	text_printf(&query->bound_to, "entries %s %s", asked->descending ? "desc" : "asc", filter);
 	for (size_t i = 0; i < asked->project_count; i++)
 		text_printf(&query->bound_to, "\n%s", asked->projects[i]);
-	if (query->bound_to.failed)
-		return error_no_memory(err);
 	rc = unfinished_find(store, query, err);
 	if (!rc)
 		rc = trial_find(store, query, err);
@@ -366,8 +364,6 @@ enum status log_query_run(struct store *store, const struct log_query *asked,
 	if (more) {
 		token = page_token_write(&store->page_key, query.bound_to.data, query.bound_to.length,
 					 &query.mark);
-		if (!token)
-			return error_no_memory(err);
 	}
 	*ret_next_page_token = token;
 	return STATUS_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/logs/log_source.h"
 
 enum { BLOCK_BYTES = 64 * 1024 - 64 };
@@ -22,7 +23,7 @@ static struct log_block *block_for(struct log_queue *queue, size_t size)
 
 	if (block && block->size - block->used >= size)
 		return block;
-	block = malloc(sizeof(*block) + room);
+	block = room > BLOCK_BYTES ? malloc(sizeof(*block) + room) : memory_alloc(sizeof(*block) + room);
 	if (!block)
 		return NULL;
 	block->next = NULL;

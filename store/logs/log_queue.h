@@ -36,7 +36,7 @@ struct log_queue {
 	size_t count;
 };
 
-/* False when memory ran out. @item's record is copied with its texts. */
+/* Copies @item's record with its texts. False: no memory for a record that has more than 64 KiB. */
 bool log_queue_push(struct log_queue *queue, const struct log_item *item);
 /* Moves all of @from behind nothing into an empty queue. */
 void log_queue_move(struct log_queue *to, struct log_queue *from);

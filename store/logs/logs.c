@@ -31,7 +31,9 @@ enum status log_barrier(struct store *store, void (*done)(void *arg), void *arg,
 {
 	struct log_item barrier = { .kind = ITEM_BARRIER, .done = done, .arg = arg };
 
-	return logs_writer_barrier(store->logs, &barrier) ? STATUS_OK : error_no_memory(err);
+	(void)err;
+	logs_writer_barrier(store->logs, &barrier);
+	return STATUS_OK;
 }
 
 /* One who waits in log_flush(), on its stack. */
@@ -60,8 +62,7 @@ enum status log_flush(struct store *store, struct error *err)
 
 	pthread_mutex_init(&flush.lock, NULL);
 	pthread_cond_init(&flush.settled, NULL);
-	if (!logs_writer_barrier(store->logs, &barrier))
-		flush_settle(&flush, STATUS_UNAVAILABLE);
+	logs_writer_barrier(store->logs, &barrier);
 	pthread_mutex_lock(&flush.lock);
 	while (!flush.done)
 		pthread_cond_wait(&flush.settled, &flush.lock);
@@ -124,8 +125,6 @@ static enum status tail_read(sqlite3_stmt *rows, char **lines, size_t *count, st
 			return rc;
 		bytes += (size_t)sqlite3_column_bytes(rows, 0);
 		lines[*count] = column_copy(rows, 0);
-		if (!lines[*count])
-			return error_no_memory(err);
 		++*count;
 	}
 }
@@ -146,13 +145,14 @@ char *log_labels(const char *host, unsigned trial, const char *endpoint, const c
 {
 	AUTO(json) json_t *labels = json_object();
 
-	if (!labels ||
-	    (host &&
-	     json_object_set_new(labels, "compute.googleapis.com/resource_name", json_string(host))) ||
-	    (trial && json_object_set_new(labels, "ml.googleapis.com/trial_id", json_sprintf("%u", trial))) ||
-	    (endpoint && json_object_set_new(labels, "ml.googleapis.com/endpoint", json_string(endpoint))) ||
-	    (ended_as && json_object_set_new(labels, "ml.googleapis.com/job_state", json_string(ended_as))))
-		return NULL;
+	if (host)
+		json_object_set_new(labels, "compute.googleapis.com/resource_name", json_string(host));
+	if (trial)
+		json_object_set_new(labels, "ml.googleapis.com/trial_id", json_sprintf("%u", trial));
+	if (endpoint)
+		json_object_set_new(labels, "ml.googleapis.com/endpoint", json_string(endpoint));
+	if (ended_as)
+		json_object_set_new(labels, "ml.googleapis.com/job_state", json_string(ended_as));
 	return json_dump_compact(labels);
 }
 
@@ -191,8 +191,6 @@ enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, co
 		free(lines[--line_count]);
 	if (rc)
 		return rc;
-	if (!joined)
-		return error_no_memory(err);
 	*ret_text = TAKE(joined);
 	return STATUS_OK;
 }
@@ -213,8 +211,6 @@ static enum status names_read(sqlite3_stmt *rows, const char *project, unsigned 
 		log_name = column_text(rows, 0);
 		text_clear(&name);
 		text_printf(&name, "projects/%s/logs/%s", project, log_name);
-		if (name.failed)
-			return error_no_memory(err);
 		if (count)
 			text_putc(json, ',');
 		text_json(json, name.data, name.length);
@@ -227,8 +223,6 @@ static enum status names_mark(struct store *store, const struct text *bound_to, 
 			      struct page_mark *ret_mark, struct error *err)
 {
 	*ret_mark = (struct page_mark){ 0 };
-	if (bound_to->failed)
-		return error_no_memory(err);
 	if (!page_token || !*page_token)
 		return STATUS_OK;
 	return page_token_read(&store->page_key, bound_to->data, bound_to->length, page_token, ret_mark, err);
@@ -261,13 +255,8 @@ enum status log_names_page(struct store *store, const char *project, unsigned pa
 	text_putc(&json, ']');
 	if (rc)
 		return rc;
-	AUTO(string)
-	char *token = more ? page_token_write(&store->page_key, bound_to.data, bound_to.length, &last) : NULL;
-	AUTO(string) char *names = text_take(&json);
-
-	if (!names || (more && !token))
-		return error_no_memory(err);
-	*ret_names_json = TAKE(names);
-	*ret_next_page_token = TAKE(token);
+	*ret_next_page_token =
+		more ? page_token_write(&store->page_key, bound_to.data, bound_to.length, &last) : NULL;
+	*ret_names_json = text_take(&json);
 	return STATUS_OK;
 }

@@ -18,7 +18,7 @@
 struct store;
 
 /* The labels of entries from a container on @host (NULL: of the service itself) in @trial (0: in none), as JSON object
- * text; NULL when memory ran out. @endpoint: what the service's own entries of Vertex AI have ("": empty there, but set);
+ * text. @endpoint: what the service's own entries of Vertex AI have ("": empty there, but set);
  * NULL: none. @ended_as: how the job ended that this is the last entry of; NULL: it is not. The caller frees.
  * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training; endpoint and job_state: published
  * entries of Vertex AI, where those of containers have neither */
@@ -45,8 +45,8 @@ struct log_record {
 	} position;
 };
 
-/* Copies @record into the queue. False: the queue is full (16 MiB or 65,536 records), or memory ran out; call again
- * after the hook below. Order of offers is the order of entries. */
+/* Copies @record into the queue. False: the queue is full (16 MiB or 65,536 records), or there is no memory for a record of
+ * more than 64 KiB; call again after the hook below. Order of offers is the order of entries. */
 bool log_offer(struct store *store, const struct log_record *record);
 /* As log_offer() where memory ran out, for who found none to make a record. */
 void log_refuse(struct store *store);

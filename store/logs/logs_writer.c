@@ -82,9 +82,9 @@ bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record 
 			 true);
 }
 
-bool logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier)
+void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier)
 {
-	return item_push(writer, barrier, true);
+	item_push(writer, barrier, true);
 }
 
 void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg)
@@ -194,21 +194,11 @@ static bool may_retry(struct logs_writer *writer, enum status status, unsigned t
 	return status == STATUS_UNAVAILABLE && (!stopping || tries < LAST_TRIES);
 }
 
-/* What there was no memory for is there to be written later. */
-static enum status batch_write(struct logs_writer *writer, const struct log_queue *queue, struct error *err)
-{
-	enum status rc;
-
-	memory_watch_begin();
-	rc = log_batch_write(&writer->batch, queue, clock_wall_ns(writer->clock), err);
-	return memory_watch_end() && rc ? STATUS_UNAVAILABLE : rc;
-}
-
 static void batch_store(struct logs_writer *writer, const struct log_queue *queue)
 {
 	for (unsigned tries = 1;; tries++) {
 		struct error err AUTO_ERROR = { 0 };
-		enum status rc = batch_write(writer, queue, &err);
+		enum status rc = log_batch_write(&writer->batch, queue, clock_wall_ns(writer->clock), &err);
 
 		if (!rc)
 			break;
@@ -285,7 +275,7 @@ static enum status set_aside(const char *path, struct error *err)
 	struct text aside AUTO_TEXT = { 0 };
 
 	text_printf(&aside, "%s.other", path);
-	if (aside.failed || rename(path, aside.data) != 0)
+	if (rename(path, aside.data) != 0)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s belongs to another state.db",
 				 path);
 	log_event(LOG_WARNING, "logs-set-aside", "file=%s", aside.data);
@@ -334,13 +324,11 @@ DEFINE_AUTO(writer_memory, struct logs_writer *, free)
 enum status logs_writer_open(const char *path, const char *instance, const struct clock *clock,
 			     struct logs_writer **ret_writer, struct error *err)
 {
-	AUTO(writer_memory) struct logs_writer *memory = calloc(1, sizeof(*memory));
+	AUTO(writer_memory) struct logs_writer *memory = memory_calloc(1, sizeof(*memory));
 	struct logs_writer *writer = memory;
 	AUTO(connection) struct connection *connection = NULL;
 	enum status rc;
 
-	if (!writer)
-		return error_no_memory(err);
 	rc = own_file_open(path, instance, &connection, err);
 	if (rc)
 		return rc;

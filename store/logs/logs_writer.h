@@ -20,13 +20,13 @@ enum status logs_writer_open(const char *path, const char *instance, const struc
 			     struct logs_writer **ret_writer, struct error *err);
 void logs_writer_close(struct logs_writer *writer);
 
-/* False: full, or out of memory; on_room() tells when to try again. */
+/* False: full, or no memory for a record of more than 64 KiB; on_room() tells when to try again. */
 bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record);
 /* As an offer that found no memory. */
 void logs_writer_refuse(struct logs_writer *writer);
-/* A row of the outbox: taken however full the queue is. False: out of memory. */
+/* A row of the outbox: taken however full the queue is. False: no memory for one of more than 64 KiB. */
 bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id);
-bool logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier);
+void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier);
 void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg);
 /* The last outbox row that logs.db holds durably. Thread: any. */
 int64_t logs_writer_reached(struct logs_writer *writer);

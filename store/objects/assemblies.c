@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/objects/assembly_rows.h"
 #include "store/objects/bucket_rows.h"
 #include "store/objects/sessions.h"
@@ -69,7 +70,7 @@ enum status assembly_begin(struct objects *objects, const struct object_target *
 	if (!rc)
 		rc = objects_expire(objects, err);
 	if (!rc)
-		rc = wish_copy(&free_target, &wish, err);
+		wish_copy(&free_target, &wish);
 	if (rc)
 		return rc;
 	session_id_make(ret_id);
@@ -139,24 +140,20 @@ static size_t prefix_length(const struct assembly_query *query, const char *name
 	return at ? (size_t)(at - name) + strlen(delimiter) : 0;
 }
 
-static enum status listing_begin(const struct assembly_query *query, struct listing *listing,
-				 struct error *err)
+static void listing_begin(const struct assembly_query *query, struct listing *listing)
 {
 	const char *after = query->after;
 
 	*listing = (struct listing){ .query = query, .room = query->most };
-	listing->page.assemblies = calloc(query->most, sizeof(*listing->page.assemblies));
-	listing->page.prefixes = calloc(query->most, sizeof(*listing->page.prefixes));
-	if (!listing->page.assemblies || !listing->page.prefixes)
-		return error_no_memory(err);
+	listing->page.assemblies = memory_calloc(query->most, sizeof(*listing->page.assemblies));
+	listing->page.prefixes = memory_calloc(query->most, sizeof(*listing->page.prefixes));
 	if (!after || !*after || prefix_length(query, after) != strlen(after))
-		return STATUS_OK;
-	listing->below = strdup(after);
-	return listing->below ? STATUS_OK : error_no_memory(err);
+		return;
+	listing->below = memory_strdup(after);
 }
 
 /* The page is full: what it ended with is where the next one begins. */
-static enum status listing_end(struct listing *listing, struct error *err)
+static void listing_end(struct listing *listing)
 {
 	struct assembly_page *page = &listing->page;
 	const struct assembly *last = page->count ? &page->assemblies[page->count - 1] : NULL;
@@ -164,12 +161,11 @@ static enum status listing_end(struct listing *listing, struct error *err)
 	const char *name = last ? last->name : "";
 	const bool at_prefix = prefix && strcmp(prefix, name) > 0;
 
-	page->next = strdup(at_prefix ? prefix : name);
-	page->next_id = strdup(at_prefix || !last ? "" : last->id);
-	return page->next && page->next_id ? STATUS_OK : error_no_memory(err);
+	page->next = memory_strdup(at_prefix ? prefix : name);
+	page->next_id = memory_strdup(at_prefix || !last ? "" : last->id);
 }
 
-static enum status row_take(struct listing *listing, sqlite3_stmt *rows, struct error *err)
+static void row_take(struct listing *listing, sqlite3_stmt *rows)
 {
 	struct assembly_page *page = &listing->page;
 	const char *name = assembly_row_name(rows);
@@ -179,12 +175,11 @@ static enum status row_take(struct listing *listing, sqlite3_stmt *rows, struct 
 		struct assembly *assembly = &page->assemblies[page->count++];
 
 		assembly_row_copy(rows, assembly);
-		return STATUS_OK;
+		return;
 	}
 	free(listing->below);
-	page->prefixes[page->prefix_count++] = strndup(name, length);
-	listing->below = strndup(name, length);
-	return listing->below && page->prefixes[page->prefix_count - 1] ? STATUS_OK : error_no_memory(err);
+	page->prefixes[page->prefix_count++] = memory_strndup(name, length);
+	listing->below = memory_strndup(name, length);
 }
 
 static enum status listing_fill(struct listing *listing, sqlite3_stmt *rows, struct error *err)
@@ -199,11 +194,11 @@ static enum status listing_fill(struct listing *listing, sqlite3_stmt *rows, str
 			return rc;
 		if (listing->below && begins(assembly_row_name(rows), listing->below))
 			continue;
-		if (listing->page.count + listing->page.prefix_count == listing->room)
-			return listing_end(listing, err);
-		rc = row_take(listing, rows, err);
-		if (rc)
-			return rc;
+		if (listing->page.count + listing->page.prefix_count == listing->room) {
+			listing_end(listing);
+			return STATUS_OK;
+		}
+		row_take(listing, rows);
 	}
 }
 
@@ -216,16 +211,15 @@ enum status assembly_list(struct objects *objects, const struct assembly_query *
 	const bool goes_on = query->after && strcmp(query->after, prefix) >= 0;
 	const bool has_id = query->after_id && *query->after_id;
 	int64_t bucket;
-	enum status rc = listing_begin(query, &listing, err);
+	enum status rc = objects_read(objects, &reader, err);
 
-	if (!rc)
-		rc = objects_read(objects, &reader, err);
 	if (!rc)
 		rc = bucket_find(reader.connection, query->bucket, &bucket, err);
 	if (rc)
 		return rc;
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, ASSEMBLIES_FROM);
 
+	listing_begin(query, &listing);
 	bind_int(rows, ":bucket", bucket);
 	bind_text(rows, ":name", goes_on ? query->after : prefix);
 	bind_text(rows, ":id", !goes_on ? "" : has_id ? query->after_id : beyond_ids);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/base/crc32c.h"
+#include "daemon/base/memory.h"
 #include "store/objects/assembly_rows.h"
 #include "store/objects/uploads.h"
 
@@ -223,8 +224,8 @@ enum status assembly_finish(struct objects *objects, const struct assembly_key *
 		cleanup(joining_deinit))) = { .objects = objects,
 					      .key = key,
 					      .count = count,
-					      .parts = calloc(count + 1, sizeof(*joining.parts)) };
-	enum status rc = joining.parts ? parts_find(&joining, claims, err) : error_no_memory(err);
+					      .parts = memory_calloc(count + 1, sizeof(*joining.parts)) };
+	enum status rc = parts_find(&joining, claims, err);
 
 	if (!rc && count == 0)
 		rc = error_set(err, STATUS_INVALID_ARGUMENT, NULL, "You must specify at least one part.");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "store/objects/assembly_rows.h"
 #include "store/objects/uploads.h"
 
@@ -17,19 +18,17 @@ enum status part_begin(struct objects *objects, const struct assembly_key *key, 
 					      .name = key->name,
 					      .conditions = CONDITIONS_NONE };
 	enum status rc = assembly_row_read(objects, key, &row, err);
-	AUTO(upload) struct upload *upload = rc ? NULL : calloc(1, sizeof(*upload));
 
 	if (rc)
 		return rc;
-	if (!upload)
-		return error_no_memory(err);
+	AUTO(upload) struct upload *upload = memory_calloc(1, sizeof(*upload));
+
 	upload->objects = objects;
 	upload->part_number = number;
 	snprintf(upload->assembly, sizeof(upload->assembly), "%s", row.assembly.id);
 	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
-	rc = wish_copy(&target, &upload->wish, err);
-	if (!rc)
-		rc = sink_open(&upload->own, err);
+	wish_copy(&target, &upload->wish);
+	rc = sink_open(&upload->own, err);
 	if (rc)
 		return rc;
 	*ret_upload = TAKE(upload);
@@ -129,10 +128,10 @@ static enum status page_fill(sqlite3_stmt *rows, unsigned most, struct part_page
 enum status part_list(struct objects *objects, const struct assembly_key *key, unsigned after, unsigned most,
 		      struct part_page *ret_page, struct error *err)
 {
-	struct part_page page AUTO_PART_PAGE = { .parts = calloc(most, sizeof(*page.parts)) };
+	struct part_page page AUTO_PART_PAGE = { .parts = memory_calloc(most, sizeof(*page.parts)) };
 	struct assembly_row row AUTO_ASSEMBLY_ROW = { .bucket = 0 };
 	struct reader reader AUTO_READER = { 0 };
-	enum status rc = page.parts ? objects_read(objects, &reader, err) : error_no_memory(err);
+	enum status rc = objects_read(objects, &reader, err);
 
 	if (!rc)
 		rc = assembly_row_get(reader.connection, key, clock_wall_us(objects->clock), &row, err);

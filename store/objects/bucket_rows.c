@@ -35,8 +35,6 @@ enum status bucket_row_copy(sqlite3_stmt *row, struct bucket *ret_bucket, struct
 	};
 	enum status rc = json_parse_own(column_text(row, COLUMN_METADATA), &bucket.metadata, err);
 
-	if (!rc && (!bucket.name || !bucket.project))
-		rc = error_no_memory(err);
 	if (rc)
 		return rc;
 	*ret_bucket = bucket;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "store/objects/assembly_rows.h"
 #include "store/objects/bucket_rows.h"
@@ -93,11 +94,9 @@ static enum status bucket_change_commit(struct objects *objects, group_run run, 
 enum status bucket_insert(struct objects *objects, const char *project, const char *name,
 			  const json_t *metadata, struct bucket *ret_bucket, struct error *err)
 {
-	AUTO(string) char *text = metadata ? json_dump_compact(metadata) : strdup("{}");
+	AUTO(string) char *text = metadata ? json_dump_compact(metadata) : memory_strdup("{}");
 	struct bucket_change change = { .project = project, .name = name, .metadata = text };
 
-	if (!text)
-		return error_no_memory(err);
 	if (!bucket_name_valid(name))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid bucket name: '%s'", name);
 	return bucket_change_commit(objects, bucket_insert_run, &change, ret_bucket, err);
@@ -140,8 +139,7 @@ enum status bucket_update(struct objects *objects, const char *name, const struc
 	AUTO(string) char *text = json_dump_compact(metadata);
 	struct bucket_change change = { .name = name, .metadata = text, .conditions = &some };
 
-	return text ? bucket_change_commit(objects, bucket_update_run, &change, ret_bucket, err)
-		    : error_no_memory(err);
+	return bucket_change_commit(objects, bucket_update_run, &change, ret_bucket, err);
 }
 
 static enum status bucket_be_empty(struct connection *connection, int64_t id, struct error *err)
@@ -226,8 +224,8 @@ static enum status page_fill(sqlite3_stmt *rows, const char *prefix, unsigned mo
 		if (rc || !row || strncmp(bucket_row_name(rows), prefix, strlen(prefix)) != 0)
 			return rc;
 		if (page->count == most) {
-			page->next = strdup(page->buckets[most - 1].name);
-			return page->next ? STATUS_OK : error_no_memory(err);
+			page->next = memory_strdup(page->buckets[most - 1].name);
+			return STATUS_OK;
 		}
 		rc = bucket_row_copy(rows, &page->buckets[page->count], err);
 		if (rc)
@@ -236,7 +234,7 @@ static enum status page_fill(sqlite3_stmt *rows, const char *prefix, unsigned mo
 	}
 }
 
-/* The least name that a page may begin with; NULL: memory ran out. */
+/* The least name that a page may begin with. */
 static char *list_start(const char *prefix, const char *after)
 {
 	struct text from AUTO_TEXT = { 0 };
@@ -261,9 +259,7 @@ enum status bucket_list(struct objects *objects, const char *project, const char
 	prefix = prefix ? prefix : "";
 	from = list_start(prefix, after);
 	most = most ? most : 1;
-	page.buckets = calloc(most, sizeof(*page.buckets));
-	if (!from || !page.buckets)
-		return error_no_memory(err);
+	page.buckets = memory_calloc(most, sizeof(*page.buckets));
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, BUCKETS_FROM);
 
 	bind_text(rows, ":project", project);

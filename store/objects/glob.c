@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 /* A comma between braces becomes two steps, every other character of a pattern one at most. */
@@ -200,14 +201,10 @@ static bool steps_make(struct glob *glob)
 
 enum status glob_new(const char *pattern, struct glob **ret_glob, struct error *err)
 {
-	AUTO(glob) struct glob *glob = calloc(1, sizeof(*glob));
+	AUTO(glob) struct glob *glob = memory_calloc(1, sizeof(*glob));
 
-	if (glob) {
-		glob->pattern = strdup(pattern);
-		glob->directory = strdup(pattern);
-	}
-	if (!glob || !glob->pattern || !glob->directory)
-		return error_no_memory(err);
+	glob->pattern = memory_strdup(pattern);
+	glob->directory = memory_strdup(pattern);
 	if (strlen(pattern) > PATTERN_MAX || !utf8_valid(pattern, strlen(pattern)) || !steps_make(glob))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid match_glob: '%s'", pattern);
 	*ret_glob = TAKE(glob);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 
@@ -91,7 +92,7 @@ enum status object_update(struct objects *objects, const char *bucket, const cha
 			  const struct conditions *conditions, const char *content_type,
 			  const json_t *metadata, struct object *ret_object, struct error *err)
 {
-	AUTO(string) char *text = metadata ? json_dump_compact(metadata) : strdup("{}");
+	AUTO(string) char *text = metadata ? json_dump_compact(metadata) : memory_strdup("{}");
 	struct object_change change = {
 		.bucket = bucket,
 		.name = name,
@@ -101,8 +102,7 @@ enum status object_update(struct objects *objects, const char *bucket, const cha
 		.metadata = text,
 	};
 
-	return text ? object_change_commit(objects, object_update_run, &change, ret_object, err)
-		    : error_no_memory(err);
+	return object_change_commit(objects, object_update_run, &change, ret_object, err);
 }
 
 static enum status object_delete_run(struct connection *connection, int64_t now_ns, void *arg,
@@ -144,8 +144,8 @@ static enum status object_copy_run(struct connection *connection, int64_t now_ns
 	if (rc)
 		return rc;
 	AUTO(string)
-	char *metadata =
-		change->metadata ? strdup(change->metadata) : json_dump_compact(source.object.metadata);
+	char *metadata = change->metadata ? memory_strdup(change->metadata)
+					  : json_dump_compact(source.object.metadata);
 	const struct object_draft draft = {
 		.bucket = target->bucket,
 		.name = target->name,
@@ -159,7 +159,7 @@ static enum status object_copy_run(struct connection *connection, int64_t now_ns
 		.blob = source.blob,
 	};
 
-	return metadata ? object_put(connection, now_ns, &draft, &change->made, err) : error_no_memory(err);
+	return object_put(connection, now_ns, &draft, &change->made, err);
 }
 
 enum status object_copy(struct objects *objects, const char *bucket, const char *name, int64_t generation,
@@ -183,9 +183,7 @@ enum status object_copy(struct objects *objects, const char *bucket, const char 
 	if (rc)
 		return rc;
 	if (replaces_metadata) {
-		metadata = target->metadata ? json_dump_compact(target->metadata) : strdup("{}");
-		if (!metadata)
-			return error_no_memory(err);
+		metadata = target->metadata ? json_dump_compact(target->metadata) : memory_strdup("{}");
 		change.metadata = metadata;
 	}
 	return object_change_commit(objects, object_copy_run, &change, ret_object, err);

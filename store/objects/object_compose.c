@@ -99,7 +99,7 @@ enum status object_compose(struct objects *objects, const struct compose_source 
 	if (!rc)
 		rc = wish_check(objects, target, err);
 	if (!rc)
-		rc = wish_copy(target, &wish, err);
+		wish_copy(target, &wish);
 	if (rc)
 		return rc;
 	composition.blob = blob_number_make(&objects->files);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/work.h"
 #include "store/objects/bucket_rows.h"
 #include "store/objects/glob.h"
@@ -49,25 +50,15 @@ static void listing_deinit(struct listing *listing)
 }
 
 /* One more in each array has room afterwards. */
-static bool room_make(struct listing *listing)
+static void room_make(struct listing *listing)
 {
 	struct object_page *page = &listing->page;
-	size_t room = listing->room ? listing->room * 2 : ROOM_FIRST;
-	struct object *objects;
-	char **prefixes;
 
 	if (page->count < listing->room && page->prefix_count < listing->room)
-		return true;
-	objects = realloc(page->objects, room * sizeof(*objects));
-	if (objects)
-		page->objects = objects;
-	prefixes = realloc(page->prefixes, room * sizeof(*prefixes));
-	if (prefixes)
-		page->prefixes = prefixes;
-	if (!objects || !prefixes)
-		return false;
-	listing->room = room;
-	return true;
+		return;
+	listing->room = listing->room ? listing->room * 2 : ROOM_FIRST;
+	page->objects = memory_resize(page->objects, listing->room, sizeof(*page->objects));
+	page->prefixes = memory_resize(page->prefixes, listing->room, sizeof(*page->prefixes));
 }
 
 /* The least string that comes after all that begin with @prefix, in its place. Empty: there is none. */
@@ -92,7 +83,7 @@ static size_t directory_length(const struct listing *listing, const char *name)
 }
 
 /* Where the page begins: at the greatest of what the query says. */
-static bool from_find(struct listing *listing)
+static void from_find(struct listing *listing)
 {
 	const struct object_query *query = listing->query;
 	const char *start =
@@ -101,8 +92,7 @@ static bool from_find(struct listing *listing)
 
 	if (query->after) {
 		/* Nothing is between a name and the same with the least byte behind it. */
-		if (asprintf(&next, "%s\x01", query->after) < 0)
-			return false;
+		next = memory_printf("%s\x01", query->after);
 		if (strncmp(query->after, listing->prefix, listing->prefix_length) == 0 &&
 		    directory_length(listing, query->after) == strlen(query->after)) {
 			next[strlen(query->after)] = '\0';
@@ -111,8 +101,7 @@ static bool from_find(struct listing *listing)
 		if (strcmp(next, start) > 0)
 			start = next;
 	}
-	listing->from = strdup(start);
-	return listing->from;
+	listing->from = memory_strdup(start);
 }
 
 static bool is_full(const struct listing *listing)
@@ -121,11 +110,10 @@ static bool is_full(const struct listing *listing)
 }
 
 /* The page is complete, and @last is the name or prefix to go on after. */
-static enum status page_end(struct listing *listing, const char *last, size_t length, struct error *err)
+static void page_end(struct listing *listing, const char *last, size_t length)
 {
 	listing->is_over = true;
-	listing->page.next = strndup(last, length);
-	return listing->page.next ? STATUS_OK : error_no_memory(err);
+	listing->page.next = memory_strndup(last, length);
 }
 
 static enum status item_add(struct listing *listing, sqlite3_stmt *row, struct error *err)
@@ -134,8 +122,7 @@ static enum status item_add(struct listing *listing, sqlite3_stmt *row, struct e
 	int64_t blob;
 	enum status rc;
 
-	if (!room_make(listing))
-		return error_no_memory(err);
+	room_make(listing);
 	object = &listing->page.objects[listing->page.count];
 	rc = object_row_copy(row, listing->query->bucket, object, &blob, err);
 	if (rc)
@@ -156,24 +143,20 @@ static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t
 		rc = item_add(listing, row, err);
 	if (rc)
 		return rc;
-	prefix = room_make(listing) ? strndup(name, length) : NULL;
-	if (!prefix)
-		return error_no_memory(err);
+	room_make(listing);
+	prefix = memory_strndup(name, length);
 	page->prefixes[page->prefix_count++] = prefix;
 	listing->last = prefix;
 	return STATUS_OK;
 }
 
 /* Goes on behind everything that begins with this prefix. */
-static enum status prefix_leave(struct listing *listing, const char *name, size_t length, struct error *err)
+static void prefix_leave(struct listing *listing, const char *name, size_t length)
 {
 	free(listing->from);
-	listing->from = strndup(name, length);
-	if (!listing->from)
-		return error_no_memory(err);
+	listing->from = memory_strndup(name, length);
 	step_past(listing->from);
 	listing->is_over = !*listing->from;
-	return STATUS_OK;
 }
 
 static bool row_is_outside(const struct listing *listing, const char *name)
@@ -198,15 +181,17 @@ static enum status row_take(struct listing *listing, sqlite3_stmt *row, bool *re
 	if (listing->is_over)
 		return STATUS_OK;
 	fits = !listing->glob || glob_match(listing->glob, name, length);
-	if (fits && is_full(listing))
-		return page_end(listing, listing->last, strlen(listing->last), err);
+	if (fits && is_full(listing)) {
+		page_end(listing, listing->last, strlen(listing->last));
+		return STATUS_OK;
+	}
 	if (fits)
 		rc = directory ? prefix_add(listing, row, length, err) : item_add(listing, row, err);
 	if (!rc && directory)
-		rc = prefix_leave(listing, name, length, err);
+		prefix_leave(listing, name, length);
 	*ret_seek = directory;
 	if (!rc && listing->glob && !listing->is_over && clock_mono_us(listing->clock) >= listing->until_us)
-		rc = page_end(listing, name, length, err);
+		page_end(listing, name, length);
 	return rc;
 }
 
@@ -215,9 +200,9 @@ static enum status rows_take(struct listing *listing, struct connection *connect
 			     struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *rows = connection_statement(connection, OBJECTS_FROM);
-	AUTO(string) char *from = strdup(listing->from); /* bound while listing->from moves on */
+	AUTO(string) char *from = memory_strdup(listing->from); /* bound while listing->from moves on */
 	bool seek = false;
-	enum status rc = from ? STATUS_OK : error_no_memory(err);
+	enum status rc = STATUS_OK;
 
 	bind_int(rows, ":bucket", bucket);
 	bind_text(rows, ":from", from);
@@ -267,7 +252,8 @@ static enum status listing_prepare(struct listing *listing, const struct clock *
 	listing->delimiter_length = strlen(listing->delimiter);
 	if (listing->glob)
 		glob_begin(listing);
-	return from_find(listing) ? STATUS_OK : error_no_memory(err);
+	from_find(listing);
+	return STATUS_OK;
 }
 
 enum status object_list(struct objects *objects, const struct object_query *query,

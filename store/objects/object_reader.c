@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 
@@ -93,11 +94,9 @@ static enum status file_open(struct objects *objects, const char *bucket, const 
 enum status object_open(struct objects *objects, const char *bucket, const char *name, int64_t generation,
 			struct object_reader **ret_reader, struct error *err)
 {
-	AUTO(object_reader) struct object_reader *reader = calloc(1, sizeof(*reader));
+	AUTO(object_reader) struct object_reader *reader = memory_calloc(1, sizeof(*reader));
 	enum status rc;
 
-	if (!reader)
-		return error_no_memory(err);
 	reader->fd = -1;
 	rc = file_open(objects, bucket, name, generation, reader, err);
 	if (rc)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/objects/bucket_rows.h"
 
 /* As OBJECT_COLUMNS has them. */
@@ -40,7 +41,7 @@ enum status object_row_copy(sqlite3_stmt *statement, const char *bucket, struct 
 			    int64_t *ret_blob, struct error *err)
 {
 	struct object object AUTO_OBJECT = {
-		.bucket = strdup(bucket),
+		.bucket = memory_strdup(bucket),
 		.name = column_copy(statement, COLUMN_NAME),
 		.generation = sqlite3_column_int64(statement, COLUMN_GENERATION),
 		.metageneration = sqlite3_column_int64(statement, COLUMN_METAGENERATION),
@@ -56,9 +57,6 @@ enum status object_row_copy(sqlite3_stmt *statement, const char *bucket, struct 
 
 	if (rc)
 		return rc;
-	if (!object.bucket || !object.name ||
-	    (!object.content_type && sqlite3_column_type(statement, COLUMN_CONTENT_TYPE) != SQLITE_NULL))
-		return error_no_memory(err);
 	if (object.has_md5)
 		memcpy(object.md5, sqlite3_column_blob(statement, COLUMN_MD5), sizeof(object.md5));
 	*ret_blob = sqlite3_column_int64(statement, COLUMN_BLOB);

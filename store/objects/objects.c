@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/objects/objects.h"
+#include "daemon/base/memory.h"
 #include "store/disk_words.h"
 
 #include <sodium.h>
@@ -25,19 +26,15 @@ DEFINE_AUTO(objects, struct objects *, objects_free)
 enum status objects_new(const struct objects_options *options, struct objects **ret_objects,
 			struct error *err)
 {
-	AUTO(objects) struct objects *objects = calloc(1, sizeof(*objects));
+	AUTO(objects) struct objects *objects = memory_calloc(1, sizeof(*objects));
 
-	if (!objects)
-		return error_no_memory(err);
 	pthread_mutex_init(&objects->lock, NULL);
 	pthread_mutex_init(&objects->sessions.lock, NULL);
 	objects->files = (struct blob_files){ -1, -1, -1, -1, 0 };
 	objects->clock = options->clock;
 	objects->reads_only = options->reads_only;
-	objects->state_dir = strdup(options->state_dir);
-	objects->auto_project = options->auto_project ? strdup(options->auto_project) : NULL;
-	if (!objects->state_dir || (options->auto_project && !objects->auto_project))
-		return error_no_memory(err);
+	objects->state_dir = memory_strdup(options->state_dir);
+	objects->auto_project = memory_strdup(options->auto_project);
 	if (sodium_init() < 0)
 		return error_set(err, STATUS_INTERNAL, NULL, "no source of random numbers");
 	*ret_objects = TAKE(objects);
@@ -115,13 +112,11 @@ static enum status parts_open(struct objects *objects, struct error *err)
 	enum status rc;
 
 	text_printf(&path, "%s/storage.db", objects->state_dir);
-	if (path.failed)
-		return error_no_memory(err);
 	rc = blob_files_open(&objects->files, objects->state_dir, err);
 	if (!rc && writes)
 		rc = database_open(objects, path.data, err);
 	if (!rc)
-		rc = reader_pool_init(&objects->readers, path.data, OBJECTS_READER, err);
+		reader_pool_init(&objects->readers, path.data, OBJECTS_READER);
 	if (!rc && writes)
 		rc = post_commit_open(objects, &objects->post_commit, err);
 	if (rc)
@@ -140,7 +135,7 @@ static enum status room_check(const struct objects *objects, enum status rc, str
 		return rc;
 	disk_full_write(&text, objects->state_dir);
 	return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, "The disk that holds the objects is full: %s.",
-			 text.failed ? objects->state_dir : text.data);
+			 text.data);
 }
 
 enum status objects_use(struct objects *objects, struct error *err)
@@ -244,7 +239,7 @@ void objects_recover(struct objects *objects)
 	enum status rc;
 
 	text_printf(&path, "%s/storage.db", objects->state_dir);
-	if (path.failed || access(path.data, F_OK) != 0)
+	if (access(path.data, F_OK) != 0)
 		return;
 	rc = objects_use(objects, &err);
 	if (!rc)

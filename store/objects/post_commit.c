@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "store/objects/file_tree.h"
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
@@ -66,8 +67,6 @@ static enum status batch_read(struct objects *objects, int64_t after, struct bat
 				       .name = column_copy(rows, 2),
 				       .blob = sqlite3_column_int64(rows, 3) };
 		batch->count++;
-		if (!work->bucket || (!work->name && sqlite3_column_type(rows, 2) != SQLITE_NULL))
-			return error_no_memory(err);
 	}
 }
 
@@ -176,12 +175,10 @@ static bool batch_do(struct objects *objects, struct batch *batch)
 /* One look at every row. False: something is left to be tried again. */
 static bool rows_do(struct objects *objects)
 {
-	struct batch *batch = calloc(1, sizeof(*batch));
+	struct batch *batch = memory_calloc(1, sizeof(*batch));
 	int64_t after = 0;
 	bool is_clean = true;
 
-	if (!batch)
-		return false;
 	for (;;) {
 		const bool is_read = batch_read(objects, after, batch, NULL) == STATUS_OK;
 
@@ -254,11 +251,9 @@ void post_commit_wait(struct post_commit *post_commit)
 
 enum status post_commit_open(struct objects *objects, struct post_commit **ret_post_commit, struct error *err)
 {
-	struct post_commit *post_commit = calloc(1, sizeof(*post_commit));
+	struct post_commit *post_commit = memory_calloc(1, sizeof(*post_commit));
 	pthread_condattr_t attributes;
 
-	if (!post_commit)
-		return error_no_memory(err);
 	post_commit->objects = objects;
 	post_commit->wanted = 1; /* what an earlier process left */
 	pthread_mutex_init(&post_commit->lock, NULL);

@@ -7,6 +7,7 @@
 
 #include "daemon/base/chance.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/objects/uploads.h"
 
 /* As SESSION_GET has them. */
@@ -52,7 +53,7 @@ static enum status session_not_found(struct error *err)
 	return error_set(err, STATUS_NOT_FOUND, NULL, "No such upload session, or it has expired.");
 }
 
-static enum status row_copy(sqlite3_stmt *get, struct session_row *row, struct error *err)
+static void row_copy(sqlite3_stmt *get, struct session_row *row)
 {
 	struct wish *wish = &row->wish;
 
@@ -73,7 +74,6 @@ static enum status row_copy(sqlite3_stmt *get, struct session_row *row, struct e
 	row->created_us = sqlite3_column_int64(get, COLUMN_CREATED);
 	row->blob = sqlite3_column_int64(get, COLUMN_BLOB);
 	row->answer = column_copy(get, COLUMN_ANSWER);
-	return wish->bucket && wish->name && wish->metadata ? STATUS_OK : error_no_memory(err);
 }
 
 static enum status row_get(struct connection *connection, const char *id, struct session_row *row,
@@ -87,7 +87,10 @@ static enum status row_get(struct connection *connection, const char *id, struct
 	rc = statement_step(get, &found, err);
 	if (rc)
 		return rc;
-	return found ? row_copy(get, row, err) : session_not_found(err);
+	if (!found)
+		return session_not_found(err);
+	row_copy(get, row);
+	return STATUS_OK;
 }
 
 /* One that is not too old. */
@@ -157,7 +160,7 @@ enum status session_begin(struct objects *objects, const struct object_target *t
 	if (!rc)
 		rc = objects_expire(objects, err);
 	if (!rc)
-		rc = wish_copy(target, &wish, err);
+		wish_copy(target, &wish);
 	if (rc)
 		return rc;
 	change.blob = blob_number_make(&objects->files);
@@ -183,11 +186,9 @@ enum status session_row_answer(struct connection *connection, const char *id, co
 		"metageneration", (json_int_t)object->metageneration, "size", (json_int_t)object->size_bytes,
 		"created", (json_int_t)object->created_us, "updated", (json_int_t)object->updated_us,
 		"crc32c", (json_int_t)object->crc32c, "md5", md5);
-	AUTO(string) char *text = answer ? json_dump_compact(answer) : NULL;
+	AUTO(string) char *text = json_dump_compact(answer);
 	AUTO(statement) sqlite3_stmt *update = connection_statement(connection, SESSION_ANSWER);
 
-	if (!text)
-		return error_no_memory(err);
 	bind_text(update, ":id", id);
 	bind_text(update, ":answer", text);
 	return statement_run(update, err);
@@ -231,12 +232,10 @@ enum status session_get(struct objects *objects, const char *id, struct session 
 
 	if (rc)
 		return rc;
-	session.bucket = strdup(row.wish.bucket);
-	session.name = strdup(row.wish.name);
+	session.bucket = memory_strdup(row.wish.bucket);
+	session.name = memory_strdup(row.wish.name);
 	session.total_bytes = row.total_bytes;
 	session.finished = row.answer;
-	if (!session.bucket || !session.name)
-		return error_no_memory(err);
 	if (row.answer) {
 		rc = answer_read(&row, &session.object, err);
 		session.received_bytes = session.object.size_bytes;
@@ -301,10 +300,8 @@ enum status session_resume(struct objects *objects, const char *id, int64_t offs
 		return rc;
 	if (strlen(id) >= SESSION_ID_SIZE)
 		return session_not_found(err);
-	upload = calloc(1, sizeof(*upload));
-	session = upload ? live_session_enter(&objects->sessions, id) : NULL;
-	if (!session)
-		return error_no_memory(err);
+	upload = memory_calloc(1, sizeof(*upload));
+	session = live_session_enter(&objects->sessions, id);
 	upload->objects = objects;
 	upload->position = offset;
 	upload->session = session;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/objects/sessions.h"
 
 void wish_deinit(struct wish *wish)
@@ -18,26 +19,21 @@ void wish_deinit(struct wish *wish)
 	*wish = (struct wish){ 0 };
 }
 
-enum status wish_copy(const struct object_target *target, struct wish *ret_wish, struct error *err)
+void wish_copy(const struct object_target *target, struct wish *ret_wish)
 {
 	struct wish wish = {
-		.bucket = strdup(target->bucket),
-		.name = strdup(target->name),
+		.bucket = memory_strdup(target->bucket),
+		.name = memory_strdup(target->name),
 		.conditions = target->conditions,
-		.content_type = target->content_type ? strdup(target->content_type) : NULL,
-		.metadata = target->metadata ? json_dump_compact(target->metadata) : strdup("{}"),
+		.content_type = target->content_type ? memory_strdup(target->content_type) : NULL,
+		.metadata = target->metadata ? json_dump_compact(target->metadata) : memory_strdup("{}"),
 		.expects_crc32c = target->expects_crc32c,
 		.expects_md5 = target->expects_md5,
 		.crc32c = target->crc32c,
 	};
 
 	memcpy(wish.md5, target->md5, sizeof(wish.md5));
-	if (!wish.bucket || !wish.name || !wish.metadata || (target->content_type && !wish.content_type)) {
-		wish_deinit(&wish);
-		return error_no_memory(err);
-	}
 	*ret_wish = wish;
-	return STATUS_OK;
 }
 
 static enum status target_look(struct objects *objects, const struct object_target *target, struct error *err)
@@ -66,17 +62,15 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 			 struct upload **ret_upload, struct error *err)
 {
 	enum status rc = wish_check(objects, target, err);
-	AUTO(upload) struct upload *upload = rc ? NULL : calloc(1, sizeof(*upload));
 
 	if (rc)
 		return rc;
-	if (!upload)
-		return error_no_memory(err);
+	AUTO(upload) struct upload *upload = memory_calloc(1, sizeof(*upload));
+
 	upload->objects = objects;
 	sink_init(&upload->own, &objects->files, blob_number_make(&objects->files));
-	rc = wish_copy(target, &upload->wish, err);
-	if (!rc)
-		rc = sink_open(&upload->own, err);
+	wish_copy(target, &upload->wish);
+	rc = sink_open(&upload->own, err);
 	if (rc)
 		return rc;
 	*ret_upload = TAKE(upload);

@@ -16,7 +16,7 @@ struct wish {
 	unsigned char md5[16];
 };
 void wish_deinit(struct wish *wish);
-enum status wish_copy(const struct object_target *target, struct wish *ret_wish, struct error *err);
+void wish_copy(const struct object_target *target, struct wish *ret_wish);
 /* Whether an upload could become this object, as things are: name, bucket (made when it may be), conditions. */
 enum status wish_check(struct objects *objects, const struct object_target *target, struct error *err);
 
