@@ -121,6 +121,13 @@ static void cloud_tried(void *arg, int64_t job, const char *host)
 	scheduler_cloud_tried(wiring->machinery.scheduler, job, host);
 }
 
+static void call_failed(void *arg, int64_t job, const char *host, const char *text)
+{
+	struct wiring *wiring = arg;
+
+	scheduler_call_failed(wiring->machinery.scheduler, job, host, text);
+}
+
 static enum status gateways_make(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;
@@ -146,6 +153,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
 			.cut_off = config->egress == EGRESS_NONE,
 			.cloud_tried = cloud_tried,
+			.call_failed = call_failed,
 			.arg = wiring },
 		&wiring->gateways, err);
 }

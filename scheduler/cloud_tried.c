@@ -11,7 +11,7 @@
 /* Names come from the program: more of them say no more. */
 enum { HOSTS_MAX = 16 };
 
-static const char code[] = "cloud-tried";
+static const char code[] = "cloud-tried", code_failed[] = "call-failed";
 
 static char *call_describe(const char *host, bool cut_off)
 {
@@ -38,5 +38,20 @@ void cloud_tried(struct job_run *run, const char *host, bool cut_off)
 			   cut_off ? " In the cloud this works."
 				   : " `serve --route NAME=URL` leads a name to an emulator.",
 			   "%s", text))
+		job_run_touch(run);
+}
+
+void call_failed(struct job_run *run, const char *host, const char *text)
+{
+	const json_t *list = run->assignment ? run->assignment->differences : NULL;
+	AUTO(string) char *beginning = NULL;
+	bool has;
+
+	if (!list || asprintf(&beginning, "The program called %s, which ", host) < 0)
+		return;
+	if (differences_count(list, code_failed, "", &has) >= HOSTS_MAX ||
+	    differences_begin(list, code_failed, beginning))
+		return;
+	if (job_run_differ(run, code_failed, "", "%s%s", beginning, text))
 		job_run_touch(run);
 }

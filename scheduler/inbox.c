@@ -47,6 +47,7 @@ void inbox_event_free(struct inbox_event *inbox_event)
 	free((void *)inbox_event->event.image);
 	free((void *)inbox_event->event.replicas);
 	free((void *)inbox_event->event.networks);
+	free(inbox_event->detail);
 	host_deinit(&inbox_event->host);
 	free(inbox_event);
 }

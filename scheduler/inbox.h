@@ -15,6 +15,7 @@ enum inbox_event_kind {
 	INBOX_SUGGESTED,   /* what a tuning job tries next was thought out */
 	INBOX_FAULTS,      /* rules of ordered faults may hit the job; 0: any */
 	INBOX_CLOUD_TRIED, /* a program called a host of the cloud's: event.text */
+	INBOX_CALL_FAILED, /* such a call was not handed on: event.text, detail */
 };
 
 /* Something that happened on another thread; owns what it points to. */
@@ -24,6 +25,7 @@ struct inbox_event {
 	struct replica_key key;    /* LOGS_STORED */
 	struct engine_event event; /* ENGINE */
 	struct host host;          /* event.host is this one */
+	char *detail;              /* CALL_FAILED */
 	struct scheduler *to;      /* for inbox_event_deliver() */
 	struct inbox_event *next;
 };

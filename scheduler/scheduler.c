@@ -98,6 +98,18 @@ void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char 
 	scheduler_post(scheduler, inbox_event);
 }
 
+void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char *host, const char *text)
+{
+	struct inbox_event *inbox_event;
+
+	if (!tried_admit(scheduler))
+		return;
+	inbox_event = inbox_event_new(INBOX_CALL_FAILED, job);
+	inbox_event->event.text = memory_strdup(host);
+	inbox_event->detail = memory_strdup(text);
+	scheduler_post(scheduler, inbox_event);
+}
+
 /* As long as it is until then, or a day, if nobody puts the clock forward: who does wakes all
  * (scheduler_clock_stepped). */
 static void wait_until(struct scheduler *scheduler, int64_t mono_us)
@@ -176,6 +188,12 @@ static void inbox_event_handle(struct scheduler *scheduler, struct inbox_event *
 		run = scheduler_find(scheduler, inbox_event->job);
 		if (run)
 			cloud_tried(run, inbox_event->event.text, scheduler->reconciler.cut_off);
+		break;
+	case INBOX_CALL_FAILED:
+		tried_leave(scheduler);
+		run = scheduler_find(scheduler, inbox_event->job);
+		if (run)
+			call_failed(run, inbox_event->event.text, inbox_event->detail);
 		break;
 	}
 }

@@ -58,6 +58,9 @@ void scheduler_clock_stepped(void *scheduler);
 /* A program of the job called one of the cloud's own hosts, which is cut off: its log and its report tell, once for
  * each host. @host: "" where the program did not name it. Thread: any. */
 void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host);
+/* A call of the job to @host could not be handed on: its log and its report tell, once for each host. @text ends the sentence "The
+ * program called @host, which". Thread: any. */
+void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char *host, const char *text);
 /* Waits until no unfinished job is left, nor a network, at most @timeout_ms; false: they are not gone yet. From then on
  * no network is kept for the next job. */
 bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);

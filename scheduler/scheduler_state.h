@@ -61,7 +61,7 @@ struct scheduler {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* the queue, or idleness */
 	struct inbox_event *first, **last;
-	unsigned tried_waiting; /* how many of these are CLOUD_TRIED */
+	unsigned tried_waiting; /* how many of these are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
 	bool clearing, cleared; /* no spare network is to be kept; there is none */
 	bool engine_answers;

@@ -2,12 +2,14 @@
 #include "daemon/gateway/called_names.h"
 
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/aiplatform/aiplatform.h"
 #include "api/grpc/front.h"
 #include "api/training/regions.h"
+#include "daemon/base/cleanup.h"
 #include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -192,6 +194,25 @@ static bool on_called_plain(void *arg, const struct client_hello *hello, int fd,
 	return true;
 }
 
+static void on_failed(void *arg, const struct forward_target *target, const char *problem)
+{
+	const struct called_names *names = arg;
+	const struct gateways_options *gateways = names->options.gateways;
+	AUTO(string) char *text = NULL;
+	const int length =
+		route_find(names, target->name)
+			? asprintf(&text,
+				   "leads to %s:%s (--route), where no server answers: %s. Start the server, "
+				   "or change the route.",
+				   target->host, target->port, problem)
+			: asprintf(&text, "this machine cannot reach: %s.", problem);
+
+	if (length < 0)
+		text = NULL;
+	else
+		gateways->call_failed(gateways->arg, names->options.job, target->name, text);
+}
+
 /* ---- the servers ---- */
 
 /* The machine's own certificates are needed beside ours, but not where nothing reaches the servers that have them. */
@@ -300,7 +321,11 @@ static enum status secure_start(struct called_names *names, struct error *err)
 	if (!rc)
 		rc = offers_start(names, key.data, certificate.data, err);
 	if (!rc)
-		rc = forwarder_open(key.data, certificate.data, &names->forwarder, err);
+		rc = forwarder_open(&(struct forwarder_options){ .key = key.data,
+								 .certificate = certificate.data,
+								 .failed = on_failed,
+								 .arg = names },
+				    &names->forwarder, err);
 	if (!rc)
 		names->ca_bundle = text_take(&bundle);
 	return rc;

@@ -35,6 +35,8 @@ enum { CLIENT, SERVER, SIDES, WAKE = SIDES, POLLED };
 enum { SIDE_AGAIN = -1, SIDE_BROKEN = -2 };
 
 struct forwarder {
+	void (*failed)(void *arg, const struct forward_target *target, const char *problem);
+	void *arg;
 	gnutls_certificate_credentials_t credentials; /* NULL: none */
 	int wake;                                     /* readable: all end */
 	pthread_mutex_t lock;
@@ -271,6 +273,29 @@ static void connection_pump(struct connection *connection)
 	} while (!flows[SERVER].told && connection_wait(connection));
 }
 
+static bool is_closing(const struct forwarder *forwarder)
+{
+	struct pollfd polled = { .fd = forwarder->wake, .events = POLLIN };
+
+	return poll(&polled, 1, 0) > 0;
+}
+
+static void failure_report(const struct connection *connection, const char *problem)
+{
+	const struct forwarder *forwarder = connection->forwarder;
+	const struct forward_target target = { .kind = connection->kind,
+					       .name = connection->name,
+					       .host = connection->host,
+					       .port = connection->port };
+
+	if (is_closing(forwarder))
+		return;
+	log_event(LOG_WARNING, "forward-failed", "name=%s host=%s port=%s error=\"%s\"", target.name,
+		  target.host, target.port, problem);
+	if (forwarder->failed)
+		forwarder->failed(forwarder->arg, &target, problem);
+}
+
 static void connection_serve(struct connection *connection)
 {
 	struct forwarder *forwarder = connection->forwarder;
@@ -283,8 +308,7 @@ static void connection_serve(struct connection *connection)
 	else if (begins_tls(connection->kind) && !server_tls_begin(connection))
 		problem = "no TLS, or with a certificate that is not trusted";
 	if (problem)
-		log_event(LOG_WARNING, "forward-failed", "name=%s host=%s port=%s error=\"%s\"",
-			  connection->name, connection->host, connection->port, problem);
+		failure_report(connection, problem);
 	else if (!ends_tls(connection->kind) ||
 		 (tls_prepare(connection, CLIENT, GNUTLS_SERVER, forwarder->credentials) &&
 		  handshake(&connection->sides[CLIENT], forwarder->wake)))
@@ -384,7 +408,7 @@ static void forwarder_free(struct forwarder *forwarder)
 
 DEFINE_AUTO(forwarder, struct forwarder *, forwarder_free)
 
-enum status forwarder_open(const char *key, const char *certificate, struct forwarder **ret_forwarder,
+enum status forwarder_open(const struct forwarder_options *options, struct forwarder **ret_forwarder,
 			   struct error *err)
 {
 	AUTO(forwarder) struct forwarder *forwarder = calloc(1, sizeof(*forwarder));
@@ -392,15 +416,18 @@ enum status forwarder_open(const char *key, const char *certificate, struct forw
 
 	if (!forwarder)
 		return error_no_memory(err);
+	forwarder->failed = options->failed;
+	forwarder->arg = options->arg;
 	pthread_mutex_init(&forwarder->lock, NULL);
 	pthread_cond_init(&forwarder->changed, NULL);
 	forwarder->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (forwarder->wake < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
-	if (key) {
-		const gnutls_datum_t key_pem = { (unsigned char *)key, (unsigned)strlen(key) };
-		const gnutls_datum_t certificate_pem = { (unsigned char *)certificate,
-							 (unsigned)strlen(certificate) };
+	if (options->key) {
+		const gnutls_datum_t key_pem = { (unsigned char *)options->key,
+						 (unsigned)strlen(options->key) };
+		const gnutls_datum_t certificate_pem = { (unsigned char *)options->certificate,
+							 (unsigned)strlen(options->certificate) };
 
 		code = gnutls_certificate_allocate_credentials(&forwarder->credentials);
 		if (code >= 0)

@@ -25,8 +25,17 @@ struct forward_target {
 
 struct forwarder;
 
-/* PEM, copied, of the names that are called; NULL: FORWARD_BYTES alone will do. INTERNAL: they are none. */
-enum status forwarder_open(const char *key, const char *certificate, struct forwarder **ret_forwarder,
+struct forwarder_options {
+	/* PEM, copied, of the names that are called; NULL: FORWARD_BYTES and FORWARD_TLS_ADDED alone will do. */
+	const char *key, *certificate;
+	/* The server of a call cannot be reached, or shows no trusted certificate; @target is good for the call. Thread: the
+	 * connection's, until forwarder_close(). NULL: the log alone says so. */
+	void (*failed)(void *arg, const struct forward_target *target, const char *problem);
+	void *arg;
+};
+
+/* INTERNAL: the key or certificate is none. */
+enum status forwarder_open(const struct forwarder_options *options, struct forwarder **ret_forwarder,
 			   struct error *err);
 /* @fd does not block, nothing of it was read, and is the forwarder's. A server that does not answer within seconds closes it. Thread:
  * any, until forwarder_close(). */

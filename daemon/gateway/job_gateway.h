@@ -48,6 +48,9 @@ struct gateways_options {
 	struct caller_rule self_caller;
 	/* A job called @host of the cloud: it was turned away where jobs are cut off, else handed on to the real one. */
 	void (*cloud_tried)(void *arg, int64_t job, const char *host); /* thread: any; must not block */
+	/* A job called @host, and its call could not be handed on; @text ends the sentence "The program called @host, which". Thread:
+	 * likewise. */
+	void (*call_failed)(void *arg, int64_t job, const char *host, const char *text);
 	void *arg;
 };
 

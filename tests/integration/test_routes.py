@@ -124,6 +124,9 @@ def test_a_host_with_a_route_leads_where_it_says(new_daemon, python_image, tmp_p
             "(200, 'bigquery.googleapis.com /bigquery/v2/projects')", "(200, 'secretmanager.googleapis.com /v1/a')",
             "('h2', b'PRI')", "('http/1.1', b'GET')", "failed at once"]
         assert differences(daemon, job, "cloud-tried") == []
+        assert differences(daemon, job, "call-failed") == [
+            "The program called spanner.googleapis.com, which leads to 127.0.0.1:9 (--route), where no server answers: "
+            "Connection refused. Start the server, or change the route."]
 
 
 # Broken: on_called_plain() without routes; entrance_plain with the kinds of entrance_tls.

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,7 +19,18 @@ struct lab {
 	struct forwarder *forwarder;
 	int door;
 	char port[6];
+	sem_t failed; /* on_failed() was called */
+	char failure[256];
 };
+
+static void on_failed(void *arg, const struct forward_target *target, const char *problem)
+{
+	struct lab *lab = arg;
+
+	snprintf(lab->failure, sizeof(lab->failure), "%s %s:%s %s", target->name, target->host, target->port,
+		 problem);
+	sem_post(&lab->failed);
+}
 
 static int setup(void **state)
 {
@@ -32,7 +44,10 @@ static int setup(void **state)
 	assert_int_equal(listen(lab->door, 128), 0);
 	getsockname(lab->door, (struct sockaddr *)&place, &size);
 	snprintf(lab->port, sizeof(lab->port), "%u", ntohs(place.sin_port));
-	assert_int_equal(forwarder_open(NULL, NULL, &lab->forwarder, NULL), STATUS_OK);
+	sem_init(&lab->failed, 0, 0);
+	assert_int_equal(forwarder_open(&(struct forwarder_options){ .failed = on_failed, .arg = lab },
+					&lab->forwarder, NULL),
+			 STATUS_OK);
 	*state = lab;
 	return 0;
 }
@@ -138,15 +153,22 @@ static void a_client_that_said_all_still_gets_its_answer(void **state)
 	expect_end(client);
 }
 
-/* Broken: connection_serve() that keeps a client without a server. */
+/* Broken: connection_serve() that keeps a client without a server; failure_report() that tells the log alone. */
 static void a_server_that_is_not_there_ends_the_connection(void **state)
 {
 	struct lab *lab = *state;
 
+	char expected[256];
+
 	close(lab->door);
 	lab->door = -1;
 	expect_end(client_of(lab, "127.0.0.1", lab->port));
+	assert_int_equal(sem_wait(&lab->failed), 0);
+	snprintf(expected, sizeof(expected), "a.googleapis.com 127.0.0.1:%s Connection refused", lab->port);
+	assert_string_equal(lab->failure, expected);
 	expect_end(client_of(lab, "no-such-name.invalid", "443"));
+	assert_int_equal(sem_wait(&lab->failed), 0);
+	assert_ptr_equal(strstr(lab->failure, "a.googleapis.com no-such-name.invalid:443 "), lab->failure);
 }
 
 /* Broken: place_take() without a limit. */
