@@ -380,46 +380,50 @@ static enum status call_read(struct exchange *exchange, const json_t *pairs, str
 	return rc;
 }
 
-struct waiting {
-	const struct exchange *exchange;
-	int64_t since_us;
-};
-
 /* A client that ended its side may still read: of one that is silent for long while work is done, nothing more is expected. */
 static bool is_abandoned(void *arg)
 {
-	const struct waiting *waiting = arg;
-	const struct exchange *exchange = waiting->exchange;
+	const struct exchange *exchange = arg;
 
 	if (atomic_load(exchange->rules->cutting) || client_lost(exchange->client_fd))
 		return true;
-	return clock_mono_us(&system_clock) - waiting->since_us > HALF_CLOSED_US &&
+	return clock_mono_us(&system_clock) - exchange->waited_since_us > HALF_CLOSED_US &&
 	       client_gone(exchange->client_fd);
 }
 
 static enum status handler_run(struct exchange *exchange, struct error *err)
 {
 	const struct match *match = &exchange->match;
-	struct waiting waiting = { exchange, clock_mono_us(&system_clock) };
-	const struct work work = { is_abandoned, &waiting, exchange->rules->owner };
 	enum status rc;
 
-	work_begin(&work);
+	exchange->waited_since_us = clock_mono_us(&system_clock);
 	rc = match->route->handler(&exchange->call, err);
 	/* No answer would be read. */
 	exchange->cut = exchange->cut || (rc && work_is_abandoned());
 	exchange->stopped = exchange->stopped || exchange->cut;
-	work_end();
 	if (rc && match->family->error_word)
 		match->family->error_word(err);
 	return rc;
 }
 
+/* Its turn did not come: no answer would be read, or the listener closes. */
+static void turn_give_up(struct exchange *exchange)
+{
+	exchange->cut = exchange->cut || work_is_abandoned();
+	exchange->stopped = true;
+}
+
 static enum status gate_pass_read(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
 	enum status rc = request_guard_pass_gate(exchange, err);
+	bool again;
+	const enum status resumed = large_body_resume(exchange, &again, rc ? NULL : err);
 
-	return large_body_resume(exchange) && !rc ? call_read(exchange, pairs, err) : rc;
+	if (!rc && resumed) {
+		turn_give_up(exchange);
+		return resumed;
+	}
+	return again && !rc ? call_read(exchange, pairs, err) : rc;
 }
 
 static enum status call_run(struct exchange *exchange, const json_t *pairs, struct error *err)
@@ -442,11 +446,18 @@ static enum status call_run(struct exchange *exchange, const json_t *pairs, stru
 
 static enum status call_run_alone(struct exchange *exchange, const json_t *pairs, struct error *err)
 {
+	const struct work work = { is_abandoned, exchange, exchange->rules->owner };
 	enum status rc;
 
-	large_body_enter(exchange);
-	rc = call_run(exchange, pairs, err);
+	exchange->waited_since_us = clock_mono_us(&system_clock);
+	work_begin(&work);
+	rc = large_body_enter(exchange, err);
+	if (rc)
+		turn_give_up(exchange);
+	else
+		rc = call_run(exchange, pairs, err);
 	large_body_leave(exchange);
+	work_end();
 	return rc;
 }
 

@@ -78,6 +78,7 @@ struct exchange {
 	struct body body;
 	struct parameters parameters;
 	int64_t begun_us;
+	int64_t waited_since_us; /* monotonic: when the client's wait for the present step began */
 
 	/* Set once something was refused or has failed; the handler runs only while this is OK. */
 	enum status failed;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/large_body.h"
 
+#include <time.h>
+
 #include "api/http/exchange.h"
+#include "daemon/base/work.h"
+
+enum { LOOK_NS = 50 * 1000000, NS_PER_S = 1000000000 };
 
 /* A raw body stays text. The parts of a batch are requests of their own, which each have their turn. */
 static bool is_tree(const struct exchange *exchange)
@@ -11,12 +16,31 @@ static bool is_tree(const struct exchange *exchange)
 	return exchange->body.bytes.length >= LARGE_BODY_BYTES && !(route && route->body == &raw_body);
 }
 
-void large_body_enter(struct exchange *exchange)
+/* False: not within LOOK_NS. */
+static bool turn_take(pthread_mutex_t *turns)
 {
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += LOOK_NS;
+	until.tv_sec += until.tv_nsec / NS_PER_S;
+	until.tv_nsec %= NS_PER_S;
+	return pthread_mutex_clocklock(turns, CLOCK_MONOTONIC, &until) == 0;
+}
+
+enum status large_body_enter(struct exchange *exchange, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
 	if (!is_tree(exchange) || (exchange->outer && exchange->outer->has_turn))
-		return;
-	pthread_mutex_lock(exchange->rules->large_bodies);
-	exchange->has_turn = true;
+		return STATUS_OK;
+	while (!rc && !turn_take(exchange->rules->large_bodies)) {
+		rc = work_check(err);
+		if (!rc && !exchange->inner && atomic_load(exchange->rules->closing))
+			rc = error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
+	}
+	exchange->has_turn = rc == STATUS_OK;
+	return rc;
 }
 
 void large_body_leave(struct exchange *exchange)
@@ -57,13 +81,11 @@ void call_wait_end(struct call *call)
 	atomic_fetch_sub(call->exchange->rules->waiting, 1);
 }
 
-bool large_body_resume(struct exchange *exchange)
+enum status large_body_resume(struct exchange *exchange, bool *ret_again, struct error *err)
 {
 	struct exchange *whole = exchange->gave_way;
 
-	if (!whole)
-		return false;
+	*ret_again = whole != NULL;
 	exchange->gave_way = NULL;
-	large_body_enter(whole);
-	return true;
+	return whole ? large_body_enter(whole, err) : STATUS_OK;
 }
