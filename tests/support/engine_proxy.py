@@ -82,7 +82,7 @@ class _Wire:
         while True:
             head = await self._head(self.reader)
             method, target = head.split(b" ", 2)[:2]
-            body = await self._request_body(head)
+            head, body = self.proxy.place(head, await self._request_body(head))
             call = self.proxy.note(method.decode(), target.decode())
             async with self._client_watched():
                 await KINDS[call.fault.kind if call.fault else "pass"](self, call, call.fault, head + body)
@@ -300,10 +300,12 @@ def is_stream(call):
 
 
 class EngineProxy(Engine):
-    """The engine behind it is what tests talk to; `host` is what a daemon is told."""
+    """The engine behind it is what tests talk to; `host` is what a daemon is told. `places`: {directory as the daemon sees it:
+    as the engine does}."""
 
-    def __init__(self, engine):
+    def __init__(self, engine, places=()):
         super().__init__(engine.path)
+        self.places = dict(places)
         self.directory = tempfile.mkdtemp(prefix="typ", dir="/tmp")
         self.socket_path = self.directory + "/docker.sock"
         self.calls, self.faults, self._lock = [], [], threading.Lock()
@@ -316,6 +318,12 @@ class EngineProxy(Engine):
     @property
     def host(self):
         return "unix://" + self.socket_path
+
+    def place(self, head, body):
+        """A request with the places that the engine knows by other names."""
+        for seen, real in self.places.items():
+            body = body.replace(seen.encode() + b"/", real.encode() + b"/")
+        return re.sub(rb"(?im)^(content-length:[ \t]*)\d+", rb"\g<1>%d" % len(body), head), body
 
     def watch(self, *faults):
         """Forgets the calls so far and the faults; numbers begin at 1."""

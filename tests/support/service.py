@@ -36,10 +36,13 @@ set -e
 mount --make-rprivate /
 mount -t proc proc /proc
 mount -t tmpfs -o mode=755 tmpfs /mnt
-mkdir /mnt/engine /mnt/given
+mkdir /mnt/engine /mnt/given /mnt/state
 mount --bind "$1" /mnt/engine
 mount --bind "$2" /mnt/given
+mount --bind "$2/state" /mnt/state
 for place in /usr/local/bin /etc/default /var/lib /var/cache /var/log; do mount -t tmpfs -o mode=755 tmpfs $place; done
+mkdir -m 700 /var/lib/private
+mount --bind /mnt/state /var/lib/private
 cp /mnt/given/trainyard /usr/local/bin/
 cp /mnt/given/environment /etc/default/trainyard
 mount -t tmpfs -o mode=755 tmpfs /run
@@ -98,7 +101,7 @@ class Service(Daemon):
     def _give(self):
         """What the namespaces get to see."""
         given = self.top / "given"
-        given.mkdir()
+        (given / "state").mkdir(parents=True, mode=0o700)
         shutil.copy(self.binary, given / "trainyard")
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
@@ -113,8 +116,8 @@ class Service(Daemon):
         return given
 
     def _engine_directory(self):
-        """The engine's socket as a package of Docker makes it: for root and its group."""
-        self.proxy = EngineProxy(self.engine)
+        """The engine's socket as a package of Docker makes it: for root and its group. The engine has the state directory."""
+        self.proxy = EngineProxy(self.engine, {"/var/lib/private": str(self.top / "given/state")})
         os.chmod(self.proxy.directory, 0o755)
         os.chown(self.proxy.socket_path, 0, grp.getgrnam("docker").gr_gid)
         os.chmod(self.proxy.socket_path, 0o660)
