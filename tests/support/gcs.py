@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import pathlib
 import sqlite3
 import subprocess
+import tempfile
 import urllib.parse
 
 import pytest
@@ -40,7 +42,21 @@ class Mount:
         assert line == b"ready\n", (line, self.process.communicate())
         return self
 
+    def _settle(self):
+        """Waits until the kernel's own messages are served too: it tells of a close after the program has gone on, and what it
+        tells as the mount goes is lost, and libfuse's memory of the open file with it."""
+        number = os.minor(os.stat(self.files).st_dev)
+        with tempfile.TemporaryDirectory() as place:
+            subprocess.run(["mount", "-t", "fusectl", "none", place], check=True, timeout=30)
+            try:
+                waiting = pathlib.Path(place, str(number), "waiting")
+                wait_until(lambda: not waiting.exists() or int(waiting.read_text()) == 0, 20, "the kernel's messages are served")
+            finally:
+                subprocess.run(["umount", place], check=True, timeout=30)
+
     def __exit__(self, *_):
+        with contextlib.suppress(OSError):  # its process is gone
+            self._settle()
         _, errors = self.process.communicate(timeout=30)
         assert self.process.returncode == 0, errors
         assert b"Sanitizer" not in errors and b"runtime error" not in errors, errors
