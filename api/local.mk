@@ -64,6 +64,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/job_log.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
+	api/emulator/queue.c \
+	api/emulator/queue.h \
 	api/emulator/shell_session.c \
 	api/emulator/shell_session.h \
 	api/emulator/shell_terminal.h \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/emulator/job_log.h"
+#include "api/emulator/queue.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -211,5 +212,15 @@ const struct route jobs_routes[] = {
 	  .doc = METHOD_DOC_NAMED("jobs.log", NULL, job_log_line,
 				  "Reads a job's log, one JSON object a line, and goes on with new lines "
 				  "until it has ended.") },
+	{ .method = "GET",
+	  .path = "/_trainyard/v1/queue",
+	  .handler = queue_answer,
+	  .doc = METHOD_DOC_NAMED("queue.get", NULL, queue_answer_message,
+				  "Tells which jobs wait for their turn, and for what.") },
+	{ .method = "GET",
+	  .path = "/_trainyard/v1/gpus",
+	  .handler = gpu_list_answer,
+	  .doc = METHOD_DOC_NAMED("gpus.list", NULL, gpu_list_message,
+				  "Tells which GPUs there are, and which replicas hold them.") },
 	{ .method = NULL },
 };

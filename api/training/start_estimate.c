@@ -105,6 +105,8 @@ static enum status look_at(const struct sighting *sighting, const struct job *jo
 
 	if (plan_from_text(job->plan, &other, NULL))
 		return STATUS_OK; /* it is about to fail */
+	if (plan_tunes(other))
+		return STATUS_OK; /* its trials wait, and not the tuning job */
 	is_ours = strcmp(other->project, sighting->plan->project) == 0;
 	if (!is_ours)
 		seen.capacity.project_vcpus = 0; /* the usage that is known is that of our project */

@@ -14,43 +14,13 @@ enum { MEMBER_WIDTH = 10, LINES_TOLD = 10, TIME_TOLD = 32, INDENT = 4 };
 
 /* ---- texts ---- */
 
-/* Appends @told in lines that fit the terminal, each but the first @indent wide; lines of its own stay. */
-static void wrapped_write(struct text *text, const char *told, unsigned indent)
-{
-	const unsigned width = terminal_width(stdout);
-	unsigned column = indent;
-
-	while (*told) {
-		const size_t gap = strspn(told, " \t"), length = strcspn(told + gap, " \t\n");
-		AUTO(string) char *word = memory_strndup(told + gap, length);
-		struct text clean AUTO_TEXT = { 0 };
-		unsigned wide;
-
-		text_one_line(&clean, word, 0);
-		wide = (unsigned)utf8_count(clean.data);
-		if (width && column > indent && column + 1 + wide > width) {
-			text_printf(text, "\n%*s", (int)indent, "");
-			column = indent;
-		}
-		text_printf(text, "%s%s", column > indent && wide ? " " : "", clean.data);
-		column += wide + (column > indent && wide);
-		told += gap + length;
-		if (*told == '\n') {
-			while (*told == '\n' || *told == ' ')
-				told++;
-			text_printf(text, *told ? "\n%*s" : "", (int)indent, "");
-			column = indent;
-		}
-	}
-}
-
 static void member_write(struct text *text, const char *name, const char *told)
 {
 	if (!told || !*told)
 		return;
 	text_printf(text, "%s%-*s%s", terminal_style(stdout, STYLE_DIM), MEMBER_WIDTH, name,
 		    terminal_style(stdout, STYLE_NONE));
-	wrapped_write(text, told, MEMBER_WIDTH);
+	text_wrap(text, told, MEMBER_WIDTH);
 	text_putc(text, '\n');
 }
 
@@ -183,7 +153,7 @@ static void deviations_write(struct text *text, const json_t *report)
 		const char *told = json_text_at(deviation, "text");
 
 		text_puts(text, index ? "  * " : "\nUnlike in the cloud\n  * ");
-		wrapped_write(text, told ? told : "", INDENT);
+		text_wrap(text, told ? told : "", INDENT);
 		text_putc(text, '\n');
 	}
 }
@@ -283,7 +253,7 @@ static void advice_write(struct text *text, const char *advice, const char *id)
 		} else {
 			text_putc(&told, *advice);
 		}
-	wrapped_write(text, told.data, 0);
+	text_wrap(text, told.data, 0);
 	text_putc(text, '\n');
 }
 
@@ -303,7 +273,7 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 	text_puts(&told, end ? " ago." : ".");
 	if (reason)
 		text_printf(&told, " %s", reason);
-	wrapped_write(text, told.data, 0);
+	text_wrap(text, told.data, 0);
 	text_putc(text, '\n');
 	if (state && (strcmp(state, "FAILED") == 0 || strcmp(state, "RUNNING") == 0))
 		last_lines_write(client, job, text);

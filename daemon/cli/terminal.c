@@ -131,6 +131,35 @@ void text_one_line(struct text *text, const char *told, unsigned most)
 	text_puts(text, "…");
 }
 
+void text_wrap(struct text *text, const char *told, unsigned indent)
+{
+	const unsigned width = terminal_width(stdout);
+	unsigned column = indent;
+
+	while (*told) {
+		const size_t gap = strspn(told, " \t"), length = strcspn(told + gap, " \t\n");
+		AUTO(string) char *word = memory_strndup(told + gap, length);
+		struct text clean AUTO_TEXT = { 0 };
+		unsigned wide;
+
+		text_one_line(&clean, word, 0);
+		wide = (unsigned)utf8_count(clean.data);
+		if (width && column > indent && column + 1 + wide > width) {
+			text_printf(text, "\n%*s", (int)indent, "");
+			column = indent;
+		}
+		text_printf(text, "%s%s", column > indent && wide ? " " : "", clean.data);
+		column += wide + (column > indent && wide);
+		told += gap + length;
+		if (*told == '\n') {
+			while (*told == '\n' || *told == ' ')
+				told++;
+			text_printf(text, *told ? "\n%*s" : "", (int)indent, "");
+			column = indent;
+		}
+	}
+}
+
 void progress_show(const char *format, ...)
 {
 	const unsigned width = terminal_width(stderr);

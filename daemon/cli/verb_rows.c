@@ -18,6 +18,7 @@
 #include "daemon/cli/job_rerun.h"
 #include "daemon/cli/job_run.h"
 #include "daemon/cli/job_wait.h"
+#include "daemon/cli/queue.h"
 #include "daemon/cli/verb.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -318,6 +319,21 @@ const struct verb verbs[] = {
 	  .least = 1,
 	  .most = VERB_WORDS_MAX,
 	  .run = delete_main },
+	{ .name = "queue",
+	  .words = "",
+	  .summary = "tell which jobs wait, and for what",
+	  .detail =
+		  "The jobs that wait, in the order of their turns, with what each asks for, why it does not start\n"
+		  "now, and behind which job; before them, how much of this machine is in use.\n",
+	  .calls = true,
+	  .lists = true,
+	  .run = queue_main },
+	{ .name = "gpus",
+	  .words = "",
+	  .summary = "tell which replicas hold the GPUs",
+	  .calls = true,
+	  .lists = true,
+	  .run = gpus_main },
 	{ .name = "cp",
 	  .words = "SOURCE... TARGET",
 	  .summary = "copy files and objects of Cloud Storage",

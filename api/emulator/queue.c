@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/emulator/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/emulator/jobs.h"
+#include "api/message/message_write.h"
+#include "api/training/context.h"
+#include "api/training/job_name.h"
+#include "api/training/start_estimate.h"
+#include "daemon/base/memory.h"
+#include "scheduler/plan/dialect.h"
+#include "store/jobs/jobs.h"
+
+/* Choice: an estimate looks at each job before, and far behind in the queue it says the same for all. */
+enum { ESTIMATES_MAX = 20, WAITING_MAX = 1000, NANO = 1000000000 };
+
+/* ---- messages ---- */
+
+#define FIELD(NAME, TYPE, FLAGS, HELP)                                                                       \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_##TYPE, .flags = (FLAGS), .help = (HELP)                       \
+	}
+
+static const struct field waiting_fields[] = {
+	FIELD("place", INT32, 0, "Its place in the queue, from 1."),
+	FIELD("job", STRING, 0, "The name by which its own API knows it; of a trial, the tuning job's."),
+	FIELD("trial", STRING, 0, "Which trial of a tuning job."),
+	FIELD("displayName", STRING, 0, "What the client calls it; absent of a job of AI Platform Training."),
+	FIELD("createTime", TIMESTAMP, 0, "Since when it waits."),
+	FIELD("expireTime", TIMESTAMP, 0, "When it gives up; absent where it does not."),
+	FIELD("priority", INT32, 0, "Jobs of a higher one are served first; absent of 0."),
+	FIELD("replicaCount", INT32, 0, "How many replicas start together."),
+	FIELD("gpuCount", INT32, 0, "How many GPUs they ask for together."),
+	FIELD("vcpuCount", INT32, 0, "How many vCPUs they ask for together, in the cloud's sizes."),
+	FIELD("startsNow", BOOL, 0, "Whether there is room for it now: its turn comes at once."),
+	FIELD("shortage", STRING, 0,
+	      "What is short for it, or for the job that it waits behind: ROOM (jobs, containers, CPUs or memory), DEVICES "
+	      "(GPUs that others hold), PROJECT (the project's vCPUs), HOST (GPUs that this machine does not have), ENGINE or "
+	      "NETWORK. Told of the first 20."),
+	FIELD("behind", STRING, 0, "The name of the job that has to start before it."),
+	FIELD("reason", STRING, 0, "Why it does not start, a sentence."),
+	{ .name = NULL },
+};
+static const struct message waiting_message = { "trainyard.WaitingJob", waiting_fields,
+						"A job that waits for its turn.", .is_own = true };
+
+static const struct field room_fields[] = {
+	FIELD("jobs", INT32, 0, "How many jobs have been let in."),
+	FIELD("maxJobs", INT32, 0, "How many may be."),
+	FIELD("containers", INT32, 0, "How many containers they have."),
+	FIELD("maxContainers", INT32, 0, "How many they may have."),
+	FIELD("vcpus", DOUBLE, 0, "How many CPUs their containers may use together."),
+	FIELD("maxVcpus", DOUBLE, 0, "How many there are to give; absent: no limit holds for all together."),
+	FIELD("memoryBytes", INT64, 0, "How much memory they may use together."),
+	FIELD("maxMemoryBytes", INT64, 0,
+	      "How much there is to give; absent: no limit holds for all together."),
+	FIELD("hostVcpus", INT32, 0, "How many CPUs this machine has."),
+	FIELD("hostMemoryBytes", INT64, 0, "How much memory this machine has."),
+	{ .name = NULL },
+};
+static const struct message room_message = { "trainyard.Room", room_fields,
+					     "What is used, and how much there is.", .is_own = true };
+
+static const struct field queue_fields[] = {
+	{ .name = "room", .type = FIELD_MESSAGE, .message = &room_message, .help = "Absent: not known now." },
+	{ .name = "jobs",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &waiting_message,
+	  .help = "Those that wait, the next one first; 1000 at most." },
+	FIELD("waitingCount", INT32, 0, "How many wait."),
+	{ .name = NULL },
+};
+const struct message queue_answer_message = { "trainyard.Queue", queue_fields, "What waits, and for what.",
+					      .is_own = true };
+
+static const struct field holder_fields[] = {
+	FIELD("job", STRING, 0, "The name by which its own API knows it; of a trial, the tuning job's."),
+	FIELD("trial", STRING, 0, "Which trial of a tuning job."),
+	FIELD("displayName", STRING, 0,
+	      "What the client calls the job; absent of a job of AI Platform Training."),
+	FIELD("replica", STRING, 0, "The replica, as its log calls it."),
+	FIELD("startTime", TIMESTAMP, 0, "When its job left the queue."),
+	{ .name = NULL },
+};
+static const struct message holder_message = { "trainyard.GpuHolder", holder_fields,
+					       "A replica that has a GPU.", .is_own = true };
+
+static const struct field gpu_fields[] = {
+	FIELD("id", STRING, 0, "What the engine calls it."),
+	FIELD("shared", BOOL, 0, "Whether several replicas may hold it."),
+	{ .name = "holders",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &holder_message,
+	  .help = "Absent: it is free." },
+	{ .name = NULL },
+};
+static const struct message gpu_message = { "trainyard.Gpu", gpu_fields, "A GPU of this machine.",
+					    .is_own = true };
+
+static const struct field gpu_list_fields[] = {
+	{ .name = "gpus",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &gpu_message,
+	  .help = "In the order in which they are given away." },
+	FIELD("policy", STRING, 0,
+	      "What becomes of jobs that ask for more GPUs than there are: PRETEND (they run without), REQUIRE (they are "
+	      "refused), WAIT or SHARE. Absent: not known now."),
+	{ .name = NULL },
+};
+const struct message gpu_list_message = { "trainyard.GpuList", gpu_list_fields, "The GPUs of this machine.",
+					  .is_own = true };
+
+/* ---- what both tell of jobs ---- */
+
+static void job_write(const struct jobs_context *context, const struct job *job, struct writer *answer)
+{
+	AUTO(job) struct job *parent = NULL;
+	struct text name AUTO_TEXT = { 0 };
+
+	if (job->parent && job_get_by_id(context->store, job->parent, &parent, NULL))
+		parent = NULL;
+	job_name_write(context->training, parent ? parent : job, &name);
+	member_text(answer, "job", name.data);
+	if (job->parent)
+		member_printf(answer, "trial", "%u", job->trial);
+	member_text(answer, "displayName", (parent ? parent : job)->display_name);
+}
+
+static const struct job *job_of(const struct job_list *list, int64_t id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->jobs[i].id == id)
+			return &list->jobs[i];
+	return NULL;
+}
+
+/* ---- the queue ---- */
+
+static int by_turn(const void *left, const void *right)
+{
+	const struct job *a = *(const struct job *const *)left, *b = *(const struct job *const *)right;
+
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* A tuning job takes no room and has no turn: its trials wait. */
+static bool is_waiting(const struct job *job)
+{
+	AUTO(json) json_t *search = NULL;
+
+	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)
+		return false;
+	return job->parent || plan_search_from_text(job->plan, &search, NULL) || !search;
+}
+
+static size_t waiting_sort(const struct job_list *list, const struct job **jobs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (is_waiting(&list->jobs[i]))
+			jobs[count++] = &list->jobs[i];
+	qsort(jobs, count, sizeof(struct job *), by_turn);
+	return count;
+}
+
+static void estimate_write(const struct jobs_context *context, const struct job *job, const struct plan *plan,
+			   struct writer *answer)
+{
+	struct start_estimate estimate AUTO_OUTLOOK = { 0 };
+	struct error cause AUTO_ERROR = { 0 };
+	AUTO(json) json_t *told = NULL;
+
+	if (start_estimate_make(context->training, plan, job, &estimate, &cause)) {
+		member_text(answer, "reason", cause.text);
+		return;
+	}
+	told = start_estimate_json(&estimate);
+	if (estimate.starts_now)
+		member_bool(answer, "startsNow", true);
+	member_text(answer, "shortage", json_text_at(told, "shortage"));
+	member_text(answer, "behind", estimate.behind);
+	member_text(answer, "reason", estimate.text);
+}
+
+static void waiting_write(const struct jobs_context *context, const struct job *job, size_t place,
+			  struct writer *answer)
+{
+	AUTO(plan) struct plan *plan = NULL;
+
+	member_int(answer, "place", (int64_t)place);
+	job_write(context, job, answer);
+	member_time(answer, "createTime", job->created_us, TIME_MICROSECONDS);
+	if (plan_from_text(job->plan, &plan, NULL))
+		return; /* it is about to fail */
+	if (plan->max_wait_us)
+		member_time(answer, "expireTime", job->created_us + plan->max_wait_us, TIME_MICROSECONDS);
+	if (job->priority)
+		member_int(answer, "priority", job->priority);
+	member_int(answer, "replicaCount", plan_replica_count(plan));
+	if (plan_accelerator_count(plan))
+		member_int(answer, "gpuCount", plan_accelerator_count(plan));
+	if (plan_vcpus(plan))
+		member_int(answer, "vcpuCount", plan_vcpus(plan));
+	if (place <= ESTIMATES_MAX)
+		estimate_write(context, job, plan, answer);
+}
+
+static void room_write(const struct room *room, struct writer *answer)
+{
+	const struct capacity *capacity = &room->capacity;
+	const bool is_cloud = capacity->fit == FIT_CLOUD && capacity->host.known;
+	const double max_vcpus = capacity->max_vcpus ? capacity->max_vcpus
+				 : is_cloud          ? capacity->host.cpus
+						     : 0;
+	const int64_t max_bytes = capacity->max_memory_bytes ? capacity->max_memory_bytes
+				  : is_cloud                 ? capacity->host.memory_bytes
+							     : 0;
+	struct writer told = member_message(answer, "room");
+
+	member_int(&told, "jobs", room->usage.jobs);
+	member_int(&told, "maxJobs", capacity->max_jobs);
+	member_int(&told, "containers", room->usage.containers);
+	member_int(&told, "maxContainers", capacity->max_containers);
+	member_double(&told, "vcpus", (double)room->usage.nano_cpus / NANO);
+	if (max_vcpus > 0)
+		member_double(&told, "maxVcpus", max_vcpus);
+	member_int(&told, "memoryBytes", room->usage.memory_bytes);
+	if (max_bytes)
+		member_int(&told, "maxMemoryBytes", max_bytes);
+	if (capacity->host.known) {
+		member_int(&told, "hostVcpus", capacity->host.cpus);
+		member_int(&told, "hostMemoryBytes", capacity->host.memory_bytes);
+	}
+	message_close(&told);
+}
+
+/* False: what this machine can run is not known now. */
+static bool room_read(const struct jobs_context *context, struct room *room)
+{
+	const struct training_context *training = context->training;
+	const char *project = training->project_id ? training->project_id : "";
+
+	return training->room && training->room(training->room_arg, project, room, NULL) == STATUS_OK;
+}
+
+enum status queue_answer(struct call *call, struct error *err)
+{
+	const struct jobs_context *context = call->context;
+	struct job_list list AUTO_JOB_LIST = { 0 };
+	struct room room AUTO_ROOM = { 0 };
+	const struct job **jobs;
+	struct writer answer, waiting;
+	size_t count;
+	enum status rc = job_list_unfinished(context->store, &list, err);
+
+	if (rc)
+		return rc;
+	jobs = memory_calloc(list.count + 1, sizeof(*jobs));
+	count = waiting_sort(&list, jobs);
+	answer = message_open(&call->answer, &queue_answer_message);
+	if (room_read(context, &room))
+		room_write(&room, &answer);
+	waiting = member_list(&answer, "jobs");
+	for (size_t i = 0; i < count && i < WAITING_MAX; i++) {
+		struct writer one = element_message(&waiting);
+
+		waiting_write(context, jobs[i], i + 1, &one);
+		message_close(&one);
+	}
+	message_close(&waiting);
+	member_int(&answer, "waitingCount", (int64_t)count);
+	message_close(&answer);
+	free(jobs);
+	return STATUS_OK;
+}
+
+/* ---- the GPUs ---- */
+
+static void holder_write(const struct jobs_context *context, const struct job *job, const struct lease *lease,
+			 struct writer *answer)
+{
+	AUTO(plan) struct plan *plan = NULL;
+	char name[REPLICA_NAME_MAX];
+
+	job_write(context, job, answer);
+	if (plan_from_text(job->plan, &plan, NULL) == STATUS_OK) {
+		replica_task_name(plan, (enum role)lease->role, lease->replica, name);
+		member_text(answer, "replica", name);
+	}
+	member_time(answer, "startTime", job->started_us, TIME_MICROSECONDS);
+}
+
+/* Leases of one device; @leases of others are passed over. */
+static void gpu_write(const struct jobs_context *context, const char *device, bool shared,
+		      const struct job_list *jobs, const struct room *room, struct writer *answer)
+{
+	struct writer holders;
+
+	member_text(answer, "id", device);
+	if (shared)
+		member_bool(answer, "shared", true);
+	holders = member_list(answer, "holders");
+	for (size_t i = 0; i < room->usage.lease_count; i++) {
+		const struct lease *lease = &room->usage.leases[i];
+		const struct job *job = strcmp(lease->device, device) == 0 ? job_of(jobs, lease->job) : NULL;
+
+		if (job) {
+			struct writer holder = element_message(&holders);
+
+			holder_write(context, job, lease, &holder);
+			message_close(&holder);
+		}
+	}
+	message_close(&holders);
+}
+
+enum status gpu_list_answer(struct call *call, struct error *err)
+{
+	static const char *const policies[] = {
+		[ACCELERATORS_PRETEND] = "PRETEND",
+		[ACCELERATORS_REQUIRE] = "REQUIRE",
+		[ACCELERATORS_WAIT] = "WAIT",
+		[ACCELERATORS_SHARE] = "SHARE",
+	};
+	const struct jobs_context *context = call->context;
+	struct job_list jobs AUTO_JOB_LIST = { 0 };
+	struct room room AUTO_ROOM = { 0 };
+	struct writer answer, gpus;
+	const bool known = room_read(context, &room);
+	enum status rc = job_list_unfinished(context->store, &jobs, err);
+
+	if (rc)
+		return rc;
+	answer = message_open(&call->answer, &gpu_list_message);
+	gpus = member_list(&answer, "gpus");
+	for (size_t i = 0; i < room.capacity.host.device_count; i++) {
+		struct writer gpu = element_message(&gpus);
+
+		gpu_write(context, room.capacity.host.devices[i],
+			  room.capacity.accelerators == ACCELERATORS_SHARE, &jobs, &room, &gpu);
+		message_close(&gpu);
+	}
+	message_close(&gpus);
+	if (known)
+		member_text(&answer, "policy", policies[room.capacity.accelerators]);
+	message_close(&answer);
+	return STATUS_OK;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/queue.h"
+
+#include <string.h>
+
+#include "daemon/base/memory.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/table.h"
+#include "daemon/main.h"
+
+enum { INDENT = 8 };
+
+/* "train", or "search trial 3"; of a resource's name the last part. */
+static char *job_told(const json_t *job)
+{
+	const char *name = json_text_at(job, "displayName"), *trial = json_text_at(job, "trial");
+
+	if (!name)
+		name = json_text_at(job, "job");
+	if (name && strrchr(name, '/'))
+		name = strrchr(name, '/') + 1;
+	return memory_printf("%s%s%s", name ? name : "", trial ? " trial " : "", trial ? trial : "");
+}
+
+static char *count_told(const json_t *job, const char *member)
+{
+	const int64_t count = json_int_at(job, member, 0);
+
+	return count ? memory_printf("%lld", (long long)count) : NULL;
+}
+
+static bool wants(const struct invocation *invocation, const char *form)
+{
+	const char *given = invocation_value(invocation, "output");
+
+	return given && strcmp(given, form) == 0;
+}
+
+/* EXIT_GOOD and what is at @path, which is printed already where JSON is wanted; or as ask_failure(). */
+static int answer_ask(const struct invocation *invocation, const char *path, struct client **ret_client,
+		      json_t **ret_answer)
+{
+	struct error err AUTO_ERROR = { 0 };
+	const int exit_code = ask_open(invocation, ret_client);
+
+	if (exit_code)
+		return exit_code;
+	if (client_call(*ret_client, "GET", path, NULL, ret_answer, &err))
+		return ask_failure(*ret_client, &err);
+	return EXIT_GOOD;
+}
+
+static int json_print(const json_t *answer)
+{
+	struct text text AUTO_TEXT = { 0 };
+
+	json_write(&text, answer);
+	text_putc(&text, '\n');
+	return main_output(&text);
+}
+
+/* ---- queue ---- */
+
+static const struct table_column queue_columns[] = {
+	{ .title = "PLACE", .right = true },
+	{ .title = "JOB", .least = 16 },
+	{ .title = "WAITS", .right = true },
+	{ .title = "PRIORITY", .right = true, .optional = true },
+	{ .title = "REPLICAS", .right = true },
+	{ .title = "VCPUS", .right = true, .optional = true },
+	{ .title = "GPUS", .right = true, .optional = true },
+	{ .title = "GIVES UP IN", .right = true, .optional = true },
+	{ .title = "REASON", .notes = true },
+	{ .title = NULL },
+};
+
+static void reason_put(struct table *table, const json_t *job)
+{
+	const char *reason = json_text_at(job, "reason"), *behind = json_text_at(job, "behind");
+	const char *last = behind ? strrchr(behind, '/') : NULL;
+	AUTO(string)
+	char *told = behind ? memory_printf("behind %s: %s", last ? last + 1 : behind, reason ? reason : "")
+			    : memory_strdup(reason);
+
+	if (json_true_at(job, "startsNow"))
+		table_put(table, "there is room: it starts at once", STYLE_GOOD);
+	else
+		table_put(table, told, STYLE_DIM);
+}
+
+static void waiting_put(struct table *table, const json_t *job, int64_t now_us)
+{
+	AUTO(string) char *place = count_told(job, "place"), *name = job_told(job);
+	AUTO(string) char *priority = count_told(job, "priority");
+	AUTO(string) char *replicas = count_told(job, "replicaCount");
+	AUTO(string) char *vcpus = count_told(job, "vcpuCount"), *gpus = count_told(job, "gpuCount");
+	const char *expires = json_text_at(job, "expireTime");
+	struct text waits AUTO_TEXT = { 0 }, left AUTO_TEXT = { 0 };
+
+	age_tell(&waits, json_text_at(job, "createTime"), now_us);
+	if (expires)
+		duration_tell(&left, time_read(expires, now_us) - now_us);
+	table_put(table, place, STYLE_NONE);
+	table_put(table, name, STYLE_NONE);
+	table_put(table, waits.data, STYLE_NONE);
+	table_put(table, priority, STYLE_NONE);
+	table_put(table, replicas, STYLE_NONE);
+	table_put(table, vcpus, STYLE_NONE);
+	table_put(table, gpus, STYLE_NONE);
+	table_put(table, left.data, STYLE_NONE);
+	reason_put(table, job);
+}
+
+/* "3 of 20 jobs"; @most: NULL: there is no limit. */
+static void share_write(struct text *text, const char *used, const char *most, const char *unit)
+{
+	text_printf(text, "%s%s%s%s %s", text->length ? ", " : "", used, most ? " of " : "", most ? most : "",
+		    unit);
+}
+
+/* "1 of 8 jobs, 2 of 64 containers, 4 of 8 CPUs, 15.0 GiB of 30.0 GiB memory" */
+static void room_write(struct text *text, const json_t *room)
+{
+	struct text told AUTO_TEXT = { 0 }, bytes AUTO_TEXT = { 0 }, bytes_most AUTO_TEXT = { 0 };
+	const double vcpus_most = json_number_value(json_object_get(room, "maxVcpus"));
+	AUTO(string) char *jobs = memory_printf("%lld", (long long)json_int_at(room, "jobs", 0));
+	AUTO(string) char *containers = memory_printf("%lld", (long long)json_int_at(room, "containers", 0));
+	AUTO(string) char *jobs_most = count_told(room, "maxJobs");
+	AUTO(string) char *containers_most = count_told(room, "maxContainers");
+	AUTO(string)
+	char *vcpus = memory_printf("%.4g", json_number_value(json_object_get(room, "vcpus")));
+	AUTO(string) char *most = vcpus_most > 0 ? memory_printf("%.4g", vcpus_most) : NULL;
+
+	size_tell(&bytes, json_int_at(room, "memoryBytes", 0));
+	if (json_int_at(room, "maxMemoryBytes", 0))
+		size_tell(&bytes_most, json_int_at(room, "maxMemoryBytes", 0));
+	share_write(&told, jobs, jobs_most, "jobs");
+	share_write(&told, containers, containers_most, "containers");
+	share_write(&told, vcpus, most, "vCPUs");
+	share_write(&told, bytes.data, bytes_most.data, "memory");
+	text_printf(text, "%sin use: ", terminal_style(stdout, STYLE_DIM));
+	text_wrap(text, told.data, INDENT);
+	text_printf(text, "%s\n", terminal_style(stdout, STYLE_NONE));
+}
+
+static void queue_write(struct text *text, const json_t *queue, int64_t now_us)
+{
+	struct table table AUTO_TABLE = { .columns = queue_columns };
+	const json_t *jobs = json_object_get(queue, "jobs"), *room = json_object_get(queue, "room"), *job;
+	const int64_t more = json_int_at(queue, "waitingCount", 0) - (int64_t)json_array_size(jobs);
+	size_t index;
+
+	if (room)
+		room_write(text, room);
+	json_array_foreach(jobs, index, job)
+		waiting_put(&table, job, now_us);
+	if (table.cell_count)
+		table_write(text, &table, stdout);
+	else
+		text_puts(text, "No job waits.\n");
+	if (more > 0)
+		text_printf(text, "%lld more wait.\n", (long long)more);
+}
+
+int queue_main(struct invocation *invocation)
+{
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *queue = NULL;
+	struct text text AUTO_TEXT = { 0 };
+	const json_t *job;
+	size_t index;
+	const int exit_code = answer_ask(invocation, "/_trainyard/v1/queue", &client, &queue);
+
+	if (exit_code)
+		return exit_code;
+	if (wants(invocation, "json"))
+		return json_print(queue);
+	if (wants(invocation, "name"))
+		json_array_foreach(json_object_get(queue, "jobs"), index, job)
+			text_printf(&text, "%s\n", json_text_at(job, "job"));
+	else
+		queue_write(&text, queue, ask_now(client));
+	return main_output(&text);
+}
+
+/* ---- gpus ---- */
+
+static const struct table_column gpu_columns[] = {
+	{ .title = "GPU", .least = 12 },
+	{ .title = "STATE" },
+	{ .title = "JOB", .least = 16 },
+	{ .title = "REPLICA", .optional = true },
+	{ .title = "SINCE", .right = true, .optional = true },
+	{ .title = NULL },
+};
+
+/* One row for each replica that holds it. */
+static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
+{
+	const json_t *holders = json_object_get(gpu, "holders");
+	const size_t count = json_array_size(holders);
+
+	for (size_t i = 0; i == 0 || i < count; i++) {
+		const json_t *holder = json_array_get(holders, i);
+		AUTO(string) char *job = holder ? job_told(holder) : NULL;
+		struct text since AUTO_TEXT = { 0 };
+
+		if (holder)
+			age_tell(&since, json_text_at(holder, "startTime"), now_us);
+		table_put(table, json_text_at(gpu, "id"), STYLE_NONE);
+		table_put(table,
+			  !holder     ? "free"
+			  : count > 1 ? "shared"
+				      : "held",
+			  holder ? STYLE_BUSY : STYLE_GOOD);
+		table_put(table, job, STYLE_NONE);
+		table_put(table, json_text_at(holder, "replica"), STYLE_NONE);
+		table_put(table, since.data, STYLE_NONE);
+	}
+}
+
+/* What becomes of jobs that ask for more than there are. */
+static const char *policy_told(const char *policy)
+{
+	static const char *const told[][2] = {
+		{ "PRETEND", "Jobs that ask for more GPUs than there are run without any." },
+		{ "REQUIRE", "Jobs that ask for more GPUs than there are are refused." },
+		{ "WAIT", "Jobs that ask for more GPUs than there are wait." },
+		{ "SHARE", "Several replicas share a GPU." },
+	};
+
+	for (size_t i = 0; policy && i < sizeof(told) / sizeof(told[0]); i++)
+		if (strcmp(told[i][0], policy) == 0)
+			return told[i][1];
+	return "The engine does not answer: its GPUs are not known now.";
+}
+
+int gpus_main(struct invocation *invocation)
+{
+	struct table table AUTO_TABLE = { .columns = gpu_columns };
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *answer = NULL;
+	struct text text AUTO_TEXT = { 0 };
+	const json_t *gpu;
+	size_t index;
+	int64_t now_us;
+	const int exit_code = answer_ask(invocation, "/_trainyard/v1/gpus", &client, &answer);
+
+	if (exit_code)
+		return exit_code;
+	if (wants(invocation, "json"))
+		return json_print(answer);
+	now_us = ask_now(client);
+	json_array_foreach(json_object_get(answer, "gpus"), index, gpu)
+		if (wants(invocation, "name"))
+			text_printf(&text, "%s\n", json_text_at(gpu, "id"));
+		else
+			gpu_put(&table, gpu, now_us);
+	if (wants(invocation, "name"))
+		return main_output(&text);
+	if (table.cell_count)
+		table_write(&text, &table, stdout);
+	else
+		text_puts(&text, "There are no GPUs to give away.\n");
+	text_printf(&text, "%s%s%s\n", terminal_style(stdout, STYLE_DIM),
+		    policy_told(json_text_at(answer, "policy")), terminal_style(stdout, STYLE_NONE));
+	return main_output(&text);
+}
