@@ -518,7 +518,8 @@ static void jobs_stop(struct wiring *wiring)
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 
-	if (job_list_unfinished(wiring->store, &list, &err)) {
+	/* Jobs that run still reach this daemon through their gateways, and may submit others. */
+	if (jobs_end(wiring->store, &err) || job_list_unfinished(wiring->store, &list, &err)) {
 		log_event(LOG_ERROR, "jobs-unread", "error=\"%s\"", err.text ? err.text : "");
 		return;
 	}

@@ -23,10 +23,12 @@ struct state_writer {
 	int64_t reached;     /* what the logs held when the transaction began */
 	int64_t deleted;     /* rows up to here are gone from the outbox */
 	bool is_behind;      /* some committed line could not be given to the logs yet */
+	bool no_more_jobs;   /* the thread's own */
 };
 
 /* What a change of the group is for the state: on its caller's stack. */
 struct state_change {
+	struct state_writer *writer;
 	struct change_scope scope;
 	change_run run;
 	void *arg;
@@ -123,7 +125,9 @@ static enum status state_change_run(struct connection *connection, int64_t now_n
 {
 	struct state_change *change = arg;
 
-	change->scope = (struct change_scope){ .connection = connection, .now_ns = now_ns };
+	change->scope = (struct change_scope){ .connection = connection,
+					       .now_ns = now_ns,
+					       .no_more_jobs = &change->writer->no_more_jobs };
 	return change->run(&change->scope, change->arg, err);
 }
 
@@ -174,7 +178,7 @@ uint64_t state_writer_generation(struct state_writer *writer)
 
 enum status state_writer_change(struct state_writer *writer, change_run run, void *arg, struct error *err)
 {
-	struct state_change change = { .run = run, .arg = arg };
+	struct state_change change = { .writer = writer, .run = run, .arg = arg };
 
 	return group_writer_change(writer->group, state_change_run, &change, err);
 }

@@ -20,6 +20,7 @@ struct change_scope {
 	int64_t now_ns;
 	int64_t woken;   /* set by the change: the job for which the scheduler has something new to do */
 	bool adds_lines; /* set by outbox_add() */
+	bool *no_more_jobs; /* the writer's: set by jobs_end() */
 };
 
 typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);

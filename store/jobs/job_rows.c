@@ -167,8 +167,11 @@ enum status job_row_add(struct change_scope *scope, const struct job *job, const
 			size_t line_count, struct job **ret_job, struct error *err)
 {
 	int64_t id = 0;
-	enum status rc = job_row_insert(scope, job, &id, err);
+	enum status rc;
 
+	if (*scope->no_more_jobs)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
+	rc = job_row_insert(scope, job, &id, err);
 	if (!rc)
 		rc = job_lines_add(scope, id, lines, line_count, err);
 	if (!rc && ret_job)

@@ -98,6 +98,18 @@ enum status job_insert(struct store *store, const struct job *job, const struct 
 	return change_with_job(store, insertion_run, &insertion, &made, ret_job, err);
 }
 
+static enum status end_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	(void)arg, (void)err;
+	*scope->no_more_jobs = true;
+	return STATUS_OK;
+}
+
+enum status jobs_end(struct store *store, struct error *err)
+{
+	return state_writer_change(store->state, end_run, NULL, err);
+}
+
 struct labelling {
 	const char *project, *job_id, *labels, *etag;
 	struct job **ret_job;

@@ -27,6 +27,10 @@ struct service_line {
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
 
+/* From now on job_insert() and pipeline_insert() answer UNAVAILABLE: all jobs that were taken are in job_list_unfinished(), or have
+ * ended. Trials are made as before. */
+enum status jobs_end(struct store *store, struct error *err);
+
 /* Of KIND_TRAINING only, like all that takes a job_id below; the others are found by resources.h.
  * The job is shared: to be read only. NOT_FOUND: field name, text naming the job. */
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,

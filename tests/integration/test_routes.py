@@ -2,6 +2,7 @@
 """--route: Google's hosts that programs in jobs call by name lead to an emulator or to this daemon; other calls are told."""
 import contextlib
 import http.server
+import json
 import os
 import socket
 import ssl
@@ -10,7 +11,7 @@ import threading
 
 import pytest
 
-from support.daemon import one_replica
+from support.daemon import one_replica, script
 from support.engine import RUNTIME, ensure_runtime_images
 
 BASIC = ["--offline", "--stop-jobs", "--stop-grace", "1"]
@@ -163,6 +164,21 @@ def test_a_host_may_lead_to_this_daemon_which_asks_for_its_token(new_daemon, pyt
     daemon.start()
     job = daemon.run(calls(f"get('{url}')", image=python_image))
     assert daemon.lines(job["jobId"]) == ["(401, '')"]
+
+
+# Broken: jobs_stop() without jobs_end(): the job was taken with 200, and its container stayed.
+def test_a_job_that_a_job_submits_while_jobs_are_stopped_is_refused(new_daemon):
+    daemon = new_daemon("--offline", "--stop-jobs", "--stop-grace", "5", "--route", "ml.googleapis.com=self").start()
+    late = json.dumps({"jobId": "late", "trainingInput": script("while :; do sleep 0.1; done")})
+    submit = (f"wget -q -O - --header 'Content-Type: application/json' --post-data '{late}' "
+              f"http://ml.googleapis.com{daemon.jobs_path} 2>&1; exit 3")
+    job_id = daemon.create(script(f"submit() {{ {submit}; }}; trap submit TERM; echo ready; while :; do sleep 0.1; done"))
+    daemon.wait_lines(job_id)
+    daemon.stop()
+    assert daemon.engine.leftovers(daemon.read_instance()) == []
+    daemon.start()
+    assert [job["jobId"] for job in daemon.get(daemon.jobs_path).json["jobs"]] == [job_id]
+    assert daemon.lines(job_id) == ["ready", "wget: server returned error: HTTP/1.1 503 Service Unavailable"]
 
 
 # Broken: gateway_environment() without the watched names; forward() that does not tell.

@@ -53,6 +53,21 @@ static void an_id_is_given_once(void **state)
 	assert_int_equal(job_insert(bench->store, &job, NULL, 0, NULL, &bench->err), STATUS_OK);
 }
 
+/* Broken: job_row_add() that looks at no flag. */
+static void no_job_is_taken_once_jobs_end(void **state)
+{
+	BENCH(state);
+	struct job job = job_named("late");
+	struct job_list list AUTO_JOB_LIST = { 0 };
+
+	job_add(bench, "a");
+	assert_int_equal(jobs_end(bench->store, NULL), STATUS_OK);
+	assert_int_equal(job_insert(bench->store, &job, NULL, 0, NULL, &bench->err), STATUS_UNAVAILABLE);
+	assert_string_equal(bench->err.text, "trainyard is shutting down.");
+	assert_int_equal(job_list_unfinished(bench->store, &list, NULL), STATUS_OK);
+	assert_int_equal(list.count, 1);
+}
+
 /* Brings a job to any state by legal steps. */
 static void job_take_to(struct bench *bench, int64_t job, enum job_state to)
 {
@@ -475,6 +490,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		WITH_BENCH(a_job_is_stored_and_found),
 		WITH_BENCH(an_id_is_given_once),
+		WITH_BENCH(no_job_is_taken_once_jobs_end),
 		WITH_BENCH(each_edge_is_legal_or_refused),
 		WITH_BENCH(a_late_step_is_not_applied),
 		WITH_BENCH(a_hit_whose_rule_was_taken_back_is_not_applied),
