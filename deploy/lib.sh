@@ -424,7 +424,7 @@ source_copy() {
 	mkdir -p "$1" || return 1
 	(
 		cd "$root" || exit 1
-		find .clang-tidy configure.ac Makefile.am README.md SECURITY.md LICENSE api daemon deploy scheduler store tests m4 \
+		find .clang-tidy configure.ac Makefile.am README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md LICENSE docs api daemon deploy scheduler store tests m4 \
 			\( -name node_modules -o -name __pycache__ -o -name .deps -o -path deploy/build-aux/m4 \) -prune -o \
 			-type f ! -name '*.o' ! -name '*.a' ! -name '*.log' ! -name '*.trs' ! -name .dirstamp -print 2>/dev/null |
 			sort >"$1/.files.new"

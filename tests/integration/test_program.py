@@ -30,13 +30,13 @@ def test_help_lists_every_option():
         assert option in result.stdout
 
 
-def test_every_option_is_told_once_in_the_readme_and_once_in_the_manual():
+def test_every_option_is_told_once_in_the_docs_and_once_in_the_manual():
     options = re.findall(r"^  --([a-z-]+)", run("serve", "--help").stdout, re.MULTILINE)
-    readme, manual = (ROOT / "README.md").read_text(), (ROOT / "deploy/man/trainyard.1").read_text()
-    rows = "\n".join(line.split(" | ")[0] for line in readme.splitlines() if line.startswith("| `--"))
+    page, manual = (ROOT / "docs/configuration.md").read_text(), (ROOT / "deploy/man/trainyard.1").read_text()
+    rows = "\n".join(line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `--"))
     assert len(options) > 20
     for option in options:
-        assert len(re.findall(rf"`--{option}\b(?!-)", rows)) == 1, f"--{option} in the README's table"
+        assert len(re.findall(rf"`--{option}\b(?!-)", rows)) == 1, f"--{option} in docs/configuration.md"
         assert len(re.findall(rf"^\.It Fl -{option}\b(?!-)", manual, re.MULTILINE)) == 1, f"--{option} in the manual"
 
 

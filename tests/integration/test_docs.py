@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""README.md and docs/: short enough to begin with, and without links that lead nowhere."""
+import re
+
+import pytest
+
+from support.daemon import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def text_outside_code(page):
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page):
+    """As GitHub makes them of headings."""
+    titles = re.findall(r"^#+ (.*)$", text_outside_code(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+# Broken: a page that is renamed, or a heading that is, while another page links to it.
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_somewhere(page):
+    for link in LINK.findall(text_outside_code(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        assert not anchor or anchor in anchors(target), f"{page.name}: {link}"
+
+
+def test_the_readme_is_short_and_names_every_page():
+    readme = ROOT / "README.md"
+    assert readme.stat().st_size <= 8192
+    linked = {link.partition("#")[0] for link in LINK.findall(text_outside_code(readme))}
+    assert {str(page.relative_to(ROOT)) for page in PAGES if page != readme} <= linked
