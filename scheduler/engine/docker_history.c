@@ -8,7 +8,7 @@
 
 #include "daemon/base/memory.h"
 
-enum past { PAST_UNKNOWN, PAST_STARTED, PAST_SIGNALLED };
+enum past { PAST_UNKNOWN, PAST_STARTED, PAST_OTHER_SIGNAL, PAST_SIGNALLED };
 
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64])
 {
@@ -19,14 +19,18 @@ void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_
 		 until_ns / 1000000000, until_ns % 1000000000, filter);
 }
 
-static void past_note(enum past *past, struct replica_status *replica, enum docker_action action)
+static void past_note(enum past *past, struct replica_status *replica, const struct docker_event *event)
 {
-	if (action == ACTION_START)
+	if (event->action == ACTION_START)
 		*past = PAST_STARTED;
-	else if (action == ACTION_KILL)
+	else if (event->action == ACTION_KILL && event->is_deadly)
 		*past = PAST_SIGNALLED;
-	if (action != ACTION_DIE || replica->sight != REPLICA_EXITED)
+	else if (event->action == ACTION_KILL && *past == PAST_STARTED)
+		*past = PAST_OTHER_SIGNAL;
+	if (event->action != ACTION_DIE || replica->sight != REPLICA_EXITED)
 		return;
+	if (*past == PAST_OTHER_SIGNAL)
+		*past = event->has_signal_label ? PAST_SIGNALLED : PAST_STARTED;
 	replica->witnessed = *past == PAST_STARTED;
 	replica->signalled = *past == PAST_SIGNALLED;
 }
@@ -36,7 +40,7 @@ static void event_note(const struct docker_event *event, enum past *pasts, struc
 {
 	for (size_t i = 0; i < count; i++)
 		if (docker_key_equal(&replicas[i].key, &event->status.key))
-			past_note(&pasts[i], &replicas[i], event->action);
+			past_note(&pasts[i], &replicas[i], event);
 }
 
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -567,12 +568,16 @@ bool docker_event_read(const char *line, size_t length, struct docker_event *ret
 	const char *type = json_text_at(event, "Type");
 	const char *id = json_text_at(actor, "ID");
 	struct docker_event read = { .action = action_of(json_text_at(event, "Action")) };
+	int64_t sent;
 
 	if (!type || strcmp(type, "container") != 0 || !id || strlen(id) >= sizeof(read.id))
 		return false;
 	if (!docker_key_read(attributes, &read.status.key) || !event_is_of_its_name(attributes, &read))
 		return false;
 	snprintf(read.id, sizeof(read.id), "%s", id);
+	sent = json_int_at(attributes, "signal", 0);
+	read.is_deadly = !sent || sent == SIGTERM || sent == SIGKILL;
+	read.has_signal_label = read.action != ACTION_KILL && json_object_get(attributes, "signal");
 	read.status.paused = read.action == ACTION_PAUSE;
 	read.status.sight = REPLICA_RUNNING;
 	*ret_event = read;

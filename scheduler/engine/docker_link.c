@@ -62,19 +62,24 @@ static void become_up(struct docker *docker)
 	followers_reconnect(docker);
 }
 
-/* Whether it was sent one; that is forgotten then. */
-static bool signal_take(struct docker *docker, const struct replica_key *key)
+enum signals { SIGNALS_NONE, SIGNALS_OTHER, SIGNALS_DEADLY };
+
+/* What it was sent; that is forgotten then. */
+static enum signals signal_take(struct docker *docker, const struct replica_key *key)
 {
+	enum signals signals;
+
 	struct signalled **at = &docker->signalled, *found;
 
 	while (*at && !docker_key_equal(&(*at)->key, key))
 		at = &(*at)->next;
 	found = *at;
 	if (!found)
-		return false;
+		return SIGNALS_NONE;
 	*at = found->next;
+	signals = found->is_deadly ? SIGNALS_DEADLY : SIGNALS_OTHER;
 	free(found);
-	return true;
+	return signals;
 }
 
 void link_signals_forget(struct docker *docker)
@@ -84,19 +89,19 @@ void link_signals_forget(struct docker *docker)
 }
 
 /* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
- * from outside is told from one whose program ends with the same status by itself. Which signal is not asked for, as a
- * label of the image could speak for it. Without memory nothing is certain: all is looked at anew. */
+ * from outside is told from one whose program ends with the same status by itself. Without memory nothing is certain: all is looked at anew. */
 static void signal_note(struct docker *docker, const struct docker_event *event)
 {
+	const bool was_deadly = signal_take(docker, &event->status.key) == SIGNALS_DEADLY;
 	struct signalled *signalled;
 
-	signal_take(docker, &event->status.key);
 	signalled = memory_calloc(1, sizeof(*signalled));
 	if (!signalled) {
 		link_lose(docker, "out of memory");
 		return;
 	}
 	signalled->key = event->status.key;
+	signalled->is_deadly = was_deadly || event->is_deadly;
 	signalled->next = docker->signalled;
 	docker->signalled = signalled;
 }
@@ -104,6 +109,7 @@ static void signal_note(struct docker *docker, const struct docker_event *event)
 static void event_handle(struct docker *docker, const char *line, size_t length)
 {
 	struct docker_event event;
+	enum signals signals;
 
 	if (!docker_event_read(line, length, &event))
 		return;
@@ -112,7 +118,9 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 		signal_note(docker, &event);
 		break;
 	case ACTION_DIE:
-		replica_died(docker, &event.status.key, signal_take(docker, &event.status.key));
+		signals = signal_take(docker, &event.status.key);
+		replica_died(docker, &event.status.key,
+			     signals == SIGNALS_DEADLY || (signals && event.has_signal_label));
 		break;
 	case ACTION_DESTROY:
 		signal_take(docker, &event.status.key);

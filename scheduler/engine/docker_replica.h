@@ -7,7 +7,7 @@ void replica_create_run(struct docker *docker, struct command *command);
 void replica_start_run(struct docker *docker, struct command *command);
 void replica_stop_run(struct docker *docker, struct command *command);
 void replica_remove_run(struct docker *docker, struct command *command);
-/* The engine says so. @signalled: a signal was sent to it before. */
+/* The engine says so. @signalled: a signal that may have ended it was sent to it before. */
 void replica_died(struct docker *docker, const struct replica_key *key, bool signalled);
 void replica_destroyed(struct docker *docker, const struct replica_key *key);
 /* A start of it is under way. */

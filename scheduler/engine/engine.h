@@ -63,8 +63,8 @@ struct replica_status {
 	bool out_of_memory;    /* EXITED: some process of it was killed for memory */
 	bool paused;           /* RUNNING: somebody has frozen it */
 	int64_t finished_ns;   /* EXITED: the engine's clock */
-	bool witnessed;        /* EXITED: the engine was there, and can tell that no signal was sent to it */
-	bool signalled;        /* EXITED: the engine can tell that one was; neither: it cannot tell */
+	bool witnessed;        /* EXITED: the engine was there, and can tell that no signal was sent to it that ends a program */
+	bool signalled;        /* EXITED: the engine can tell that such a signal was; neither: it cannot tell */
 	uint16_t gateway_port; /* as the spec had it */
 	int64_t made_us;       /* likewise */
 };

@@ -82,6 +82,16 @@ def test_a_stop_from_outside_is_a_loss(yard):
     yard.until(job_id, "SUCCEEDED")
 
 
+# Broken: docker_event_read() that takes every signal for a deadly one: the job was lost, and run anew.
+def test_a_signal_from_outside_that_ends_no_program_makes_no_loss_of_its_exit(yard):
+    job_id = yard.create(script('trap "exit 143" USR1; echo run; ' + UNTIL_RELEASED))
+    yard.wait_lines(job_id)
+    yard.engine.kill(yard.container(job_id), "SIGUSR1")
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 143."), job
+    assert yard.lines(job_id) == ["run"]
+
+
 @pytest.mark.parametrize("code", [134, long(139)])
 def test_a_crash_that_may_pass_is_tried_again_up_to_three_times(yard, code):
     job_id = yard.create(script(f"echo attempt; exit {code}"))

@@ -3,7 +3,8 @@
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
 /* Broken: replica_died() that takes no signal, or takes that of another container: what somebody stopped was the program's
- * fault; or of an earlier life of the link. */
+ * fault; or of an earlier life of the link; signal_note() that
+ * takes any signal for a deadly one, or believes a label. */
 static void an_exit_tells_whether_a_signal_was_sent(void **state)
 {
 	static const struct {
@@ -14,6 +15,14 @@ static void an_exit_tells_whether_a_signal_was_sent(void **state)
 		{ EVENT_MASTER("kill", "\"signal\":\"15\",") DIE_MASTER, true },
 		{ EVENT_MASTER("kill", "") EVENT_MASTER("kill", "") DIE_MASTER, true },
 		{ EVENT_OF("kill", "by-hand") DIE_MASTER, false },
+		/* `docker kill -s USR1`, and later `exit 143`. */
+		{ EVENT_MASTER("kill", "\"signal\":\"10\",") DIE_MASTER, false },
+		{ EVENT_MASTER("kill", "\"signal\":\"15\",")
+				  EVENT_MASTER("kill", "\"signal\":\"10\",") DIE_MASTER,
+		  true },
+		/* LABEL signal=10, and `docker stop`. */
+		{ EVENT_MASTER("kill", "\"signal\":\"10\",") EVENT_MASTER("die", "\"signal\":\"10\","), true },
+		{ EVENT_MASTER("die", "\"signal\":\"15\","), false },
 		{ EVENT_MASTER("kill", "") EVENT_MASTER("destroy", "") DIE_MASTER, false },
 	};
 	struct lab *lab = *state;

@@ -5,6 +5,9 @@
 
 #define START EVENT_MASTER("start", "")
 #define KILL  EVENT_MASTER("kill", "\"signal\":\"15\",")
+#define USR1  EVENT_MASTER("kill", "\"signal\":\"10\",")
+/* Of an image with such a label. */
+#define DIE_LABELLED EVENT_MASTER("die", "\"signal\":\"10\",")
 #define OTHERS                                                                                               \
 	"{\"Type\":\"container\",\"Action\":\"kill\",\"Actor\":{\"ID\":\"d\",\"Attributes\":{"               \
 	"\"name\":\"ty-t-1-worker-0-a1\",\"trainyard.instance\":\"t\","                                      \
@@ -21,7 +24,8 @@ static bool is_witnessed(const char *events, enum replica_sight sight)
 	history_read(events, strlen(events), replicas, COUNT_OF(replicas));
 	assert_false(replicas[0].witnessed || replicas[0].signalled);
 	assert_int_equal(replicas[1].signalled,
-			 sight == REPLICA_EXITED && strstr(events, KILL DIE_MASTER) != NULL);
+			 sight == REPLICA_EXITED &&
+				 (strstr(events, KILL DIE_MASTER) || strstr(events, USR1 DIE_LABELLED)));
 	return replicas[1].witnessed;
 }
 
@@ -41,6 +45,10 @@ static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 		{ DIE_MASTER START, false },
 		{ KILL DIE_MASTER, false },
 		{ START KILL DIE_MASTER, false },
+		{ START USR1 DIE_MASTER, true },
+		{ START USR1 DIE_LABELLED, false },
+		{ START USR1 KILL DIE_MASTER, false },
+		{ USR1 DIE_MASTER, false },
 		{ START, false },
 		{ "", false },
 	};
