@@ -87,8 +87,12 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_run.h \
 	daemon/cli/job_wait.c \
 	daemon/cli/job_wait.h \
+	daemon/cli/plot.c \
+	daemon/cli/plot.h \
 	daemon/cli/queue.c \
 	daemon/cli/queue.h \
+	daemon/cli/study.c \
+	daemon/cli/study.h \
 	daemon/cli/table.c \
 	daemon/cli/table.h \
 	daemon/cli/terminal.c \

@@ -311,16 +311,42 @@ static bool best_add(const struct view *view, json_t *answer)
 						       "objectiveValue", number_or_null(best->final[0])));
 }
 
+/* Names of members as answers spell them: "stopsByElapsed" of "stops_by_elapsed". No key of a search is a client's text. */
+static json_t *camel_json(const json_t *value)
+{
+	json_t *copy = json_is_object(value) ? json_object() : json_is_array(value) ? json_array() : NULL;
+	const char *key;
+	json_t *member;
+	size_t index;
+
+	if (!copy)
+		return json_incref((json_t *)value);
+	json_array_foreach(value, index, member)
+		json_array_append_new(copy, camel_json(member));
+	json_object_foreach((json_t *)value, key, member) {
+		struct text name AUTO_TEXT = { 0 };
+
+		for (const char *at = key; *at; at++)
+			if (*at == '_' && at[1] >= 'a' && at[1] <= 'z')
+				text_putc(&name, (char)(*++at - 'a' + 'A'));
+			else
+				text_putc(&name, *at);
+		json_object_set_new(copy, name.data, camel_json(member));
+	}
+	return copy;
+}
+
 static enum status json_answer(struct call *call, const struct view *view, const char *name,
 			       struct error *err)
 {
 	AUTO(json) json_t *trials = trials_json(view);
+	AUTO(json) json_t *search = camel_json(view->plan->search);
 	AUTO(json) json_t *answer = NULL;
 
 	if (trials)
 		answer = json_pack("{s:s, s:s, s:O, s:i, s:i, s:O}", "name", name, "state",
-				   job_state_name(view->job->state), "study", view->plan->search,
-				   "trialCount", (int)view->plan->trial_count, "parallelTrialCount",
+				   job_state_name(view->job->state), "study", search, "trialCount",
+				   (int)view->plan->trial_count, "parallelTrialCount",
 				   (int)view->plan->parallel_trial_count, "trials", trials);
 	if (!answer || !best_add(view, answer) ||
 	    (view->plan->resumed_jobs &&

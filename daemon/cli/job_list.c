@@ -11,7 +11,7 @@
 #include "daemon/cli/table.h"
 #include "daemon/main.h"
 
-enum { ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, WATCH_MS = 1000, ROWS_BESIDE = 2 };
+enum { ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, WATCH_MS = 1000 };
 
 const char *const job_states[] = { "QUEUED", "PREPARING",  "RUNNING",   "SUCCEEDED",
 				   "FAILED", "CANCELLING", "CANCELLED", NULL };
@@ -229,22 +229,6 @@ static enum status jobs_show(const struct invocation *invocation, struct client 
 }
 
 /* ---- again and again ---- */
-
-/* As much as the terminal has rows for. */
-static void screen_draw(struct text *text)
-{
-	const unsigned height = terminal_height();
-	unsigned rows = 0;
-
-	for (char *at = text->data; height && at && *at; at++)
-		if (*at == '\n' && ++rows + ROWS_BESIDE > height) {
-			text->length = (size_t)(at + 1 - text->data);
-			*++at = '\0';
-			break;
-		}
-	fputs(height ? "\033[H\033[J" : "", stdout);
-	main_output(text);
-}
 
 static int jobs_watch(const struct invocation *invocation, struct client *client, const char *filter)
 {

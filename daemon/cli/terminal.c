@@ -10,7 +10,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
-enum { WIDTH_OTHERWISE = 80, WIDTH_LEAST = 40, US_PER_S = 1000000 };
+enum { WIDTH_OTHERWISE = 80, WIDTH_LEAST = 40, US_PER_S = 1000000, ROWS_BESIDE = 2 };
 
 static bool size_read(FILE *file, struct winsize *ret_size)
 {
@@ -158,6 +158,22 @@ void text_wrap(struct text *text, const char *told, unsigned indent)
 			column = indent;
 		}
 	}
+}
+
+void screen_draw(struct text *text)
+{
+	const unsigned height = terminal_height();
+	unsigned rows = 0;
+
+	for (char *at = text->data; height && at && *at; at++)
+		if (*at == '\n' && ++rows + ROWS_BESIDE > height) {
+			text->length = (size_t)(at + 1 - text->data);
+			*++at = '\0';
+			break;
+		}
+	fputs(height ? "\033[H\033[J" : "", stdout);
+	fwrite(text->data ? text->data : "", 1, text->length, stdout);
+	fflush(stdout);
 }
 
 void progress_show(const char *format, ...)

@@ -37,6 +37,9 @@ void text_one_line(struct text *text, const char *told, unsigned most);
 /* Appends @told in lines that fit the terminal that stdout is, each but the first @indent wide; lines of its own stay. */
 void text_wrap(struct text *text, const char *told, unsigned indent);
 
+/* Clears the terminal that stdout is, and prints as much of @text as it has rows for; elsewhere all of it. */
+void screen_draw(struct text *text);
+
 /* A line on stderr that is drawn over again as things change; nothing where stderr is no terminal. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void progress_clear(void);

@@ -19,6 +19,7 @@
 #include "daemon/cli/job_run.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/cli/queue.h"
+#include "daemon/cli/study.h"
 #include "daemon/cli/verb.h"
 #include "daemon/env.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -319,6 +320,24 @@ const struct verb verbs[] = {
 	  .least = 1,
 	  .most = VERB_WORDS_MAX,
 	  .run = delete_main },
+	{ .name = "study",
+	  .words = "JOB",
+	  .summary = "tell what a tuning job has found",
+	  .detail =
+		  "Its goal, the best trial so far, what was measured and what the model believes as a plot, and the\n"
+		  "trials with their parameters. With --watch it is drawn anew until the job ends, and the exit code\n"
+		  "is that of `trainyard wait`.\n"
+		  "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS(
+		  { .name = "watch", .letter = 'w', .help = "show changes as they come" },
+		  { .name = "all", .letter = 'a', .help = "all trials, and not the newest 20 and the best" },
+		  { .name = "csv", .help = "all trials as a table of comma-separated values" },
+		  PROJECT_OPTION),
+	  .calls = true,
+	  .lists = true,
+	  .least = 1,
+	  .most = 1,
+	  .run = study_main },
 	{ .name = "queue",
 	  .words = "",
 	  .summary = "tell which jobs wait, and for what",
