@@ -31,6 +31,44 @@ static void networks_asked_for_at_once_get_blocks_of_their_own(void **state)
 			 STATUS_FAILED_PRECONDITION);
 }
 
+static void free_is(struct bench *bench, unsigned replicas, unsigned blocks)
+{
+	struct record told;
+
+	bench->engine->ops->look_for_networks(bench->engine, replicas);
+	told = expect_event(bench, ENGINE_NETWORKS_FREE, NULL, 0);
+	assert_int_equal(told.status, blocks ? STATUS_OK : STATUS_RESOURCE_EXHAUSTED);
+	assert_int_equal(told.free_blocks, blocks);
+	assert_int_equal(strstr(told.text, "no free block") != NULL, blocks == 0);
+}
+
+/* A pool of 126 addresses has two blocks for eight replicas, and one for a hundred. */
+static void free_blocks_are_told_as_networks_come_and_go(void **state)
+{
+	struct bench *bench = *state;
+	static char pool[32]; /* until the bench is closed */
+
+	client_close(bench);
+	snprintf(pool, sizeof(pool), "198.19.%u.0/25", (unsigned)getpid() % 256);
+	bench->networks = pool;
+	client_open(bench, true);
+	expect_event(bench, ENGINE_UP, NULL, 0);
+	free_is(bench, 8, 2);
+	free_is(bench, 100, 1);
+	network_make(bench, 1);
+	free_is(bench, 8, 1);
+	free_is(bench, 100, 0);
+	network_make(bench, 2);
+	free_is(bench, 8, 0);
+	/* Another took the last one between the look and the creation. */
+	bench->engine->ops->create_network(bench->engine, 3, 8);
+	assert_int_equal(expect_event(bench, ENGINE_NETWORK_FAILED, NULL, 3).status,
+			 STATUS_RESOURCE_EXHAUSTED);
+	bench->engine->ops->remove_network(bench->engine, 1);
+	expect_event(bench, ENGINE_NETWORK_REMOVED, NULL, 1);
+	free_is(bench, 8, 1);
+}
+
 static uint16_t listen_at(const struct network_status *network, int *ret_fd)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -119,6 +157,7 @@ static void a_network_in_use_is_removed_once_it_is_free(void **state)
 
 const struct CMUnitTest contract_networks[] = {
 	ENGINE_TEST(networks_asked_for_at_once_get_blocks_of_their_own),
+	ENGINE_TEST(free_blocks_are_told_as_networks_come_and_go),
 	ENGINE_TEST(a_network_keeps_its_device),
 	ENGINE_TEST(an_internal_network_reaches_its_gateway_and_nothing_else),
 	ENGINE_TEST(a_network_in_use_is_removed_once_it_is_free),

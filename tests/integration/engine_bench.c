@@ -28,6 +28,7 @@ static void on_event(void *arg, const struct engine_event *event)
 	if (record->replica_count)
 		memcpy(record->replicas, event->replicas,
 		       record->replica_count * sizeof(record->replicas[0]));
+	record->free_blocks = event->free_blocks;
 	record->network_count = event->network_count < 64 ? event->network_count : 64;
 	if (record->network_count)
 		memcpy(record->networks, event->networks,
@@ -166,7 +167,7 @@ void client_open(struct bench *bench, bool offline)
 	struct engine_options options = {
 		.url = host,
 		.instance = bench->instance,
-		.networks = "10.213.0.0/16",
+		.networks = bench->networks ? bench->networks : "10.213.0.0/16",
 		.offline = offline,
 		.internal = bench->internal,
 		.registry_config = offline ? NULL : getenv("DOCKER_CONFIG"),

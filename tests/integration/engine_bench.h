@@ -20,6 +20,7 @@ struct record {
 	size_t replica_count;
 	struct network_status networks[64];
 	size_t network_count;
+	unsigned free_blocks;
 	struct host host; /* without its devices */
 	bool seen;
 };
@@ -41,6 +42,7 @@ struct bench {
 	bool count_only;
 	bool direct; /* past the relay */
 	bool internal;
+	const char *networks; /* NULL: the usual ones */
 	int64_t last_ns[2];
 	bool disorder;
 };
