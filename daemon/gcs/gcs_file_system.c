@@ -219,6 +219,13 @@ static void answer(const struct gcs_file_system *system, void *bytes, size_t len
 	gcs_waits_change_end(change);
 }
 
+/* The process that waits for the call; 0: none. No process waits for a release, which must not be given up with one: the
+ * kernel sends it once, and the handle would stay open. */
+static pid_t waiter_of(const struct fuse_in_header *in)
+{
+	return in->opcode == FUSE_RELEASE ? 0 : (pid_t)in->pid;
+}
+
 static void answer_in_turn(const struct gcs_file_system *system, void *bytes, size_t length)
 {
 	const struct fuse_in_header *in = bytes;
@@ -229,7 +236,7 @@ static void answer_in_turn(const struct gcs_file_system *system, void *bytes, si
 		answer(system, bytes, length);
 		return;
 	}
-	switch (gcs_turns_take(system->turns, node, (pid_t)in->pid, bytes, length)) {
+	switch (gcs_turns_take(system->turns, node, waiter_of(in), bytes, length)) {
 	case GCS_TURN_NEVER:
 		refuse(system, in, -EIO);
 		return;
