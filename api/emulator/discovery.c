@@ -23,15 +23,15 @@ static const struct message list_query = { "google.discovery.ListQuery", list_fi
 /* "http://127.0.0.1:8090/" */
 static enum status root_url_write(struct text *text, const struct call *call, struct error *err)
 {
-	if (!*call->host)
-		return error_set(
-			err, STATUS_INVALID_ARGUMENT, NULL,
-			"A discovery document names the host it was asked at: the header Host is missing.");
+	if (!*call->host || !utf8_valid(call->host, strlen(call->host)))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "A discovery document names the host it was asked at: the header Host is "
+				 "missing, or is not UTF-8.");
 	text_printf(text, "http://%s/", call->host);
-	return text->failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
-static bool route_publish(json_t *document, const struct discovery_api *api, const struct route *route)
+static void route_publish(json_t *document, const struct discovery_api *api, const struct route *route)
 {
 	struct text id AUTO_TEXT = { 0 };
 
@@ -39,19 +39,18 @@ static bool route_publish(json_t *document, const struct discovery_api *api, con
 		text_puts(&id, route->doc->id);
 	else
 		route_name_write(&id, route);
-	return !id.failed &&
-	       discovery_add(document, api,
-			     &(struct discovery_method){
-				     .id = id.data,
-				     .http_method = route->method,
-				     .path = route->path,
-				     .resource = route->doc->resource,
-				     .query = route->query,
-				     .request = route->doc->request ? route->doc->request : route->body,
-				     .own_names = route->doc->id != NULL,
-				     .response = route->doc->response,
-				     .help = route->doc->help,
-			     });
+	discovery_add(document, api,
+		      &(struct discovery_method){
+			      .id = id.data,
+			      .http_method = route->method,
+			      .path = route->path,
+			      .resource = route->doc->resource,
+			      .query = route->query,
+			      .request = route->doc->request ? route->doc->request : route->body,
+			      .own_names = route->doc->id != NULL,
+			      .response = route->doc->response,
+			      .help = route->doc->help,
+		      });
 }
 
 static enum status document_write(struct call *call, const struct discovery_entry *entry, struct error *err)
@@ -63,11 +62,9 @@ static enum status document_write(struct call *call, const struct discovery_entr
 	if (rc)
 		return rc;
 	document = discovery_begin(entry->api, root_url.data);
-	for (const struct route *route = entry->routes; document && route->method; route++)
-		if (route->doc && !route_publish(document, entry->api, route))
-			return error_no_memory(err);
-	if (!document)
-		return error_no_memory(err);
+	for (const struct route *route = entry->routes; route->method; route++)
+		if (route->doc)
+			route_publish(document, entry->api, route);
 	json_write(&call->answer, document);
 	return STATUS_OK;
 }
@@ -129,12 +126,11 @@ static enum status directory_get(struct call *call, struct error *err)
 
 	directory = json_pack("{s:s, s:s, s:o}", "kind", "discovery#directoryList", "discoveryVersion", "v1",
 			      "items", items);
-	if (rc || !directory)
-		return rc ? rc : error_no_memory(err);
+	if (rc)
+		return rc;
 	for (const struct discovery_entry *entry = discovery->entries; entry->api; entry++)
-		if ((!name || !*name || strcmp(name, entry->api->name) == 0) &&
-		    json_array_append_new(items, item_make(entry->api, root_url.data)))
-			return error_no_memory(err);
+		if ((!name || !*name || strcmp(name, entry->api->name) == 0))
+			json_array_append_new(items, item_make(entry->api, root_url.data));
 	json_write(&call->answer, directory);
 	return STATUS_OK;
 }

@@ -52,8 +52,8 @@ static enum status rules_read(const struct faults_context *context, const char *
 		json_t *canonical = NULL;
 		enum status rc = rule_read(context, path, index, value, &canonical, err);
 
-		if (!rc && json_array_append_new(rules, canonical))
-			rc = error_no_memory(err);
+		if (!rc)
+			json_array_append_new(rules, canonical);
 		if (rc)
 			return rc;
 	}

@@ -10,6 +10,7 @@
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/faults/fault_book.h"
 #include "store/jobs/pipelines.h"
 #include "store/jobs/resources.h"
@@ -49,7 +50,7 @@ static const char *project_of(const struct faults_context *context, const struct
 
 static char *copy(const char *text)
 {
-	return text ? strdup(text) : NULL;
+	return text ? memory_strdup(text) : NULL;
 }
 
 static char *pipeline_display_name(const struct faults_context *context, const struct call *call)
@@ -187,8 +188,6 @@ static enum status gate_pass(void *arg, struct call *call, const struct family *
 	if (fault_book_is_empty(context->book))
 		return STATUS_OK;
 	fault_method_write(&method, family, call->route);
-	if (method.failed)
-		return error_no_memory(err);
 	if (!method.length)
 		return STATUS_OK;
 	called_find(context, call, &called);

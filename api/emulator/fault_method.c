@@ -123,7 +123,7 @@ static bool row_fits(const struct family *families, const struct family *family,
 	struct text name AUTO_TEXT = { 0 };
 
 	fault_method_write(&name, family, row);
-	return name.length && !name.failed && fault_glob_fits(wanted->pattern, name.data) &&
+	return name.length && fault_glob_fits(wanted->pattern, name.data) &&
 	       (!wanted->creates || creation_of(name.data)) &&
 	       (!wanted->names_project || is_of_project(name.data)) &&
 	       !is_answered_before(families, family, row);
@@ -149,15 +149,14 @@ static enum status method_refuse(const struct family *families, const struct wan
 		for (const struct route *route = family->routes; route->method; route++) {
 			text_clear(&names[1]);
 			fault_method_write(&names[1], family, route);
-			if (names[1].failed || !names[1].length ||
-			    (wanted->creates && !creation_of(names[1].data)))
+			if (!names[1].length || (wanted->creates && !creation_of(names[1].data)))
 				continue;
 			nearest_look(&nearest, names[1].data);
 			if (nearest.found != names[1].data)
 				continue;
 			text_clear(&names[0]);
 			text_puts(&names[0], nearest.found);
-			nearest.found = names[0].failed ? NULL : names[0].data;
+			nearest.found = names[0].data;
 		}
 	nearest_hint(&nearest, "", hint);
 	text_deinit(&names[0]);

@@ -15,7 +15,7 @@ static json_t *time_json(int64_t wall_us)
 	struct text text AUTO_TEXT = { 0 };
 
 	text_time_micros(&text, wall_us);
-	return text.failed ? NULL : json_string(text.data);
+	return json_string(text.data);
 }
 
 static enum status fault_render(const struct stored_fault *fault, json_t **ret_object, struct error *err)
@@ -26,11 +26,11 @@ static enum status fault_render(const struct stored_fault *fault, json_t **ret_o
 
 	if (rc)
 		return rc;
-	if (json_object_update(object, rule) ||
-	    json_object_set_new(object, "hits", json_sprintf("%lld", (long long)fault->hits)) ||
-	    json_object_set_new(object, "createTime", time_json(fault->created_us)) ||
-	    (fault->last_hit_us && json_object_set_new(object, "lastHitTime", time_json(fault->last_hit_us))))
-		return error_no_memory(err);
+	json_object_update(object, rule);
+	json_object_set_new(object, "hits", json_sprintf("%lld", (long long)fault->hits));
+	json_object_set_new(object, "createTime", time_json(fault->created_us));
+	if (fault->last_hit_us)
+		json_object_set_new(object, "lastHitTime", time_json(fault->last_hit_us));
 	*ret_object = TAKE(object);
 	return STATUS_OK;
 }
@@ -95,14 +95,13 @@ static enum status fault_list(struct call *call, struct error *err)
 	json_t *faults = json_array();
 	enum status rc = fault_list_read(context->store, &list, err);
 
-	if (json_object_set_new(answer, "faults", faults))
-		return error_no_memory(err);
+	json_object_set_new(answer, "faults", faults);
 	for (size_t i = 0; !rc && i < list.count; i++) {
 		json_t *object = NULL;
 
 		rc = fault_render(&list.faults[i], &object, err);
-		if (!rc && json_array_append_new(faults, object))
-			rc = error_no_memory(err);
+		if (!rc)
+			json_array_append_new(faults, object);
 	}
 	if (!rc)
 		json_write(&call->answer, answer);

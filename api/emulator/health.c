@@ -12,8 +12,7 @@ static enum status health_get(struct call *call, struct error *err)
 	json_t *answer = call->anonymous ? json_pack("{ss}", "status", "ok")
 					 : json_pack("{ss ss}", "status", "ok", "version", health->version);
 
-	if (!answer)
-		return error_no_memory(err);
+	(void)err;
 	if (health->details_add && !call->anonymous)
 		health->details_add(health->arg, answer, &reason);
 	if (reason) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 enum { PIECE_BYTES = 4096 }; /* typed at once: between two, an end is noticed */
 
 struct shell_session {
@@ -25,10 +27,9 @@ struct shell_sessions {
 
 struct shell_sessions *shell_sessions_new(void)
 {
-	struct shell_sessions *sessions = calloc(1, sizeof(*sessions));
+	struct shell_sessions *sessions = memory_calloc(1, sizeof(*sessions));
 
-	if (sessions)
-		pthread_mutex_init(&sessions->lock, NULL);
+	pthread_mutex_init(&sessions->lock, NULL);
 	return sessions;
 }
 
@@ -51,10 +52,8 @@ static bool id_valid(const char *id)
 static struct shell_session *session_new(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id)
 {
-	struct shell_session *session = calloc(1, sizeof(*session));
+	struct shell_session *session = memory_calloc(1, sizeof(*session));
 
-	if (!session)
-		return NULL;
 	session->sessions = sessions;
 	session->replica = *replica;
 	strncpy(session->id, id, SESSION_ID_MAX);
@@ -120,8 +119,6 @@ enum status shell_session_begin(struct shell_sessions *sessions, const struct re
 	if (!rc) {
 		*place = session_new(sessions, replica, id);
 		*ret_session = *place;
-		if (!*place)
-			rc = error_no_memory(err);
 	}
 	pthread_mutex_unlock(&sessions->lock);
 	return rc;

@@ -10,6 +10,7 @@
 #include "api/emulator/web_files.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/plan.h"
 #include "store/jobs/jobs.h"
 
@@ -120,12 +121,10 @@ static enum status replica_find(const struct call *call, struct replica_key *ret
 	return STATUS_OK;
 }
 
-static enum status page_headers_add(struct call *call, struct error *err)
+static void page_headers_add(struct call *call)
 {
 	for (size_t i = 0; i < sizeof(page_headers) / sizeof(page_headers[0]); i++)
-		if (!call_header_add(call, page_headers[i].name, page_headers[i].value))
-			return error_no_memory(err);
-	return STATUS_OK;
+		call_header_add(call, page_headers[i].name, page_headers[i].value);
 }
 
 /* ---- the page ---- */
@@ -139,10 +138,10 @@ static enum status slash_add(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	text_printf(&location, "/_trainyard/shell/%s/", call_param(call, "token"));
-	if (location.failed || !call_header_add(call, "Location", location.data))
-		return error_no_memory(err);
+	call_header_add(call, "Location", location.data);
 	call->http_status = 308;
-	return page_headers_add(call, err);
+	page_headers_add(call);
+	return STATUS_OK;
 }
 
 static const char *file_type(const char *name)
@@ -172,7 +171,8 @@ static enum status file_get(struct call *call, struct error *err)
 		return error_set(err, STATUS_INTERNAL, NULL, "the program lacks its file %s", name);
 	call->content_type = file_type(name);
 	text_append(&call->answer, file->data, file->bytes);
-	return page_headers_add(call, err);
+	page_headers_add(call);
+	return STATUS_OK;
 }
 
 /* ---- what is printed ---- */
@@ -234,8 +234,6 @@ static enum status terminal_open(const struct web_shell_context *context, const 
 	AUTO(json) json_t *sh = json_pack("[s]", "/bin/sh");
 	enum status rc;
 
-	if (!bash || !sh)
-		return error_no_memory(err);
 	rc = context->open(context->arg, replica, bash, ret_terminal, err);
 	if (rc == STATUS_FAILED_PRECONDITION)
 		rc = context->open(context->arg, replica, sh, ret_terminal, err);
@@ -285,18 +283,16 @@ static enum status output_open(struct call *call, struct output *output, struct 
 
 static enum status output_get(struct call *call, struct error *err)
 {
-	AUTO(output) struct output *output = calloc(1, sizeof(*output));
+	AUTO(output) struct output *output = memory_calloc(1, sizeof(*output));
 	enum status rc;
 
-	if (!output)
-		return error_no_memory(err);
 	call->content_type = "application/octet-stream";
 	output->call = call;
 	output->context = call->context;
 	output->looked_us = clock_mono_us(output->context->clock);
 	rc = replica_find(call, &output->replica, err);
 	if (!rc)
-		rc = page_headers_add(call, err);
+		page_headers_add(call);
 	if (rc || strcmp(call->method, "HEAD") == 0)
 		return rc;
 	rc = output_open(call, output, err);
@@ -337,7 +333,8 @@ static enum status input_post(struct call *call, struct error *err)
 	if (!shell_session_type(session, call->raw, call->raw_bytes))
 		return error_set(err, STATUS_ABORTED, NULL,
 				 "The terminal session has ended, or its program takes no input.");
-	return page_headers_add(call, err);
+	page_headers_add(call);
+	return STATUS_OK;
 }
 
 static enum status resize_post(struct call *call, struct error *err)
@@ -353,7 +350,8 @@ static enum status resize_post(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	shell_session_resize(session, columns, rows);
-	return page_headers_add(call, err);
+	page_headers_add(call);
+	return STATUS_OK;
 }
 
 static const struct field input_fields[] = {

@@ -35,5 +35,5 @@ struct web_shell_context {
 extern const struct route web_shell_routes[];
 
 /* The address of a replica's shell on @host ("localhost:8090"); it is valid while the job runs, if its input
- * has enableWebAccess. NULL when memory ran out; the caller frees. */
+ * has enableWebAccess. The caller frees. */
 char *web_shell_uri(const unsigned char *key, const char *host, int64_t job, enum role role, unsigned index);

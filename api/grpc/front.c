@@ -23,6 +23,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 
 enum {
 	CONNECTIONS_MAX = 128,
@@ -461,12 +462,10 @@ static enum status parts_open(struct front *front, struct error *err)
 
 enum status front_open(const struct front_options *options, struct front **ret_front, struct error *err)
 {
-	struct front *front = calloc(1, sizeof(*front));
+	struct front *front = memory_calloc(1, sizeof(*front));
 	pthread_condattr_t attributes;
 	enum status rc;
 
-	if (!front)
-		return error_no_memory(err);
 	front->options = *options;
 	strncpy(front->address, options->address, sizeof(front->address) - 1);
 	front->options.address = front->address;

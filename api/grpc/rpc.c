@@ -157,7 +157,7 @@ enum status rpc_request_make(const struct route *route, const void *data, size_t
 
 void rpc_refusal_read(unsigned http_status, const char *json, size_t length, struct rpc_outcome *outcome)
 {
-	AUTO(json) json_t *answer = memory_json_read(json, length, 0, NULL);
+	AUTO(json) json_t *answer = json_loadb(json, length, 0, NULL);
 
 	failure_read(http_status, json_object_get(answer, "error"), outcome);
 }
@@ -165,7 +165,7 @@ void rpc_refusal_read(unsigned http_status, const char *json, size_t length, str
 void rpc_answer_read(const struct route *route, const struct message *const *any, unsigned http_status,
 		     const char *json, size_t length, struct text *bytes, struct rpc_outcome *outcome)
 {
-	AUTO(json) json_t *answer = http_status == 200 ? memory_json_read(json, length, 0, NULL) : NULL;
+	AUTO(json) json_t *answer = http_status == 200 ? json_loadb(json, length, 0, NULL) : NULL;
 	struct error err AUTO_ERROR = { 0 };
 
 	if (http_status != 200) {

@@ -206,11 +206,10 @@ static int on_begin_frame(nghttp2_session *http2, const nghttp2_frame_hd *head, 
 }
 
 /* What is too long is nothing that we know: it is empty then, not absent. */
-static int copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
+static void copy_take(char **copy, const uint8_t *value, size_t length, size_t most)
 {
 	free(*copy);
-	*copy = strndup((const char *)value, length > most ? 0 : length);
-	return *copy ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+	*copy = memory_strndup((const char *)value, length > most ? 0 : length);
 }
 
 static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
@@ -230,7 +229,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 		stream->is_coded = !text_is(value, length, "identity");
 	for (size_t i = 0; i < COPY_COUNT; i++)
 		if (text_is(name, name_length, copied[i].name))
-			return copy_take(&stream->copies[i], value, length, copied[i].bytes_max);
+			copy_take(&stream->copies[i], value, length, copied[i].bytes_max);
 	return 0;
 }
 
@@ -480,10 +479,8 @@ static int http2_make(struct session *session)
 
 struct session *session_new(const struct session_options *options)
 {
-	AUTO(session) struct session *session = calloc(1, sizeof(*session));
+	AUTO(session) struct session *session = memory_calloc(1, sizeof(*session));
 
-	if (!session)
-		return NULL;
 	session->options = *options;
 	session->bodies.pool = &options->pool->body_bytes;
 	session->answers.pool = &options->pool->answer_bytes;

@@ -45,7 +45,7 @@ struct session_options {
 	void *arg;
 };
 
-/* NULL: memory ran out. */
+/* NULL: nghttp2 makes no session. */
 struct session *session_new(const struct session_options *options);
 void session_free(struct session *session);
 DEFINE_AUTO(session, struct session *, session_free)

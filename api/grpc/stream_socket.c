@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "daemon/base/memory.h"
+
 enum { HANDSHAKE_MS = 10000, SEND_S = 30, RECORD_MS = 30000, TLS_HANDSHAKE_RECORD = 22 };
 
 struct tls_keys {
@@ -20,11 +22,9 @@ enum status tls_keys_new(const char *key, const char *certificate, struct tls_ke
 	const gnutls_datum_t key_pem = { (unsigned char *)key, (unsigned)strlen(key) };
 	const gnutls_datum_t certificate_pem = { (unsigned char *)certificate,
 						 (unsigned)strlen(certificate) };
-	struct tls_keys *keys = calloc(1, sizeof(*keys));
+	struct tls_keys *keys = memory_calloc(1, sizeof(*keys));
 	int code;
 
-	if (!keys)
-		return error_no_memory(err);
 	code = gnutls_certificate_allocate_credentials(&keys->credentials);
 	if (code >= 0)
 		code = gnutls_certificate_set_x509_key_mem(keys->credentials, &certificate_pem, &key_pem,

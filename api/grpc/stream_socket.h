@@ -10,7 +10,7 @@
 
 /* A server's key and certificate, shared by all its connections. */
 struct tls_keys;
-/* PEM. INTERNAL: they are none, or memory ran out. */
+/* PEM. INTERNAL: they are none. */
 enum status tls_keys_new(const char *key, const char *certificate, struct tls_keys **ret_keys,
 			 struct error *err);
 void tls_keys_free(struct tls_keys *keys);

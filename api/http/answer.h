@@ -5,7 +5,7 @@
 #include "api/http/exchange.h"
 
 /* What the handler has made; nothing more where the answer is a stream. Outcomes: INVALID_ARGUMENT (the mask of
- * fields); out of memory. */
+ * fields); UNAVAILABLE (no memory for the answer). */
 enum status answer_success(struct exchange *exchange, struct error *err);
 /* The error that @exchange failed with, in the place of what was written. */
 void answer_refusal(struct exchange *exchange);

@@ -7,6 +7,7 @@
 #include "api/http/exchange.h"
 #include "api/http/stream.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 const struct message raw_body = { .full_name = "google.api.HttpBody", .fields = NULL };
 
@@ -77,14 +78,12 @@ static bool value_valid(const char *value)
 static bool headers_reserve(struct exchange *exchange)
 {
 	const size_t size = exchange->header_size ? 2 * exchange->header_size : ANSWER_HEADERS_MAX / 16;
-	struct answer_header *headers;
 
 	if (exchange->header_count < exchange->header_size)
 		return true;
-	headers = size <= ANSWER_HEADERS_MAX ? realloc(exchange->headers, size * sizeof(*headers)) : NULL;
-	if (!headers)
+	if (size > ANSWER_HEADERS_MAX)
 		return false;
-	exchange->headers = headers;
+	exchange->headers = memory_resize(exchange->headers, size, sizeof(*exchange->headers));
 	exchange->header_size = size;
 	return true;
 }
@@ -92,17 +91,11 @@ static bool headers_reserve(struct exchange *exchange)
 bool call_header_add(struct call *call, const char *name, const char *value)
 {
 	struct exchange *exchange = call->exchange;
-	struct answer_header added;
 
 	if (!header_name_valid(name) || is_framing(name) || !value_valid(value) || !headers_reserve(exchange))
 		return false;
-	added = (struct answer_header){ .name = strdup(name), .value = strdup(value) };
-	if (!added.name || !added.value) {
-		free(added.name);
-		free(added.value);
-		return false;
-	}
-	exchange->headers[exchange->header_count++] = added;
+	exchange->headers[exchange->header_count++] =
+		(struct answer_header){ .name = memory_strdup(name), .value = memory_strdup(value) };
 	return true;
 }
 

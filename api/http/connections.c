@@ -14,6 +14,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 
 enum { US_PER_S = 1000000, US_PER_MS = 1000, ROOM_PART = 8, STACK_BYTES = 64 << 10 };
 enum { ARRIVAL_US = US_PER_S }; /* more than there can be between the two moments of one */
@@ -42,9 +43,9 @@ struct connections {
 	pthread_cond_t changed, left; /* left: while draining */
 	bool closing, draining;
 	struct connection *first;
-	unsigned count;     /* but those that were cut */
-	unsigned arriving;  /* admitted, and not begun: the next moment, or never for want of memory */
-	unsigned strangers; /* begun without a place */
+	unsigned count; /* but those that were cut */
+	unsigned
+		arriving; /* admitted, and not begun: the next moment, or never where libmicrohttpd has no memory */
 };
 
 static int64_t now_us(void)
@@ -181,11 +182,9 @@ static void locks_init(struct connections *connections)
 enum status connections_open(const struct connection_limits *limits, struct connections **ret_connections,
 			     struct error *err)
 {
-	struct connections *connections = calloc(1, sizeof(*connections));
+	struct connections *connections = memory_calloc(1, sizeof(*connections));
 	enum status rc = STATUS_OK;
 
-	if (!connections)
-		return error_no_memory(err);
 	connections->limits = *limits;
 	locks_init(connections);
 	if (limits->head_ms)
@@ -284,24 +283,10 @@ static void arrival_over(struct connections *connections)
 		pthread_cond_signal(&connections->left);
 }
 
-/* Nobody could hurry it, and connections_drain() not end it. */
-static void stranger_begin(struct connections *connections, int fd)
-{
-	shutdown(fd, SHUT_RDWR);
-	pthread_mutex_lock(&connections->lock);
-	connections->strangers++;
-	arrival_over(connections);
-	pthread_mutex_unlock(&connections->lock);
-}
-
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address)
 {
-	struct connection *connection = calloc(1, sizeof(*connection));
+	struct connection *connection = memory_calloc(1, sizeof(*connection));
 
-	if (!connection) {
-		stranger_begin(connections, fd);
-		return NULL;
-	}
 	connection->owner = connections;
 	connection->fd = fd;
 	address_key_make(address, connection->key);
@@ -328,14 +313,10 @@ struct connection *connection_begin(struct connections *connections, int fd, con
 void connection_end(struct connections *connections, struct connection *connection)
 {
 	pthread_mutex_lock(&connections->lock);
-	if (connection) {
-		*connection->at = connection->next;
-		if (connection->next)
-			connection->next->at = connection->at;
-		connections->count -= !connection->cut;
-	} else {
-		connections->strangers--;
-	}
+	*connection->at = connection->next;
+	if (connection->next)
+		connection->next->at = connection->at;
+	connections->count -= !connection->cut;
 	if (connections->draining)
 		pthread_cond_signal(&connections->left);
 	pthread_mutex_unlock(&connections->lock);
@@ -353,49 +334,42 @@ void connections_drain(struct connections *connections)
 	while (connections->arriving &&
 	       pthread_cond_timedwait(&connections->left, &connections->lock, &until) == 0)
 		;
-	while (connections->first || connections->strangers)
+	while (connections->first)
 		pthread_cond_wait(&connections->left, &connections->lock);
 	pthread_mutex_unlock(&connections->lock);
 }
 
 struct exchange *connection_exchange(const struct connection *connection)
 {
-	return connection ? connection->exchange : NULL;
+	return connection->exchange;
 }
 
 void connection_hold(struct connection *connection, struct exchange *exchange)
 {
-	if (connection)
-		connection->exchange = exchange;
+	connection->exchange = exchange;
 }
 
 void connection_head_begins(struct connection *connection)
 {
-	if (connection && atomic_load(&connection->phase) == PHASE_IDLE)
+	if (atomic_load(&connection->phase) == PHASE_IDLE)
 		deadline_set(connection, PHASE_HEAD, head_us(connection));
 }
 
 void connection_known(struct connection *connection, bool known)
 {
-	if (connection)
-		atomic_store(&connection->unknown, !known);
+	atomic_store(&connection->unknown, !known);
 }
 
 void connection_body_begins(struct connection *connection)
 {
-	if (!connection)
-		return;
 	connection->patience_us = head_us(connection);
 	deadline_set(connection, PHASE_BODY, connection->patience_us);
 }
 
 void connection_busy(struct connection *connection)
 {
-	int64_t deadline;
+	const int64_t deadline = atomic_exchange(&connection->deadline_us, 0);
 
-	if (!connection)
-		return;
-	deadline = atomic_exchange(&connection->deadline_us, 0);
 	atomic_store(&connection->phase, PHASE_ANSWER);
 	if (deadline)
 		connection->patience_us = deadline - now_us();
@@ -405,7 +379,7 @@ void connection_received(struct connection *connection, size_t bytes)
 {
 	int64_t most;
 
-	if (!connection || !head_us(connection))
+	if (!head_us(connection))
 		return;
 	most = idle_us(connection) > head_us(connection) ? idle_us(connection) : head_us(connection);
 	connection->patience_us += (int64_t)(bytes * US_PER_S / BODY_BYTES_PER_S);
@@ -416,7 +390,6 @@ void connection_received(struct connection *connection, size_t bytes)
 
 void connection_request_over(struct connection *connection)
 {
-	if (connection)
-		deadline_set(connection, PHASE_IDLE,
-			     head_us(connection) ? idle_us(connection) + head_us(connection) : 0);
+	deadline_set(connection, PHASE_IDLE,
+		     head_us(connection) ? idle_us(connection) + head_us(connection) : 0);
 }

@@ -46,8 +46,7 @@ void connections_drain(struct connections *connections);
 
 /* Whether one more from @address may come: it begins next. Thread: any. */
 bool connections_admit(struct connections *connections, const struct sockaddr *address, size_t size);
-/* A connection whose first head is awaited. @fd must stay open until connection_end(). NULL: memory ran out, and
- * it was shut down; the functions below take that. */
+/* A connection whose first head is awaited. @fd must stay open until connection_end(). */
 struct connection *connection_begin(struct connections *connections, int fd, const struct sockaddr *address);
 void connection_end(struct connections *connections, struct connection *connection);
 

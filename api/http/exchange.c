@@ -159,7 +159,7 @@ static enum status query_read(const struct route *route, const json_t *pairs, js
 		return message_read_query(route->query ? route->query : &no_parameters, pairs, ret_query,
 					  err);
 	*ret_query = json_object();
-	return *ret_query ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 /* A mask is judged before the handler runs: afterwards the job would be there, and the answer a 400. */
@@ -189,8 +189,6 @@ static enum status query_part_take(struct exchange *exchange, const struct query
 	exchange->parameters.blank_is_absent = family && family->blank_is_absent;
 	if (query->count && !*pairs)
 		*pairs = json_array();
-	if (query->count && !*pairs)
-		return error_no_memory(err);
 	return parameters_take(query, own_query(exchange), lenient ? UNKNOWN_DROPPED : UNKNOWN_KEPT,
 			       &exchange->parameters, *pairs, err);
 }
@@ -284,12 +282,6 @@ static unsigned long long receive_limit(const struct exchange *exchange)
 	return (is_streamed(exchange) ? 0 : body_limit(exchange)) + SWALLOW_MAX_BYTES;
 }
 
-/* What could not be had may be missing anywhere, in what was judged as in what would be answered. */
-static enum status memory_judge(enum status rc, struct error *err)
-{
-	return memory_watch_end() ? error_no_memory(err) : rc;
-}
-
 bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rules, const char *method,
 		    const char *version, const struct head *head)
 {
@@ -308,8 +300,7 @@ bool exchange_begin(struct exchange *exchange, const struct exchange_rules *rule
 		head, version, rules->secure ? FRAMING_CODING_WINS : FRAMING_STRICT, &exchange->error);
 	if (exchange->failed)
 		return true;
-	memory_watch_begin();
-	exchange->failed = memory_judge(begin_checked(exchange, method, &exchange->error), &exchange->error);
+	exchange->failed = begin_checked(exchange, method, &exchange->error);
 	declared = head_declared_bytes(&exchange->head);
 	if (is_streamed(exchange))
 		of_use = is_taking(exchange);
@@ -331,9 +322,7 @@ bool exchange_receive(struct exchange *exchange, const char *data, size_t length
 	const struct intake *intake = &exchange->call.intake;
 
 	if (is_taking(exchange)) {
-		memory_watch_begin();
-		fail_first(exchange, memory_judge(intake->take(intake->arg, data, length, &exchange->error),
-						  &exchange->error));
+		fail_first(exchange, intake->take(intake->arg, data, length, &exchange->error));
 		if (exchange->failed)
 			intake_close(exchange);
 		return true;
@@ -522,12 +511,10 @@ void exchange_end(struct exchange *exchange)
 {
 	AUTO(json) json_t *pairs = NULL;
 
-	memory_watch_begin();
 	if (!exchange->query_taken)
 		request_take(exchange, &pairs);
 	if (!exchange->failed)
 		fail_first(exchange, call_run_alone(exchange, pairs, &exchange->error));
-	exchange->failed = memory_judge(exchange->failed, &exchange->error);
 	if (exchange->failed) {
 		refuse(exchange);
 		error_log(exchange);

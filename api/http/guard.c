@@ -189,7 +189,7 @@ static enum status host_refuse(const struct guard *guard, const char *host, stru
 	return error_set(err, STATUS_PERMISSION_DENIED, NULL,
 			 "The host name of this request, \"%.*s\", is not one of trainyard's, which are %s; "
 			 "`serve --host-name NAME` adds one.",
-			 HOST_SHOWN_BYTES, host, names.failed ? "" : names.data);
+			 HOST_SHOWN_BYTES, host, names.data);
 }
 
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,

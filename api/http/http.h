@@ -188,7 +188,7 @@ static inline const char *call_scheme(const struct call *call)
 }
 
 /* Adds a header to the answer; copies are kept. An answer that fails after all goes without them. False when
- * there are 256 already, when memory ran out, when @name is no token or @value is empty or holds a control
+ * there are 256 already, when @name is no token or @value is empty or holds a control
  * character (a line end!), and for what the listener itself says: Connection, Content-Length, Transfer-Encoding. */
 bool call_header_add(struct call *call, const char *name, const char *value);
 /* A header of the request, in any case of letters; "" when absent. Of several, the first. */
@@ -213,7 +213,7 @@ void call_wait_end(struct call *call);
  * "Name: value" lines; @body may be NULL. The outer request's headers hold for it, too, but Content-* and what it
  * has of its own. Whatever is wrong with the part is the part's answer, and the result OK; so rows with begin and
  * streams are answered 400. Outcomes: INVALID_ARGUMENT: @outer is itself such a request; UNAVAILABLE: a gate closed the
- * connection, for the outer request, too; INTERNAL: memory ran out.
+ * connection, for the outer request, too, or there is no memory for the answer.
  * Only OK fills @answer, which is inner_answer_deinit()'s. */
 struct inner_answer {
 	unsigned http_status;
@@ -268,10 +268,10 @@ void door_close(struct door *door);
 unsigned door_waiting(const struct door *door);
 /* Whether a request with such a head may come in, whatever it asks for: by the rules that door_call() begins with, asked
  * before there is a body. Of @request, method, head_text and peer are looked at. *answer: the refusal; its http_status is
- * 0 when it may. INTERNAL: memory ran out. Thread: any. */
+ * 0 when it may. UNAVAILABLE: no memory for the answer. Thread: any. */
 enum status door_admit(struct door *door, const struct door_request *request, struct inner_answer *answer,
 		       struct error *err);
-/* Whatever is wrong with the request is its answer, and the result OK. INTERNAL: memory ran out. Thread: any. */
+/* Whatever is wrong with the request is its answer, and the result OK. UNAVAILABLE: no memory for the answer. Thread: any. */
 enum status door_call(struct door *door, const struct door_request *request, struct inner_answer *answer,
 		      struct error *err);
 

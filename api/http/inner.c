@@ -99,10 +99,10 @@ static void head_inherit(const struct inner_head *inner, struct head *head)
 }
 
 /* What is no header makes the head malformed, which is then told to whom it concerns. */
-static bool head_read(struct inner_head *inner, const char *text, struct head *ret_head)
+static void head_read(struct inner_head *inner, const char *text, struct head *ret_head)
 {
 	struct head head = { .find = inner_find, .find_arg = inner };
-	char *rest = inner->memory = strdup(text);
+	char *rest = inner->memory = memory_strdup(text);
 
 	while (rest) {
 		char *line = strsep(&rest, "\n");
@@ -114,7 +114,6 @@ static bool head_read(struct inner_head *inner, const char *text, struct head *r
 	if (inner->outer)
 		head_inherit(inner, &head);
 	*ret_head = head;
-	return inner->memory != NULL;
 }
 
 static void inner_head_deinit(struct inner_head *inner)
@@ -179,8 +178,7 @@ static enum status exchange_run(struct exchange *exchange, const struct exchange
 {
 	struct head head;
 
-	if (!head_read(headers, head_text ? head_text : "", &head))
-		return error_no_memory(err);
+	head_read(headers, head_text ? head_text : "", &head);
 	exchange_begin(exchange, rules, method, "HTTP/1.1", &head);
 	if (body && body_bytes)
 		exchange_receive(exchange, body, body_bytes);
@@ -217,10 +215,8 @@ struct door {
 
 enum status door_open(const struct door_options *options, struct door **ret_door, struct error *err)
 {
-	struct door *door = calloc(1, sizeof(*door));
+	struct door *door = memory_calloc(1, sizeof(*door));
 
-	if (!door)
-		return error_no_memory(err);
 	pthread_mutex_init(&door->large_bodies, NULL);
 	door->rules = (struct exchange_rules){
 		.families = options->families,
@@ -268,13 +264,9 @@ void door_close(struct door *door)
 
 static enum status request_guard_check(struct exchange *exchange, struct error *err)
 {
-	enum status rc;
+	enum status rc = request_guard_origin(exchange, err);
 
-	memory_watch_begin();
-	rc = request_guard_origin(exchange, err);
-	if (!rc)
-		rc = request_guard_caller(exchange, err);
-	return memory_watch_end() ? error_no_memory(err) : rc;
+	return rc ? rc : request_guard_caller(exchange, err);
 }
 
 enum status door_admit(struct door *door, const struct door_request *request, struct inner_answer *answer,
@@ -284,9 +276,7 @@ enum status door_admit(struct door *door, const struct door_request *request, st
 	AUTO(inner_head) struct inner_head *open_headers = &headers;
 	AUTO(exchange) struct exchange *exchange = exchange_new("");
 
-	if (!exchange ||
-	    !head_read(open_headers, request->head_text ? request->head_text : "", &exchange->head))
-		return error_no_memory(err);
+	head_read(open_headers, request->head_text ? request->head_text : "", &exchange->head);
 	exchange->rules = &door->rules;
 	exchange->method = request->method;
 	exchange->peer = request->peer;
@@ -305,8 +295,6 @@ enum status door_call(struct door *door, const struct door_request *request, str
 	AUTO(inner_head) struct inner_head *open_headers = &headers;
 	AUTO(exchange) struct exchange *exchange = exchange_new(request->target);
 
-	if (!exchange)
-		return error_no_memory(err);
 	exchange->peer = request->peer;
 	exchange->client_fd = request->client_fd;
 	return exchange_run(exchange, &door->rules, open_headers, request->method, request->head_text,

@@ -19,6 +19,7 @@
 #include "api/http/response.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 
 enum {
 	BODY_LIMIT_BYTES = 10 << 20,
@@ -61,7 +62,6 @@ static size_t unescape_nothing(void *arg, struct MHD_Connection *connection, cha
 	return strlen(text);
 }
 
-/* NULL: memory ran out when it came. */
 static struct connection *place_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -215,8 +215,6 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	struct connection *place = place_of(connection);
 
 	(void)url;
-	if (!exchange)
-		return MHD_NO; /* no memory for it */
 	connection_busy(place);
 	if (!exchange->begun)
 		return request_begin(listener, connection, exchange, method, version);
@@ -245,9 +243,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **he
 	(void)why;
 	connection_request_over(place);
 	*held = NULL;
-	if (!place)
-		exchange_free(exchange);
-	else if (exchange)
+	if (exchange)
 		exchange_clear(exchange);
 	if (counted)
 		request_leave(arg);
@@ -355,10 +351,8 @@ static unsigned connections_of(const struct listener_options *options)
 
 static struct listener *listener_new(const struct listener_options *options)
 {
-	struct listener *listener = calloc(1, sizeof(*listener));
+	struct listener *listener = memory_calloc(1, sizeof(*listener));
 
-	if (!listener)
-		return NULL;
 	pthread_mutex_init(&listener->lock, NULL);
 	pthread_mutex_init(&listener->large_bodies, NULL);
 	listener->path_socket.fd = -1;
@@ -482,8 +476,6 @@ enum status listener_open(const struct listener_options *options, struct listene
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IP address",
 				 options->address);
 	AUTO(listener) struct listener *listener = listener_new(options);
-	if (!listener)
-		return error_no_memory(err);
 	if (options->refused_network &&
 	    !guard_network_read(options->refused_network, &listener->rules.guard.refused))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "\"%s\" is no IPv4 network",

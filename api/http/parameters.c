@@ -117,9 +117,8 @@ enum status parameters_take(const struct query *query, const struct message *own
 			continue;
 		if (take)
 			rc = take(pair, parameters, first ? NULL : err);
-		else if (rest && (known || unknown == UNKNOWN_KEPT) &&
-			 json_array_append_new(rest, json_pack("[ss]", pair->name, pair->value)) != 0)
-			rc = first ? STATUS_OK : error_no_memory(err);
+		else if (rest && (known || unknown == UNKNOWN_KEPT))
+			json_array_append_new(rest, json_pack("[ss]", pair->name, pair->value));
 		if (!first)
 			first = rc;
 	}

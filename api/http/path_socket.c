@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
+
 /* Linux makes the file with the mode that the socket has, so that there is no moment of another one.
  * Source: unix_bind() in net/unix/af_unix.c of Linux 6.1 */
 static bool fd_bind(int fd, const struct sockaddr_un *address)
@@ -54,9 +56,7 @@ enum status path_socket_open(struct path_socket *ret_socket, const char *path, s
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: too long for a socket", path);
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	own.path = strdup(path);
-	if (!own.path)
-		return error_no_memory(err);
+	own.path = memory_strdup(path);
 	own.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (own.fd < 0 || !fd_place(own.fd, &address) || listen(own.fd, SOMAXCONN) != 0 ||
 	    lstat(path, &about) != 0) {

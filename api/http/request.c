@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 /* Writes the decoded text and its NUL at *at and moves *at past them. NULL when it cannot be decoded. */
@@ -118,13 +119,11 @@ enum status target_parse(const char *raw, struct target *ret_target, struct erro
 	/* The path, its segments, the last one again as stem and verb, the authority, the query; and NULs: that
 	 * of a segment stands where its slash was. */
 	const size_t raw_length = strlen(raw);
-	struct target target = { .memory = malloc(3 * raw_length + 8) };
+	struct target target = { .memory = memory_alloc(3 * raw_length + 8) };
 	char *at = target.memory;
 	size_t path_length;
 	enum status rc = STATUS_OK;
 
-	if (!target.memory)
-		return error_no_memory(err);
 	authority_take(&raw, &target, &at);
 	path_length = strcspn(raw, "?");
 	if (!printable(raw) || (target.authority && !printable(target.authority)))
@@ -198,10 +197,8 @@ enum status query_parse(const char *raw, size_t length, struct query *ret_query,
 	if (bound > PAIR_LIMIT)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "Invalid query: more than %d parameters.", PAIR_LIMIT);
-	query.memory = at = malloc(length + 2 * bound);
-	query.pairs = calloc(bound, sizeof(*query.pairs));
-	if (!query.memory || !query.pairs)
-		rc = error_no_memory(err);
+	query.memory = at = memory_alloc(length + 2 * bound);
+	query.pairs = memory_calloc(bound, sizeof(*query.pairs));
 	for (const char *pair = raw, *end = raw + length; !rc && pair < end; pair++) {
 		const char *next = memchr(pair, '&', (size_t)(end - pair));
 		size_t pair_length = (size_t)((next ? next : end) - pair);

@@ -277,7 +277,7 @@ static enum status refuse_absent(const struct route *route, struct error *err)
 	route_name_write(&name, route);
 	return error_set(err, STATUS_NOT_FOUND, NULL,
 			 "The method %s exists in the real service, but trainyard does not emulate it.",
-			 name.failed ? route->path : name.data);
+			 name.data);
 }
 
 /* Shows the path as it was understood, and not all of a very long one. */
@@ -308,14 +308,13 @@ enum status match_refuse(const struct match *match, const char *method, const st
 	case MATCH_METHODS:
 		*ret_refusal = REFUSAL_METHOD_NOT_ALLOWED;
 		return error_set(err, STATUS_UNIMPLEMENTED, NULL,
-				 "The method %s is not allowed for %s. Allowed: %s.", method,
-				 path.failed ? "this path" : path.data, match->allow);
+				 "The method %s is not allowed for %s. Allowed: %s.", method, path.data,
+				 match->allow);
 	case MATCH_NOTHING:
 		break;
 	}
 	rc = target_check_plain(target, err);
 	if (rc)
 		return rc;
-	return error_set(err, STATUS_NOT_FOUND, NULL, "Method not found: %s %s.", method,
-			 path.failed ? "" : path.data);
+	return error_set(err, STATUS_NOT_FOUND, NULL, "Method not found: %s %s.", method, path.data);
 }

@@ -6,6 +6,7 @@
 
 #include "api/http/exchange.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 
 enum { PIECE_BYTES = 64 << 10 };
 
@@ -84,11 +85,9 @@ static void length_hide(struct MHD_Response *response)
 struct MHD_Response *stream_response(struct MHD_Connection *connection, const struct exchange *exchange)
 {
 	const int64_t length = exchange->call.stream.length;
-	struct stream *stream = malloc(sizeof(*stream));
+	struct stream *stream = memory_alloc(sizeof(*stream));
 	struct MHD_Response *response;
 
-	if (!stream)
-		return NULL;
 	*stream = (struct stream){ .connection = connection, .exchange = exchange };
 	response = MHD_create_response_from_callback(length < 0 ? MHD_SIZE_UNKNOWN : (uint64_t)length,
 						     PIECE_BYTES, on_read, stream, free);

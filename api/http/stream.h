@@ -14,5 +14,5 @@ bool client_gone(int fd);
 bool client_lost(int fd);
 /* Whether the answer is to be read from call.stream. */
 bool stream_is_used(const struct exchange *exchange);
-/* The stream must stay until the response was sent. NULL when memory ran out. */
+/* The stream must stay until the response was sent. NULL: libmicrohttpd makes no response. */
 struct MHD_Response *stream_response(struct MHD_Connection *connection, const struct exchange *exchange);

@@ -59,8 +59,6 @@ static enum status projects_read(const struct logging_context *context, const js
 	for (size_t i = 0; i < json_array_size(ids); i++) {
 		char *project = project_resolve(context, json_string_value(json_array_get(ids, i)));
 
-		if (!project)
-			return error_no_memory(err);
 		projects->ids[projects->count++] = project;
 	}
 	return names_read(context, names, projects, err);
@@ -103,8 +101,8 @@ static void extra_with_labels_put(struct writer *answer, const struct log_entry 
 {
 	static const char *const said[] = { "labels", NULL };
 	AUTO(json)
-	json_t *labels = entry->labels ? memory_json_read(entry->labels, strlen(entry->labels), 0, NULL)
-				       : json_object();
+	json_t *labels =
+		entry->labels ? json_loadb(entry->labels, strlen(entry->labels), 0, NULL) : json_object();
 
 	json_object_update(labels, json_object_get(extra, "labels"));
 	if (json_object_size(labels))
@@ -118,7 +116,7 @@ static void extra_put(struct writer *answer, const struct log_entry *entry)
 	AUTO(json) json_t *extra = NULL;
 
 	if (entry->extra && strstr(entry->extra, "\"labels\""))
-		extra = memory_json_read(entry->extra, strlen(entry->extra), 0, NULL);
+		extra = json_loadb(entry->extra, strlen(entry->extra), 0, NULL);
 	if (json_is_object(json_object_get(extra, "labels"))) {
 		extra_with_labels_put(answer, entry, extra);
 		return;

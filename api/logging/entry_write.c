@@ -11,6 +11,7 @@
 #include "api/logging/resource_name.h"
 #include "api/logging/routes.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/logs/log_source.h"
 #include "store/logs/logs.h"
 
@@ -64,9 +65,9 @@ static json_t *merged(const json_t *defaults, const json_t *own)
 {
 	json_t *all = json_object();
 
-	if (all && defaults)
+	if (defaults)
 		json_object_update(all, (json_t *)defaults);
-	if (all && own)
+	if (own)
 		json_object_update(all, (json_t *)own);
 	return all;
 }
@@ -87,8 +88,8 @@ static const char *project_of(const struct writing *writing, const char *project
 }
 
 /* An entry that names no resource is about its project ("global"); the label project_id is filled in. */
-static enum status source_make(const struct writing *writing, const json_t *entry, const char *project,
-			       const char *log, struct draft *draft, struct error *err)
+static void source_make(const struct writing *writing, const json_t *entry, const char *project,
+			const char *log, struct draft *draft)
 {
 	const json_t *request = writing->request, *resource = json_object_get(entry, "resource");
 	const struct log_source *own = writing->own;
@@ -109,13 +110,11 @@ static enum status source_make(const struct writing *writing, const json_t *entr
 	} else {
 		place = merged(NULL, json_object_get(resource, "labels"));
 	}
-	if (place && !json_object_get(place, "project_id"))
+	if (!json_object_get(place, "project_id"))
 		json_object_set_new(place, "project_id", json_string(project));
-	AUTO(string) char *labels_text = labels ? json_dump_compact(labels) : NULL;
-	AUTO(string) char *place_text = place ? json_dump_compact(place) : NULL;
+	AUTO(string) char *labels_text = json_dump_compact(labels);
+	AUTO(string) char *place_text = json_dump_compact(place);
 
-	if (!labels_text || !place_text)
-		return error_no_memory(err);
 	draft->bytes += strlen(labels_text) + strlen(place_text);
 	draft->source = log_source_new(&(struct log_source_spec){
 		.job = own ? own->job : 0,
@@ -125,7 +124,6 @@ static enum status source_make(const struct writing *writing, const json_t *entr
 		.resource_labels = place_text,
 		.labels = labels_text,
 	});
-	return draft->source ? STATUS_OK : error_no_memory(err);
 }
 
 static enum status payload_make(const json_t *entry, struct draft *draft, struct error *err)
@@ -138,20 +136,18 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 		      { "protoPayload", LOG_PROTO } };
 	unsigned found = 0;
 
-	draft->payload = strdup("");
-	for (size_t i = 0; draft->payload && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	draft->payload = memory_strdup("");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const json_t *value = json_object_get(entry, kinds[i].name);
 
 		if (!value)
 			continue;
 		found++;
 		free(draft->payload);
-		draft->payload =
-			json_is_string(value) ? strdup(json_string_value(value)) : json_dump_compact(value);
+		draft->payload = json_is_string(value) ? memory_strdup(json_string_value(value))
+						       : json_dump_compact(value);
 		draft->record.kind = kinds[i].kind;
 	}
-	if (!draft->payload)
-		return error_no_memory(err);
 	if (found > 1)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
 				 "An entry has one payload: textPayload, jsonPayload or protoPayload.");
@@ -162,7 +158,7 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 }
 
 /* The members that the store keeps as they are. */
-static enum status extra_make(const json_t *entry, struct draft *draft, struct error *err)
+static void extra_make(const json_t *entry, struct draft *draft)
 {
 	static const char *const names[] = { "httpRequest", "operation",    "trace", "sourceLocation",
 					     "spanId",      "traceSampled", "split" };
@@ -175,13 +171,10 @@ static enum status extra_make(const json_t *entry, struct draft *draft, struct e
 			json_object_set(extra, names[i], member);
 	}
 	if (json_object_size(extra) == 0)
-		return STATUS_OK;
+		return;
 	draft->extra = json_dump_compact(extra);
 	draft->record.extra = draft->extra;
-	if (!draft->extra)
-		return error_no_memory(err);
 	draft->bytes += strlen(draft->extra);
-	return STATUS_OK;
 }
 
 static enum status draft_make(const struct writing *writing, const json_t *entry, struct draft *draft,
@@ -198,11 +191,11 @@ static enum status draft_make(const struct writing *writing, const json_t *entry
 		name = json_text_at(writing->request, "logName");
 	rc = log_name_read(context, name ? name : "", &project, &log, err);
 	if (!rc)
-		rc = source_make(writing, entry, project_of(writing, project), log, draft, err);
+		source_make(writing, entry, project_of(writing, project), log, draft);
 	if (!rc)
 		rc = payload_make(entry, draft, err);
 	if (!rc)
-		rc = extra_make(entry, draft, err);
+		extra_make(entry, draft);
 	if (rc)
 		return rc;
 	if (draft->bytes > ENTRY_BYTES_MAX)
@@ -230,9 +223,7 @@ static enum status drafts_make(const struct writing *writing, struct drafts *dra
 	size_t count = json_array_size(entries);
 	enum status first = STATUS_OK;
 
-	drafts->items = calloc(count ? count : 1, sizeof(*drafts->items));
-	if (!drafts->items)
-		return error_no_memory(err);
+	drafts->items = memory_calloc(count ? count : 1, sizeof(*drafts->items));
 	for (size_t i = 0; i < count; i++) {
 		struct error own AUTO_ERROR = { 0 };
 		struct draft *draft = &drafts->items[drafts->count++];

@@ -6,6 +6,7 @@
 
 #include "api/logging/routes.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 /* Source: https://cloud.google.com/logging/docs/reference/v2/rest/v2/LogEntry (less than 512 characters) */
@@ -14,8 +15,8 @@ enum { LOG_NAME_MAX = 511, SEGMENTS_MAX = 8 };
 char *project_resolve(const struct logging_context *context, const char *name)
 {
 	if (context->project_number && context->project_id && strcmp(name, context->project_number) == 0)
-		return strdup(context->project_id);
-	return strdup(name);
+		return memory_strdup(context->project_id);
+	return memory_strdup(name);
 }
 
 /* Cuts @path at its slashes; 0 when a segment is empty or there are too many. */
@@ -51,12 +52,10 @@ static bool is_container(const char *collection)
 enum status resource_name_read(const struct logging_context *context, const char *name, char **ret_project,
 			       struct error *err)
 {
-	AUTO(string) char *copy = strdup(name);
+	AUTO(string) char *copy = memory_strdup(name);
 	char *segments[SEGMENTS_MAX];
-	size_t count = copy ? segments_cut(copy, segments) : 0;
+	size_t count = segments_cut(copy, segments);
 
-	if (!copy)
-		return error_no_memory(err);
 	if (count == 2 || is_view(segments, count)) {
 		if (is_container(segments[0])) {
 			*ret_project = NULL;
@@ -64,7 +63,7 @@ enum status resource_name_read(const struct logging_context *context, const char
 		}
 		if (strcmp(segments[0], "projects") == 0) {
 			*ret_project = project_resolve(context, segments[1]);
-			return *ret_project ? STATUS_OK : error_no_memory(err);
+			return STATUS_OK;
 		}
 	}
 	return error_set(err, STATUS_INVALID_ARGUMENT, "resource_names",
@@ -81,15 +80,13 @@ enum status log_name_read(const struct logging_context *context, const char *nam
 	if (!logs || logs != slash || logs == project || !logs[6])
 		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name",
 				 "'%.200s' is no log name; projects/PROJECT_ID/logs/LOG_ID is one.", name);
-	AUTO(string) char *cut = strndup(project, (size_t)(logs - project));
-	AUTO(string) char *id = cut ? project_resolve(context, cut) : NULL;
+	AUTO(string) char *cut = memory_strndup(project, (size_t)(logs - project));
+	AUTO(string) char *id = project_resolve(context, cut);
 	struct text encoded AUTO_TEXT = { 0 };
 
 	text_percent(&encoded, logs + 6, URL_UNRESERVED "%"); /* what is encoded stays so */
 	AUTO(string) char *log = text_take(&encoded);
 
-	if (!id || !log)
-		return error_no_memory(err);
 	if (strlen(log) > LOG_NAME_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "log_name",
 				 "The log's name is longer than %d characters.", LOG_NAME_MAX);

@@ -7,7 +7,7 @@
 
 struct logging_context;
 
-/* The id of the project that @name (an id or a number) means; the caller frees, NULL when memory ran out. */
+/* The id of the project that @name (an id or a number) means; the caller frees. */
 char *project_resolve(const struct logging_context *context, const char *name);
 
 /* The project of "projects/P" or "projects/P/locations/L/buckets/B/views/V"; *ret_project is NULL for

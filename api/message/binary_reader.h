@@ -24,8 +24,6 @@ struct binary {
 
 /* "Invalid binary payload received. <what> at '<path>'."; NULL. */
 json_t *binary_refuse(struct binary *binary, const char *what);
-/* @value; memory ran out where that is NULL. */
-json_t *binary_made(struct binary *binary, json_t *value);
 /* Each level costs stack, each value memory that has nothing to do with its bytes. False: that was too many. */
 bool binary_may_go_on(struct binary *binary);
 

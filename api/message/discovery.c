@@ -8,6 +8,7 @@
 #include "api/message/message.h"
 #include "api/message/path.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 static const char scope_all[] = "https://www.googleapis.com/auth/cloud-platform";
 static const char scope_read[] = "https://www.googleapis.com/auth/cloud-platform.read-only";
@@ -50,13 +51,13 @@ static const struct {
 
 static json_t *global_parameters(void)
 {
-	AUTO(json) json_t *parameters = json_object();
-	bool good = parameters && parameters_add(parameters, &discovery_parameters);
+	json_t *parameters = json_object();
 
-	for (size_t i = 0; good && i < sizeof(defaults) / sizeof(defaults[0]); i++)
-		good = json_object_set_new(json_object_get(parameters, defaults[i].parameter), "default",
-					   json_string(defaults[i].value)) == 0;
-	return good ? TAKE(parameters) : NULL;
+	parameters_add(parameters, &discovery_parameters);
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+		json_object_set_new(json_object_get(parameters, defaults[i].parameter), "default",
+				    json_string(defaults[i].value));
+	return parameters;
 }
 
 static json_t *auth(void)
@@ -80,27 +81,29 @@ json_t *discovery_begin(const struct discovery_api *api, const char *root_url)
 			 "resources", "schemas");
 }
 
-/* The member @name, made when it is not there yet. NULL when memory ran out. */
+/* The member @name, made when it is not there yet. */
 static json_t *object_in(json_t *object, const char *name)
 {
 	json_t *member = json_object_get(object, name);
 
-	if (member || !object)
+	if (member)
 		return member;
-	return json_object_set_new(object, name, json_object()) ? NULL : json_object_get(object, name);
+	member = json_object();
+	json_object_set_new(object, name, member);
+	return member;
 }
 
 /* Puts the method where "projects.jobs.create" has its place. */
-static bool method_put(json_t *document, const char *id, json_t *method)
+static void method_put(json_t *document, const char *id, json_t *method)
 {
-	AUTO(string) char *copy = strdup(id);
+	AUTO(string) char *copy = memory_strdup(id);
 	AUTO(json) json_t *made = method;
 	char *rest = copy, *word = strsep(&rest, ".");
 	json_t *at = document;
 
 	for (; rest; word = strsep(&rest, "."))
 		at = object_in(object_in(at, "resources"), word);
-	return copy && made && json_object_set(object_in(at, "methods"), word, made) == 0;
+	json_object_set(object_in(at, "methods"), word, made);
 }
 
 /* What one part becomes in each of the texts that a path is told in. */
@@ -194,23 +197,20 @@ static void path_texts_write(struct path_texts *texts, const struct discovery_me
 }
 
 /* Adds each {name} of the path, or its name alone to the list @order. */
-static bool names_add(json_t *parameters, json_t *order, const char *path)
+static void names_add(json_t *parameters, json_t *order, const char *path)
 {
 	struct path_part part;
 
 	while (path_part_next(&path, &part)) {
-		AUTO(string) char *name = part.is_name ? strndup(part.text, part.length) : NULL;
+		AUTO(string) char *name = part.is_name ? memory_strndup(part.text, part.length) : NULL;
 
 		if (!part.is_name)
 			continue;
-		if (!name || json_array_append_new(order, json_string(name)) ||
-		    json_object_set_new(parameters, name,
-					json_pack("{s:s, s:s, s:b, s:s}", "description",
-						  "Required. Which one.", "location", "path", "required", 1,
-						  "type", "string")))
-			return false;
+		json_array_append_new(order, json_string(name));
+		json_object_set_new(parameters, name,
+				    json_pack("{s:s, s:s, s:b, s:s}", "description", "Required. Which one.",
+					      "location", "path", "required", 1, "type", "string"));
 	}
-	return true;
 }
 
 /* The document's parameters of the method: the resource in the path, then what the query may hold. */
@@ -219,16 +219,16 @@ static json_t *method_parameters(const struct discovery_method *method, const st
 	AUTO(json) json_t *parameters = json_object();
 	AUTO(json) json_t *order = json_array();
 
-	if (method->own_names && !names_add(parameters, order, method->path))
-		return NULL;
-	if (method->resource &&
-	    json_object_set_new(parameters, method->resource,
-				json_pack("{s:s+, s:s, s:s, s:b, s:s}", "description",
-					  "Required. Which one: ", texts->form.data, "location", "path",
-					  "pattern", texts->pattern.data, "required", 1, "type", "string")))
-		return NULL;
-	if (method->query && !parameters_add(parameters, method->query))
-		return NULL;
+	if (method->own_names)
+		names_add(parameters, order, method->path);
+	if (method->resource)
+		json_object_set_new(parameters, method->resource,
+				    json_pack("{s:s+, s:s, s:s, s:b, s:s}", "description",
+					      "Required. Which one: ", texts->form.data, "location", "path",
+					      "pattern", texts->pattern.data, "required", 1, "type",
+					      "string"));
+	if (method->query)
+		parameters_add(parameters, method->query);
 	return TAKE(parameters);
 }
 
@@ -245,8 +245,8 @@ static json_t *method_order(const struct discovery_method *method)
 	AUTO(json) json_t *unused = json_object();
 	AUTO(json) json_t *order = method->resource ? json_pack("[s]", method->resource) : json_array();
 
-	if (method->own_names && !names_add(unused, order, method->path))
-		return NULL;
+	if (method->own_names)
+		names_add(unused, order, method->path);
 	return TAKE(order);
 }
 
@@ -256,8 +256,6 @@ static json_t *method_make(const struct discovery_api *api, const struct discove
 	AUTO(json) json_t *made = NULL;
 
 	path_texts_write(&texts, method);
-	if (texts.flat.failed || texts.form.failed || texts.path.failed || texts.pattern.failed)
-		return NULL;
 	made = json_pack("{s:s++, s:s, s:s, s:s, s:s, s:o, s:o, s:o*, s:o, s:o}", "id", api->name, ".",
 			 method->id, "path", texts.path.data, "flatPath", texts.flat.data, "httpMethod",
 			 method->http_method, "description", method->help, "parameters",
@@ -267,11 +265,12 @@ static json_t *method_make(const struct discovery_api *api, const struct discove
 	return TAKE(made);
 }
 
-bool discovery_add(json_t *document, const struct discovery_api *api, const struct discovery_method *method)
+void discovery_add(json_t *document, const struct discovery_api *api, const struct discovery_method *method)
 {
 	json_t *schemas = json_object_get(document, "schemas");
 
-	return method_put(document, method->id, method_make(api, method)) &&
-	       (!method->request || schema_add(schemas, api, method->request)) &&
-	       schema_add(schemas, api, method->response);
+	method_put(document, method->id, method_make(api, method));
+	if (method->request)
+		schema_add(schemas, api, method->request);
+	schema_add(schemas, api, method->response);
 }

@@ -39,10 +39,10 @@ struct discovery_method {
 /* The parameters that every method takes. */
 extern const struct message discovery_parameters;
 
-/* The beginning of the document; @root_url ends in a slash. NULL when memory ran out. The caller owns it. */
+/* The beginning of the document; @root_url ends in a slash. The caller owns it. */
 json_t *discovery_begin(const struct discovery_api *api, const char *root_url);
-/* Adds a method with its messages. False when memory ran out. */
-bool discovery_add(json_t *document, const struct discovery_api *api, const struct discovery_method *method);
+/* Adds a method with its messages. */
+void discovery_add(json_t *document, const struct discovery_api *api, const struct discovery_method *method);
 
 /* Appends what the message is called in the document: "GoogleCloudMlV1__Job" of google.cloud.ml.v1.Job,
  * "GoogleCloudMlV1_Outer_Inner" of a message inside another. */

@@ -63,20 +63,20 @@ json_t *schema_reference(const struct discovery_api *api, const struct message *
 	struct text name AUTO_TEXT = { 0 };
 
 	discovery_schema_name(&name, api, message);
-	return name.failed ? NULL : json_pack("{s:s}", "$ref", name.data);
+	return json_pack("{s:s}", "$ref", name.data);
 }
 
-/* The names of the values with what they mean. False when memory ran out. */
-static bool enum_describe(json_t *described, const struct enum_type *type)
+/* The names of the values with what they mean. */
+static void enum_describe(json_t *described, const struct enum_type *type)
 {
 	json_t *names = json_array(), *helps = json_array();
-	bool good = json_object_set_new(described, "enum", names) == 0;
 
-	good = json_object_set_new(described, "enumDescriptions", helps) == 0 && good;
-	for (const struct enum_value *value = type->values; good && value->name; value++)
-		good = json_array_append_new(names, json_string(value->name)) == 0 &&
-		       json_array_append_new(helps, json_string(value->help)) == 0;
-	return good;
+	json_object_set_new(described, "enum", names);
+	json_object_set_new(described, "enumDescriptions", helps);
+	for (const struct enum_value *value = type->values; value->name; value++) {
+		json_array_append_new(names, json_string(value->name));
+		json_array_append_new(helps, json_string(value->help));
+	}
 }
 
 /* One value of a field. @api NULL: of a parameter, which holds no message. */
@@ -88,24 +88,22 @@ static json_t *value_describe(const struct discovery_api *api, const struct fiel
 		return schema_reference(api, field->message);
 	described = json_pack("{s:s, s:s*}", "type", types[field->type].type, "format",
 			      types[field->type].format);
-	if (field->type == FIELD_ENUM && described && !enum_describe(described, field->enum_type))
-		return NULL;
-	if (field->type == FIELD_STRUCT &&
-	    json_object_set_new(described, "additionalProperties",
-				json_pack("{s:s, s:s}", "type", "any", "description", "Any value.")))
-		return NULL;
+	if (field->type == FIELD_ENUM)
+		enum_describe(described, field->enum_type);
+	if (field->type == FIELD_STRUCT)
+		json_object_set_new(described, "additionalProperties",
+				    json_pack("{s:s, s:s}", "type", "any", "description", "Any value."));
 	return TAKE(described);
 }
 
-static bool help_add(json_t *described, const struct field *field)
+static void help_add(json_t *described, const struct field *field)
 {
 	const char *role = field->flags & FIELD_OUTPUT_ONLY ? "Output only. "
 			   : field->flags & FIELD_REQUIRED  ? "Required. "
 							    : "";
 	const char *change = field->flags & FIELD_IMMUTABLE ? "Immutable. " : "";
 
-	return json_object_set_new(described, "description",
-				   json_sprintf("%s%s%s", role, change, field->help)) == 0;
+	json_object_set_new(described, "description", json_sprintf("%s%s%s", role, change, field->help));
 }
 
 static json_t *property_describe(const struct discovery_api *api, const struct field *field)
@@ -119,77 +117,66 @@ static json_t *property_describe(const struct discovery_api *api, const struct f
 		property = json_pack("{s:s, s:O}", "type", "array", "items", value);
 	else
 		property = TAKE(value);
-	if (!property || !help_add(property, field))
-		return NULL;
-	if (field->flags & FIELD_OUTPUT_ONLY && json_object_set_new(property, "readOnly", json_true()))
-		return NULL;
+	help_add(property, field);
+	if (field->flags & FIELD_OUTPUT_ONLY)
+		json_object_set_new(property, "readOnly", json_true());
 	return TAKE(property);
 }
 
-static bool properties_add(json_t *properties, const struct discovery_api *api, const struct message *message)
+static void properties_add(json_t *properties, const struct discovery_api *api, const struct message *message)
 {
 	for (const struct field *field = message->fields; field->name; field++)
-		if (json_object_set_new(properties, field->name, property_describe(api, field)))
-			return false;
-	return true;
+		json_object_set_new(properties, field->name, property_describe(api, field));
 }
 
-bool schema_add(json_t *schemas, const struct discovery_api *api, const struct message *message)
+void schema_add(json_t *schemas, const struct discovery_api *api, const struct message *message)
 {
 	struct text name AUTO_TEXT = { 0 };
 	json_t *properties;
 
 	discovery_schema_name(&name, api, message);
-	if (name.failed || json_object_get(schemas, name.data))
-		return !name.failed;
+	if (json_object_get(schemas, name.data))
+		return;
 	properties = json_object();
 	/* It stands there before the messages inside it are added: one of them may be itself. */
-	if (json_object_set_new(schemas, name.data,
-				json_pack("{s:s, s:s, s:s, s:o}", "id", name.data, "description",
-					  message->help, "type", "object", "properties", properties)) ||
-	    !properties_add(properties, api, message))
-		return false;
+	json_object_set_new(schemas, name.data,
+			    json_pack("{s:s, s:s, s:s, s:o}", "id", name.data, "description", message->help,
+				      "type", "object", "properties", properties));
+	properties_add(properties, api, message);
 	for (const struct field *field = message->fields; field->name; field++)
-		if (field->type == FIELD_MESSAGE && !schema_add(schemas, api, field->message))
-			return false;
-	return true;
+		if (field->type == FIELD_MESSAGE)
+			schema_add(schemas, api, field->message);
 }
 
 static json_t *parameter_describe(const struct field *field)
 {
 	AUTO(json) json_t *parameter = value_describe(NULL, field);
 
-	if (!parameter || !help_add(parameter, field) ||
-	    json_object_set_new(parameter, "location", json_string("query")))
-		return NULL;
-	if (field->flags & FIELD_REPEATED && json_object_set_new(parameter, "repeated", json_true()))
-		return NULL;
+	help_add(parameter, field);
+	json_object_set_new(parameter, "location", json_string("query"));
+	if (field->flags & FIELD_REPEATED)
+		json_object_set_new(parameter, "repeated", json_true());
 	return TAKE(parameter);
 }
 
 /* A query can hold what message_read_query() binds. */
-static bool fields_add(json_t *parameters, const struct message *message, const char *before)
+static void fields_add(json_t *parameters, const struct message *message, const char *before)
 {
 	for (const struct field *field = message->fields; field->name; field++) {
 		struct text name AUTO_TEXT = { 0 };
 		bool inside = field->type == FIELD_MESSAGE && !(field->flags & (FIELD_REPEATED | FIELD_MAP));
 
 		text_printf(&name, "%s%s%s", before, field->name, inside ? "." : "");
-		if (name.failed)
-			return false;
 		if (inside) {
-			if (!fields_add(parameters, field->message, name.data))
-				return false;
+			fields_add(parameters, field->message, name.data);
 		} else if (field->type != FIELD_MESSAGE && field->type != FIELD_STRUCT &&
 			   !(field->flags & FIELD_MAP)) {
-			if (json_object_set_new(parameters, name.data, parameter_describe(field)))
-				return false;
+			json_object_set_new(parameters, name.data, parameter_describe(field));
 		}
 	}
-	return true;
 }
 
-bool parameters_add(json_t *parameters, const struct message *message)
+void parameters_add(json_t *parameters, const struct message *message)
 {
-	return fields_add(parameters, message, "");
+	fields_add(parameters, message, "");
 }

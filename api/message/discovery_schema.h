@@ -8,10 +8,10 @@
 struct discovery_api;
 struct message;
 
-/* Adds the schema of @message and of all that it holds, unless they are there. False when memory ran out. */
-bool schema_add(json_t *schemas, const struct discovery_api *api, const struct message *message);
-/* {"$ref": "GoogleCloudMlV1__Job"}; NULL when memory ran out. */
+/* Adds the schema of @message and of all that it holds, unless they are there. */
+void schema_add(json_t *schemas, const struct discovery_api *api, const struct message *message);
+/* {"$ref": "GoogleCloudMlV1__Job"} */
 json_t *schema_reference(const struct discovery_api *api, const struct message *message);
 /* Adds each field of @message that a query can hold, those of messages in it as "options.version"; no query
- * holds itself. False when memory ran out. */
-bool parameters_add(json_t *parameters, const struct message *message);
+ * holds itself. */
+void parameters_add(json_t *parameters, const struct message *message);

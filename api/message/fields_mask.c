@@ -116,8 +116,6 @@ static void path_end(struct mask_scan *scan)
 static void path_leave(struct mask_scan *scan, size_t length, size_t lost_at)
 {
 	scan->lost_at = lost_at;
-	if (scan->path.failed)
-		return;
 	scan->path.length = length;
 	scan->path.data[length] = '\0';
 }
@@ -144,7 +142,8 @@ static json_t *tree_descend(json_t *tree, const char *name)
 	if (below)
 		return json_incref(below);
 	below = json_object();
-	return json_object_set(tree, name, below) ? NULL : below;
+	json_object_set(tree, name, below);
+	return below;
 }
 
 /* The part of an item from one of its names on: more names, a list in brackets, or nothing. */
@@ -152,11 +151,11 @@ static bool item_scan(struct mask_scan *scan, json_t *tree, const struct reached
 {
 	const size_t path_length = scan->path.length, lost_at = scan->lost_at;
 	size_t length = name_length(scan->at);
-	AUTO(string) char *name = strndup(scan->at, length);
+	AUTO(string) char *name = memory_strndup(scan->at, length);
 	struct reached next;
-	bool good;
+	bool good = true;
 
-	if (!length || !name || ++scan->depth > MASK_DEPTH_MAX || ++scan->names > MASK_NAMES_MAX)
+	if (!length || ++scan->depth > MASK_DEPTH_MAX || ++scan->names > MASK_NAMES_MAX)
 		return false;
 	scan->at += length;
 	path_enter(scan, name, reached, &next);
@@ -164,11 +163,11 @@ static bool item_scan(struct mask_scan *scan, json_t *tree, const struct reached
 		AUTO(json) json_t *below = tree_descend(tree, name);
 		bool bracket = *scan->at++ == '(';
 
-		good = below && (bracket ? list_scan(scan, below, &next) && *scan->at++ == ')'
-					 : item_scan(scan, below, &next));
+		good = bracket ? list_scan(scan, below, &next) && *scan->at++ == ')'
+			       : item_scan(scan, below, &next);
 	} else {
 		path_end(scan);
-		good = json_object_set_new(tree, name, json_true()) == 0;
+		json_object_set_new(tree, name, json_true());
 	}
 	path_leave(scan, path_length, lost_at);
 	scan->depth--;
@@ -210,9 +209,9 @@ static enum status nowhere_refuse(const struct mask_scan *scan, const char *mask
 				  struct error *err)
 {
 	const char *from = scan->nowhere.data + scan->nowhere_at;
-	AUTO(string) char *name = strndup(from, strcspn(from, "."));
+	AUTO(string) char *name = memory_strndup(from, strcspn(from, "."));
 
-	return name ? refuse(mask, scan->nowhere.data, name, err) : error_no_memory(err);
+	return refuse(mask, scan->nowhere.data, name, err);
 }
 
 static enum status mask_parse(const struct message *message, const char *mask, mask_refusal refuse,
@@ -225,12 +224,8 @@ static enum status mask_parse(const struct message *message, const char *mask, m
 	struct mask_scan scan = { .at = mask, .lost_at = NOT_LOST };
 	enum status rc = STATUS_OK;
 
-	if (!tree)
-		return error_no_memory(err);
 	if (!list_scan(&scan, tree, &root) || *scan.at)
 		rc = refuse(mask, NULL, NULL, err);
-	else if (scan.path.failed || scan.nowhere.failed)
-		rc = error_no_memory(err);
 	else if (scan.nowhere.length)
 		rc = nowhere_refuse(&scan, mask, refuse, err);
 	text_deinit(&scan.path);
@@ -326,31 +321,23 @@ static bool value_skip(struct sieve *sieve)
 	return true;
 }
 
-static bool tree_push(struct sieve *sieve, const json_t *tree)
+static void tree_push(struct sieve *sieve, const json_t *tree)
 {
 	if (sieve->tree_count == sieve->tree_size) {
 		const size_t size = sieve->tree_size ? 2 * sieve->tree_size : MASK_DEPTH_MAX;
-		const json_t **trees = realloc(sieve->trees, size * sizeof(json_t *));
+		const json_t **trees = memory_realloc(sieve->trees, size * sizeof(json_t *));
 
-		if (!trees)
-			return false;
 		sieve->trees = trees;
 		sieve->tree_size = size;
 	}
 	sieve->trees[sieve->tree_count++] = tree;
-	return true;
 }
 
-/* What a mask says of a member. */
-struct verdict {
-	bool whole, failed;
-};
-
-static void below_add(struct sieve *sieve, const json_t *below, struct verdict *verdict)
+static void below_add(struct sieve *sieve, const json_t *below, bool *whole)
 {
-	verdict->whole |= json_is_true(below);
+	*whole |= json_is_true(below);
 	if (json_is_object(below))
-		verdict->failed |= !tree_push(sieve, below);
+		tree_push(sieve, below);
 }
 
 static bool is_star(const char *name)
@@ -358,31 +345,32 @@ static bool is_star(const char *name)
 	return strcmp(name, "*") == 0;
 }
 
-static void tree_ask(struct sieve *sieve, const json_t *tree, const char *key, struct verdict *verdict)
+/* *whole: the mask wants all of the member. */
+static void tree_ask(struct sieve *sieve, const json_t *tree, const char *key, bool *whole)
 {
 	const char *name;
 	json_t *below;
 
-	below_add(sieve, json_object_get(tree, "*"), verdict);
+	below_add(sieve, json_object_get(tree, "*"), whole);
 	if (!sieve->has_snakes && !isupper((unsigned char)*key)) {
-		below_add(sieve, is_star(key) ? NULL : json_object_get(tree, key), verdict);
+		below_add(sieve, is_star(key) ? NULL : json_object_get(tree, key), whole);
 		return;
 	}
 	json_object_foreach((json_t *)tree, name, below) {
 		if (!is_star(name) && name_matches(key, name))
-			below_add(sieve, below, verdict);
+			below_add(sieve, below, whole);
 	}
 }
 
-/* Pushes the trees that the ones from @first on, up to the next level, have for the member. */
-static struct verdict member_ask(struct sieve *sieve, size_t first, const char *key)
+/* Pushes the trees that the ones from @first on, up to the next level, have for the member. True: all of it is wanted. */
+static bool member_ask(struct sieve *sieve, size_t first, const char *key)
 {
 	const size_t end = sieve->tree_count;
-	struct verdict verdict = { false, false };
+	bool whole = false;
 
-	for (size_t i = first; i < end && !verdict.whole && !verdict.failed; i++)
-		tree_ask(sieve, sieve->trees[i], key, &verdict);
-	return verdict;
+	for (size_t i = first; i < end && !whole; i++)
+		tree_ask(sieve, sieve->trees[i], key, &whole);
+	return whole;
 }
 
 /* The string at hand, decoded. */
@@ -395,9 +383,9 @@ static char *key_take(struct sieve *sieve)
 		return NULL;
 	length = (size_t)(sieve->at - begin);
 	if (!memchr(begin, '\\', length))
-		return strndup(begin + 1, length - 2);
-	AUTO(json) json_t *decoded = memory_json_read(begin, length, JSON_DECODE_ANY, NULL);
-	return decoded ? strdup(json_string_value(decoded)) : NULL;
+		return memory_strndup(begin + 1, length - 2);
+	AUTO(json) json_t *decoded = json_loadb(begin, length, JSON_DECODE_ANY, NULL);
+	return decoded ? memory_strdup(json_string_value(decoded)) : NULL;
 }
 
 static void shorten(struct text *text, size_t length)
@@ -439,18 +427,18 @@ static bool member_sift(struct sieve *sieve, size_t first, bool *any)
 	const char *begin = sieve->at;
 	AUTO(string) char *key = key_take(sieve);
 	const size_t key_length = (size_t)(sieve->at - begin);
-	struct verdict verdict;
+	bool whole;
 	bool kept = false;
 	bool good;
 
 	if (!key || !token_skip(sieve, ':'))
 		return false;
-	verdict = member_ask(sieve, first, key);
+	whole = member_ask(sieve, first, key);
 	if (*any)
 		text_putc(sieve->kept, ',');
 	text_append(sieve->kept, begin, key_length);
 	text_putc(sieve->kept, ':');
-	good = !verdict.failed && member_value_sift(sieve, level, verdict.whole, &kept);
+	good = member_value_sift(sieve, level, whole, &kept);
 	sieve->tree_count = level;
 	if (!kept)
 		shorten(sieve->kept, length);
@@ -516,8 +504,7 @@ enum status fields_mask_write(struct text *text, const char *mask, const char *j
 	if (rc)
 		return rc;
 	sieve.has_snakes = strchr(mask, '_');
-	if (!tree_push(&sieve, tree))
-		return error_no_memory(err);
+	tree_push(&sieve, tree);
 	space_skip(&sieve);
 	good = value_sift(&sieve, 0);
 	space_skip(&sieve);

@@ -59,9 +59,9 @@ static bool no_time_read(const char *text, struct instant *instant)
 	return sscanf(text, NO_TIME_SCANNED, &instant->seconds, &instant->nanos) == 2;
 }
 
-static json_t *no_time_made(struct binary *binary, const struct instant *instant)
+static json_t *no_time_made(const struct instant *instant)
 {
-	return binary_made(binary, json_sprintf(NO_TIME, instant->seconds, instant->nanos));
+	return json_sprintf(NO_TIME, instant->seconds, instant->nanos);
 }
 
 /* Reads on top of what @instant holds. */
@@ -112,10 +112,9 @@ json_t *binary_duration(struct binary *binary, struct wire wire, const json_t *e
 		return NULL;
 	if (!nanos_valid(&instant) || (instant.seconds < 0 && instant.nanos > 0) ||
 	    (instant.seconds > 0 && instant.nanos < 0))
-		return no_time_made(binary, &instant);
-	return binary_made(binary, json_sprintf("%s%" PRIu64 ".%09ds",
-						instant.seconds < 0 || instant.nanos < 0 ? "-" : "",
-						size_of(instant.seconds), abs(instant.nanos)));
+		return no_time_made(&instant);
+	return json_sprintf("%s%" PRIu64 ".%09ds", instant.seconds < 0 || instant.nanos < 0 ? "-" : "",
+			    size_of(instant.seconds), abs(instant.nanos));
 }
 
 static struct instant timestamp_read(const char *text)
@@ -139,9 +138,9 @@ json_t *binary_timestamp(struct binary *binary, struct wire wire, const json_t *
 		return NULL;
 	if (!nanos_valid(&instant) || instant.nanos < 0 || instant.seconds < TIME_FIRST_S ||
 	    instant.seconds >= TIME_END_S)
-		return no_time_made(binary, &instant);
+		return no_time_made(&instant);
 	text_time_nanos(&text, instant.seconds * NANOS_PER_S + instant.nanos);
-	return binary_made(binary, text.failed ? NULL : json_string(text.data));
+	return json_string(text.data);
 }
 
 /* ---- masks ---- */
@@ -164,8 +163,6 @@ json_t *binary_mask(struct binary *binary, struct wire wire, const json_t *earli
 	}
 	if (wire.is_broken)
 		return binary_refuse(binary, "A broken mask");
-	if (text.failed)
-		return binary_made(binary, NULL);
 	return binary_string(binary, &(struct wire){ .at = (const uint8_t *)text.data,
 						     .end = (const uint8_t *)text.data + text.length });
 }
@@ -176,11 +173,12 @@ bool binary_member_set(struct binary *binary, json_t *object, const struct wire 
 {
 	AUTO(json) json_t *name = binary_string(binary, key);
 
-	if (name)
-		return json_object_set_new(object, json_string_value(name), value) == 0 ||
-		       binary_made(binary, NULL);
-	json_decref(value);
-	return false;
+	if (!name) {
+		json_decref(value);
+		return false;
+	}
+	json_object_set_new(object, json_string_value(name), value);
+	return true;
 }
 
 json_t *binary_entry(struct binary *binary, struct wire entry, const struct binary_map *map,
@@ -234,7 +232,7 @@ json_t *binary_struct(struct binary *binary, struct wire wire, json_t *earlier)
 		if (!member || !binary_member_set(binary, object, &key, member))
 			return NULL;
 	}
-	return wire.is_broken ? binary_refuse(binary, "A broken struct") : binary_made(binary, TAKE(object));
+	return wire.is_broken ? binary_refuse(binary, "A broken struct") : TAKE(object);
 }
 
 static json_t *list_decode(struct binary *binary, struct wire wire, json_t *earlier)
@@ -250,10 +248,9 @@ static json_t *list_decode(struct binary *binary, struct wire wire, json_t *earl
 		element = binary_value(binary, field.bytes, NULL);
 		if (!element)
 			return NULL;
-		if (json_array_append_new(list, element))
-			return binary_made(binary, NULL);
+		json_array_append_new(list, element);
 	}
-	return wire.is_broken ? binary_refuse(binary, "A broken list") : binary_made(binary, TAKE(list));
+	return wire.is_broken ? binary_refuse(binary, "A broken list") : TAKE(list);
 }
 
 /* Of any value, where JSON knows one kind of number: protobuf writes 3, not 3.0. */
@@ -276,7 +273,7 @@ static json_t *free_text_decode(struct binary *binary, const struct wire *bytes)
 	if (!memchr(data, '\0', wire_left(bytes)) || !utf8_valid(data, wire_left(bytes)))
 		return binary_string(binary, bytes);
 	text_clean(&clean, data, wire_left(bytes));
-	return binary_made(binary, clean.failed ? NULL : json_stringn(clean.data, clean.length));
+	return json_stringn(clean.data, clean.length);
 }
 
 enum { VALUE_NULL = 1, VALUE_NUMBER, VALUE_STRING, VALUE_BOOL, VALUE_STRUCT, VALUE_LIST };
@@ -287,7 +284,7 @@ static json_t *kind_decode(struct binary *binary, const struct wire_field *kind,
 	case VALUE_NULL << 3 | WIRE_VARINT:
 		return json_null();
 	case VALUE_NUMBER << 3 | WIRE_64_BITS:
-		return binary_made(binary, number_decode(kind->value));
+		return number_decode(kind->value);
 	case VALUE_STRING << 3 | WIRE_BYTES:
 		return free_text_decode(binary, &kind->bytes);
 	case VALUE_BOOL << 3 | WIRE_VARINT:

@@ -10,6 +10,7 @@
 #include "api/message/syntax.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 /* As those of binary_reader.h. */
 static json_t *message_decode(struct binary *binary, const struct message *message, struct wire wire,
@@ -24,13 +25,6 @@ json_t *binary_refuse(struct binary *binary, const char *what)
 	return NULL;
 }
 
-json_t *binary_made(struct binary *binary, json_t *value)
-{
-	if (!value)
-		binary->reader.out_of_memory = true;
-	return value;
-}
-
 bool binary_may_go_on(struct binary *binary)
 {
 	if (binary->depth <= SYNTAX_DEPTH_MAX && binary->values++ < SYNTAX_VALUES_MAX)
@@ -39,15 +33,13 @@ bool binary_may_go_on(struct binary *binary)
 	return false;
 }
 
-static json_t *bytes_decode(struct binary *binary, const struct wire *bytes)
+static json_t *bytes_decode(const struct wire *bytes)
 {
 	const size_t size = sodium_base64_ENCODED_LEN(wire_left(bytes), sodium_base64_VARIANT_ORIGINAL);
-	AUTO(string) char *text = malloc(size);
+	AUTO(string) char *text = memory_alloc(size);
 
-	if (!text)
-		return binary_made(binary, NULL);
 	sodium_bin2base64(text, size, bytes->at, wire_left(bytes), sodium_base64_VARIANT_ORIGINAL);
-	return binary_made(binary, json_string(text));
+	return json_string(text);
 }
 
 static enum wire_type type_on_wire(const struct field *field)
@@ -66,18 +58,18 @@ static enum wire_type type_on_wire(const struct field *field)
 }
 
 /* Enums stay numbers, which message_read() knows. */
-static json_t *number_decode(struct binary *binary, const struct field *field, uint64_t bits)
+static json_t *number_decode(const struct field *field, uint64_t bits)
 {
 	switch (field->type) {
 	case FIELD_BOOL:
 		return json_boolean(bits != 0);
 	case FIELD_INT32:
 	case FIELD_ENUM:
-		return binary_made(binary, json_integer((int32_t)bits));
+		return json_integer((int32_t)bits);
 	case FIELD_INT64:
-		return binary_made(binary, json_sprintf("%" PRId64, (int64_t)bits));
+		return json_sprintf("%" PRId64, (int64_t)bits);
 	default:
-		return binary_made(binary, binary_double(bits));
+		return binary_double(bits);
 	}
 }
 
@@ -93,8 +85,7 @@ static json_t *any_decode(struct binary *binary, struct wire wire, json_t *earli
 
 		if (part.type != WIRE_BYTES || (part.number != 1 && part.number != 2))
 			return binary_refuse(binary, "A broken message of any type");
-		member = part.number == 1 ? binary_string(binary, &part.bytes)
-					  : bytes_decode(binary, &part.bytes);
+		member = part.number == 1 ? binary_string(binary, &part.bytes) : bytes_decode(&part.bytes);
 		if (!member)
 			return NULL;
 		json_object_set_new(any, part.number == 1 ? "@type" : "value", member);
@@ -109,7 +100,7 @@ static json_t *bytes_field_decode(struct binary *binary, const struct field *fie
 	case FIELD_STRING:
 		return binary_string(binary, bytes);
 	case FIELD_BYTES:
-		return bytes_decode(binary, bytes);
+		return bytes_decode(bytes);
 	case FIELD_DURATION:
 		return binary_duration(binary, *bytes, earlier);
 	case FIELD_TIMESTAMP:
@@ -142,7 +133,7 @@ static json_t *wrapped_decode(struct binary *binary, const struct field *field, 
 	if (earlier && !value.number)
 		return json_incref(earlier);
 	return value.type == WIRE_BYTES ? bytes_field_decode(binary, field, &value.bytes, NULL)
-					: number_decode(binary, field, value.value);
+					: number_decode(field, value.value);
 }
 
 /* One element of the field, whatever it is repeated or a map's. */
@@ -156,7 +147,7 @@ static json_t *element_decode(struct binary *binary, const struct field *field,
 	if (on_wire->type != type_on_wire(field))
 		return binary_refuse(binary, "A field of another type");
 	return on_wire->type == WIRE_BYTES ? bytes_field_decode(binary, field, &on_wire->bytes, earlier)
-					   : number_decode(binary, field, on_wire->value);
+					   : number_decode(field, on_wire->value);
 }
 
 static json_t *collection_at(json_t *object, const struct field *field)
@@ -166,7 +157,8 @@ static json_t *collection_at(json_t *object, const struct field *field)
 	if (found)
 		return found;
 	found = field->flags & FIELD_MAP ? json_object() : json_array();
-	return json_object_set_new(object, field->name, found) ? NULL : found;
+	json_object_set_new(object, field->name, found);
+	return found;
 }
 
 static bool packed_elements_decode(struct binary *binary, const struct field *field, struct wire wire,
@@ -177,8 +169,7 @@ static bool packed_elements_decode(struct binary *binary, const struct field *fi
 	while (wire_next_packed(&wire, type_on_wire(field), &bits)) {
 		if (!binary_may_go_on(binary))
 			return false;
-		if (json_array_append_new(list, number_decode(binary, field, bits)))
-			return binary_made(binary, NULL);
+		json_array_append_new(list, number_decode(field, bits));
 	}
 	return !wire.is_broken || binary_refuse(binary, "A broken list");
 }
@@ -194,8 +185,9 @@ static bool repeated_decode(struct binary *binary, const struct field *field,
 		return packed_elements_decode(binary, field, on_wire->bytes, list);
 	}
 	element = element_decode(binary, field, on_wire, NULL);
-	if (!element || json_array_append_new(list, element))
+	if (!element)
 		return false;
+	json_array_append_new(list, element);
 	reader_leave(&binary->reader, before);
 	return true;
 }
@@ -218,7 +210,10 @@ static bool single_decode(struct binary *binary, const struct field *field, cons
 {
 	json_t *value = element_decode(binary, field, on_wire, json_object_get(object, field->name));
 
-	return value && (json_object_set_new(object, field->name, value) == 0 || binary_made(binary, NULL));
+	if (!value)
+		return false;
+	json_object_set_new(object, field->name, value);
+	return true;
 }
 
 /* The member of a oneof that comes last is the one that is set: those before it are forgotten, where JSON's reader
@@ -242,9 +237,8 @@ static bool field_decode(struct binary *binary, const struct field *field, const
 	} else {
 		json_t *collection = collection_at(object, field);
 
-		done = collection &&
-		       (field->flags & FIELD_MAP ? entry_decode(binary, field, on_wire, collection)
-						 : repeated_decode(binary, field, on_wire, collection));
+		done = field->flags & FIELD_MAP ? entry_decode(binary, field, on_wire, collection)
+						: repeated_decode(binary, field, on_wire, collection);
 	}
 	if (done)
 		reader_leave(&binary->reader, before);
@@ -265,8 +259,6 @@ static json_t *message_decode(struct binary *binary, const struct message *messa
 	AUTO(json) json_t *object = earlier ? json_incref(earlier) : json_object();
 	struct wire_field on_wire;
 
-	if (!object)
-		return binary_made(binary, NULL);
 	if (!binary_may_go_on(binary))
 		return NULL;
 	binary->depth++;
@@ -282,7 +274,7 @@ static json_t *message_decode(struct binary *binary, const struct message *messa
 			return NULL;
 	}
 	binary->depth--;
-	return wire.is_broken ? binary_refuse(binary, "A broken message") : binary_made(binary, TAKE(object));
+	return wire.is_broken ? binary_refuse(binary, "A broken message") : TAKE(object);
 }
 
 enum status message_from_binary(const struct message *message, const void *data, size_t length,
@@ -293,10 +285,9 @@ enum status message_from_binary(const struct message *message, const void *data,
 	AUTO(json) json_t *value = NULL;
 	enum status rc;
 
+	memory_holds_json(length);
 	reader_init(&binary.reader, root);
 	value = message_decode(&binary, message, (struct wire){ .at = bytes, .end = bytes + length }, NULL);
-	if (!value && !binary.reader.fault_count)
-		binary.reader.out_of_memory = true;
 	rc = reader_finish(&binary.reader, err);
 	if (!rc)
 		*ret_value = TAKE(value);

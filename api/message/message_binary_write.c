@@ -8,6 +8,7 @@
 #include "daemon/base/base64.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/wire.h"
 
 /* One writing. */
@@ -212,13 +213,10 @@ static bool mask_encode(const char *text, struct text *bytes)
 {
 	while (*text) {
 		const size_t length = strcspn(text, ",");
-		AUTO(string) char *camel = strndup(text, length);
-		AUTO(string) char *snake = camel ? name_to_snake(camel) : NULL;
+		AUTO(string) char *camel = memory_strndup(text, length);
+		AUTO(string) char *snake = name_to_snake(camel);
 
-		if (!snake)
-			bytes->failed = true;
-		else
-			bytes_write(bytes, 1, snake, strlen(snake));
+		bytes_write(bytes, 1, snake, strlen(snake));
 		text += length + (text[length] == ',');
 	}
 	return true;

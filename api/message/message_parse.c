@@ -4,6 +4,7 @@
 #include "api/message/refusal.h"
 #include "api/message/syntax.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 /* The front end shows this much of the body on either side of a fault. */
 enum { SHOWN_BYTES = 20 };
@@ -47,8 +48,6 @@ static enum status syntax_error(const char *data, size_t length, const char *tex
 	for (size_t i = from; i < at; i++)
 		if (!continues_character(data[i]))
 			text_putc(&blanks, ' ');
-	if (shown.failed || blanks.failed)
-		return error_no_memory(err);
 	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "Invalid JSON payload received. %s\n%s\n%s^",
 			 text, shown.data, blanks.data);
 }
@@ -60,20 +59,17 @@ enum status message_parse_body(const char *data, size_t length, json_t **ret_val
 	json_error_t problem = { 0 };
 	json_t *value;
 
+	memory_holds_json(length);
 	if (length == 0)
 		value = json_object();
 	else if (!syntax_check(data, length, &standard, &fault))
 		return syntax_error(data, length, fault.text, fault.at, err);
-	else if (standard.failed)
-		return error_no_memory(err);
 	else if (standard.length)
 		value = json_parse_foreign(standard.data, standard.length, JSON_DECODE_ANY, &problem);
 	else
 		value = json_parse_foreign(data, length, JSON_DECODE_ANY, &problem);
 	if (!value)
-		return length && json_error_code(&problem) != json_error_out_of_memory
-			       ? syntax_error(data, length, "Unable to parse.", 0, err)
-			       : error_no_memory(err);
+		return syntax_error(data, length, "Unable to parse.", 0, err);
 	if (!json_is_object(value)) {
 		json_decref(value);
 		if (err)

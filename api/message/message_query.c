@@ -6,6 +6,7 @@
 #include "api/message/reader.h"
 #include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 /* Choice: deeper dots than this name nothing that any table has. */
 enum { QUERY_DEPTH_MAX = 16 };
@@ -38,39 +39,38 @@ static json_t *member_object(json_t *object, const char *name)
 
 	if (member)
 		return member;
-	return json_object_set_new(object, name, json_object()) ? NULL : json_object_get(object, name);
+	member = json_object();
+	json_object_set_new(object, name, member);
+	return member;
 }
 
-static void set_value(struct reader *reader, json_t *object, const struct field *field, const char *value)
+static void set_value(json_t *object, const struct field *field, const char *value)
 {
 	json_t *list = json_object_get(object, field->name);
-	bool failed;
 
 	if (!(field->flags & FIELD_REPEATED))
-		failed = json_object_set_new(object, field->name, json_string(value));
+		json_object_set_new(object, field->name, json_string(value));
 	else if (list)
-		failed = json_array_append_new(list, json_string(value));
+		json_array_append_new(list, json_string(value));
 	else
-		failed = json_object_set_new(object, field->name, json_pack("[s]", value));
-	if (failed)
-		reader->out_of_memory = true;
+		json_object_set_new(object, field->name, json_pack("[s]", value));
 }
 
 /* Puts one parameter into @object, making the objects on the way. */
 static void bind_parameter(struct reader *reader, const struct message *message, json_t *object,
 			   const char *name, const char *value)
 {
-	AUTO(string) char *path = strdup(name);
+	AUTO(string) char *path = memory_strdup(name);
 	char *rest = path;
 
-	for (int depth = 0; rest && object && depth < QUERY_DEPTH_MAX; depth++) {
+	for (int depth = 0; rest && depth < QUERY_DEPTH_MAX; depth++) {
 		const struct field *field = field_find(message, strsep(&rest, "."));
 
 		if (!field)
 			break;
 		if (!rest && field->type != FIELD_MESSAGE && field->type != FIELD_STRUCT &&
 		    !(field->flags & FIELD_MAP)) {
-			set_value(reader, object, field, value);
+			set_value(object, field, value);
 			return;
 		}
 		if (!rest) {
@@ -82,10 +82,7 @@ static void bind_parameter(struct reader *reader, const struct message *message,
 		message = field->message;
 		object = member_object(object, field->name);
 	}
-	if (!path || !object)
-		reader->out_of_memory = true;
-	else
-		refuse_unknown(reader, name);
+	refuse_unknown(reader, name);
 }
 
 enum status message_read_query(const struct message *message, const json_t *pairs, json_t **ret_canonical,

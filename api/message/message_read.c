@@ -8,6 +8,7 @@
 #include "api/message/names.h"
 #include "api/message/reader.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 static json_t *read_object(struct reader *reader, const struct message *message, const json_t *object);
 
@@ -18,8 +19,6 @@ static void refuse_object_for_scalar(struct reader *reader, const struct field *
 	AUTO(string) char *snake = name_to_snake(field->name);
 	const char *name = snake; /* of an element; a member's is the last part of the path */
 
-	if (reader->path.failed || !snake)
-		return;
 	text_puts(&own, reader->path.data + parent_length);
 	if (own.length)
 		name = own.data + (own.data[0] == '.');
@@ -32,8 +31,6 @@ static void refuse_list(struct reader *reader, const char *key, size_t parent_le
 {
 	struct text own AUTO_TEXT = { 0 };
 
-	if (reader->path.failed)
-		return;
 	text_puts(&own, reader->path.data + parent_length);
 	reader_leave(reader, parent_length);
 	reader_refuse_name(reader, key, "Proto field is not repeating, cannot start list.");
@@ -73,9 +70,7 @@ static json_t *read_list(struct reader *reader, const struct field *field, const
 	const json_t *element;
 
 	if (!json_is_array(value)) {
-		if (json_array_append_new(list, read_one(reader, field, key, value, parent_length)) &&
-		    !reader_failed(reader))
-			reader->out_of_memory = true;
+		json_array_append_new(list, read_one(reader, field, key, value, parent_length));
 		return TAKE(list);
 	}
 	json_array_foreach((json_t *)value, index, element) {
@@ -86,8 +81,7 @@ static json_t *read_list(struct reader *reader, const struct field *field, const
 			continue;
 		length = reader_enter_index(reader, index);
 		canonical = read_one(reader, field, "", element, reader->path.length);
-		if (json_array_append_new(list, canonical) && !reader_failed(reader))
-			reader->out_of_memory = true;
+		json_array_append_new(list, canonical);
 		reader_leave(reader, length);
 		if (reader->fault_count >= FAULTS_MAX)
 			break;
@@ -106,10 +100,9 @@ static void refuse_map(struct reader *reader, const struct message *owner, const
 			      key);
 		return;
 	}
-	if (asprintf(&type, "type.googleapis.com/%s.%c%sEntry", owner->full_name,
-		     toupper((unsigned char)field->name[0]), field->name + 1) < 0)
-		type = NULL;
-	reader_refuse_value(reader, type ? type : "Map", value);
+	type = memory_printf("type.googleapis.com/%s.%c%sEntry", owner->full_name,
+			     toupper((unsigned char)field->name[0]), field->name + 1);
+	reader_refuse_value(reader, type, value);
 }
 
 /* The value of an entry of a map, whose value null leaves unset. */
@@ -136,8 +129,7 @@ static json_t *read_map(struct reader *reader, const struct field *field, const 
 
 		reader_enter(reader, "value");
 		canonical = read_entry(reader, field, entry, entry_length);
-		if (json_object_set_new(map, key, canonical) && !reader_failed(reader))
-			reader->out_of_memory = true;
+		json_object_set_new(map, key, canonical);
 		reader_leave(reader, length);
 		if (reader->fault_count >= FAULTS_MAX)
 			break;
@@ -198,8 +190,6 @@ static json_t *read_field(struct reader *reader, const struct message *owner, co
 	else
 		canonical = read_one(reader, field, key, value, length);
 	reader_leave(reader, length);
-	if (!canonical && !reader_failed(reader))
-		reader->out_of_memory = true;
 	if (!canonical || field->flags & FIELD_OUTPUT_ONLY ||
 	    (!(field->flags & FIELD_PRESENCE) && is_default(field, canonical)))
 		return NULL;
@@ -253,18 +243,13 @@ static void read_members(struct reader *reader, const struct message *message, c
 static json_t *read_object(struct reader *reader, const struct message *message, const json_t *object)
 {
 	size_t count = field_count(message);
-	json_t **slots = calloc(count + 1, sizeof(json_t *));
+	json_t **slots = memory_calloc(count + 1, sizeof(json_t *));
 	AUTO(json) json_t *canonical = json_object();
 
-	if (!slots || !canonical) {
-		free(slots);
-		reader->out_of_memory = true;
-		return NULL;
-	}
 	read_members(reader, message, object, slots);
 	for (size_t i = 0; i < count; i++)
-		if (slots[i] && json_object_set_new(canonical, message->fields[i].name, slots[i]))
-			reader->out_of_memory = true;
+		if (slots[i])
+			json_object_set_new(canonical, message->fields[i].name, slots[i]);
 	free(slots);
 	return TAKE(canonical);
 }

@@ -8,6 +8,7 @@
 
 #include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 
 void reader_init(struct reader *reader, const char *root)
@@ -18,13 +19,10 @@ void reader_init(struct reader *reader, const char *root)
 
 enum status reader_finish(struct reader *reader, struct error *err)
 {
-	bool out_of_memory = reader->out_of_memory || reader->path.failed;
-	enum status status = out_of_memory ? STATUS_INTERNAL : reader->err.status;
+	const enum status status = reader->err.status;
 
 	text_deinit(&reader->path);
-	if (out_of_memory)
-		error_no_memory(err);
-	else if (status)
+	if (status)
 		error_move(err, &reader->err);
 	error_deinit(&reader->err);
 	return status;
@@ -32,7 +30,7 @@ enum status reader_finish(struct reader *reader, struct error *err)
 
 bool reader_failed(const struct reader *reader)
 {
-	return reader->out_of_memory || reader->path.failed || reader->err.status != STATUS_OK;
+	return reader->err.status != STATUS_OK;
 }
 
 size_t reader_enter(struct reader *reader, const char *camel)
@@ -40,10 +38,6 @@ size_t reader_enter(struct reader *reader, const char *camel)
 	size_t length = reader->path.length;
 	AUTO(string) char *snake = name_to_snake(camel);
 
-	if (!snake) {
-		reader->out_of_memory = true;
-		return length;
-	}
 	if (length)
 		text_putc(&reader->path, '.');
 	text_puts(&reader->path, snake);
@@ -125,27 +119,21 @@ void reader_refuse_own_name(struct reader *reader, const struct message *message
 		between = ", ";
 	}
 	text_puts(&why, nearest_hint(&nearest, "", hint));
-	if (why.failed)
-		reader->out_of_memory = true;
-	else
-		reader_refuse_name(reader, name, why.data);
+	reader_refuse_name(reader, name, why.data);
 }
 
 void reader_refuse(struct reader *reader, const char *type, const char *format, ...)
 {
 	const char *path = reader_field(reader);
-	char *what = NULL;
+	char *what;
 	va_list args;
 
 	if (!reader_may_say(reader))
 		return;
 	va_start(args, format);
-	if (vasprintf(&what, format, args) < 0)
-		what = NULL;
+	what = memory_vprintf(format, args);
 	va_end(args);
-	if (!what)
-		reader->out_of_memory = true;
-	else if (path)
+	if (path)
 		refusal_add_transcoding(&reader->err, path, "Invalid value at '%s' (%s), %s", path, type,
 					what);
 	else
@@ -168,10 +156,6 @@ void reader_refuse_value(struct reader *reader, const char *type, const json_t *
 	struct text shown AUTO_TEXT = { 0 };
 
 	value_show(&shown, value);
-	if (shown.failed) {
-		reader->out_of_memory = true;
-		return;
-	}
 	reader_refuse(reader, type, "%s", shown.data);
 }
 
@@ -193,8 +177,5 @@ void reader_refuse_own_value(struct reader *reader, const char *type, const stru
 		between = ", ";
 	}
 	text_puts(&what, nearest_hint(&nearest, "", hint));
-	if (what.failed)
-		reader->out_of_memory = true;
-	else
-		reader_refuse(reader, type, "%s", what.data);
+	reader_refuse(reader, type, "%s", what.data);
 }

@@ -11,6 +11,7 @@
 
 #include "api/message/reader.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 static const char *const type_texts[] = {
 	[FIELD_STRING] = "TYPE_STRING",
@@ -29,15 +30,14 @@ static const char *const type_texts[] = {
 char *field_type_text(const struct field *field)
 {
 	const char *full_name;
-	char *text = NULL;
 
 	if (field->type == FIELD_ENUM)
 		full_name = field->enum_type->full_name;
 	else if (field->type == FIELD_MESSAGE)
 		full_name = field->message->full_name;
 	else
-		return strdup(type_texts[field->type]);
-	return asprintf(&text, "type.googleapis.com/%s", full_name) < 0 ? NULL : text;
+		return memory_strdup(type_texts[field->type]);
+	return memory_printf("type.googleapis.com/%s", full_name);
 }
 
 /* A decimal number and nothing else: no blanks, no hexadecimal, no names. */
@@ -201,12 +201,8 @@ static json_t *read_bytes(struct reader *reader, const char *type, const json_t 
 {
 	const char *text = json_string_value(value);
 	size_t whole = json_string_length(value), length = whole;
-	AUTO(string) char *standard = malloc(whole + 4);
+	AUTO(string) char *standard = memory_alloc(whole + 4);
 
-	if (!standard) {
-		reader->out_of_memory = true;
-		return NULL;
-	}
 	while (length && text[length - 1] == '=')
 		length--;
 	if (length % 4 != 1 && (whole == length || (whole % 4 == 0 && whole - length <= 2)) &&
@@ -280,10 +276,6 @@ static json_t *read_timestamp(struct reader *reader, const char *type, const cha
 	if (wall_ns == INT64_MIN || wall_ns == INT64_MAX) /* beyond what 64 bits of nanoseconds tell apart */
 		return json_copy((json_t *)value);
 	text_time_nanos(&canonical, wall_ns);
-	if (canonical.failed) {
-		reader->out_of_memory = true;
-		return NULL;
-	}
 	canonical.length--; /* the Z */
 	while (canonical.length > 20 && memcmp(canonical.data + canonical.length - 3, "000", 3) == 0)
 		canonical.length -= 3;
@@ -309,7 +301,7 @@ static json_t *read_mask(const struct field *field, const json_t *value)
 			text_putc(&canonical, *c);
 	}
 	text_append(&canonical, "", 0);
-	return canonical.failed ? NULL : json_string(canonical.data);
+	return json_string(canonical.data);
 }
 
 /* The types whose refusal shows the value itself. */
@@ -345,10 +337,6 @@ json_t *read_scalar(struct reader *reader, const struct field *field, const char
 	AUTO(string) char *type = field_type_text(field);
 	json_t *canonical;
 
-	if (!type) {
-		reader->out_of_memory = true;
-		return NULL;
-	}
 	if (json_is_string(value) && field->type == FIELD_BYTES)
 		return read_bytes(reader, type, value);
 	if (json_is_string(value) && field->type == FIELD_DURATION)

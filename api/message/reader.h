@@ -18,7 +18,6 @@ struct reader {
 	struct error err;
 	size_t fault_count;
 	struct text path; /* of what is being read: "job.training_input.args[0]" */
-	bool out_of_memory;
 };
 
 void reader_init(struct reader *reader, const char *root);

@@ -101,7 +101,7 @@ enum status identity_token_write(struct signing_key *key, const char *email, con
 	json_t *claims = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:s}", "aud", audience, "azp", id,
 				   "email", email, "email_verified", 1, "exp", (json_int_t)now_s + 3600,
 				   "iat", (json_int_t)now_s, "iss", "https://accounts.google.com", "sub", id);
-	if (!claims || (place && json_object_set_new(claims, "google", place_json(place)) != 0))
-		return error_no_memory(err);
+	if (place)
+		json_object_set_new(claims, "google", place_json(place));
 	return signing_key_sign(key, claims, text, err);
 }

@@ -25,23 +25,19 @@ static int64_t now_of(const struct call *call)
 	return clock_wall_us(context->clock) / US_PER_S;
 }
 
-static enum status json_answer(struct call *call, json_t *owned, struct error *err)
+static void json_answer(struct call *call, json_t *owned)
 {
 	AUTO(json) json_t *answer = owned;
 
-	if (!answer || !call_header_add(call, "Cache-Control", "no-store"))
-		return error_no_memory(err);
+	call_header_add(call, "Cache-Control", "no-store");
 	json_write(&call->answer, answer);
-	return STATUS_OK;
 }
 
 /* RFC 6749 section 5.2. */
-static enum status oauth_error(struct call *call, const char *error, const char *description,
-			       struct error *err)
+static void oauth_error(struct call *call, const char *error, const char *description)
 {
 	call->http_status = HTTP_BAD_REQUEST;
-	return json_answer(call, json_pack("{s:s, s:s}", "error", error, "error_description", description),
-			   err);
+	json_answer(call, json_pack("{s:s, s:s}", "error", error, "error_description", description));
 }
 
 /* ---- POST /token ---------------------------------------------------------------------------------------- */
@@ -66,7 +62,7 @@ static bool audience_fits(const struct call *call, const char *audience)
 		if (strcmp(audience, names[i]) == 0)
 			return true;
 	text_printf(&own, "http://%s%s", call->host, call->route->path);
-	return audience && !own.failed && strcmp(audience, own.data) == 0;
+	return audience && strcmp(audience, own.data) == 0;
 }
 
 static bool times_fit(const json_t *claims, int64_t now_s)
@@ -101,12 +97,12 @@ static enum status access_answer(struct call *call, const char *email, const cha
 	const int64_t now_s = now_of(call);
 	struct access_token token = { .expires_s = now_s + TOKEN_LIFE_S };
 
-	if (!scopes || !*scopes || token_scopes_read(scopes, " ", &token, NULL))
-		return oauth_error(call, "invalid_scope",
-				   "Invalid OAuth scope or ID token audience provided.", err);
+	if (!scopes || !*scopes || token_scopes_read(scopes, " ", &token, NULL)) {
+		oauth_error(call, "invalid_scope", "Invalid OAuth scope or ID token audience provided.");
+		return STATUS_OK;
+	}
 	strncat(token.email, email, sizeof(token.email) - 1);
-	if (!call_header_add(call, "Cache-Control", "no-store"))
-		return error_no_memory(err);
+	call_header_add(call, "Cache-Control", "no-store");
 	return token_answer_write(context->store, &token, now_s, &call->answer, err);
 }
 
@@ -117,7 +113,9 @@ static enum status identity_answer(struct call *call, const char *email, const c
 	struct text token AUTO_TEXT = { 0 };
 	enum status rc = identity_token_write(context->key, email, audience, NULL, now_of(call), &token, err);
 
-	return rc ? rc : json_answer(call, json_pack("{s:s}", "id_token", token.data), err);
+	if (!rc)
+		json_answer(call, json_pack("{s:s}", "id_token", token.data));
+	return rc;
 }
 
 static enum status assertion_take(struct call *call, const struct query *form, struct error *err)
@@ -128,16 +126,22 @@ static enum status assertion_take(struct call *call, const struct query *form, s
 	const char *fault, *audience;
 	enum status rc;
 
-	if (!assertion)
-		return oauth_error(call, "invalid_request", "Required parameter is missing: assertion", err);
+	if (!assertion) {
+		oauth_error(call, "invalid_request", "Required parameter is missing: assertion");
+		return STATUS_OK;
+	}
 	rc = signing_key_verify(context->key, assertion, &claims, err);
-	if (rc == STATUS_UNAUTHENTICATED)
-		return oauth_error(call, "invalid_grant", "Invalid JWT Signature.", err);
+	if (rc == STATUS_UNAUTHENTICATED) {
+		oauth_error(call, "invalid_grant", "Invalid JWT Signature.");
+		return STATUS_OK;
+	}
 	if (rc)
 		return rc;
 	fault = assertion_fault(call, claims);
-	if (fault)
-		return oauth_error(call, "invalid_grant", fault, err);
+	if (fault) {
+		oauth_error(call, "invalid_grant", fault);
+		return STATUS_OK;
+	}
 	audience = json_text_at(claims, "target_audience");
 	if (audience && *audience)
 		return identity_answer(call, json_text_at(claims, "iss"), audience, err);
@@ -150,19 +154,21 @@ static enum status grant_take(struct call *call, const struct query *form, struc
 	const char *grant = form_find(form, "grant_type");
 	struct text words AUTO_TEXT = { 0 };
 
-	if (!grant)
-		return oauth_error(call, "invalid_request", "Required parameter is missing: grant_type", err);
+	if (!grant) {
+		oauth_error(call, "invalid_request", "Required parameter is missing: grant_type");
+		return STATUS_OK;
+	}
 	if (strcmp(grant, "urn:ietf:params:oauth:grant-type:jwt-bearer") == 0)
 		return assertion_take(call, form, err);
-	if (strcmp(grant, "refresh_token") == 0)
-		return oauth_error(call, "invalid_grant", "Token has been expired or revoked.", err);
+	if (strcmp(grant, "refresh_token") == 0) {
+		oauth_error(call, "invalid_grant", "Token has been expired or revoked.");
+		return STATUS_OK;
+	}
 	text_printf(&words, "Invalid grant_type: %.100s", grant);
 	/* What was cut may have been half a letter. */
-	return words.failed
-		       ? error_no_memory(err)
-		       : oauth_error(call, "unsupported_grant_type",
-				     utf8_valid(words.data, words.length) ? words.data : "Invalid grant_type",
-				     err);
+	oauth_error(call, "unsupported_grant_type",
+		    utf8_valid(words.data, words.length) ? words.data : "Invalid grant_type");
+	return STATUS_OK;
 }
 
 static enum status token_post(struct call *call, struct error *err)
@@ -170,8 +176,10 @@ static enum status token_post(struct call *call, struct error *err)
 	struct query form = { 0 };
 	enum status rc;
 
-	if (query_parse(call->raw, call->raw_bytes, &form, NULL))
-		return oauth_error(call, "invalid_request", "Malformed request body.", err);
+	if (query_parse(call->raw, call->raw_bytes, &form, NULL)) {
+		oauth_error(call, "invalid_request", "Malformed request body.");
+		return STATUS_OK;
+	}
 	rc = grant_take(call, &form, err);
 	query_deinit(&form);
 	return rc;
@@ -185,42 +193,47 @@ static enum status certs_get(struct call *call, struct error *err)
 	json_t *jwks = NULL;
 	enum status rc = signing_key_jwks(context->key, &jwks, err);
 
-	return rc ? rc : json_answer(call, jwks, err);
+	if (!rc)
+		json_answer(call, jwks);
+	return rc;
 }
 
-static enum status access_tell(struct call *call, const char *text, struct error *err)
+static void access_tell(struct call *call, const char *text)
 {
 	const struct identity_context *context = call->context;
 	const int64_t now_s = now_of(call);
 	char id[ACCOUNT_ID_SIZE], expires[24], left[24];
 	struct access_token token;
 
-	if (access_token_read(context->store, text, now_s, &token, NULL))
-		return oauth_error(call, "invalid_token", "Invalid Value", err);
+	if (access_token_read(context->store, text, now_s, &token, NULL)) {
+		oauth_error(call, "invalid_token", "Invalid Value");
+		return;
+	}
 	account_id_write(token.email, id);
 	snprintf(expires, sizeof(expires), "%" PRId64, token.expires_s);
 	snprintf(left, sizeof(left), "%" PRId64, token.expires_s - now_s);
-	return json_answer(call,
-			   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "azp", id, "aud", id,
-				     "scope", token.scopes, "exp", expires, "expires_in", left, "email",
-				     token.email, "email_verified", "true", "access_type", "online"),
-			   err);
+	json_answer(call, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "azp", id, "aud", id, "scope",
+				    token.scopes, "exp", expires, "expires_in", left, "email", token.email,
+				    "email_verified", "true", "access_type", "online"));
 }
 
 /* Numbers and truths become texts here; what is nested is left out. */
-static bool claim_tell(json_t *answer, const char *name, const json_t *value)
+static void claim_tell(json_t *answer, const char *name, const json_t *value)
 {
 	char number[24];
 
-	if (json_is_string(value))
-		return json_object_set_new(answer, name, json_string(json_string_value(value))) == 0;
-	if (json_is_boolean(value))
-		return json_object_set_new(answer, name,
-					   json_string(json_is_true(value) ? "true" : "false")) == 0;
+	if (json_is_string(value)) {
+		json_object_set_new(answer, name, json_string(json_string_value(value)));
+		return;
+	}
+	if (json_is_boolean(value)) {
+		json_object_set_new(answer, name, json_string(json_is_true(value) ? "true" : "false"));
+		return;
+	}
 	if (!json_is_integer(value))
-		return true;
+		return;
 	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	return json_object_set_new(answer, name, json_string(number)) == 0;
+	json_object_set_new(answer, name, json_string(number));
 }
 
 static enum status identity_tell(struct call *call, const char *text, struct error *err)
@@ -234,22 +247,26 @@ static enum status identity_tell(struct call *call, const char *text, struct err
 
 	if (rc && rc != STATUS_UNAUTHENTICATED)
 		return rc;
-	if (rc || json_int_at(claims, "exp", 0) <= now_of(call))
-		return oauth_error(call, "invalid_token", "Invalid Value", err);
+	if (rc || json_int_at(claims, "exp", 0) <= now_of(call)) {
+		oauth_error(call, "invalid_token", "Invalid Value");
+		return STATUS_OK;
+	}
 	json_object_foreach(claims, name, value)
-		if (!answer || !claim_tell(answer, name, value))
-			return error_no_memory(err);
-	return json_answer(call, TAKE(answer), err);
+		claim_tell(answer, name, value);
+	json_answer(call, TAKE(answer));
+	return STATUS_OK;
 }
 
 static enum status token_tell(struct call *call, const char *access, const char *identity, struct error *err)
 {
-	if (access)
-		return access_tell(call, access, err);
+	if (access) {
+		access_tell(call, access);
+		return STATUS_OK;
+	}
 	if (identity)
 		return identity_tell(call, identity, err);
-	return oauth_error(call, "invalid_request", "either access_token, id_token, or token_handle required",
-			   err);
+	oauth_error(call, "invalid_request", "either access_token, id_token, or token_handle required");
+	return STATUS_OK;
 }
 
 static enum status tokeninfo_get(struct call *call, struct error *err)
@@ -263,8 +280,10 @@ static enum status tokeninfo_post(struct call *call, struct error *err)
 	struct query form = { 0 };
 	enum status rc;
 
-	if (query_parse(call->raw, call->raw_bytes, &form, NULL))
-		return oauth_error(call, "invalid_request", "Malformed request body.", err);
+	if (query_parse(call->raw, call->raw_bytes, &form, NULL)) {
+		oauth_error(call, "invalid_request", "Malformed request body.");
+		return STATUS_OK;
+	}
 	rc = token_tell(call, access ? access : form_find(&form, "access_token"),
 			identity ? identity : form_find(&form, "id_token"), err);
 	query_deinit(&form);

@@ -13,6 +13,7 @@
 #include "api/metadata/page.h"
 #include "api/metadata/tree.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 enum { ETAG_BYTES = 8, WAIT_PIECE_MS = 250, US_PER_MS = 1000, US_PER_S = 1000000 };
 
@@ -21,59 +22,50 @@ static const char text_media_type[] = "application/text", json_media_type[] = "a
 
 /* ---- refusals ------------------------------------------------------------------------------------------- */
 
-static enum status headers_add(struct call *call, struct error *err)
+static void headers_add(struct call *call)
 {
-	if (call_header_add(call, "Metadata-Flavor", "Google") &&
-	    call_header_add(call, "Server", "Metadata Server for VM") &&
-	    call_header_add(call, "X-XSS-Protection", "0") &&
-	    call_header_add(call, "X-Frame-Options", "SAMEORIGIN"))
-		return STATUS_OK;
-	return error_no_memory(err);
+	call_header_add(call, "Metadata-Flavor", "Google");
+	call_header_add(call, "Server", "Metadata Server for VM");
+	call_header_add(call, "X-XSS-Protection", "0");
+	call_header_add(call, "X-Frame-Options", "SAMEORIGIN");
 }
 
 /* Answers with a page: @before, the path, @after. */
-static enum status page_answer(struct call *call, unsigned http_status, const char *before, const char *after,
-			       struct error *err)
+static void page_answer(struct call *call, unsigned http_status, const char *before, const char *after)
 {
 	struct text path AUTO_TEXT = { 0 };
 	struct text sentence AUTO_TEXT = { 0 };
 
 	page_path_write(call, &path);
 	text_puts(&sentence, before);
-	if (!path.failed)
-		page_text_write(&sentence, path.data);
+	page_text_write(&sentence, path.data);
 	text_puts(&sentence, after);
-	if (path.failed || sentence.failed)
-		return error_no_memory(err);
 	call->http_status = http_status;
 	call->content_type = page_media_type;
 	page_write(&call->answer, http_status, sentence.data);
-	return STATUS_OK;
 }
 
-static enum status forbidden_answer(struct call *call, const char *why, struct error *err)
+static void forbidden_answer(struct call *call, const char *why)
 {
-	return page_answer(call, 403, "Your client does not have permission to get URL <code>", why, err);
+	page_answer(call, 403, "Your client does not have permission to get URL <code>", why);
 }
 
-static enum status not_found_answer(struct call *call, struct error *err)
+static void not_found_answer(struct call *call)
 {
-	return page_answer(call, 404, "The requested URL <code>", "</code> was not found on this server.",
-			   err);
+	page_answer(call, 404, "The requested URL <code>", "</code> was not found on this server.");
 }
 
-static enum status bad_request_answer(struct call *call, struct error *err)
+static void bad_request_answer(struct call *call)
 {
-	return page_answer(call, 400, "Your client has issued a malformed or illegal request for <code>",
-			   "</code>.", err);
+	page_answer(call, 400, "Your client has issued a malformed or illegal request for <code>",
+		    "</code>.");
 }
 
-static enum status words_answer(struct call *call, const char *words)
+static void words_answer(struct call *call, const char *words)
 {
 	call->http_status = 400;
 	call->content_type = html_media_type;
 	text_puts(&call->answer, words);
-	return STATUS_OK;
 }
 
 const char *metadata_error_render(const struct call *call, const struct error *err, unsigned http_status,
@@ -83,20 +75,21 @@ const char *metadata_error_render(const struct call *call, const struct error *e
 
 	(void)call;
 	page_text_write(&sentence, err->text && http_status < 500 ? err->text : status_name(err->status));
-	page_write(body, http_status, sentence.failed ? "" : sentence.data);
+	page_write(body, http_status, sentence.data);
 	return page_media_type;
 }
 
 static enum status method_refuse(struct call *call, struct error *err)
 {
 	struct text before AUTO_TEXT = { 0 };
-	enum status rc = headers_add(call, err);
 
+	headers_add(call);
 	text_printf(&before, "The request method <code>%s</code> is inappropriate for the URL <code>",
 		    call->method);
-	if (before.failed || !call_header_add(call, "Allow", "GET, HEAD"))
-		return error_no_memory(err);
-	return rc ? rc : page_answer(call, 405, before.data, "</code>.", err);
+	call_header_add(call, "Allow", "GET, HEAD");
+	(void)err;
+	page_answer(call, 405, before.data, "</code>.");
+	return STATUS_OK;
 }
 
 /* The second is how it was said before 2014, and what scripts of that age still send.
@@ -149,20 +142,17 @@ static void waiting_close(void *arg)
 }
 
 /* Turns the answer into one that is given later. */
-static enum status wait_begin(struct call *call, int64_t timeout_us, struct error *err)
+static void wait_begin(struct call *call, int64_t timeout_us)
 {
 	const struct metadata_context *context = call->context;
-	struct waiting *waiting = calloc(1, sizeof(*waiting));
+	struct waiting *waiting = memory_calloc(1, sizeof(*waiting));
 
-	if (!waiting)
-		return error_no_memory(err);
 	*waiting = (struct waiting){ .call = call, .clock = context->clock, .body = call->answer };
 	call->answer = (struct text){ 0 };
 	waiting->until_us = timeout_us < 0 ? INT64_MAX : clock_mono_us(context->clock) + timeout_us;
 	/* Of no bytes at all none would be asked for, and the answer be there at once. */
 	call->stream = (struct answer_stream){ waiting_read, waiting_close, waiting,
 					       waiting->body.length ? (int64_t)waiting->body.length : -1 };
-	return STATUS_OK;
 }
 
 /* Microseconds, -1 for no end; false when it is no number. */
@@ -197,45 +187,46 @@ static bool query_is(const struct call *call, const char *name, const char *want
 }
 
 /* The answer stands; whether and how long it is held back. */
-static enum status wait_decide(struct call *call, const char *etag, struct error *err)
+static void wait_decide(struct call *call, const char *etag)
 {
 	const char *last = call_query(call, "lastEtag");
 	int64_t timeout_us;
 
 	if (!query_true(call, "waitForChange"))
-		return STATUS_OK;
+		return;
 	if (!timeout_read(call, &timeout_us)) {
 		text_clear(&call->answer);
-		return bad_request_answer(call, err);
+		bad_request_answer(call);
+	} else if (timeout_us != 0 && (!last || strcmp(last, etag) == 0)) {
+		wait_begin(call, timeout_us);
 	}
-	return timeout_us == 0 || (last && strcmp(last, etag) != 0) ? STATUS_OK
-								    : wait_begin(call, timeout_us, err);
 }
 
 /* ---- values --------------------------------------------------------------------------------------------- */
 
 /* Sixteen hexadecimal digits of @content, whatever form it is shown in. */
-static bool etag_add(struct call *call, const struct text *content, char ret_etag[2 * ETAG_BYTES + 1])
+static void etag_add(struct call *call, const struct text *content, char ret_etag[2 * ETAG_BYTES + 1])
 {
 	unsigned char hash[crypto_generichash_BYTES_MIN];
 
 	crypto_generichash(hash, sizeof(hash), (const unsigned char *)content->data, content->length, NULL,
 			   0);
 	sodium_bin2hex(ret_etag, 2 * ETAG_BYTES + 1, hash, ETAG_BYTES);
-	return call_header_add(call, "ETag", ret_etag);
+	call_header_add(call, "ETag", ret_etag);
 }
 
-static enum status list_answer(struct call *call, const struct metadata_tree *tree,
-			       const struct node *directory, struct error *err)
+static void list_answer(struct call *call, const struct metadata_tree *tree, const struct node *directory)
 {
 	char etag[2 * ETAG_BYTES + 1];
 
-	if (call_query(call, "alt") || query_true(call, "waitForChange"))
-		return bad_request_answer(call, err);
+	if (call_query(call, "alt") || query_true(call, "waitForChange")) {
+		bad_request_answer(call);
+		return;
+	}
 	text_puts(&call->answer, "");
 	metadata_tree_list(tree, directory, &call->answer);
 	call->content_type = text_media_type;
-	return call->answer.failed || !etag_add(call, &call->answer, etag) ? error_no_memory(err) : STATUS_OK;
+	etag_add(call, &call->answer, etag);
 }
 
 static bool shown_as_json(const struct call *call, const struct node *node)
@@ -245,17 +236,14 @@ static bool shown_as_json(const struct call *call, const struct node *node)
 	return node_is_directory(node) || node->kind == NODE_LINES_AS_JSON;
 }
 
-static enum status value_answer(struct call *call, const struct metadata_tree *tree, const struct node *node,
-				struct error *err)
+static void value_answer(struct call *call, const struct metadata_tree *tree, const struct node *node)
 {
 	AUTO(json) json_t *value = metadata_tree_json(tree, node);
 	struct text json AUTO_TEXT = { 0 };
 	char etag[2 * ETAG_BYTES + 1];
 
-	if (value)
-		json_write(&json, value);
-	if (!value || json.failed || !etag_add(call, &json, etag))
-		return error_no_memory(err);
+	json_write(&json, value);
+	etag_add(call, &json, etag);
 	text_puts(&call->answer, "");
 	call->content_type = text_media_type;
 	if (shown_as_json(call, node)) {
@@ -264,7 +252,7 @@ static enum status value_answer(struct call *call, const struct metadata_tree *t
 	} else {
 		metadata_tree_text(tree, node, &call->answer);
 	}
-	return wait_decide(call, etag, err);
+	wait_decide(call, etag);
 }
 
 /* ---- the account's tokens ------------------------------------------------------------------------------- */
@@ -283,8 +271,10 @@ static enum status token_answer(struct call *call, const struct metadata_instanc
 	enum status rc;
 
 	strncat(token.email, context->email, sizeof(token.email) - 1);
-	if (token_scopes_read(scopes ? scopes : METADATA_SCOPE, ", ", &token, NULL))
-		return words_answer(call, "invalid scopes\n");
+	if (token_scopes_read(scopes ? scopes : METADATA_SCOPE, ", ", &token, NULL)) {
+		words_answer(call, "invalid scopes\n");
+		return STATUS_OK;
+	}
 	rc = token_answer_write(context->store, &token, now_s, &call->answer, err);
 	call->content_type = json_media_type;
 	if (rc || !query_is(call, "alt", "text"))
@@ -312,11 +302,11 @@ static enum status identity_answer(struct call *call, const struct metadata_inst
 					.created_s = instance->created_s,
 					.licenses = query_true(call, "licenses") };
 
-	if (!audience)
-		return words_answer(call, "non-empty audience parameter required\n");
+	if (!audience) {
+		words_answer(call, "non-empty audience parameter required\n");
+		return STATUS_OK;
+	}
 	metadata_zone_write(context->region, &zone);
-	if (zone.failed)
-		return error_no_memory(err);
 	place.zone = zone.data;
 	call->content_type = html_media_type;
 	return identity_token_write(context->key, context->email, audience,
@@ -338,15 +328,13 @@ static const struct {
 };
 
 /* A directory is asked for with a slash behind it. */
-static enum status redirect_answer(struct call *call, struct error *err)
+static void redirect_answer(struct call *call)
 {
 	struct text place AUTO_TEXT = { 0 };
 	struct text path AUTO_TEXT = { 0 };
 	char separator = '?';
 
 	page_path_write(call, &path);
-	if (path.failed)
-		return error_no_memory(err);
 	text_printf(&place, "http://%s", call->host);
 	text_percent(&place, path.data, URL_UNRESERVED "/@");
 	text_putc(&place, '/');
@@ -359,13 +347,11 @@ static enum status redirect_answer(struct call *call, struct error *err)
 		text_percent(&place, value, URL_UNRESERVED "/@");
 		separator = '&';
 	}
-	if (place.failed || !call_header_add(call, "Location", place.data))
-		return error_no_memory(err);
+	call_header_add(call, "Location", place.data);
 	call->http_status = 301;
 	call->content_type = html_media_type;
 	page_text_write(&call->answer, path.data);
 	text_puts(&call->answer, "/\n");
-	return STATUS_OK;
 }
 
 static enum status node_answer(struct call *call, const struct metadata_instance *instance,
@@ -375,9 +361,12 @@ static enum status node_answer(struct call *call, const struct metadata_instance
 		return token_answer(call, instance, err);
 	if (node->kind == NODE_IDENTITY)
 		return identity_answer(call, instance, err);
-	if (node_is_directory(node) && !query_true(call, "recursive"))
-		return list_answer(call, tree, node, err);
-	return value_answer(call, tree, node, err);
+	if (node_is_directory(node) && !query_true(call, "recursive")) {
+		list_answer(call, tree, node);
+		return STATUS_OK;
+	}
+	value_answer(call, tree, node);
+	return STATUS_OK;
 }
 
 /* @path lies below "/computeMetadata/v1/". */
@@ -393,10 +382,11 @@ static enum status path_answer(struct call *call, const struct metadata_instance
 	if (node)
 		return node_answer(call, instance, &tree, node, err);
 	text_printf(&slashed, "%s/", path);
-	if (slashed.failed)
-		return error_no_memory(err);
-	return metadata_tree_find(&tree, slashed.data) ? redirect_answer(call, err)
-						       : not_found_answer(call, err);
+	if (metadata_tree_find(&tree, slashed.data))
+		redirect_answer(call);
+	else
+		not_found_answer(call);
+	return STATUS_OK;
 }
 
 /* Several slashes are one. */
@@ -414,13 +404,14 @@ static enum status below_answer(struct call *call, const struct metadata_instanc
 	struct text path AUTO_TEXT = { 0 };
 
 	path_plain(call_param(call, "path"), &path);
-	if (path.failed)
-		return error_no_memory(err);
-	if (strcmp(path.data, "v1") == 0)
-		return redirect_answer(call, err);
+	if (strcmp(path.data, "v1") == 0) {
+		redirect_answer(call);
+		return STATUS_OK;
+	}
 	if (strncmp(path.data, "v1/", 3) == 0)
 		return path_answer(call, instance, path.data + 3, err);
-	return not_found_answer(call, err);
+	not_found_answer(call);
+	return STATUS_OK;
 }
 
 static void forwarded_note(void *arg, const char *name, const char *value)
@@ -431,45 +422,43 @@ static void forwarded_note(void *arg, const char *name, const char *value)
 	*was_forwarded |= strcasecmp(name, "X-Forwarded-For") == 0;
 }
 
-/* Who may ask at all. @ret_answered: the answer is a refusal. */
-static enum status asker_check(struct call *call, struct metadata_instance *ret_instance, bool *ret_answered,
-			       struct error *err)
+/* Whether the caller may ask at all; false: the answer is a refusal. */
+static bool asker_check(struct call *call, struct metadata_instance *ret_instance)
 {
 	const struct metadata_context *context = call->context;
 	const bool is_root = strcmp(call->route->path, "/") == 0;
 	/* Of a part of a batch, call_headers_each() tells nothing. */
 	bool was_forwarded = *call_header(call, "X-Forwarded-For");
-	enum status rc = headers_add(call, err);
 
-	*ret_answered = true;
-	if (rc)
-		return rc;
+	headers_add(call);
 	call_headers_each(call, forwarded_note, &was_forwarded);
-	if (was_forwarded)
-		return forbidden_answer(
-			call, "</code> from this server. X-Forwarded-For header is not allowed.", err);
-	if (!is_root && !flavor_given(call))
-		return forbidden_answer(
-			call, "</code> from this server. Missing Metadata-Flavor:Google header.", err);
-	if (!call->peer || !context->find(context->arg, call->peer, ret_instance))
-		return forbidden_answer(
-			call, "</code> from this server. It belongs to no replica of the job.", err);
-	*ret_answered = false;
-	return STATUS_OK;
+	if (was_forwarded) {
+		forbidden_answer(call, "</code> from this server. X-Forwarded-For header is not allowed.");
+		return false;
+	}
+	if (!is_root && !flavor_given(call)) {
+		forbidden_answer(call, "</code> from this server. Missing Metadata-Flavor:Google header.");
+		return false;
+	}
+	if (!call->peer || !context->find(context->arg, call->peer, ret_instance)) {
+		forbidden_answer(call, "</code> from this server. It belongs to no replica of the job.");
+		return false;
+	}
+	return true;
 }
 
 static enum status metadata_get(struct call *call, struct error *err)
 {
 	struct metadata_instance instance = { 0 };
-	bool answered;
-	enum status rc = asker_check(call, &instance, &answered, err);
 
-	if (rc || answered)
-		return rc;
+	if (!asker_check(call, &instance))
+		return STATUS_OK;
 	if (strchr(call->route->path, '{'))
 		return below_answer(call, &instance, err);
-	if (strcmp(call->route->path, "/computeMetadata") == 0)
-		return redirect_answer(call, err);
+	if (strcmp(call->route->path, "/computeMetadata") == 0) {
+		redirect_answer(call);
+		return STATUS_OK;
+	}
 	call->content_type = text_media_type;
 	text_puts(&call->answer, strcmp(call->route->path, "/") == 0 ? "computeMetadata/\n" : "v1/\n");
 	return STATUS_OK;

@@ -276,40 +276,37 @@ static json_t *lines_json(const char *at)
 {
 	json_t *lines = json_array();
 
-	for (const char *end; lines && (end = strchr(at, '\n')); at = end + 1)
+	for (const char *end; (end = strchr(at, '\n')); at = end + 1)
 		json_array_append_new(lines, json_stringn(at, (size_t)(end - at)));
 	return lines;
 }
 
-static bool member_add(json_t *whole, const struct node *directory, const struct node *node, const char *name,
+static void member_add(json_t *whole, const struct node *directory, const struct node *node, const char *name,
 		       json_t *value)
 {
 	struct text plain AUTO_TEXT = { 0 };
 	struct text member AUTO_TEXT = { 0 };
 
-	if (directory->kind == NODE_LIST)
-		return json_array_append_new(whole, value) == 0;
+	if (directory->kind == NODE_LIST) {
+		json_array_append_new(whole, value);
+		return;
+	}
 	name_write(&plain, node, name);
-	if (!plain.failed)
-		member_write(&member, directory->kind, plain.data);
-	if (!plain.failed && !member.failed)
-		return json_object_set_new(whole, member.data, value) == 0;
-	json_decref(value);
-	return false;
+	member_write(&member, directory->kind, plain.data);
+	json_object_set_new(whole, member.data, value);
 }
 
 static json_t *directory_json(const struct metadata_tree *tree, const struct node *directory)
 {
 	AUTO(json) json_t *whole = directory->kind == NODE_LIST ? json_array() : json_object();
 
-	for (size_t i = 0; whole && i < tree->count; i++) {
+	for (size_t i = 0; i < tree->count; i++) {
 		const struct node *node = &tree->nodes[i];
 		const char *name = name_in(directory, node);
 
 		if (!name || node->kind == NODE_TOKEN || node->kind == NODE_IDENTITY)
 			continue;
-		if (!member_add(whole, directory, node, name, metadata_tree_json(tree, node)))
-			return NULL;
+		member_add(whole, directory, node, name, metadata_tree_json(tree, node));
 	}
 	return TAKE(whole);
 }
@@ -334,7 +331,7 @@ json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *
 	if (node_is_directory(node))
 		return directory_json(tree, node);
 	value_write(&value, tree, node);
-	return value.failed ? NULL : value_json(node->kind, value.data);
+	return value_json(node->kind, value.data);
 }
 
 /* A line for each value. */
@@ -347,8 +344,7 @@ static void leaf_lines(const struct metadata_tree *tree, const struct node *leaf
 	/* A list of lines has a line end behind each of them, the last one too. */
 	if (leaf->kind != NODE_LINES && leaf->kind != NODE_LINES_AS_JSON)
 		text_putc(&value, '\n');
-	text->failed |= value.failed;
-	for (const char *at = value.data, *end; !value.failed && (end = strchr(at, '\n')); at = end + 1) {
+	for (const char *at = value.data, *end; (end = strchr(at, '\n')); at = end + 1) {
 		name_write(text, leaf, name);
 		text_printf(text, " %.*s\n", (int)(end - at), at);
 	}

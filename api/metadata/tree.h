@@ -49,7 +49,7 @@ const struct node *metadata_tree_find(const struct metadata_tree *tree, const ch
 bool node_is_directory(const struct node *node);
 /* The names in a directory, each with its line end, directories with their slash. */
 void metadata_tree_list(const struct metadata_tree *tree, const struct node *directory, struct text *text);
-/* A node, with all that is in it; NULL when memory ran out. */
+/* A node, with all that is in it. */
 json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *node);
 /* The same as lines "path value"; a single value stands alone. */
 void metadata_tree_text(const struct metadata_tree *tree, const struct node *node, struct text *text);

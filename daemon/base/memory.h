@@ -37,6 +37,10 @@ char *memory_strndup(const char *text, size_t length) __attribute__((returns_non
 char *memory_printf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *memory_vprintf(const char *format, va_list args) __attribute__((format(printf, 1, 0), returns_nonnull));
 
+/* Whether there is memory now for what jansson makes of a JSON text, or of a binary message, of @length bytes that a client
+ * sent. Up to 64 KiB: true. To be asked before the text is read, since jansson ends the process. */
+bool memory_holds_json(size_t length);
+
 /* Writes the line and ends the process with status 1. For libraries that report that their own memory ran out. */
 void memory_exhausted(size_t size) __attribute__((noreturn, cold));
 

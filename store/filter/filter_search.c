@@ -266,7 +266,7 @@ void filter_search_text(sqlite3_context *context, int count, sqlite3_value **val
 		const size_t length = (size_t)sqlite3_value_bytes(values[i + 1]);
 
 		if (text && sqlite3_value_int(values[i])) {
-			AUTO(json) json_t *value = memory_json_read(text, length, JSON_DECODE_ANY, NULL);
+			AUTO(json) json_t *value = json_loadb(text, length, JSON_DECODE_ANY, NULL);
 
 			json_look(&finding, value);
 		} else if (text) {

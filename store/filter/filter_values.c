@@ -83,7 +83,7 @@ void filter_ip_in_net(sqlite3_context *context, int count, sqlite3_value **value
 	(void)count;
 	if (text && subnet && net_read(subnet, &net)) {
 		AUTO(json)
-		json_t *list = *text == '[' ? memory_json_read(text, strlen(text), 0, NULL) : NULL;
+		json_t *list = *text == '[' ? json_loadb(text, strlen(text), 0, NULL) : NULL;
 
 		found = net_has(&net, text);
 		for (size_t i = 0; i < json_array_size(list) && !found; i++)

@@ -179,7 +179,7 @@ static json_t *part_read(const char *data, size_t length)
 
 	if (!base64_decode(data, length, NULL, URLSAFE, text, sizeof(text), &text_length))
 		return NULL;
-	return memory_json_read(text, text_length, JSON_REJECT_DUPLICATES, NULL);
+	return json_loadb(text, text_length, JSON_REJECT_DUPLICATES, NULL);
 }
 
 static bool header_fits(const char *data, size_t length)
