@@ -6,6 +6,7 @@
 
 #include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 void findings_deinit(struct findings *findings)
 {
@@ -46,8 +47,7 @@ void findings_add(struct findings *findings, const char *below, const char *form
 	if (findings_enough(findings))
 		return;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = memory_vprintf(format, args);
 	va_end(args);
 	if (below)
 		length = findings_enter(findings, below);
@@ -63,7 +63,5 @@ bool findings_enough(const struct findings *findings)
 
 enum status findings_finish(struct findings *findings, struct error *err)
 {
-	if (findings->path.failed)
-		return error_no_memory(err);
 	return findings->err.status ? error_move(err, &findings->err) : STATUS_OK;
 }

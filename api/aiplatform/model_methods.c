@@ -7,6 +7,7 @@
 #include "api/message/message_write.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "store/jobs/models.h"
 
 static struct store *store_of(const struct call *call)
@@ -92,14 +93,12 @@ static void named_deinit(struct named *named)
 }
 #define AUTO_NAMED __attribute__((cleanup(named_deinit)))
 
-static enum status named_read(const struct call *call, struct named *ret_named, struct error *err)
+static void named_read(const struct call *call, struct named *ret_named)
 {
 	const char *given = call_param(call, "model");
 	char *at;
 
-	*ret_named = (struct named){ .text = given ? strdup(given) : NULL };
-	if (given && !ret_named->text)
-		return error_no_memory(err);
+	*ret_named = (struct named){ .text = memory_strdup(given) };
 	at = given ? strchr(ret_named->text, '@') : NULL;
 	if (at)
 		*at++ = '\0';
@@ -109,17 +108,15 @@ static enum status named_read(const struct call *call, struct named *ret_named, 
 		.id = ret_named->text,
 		.version = at,
 	};
-	return STATUS_OK;
 }
 
 enum status model_get_handle(struct call *call, struct error *err)
 {
 	struct trained_model model AUTO_TRAINED_MODEL = { 0 };
 	struct named named AUTO_NAMED = { 0 };
-	enum status rc = named_read(call, &named, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
-	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
+	named_read(call, &named);
 	if (!rc)
 		rc = model_get(store_of(call), &named.name, &model, err);
 	if (!rc)
@@ -140,10 +137,9 @@ enum status model_list_handle(struct call *call, struct error *err)
 	struct trained_model_list list AUTO_TRAINED_MODEL_LIST = { 0 };
 	struct named named AUTO_NAMED = { 0 };
 	struct page_query query = { 0 };
-	enum status rc = named_read(call, &named, err);
+	enum status rc = page_query_read(call, &aiplatform_model, &query, err);
 
-	if (!rc)
-		rc = page_query_read(call, &aiplatform_model, &query, err);
+	named_read(call, &named);
 	if (!rc)
 		rc = model_list_page(store_of(call), &named.name, query.filter, query.size, query.token,
 				     &list, err);
@@ -163,13 +159,13 @@ enum status model_delete_handle(struct call *call, struct error *err)
 {
 	struct operation operation AUTO_OPERATION = { 0 };
 	struct named named AUTO_NAMED = { 0 };
-	enum status rc = named_read(call, &named, err);
+	enum status rc;
 
-	if (!rc && named.name.version)
-		rc = error_set(err, STATUS_INVALID_ARGUMENT, "name",
-			       "A model is deleted with all its versions: its name is to have no version.");
-	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
+	named_read(call, &named);
+	if (named.name.version)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "name",
+				 "A model is deleted with all its versions: its name is to have no version.");
+	rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 	if (!rc)
 		rc = model_delete(store_of(call), &named.name, &operation, err);
 	if (!rc)

@@ -42,8 +42,7 @@ static const struct {
 };
 
 /* @target holds what the name borrows. */
-static enum status name_of_call(const struct call *call, struct text *target, struct operation_name *ret_name,
-				struct error *err)
+static void name_of_call(const struct call *call, struct text *target, struct operation_name *ret_name)
 {
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
 		const char *id = call_param(call, parents[i].param);
@@ -51,15 +50,12 @@ static enum status name_of_call(const struct call *call, struct text *target, st
 		if (id)
 			text_printf(target, "%s/%s", parents[i].collection, id);
 	}
-	if (target->failed)
-		return error_no_memory(err);
 	*ret_name = (struct operation_name){
 		.project = training_project(call),
 		.location = call_param(call, "location"),
 		.target = target->length ? target->data : NULL,
 		.id = call_param(call, "operation"),
 	};
-	return STATUS_OK;
 }
 
 static enum status operation_find(const struct call *call, struct operation *ret_operation, struct error *err)
@@ -67,10 +63,9 @@ static enum status operation_find(const struct call *call, struct operation *ret
 	const struct training_context *context = call->context;
 	struct text target AUTO_TEXT = { 0 };
 	struct operation_name name;
-	enum status rc = name_of_call(call, &target, &name, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
-	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
+	name_of_call(call, &target, &name);
 	return rc ? rc : operation_get(context->store, &name, ret_operation, err);
 }
 
@@ -117,10 +112,9 @@ enum status operation_delete_handle(struct call *call, struct error *err)
 	const struct training_context *context = call->context;
 	struct text target AUTO_TEXT = { 0 };
 	struct operation_name name;
-	enum status rc = name_of_call(call, &target, &name, err);
+	enum status rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
 
-	if (!rc)
-		rc = training_count(call, QUOTA_RESOURCE_OTHER, err);
+	name_of_call(call, &target, &name);
 	return rc ? rc : operation_delete(context->store, &name, err);
 }
 
@@ -146,7 +140,7 @@ enum status operation_list_handle(struct call *call, struct error *err)
 	enum status rc = resource_parent_check(call, err);
 
 	if (!rc)
-		rc = name_of_call(call, &target, &name, err);
+		name_of_call(call, &target, &name);
 	if (!rc)
 		rc = page_size_read(call->query, AIPLATFORM_PAGE_DEFAULT, AIPLATFORM_PAGE_MAX, &page_size,
 				    err);

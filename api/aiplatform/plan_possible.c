@@ -40,8 +40,6 @@ static enum status quota_check(const struct quota_limits *limits, const struct p
 		if (limits->accelerators[i] != ACCELERATOR_UNLIMITED &&
 		    request.accelerators[i] > limits->accelerators[i])
 			metric_write(&metrics, accelerator_name((enum accelerator)i));
-	if (metrics.failed)
-		return error_no_memory(err);
 	return metrics.length ? error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL, QUOTA_METRICS_SENTENCE "%s",
 					  metrics.data)
 			      : STATUS_OK;

@@ -106,11 +106,10 @@ enum status resource_draft(const struct call *call, const struct resource_method
 		rc = plan_possible(call, plan, err);
 	if (!rc)
 		rc = training_storage_use(&context->training, plan, err);
-	/* Behind the plan, which tells as a difference only what the client asked for. */
-	if (!rc)
-		rc = spec_defaults_fill(json_object_get(body, methods->spec), err);
 	if (rc)
 		return rc;
+	/* Behind the plan, which tells as a difference only what the client asked for. */
+	spec_defaults_fill(json_object_get(body, methods->spec));
 	draft_fill(call, methods, body, plan, ret_draft);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;

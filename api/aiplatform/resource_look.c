@@ -41,8 +41,6 @@ enum status resource_plan_handle(struct call *call, struct error *err)
 		return rc;
 	resource_name_write(&context->training, plan->project, plan->region,
 			    resource_collection(methods->kind), plan->job_id, &name);
-	if (name.failed)
-		return error_no_memory(err);
 	return plan_answer(
 		call, plan,
 		&(struct plan_telling){
@@ -80,5 +78,5 @@ enum status tuning_job_study_handle(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	job_name_write(context, job, &name);
-	return name.failed ? error_no_memory(err) : study_answer(call, job, name.data, err);
+	return study_answer(call, job, name.data, err);
 }

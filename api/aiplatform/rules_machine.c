@@ -84,7 +84,7 @@ static void check_attached(struct findings *findings, const struct machine *mach
 			findings, "accelerator_count",
 			"The accelerator count \"%lld\" is not allowed. The allowed numbers of accelerator "
 			"\"%s\" to use with machine type \"%s\" are: %s.",
-			(long long)count, type, machine->name, may.failed ? "" : may.data);
+			(long long)count, type, machine->name, may.data);
 }
 
 /* @machine is NULL when none is known by the type's name. */

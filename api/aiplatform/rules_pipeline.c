@@ -9,6 +9,7 @@
 #include "api/aiplatform/rules_parts.h"
 #include "api/training/forms.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 #define DEFINITIONS "gs://google-cloud-aiplatform/schema/trainingjob/definition/"
 
@@ -117,7 +118,6 @@ static enum status inputs_read(const json_t *pipeline, const struct task *task, 
 {
 	const json_t *given = json_object_get(pipeline, "trainingTaskInputs");
 	struct error cause AUTO_ERROR = { 0 };
-	AUTO(string) char *text = NULL;
 	enum status rc = message_read(task->inputs, given, "training_pipeline.training_task_inputs",
 				      ret_inputs, &cause);
 
@@ -125,16 +125,10 @@ static enum status inputs_read(const json_t *pipeline, const struct task *task, 
 		return STATUS_OK;
 	if (rc != STATUS_INVALID_ARGUMENT)
 		return error_move(err, &cause);
-	if (asprintf(
-		    &text,
-		    "Unable to parse `training_pipeline.training_task_inputs` into %s `inputs` defined in the "
-		    "file: %s",
-		    task->noun, task->definition) < 0) {
-		text = NULL;
-		return error_no_memory(err);
-	}
 	free(cause.text);
-	cause.text = TAKE(text);
+	cause.text = memory_printf(
+		"Unable to parse `training_pipeline.training_task_inputs` into %s `inputs` defined in the file: %s",
+		task->noun, task->definition);
 	return error_move(err, &cause);
 }
 
@@ -254,5 +248,5 @@ enum status pipeline_rules_check(const json_t *pipeline, const struct aiplatform
 	if (!ret_job)
 		return STATUS_OK;
 	*ret_job = job_make(pipeline, task, inputs);
-	return *ret_job ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }

@@ -298,10 +298,6 @@ static void check_parameters(struct findings *findings, const json_t *spec)
 	size_t index;
 	const json_t *parameter;
 
-	if (!tree) {
-		error_no_memory(&findings->err);
-		return;
-	}
 	if (tree->count == 0)
 		findings_add(findings, "parameters", "At least one parameter must be specified.");
 	if (tree->count > PARAMETERS_MAX) {

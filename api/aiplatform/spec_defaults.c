@@ -19,40 +19,38 @@ static const char *disk_type(const char *machine_type)
 	return "pd-ssd";
 }
 
-static bool pool_fill(json_t *pool)
+static void pool_fill(json_t *pool)
 {
 	const char *type = disk_type(json_text_at(json_object_get(pool, "machineSpec"), "machineType"));
 	json_t *disk = json_object_get(pool, "diskSpec");
 
 	if (!json_object_size(pool))
-		return true; /* it is skipped */
+		return; /* it is skipped */
 	if (!disk) {
 		disk = json_object();
-		if (json_object_set_new(pool, "diskSpec", disk))
-			return false;
+		json_object_set_new(pool, "diskSpec", disk);
 	}
-	return (json_object_get(disk, "bootDiskType") ||
-		json_object_set_new(disk, "bootDiskType", json_string(type)) == 0) &&
-	       (json_object_get(disk, "bootDiskSizeGb") ||
-		json_object_set_new(disk, "bootDiskSizeGb", json_integer(DISK_GB)) == 0);
+	if (!json_object_get(disk, "bootDiskType"))
+		json_object_set_new(disk, "bootDiskType", json_string(type));
+	if (!json_object_get(disk, "bootDiskSizeGb"))
+		json_object_set_new(disk, "bootDiskSizeGb", json_integer(DISK_GB));
 }
 
-static bool output_fill(json_t *output)
+static void output_fill(json_t *output)
 {
 	const char *prefix = json_text_at(output, "outputUriPrefix");
 	size_t length = prefix ? strlen(prefix) : 0;
 
-	return !length || prefix[length - 1] == '/' ||
-	       json_object_set_new(output, "outputUriPrefix", json_sprintf("%s/", prefix)) == 0;
+	if (length && prefix[length - 1] != '/')
+		json_object_set_new(output, "outputUriPrefix", json_sprintf("%s/", prefix));
 }
 
-enum status spec_defaults_fill(json_t *spec, struct error *err)
+void spec_defaults_fill(json_t *spec)
 {
 	json_t *pool;
 	size_t i;
 
 	json_array_foreach(json_object_get(spec, "workerPoolSpecs"), i, pool)
-		if (!pool_fill(pool))
-			return error_no_memory(err);
-	return output_fill(json_object_get(spec, "baseOutputDirectory")) ? STATUS_OK : error_no_memory(err);
+		pool_fill(pool);
+	output_fill(json_object_get(spec, "baseOutputDirectory"));
 }

@@ -8,4 +8,4 @@
 
 /* Adds to each pool of a canonical spec the boot disk that it gets by default, and to the place of the output the slash
  * at its end. */
-enum status spec_defaults_fill(json_t *spec, struct error *err);
+void spec_defaults_fill(json_t *spec);

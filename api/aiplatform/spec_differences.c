@@ -67,32 +67,31 @@ static const struct {
 	  "There is no address of the dashboard: AIP_DASHBOARD_PORT alone is set." },
 };
 
-static bool tell_without_effect(const struct view *view)
+static void tell_without_effect(const struct view *view)
 {
 	char field[FIELD_SIZE];
 
 	for (size_t i = 0; i < sizeof(spec_rows) / sizeof(spec_rows[0]); i++)
-		if (json_object_get(view->spec, spec_rows[i].member) &&
-		    !difference_add(view->list, WITHOUT_EFFECT, spec_rows[i].code,
-				    spec_field(view, spec_rows[i].member, field), "%s", spec_rows[i].text))
-			return false;
-	return !json_object_get(view->job, "encryptionSpec") ||
-	       difference_add(view->list, WITHOUT_EFFECT, "encryption-key", "encryptionSpec.kmsKeyName",
-			      "The encryption key has no effect: nothing is encrypted with it.");
+		if (json_object_get(view->spec, spec_rows[i].member))
+			difference_add(view->list, WITHOUT_EFFECT, spec_rows[i].code,
+				       spec_field(view, spec_rows[i].member, field), "%s", spec_rows[i].text);
+	if (json_object_get(view->job, "encryptionSpec"))
+		difference_add(view->list, WITHOUT_EFFECT, "encryption-key", "encryptionSpec.kmsKeyName",
+			       "The encryption key has no effect: nothing is encrypted with it.");
 }
 
-static bool tell_strategy(const struct view *view)
+static void tell_strategy(const struct view *view)
 {
 	const char *strategy = json_text_at(json_object_get(view->spec, "scheduling"), "strategy");
 	char field[FIELD_SIZE];
 
-	return !view->plan->preemptible ||
-	       difference_add(
-		       view->list, DONE_OTHERWISE, "scheduling-strategy",
-		       spec_field(view, "scheduling.strategy", field),
-		       "There are no preemptible machines: with %s, too, no replica is preempted but by an "
-		       "ordered fault.",
-		       strategy);
+	if (view->plan->preemptible)
+		difference_add(
+			view->list, DONE_OTHERWISE, "scheduling-strategy",
+			spec_field(view, "scheduling.strategy", field),
+			"There are no preemptible machines: with %s, too, no replica is preempted but by an "
+			"ordered fault.",
+			strategy);
 }
 
 /* Members of a pool likewise. */
@@ -107,7 +106,7 @@ static const struct {
 	  "The pool's partition size has no effect: its replicas have whole GPUs." },
 };
 
-static bool tell_pool_members(const struct view *view, int index)
+static void tell_pool_members(const struct view *view, int index)
 {
 	char field[FIELD_SIZE];
 
@@ -118,12 +117,9 @@ static bool tell_pool_members(const struct view *view, int index)
 
 		if (!json_object_get(object, pool_rows[i].member))
 			continue;
-		if (!difference_add(view->list, WITHOUT_EFFECT, pool_rows[i].code,
-				    pool_field(view, index, pool_rows[i].field, field), "%s",
-				    pool_rows[i].text))
-			return false;
+		difference_add(view->list, WITHOUT_EFFECT, pool_rows[i].code,
+			       pool_field(view, index, pool_rows[i].field, field), "%s", pool_rows[i].text);
 	}
-	return true;
 }
 
 /* Where the service reads log lines besides stdout and stderr.
@@ -146,7 +142,7 @@ static bool names_log_place(const json_t *texts, const char *place)
 }
 
 /* Only what the job itself says can be seen here. */
-static bool tell_log_places(const struct view *view, int index)
+static void tell_log_places(const struct view *view, int index)
 {
 	static const char *const members[] = { "command", "args", "env" };
 	const bool packaged = view->plan->pools[index].python_module;
@@ -159,54 +155,55 @@ static bool tell_log_places(const struct view *view, int index)
 			if (!names_log_place(json_object_get(object, members[i]), log_places[j]))
 				continue;
 			snprintf(below, sizeof(below), "%s.%s", task, members[i]);
-			if (!difference_add(
-				    view->list, WITHOUT_EFFECT, "log-place",
-				    pool_field(view, index, below, field),
-				    "What is written to /var/log-storage or /dev/log is no log entry: only "
-				    "stdout and stderr are read."))
-				return false;
+			difference_add(
+				view->list, WITHOUT_EFFECT, "log-place",
+				pool_field(view, index, below, field),
+				"What is written to /var/log-storage or /dev/log is no log entry: only "
+				"stdout and stderr are read.");
 		}
 	}
-	return true;
 }
 
 /* Lenient validation has let it pass. */
-static bool tell_accelerator(const struct view *view, int index)
+static void tell_accelerator(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].accelerator_type;
 	char field[FIELD_SIZE];
 
-	return !type || !accelerator_is_retired(type) ||
-	       difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-retired",
-			      pool_field(view, index, "machineSpec.acceleratorType", field),
-			      "The service has no more accelerators of type %s.", type);
+	if (type && accelerator_is_retired(type))
+		difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-retired",
+			       pool_field(view, index, "machineSpec.acceleratorType", field),
+			       "The service has no more accelerators of type %s.", type);
 }
 
-static bool tell_machine(const struct view *view, int index)
+static void tell_machine(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].machine_type;
 	const json_t *spec = json_object_get(pool_at(view, index), "machineSpec");
 	struct machine machine;
 	char field[FIELD_SIZE];
 
-	if (!machine_find_in(type, MACHINE_OF_VERTEX, &machine))
-		return unknown_tell(view->list, "machine-type-unknown",
-				    pool_field(view, index, "machineSpec.machineType", field), "machine type",
-				    type);
-	if (pool_has_tpu(pool_at(view, index)))
-		return difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
-				      pool_field(view, index, "machineSpec.machineType", field),
-				      "There is no Cloud TPU: the replica runs without it.");
-	return !machine.accelerator_type || json_object_get(spec, "acceleratorType") ||
-	       difference_add(
-		       view->list, IN_DOUBT_IN_CLOUD, "accelerator-implied",
-		       pool_field(view, index, "machineSpec.acceleratorType", field),
-		       "The cloud may want the accelerators of %s to be named: %u of type %s are taken to "
-		       "be meant.",
-		       machine.name, machine.accelerator_count, machine.accelerator_type);
+	if (!machine_find_in(type, MACHINE_OF_VERTEX, &machine)) {
+		unknown_tell(view->list, "machine-type-unknown",
+			     pool_field(view, index, "machineSpec.machineType", field), "machine type", type);
+		return;
+	}
+	if (pool_has_tpu(pool_at(view, index))) {
+		difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
+			       pool_field(view, index, "machineSpec.machineType", field),
+			       "There is no Cloud TPU: the replica runs without it.");
+		return;
+	}
+	if (machine.accelerator_type && !json_object_get(spec, "acceleratorType"))
+		difference_add(
+			view->list, IN_DOUBT_IN_CLOUD, "accelerator-implied",
+			pool_field(view, index, "machineSpec.acceleratorType", field),
+			"The cloud may want the accelerators of %s to be named: %u of type %s are taken to "
+			"be meant.",
+			machine.name, machine.accelerator_count, machine.accelerator_type);
 }
 
-static bool tell_image(const struct view *view, int index)
+static void tell_image(const struct view *view, int index)
 {
 	const struct pool *pool = &view->plan->pools[index];
 	const bool packaged = pool->python_module;
@@ -217,56 +214,60 @@ static bool tell_image(const struct view *view, int index)
 		pool_field(view, index,
 			   packaged ? "pythonPackageSpec.executorImageUri" : "containerSpec.imageUri", name);
 
-	if (pool->cloud_image &&
-	    !difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
-			    "The image %.*s runs in the place of %.*s, as the "
-			    "configuration says.",
-			    FINDINGS_SHOWN_BYTES, pool->image, FINDINGS_SHOWN_BYTES, pool->cloud_image))
-		return false;
-	if (packaged && !prebuilt_parse(image, &prebuilt))
-		return difference_add(view->list, REFUSED_BY_CLOUD, "executor-image", field,
-				      "The cloud takes prebuilt training images only to run packages in, not "
-				      "%.*s.",
-				      FINDINGS_SHOWN_BYTES, image);
-	return registry_tell(view->list, image, field);
+	if (pool->cloud_image)
+		difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
+			       "The image %.*s runs in the place of %.*s, as the "
+			       "configuration says.",
+			       FINDINGS_SHOWN_BYTES, pool->image, FINDINGS_SHOWN_BYTES, pool->cloud_image);
+	if (packaged && !prebuilt_parse(image, &prebuilt)) {
+		difference_add(view->list, REFUSED_BY_CLOUD, "executor-image", field,
+			       "The cloud takes prebuilt training images only to run packages in, not "
+			       "%.*s.",
+			       FINDINGS_SHOWN_BYTES, image);
+		return;
+	}
+	registry_tell(view->list, image, field);
 }
 
 /* Stopped trials, and what only v1beta1 has. */
-static bool tell_study(const struct view *view)
+static void tell_study(const struct view *view)
 {
 	const json_t *study = json_object_get(view->job, "studySpec");
 
-	if (json_object_get(study, "convexAutomatedStoppingSpec") &&
-	    !difference_add(
-		    view->list, DONE_OTHERWISE, "convex-stopping", "studySpec.convexAutomatedStoppingSpec",
-		    "A trial that is stopped keeps its last measurement: none is predicted for it or for others."))
-		return false;
-	return !json_object_get(study, "transferLearningConfig") ||
-	       difference_add(view->list, WITHOUT_EFFECT, "transfer-learning",
-			      "studySpec.transferLearningConfig",
-			      "Transfer learning has no effect: trials learn from their own job alone.");
+	if (json_object_get(study, "convexAutomatedStoppingSpec"))
+		difference_add(
+			view->list, DONE_OTHERWISE, "convex-stopping",
+			"studySpec.convexAutomatedStoppingSpec",
+			"A trial that is stopped keeps its last measurement: none is predicted for it or for others.");
+	if (json_object_get(study, "transferLearningConfig"))
+		difference_add(view->list, WITHOUT_EFFECT, "transfer-learning",
+			       "studySpec.transferLearningConfig",
+			       "Transfer learning has no effect: trials learn from their own job alone.");
 }
 
-static bool tell_location(const struct view *view)
+static void tell_location(const struct view *view)
 {
 	const char *location = view->plan->region;
 
-	return !location || region_find(location) ||
-	       unknown_tell(view->list, "region-unknown", "name", "region", location);
+	if (location && !region_find(location))
+		unknown_tell(view->list, "region-unknown", "name", "region", location);
 }
 
-bool spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
+void spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan)
 {
 	const struct view view = { job, spec, root, plan, plan->differences };
 
 	for (int index = 0; index < ROLE_COUNT; index++) {
 		if (!plan->pools[index].count)
 			continue;
-		if (!tell_image(&view, index) || !tell_machine(&view, index) ||
-		    !tell_accelerator(&view, index) || !tell_pool_members(&view, index) ||
-		    !tell_log_places(&view, index))
-			return false;
+		tell_image(&view, index);
+		tell_machine(&view, index);
+		tell_accelerator(&view, index);
+		tell_pool_members(&view, index);
+		tell_log_places(&view, index);
 	}
-	return tell_without_effect(&view) && tell_strategy(&view) && tell_study(&view) &&
-	       tell_location(&view);
+	tell_without_effect(&view);
+	tell_strategy(&view);
+	tell_study(&view);
+	tell_location(&view);
 }

@@ -8,5 +8,5 @@
 struct plan;
 
 /* Adds to plan->differences what a canonical CustomJob or HyperparameterTuningJob, of which the plan was made, tells.
- * @spec: its jobSpec or trialJobSpec, which member @root is. False when memory ran out. */
-bool spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan);
+ * @spec: its jobSpec or trialJobSpec, which member @root is. */
+void spec_differences_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "daemon/base/memory.h"
+
 /* Source: https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/study.proto */
 static const double same_within = 1e-10;
 
@@ -23,38 +25,32 @@ void study_tree_free(struct study_tree *tree)
 	free(tree);
 }
 
-static bool tree_add(struct study_tree *tree, const json_t *spec, const json_t *dependence, int parent)
+static void tree_add(struct study_tree *tree, const json_t *spec, const json_t *dependence, int parent)
 {
 	struct study_parameter *grown =
-		realloc(tree->parameters, (tree->count + 1) * sizeof(*tree->parameters));
+		memory_realloc(tree->parameters, (tree->count + 1) * sizeof(*tree->parameters));
 	const int own = (int)tree->count;
 	size_t index;
 	const json_t *below;
 
-	if (!grown)
-		return false;
 	tree->parameters = grown;
 	grown[tree->count++] = (struct study_parameter){ spec, dependence, parent };
 	json_array_foreach(json_object_get(spec, "conditionalParameterSpecs"), index, below) {
 		const json_t *inner = json_object_get(below, "parameterSpec");
 
-		if (inner && !tree_add(tree, inner, below, own))
-			return false;
+		if (inner)
+			tree_add(tree, inner, below, own);
 	}
-	return true;
 }
 
 struct study_tree *study_tree_new(const json_t *study_spec)
 {
-	AUTO(study_tree) struct study_tree *tree = calloc(1, sizeof(*tree));
+	AUTO(study_tree) struct study_tree *tree = memory_calloc(1, sizeof(*tree));
 	size_t index;
 	const json_t *spec;
 
-	if (!tree)
-		return NULL;
 	json_array_foreach(json_object_get(study_spec, "parameters"), index, spec) {
-		if (!tree_add(tree, spec, NULL, -1))
-			return NULL;
+		tree_add(tree, spec, NULL, -1);
 	}
 	return TAKE(tree);
 }

@@ -23,7 +23,7 @@ struct study_tree {
 void study_tree_free(struct study_tree *tree);
 DEFINE_AUTO(study_tree, struct study_tree *, study_tree_free)
 
-/* NULL when memory ran out. */
+/* The caller frees. */
 struct study_tree *study_tree_new(const json_t *study_spec);
 
 /* Which kind of values a parameter has. */

@@ -28,19 +28,18 @@
 static const char dashboard_port[] = "AIP_DASHBOARD_PORT=8888";
 
 /* Prebuilt images of TensorFlow are what runtime versions are to jobs of ml: rules for those fit them too. */
-static enum status runtime_image(const char *image, const struct runtime_map *runtimes, char **ret_image,
-				 struct error *err)
+static void runtime_image(const char *image, const struct runtime_map *runtimes, char **ret_image)
 {
 	struct prebuilt prebuilt;
 
 	*ret_image = NULL;
 	if (!prebuilt_parse(image, &prebuilt) || strcmp(prebuilt.framework, "tf") != 0)
-		return STATUS_OK;
-	return runtime_map_rule(runtimes,
-				&(struct runtime){ .version = prebuilt.version,
-						   .python = prebuilt.python,
-						   .gpu = prebuilt.gpu },
-				ret_image, err);
+		return;
+	runtime_map_rule(runtimes,
+			 &(struct runtime){ .version = prebuilt.version,
+					    .python = prebuilt.python,
+					    .gpu = prebuilt.gpu },
+			 ret_image);
 }
 
 /* What the maps put in the place of the image, which is kept beside it then; the image map counts first. */
@@ -51,7 +50,7 @@ static enum status pool_image(const char *image, const struct aiplatform_setting
 	enum status rc = image_map_apply(settings->images, image, &mapped, err);
 
 	if (!rc && !mapped)
-		rc = runtime_image(image, settings->runtimes, &mapped, err);
+		runtime_image(image, settings->runtimes, &mapped);
 	if (rc)
 		return rc;
 	plan_text_set(mapped ? &pool->cloud_image : &pool->image, image);
@@ -223,7 +222,7 @@ static enum status plan_make(const json_t *job, const char *root, const struct p
 {
 	const json_t *spec = json_object_get(job, root);
 	AUTO(plan) struct plan *plan = plan_new();
-	enum status rc = plan ? pools_fill(spec, settings, plan, err) : error_no_memory(err);
+	enum status rc = pools_fill(spec, settings, plan, err);
 
 	if (rc)
 		return rc;
@@ -232,8 +231,7 @@ static enum status plan_make(const json_t *job, const char *root, const struct p
 	scheduling_fill(json_object_get(spec, "scheduling"), plan);
 	texts_fill(spec, names, plan);
 	variables_fill(spec, plan);
-	if (!spec_differences_add(job, root, spec, plan))
-		return error_no_memory(err);
+	spec_differences_add(job, root, spec, plan);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;
 }
@@ -296,7 +294,7 @@ static enum status search_fill(const json_t *job, struct plan *plan, struct erro
 	plan->failed_trial_count =
 		failed_trials_within(json_int_at(job, "maxFailedTrialCount", 0), plan->trial_count);
 	limits_fill(json_object_get(spec, "studyStoppingConfig"), plan);
-	return plan->search ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 enum status tuning_job_to_plan(const json_t *job, const struct plan_names *names,

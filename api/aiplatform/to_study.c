@@ -174,7 +174,7 @@ enum status study_spec_to_study(const json_t *spec, uint64_t seed, struct study 
 			  is_set_to(spec, "observationNoise", "HIGH"), "parameters", parameters_make(spec),
 			  "metrics", metrics_make(spec));
 
-	if (!study || (convex && json_object_set_new(study, "convex", convex_make(convex))))
-		return error_no_memory(err);
+	if (convex)
+		json_object_set_new(study, "convex", convex_make(convex));
 	return study_from_json(study, ret_study, err);
 }

@@ -48,8 +48,6 @@ char *builtin_output_new(const char *image)
 	AUTO(json) json_t *output = json_object();
 	const char *framework;
 
-	if (!output)
-		return NULL;
 	if (!image || !builtin_image(image))
 		return json_dump_compact(output);
 	framework = framework_of(image);
@@ -62,13 +60,13 @@ char *builtin_output_new(const char *image)
 	return json_dump_compact(output);
 }
 
-bool builtin_output_finish(json_t *output, const char *job_dir)
+void builtin_output_finish(json_t *output, const char *job_dir)
 {
 	json_t *result = json_object_get(output, "builtInAlgorithmOutput");
 	size_t length = job_dir ? strlen(job_dir) : 0;
 	const char *slash = length && job_dir[length - 1] == '/' ? "" : "/";
 
 	if (!result || !length)
-		return true;
-	return json_object_set_new(result, "modelPath", json_sprintf("%s%smodel/", job_dir, slash)) == 0;
+		return;
+	json_object_set_new(result, "modelPath", json_sprintf("%s%smodel/", job_dir, slash));
 }

@@ -11,9 +11,9 @@
 bool builtin_image(const char *image);
 
 /* The trainingOutput of a new job with the master's @image (NULL: none) as canonical text; "{}" for an image of
- * the client's. The caller frees; NULL when memory ran out. */
+ * the client's. The caller frees. */
 char *builtin_output_new(const char *image);
 
 /* To be called once for a job that has SUCCEEDED and did not tune: adds builtInAlgorithmOutput.modelPath, below
- * @job_dir (NULL: none was given). An @output of any other job stays as it is. False when memory ran out. */
-bool builtin_output_finish(json_t *output, const char *job_dir);
+ * @job_dir (NULL: none was given). An @output of any other job stays as it is. */
+void builtin_output_finish(json_t *output, const char *job_dir);

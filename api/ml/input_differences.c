@@ -36,7 +36,7 @@ static const json_t *role_config(const struct view *view, enum role role)
 }
 
 /* Members of the input that change nothing here, whatever their value. */
-static bool tell_without_effect(const struct view *view)
+static void tell_without_effect(const struct view *view)
 {
 	static const struct {
 		const char *object, *member, *field, *code, *text;
@@ -53,25 +53,23 @@ static bool tell_without_effect(const struct view *view)
 		const json_t *object =
 			rows[i].object ? json_object_get(view->input, rows[i].object) : view->input;
 
-		if (json_object_get(object, rows[i].member) &&
-		    !difference_add(view->list, WITHOUT_EFFECT, rows[i].code, rows[i].field, "%s",
-				    rows[i].text))
-			return false;
+		if (json_object_get(object, rows[i].member))
+			difference_add(view->list, WITHOUT_EFFECT, rows[i].code, rows[i].field, "%s",
+				       rows[i].text);
 	}
-	return true;
 }
 
-static bool tell_strategy(const struct view *view)
+static void tell_strategy(const struct view *view)
 {
 	const char *strategy = json_text_at(json_object_get(view->input, "scheduling"), "strategy");
 
-	return !strategy || strcmp(strategy, "LOW_COST") != 0 ||
-	       difference_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
-			      "trainingInput.scheduling.strategy",
-			      "The strategy LOW_COST has no effect: there are no preemptible machines.");
+	if (strategy && strcmp(strategy, "LOW_COST") == 0)
+		difference_add(view->list, WITHOUT_EFFECT, "scheduling-strategy",
+			       "trainingInput.scheduling.strategy",
+			       "The strategy LOW_COST has no effect: there are no preemptible machines.");
 }
 
-static bool tell_disks(const struct view *view)
+static void tell_disks(const struct view *view)
 {
 	char field[FIELD_NAME_SIZE];
 
@@ -79,23 +77,21 @@ static bool tell_disks(const struct view *view)
 		if (!view->plan->pools[role].count ||
 		    !json_object_get(role_config(view, (enum role)role), "diskConfig"))
 			continue;
-		if (!difference_add(view->list, WITHOUT_EFFECT, "disk-config",
-				    config_field((enum role)role, "diskConfig", field),
-				    "The disk configuration has no effect: replicas use the container "
-				    "engine's storage."))
-			return false;
+		difference_add(view->list, WITHOUT_EFFECT, "disk-config",
+			       config_field((enum role)role, "diskConfig", field),
+			       "The disk configuration has no effect: replicas use the container "
+			       "engine's storage.");
 	}
-	return true;
 }
 
-static bool tell_tpu(const struct view *view)
+static void tell_tpu(const struct view *view)
 {
-	return !input_has_tpu(view->input) || view->settings->tpu_config ||
-	       difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
-			      json_text_at(view->input, "workerType") ? "trainingInput.workerType"
-								      : "trainingInput.scaleTier",
-			      "There is no Cloud TPU: the other replicas run without it, and without a "
-			      "TPU_CONFIG.");
+	if (input_has_tpu(view->input) && !view->settings->tpu_config)
+		difference_add(view->list, WITHOUT_EFFECT, "cloud-tpu",
+			       json_text_at(view->input, "workerType") ? "trainingInput.workerType"
+								       : "trainingInput.scaleTier",
+			       "There is no Cloud TPU: the other replicas run without it, and without a "
+			       "TPU_CONFIG.");
 }
 
 /* The field that names the role's image: its own, or else the master's, or the runtime version. */
@@ -114,7 +110,7 @@ static const char *named_image(const struct pool *pool)
 	return pool->cloud_image ? pool->cloud_image : pool->image;
 }
 
-static bool tell_images(const struct view *view)
+static void tell_images(const struct view *view)
 {
 	char name[FIELD_NAME_SIZE];
 
@@ -124,19 +120,17 @@ static bool tell_images(const struct view *view)
 
 		if (!pool->count)
 			continue;
-		if (pool->cloud_image &&
-		    !difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
-				    "The image %.*s runs in the place of %.*s, as the image map says.",
-				    RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image))
-			return false;
-		if (!view->plan->runtime_version && !registry_tell(view->list, named_image(pool), field))
-			return false;
+		if (pool->cloud_image)
+			difference_add(view->list, DONE_OTHERWISE, "image-mapped", field,
+				       "The image %.*s runs in the place of %.*s, as the image map says.",
+				       RULES_SHOWN_BYTES, pool->image, RULES_SHOWN_BYTES, pool->cloud_image);
+		if (!view->plan->runtime_version)
+			registry_tell(view->list, named_image(pool), field);
 	}
-	return true;
 }
 
 /* Once for all roles; where Google's own framework image runs, there is nothing to tell. */
-static bool tell_runtime(const struct view *view)
+static void tell_runtime(const struct view *view)
 {
 	const struct pool *pools = view->plan->pools;
 	const char *runtime = view->plan->runtime_version;
@@ -144,31 +138,29 @@ static bool tell_runtime(const struct view *view)
 	for (int role = 0; runtime && role < ROLE_COUNT; role++) {
 		if (!pools[role].count || is_framework_image(pools[role].image))
 			continue;
-		if (!difference_add(
-			    view->list, DONE_OTHERWISE, "runtime-image", "trainingInput.runtimeVersion",
-			    "The image %.*s runs in the place of the runtime version %.*s: its Python and "
-			    "its libraries may be of other versions.",
-			    RULES_SHOWN_BYTES, pools[role].image, RULES_SHOWN_BYTES, runtime))
-			return false;
+		difference_add(view->list, DONE_OTHERWISE, "runtime-image", "trainingInput.runtimeVersion",
+			       "The image %.*s runs in the place of the runtime version %.*s: its Python and "
+			       "its libraries may be of other versions.",
+			       RULES_SHOWN_BYTES, pools[role].image, RULES_SHOWN_BYTES, runtime);
 	}
-	return true;
 }
 
 /* In the cloud it is the image's own entry point that would install the packages and run the module. */
-static bool tell_packages(const struct view *view)
+static void tell_packages(const struct view *view)
 {
 	if (view->plan->runtime_version)
-		return true;
-	if (view->plan->pools[ROLE_MASTER].python_module)
-		return difference_add(view->list, DONE_OTHERWISE, "module-launched",
-				      "trainingInput.pythonModule",
-				      "trainyard installs the packages and runs the module in the image: its "
-				      "entry point, which would do so in the cloud, is not run.");
-	return !json_array_size(json_object_get(view->input, "packageUris")) ||
-	       difference_add(view->list, DONE_OTHERWISE, "packages-not-installed",
-			      "trainingInput.packageUris",
-			      "trainyard does not install the packages: the image's own program runs, and "
-			      "finds their names in CLOUD_ML_JOB.");
+		return;
+	if (view->plan->pools[ROLE_MASTER].python_module) {
+		difference_add(view->list, DONE_OTHERWISE, "module-launched", "trainingInput.pythonModule",
+			       "trainyard installs the packages and runs the module in the image: its "
+			       "entry point, which would do so in the cloud, is not run.");
+		return;
+	}
+	if (json_array_size(json_object_get(view->input, "packageUris")))
+		difference_add(view->list, DONE_OTHERWISE, "packages-not-installed",
+			       "trainingInput.packageUris",
+			       "trainyard does not install the packages: the image's own program runs, and "
+			       "finds their names in CLOUD_ML_JOB.");
 }
 
 /* What asks for the role's accelerators: their own field, the machine type or the tier. */
@@ -182,7 +174,7 @@ static const char *accelerator_field(const struct view *view, enum role role, ch
 	return field;
 }
 
-static bool tell_accelerators(const struct view *view)
+static void tell_accelerators(const struct view *view)
 {
 	const char *region = json_text_at(view->input, "region");
 	char field[FIELD_NAME_SIZE];
@@ -191,25 +183,23 @@ static bool tell_accelerators(const struct view *view)
 		struct role_accelerators wanted;
 
 		input_accelerators(view->input, (enum role)role, &wanted);
-		if (wanted.count && !region_has_accelerator(region, wanted.type) &&
-		    !difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-region",
-				    accelerator_field(view, (enum role)role, field),
-				    "The region %s does not offer accelerators of type %s.", region,
-				    wanted.type))
-			return false;
+		if (wanted.count && !region_has_accelerator(region, wanted.type))
+			difference_add(view->list, REFUSED_BY_CLOUD, "accelerator-region",
+				       accelerator_field(view, (enum role)role, field),
+				       "The region %s does not offer accelerators of type %s.", region,
+				       wanted.type);
 	}
-	return true;
 }
 
-static bool tell_unknown_region(const struct view *view)
+static void tell_unknown_region(const struct view *view)
 {
 	const char *region = json_text_at(view->input, "region");
 
-	return region_known(region) ||
-	       unknown_tell(view->list, "region-unknown", "trainingInput.region", "region", region);
+	if (!region_known(region))
+		unknown_tell(view->list, "region-unknown", "trainingInput.region", "region", region);
 }
 
-static bool tell_unknown_machines(const struct view *view)
+static void tell_unknown_machines(const struct view *view)
 {
 	char field[FIELD_NAME_SIZE];
 
@@ -221,57 +211,54 @@ static bool tell_unknown_machines(const struct view *view)
 		    (machine_find_in(type, MACHINE_OF_ML, &machine) && machine.category != MACHINE_OF_TIER))
 			continue;
 		snprintf(field, sizeof(field), "trainingInput.%s", ml_roles[role].type);
-		if (!unknown_tell(view->list, "machine-type-unknown", field, "machine type", type))
-			return false;
+		unknown_tell(view->list, "machine-type-unknown", field, "machine type", type);
 	}
-	return true;
 }
 
-static bool tell_unknown_runtime(const struct view *view)
+static void tell_unknown_runtime(const struct view *view)
 {
 	const char *tpu_version = json_text_at(role_config(view, ROLE_WORKER), "tpuTfVersion");
 	const char *version = view->plan->runtime_version;
 	const char *python = runtime_python(version, json_text_at(view->input, "pythonVersion"));
 	char field[FIELD_NAME_SIZE];
 
-	if (version && !runtime_known(version, python) &&
-	    !difference_add(
-		    view->list, REFUSED_BY_CLOUD, "runtime-version-unknown", "trainingInput.runtimeVersion",
-		    "The runtime version '%.*s' with the Python version '%.*s' is none that the service "
-		    "is known to have.",
-		    RULES_SHOWN_BYTES, version, RULES_SHOWN_BYTES, python ? python : ""))
-		return false;
-	return !tpu_version || runtime_known(tpu_version, NULL) ||
-	       unknown_tell(view->list, "runtime-version-unknown",
-			    config_field(ROLE_WORKER, "tpuTfVersion", field), "runtime version", tpu_version);
+	if (version && !runtime_known(version, python))
+		difference_add(
+			view->list, REFUSED_BY_CLOUD, "runtime-version-unknown",
+			"trainingInput.runtimeVersion",
+			"The runtime version '%.*s' with the Python version '%.*s' is none that the service "
+			"is known to have.",
+			RULES_SHOWN_BYTES, version, RULES_SHOWN_BYTES, python ? python : "");
+	if (tpu_version && !runtime_known(tpu_version, NULL))
+		unknown_tell(view->list, "runtime-version-unknown",
+			     config_field(ROLE_WORKER, "tpuTfVersion", field), "runtime version",
+			     tpu_version);
 }
 
-static bool tell_unset_python(const struct view *view)
+static void tell_unset_python(const struct view *view)
 {
 	const char *version = view->plan->runtime_version;
 	const char *python = runtime_python(version, NULL);
 
-	return !python || json_text_at(view->input, "pythonVersion") ||
-	       difference_add(
-		       view->list, REFUSED_BY_CLOUD, "python-version-unset", "trainingInput.pythonVersion",
-		       "The service wants the Python version named: the runtime version '%.*s' runs with %s, "
-		       "its default while there was one.",
-		       RULES_SHOWN_BYTES, version, python);
+	if (python && !json_text_at(view->input, "pythonVersion"))
+		difference_add(
+			view->list, REFUSED_BY_CLOUD, "python-version-unset", "trainingInput.pythonVersion",
+			"The service wants the Python version named: the runtime version '%.*s' runs with %s, "
+			"its default while there was one.",
+			RULES_SHOWN_BYTES, version, python);
 }
 
 /* In the order of the list; the last four are possible with lenient validation only. */
-static bool (*const tellers[])(const struct view *view) = {
+static void (*const tellers[])(const struct view *view) = {
 	tell_images,          tell_runtime,        tell_packages, tell_accelerators,   tell_tpu,
 	tell_disks,           tell_without_effect, tell_strategy, tell_unknown_region, tell_unknown_machines,
 	tell_unknown_runtime, tell_unset_python,
 };
 
-bool input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)
+void input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan)
 {
 	const struct view view = { input, settings, plan, plan->differences };
 
 	for (size_t i = 0; i < sizeof(tellers) / sizeof(tellers[0]); i++)
-		if (!tellers[i](&view))
-			return false;
-	return true;
+		tellers[i](&view);
 }

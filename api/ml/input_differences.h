@@ -10,5 +10,5 @@ struct ml_settings;
 struct plan;
 
 /* Adds to @plan->differences (scheduler/plan/difference.h); its pools are filled already. @input is one that the
- * rules have passed under @settings. False when memory ran out. */
-bool input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan);
+ * rules have passed under @settings. */
+void input_differences_add(const json_t *input, const struct ml_settings *settings, struct plan *plan);

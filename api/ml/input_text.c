@@ -9,9 +9,9 @@
 #include "daemon/base/text.h"
 
 /* The service's own mark, between job_dir and python_version, in the inputs of jobs without a TPU. */
-static bool mark_raw_vm(json_t *ordered)
+static void mark_raw_vm(json_t *ordered)
 {
-	return json_object_set_new(ordered, "run_on_raw_vm", json_true()) == 0;
+	json_object_set_new(ordered, "run_on_raw_vm", json_true());
 }
 
 static json_t *input_ordered(const json_t *input)
@@ -20,16 +20,14 @@ static json_t *input_ordered(const json_t *input)
 	AUTO(json) json_t *ordered = json_object();
 	bool raw_vm = !input_has_tpu(input);
 
-	if (!snake || !ordered)
-		return NULL;
 	for (const struct field *field = ml_training_input.fields; field->name; field++) {
 		AUTO(string) char *name = name_to_snake(field->name);
-		json_t *value = name ? json_object_get(snake, name) : NULL;
+		json_t *value = json_object_get(snake, name);
 
-		if (!name || (value && json_object_set(ordered, name, value)))
-			return NULL;
-		if (raw_vm && strcmp(field->name, "jobDir") == 0 && !mark_raw_vm(ordered))
-			return NULL;
+		if (value)
+			json_object_set(ordered, name, value);
+		if (raw_vm && strcmp(field->name, "jobDir") == 0)
+			mark_raw_vm(ordered);
 	}
 	return TAKE(ordered);
 }
@@ -48,11 +46,9 @@ static void html_safe(struct text *text, const char *json)
 char *input_text(const json_t *input)
 {
 	AUTO(json) json_t *ordered = input_ordered(input);
-	AUTO(string) char *plain = ordered ? json_dump_compact(ordered) : NULL;
+	AUTO(string) char *plain = json_dump_compact(ordered);
 	struct text safe AUTO_TEXT = { 0 };
 
-	if (!plain)
-		return NULL;
 	html_safe(&safe, plain);
 	return text_take(&safe);
 }

@@ -7,5 +7,5 @@
 
 /* One compact JSON object: snake_case names in the order of the fields' numbers, 64-bit integers
  * quoted, unset fields absent, and the characters that HTML gives a meaning (= < > & ') escaped, as
- * seen in the environments of real replicas. The caller frees; NULL when memory ran out. */
+ * seen in the environments of real replicas. The caller frees. */
 char *input_text(const json_t *input);

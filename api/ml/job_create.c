@@ -11,6 +11,7 @@
 #include "api/ml/to_plan.h"
 #include "api/training/quota.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/jobs/jobs.h"
 #include "store/logs/logs.h"
 
@@ -79,10 +80,8 @@ enum status job_possible(const struct call *call, const struct plan *plan, struc
 static enum status insert(const struct ml_context *context, const struct job *job, struct job **ret_stored,
 			  struct error *err)
 {
-	AUTO(string) char *queued = NULL;
+	AUTO(string) char *queued = memory_printf("Job %s is queued.", job->job_id);
 
-	if (asprintf(&queued, "Job %s is queued.", job->job_id) < 0)
-		return error_no_memory(err);
 	return job_insert(context->training.store, job,
 			  (const struct service_line[]){
 				  { SEVERITY_INFO, "Validating job requirements..." },
@@ -119,8 +118,6 @@ enum status job_create_handle(struct call *call, struct error *err)
 	labels_text = labels ? json_dump_compact(labels) : NULL;
 	plan_text = plan_to_text(plan);
 	output_text = builtin_output_new(input_image(input, ROLE_MASTER));
-	if (!input_text || !plan_text || !output_text || (labels && !labels_text))
-		return error_no_memory(err);
 	rc = insert(context,
 		    &(struct job){
 			    .project = plan->project,

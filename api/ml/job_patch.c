@@ -5,6 +5,7 @@
 
 #include "api/ml/ml.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/jobs/jobs.h"
 
 struct patch_mask {
@@ -26,12 +27,10 @@ static enum status mask_part(const char *part, struct patch_mask *mask, struct e
 static enum status mask_read(const struct call *call, struct patch_mask *ret_mask, struct error *err)
 {
 	const char *text = call_query(call, "updateMask");
-	AUTO(string) char *copy = strdup(text ? text : "");
+	AUTO(string) char *copy = memory_strdup(text ? text : "");
 	char *rest = NULL;
 	enum status rc = STATUS_OK;
 
-	if (!copy)
-		return error_no_memory(err);
 	if (!*copy)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "update_mask",
 				 "The update mask must name a field.");
@@ -67,8 +66,6 @@ enum status job_patch_handle(struct call *call, struct error *err)
 	etag = mask.etag ? json_text_at(call->body, "etag") : NULL;
 	if (labels) {
 		labels_text = json_dump_compact(labels);
-		if (!labels_text)
-			return error_no_memory(err);
 	}
 	if (mask.labels)
 		rc = job_set_labels(context->training.store, training_project(call), call_param(call, "job"),

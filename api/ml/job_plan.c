@@ -21,8 +21,6 @@ enum status job_plan_handle(struct call *call, struct error *err)
 		return rc;
 	units = job_ml_units_per_hour(plan, input);
 	text_printf(&name, "projects/%s/jobs/%s", plan->project, plan->job_id);
-	if (name.failed)
-		return error_no_memory(err);
 	return plan_answer(
 		call, plan,
 		&(struct plan_telling){

@@ -28,9 +28,9 @@ static char *output_with_model(const struct job *job)
 	AUTO(json) json_t *input = NULL;
 
 	if (job->state != JOB_SUCCEEDED || !has_member(job->output, "\"builtInAlgorithmOutput\":") ||
-	    json_parse_own(job->output, &output, NULL) || json_parse_own(job->input, &input, NULL) ||
-	    !builtin_output_finish(output, json_text_at(input, "jobDir")))
+	    json_parse_own(job->output, &output, NULL) || json_parse_own(job->input, &input, NULL))
 		return NULL;
+	builtin_output_finish(output, json_text_at(input, "jobDir"));
 	return json_dump_compact(output);
 }
 

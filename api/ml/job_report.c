@@ -37,8 +37,8 @@ enum status job_report_handle(struct call *call, struct error *err)
 		rc = units_consumed(context, job, plan, &units, err);
 	if (!rc)
 		rc = report_make(context, job, plan, ml_pool_field, &report, err);
-	if (!rc && json_object_set_new(report, "consumedMLUnits", json_real(units)))
-		rc = error_no_memory(err);
+	if (!rc)
+		json_object_set_new(report, "consumedMLUnits", json_real(units));
 	if (!rc)
 		json_write(&call->answer, report);
 	return rc;

@@ -52,7 +52,7 @@ static void check_region(struct rules *rules)
 		return;
 	regions_list(&known);
 	rules_refuse(rules, "region", "The provided GCE region '%.*s' is not available. Options are [%s].",
-		     RULES_SHOWN_BYTES, region ? region : "", known.failed ? "" : known.data);
+		     RULES_SHOWN_BYTES, region ? region : "", known.data);
 }
 
 static void check_job_dir(struct rules *rules)

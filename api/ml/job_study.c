@@ -14,5 +14,5 @@ enum status job_study_handle(struct call *call, struct error *err)
 	if (rc)
 		return rc;
 	job_name_write(context, job, &name);
-	return name.failed ? error_no_memory(err) : study_answer(call, job, name.data, err);
+	return study_answer(call, job, name.data, err);
 }

@@ -6,6 +6,7 @@
 #include "api/ml/ml.h"
 #include "api/ml/policy_rules.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "store/jobs/policies.h"
 
 /* Each time that a change without an etag comes too late, someone else's came through. */
@@ -34,12 +35,10 @@ static enum status mask_part(const char *part, struct policy_mask *mask, struct 
 static enum status mask_read(const json_t *body, struct policy_mask *ret_mask, struct error *err)
 {
 	const char *text = json_text_at(body, "updateMask");
-	AUTO(string) char *copy = strdup(text && *text ? text : "bindings,etag");
+	AUTO(string) char *copy = memory_strdup(text && *text ? text : "bindings,etag");
 	char *rest = NULL;
 	enum status rc = STATUS_OK;
 
-	if (!copy)
-		return error_no_memory(err);
 	for (char *part = strtok_r(copy, ",", &rest); part && !rc; part = strtok_r(NULL, ",", &rest))
 		rc = mask_part(part, ret_mask, err);
 	return rc;
@@ -82,8 +81,6 @@ static enum status policy_write(const struct setting *setting, const json_t *mer
 	AUTO(string) char *new_etag = NULL;
 	enum status rc;
 
-	if (!text)
-		return error_no_memory(err);
 	if (strlen(text) > POLICY_BYTES_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "policy",
 				 "The policy is larger than the %d bytes that one can have.",
@@ -113,8 +110,6 @@ static enum status policy_change(const struct setting *setting, struct error *er
 	if (rc)
 		return rc;
 	merged = policy_merge(setting, present);
-	if (!merged)
-		return error_no_memory(err);
 	return policy_write(setting, merged, setting->etag ? setting->etag : etag, err);
 }
 

@@ -41,15 +41,12 @@ static enum status job_check(const struct job *job, const struct plan *from, con
 	return studies_compare(job->job_id, from, plan, err);
 }
 
-static enum status jobs_note(const struct job *job, const struct plan *from, struct plan *plan,
-			     struct error *err)
+static void jobs_note(const struct job *job, const struct plan *from, struct plan *plan)
 {
 	plan->resumed_jobs = from->resumed_jobs ? json_copy(from->resumed_jobs) : json_array();
-	if (!plan->resumed_jobs || json_array_append_new(plan->resumed_jobs, json_string(job->job_id)))
-		return error_no_memory(err);
+	json_array_append_new(plan->resumed_jobs, json_string(job->job_id));
 	while (json_array_size(plan->resumed_jobs) > JOBS_MAX)
 		json_array_remove(plan->resumed_jobs, 0);
-	return STATUS_OK;
 }
 
 enum status resumption_fill(const struct ml_context *context, const char *job_id, struct plan *plan,
@@ -67,5 +64,7 @@ enum status resumption_fill(const struct ml_context *context, const char *job_id
 	rc = plan_from_text(job->plan, &from, err);
 	if (!rc)
 		rc = job_check(job, from, plan, err);
-	return rc ? rc : jobs_note(job, from, plan, err);
+	if (!rc)
+		jobs_note(job, from, plan);
+	return rc;
 }

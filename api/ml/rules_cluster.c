@@ -142,8 +142,7 @@ static void refuse_accelerators(struct rules *rules, const char *field, const st
 	} else {
 		counts_list(&may, counts);
 		rules_refuse(rules, field, "The machine type %s takes %s accelerators of type %s, not %lld.",
-			     machine->name, may.failed ? "other numbers of" : may.data, type,
-			     (long long)count);
+			     machine->name, may.data, type, (long long)count);
 	}
 }
 

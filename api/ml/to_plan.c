@@ -225,7 +225,7 @@ static enum status search_fill(const json_t *input, struct plan *plan, struct er
 	plan->parallel_trial_count = trials_of(spec, "maxParallelTrials", plan->trial_count);
 	plan->failed_trial_count =
 		failed_trials_within(json_int_at(spec, "maxFailedTrials", 0), plan->trial_count);
-	return plan->search ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 enum status job_to_plan(const char *project, const json_t *job, const char *cluster_id,
@@ -239,8 +239,6 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 	if (!input)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "training_input",
 				 "A training input is required.");
-	if (!plan)
-		return error_no_memory(err);
 	texts_fill(project, job, cluster_id, settings, plan);
 	rc = pools_fill(input, settings, plan, err);
 	packages_fill(input, plan);
@@ -253,8 +251,7 @@ enum status job_to_plan(const char *project, const json_t *job, const char *clus
 	plan->priority = (int)json_int_at(scheduling, "priority", 0);
 	plan->max_running_us = json_duration_at(scheduling, "maxRunningTime", MAX_RUNNING_DEFAULT_US);
 	plan->max_wait_us = json_duration_at(scheduling, "maxWaitTime", 0);
-	if (!input_differences_add(input, settings, plan))
-		return error_no_memory(err);
+	input_differences_add(input, settings, plan);
 	*ret_plan = TAKE(plan);
 	return STATUS_OK;
 }

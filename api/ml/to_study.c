@@ -61,8 +61,7 @@ enum status hyperparameters_to_study(const json_t *spec, uint64_t seed, struct s
 	const json_t *given;
 
 	json_array_foreach((json_t *)json_object_get(spec, "params"), index, given) {
-		if (json_array_append_new(parameters, parameter(given)))
-			return error_no_memory(err);
+		json_array_append_new(parameters, parameter(given));
 	}
 	/* Choice: which rule stops trials early is not published; this one needs no settings, and goes on while it
 	 * knows little. */
@@ -71,5 +70,5 @@ enum status hyperparameters_to_study(const json_t *spec, uint64_t seed, struct s
 			  json_true_at(spec, "enableTrialEarlyStopping") ? "decay_curve" : "none",
 			  "parameters", parameters, "metrics", "name", tag ? tag : metric_default,
 			  "minimized", is_set_to(spec, "goal", "MINIMIZE"));
-	return study ? study_from_json(study, ret_study, err) : error_no_memory(err);
+	return study_from_json(study, ret_study, err);
 }

@@ -260,7 +260,7 @@ static struct shown *shown_add(struct page *page)
 {
 	if (page->shown_count == page->shown_size) {
 		page->shown_size = page->shown_size ? page->shown_size * 2 : 128;
-		page->shown = reallocarray(page->shown, page->shown_size, sizeof(*page->shown));
+		page->shown = memory_resize(page->shown, page->shown_size, sizeof(*page->shown));
 	}
 	return &page->shown[page->shown_count++];
 }

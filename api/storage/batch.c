@@ -6,6 +6,7 @@
 #include "api/storage/multipart.h"
 #include "api/storage/parts.h"
 #include "api/storage/storage.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/work.h"
 
 /* Choice: ANSWER_MAX_BYTES. A hundred lists of long names would fill the memory; clients try again what was 503. */
@@ -132,7 +133,7 @@ static enum status request_parse(struct text *part, struct inner_request *ret_re
 		text_printf(&ret_request->head, "%s\r\n", line);
 	ret_request->body = rest;
 	ret_request->body_bytes = strlen(rest) ? strlen(rest) - 1 : 0; /* without the end that was added */
-	return ret_request->head.failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
 /* The answer is as long as it may get: what is left is not carried out. */
@@ -182,8 +183,8 @@ static enum status on_begin(void *arg, const struct multipart *multipart, struct
 				 BATCH_MAX_CALLS);
 	text_clear(&batch->part);
 	free(batch->content_id);
-	batch->content_id = strdup(multipart_header(multipart, "Content-ID"));
-	return batch->content_id ? STATUS_OK : error_no_memory(err);
+	batch->content_id = memory_strdup(multipart_header(multipart, "Content-ID"));
+	return STATUS_OK;
 }
 
 static enum status on_data(void *arg, const char *data, size_t length, struct error *err)

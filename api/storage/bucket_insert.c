@@ -52,8 +52,8 @@ static enum status location_raise(json_t *metadata, struct error *err)
 					       "The specified location constraint is not valid.");
 		*c = (char)toupper((unsigned char)*c);
 	}
-	if (location && json_object_set_new(metadata, "location", json_string(location)))
-		return error_no_memory(err);
+	if (location)
+		json_object_set_new(metadata, "location", json_string(location));
 	return STATUS_OK;
 }
 

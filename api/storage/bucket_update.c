@@ -20,8 +20,8 @@ static enum status metadata_make(const struct bucket *bucket, const json_t *base
 		return rc;
 	json_object_del(metadata, "name");
 	json_object_del(metadata, "location");
-	if (location && json_object_set(metadata, "location", location))
-		return error_no_memory(err);
+	if (location)
+		json_object_set(metadata, "location", location);
 	rc = bucket_rules_check(metadata, err);
 	if (!rc)
 		*ret_metadata = TAKE(metadata);

@@ -8,21 +8,17 @@
 #include "api/http/error_body.h"
 #include "api/storage/parts.h"
 #include "api/storage/storage.h"
+#include "daemon/base/memory.h"
 
 enum status error_parameter(struct error *err, const char *reason, const char *parameter, const char *format,
 			    ...)
 {
 	AUTO(string) char *text = NULL;
 	va_list args;
-	int length;
 
 	va_start(args, format);
-	length = vasprintf(&text, format, args);
+	text = memory_vprintf(format, args);
 	va_end(args);
-	if (length < 0) {
-		text = NULL;
-		return error_no_memory(err);
-	}
 	error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s", text);
 	if (err)
 		error_add_reason(err, reason, parameter ? "parameter" : NULL, parameter);

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <zlib.h>
 
+#include "daemon/base/memory.h"
+
 enum { PACKED_BYTES = 32 << 10, GZIP_WINDOW_BITS = 15 + 16 };
 
 struct gunzip {
@@ -18,10 +20,8 @@ struct gunzip {
 
 struct gunzip *gunzip_new(packed_read read, void *arg)
 {
-	struct gunzip *gunzip = calloc(1, sizeof(*gunzip));
+	struct gunzip *gunzip = memory_calloc(1, sizeof(*gunzip));
 
-	if (!gunzip)
-		return NULL;
 	gunzip->read = read;
 	gunzip->arg = arg;
 	if (inflateInit2(&gunzip->zlib, GZIP_WINDOW_BITS) != Z_OK) {

@@ -10,7 +10,7 @@
 typedef ssize_t (*packed_read)(void *arg, int64_t offset, char *buffer, size_t size);
 
 struct gunzip;
-/* NULL: out of memory. */
+/* NULL: zlib has no memory for its state. */
 struct gunzip *gunzip_new(packed_read read, void *arg);
 /* The number of bytes; 0: the end; -1: they cannot be read, or are no gzip. @size > 0. */
 ssize_t gunzip_read(struct gunzip *gunzip, char *buffer, size_t size);

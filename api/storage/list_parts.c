@@ -9,6 +9,7 @@
 #include "api/storage/storage.h"
 #include "daemon/base/base64.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 enum { RESULTS_MAX = 1000, NAME_MAX_BYTES = 1024, VARIANT = sodium_base64_VARIANT_URLSAFE };
 
@@ -36,8 +37,8 @@ enum status list_token_read(const struct call *call, char **ret_after, struct er
 	if (!base64_decode(token, strlen(token), NULL, VARIANT, name, NAME_MAX_BYTES, &length) ||
 	    length == 0 || memchr(name, '\0', length) || !utf8_valid(name, length))
 		return error_parameter(err, "invalid", "pageToken", "Invalid argument.");
-	*ret_after = strndup(name, length);
-	return *ret_after ? STATUS_OK : error_no_memory(err);
+	*ret_after = memory_strndup(name, length);
+	return STATUS_OK;
 }
 
 void list_token_write(struct writer *answer, const char *next)

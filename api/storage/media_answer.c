@@ -13,6 +13,7 @@
 #include "api/storage/xml.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 
 enum { CUSTOM_HEADERS_MAX_BYTES = 12 << 10 };
 
@@ -149,7 +150,7 @@ static void custom_say(struct call *call, const struct object *object)
 		text_printf(&name, "x-goog-meta-%s", key);
 		const size_t bytes = name.length + sizeof(": \r\n") + json_string_length(value);
 
-		if (name.failed || bytes > room)
+		if (bytes > room)
 			continue;
 		room -= bytes;
 		say(call, name.data, json_string_value(value));
@@ -336,9 +337,7 @@ enum status media_answer(struct call *call, enum media_dialect dialect, struct o
 		call->http_status = 304;
 		return STATUS_OK;
 	}
-	media = calloc(1, sizeof(*media));
-	if (!media)
-		return error_no_memory(err);
+	media = memory_calloc(1, sizeof(*media));
 	media->reader = TAKE(held);
 	return media_send(call, dialect, &media, err);
 }

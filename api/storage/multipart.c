@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "api/storage/base64_stream.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 enum {
@@ -49,7 +50,7 @@ static char *value_copy(const char *value)
 	const bool quoted = *value == '"';
 
 	if (!quoted)
-		return strndup(value, strcspn(value, "; \t"));
+		return memory_strndup(value, strcspn(value, "; \t"));
 	for (value++; *value && *value != '"'; value++) {
 		if (*value == '\\' && value[1])
 			value++;
@@ -95,9 +96,7 @@ enum status multipart_new(const char *content_type, const struct multipart_sink 
 				 "Missing boundary in multipart content type.");
 	if (strpbrk(boundary, "\r\n"))
 		return malformed(err);
-	multipart = calloc(1, sizeof(*multipart));
-	if (!multipart)
-		return error_no_memory(err);
+	multipart = memory_calloc(1, sizeof(*multipart));
 	multipart->sink = *sink;
 	multipart->delimiter_length =
 		(size_t)snprintf(multipart->delimiter, sizeof(multipart->delimiter), "\r\n--%s", boundary);

@@ -10,6 +10,7 @@
 #include "api/storage/resource.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 /* A storage class and nothing else: the rest is the source's. */
 static bool is_class_only(const struct object_form *form)
@@ -18,17 +19,15 @@ static bool is_class_only(const struct object_form *form)
 	       !form->content_type;
 }
 
-static enum status class_only_fill(struct object_form *form, const struct object *source, struct error *err)
+static void class_only_fill(struct object_form *form, const struct object *source)
 {
 	json_t *storage_class = json_object_get(form->metadata, "storageClass");
 	AUTO(json) json_t *metadata = json_copy(source->metadata);
 
-	if (!metadata || json_object_set(metadata, "storageClass", storage_class))
-		return error_no_memory(err);
+	json_object_set(metadata, "storageClass", storage_class);
 	json_decref(form->metadata);
 	form->metadata = TAKE(metadata);
-	form->content_type = source->content_type ? strdup(source->content_type) : NULL;
-	return STATUS_OK;
+	form->content_type = source->content_type ? memory_strdup(source->content_type) : NULL;
 }
 
 /* Of a body that says nothing of what can be kept, the source's metadata are taken over; else it says all. */
@@ -66,7 +65,7 @@ static enum status copy_run(const struct call *call, struct object *ret_copy, st
 		rc = object_get(context->objects, call_param(call, "sourceBucket"),
 				call_param(call, "sourceObject"), generation, &source, err);
 	if (!rc && is_class_only(&form)) {
-		rc = class_only_fill(&form, &source, err);
+		class_only_fill(&form, &source);
 		generation = source.generation;
 	}
 	if (rc)

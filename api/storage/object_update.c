@@ -27,8 +27,8 @@ static enum status constants_keep(const struct object *object, json_t *metadata,
 
 	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
 		json_object_del(metadata, constants[i]);
-	if (storage_class && json_object_set(metadata, "storageClass", storage_class))
-		return error_no_memory(err);
+	if (storage_class)
+		json_object_set(metadata, "storageClass", storage_class);
 	return metadata_size_check(metadata, err);
 }
 
@@ -36,8 +36,6 @@ static enum status constants_keep(const struct object *object, json_t *metadata,
 static void moment_write(struct text *text, int64_t wall_ns)
 {
 	text_time_nanos(text, wall_ns);
-	if (text->failed)
-		return;
 	text->length--; /* the Z */
 	while (text->data[text->length - 1] == '0')
 		text->length--;
@@ -53,8 +51,6 @@ static enum status custom_time_refuse(int64_t before_ns, int64_t after_ns, struc
 
 	moment_write(&before, before_ns);
 	moment_write(&after, after_ns);
-	if (before.failed || after.failed)
-		return error_no_memory(err);
 	return error_parameter(
 		err, "invalid", NULL,
 		"Custom time cannot be decreased. Previously: %s+00:00. Attempting to set: %s+00:00.",
@@ -77,8 +73,8 @@ static enum status custom_time_keep(const struct object *object, const json_t *g
 	if (json_is_null(json_object_get(given, name)))
 		return error_parameter(err, "invalid", NULL, "Custom time cannot be removed.");
 	if (!after)
-		return json_object_set(metadata, name, stored) ? error_no_memory(err) : STATUS_OK;
-	if (time_parse(json_string_value(stored), &before_ns) && time_parse(after, &after_ns) &&
+		json_object_set(metadata, name, stored);
+	if (after && time_parse(json_string_value(stored), &before_ns) && time_parse(after, &after_ns) &&
 	    after_ns < before_ns)
 		return custom_time_refuse(before_ns, after_ns, err);
 	return STATUS_OK;
@@ -91,8 +87,6 @@ static enum status metadata_make(const struct object *object, enum change change
 	AUTO(json) json_t *metadata = NULL;
 	enum status rc;
 
-	if (!base)
-		return error_no_memory(err);
 	rc = resource_merge(&storage_object, base, given, &metadata, err);
 	if (!rc)
 		rc = custom_time_keep(object, given, metadata, err);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 /* A document is as deep as DEPTH_PART_MEMBER; what is passed over may be deeper. */
 enum { DEPTH_DOCUMENT = 1, DEPTH_PART, DEPTH_PART_MEMBER, DEPTH_MOST = 16 };
 enum { VALUE_SIZE = 64 };
@@ -60,13 +62,7 @@ static bool claim_add(struct part_claims *claims)
 		return false;
 	}
 	if (claims->count == claims->room) {
-		list = reallocarray(list, room, sizeof(*list));
-		claims->no_memory = !list;
-		if (!list) {
-			stop(claims, "out of memory");
-			return false;
-		}
-		claims->list = list;
+		claims->list = list = memory_resize(list, room, sizeof(*list));
 		claims->room = room;
 	}
 	list[claims->count++] = (struct part_claim){ .number = 0 };
@@ -199,10 +195,8 @@ static void on_end(void *arg, const char *name)
 
 struct part_claims *part_claims_new(void)
 {
-	AUTO(part_claims) struct part_claims *claims = calloc(1, sizeof(*claims));
+	AUTO(part_claims) struct part_claims *claims = memory_calloc(1, sizeof(*claims));
 
-	if (!claims)
-		return NULL;
 	claims->parser = XML_ParserCreateNS(NULL, SEPARATOR);
 	if (!claims->parser)
 		return NULL;
@@ -238,7 +232,7 @@ static enum status piece_parse(struct part_claims *claims, const char *data, siz
 {
 	if (XML_Parse(claims->parser, data, (int)length, is_last) == XML_STATUS_OK)
 		return STATUS_OK;
-	if (claims->no_memory || XML_GetErrorCode(claims->parser) == XML_ERROR_NO_MEMORY)
+	if (XML_GetErrorCode(claims->parser) == XML_ERROR_NO_MEMORY)
 		return error_no_memory(err);
 	return malformed(err,
 			 claims->fault ? claims->fault : XML_ErrorString(XML_GetErrorCode(claims->parser)));

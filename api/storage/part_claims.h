@@ -12,7 +12,7 @@ enum { PART_CLAIMS_MOST_BYTES = 1 << 20 };
 
 struct part_claims;
 
-/* NULL: out of memory. */
+/* NULL: expat has no memory for a parser. */
 struct part_claims *part_claims_new(void);
 void part_claims_free(struct part_claims *claims);
 DEFINE_AUTO(part_claims, struct part_claims *, part_claims_free)

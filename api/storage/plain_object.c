@@ -46,7 +46,7 @@ static enum status acl_refuse(const struct call *call, struct error *err)
 }
 
 /* NOT_FOUND is not the last word on a bucket that may be the cloud's. */
-static enum status send_elsewhere(struct call *call, struct error *err)
+static enum status send_elsewhere(struct call *call)
 {
 	const struct storage_context *context = call->context;
 	struct bucket bucket AUTO_BUCKET = { .name = NULL };
@@ -59,8 +59,7 @@ static enum status send_elsewhere(struct call *call, struct error *err)
 	text_percent(&place, call_param(call, "bucket"), URL_UNRESERVED);
 	text_putc(&place, '/');
 	text_percent(&place, call_param(call, "object"), URL_UNRESERVED);
-	if (place.failed || !call_header_add(call, "Location", place.data))
-		return error_no_memory(err);
+	call_header_add(call, "Location", place.data);
 	call->http_status = 307;
 	return STATUS_OK;
 }
@@ -83,7 +82,7 @@ enum status plain_object_get(struct call *call, struct error *err)
 		rc = object_open(context->objects, call_param(call, "bucket"), call_param(call, "object"),
 				 generation_read(call, "generation"), &reader, err);
 	if (rc == STATUS_NOT_FOUND)
-		return send_elsewhere(call, err);
+		return send_elsewhere(call);
 	if (!rc)
 		rc = conditions_judge(call, &conditions, object_reader_object(reader), &unchanged, err);
 	return rc || unchanged ? rc : media_answer(call, MEDIA_XML, TAKE(reader), err);

@@ -12,6 +12,7 @@
 #include "api/storage/storage.h"
 #include "api/storage/upload.h"
 #include "api/storage/xml.h"
+#include "daemon/base/memory.h"
 
 static enum status answered(struct call *call, struct error *err)
 {
@@ -130,9 +131,8 @@ static enum status arrival_begin(struct call *call, unsigned number, const struc
 {
 	const struct storage_context *context = call->context;
 	const struct assembly_key key = key_of(call);
-	struct arrival *arrival = calloc(1, sizeof(*arrival));
-	enum status rc = arrival ? part_begin(context->objects, &key, number, &arrival->upload, err)
-				 : error_no_memory(err);
+	struct arrival *arrival = memory_calloc(1, sizeof(*arrival));
+	enum status rc = part_begin(context->objects, &key, number, &arrival->upload, err);
 
 	if (rc) {
 		free(arrival);
@@ -177,7 +177,8 @@ enum status plain_part(struct call *call, struct error *err)
 	media_etag_write(&identity, MEDIA_XML, etag);
 	media_hashes_say(call, &identity);
 	call->content_type = "text/html; charset=UTF-8";
-	return call_header_add(call, "ETag", etag) ? STATUS_OK : error_no_memory(err);
+	call_header_add(call, "ETag", etag);
+	return STATUS_OK;
 }
 
 /* ---- the end ---- */
@@ -220,8 +221,6 @@ static enum status object_told(struct call *call, const struct object *object, s
 	text_percent(&location, object->bucket, URL_UNRESERVED);
 	text_putc(&location, '/');
 	text_percent(&location, object->name, URL_UNRESERVED);
-	if (location.failed)
-		return error_no_memory(err);
 	media_etag_write(object, MEDIA_XML, etag);
 	media_identity_say(call, MEDIA_XML, object);
 	xml_begin(&call->answer);

@@ -11,22 +11,23 @@
 #include "api/storage/resumable.h"
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 /* ---- what the headers say ---- */
 
 struct resource {
 	json_t *object, *custom;
-	bool failed;
+	bool unreadable; /* a value is not UTF-8 */
 };
 
 static void custom_take(struct resource *resource, const char *key, const char *value)
 {
-	AUTO(string) char *lower = strdup(key);
+	AUTO(string) char *lower = memory_strdup(key);
 
-	for (char *c = lower; c && *c; c++)
+	for (char *c = lower; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	if (!lower || json_object_set_new(resource->custom, lower, json_string(value)) != 0)
-		resource->failed = true;
+	if (json_object_set_new(resource->custom, lower, json_string(value)) != 0)
+		resource->unreadable = true;
 }
 
 static void header_take(void *arg, const char *name, const char *value)
@@ -49,7 +50,7 @@ static void header_take(void *arg, const char *name, const char *value)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		if (strcasecmp(members[i].header, name) == 0 && *value &&
 		    json_object_set_new(resource->object, members[i].member, json_string(value)) != 0)
-			resource->failed = true;
+			resource->unreadable = true;
 }
 
 static enum status resource_read(const struct call *call, struct object_form *ret_form, struct error *err)
@@ -57,11 +58,11 @@ static enum status resource_read(const struct call *call, struct object_form *re
 	AUTO(json) json_t *object = json_object();
 	struct resource resource = { .object = object, .custom = json_object() };
 
-	if (!object || json_object_set_new(object, "metadata", resource.custom) != 0)
-		return error_no_memory(err);
+	json_object_set_new(object, "metadata", resource.custom);
 	call_headers_each(call, header_take, &resource);
-	if (resource.failed)
-		return error_no_memory(err);
+	if (resource.unreadable)
+		return error_parameter(err, "invalid", NULL,
+				       "A header of the object's metadata is not UTF-8.");
 	if (json_object_size(resource.custom) == 0)
 		json_object_del(object, "metadata");
 	return object_form_read(object, ret_form, err);
@@ -196,7 +197,5 @@ enum status plain_object_post(struct call *call, struct error *err)
 	text_percent(&path, form.target.bucket, URL_UNRESERVED);
 	text_putc(&path, '/');
 	text_percent(&path, form.target.name, URL_UNRESERVED);
-	if (path.failed)
-		return error_no_memory(err);
 	return session_started_answer(call, &form.target, path.data, 201, err);
 }

@@ -7,6 +7,7 @@
 #include "api/message/message.h"
 #include "api/storage/parts.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 
 enum status resource_parse(const char *data, size_t length, json_t **ret_given, struct error *err)
 {
@@ -23,7 +24,7 @@ static const struct field *writable_field(const struct message *table, const cha
 
 static json_t *value_filter(const struct field *field, const json_t *value);
 
-/* New reference; NULL when memory ran out. Its depth is that of @table. */
+/* New reference. Its depth is that of @table. */
 static json_t *object_filter(const struct message *table, const json_t *given)
 {
 	AUTO(json) json_t *kept = json_object();
@@ -88,15 +89,13 @@ enum status resource_merge(const struct message *table, const json_t *base, cons
 	AUTO(json) json_t *kept = object_filter(table, given);
 	AUTO(json) json_t *merged = kept ? patch_apply(base, kept) : NULL;
 
-	if (!merged)
-		return error_no_memory(err);
 	return message_read(table, merged, "", ret_merged, err);
 }
 
 char *resource_take(json_t *resource, const char *member)
 {
 	const char *value = json_text_at(resource, member);
-	char *taken = value ? strdup(value) : NULL;
+	char *taken = value ? memory_strdup(value) : NULL;
 
 	json_object_del(resource, member);
 	return taken;
@@ -119,9 +118,8 @@ enum status storage_class_read(json_t *resource, struct error *err)
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		if (strcasecmp(classes[i], given) != 0)
 			continue;
-		return json_object_set_new(resource, "storageClass", json_string(classes[i]))
-			       ? error_no_memory(err)
-			       : STATUS_OK;
+		json_object_set_new(resource, "storageClass", json_string(classes[i]));
+		return STATUS_OK;
 	}
 	return error_parameter(err, "invalid", NULL, "Invalid storage class: %.64s", given);
 }

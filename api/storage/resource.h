@@ -18,7 +18,7 @@ enum status resource_parse(const char *data, size_t length, json_t **ret_given, 
 enum status resource_merge(const struct message *table, const json_t *base, const json_t *given,
 			   json_t **ret_merged, struct error *err);
 
-/* Takes a string member out; NULL when there is none, or memory ran out. */
+/* Takes a string member out; NULL when there is none. */
 char *resource_take(json_t *resource, const char *member);
 
 /* The member storageClass, if there is one, in capitals; clients may write it otherwise. INVALID_ARGUMENT: it is no class. */

@@ -8,6 +8,7 @@
 
 #include "api/storage/range.h"
 #include "api/storage/storage.h"
+#include "daemon/base/memory.h"
 
 /* What comes before the last bytes of an object is kept in whole pieces of this size, and none is too small.
  * Source: https://cloud.google.com/storage/docs/performing-resumable-uploads#chunked-upload */
@@ -70,9 +71,8 @@ enum status session_started_answer(struct call *call, const struct object_target
 		return rc;
 	text_printf(&location, "%s://%s%s%cupload_id=%s", call_scheme(call), call->host, path,
 		    strchr(path, '?') ? '&' : '?', id);
-	if (location.failed || !call_header_add(call, "Location", location.data) ||
-	    !call_header_add(call, "X-GUploader-UploadID", id))
-		return error_no_memory(err);
+	call_header_add(call, "Location", location.data);
+	call_header_add(call, "X-GUploader-UploadID", id);
 	call->http_status = http_status;
 	call->content_type = "text/plain; charset=utf-8";
 	return STATUS_OK;
@@ -92,8 +92,6 @@ enum status upload_session_start(struct call *call, struct error *err)
 	text_percent(&path, form.target.bucket, URL_UNRESERVED);
 	text_puts(&path, "/o?uploadType=resumable&name=");
 	text_percent(&path, form.target.name, URL_UNRESERVED);
-	if (path.failed)
-		return error_no_memory(err);
 	return session_started_answer(call, &form.target, path.data, 200, err);
 }
 
@@ -261,11 +259,9 @@ static void resumption_close(void *arg)
 enum status session_request_begin(struct call *call, struct error *err)
 {
 	const struct storage_context *context = call->context;
-	AUTO(resumption) struct resumption *resumption = calloc(1, sizeof(*resumption));
+	AUTO(resumption) struct resumption *resumption = memory_calloc(1, sizeof(*resumption));
 	enum status rc;
 
-	if (!resumption)
-		return error_no_memory(err);
 	rc = session_find(call, &resumption->session, err);
 	if (!rc)
 		rc = range_read(call, &resumption->range, err);
@@ -284,29 +280,28 @@ enum status session_request_begin(struct call *call, struct error *err)
 
 /* ---- and how it is answered ---- */
 
-static enum status text_answer(struct call *call, unsigned http_status, const struct text *words)
+static void text_answer(struct call *call, unsigned http_status, const struct text *words)
 {
 	call->http_status = http_status;
 	call->content_type = "text/plain; charset=utf-8";
 	text_append(&call->answer, words->data, words->length);
-	return STATUS_OK;
 }
 
 /* 308, which some clients' HTTP libraries would take for a redirection: those ask for another.
  * Source: https://github.com/googleapis/google-api-go-client/blob/main/internal/gensupport/resumable.go
  * (X-GUploader-No-308, read 2026-11-22) */
-static enum status progress_answer(struct call *call, int64_t received_bytes, struct error *err)
+static void progress_answer(struct call *call, int64_t received_bytes)
 {
 	const bool other = strcasecmp(call_header(call, "X-GUploader-No-308"), "yes") == 0;
 	char range[48];
 
 	snprintf(range, sizeof(range), "bytes=0-%" PRId64, received_bytes - 1);
-	if ((received_bytes && !call_header_add(call, "Range", range)) ||
-	    (other && !call_header_add(call, "X-HTTP-Status-Code-Override", "308")))
-		return error_no_memory(err);
+	if (received_bytes)
+		call_header_add(call, "Range", range);
+	if (other)
+		call_header_add(call, "X-HTTP-Status-Code-Override", "308");
 	call->http_status = other ? 200 : 308;
 	call->content_type = "text/plain; charset=utf-8";
-	return STATUS_OK;
 }
 
 /* What the header told and what came differ: what came is kept. */
@@ -372,9 +367,12 @@ enum status session_request(struct call *call, object_answerer finished, struct 
 		rc = session_park(TAKE(resumption->upload), &received_bytes, err);
 	if (rc)
 		return rc;
-	if (resumption->refused_status)
-		return text_answer(call, resumption->refused_status, &resumption->refusal);
-	return progress_answer(call, received_bytes, err);
+	if (resumption->refused_status) {
+		text_answer(call, resumption->refused_status, &resumption->refusal);
+		return STATUS_OK;
+	}
+	progress_answer(call, received_bytes);
+	return STATUS_OK;
 }
 
 enum status session_cancel(struct call *call, struct error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/storage/upload.h"
+#include "daemon/base/memory.h"
 
 void upload_form_deinit(struct upload_form *form)
 {
@@ -25,13 +26,12 @@ static enum status name_choose(const struct call *call, const struct object_form
 }
 
 /* The parameter goes before the resource. */
-static enum status encoding_set(const struct call *call, json_t *metadata, struct error *err)
+static void encoding_set(const struct call *call, json_t *metadata)
 {
 	const char *encoding = call_query(call, "contentEncoding");
 
-	if (encoding && json_object_set_new(metadata, "contentEncoding", json_string(encoding)) != 0)
-		return error_no_memory(err);
-	return STATUS_OK;
+	if (encoding)
+		json_object_set_new(metadata, "contentEncoding", json_string(encoding));
 }
 
 enum status upload_form_read(const struct call *call, const char *resource, size_t length,
@@ -44,7 +44,7 @@ enum status upload_form_read(const struct call *call, const char *resource, size
 	if (!rc)
 		rc = name_choose(call, &form.form, &form.target.name, err);
 	if (!rc)
-		rc = encoding_set(call, form.form.metadata, err);
+		encoding_set(call, form.form.metadata);
 	if (!rc)
 		rc = checksums_read(call, &checksums, err);
 	if (rc)
@@ -85,12 +85,10 @@ enum status checksums_read(const struct call *call, struct checksums *ret_checks
 {
 	const char *const hashes = call_header(call, "X-Goog-Hash");
 	const char *const md5 = call_header(call, "Content-MD5");
-	AUTO(string) char *copy = strdup(hashes);
+	AUTO(string) char *copy = memory_strdup(hashes);
 	struct checksums checksums = { .has_crc32c = false };
 	char *rest = NULL;
 
-	if (!copy)
-		return error_no_memory(err);
 	for (char *hash = strtok_r(copy, ",", &rest); hash; hash = strtok_r(NULL, ",", &rest))
 		if (!hash_take(hash, &checksums))
 			return checksum_refuse(err, "X-Goog-Hash", hashes);

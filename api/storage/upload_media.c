@@ -2,6 +2,7 @@
 /* api/storage/upload_media.c: the whole body is the object; and intakes that others use, too. */
 #include "api/storage/storage.h"
 #include "api/storage/upload.h"
+#include "daemon/base/memory.h"
 
 static enum status upload_take(void *arg, const char *data, size_t length, struct error *err)
 {
@@ -51,7 +52,7 @@ enum status resource_append(struct text *resource, const char *data, size_t leng
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 				 "The metadata of an upload is limited to %d bytes.", RESOURCE_MAX_BYTES);
 	text_append(resource, data, length);
-	return resource->failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
 static enum status resource_take(void *arg, const char *data, size_t length, struct error *err)
@@ -67,10 +68,9 @@ static void resource_close(void *arg)
 
 enum status resource_intake_begin(struct call *call, struct error *err)
 {
-	struct text *resource = calloc(1, sizeof(*resource));
+	struct text *resource = memory_calloc(1, sizeof(*resource));
 
-	if (!resource)
-		return error_no_memory(err);
+	(void)err;
 	call->intake = (struct intake){ resource_take, resource_close, resource };
 	return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "api/storage/multipart.h"
 #include "api/storage/storage.h"
 #include "api/storage/upload.h"
+#include "daemon/base/memory.h"
 
 struct parts {
 	const struct call *call;
@@ -80,12 +81,10 @@ static void parts_close(void *arg)
 
 enum status upload_multipart_begin(struct call *call, struct error *err)
 {
-	AUTO(parts) struct parts *parts = calloc(1, sizeof(*parts));
+	AUTO(parts) struct parts *parts = memory_calloc(1, sizeof(*parts));
 	const struct multipart_sink sink = { on_begin, on_data, on_end, parts };
 	enum status rc;
 
-	if (!parts)
-		return error_no_memory(err);
 	parts->call = call;
 	rc = multipart_new(call_header(call, "Content-Type"), &sink, &parts->multipart, err);
 	if (rc)

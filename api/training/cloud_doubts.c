@@ -7,28 +7,26 @@
 /* Choice: how much of a client's own word is repeated. */
 enum { SHOWN_BYTES = 200 };
 
-bool registry_tell(json_t *list, const char *image, const char *field)
+void registry_tell(json_t *list, const char *image, const char *field)
 {
 	switch (image_origin(image)) {
 	case IMAGE_OF_GOOGLE:
-		return true;
+		return;
 	case IMAGE_OF_MACHINE:
-		return difference_add(list, REFUSED_BY_CLOUD, "image-registry", field,
-				      "The cloud cannot pull %.*s, which is on this machine.", SHOWN_BYTES,
-				      image);
+		difference_add(list, REFUSED_BY_CLOUD, "image-registry", field,
+			       "The cloud cannot pull %.*s, which is on this machine.", SHOWN_BYTES, image);
+		return;
 	case IMAGE_OF_OTHERS:
-		return difference_add(
-			list, IN_DOUBT_IN_CLOUD, "image-registry", field,
-			"The cloud may not pull %.*s: it wants images to be in Artifact Registry or "
-			"Container Registry.",
-			SHOWN_BYTES, image);
+		difference_add(list, IN_DOUBT_IN_CLOUD, "image-registry", field,
+			       "The cloud may not pull %.*s: it wants images to be in Artifact Registry or "
+			       "Container Registry.",
+			       SHOWN_BYTES, image);
+		return;
 	}
-	return true;
 }
 
-bool unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name)
+void unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name)
 {
-	return difference_add(list, REFUSED_BY_CLOUD, code, field,
-			      "The %s '%.*s' is none that the service is known to have.", noun, SHOWN_BYTES,
-			      name);
+	difference_add(list, REFUSED_BY_CLOUD, code, field,
+		       "The %s '%.*s' is none that the service is known to have.", noun, SHOWN_BYTES, name);
 }

@@ -2,11 +2,11 @@
 #pragma once
 /* api/training/cloud_doubts.h: what the cloud would think of a job, told as differences in the same words by both families.
  *
- * Each adds to @list (scheduler/plan/difference.h), or finds nothing to tell; false when memory ran out. Pure. Thread: any. */
+ * Each adds to @list (scheduler/plan/difference.h), or finds nothing to tell. Pure. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 
 /* Of an image that the cloud cannot pull, or may not. */
-bool registry_tell(json_t *list, const char *image, const char *field);
+void registry_tell(json_t *list, const char *image, const char *field);
 /* The @noun ("region") @name is none that the service has: lenient validation took it. */
-bool unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name);
+void unknown_tell(json_t *list, const char *code, const char *field, const char *noun, const char *name);

@@ -29,13 +29,9 @@ bool text_matches(const char *text, const char *pattern)
 	pcre2_code *regex = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
 					  PCRE2_ANCHORED | PCRE2_ENDANCHORED, &problem, &at, NULL);
 	AUTO(match_data) pcre2_match_data *data = regex ? pcre2_match_data_create(1, NULL) : NULL;
-	if (!data) {
-		memory_note_failure();
+	if (!data)
 		return false;
-	}
 	found = pcre2_match(regex, (PCRE2_SPTR)text, length, 0, 0, data, NULL);
-	if (found == PCRE2_ERROR_NOMEMORY)
-		memory_note_failure();
 	return found >= 0;
 }
 

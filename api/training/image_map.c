@@ -5,9 +5,10 @@
 
 #include "api/training/image_name.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* @to with @rest in the place of its star, if it has one. The caller frees; NULL when memory ran out. */
+/* @to with @rest in the place of its star, if it has one. The caller frees. */
 static char *target_write(const char *to, const char *rest)
 {
 	struct text text AUTO_TEXT = { 0 };
@@ -44,7 +45,7 @@ bool image_rule_valid(const char *rule)
 		return false;
 	if (rule[length - 1] == '*')
 		return strcspn(rule, "* \t") == length - 1 && target_valid(rule + length + 1, true);
-	from = strndup(rule, length);
+	from = memory_strndup(rule, length);
 	return from && image_name_parse(from, &name) && target_valid(rule + length + 1, false);
 }
 
@@ -75,8 +76,6 @@ enum status image_map_apply(const struct image_map *map, const char *image, char
 
 		if (!rest)
 			continue;
-		if (!mapped)
-			return error_no_memory(err);
 		if (!image_name_parse(mapped, &name))
 			return error_set(
 				err, STATUS_FAILED_PRECONDITION, NULL,

@@ -11,6 +11,7 @@
 #include "api/training/program.h"
 #include "api/training/start_estimate.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/ml_units.h"
 
@@ -28,7 +29,7 @@ static json_t *environment_json(const json_t *environment)
 	json_array_foreach(environment, i, variable) {
 		const char *text = json_string_value(variable);
 		const char *equals = strchr(text, '=');
-		AUTO(string) char *name = strndup(text, (size_t)(equals - text));
+		AUTO(string) char *name = memory_strndup(text, (size_t)(equals - text));
 
 		json_object_set_new(object, name, json_string(equals + 1));
 	}
@@ -188,9 +189,9 @@ enum status plan_answer(struct call *call, const struct plan *plan, const struct
 			struct error *err)
 {
 	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
-	enum status rc = training_storage_tell(call->context, plan, err);
+	enum status rc;
 
-	if (!rc)
-		rc = start_estimate_make(call->context, plan, NULL, &start_estimate, err);
+	training_storage_tell(call->context, plan);
+	rc = start_estimate_make(call->context, plan, NULL, &start_estimate, err);
 	return rc ? rc : plan_write(&call->answer, plan, &start_estimate, telling, err);
 }

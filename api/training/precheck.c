@@ -81,43 +81,35 @@ enum status training_host_check(const struct training_context *context, const st
 	return rc == STATUS_INTERNAL ? error_move(err, &cause) : STATUS_OK;
 }
 
-/* The bucket of the plan's directory; NULL: it has none there, or memory ran out, which is noted. */
+/* The bucket of the plan's directory; NULL: it has none there. */
 static char *bucket_of(const struct plan *plan)
 {
 	static const char scheme[] = "gs://";
 	const char *directory = plan->job_dir;
-	char *bucket;
 
 	if (!directory || strncmp(directory, scheme, strlen(scheme)) != 0)
 		return NULL;
 	directory += strlen(scheme);
-	bucket = strndup(directory, strcspn(directory, "/"));
-	if (!bucket)
-		memory_note_failure();
-	return bucket;
+	return memory_strndup(directory, strcspn(directory, "/"));
 }
 
-enum status training_storage_tell(const struct training_context *context, const struct plan *plan,
-				  struct error *err)
+void training_storage_tell(const struct training_context *context, const struct plan *plan)
 {
 	AUTO(string) char *bucket = context->bucket_missing ? bucket_of(plan) : NULL;
 
-	if (!bucket || !context->bucket_missing(context->bucket_arg, bucket) ||
-	    difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
-			   "The bucket gs://%s is made for this job: in the cloud it must exist before.",
-			   bucket))
-		return STATUS_OK;
-	return error_no_memory(err);
+	if (bucket && context->bucket_missing(context->bucket_arg, bucket))
+		difference_add(plan->differences, DONE_OTHERWISE, "bucket-made", NULL,
+			       "The bucket gs://%s is made for this job: in the cloud it must exist before.",
+			       bucket);
 }
 
 enum status training_storage_use(const struct training_context *context, struct plan *plan, struct error *err)
 {
 	AUTO(string) char *bucket = context->bucket_use ? bucket_of(plan) : NULL;
 	struct error unmade AUTO_ERROR = { 0 };
-	enum status rc = training_storage_tell(context, plan, err);
+	enum status rc;
 
-	if (rc)
-		return rc;
+	training_storage_tell(context, plan);
 	if (context->objects && plan->job_dir && plan_tunes(plan))
 		plan->objects_since = objects_next_generation(context->objects);
 	if (!bucket)

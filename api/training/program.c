@@ -5,7 +5,7 @@
 #include "scheduler/plan/command_line.h"
 #include "scheduler/plan/dialect.h"
 
-/* Takes @command. NULL when memory ran out, or without a command. */
+/* Takes @command. NULL without a command. */
 static json_t *told_command(const struct pool *pool, json_t *command)
 {
 	if (!pool->python_module)
@@ -27,7 +27,7 @@ enum status program_make(const struct plan *plan, enum role role, unsigned index
 	if (rc)
 		return rc;
 	ret_program->command = told_command(&plan->pools[role], ret_program->command);
-	return ret_program->command || !plan->pools[role].python_module ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 void program_deinit(struct program *program)
@@ -46,15 +46,14 @@ static enum status command_line_add(json_t *lines, const struct plan *plan, enum
 	if (rc)
 		return rc;
 	line = command_line_text(plan->pools[role].image, program.command, program.args);
-	if (!line || json_object_set_new(lines, dialect_of(plan)->pools[role], json_string(line)))
-		return error_no_memory(err);
+	json_object_set_new(lines, dialect_of(plan)->pools[role], json_string(line));
 	return STATUS_OK;
 }
 
 enum status command_lines_make(const struct plan *plan, json_t **ret_lines, struct error *err)
 {
 	AUTO(json) json_t *lines = json_object();
-	enum status rc = lines ? STATUS_OK : error_no_memory(err);
+	enum status rc = STATUS_OK;
 
 	for (int role = 0; !rc && role < ROLE_COUNT; role++)
 		if (plan->pools[role].count)

@@ -10,6 +10,7 @@
 
 #include "api/message/refusal.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 /* Choice: the metrics' names; those of the service are not known, their form is that of every Google API. */
 static const struct {
@@ -117,7 +118,7 @@ enum status quota_check_request(const struct quota_limits *limits, const struct 
 		text = accelerator_quota_text(project, accelerator_name((enum accelerator)i),
 					      count < UINT_MAX ? (unsigned)count : UINT_MAX,
 					      limits->accelerators);
-		return text ? refusal_set_quota(err, project, "%s", text) : error_no_memory(err);
+		return refusal_set_quota(err, project, "%s", text);
 	}
 	return STATUS_OK;
 }
@@ -138,10 +139,9 @@ struct quota_counter {
 
 struct quota_counter *quota_counter_new(void)
 {
-	struct quota_counter *counter = calloc(1, sizeof(*counter));
+	struct quota_counter *counter = memory_calloc(1, sizeof(*counter));
 
-	if (counter)
-		pthread_mutex_init(&counter->lock, NULL);
+	pthread_mutex_init(&counter->lock, NULL);
 	return counter;
 }
 
@@ -160,7 +160,7 @@ static bool window_is_older(const struct window *window, const struct window *ot
 	return !window->project || (other->project && window->start_us < other->start_us);
 }
 
-/* The project's window, opened anew when it is over or there was none; NULL when memory ran out. */
+/* The project's window, opened anew when it is over or there was none. */
 static struct window *window_open(struct quota_counter *counter, const char *project, int64_t now_us)
 {
 	struct window *oldest = &counter->windows[0];
@@ -177,10 +177,8 @@ static struct window *window_open(struct quota_counter *counter, const char *pro
 	if (own && now_us - own->start_us < WINDOW_US)
 		return own;
 	if (!own) {
-		char *copy = strdup(project);
+		char *copy = memory_strdup(project);
 
-		if (!copy)
-			return NULL;
 		own = oldest;
 		free(own->project);
 		own->project = copy;

@@ -43,7 +43,7 @@ enum status quota_check_request(const struct quota_limits *limits, const struct 
 /* Counts calls by project, in windows of a minute that begin with a project's first call. Thread: any. */
 struct quota_counter;
 
-/* NULL when memory ran out. */
+/* The caller frees. */
 struct quota_counter *quota_counter_new(void);
 void quota_counter_free(struct quota_counter *counter);
 

@@ -4,36 +4,36 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
 
-/* Adds a member unless @wanted is false; takes @value. False when memory ran out. */
-static bool member_add(json_t *object, const char *name, bool wanted, json_t *value)
+/* Adds a member unless @wanted is false; takes @value. */
+static void member_add(json_t *object, const char *name, bool wanted, json_t *value)
 {
-	if (wanted)
-		return json_object_set_new(object, name, value) == 0;
+	if (wanted) {
+		json_object_set_new(object, name, value);
+		return;
+	}
 	json_decref(value);
-	return true;
 }
 
 static json_t *limits_json(const struct limits *limits)
 {
 	AUTO(json) json_t *object = json_object();
 
-	if (!member_add(object, "vcpus", limits->nano_cpus > 0, json_real((double)limits->nano_cpus / 1e9)) ||
-	    !member_add(object, "memoryBytes", limits->memory_bytes > 0,
-			json_integer(limits->memory_bytes)) ||
-	    !member_add(object, "shmBytes", limits->shm_bytes > 0, json_integer(limits->shm_bytes)))
-		return NULL;
+	member_add(object, "vcpus", limits->nano_cpus > 0, json_real((double)limits->nano_cpus / 1e9));
+	member_add(object, "memoryBytes", limits->memory_bytes > 0, json_integer(limits->memory_bytes));
+	member_add(object, "shmBytes", limits->shm_bytes > 0, json_integer(limits->shm_bytes));
 	return TAKE(object);
 }
 
-static bool assigned_add(json_t *object, const struct assignment *assignment, enum role role, unsigned index)
+static void assigned_add(json_t *object, const struct assignment *assignment, enum role role, unsigned index)
 {
 	const json_t *devices = assignment_devices(assignment, role, index);
 
-	return member_add(object, "limits", true, limits_json(&assignment->limits[role])) &&
-	       member_add(object, "devices", json_array_size(devices) > 0, json_incref((json_t *)devices));
+	member_add(object, "limits", true, limits_json(&assignment->limits[role]));
+	member_add(object, "devices", json_array_size(devices) > 0, json_incref((json_t *)devices));
 }
 
 json_t *replica_json(const struct plan *plan, const struct assignment *assignment, enum role role,
@@ -47,11 +47,10 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
 	object = json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "name", name, "image", pool->image, "cloudImage",
 			   pool->cloud_image, "machineType", pool->machine_type, "acceleratorType",
 			   pool->accelerator_type);
-	if (!object ||
-	    !member_add(object, "acceleratorCount", pool->accelerator_count > 0,
-			json_integer(pool->accelerator_count)) ||
-	    (assignment && !assigned_add(object, assignment, role, index)))
-		return NULL;
+	member_add(object, "acceleratorCount", pool->accelerator_count > 0,
+		   json_integer(pool->accelerator_count));
+	if (assignment)
+		assigned_add(object, assignment, role, index);
 	return TAKE(object);
 }
 
@@ -66,7 +65,7 @@ static const char *pool_member(const char *field, enum role *ret_role)
 		return NULL;
 	field += strlen(prefix);
 	dot = strchr(field, '.');
-	name = dot ? strndup(field, (size_t)(dot - field)) : NULL;
+	name = dot ? memory_strndup(field, (size_t)(dot - field)) : NULL;
 	return name && role_parse(name, ret_role) ? dot + 1 : NULL;
 }
 
@@ -76,8 +75,8 @@ static json_t *difference_json(const json_t *difference, const json_t *input, po
 	enum role role = ROLE_MASTER;
 	const char *member = pool_member(json_text_at(difference, "field"), &role);
 
-	if (member && json_object_set_new(copy, "field", namer(input, role, member)))
-		return NULL;
+	if (member)
+		json_object_set_new(copy, "field", namer(input, role, member));
 	return TAKE(copy);
 }
 
@@ -87,8 +86,7 @@ json_t *replicas_json(const struct plan *plan, const struct assignment *assignme
 
 	for (int role = 0; role < ROLE_COUNT; role++)
 		for (unsigned i = 0; i < plan->pools[role].count; i++)
-			if (json_array_append_new(list, replica_json(plan, assignment, (enum role)role, i)))
-				return NULL;
+			json_array_append_new(list, replica_json(plan, assignment, (enum role)role, i));
 	return TAKE(list);
 }
 
@@ -111,13 +109,11 @@ json_t *differences_json(const struct plan *plan, const struct assignment *assig
 	const json_t *difference;
 	size_t i;
 
-	if (!list)
-		return NULL;
 	json_array_foreach(assignment ? assignment->differences : NULL, i, difference) {
 		AUTO(json) json_t *told = difference_json(difference, input, namer);
 
-		if (!told || (!is_listed(list, told) && json_array_append(list, told)))
-			return NULL;
+		if (!is_listed(list, told))
+			json_array_append(list, told);
 	}
 	return TAKE(list);
 }

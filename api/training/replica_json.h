@@ -3,7 +3,7 @@
 /* api/training/replica_json.h: what is told of the replicas of a job, and how they differ from the cloud's, beyond the
  * service's own messages. Numbers are JSON numbers here, not texts: no client library reads these answers.
  *
- * Pure. Thread: any. What is returned is the caller's; NULL when memory ran out. */
+ * Pure. Thread: any. What is returned is the caller's. */
 #include <jansson.h>
 
 #include "scheduler/plan/plan.h"

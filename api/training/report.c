@@ -55,7 +55,7 @@ static enum status trial_json(const struct training_context *context, const stru
 				     "customJob", name, "state", job_state_told(run), "attempt",
 				     (json_int_t)run->attempt, "commandLines", lines, "replicas", replicas)
 			 : NULL;
-	return *ret_object ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 /* A tuning job has no replicas of its own: its trials' are told, the newest first, and no more than some. */
@@ -70,14 +70,13 @@ static enum status trials_add(const struct training_context *context, const stru
 		json_t *object = NULL;
 
 		rc = trial_json(context, &list.trials[i - 1], &object, err);
-		if (!rc && json_array_append_new(trials, object))
-			rc = error_no_memory(err);
+		if (!rc)
+			json_array_append_new(trials, object);
 	}
 	if (rc)
 		return rc;
-	if (json_object_set(report, "trials", trials) ||
-	    json_object_set_new(report, "trialCount", json_integer((json_int_t)list.count)))
-		return error_no_memory(err);
+	json_object_set(report, "trials", trials);
+	json_object_set_new(report, "trialCount", json_integer((json_int_t)list.count));
 	return STATUS_OK;
 }
 
@@ -89,17 +88,15 @@ static enum status replicas_add(const struct plan *plan, const struct assignment
 
 	if (rc)
 		return rc;
-	if (json_object_set(report, "commandLines", lines) ||
-	    json_object_set_new(report, "replicas", replicas_json(plan, assignment)))
-		return error_no_memory(err);
+	json_object_set(report, "commandLines", lines);
+	json_object_set_new(report, "replicas", replicas_json(plan, assignment));
 	return STATUS_OK;
 }
 
 static enum status differences_add(const struct training_context *context, const struct job *job,
 				   json_t *differences, json_t *report, struct error *err)
 {
-	if (!differences || json_object_set(report, "differences", differences))
-		return error_no_memory(err);
+	json_object_set(report, "differences", differences);
 	return fault_differences_add(context->store, job->id, differences, err);
 }
 
@@ -127,8 +124,8 @@ static enum status start_add(const struct training_context *context, const struc
 		error_deinit(err);
 		return STATUS_OK;
 	}
-	if (!rc && json_object_set_new(report, "start", start_estimate_json(&start_estimate)))
-		rc = error_no_memory(err);
+	if (!rc)
+		json_object_set_new(report, "start", start_estimate_json(&start_estimate));
 	return rc;
 }
 
@@ -140,7 +137,7 @@ enum status report_make(const struct training_context *context, const struct job
 	AUTO(json) json_t *input = NULL;
 	AUTO(json) json_t *differences = NULL;
 	AUTO(json) json_t *report = head_make(context, job);
-	enum status rc = report ? json_parse_own(job->input, &input, err) : error_no_memory(err);
+	enum status rc = json_parse_own(job->input, &input, err);
 
 	if (!rc)
 		rc = assignment_read(job, &assignment, err);

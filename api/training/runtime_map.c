@@ -7,6 +7,7 @@
 
 #include "api/training/forms.h"
 #include "api/training/image_name.h"
+#include "daemon/base/memory.h"
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/runtime-version-list */
 static const struct {
@@ -150,48 +151,41 @@ bool is_framework_image(const char *image)
 }
 
 /* The framework images that Google publishes are Python 3 ones. *ret_image stays NULL where there is none. */
-static bool default_image(const struct runtime *runtime, char **ret_image)
+static void default_image(const struct runtime *runtime, char **ret_image)
 {
 	char *dot;
 
 	if (!runtime_known(runtime->version, runtime->python) || strcmp(runtime->python, "2.7") == 0)
-		return true;
-	if (asprintf(ret_image, FRAMEWORK_IMAGES "tf-%s.%s", runtime->gpu ? "gpu" : "cpu", runtime->version) <
-	    0) {
-		*ret_image = NULL;
-		return false;
-	}
+		return;
+	*ret_image =
+		memory_printf(FRAMEWORK_IMAGES "tf-%s.%s", runtime->gpu ? "gpu" : "cpu", runtime->version);
 	dot = strrchr(*ret_image, '.');
 	*dot = '-';
-	return true;
 }
 
-enum status runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
-			     struct error *err)
+void runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image)
 {
 	for (size_t i = 0; map && i < map->count; i++) {
 		struct rule rule;
 
 		if (!rule_parse(map->rules[i], &rule) || !rule_fits(&rule, runtime))
 			continue;
-		*ret_image = strdup(rule.image);
-		return *ret_image ? STATUS_OK : error_no_memory(err);
+		*ret_image = memory_strdup(rule.image);
+		return;
 	}
 	*ret_image = NULL;
-	return STATUS_OK;
 }
 
 enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
 			     bool *ret_default, struct error *err)
 {
 	char *image = NULL;
-	enum status rc = runtime_map_rule(map, runtime, &image, err);
-	const bool is_default = !image;
+	bool is_default;
 
-	if (rc)
-		return rc;
-	if (is_default && !default_image(runtime, &image))
-		return error_no_memory(err);
+	runtime_map_rule(map, runtime, &image);
+	is_default = !image;
+	if (is_default)
+		default_image(runtime, &image);
 	if (!image)
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, "runtime_version",

@@ -40,7 +40,6 @@ bool runtime_rule_valid(const char *rule);
 enum status runtime_map_find(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
 			     bool *ret_default, struct error *err);
 /* The same by the rules alone: *ret_image is NULL when none fits. */
-enum status runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image,
-			     struct error *err);
+void runtime_map_rule(const struct runtime_map *map, const struct runtime *runtime, char **ret_image);
 /* Whether an image is one that the defaults name. */
 bool is_framework_image(const char *image);

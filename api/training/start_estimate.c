@@ -6,6 +6,7 @@
 
 #include "api/training/context.h"
 #include "api/training/job_name.h"
+#include "daemon/base/memory.h"
 #include "store/jobs/jobs.h"
 
 /* Choice: behind so many jobs nothing starts at once, and each of them would have to be looked at. */
@@ -19,23 +20,20 @@ void start_estimate_deinit(struct start_estimate *start_estimate)
 	*start_estimate = (struct start_estimate){ 0 };
 }
 
-static enum status waits(struct start_estimate *start_estimate, enum shortage shortage, const char *text,
-			 struct error *err)
+static void waits(struct start_estimate *start_estimate, enum shortage shortage, const char *text)
 {
 	start_estimate->shortage = shortage;
-	start_estimate->text = strdup(text ? text : "There is too little room now.");
-	return start_estimate->text ? STATUS_OK : error_no_memory(err);
+	start_estimate->text = memory_strdup(text ? text : "There is too little room now.");
 }
 
-static enum status waits_behind(const struct training_context *context, struct start_estimate *start_estimate,
-				const struct job *job, enum shortage shortage, const char *text,
-				struct error *err)
+static void waits_behind(const struct training_context *context, struct start_estimate *start_estimate,
+			 const struct job *job, enum shortage shortage, const char *text)
 {
 	struct text name AUTO_TEXT = { 0 };
 
 	job_name_write(context, job, &name);
 	start_estimate->behind = text_take(&name);
-	return start_estimate->behind ? waits(start_estimate, shortage, text, err) : error_no_memory(err);
+	waits(start_estimate, shortage, text);
 }
 
 /* Takes what the job takes out of the room. */
@@ -49,11 +47,7 @@ static enum status room_take(struct room *room, const struct plan *plan, const s
 
 	if (rc)
 		return rc;
-	all = count ? realloc(usage->leases, (usage->lease_count + count) * sizeof(*all)) : usage->leases;
-	if (count && !all) {
-		leases_free(leases, count);
-		return error_no_memory(err);
-	}
+	all = count ? memory_resize(usage->leases, usage->lease_count + count, sizeof(*all)) : usage->leases;
 	usage->leases = all;
 	for (size_t i = 0; i < count; i++)
 		all[usage->lease_count + i] = leases[i];
@@ -116,9 +110,10 @@ static enum status look_at(const struct sighting *sighting, const struct job *jo
 			sighting->room->usage.project_vcpus += plan_vcpus(other);
 		return room_take(sighting->room, other, assignment, err);
 	case STATUS_RESOURCE_EXHAUSTED:
-		if (holds_up(sighting, other, shortage))
-			return waits_behind(sighting->context, sighting->start_estimate, job, shortage,
-					    cause.text, err);
+		if (holds_up(sighting, other, shortage)) {
+			waits_behind(sighting->context, sighting->start_estimate, job, shortage, cause.text);
+			return STATUS_OK;
+		}
 		return STATUS_OK;
 	default:
 		return STATUS_OK; /* likewise */
@@ -141,14 +136,12 @@ static bool goes_before(const struct job *other, const struct sighting *sighting
 }
 
 /* Those that wait and whose turn is before that of ours, in their order. */
-static enum status queue_before(const struct sighting *sighting, const struct job_list *list,
-				const struct job ***ret_jobs, size_t *ret_count, struct error *err)
+static void queue_before(const struct sighting *sighting, const struct job_list *list,
+			 const struct job ***ret_jobs, size_t *ret_count)
 {
-	const struct job **jobs = calloc(list->count + 1, sizeof(struct job *));
+	const struct job **jobs = memory_calloc(list->count + 1, sizeof(struct job *));
 	size_t count = 0;
 
-	if (!jobs)
-		return error_no_memory(err);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->jobs[i].state == JOB_QUEUED && list->jobs[i].verdict == JOB_STATE_UNSPECIFIED &&
 		    goes_before(&list->jobs[i], sighting))
@@ -156,7 +149,6 @@ static enum status queue_before(const struct sighting *sighting, const struct jo
 	qsort(jobs, count, sizeof(struct job *), compare_turns);
 	*ret_jobs = jobs;
 	*ret_count = count;
-	return STATUS_OK;
 }
 
 static enum status queue_look(const struct sighting *sighting, struct error *err)
@@ -168,10 +160,10 @@ static enum status queue_look(const struct sighting *sighting, struct error *err
 	enum status rc = job_list_unfinished(context->store, &list, err);
 
 	if (!rc)
-		rc = queue_before(sighting, &list, &jobs, &count, err);
+		queue_before(sighting, &list, &jobs, &count);
 	if (!rc && count > WAITING_MAX)
-		rc = waits_behind(context, sighting->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
-				  "Many jobs wait before it.", err);
+		waits_behind(context, sighting->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
+			     "Many jobs wait before it.");
 	for (size_t i = 0; i < count && !rc && !sighting->start_estimate->text; i++)
 		rc = look_at(sighting, jobs[i], err);
 	free(jobs);
@@ -204,8 +196,10 @@ static enum status place(const struct plan *plan, const struct room *room,
 	enum shortage shortage = SHORTAGE_NONE;
 	enum status rc = placement_find(plan, room, &start_estimate->assignment, &shortage, &cause);
 
-	if (rc == STATUS_RESOURCE_EXHAUSTED)
-		return waits(start_estimate, shortage, cause.text, err);
+	if (rc == STATUS_RESOURCE_EXHAUSTED) {
+		waits(start_estimate, shortage, cause.text);
+		return STATUS_OK;
+	}
 	if (rc)
 		error_move(err, &cause);
 	start_estimate->starts_now = !rc;
@@ -241,8 +235,9 @@ enum status start_estimate_make(const struct training_context *context, const st
 		rc = start_estimate_in(context, plan, job, &room, &start_estimate, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
 		start_estimate_deinit(&start_estimate); /* what was made of a part of it */
-		rc = waits(&start_estimate, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,
-			   cause.text ? cause.text : "What this machine has is not known.", err);
+		waits(&start_estimate, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,
+		      cause.text ? cause.text : "What this machine has is not known.");
+		rc = STATUS_OK;
 	} else if (rc) {
 		error_move(err, &cause);
 	}

@@ -31,5 +31,5 @@ void start_estimate_deinit(struct start_estimate *start_estimate);
  * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
 				const struct job *job, struct start_estimate *ret_outlook, struct error *err);
-/* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. NULL: memory ran out. */
+/* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. */
 json_t *start_estimate_json(const struct start_estimate *start_estimate);

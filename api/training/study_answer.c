@@ -10,6 +10,7 @@
 #include "api/message/message.h"
 #include "api/training/context.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/plan.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/search/earlier_trials.h"
@@ -83,11 +84,10 @@ static enum status trials_read(struct view *view, struct error *err)
 	const size_t before = view->earlier.count, count = before + view->list.count;
 	enum status rc = STATUS_OK;
 
-	view->all = calloc(count + 1, sizeof(*view->all));
-	view->values = calloc((view->list.count + 1) * view->study->parameter_count, sizeof(*view->values));
-	view->beliefs = calloc(count + 1, sizeof(*view->beliefs));
-	if (!view->all || !view->values || !view->beliefs)
-		return error_no_memory(err);
+	view->all = memory_calloc(count + 1, sizeof(*view->all));
+	view->values =
+		memory_calloc((view->list.count + 1) * view->study->parameter_count, sizeof(*view->values));
+	view->beliefs = memory_calloc(count + 1, sizeof(*view->beliefs));
 	if (before)
 		memcpy(view->all, view->earlier.trials, before * sizeof(*view->all));
 	for (size_t i = 0; !rc && i < view->list.count; i++)
@@ -145,11 +145,9 @@ static json_t *open_curve(const struct view *view, const struct stored_trial *st
 	struct trial_metrics *metrics = NULL;
 	json_t *object = NULL;
 
-	if (asprintf(&directory, "%s/%" PRId64, view->context->trials_dir, stored->run) < 0)
-		directory = NULL;
+	directory = memory_printf("%s/%" PRId64, view->context->trials_dir, stored->run);
 	place.directory = directory;
-	if (directory)
-		metrics = trial_metrics_new(view->study, &place, (double)stored->running_us / 1e6);
+	metrics = trial_metrics_new(view->study, &place, (double)stored->running_us / 1e6);
 	if (metrics && points && trial_metrics_resume(metrics, points, NULL)) {
 		trial_metrics_free(metrics);
 		return NULL;
@@ -197,9 +195,7 @@ static enum status curves_take(struct view *view, struct error *err)
 {
 	enum status rc;
 
-	view->curves = calloc(view->list.count + 1, sizeof(json_t *));
-	if (!view->curves)
-		return error_no_memory(err);
+	view->curves = memory_calloc(view->list.count + 1, sizeof(json_t *));
 	rc = trial_curves_visit(view->context->store, view->job->id, curve_take, view, err);
 	for (size_t i = 0; !rc && i < view->list.count; i++)
 		if (!view->curves[i] && is_under_way(view, &view->list.trials[i]))
@@ -336,8 +332,7 @@ static json_t *camel_json(const json_t *value)
 	return copy;
 }
 
-static enum status json_answer(struct call *call, const struct view *view, const char *name,
-			       struct error *err)
+static void json_answer(struct call *call, const struct view *view, const char *name)
 {
 	AUTO(json) json_t *trials = trials_json(view);
 	AUTO(json) json_t *search = camel_json(view->plan->search);
@@ -348,14 +343,13 @@ static enum status json_answer(struct call *call, const struct view *view, const
 				   job_state_name(view->job->state), "study", search, "trialCount",
 				   (int)view->plan->trial_count, "parallelTrialCount",
 				   (int)view->plan->parallel_trial_count, "trials", trials);
-	if (!answer || !best_add(view, answer) ||
-	    (view->plan->resumed_jobs &&
-	     (json_object_set(answer, "resumedJobs", view->plan->resumed_jobs) ||
-	      json_object_set_new(answer, "resumedTrialCount",
-				  json_integer((json_int_t)view->earlier.count)))))
-		return error_no_memory(err);
+	best_add(view, answer);
+	if (view->plan->resumed_jobs) {
+		json_object_set(answer, "resumedJobs", view->plan->resumed_jobs);
+		json_object_set_new(answer, "resumedTrialCount",
+				    json_integer((json_int_t)view->earlier.count));
+	}
 	json_write(&call->answer, answer);
-	return STATUS_OK;
 }
 
 /* ---- as CSV ---- */
@@ -453,7 +447,7 @@ enum status study_answer(struct call *call, const struct job *job, const char *n
 	else if (!rc)
 		rc = curves_take(&view, err);
 	if (!rc && !csv)
-		rc = json_answer(call, &view, name, err);
+		json_answer(call, &view, name);
 	view_deinit(&view);
 	return rc;
 }

@@ -363,7 +363,7 @@ static void object_target_write(struct text *target, const char *bucket, const c
 static int64_t generation_read(const struct text *answer)
 {
 	AUTO(json)
-	json_t *object = answer->length ? memory_json_read(answer->data, answer->length, 0, NULL) : NULL;
+	json_t *object = answer->length ? json_loadb(answer->data, answer->length, 0, NULL) : NULL;
 
 	return json_int_at(object, "generation", 0);
 }

@@ -30,7 +30,7 @@ static void pools_get_their_disks_and_outputs_their_slash(void **state)
 		AUTO(json) json_t *spec = json_of(specs[i].given);
 		AUTO(json) json_t *filled = json_of(specs[i].filled);
 
-		assert_int_equal(spec_defaults_fill(spec, NULL), STATUS_OK);
+		spec_defaults_fill(spec);
 		if (!json_equal(spec, filled))
 			fail_msg("%s", specs[i].given);
 	}
