@@ -160,7 +160,9 @@ static void trials_have_states_values_and_reasons(void **state)
 		job_to_running(bench, runs[i]);
 	trial_end_as(bench, job, 1, runs[0], OUTCOME_COMPLETED, "{\"step\":7,\"values\":[0.25,null]}");
 	trial_end_as(bench, job, 2, runs[1], OUTCOME_COMPLETED, NULL);
-	run_fail(bench, runs[2], "The replica failed.\n\nTo find out more about why…");
+	run_fail(
+		bench, runs[2],
+		"The replica failed.\n\nTo find out more about why your job exited please check the logs: …");
 	trial_end_as(bench, job, 3, runs[2], OUTCOME_INFEASIBLE, "{\"step\":7,\"values\":[0.25,1.0]}");
 	trial_stop_one(bench, job, 4, runs[3]);
 	assert_int_equal(job_cancel_by_id(bench->store, runs[4], "Cancelled.", &bench->err), STATUS_OK);
