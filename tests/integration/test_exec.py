@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trainyard exec -- COMMAND`: a daemon for one command, of which nothing stays."""
+import contextlib
+import errno
 import fcntl
 import json
 import os
 import pathlib
 import pty
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -178,7 +181,10 @@ def test_the_end_of_a_terminal_reaches_the_command(engine, place, tmp_path):
 COUNT = """
 import signal, time
 got, ends = [], []
-signal.signal(signal.SIGINT, lambda *_: got.append(1))
+def take(*_):
+    got.append(1)
+    print("taken", flush=True)
+signal.signal(signal.SIGINT, take)
 signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
 print("{}", flush=True)
 while not ends:
@@ -187,13 +193,26 @@ print(len(got), flush=True)
 """
 
 
+def is_quiet(group):
+    """Whether all processes of a group sleep, and have taken all signals."""
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if os.getpgid(int(status.parent.name)) != group:
+                continue
+            facts = dict(line.split(":\t", 1) for line in status.read_text().splitlines())
+            if not facts["State"].startswith("S") or any(int(facts[key], 16) for key in ("SigPnd", "ShdPnd")):
+                return False
+    return True
+
+
 def test_a_signal_comes_to_the_command_once(engine, place):
     """Broken: group_has_had() that is always false: 3."""
     process, _ = started(engine, place, sys.executable, "-c", COUNT)
     os.killpg(process.pid, signal.SIGINT)
-    time.sleep(0.3)  # two at once would be one
+    assert process.stdout.readline() == "taken\n"
+    wait_until(lambda: is_quiet(process.pid))  # two at once would be one
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    assert process.stdout.readline() == "taken\n"
     process.send_signal(signal.SIGTERM)
     assert process.stdout.read() == "2\n" and process.wait(30) == 0
 
@@ -236,10 +255,14 @@ def test_jobs_that_are_slow_to_stop_are_killed_on_demand(engine, place):
     """Broken: stop_hasten() left out: nothing was said, and it took the whole time."""
     heard = 'while b"deaf" not in urllib.request.urlopen(f"{base}/_trainyard/v1/jobs/{name}:log").read():\n    time.sleep(0.05)\n'
     deaf = SUBMIT.replace("while :;", "trap '' TERM; echo deaf; while :;").replace("print(", heard + "print(")
-    process, _ = started(engine, place, sys.executable, "-c", deaf, options=["--stop-grace", "50"], stderr=subprocess.PIPE)
+    process, said = started(engine, place, sys.executable, "-c", deaf, options=["--stop-grace", "50"], stderr=subprocess.PIPE)
     began = time.monotonic()
-    wait_until(lambda: len(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()) <= 2)
-    time.sleep(0.5)
+    address = said["endpoint"].removeprefix("http://").rsplit(":", 1)
+
+    def is_stopping():
+        with socket.socket() as client:
+            return client.connect_ex((address[0], int(address[1]))) == errno.ECONNREFUSED
+    wait_until(is_stopping, what="the daemon stops its jobs")
     process.send_signal(signal.SIGINT)
     assert "once more" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
