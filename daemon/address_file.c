@@ -12,6 +12,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
 #include "store/state_dir.h"
 
 enum { LINE_BYTES = 4352 /* a path and its line end */ };

@@ -17,6 +17,7 @@
 #include "daemon/base/tree.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
+#include "daemon/config_variables.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_remains.h"
 #include "daemon/main.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/config.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
@@ -340,27 +338,6 @@ static enum status word_refuse(const struct command_line *line, const char *word
 			 (int)strcspn(word, "="), word, hint);
 }
 
-void config_unknown_variables(void (*tell)(const char *name, const char *hint))
-{
-	static const char begin[] = "TRAINYARD_";
-
-	for (char **variable = environ; variable && *variable; variable++) {
-		const size_t length = strcspn(*variable, "=");
-		AUTO(string) char *name = strndup(*variable, length);
-		struct nearest nearest = { .wanted = name };
-		char hint[NEAREST_HINT_SIZE];
-
-		if (!name || strncmp(name, begin, strlen(begin)) != 0 || (*variable)[length] == '\0' ||
-		    (*variable)[length + 1] == '\0' || config_variable_is_known(name))
-			continue;
-		nearest.wanted += strlen(begin);
-		for (const struct config_item *item = config_items; item->name; item++)
-			nearest_look(&nearest, item->environment + strlen(begin));
-		text_make_harmless(name);
-		tell(name, nearest_hint(&nearest, begin, hint));
-	}
-}
-
 static enum status read_line(struct config *config, const struct origin *origin, char *line,
 			     struct error *err)
 {
@@ -542,70 +519,4 @@ void config_help_write(struct text *text, enum config_command command, const cha
 			text_printf(text, " (default %s)", otherwise);
 		text_putc(text, '\n');
 	}
-}
-
-static bool port_read(const char *digits, uint16_t *ret_port)
-{
-	const size_t length = strlen(digits);
-	unsigned long port;
-
-	if (length < 1 || length > 5 || strspn(digits, "0123456789") != length)
-		return false;
-	port = strtoul(digits, NULL, 10);
-	*ret_port = (uint16_t)port;
-	return port <= UINT16_MAX;
-}
-
-bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZE], uint16_t *ret_port)
-{
-	const char *colon = strrchr(listen, ':');
-	const bool bracketed = *listen == '[';
-	size_t length = colon ? (size_t)(colon - listen) : 0;
-	struct in6_addr scratch;
-
-	if (length == 0 || !port_read(colon + 1, ret_port))
-		return false;
-	if (bracketed && (length < 3 || colon[-1] != ']'))
-		return false;
-	listen += bracketed;
-	length -= bracketed ? 2 : 0;
-	if (length >= LISTEN_ADDRESS_SIZE)
-		return false;
-	memcpy(ret_address, listen, length);
-	ret_address[length] = '\0';
-	if (!bracketed && strcasecmp(ret_address, "localhost") == 0)
-		memcpy(ret_address, "127.0.0.1", sizeof("127.0.0.1"));
-	return inet_pton(bracketed ? AF_INET6 : AF_INET, ret_address, &scratch) == 1;
-}
-
-const char *config_listen_path(const char *listen)
-{
-	static const char scheme[] = "unix:";
-
-	return strncmp(listen, scheme, strlen(scheme)) == 0 ? listen + strlen(scheme) : NULL;
-}
-
-bool config_listen_is_local(const char *listen)
-{
-	char address[LISTEN_ADDRESS_SIZE];
-	struct in6_addr v6;
-	struct in_addr v4;
-	uint16_t port;
-
-	if (config_listen_path(listen))
-		return true;
-	if (!config_listen_split(listen, address, &port))
-		return false;
-	if (inet_pton(AF_INET, address, &v4) == 1)
-		return ntohl(v4.s_addr) >> 24 == 127;
-	return inet_pton(AF_INET6, address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
-}
-
-void config_url_write(struct text *text, const char *address, uint16_t port)
-{
-	if (strcmp(address, "0.0.0.0") == 0)
-		address = "127.0.0.1";
-	else if (strcmp(address, "::") == 0)
-		address = "::1";
-	text_printf(text, strchr(address, ':') ? "http://[%s]:%u" : "http://%s:%u", address, port);
 }

@@ -97,22 +97,7 @@ enum status config_read_beside(struct config *ret_config, enum config_command co
 			       const char *const *defaults, const char *const *beside,
 			       const char *const *arguments, struct error *err);
 
-/* Calls @tell for each variable TRAINYARD_… of the environment that no option has and that is not empty, with "", or with
- * the one that was most likely meant: "; did you mean TRAINYARD_LISTEN?". */
-void config_unknown_variables(void (*tell)(const char *name, const char *hint));
-
 /* Appends one line an option of @command: its name, what it means, its default, which either list may give as
  * "--name=value"; both end with NULL, or are NULL. */
 void config_help_write(struct text *text, enum config_command command, const char *const *first,
 		       const char *const *defaults);
-
-enum { LISTEN_ADDRESS_SIZE = 64 };
-
-/* "127.0.0.1:8090", "[::1]:0", "localhost:8090": the address without brackets, and the port. */
-bool config_listen_split(const char *listen, char ret_address[LISTEN_ADDRESS_SIZE], uint16_t *ret_port);
-/* "/path" of "unix:/path", borrowed; NULL: it is none. */
-const char *config_listen_path(const char *listen);
-/* Whether nobody but this machine's users and containers can get there: 127.0.0.0/8, ::1, a path. */
-bool config_listen_is_local(const char *listen);
-/* "http://127.0.0.1:8090" as clients on this machine reach it: a wildcard address becomes loopback. */
-void config_url_write(struct text *text, const char *address, uint16_t port);

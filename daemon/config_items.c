@@ -12,6 +12,7 @@
 #include "api/training/quota.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
+#include "daemon/config_listen.h"
 #include "daemon/emulator_clock.h"
 #include "daemon/gateway/host_routes.h"
 #include "scheduler/engine/engine.h"
@@ -308,21 +309,3 @@ const struct config_item config_items[] = {
 	     "where the registries' credentials are (config.json)", .compute = compute_docker_config),
 	{ .name = NULL },
 };
-
-/* Not options, and not misspelled: `env` and `exec` set the first two; the others are those of tests and scripts of the source tree. */
-static const char *const variables_of_others[] = {
-	"TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT", "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",
-	"TRAINYARD_COVERAGE", "TRAINYARD_GCLOUD",        "TRAINYARD_BENCH_LINES", "TRAINYARD_LAUNCHER_PYTHON",
-	"TRAINYARD_REACHING", "TRAINYARD_ENGINE_RUN",    "TRAINYARD_ENGINE_DATA",
-};
-
-bool config_variable_is_known(const char *name)
-{
-	for (const struct config_item *item = config_items; item->name; item++)
-		if (strcmp(item->environment, name) == 0)
-			return true;
-	for (size_t i = 0; i < sizeof(variables_of_others) / sizeof(variables_of_others[0]); i++)
-		if (strcmp(variables_of_others[i], name) == 0)
-			return true;
-	return strncmp(name, "TRAINYARD_TEST_", strlen("TRAINYARD_TEST_")) == 0;
-}

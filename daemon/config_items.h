@@ -32,9 +32,6 @@ struct config_item {
 
 extern const struct config_item config_items[]; /* ends with a NULL name */
 
-/* Whether a variable TRAINYARD_… is an option's, or one that this program or its tests set. */
-bool config_variable_is_known(const char *name);
-
 /* The two computed defaults that depend on who runs trainyard, as pure functions. Arguments may be NULL. */
 char *state_dir_default(bool root, const char *xdg_state_home, const char *home);
 char *engine_default(const char *docker_host);

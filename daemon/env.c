@@ -15,6 +15,8 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
+#include "daemon/config_variables.h"
 #include "daemon/credentials.h"
 #include "daemon/main.h"
 

@@ -5,6 +5,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
 #include "store/keys/authority.h"
 
 /* As of the listener without TLS. */

@@ -14,6 +14,7 @@
 #include "daemon/base/socket_owner.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
 
 union address {
 	struct sockaddr any;

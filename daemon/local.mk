@@ -110,6 +110,10 @@ libtrainyard_a_SOURCES += \
 	daemon/config.h \
 	daemon/config_items.c \
 	daemon/config_items.h \
+	daemon/config_listen.c \
+	daemon/config_listen.h \
+	daemon/config_variables.c \
+	daemon/config_variables.h \
 	daemon/credentials.c \
 	daemon/credentials.h \
 	daemon/emulator_clock.c \

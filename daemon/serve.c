@@ -19,6 +19,8 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
+#include "daemon/config_variables.h"
 #include "daemon/main.h"
 #include "daemon/wiring.h"
 #include "scheduler/engine/engine.h"

@@ -12,6 +12,7 @@
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/log.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
 #include "daemon/emulator_clock.h"
 #include "daemon/families.h"
 #include "daemon/gateway/host_routes.h"

@@ -15,6 +15,7 @@
 #include "daemon/base/text.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
 
 /* A page of 1,000 jobs has some megabytes; answers that are read whole end here. */
 enum {

@@ -15,6 +15,7 @@
 #include "api/training/runtime_map.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/config.h"
+#include "daemon/config_listen.h"
 #include "scheduler/plan/host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,6 +7,8 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/config.h"
 #include "daemon/config_items.h"
+#include "daemon/config_listen.h"
+#include "daemon/config_variables.h"
 #include "tests/unit/testing.h"
 
 #define TEST(name) static void name(void **state_)
@@ -270,7 +272,7 @@ static void variable_note(const char *name, const char *hint)
 		 "[%s%s]", name, hint);
 }
 
-/* Broken: config_variable_is_known() that is always true. */
+/* Broken: is_known() that is always true. */
 TEST(variables_that_no_option_has_are_told)
 {
 	static const char *variables[] = { "TRAINYARD_LISEN=x",
