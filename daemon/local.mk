@@ -67,6 +67,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/exec.h \
 	daemon/cli/fault.c \
 	daemon/cli/fault.h \
+	daemon/cli/image_build.c \
+	daemon/cli/image_build.h \
 	daemon/cli/invocation.c \
 	daemon/cli/invocation.h \
 	daemon/cli/job_create.c \
@@ -87,6 +89,10 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_run.h \
 	daemon/cli/job_wait.c \
 	daemon/cli/job_wait.h \
+	daemon/cli/pack.c \
+	daemon/cli/pack.h \
+	daemon/cli/package.c \
+	daemon/cli/package.h \
 	daemon/cli/plot.c \
 	daemon/cli/plot.h \
 	daemon/cli/queue.c \

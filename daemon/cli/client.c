@@ -217,7 +217,9 @@ static enum status http_failure(const struct exchange_state *state, long http_st
 	const json_t *error = json_object_get(answer, "error");
 	const char *message = json_text_at(error, "message");
 	const char *name = json_text_at(error, "status");
-	enum status rc = http_status == 404 ? STATUS_NOT_FOUND : STATUS_INTERNAL;
+	enum status rc = http_status == 404   ? STATUS_NOT_FOUND
+			 : http_status == 409 ? STATUS_ALREADY_EXISTS
+					      : STATUS_INTERNAL;
 
 	for (int status = STATUS_OK + 1; name && status <= STATUS_UNAUTHENTICATED; status++)
 		if (strcmp(status_name((enum status)status), name) == 0)

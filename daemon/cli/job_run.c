@@ -2,17 +2,26 @@
 #include "daemon/cli/job_run.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
+#include "daemon/cli/image_build.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/cli/job_create.h"
+#include "daemon/cli/package.h"
 #include "daemon/main.h"
 
 const char *const run_apis[] = { "vertex", "ml", NULL };
+
+/* What deploy/runtime/build makes, and what AI Platform Training calls its newest runtime. */
+#define RUNTIME_IMAGE   "trainyard-runtime"
+#define RUNTIME_VERSION "2.11"
+#define PYTHON_VERSION  "3.7"
 
 enum { NAME_LENGTH = 64 };
 
@@ -20,8 +29,12 @@ enum { NAME_LENGTH = 64 };
 struct run {
 	const struct invocation *invocation;
 	char *name;
-	const char *image, *machine, *output;
-	char *gpu_type; /* NULL: none */
+	char *image; /* NULL: of the runtime version */
+	const char *machine, *output;
+	const char *directory;      /* with a Dockerfile to build the image of; NULL: the image is there */
+	const char *package;        /* the folder of a Python package to run; NULL: the image's own program */
+	char *package_uri, *module; /* once it is staged */
+	char *gpu_type;             /* NULL: none */
 	int64_t gpu_count, worker_count, ps_count;
 	json_t *args, *environment;
 	bool ml;
@@ -30,6 +43,9 @@ struct run {
 static void run_deinit(struct run *run)
 {
 	free(run->name);
+	free(run->image);
+	free(run->package_uri);
+	free(run->module);
 	free(run->gpu_type);
 	json_decref(run->args);
 	json_decref(run->environment);
@@ -115,13 +131,57 @@ static char *name_draw(const char *image)
 	return name;
 }
 
+/* A directory's own name, in letters that the name of an image may have. */
+static enum status tag_draw(const char *directory, char **ret_tag, struct error *err)
+{
+	AUTO(string) char *path = realpath(directory, NULL);
+	const char *last = path ? strrchr(path, '/') + 1 : "";
+	char *tag = memory_strdup(*last ? last : "image");
+
+	if (!path) {
+		free(tag);
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--image-build: %s: %s", directory,
+				 strerror(errno));
+	}
+	for (char *c = tag; *c; c++)
+		*c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
+	*ret_tag = memory_printf("%s:latest", tag + strspn(tag, "-"));
+	free(tag);
+	return STATUS_OK;
+}
+
+/* Which image runs, and where it or its program comes from. */
+static enum status source_read(struct run *run, struct error *err)
+{
+	const char *image = run->invocation->words[0];
+
+	run->package = invocation_value(run->invocation, "package");
+	run->directory = invocation_value(run->invocation, "image-build");
+	if (run->package && run->directory)
+		return error_set(
+			err, STATUS_INVALID_ARGUMENT, NULL,
+			"--package and --image-build do not go together: an image that is built has its "
+			"program");
+	if (!run->package && invocation_value(run->invocation, "module"))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "--module is of a --package DIR");
+	if (image)
+		run->image = memory_strdup(image);
+	else if (run->directory)
+		return tag_draw(run->directory, &run->image, err);
+	else if (!run->package)
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "which image? run IMAGE, or --package DIR or --image-build DIR");
+	else if (!run->ml)
+		run->image = memory_strdup(RUNTIME_IMAGE);
+	return STATUS_OK;
+}
+
 static enum status run_read(struct run *run, struct error *err)
 {
 	const struct invocation *invocation = run->invocation;
 	const char *name = invocation_value(invocation, "name"), *api = invocation_value(invocation, "api");
 	enum status rc;
 
-	run->image = invocation->words[0];
 	run->machine = invocation_value(invocation, "machine");
 	run->output = invocation_value(invocation, "gs");
 	run->ml = api && strcmp(api, "ml") == 0;
@@ -129,7 +189,10 @@ static enum status run_read(struct run *run, struct error *err)
 	run->environment = json_array();
 	for (const char *const *word = invocation->command; word && *word; word++)
 		json_array_append_new(run->args, json_string(*word));
-	run->name = name ? memory_strdup(name) : name_draw(run->image);
+	rc = source_read(run, err);
+	if (rc)
+		return rc;
+	run->name = name ? memory_strdup(name) : name_draw(run->package ? run->package : run->image);
 	rc = invocation_number(invocation, "workers", 0, &run->worker_count, err);
 	if (!rc)
 		rc = invocation_number(invocation, "ps", 0, &run->ps_count, err);
@@ -145,15 +208,21 @@ static enum status run_read(struct run *run, struct error *err)
 static json_t *vertex_pool(const struct run *run, int64_t count, bool gpus)
 {
 	json_t *machine = json_pack("{s:s}", "machineType", run->machine);
-	json_t *container = json_pack("{s:s, s:O, s:O}", "imageUri", run->image, "args", run->args, "env",
-				      run->environment);
+	json_t *program = json_pack("{s:s, s:O, s:O}", run->package ? "executorImageUri" : "imageUri",
+				    run->image, "args", run->args, "env", run->environment);
+
+	if (run->package) {
+		json_object_set_new(program, "packageUris", json_pack("[s]", run->package_uri));
+		json_object_set_new(program, "pythonModule", json_string(run->module));
+	}
 
 	if (gpus && run->gpu_type) {
 		json_object_set_new(machine, "acceleratorType", json_string(run->gpu_type));
 		json_object_set_new(machine, "acceleratorCount", json_integer(run->gpu_count));
 	}
 	return json_pack("{s:o, s:o, s:o}", "machineSpec", machine, "replicaCount",
-			 json_sprintf("%lld", (long long)count), "containerSpec", container);
+			 json_sprintf("%lld", (long long)count),
+			 run->package ? "pythonPackageSpec" : "containerSpec", program);
 }
 
 /* The pools' places say what they are: an empty one keeps the place of workers. */
@@ -176,7 +245,7 @@ static json_t *vertex_body(const struct run *run)
 
 static void ml_pool(const struct run *run, json_t *input, const char *role, int64_t count, bool gpus)
 {
-	json_t *config = json_pack("{s:s}", "imageUri", run->image);
+	json_t *config = run->image ? json_pack("{s:s}", "imageUri", run->image) : json_object();
 	AUTO(string) char *type = memory_printf("%sType", role);
 	AUTO(string) char *config_name = memory_printf("%sConfig", role);
 	AUTO(string) char *count_name = memory_printf("%sCount", role);
@@ -201,9 +270,55 @@ static json_t *ml_body(const struct run *run)
 		ml_pool(run, input, "worker", run->worker_count, true);
 	if (run->ps_count)
 		ml_pool(run, input, "parameterServer", run->ps_count, false);
+	if (run->package) {
+		json_object_set_new(input, "packageUris", json_pack("[s]", run->package_uri));
+		json_object_set_new(input, "pythonModule", json_string(run->module));
+	}
+	if (!run->image) {
+		json_object_set_new(input, "runtimeVersion", json_string(RUNTIME_VERSION));
+		json_object_set_new(input, "pythonVersion", json_string(PYTHON_VERSION));
+	}
 	if (run->output)
 		json_object_set_new(input, "jobDir", json_string(run->output));
 	return json_pack("{s:s, s:o}", "jobId", run->name, "trainingInput", input);
+}
+
+/* ---- what the job needs before it is submitted ---- */
+
+static enum status image_make(const struct run *run, struct error *err)
+{
+	static const char *const none[] = { NULL };
+	struct config config AUTO_CONFIG = { 0 };
+	enum status rc = config_read(&config, CONFIG_CLEAN, none, err);
+
+	return rc ? rc : image_build(config.engine, run->directory, run->image, err);
+}
+
+/* EXIT_GOOD; EXIT_USAGE: of something on this machine; EXIT_UNREACHED or EXIT_NOT_STARTED. */
+static int source_make(struct run *run, struct client *client, const char *project)
+{
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc = STATUS_OK;
+
+	if (run->directory)
+		rc = image_make(run, &err);
+	else if (run->package)
+		rc = package_stage(
+			client,
+			&(struct package_wish){ .directory = run->package,
+						.module = invocation_value(run->invocation, "module"),
+						.output = run->output,
+						.project = project,
+						.job = run->name },
+			&run->package_uri, &run->module, &err);
+	if (!rc)
+		return EXIT_GOOD;
+	if (rc == STATUS_INVALID_ARGUMENT)
+		return main_usage_error("run ", &err);
+	if (!run->directory)
+		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
+	fprintf(stderr, "trainyard: %s\n", err.text);
+	return EXIT_NOT_STARTED;
 }
 
 int run_main(struct invocation *invocation)
@@ -221,8 +336,11 @@ int run_main(struct invocation *invocation)
 	exit_code = ask_open(invocation, &client);
 	if (exit_code)
 		return exit_code;
-	body = run.ml ? ml_body(&run) : vertex_body(&run);
 	project = submit_project(invocation);
+	exit_code = source_make(&run, client, project);
+	if (exit_code)
+		return exit_code;
+	body = run.ml ? ml_body(&run) : vertex_body(&run);
 	exit_code = job_submit(client,
 			       &(struct submission){ .collection = run.ml ? "jobs" : "customJobs",
 						     .project = project,

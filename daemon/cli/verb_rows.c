@@ -122,19 +122,34 @@ const struct verb verbs[] = {
 	  .lists = true,
 	  .run = status_main },
 	{ .name = "run",
-	  .words = "IMAGE [-- ARGUMENT...]",
-	  .summary = "run an image as a job, with its log to the end",
+	  .words = "[IMAGE] [-- ARGUMENT...]",
+	  .summary = "run an image or a Python package as a job, with its log to the end",
 	  .detail =
 		  "Submits a job that runs IMAGE, prints its log as `trainyard logs -f` does, and ends as it ends.\n"
 		  "Ctrl-C leaves the job running.\n"
 		  "\n"
 		  "    trainyard run my-image:1 -- --epochs=3\n"
 		  "    trainyard run --workers 2 --gpu T4:1 my-image:1\n"
+		  "    trainyard run --package trainer --module trainer.task -- --epochs=3\n"
+		  "    trainyard run --image-build . -- --epochs=3\n"
+		  "\n"
+		  "A package is installed and run in IMAGE: trainyard-runtime, unless another is named, which\n"
+		  "deploy/runtime/build makes; with --api ml that of runtime version 2.11. The engine of this machine\n"
+		  "builds a directory, as IMAGE or by the directory's name.\n"
 		  "\n"
 		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
 	  .options = OPTIONS(
 		  { .name = "workers", .hint = "N", .help = "so many workers beside the first replica" },
 		  { .name = "ps", .hint = "N", .help = "so many parameter servers" },
+		  { .name = "package",
+		    .hint = "DIR",
+		    .help = "run the Python package in DIR; one with a setup.py is packed as that says" },
+		  { .name = "module",
+		    .hint = "NAME",
+		    .help = "which module of the package (default its task, else its __main__)" },
+		  { .name = "image-build",
+		    .hint = "DIR",
+		    .help = "build the image of DIR, which has a Dockerfile, and run it" },
 		  { .name = "machine",
 		    .hint = "TYPE",
 		    .help = "the machine of each replica (default n1-standard-4, or what the GPU needs)" },
@@ -158,7 +173,6 @@ const struct verb verbs[] = {
 		    .help = "what the job is called (default: of the image and the time)" },
 		  SUBMIT_OPTIONS),
 	  .calls = true,
-	  .least = 1,
 	  .most = 1,
 	  .command = true,
 	  .run = run_main },
