@@ -13,6 +13,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/instance_lock.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "daemon/base/tree.h"
 #include "daemon/cli/invocation.h"
@@ -73,11 +74,10 @@ static enum status options_read(const struct invocation *invocation, struct clea
 /* Names come from the engine: no control character of theirs reaches a terminal. */
 static void plain_print(FILE *file, const char *name)
 {
-	AUTO(string) char *plain = strdup(name);
+	AUTO(string) char *plain = memory_strdup(name);
 
-	if (plain)
-		text_make_harmless(plain);
-	fputs(plain ? plain : "?", file);
+	text_make_harmless(plain);
+	fputs(plain, file);
 }
 
 static void thing_tell(struct clean *clean, const char *kind, const char *name, const char *job_id,
@@ -177,7 +177,8 @@ static enum status instance_find(struct clean *clean, bool *ret_any, struct erro
 		return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
 	if (!rc && (!clean->wanted || strcmp(clean->wanted, kept) == 0)) {
 		if (!real)
-			return error_no_memory(err);
+			return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot find %s",
+					 clean->config->state_dir);
 		clean->state_dir = TAKE(real);
 	}
 	snprintf(clean->instance, sizeof(clean->instance), "%s", clean->wanted ? clean->wanted : kept);
@@ -219,7 +220,7 @@ static void signposts_clean(struct clean *clean)
 		struct text path AUTO_TEXT = { 0 };
 
 		text_printf(&path, "%s/%s", clean->state_dir, names[i]);
-		if (!path.failed && (clean->only_looks ? access(path.data, F_OK) : unlink(path.data)) == 0)
+		if ((clean->only_looks ? access(path.data, F_OK) : unlink(path.data)) == 0)
 			remains_tell(clean, "file", path.data, NULL);
 	}
 	if (!clean->only_looks)
@@ -232,25 +233,20 @@ static bool trial_clean(struct clean *clean, const char *place, const char *name
 	const char *problem = NULL;
 
 	text_printf(&path, "%s/%s", place, name);
-	if (path.failed)
-		problem = "out of memory";
-	else if (!clean->only_looks && !tree_remove(path.data, SIZE_MAX))
+	if (!clean->only_looks && !tree_remove(path.data, SIZE_MAX))
 		problem = strerror(errno);
-	remains_tell(clean, "directory", path.failed ? name : path.data, problem);
+	remains_tell(clean, "directory", path.data, problem);
 	return !problem;
 }
 
 /* Of trials whose containers are gone. The daemon removes them itself, but for what a program made to be root's alone. */
 static bool trials_clean(struct clean *clean)
 {
-	AUTO(string) char *place = NULL;
-	AUTO(directory) DIR *listing = NULL;
+	AUTO(string) char *place = memory_printf("%s/trials", clean->state_dir);
+	AUTO(directory) DIR *listing = opendir(place);
 	const struct dirent *entry;
 	bool is_clean = true;
 
-	if (asprintf(&place, "%s/trials", clean->state_dir) < 0)
-		place = NULL;
-	listing = place ? opendir(place) : NULL;
 	if (!listing && errno == ENOENT)
 		return true;
 	while (listing && (errno = 0, entry = readdir(listing)) != NULL)
@@ -258,7 +254,7 @@ static bool trials_clean(struct clean *clean)
 			is_clean = trial_clean(clean, place, entry->d_name) && is_clean;
 	if (errno == 0)
 		return is_clean;
-	remains_tell(clean, "directory", place ? place : clean->state_dir, strerror(errno));
+	remains_tell(clean, "directory", place, strerror(errno));
 	return false;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 #include "daemon/config_items.h"
 
@@ -84,9 +85,8 @@ static enum status refuse(const struct config_item *item, const struct origin *o
 	struct text place AUTO_TEXT = { 0 };
 
 	place_write(&place, origin, item);
-	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: \"%s\" is not %s%s%s",
-			 place.failed ? item->name : place.data, value, expected, item->advice ? "; " : "",
-			 item->advice ? item->advice : "");
+	return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s: \"%s\" is not %s%s%s", place.data, value,
+			 expected, item->advice ? "; " : "", item->advice ? item->advice : "");
 }
 
 static enum status text_check(const struct config_item *item, const struct origin *origin, const char *value,
@@ -95,6 +95,8 @@ static enum status text_check(const struct config_item *item, const struct origi
 	for (const char *c = value; *c; c++)
 		if (iscntrl((unsigned char)*c))
 			return refuse(item, origin, value, "a text without control characters", err);
+	if (!utf8_valid(value, strlen(value)))
+		return refuse(item, origin, value, "UTF-8", err);
 	return item->valid(value) ? STATUS_OK : refuse(item, origin, value, item->expected, err);
 }
 
@@ -107,26 +109,19 @@ static enum status set_text(struct config *config, const struct config_item *ite
 
 	if (rc)
 		return rc;
-	copy = strdup(value);
-	if (!copy)
-		return error_no_memory(err);
+	copy = memory_strdup(value);
 	free(*field);
 	*field = copy;
 	return STATUS_OK;
 }
 
-static enum status list_add(struct config_list *list, const char *value, struct error *err)
+static void list_add(struct config_list *list, const char *value)
 {
-	char **grown = realloc(list->values, (list->count + 1) * sizeof(*grown));
+	char **grown = memory_realloc(list->values, (list->count + 1) * sizeof(*grown));
 
-	if (!grown)
-		return error_no_memory(err);
 	list->values = grown;
-	grown[list->count] = strdup(value);
-	if (!grown[list->count])
-		return error_no_memory(err);
+	grown[list->count] = memory_strdup(value);
 	list->count++;
-	return STATUS_OK;
 }
 
 /* The first value of a reading takes the place of what was read before. */
@@ -134,9 +129,9 @@ static enum status set_list(struct config *config, const struct config_item *ite
 			    const struct origin *origin, const char *value, struct error *err)
 {
 	struct config_list *list = field_of(config, item);
-	AUTO(string) char *copy = strdup(value);
+	AUTO(string) char *copy = memory_strdup(value);
 	char *rest = copy;
-	enum status rc = copy ? STATUS_OK : error_no_memory(err);
+	enum status rc = STATUS_OK;
 
 	if (list->reading != origin->reading)
 		list_clear(list);
@@ -146,7 +141,7 @@ static enum status set_list(struct config *config, const struct config_item *ite
 
 		rc = text_check(item, origin, term, err);
 		if (!rc)
-			rc = list_add(list, term, err);
+			list_add(list, term);
 	}
 	return rc;
 }
@@ -210,7 +205,7 @@ static enum status set_choice(struct config *config, const struct config_item *i
 		nearest_look(&nearest, item->choices[i]);
 	}
 	text_puts(&expected, nearest_hint(&nearest, "", hint));
-	return refuse(item, origin, value, expected.failed ? "known" : expected.data, err);
+	return refuse(item, origin, value, expected.data, err);
 }
 
 static enum status item_set(struct config *config, const struct config_item *item,
@@ -314,7 +309,7 @@ static enum status word_refuse(const struct command_line *line, const char *word
 {
 	const bool is_option = strncmp(word, "--", 2) == 0 && word[2];
 	const char *bare = word + strspn(word, "-");
-	AUTO(string) char *name = strndup(bare, strcspn(bare, "="));
+	AUTO(string) char *name = memory_strndup(bare, strcspn(bare, "="));
 	struct nearest nearest = { .wanted = name ? name : "" };
 	struct text takers AUTO_TEXT = { 0 };
 	char hint[NEAREST_HINT_SIZE];
@@ -322,8 +317,7 @@ static enum status word_refuse(const struct command_line *line, const char *word
 	if (item) {
 		takers_write(&takers, item);
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
-				 "unknown option \"--%s\": it is one of %s", item->name,
-				 takers.failed ? "others" : takers.data);
+				 "unknown option \"--%s\": it is one of %s", item->name, takers.data);
 	}
 	for (item = config_items; item->name; item++)
 		if (item->commands & line->command)
@@ -455,9 +449,7 @@ static enum status read_all(struct config *config, const struct command_line *li
 		rc = read_arguments(config, line, 3, err);
 	if (rc || !config->file)
 		return rc;
-	path = strdup(config->file);
-	if (!path)
-		return error_no_memory(err);
+	path = memory_strdup(config->file);
 	rc = read_file(config, path, 4, err);
 	if (!rc)
 		rc = read_environment(config, 5, err);

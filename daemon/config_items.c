@@ -12,6 +12,7 @@
 #include "api/training/quota.h"
 #include "api/training/runtime_map.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/config_listen.h"
 #include "daemon/emulator_clock.h"
 #include "daemon/gateway/host_routes.h"
@@ -97,11 +98,7 @@ static bool networks_valid(const char *value)
 /* "@home/@below", or NULL when @home is no absolute path. */
 static char *path_below(const char *home, const char *below)
 {
-	char *path = NULL;
-
-	if (!home || *home != '/' || asprintf(&path, "%s/%s", home, below) < 0)
-		return NULL;
-	return path;
+	return home && *home == '/' ? memory_printf("%s/%s", home, below) : NULL;
 }
 
 /* Source: XDG Base Directory Specification 0.8: paths that are not absolute are ignored. */
@@ -110,14 +107,14 @@ char *state_dir_default(bool root, const char *xdg_state_home, const char *home)
 	char *path;
 
 	if (root)
-		return strdup("/var/lib/trainyard");
+		return memory_strdup("/var/lib/trainyard");
 	path = path_below(xdg_state_home, "trainyard");
 	return path ? path : path_below(home, ".local/state/trainyard");
 }
 
 char *engine_default(const char *docker_host)
 {
-	return strdup(docker_host && *docker_host ? docker_host : "unix:///var/run/docker.sock");
+	return memory_strdup(docker_host && *docker_host ? docker_host : "unix:///var/run/docker.sock");
 }
 
 static char *compute_state_dir(void)
@@ -133,9 +130,9 @@ static char *compute_engine(void)
 static char *compute_docker_config(void)
 {
 	const char *own = getenv("DOCKER_CONFIG");
-	char *path = own && *own ? strdup(own) : path_below(getenv("HOME"), ".docker");
+	char *path = own && *own ? memory_strdup(own) : path_below(getenv("HOME"), ".docker");
 
-	return path ? path : strdup("/root/.docker");
+	return path ? path : memory_strdup("/root/.docker");
 }
 
 static bool gpus_valid(const char *value)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 #include "daemon/base/text.h"
 #include "daemon/config_items.h"
@@ -14,10 +15,10 @@
 static const char *const of_clients[] = { "TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT" };
 
 /* Set by the tests, scripts and benches of the source tree, which start the daemon as well. */
-static const char *const of_source_tree[] = { "TRAINYARD_PLAIN",        "TRAINYARD_CLIENTS",
-					      "TRAINYARD_COVERAGE",     "TRAINYARD_GCLOUD",
-					      "TRAINYARD_BENCH_LINES",  "TRAINYARD_LAUNCHER_PYTHON",
-					      "TRAINYARD_REACHING",     "TRAINYARD_ENGINE_RUN",
+static const char *const of_source_tree[] = { "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",
+					      "TRAINYARD_COVERAGE",    "TRAINYARD_GCLOUD",
+					      "TRAINYARD_BENCH_LINES", "TRAINYARD_LAUNCHER_PYTHON",
+					      "TRAINYARD_REACHING",    "TRAINYARD_ENGINE_RUN",
 					      "TRAINYARD_ENGINE_DATA" };
 static const char of_tests[] = "TRAINYARD_TEST_";
 
@@ -47,11 +48,11 @@ void config_unknown_variables(void (*tell)(const char *name, const char *hint))
 
 	for (char **variable = environ; variable && *variable; variable++) {
 		const size_t length = strcspn(*variable, "=");
-		AUTO(string) char *name = strndup(*variable, length);
+		AUTO(string) char *name = memory_strndup(*variable, length);
 		struct nearest nearest = { .wanted = name };
 		char hint[NEAREST_HINT_SIZE];
 
-		if (!name || strncmp(name, begin, strlen(begin)) != 0 || (*variable)[length] == '\0' ||
+		if (strncmp(name, begin, strlen(begin)) != 0 || (*variable)[length] == '\0' ||
 		    (*variable)[length + 1] == '\0' || is_known(name))
 			continue;
 		nearest.wanted += strlen(begin);

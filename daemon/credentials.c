@@ -39,8 +39,6 @@ static json_t *credentials_json(const char *url, const char *project, const char
 
 	email_write(&email, project);
 	text_printf(&token_uri, "%s/token", url);
-	if (email.failed || token_uri.failed)
-		return NULL;
 	account_id_write(email.data, client_id);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "type", "service_account", "project_id",
 			 project, "private_key_id", key_id, "private_key", pem, "client_email", email.data,
@@ -55,16 +53,14 @@ static enum status content_make(const char *state_dir, const char *url, const ch
 	struct text pem AUTO_TEXT = { 0 };
 	AUTO(json) json_t *credentials = NULL;
 	char key_id[41];
-	enum status rc = key ? signing_key_pem(key, &pem, key_id, err) : error_no_memory(err);
+	enum status rc = signing_key_pem(key, &pem, key_id, err);
 
 	if (rc)
 		return rc;
 	credentials = credentials_json(url, project, pem.data, key_id);
-	if (!credentials)
-		return error_no_memory(err);
 	json_write(content, credentials);
 	text_putc(content, '\n');
-	return content->failed ? error_no_memory(err) : STATUS_OK;
+	return STATUS_OK;
 }
 
 static void file_close(FILE *file)
@@ -107,18 +103,17 @@ enum status credentials_keep(const char *state_dir, const char *url, const char 
 	enum status rc = directory_check(state_dir, err);
 
 	if (!rc && !directory)
-		rc = error_no_memory(err);
+		rc = error_set(err, STATUS_UNAVAILABLE, NULL, "cannot find %s: %s", state_dir,
+			       strerror(errno));
 	if (!rc)
 		rc = content_make(directory, url, project, &content, err);
 	if (rc)
 		return rc;
 	text_printf(&path, "%s/credentials.json", directory);
-	if (path.failed)
-		return error_no_memory(err);
 	if (!file_holds(path.data, &content))
 		rc = small_file_place(path.data, &content, FILE_MODE, PLACE_NEW, err);
 	if (rc)
 		return rc;
 	*ret_path = text_take(&path);
-	return *ret_path ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }

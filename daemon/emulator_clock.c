@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/step_clock.h"
 #include "daemon/base/text.h"
 #include "store/small_file.h"
@@ -78,7 +79,7 @@ static enum status kept_write(const char *path, int64_t ahead_ns, struct error *
 	struct text content AUTO_TEXT = { 0 };
 
 	text_printf(&content, "%" PRId64 "\n", ahead_ns);
-	return content.failed ? error_no_memory(err) : small_file_place(path, &content, 0600, PLACE_NEW, err);
+	return small_file_place(path, &content, 0600, PLACE_NEW, err);
 }
 
 /* Whether a daemon has served @state_dir before. */
@@ -87,7 +88,7 @@ static bool state_is_there(const char *state_dir)
 	struct text path AUTO_TEXT = { 0 };
 
 	text_printf(&path, "%s/state.db", state_dir);
-	return path.failed || access(path.data, F_OK) == 0;
+	return access(path.data, F_OK) == 0;
 }
 
 static enum status refuse_return(int64_t ahead_ns, struct error *err)
@@ -146,19 +147,15 @@ static enum status ahead_find(struct emulator_clock *clock, const char *state_di
 enum status emulator_clock_open(const char *state_dir, const char *choice, struct emulator_clock **ret_clock,
 				struct error *err)
 {
-	AUTO(emulator_clock) struct emulator_clock *clock = calloc(1, sizeof(*clock));
+	AUTO(emulator_clock) struct emulator_clock *clock = memory_calloc(1, sizeof(*clock));
 	struct text path AUTO_TEXT = { 0 };
 	int64_t ahead_ns = 0;
 	enum status rc;
 
-	if (!clock)
-		return error_no_memory(err);
 	pthread_mutex_init(&clock->stepping, NULL);
 	clock->is_steppable = is_steppable(choice);
 	text_printf(&path, "%s/clock", state_dir);
 	clock->path = text_take(&path);
-	if (!clock->path)
-		return error_no_memory(err);
 	rc = ahead_find(clock, state_dir, choice, &ahead_ns, err);
 	if (rc)
 		return rc;

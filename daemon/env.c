@@ -13,6 +13,7 @@
 
 #include "daemon/address_file.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/cli/invocation.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
@@ -226,7 +227,7 @@ char *no_proxy_extend(const char *own)
 
 	text_puts(&list, own ? own : "");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!list.failed && !list_has(list.data, names[i]))
+		if (!list_has(list.data, names[i]))
 			text_printf(&list, "%s%s", list.length ? "," : "", names[i]);
 	return text_take(&list);
 }
@@ -285,7 +286,7 @@ static enum status url_choose(const struct config *config, char **ret_url, struc
 				 config->state_dir);
 	config_url_write(&url, address, port);
 	*ret_url = text_take(&url);
-	return *ret_url ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 static bool connects(const char *address, uint16_t port)
@@ -343,17 +344,14 @@ static enum status credentials_find(const struct config *config, const char *url
 }
 
 /* What clients of gRPC are to trust: `serve` makes it when it starts. A path that no line can hold is left out. */
-static enum status grpc_roots_find(const struct config *config, char **ret_path, struct error *err)
+static void grpc_roots_find(const struct config *config, char **ret_path)
 {
 	AUTO(string) char *directory = realpath(config->state_dir, NULL);
 	struct text path AUTO_TEXT = { 0 };
 
 	text_printf(&path, "%s/local-ca/bundle.crt", directory ? directory : config->state_dir);
-	if (path.failed)
-		return error_no_memory(err);
 	if (!strpbrk(path.data, "\r\n"))
 		*ret_path = text_take(&path);
-	return STATUS_OK;
 }
 
 /* gcloud may run elsewhere: the whole path. */
@@ -379,9 +377,9 @@ enum status env_settings_find(const struct config *config, const char *url, stru
 	enum status rc = token_file_find(config, &settings->token_file, err);
 
 	if (!rc && credentials_find(config, url, &settings->credentials, &no_credentials))
-		settings->no_credentials = strdup(main_words(&no_credentials));
+		settings->no_credentials = memory_strdup(main_words(&no_credentials));
 	if (!rc && config->grpc)
-		rc = grpc_roots_find(config, &settings->grpc_roots, err);
+		grpc_roots_find(config, &settings->grpc_roots);
 	settings->url = url;
 	settings->storage_url = config->storage_endpoint;
 	settings->project = config->project;

@@ -5,6 +5,7 @@
 
 #include "api/message/refusal.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/config.h"
 #include "daemon/grpc_door.h"
 #include "daemon/terminal_door.h"
@@ -43,9 +44,9 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 
 	json_object_set_new(answer, "engine",
 			    json_pack("{s:b, s:s}", "reachable", reachable, "detail", detail));
-	if (!reachable &&
-	    asprintf(ret_reason, "The container engine does not answer, and jobs wait: %s", detail) < 0)
-		*ret_reason = NULL;
+	if (!reachable)
+		*ret_reason =
+			memory_printf("The container engine does not answer, and jobs wait: %s", detail);
 	if (machinery->grpc)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }

@@ -169,7 +169,7 @@ enum status listen_explain(const char *option, const char *listen, struct error 
 		path_problem_write(&text, &address);
 	else
 		problem_write(&text, option, &address, problem);
-	if (!text.length || text.failed)
+	if (!text.length)
 		return err->status;
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "--%s: cannot listen on %s%s%s: %s", option,
 			 is_path ? address.path.sun_path : listen, is_path ? "" : ": ",

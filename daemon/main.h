@@ -35,7 +35,7 @@ static inline void main_variable_tell(const char *name, const char *hint)
 /* Writes all of @text to stdout. */
 static inline int main_output(const struct text *text)
 {
-	if (!text->failed && fwrite(text->data ? text->data : "", 1, text->length, stdout) == text->length &&
+	if (fwrite(text->data ? text->data : "", 1, text->length, stdout) == text->length &&
 	    fflush(stdout) == 0)
 		return EXIT_GOOD;
 	fprintf(stderr, "trainyard: the output could not be written\n");

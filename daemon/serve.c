@@ -94,8 +94,6 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 		config_url_write(&url, address, wiring_port(wiring));
 	else
 		text_puts(&url, config->listen); /* "unix:/path" */
-	if (url.failed)
-		return;
 	address_file_write(wiring_state_dir(wiring), url.data, config->token_file);
 	if (engine_kind_of(config->engine)->reach(config->engine, &err))
 		silence_tell(config, main_words(&err));

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 
 struct door {
@@ -54,11 +55,9 @@ static enum status terminal_find(struct engine *engine, const struct replica_key
 enum status terminal_door_open(struct engine *engine, const struct replica_key *replica,
 			       const json_t *command, struct shell_terminal **ret_terminal, struct error *err)
 {
-	struct door *door = calloc(1, sizeof(*door));
+	struct door *door = memory_calloc(1, sizeof(*door));
 	enum status rc;
 
-	if (!door)
-		return error_no_memory(err);
 	rc = terminal_find(engine, replica, command, &door->terminal, err);
 	if (rc) {
 		free(door);

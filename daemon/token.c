@@ -13,6 +13,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "store/keys/access_token.h"
 #include "store/keys/signing_key.h"
 
@@ -84,9 +85,7 @@ enum status token_open(const char *path, struct token **ret_token, struct error 
 			"`openssl rand -hex 32` prints",
 			path, LENGTH_MIN, LENGTH_MAX);
 	}
-	token = calloc(1, sizeof(*token));
-	if (!token)
-		return error_no_memory(err);
+	token = memory_calloc(1, sizeof(*token));
 	randombytes_buf(token->key, sizeof(token->key));
 	hash_make(token, line, token->hash);
 	sodium_memzero(line, sizeof(line));

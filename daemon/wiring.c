@@ -11,6 +11,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/instance_lock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/config.h"
 #include "daemon/config_listen.h"
 #include "daemon/emulator_clock.h"
@@ -162,18 +163,16 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 /* Containers are given directories below it, by their whole names. */
 static enum status trials_dir_name(struct wiring *wiring, struct error *err)
 {
-	if (asprintf(&wiring->trials_dir, "%s/trials", wiring->state_dir) < 0) {
-		wiring->trials_dir = NULL;
-		return error_no_memory(err);
-	}
+	(void)err;
+	wiring->trials_dir = memory_printf("%s/trials", wiring->state_dir);
 	return STATUS_OK;
 }
 
-static enum status gcs_make(struct wiring *wiring, struct error *err)
+static void gcs_make(struct wiring *wiring)
 {
 	const struct config *config = wiring->config;
 
-	return gcs_host_open(
+	gcs_host_open(
 		&(struct gcs_host_options){
 			.state_dir = wiring->state_dir,
 			.engine = config->engine,
@@ -183,7 +182,7 @@ static enum status gcs_make(struct wiring *wiring, struct error *err)
 			.gate = &wiring->gate,
 			.faults = wiring->fault_book,
 		},
-		&wiring->gcs, err);
+		&wiring->gcs);
 }
 
 static enum status scheduler_make(struct wiring *wiring, struct error *err)
@@ -235,11 +234,7 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	wiring->signing_key = signing_key_new(wiring->state_dir);
 	wiring->authority = authority_new(wiring->state_dir, "ca", "googleapis.com");
 	wiring->local_authority = authority_new(wiring->state_dir, "local-ca", "localhost");
-	if (!wiring->shell_sessions || !wiring->signing_key || !wiring->authority || !wiring->local_authority)
-		return error_no_memory(err);
-	wiring->host_names = calloc(config->host_names.count + 1, sizeof(char *));
-	if (!wiring->host_names)
-		return error_no_memory(err);
+	wiring->host_names = memory_calloc(config->host_names.count + 1, sizeof(char *));
 	for (size_t i = 0; i < config->host_names.count; i++)
 		wiring->host_names[i] = config->host_names.values[i];
 	wiring->images = (struct image_map){ config->image_map.values, config->image_map.count };
@@ -250,7 +245,7 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	if (!config->quota)
 		return STATUS_OK;
 	wiring->counter = quota_counter_new();
-	return wiring->counter ? quota_parse(config->quota, &wiring->quota, err) : error_no_memory(err);
+	return quota_parse(config->quota, &wiring->quota, err);
 }
 
 static enum status scheduling_open(struct wiring *wiring, struct error *err)
@@ -259,10 +254,10 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 	struct engine_sink sink;
 	enum status rc = gateways_make(wiring, err);
 
-	if (!rc)
-		rc = gcs_make(wiring, err);
-	if (!rc)
-		rc = scheduler_make(wiring, err);
+	if (rc)
+		return rc;
+	gcs_make(wiring);
+	rc = scheduler_make(wiring, err);
 	if (rc)
 		return rc;
 	emulator_clock_on_step(wiring->emulator_clock, scheduler_clock_stepped, wiring->machinery.scheduler);
@@ -486,10 +481,8 @@ static enum status (*const openings[])(struct wiring *wiring, struct error *err)
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)
 {
-	struct wiring *wiring = calloc(1, sizeof(*wiring));
+	struct wiring *wiring = memory_calloc(1, sizeof(*wiring));
 
-	if (!wiring)
-		return error_no_memory(err);
 	wiring->config = config;
 	wiring->presence = -1;
 	for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++) {

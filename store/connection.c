@@ -177,7 +177,7 @@ static int medium_problem(const char *path)
 {
 	static const char block[4096];
 	AUTO(string) char *dir = memory_strdup(path);
-	char *slash = dir ? strrchr(dir, '/') : NULL;
+	char *slash = strrchr(dir, '/');
 	int fd, problem = 0;
 
 	if (!slash)

@@ -51,8 +51,7 @@ void findings_add(struct findings *findings, const char *below, const char *form
 	va_end(args);
 	if (below)
 		length = findings_enter(findings, below);
-	refusal_add_listed(&findings->err, findings->path.data ? findings->path.data : "", "%s",
-			   text ? text : "");
+	refusal_add_listed(&findings->err, findings->path.data ? findings->path.data : "", "%s", text);
 	findings_leave(findings, length);
 }
 

@@ -145,8 +145,8 @@ static json_t *job_make(const json_t *pipeline, const struct task *task, const j
 	if (!job || (task->tunes ? json_object_update(job, (json_t *)inputs)
 				 : json_object_set(job, "jobSpec", (json_t *)inputs)))
 		return NULL;
-	if (encryption && json_object_set(job, "encryptionSpec", (json_t *)encryption))
-		return NULL;
+	if (encryption)
+		json_object_set(job, "encryptionSpec", (json_t *)encryption);
 	return TAKE(job);
 }
 

@@ -96,8 +96,7 @@ static bool parent_add(const struct study_tree *tree, const struct study_paramet
 	if (!parameter_kind(tree->parameters[parameter->parent].spec, &kind, &values))
 		return false;
 	json_array_foreach((json_t *)dependence_values(parameter->dependence), index, value) {
-		if (json_array_append_new(list, json_real(parent_value(kind, values, value))))
-			return false;
+		json_array_append_new(list, json_real(parent_value(kind, values, value)));
 	}
 	return !json_object_set_new(object, "parent", json_integer(parameter->parent)) &&
 	       !json_object_set(object, "parent_values", list);
@@ -125,10 +124,10 @@ static json_t *parameters_make(const json_t *spec)
 	AUTO(study_tree) struct study_tree *tree = study_tree_new(spec);
 	AUTO(json) json_t *list = json_array();
 
-	for (size_t i = 0; tree && i < tree->count; i++)
+	for (size_t i = 0; i < tree->count; i++)
 		if (json_array_append_new(list, parameter_make(tree, &tree->parameters[i])))
 			return NULL;
-	return tree ? TAKE(list) : NULL;
+	return TAKE(list);
 }
 
 static json_t *metrics_make(const json_t *spec)
@@ -138,10 +137,8 @@ static json_t *metrics_make(const json_t *spec)
 	const json_t *metric;
 
 	json_array_foreach(json_object_get(spec, "metrics"), index, metric) {
-		if (json_array_append_new(list,
-					  json_pack("{s:s, s:b}", "name", json_text_at(metric, "metricId"),
-						    "minimized", is_set_to(metric, "goal", "MINIMIZE"))))
-			return NULL;
+		json_array_append_new(list, json_pack("{s:s, s:b}", "name", json_text_at(metric, "metricId"),
+						      "minimized", is_set_to(metric, "goal", "MINIMIZE")));
 	}
 	return TAKE(list);
 }

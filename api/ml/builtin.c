@@ -51,12 +51,11 @@ char *builtin_output_new(const char *image)
 	if (!image || !builtin_image(image))
 		return json_dump_compact(output);
 	framework = framework_of(image);
-	if (json_object_set_new(output, "isBuiltInAlgorithmJob", json_true()))
-		return NULL;
-	if (framework && json_object_set_new(output, "builtInAlgorithmOutput",
-					     json_pack("{s:s, s:s, s:s}", "framework", framework,
-						       "runtimeVersion", RUNTIME, "pythonVersion", PYTHON)))
-		return NULL;
+	json_object_set_new(output, "isBuiltInAlgorithmJob", json_true());
+	if (framework)
+		json_object_set_new(output, "builtInAlgorithmOutput",
+				    json_pack("{s:s, s:s, s:s}", "framework", framework, "runtimeVersion",
+					      RUNTIME, "pythonVersion", PYTHON));
 	return json_dump_compact(output);
 }
 

@@ -13,9 +13,8 @@ static json_t *base_make(const struct object *object)
 {
 	AUTO(json) json_t *base = json_copy(object->metadata);
 
-	if (object->content_type &&
-	    json_object_set_new(base, "contentType", json_string(object->content_type)))
-		return NULL;
+	if (object->content_type)
+		json_object_set_new(base, "contentType", json_string(object->content_type));
 	return TAKE(base);
 }
 

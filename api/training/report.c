@@ -50,11 +50,9 @@ static enum status trial_json(const struct training_context *context, const stru
 		return rc;
 	name = run->kind == KIND_TRAINING ? NULL : job_name(context, run);
 	replicas = replicas_json(plan, assignment);
-	*ret_object =
-		replicas ? json_pack("{s:i, s:s*, s:s, s:I, s:O, s:O}", "trialId", (int)trial->number,
-				     "customJob", name, "state", job_state_told(run), "attempt",
-				     (json_int_t)run->attempt, "commandLines", lines, "replicas", replicas)
-			 : NULL;
+	*ret_object = json_pack("{s:i, s:s*, s:s, s:I, s:O, s:O}", "trialId", (int)trial->number, "customJob",
+				name, "state", job_state_told(run), "attempt", (json_int_t)run->attempt,
+				"commandLines", lines, "replicas", replicas);
 	return STATUS_OK;
 }
 
@@ -105,9 +103,8 @@ static json_t *head_make(const struct training_context *context, const struct jo
 {
 	AUTO(string) char *name = job_name(context, job);
 
-	return name ? json_pack("{s:s, s:s, s:I}", "name", name, "state", job_state_told(job), "attempt",
-				(json_int_t)job->attempt)
-		    : NULL;
+	return json_pack("{s:s, s:s, s:I}", "name", name, "state", job_state_told(job), "attempt",
+			 (json_int_t)job->attempt);
 }
 
 /* What a queued job waits for, as its plan would tell it. What this machine can never run is about to fail, and says so. */

@@ -120,17 +120,15 @@ static json_t *curve_json(const struct view *view, const struct measurements *re
 	AUTO(json) json_t *list = json_array();
 	AUTO(json) json_t *object = NULL;
 
-	for (size_t i = 0; list && i < reported->count; i++) {
+	for (size_t i = 0; i < reported->count; i++) {
 		if (isnan(reported->all[i].values[0]) || (i % stride && i + 1 < reported->count))
 			continue;
-		if (json_array_append_new(list, point_json(&reported->all[i])))
-			return NULL;
+		json_array_append_new(list, point_json(&reported->all[i]));
 	}
-	object = list ? json_pack("{s:O}", "measurements", list) : NULL;
-	if (object && (stride > 1 || reported->stride > 1) &&
-	    json_object_set_new(object, "reportedMeasurementCount",
-				json_integer((json_int_t)reported->reported)))
-		return NULL;
+	object = json_pack("{s:O}", "measurements", list);
+	if (stride > 1 || reported->stride > 1)
+		json_object_set_new(object, "reportedMeasurementCount",
+				    json_integer((json_int_t)reported->reported));
 	return TAKE(object);
 }
 
@@ -218,11 +216,10 @@ static json_t *parameters_json(const struct view *view, const struct trial *tria
 {
 	AUTO(json) json_t *object = json_object();
 
-	for (size_t i = 0; object && i < view->study->parameter_count; i++)
-		if (!isnan(trial->values[i]) &&
-		    json_object_set_new(object, view->study->parameters[i].name,
-					value_json(&view->study->parameters[i], trial->values[i])))
-			return NULL;
+	for (size_t i = 0; i < view->study->parameter_count; i++)
+		if (!isnan(trial->values[i]))
+			json_object_set_new(object, view->study->parameters[i].name,
+					    value_json(&view->study->parameters[i], trial->values[i]));
 	return TAKE(object);
 }
 
@@ -238,73 +235,69 @@ static const char *outcome_name(const struct trial *trial)
 }
 
 /* By name, where there are several. */
-static bool metrics_add(const struct view *view, const struct trial *trial, json_t *object)
+static void metrics_add(const struct view *view, const struct trial *trial, json_t *object)
 {
-	AUTO(json) json_t *metrics = json_object();
+	json_t *metrics;
 
 	if (view->study->metric_count < 2)
-		return true;
+		return;
+	metrics = json_object();
 	for (size_t m = 0; m < view->study->metric_count; m++)
-		if (json_object_set_new(metrics, view->study->metrics[m].name,
-					number_or_null(trial->final[m])))
-			return false;
-	return !json_object_set(object, "metrics", metrics);
+		json_object_set_new(metrics, view->study->metrics[m].name, number_or_null(trial->final[m]));
+	json_object_set_new(object, "metrics", metrics);
 }
 
-static bool trial_more(const struct view *view, size_t index, json_t *object)
+static void trial_more(const struct view *view, size_t index, json_t *object)
 {
 	const struct trial *trial = &view->own[index];
 	const struct stored_trial *stored = &view->list.trials[index];
 	const struct belief *belief = &view->own_beliefs[index];
 
-	if (trial->state == TRIAL_COMPLETED &&
-	    (json_object_set_new(object, "objectiveValue", number_or_null(trial->final[0])) ||
-	     !metrics_add(view, trial, object)))
-		return false;
-	if (stored->stopped_early && json_object_set_new(object, "isTrialStoppedEarly", json_true()))
-		return false;
-	if (isfinite(belief->mean) &&
-	    json_object_set_new(object, "belief",
-				json_pack("{s:f, s:o}", "mean", belief->mean, "deviation",
-					  number_or_null(belief->deviation))))
-		return false;
-	return !view->curves[index] || !json_object_update(object, view->curves[index]);
+	if (trial->state == TRIAL_COMPLETED) {
+		json_object_set_new(object, "objectiveValue", number_or_null(trial->final[0]));
+		metrics_add(view, trial, object);
+	}
+	if (stored->stopped_early)
+		json_object_set_new(object, "isTrialStoppedEarly", json_true());
+	if (isfinite(belief->mean))
+		json_object_set_new(object, "belief",
+				    json_pack("{s:f, s:o}", "mean", belief->mean, "deviation",
+					      number_or_null(belief->deviation)));
+	if (view->curves[index])
+		json_object_update(object, view->curves[index]);
 }
 
 static json_t *trial_json(const struct view *view, size_t index)
 {
 	const struct stored_trial *stored = &view->list.trials[index];
-	AUTO(json) json_t *parameters = parameters_json(view, &view->own[index]);
-	AUTO(json) json_t *object = NULL;
+	json_t *object = json_pack("{s:i, s:s, s:s, s:o}", "trialId", (int)stored->number, "state",
+				   job_state_name(stored->state), "outcome", outcome_name(&view->own[index]),
+				   "parameters", parameters_json(view, &view->own[index]));
 
-	if (!parameters)
-		return NULL;
-	object = json_pack("{s:i, s:s, s:s, s:O}", "trialId", (int)stored->number, "state",
-			   job_state_name(stored->state), "outcome", outcome_name(&view->own[index]),
-			   "parameters", parameters);
-	return object && trial_more(view, index, object) ? TAKE(object) : NULL;
+	trial_more(view, index, object);
+	return object;
 }
 
 static json_t *trials_json(const struct view *view)
 {
-	AUTO(json) json_t *list = json_array();
+	json_t *list = json_array();
 
-	for (size_t i = 0; list && i < view->list.count; i++)
-		if (json_array_append_new(list, trial_json(view, i)))
-			return NULL;
-	return TAKE(list);
+	for (size_t i = 0; i < view->list.count; i++)
+		json_array_append_new(list, trial_json(view, i));
+	return list;
 }
 
 /* Of the job's own trials. With several metrics there is none. */
-static bool best_add(const struct view *view, json_t *answer)
+static void best_add(const struct view *view, json_t *answer)
 {
 	const struct trial *best =
 		view->study->metric_count > 1 ? NULL : study_best(view->study, view->own, view->list.count);
 
-	return !best || !json_object_set_new(answer, "best",
-					     json_pack("{s:i, s:o, s:o}", "trialId", (int)best->id,
-						       "parameters", parameters_json(view, best),
-						       "objectiveValue", number_or_null(best->final[0])));
+	if (best)
+		json_object_set_new(answer, "best",
+				    json_pack("{s:i, s:o, s:o}", "trialId", (int)best->id, "parameters",
+					      parameters_json(view, best), "objectiveValue",
+					      number_or_null(best->final[0])));
 }
 
 /* Names of members as answers spell them: "stopsByElapsed" of "stops_by_elapsed". No key of a search is a client's text. */
@@ -338,11 +331,10 @@ static void json_answer(struct call *call, const struct view *view, const char *
 	AUTO(json) json_t *search = camel_json(view->plan->search);
 	AUTO(json) json_t *answer = NULL;
 
-	if (trials)
-		answer = json_pack("{s:s, s:s, s:O, s:i, s:i, s:O}", "name", name, "state",
-				   job_state_name(view->job->state), "study", search, "trialCount",
-				   (int)view->plan->trial_count, "parallelTrialCount",
-				   (int)view->plan->parallel_trial_count, "trials", trials);
+	answer = json_pack("{s:s, s:s, s:O, s:i, s:i, s:O}", "name", name, "state",
+			   job_state_name(view->job->state), "study", search, "trialCount",
+			   (int)view->plan->trial_count, "parallelTrialCount",
+			   (int)view->plan->parallel_trial_count, "trials", trials);
 	best_add(view, answer);
 	if (view->plan->resumed_jobs) {
 		json_object_set(answer, "resumedJobs", view->plan->resumed_jobs);

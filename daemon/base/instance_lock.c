@@ -111,7 +111,7 @@ static enum status holder_refuse(const char *instance, enum presence_rule rule, 
 	return error_set(
 		err, STATUS_FAILED_PRECONDITION, NULL,
 		"another process of this machine works for instance %s, or holds its name: %s; %s", instance,
-		owner.failed ? "" : owner.data,
+		owner.data,
 		rule == PRESENCE_ALONE
 			? "stop it, or give --force if it is neither its daemon nor its clean"
 			: "stop it first: of copies of a state directory, one can be served at a time");

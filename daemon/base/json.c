@@ -231,8 +231,7 @@ static void array_write(struct text *text, const json_t *array)
 void json_write(struct text *text, const json_t *value)
 {
 	if (!value) {
-		memory_note_failure();
-		text->failed = true;
+		text_puts(text, "null");
 		return;
 	}
 	switch (json_typeof(value)) {

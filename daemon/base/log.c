@@ -58,6 +58,5 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 		text_time_nanos(&line, clock_wall_ns(&system_clock));
 		text_printf(&line, " %-7s %s %s\n", level_names[level], event, detail);
 	}
-	if (!line.failed)
-		write_whole(line.data, line.length);
+	write_whole(line.data, line.length);
 }

@@ -13,9 +13,10 @@
 #include "daemon/base/client_hello.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/gateway/forward.h"
-#include "daemon/gateway/host_routes.h"
 #include "daemon/gateway/host_filter.h"
+#include "daemon/gateway/host_routes.h"
 #include "store/keys/authority.h"
 
 enum { PORT_HTTPS = 443, HELLO_PATIENCE_MS = 5000, NS_PER_S = 1000000000 };
@@ -61,21 +62,16 @@ static size_t names_count(const struct name_list *list)
 	return count;
 }
 
-enum status name_list_make(const struct gateways_options *options, struct name_list *ret_list,
-			   struct error *err)
+void name_list_make(const struct gateways_options *options, struct name_list *ret_list)
 {
 	const char *const *served = served_names + (options->storage ? 0 : STORAGE_NAMES);
 	const size_t routed = options->routes ? options->routes->count : 0;
-	struct name_list list = { .names = calloc(COUNT_OF(served_names) + routed, sizeof(char *)) };
+	struct name_list list = { .names = memory_calloc(COUNT_OF(served_names) + routed, sizeof(char *)) };
 	size_t known = 0;
 
 	while (regions[known].name)
 		known++;
-	list.regions = calloc(known + 1, sizeof(char *));
-	if (!list.names || !list.regions) {
-		name_list_deinit(&list);
-		return error_no_memory(err);
-	}
+	list.regions = memory_calloc(known + 1, sizeof(char *));
 	for (size_t i = 0; i < known; i++)
 		list.regions[i] = regions[i].name;
 	for (; !options->names_alone && *served; served++)
@@ -88,7 +84,6 @@ enum status name_list_make(const struct gateways_options *options, struct name_l
 			list.names[names_count(&list)] = route->name;
 	}
 	*ret_list = list;
-	return STATUS_OK;
 }
 
 void name_list_deinit(struct name_list *list)
@@ -111,16 +106,18 @@ static void on_tried(void *arg, const char *host)
 /* Whether a host that is not served and has no route is reported and handed on to the real one. */
 static bool is_handed_on(const struct called_names *names, const char *host)
 {
-	return !names->options.gateways->cut_off && gateway_watches(host, names->options.region, names->options.list->regions);
+	return !names->options.gateways->cut_off &&
+	       gateway_watches(host, names->options.region, names->options.list->regions);
 }
 
 /* What the filters differ in. */
 struct entrance {
-	const char *port;             /* of the real hosts */
+	const char *port;                    /* of the real hosts */
 	enum forward_kind kinds[ROUTE_SELF]; /* of the targets of routes */
 };
 
-static const struct entrance entrance_tls = { "443", { [ROUTE_PLAIN] = FORWARD_PLAIN, [ROUTE_TLS] = FORWARD_TLS } };
+static const struct entrance entrance_tls = { "443",
+					      { [ROUTE_PLAIN] = FORWARD_PLAIN, [ROUTE_TLS] = FORWARD_TLS } };
 static const struct entrance entrance_plain = {
 	"80", { [ROUTE_PLAIN] = FORWARD_BYTES, [ROUTE_TLS] = FORWARD_TLS_ADDED }
 };
@@ -186,8 +183,7 @@ static bool on_called_plain(void *arg, const struct client_hello *hello, int fd,
 		return forward(names, &entrance_plain, hello, fd, route);
 	if (is_self ? !names->self_plain
 		    : !is_served(names->options.list, hello->name) && names->options.gateways->cut_off &&
-			      gateway_knows(hello->name, names->options.region,
-					    names->options.list->regions))
+			      gateway_knows(hello->name, names->options.region, names->options.list->regions))
 		return false;
 	listener_adopt(is_self ? names->self_plain : names->gateway, fd, (const struct sockaddr *)peer,
 		       sizeof(*peer));
@@ -198,19 +194,15 @@ static void on_failed(void *arg, const struct forward_target *target, const char
 {
 	const struct called_names *names = arg;
 	const struct gateways_options *gateways = names->options.gateways;
-	AUTO(string) char *text = NULL;
-	const int length =
+	AUTO(string)
+	char *text =
 		route_find(names, target->name)
-			? asprintf(&text,
-				   "leads to %s:%s (--route), where no server answers: %s. Start the server, "
-				   "or change the route.",
-				   target->host, target->port, problem)
-			: asprintf(&text, "this machine cannot reach: %s.", problem);
+			? memory_printf("leads to %s:%s (--route), where no server answers: %s. Start the "
+					"server, or change the route.",
+					target->host, target->port, problem)
+			: memory_printf("this machine cannot reach: %s.", problem);
 
-	if (length < 0)
-		text = NULL;
-	else
-		gateways->call_failed(gateways->arg, names->options.job, target->name, text);
+	gateways->call_failed(gateways->arg, names->options.job, target->name, text);
 }
 
 /* ---- the servers ---- */
@@ -399,8 +391,7 @@ static void names_free(struct called_names *names)
 
 DEFINE_AUTO(names, struct called_names *, names_free)
 
-enum status called_names_open(const struct called_names_options *options, struct called_names **ret_names,
-			      struct error *err)
+void called_names_open(const struct called_names_options *options, struct called_names **ret_names)
 {
 	static const char lost[] = "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs";
 	const struct gateways_options *gateways = options->gateways;
@@ -410,10 +401,8 @@ enum status called_names_open(const struct called_names_options *options, struct
 
 	*ret_names = NULL;
 	if (!gateways->cut_off && !gateways->authority)
-		return STATUS_OK;
-	names = calloc(1, sizeof(*names));
-	if (!names)
-		return error_no_memory(err);
+		return;
+	names = memory_calloc(1, sizeof(*names));
 	names->options = *options;
 	if (gateways->authority && secure_start(names, &problem)) {
 		secure_close(names, 0);
@@ -421,14 +410,13 @@ enum status called_names_open(const struct called_names_options *options, struct
 		error_deinit(&problem);
 	}
 	if (!gateways->cut_off && !names->secure)
-		return STATUS_OK;
+		return;
 	if (tls_filter_start(names, &problem))
 		report_once(&list->reported_port, "port-443-missing", &problem,
 			    gateways->cut_off ? "jobs that call the cloud are turned away and not told of"
 					      : lost);
 	else
 		*ret_names = TAKE(names);
-	return STATUS_OK;
 }
 
 const char *called_names_bundle(const struct called_names *names)

@@ -12,14 +12,13 @@
 struct name_list {
 	const char **names; /* the served ones, then those with a route; ends with NULL */
 	size_t served_count;
-	const char **regions;                         /* of gateway_place */
-	bool has_self;                                /* a route leads to this daemon */
+	const char **regions;               /* of gateway_place */
+	bool has_self;                      /* a route leads to this daemon */
 	bool reported_port, reported_trust; /* what every job lacks is logged once */
 };
 
 /* What @options points to must live until name_list_deinit(). */
-enum status name_list_make(const struct gateways_options *options, struct name_list *ret_list,
-			   struct error *err);
+void name_list_make(const struct gateways_options *options, struct name_list *ret_list);
 void name_list_deinit(struct name_list *list);
 
 /* Of one job. Borrowed until called_names_close(). */
@@ -36,8 +35,7 @@ struct called_names_options {
 struct called_names;
 
 /* Jobs run without it as well: what cannot be had is logged. *ret_names NULL: calls by name do not come here. */
-enum status called_names_open(const struct called_names_options *options, struct called_names **ret_names,
-			      struct error *err);
+void called_names_open(const struct called_names_options *options, struct called_names **ret_names);
 /* The path of the certificates that programs need to trust; NULL: the names are not answered. NULL is harmless here and
  * below. */
 const char *called_names_bundle(const struct called_names *names);

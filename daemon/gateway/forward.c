@@ -17,6 +17,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 #include "daemon/gateway/lookup.h"
 #include "store/keys/authority.h"
@@ -304,7 +305,7 @@ static void connection_serve(struct connection *connection)
 
 	if (lookup_connect(connection->host, connection->port, forwarder->wake, CONNECT_MS,
 			   &connection->sides[SERVER].fd, &err))
-		problem = err.text ? err.text : "out of memory";
+		problem = err.text;
 	else if (begins_tls(connection->kind) && !server_tls_begin(connection))
 		problem = "no TLS, or with a certificate that is not trusted";
 	if (problem)
@@ -363,22 +364,16 @@ static void *connection_main(void *arg)
 static struct connection *connection_new(struct forwarder *forwarder, int fd,
 					 const struct forward_target *target)
 {
-	AUTO(connection) struct connection *connection = calloc(1, sizeof(*connection));
+	AUTO(connection) struct connection *connection = memory_calloc(1, sizeof(*connection));
 
-	if (!connection) {
-		close(fd);
-		return NULL;
-	}
 	connection->forwarder = forwarder;
 	connection->kind = target->kind;
 	connection->http2 = target->http2;
 	connection->sides[CLIENT].fd = fd;
 	connection->sides[SERVER].fd = -1;
-	connection->name = strdup(target->name);
-	connection->host = strdup(target->host);
-	connection->port = strdup(target->port);
-	if (!connection->name || !connection->host || !connection->port)
-		return NULL;
+	connection->name = memory_strdup(target->name);
+	connection->host = memory_strdup(target->host);
+	connection->port = memory_strdup(target->port);
 	return TAKE(connection);
 }
 
@@ -387,7 +382,7 @@ void forwarder_take(struct forwarder *forwarder, int fd, const struct forward_ta
 	AUTO(connection) struct connection *connection = connection_new(forwarder, fd, target);
 	pthread_t thread;
 
-	if (!connection || !place_take(forwarder))
+	if (!place_take(forwarder))
 		return;
 	if (small_thread_start(&thread, connection_main, connection, NULL))
 		place_leave(forwarder);
@@ -411,11 +406,9 @@ DEFINE_AUTO(forwarder, struct forwarder *, forwarder_free)
 enum status forwarder_open(const struct forwarder_options *options, struct forwarder **ret_forwarder,
 			   struct error *err)
 {
-	AUTO(forwarder) struct forwarder *forwarder = calloc(1, sizeof(*forwarder));
+	AUTO(forwarder) struct forwarder *forwarder = memory_calloc(1, sizeof(*forwarder));
 	int code = 0;
 
-	if (!forwarder)
-		return error_no_memory(err);
 	forwarder->failed = options->failed;
 	forwarder->arg = options->arg;
 	pthread_mutex_init(&forwarder->lock, NULL);

@@ -14,6 +14,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/device_socket.h"
 #include "daemon/base/host_header.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 
 enum { CLIENTS_MAX = 64, WAKE = CLIENTS_MAX, DOOR, POLLED };
@@ -101,7 +102,8 @@ static void client_unnamed(struct host_filter *host_filter, struct client *clien
 /* The bytes stay in the socket: the server that gets the connection reads them again. */
 static void client_hear(struct host_filter *host_filter, struct client *client)
 {
-	ssize_t got = recv(client->fd, host_filter->heard, sizeof(host_filter->heard), MSG_PEEK | MSG_DONTWAIT);
+	ssize_t got =
+		recv(client->fd, host_filter->heard, sizeof(host_filter->heard), MSG_PEEK | MSG_DONTWAIT);
 	struct client_hello hello;
 	enum hello read;
 
@@ -212,13 +214,11 @@ static void host_filter_free(struct host_filter *host_filter)
 DEFINE_AUTO(host_filter, struct host_filter *, host_filter_free)
 
 enum status host_filter_open(const struct host_filter_options *options, struct host_filter **ret_host_filter,
-			    struct error *err)
+			     struct error *err)
 {
-	AUTO(host_filter) struct host_filter *host_filter = calloc(1, sizeof(*host_filter));
+	AUTO(host_filter) struct host_filter *host_filter = memory_calloc(1, sizeof(*host_filter));
 	enum status rc;
 
-	if (!host_filter)
-		return error_no_memory(err);
 	host_filter->options = *options;
 	host_filter->options.device = NULL; /* the caller's */
 	for (size_t i = 0; i < CLIENTS_MAX; i++)

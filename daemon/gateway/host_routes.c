@@ -7,6 +7,7 @@
 
 #include "api/training/regions.h"
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 enum { NAME_BYTES_MAX = 253 };
 
@@ -53,22 +54,18 @@ bool host_route_valid(const char *rule)
 }
 
 /* A copy of "HOST:PORT" becomes the two, which share its memory. */
-static bool target_split(const char *url, struct host_route *route)
+static void target_split(const char *url, struct host_route *route)
 {
 	const bool is_plain = strncmp(url, plain, strlen(plain)) == 0;
 	char *host, *colon;
 
 	if (strcmp(url, self) == 0) {
 		route->kind = ROUTE_SELF;
-		return true;
+		return;
 	}
 	route->kind = is_plain ? ROUTE_PLAIN : ROUTE_TLS;
-	host = strdup(url + strlen(is_plain ? plain : secure));
-	colon = host ? strrchr(host, ':') : NULL;
-	if (!colon) {
-		free(host);
-		return false;
-	}
+	host = memory_strdup(url + strlen(is_plain ? plain : secure));
+	colon = strrchr(host, ':'); /* as host_route_valid() wants it */
 	*colon = '\0';
 	route->port = colon + 1;
 	if (host[0] == '[' && colon[-1] == ']') {
@@ -76,7 +73,6 @@ static bool target_split(const char *url, struct host_route *route)
 		memmove(host, host + 1, strlen(host));
 	}
 	route->host = host;
-	return true;
 }
 
 /* @region NULL: @name is no pattern. */
@@ -84,10 +80,8 @@ static enum status route_add(struct host_routes *routes, const char *region, con
 			     const char *url, struct error *err)
 {
 	struct host_route *route = &routes->list[routes->count];
-	char *whole = NULL;
+	char *whole = memory_printf("%s%.*s", region ? region : "", length, name);
 
-	if (asprintf(&whole, "%s%.*s", region ? region : "", length, name) < 0)
-		return error_no_memory(err);
 	if (host_routes_find(routes, whole)) {
 		free(whole);
 		return STATUS_OK;
@@ -99,7 +93,8 @@ static enum status route_add(struct host_routes *routes, const char *region, con
 	}
 	*route = (struct host_route){ .name = whole };
 	routes->count++;
-	return target_split(url, route) ? STATUS_OK : error_no_memory(err);
+	target_split(url, route);
+	return STATUS_OK;
 }
 
 static enum status rule_take(struct host_routes *routes, const char *rule, struct error *err)
@@ -120,8 +115,8 @@ static enum status rule_take(struct host_routes *routes, const char *rule, struc
 enum status host_routes_make(const char *const *rules, size_t count, struct host_routes *ret_routes,
 			     struct error *err)
 {
-	struct host_routes routes = { .list = calloc(ROUTES_MAX + 1, sizeof(*routes.list)) };
-	enum status rc = routes.list ? STATUS_OK : error_no_memory(err);
+	struct host_routes routes = { .list = memory_calloc(ROUTES_MAX + 1, sizeof(*routes.list)) };
+	enum status rc = STATUS_OK;
 
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = rule_take(&routes, rules[i], err);

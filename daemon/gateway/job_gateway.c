@@ -14,6 +14,7 @@
 #include "api/storage/storage.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 #include "daemon/gateway/called_names.h"
 #include "daemon/gateway/cloud_address.h"
@@ -45,7 +46,7 @@ struct job_gateway {
 	struct gateway_place place;
 	struct listener *listener;
 	struct listener *by_address; /* the same at CLOUD_ADDRESS; NULL: not here */
-	struct called_names *names;   /* NULL: calls of the cloud's hosts do not come here */
+	struct called_names *names;  /* NULL: calls of the cloud's hosts do not come here */
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* the latter: the last of them */
@@ -64,7 +65,7 @@ struct gateways {
 	struct gateways_options options;
 	struct relay_options relay;
 	struct job_gateway *open; /* the scheduler's thread alone */
-	struct name_list list; /* likewise */
+	struct name_list list;    /* likewise */
 	bool told_of_address;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -92,27 +93,21 @@ static const struct log_source *writer_find(void *arg, uint32_t peer)
 
 /* ---- what a gateway is made of ---- */
 
-static bool replicas_fill(struct job_gateway *gateway, const struct gateway_request *request)
+static void replicas_fill(struct job_gateway *gateway, const struct gateway_request *request)
 {
 	const struct plan *plan = request->plan;
 	struct metadata_instance *next;
 
 	gateway->replica_count = plan_replica_count(plan);
-	gateway->replicas = calloc(gateway->replica_count + 1, sizeof(*gateway->replicas));
-	gateway->sources = calloc(gateway->replica_count + 1, sizeof(struct log_source *));
-	if (!gateway->replicas || !gateway->sources)
-		return false;
+	gateway->replicas = memory_calloc(gateway->replica_count + 1, sizeof(*gateway->replicas));
+	gateway->sources = memory_calloc(gateway->replica_count + 1, sizeof(struct log_source *));
 	next = gateway->replicas;
 	for (unsigned role = 0; role < ROLE_COUNT; role++) {
 		const struct pool *pool = &plan->pools[role];
 
 		for (unsigned i = 0; i < pool->count; i++, next++) {
-			struct log_source *source =
+			gateway->sources[next - gateway->replicas] =
 				replica_log_source(plan, request->log_owner, (enum role)role, i);
-
-			if (!source)
-				return false;
-			gateway->sources[next - gateway->replicas] = source;
 			*next = (struct metadata_instance){
 				.job = gateway->job,
 				.role = role,
@@ -126,13 +121,12 @@ static bool replicas_fill(struct job_gateway *gateway, const struct gateway_requ
 				 pool->machine_type ? pool->machine_type : "");
 		}
 	}
-	return true;
 }
 
 static char *email_of(const struct gateways *gateways, const struct plan *plan)
 {
 	if (plan->service_account)
-		return strdup(plan->service_account);
+		return memory_strdup(plan->service_account);
 	return service_agent_email(plan->dialect, gateways->options.project_number);
 }
 
@@ -210,10 +204,8 @@ DEFINE_AUTO(job_gateway, struct job_gateway *, job_gateway_free)
 static struct job_gateway *job_gateway_new(struct gateways *gateways, const struct gateway_request *request)
 {
 	const struct in_addr address = { .s_addr = htonl(request->address) };
-	AUTO(job_gateway) struct job_gateway *gateway = calloc(1, sizeof(*gateway));
+	AUTO(job_gateway) struct job_gateway *gateway = memory_calloc(1, sizeof(*gateway));
 
-	if (!gateway)
-		return NULL;
 	gateway->owner = gateways;
 	gateway->job = request->job;
 	gateway->address = request->address;
@@ -221,13 +213,12 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	gateway->device_index = if_nametoindex(request->device);
 	snprintf(gateway->device, sizeof(gateway->device), "%s", request->device);
 	inet_ntop(AF_INET, &address, gateway->address_text, sizeof(gateway->address_text));
-	gateway->region = strdup(request->plan->region ? request->plan->region : "us-central1");
+	gateway->region = memory_strdup(request->plan->region ? request->plan->region : "us-central1");
 	gateway->email = email_of(gateways, request->plan);
-	gateway->project = strdup(request->plan->project);
+	gateway->project = memory_strdup(request->plan->project);
 	if (request->plan->dialect && strcmp(request->plan->dialect, "aiplatform") == 0)
 		gateway->tenant = gateways->options.tenant_project;
-	if (!gateway->region || !gateway->email || !gateway->project || !replicas_fill(gateway, request))
-		return NULL;
+	replicas_fill(gateway, request);
 	families_fill(gateway);
 	return TAKE(gateway);
 }
@@ -328,9 +319,9 @@ static void address_report(struct gateways *gateways, const struct error *err)
 	gateways->told_of_address = true;
 }
 
-static enum status names_open(struct job_gateway *gateway, struct error *err)
+static void names_open(struct job_gateway *gateway)
 {
-	return called_names_open(
+	called_names_open(
 		&(struct called_names_options){ .gateways = &gateway->owner->options,
 						.list = &gateway->owner->list,
 						.job = gateway->job,
@@ -341,7 +332,7 @@ static enum status names_open(struct job_gateway *gateway, struct error *err)
 						.peers = peers_of(gateway),
 						.served = gateway->families + 1, /* all but metadata */
 						.served_rpc = gateway->rpc_families },
-		&gateway->names, err);
+		&gateway->names);
 }
 
 /* Programs that know metadata by its address alone look at port 80 only. */
@@ -417,12 +408,9 @@ static enum status gateway_open(void *arg, const struct gateway_request *request
 		job_gateway_free(old);
 	}
 	gateway = job_gateway_new(gateways, request);
-	if (!gateway)
-		return error_no_memory(err);
 	address_await(gateways, request->address);
-	rc = names_open(gateway, err);
-	if (!rc)
-		rc = servers_start(gateway, request->port, err);
+	names_open(gateway);
+	rc = servers_start(gateway, request->port, err);
 	if (rc)
 		return rc;
 	gateway->place.port_80 = gateway->place.port == PORT_HTTP;
@@ -490,16 +478,11 @@ struct gateway_ops gateways_ops(struct gateways *gateways)
 enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
 			 struct error *err)
 {
-	struct gateways *gateways = calloc(1, sizeof(*gateways));
+	struct gateways *gateways = memory_calloc(1, sizeof(*gateways));
 	pthread_condattr_t attributes;
 
-	if (!gateways)
-		return error_no_memory(err);
 	gateways->options = *options;
-	if (name_list_make(options, &gateways->list, err)) {
-		free(gateways);
-		return STATUS_UNAVAILABLE;
-	}
+	name_list_make(options, &gateways->list);
 	if (options->storage_endpoint &&
 	    relay_target_resolve(options->storage_endpoint, &gateways->relay, err)) {
 		name_list_deinit(&gateways->list);

@@ -16,6 +16,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 
 enum { ADDRESSES_MAX = 4, HOST_SIZE = 256, PORT_SIZE = 6, WAITED = 2, US_PER_MS = 1000 };
@@ -103,10 +104,8 @@ static int address_call(const struct lookup *lookup, size_t which, int wake, int
 
 static struct lookup *lookup_new(const char *host, const char *port)
 {
-	AUTO(lookup) struct lookup *lookup = calloc(1, sizeof(*lookup));
+	AUTO(lookup) struct lookup *lookup = memory_calloc(1, sizeof(*lookup));
 
-	if (!lookup)
-		return NULL;
 	atomic_init(&lookup->holders, 1);
 	lookup->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	strncat(lookup->host, host, HOST_SIZE - 1);
@@ -123,7 +122,7 @@ enum status lookup_connect(const char *host, const char *port, int wake, unsigne
 	enum status rc;
 
 	if (!lookup)
-		return error_no_memory(err);
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no descriptor to be had");
 	atomic_fetch_add(&lookup->holders, 1);
 	rc = small_thread_start(&thread, lookup_main, lookup, err);
 	if (rc) {

@@ -13,6 +13,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/device_socket.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 #include "daemon/base/text.h"
 
@@ -233,13 +234,11 @@ enum status relay_target_resolve(const char *url, struct relay_options *options,
 {
 	static const char scheme[] = "http://";
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
-	AUTO(string) char *host = strdup(url + strlen(scheme));
-	char *port = host ? strrchr(host, ':') : NULL, *name = host;
+	AUTO(string) char *host = memory_strdup(url + strlen(scheme));
+	char *port = strrchr(host, ':'), *name = host;
 	struct addrinfo *found = NULL;
 	int problem;
 
-	if (!port)
-		return error_no_memory(err);
 	*port++ = '\0';
 	if (name[0] == '[' && port[-2] == ']') { /* an IPv6 address */
 		port[-2] = '\0';
@@ -256,11 +255,9 @@ enum status relay_target_resolve(const char *url, struct relay_options *options,
 
 enum status relay_open(const struct relay_options *options, struct relay **ret_relay, struct error *err)
 {
-	AUTO(relay) struct relay *relay = calloc(1, sizeof(*relay));
+	AUTO(relay) struct relay *relay = memory_calloc(1, sizeof(*relay));
 	enum status rc;
 
-	if (!relay)
-		return error_no_memory(err);
 	relay->options = *options;
 	relay->options.device = NULL; /* the caller's */
 	for (size_t i = 0; i < PAIRS_MAX; i++)

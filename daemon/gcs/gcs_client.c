@@ -69,10 +69,10 @@ struct request {
 
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)
 {
-	struct gcs_client *client = calloc(1, sizeof(*client));
+	struct gcs_client *client = memory_calloc(1, sizeof(*client));
 
-	if (!client || curl_global_init_mem(CURL_GLOBAL_NOTHING, memory_alloc, free, memory_realloc,
-					    memory_strdup, memory_calloc) != CURLE_OK) {
+	if (curl_global_init_mem(CURL_GLOBAL_NOTHING, memory_alloc, free, memory_realloc, memory_strdup,
+				 memory_calloc) != CURLE_OK) {
 		free(client);
 		return NULL;
 	}
@@ -239,9 +239,8 @@ static struct curl_slist *headers_make(const struct request *request)
 
 	if (!headers || !request->content_type)
 		return headers;
-	more = asprintf(&type, "Content-Type: %s", request->content_type) < 0
-		       ? NULL
-		       : curl_slist_append(headers, type);
+	type = memory_printf("Content-Type: %s", request->content_type);
+	more = curl_slist_append(headers, type);
 	if (!more)
 		curl_slist_free_all(headers);
 	return more;
@@ -333,8 +332,6 @@ static int request_make(struct gcs_client *client, struct request *request)
 {
 	int problem;
 
-	if (request->target.failed || request->head.failed)
-		return -ENOMEM;
 	gcs_wait_begin(&request->wait, &client->waits, request->call);
 	problem = request_repeat(client, request);
 	gcs_wait_end(&request->wait);

@@ -13,7 +13,7 @@
 struct gcs_call;
 struct gcs_client;
 
-/* @state_fd: the state directory, borrowed. NULL: memory ran out. */
+/* @state_fd: the state directory, borrowed. NULL: libcurl cannot be used. */
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s);
 void gcs_client_free(struct gcs_client *client);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_node.h"
 
 struct gcs_directory {
@@ -33,22 +34,19 @@ static void fresh_forget(struct gcs_directory *directory)
 int gcs_directory_open(const struct gcs_index *index, struct gcs_files *files, const struct gcs_path *path,
 		       pid_t caller, struct gcs_directory **ret_directory)
 {
-	struct gcs_directory *directory = calloc(1, sizeof(*directory));
+	struct gcs_directory *directory = memory_calloc(1, sizeof(*directory));
 	int problem;
 
-	if (!directory)
-		return -ENOMEM;
 	directory->index = index;
 	directory->files = files;
 	directory->path = *path;
 	pthread_mutex_init(&directory->lock, NULL);
 	problem = gcs_node_open(gcs_files_nodes(files), gcs_node_of(caller), &directory->opener);
-	if (!problem)
-		directory->listing = gcs_listing_new(index, path);
-	if (!directory->listing) {
+	if (problem) {
 		gcs_directory_close(directory);
-		return problem ? problem : -ENOMEM;
+		return problem;
 	}
+	directory->listing = gcs_listing_new(index, path);
 	*ret_directory = directory;
 	return 0;
 }
@@ -80,13 +78,10 @@ void gcs_directory_unlock(struct gcs_directory *directory)
 static void fresh_add(void *arg, const char *name)
 {
 	struct gcs_directory *directory = arg;
-	char **names = reallocarray(directory->fresh, directory->fresh_count + 1, sizeof(*names));
+	char **names = memory_resize(directory->fresh, directory->fresh_count + 1, sizeof(*names));
 
-	if (!names)
-		return;
 	directory->fresh = names;
-	names[directory->fresh_count] = strdup(name);
-	directory->fresh_count += names[directory->fresh_count] != NULL;
+	names[directory->fresh_count++] = memory_strdup(name);
 }
 
 static bool is_stored(const struct gcs_directory *directory, const char *name)

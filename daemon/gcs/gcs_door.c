@@ -18,6 +18,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/device_socket.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 
 enum { BACKLOG = 128, CONNECTIONS_MAX = 128, REQUESTS_END_MS = 5000, POLLED = 2 };
@@ -94,11 +95,9 @@ static enum status serving_start(struct gcs_door *door, const struct family *fam
 enum status gcs_door_open(const char *state_dir, const struct family *families, const struct call_gate *gate,
 			  struct gcs_door **ret_door, struct error *err)
 {
-	AUTO(gcs_door) struct gcs_door *door = calloc(1, sizeof(*door));
+	AUTO(gcs_door) struct gcs_door *door = memory_calloc(1, sizeof(*door));
 	enum status rc;
 
-	if (!door)
-		return error_no_memory(err);
 	door->door = door->wake = -1;
 	door->state_fd = open(state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (door->state_fd < 0)

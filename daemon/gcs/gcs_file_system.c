@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files.h"
@@ -90,19 +91,13 @@ enum status gcs_file_system_mount(const struct gcs_index *index, struct gcs_file
 				  struct gcs_file_system **ret_system, struct error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	struct gcs_file_system *system = calloc(1, sizeof(*system));
+	struct gcs_file_system *system = memory_calloc(1, sizeof(*system));
 
-	if (!system)
-		return error_no_memory(err);
 	system->index = index;
 	system->files = files;
 	system->client = client;
-	system->place = strdup(place);
+	system->place = memory_strdup(place);
 	system->turns = gcs_turns_new();
-	if (!system->place || !system->turns) {
-		gcs_file_system_free(system);
-		return error_no_memory(err);
-	}
 	if (fuse_opt_add_arg(&args, "trainyard") == 0 &&
 	    fuse_opt_add_arg(&args, "-oallow_other,nosuid,nodev,noatime,fsname=gcs,subtype=trainyard") == 0)
 		system->fuse = fuse_new(&args, &gcs_operations, sizeof(gcs_operations), system);

@@ -12,6 +12,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_bytes.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
@@ -22,19 +23,14 @@
 
 struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd)
 {
-	struct gcs_files *files = calloc(1, sizeof(*files));
+	struct gcs_files *files = memory_calloc(1, sizeof(*files));
 
-	if (!files)
-		return NULL;
 	files->index = index;
 	files->client = client;
 	files->state_fd = state_fd;
 	pthread_mutex_init(&files->lock, NULL);
 	files->nodes = gcs_nodes_new(state_fd);
-	if (files->nodes)
-		return files;
-	gcs_files_free(files);
-	return NULL;
+	return files;
 }
 
 void gcs_files_free(struct gcs_files *files)
@@ -119,21 +115,14 @@ void gcs_names_forget(struct gcs_files *files, const char *bucket, const char *o
 
 static struct gcs_file *file_new(const struct gcs_path *path)
 {
-	struct gcs_file *file = calloc(1, sizeof(*file));
+	struct gcs_file *file = memory_calloc(1, sizeof(*file));
 
-	if (!file)
-		return NULL;
-	file->bucket = strdup(path->bucket);
-	file->object = strdup(path->object);
+	file->bucket = memory_strdup(path->bucket);
+	file->object = memory_strdup(path->object);
 	file->changed_fd = -1;
 	file->handles = 1;
 	pthread_mutex_init(&file->lock, NULL);
-	if (file->bucket && file->object)
-		return file;
-	free(file->bucket);
-	free(file->object);
-	free(file);
-	return NULL;
+	return file;
 }
 
 void gcs_file_leave(struct gcs_files *files, struct gcs_file *file)
@@ -257,7 +246,7 @@ static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_pa
 }
 
 /* The same bytes, opened to be changed, are one file, whoever changes them first. */
-static int handle_name(struct gcs_handle *handle, pid_t caller)
+static void handle_name(struct gcs_handle *handle, pid_t caller)
 {
 	struct gcs_files *files = handle->files;
 	struct gcs_file *own = handle->file, *same;
@@ -265,8 +254,6 @@ static int handle_name(struct gcs_handle *handle, pid_t caller)
 	own->node = gcs_node_of(caller);
 	own->base_generation = handle->reader ? object_reader_object(handle->reader)->generation : 0;
 	own->owner = gcs_node_join(files->nodes, own->node);
-	if (!own->owner)
-		return -ENOMEM;
 	pthread_mutex_lock(&files->lock);
 	same = own->base_generation ? *chain_of(files, own->bucket, own->object) : NULL;
 	while (same && (same->node != own->node || same->base_generation != own->base_generation ||
@@ -281,14 +268,13 @@ static int handle_name(struct gcs_handle *handle, pid_t caller)
 	pthread_mutex_unlock(&files->lock);
 	if (same)
 		gcs_file_leave(files, own);
-	return 0;
 }
 
 static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum gcs_opening how,
 		    pid_t caller)
 {
 	struct gcs_files *files = handle->files;
-	int problem;
+	int problem = 0;
 
 	if (how != GCS_ANEW) {
 		enum status rc = object_open(files->index->objects, path->bucket, path->object, 0,
@@ -298,12 +284,10 @@ static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum
 			return gcs_errno_of(rc);
 	}
 	handle->file = file_new(path);
-	if (!handle->file)
-		return -ENOMEM;
 	if (how == GCS_READ)
 		return 0;
-	problem = handle_name(handle, caller);
-	if (!problem && how == GCS_ANEW)
+	handle_name(handle, caller);
+	if (how == GCS_ANEW)
 		problem = file_change(files, handle->file, NULL, NULL);
 	if (!problem && how == GCS_ANEW)
 		file_touch(handle->file);
@@ -312,10 +296,8 @@ static int own_open(struct gcs_handle *handle, const struct gcs_path *path, enum
 
 static struct gcs_handle *handle_new(struct gcs_files *files)
 {
-	struct gcs_handle *handle = calloc(1, sizeof(*handle));
+	struct gcs_handle *handle = memory_calloc(1, sizeof(*handle));
 
-	if (!handle)
-		return NULL;
 	handle->files = files;
 	pthread_mutex_lock(&files->lock);
 	handle->next = files->handles;
@@ -347,8 +329,6 @@ int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_open
 	struct gcs_handle *handle = handle_new(files);
 	int problem;
 
-	if (!handle)
-		return -ENOMEM;
 	handle->writes = how != GCS_READ;
 	problem = gcs_node_open(files->nodes, gcs_node_of(caller), &handle->opener);
 	if (!problem && how != GCS_ANEW)

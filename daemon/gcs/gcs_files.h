@@ -26,7 +26,7 @@ struct gcs_client;
 struct gcs_files;
 struct gcs_handle;
 
-/* All borrowed. @state_fd is the directory that changes are kept in. NULL: memory ran out. */
+/* All borrowed. @state_fd is the directory that changes are kept in. */
 struct gcs_files *gcs_files_new(const struct gcs_index *index, struct gcs_client *client, int state_fd);
 /* Closes what is open: a kernel that no longer has the file system does not say so for each file. */
 void gcs_files_free(struct gcs_files *files);

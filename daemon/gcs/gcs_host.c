@@ -18,6 +18,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_door.h"
 #include "daemon/gcs/gcs_log.h"
 #include "daemon/gcs/gcs_mount.h"
@@ -93,11 +94,9 @@ static bool process_lives(struct gcs_host *host)
 static int log_open(const char *state_dir)
 {
 	struct stat info;
-	char *path;
+	char *path = memory_printf("%s/gcs.log", state_dir);
 	int fd;
 
-	if (asprintf(&path, "%s/gcs.log", state_dir) < 0)
-		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	free(path);
 	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > GCS_LOG_MAX_BYTES && ftruncate(fd, 0) != 0)
@@ -228,23 +227,17 @@ static void rules_tell(void *arg)
 	pthread_mutex_unlock(&host->rules_lock);
 }
 
-enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host,
-			  struct error *err)
+void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host)
 {
-	AUTO(gcs_host) struct gcs_host *host = calloc(1, sizeof(*host));
+	AUTO(gcs_host) struct gcs_host *host = memory_calloc(1, sizeof(*host));
 	struct error reason AUTO_ERROR = { 0 };
 
-	if (!host)
-		return error_no_memory(err);
 	host->options = *options;
 	host->life = -1;
 	pthread_mutex_init(&host->rules_lock, NULL);
-	host->state_dir = strdup(options->state_dir);
-	host->engine = strdup(options->engine);
-	if (asprintf(&host->directory, "%s/" GCS_MOUNT "/gcs", options->state_dir) < 0)
-		host->directory = NULL;
-	if (!host->state_dir || !host->engine || !host->directory)
-		return error_no_memory(err);
+	host->state_dir = memory_strdup(options->state_dir);
+	host->engine = memory_strdup(options->engine);
+	host->directory = memory_printf("%s/" GCS_MOUNT "/gcs", options->state_dir);
 	if (!gcs_place_sweep(options->state_dir))
 		log_event(LOG_INFO, "gcs-mounted-still", "path=%s hint=\"an earlier process is leaving it\"",
 			  host->directory);
@@ -257,7 +250,6 @@ enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_hos
 		fault_book_on_change(options->faults, rules_tell, host);
 	}
 	*ret_host = TAKE(host);
-	return STATUS_OK;
 }
 
 void gcs_host_close(struct gcs_host *host)

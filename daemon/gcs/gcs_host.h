@@ -25,8 +25,7 @@ struct gcs_host_options {
 };
 
 /* A door that cannot be opened is told in the log: jobs have no /gcs then. */
-enum status gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host,
-			  struct error *err);
+void gcs_host_open(const struct gcs_host_options *options, struct gcs_host **ret_host);
 struct gcs_ops gcs_host_ops(struct gcs_host *host);
 /* What containers have goes on; without any, the process has ended when this returns. NULL is harmless. */
 void gcs_host_close(struct gcs_host *host);

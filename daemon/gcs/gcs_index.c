@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_notes.h"
 #include "store/objects/objects.h"
@@ -146,10 +147,8 @@ struct gcs_listing {
 
 struct gcs_listing *gcs_listing_new(const struct gcs_index *index, const struct gcs_path *path)
 {
-	struct gcs_listing *listing = calloc(1, sizeof(*listing));
+	struct gcs_listing *listing = memory_calloc(1, sizeof(*listing));
 
-	if (!listing)
-		return NULL;
 	listing->index = index;
 	snprintf(listing->bucket, sizeof(listing->bucket), "%s", path->bucket);
 	gcs_path_prefix(path, listing->prefix);
@@ -172,20 +171,16 @@ void gcs_listing_free(struct gcs_listing *listing)
 	free(listing);
 }
 
-static int entry_add(struct gcs_listing *listing, const char *name, size_t length, const char *ending,
-		     struct gcs_facts facts)
+static void entry_add(struct gcs_listing *listing, const char *name, size_t length, const char *ending,
+		      struct gcs_facts facts)
 {
 	struct gcs_entry *entry = &listing->entries[listing->count];
 
 	if (!gcs_segment_is_name(name, length))
-		return 0;
-	if (asprintf(&entry->name, "%.*s%s", (int)length, name, ending) < 0) {
-		entry->name = NULL;
-		return -ENOMEM;
-	}
+		return;
+	entry->name = memory_printf("%.*s%s", (int)length, name, ending);
 	entry->facts = facts;
 	listing->count++;
-	return 0;
 }
 
 static int by_text(const void *a, const void *b)
@@ -216,8 +211,9 @@ static int object_add(struct gcs_listing *listing, const struct object_page *pag
 	bool has_twin;
 	int problem = twin_look(listing, page, object->name, &has_twin);
 
-	return problem ? problem
-		       : entry_add(listing, name, strlen(name), has_twin ? "\n" : "", gcs_facts_of(object));
+	if (!problem)
+		entry_add(listing, name, strlen(name), has_twin ? "\n" : "", gcs_facts_of(object));
+	return problem;
 }
 
 static int page_take(struct gcs_listing *listing, const struct object_page *page)
@@ -229,8 +225,8 @@ static int page_take(struct gcs_listing *listing, const struct object_page *page
 	for (size_t i = 0; !problem && i < page->count; i++)
 		problem = object_add(listing, page, &page->objects[i]);
 	for (size_t i = 0; !problem && i < page->prefix_count; i++)
-		problem = entry_add(listing, page->prefixes[i] + skipped,
-				    strlen(page->prefixes[i]) - skipped - 1, "", facts);
+		entry_add(listing, page->prefixes[i] + skipped, strlen(page->prefixes[i]) - skipped - 1, "",
+			  facts);
 	return problem;
 }
 

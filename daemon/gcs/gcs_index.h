@@ -42,7 +42,6 @@ struct gcs_entry {
 
 /* A directory that is being read, a page at a time. */
 struct gcs_listing;
-/* NULL: memory ran out. */
 struct gcs_listing *gcs_listing_new(const struct gcs_index *index, const struct gcs_path *path);
 void gcs_listing_free(struct gcs_listing *listing);
 /* The entry at @place, from 0; *ret_entry NULL: there are no more. It lives until the next call.

@@ -85,9 +85,9 @@ static enum status parts_make(struct mount *mount, const char *state_dir, bool a
 					   .auto_buckets = auto_buckets,
 					   .begun_ns = clock_wall_ns(&system_clock) };
 	mount->client = gcs_client_new(mount->state_fd, GCS_PATIENCE_S);
-	mount->files = mount->client ? gcs_files_new(&mount->index, mount->client, mount->state_fd) : NULL;
-	if (!mount->files)
-		return error_no_memory(err);
+	if (!mount->client)
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl cannot be used");
+	mount->files = gcs_files_new(&mount->index, mount->client, mount->state_fd);
 	/* Now, so that a store that cannot be read is told. */
 	return objects_prepare(mount->objects, err);
 }
@@ -99,10 +99,7 @@ static enum status mount_open(struct mount *mount, const char *state_dir, bool a
 
 	if (!gcs_file_system_is_possible())
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "this program was built without libfuse3");
-	if (asprintf(&mount->place, "%s/" GCS_MOUNT, state_dir) < 0) {
-		mount->place = NULL;
-		return error_no_memory(err);
-	}
+	mount->place = memory_printf("%s/" GCS_MOUNT, state_dir);
 	mount->state_fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (mount->state_fd < 0)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s: %s", state_dir, strerror(errno));

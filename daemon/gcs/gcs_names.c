@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_files_parts.h"
 #include "daemon/gcs/gcs_notes.h"
@@ -37,33 +38,23 @@ int gcs_remove(struct gcs_files *files, pid_t caller, const struct gcs_path *pat
 	return problem == -ENOENT ? 0 : problem;
 }
 
-/* Every file of one name, on one node, has another one now, or, without memory, its old one. */
-static int names_move(struct gcs_files *files, uint64_t node, const char *bucket, const char *object,
-		      const char *to_bucket, const char *to_object)
+/* Every file of one name, on one node, has another one now. */
+static void names_move(struct gcs_files *files, uint64_t node, const char *bucket, const char *object,
+		       const char *to_bucket, const char *to_object)
 {
 	struct gcs_file *file;
-	int problem = 0;
 
 	pthread_mutex_lock(&files->lock);
 	gcs_names_forget(files, to_bucket, to_object, node);
-	while (!problem && (file = gcs_file_find(files, bucket, object, node))) {
-		char *new_bucket = strdup(to_bucket), *new_object = strdup(to_object);
-
-		if (new_bucket && new_object) {
-			gcs_file_unname(files, file);
-			free(file->bucket);
-			free(file->object);
-			file->bucket = new_bucket;
-			file->object = new_object;
-			gcs_file_name(files, file);
-		} else {
-			free(new_bucket);
-			free(new_object);
-			problem = -ENOMEM;
-		}
+	while ((file = gcs_file_find(files, bucket, object, node))) {
+		gcs_file_unname(files, file);
+		free(file->bucket);
+		free(file->object);
+		file->bucket = memory_strdup(to_bucket);
+		file->object = memory_strdup(to_object);
+		gcs_file_name(files, file);
 	}
 	pthread_mutex_unlock(&files->lock);
-	return problem;
 }
 
 /* Whoever stores it between the copy and the removal has it copied again. */
@@ -117,7 +108,7 @@ static int entry_rename(struct gcs_files *files, const struct gcs_call *call, co
 	if (problem == -ENOENT && file)
 		problem = 0; /* it was removed while it is open */
 	if (!problem)        /* or it is stored under a name that nobody was told it has */
-		problem = names_move(files, node, bucket, object, to_bucket, to_object);
+		names_move(files, node, bucket, object, to_bucket, to_object);
 	if (file) {
 		file->generation = 0; /* as which it is now stored is not known */
 		pthread_mutex_unlock(&file->lock);

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 
 enum { US_PER_S = 1000000, KILLED_US = US_PER_S, KILLED_AGAIN_US = 10 * US_PER_S, RESERVED_AHEAD = 16 << 20 };
 
@@ -39,11 +40,9 @@ uint64_t gcs_node_of(pid_t caller)
 
 struct gcs_nodes *gcs_nodes_new(int state_fd)
 {
-	struct gcs_nodes *nodes = calloc(1, sizeof(*nodes));
+	struct gcs_nodes *nodes = memory_calloc(1, sizeof(*nodes));
 	struct rlimit descriptors;
 
-	if (!nodes)
-		return NULL;
 	nodes->state_fd = state_fd;
 	nodes->open_max = GCS_OPEN_MAX;
 	if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur / 4 < nodes->open_max)
@@ -68,12 +67,12 @@ static struct gcs_node *node_hold(struct gcs_nodes *nodes, uint64_t id)
 
 	while (node && node->id != id)
 		node = node->next;
-	if (!node && (node = calloc(1, sizeof(*node)))) {
+	if (!node) {
+		node = memory_calloc(1, sizeof(*node));
 		*node = (struct gcs_node){ .next = nodes->first, .id = id };
 		nodes->first = node;
 	}
-	if (node)
-		node->references++;
+	node->references++;
 	return node;
 }
 
@@ -98,9 +97,7 @@ int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_no
 
 	pthread_mutex_lock(&nodes->lock);
 	node = node_hold(nodes, id);
-	if (!node) {
-		problem = -ENOMEM;
-	} else if (node->open_count >= nodes->open_max - nodes->open_count) {
+	if (node->open_count >= nodes->open_max - nodes->open_count) {
 		node_drop(nodes, node);
 		problem = -ENFILE;
 	} else {

@@ -14,7 +14,7 @@ struct gcs_nodes;
 /* What a thread's container is told by, its mounts; 0: they may not be looked at. */
 uint64_t gcs_node_of(pid_t caller);
 
-/* @state_fd: of the file system that changes are kept in, borrowed. NULL: memory ran out. */
+/* @state_fd: of the file system that changes are kept in, borrowed. */
 struct gcs_nodes *gcs_nodes_new(int state_fd);
 void gcs_nodes_free(struct gcs_nodes *nodes);
 
@@ -27,7 +27,7 @@ int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_no
 /* NULL is harmless. */
 void gcs_node_close(struct gcs_nodes *nodes, struct gcs_node *node);
 
-/* Of a changed file. NULL: memory ran out. */
+/* Of a changed file. */
 struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id);
 /* Gives back @reserved_bytes. */
 void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes);

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_client.h"
 #include "daemon/gcs/gcs_directory.h"
@@ -193,11 +194,9 @@ static int fs_mknod(const char *text, mode_t mode, dev_t device)
 static int fs_read_buf(const char *text, struct fuse_bufvec **ret_buffer, size_t size, off_t offset,
 		       struct fuse_file_info *info)
 {
-	struct fuse_bufvec *buffer = malloc(sizeof(*buffer));
+	struct fuse_bufvec *buffer = memory_alloc(sizeof(*buffer));
 
 	(void)text;
-	if (!buffer)
-		return -ENOMEM;
 	*buffer = FUSE_BUFVEC_INIT(size);
 	buffer->buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
 	buffer->buf[0].fd = gcs_bytes(handle_of(info));

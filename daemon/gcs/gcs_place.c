@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 /* Who is not root has it done by the program that may. */
 void gcs_place_leave(const char *place)
@@ -46,8 +47,8 @@ bool gcs_place_clear(const char *place)
 
 void gcs_place_remove(const char *place)
 {
-	AUTO(string) char *above = strdup(place);
-	char *slash = above ? strrchr(above, '/') : NULL;
+	AUTO(string) char *above = memory_strdup(place);
+	char *slash = strrchr(above, '/');
 
 	rmdir(place);
 	if (!slash)
@@ -58,9 +59,7 @@ void gcs_place_remove(const char *place)
 
 static char *place_of(const char *state_dir)
 {
-	char *place = NULL;
-
-	return asprintf(&place, "%s/" GCS_MOUNT, state_dir) < 0 ? NULL : place;
+	return memory_printf("%s/" GCS_MOUNT, state_dir);
 }
 
 /* A mount has a device of its own; that of a server that is gone has no answers. */
@@ -79,12 +78,9 @@ bool gcs_place_is_mounted(const char *state_dir)
 /* -1: somebody serves it, or it never was. */
 static int lock_try(const char *state_dir)
 {
-	AUTO(string) char *path = NULL;
-	int fd;
+	AUTO(string) char *path = memory_printf("%s/" GCS_LOCK, state_dir);
+	const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 
-	if (asprintf(&path, "%s/" GCS_LOCK, state_dir) < 0)
-		path = NULL;
-	fd = path ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
 	if (fd >= 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_place.h"
 
 enum { WORDS_BYTES_MAX = 8192, WAIT_MS = 2000 };
@@ -105,15 +106,12 @@ static bool processes_clear(const char *state_dir, bool only_look, const struct 
 static bool mount_clear(const char *state_dir, bool only_look, const struct gcs_remains_report *report)
 {
 	const bool was_mounted = gcs_place_is_mounted(state_dir);
-	AUTO(string) char *place = NULL;
+	AUTO(string) char *place = memory_printf("%s/" GCS_MOUNT, state_dir);
 	bool is_clear = only_look || gcs_place_sweep(state_dir);
 
 	if (!was_mounted)
 		return true;
-	if (asprintf(&place, "%s/" GCS_MOUNT, state_dir) < 0)
-		place = NULL;
-	report->told(report->arg, "mount", place ? place : state_dir,
-		     is_clear ? NULL : "it cannot be taken away");
+	report->told(report->arg, "mount", place, is_clear ? NULL : "it cannot be taken away");
 	return is_clear;
 }
 

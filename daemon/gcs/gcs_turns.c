@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 #include "daemon/gcs/gcs_caller.h"
 #include "daemon/gcs/gcs_wait.h"
 
@@ -24,11 +25,9 @@ struct gcs_turns {
 
 struct gcs_turns *gcs_turns_new(void)
 {
-	struct gcs_turns *turns = calloc(1, sizeof(*turns));
+	struct gcs_turns *turns = memory_calloc(1, sizeof(*turns));
 	pthread_condattr_t attributes;
 
-	if (!turns)
-		return NULL;
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&turns->lock, NULL);
@@ -175,10 +174,10 @@ static struct glance *glances_take(struct gcs_turns *turns, size_t *ret_count)
 	pthread_mutex_lock(&turns->lock);
 	for (const struct gcs_held *held = turns->first; held; held = held->next)
 		count++;
-	glances = calloc(count ? count : 1, sizeof(*glances));
-	*ret_count = glances ? count : 0;
+	glances = memory_calloc(count, sizeof(*glances));
+	*ret_count = count;
 	count = 0;
-	for (const struct gcs_held *held = turns->first; held && glances; held = held->next)
+	for (const struct gcs_held *held = turns->first; held; held = held->next)
 		glances[count++] = (struct glance){ held->number, held->caller, held->since_us };
 	pthread_mutex_unlock(&turns->lock);
 	return glances;

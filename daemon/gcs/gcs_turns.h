@@ -32,10 +32,10 @@ struct gcs_held {
 enum gcs_turn {
 	GCS_TURN_NOW,   /* until gcs_turns_pass() */
 	GCS_TURN_LATER, /* a copy is kept */
-	GCS_TURN_NEVER, /* too many bytes of its container are kept, or memory ran out */
+	GCS_TURN_NEVER, /* too many bytes of its container are kept, or there is no memory for these */
 };
 
-/* NULL: memory ran out. */
+/* The caller frees. */
 struct gcs_turns *gcs_turns_new(void);
 /* Frees what is kept. NULL is harmless. */
 void gcs_turns_free(struct gcs_turns *turns);

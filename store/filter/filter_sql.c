@@ -405,11 +405,11 @@ static enum status list_put(struct maker *maker, const struct filter_node *node)
 {
 	const char *word = node->kind == FILTER_AND ? " AND " : " OR ";
 	const struct filter_node **nodes = memory_calloc(node->child_count, sizeof(struct filter_node *));
-	size_t shared = nodes ? shared_first(maker, node, nodes) : 0;
+	size_t shared = shared_first(maker, node, nodes);
 	enum status rc = STATUS_OK;
 
 	text_puts(&maker->sql->where, "(");
-	if (!rc && shared)
+	if (shared)
 		rc = shared_put(maker, nodes, shared, word);
 	if (!rc && shared && shared < node->child_count)
 		text_puts(&maker->sql->where, word);
