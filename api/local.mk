@@ -62,6 +62,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/health.h \
 	api/emulator/job_log.c \
 	api/emulator/job_log.h \
+	api/emulator/job_shell.c \
+	api/emulator/job_shell.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
 	api/emulator/queue.c \

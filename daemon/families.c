@@ -52,11 +52,11 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 }
 
 static enum status shell_open(void *arg, const struct replica_key *replica, const json_t *command,
-			      struct shell_terminal **ret_terminal, struct error *err)
+			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
 	const struct machinery *machinery = arg;
 
-	return terminal_door_open(machinery->engine, replica, command, ret_terminal, err);
+	return terminal_door_open(machinery->engine, replica, command, kind, ret_terminal, err);
 }
 
 static enum status room_of(void *arg, const char *project, struct room *ret_room, struct error *err)
@@ -161,7 +161,7 @@ static void contexts_fill(struct families *families)
 	families->identity = (struct identity_context){ parts->store, parts->signing_key, parts->clock };
 	families->discovery = (struct discovery){ parts->objects ? published_with_storage : published };
 	families->health = (struct health){ PACKAGE_VERSION, health_details, parts->machinery };
-	families->jobs = (struct jobs_context){ parts->store, &families->ml.training };
+	families->jobs = (struct jobs_context){ parts->store, &families->ml.training, &families->web_shell };
 	families->web_shell = (struct web_shell_context){
 		.store = parts->store,
 		.clock = &system_clock,

@@ -97,6 +97,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/plot.h \
 	daemon/cli/queue.c \
 	daemon/cli/queue.h \
+	daemon/cli/shell.c \
+	daemon/cli/shell.h \
 	daemon/cli/study.c \
 	daemon/cli/study.h \
 	daemon/cli/table.c \

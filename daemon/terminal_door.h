@@ -6,5 +6,5 @@
 
 /* As engine->ops->open_terminal, with the names of the other side; in the container that the replica has now. */
 enum status terminal_door_open(struct engine *engine, const struct replica_key *replica,
-			       const json_t *command, struct shell_terminal **ret_terminal,
-			       struct error *err);
+			       const json_t *command, enum shell_kind kind,
+			       struct shell_terminal **ret_terminal, struct error *err);

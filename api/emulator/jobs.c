@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/emulator/job_log.h"
+#include "api/emulator/job_shell.h"
 #include "api/emulator/queue.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
@@ -212,6 +213,23 @@ const struct route jobs_routes[] = {
 	  .doc = METHOD_DOC_NAMED("jobs.log", NULL, job_log_line,
 				  "Reads a job's log, one JSON object a line, and goes on with new lines "
 				  "until it has ended.") },
+	{ .method = "POST",
+	  .path = JOBS "/{job}:shell",
+	  .handler = job_shell_open,
+	  .query = &get_query,
+	  .body = &job_shell_message,
+	  .body_root = "",
+	  .doc = METHOD_DOC_NAMED("jobs.shell", NULL, job_shell_output,
+				  "Runs a program beside a replica's own, and gives what it prints.") },
+	{ .method = "POST",
+	  .path = "/_trainyard/v1/shells/{session}:input",
+	  .handler = shell_input,
+	  .query = &shell_input_query,
+	  .body = &raw_body },
+	{ .method = "POST",
+	  .path = "/_trainyard/v1/shells/{session}:resize",
+	  .handler = shell_resize,
+	  .query = &shell_resize_query },
 	{ .method = "GET",
 	  .path = "/_trainyard/v1/queue",
 	  .handler = queue_answer,

@@ -5,6 +5,7 @@
  *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
  *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
  *   GET /_trainyard/v1/jobs/{job}:log   its log: job_log.h
+ *   POST /_trainyard/v1/jobs/{job}:shell   a program in a replica: job_shell.h
  *
  * Choice: all of it is ours, the services have nothing like it. */
 #include "api/http/http.h"
@@ -13,12 +14,14 @@ struct discovery_api;
 struct store;
 struct summary_list;
 struct training_context;
+struct web_shell_context;
 
 extern const struct discovery_api emulator_api;
 
 struct jobs_context {
 	struct store *store;
 	const struct training_context *training; /* spells names of jobs */
+	const struct web_shell_context *shells;  /* opens shells in replicas */
 };
 
 /* Its context is a struct jobs_context. */

@@ -159,8 +159,14 @@ void shell_session_end(struct shell_session *session)
 	shell_session_release(session);
 }
 
-struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
-					 const char *id)
+int shell_session_exit_code(const struct shell_session *session)
+{
+	return session->terminal->ops->exit_code(session->terminal);
+}
+
+/* @replica: NULL: any. */
+static struct shell_session *session_look(struct shell_sessions *sessions, const struct replica_key *replica,
+					  const char *id)
 {
 	struct shell_session *found = NULL;
 
@@ -168,14 +174,25 @@ struct shell_session *shell_session_hold(struct shell_sessions *sessions, const 
 	for (size_t i = 0; i < SESSIONS_MAX && !found; i++) {
 		struct shell_session *session = sessions->places[i];
 
-		if (session && session->terminal && replica_keys_equal(&session->replica, replica) &&
-		    strcmp(session->id, id) == 0)
+		if (session && session->terminal && strcmp(session->id, id) == 0 &&
+		    (!replica || replica_keys_equal(&session->replica, replica)))
 			found = session;
 	}
 	if (found)
 		found->holds++;
 	pthread_mutex_unlock(&sessions->lock);
 	return found;
+}
+
+struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
+					 const char *id)
+{
+	return session_look(sessions, replica, id);
+}
+
+struct shell_session *shell_session_find(struct shell_sessions *sessions, const char *id)
+{
+	return session_look(sessions, NULL, id);
 }
 
 void shell_session_release(struct shell_session *session)
@@ -204,6 +221,14 @@ bool shell_session_type(struct shell_session *session, const char *data, size_t 
 	}
 	pthread_mutex_unlock(&session->typing);
 	return taken;
+}
+
+void shell_session_end_input(struct shell_session *session)
+{
+	pthread_mutex_lock(&session->typing);
+	if (!atomic_load(&session->ended))
+		session->terminal->ops->end_input(session->terminal);
+	pthread_mutex_unlock(&session->typing);
 }
 
 void shell_session_resize(struct shell_session *session, unsigned columns, unsigned rows)

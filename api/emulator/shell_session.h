@@ -31,6 +31,11 @@ ssize_t shell_session_read(struct shell_session *session, char *buffer, size_t s
 void shell_session_end(struct shell_session *session);
 DEFINE_AUTO(session_owner, struct shell_session *, shell_session_end)
 
+/* How its program ended, once reading is over; -1: not known. Only by the owner. */
+int shell_session_exit_code(const struct shell_session *session);
+
+/* The one with this id, whatever replica it is of; NULL when there is none. */
+struct shell_session *shell_session_find(struct shell_sessions *sessions, const char *id);
 /* NULL when there is none. */
 struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id);
@@ -38,4 +43,6 @@ void shell_session_release(struct shell_session *session);
 DEFINE_AUTO(session_hold, struct shell_session *, shell_session_release)
 /* One after the other. False: it is over. */
 bool shell_session_type(struct shell_session *session, const char *data, size_t length);
+/* Nothing more is typed; its program reads the end. */
+void shell_session_end_input(struct shell_session *session);
 void shell_session_resize(struct shell_session *session, unsigned columns, unsigned rows);

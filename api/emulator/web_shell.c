@@ -227,16 +227,16 @@ static ssize_t output_read(void *arg, char *buffer, size_t size)
 	return got ? got : STREAM_QUIET;
 }
 
-static enum status terminal_open(const struct web_shell_context *context, const struct replica_key *replica,
-				 struct shell_terminal **ret_terminal, struct error *err)
+enum status web_shell_open(const struct web_shell_context *context, const struct replica_key *replica,
+			   enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
 	AUTO(json) json_t *bash = json_pack("[s]", "/bin/bash");
 	AUTO(json) json_t *sh = json_pack("[s]", "/bin/sh");
 	enum status rc;
 
-	rc = context->open(context->arg, replica, bash, ret_terminal, err);
+	rc = context->open(context->arg, replica, bash, kind, ret_terminal, err);
 	if (rc == STATUS_FAILED_PRECONDITION)
-		rc = context->open(context->arg, replica, sh, ret_terminal, err);
+		rc = context->open(context->arg, replica, sh, kind, ret_terminal, err);
 	return rc;
 }
 
@@ -269,7 +269,7 @@ static enum status output_open(struct call *call, struct output *output, struct 
 
 	rc = shell_session_begin(context->sessions, &output->replica, id ? id : "", &session, err);
 	if (!rc)
-		rc = terminal_open(context, &output->replica, &terminal, err);
+		rc = web_shell_open(context, &output->replica, SHELL_TERMINAL, &terminal, err);
 	if (rc)
 		return rc;
 	if (columns)

@@ -25,14 +25,18 @@ struct web_shell_context {
 	const struct clock *clock;
 	const unsigned char *key; /* a secret that stays from one start to the next */
 	struct shell_sessions *sessions;
-	/* Runs @command (array of strings) beside the replica's program, on a terminal of its own. May take a moment.
+	/* Runs @command (array of strings) beside the replica's program. May take a moment.
 	 * Outcomes: FAILED_PRECONDITION: the replica has no such program, or does not run; NOT_FOUND; UNAVAILABLE. */
 	enum status (*open)(void *arg, const struct replica_key *replica, const json_t *command,
-			    struct shell_terminal **ret_terminal, struct error *err);
+			    enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err);
 	void *arg;
 };
 
 extern const struct route web_shell_routes[];
+
+/* Opens a shell: bash, or sh where there is none. Outcomes: those of context->open. */
+enum status web_shell_open(const struct web_shell_context *context, const struct replica_key *replica,
+			   enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err);
 
 /* The address of a replica's shell on @host ("localhost:8090"); it is valid while the job runs, if its input
  * has enableWebAccess. The caller frees. */

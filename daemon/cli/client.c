@@ -369,7 +369,7 @@ enum status client_send(struct client *client, const struct client_request *requ
 	headers = curl_slist_append(headers,
 				    "Expect:"); /* asks the daemon for no permission to send the body */
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, request->quiet ? 0L : 1L);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)STILL_S);
 	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, header_take);
 	curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, ret_response);

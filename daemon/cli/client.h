@@ -51,6 +51,7 @@ struct client_request {
 	bool (*take)(void *arg, const char *data,
 		     size_t length); /* gets the body of a 2xx answer; NULL: it is JSON */
 	void *arg;
+	bool quiet; /* the answer may come in pieces with any time between them */
 };
 struct client_response {
 	long http_status;
@@ -61,7 +62,7 @@ struct client_response {
 void client_response_deinit(struct client_response *response);
 #define AUTO_RESPONSE __attribute__((cleanup(client_response_deinit)))
 
-/* As client_read(), without a limit but that of a connection on which nothing moves for two minutes. 308 of a resumable
+/* As client_read(); unless the request is @quiet a connection ends on which nothing moves for two minutes. 308 of a resumable
  * upload is no failure. */
 enum status client_send(struct client *client, const struct client_request *request,
 			struct client_response *ret_response, struct error *err);

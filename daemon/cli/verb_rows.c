@@ -19,6 +19,7 @@
 #include "daemon/cli/job_run.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/cli/queue.h"
+#include "daemon/cli/shell.h"
 #include "daemon/cli/study.h"
 #include "daemon/cli/verb.h"
 #include "daemon/env.h"
@@ -334,6 +335,26 @@ const struct verb verbs[] = {
 	  .least = 1,
 	  .most = VERB_WORDS_MAX,
 	  .run = delete_main },
+	{ .name = "shell",
+	  .words = "JOB[/REPLICA] [-- COMMAND...]",
+	  .summary = "run a shell, or a command, in a replica",
+	  .detail =
+		  "Runs COMMAND, or bash or sh, beside the program of a replica: worker-1 or workerpool0-0; without\n"
+		  "one, the first. On a terminal it has a terminal of the same size; else stdin, stdout and stderr go\n"
+		  "through pipes. The exit code is the command's; 125: it did not start. Of a tuning job --trial says\n"
+		  "whose replica.\n"
+		  "\n"
+		  "    trainyard shell my_job\n"
+		  "    trainyard shell my_job/worker-1 -- nvidia-smi\n"
+		  "    tar c src | trainyard shell my_job -- tar x -C /tmp\n"
+		  "\n" JOB_WORDS_DETAIL,
+	  .options = OPTIONS({ .name = "trial", .hint = "N", .help = "the trial of a tuning job" },
+			     PROJECT_OPTION),
+	  .calls = true,
+	  .least = 1,
+	  .most = 1,
+	  .command = true,
+	  .run = shell_main },
 	{ .name = "study",
 	  .words = "JOB",
 	  .summary = "tell what a tuning job has found",

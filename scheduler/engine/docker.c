@@ -242,7 +242,8 @@ static enum status op_get_files(struct engine *engine, const struct replica_key 
 }
 
 static enum status op_open_terminal(struct engine *engine, const struct replica_key *key,
-				    const json_t *command, struct terminal **ret_terminal, struct error *err)
+				    const json_t *command, enum terminal_kind kind,
+				    struct terminal **ret_terminal, struct error *err)
 {
 	struct docker *docker = of(engine);
 	char container[DOCKER_NAME_SIZE], version[sizeof(docker->spoken_version)];
@@ -256,7 +257,7 @@ static enum status op_open_terminal(struct engine *engine, const struct replica_
 							      .api_version = version,
 							      .container = container,
 							      .patience_ms = TERMINAL_PATIENCE_MS },
-				    command, ret_terminal, err);
+				    command, kind, ret_terminal, err);
 }
 
 static void list_run(struct docker *docker, struct command *command)

@@ -278,3 +278,8 @@ bool hijack_write(struct hijack *hijack, const char *data, size_t length, unsign
 {
 	return send_until(hijack->fd, data, length, after_us(patience_ms));
 }
+
+void hijack_end_writing(struct hijack *hijack)
+{
+	shutdown(hijack->fd, SHUT_WR);
+}

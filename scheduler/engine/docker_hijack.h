@@ -38,6 +38,8 @@ enum status hijack_open(const struct hijack_request *request, struct hijack **re
 ssize_t hijack_read(struct hijack *hijack, char *buffer, size_t size, unsigned timeout_ms);
 /* Waits at most @patience_ms for room. */
 bool hijack_write(struct hijack *hijack, const char *data, size_t length, unsigned patience_ms);
+/* The other side reads the end of the stream; it may still be read. */
+void hijack_end_writing(struct hijack *hijack);
 /* Whether there is something to read, or the end of it. */
 bool hijack_wait(struct hijack *hijack, unsigned timeout_ms);
 void hijack_close(struct hijack *hijack);

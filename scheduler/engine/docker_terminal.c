@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_terminal.h"
 
+#include <poll.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,9 @@ enum {
 	SETTLE_STEP_MS = 20,
 	WORDS_PATIENCE_MS = 1000,
 	TYPING_PATIENCE_MS = 10 * 1000, /* a program that takes nothing for so long is given up */
+	PIPE_PATIENCE_MS =
+		60 * 1000, /* the same of one that reads a pipe, which may work between two reads */
+	FRAME_HEADER_BYTES = 8,
 };
 
 #define MARK_NAME "TRAINYARD_TERMINAL="
@@ -29,6 +33,7 @@ struct docker_terminal {
 	struct terminal terminal; /* first */
 	char *socket_path, *container;
 	char api_version[16];
+	enum terminal_kind kind;
 	unsigned patience_ms;
 	char id[ID_SIZE]; /* of the exec */
 	char mark[sizeof(MARK_NAME) + MARK_LETTERS];
@@ -166,6 +171,11 @@ static enum status words_read(struct docker_terminal *terminal, struct error *er
 		length += got > 0 ? (size_t)got : 0;
 	}
 	words[length] = '\0';
+	/* Through pipes they may come in a frame. */
+	if (length > FRAME_HEADER_BYTES && words[0] > 0 && words[0] < ' ' && !words[1]) {
+		length -= FRAME_HEADER_BYTES;
+		memmove(words, words + FRAME_HEADER_BYTES, length + 1);
+	}
 	docker_message(words, length, text);
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%s", text);
 }
@@ -177,7 +187,8 @@ static enum status start_settle(struct docker_terminal *terminal, struct error *
 	int64_t until_us = clock_mono_us(&system_clock) + terminal->patience_ms * INT64_C(1000);
 	bool output = false;
 
-	exec_resize(terminal, COLUMNS, ROWS);
+	if (terminal->kind == TERMINAL_SCREEN)
+		exec_resize(terminal, COLUMNS, ROWS);
 	for (;;) {
 		enum progress progress = exec_inspect(terminal);
 
@@ -200,7 +211,10 @@ static enum status exec_start(struct docker_terminal *terminal, struct error *er
 	enum status rc;
 
 	exec_path(terminal, terminal->id, "/start", path);
-	struct hijack_request request = request_of(terminal, "POST", path, "{\"Detach\":false,\"Tty\":true}");
+	struct hijack_request request =
+		request_of(terminal, "POST", path,
+			   terminal->kind == TERMINAL_SCREEN ? "{\"Detach\":false,\"Tty\":true}"
+							     : "{\"Detach\":false,\"Tty\":false}");
 	rc = hijack_open(&request, &terminal->hijack, &code, &answer, err);
 	if (rc)
 		return rc;
@@ -232,6 +246,9 @@ static json_t *terminal_body(const struct docker_terminal *terminal, const json_
 {
 	char keys[DETACH_SIZE];
 
+	if (terminal->kind == TERMINAL_PIPES)
+		return json_pack("{sb sb sb sb sO s[s]}", "AttachStdin", 1, "AttachStdout", 1, "AttachStderr",
+				 1, "Tty", 0, "Cmd", command, "Env", terminal->mark);
 	detach_keys_write(terminal, keys);
 	return json_pack("{sb sb sb sb ss sO s[ss]}", "AttachStdin", 1, "AttachStdout", 1, "AttachStderr", 1,
 			 "Tty", 1, "DetachKeys", keys, "Cmd", command, "Env", "TERM=xterm", terminal->mark);
@@ -250,12 +267,43 @@ static ssize_t op_read(struct terminal *terminal, char *buffer, size_t size, uns
 
 static bool op_write(struct terminal *terminal, const char *data, size_t length)
 {
-	return hijack_write(of(terminal)->hijack, data, length, TYPING_PATIENCE_MS);
+	return hijack_write(of(terminal)->hijack, data, length,
+			    of(terminal)->kind == TERMINAL_PIPES ? PIPE_PATIENCE_MS : TYPING_PATIENCE_MS);
+}
+
+static void op_end_input(struct terminal *terminal)
+{
+	hijack_end_writing(of(terminal)->hijack);
 }
 
 static void op_resize(struct terminal *terminal, unsigned columns, unsigned rows)
 {
 	exec_resize(of(terminal), columns, rows);
+}
+
+static int op_exit_code(struct terminal *terminal)
+{
+	int64_t until_us = clock_mono_us(&system_clock) + WORDS_PATIENCE_MS * INT64_C(1000);
+
+	/* The stream may end a moment before the engine has noted the program's end. */
+	for (;;) {
+		struct text answer AUTO_TEXT = { 0 };
+		char path[DOCKER_PATH_SIZE];
+		unsigned code = 0;
+
+		exec_path(of(terminal), of(terminal)->id, "/json", path);
+		struct hijack_request request = request_of(of(terminal), "GET", path, NULL);
+		if (hijack_ask(&request, &code, &answer, NULL) || code != 200)
+			return -1;
+		AUTO(json)
+		json_t *exec = docker_parse(answer.data ? answer.data : "", answer.length, JSON_OBJECT);
+
+		if (!json_true_at(exec, "Running"))
+			return (int)json_int_at(exec, "ExitCode", -1);
+		if (clock_mono_us(&system_clock) >= until_us)
+			return -1;
+		poll(NULL, 0, SETTLE_STEP_MS);
+	}
 }
 
 /* $1 is the mark. Only what every sh has by itself: read skips the zero bytes between the variables. */
@@ -306,7 +354,9 @@ static void op_close(struct terminal *terminal)
 static const struct terminal_ops ops = {
 	.read = op_read,
 	.write = op_write,
+	.end_input = op_end_input,
 	.resize = op_resize,
+	.exit_code = op_exit_code,
 	.close = op_close,
 };
 
@@ -320,7 +370,7 @@ static void mark_make(struct docker_terminal *terminal)
 }
 
 enum status docker_terminal_open(const struct terminal_place *place, const json_t *command,
-				 struct terminal **ret_terminal, struct error *err)
+				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err)
 {
 	AUTO(terminal) struct docker_terminal *terminal = calloc(1, sizeof(*terminal));
 	enum status rc;
@@ -328,6 +378,7 @@ enum status docker_terminal_open(const struct terminal_place *place, const json_
 	if (!terminal)
 		return error_no_memory(err);
 	terminal->terminal.ops = &ops;
+	terminal->kind = kind;
 	terminal->patience_ms = place->patience_ms;
 	terminal->socket_path = strdup(place->socket_path);
 	terminal->container = strdup(place->container);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_terminal.h: a program beside a container's own, on a terminal: an exec of the engine.
+/* scheduler/engine/docker_terminal.h: a program beside a container's own, on a terminal or through pipes: an exec of the engine.
  *
  * What engines do when such a connection is closed (seen with 20.10): nothing. The program's terminal stays open
  * inside the engine and the program is neither told nor ended: a shell waits at its prompt for as long as the
@@ -24,6 +24,6 @@ struct terminal_place {
 	unsigned patience_ms; /* for each of the few questions that it takes */
 };
 
-/* As engine_ops.open_terminal; the terminal begins with 80 columns and 24 rows. */
+/* As engine_ops.open_terminal; a terminal begins with 80 columns and 24 rows. */
 enum status docker_terminal_open(const struct terminal_place *place, const json_t *command,
-				 struct terminal **ret_terminal, struct error *err);
+				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err);

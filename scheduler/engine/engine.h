@@ -59,12 +59,12 @@ enum replica_sight { REPLICA_CREATED, REPLICA_RUNNING, REPLICA_EXITED };
 struct replica_status {
 	struct replica_key key;
 	enum replica_sight sight;
-	int exit_code;         /* EXITED: 128+n for signal n */
-	bool out_of_memory;    /* EXITED: some process of it was killed for memory */
-	bool paused;           /* RUNNING: somebody has frozen it */
-	int64_t finished_ns;   /* EXITED: the engine's clock */
-	bool witnessed;        /* EXITED: the engine was there, and can tell that no signal was sent to it that ends a program */
-	bool signalled;        /* EXITED: the engine can tell that such a signal was; neither: it cannot tell */
+	int exit_code;       /* EXITED: 128+n for signal n */
+	bool out_of_memory;  /* EXITED: some process of it was killed for memory */
+	bool paused;         /* RUNNING: somebody has frozen it */
+	int64_t finished_ns; /* EXITED: the engine's clock */
+	bool witnessed; /* EXITED: the engine was there, and can tell that no signal was sent to it that ends a program */
+	bool signalled; /* EXITED: the engine can tell that such a signal was; neither: it cannot tell */
 	uint16_t gateway_port; /* as the spec had it */
 	int64_t made_us;       /* likewise */
 };
@@ -158,16 +158,29 @@ struct engine_sink {
 	void *arg;
 };
 
-/* A program's terminal. One thread may read while another writes or resizes; close() comes after them. It may
+/* How a program beside a replica's own is joined to its caller. */
+enum terminal_kind {
+	TERMINAL_SCREEN, /* a terminal: one stream both ways */
+	/* Pipes. What is read comes in frames: a byte, 1 of stdout and 2 of stderr, three zero bytes, the length in four bytes,
+	 * highest first, and so many bytes. They may be split anywhere. */
+	TERMINAL_PIPES,
+};
+
+/* A program beside a replica's own. One thread may read while another writes or resizes; close() comes after them. It may
  * outlive the engine that it was opened by. */
 struct terminal;
 
 struct terminal_ops {
 	/* What was printed, as it comes: the number of bytes; 0: nothing within @timeout_ms; -1: it is over. */
 	ssize_t (*read)(struct terminal *terminal, char *buffer, size_t size, unsigned timeout_ms);
-	/* What is typed. Waits while the program does not read. False: it is over, or took nothing for ten seconds. */
+	/* What is typed. Waits while the program does not read. False: it is over, or took nothing for ten seconds, through
+	 * pipes for a minute. */
 	bool (*write)(struct terminal *terminal, const char *data, size_t length);
+	/* The end of what is typed, of TERMINAL_PIPES. */
+	void (*end_input)(struct terminal *terminal);
 	void (*resize)(struct terminal *terminal, unsigned columns, unsigned rows);
+	/* Of a program that is over; -1: not known. Asks the engine. */
+	int (*exit_code)(struct terminal *terminal);
 	/* Ends the connection. A program that still runs gets a hangup, and so do those that it began; what is left
 	 * of them a second later is killed. Asks the engine for that: a moment, ten seconds at most for each of
 	 * two questions when it does not answer. */
@@ -233,13 +246,13 @@ struct engine_ops {
 			    const struct log_position *from);
 	/* The line sink has room again. Thread: any. */
 	void (*resume_logs)(struct engine *engine);
-	/* Runs @command (array of strings) beside a running replica's program, on a terminal of its own, of 80 columns
-	 * and 24 rows at first. Blocks for a moment, on a connection of its own: until the program runs. Thread: any.
+	/* Runs @command (array of strings) beside a running replica's program, through pipes or on a terminal of its own, of
+	 * 80 columns and 24 rows at first. Blocks for a moment, on a connection of its own: until the program runs. Thread: any.
 	 * Outcomes: NOT_FOUND: no such replica; FAILED_PRECONDITION: it does not run, or has no such program;
 	 *           UNAVAILABLE: the engine does not answer. */
 	enum status (*open_terminal)(struct engine *engine, const struct replica_key *key,
-				     const json_t *command, struct terminal **ret_terminal,
-				     struct error *err);
+				     const json_t *command, enum terminal_kind kind,
+				     struct terminal **ret_terminal, struct error *err);
 	/* Puts files into a container, which may run or not; missing directories are made. So that no path of this machine
 	 * is in a container's description. Blocks, on a connection of its own; so does get_files(). Thread: any.
 	 * Choice: what a replica gets is mounted where the engine is on this machine: with Docker this costs 110 to 220 ms

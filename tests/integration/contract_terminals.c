@@ -18,7 +18,8 @@ static struct terminal *terminal_open(struct bench *bench, const char *program)
 	json_t *command = json_pack("[s]", program);
 	struct terminal *terminal = NULL;
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = bench->engine->ops->open_terminal(bench->engine, &master, command, &terminal, &err);
+	enum status rc = bench->engine->ops->open_terminal(bench->engine, &master, command, TERMINAL_SCREEN,
+							   &terminal, &err);
 
 	json_decref(command);
 	if (rc)
@@ -55,7 +56,8 @@ static void expect_no_terminal(struct bench *bench, const struct replica_key *ke
 	json_t *command = json_pack("[s]", program);
 	struct terminal *terminal = NULL;
 	struct error err AUTO_ERROR = { 0 };
-	enum status rc = bench->engine->ops->open_terminal(bench->engine, key, command, &terminal, &err);
+	enum status rc = bench->engine->ops->open_terminal(bench->engine, key, command, TERMINAL_SCREEN,
+							   &terminal, &err);
 
 	json_decref(command);
 	assert_string_equal(status_name(rc), status_name(status));
@@ -111,7 +113,62 @@ static void a_terminal_is_a_shell_beside_the_program(void **state)
 	expect_print(terminal, "50 132\r\n");
 	type(terminal, "exit 3\n");
 	expect_print(terminal, NULL);
+	assert_int_equal(terminal->ops->exit_code(terminal), 3);
 	terminal->ops->close(terminal);
+	replica_drop(bench, &master);
+}
+
+/* A frame of the stream, whose bytes may come in pieces. Returns the stream, -1 at the end; @ret_text: what it holds. */
+static int frame_read(struct terminal *terminal, struct text *ret_text)
+{
+	int64_t until_us = clock_mono_us(&system_clock) + WAIT_S * INT64_C(1000000);
+	unsigned char header[8] = { 0 };
+	char byte;
+	size_t length = 0, have = 0;
+
+	text_clear(ret_text);
+	while (have < 8 + length && clock_mono_us(&system_clock) < until_us) {
+		const ssize_t got = terminal->ops->read(terminal, &byte, 1, 100);
+
+		if (got < 0)
+			return -1;
+		if (got && have < 8)
+			header[have] = (unsigned char)byte;
+		else if (got)
+			text_append(ret_text, &byte, 1);
+		have += (size_t)got;
+		if (got && have == 8)
+			length = (size_t)header[6] << 8 | header[7];
+	}
+	return header[0];
+}
+
+/* Broken: op_end_input() that does nothing: cat never ended. */
+static void pipes_tell_streams_apart_and_end(void **state)
+{
+	struct bench *bench = *state;
+	json_t *command = json_pack("[sss]", "/bin/sh", "-c", "echo out; echo err >&2; busybox cat; exit 7");
+	struct terminal *terminal = NULL;
+	struct text text AUTO_TEXT = { 0 };
+
+	master_run(bench, "sleep 1000");
+	assert_int_equal(bench->engine->ops->open_terminal(bench->engine, &master, command, TERMINAL_PIPES,
+							   &terminal, NULL),
+			 STATUS_OK);
+	for (int i = 0; i < 2; i++) {
+		const int stream = frame_read(terminal, &text);
+
+		assert_true(stream == 1 || stream == 2);
+		assert_string_equal(text.data, stream == 1 ? "out\n" : "err\n");
+	}
+	type(terminal, "typed");
+	assert_int_equal(frame_read(terminal, &text), 1);
+	assert_string_equal(text.data, "typed");
+	terminal->ops->end_input(terminal);
+	assert_int_equal(frame_read(terminal, &text), -1);
+	assert_int_equal(terminal->ops->exit_code(terminal), 7);
+	terminal->ops->close(terminal);
+	json_decref(command);
 	replica_drop(bench, &master);
 }
 
@@ -189,6 +246,7 @@ static void a_terminal_ends_with_its_container(void **state)
 
 const struct CMUnitTest contract_terminals[] = {
 	ENGINE_TEST(a_terminal_is_a_shell_beside_the_program),
+	ENGINE_TEST(pipes_tell_streams_apart_and_end),
 	ENGINE_TEST(a_closed_terminal_leaves_no_process),
 	ENGINE_TEST(a_terminal_that_cannot_be_opened_says_why),
 	ENGINE_TEST(a_terminal_ends_with_its_container),

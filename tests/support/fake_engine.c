@@ -487,9 +487,9 @@ static void resume_logs(struct engine *engine)
 }
 
 static enum status open_terminal(struct engine *engine, const struct replica_key *key, const json_t *command,
-				 struct terminal **ret_terminal, struct error *err)
+				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err)
 {
-	(void)engine, (void)key, (void)command, (void)ret_terminal;
+	(void)engine, (void)key, (void)command, (void)kind, (void)ret_terminal;
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "the fake has no programs");
 }
 

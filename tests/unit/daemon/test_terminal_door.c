@@ -34,12 +34,12 @@ static void note_close(struct terminal *terminal)
 static const struct terminal_ops terminal_ops = { .read = read_none, .close = note_close };
 
 static enum status open_terminal(struct engine *engine, const struct replica_key *key, const json_t *command,
-				 struct terminal **ret_terminal, struct error *err)
+				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err)
 {
 	struct lab *lab = (struct lab *)engine;
 	struct lab_terminal *terminal;
 
-	(void)command;
+	(void)command, (void)kind;
 	lab->asked++;
 	if (key->job != lab->there.job || key->attempt != lab->there.attempt ||
 	    key->role != lab->there.role || key->index != lab->there.index ||
@@ -70,7 +70,9 @@ static void a_shell_is_opened_in_the_container_that_the_replica_has_now(void **s
 		struct shell_terminal *terminal = NULL;
 		struct error err AUTO_ERROR = { 0 };
 
-		assert_int_equal(terminal_door_open(&lab.engine, &wanted, NULL, &terminal, &err), STATUS_OK);
+		assert_int_equal(
+			terminal_door_open(&lab.engine, &wanted, NULL, SHELL_TERMINAL, &terminal, &err),
+			STATUS_OK);
 		assert_int_equal(lab.asked, restart + 1);
 		assert_int_equal(terminal->ops->read(terminal, NULL, 0, 0), -1);
 		terminal->ops->close(terminal);
@@ -85,7 +87,8 @@ static void a_replica_without_a_container_has_no_shell(void **state)
 	struct error err AUTO_ERROR = { 0 };
 
 	(void)state;
-	assert_int_equal(terminal_door_open(&lab.engine, &wanted, NULL, &terminal, &err), STATUS_NOT_FOUND);
+	assert_int_equal(terminal_door_open(&lab.engine, &wanted, NULL, SHELL_TERMINAL, &terminal, &err),
+			 STATUS_NOT_FOUND);
 	assert_string_equal(err.text, "No such container");
 	assert_null(terminal);
 }

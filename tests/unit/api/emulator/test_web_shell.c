@@ -98,15 +98,18 @@ static void echo_close(struct shell_terminal *terminal)
 	atomic_fetch_add(&script.closed, 1);
 }
 
-static const struct shell_terminal_ops echo_ops = { echo_read, echo_write, echo_resize, echo_close };
+static const struct shell_terminal_ops echo_ops = {
+	.read = echo_read, .write = echo_write, .resize = echo_resize, .close = echo_close
+};
 
 static enum status echo_open(void *arg, const struct replica_key *replica, const json_t *command,
-			     struct shell_terminal **ret_terminal, struct error *err)
+			     enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
 	const char *program = json_string_value(json_array_get(command, 0));
 	struct echo *echo;
 
 	assert_ptr_equal(arg, &script);
+	assert_int_equal(kind, SHELL_TERMINAL);
 	if (script.unreachable)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine does not answer");
 	if (strcmp(program, "/bin/bash") == 0 ? script.without_bash : script.without_sh)
@@ -433,7 +436,7 @@ TEST(who_has_read_the_end_of_a_session_may_begin_it_again)
 
 	(void)state_;
 	assert_int_equal(shell_session_begin(sessions, &replica, "a", &first, NULL), STATUS_OK);
-	assert_int_equal(echo_open(&script, &replica, program, &terminal, NULL), STATUS_OK);
+	assert_int_equal(echo_open(&script, &replica, program, SHELL_TERMINAL, &terminal, NULL), STATUS_OK);
 	shell_session_start(first, terminal);
 	terminal->ops->write(terminal, "exit", 4);
 	assert_int_equal(shell_session_read(first, printed, sizeof(printed), 1000), strlen("welcomeexit"));

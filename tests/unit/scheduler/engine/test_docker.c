@@ -194,17 +194,20 @@ static void a_terminal_is_opened_once_the_engine_has_answered(void **state)
 
 	rule_set(lab, 0, (struct rule){ "/_ping", -1, NULL, 0, 1 });
 	lab_open(lab);
-	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
+	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, TERMINAL_SCREEN,
+							 &terminal, NULL),
 			 STATUS_UNAVAILABLE);
 	lab->engine->ops->close(lab->engine);
 	up(lab);
-	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
+	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, TERMINAL_SCREEN,
+							 &terminal, NULL),
 			 STATUS_NOT_FOUND);
 	rule_set(lab, 0,
 		 (struct rule){ "/containers/ty-t-1-master-0-a1/exec ", 201, "{\"Id\":\"e\"}", 0, 0 });
 	rule_set(lab, 1, (struct rule){ "/exec/e/start", 101, "", 0, 1 });
 	rule_set(lab, 2, (struct rule){ "/exec/e/", 200, "{\"Running\":true,\"Pid\":7}", 0, 0 });
-	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, &terminal, NULL),
+	assert_int_equal(lab->engine->ops->open_terminal(lab->engine, &master, command, TERMINAL_SCREEN,
+							 &terminal, NULL),
 			 STATUS_OK);
 	/* It outlives what opened it. */
 	lab_close(lab);

@@ -278,7 +278,7 @@ static enum status open_within(struct lab *lab, unsigned patience_ms, struct ter
 	AUTO(json) json_t *command = json_pack("[ss]", "/bin/sh", "-l");
 
 	return docker_terminal_open(&(struct terminal_place){ lab->path, "1.41", "c1", patience_ms }, command,
-				    ret_terminal, err);
+				    TERMINAL_SCREEN, ret_terminal, err);
 }
 
 static struct terminal *open_good(struct lab *lab)
@@ -591,11 +591,13 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 	struct terminal_place place = { "/nonexistent/docker.sock", "1.41", "c1", SHORT_MS };
 	struct terminal *terminal = NULL;
 
-	assert_int_equal(docker_terminal_open(&place, command, &terminal, NULL), STATUS_UNAVAILABLE);
+	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
+			 STATUS_UNAVAILABLE);
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	place.socket_path = longer;
-	assert_int_equal(docker_terminal_open(&place, command, &terminal, NULL), STATUS_UNAVAILABLE);
+	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
+			 STATUS_UNAVAILABLE);
 	/* One whose queue is full, and that takes nobody out of it. */
 	snprintf(path, sizeof(path), "%.50s.full", lab->path);
 	listener = listener_open(path, 0);
@@ -608,7 +610,8 @@ static void an_engine_that_is_not_there_is_unavailable(void **state)
 			break;
 	} while (count < COUNT_OF(fillers));
 	place.socket_path = path;
-	assert_int_equal(docker_terminal_open(&place, command, &terminal, NULL), STATUS_UNAVAILABLE);
+	assert_int_equal(docker_terminal_open(&place, command, TERMINAL_SCREEN, &terminal, NULL),
+			 STATUS_UNAVAILABLE);
 	while (count > 0)
 		close(fillers[--count]);
 	close(listener);
