@@ -66,6 +66,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/job_shell.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
+	api/emulator/metrics.c \
+	api/emulator/metrics.h \
 	api/emulator/queue.c \
 	api/emulator/queue.h \
 	api/emulator/shell_session.c \
@@ -93,6 +95,8 @@ libtrainyard_a_SOURCES += \
 	api/http/inner.c \
 	api/http/large_body.c \
 	api/http/large_body.h \
+	api/http/ledger.c \
+	api/http/ledger.h \
 	api/http/library_head.c \
 	api/http/library_head.h \
 	api/http/listener.c \

@@ -51,6 +51,22 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }
 
+static bool jobs_ready(void *arg)
+{
+	const struct machinery *machinery = arg;
+
+	return scheduler_engine_ready(machinery->scheduler);
+}
+
+static void engine_tell(void *arg, bool *ret_reachable, bool *ret_ready)
+{
+	const struct machinery *machinery = arg;
+	char detail[256];
+
+	*ret_reachable = scheduler_engine_state(machinery->scheduler, detail, sizeof(detail));
+	*ret_ready = scheduler_engine_ready(machinery->scheduler);
+}
+
 static enum status shell_open(void *arg, const struct replica_key *replica, const json_t *command,
 			      enum shell_kind kind, struct shell_terminal **ret_terminal, struct error *err)
 {
@@ -160,7 +176,15 @@ static void contexts_fill(struct families *families)
 	families->storage_context = storage_context_of(parts);
 	families->identity = (struct identity_context){ parts->store, parts->signing_key, parts->clock };
 	families->discovery = (struct discovery){ parts->objects ? published_with_storage : published };
-	families->health = (struct health){ PACKAGE_VERSION, health_details, parts->machinery };
+	families->health = (struct health){ PACKAGE_VERSION, health_details, jobs_ready, parts->machinery };
+	families->metrics = (struct metrics){
+		.version = PACKAGE_VERSION,
+		.store = parts->store,
+		.clock = parts->clock,
+		.ledger = parts->ledger,
+		.engine = engine_tell,
+		.arg = parts->machinery,
+	};
 	families->jobs = (struct jobs_context){ parts->store, &families->ml.training, &families->web_shell };
 	families->web_shell = (struct web_shell_context){
 		.store = parts->store,
@@ -234,6 +258,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 	const struct family others[] = {
 		{ "logging", logging_routes, &families->logging, logging_absent },
 		{ "emulator", health_routes, &families->health, NULL },
+		{ "metrics", metrics_routes, &families->metrics, NULL },
 		{ "jobs", jobs_routes, &families->jobs, NULL },
 		{ "discovery", discovery_routes, &families->discovery, NULL },
 		{ "ml-emulator", ml_emulator_routes, &families->ml, NULL },

@@ -7,6 +7,7 @@
 #include "api/emulator/faults.h"
 #include "api/emulator/health.h"
 #include "api/emulator/jobs.h"
+#include "api/emulator/metrics.h"
 #include "api/emulator/web_shell.h"
 #include "api/http/http.h"
 #include "api/logging/routes.h"
@@ -22,7 +23,7 @@ struct engine;
 struct front;
 struct scheduler;
 
-enum { FAMILIES_MAX = 16, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
+enum { FAMILIES_MAX = 18, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
 
 /* What is there only once it is opened, behind the families: handlers are called later still. */
 struct machinery {
@@ -47,6 +48,7 @@ struct families_parts {
 	struct faults_context *faults;
 	struct clock_context *clock_context;
 	struct machinery *machinery;
+	struct ledger *ledger; /* of the requests that are counted; NULL: none are */
 };
 
 struct families {
@@ -62,6 +64,7 @@ struct families {
 	struct logging_context logging;
 	struct storage_context storage_context;
 	struct health health;
+	struct metrics metrics;
 	struct jobs_context jobs;
 	struct web_shell_context web_shell;
 	struct discovery discovery;

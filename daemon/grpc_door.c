@@ -14,7 +14,7 @@ enum { HEAD_LIMIT_MS = 30000, ADDRESS_LIMIT = 128 };
 enum status grpc_door_open(const struct config *config, struct authority *authority,
 			   const struct family *families, const struct family *served,
 			   const char *const *hosts, const struct call_gate *gate, struct caller_rule caller,
-			   struct front **ret_front, struct listener **ret_rest, struct error *err)
+			   struct ledger *ledger, struct front **ret_front, struct listener **ret_rest, struct error *err)
 {
 	static const char *const names[] = { "localhost" };
 	const int64_t now_s = clock_wall_us(&system_clock) / 1000000;
@@ -38,6 +38,7 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 			.hosts = hosts,
 			.refused_network = config->networks,
 			.caller = caller,
+			.ledger = ledger,
 			.head_limit_ms = HEAD_LIMIT_MS,
 			.address_limit = ADDRESS_LIMIT,
 			.tls_key = key.data,
@@ -55,6 +56,7 @@ enum status grpc_door_open(const struct config *config, struct authority *author
 						 .hosts = hosts,
 						 .refused_network = config->networks,
 						 .caller = caller,
+						 .ledger = ledger,
 						 .tls_key = key.data,
 						 .tls_certificate = certificate.data,
 						 .rest = rest },

@@ -14,4 +14,5 @@ struct config;
 enum status grpc_door_open(const struct config *config, struct authority *authority,
 			   const struct family *families, const struct family *served,
 			   const char *const *hosts, const struct call_gate *gate, struct caller_rule caller,
-			   struct front **ret_front, struct listener **ret_rest, struct error *err);
+			   struct ledger *ledger, struct front **ret_front, struct listener **ret_rest,
+			   struct error *err);

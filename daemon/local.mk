@@ -31,6 +31,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/socket_owner.h \
 	daemon/base/step_clock.c \
 	daemon/base/step_clock.h \
+	daemon/base/tally.c \
+	daemon/base/tally.h \
 	daemon/base/text.c \
 	daemon/base/text.h \
 	daemon/base/tree.c \

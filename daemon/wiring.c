@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/http/ledger.h"
 #include "daemon/base/chance.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/instance_lock.h"
@@ -63,6 +64,7 @@ struct wiring {
 	struct quota_counter *counter;
 	struct objects *objects; /* NULL: another emulator of storage is used */
 	struct shell_sessions *shell_sessions;
+	struct ledger *ledger;
 	struct fault_book *fault_book;
 	struct faults_context faults;
 	struct clock_context clock_context;
@@ -92,6 +94,7 @@ static enum status families_open(struct wiring *wiring, struct error *err)
 		.faults = &wiring->faults,
 		.clock_context = &wiring->clock_context,
 		.machinery = &wiring->machinery,
+		.ledger = wiring->ledger,
 	};
 
 	(void)err;
@@ -231,6 +234,7 @@ static enum status settings_open(struct wiring *wiring, struct error *err)
 	const struct config *config = wiring->config;
 
 	wiring->shell_sessions = shell_sessions_new();
+	wiring->ledger = ledger_new();
 	wiring->signing_key = signing_key_new(wiring->state_dir);
 	wiring->authority = authority_new(wiring->state_dir, "ca", "googleapis.com");
 	wiring->local_authority = authority_new(wiring->state_dir, "local-ca", "localhost");
@@ -317,6 +321,7 @@ static enum status listening_open(struct wiring *wiring, struct error *err)
 			.refused_network = wiring->config->networks,
 			.caller =
 				token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
+			.ledger = wiring->ledger,
 			.head_limit_ms = HEAD_LIMIT_MS,
 			.address_limit = ADDRESS_LIMIT,
 		},
@@ -333,7 +338,7 @@ static enum status grpc_open(struct wiring *wiring, struct error *err)
 	rc = grpc_door_open(wiring->config, wiring->local_authority, wiring->families.by_rpc,
 			    wiring->families.served, wiring->host_names, &wiring->gate,
 			    token_rule(wiring->token, wiring->store, wiring->signing_key, wiring->clock),
-			    &wiring->machinery.grpc, &wiring->grpc_rest, err);
+			    wiring->ledger, &wiring->machinery.grpc, &wiring->grpc_rest, err);
 	return rc ? listen_explain("grpc", wiring->config->grpc, err) : rc;
 }
 
@@ -406,6 +411,7 @@ static void parts_close(struct wiring *wiring)
 	emulator_clock_free(wiring->emulator_clock);
 	fault_book_free(wiring->fault_book);
 	shell_sessions_free(wiring->shell_sessions);
+	ledger_free(wiring->ledger);
 	signing_key_free(wiring->signing_key);
 	authority_free(wiring->authority);
 	authority_free(wiring->local_authority);

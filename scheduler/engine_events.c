@@ -27,6 +27,7 @@ static void engine_text_set(struct scheduler *scheduler, bool answers, const cha
 {
 	pthread_mutex_lock(&scheduler->mutex);
 	scheduler->engine_answers = answers;
+	scheduler->engine_ready = false;
 	snprintf(scheduler->engine_text, sizeof(scheduler->engine_text), "%s", text);
 	pthread_mutex_unlock(&scheduler->mutex);
 }

@@ -137,4 +137,7 @@ void sight_listing(struct scheduler *scheduler, const struct engine_event *event
 	scheduler->clock_set_in_loss = false; /* what happened meanwhile is known */
 	remove_strays(scheduler, event);
 	networks_compare(scheduler, event);
+	pthread_mutex_lock(&scheduler->mutex);
+	scheduler->engine_ready = scheduler->engine_answers;
+	pthread_mutex_unlock(&scheduler->mutex);
 }

@@ -303,6 +303,16 @@ bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t 
 	return answers;
 }
 
+bool scheduler_engine_ready(struct scheduler *scheduler)
+{
+	bool ready;
+
+	pthread_mutex_lock(&scheduler->mutex);
+	ready = scheduler->engine_ready;
+	pthread_mutex_unlock(&scheduler->mutex);
+	return ready;
+}
+
 static void on_suggested(void *arg, int64_t job)
 {
 	scheduler_post(arg, inbox_event_new(INBOX_SUGGESTED, job));

@@ -68,6 +68,8 @@ bool scheduler_wait_idle(struct scheduler *scheduler, unsigned timeout_ms);
 bool scheduler_clear_networks(struct scheduler *scheduler, unsigned timeout_ms);
 /* Whether the engine answers, and in which words. Thread: any. */
 bool scheduler_engine_state(struct scheduler *scheduler, char *ret_text, size_t size);
+/* Whether it answers, and the scheduler has since taken in which containers and networks it has: jobs go on. Thread: any. */
+bool scheduler_engine_ready(struct scheduler *scheduler);
 /* A copy of what may be used and what is used now, as @project sees it. Thread: any. */
 enum status scheduler_room(struct scheduler *scheduler, const char *project, struct room *ret_room,
 			   struct error *err);

@@ -64,7 +64,7 @@ struct scheduler {
 	unsigned tried_waiting; /* how many of these are CLOUD_TRIED or CALL_FAILED */
 	bool stopping, idle;
 	bool clearing, cleared; /* no spare network is to be kept; there is none */
-	bool engine_answers;
+	bool engine_answers, engine_ready; /* ready: it answers, and its listing was taken in */
 	char engine_text[256];
 };
 

@@ -141,6 +141,13 @@ const struct statement statements[STATEMENT_COUNT] = {
 			  "  FROM json_each(plan, '$.pools') WHERE (value ->> '$.accelerator_type') NOT LIKE 'TPU%')"
 			  " FROM job LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
 			  " WHERE job.id = :id" },
+	/* From indexes alone: a row for each job. A pipeline's job counts as the pipeline. */
+	[JOB_STATES] = { ON(STATE_READER),
+			 "SELECT CASE WHEN pipeline.id IS NULL THEN kind ELSE 3 END, state FROM job"
+			 " LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
+			 " WHERE job.parent IS NULL AND (job.deleted = 0 OR pipeline.id IS NOT NULL)" },
+	[JOB_QUEUED_COUNT] = { ON(STATE_READER), "SELECT count(*), coalesce(min(created_us), 0) FROM job"
+						 " WHERE state = 1 AND parent IS NULL" },
 	[JOB_REFERRED] = { ON(STATE_READER),
 			   "SELECT id, CASE WHEN :reference IN (job_id, of_pipeline) THEN 0"
 			   " WHEN name = :reference THEN 1 ELSE 2 END AS met"

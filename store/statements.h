@@ -28,6 +28,8 @@ enum statement_id {
 	JOB_QUEUE,
 	JOB_UNFINISHED_NAMED,
 	JOB_SUMMARY,
+	JOB_STATES,
+	JOB_QUEUED_COUNT,
 	JOB_REFERRED, /* with how it was met */
 	JOB_NEWEST,
 	LEASE_INSERT,

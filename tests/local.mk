@@ -47,6 +47,7 @@ unit_api_http = \
 	tests/unit/api/http/test_hold.c \
 	tests/unit/api/http/test_inner.c \
 	tests/unit/api/http/test_intake.c \
+	tests/unit/api/http/test_ledger.c \
 	tests/unit/api/http/test_listener.c \
 	tests/unit/api/http/test_path_socket.c \
 	tests/unit/api/http/test_pretty.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/health.h: GET /healthz, which says that requests are served, and what is missing for jobs. */
+/* api/emulator/health.h: GET /healthz, which says that requests are served, and what is missing for jobs; GET /readyz, which
+ * answers 503 until jobs can run. */
 #include "api/http/http.h"
 
 struct health {
@@ -8,6 +9,8 @@ struct health {
 	/* Adds members to the answer; may be NULL. *ret_reason, the caller's: why jobs do not go on now, NULL where they do.
 	 * Must not wait. Thread: any. */
 	void (*details_add)(void *arg, json_t *answer, char **ret_reason);
+	/* Whether jobs go on: the engine answers, and what it has is known. NULL: always. Thread: any. */
+	bool (*ready)(void *arg);
 	void *arg;
 };
 

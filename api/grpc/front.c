@@ -445,6 +445,7 @@ static enum status parts_open(struct front *front, struct error *err)
 							   .refused_network = options->refused_network,
 							   .caller = options->caller,
 							   .owner = options->owner,
+							   .ledger = options->ledger,
 							   .body_limit_bytes = BODY_BYTES_MAX },
 				   &front->door, err);
 

@@ -26,6 +26,7 @@ struct front_options {
 	const char *refused_network;           /* likewise */
 	struct caller_rule caller;             /* likewise */
 	int64_t owner;                         /* likewise */
+	struct ledger *ledger;                 /* likewise */
 	const char *tls_key, *tls_certificate; /* PEM, copied; NULL: clients come without TLS only */
 	/* Takes clients of TLS that do not insist on HTTP/2; outlives the front. NULL: they are taken for gRPC's. */
 	struct listener *rest;

@@ -9,6 +9,7 @@
 
 #include "api/http/answer.h"
 #include "api/http/large_body.h"
+#include "api/http/ledger.h"
 #include "api/http/request_guard.h"
 #include "api/http/stream.h"
 #include "daemon/base/json.h"
@@ -520,6 +521,7 @@ void exchange_end(struct exchange *exchange)
 		error_log(exchange);
 	}
 	request_log(exchange);
+	ledger_add(exchange->rules->ledger, exchange);
 }
 
 void exchange_end_stopping(struct exchange *exchange)
@@ -528,4 +530,5 @@ void exchange_end_stopping(struct exchange *exchange)
 	exchange->failed =
 		error_set(&exchange->error, STATUS_UNAVAILABLE, NULL, "trainyard is shutting down.");
 	refuse(exchange);
+	ledger_add(exchange->rules->ledger, exchange);
 }

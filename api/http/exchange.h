@@ -41,6 +41,7 @@ struct exchange_rules {
 	unsigned idle_timeout_s;
 	bool secure;   /* clients come by TLS */
 	int64_t owner; /* of the work on requests (daemon/base/work.h) */
+	struct ledger *ledger; /* NULL: none */
 };
 
 enum { LARGE_BODY_BYTES = 64 << 10, ANSWER_HEADERS_MAX = 256, CONNECTION_LIMIT = 512 };

@@ -235,6 +235,8 @@ struct caller_rule {
  * limits and families as a listener's. Its families must be without rows that stream. */
 struct door;
 
+struct ledger;
+
 struct door_options {
 	const struct family *families; /* ends with a NULL name */
 	const struct clock *clock;     /* NULL: the system's */
@@ -245,6 +247,7 @@ struct door_options {
 	const char *refused_network;   /* likewise */
 	struct caller_rule caller;     /* likewise */
 	int64_t owner;                 /* likewise */
+	struct ledger *ledger;         /* likewise */
 	size_t body_limit_bytes;
 	unsigned connection_limit; /* as a listener's: half as many calls may wait at a time */
 };
@@ -335,6 +338,7 @@ struct listener_options {
 	const char *refused_network;
 	struct caller_rule caller; /* asked of each request but those of open rows */
 	int64_t owner;             /* of the work on its requests (daemon/base/work.h) */
+	struct ledger *ledger; /* where requests are counted (ledger.h); NULL: nowhere */
 	/* A server's key and certificate, PEM. Such a listener speaks TLS and listens nowhere: connections are brought to
 	 * it (listener_adopt). Copies are kept. NULL: a plain one. */
 	const char *tls_key, *tls_certificate;

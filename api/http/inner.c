@@ -231,6 +231,7 @@ enum status door_open(const struct door_options *options, struct door **ret_door
 		.waiting_max = (options->connection_limit ? options->connection_limit : CONNECTION_LIMIT) / 2,
 		.caller = options->caller,
 		.owner = options->owner,
+		.ledger = options->ledger,
 		.closing = &door->closing,
 		.cutting = &door->closing,
 	};

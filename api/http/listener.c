@@ -381,6 +381,7 @@ static struct listener *listener_new(const struct listener_options *options)
 		.idle_timeout_s = options->idle_timeout_s ? options->idle_timeout_s : IDLE_TIMEOUT_S,
 		.secure = options->tls_key != NULL,
 		.owner = options->owner,
+		.ledger = options->ledger,
 	};
 	return listener;
 }

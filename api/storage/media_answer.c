@@ -14,6 +14,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/tally.h"
 
 enum { CUSTOM_HEADERS_MAX_BYTES = 12 << 10 };
 
@@ -49,6 +50,8 @@ static ssize_t stored_read(void *arg, int64_t offset, char *buffer, size_t size)
 	if (got < 0)
 		log_event(LOG_ERROR, "object-read-failed", "bucket=%s generation=%" PRId64 " error=\"%s\"",
 			  object->bucket, object->generation, err.text ? err.text : "");
+	else
+		tally_add(TALLY_STORAGE_SENT_BYTES, (uint64_t)got);
 	return got;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "daemon/base/tally.h"
 #include "daemon/base/text.h"
 
 /* What curl keeps of connections for later no lane bounds: by itself four for each that it runs. Choice: a few, those that
@@ -336,9 +337,18 @@ static void running_remove(struct http_exchange *exchange)
 	http->lanes[exchange->request.lane].running--;
 }
 
+static void answer_count(const struct http_exchange *exchange, const struct http_answer *answer)
+{
+	if (answer->status == STATUS_OK)
+		tally_add(exchange->code < 400 ? TALLY_ENGINE_OK : TALLY_ENGINE_REFUSED, 1);
+	else if (answer->status != STATUS_CANCELLED)
+		tally_add(TALLY_ENGINE_FAILED, 1);
+}
+
 static void exchange_end(struct http_exchange *exchange, struct http_answer answer)
 {
 	if (!exchange->cancelled) {
+		answer_count(exchange, &answer);
 		if (exchange->request.slot)
 			*exchange->request.slot = NULL;
 		answer.code = exchange->code;

@@ -32,11 +32,57 @@ void summary_list_deinit(struct summary_list *list)
 	*list = (struct summary_list){ 0 };
 }
 
+/* JOB_STATES numbers a pipeline's job so; the other numbers are enum job_kind's. */
+enum { FAMILY_PIPELINES = SUMMARY_FAMILIES - 1 };
+
+const char *summary_family_name(unsigned family)
+{
+	if (family == FAMILY_PIPELINES)
+		return "trainingPipelines";
+	return family == KIND_TRAINING ? "jobs" : resource_collection((enum job_kind)family);
+}
+
 const char *summary_family(const struct job_summary *job)
 {
-	if (job->pipeline_id)
-		return "trainingPipelines";
-	return job->kind == KIND_TRAINING ? "jobs" : resource_collection(job->kind);
+	return summary_family_name(job->pipeline_id ? FAMILY_PIPELINES : (unsigned)job->kind);
+}
+
+/* ---- how many ---- */
+
+static enum status queued_count(struct connection *connection, struct job_counts *counts, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *row = connection_statement(connection, JOB_QUEUED_COUNT);
+	bool found = false;
+	enum status rc = statement_step(row, &found, err);
+
+	if (rc || !found)
+		return rc;
+	counts->queued = (uint64_t)sqlite3_column_int64(row, 0);
+	counts->oldest_queued_us = sqlite3_column_int64(row, 1);
+	return STATUS_OK;
+}
+
+enum status summary_count(struct store *store, struct job_counts *ret_counts, struct error *err)
+{
+	struct reader reader AUTO_READER = { 0 };
+	struct job_counts counts = { 0 };
+	enum status rc = reader_borrow(&store->state_readers, &reader, err);
+
+	if (rc)
+		return rc;
+	AUTO(statement) sqlite3_stmt *rows = connection_statement(reader.connection, JOB_STATES);
+	while (statement_next(rows, &rc, err)) {
+		const unsigned family = (unsigned)sqlite3_column_int(rows, 0);
+		const unsigned state = (unsigned)sqlite3_column_int(rows, 1);
+
+		if (family < SUMMARY_FAMILIES && state < JOB_STATE_COUNT)
+			counts.jobs[family][state]++;
+	}
+	if (!rc)
+		rc = queued_count(reader.connection, &counts, err);
+	if (!rc)
+		*ret_counts = counts;
+	return rc;
 }
 
 /* ---- the list ---- */

@@ -30,6 +30,17 @@ void summary_list_deinit(struct summary_list *list);
 /* "jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines": what it is to clients. */
 const char *summary_family(const struct job_summary *job);
 
+/* What summary_family() may answer, by number: SUMMARY_FAMILIES of them. */
+enum { SUMMARY_FAMILIES = 4 };
+const char *summary_family_name(unsigned family);
+
+struct job_counts {
+	uint64_t jobs[SUMMARY_FAMILIES][JOB_STATE_COUNT]; /* as the list has them: trials are none */
+	uint64_t queued;                                  /* of them those in the state QUEUED */
+	int64_t oldest_queued_us;                         /* when the oldest of these was created; 0: none is */
+};
+enum status summary_count(struct store *store, struct job_counts *ret_counts, struct error *err);
+
 /* Newest first. @project: NULL: of all. @filter: family, project, location, id, displayName, state, createTime, startTime,
  * endTime and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or page_token. */
 enum status summary_list_page(struct store *store, const char *project, const char *filter,

@@ -9,6 +9,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
+#include "daemon/base/tally.h"
 #include "daemon/base/text.h"
 #include "store/logs/log_batch.h"
 
@@ -194,14 +195,28 @@ static bool may_retry(struct logs_writer *writer, enum status status, unsigned t
 	return status == STATUS_UNAVAILABLE && (!stopping || tries < LAST_TRIES);
 }
 
+/* Without barriers. */
+static uint64_t line_count(const struct log_queue *queue)
+{
+	struct log_cursor cursor = { 0 };
+	const struct log_item *item;
+	uint64_t count = 0;
+
+	while ((item = log_queue_next(queue, &cursor)))
+		count += item->kind != ITEM_BARRIER;
+	return count;
+}
+
 static void batch_store(struct logs_writer *writer, const struct log_queue *queue)
 {
 	for (unsigned tries = 1;; tries++) {
 		struct error err AUTO_ERROR = { 0 };
 		enum status rc = log_batch_write(&writer->batch, queue, clock_wall_ns(writer->clock), &err);
 
-		if (!rc)
+		if (!rc) {
+			tally_add(TALLY_LOG_LINES, line_count(queue));
 			break;
+		}
 		if (tries == 1)
 			log_event(LOG_ERROR, "log-commit-failed", "records=%zu error=\"%s\"", queue->count,
 				  err.text ? err.text : "");

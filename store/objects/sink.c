@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/tally.h"
+
 /* So much is hashed where it is: a thread costs more than that. */
 enum { INLINE_BYTES = 1024 * 1024, HOLE_BYTES = 32 * 1024 };
 
@@ -132,6 +134,7 @@ enum status sink_write(struct sink *sink, const char *data, size_t length, struc
 	enum status rc;
 
 	sink->run_bytes += length;
+	tally_add(TALLY_STORAGE_RECEIVED_BYTES, length);
 	/* Without a thread it is slower, and no worse. */
 	if (!sink->hasher.ring && sink->run_bytes > INLINE_BYTES)
 		hasher_ring_start(&sink->hasher, sink->fd, sink->written, NULL);

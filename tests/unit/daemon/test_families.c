@@ -15,6 +15,7 @@ static const struct {
 	enum page_types page_types;
 } exceptions[] = {
 	{ "GET", "/healthz", true, PAGE_TYPES_NONE },
+	{ "GET", "/readyz", true, PAGE_TYPES_NONE },
 	{ "GET", "/$discovery/rest", true, PAGE_TYPES_NONE },
 	{ "GET", "/discovery/v1/apis", true, PAGE_TYPES_NONE },
 	{ "GET", "/discovery/v1/apis/{api}/{version}/rest", true, PAGE_TYPES_NONE },
