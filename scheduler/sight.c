@@ -66,8 +66,8 @@ void sight_follow(struct scheduler *scheduler, struct job_run *run)
 		    (replica->seen != SEEN_RUNNING && replica->seen != SEEN_EXITED &&
 		     !order_was_given(&replica->orders, ORDER_FOLLOW)))
 			continue;
-		if (log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key, &err) ||
-		    log_position_get(scheduler->reconciler.store, key, &from, &err)) {
+		log_pump_open(scheduler->reconciler.pump, run->plan, job_run_owner(run), key);
+		if (log_position_get(scheduler->reconciler.store, key, &from, &err)) {
 			log_event(LOG_ERROR, "logs-unfollowed", "job=%s error=\"%s\"", run->row->job_id,
 				  err.text ? err.text : "");
 			sight_hold(scheduler, run);

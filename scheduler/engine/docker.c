@@ -33,7 +33,7 @@ enum { IDLE_WAIT_MS = 60 * 1000, TERMINAL_PATIENCE_MS = 10 * 1000 };
 /* What was asked for since the last time. */
 struct asked {
 	struct command *commands;
-	bool lost, resume;
+	bool resume;
 };
 
 static struct asked asked_take(struct docker *docker)
@@ -41,11 +41,11 @@ static struct asked asked_take(struct docker *docker)
 	struct asked asked;
 
 	pthread_mutex_lock(&docker->lock);
-	asked = (struct asked){ docker->commands, docker->command_lost, docker->resume_asked };
+	asked = (struct asked){ docker->commands, docker->resume_asked };
 	docker->commands = NULL;
 	docker->commands_end = &docker->commands;
 	docker->closing = docker->close_asked;
-	docker->command_lost = docker->resume_asked = false;
+	docker->resume_asked = false;
 	pthread_mutex_unlock(&docker->lock);
 	return asked;
 }
@@ -63,11 +63,6 @@ static void commands_run(struct docker *docker)
 		command_deinit(command);
 		free(command);
 		command = next;
-	}
-	/* Who asked waits for an answer; after a loss all is looked at and asked for anew. */
-	if (asked.lost) {
-		memory_note_failure();
-		link_lose(docker, "out of memory");
 	}
 	if (asked.resume && !docker->closing)
 		followers_resume(docker);
@@ -104,17 +99,14 @@ static void *thread_main(void *arg)
 	pthread_setname_np(pthread_self(), "engine");
 	link_begin(docker);
 	for (;;) {
-		memory_watch_begin(); /* failure_status() asks */
 		commands_run(docker);
 		if (docker->closing)
 			break;
 		timers_fire(docker);
 		http_move(docker->http);
-		memory_watch_end();
 		http_wait(docker->http, wait_ms(docker)); /* moving may have set timers */
 	}
 	tasks_end(docker);
-	memory_watch_end();
 	return NULL;
 }
 
@@ -125,7 +117,7 @@ static struct docker *of(struct engine *engine)
 
 static void op_ensure_image(struct engine *engine, const char *image)
 {
-	docker_post(of(engine), &(struct command){ .run = image_ensure_run, .image = strdup(image) });
+	docker_post(of(engine), &(struct command){ .run = image_ensure_run, .image = memory_strdup(image) });
 }
 
 static void op_create_network(struct engine *engine, int64_t job, unsigned address_count)
@@ -146,16 +138,10 @@ static void op_remove_network(struct engine *engine, int64_t job)
 
 static void op_create_replica(struct engine *engine, const struct replica_spec *spec)
 {
-	struct command command = { .run = replica_create_run, .key = spec->key };
-
-	memory_watch_begin();
-	command.body = docker_container_body(of(engine)->instance, spec);
-	command.short_of_memory = memory_watch_end();
-	if (command.short_of_memory) {
-		json_decref(command.body);
-		command.body = NULL;
-	}
-	docker_post(of(engine), &command);
+	docker_post(of(engine),
+		    &(struct command){ .run = replica_create_run,
+				       .key = spec->key,
+				       .body = docker_container_body(of(engine)->instance, spec) });
 }
 
 static void op_start_replica(struct engine *engine, const struct replica_key *key)
@@ -179,7 +165,7 @@ static void op_link_replica(struct engine *engine, const struct replica_key *key
 	docker_post(of(engine),
 		    &(struct command){ .run = attachment_run,
 				       .key = *key,
-				       .image = strdup(link->network),
+				       .image = memory_strdup(link->network),
 				       .body = attachment_body(of(engine)->instance, link, key) });
 }
 
@@ -367,9 +353,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 
 	if (rc)
 		return rc;
-	AUTO(docker) struct docker *docker = calloc(1, sizeof(*docker));
-	if (!docker)
-		return error_no_memory(err);
+	AUTO(docker) struct docker *docker = memory_calloc(1, sizeof(*docker));
 	pthread_mutex_init(&docker->lock, NULL);
 	docker->engine.ops = &docker_ops;
 	docker->sink = *sink;
@@ -377,11 +361,9 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->offline = options->offline;
 	docker->internal = options->internal;
 	docker->commands_end = &docker->commands;
-	docker->instance = strdup(options->instance);
-	docker->docker_config = options->registry_config ? strdup(options->registry_config) : NULL;
-	docker->socket_path = strdup(docker_socket_path(options->url));
-	if (!docker->instance || !docker->socket_path || (options->registry_config && !docker->docker_config))
-		return error_no_memory(err);
+	docker->instance = memory_strdup(options->instance);
+	docker->docker_config = memory_strdup(options->registry_config);
+	docker->socket_path = memory_strdup(docker_socket_path(options->url));
 	rc = http_new(docker->socket_path, &docker->http, err);
 	if (rc)
 		return rc;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 
@@ -106,20 +107,13 @@ json_t *attachment_body(const char *instance, const struct replica_link *link, c
 
 void attachment_run(struct docker *docker, struct command *command)
 {
-	struct attachment *attachment = calloc(1, sizeof(*attachment)), *first;
+	struct attachment *attachment = memory_calloc(1, sizeof(*attachment)), *first;
 
-	if (attachment) {
-		attachment->docker = docker;
-		attachment->key = command->key;
-		attachment->joins = json_object_get(command->body, "EndpointConfig") != NULL;
-		attachment->network = TAKE(command->image);
-		attachment->body = json_dump_compact(command->body);
-	}
-	if (!attachment || !attachment->network || !attachment->body) {
-		attachment_free(attachment);
-		emit_replica_failed(docker, ENGINE_FAILED, &command->key, STATUS_INTERNAL, "out of memory");
-		return;
-	}
+	attachment->docker = docker;
+	attachment->key = command->key;
+	attachment->joins = json_object_get(command->body, "EndpointConfig") != NULL;
+	attachment->network = TAKE(command->image);
+	attachment->body = json_dump_compact(command->body);
 	first = under_way(docker, &command->key);
 	if (!first) {
 		attachment_begin(attachment);

@@ -5,5 +5,5 @@
 
 /* command->image is the network's id, command->body of attachment_body() */
 void attachment_run(struct docker *docker, struct command *command);
-/* What the engine is asked with. NULL when memory ran out. */
+/* What the engine is asked with. */
 json_t *attachment_body(const char *instance, const struct replica_link *link, const struct replica_key *key);

@@ -8,6 +8,7 @@
 #include <sys/sysinfo.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_orphans.h"
@@ -109,7 +110,8 @@ static enum status list_add(struct cleaning *cleaning, enum orphan_kind kind, co
 		return error_set(err, cleaning->status, NULL, "%s", cleaning->text);
 	AUTO(json) json_t *answer = TAKE(cleaning->answer);
 
-	return orphans_add(list, kind, answer) ? STATUS_OK : error_no_memory(err);
+	orphans_add(list, kind, answer);
+	return STATUS_OK;
 }
 
 /* Not what the engine's filter lets through: labels decide. */
@@ -225,10 +227,8 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 	*ret_more = !rc && list.count > 0;
 	if (!*ret_more)
 		return rc;
-	AUTO(removals) struct removal *removals = calloc(list.count, sizeof(*removals));
+	AUTO(removals) struct removal *removals = memory_calloc(list.count, sizeof(*removals));
 
-	if (!removals)
-		return error_no_memory(err);
 	if (round_run(cleaning, report, &list, removals) > 0)
 		*idle = 0;
 	else if (++*idle >= IDLE_ROUNDS && !cleaning->status)

@@ -32,20 +32,10 @@ void docker_hand_over(struct docker *docker, struct command *command)
 
 void docker_post(struct docker *docker, const struct command *command)
 {
-	struct command given = *command;
-	struct command *copy = malloc(sizeof(*copy));
+	struct command *copy = memory_alloc(sizeof(*copy));
 
-	if (copy) {
-		*copy = given;
-		docker_hand_over(docker, copy);
-		return;
-	}
-	memory_note_failure();
-	command_deinit(&given);
-	pthread_mutex_lock(&docker->lock);
-	docker->command_lost = true;
-	pthread_mutex_unlock(&docker->lock);
-	http_wakeup(docker->http);
+	*copy = *command;
+	docker_hand_over(docker, copy);
 }
 
 /* ---- timers ---- */
@@ -141,15 +131,13 @@ void link_end(struct docker *docker)
 }
 
 /* Each wait is twice as long as the one before, until a connection has lasted: else one whose events end at once would come
- * and go for good, as often as the first wait allows. Memory that ran out here says nothing of the engine. */
+ * and go for good, as often as the first wait allows. */
 static int64_t backoff_take(struct link *link)
 {
 	const bool lasted =
 		link->state == LINK_UP && clock_mono_us(&system_clock) - link->up_us >= LASTING_US;
 	const int64_t backoff_us = lasted ? BACKOFF_FIRST_US : link->backoff_us;
 
-	if (memory_watch_failed())
-		return BACKOFF_FIRST_US;
 	link->backoff_us = backoff_us * 2 < BACKOFF_MOST_US ? backoff_us * 2 : BACKOFF_MOST_US;
 	return backoff_us;
 }

@@ -35,13 +35,12 @@ struct command {
 	json_t *body;
 	void *arg;
 	int64_t job;
-	unsigned number;      /* grace_s, address_count, or bytes_per_s */
-	bool short_of_memory; /* for the whole of the body */
+	unsigned number; /* grace_s, address_count, or bytes_per_s */
 };
 
 void command_deinit(struct command *command);
 
-/* Belongs to what waits for it: so none is lost, or early, for want of memory. */
+/* Belongs to what waits for it. */
 struct timer {
 	struct timer *next;
 	int64_t at_us;
@@ -104,7 +103,6 @@ struct docker {
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the next six */
 	struct command *commands, **commands_end;
-	bool command_lost; /* for want of memory */
 	bool resume_asked; /* no command: one that was lost would leave outputs standing for good */
 	bool close_asked;
 	char spoken_version[16]; /* link.version, for other threads; "" until an engine answered */
@@ -115,7 +113,6 @@ struct docker {
 	struct listing *listing; /* in the making */
 	struct note *notes;      /* since it was begun */
 	size_t note_count, note_size;
-	bool note_lost;             /* for want of memory */
 	struct timer listing_again; /* after one that failed */
 	unsigned history_epoch;     /* whose past was asked for */
 	bool list_again, others_looked;
@@ -129,10 +126,9 @@ struct docker {
 	struct throttle *throttles;
 };
 
-/* Queues a copy of @command; its strings become the queue's. When there is no memory for it, that is noted for the caller
- * (memory.h), and the engine is looked at anew. Thread: any. */
+/* Queues a copy of @command; its strings become the queue's. Thread: any. */
 void docker_post(struct docker *docker, const struct command *command);
-/* Queues @command itself, from the heap: it is not lost for want of memory. Thread: any. */
+/* Queues @command itself, from the heap. Thread: any. */
 void docker_hand_over(struct docker *docker, struct command *command);
 /* Sets @timer, anew if it was set; it may be freed once it fires. Fires once, later. Every timer fires at the latest when
  * the engine is closed. */

@@ -12,6 +12,7 @@
 
 #include "daemon/base/base64.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_helper.h"
 
 #define DOCKER_HUB "https://index.docker.io/v1/"
@@ -118,7 +119,7 @@ static char *file_read(const char *path, struct error *err)
 		return NULL;
 	}
 	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= CONFIG_MAX_BYTES)
-		content = calloc(1, CONFIG_MAX_BYTES + 1);
+		content = memory_calloc(1, CONFIG_MAX_BYTES + 1);
 	if (content)
 		length = read(fd, content, CONFIG_MAX_BYTES);
 	close(fd);
@@ -161,31 +162,32 @@ static json_t *entry_find(const json_t *object, const char *registry)
 	return NULL;
 }
 
-/* {"username":…,"password":…,"identitytoken":…,"serveraddress":…} as base64url. */
+/* {"username":…,"password":…,"identitytoken":…,"serveraddress":…} as base64url; NULL: one of them is not UTF-8. */
 static char *header_make(const char *username, const char *password, const char *token, const char *registry)
 {
 	AUTO(secret_json)
 	json_t *object = json_pack("{ss* ss* ss* ss}", "username", username, "password", password,
 				   "identitytoken", token, "serveraddress", registry);
-	AUTO(secret) char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-	size_t size = text ? sodium_base64_encoded_len(strlen(text), sodium_base64_VARIANT_URLSAFE) : 0;
-	char *header = text ? malloc(size) : NULL;
+	AUTO(secret) char *text = NULL;
+	size_t size;
 
-	if (header)
-		sodium_bin2base64(header, size, (const unsigned char *)text, strlen(text),
-				  sodium_base64_VARIANT_URLSAFE);
-	return header;
+	if (!object)
+		return NULL;
+	text = json_dumps(object, JSON_COMPACT);
+	size = sodium_base64_encoded_len(strlen(text), sodium_base64_VARIANT_URLSAFE);
+	return sodium_bin2base64(memory_alloc(size), size, (const unsigned char *)text, strlen(text),
+				 sodium_base64_VARIANT_URLSAFE);
 }
 
 /* "auth" is base64 of "USER:PASSWORD". */
 static char *header_of_auth(const char *auth, const char *token, const char *registry)
 {
 	size_t size = strlen(auth) + 1, length = 0;
-	AUTO(secret) char *plain = calloc(1, size);
+	AUTO(secret) char *plain = memory_calloc(1, size);
 	char *colon, *header;
 
-	if (!plain || !base64_decode(auth, strlen(auth), "\r\n", sodium_base64_VARIANT_ORIGINAL, plain,
-				     size - 1, &length))
+	if (!base64_decode(auth, strlen(auth), "\r\n", sodium_base64_VARIANT_ORIGINAL, plain, size - 1,
+			   &length))
 		return NULL;
 	colon = strchr(plain, ':');
 	if (!colon)
@@ -214,7 +216,8 @@ static enum status header_of_entry(const json_t *entry, const char *registry, ch
 		return STATUS_OK; /* an empty entry only says that a credential store knows */
 	if (!*ret_header)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "config.json: the auth of %s is no base64 of USER:PASSWORD", registry);
+				 "config.json: the auth of %s is no base64 of USER:PASSWORD in UTF-8",
+				 registry);
 	return STATUS_OK;
 }
 
@@ -239,21 +242,17 @@ static enum status header_of_helper(const char *helper, const char *registry, in
 		*ret_header = header_make(NULL, NULL, secret, registry);
 	else
 		*ret_header = header_make(username, secret, NULL, registry);
-	return *ret_header ? STATUS_OK : error_no_memory(err);
+	return STATUS_OK;
 }
 
 enum status registry_credentials_find(const char *config_dir, const char *registry, int stop_fd,
 				      char **ret_header, struct error *err)
 {
-	AUTO(string) char *path = NULL;
+	AUTO(string) char *path = memory_printf("%s/config.json", config_dir);
 	const char *helper;
 	char *header = NULL;
 	enum status rc = STATUS_OK;
 
-	if (asprintf(&path, "%s/config.json", config_dir) < 0) {
-		path = NULL;
-		return error_no_memory(err);
-	}
 	struct error problem AUTO_ERROR = { 0 };
 	AUTO(secret) char *content = file_read(path, &problem);
 	AUTO(secret_json)

@@ -19,12 +19,6 @@ static enum log_level failure_level(enum status status)
 	return status == STATUS_UNAVAILABLE ? LOG_DEBUG : LOG_WARNING;
 }
 
-/* What our own memory had no room for is not the engine's word, and fails no job: it is asked again. */
-static enum status failure_status(enum status status)
-{
-	return status != STATUS_OK && memory_watch_failed() ? STATUS_UNAVAILABLE : status;
-}
-
 /* No listing contradicts an event that came before it. */
 static void note(struct docker *docker, const struct note *note)
 {
@@ -32,12 +26,8 @@ static void note(struct docker *docker, const struct note *note)
 		return;
 	if (docker->note_count == docker->note_size) {
 		const size_t size = docker->note_size ? docker->note_size * 2 : 16;
-		struct note *grown = reallocarray(docker->notes, size, sizeof(*grown));
 
-		docker->note_lost |= !grown;
-		if (!grown)
-			return;
-		docker->notes = grown;
+		docker->notes = memory_resize(docker->notes, size, sizeof(*docker->notes));
 		docker->note_size = size;
 	}
 	docker->notes[docker->note_count++] = *note;
@@ -67,14 +57,12 @@ void emit_listing(struct docker *docker, const struct replica_status *replicas, 
 void emit_image(struct docker *docker, enum engine_event_kind kind, const char *image, enum status status,
 		const char *text)
 {
-	emit(docker, &(struct engine_event){
-			     .kind = kind, .image = image, .status = failure_status(status), .text = text });
+	emit(docker, &(struct engine_event){ .kind = kind, .image = image, .status = status, .text = text });
 }
 
 void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t job, enum status status,
 		  const char *text, const struct network_status *network)
 {
-	status = failure_status(status);
 	if (kind == ENGINE_NETWORK_READY || kind == ENGINE_NETWORK_REMOVED)
 		note(docker,
 		     &(struct note){ .network = network ? *network : (struct network_status){ .job = job },
@@ -114,7 +102,6 @@ void emit_replica_failed(struct docker *docker, enum engine_event_kind kind, con
 	struct replica_status replica = { .key = *key };
 	char name[32];
 
-	status = failure_status(status);
 	docker_replica_name(key, name);
 	if (!docker->closing)
 		log_event(failure_level(status), "replica-call-failed",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 enum { MINUTE_CHARS = 16, NANO_DIGITS = 9 };
@@ -136,23 +137,18 @@ static size_t cut_find(const char *data, size_t length)
 	return length - (cut - 1) >= need ? length : cut - 1;
 }
 
-static bool half_reserve(struct frames *frames, struct frames_half *half, size_t wanted)
+static void half_reserve(struct frames *frames, struct frames_half *half, size_t wanted)
 {
 	size_t size = half->size ? half->size : 4096;
-	char *grown;
 
 	if (wanted <= half->size)
-		return true;
+		return;
 	while (size < wanted)
 		size *= 2;
 	if (size > frames->line_max)
 		size = frames->line_max;
-	grown = realloc(half->data, size);
-	if (!grown)
-		return false;
-	half->data = grown;
+	half->data = memory_realloc(half->data, size);
 	half->size = size;
-	return true;
 }
 
 /* Appends text to the line in the making; a full line goes on its way first. */
@@ -171,8 +167,7 @@ static enum frames_result half_append(struct frames *frames, struct frames_half 
 				return FRAMES_HELD;
 			continue;
 		}
-		if (!half_reserve(frames, half, half->length + take))
-			return FRAMES_BROKEN;
+		half_reserve(frames, half, half->length + take);
 		memcpy(half->data + half->length, data, take);
 		half->length += take;
 		data += take;

@@ -52,7 +52,7 @@ struct frames {
 enum frames_result {
 	FRAMES_TAKEN,  /* all of it */
 	FRAMES_HELD,   /* a line was refused: feed the rest again later */
-	FRAMES_BROKEN, /* this is no such stream (or memory ran out) */
+	FRAMES_BROKEN, /* this is no such stream */
 };
 
 /* @line_max  longer lines are cut, not inside a UTF-8 sequence */

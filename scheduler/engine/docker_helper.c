@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 
 enum { OUTPUT_MAX_BYTES = 64 * 1024, RUN_MAX_US = 30 * 1000 * 1000, DESCRIPTORS_USUAL = 1024 };
 
@@ -163,9 +164,7 @@ enum status credential_helper_run(const char *name, const char *registry, int st
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "config.json names no credential helper: %.60s", name);
 	snprintf(program, sizeof(program), "docker-credential-%.100s", name);
-	output = calloc(1, OUTPUT_MAX_BYTES + 1);
-	if (!output)
-		return error_no_memory(err);
+	output = memory_calloc(1, OUTPUT_MAX_BYTES + 1);
 	rc = child_start(program, registry, &child, err);
 	if (!rc) {
 		rc = child_converse(&child, stop_fd, output, &length, &good);

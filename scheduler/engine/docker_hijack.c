@@ -15,6 +15,7 @@
 
 #include "daemon/base/cleanup.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/memory.h"
 
 struct hijack {
 	int fd;
@@ -118,8 +119,6 @@ static enum status request_send(int fd, const struct hijack_request *request, bo
 	if (request->body)
 		text_puts(&head, "Content-Type: application/json\r\n");
 	text_printf(&head, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
-	if (head.failed)
-		return error_no_memory(err);
 	if (!send_until(fd, head.data, head.length, until_us))
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "the engine does not take the question");
 	return STATUS_OK;
@@ -199,8 +198,6 @@ static enum status body_read(struct hijack *hijack, int64_t until_us, struct tex
 			return rc;
 		text_append(body, piece, got);
 	}
-	if (body->failed)
-		return error_no_memory(err);
 	if (got > 0 && wanted == HIJACK_BODY_MAX)
 		return error_set(err, STATUS_INTERNAL, NULL, "the engine's answer is too long");
 	if (body->length > wanted) {
@@ -214,11 +211,9 @@ static enum status exchange(const struct hijack_request *request, bool upgrade, 
 			    unsigned *ret_code, struct text *body, struct error *err)
 {
 	int64_t until_us = after_us(request->patience_ms);
-	AUTO(hijack) struct hijack *hijack = malloc(sizeof(*hijack));
+	AUTO(hijack) struct hijack *hijack = memory_alloc(sizeof(*hijack));
 	enum status rc;
 
-	if (!hijack)
-		return error_no_memory(err);
 	hijack->fd = -1;
 	hijack->at = hijack->length = 0;
 	rc = connect_to(request, &hijack->fd, err);

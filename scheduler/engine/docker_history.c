@@ -45,12 +45,8 @@ static void event_note(const struct docker_event *event, enum past *pasts, struc
 
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count)
 {
-	enum past *pasts = calloc(count ? count : 1, sizeof(*pasts));
+	enum past *pasts = memory_calloc(count ? count : 1, sizeof(*pasts));
 
-	if (!pasts) {
-		memory_note_failure();
-		return;
-	}
 	while (length > 0) {
 		const char *newline = memchr(events, '\n', length);
 		const size_t line = newline ? (size_t)(newline - events) : length;

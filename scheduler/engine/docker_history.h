@@ -17,6 +17,5 @@ enum { DOCKER_HISTORY_MAX = 16 << 20 };
 
 /* What the engine is asked for all that it remembers up to @until_ns, by its own clock. */
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64]);
-/* Marks those of @replicas whose end is witnessed by @events, one a line. When memory ran out, which is noted
- * (memory.h), some marks are not to be trusted. */
+/* Marks those of @replicas whose end is witnessed by @events, one a line. */
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count);

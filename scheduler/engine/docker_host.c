@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/nvidia_gpus.h"
 
 enum { DEVICES_MAX = 1024, CPUS_MAX = 65536, UUID_MAX = 100, WHOLE = -1 };
@@ -86,7 +87,7 @@ static bool device_is_taken(const struct device *device, const struct device *la
 	return device->gpu == last->gpu && (last->slice == WHOLE || device->slice == last->slice);
 }
 
-static bool devices_take(const struct device *devices, size_t count, struct host *host)
+static void devices_take(const struct device *devices, size_t count, struct host *host)
 {
 	const struct device *last = NULL;
 
@@ -94,31 +95,23 @@ static bool devices_take(const struct device *devices, size_t count, struct host
 		if (device_is_taken(&devices[i], last))
 			continue;
 		last = &devices[i];
-		host->devices[host->device_count] = strdup(last->id);
-		if (!host->devices[host->device_count])
-			return false;
+		host->devices[host->device_count] = memory_strdup(last->id);
 		host->device_count++;
 	}
-	return true;
 }
 
-static enum status discovered_read(const json_t *entries, struct host *host, struct error *err)
+static void discovered_read(const json_t *entries, struct host *host)
 {
 	size_t most = json_array_size(entries) < DEVICES_MAX ? json_array_size(entries) : DEVICES_MAX;
-	struct device *devices = calloc(most + 1, sizeof(*devices));
+	struct device *devices = memory_calloc(most + 1, sizeof(*devices));
 	size_t count = 0;
-	bool taken;
 
-	host->devices = calloc(most + 1, sizeof(*host->devices));
-	for (size_t i = 0; devices && i < most; i++)
+	host->devices = memory_calloc(most + 1, sizeof(*host->devices));
+	for (size_t i = 0; i < most; i++)
 		count += device_read(json_array_get(entries, i), &devices[count]);
-	taken = devices && host->devices;
-	if (taken) {
-		qsort(devices, count, sizeof(*devices), by_index);
-		taken = devices_take(devices, count, host);
-	}
+	qsort(devices, count, sizeof(*devices), by_index);
+	devices_take(devices, count, host);
 	free(devices);
-	return taken ? STATUS_OK : error_no_memory(err);
 }
 
 /* ---- the rest ---- */
@@ -136,37 +129,29 @@ static bool is_on_this_kernel(const json_t *info)
 	return json_int_at(info, "MemTotal", 0) == (int64_t)machine.totalram * (int64_t)machine.mem_unit;
 }
 
-static enum status devices_read(const json_t *info, const char *nvidia_directory, struct host *host,
-				struct error *err)
+static void devices_read(const json_t *info, const char *nvidia_directory, struct host *host)
 {
 	const json_t *discovered = json_object_get(info, "DiscoveredDevices");
-	enum status rc = STATUS_OK;
 
 	if (json_array_size(discovered) > 0)
-		rc = discovered_read(discovered, host, err);
-	if (!rc && host->device_count == 0 && is_on_this_kernel(info) &&
+		discovered_read(discovered, host);
+	if (host->device_count == 0 && is_on_this_kernel(info) &&
 	    json_object_get(json_object_get(info, "Runtimes"), "nvidia")) {
 		free(host->devices);
 		host->devices = NULL;
-		rc = nvidia_gpus_read(nvidia_directory, host, err);
+		nvidia_gpus_read(nvidia_directory, host);
 	}
-	return rc;
 }
 
-enum status docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host,
-			     struct error *err)
+void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host)
 {
 	int64_t cpus = json_int_at(info, "NCPU", 0), memory_bytes = json_int_at(info, "MemTotal", 0);
 	struct host host = {
 		.cpus = cpus > 0 && cpus <= CPUS_MAX ? (unsigned)cpus : 0,
 		.memory_bytes = memory_bytes > 0 ? memory_bytes : 0,
 	};
-	enum status rc = devices_read(info, nvidia_directory, &host, err);
 
+	devices_read(info, nvidia_directory, &host);
 	host.known = host.cpus > 0 && host.memory_bytes > 0;
-	if (rc)
-		host_deinit(&host);
-	else
-		*ret_host = host;
-	return rc;
+	*ret_host = host;
 }

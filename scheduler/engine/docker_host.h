@@ -13,9 +13,7 @@
 #include "daemon/base/error.h"
 #include "scheduler/plan/host.h"
 
-/* INTERNAL only, when memory ran out. Whatever @info holds, the result is a host; one without CPUs or
- * memory is not known.
+/* Whatever @info holds, the result is a host; one without CPUs or memory is not known.
  * @nvidia_directory  NVIDIA_DIRECTORY, or a test's
  * @ret_host          the caller's, host_deinit() */
-enum status docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host,
-			     struct error *err);
+void docker_host_read(const json_t *info, const char *nvidia_directory, struct host *ret_host);

@@ -66,20 +66,15 @@ enum status http_new(const char *socket_path, struct http **ret_http, struct err
 	if (curl_global_init_mem(CURL_GLOBAL_NOTHING, memory_alloc, free, memory_realloc, memory_strdup,
 				 memory_calloc) != CURLE_OK)
 		return error_set(err, STATUS_INTERNAL, NULL, "libcurl cannot be initialised");
-	http = calloc(1, sizeof(*http));
-	if (http) {
-		http->multi = curl_multi_init();
-		http->socket_path = strdup(socket_path);
-		for (int i = 0; i < LANE_COUNT; i++)
-			http->lanes[i].limit = lane_limits[i];
-	}
-	if (!http || !http->multi || !http->socket_path ||
+	http = memory_calloc(1, sizeof(*http));
+	http->multi = curl_multi_init();
+	http->socket_path = memory_strdup(socket_path);
+	for (int i = 0; i < LANE_COUNT; i++)
+		http->lanes[i].limit = lane_limits[i];
+	if (!http->multi ||
 	    curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT) != CURLM_OK) {
-		if (http)
-			http_free(http);
-		else
-			curl_global_cleanup();
-		return error_no_memory(err);
+		http_free(http);
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "libcurl makes no connections");
 	}
 	*ret_http = http;
 	return STATUS_OK;
@@ -196,7 +191,7 @@ static bool header_add(struct http_exchange *exchange, const char *line)
 static bool headers_make(struct http_exchange *exchange, const struct http_request *request)
 {
 	const char *type = request->body_header ? request->body_header : "Content-Type: application/json";
-	char *line = NULL;
+	char *line;
 	bool added;
 
 	if (!header_add(exchange, "Expect:"))
@@ -205,8 +200,7 @@ static bool headers_make(struct http_exchange *exchange, const struct http_reque
 		return false;
 	if (!request->registry_auth)
 		return true;
-	if (asprintf(&line, "X-Registry-Auth: %s", request->registry_auth) < 0)
-		return false;
+	line = memory_printf("X-Registry-Auth: %s", request->registry_auth);
 	added = header_add(exchange, line);
 	sodium_memzero(line, strlen(line));
 	free(line);
@@ -243,32 +237,28 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 	       SET(PRIVATE, exchange);
 }
 
-static bool body_keep(struct http_exchange *exchange, const struct http_request *request)
+static void body_keep(struct http_exchange *exchange, const struct http_request *request)
 {
 	if (!request->body)
-		return true;
+		return;
 	exchange->body_bytes = request->body_bytes ? request->body_bytes : strlen(request->body);
-	exchange->body = malloc(exchange->body_bytes + 1);
-	if (exchange->body)
-		memcpy(exchange->body, request->body, exchange->body_bytes);
-	return exchange->body != NULL;
+	exchange->body = memory_alloc(exchange->body_bytes + 1);
+	memcpy(exchange->body, request->body, exchange->body_bytes);
 }
 
+/* NULL: libcurl does not take the request. */
 static struct http_exchange *exchange_new(struct http *http, const struct http_request *request)
 {
-	struct http_exchange *exchange = calloc(1, sizeof(*exchange));
-	bool whole;
+	struct http_exchange *exchange = memory_calloc(1, sizeof(*exchange));
 
-	if (!exchange)
-		return NULL;
 	exchange->http = http;
 	exchange->request = *request;
-	if (asprintf(&exchange->target, "%s%s%s", request->without_version ? "" : "/v",
-		     request->without_version ? "" : http->version, request->path) < 0)
-		exchange->target = NULL;
+	exchange->collected.may_fail = true;
+	exchange->target = memory_printf("%s%s%s", request->without_version ? "" : "/v",
+					 request->without_version ? "" : http->version, request->path);
 	exchange->easy = curl_easy_init();
-	whole = body_keep(exchange, request) && exchange->target && exchange->easy;
-	if (!whole || !headers_make(exchange, request) || !easy_configure(exchange, request)) {
+	body_keep(exchange, request);
+	if (!exchange->easy || !headers_make(exchange, request) || !easy_configure(exchange, request)) {
 		exchange_free(exchange);
 		return NULL;
 	}
@@ -282,11 +272,11 @@ void http_start(struct http *http, const struct http_request *request)
 	struct lane *lane = &http->lanes[request->lane];
 
 	if (!exchange) {
-		memory_note_failure();
-		request->done(request->arg, &(struct http_answer){ .status = STATUS_INTERNAL,
-								   .problem = "out of memory",
-								   .body = "",
-								   .api_version = "" });
+		request->done(request->arg,
+			      &(struct http_answer){ .status = STATUS_UNAVAILABLE,
+						     .problem = "libcurl does not take the request",
+						     .body = "",
+						     .api_version = "" });
 		return;
 	}
 	if (request->slot)
@@ -316,8 +306,7 @@ void http_resume(struct http_exchange *exchange)
 	if (!exchange->paused || exchange->cancelled)
 		return;
 	exchange->paused = false;
-	/* Hands over what was kept; if that is not taken, or there is no memory to keep it longer, it is lost, and the
-	 * exchange would go on behind it. */
+	/* Hands over what was kept; if that is not taken, it is lost, and the exchange would go on behind it. */
 	exchange->broken = curl_easy_pause(exchange->easy, CURLPAUSE_CONT);
 	exchange->http->any_over |= exchange->broken != CURLE_OK;
 }
@@ -370,6 +359,10 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 
 	switch (result) {
 	case CURLE_OK:
+		if (!memory_holds_json(exchange->collected.length)) {
+			snprintf(problem, size, "there is no memory for the engine's answer");
+			break;
+		}
 		/* A head that ends in its middle is a good answer without a body to curl. */
 		if (exchange->code < 200) {
 			snprintf(problem, size,
@@ -390,8 +383,10 @@ static struct http_answer answer_of(struct http_exchange *exchange, CURLcode res
 		snprintf(problem, size, "the engine did not answer in time: %s", words);
 		break;
 	case CURLE_WRITE_ERROR:
-		answer.status = STATUS_INTERNAL;
-		if (exchange->too_large)
+		answer.status = exchange->collected.failed ? STATUS_UNAVAILABLE : STATUS_INTERNAL;
+		if (exchange->collected.failed)
+			snprintf(problem, size, "there is no memory for the engine's answer");
+		else if (exchange->too_large)
 			snprintf(problem, size, "the engine's answer is larger than %zu bytes",
 				 body_max(exchange));
 		else

@@ -57,7 +57,7 @@ struct http_request {
 	void (*opened)(void *arg);
 	/* Body bytes of a good answer (below 300), as they come; NULL: collected for done(). */
 	enum http_verdict (*data)(void *arg, const char *data, size_t length);
-	/* The end, exactly once; may come before http_start() returns (no memory). */
+	/* The end, exactly once; may come before http_start() returns (libcurl does not take the request). */
 	void (*done)(void *arg, const struct http_answer *answer);
 	void *arg;
 	/* Where the caller keeps the exchange for http_cancel() and http_resume(); NULL there before

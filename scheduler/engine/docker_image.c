@@ -157,7 +157,7 @@ static void near_listed(void *arg, const struct http_answer *answer)
 	link_watch(task->docker, answer);
 	text_puts(&text, task->failure.text);
 	near_write(task, images, &text);
-	task_fail(task, task->failure.status, text.failed ? task->failure.text : text.data);
+	task_fail(task, task->failure.status, text.data);
 }
 
 static void near_look(struct image_task *task, enum status status)
@@ -275,10 +275,6 @@ static void *credentials_main(void *arg)
 static void credentials_look(struct image_task *task)
 {
 	task->found = memory_calloc(1, sizeof(*task->found));
-	if (!task->found) {
-		task_fail(task, STATUS_INTERNAL, "out of memory");
-		return;
-	}
 	*task->found = (struct command){ .run = credentials_found, .arg = task };
 	task->stop_fd = eventfd(0, EFD_CLOEXEC);
 	task->thread_runs =
@@ -365,10 +361,6 @@ void image_ensure_run(struct docker *docker, struct command *command)
 	struct image_reference reference;
 	struct image_task *task;
 
-	if (!image) { /* as with a command that was lost */
-		link_lose(docker, "out of memory");
-		return;
-	}
 	task = task_find(docker, image);
 	if (task)
 		return; /* its end answers this ask as well */
@@ -381,10 +373,6 @@ void image_ensure_run(struct docker *docker, struct command *command)
 		return;
 	}
 	task = memory_calloc(1, sizeof(*task));
-	if (!task) {
-		emit_image(docker, ENGINE_IMAGE_FAILED, image, STATUS_INTERNAL, "out of memory");
-		return;
-	}
 	task->docker = docker;
 	task->stop_fd = -1;
 	task->reference = reference;

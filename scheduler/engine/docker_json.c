@@ -142,18 +142,16 @@ static json_t *device_requests_make(const json_t *device_ids)
 {
 	AUTO(json) json_t *cdi = devices_pick(device_ids, true), *nvidia = devices_pick(device_ids, false);
 	AUTO(json) json_t *requests = json_array();
-	int rc = 0;
 
-	if (!requests || json_array_size(cdi) + json_array_size(nvidia) != json_array_size(device_ids))
-		return NULL; /* memory ran out, or an id is no text */
+	if (json_array_size(cdi) + json_array_size(nvidia) != json_array_size(device_ids))
+		return NULL; /* an id is no text */
 	if (json_array_size(nvidia) > 0)
-		rc |= json_array_append_new(requests,
-					    json_pack("{ss sO s[[sss]]}", "Driver", "nvidia", "DeviceIDs",
-						      nvidia, "Capabilities", "gpu", "compute", "utility"));
+		json_array_append_new(requests,
+				      json_pack("{ss sO s[[sss]]}", "Driver", "nvidia", "DeviceIDs", nvidia,
+						"Capabilities", "gpu", "compute", "utility"));
 	if (json_array_size(cdi) > 0)
-		rc |= json_array_append_new(requests,
-					    json_pack("{ss sO}", "Driver", "cdi", "DeviceIDs", cdi));
-	return rc ? NULL : TAKE(requests);
+		json_array_append_new(requests, json_pack("{ss sO}", "Driver", "cdi", "DeviceIDs", cdi));
+	return TAKE(requests);
 }
 
 static json_t *networking_make(const struct replica_spec *spec)
@@ -162,10 +160,11 @@ static json_t *networking_make(const struct replica_spec *spec)
 			 "IPAMConfig", "IPv4Address", spec->address);
 }
 
-/* Sets what is there; false when memory ran out, or when a text is no UTF-8. */
-static bool part_set(json_t *object, const char *key, const json_t *value)
+/* Sets what is there. */
+static void part_set(json_t *object, const char *key, const json_t *value)
 {
-	return !value || json_object_set_new(object, key, json_deep_copy(value)) == 0;
+	if (value)
+		json_object_set_new(object, key, json_deep_copy(value));
 }
 
 static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
@@ -173,23 +172,21 @@ static bool devices_set(json_t *host, json_t *env, const json_t *device_ids)
 	if (json_array_size(device_ids) > 0)
 		return json_object_set_new(host, "DeviceRequests", device_requests_make(device_ids)) == 0;
 	/* Or an image's own NVIDIA_VISIBLE_DEVICES=all would get every GPU. */
-	return json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void")) == 0;
+	json_array_append_new(env, json_string("NVIDIA_VISIBLE_DEVICES=void"));
+	return true;
 }
 
 /* Directories in memory: the engine needs no path of the host for them. */
-static bool tmpfs_set(json_t *host, const struct replica_spec *spec)
+static void tmpfs_set(json_t *host, const struct replica_spec *spec)
 {
-	json_t *tmpfs = json_object();
-	bool failed = false;
+	AUTO(json) json_t *tmpfs = json_object();
 
 	if (spec->scratch)
-		failed = json_object_set_new(tmpfs, spec->scratch, json_string("size=16m,mode=1777")) != 0;
-	if (spec->empty && !failed)
-		failed = json_object_set_new(tmpfs, spec->empty, json_string("ro,size=4k,mode=555")) != 0;
-	if (!failed && json_object_size(tmpfs) > 0)
-		return json_object_set_new(host, "Tmpfs", tmpfs) == 0;
-	json_decref(tmpfs);
-	return !failed;
+		json_object_set_new(tmpfs, spec->scratch, json_string("size=16m,mode=1777"));
+	if (spec->empty)
+		json_object_set_new(tmpfs, spec->empty, json_string("ro,size=4k,mode=555"));
+	if (json_object_size(tmpfs) > 0)
+		json_object_set(host, "Tmpfs", tmpfs);
 }
 
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec)
@@ -205,16 +202,19 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 	AUTO(json) json_t *mounts = spec->mounts ? docker_mounts_make(spec->mounts) : NULL;
 	AUTO(json) json_t *networking = networking_make(spec);
 
-	if (!body || !env || !host || !labels || !networking || (spec->mounts && !mounts) ||
+	if (!body || !host || !labels || !networking || (spec->mounts && !mounts) ||
 	    !devices_set(host, env, spec->device_ids))
 		return NULL;
-	if (!part_set(host, "ShmSize", shm) || !part_set(host, "ExtraHosts", spec->hosts) ||
-	    !part_set(host, "Mounts", mounts) || !tmpfs_set(host, spec) ||
-	    !part_set(body, "Entrypoint", spec->command) || !part_set(body, "Cmd", spec->args))
-		return NULL;
-	if (json_object_set(body, "Env", env) || json_object_set(body, "HostConfig", host) ||
-	    json_object_set(body, "Labels", labels) || json_object_set(body, "NetworkingConfig", networking))
-		return NULL;
+	part_set(host, "ShmSize", shm);
+	part_set(host, "ExtraHosts", spec->hosts);
+	part_set(host, "Mounts", mounts);
+	tmpfs_set(host, spec);
+	part_set(body, "Entrypoint", spec->command);
+	part_set(body, "Cmd", spec->args);
+	json_object_set(body, "Env", env);
+	json_object_set(body, "HostConfig", host);
+	json_object_set(body, "Labels", labels);
+	json_object_set(body, "NetworkingConfig", networking);
 	return TAKE(body);
 }
 
@@ -262,7 +262,7 @@ char *docker_network_body(const char *instance, int64_t job, const char *bridge,
 			  LABEL("job"), json_sprintf("%" PRId64, job), "Options", OPTION_BRIDGE, bridge,
 			  "IPAM", "Config", "Subnet", block, "Gateway", gateway);
 
-	return body ? json_dump_compact(body) : NULL;
+	return json_dump_compact(body);
 }
 
 json_t *docker_parse(const char *body, size_t length, json_type type)
@@ -511,7 +511,7 @@ bool docker_network_is_of(const json_t *network, const char *instance, int64_t j
 	return whose && strcmp(whose, instance) == 0 && json_int_at(labels, LABEL("job"), -1) == job;
 }
 
-bool docker_networks_taken(const json_t *networks, struct subnet_list *list)
+void docker_networks_taken(const json_t *networks, struct subnet_list *list)
 {
 	for (size_t i = 0; i < json_array_size(networks); i++) {
 		const json_t *network = json_array_get(networks, i);
@@ -521,11 +521,10 @@ bool docker_networks_taken(const json_t *networks, struct subnet_list *list)
 			const char *block = json_text_at(config, "Subnet");
 			struct subnet subnet;
 
-			if (block && subnet_parse(block, &subnet) && !subnet_list_add(list, subnet))
-				return false;
+			if (block && subnet_parse(block, &subnet))
+				subnet_list_add(list, subnet);
 		}
 	}
-	return true;
 }
 
 static enum docker_action action_of(const char *action)

@@ -29,11 +29,11 @@ void docker_label_filter(const char *instance, const int64_t *job, char filter[D
 /* Percent-encodes @value into a query. */
 void docker_query_encode(const char *value, char *encoded, size_t size);
 
-/* Body of POST /containers/create; deep copies. NULL when memory ran out. Caller owns. */
+/* Body of POST /containers/create; deep copies. NULL when a text is not UTF-8. Caller owns. */
 json_t *docker_container_body(const char *instance, const struct replica_spec *spec);
 /* Limits the body's NanoCpus to what the engine's host has. */
 void docker_container_clamp(json_t *body, unsigned cpu_count);
-/* Body of POST /networks/create, as text; NULL when memory ran out. The gateway is the first address.
+/* Body of POST /networks/create, as text. The gateway is the first address.
  * @internal: without a way to the outside. The gateway's address is the host's all the same, and answers. */
 char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
 			  bool internal);
@@ -65,8 +65,8 @@ bool docker_container_is_of(const json_t *container, const json_t *body);
 bool docker_network_read(const json_t *network, struct network_status *ret_status);
 /* True when its labels are those of @instance and @job. */
 bool docker_network_is_of(const json_t *network, const char *instance, int64_t job);
-/* Adds the IPv4 blocks of every network in @networks. False when memory ran out. */
-bool docker_networks_taken(const json_t *networks, struct subnet_list *list);
+/* Adds the IPv4 blocks of every network in @networks. */
+void docker_networks_taken(const json_t *networks, struct subnet_list *list);
 
 enum docker_action {
 	ACTION_OTHER,

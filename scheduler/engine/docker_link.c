@@ -89,17 +89,13 @@ void link_signals_forget(struct docker *docker)
 }
 
 /* The engine tells of each signal that it sends, before it tells of the end: a container that is stopped, killed or removed
- * from outside is told from one whose program ends with the same status by itself. Without memory nothing is certain: all is looked at anew. */
+ * from outside is told from one whose program ends with the same status by itself. */
 static void signal_note(struct docker *docker, const struct docker_event *event)
 {
 	const bool was_deadly = signal_take(docker, &event->status.key) == SIGNALS_DEADLY;
 	struct signalled *signalled;
 
 	signalled = memory_calloc(1, sizeof(*signalled));
-	if (!signalled) {
-		link_lose(docker, "out of memory");
-		return;
-	}
 	signalled->key = event->status.key;
 	signalled->is_deadly = was_deadly || event->is_deadly;
 	signalled->next = docker->signalled;
@@ -165,7 +161,7 @@ static enum http_verdict events_data(void *arg, const char *data, size_t length)
 		length -= piece + 1;
 	}
 	event_piece(link, data, length);
-	return link->line.failed ? HTTP_BREAK : HTTP_TAKEN;
+	return HTTP_TAKEN;
 }
 
 static void events_opened(void *arg)
@@ -221,7 +217,6 @@ static void info_done(void *arg, const struct http_answer *answer)
 	struct docker *docker = arg;
 	AUTO(json) json_t *info = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *version = json_text_at(info, "ServerVersion"), *now = json_text_at(info, "SystemTime");
-	struct error err AUTO_ERROR = { 0 };
 	struct outcome outcome;
 	bool is_podman;
 
@@ -243,10 +238,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 	if (!now || !time_parse(now, &docker->link.told_ns))
 		docker->link.told_ns = 0;
 	host_deinit(&docker->link.host);
-	if (docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host, &err)) {
-		link_lose(docker, err.text);
-		return;
-	}
+	docker_host_read(info, NVIDIA_DIRECTORY, &docker->link.host);
 	/* No job could be admitted, and nobody would ask again. */
 	if (!docker->link.host.known) {
 		link_lose(docker, "the engine's answer to /info names no CPUs or no memory");

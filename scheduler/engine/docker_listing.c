@@ -41,19 +41,12 @@ struct inspection {
 	struct replica_status listed; /* what the list says of it */
 };
 
-static bool grow(void **items, size_t count, size_t *size, size_t item_bytes)
+static void grow(void **items, size_t count, size_t *size, size_t item_bytes)
 {
-	size_t wanted = *size ? *size * 2 : 16;
-	void *grown;
-
 	if (count < *size)
-		return true;
-	grown = realloc(*items, wanted * item_bytes);
-	if (!grown)
-		return false;
-	*items = grown;
-	*size = wanted;
-	return true;
+		return;
+	*size = *size ? *size * 2 : 16;
+	*items = memory_resize(*items, *size, item_bytes);
 }
 
 static void listing_fail(struct listing *listing, enum status status, const char *text)
@@ -66,20 +59,14 @@ static void listing_fail(struct listing *listing, enum status status, const char
 
 static void replica_add(struct listing *listing, const struct replica_status *replica)
 {
-	if (!grow((void **)&listing->replicas, listing->replica_count, &listing->replica_size,
-		  sizeof(*replica)))
-		listing_fail(listing, STATUS_INTERNAL, "out of memory");
-	else
-		listing->replicas[listing->replica_count++] = *replica;
+	grow((void **)&listing->replicas, listing->replica_count, &listing->replica_size, sizeof(*replica));
+	listing->replicas[listing->replica_count++] = *replica;
 }
 
 static void network_add(struct listing *listing, const struct network_status *network)
 {
-	if (!grow((void **)&listing->networks, listing->network_count, &listing->network_size,
-		  sizeof(*network)))
-		listing_fail(listing, STATUS_INTERNAL, "out of memory");
-	else
-		listing->networks[listing->network_count++] = *network;
+	grow((void **)&listing->networks, listing->network_count, &listing->network_size, sizeof(*network));
+	listing->networks[listing->network_count++] = *network;
 }
 
 static struct replica_status *replica_find(struct listing *listing, const struct replica_key *key)
@@ -148,8 +135,6 @@ static void listing_end(struct listing *listing)
 
 	docker->listing = NULL;
 	docker->list_again = false;
-	if (docker->note_lost)
-		listing_fail(listing, STATUS_INTERNAL, "out of memory");
 	docker->refusals = listing->refused ? docker->refusals + 1 : 0;
 	if (listing->outcome.status == STATUS_OK && link_is_up(docker) &&
 	    listing->epoch == docker->link.epoch) {
@@ -183,10 +168,7 @@ static void history_told(void *arg, const struct http_answer *answer)
 		log_event(LOG_WARNING, "history-failed", "error=\"%s\"", outcome.text);
 	else
 		history_read(answer->body, answer->body_length, listing->replicas, listing->replica_count);
-	if (memory_watch_failed())
-		listing_fail(listing, STATUS_INTERNAL, "out of memory");
-	else
-		listing->docker->history_epoch = listing->epoch;
+	listing->docker->history_epoch = listing->epoch;
 	listing_end(listing);
 }
 
@@ -245,8 +227,7 @@ static void inspection_fail(struct inspection *inspection, const struct http_ans
 {
 	const char *problem =
 		outcome->status ? outcome->text : "the engine's account of a container cannot be understood";
-	const bool refused = answer->status == STATUS_OK && outcome->status != STATUS_UNAVAILABLE &&
-			     !memory_watch_failed();
+	const bool refused = answer->status == STATUS_OK && outcome->status != STATUS_UNAVAILABLE;
 	struct listing *listing = inspection->listing;
 	struct replica_status *listed = &inspection->listed;
 	char name[32];
@@ -302,12 +283,8 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 
 static struct inspection *inspection_new(struct listing *listing, const struct replica_status *listed)
 {
-	struct inspection *inspection = malloc(sizeof(*inspection));
+	struct inspection *inspection = memory_alloc(sizeof(*inspection));
 
-	if (!inspection) {
-		listing_fail(listing, STATUS_INTERNAL, "out of memory");
-		return NULL;
-	}
 	*inspection = (struct inspection){ listing, *listed };
 	listing->waiting++;
 	return inspection;
@@ -323,10 +300,7 @@ static void inspect_send(struct inspection *inspection)
 
 static void inspect(struct listing *listing, const struct replica_status *listed)
 {
-	struct inspection *inspection = inspection_new(listing, listed);
-
-	if (inspection)
-		inspect_send(inspection);
+	inspect_send(inspection_new(listing, listed));
 }
 
 static void named_again(void *arg, const struct http_answer *answer)
@@ -435,17 +409,12 @@ void listing_ask(struct docker *docker)
 		docker->list_again = true;
 		return;
 	}
-	listing = calloc(1, sizeof(*listing));
-	if (!listing) {
-		docker_after(docker, &docker->listing_again, AGAIN_US, listing_again, docker);
-		return;
-	}
+	listing = memory_calloc(1, sizeof(*listing));
 	listing->docker = docker;
 	listing->epoch = docker->link.epoch;
 	listing->waiting = 1;
 	docker->listing = listing;
 	docker->note_count = 0;
-	docker->note_lost = false;
 	docker_label_filter(docker->instance, NULL, filter);
 	snprintf(path, sizeof(path), "/containers/json?all=1&filters=%s", filter);
 	http_start(docker->http, &(struct http_request){ .method = "GET",

@@ -8,6 +8,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_frames.h"
@@ -122,22 +123,17 @@ static bool take_line(void *arg, const struct frames_line *line)
 }
 
 /* Keeps what follows a refused line. */
-static bool hold(struct follower *follower, const char *data, size_t length)
+static void hold(struct follower *follower, const char *data, size_t length)
 {
 	follower->held_length = 0;
 	if (length == 0)
-		return true;
+		return;
 	if (length > follower->held_size) {
-		char *grown = realloc(follower->held, length);
-
-		if (!grown)
-			return false;
-		follower->held = grown;
+		follower->held = memory_realloc(follower->held, length);
 		follower->held_size = length;
 	}
 	memcpy(follower->held, data, length);
 	follower->held_length = length;
-	return true;
 }
 
 /* The sink has no room; bytes may also be none but a line in the making. */
@@ -158,7 +154,8 @@ static enum http_verdict stream_data(void *arg, const char *data, size_t length)
 	case FRAMES_TAKEN:
 		return follower->gap ? HTTP_BREAK : HTTP_TAKEN;
 	case FRAMES_HELD:
-		return hold(follower, data + consumed, length - consumed) ? HTTP_TAKEN : HTTP_BREAK;
+		hold(follower, data + consumed, length - consumed);
+		return HTTP_TAKEN;
 	case FRAMES_BROKEN:
 		break;
 	}
@@ -353,11 +350,7 @@ void follower_begin_run(struct docker *docker, struct command *command)
 
 	if (follower_find(docker, &command->key))
 		return;
-	follower = calloc(1, sizeof(*follower));
-	if (!follower) {
-		emit_replica_failed(docker, ENGINE_FAILED, &command->key, STATUS_INTERNAL, "out of memory");
-		return;
-	}
+	follower = memory_calloc(1, sizeof(*follower));
 	follower->docker = docker;
 	follower->key = command->key;
 	reading_init(&follower->reading, &command->from);

@@ -48,10 +48,6 @@ static struct network_task *task_begin(struct docker *docker, enum engine_event_
 		return NULL;
 	}
 	task = memory_calloc(1, sizeof(*task));
-	if (!task) {
-		emit_network(docker, failed, command->job, STATUS_INTERNAL, "out of memory", NULL);
-		return NULL;
-	}
 	task->docker = docker;
 	task->job = command->job;
 	task->failed = failed;
@@ -140,51 +136,47 @@ static json_t *own_find(const struct network_task *task, const json_t *networks)
 /* ---- create ---- */
 
 /* The engine accepts a block that hides one of the host's own routes; we do not. */
-static bool routes_add(struct subnet_list *list)
+static void routes_add(struct subnet_list *list)
 {
 	int fd = open("/proc/net/route", O_RDONLY | O_CLOEXEC);
-	AUTO(string) char *text = fd >= 0 ? calloc(1, ROUTES_MAX_BYTES + 1) : NULL;
 	size_t length = 0;
 	ssize_t got;
 
 	if (fd < 0)
-		return true;
-	while (text && length < ROUTES_MAX_BYTES &&
-	       (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
+		return;
+	AUTO(string) char *text = memory_calloc(1, ROUTES_MAX_BYTES + 1);
+
+	while (length < ROUTES_MAX_BYTES && (got = read(fd, text + length, ROUTES_MAX_BYTES - length)) > 0)
 		length += (size_t)got;
 	close(fd);
-	return text && subnet_parse_routes(text, list);
+	subnet_parse_routes(text, list);
 }
 
-static bool interfaces_add(struct subnet_list *list)
+static void interfaces_add(struct subnet_list *list)
 {
 	struct ifaddrs *all = NULL;
-	bool added = true;
 
 	if (getifaddrs(&all) != 0)
-		return true;
-	for (struct ifaddrs *one = all; one && added; one = one->ifa_next) {
+		return;
+	for (struct ifaddrs *one = all; one; one = one->ifa_next) {
 		struct in_addr address;
 
 		if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
 			continue;
 		address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
-		added = subnet_list_add(list, (struct subnet){ ntohl(address.s_addr), 32 });
+		subnet_list_add(list, (struct subnet){ ntohl(address.s_addr), 32 });
 	}
 	freeifaddrs(all);
-	return added;
 }
 
-static bool reserved_add(const struct docker *docker, const struct network_task *but,
+static void reserved_add(const struct docker *docker, const struct network_task *but,
 			 struct subnet_list *list)
 {
 	for (size_t i = 0; i < but->refused.count; i++)
-		if (!subnet_list_add(list, but->refused.items[i]))
-			return false;
+		subnet_list_add(list, but->refused.items[i]);
 	for (const struct network_task *task = docker->networks; task; task = task->next)
-		if (task != but && task->chosen && !subnet_list_add(list, task->choice))
-			return false;
-	return true;
+		if (task != but && task->chosen)
+			subnet_list_add(list, task->choice);
 }
 
 static void create_look(struct network_task *task);
@@ -258,8 +250,8 @@ static void create_done(void *arg, const struct http_answer *answer)
 		return;
 	}
 	/* 403: that block is taken after all. */
-	if (answer->code == 403 && strstr(outcome.text, "overlap") &&
-	    subnet_list_add(&task->refused, task->choice) && ++task->tries < CREATE_TRIES) {
+	if (answer->code == 403 && strstr(outcome.text, "overlap") && ++task->tries < CREATE_TRIES) {
+		subnet_list_add(&task->refused, task->choice);
 		create_look(task);
 		return;
 	}
@@ -278,11 +270,6 @@ static void create_send(struct network_task *task)
 	char *body = docker_network_body(task->docker->instance, task->job, device, task->choice,
 					 task->docker->internal);
 
-	if (!body) {
-		memory_note_failure();
-		task_fail(task, STATUS_INTERNAL, "out of memory");
-		return;
-	}
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
 							       .path = "/networks/create",
@@ -307,15 +294,13 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		  text);
 }
 
-/* Blocks that no new network can have. False after the task failed. */
-static bool taken_gather(struct network_task *task, const json_t *networks, struct subnet_list *taken)
+/* Blocks that no new network can have. */
+static void taken_gather(struct network_task *task, const json_t *networks, struct subnet_list *taken)
 {
-	if (docker_networks_taken(networks, taken) && routes_add(taken) && interfaces_add(taken) &&
-	    reserved_add(task->docker, task, taken))
-		return true;
-	memory_note_failure();
-	task_fail(task, STATUS_INTERNAL, "out of memory");
-	return false;
+	docker_networks_taken(networks, taken);
+	routes_add(taken);
+	interfaces_add(taken);
+	reserved_add(task->docker, task, taken);
 }
 
 static void create_looked(void *arg, const struct http_answer *answer)
@@ -331,8 +316,7 @@ static void create_looked(void *arg, const struct http_answer *answer)
 		adopt(task, own_find(task, networks));
 		return;
 	}
-	if (!taken_gather(task, networks, &taken))
-		return;
+	taken_gather(task, networks, &taken);
 	bits = subnet_bits_for(task->address_count);
 	if (bits && subnet_choose(task->docker->pool, bits, &taken, &task->choice))
 		create_send(task);
@@ -366,13 +350,14 @@ static void free_looked(void *arg, const struct http_answer *answer)
 	struct subnet_list taken AUTO_SUBNET_LIST = { 0 };
 	unsigned bits, count = 0;
 
-	if (!networks || !taken_gather(task, networks, &taken))
+	if (!networks)
 		return;
+	taken_gather(task, networks, &taken);
 	bits = subnet_bits_for(task->address_count);
-	while (bits && count < FREE_BLOCKS_MAX &&
-	       subnet_choose(task->docker->pool, bits, &taken, &task->choice) &&
-	       subnet_list_add(&taken, task->choice))
-		count++;
+	for (; bits && count < FREE_BLOCKS_MAX &&
+	       subnet_choose(task->docker->pool, bits, &taken, &task->choice);
+	     count++)
+		subnet_list_add(&taken, task->choice);
 	if (count) {
 		emit_networks_free(task->docker, count);
 		task_end(task);

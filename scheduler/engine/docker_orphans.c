@@ -8,6 +8,7 @@
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_core.h"
 
@@ -70,20 +71,17 @@ static bool item_read(enum orphan_kind kind, const json_t *from, struct orphan *
 	       name_is_ours(item);
 }
 
-bool orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer)
+void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer)
 {
 	const size_t count = json_array_size(answer);
 	struct orphan *grown;
 
 	if (!count)
-		return true;
-	grown = reallocarray(list->items, list->count + count, sizeof(*grown));
-	if (!grown)
-		return false;
+		return;
+	grown = memory_resize(list->items, list->count + count, sizeof(*grown));
 	list->items = grown;
 	for (size_t i = 0; i < count; i++)
 		list->count += item_read(kind, json_array_get(answer, i), &list->items[list->count]);
-	return true;
 }
 
 /* ---- looking ---- */
@@ -138,7 +136,9 @@ static bool answer_add(struct others *others, enum orphan_kind kind, const struc
 	if (answer->status || answer->code >= 300)
 		return false;
 	found = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-	return found && orphans_add(&others->list, kind, found);
+	if (found)
+		orphans_add(&others->list, kind, found);
+	return found;
 }
 
 static void networks_listed(void *arg, const struct http_answer *answer)
@@ -177,10 +177,8 @@ static void containers_listed(void *arg, const struct http_answer *answer)
 
 void orphans_look(struct docker *docker)
 {
-	struct others *others = calloc(1, sizeof(*others));
+	struct others *others = memory_calloc(1, sizeof(*others));
 
-	if (!others)
-		return;
 	others->docker = docker;
 	list_ask(others, "/containers/json?all=1&", containers_listed);
 }

@@ -9,9 +9,8 @@
 struct docker;
 
 /* Adds those of GET /containers/json, or of GET /networks, whose texts are hostile. What has our label and not a name of
- * ours is not ours: an image that was made of a container of ours gives its labels to containers of other people.
- * False when memory ran out. */
-bool orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer);
+ * ours is not ours: an image that was made of a container of ours gives its labels to containers of other people. */
+void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answer);
 
 /* Asks the engine once for what instances without a daemon have left in it, and names that in the log. It is left alone: their
  * daemons may come back. Waits for nothing. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
@@ -50,7 +51,7 @@ json_t *docker_mounts_make(const json_t *mounts)
 void docker_place_explain(char *words, size_t size)
 {
 	const char *found = strstr(words, unseen);
-	AUTO(string) char *path = found ? strdup(found + strlen(unseen)) : NULL;
+	AUTO(string) char *path = found ? memory_strdup(found + strlen(unseen)) : NULL;
 
 	if (path)
 		snprintf(
@@ -141,8 +142,8 @@ static bool is_unseen(struct http *http, const char *path)
 /* The engine may have another directory of that name: it is asked for a file that was just made. */
 static bool has_directory(struct http *http, const char *directory)
 {
-	AUTO(string) char *path = NULL;
-	int file = asprintf(&path, "%s/seen-XXXXXX", directory) < 0 ? -1 : mkstemp(path);
+	AUTO(string) char *path = memory_printf("%s/seen-XXXXXX", directory);
+	int file = mkstemp(path);
 	bool missing;
 
 	if (file < 0)

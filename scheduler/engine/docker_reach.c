@@ -64,7 +64,7 @@ static void others_write(struct text *text, const char *path)
 		if (!above)
 			continue;
 		text_printf(&other, "%s%s", above, places[i].below);
-		if (!other.failed && strcmp(other.data, path) != 0 && socket_call(other.data) == 0)
+		if (strcmp(other.data, path) != 0 && socket_call(other.data) == 0)
 			text_printf(text, "; one answers at --engine unix://%s", other.data);
 	}
 }
@@ -119,5 +119,5 @@ enum status docker_reach(const char *url, struct error *err)
 		return STATUS_OK;
 	help_write(&help, path, problem);
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "cannot reach the engine at unix://%s: %s%s", path,
-			 strerrordesc_np(problem), help.length && !help.failed ? help.data : "");
+			 strerrordesc_np(problem), help.length ? help.data : "");
 }

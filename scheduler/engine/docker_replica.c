@@ -45,8 +45,6 @@ static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
 {
 	struct replica_task *task = memory_calloc(1, sizeof(*task));
 
-	if (!task)
-		return NULL;
 	task->docker = docker;
 	task->kind = kind;
 	task->key = *key;
@@ -115,16 +113,12 @@ static struct replica_task *task_begin(struct docker *docker, enum task_kind kin
 {
 	bool repeats = kind == TASK_STOP || kind == TASK_REMOVE;
 	enum engine_event_kind failed = repeats ? ENGINE_FAILED : ENGINE_REPLICA_FAILED;
-	struct replica_task *task;
 
 	if (!link_is_up(docker)) {
 		emit_replica_failed(docker, failed, &command->key, STATUS_UNAVAILABLE, docker->link.reason);
 		return NULL;
 	}
-	task = task_new(docker, kind, &command->key);
-	if (!task)
-		emit_replica_failed(docker, failed, &command->key, STATUS_INTERNAL, "out of memory");
-	return task;
+	return task_new(docker, kind, &command->key);
 }
 
 static void task_call(struct replica_task *task, const char *suffix, struct http_request request)
@@ -212,11 +206,6 @@ static void create_send(void *arg)
 	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
 	AUTO(string) char *body = json_dump_compact(task->body);
 
-	if (!body) {
-		memory_note_failure();
-		task_fail(task, &(struct outcome){ STATUS_INTERNAL, "out of memory" });
-		return;
-	}
 	docker_container_name(task->docker->instance, &task->key, name);
 	snprintf(path, sizeof(path), "/containers/create?name=%s", name);
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
@@ -233,8 +222,6 @@ void replica_create_run(struct docker *docker, struct command *command)
 
 	if (!task)
 		return;
-	if (command->short_of_memory)
-		memory_note_failure();
 	if (!command->body) {
 		task_fail(task, &(struct outcome){ STATUS_INVALID_ARGUMENT,
 						   "the container's description cannot be written as JSON" });
@@ -259,10 +246,6 @@ static void exit_look(struct docker *docker, const struct replica_key *key, bool
 {
 	struct replica_task *task = task_new(docker, TASK_EXIT, key);
 
-	if (!task) {
-		listing_ask(docker);
-		return;
-	}
 	task->signalled = signalled;
 	exit_inspect(task);
 }
@@ -445,12 +428,7 @@ static void stop_call(struct replica_task *task, unsigned grace_s)
 
 static void stop_send(struct docker *docker, const struct replica_key *key, unsigned grace_s)
 {
-	struct replica_task *task = task_new(docker, TASK_STOP, key);
-
-	if (task)
-		stop_call(task, grace_s);
-	else
-		emit_replica_failed(docker, ENGINE_FAILED, key, STATUS_INTERNAL, "out of memory");
+	stop_call(task_new(docker, TASK_STOP, key), grace_s);
 }
 
 /* A start that still waits for its turn is taken back; one that is under way is stopped once it is done:

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 enum { BITS_SMALLEST = 26 };
 
 static uint32_t mask_of(unsigned bits)
@@ -24,19 +26,16 @@ void subnet_list_deinit(struct subnet_list *list)
 	*list = (struct subnet_list){ 0 };
 }
 
-bool subnet_list_add(struct subnet_list *list, struct subnet subnet)
+void subnet_list_add(struct subnet_list *list, struct subnet subnet)
 {
 	if (list->count == list->size) {
 		size_t size = list->size ? list->size * 2 : 16;
-		struct subnet *grown = realloc(list->items, size * sizeof(*grown));
+		struct subnet *grown = memory_realloc(list->items, size * sizeof(*grown));
 
-		if (!grown)
-			return false;
 		list->items = grown;
 		list->size = size;
 	}
 	list->items[list->count++] = subnet;
-	return true;
 }
 
 bool subnet_parse_address(const char *text, uint32_t *ret_address)
@@ -145,15 +144,14 @@ static bool route_parse(const char *line, struct subnet *ret_subnet)
 	return bits > 0;
 }
 
-bool subnet_parse_routes(const char *text, struct subnet_list *list)
+void subnet_parse_routes(const char *text, struct subnet_list *list)
 {
 	struct subnet subnet;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		while (*line == '\n')
 			line++;
-		if (route_parse(line, &subnet) && !subnet_list_add(list, subnet))
-			return false;
+		if (route_parse(line, &subnet))
+			subnet_list_add(list, subnet);
 	}
-	return true;
 }

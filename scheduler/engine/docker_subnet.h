@@ -20,8 +20,7 @@ struct subnet_list {
 #define AUTO_SUBNET_LIST __attribute__((cleanup(subnet_list_deinit)))
 
 void subnet_list_deinit(struct subnet_list *list);
-/* False when memory ran out. */
-bool subnet_list_add(struct subnet_list *list, struct subnet subnet);
+void subnet_list_add(struct subnet_list *list, struct subnet subnet);
 
 /* "10.213.0.0/16"; bits of the host part are cleared. */
 bool subnet_parse(const char *text, struct subnet *ret_subnet);
@@ -44,5 +43,5 @@ bool subnet_choose(struct subnet pool, unsigned bits, const struct subnet_list *
 		   struct subnet *ret_subnet);
 
 /* Adds the destinations of a text of the form of /proc/net/route, the default route aside. Lines that
- * are none are skipped. False when memory ran out. */
-bool subnet_parse_routes(const char *text, struct subnet_list *list);
+ * are none are skipped. */
+void subnet_parse_routes(const char *text, struct subnet_list *list);

@@ -10,6 +10,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_hijack.h"
 #include "scheduler/engine/docker_json.h"
 
@@ -94,8 +95,6 @@ static enum status exec_create(const struct docker_terminal *terminal, const jso
 	unsigned code = 0;
 	enum status rc;
 
-	if (!text)
-		return error_no_memory(err);
 	snprintf(path, sizeof(path), "/v%s/containers/%s/exec", terminal->api_version, terminal->container);
 	struct hijack_request request = request_of(terminal, "POST", path, text);
 	rc = hijack_ask(&request, &code, &answer, err);
@@ -372,21 +371,17 @@ static void mark_make(struct docker_terminal *terminal)
 enum status docker_terminal_open(const struct terminal_place *place, const json_t *command,
 				 enum terminal_kind kind, struct terminal **ret_terminal, struct error *err)
 {
-	AUTO(terminal) struct docker_terminal *terminal = calloc(1, sizeof(*terminal));
+	AUTO(terminal) struct docker_terminal *terminal = memory_calloc(1, sizeof(*terminal));
 	enum status rc;
 
-	if (!terminal)
-		return error_no_memory(err);
 	terminal->terminal.ops = &ops;
 	terminal->kind = kind;
 	terminal->patience_ms = place->patience_ms;
-	terminal->socket_path = strdup(place->socket_path);
-	terminal->container = strdup(place->container);
+	terminal->socket_path = memory_strdup(place->socket_path);
+	terminal->container = memory_strdup(place->container);
 	snprintf(terminal->api_version, sizeof(terminal->api_version), "%s", place->api_version);
 	mark_make(terminal);
 	AUTO(json) json_t *body = terminal_body(terminal, command);
-	if (!terminal->socket_path || !terminal->container || !body)
-		return error_no_memory(err);
 	rc = exec_create(terminal, body, terminal->id, err);
 	if (!rc)
 		rc = exec_start(terminal, err);

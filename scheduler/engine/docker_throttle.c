@@ -21,6 +21,7 @@
 #include "daemon/base/embedded_file.h"
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/docker_archive.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
@@ -271,13 +272,8 @@ static void create(struct throttle *throttle)
 	throttle_name(throttle->docker, &throttle->key, name);
 	snprintf(path, sizeof(path), "/containers/create?name=%s", name);
 	AUTO(json) json_t *object = body_make(throttle, name);
-	AUTO(string) char *body = object ? json_dump_compact(object) : NULL;
+	AUTO(string) char *body = json_dump_compact(object);
 
-	if (!body) {
-		throttle_note(throttle, STATUS_INTERNAL, "out of memory");
-		throttle_end(throttle);
-		return;
-	}
 	http_start(throttle->docker->http, &(struct http_request){ .method = "POST",
 								   .path = path,
 								   .body = body,
@@ -298,7 +294,7 @@ static void looked(void *arg, const struct http_answer *answer)
 		throttle_end(throttle);
 	} else {
 		free(throttle->image);
-		throttle->image = strdup(image ? image : "");
+		throttle->image = memory_strdup(image ? image : "");
 		create(throttle);
 	}
 }
@@ -327,12 +323,7 @@ void throttle_run(struct docker *docker, struct command *command)
 		throttle->bytes_per_s_again = command->number;
 		return;
 	}
-	throttle = calloc(1, sizeof(*throttle));
-	if (!throttle) {
-		emit_replica_failed(docker, ENGINE_THROTTLE_FAILED, &command->key, STATUS_INTERNAL,
-				    "out of memory");
-		return;
-	}
+	throttle = memory_calloc(1, sizeof(*throttle));
 	throttle->docker = docker;
 	throttle->key = command->key;
 	throttle->bytes_per_s = command->number;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 enum { GPUS_MAX = 256, INFORMATION_MAX_BYTES = 4096, PLACE_SIZE = 64, UUID_SIZE = 64 };
 
@@ -134,8 +135,8 @@ static bool all_have_uuids(const struct gpu *gpus, size_t count)
 	return true;
 }
 
-/* Adds the ids; false when memory ran out. */
-static bool devices_add(struct host *host, struct gpu *gpus, size_t count)
+/* Adds the ids. */
+static void devices_add(struct host *host, struct gpu *gpus, size_t count)
 {
 	bool by_uuid = all_have_uuids(gpus, count);
 	char index[24];
@@ -145,29 +146,22 @@ static bool devices_add(struct host *host, struct gpu *gpus, size_t count)
 		if (by_uuid && !uuid_is_first(gpus, i))
 			continue;
 		snprintf(index, sizeof(index), "%zu", i);
-		host->devices[host->device_count] = strdup(by_uuid ? gpus[i].uuid : index);
-		if (!host->devices[host->device_count])
-			return false;
+		host->devices[host->device_count] = memory_strdup(by_uuid ? gpus[i].uuid : index);
 		host->device_count++;
 	}
-	return true;
 }
 
-enum status nvidia_gpus_read(const char *directory, struct host *host, struct error *err)
+void nvidia_gpus_read(const char *directory, struct host *host)
 {
 	AUTO(directory) DIR *opened = opendir(directory);
 	struct gpu *gpus;
 	size_t count;
-	bool added;
 
 	if (!opened)
-		return STATUS_OK;
-	gpus = calloc(GPUS_MAX, sizeof(*gpus));
-	if (!gpus)
-		return error_no_memory(err);
+		return;
+	gpus = memory_calloc(GPUS_MAX, sizeof(*gpus));
 	count = gpus_find(opened, gpus);
-	host->devices = calloc(count + 1, sizeof(*host->devices));
-	added = host->devices && devices_add(host, gpus, count);
+	host->devices = memory_calloc(count + 1, sizeof(*host->devices));
+	devices_add(host, gpus, count);
 	free(gpus);
-	return added ? STATUS_OK : error_no_memory(err);
 }

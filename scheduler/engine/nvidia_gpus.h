@@ -18,5 +18,5 @@
 
 /* Sets the devices of @host, which has none: UUIDs in the order of the minor numbers. A GPU that was not used
  * since the driver was loaded may have no UUID yet; then all of them go by index, as nvidia's tools count
- * those that are not excluded. No directory: none. INTERNAL only, when memory ran out. */
-enum status nvidia_gpus_read(const char *directory, struct host *host, struct error *err);
+ * those that are not excluded. No directory: none. */
+void nvidia_gpus_read(const char *directory, struct host *host);

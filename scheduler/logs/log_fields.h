@@ -21,5 +21,5 @@ int log_severity_parse(const char *name);
 bool log_time_lift(json_t *object, int64_t latest_ns, int64_t *ret_ns);
 
 /* Moves httpRequest, labels, operation, sourceLocation, spanId, trace and traceSampled to @extra. @project: of a bare
- * trace id; NULL: it stays bare. Where memory ran out, which is noted, some of it is missing. */
+ * trace id; NULL: it stays bare. */
 void log_members_lift(json_t *object, json_t *extra, const char *project);

@@ -35,13 +35,10 @@ static bool is_plain(const char *data, size_t length)
 	return true;
 }
 
-/* The payload that was made; @otherwise when memory ran out. */
-static void payload_take_made(struct log_line *line, const char *otherwise)
+static void payload_take_made(struct log_line *line)
 {
-	const struct text *made = &line->payload;
-
-	line->record.payload = made->failed || !made->data ? otherwise : made->data;
-	line->record.payload_length = strlen(line->record.payload);
+	line->record.payload = line->payload.data ? line->payload.data : "";
+	line->record.payload_length = line->payload.length;
 }
 
 static void payload_take_text(struct log_line *line, const char *data, size_t length)
@@ -52,7 +49,7 @@ static void payload_take_text(struct log_line *line, const char *data, size_t le
 	if (is_plain(data, length) || (!memchr(data, '\0', length) && utf8_valid(data, length)))
 		return;
 	text_clean(&line->payload, data, length);
-	payload_take_made(line, "");
+	payload_take_made(line);
 }
 
 /* True when brackets are nested no deeper than the reader should follow. */
@@ -100,8 +97,7 @@ static void extra_lift(struct log_line *line, json_t *object)
 	if (json_object_size(extra) == 0)
 		return;
 	json_write(&line->extra, extra);
-	if (!line->extra.failed)
-		line->record.extra = line->extra.data;
+	line->record.extra = line->extra.data;
 }
 
 static void insert_id_lift(struct log_line *line, json_t *object)
@@ -113,8 +109,7 @@ static void insert_id_lift(struct log_line *line, json_t *object)
 	if (!json_is_string(id) || json_string_length(id) == 0 || json_string_length(id) > 512)
 		return;
 	text_append(&line->insert_id, json_string_value(id), json_string_length(id));
-	if (!line->insert_id.failed)
-		line->record.insert_id = line->insert_id.data;
+	line->record.insert_id = line->insert_id.data;
 	json_object_del(object, key);
 }
 
@@ -127,8 +122,7 @@ static void message_normalize(json_t *object)
 		return;
 	AUTO(string) char *text = json_dump_compact(message);
 
-	if (text)
-		json_object_set_new(object, "message", json_string(text));
+	json_object_set_new(object, "message", json_string(text));
 }
 
 static void payload_take_object(struct log_line *line, json_t *object)
@@ -142,7 +136,7 @@ static void payload_take_object(struct log_line *line, json_t *object)
 		text_append(&line->payload, json_string_value(message), json_string_length(message));
 	else
 		json_write(&line->payload, object);
-	payload_take_made(line, line->record.kind == LOG_TEXT ? "" : "{}");
+	payload_take_made(line);
 }
 
 static void line_end_cut(const char *data, size_t *length)
@@ -211,8 +205,6 @@ void log_line_wrap(struct log_line *line, const char *task_name)
 			    created_us / 1000000, created_us % 1000000);
 	}
 	text_putc(text, '}');
-	if (text->failed)
-		return;
 	record->kind = LOG_JSON;
 	record->payload = text->data;
 	record->payload_length = text->length;

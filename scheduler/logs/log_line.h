@@ -33,12 +33,11 @@ struct log_line {
 void log_line_deinit(struct log_line *line);
 
 /* @stream: 1 stdout, 2 stderr. @time_ns: the engine's time of the line, taken unless the line says one. One line end
- * is cut off. Where memory ran out, which is noted (memory.h), some of it is missing. */
+ * is cut off. */
 void log_line_read(struct log_line *line, const char *data, size_t length, int stream, int64_t time_ns);
 
 /* What was read as a textPayload becomes the message of a jsonPayload: of a plain line with its level, the task that
- * printed it and the entry's time, of an object that is a message alone without. Nothing else is changed, nor anything
- * when memory ran out.
+ * printed it and the entry's time, of an object that is a message alone without. Nothing else is changed.
  *
  * Source: published entries of Vertex AI. Choice: as these are, not the documentation, which says textPayload; but
  * without what they tell of the service's own wrapper (its file, its line). */

@@ -42,10 +42,8 @@ static size_t bucket_of(const struct replica_key *key)
 
 struct log_pump *log_pump_new(struct store *store, const struct clock *clock)
 {
-	struct log_pump *pump = calloc(1, sizeof(*pump));
+	struct log_pump *pump = memory_calloc(1, sizeof(*pump));
 
-	if (!pump)
-		return NULL;
 	pump->store = store;
 	pump->clock = clock;
 	pthread_mutex_init(&pump->mutex, NULL);
@@ -118,8 +116,6 @@ struct log_source *replica_log_source(const struct plan *plan, int64_t owner, en
 			     "task_name", task_name);
 	resource_text = json_dump_compact(resource);
 	labels_text = log_labels(host, plan->trial, NULL, NULL);
-	if (!resource_text || !labels_text)
-		return NULL;
 	return log_source_new(&(struct log_source_spec){
 		.job = owner,
 		.project = plan->project,
@@ -130,8 +126,8 @@ struct log_source *replica_log_source(const struct plan *plan, int64_t owner, en
 	});
 }
 
-enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
-			  const struct replica_key *key, struct error *err)
+void log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+		   const struct replica_key *key)
 {
 	struct outlet *outlet;
 	bool known;
@@ -140,24 +136,17 @@ enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_
 	known = outlet_find(pump, key) != NULL;
 	pthread_mutex_unlock(&pump->mutex);
 	if (known)
-		return STATUS_OK;
-	outlet = calloc(1, sizeof(*outlet));
-	if (!outlet)
-		return error_no_memory(err);
+		return;
+	outlet = memory_calloc(1, sizeof(*outlet));
 	outlet->key = *key;
 	outlet->wraps_lines = dialect_of(plan)->wraps_lines;
 	replica_task_name(plan, key->role, key->index, outlet->task_name);
 	outlet->source = replica_log_source(plan, owner, key->role, key->index);
 	outlet->project = memory_strdup(plan->project);
-	if (!outlet->source || !outlet->project) {
-		outlet_free(outlet);
-		return error_no_memory(err);
-	}
 	pthread_mutex_lock(&pump->mutex);
 	outlet->next = pump->buckets[bucket_of(key)];
 	pump->buckets[bucket_of(key)] = outlet;
 	pthread_mutex_unlock(&pump->mutex);
-	return STATUS_OK;
 }
 
 static bool is_of_outlet(const struct outlet *outlet, const struct replica_key *key)
@@ -186,29 +175,23 @@ static void offer_note(struct outlet *outlet, const struct replica_line *line)
 	outlet->offered.streams[line->stream - 1] = line->reach;
 }
 
-/* False when memory ran out. */
-static bool line_read(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
+static void line_read(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
 
-	memory_watch_begin();
 	pump->line.project = outlet->project;
 	log_line_read(&pump->line, line->data, line->length, line->stream, line->time_ns);
 	/* The engine, and the program where it dates its lines itself, know nothing of the emulator's clock. */
 	record->time_ns = clock_from_outside_ns(pump->clock, record->time_ns);
 	if (outlet->wraps_lines)
 		log_line_wrap(&pump->line, outlet->task_name);
-	return !memory_watch_end();
 }
 
 static bool line_offer(struct log_pump *pump, const struct outlet *outlet, const struct replica_line *line)
 {
 	struct log_record *record = &pump->line.record;
 
-	if (!line_read(pump, outlet, line)) {
-		log_refuse(pump->store);
-		return false;
-	}
+	line_read(pump, outlet, line);
 	record->source = outlet->source;
 	record->position.key = line->key;
 	record->position.stream = line->stream;

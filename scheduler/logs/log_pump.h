@@ -16,18 +16,18 @@ struct store;
 struct log_pump *log_pump_new(struct store *store, const struct clock *clock);
 void log_pump_free(struct log_pump *pump);
 
-/* Where the entries of a replica of @plan belong, in the log of job @owner (a trial's: of its tuning job): a new reference;
- * NULL: memory ran out. Pure. */
+/* Where the entries of a replica of @plan belong, in the log of job @owner (a trial's: of its tuning job): a new reference.
+ * Pure. */
 struct log_source *replica_log_source(const struct plan *plan, int64_t owner, enum role role, unsigned index);
 
 /* Makes the pump know a replica of @plan, whose lines belong to the log of job @owner (a trial's: to its tuning
  * job's); before its output is followed. Harmless when known. Thread: any. */
-enum status log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
-			  const struct replica_key *key, struct error *err);
+void log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+		   const struct replica_key *key);
 /* Forgets all replicas of a job. Thread: any. */
 void log_pump_close(struct log_pump *pump, int64_t job);
 /* Moves @position on to what was offered of the replica's container: the store, which it comes from, may not have it yet. */
 void log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *position);
-/* Offers one line to the store; false when there is no room or memory now: log_on_room(). A line of an unknown replica is dropped.
+/* Offers one line to the store; false when there is no room now: log_on_room(). A line of an unknown replica is dropped.
  * Thread: the engine's. */
 bool log_pump_line(struct log_pump *pump, const struct replica_line *line);

@@ -17,11 +17,6 @@ bool log_offer(struct store *store, const struct log_record *record)
 	return logs_writer_offer(store->logs, record);
 }
 
-void log_refuse(struct store *store)
-{
-	logs_writer_refuse(store->logs);
-}
-
 void log_on_room(struct store *store, void (*hook)(void *arg), void *arg)
 {
 	logs_writer_on_room(store->logs, hook, arg);

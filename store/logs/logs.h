@@ -48,9 +48,7 @@ struct log_record {
 /* Copies @record into the queue. False: the queue is full (16 MiB or 65,536 records), or there is no memory for a record of
  * more than 64 KiB; call again after the hook below. Order of offers is the order of entries. */
 bool log_offer(struct store *store, const struct log_record *record);
-/* As log_offer() where memory ran out, for who found none to make a record. */
-void log_refuse(struct store *store);
-/* Called on the log writer's thread each time a queue that refused has room again, or memory may. Set once, before use. */
+/* Called on the log writer's thread each time a queue that refused has room again. Set once, before use. */
 void log_on_room(struct store *store, void (*hook)(void *arg), void *arg);
 /* Calls @done(@arg) on the log writer's thread once everything offered before this call can be read
  * (service lines of earlier job_apply() calls included). */

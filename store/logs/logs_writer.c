@@ -68,14 +68,6 @@ bool logs_writer_offer(struct logs_writer *writer, const struct log_record *reco
 	return item_push(writer, &(struct log_item){ .kind = ITEM_RECORD, .record = *record }, false);
 }
 
-void logs_writer_refuse(struct logs_writer *writer)
-{
-	pthread_mutex_lock(&writer->lock);
-	writer->refused = true;
-	pthread_cond_signal(&writer->wanted);
-	pthread_mutex_unlock(&writer->lock);
-}
-
 bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id)
 {
 	return item_push(writer,

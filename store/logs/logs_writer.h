@@ -22,8 +22,6 @@ void logs_writer_close(struct logs_writer *writer);
 
 /* False: full, or no memory for a record of more than 64 KiB; on_room() tells when to try again. */
 bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record);
-/* As an offer that found no memory. */
-void logs_writer_refuse(struct logs_writer *writer);
 /* A row of the outbox: taken however full the queue is. False: no memory for one of more than 64 KiB. */
 bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id);
 void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier);

@@ -67,7 +67,7 @@ static void host_try(const json_t *info)
 {
 	struct host host = { .known = false };
 
-	expect(docker_host_read(info, "/nowhere", &host, NULL) == STATUS_OK);
+	docker_host_read(info, "/nowhere", &host);
 	expect(!host.known || (host.cpus > 0 && host.memory_bytes > 0));
 	for (size_t i = 0; i < host.device_count; i++)
 		for (size_t k = 0; k < i; k++)
@@ -84,7 +84,7 @@ static void listing_try(const json_t *list)
 		container_try(json_array_get(list, i));
 		network_try(json_array_get(list, i));
 	}
-	expect(docker_networks_taken(list, &taken));
+	docker_networks_taken(list, &taken);
 	if (!subnet_choose(pool, 24, &taken, &chosen))
 		return;
 	for (size_t i = 0; i < taken.count; i++)

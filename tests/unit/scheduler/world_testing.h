@@ -305,11 +305,10 @@ enum status __wrap_log_stderr_tail(struct store *store, int64_t job, unsigned tr
 	return STATUS_OK;
 }
 
-enum status __wrap_log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
-				 const struct replica_key *key, struct error *err)
+void __wrap_log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner,
+			  const struct replica_key *key)
 {
-	(void)pump, (void)plan, (void)owner, (void)key, (void)err;
-	return STATUS_OK;
+	(void)pump, (void)plan, (void)owner, (void)key;
 }
 
 void __wrap_log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *from)

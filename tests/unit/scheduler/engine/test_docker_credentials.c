@@ -130,7 +130,7 @@ static void auths_are_found_by_registry(void **state)
 		"{\"auths\":{\"gcr.io\":{\"auth\":\"dXNlcjpwYTpzcw==\"},"
 		"\"https://reg.example/v2/\":{\"username\":\"u\",\"password\":\"p\"},"
 		"\"https://index.docker.io/v1/\":{\"auth\":\"dXNlcjpwYTpzcw==\",\"identitytoken\":\"tok\"},"
-		"\"empty.example\":{},\"bad.example\":{\"auth\":\"***\"},\"nocolon.example\":{\"auth\":"
+		"\"empty.example\":{},\"bad.example\":{\"auth\":\"***\"},\"latin.example\":{\"auth\":\"dTpw5A==\"},\"nocolon.example\":{\"auth\":"
 		"\"dXNlcg==\"}}}",
 		0600);
 	expect_header("gcr.io",
@@ -146,6 +146,8 @@ static void auths_are_found_by_registry(void **state)
 	expect_header("gcr.i", "");
 	expect_header("bad.example", "!FAILED_PRECONDITION");
 	expect_header("nocolon.example", "!FAILED_PRECONDITION");
+	/* Broken: header_make() that takes it that there is always an object to write. */
+	expect_header("latin.example", "!FAILED_PRECONDITION");
 }
 
 static void a_file_that_is_no_json_is_a_failure(void **state)

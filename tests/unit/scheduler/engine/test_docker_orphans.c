@@ -17,7 +17,7 @@ static void add(struct orphans *list, enum orphan_kind kind, const char *text)
 	AUTO(json) json_t *answer = json_loads(text, JSON_DECODE_ANY, NULL);
 
 	assert_non_null(answer);
-	assert_true(orphans_add(list, kind, answer));
+	orphans_add(list, kind, answer);
 }
 
 static void things_are_counted_by_instance(void **state)
