@@ -115,18 +115,19 @@ static bool is_version(const char *segment)
 }
 
 /* Choice: a version is the name of a bucket as well ("v1alpha1"), so what follows decides: where Google's APIs have
- * their collections it is a call of an API. An object below such a name in such a bucket is there in the JSON API. */
+ * their collections, or where a segment has a verb ("images:annotate"), it is a call of an API. An object below such a name in such a bucket is there in the JSON API. */
 static bool is_call(const char *const *segments, size_t count)
 {
-	static const char *const collections[] = { "projects",      "locations",
-						   "operations",    "folders",
-						   "organizations", "billingAccounts",
-						   "entries:list",  NULL };
+	static const char *const collections[] = { "projects",        "locations",  "operations", "folders",
+						   "organizations",   "publishers", "services",   "media",
+						   "billingAccounts", "accounts",   "users",      "customers",
+						   NULL };
 
 	if (count < 2)
 		return false;
-	return is_version(segments[0]) ? is_one_of(segments[1], collections)
-				       : strcmp(segments[0], "oauth2") == 0 && is_version(segments[1]);
+	if (!is_version(segments[0]))
+		return strcmp(segments[0], "oauth2") == 0 && is_version(segments[1]);
+	return is_one_of(segments[1], collections) || strchr(segments[count - 1], ':');
 }
 
 bool storage_plain_may_have(const char *const *segments, size_t count)

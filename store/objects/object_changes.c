@@ -5,7 +5,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "store/objects/object_rows.h"
-#include "store/objects/objects_parts.h"
+#include "store/objects/uploads.h"
 
 /* A change of one object; strings are borrowed. */
 struct object_change {
@@ -162,6 +162,16 @@ static enum status object_copy_run(struct connection *connection, int64_t now_ns
 	return object_put(connection, now_ns, &draft, &change->made, err);
 }
 
+/* Before a bucket is made for the copy. */
+static enum status source_look(struct objects *objects, const struct object_change *change, struct error *err)
+{
+	struct object_row source AUTO_OBJECT_ROW = { 0 };
+	struct reader reader AUTO_READER = { 0 };
+	enum status rc = objects_read(objects, &reader, err);
+
+	return rc ? rc : subject_get(reader.connection, change, &source, err);
+}
+
 enum status object_copy(struct objects *objects, const char *bucket, const char *name, int64_t generation,
 			const struct conditions *source_conditions, const struct object_target *target,
 			bool replaces_metadata, struct object *ret_object, struct error *err)
@@ -179,7 +189,9 @@ enum status object_copy(struct objects *objects, const char *bucket, const char 
 	enum status rc = object_name_check(target->name, err);
 
 	if (!rc)
-		rc = bucket_ensure(objects, target->bucket, err);
+		rc = source_look(objects, &change, err);
+	if (!rc)
+		rc = wish_check(objects, target, err);
 	if (rc)
 		return rc;
 	if (replaces_metadata) {

@@ -97,7 +97,9 @@ enum status object_compose(struct objects *objects, const struct compose_source 
 	enum status rc = count_check(count, err);
 
 	if (!rc)
-		rc = wish_check(objects, target, err);
+		rc = object_name_check(target->name, err);
+	if (!rc)
+		rc = target_look(objects, target, err); /* sources are in the same bucket, which is made for none */
 	if (!rc)
 		wish_copy(target, &wish);
 	if (rc)

@@ -36,7 +36,7 @@ void wish_copy(const struct object_target *target, struct wish *ret_wish)
 	*ret_wish = wish;
 }
 
-static enum status target_look(struct objects *objects, const struct object_target *target, struct error *err)
+enum status target_look(struct objects *objects, const struct object_target *target, struct error *err)
 {
 	struct object_row row AUTO_OBJECT_ROW = { 0 };
 	struct reader reader AUTO_READER = { 0 };
@@ -51,11 +51,17 @@ static enum status target_look(struct objects *objects, const struct object_targ
 
 enum status wish_check(struct objects *objects, const struct object_target *target, struct error *err)
 {
+	struct error cause AUTO_ERROR = { 0 };
 	enum status rc = object_name_check(target->name, err);
 
-	if (!rc)
-		rc = bucket_ensure(objects, target->bucket, err);
-	return rc ? rc : target_look(objects, target, err);
+	if (rc)
+		return rc;
+	rc = target_look(objects, target, &cause);
+	if (rc != STATUS_NOT_FOUND)
+		return rc ? error_move(err, &cause) : rc;
+	/* In a bucket that is to be made there is no object. */
+	rc = objects->auto_project ? conditions_demand(&target->conditions, 0, 0, err) : STATUS_OK;
+	return rc ? rc : bucket_ensure(objects, target->bucket, err);
 }
 
 enum status upload_begin(struct objects *objects, const struct object_target *target,

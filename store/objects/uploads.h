@@ -17,8 +17,11 @@ struct wish {
 };
 void wish_deinit(struct wish *wish);
 void wish_copy(const struct object_target *target, struct wish *ret_wish);
-/* Whether an upload could become this object, as things are: name, bucket (made when it may be), conditions. */
+/* Whether an upload could become this object, as things are: name, bucket (made when it may be, and nothing else is wrong),
+ * conditions. */
 enum status wish_check(struct objects *objects, const struct object_target *target, struct error *err);
+/* The conditions alone. NOT_FOUND: there is no such bucket. */
+enum status target_look(struct objects *objects, const struct object_target *target, struct error *err);
 
 /* INVALID_ARGUMENT in Cloud Storage's words when the bytes are not what was said. */
 enum status crc32c_check(const struct wish *wish, uint32_t crc32c, struct error *err);

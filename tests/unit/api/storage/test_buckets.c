@@ -354,6 +354,8 @@ TEST(a_call_of_an_unknown_version_is_no_bucket)
 		"/v3/x",
 		"/v1p1beta1/locations",
 		"/v2alpha/entries:list",
+		"/v1alpha1/publishers/google/models/m",
+		"/v1p4beta1/images:annotate",
 		"/v1internal/projects/p/jobs",
 		"/oauth2/v9/certs",
 	};
