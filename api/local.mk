@@ -302,6 +302,8 @@ libtrainyard_a_SOURCES += \
 	api/training/plan_answer.c \
 	api/training/plan_answer.h \
 	api/training/precheck.c \
+	api/training/preflight.c \
+	api/training/preflight.h \
 	api/training/program.c \
 	api/training/program.h \
 	api/training/project.c \

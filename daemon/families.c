@@ -82,6 +82,15 @@ static enum status room_of(void *arg, const char *project, struct room *ret_room
 	return scheduler_room(machinery->scheduler, project, ret_room, err);
 }
 
+static enum status inspect_image(void *arg, const char *image, const json_t *command, const json_t *args,
+				 bool with_program, struct image_facts *ret_facts, struct error *err)
+{
+	const struct machinery *machinery = arg;
+	struct engine *engine = machinery->engine;
+
+	return engine->ops->inspect_image(engine, image, command, args, with_program, ret_facts, err);
+}
+
 static char *shell_uri(void *arg, const char *host, int64_t job, enum role role, unsigned index)
 {
 	return web_shell_uri(store_secret(arg), host, job, role, index);
@@ -112,6 +121,8 @@ static struct training_context training_context_of(const struct families_parts *
 		.project_number = parts->project_number,
 		.room = room_of,
 		.room_arg = parts->machinery,
+		.inspect_image = inspect_image,
+		.inspect_arg = parts->machinery,
 		.shell_uri = shell_uri,
 		.shell_arg = parts->store,
 		.bucket_use = parts->objects ? bucket_use : NULL,

@@ -65,6 +65,7 @@ libtrainyard_a_SOURCES += \
 	scheduler/plan/expansion.h \
 	scheduler/plan/host.c \
 	scheduler/plan/host.h \
+	scheduler/plan/image_facts.h \
 	scheduler/plan/limits.c \
 	scheduler/plan/limits.h \
 	scheduler/plan/machine.c \

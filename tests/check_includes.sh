@@ -19,7 +19,7 @@ rules="
 ^store/               ^store/ ^daemon/base/
 ^scheduler/plan/      ^scheduler/plan/ ^scheduler/tuning/study[.]h$ ^store/jobs/(job_state|leases)[.]h$ ^daemon/base/
 ^scheduler/tuning/    ^scheduler/tuning/ ^daemon/base/
-^scheduler/engine/    ^scheduler/engine/ ^scheduler/plan/(host|plan)[.]h$ ^daemon/base/
+^scheduler/engine/    ^scheduler/engine/ ^scheduler/plan/(host|image_facts|plan)[.]h$ ^daemon/base/
 ^scheduler/logs/      ^scheduler/(logs|plan)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
 ^scheduler/           ^scheduler/[a-z_]+[.]h$ ^scheduler/(faults|launcher|logs|plan|search|tuning)/ ^scheduler/engine/engine[.]h$ ^store/ ^daemon/base/
 ^api/message/         ^api/message/ ^daemon/base/

@@ -44,6 +44,7 @@ enum status resource_plan_handle(struct call *call,
 enum status resource_report_handle(struct call *call, struct error *err);
 enum status tuning_job_study_handle(struct call *call, struct error *err);
 enum status pipeline_create_handle(struct call *call, struct error *err);
+enum status pipeline_plan_handle(struct call *call, struct error *err);
 enum status pipeline_get_handle(struct call *call, struct error *err);
 enum status pipeline_list_handle(struct call *call, struct error *err);
 enum status pipeline_delete_handle(struct call *call, struct error *err);

@@ -23,29 +23,48 @@ static json_t *pool_field(const json_t *input, enum role role, const char *membe
 			    accelerator ? "acceleratorType" : "machineType");
 }
 
-enum status resource_plan_handle(struct call *call, struct error *err)
+static enum status plan_tell(struct call *call, const struct resource_methods *methods, const json_t *body,
+			     struct error *err)
 {
-	const struct resource_methods *methods = call->route->methods;
-	const struct aiplatform_context *context = call->context;
+	const struct training_context *context = call->context;
 	AUTO(plan) struct plan *plan = NULL;
 	struct text name AUTO_TEXT = { 0 };
-	enum status rc = resource_parent_check(call, err);
+	enum status rc = resource_plan(call, methods, body, &plan, err);
 
-	if (!rc)
-		rc = methods->check(call->body, &context->settings, err);
-	if (!rc)
-		rc = resource_plan(call, methods, call->body, &plan, err);
 	if (!rc)
 		rc = plan_possible(call, plan, err);
 	if (rc)
 		return rc;
-	resource_name_write(&context->training, plan->project, plan->region,
-			    resource_collection(methods->kind), plan->job_id, &name);
+	resource_name_write(context, plan->project, plan->region, resource_collection(methods->kind),
+			    plan->job_id, &name);
 	return plan_answer(
 		call, plan,
 		&(struct plan_telling){
-			.name = name.data, .name_drawn = true, .input = call->body, .namer = pool_field },
+			.name = name.data, .name_drawn = true, .input = body, .namer = pool_field },
 		err);
+}
+
+enum status resource_plan_handle(struct call *call, struct error *err)
+{
+	const struct resource_methods *methods = call->route->methods;
+	const struct aiplatform_context *context = call->context;
+	enum status rc = resource_parent_check(call, err);
+
+	if (!rc)
+		rc = methods->check(call->body, &context->settings, err);
+	return rc ? rc : plan_tell(call, methods, call->body, err);
+}
+
+enum status pipeline_plan_handle(struct call *call, struct error *err)
+{
+	const struct aiplatform_context *context = call->context;
+	AUTO(json) json_t *job = NULL;
+	bool tunes = false;
+	enum status rc = resource_parent_check(call, err);
+
+	if (!rc)
+		rc = pipeline_rules_check(call->body, &context->settings, &job, &tunes, err);
+	return rc ? rc : plan_tell(call, tunes ? &tuning_job_methods : &custom_job_methods, job, err);
 }
 
 enum status resource_report_handle(struct call *call, struct error *err)

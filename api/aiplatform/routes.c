@@ -87,6 +87,7 @@ const struct route aiplatform_beta_routes[] = {
 };
 
 #define CUSTOM_JOBS "/_trainyard/v1" LOCATION "/customJobs"
+#define PIPELINES   "/_trainyard/v1" LOCATION "/trainingPipelines"
 #define TUNING_JOBS "/_trainyard/v1" LOCATION "/hyperparameterTuningJobs"
 
 const struct route aiplatform_other_routes[] = {
@@ -110,6 +111,11 @@ const struct route aiplatform_other_routes[] = {
 	  .body = &aiplatform_custom_job,
 	  .body_root = "custom_job",
 	  .methods = &custom_job_methods },
+	{ .method = "POST",
+	  .path = PIPELINES ":plan",
+	  .handler = pipeline_plan_handle,
+	  .body = &aiplatform_training_pipeline,
+	  .body_root = "training_pipeline" },
 	{ .method = "GET",
 	  .path = CUSTOM_JOBS "/{customJob}/report",
 	  .handler = resource_report_handle,

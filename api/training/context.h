@@ -8,6 +8,7 @@
 #include "api/training/quota.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/error.h"
+#include "scheduler/plan/image_facts.h"
 #include "scheduler/plan/placement.h"
 #include "scheduler/plan/plan.h"
 
@@ -23,6 +24,10 @@ struct training_context {
 	/* What this machine can run now, as @project sees it; NULL: not known. */
 	enum status (*room)(void *arg, const char *project, struct room *ret_room, struct error *err);
 	void *room_arg;
+	/* Looks into an image, as engine_ops.inspect_image (scheduler/engine/engine.h). NULL: no engine can be asked. */
+	enum status (*inspect_image)(void *arg, const char *image, const json_t *command, const json_t *args,
+				     bool with_program, struct image_facts *ret_facts, struct error *err);
+	void *inspect_arg;
 	/* The address of a shell in a replica of the job with this number, for a client that came by @host (its
 	 * Host header); the caller frees. NULL when there is none. The pointer itself NULL: shells are not
 	 * offered. */

@@ -8,6 +8,7 @@
 #include "api/http/http.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
+#include "api/training/preflight.h"
 #include "api/training/program.h"
 #include "api/training/start_estimate.h"
 #include "daemon/base/json.h"
@@ -156,9 +157,18 @@ static void units_write(struct writer *answer, const struct plan *plan, const do
 				 json_real(ml_units_consumed(*units_per_hour, plan->max_running_us)));
 }
 
-static enum status plan_write(struct text *text, const struct plan *plan,
-			      const struct start_estimate *start_estimate, const struct plan_telling *telling,
-			      struct error *err)
+static json_t *differences_of(const struct training_context *context, const struct plan *plan,
+			      const struct start_estimate *start_estimate, const struct plan_telling *telling)
+{
+	json_t *list = differences_json(plan, start_estimate->assignment, telling->input, telling->namer);
+
+	preflight_tell(context, plan, true, list);
+	return list;
+}
+
+static enum status plan_write(struct text *text, const struct training_context *context,
+			      const struct plan *plan, const struct start_estimate *start_estimate,
+			      const struct plan_telling *telling, struct error *err)
 {
 	const struct dialect *dialect = dialect_of(plan);
 	struct writer answer = message_open(text, NULL);
@@ -178,7 +188,7 @@ static enum status plan_write(struct text *text, const struct plan *plan,
 	duration_write(&answer, dialect->running_limit, plan->max_running_us);
 	duration_write(&answer, dialect->wait_limit, plan->max_wait_us);
 	member_value_new(&answer, "differences",
-			 differences_json(plan, start_estimate->assignment, telling->input, telling->namer));
+			 differences_of(context, plan, start_estimate, telling));
 	member_value_new(&answer, "hosts", hosts_json(plan));
 	rc = replicas_write(&answer, plan, start_estimate, err);
 	message_close(&answer);
@@ -193,5 +203,5 @@ enum status plan_answer(struct call *call, const struct plan *plan, const struct
 
 	training_storage_tell(call->context, plan);
 	rc = start_estimate_make(call->context, plan, NULL, &start_estimate, err);
-	return rc ? rc : plan_write(&call->answer, plan, &start_estimate, telling, err);
+	return rc ? rc : plan_write(&call->answer, call->context, plan, &start_estimate, telling, err);
 }

@@ -4,6 +4,7 @@
 #include "api/training/context.h"
 #include "api/training/fault_differences.h"
 #include "api/training/job_name.h"
+#include "api/training/preflight.h"
 #include "api/training/program.h"
 #include "api/training/start_estimate.h"
 #include "daemon/base/json.h"
@@ -143,6 +144,7 @@ enum status report_make(const struct training_context *context, const struct job
 	if (rc)
 		return rc;
 	differences = differences_json(plan, assignment, input, namer);
+	preflight_tell(context, plan, job->state == JOB_QUEUED, differences);
 	rc = differences_add(context, job, differences, report, err);
 	if (!rc)
 		rc = plan_tunes(plan) ? trials_add(context, job, report, err)

@@ -234,11 +234,6 @@ static int plan_show(const struct invocation *invocation, struct client *client,
 		text_percent(&path, submit_region(invocation), URL_UNRESERVED);
 	}
 	text_printf(&path, "/%s:plan", form->collection);
-	if (strcmp(form->collection, "trainingPipelines") == 0) {
-		error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
-			  "--plan: a pipeline has no plan before it runs");
-		return main_usage_error("submit ", &err);
-	}
 	if (client_call(client, "POST", path.data, body, &plan, &err))
 		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
 	plan_print(plan);

@@ -19,6 +19,7 @@
 #include "scheduler/engine/docker_attachment.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_image.h"
+#include "scheduler/engine/docker_inspection.h"
 #include "scheduler/engine/docker_link.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
@@ -227,6 +228,25 @@ static enum status op_get_files(struct engine *engine, const struct replica_key 
 				     bytes_max, sink, err);
 }
 
+static enum status op_inspect_image(struct engine *engine, const char *image, const json_t *command,
+				    const json_t *args, bool with_program, struct image_facts *ret_facts,
+				    struct error *err)
+{
+	struct docker *docker = of(engine);
+	char version[sizeof(docker->spoken_version)];
+	enum status rc = version_find(docker, version, err);
+
+	return rc ? rc
+		  : docker_inspect_image(&(struct inspection){ .socket_path = docker->socket_path,
+							       .api_version = version,
+							       .instance = docker->instance,
+							       .image = image,
+							       .command = command,
+							       .args = args,
+							       .with_program = with_program },
+					 ret_facts, err);
+}
+
 static enum status op_open_terminal(struct engine *engine, const struct replica_key *key,
 				    const json_t *command, enum terminal_kind kind,
 				    struct terminal **ret_terminal, struct error *err)
@@ -301,6 +321,7 @@ static const struct engine_ops docker_ops = {
 	.open_terminal = op_open_terminal,
 	.put_files = op_put_files,
 	.get_files = op_get_files,
+	.inspect_image = op_inspect_image,
 	.list = op_list,
 	.close = op_close,
 };

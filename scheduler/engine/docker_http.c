@@ -226,6 +226,8 @@ static bool easy_configure(struct http_exchange *exchange, const struct http_req
 		return false;
 	if (request->lane >= LANE_EVENTS && !SET(BUFFERSIZE, (long)STREAM_BUFFER_BYTES))
 		return false;
+	if (strcmp(request->method, "HEAD") == 0 && !SET(NOBODY, 1L)) /* else it waits for the body */
+		return false;
 	return SET(UNIX_SOCKET_PATH, exchange->http->socket_path) && SET(URL, "http://docker/") &&
 	       SET(REQUEST_TARGET, exchange->target) &&
 	       SET(CUSTOMREQUEST, posts || gets ? NULL : request->method) && SET(PROTOCOLS_STR, "http") &&

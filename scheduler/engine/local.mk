@@ -28,6 +28,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_http.h \
 	scheduler/engine/docker_image.c \
 	scheduler/engine/docker_image.h \
+	scheduler/engine/docker_inspection.c \
+	scheduler/engine/docker_inspection.h \
 	scheduler/engine/docker_json.c \
 	scheduler/engine/docker_json.h \
 	scheduler/engine/docker_link.c \

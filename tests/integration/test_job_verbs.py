@@ -303,7 +303,7 @@ def test_submit_takes_whole_jobs_as_json(yard, tmp_path):
         file = tmp_path / "job.json"
         file.write_text(json.dumps(body))
         assert verb(yard, "submit", "-f", str(file), "--project", yard.project) == "whole\n"
-    assert "has no plan" in verb(yard, "submit", "-f", str(file), "--plan", code=2)
+        assert f"  {IMAGE} on n1-standard-4: " in verb(yard, "submit", "-f", str(file), "--project", yard.project, "--plan")
 
 
 @pytest.mark.parametrize("text,code,said", [

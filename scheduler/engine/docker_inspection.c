@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_inspection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "daemon/base/text.h"
+#include "scheduler/engine/docker_credentials.h"
+#include "scheduler/engine/docker_http.h"
+#include "scheduler/engine/docker_json.h"
+
+enum { TIMEOUT_S = 3, PLACES_MOST = 32 };
+
+/* What a shell looks through where an image names nothing. Source: docker's default of PATH */
+static const char usual_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+struct reply {
+	bool came;
+	enum status status; /* OK also of an answer that refuses */
+	unsigned code;
+	json_t *value; /* NULL: it is no object */
+	char text[DOCKER_TEXT_SIZE];
+};
+
+static void reply_deinit(struct reply *reply)
+{
+	json_decref(reply->value);
+}
+#define AUTO_REPLY __attribute__((cleanup(reply_deinit)))
+
+static void replied(void *arg, const struct http_answer *answer)
+{
+	struct reply *reply = arg;
+
+	reply->came = true;
+	reply->status = answer->status;
+	reply->code = answer->code;
+	reply->value = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	if (answer->status)
+		snprintf(reply->text, sizeof(reply->text), "%s", answer->problem);
+	else
+		docker_message(answer->body, answer->body_length, reply->text);
+}
+
+static struct reply ask(struct http *http, const char *method, const char *path, const char *body)
+{
+	struct reply reply = { 0 };
+
+	http_start(http, &(struct http_request){ .method = method,
+						 .path = path,
+						 .body = body,
+						 .timeout_s = TIMEOUT_S,
+						 .done = replied,
+						 .arg = &reply });
+	for (http_move(http); !reply.came; http_move(http))
+		http_wait(http, TIMEOUT_S * 1000);
+	return reply;
+}
+
+static enum status failure_of(const struct reply *reply, struct error *err)
+{
+	return error_set(err, reply->status ? reply->status : docker_code_status(reply->code), NULL, "%s",
+			 reply->text);
+}
+
+/* ---- which program ---- */
+
+static const char *first_of(const json_t *words)
+{
+	return json_string_value(json_array_get(words, 0));
+}
+
+/* Source: https://docs.docker.com/reference/dockerfile/#understand-how-cmd-and-entrypoint-interact; an ENTRYPOINT that is
+ * replaced takes the image's CMD with it. */
+static const char *program_of(const struct inspection *inspection, const json_t *config)
+{
+	const char *entry = first_of(json_object_get(config, "Entrypoint"));
+	const char *word = inspection->command ? first_of(inspection->command) : entry;
+
+	if (!word)
+		word = first_of(inspection->args);
+	if (!word && !inspection->command)
+		word = first_of(json_object_get(config, "Cmd"));
+	return word ? word : "";
+}
+
+static const char *search_path(const json_t *config)
+{
+	const json_t *variable;
+	size_t index;
+
+	json_array_foreach(json_object_get(config, "Env"), index, variable)
+		if (json_is_string(variable) && strncmp(json_string_value(variable), "PATH=", 5) == 0)
+			return json_string_value(variable) + 5;
+	return usual_path;
+}
+
+/* Whether the container's file system has @path. An engine that cannot tell is taken to have it. */
+static bool has_path(struct http *http, const char *container, const char *path)
+{
+	char encoded[DOCKER_PATH_SIZE], whole[2 * DOCKER_PATH_SIZE];
+
+	docker_query_encode(path, encoded, sizeof(encoded));
+	snprintf(whole, sizeof(whole), "/containers/%.64s/archive?path=%s", container, encoded);
+	struct reply reply AUTO_REPLY = ask(http, "HEAD", whole, NULL);
+
+	return reply.status || reply.code != 404;
+}
+
+/* A name without a slash is looked for in PATH; a path that is not absolute, below the working directory. */
+static bool has_program(struct http *http, const char *container, const json_t *config, const char *program)
+{
+	const char *directory = json_text_at(config, "WorkingDir");
+	const char *part = strchr(program, '/') ? NULL : search_path(config);
+
+	if (!part) {
+		AUTO(string)
+		char *path = memory_printf("%s/%s", *program == '/' || !directory ? "" : directory, program);
+
+		return has_path(http, container, path);
+	}
+	for (unsigned i = 0; *part && i < PLACES_MOST; i++) {
+		const size_t length = strcspn(part, ":");
+		AUTO(string) char *path = memory_printf("%.*s/%s", (int)length, part, program);
+
+		if (has_path(http, container, path))
+			return true;
+		part += length + (part[length] == ':');
+	}
+	return *part != '\0'; /* more places than are looked at */
+}
+
+/* A container that never runs, whose files can be asked for. */
+static enum status program_look(const struct inspection *inspection, struct http *http, const json_t *config,
+				struct image_facts *facts, struct error *err)
+{
+	AUTO(json)
+	json_t *body =
+		json_pack("{s:s, s:[s], s:[], s:b, s:{s:s}}", "Image", inspection->image, "Entrypoint", "/",
+			  "Cmd", "NetworkDisabled", 1, "Labels", "trainyard.instance", inspection->instance);
+	AUTO(string) char *text = body ? json_dump_compact(body) : NULL;
+	struct reply made AUTO_REPLY = text ? ask(http, "POST", "/containers/create", text)
+					    : (struct reply){ .status = STATUS_INVALID_ARGUMENT };
+	const char *id = json_text_at(made.value, "Id");
+	char path[DOCKER_PATH_SIZE];
+
+	if (made.status || made.code >= 300 || !id)
+		return failure_of(&made, err);
+	facts->lacks_program = !has_program(http, id, config, facts->program);
+	snprintf(path, sizeof(path), "/containers/%.64s?v=1&force=1", id);
+	struct reply removed AUTO_REPLY = ask(http, "DELETE", path, NULL);
+
+	return removed.status ? failure_of(&removed, err) : STATUS_OK;
+}
+
+static void facts_read(const struct inspection *inspection, const json_t *image, struct image_facts *facts)
+{
+	const char *os = json_text_at(image, "Os"), *machine = json_text_at(image, "Architecture");
+
+	if (os && machine)
+		snprintf(facts->platform, sizeof(facts->platform), "%s/%s", os, machine);
+	facts->is_local = !json_array_size(json_object_get(image, "RepoDigests"));
+	snprintf(facts->program, sizeof(facts->program), "%s",
+		 program_of(inspection, json_object_get(image, "Config")));
+}
+
+enum status docker_inspect_image(const struct inspection *inspection, struct image_facts *ret_facts,
+				 struct error *err)
+{
+	char name[DOCKER_PATH_SIZE], path[DOCKER_PATH_SIZE + 32];
+	struct image_reference reference;
+	AUTO(http) struct http *http = NULL;
+	enum status rc = image_reference_parse(inspection->image, &reference, err);
+
+	*ret_facts = (struct image_facts){ 0 };
+	if (!rc)
+		rc = http_new(inspection->socket_path, &http, err);
+	if (rc)
+		return rc;
+	http_set_version(http, inspection->api_version);
+	docker_query_encode(inspection->image, name, sizeof(name));
+	snprintf(path, sizeof(path), "/images/%s/json", name);
+	struct reply image AUTO_REPLY = ask(http, "GET", path, NULL);
+
+	if (image.status || image.code != 200 || !image.value)
+		return failure_of(&image, err);
+	facts_read(inspection, image.value, ret_facts);
+	return inspection->with_program && ret_facts->program[0]
+		       ? program_look(inspection, http, json_object_get(image.value, "Config"), ret_facts,
+				      err)
+		       : STATUS_OK;
+}

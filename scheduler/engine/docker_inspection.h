@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* scheduler/engine/docker_inspection.h: what is in an image, told before a job runs in it.
+ * Source: https://docs.docker.com/reference/api/engine/ (ImageInspect, ContainerArchiveInfo) */
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "daemon/base/error.h"
+#include "scheduler/engine/engine.h"
+
+/* Which image, and which question. Borrowed. */
+struct inspection {
+	const char *socket_path, *api_version, *instance;
+	const char *image;
+	const json_t *command, *args; /* NULL: the image's own */
+	bool with_program;
+};
+
+/* As engine_ops.inspect_image. */
+enum status docker_inspect_image(const struct inspection *inspection, struct image_facts *ret_facts,
+				 struct error *err);
