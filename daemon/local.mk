@@ -65,6 +65,10 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/completion.h \
 	daemon/cli/daemon_child.c \
 	daemon/cli/daemon_child.h \
+	daemon/cli/doctor.c \
+	daemon/cli/doctor.h \
+	daemon/cli/doctor_checks.c \
+	daemon/cli/doctor_checks.h \
 	daemon/cli/exec.c \
 	daemon/cli/exec.h \
 	daemon/cli/fault.c \

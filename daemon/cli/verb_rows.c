@@ -6,6 +6,7 @@
 #include "daemon/cli/cloud_cp.h"
 #include "daemon/cli/cloud_ls.h"
 #include "daemon/cli/completion.h"
+#include "daemon/cli/doctor.h"
 #include "daemon/cli/exec.h"
 #include "daemon/cli/fault.h"
 #include "daemon/cli/invocation.h"
@@ -468,6 +469,17 @@ const struct verb verbs[] = {
 	  .lists = true,
 	  .most = 2,
 	  .run = clock_main },
+	{ .name = "doctor",
+	  .words = "",
+	  .summary = "look what jobs lack on this machine",
+	  .detail =
+		  "Looks at the engine, the port, memory, disk, GPUs, /gcs, and the variables of clients, and says what to\n"
+		  "do where something is missing. It changes nothing.\n"
+		  "\n"
+		  "Exit codes: 0 jobs can run, 1 something is wrong, 2 wrong usage or configuration.\n",
+	  .lists = true,
+	  .config = CONFIG_CLEAN,
+	  .run = doctor_main },
 	{ .name = "serve",
 	  .words = "",
 	  .summary = "serve the emulated APIs on this machine",

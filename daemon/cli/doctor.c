@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/doctor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "daemon/cli/client.h"
+#include "daemon/cli/doctor_checks.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/main.h"
+
+enum { NAME_WIDTH = 11, MARK_WIDTH = 6, ENGINE_US = 10000000 };
+
+static const char *const verdict_names[] = {
+	[VERDICT_GOOD] = "good", [VERDICT_NOTE] = "note", [VERDICT_BAD] = "bad"
+};
+
+/* ---- what the checks look at ---- */
+
+static void engine_ask(struct doctor *doctor)
+{
+	const char *path = strstr(doctor->config->engine, "unix://")
+				   ? doctor->config->engine + strlen("unix://")
+				   : doctor->config->engine;
+	AUTO(string) char *endpoint = memory_printf("unix:%s", path);
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *version = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	enum status rc = client_open(endpoint, NULL, &client, &err);
+
+	if (!rc) {
+		client_limit(client, ENGINE_US);
+		rc = client_call(client, "GET", "/info", NULL, &doctor->engine, &err);
+	}
+	if (rc)
+		doctor->engine_fault =
+			memory_strdup(client && client_is_late(client)        ? "it does not answer in time"
+				      : client && client_is_unreached(client) ? "nothing answers there"
+									      : main_words(&err));
+	else if (client_call(client, "GET", "/version", NULL, &version, NULL) == STATUS_OK)
+		json_object_update_missing(doctor->engine, version);
+}
+
+static void doctor_deinit(struct doctor *doctor)
+{
+	json_decref(doctor->engine);
+	free(doctor->engine_fault);
+	address_deinit(&doctor->address);
+}
+
+/* ---- how they are printed ---- */
+
+static void finding_write(struct text *text, const char *name, const struct finding *finding)
+{
+	static const enum style styles[] = {
+		[VERDICT_GOOD] = STYLE_GOOD, [VERDICT_NOTE] = STYLE_BUSY, [VERDICT_BAD] = STYLE_BAD
+	};
+
+	text_printf(text, "%s%-*s%s%-*s", terminal_style(stdout, styles[finding->verdict]), MARK_WIDTH,
+		    verdict_names[finding->verdict], terminal_style(stdout, STYLE_NONE), NAME_WIDTH, name);
+	text_wrap(text, finding->told.data ? finding->told.data : "", MARK_WIDTH + NAME_WIDTH);
+	text_putc(text, '\n');
+	if (!finding->advice.length)
+		return;
+	text_printf(text, "%*s", MARK_WIDTH + NAME_WIDTH, "");
+	text_printf(text, "%s", terminal_style(stdout, STYLE_BOLD));
+	text_wrap(text, finding->advice.data, MARK_WIDTH + NAME_WIDTH);
+	text_printf(text, "%s\n", terminal_style(stdout, STYLE_NONE));
+}
+
+static json_t *finding_json(const char *name, const struct finding *finding)
+{
+	return json_pack("{s:s, s:s, s:s, s:s*}", "check", name, "verdict", verdict_names[finding->verdict],
+			 "text", finding->told.data ? finding->told.data : "", "advice",
+			 finding->advice.length ? finding->advice.data : NULL);
+}
+
+static void end_write(struct text *text, unsigned bad, unsigned notes)
+{
+	if (bad)
+		text_printf(text, "\n%u thing%s to mend.\n", bad, bad == 1 ? "" : "s");
+	else
+		text_printf(text, "\n%s\n",
+			    notes ? "Jobs can run; the notes say what is missing." : "All is good.");
+}
+
+int doctor_main(struct invocation *invocation)
+{
+	const char *form = invocation_value(invocation, "output");
+	const bool is_json = form && strcmp(form, "json") == 0, is_name = form && strcmp(form, "name") == 0;
+	struct doctor doctor __attribute__((cleanup(doctor_deinit))) = { .config = &invocation->config };
+	AUTO(json) json_t *findings = json_array();
+	struct text text AUTO_TEXT = { 0 };
+	unsigned counts[VERDICT_BAD + 1] = { 0 };
+	int written;
+
+	address_file_read(doctor.config->state_dir, &doctor.address);
+	doctor.daemon_runs = address_is_live(&doctor.address, doctor.config->state_dir);
+	engine_ask(&doctor);
+	for (const struct check *check = doctor_checks; check->name; check++) {
+		struct finding finding = { VERDICT_GOOD, { 0 }, { 0 } };
+
+		check->run(&doctor, &finding);
+		counts[finding.verdict]++;
+		json_array_append_new(findings, finding_json(check->name, &finding));
+		if (is_name && finding.verdict == VERDICT_BAD)
+			text_printf(&text, "%s\n", check->name);
+		else if (!is_json && !is_name)
+			finding_write(&text, check->name, &finding);
+		text_deinit(&finding.told);
+		text_deinit(&finding.advice);
+	}
+	if (is_json) {
+		json_write(&text, findings);
+		text_putc(&text, '\n');
+	} else if (!is_name) {
+		end_write(&text, counts[VERDICT_BAD], counts[VERDICT_NOTE]);
+	}
+	written = main_output(&text);
+	return counts[VERDICT_BAD] ? EXIT_FAILED : written;
+}

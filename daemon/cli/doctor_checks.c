@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/doctor_checks.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/memory.h"
+#include "daemon/cli/client.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/config.h"
+#include "daemon/config_listen.h"
+#include "daemon/env.h"
+#include "scheduler/engine/nvidia_gpus.h"
+
+enum { FILES_LEAST = 1024, KIB = 1024 };
+
+#define GIB ((int64_t)1 << 30)
+
+static void find(struct finding *finding, enum verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void find(struct finding *finding, enum verdict verdict, const char *format, ...)
+{
+	va_list values;
+
+	if (verdict > finding->verdict)
+		finding->verdict = verdict;
+	if (finding->told.length)
+		text_puts(&finding->told, "; ");
+	va_start(values, format);
+	text_vprintf(&finding->told, format, values);
+	va_end(values);
+}
+
+static void advise(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void advise(struct finding *finding, const char *format, ...)
+{
+	va_list values;
+
+	if (finding->advice.length)
+		text_puts(&finding->advice, "\n");
+	va_start(values, format);
+	text_vprintf(&finding->advice, format, values);
+	va_end(values);
+}
+
+/* ---- the engine ---- */
+
+static void engine_check(const struct doctor *doctor, struct finding *finding)
+{
+	const char *engine = doctor->config->engine, *path = engine + strlen("unix://");
+	const json_t *parts = json_object_get(doctor->engine, "Components");
+	const char *name = json_text_at(json_array_get(parts, 0), "Name");
+	const char *version = json_text_at(doctor->engine, "Version");
+	struct text memory AUTO_TEXT = { 0 };
+
+	if (doctor->engine) {
+		size_tell(&memory, json_int_at(doctor->engine, "MemTotal", 0));
+		find(finding, VERDICT_GOOD, "%s %s at %s, %lld CPUs, %s",
+		     name && strstr(name, "Podman") ? "Podman" : "Docker Engine", version ? version : "",
+		     engine, (long long)json_int_at(doctor->engine, "NCPU", 0), memory.data);
+		return;
+	}
+	find(finding, VERDICT_BAD, "%s: %s", engine, doctor->engine_fault);
+	if (access(path, F_OK) != 0)
+		advise(finding,
+		       "Install Docker Engine and start it (systemctl start docker), or name another socket "
+		       "with --engine or DOCKER_HOST.");
+	else if (access(path, R_OK | W_OK) != 0)
+		advise(finding,
+		       "This user may not use it: sudo usermod -aG docker \"$USER\", and log in again.");
+	else
+		advise(finding, "Start it (systemctl start docker), or name another socket with --engine or "
+				"DOCKER_HOST.");
+}
+
+static void limits_check(const struct doctor *doctor, struct finding *finding)
+{
+	const char *version = json_text_at(doctor->engine, "CgroupVersion");
+
+	if (!doctor->engine) {
+		find(finding, VERDICT_NOTE, "not known without the engine");
+		return;
+	}
+	if (!json_true_at(doctor->engine, "MemoryLimit"))
+		find(finding, VERDICT_BAD, "the engine cannot limit memory");
+	if (!json_true_at(doctor->engine, "CpuCfsQuota"))
+		find(finding, VERDICT_BAD, "the engine cannot limit CPUs");
+	if (finding->verdict) {
+		advise(finding,
+		       "Give the engine the cgroup controllers cpu and memory (a rootless engine: delegate them "
+		       "in systemd), or serve with --machine-fit none.");
+		return;
+	}
+	find(finding, VERDICT_GOOD, "CPUs and memory are limited by cgroups v%s", version ? version : "1");
+	if (!json_true_at(doctor->engine, "IPv4Forwarding")) {
+		find(finding, VERDICT_BAD, "the kernel forwards no packets, and jobs reach nothing outside");
+		advise(finding, "sudo sysctl -w net.ipv4.ip_forward=1");
+	}
+}
+
+/* ---- the machine ---- */
+
+static int64_t memory_available(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	long long kib = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib < 0 ? -1 : kib * KIB;
+}
+
+static void memory_check(const struct doctor *doctor, struct finding *finding)
+{
+	const int64_t bytes = memory_available();
+	struct text told AUTO_TEXT = { 0 };
+
+	(void)doctor;
+	size_tell(&told, bytes);
+	if (bytes < 0)
+		find(finding, VERDICT_NOTE, "/proc/meminfo does not tell");
+	else
+		find(finding,
+		     bytes < GIB / 2   ? VERDICT_BAD
+		     : bytes < 2 * GIB ? VERDICT_NOTE
+				       : VERDICT_GOOD,
+		     "%s available", told.data);
+	if (finding->verdict && bytes >= 0)
+		advise(finding,
+		       "Images of TensorFlow and PyTorch want some GiB for each replica: end other programs.");
+}
+
+/* The file system of a directory, or of the nearest one above it that is there. */
+static bool room_read(const char *directory, int64_t *ret_free)
+{
+	AUTO(string) char *path = memory_strdup(directory);
+	struct statvfs status;
+
+	while (statvfs(path, &status) != 0) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash || !path[1])
+			return false;
+		slash[slash == path] = '\0';
+	}
+	*ret_free = (int64_t)status.f_bavail * (int64_t)status.f_frsize;
+	return true;
+}
+
+static void room_find(struct finding *finding, const char *directory, const char *what)
+{
+	struct text told AUTO_TEXT = { 0 };
+	int64_t bytes;
+
+	if (!room_read(directory, &bytes))
+		return;
+	size_tell(&told, bytes);
+	find(finding,
+	     bytes < GIB       ? VERDICT_BAD
+	     : bytes < 5 * GIB ? VERDICT_NOTE
+			       : VERDICT_GOOD,
+	     "%s free for %s (%s)", told.data, what, directory);
+}
+
+static void disk_check(const struct doctor *doctor, struct finding *finding)
+{
+	const char *images = json_text_at(doctor->engine, "DockerRootDir");
+	const char *state_dir = doctor->config->state_dir;
+
+	room_find(finding, state_dir, "state");
+	if (images)
+		room_find(finding, images, "images");
+	if (finding->verdict)
+		advise(finding,
+		       "docker image prune removes images that nothing uses; --state-dir moves the state.");
+	if (access(state_dir, F_OK) == 0 && access(state_dir, W_OK) != 0) {
+		find(finding, VERDICT_BAD, "this user may not write to %s", state_dir);
+		advise(finding, "Serve as its owner, or with another --state-dir.");
+	}
+}
+
+static void files_check(const struct doctor *doctor, struct finding *finding)
+{
+	struct rlimit limit = { 0 };
+
+	(void)doctor;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_max >= FILES_LEAST) {
+		find(finding, VERDICT_GOOD, "a program may open %lld", (long long)limit.rlim_max);
+		return;
+	}
+	find(finding, VERDICT_BAD, "a program may open %lld, and the daemon wants %d",
+	     (long long)limit.rlim_max, FILES_LEAST);
+	advise(finding, "Raise the limit: ulimit -n, or LimitNOFILE= of systemd.");
+}
+
+static bool program_is_there(const char *name)
+{
+	AUTO(string) char *path = memory_strdup(getenv("PATH"));
+	char *rest = NULL;
+
+	for (char *directory = path ? strtok_r(path, ":", &rest) : NULL; directory;
+	     directory = strtok_r(NULL, ":", &rest)) {
+		AUTO(string) char *file = memory_printf("%s/%s", directory, name);
+
+		if (access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool fuse_allows_others(void)
+{
+	FILE *file = fopen("/etc/fuse.conf", "re");
+	char line[256];
+	bool allows = false;
+
+	while (file && fgets(line, sizeof(line), file))
+		allows = allows || strncmp(line, "user_allow_other", strlen("user_allow_other")) == 0;
+	if (file)
+		fclose(file);
+	return allows;
+}
+
+static void fuse_check(const struct doctor *doctor, struct finding *finding)
+{
+	(void)doctor;
+	if (access("/dev/fuse", R_OK | W_OK) != 0) {
+		find(finding, VERDICT_BAD, "/dev/fuse: %s: jobs of Vertex AI have no /gcs", strerror(errno));
+		advise(finding,
+		       errno == ENOENT
+			       ? "sudo modprobe fuse; in a container: --device /dev/fuse --cap-add SYS_ADMIN"
+			       : "Let this user read and write /dev/fuse.");
+		return;
+	}
+	if (geteuid() == 0 || (program_is_there("fusermount3") && fuse_allows_others())) {
+		find(finding, VERDICT_GOOD, "jobs of Vertex AI have Cloud Storage as files at /gcs");
+		return;
+	}
+	find(finding, VERDICT_BAD, "%s: jobs of Vertex AI have no /gcs",
+	     program_is_there("fusermount3") ? "/etc/fuse.conf has no user_allow_other"
+					     : "there is no fusermount3");
+	advise(finding, "sudo apt-get install fuse3, and put the line user_allow_other into /etc/fuse.conf.");
+}
+
+static bool engine_gives_gpus(const json_t *engine)
+{
+	return json_object_get(json_object_get(engine, "Runtimes"), "nvidia") ||
+	       json_array_size(json_object_get(engine, "DiscoveredDevices")) ||
+	       json_array_size(json_object_get(engine, "CDISpecDirs"));
+}
+
+static void gpus_check(const struct doctor *doctor, struct finding *finding)
+{
+	struct host host = { 0 };
+
+	nvidia_gpus_read(NVIDIA_DIRECTORY, &host);
+	if (!host.device_count) {
+		find(finding, VERDICT_GOOD,
+		     "none here: jobs that ask for some run without (--accelerators tells otherwise)");
+	} else if (doctor->engine && !engine_gives_gpus(doctor->engine)) {
+		find(finding, VERDICT_BAD, "%zu here, but the engine cannot give them to containers",
+		     host.device_count);
+		advise(finding,
+		       "Install nvidia-container-toolkit, run sudo nvidia-ctk runtime configure --runtime=docker, and "
+		       "start the engine anew.");
+	} else {
+		find(finding, VERDICT_GOOD, "%zu", host.device_count);
+	}
+	host_deinit(&host);
+}
+
+/* ---- the daemon and its clients ---- */
+
+static void daemon_check(const struct doctor *doctor, struct finding *finding)
+{
+	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *health = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	const char *reason;
+
+	if (!doctor->daemon_runs) {
+		find(finding, VERDICT_NOTE, "none runs on %s", doctor->config->state_dir);
+		advise(finding, "trainyard start");
+		return;
+	}
+	if (client_open(doctor->address.url, doctor->address.token_file, &client, &err) ||
+	    client_call(client, "GET", "/healthz", NULL, &health, &err)) {
+		find(finding, VERDICT_BAD, "it runs and does not answer: %s", err.text);
+		advise(finding, "daemon.log in the state directory tells more; trainyard stop ends it.");
+		return;
+	}
+	reason = json_text_at(health, "reason");
+	if (reason)
+		advise(finding, "Mend that, or serve with an --engine that answers.");
+	find(finding, reason ? VERDICT_BAD : VERDICT_GOOD, "version %s serves at %s%s%s",
+	     json_text_at(health, "version"), doctor->address.url, reason ? ": " : "", reason ? reason : "");
+}
+
+/* Whether a server could begin to listen there now; errno otherwise. */
+static bool port_is_free(const char *address, uint16_t port)
+{
+	const struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM };
+	AUTO(string) char *service = memory_printf("%u", port);
+	struct addrinfo *found = NULL;
+	const int on = 1;
+	bool free_now = false;
+	int fd;
+
+	if (getaddrinfo(address, service, &hints, &found) != 0)
+		return true;
+	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+		free_now = bind(fd, found->ai_addr, found->ai_addrlen) == 0;
+		const int before = errno;
+		close(fd);
+		errno = before;
+	}
+	freeaddrinfo(found);
+	return free_now;
+}
+
+static void port_check(const struct doctor *doctor, struct finding *finding)
+{
+	const char *listen = doctor->config->listen;
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+
+	if (doctor->daemon_runs) {
+		find(finding, VERDICT_GOOD, "the daemon has its own");
+	} else if (!config_listen_split(listen, address, &port)) {
+		find(finding, VERDICT_GOOD, "a socket at a path is configured");
+	} else if (port_is_free(address, port)) {
+		find(finding, VERDICT_GOOD, "%s is free", listen);
+	} else {
+		find(finding, VERDICT_BAD, "%s: %s", listen, strerror(errno));
+		advise(finding,
+		       "End the program that has it (ss -ltnp shows which), or serve with --listen 127.0.0.1:PORT.");
+	}
+}
+
+static void user_check(const struct doctor *doctor, struct finding *finding)
+{
+	(void)doctor;
+	if (geteuid() == 0)
+		find(finding, VERDICT_GOOD,
+		     "root: programs find storage and metadata at their own ports, 80 and 443");
+	else
+		find(finding, VERDICT_NOTE,
+		     "not root: programs find storage and metadata by variables only, and not at ports 80 and 443");
+}
+
+struct variables {
+	const char *url;
+	struct finding *finding;
+	unsigned set, missing, elsewhere;
+};
+
+/* Of those that hold an address: whether they lead to this daemon. */
+static void variable_look(void *arg, const char *name, const char *value)
+{
+	struct variables *variables = arg;
+	const char *own = getenv(name);
+
+	if (!value || strncmp(value, variables->url, strlen(variables->url)) != 0)
+		return;
+	if (!own || !*own) {
+		variables->missing++;
+		return;
+	}
+	variables->set++;
+	if (strncmp(own, variables->url, strlen(variables->url)) != 0) {
+		variables->elsewhere++;
+		find(variables->finding, VERDICT_BAD, "%s leads to %s", name, own);
+	}
+}
+
+static void clients_check(const struct doctor *doctor, struct finding *finding)
+{
+	struct env_settings settings AUTO_ENV_SETTINGS = { 0 };
+	struct text url AUTO_TEXT = { 0 };
+	struct variables variables = { .finding = finding };
+	char address[LISTEN_ADDRESS_SIZE];
+	uint16_t port;
+
+	if (doctor->daemon_runs)
+		text_puts(&url, doctor->address.url);
+	else if (config_listen_split(doctor->config->listen, address, &port))
+		config_url_write(&url, address, port);
+	if (!url.length || strncmp(url.data, "http", 4) != 0 ||
+	    env_settings_find(doctor->config, url.data, &settings, NULL)) {
+		find(finding, VERDICT_NOTE,
+		     "a daemon at a path has no address for gcloud and client libraries");
+		return;
+	}
+	variables.url = url.data;
+	env_each(&settings, variable_look, &variables);
+	if (variables.elsewhere)
+		advise(finding, "eval \"$(trainyard env)\" leads them to %s.", url.data);
+	else if (!variables.set)
+		find(finding, VERDICT_NOTE, "gcloud and client libraries are not led to %s in this shell",
+		     url.data);
+	else if (variables.missing)
+		find(finding, VERDICT_NOTE, "%u of %u addresses of gcloud and client libraries are not set",
+		     variables.missing, variables.missing + variables.set);
+	else
+		find(finding, VERDICT_GOOD, "gcloud and client libraries are led to %s", url.data);
+	if (finding->verdict == VERDICT_NOTE)
+		advise(finding, "eval \"$(trainyard env)\"");
+}
+
+static void credentials_check(const struct doctor *doctor, struct finding *finding)
+{
+	const char *file = getenv("GOOGLE_APPLICATION_CREDENTIALS");
+
+	(void)doctor;
+	if (!file || !*file) {
+		find(finding, VERDICT_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is not set");
+	} else if (access(file, R_OK) != 0) {
+		find(finding, VERDICT_BAD, "GOOGLE_APPLICATION_CREDENTIALS: %s: %s", file, strerror(errno));
+		advise(finding, "eval \"$(trainyard env)\" names one that is there, once a daemon has run.");
+	} else {
+		find(finding, VERDICT_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is %s", file);
+	}
+}
+
+static void proxy_check(const struct doctor *doctor, struct finding *finding)
+{
+	static const char *const names[] = { "http_proxy",  "HTTP_PROXY", "https_proxy",
+					     "HTTPS_PROXY", "all_proxy",  "ALL_PROXY" };
+	const char *lower = getenv("no_proxy"), *upper = getenv("NO_PROXY"), *own = lower ? lower : upper;
+	AUTO(string) char *wanted = no_proxy_extend(own ? own : "");
+	const char *set = NULL;
+
+	(void)doctor;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !set; i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			set = names[i];
+	if (!set) {
+		find(finding, VERDICT_GOOD, "none is set");
+	} else if (own && strcmp(own, wanted) == 0) {
+		find(finding, VERDICT_GOOD, "%s is set, and this machine is excepted", set);
+	} else {
+		find(finding, VERDICT_BAD, "%s is set, and clients ask the proxy for this machine, too", set);
+		advise(finding, "export no_proxy='%s' NO_PROXY='%s'; eval \"$(trainyard env)\" does it.",
+		       wanted, wanted);
+	}
+}
+
+const struct check doctor_checks[] = {
+	{ "engine", engine_check },   { "limits", limits_check },
+	{ "daemon", daemon_check },   { "port", port_check },
+	{ "user", user_check },       { "memory", memory_check },
+	{ "disk", disk_check },       { "files", files_check },
+	{ "gpus", gpus_check },       { "/gcs", fuse_check },
+	{ "clients", clients_check }, { "identity", credentials_check },
+	{ "proxy", proxy_check },     { .name = NULL },
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* daemon/cli/doctor_checks.h: the checks of `trainyard doctor`. Thread: the first. */
+#include <jansson.h>
+
+#include "daemon/address_file.h"
+#include "daemon/base/text.h"
+
+struct config;
+
+enum verdict { VERDICT_GOOD, VERDICT_NOTE, VERDICT_BAD };
+
+/* What all checks look at. */
+struct doctor {
+	const struct config *config;
+	struct address address; /* of the state directory's daemon */
+	bool daemon_runs;
+	json_t *engine;     /* the engine's own description of itself; NULL: it does not answer */
+	char *engine_fault; /* why not */
+};
+
+/* What came of a check: a sentence, and what to do where not all is good. */
+struct finding {
+	enum verdict verdict;
+	struct text told, advice;
+};
+
+struct check {
+	const char *name; /* NULL ends the checks */
+	void (*run)(const struct doctor *doctor, struct finding *finding);
+};
+extern const struct check doctor_checks[];
