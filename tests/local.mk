@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What programs of tests share: each takes what it calls.
-noinst_LIBRARIES += tests/libtesting.a
+check_LIBRARIES = tests/libtesting.a
 tests_libtesting_a_SOURCES = \
 	tests/fuzz/replay.c \
 	tests/support/asked_server.c \
@@ -447,11 +447,17 @@ coverage:
 	$(MAKE) -C coverage-build check
 	$(srcdir)/tests/print_coverage $(srcdir) coverage-build
 
+# What tests in Python run beside the daemon. `make test-helpers` builds the two together.
+# The daemon with an engine without containers, for tests/fault; kills, for tests/crash.
+test_helpers = tests/fault/fake_yard tests/crash/kill_at.so tests/crash/store_crash
 # Against a real engine: deploy/check runs it, DOCKER_HOST names the engine.
 # The latter prints all rows of the API: tests/attack tries them.
 if HAVE_CMOCKA
-noinst_PROGRAMS += tests/integration/engine_contract tests/support/print_routes
+test_helpers += tests/integration/engine_contract tests/support/print_routes
 endif
+check_PROGRAMS += $(test_helpers)
+.PHONY: test-helpers
+test-helpers: trainyard $(test_helpers)
 tests_integration_engine_contract_SOURCES = \
 	tests/integration/contract_files.c \
 	tests/integration/contract_images.c \
@@ -468,11 +474,7 @@ tests_integration_engine_contract_SOURCES = \
 	tests/integration/engine_relay.c \
 	tests/integration/engine_relay.h
 
-# The daemon for tests/fault, with an engine without containers.
-noinst_PROGRAMS += tests/fault/fake_yard
 tests_fault_fake_yard_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=docker_open
-# Kills: tests/crash runs them.
-noinst_PROGRAMS += tests/crash/kill_at.so tests/crash/store_crash
 tests_crash_kill_at_so_SOURCES = tests/crash/kill_at.c tests/crash/kill_at.h
 tests_crash_kill_at_so_CFLAGS = -std=gnu17 -Wall -Wextra -fPIC
 tests_crash_kill_at_so_LDFLAGS = -shared
