@@ -64,8 +64,11 @@ libtrainyard_a_SOURCES += \
 	api/emulator/job_log.h \
 	api/emulator/job_shell.c \
 	api/emulator/job_shell.h \
+	api/emulator/job_timeline.c \
+	api/emulator/job_timeline.h \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
+	api/emulator/jobs_find.c \
 	api/emulator/metrics.c \
 	api/emulator/metrics.h \
 	api/emulator/queue.c \

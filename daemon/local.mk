@@ -93,6 +93,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/job_rerun.h \
 	daemon/cli/job_run.c \
 	daemon/cli/job_run.h \
+	daemon/cli/job_timeline.c \
+	daemon/cli/job_timeline.h \
 	daemon/cli/job_wait.c \
 	daemon/cli/job_wait.h \
 	daemon/cli/pack.c \

@@ -39,10 +39,11 @@ static enum status ready_get(struct call *call, struct error *err)
 		if (health->details_add)
 			health->details_add(health->arg, details, &reason);
 		if (!call->anonymous)
-			json_object_set_new(answer, "reason",
-					    json_string(reason ? reason
-							       : "The container engine has not yet said which "
-								 "containers it has."));
+			json_object_set_new(
+				answer, "reason",
+				json_string(reason ? reason
+						   : "The container engine has not yet said which "
+						     "containers it has."));
 	}
 	json_write(&call->answer, answer);
 	return STATUS_OK;

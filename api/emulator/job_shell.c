@@ -15,7 +15,6 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/plan.h"
 #include "store/jobs/summaries.h"
-#include "store/jobs/trials.h"
 
 enum { READ_WAIT_MS = 500, LOOK_US = 1000000, SIDE_MAX = 1000, INPUT_BYTES_MAX = 1 << 20 };
 
@@ -94,24 +93,6 @@ static enum status replica_find(const struct plan *plan, const char *name, struc
 			 names.data ? names.data : "none");
 }
 
-/* The job that runs the trial, in the place of the tuning job. */
-static enum status trial_find(struct store *store, int64_t trial, struct job **job, struct error *err)
-{
-	struct trial_list list AUTO_TRIAL_LIST = { 0 };
-	enum status rc = trial_list_read(store, (*job)->id, &list, err);
-
-	if (rc)
-		return rc;
-	if (!trial)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "trial",
-				 "it is a tuning job, whose trials have the replicas: which trial?");
-	if (trial < 1 || (size_t)trial > list.count)
-		return error_set(err, STATUS_NOT_FOUND, "trial",
-				 "the job has no trial %" PRId64 "; it has begun %zu", trial, list.count);
-	job_free(TAKE(*job));
-	return job_get_by_id(store, list.trials[trial - 1].run, job, err);
-}
-
 static enum status place_find(const struct call *call, struct replica_key *ret_replica, struct error *err)
 {
 	const struct jobs_context *context = call->context;
@@ -125,7 +106,7 @@ static enum status place_find(const struct call *call, struct replica_key *ret_r
 	if (!rc)
 		rc = plan_from_text(job->plan, &plan, err);
 	if (!rc && plan_tunes(plan)) {
-		rc = trial_find(context->store, json_int_at(call->body, "trial", 0), &job, err);
+		rc = jobs_trial_find(context->store, json_int_at(call->body, "trial", 0), &job, err);
 		plan_free(TAKE(plan));
 		if (!rc)
 			rc = plan_from_text(job->plan, &plan, err);

@@ -5,11 +5,14 @@
 
 #include "api/emulator/job_log.h"
 #include "api/emulator/job_shell.h"
+#include "api/emulator/job_timeline.h"
 #include "api/emulator/queue.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
 #include "api/training/job_name.h"
+#include "daemon/base/memory.h"
+#include "scheduler/plan/verdict.h"
 #include "store/jobs/summaries.h"
 
 enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
@@ -98,6 +101,15 @@ static const struct message get_query = { "trainyard.GetJobRequest", get_fields,
 
 /* ---- answers ---- */
 
+/* Of an errorMessage what comes before the pointer to the cloud's logs, which leads nowhere from here. */
+static void reason_render(const struct job_summary *job, struct writer *answer)
+{
+	const char *told = job->waits_for ? job->waits_for : job->error_message;
+	AUTO(string) char *reason = told ? memory_strndup(told, error_message_reason(told)) : NULL;
+
+	member_text(answer, "reason", reason);
+}
+
 static void job_render(const struct jobs_context *context, const struct job_summary *job,
 		       struct writer *answer)
 {
@@ -117,7 +129,7 @@ static void job_render(const struct jobs_context *context, const struct job_summ
 	member_text(answer, "displayName", job->display_name);
 	member_text(answer, "job", job->pipeline_id ? job->job_id : NULL);
 	member_text(answer, "state", job_state_name(job->state));
-	member_text(answer, "reason", job->waits_for ? job->waits_for : job->error_message);
+	reason_render(job, answer);
 	member_time(answer, "createTime", job->created_us, TIME_MICROSECONDS);
 	member_time(answer, "startTime", job->started_us, TIME_MICROSECONDS);
 	member_time(answer, "endTime", job->ended_us, TIME_MICROSECONDS);
@@ -125,18 +137,6 @@ static void job_render(const struct jobs_context *context, const struct job_summ
 	if (job->gpu_count)
 		member_int(answer, "gpuCount", job->gpu_count);
 	member_json(answer, "labels", job->labels);
-}
-
-static const char *project_of(const struct call *call)
-{
-	const struct jobs_context *context = call->context;
-	const char *project = call_query(call, "project");
-
-	if (!project || !*project)
-		return NULL;
-	return context->training->project_number && strcmp(project, context->training->project_number) == 0
-		       ? context->training->project_id
-		       : project;
 }
 
 static enum status job_list(struct call *call, struct error *err)
@@ -148,7 +148,7 @@ static enum status job_list(struct call *call, struct error *err)
 	enum status rc = page_size_read(call->query, PAGE_DEFAULT, PAGE_MAX, &size, err);
 
 	if (!rc)
-		rc = summary_list_page(context->store, project_of(call), call_query(call, "filter"), size,
+		rc = summary_list_page(context->store, jobs_project(call), call_query(call, "filter"), size,
 				       call_query(call, "pageToken"), &list, err);
 	if (rc)
 		return rc;
@@ -164,16 +164,6 @@ static enum status job_list(struct call *call, struct error *err)
 	member_text(&page, "nextPageToken", list.next_page_token);
 	message_close(&page);
 	return STATUS_OK;
-}
-
-/* Of a resource's whole name its last part is the reference: ids of resources are drawn, and no two are the same. */
-enum status jobs_find(const struct call *call, struct summary_list *ret_one, struct error *err)
-{
-	const struct jobs_context *context = call->context;
-	const char *reference = call_param(call, "job"), *last = strrchr(reference, '/');
-	const char *project = project_of(call);
-
-	return summary_find(context->store, project, last ? last + 1 : reference, ret_one, err);
 }
 
 static enum status job_answer(struct call *call, struct error *err)
@@ -213,6 +203,12 @@ const struct route jobs_routes[] = {
 	  .doc = METHOD_DOC_NAMED("jobs.log", NULL, job_log_line,
 				  "Reads a job's log, one JSON object a line, and goes on with new lines "
 				  "until it has ended.") },
+	{ .method = "GET",
+	  .path = JOBS "/{job}:timeline",
+	  .handler = job_timeline_answer,
+	  .query = &job_timeline_query,
+	  .doc = METHOD_DOC_NAMED("jobs.timeline", NULL, job_timeline_message,
+				  "Tells what became of a job and its replicas, and when.") },
 	{ .method = "POST",
 	  .path = JOBS "/{job}:shell",
 	  .handler = job_shell_open,

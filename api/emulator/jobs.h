@@ -5,12 +5,14 @@
  *   GET /_trainyard/v1/jobs         ?project=, ?filter=, ?pageSize=, ?pageToken=: newest first
  *   GET /_trainyard/v1/jobs/{job}   ?project=: the one job that an id, a display name, the beginning of either or "@last" means
  *   GET /_trainyard/v1/jobs/{job}:log   its log: job_log.h
+ *   GET /_trainyard/v1/jobs/{job}:timeline   what became of it: job_timeline.h
  *   POST /_trainyard/v1/jobs/{job}:shell   a program in a replica: job_shell.h
  *
  * Choice: all of it is ours, the services have nothing like it. */
 #include "api/http/http.h"
 
 struct discovery_api;
+struct job;
 struct store;
 struct summary_list;
 struct training_context;
@@ -26,5 +28,9 @@ struct jobs_context {
 
 /* Its context is a struct jobs_context. */
 extern const struct route jobs_routes[];
+/* The id of the project that the call is limited to; NULL: none. */
+const char *jobs_project(const struct call *call);
+/* Puts the job that runs a trial in the place of the tuning job. INVALID_ARGUMENT: @trial is 0; NOT_FOUND. */
+enum status jobs_trial_find(struct store *store, int64_t trial, struct job **job, struct error *err);
 /* The one job that the call's {job} means. NOT_FOUND; FAILED_PRECONDITION: several. */
 enum status jobs_find(const struct call *call, struct summary_list *ret_one, struct error *err);

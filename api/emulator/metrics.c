@@ -58,7 +58,8 @@ static void requests_write(void *arg, const char *method, const char *code, uint
 
 static void jobs_write(struct text *text, const struct job_counts *counts)
 {
-	head_write(text, "trainyard_jobs", "gauge", "Jobs by family of the API and state; trials count in their tuning job.");
+	head_write(text, "trainyard_jobs", "gauge",
+		   "Jobs by family of the API and state; trials count in their tuning job.");
 	for (unsigned family = 0; family < SUMMARY_FAMILIES; family++)
 		for (int state = JOB_QUEUED; state < JOB_STATE_COUNT; state++)
 			text_printf(text, "trainyard_jobs{family=\"%s\",state=\"%s\"} %" PRIu64 "\n",

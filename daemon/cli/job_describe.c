@@ -7,6 +7,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/job_timeline.h"
 #include "daemon/cli/table.h"
 #include "daemon/main.h"
 
@@ -76,9 +77,10 @@ static bool lines_take(void *arg, const char *data, size_t length)
 	return true;
 }
 
-/* Appends the last lines of the replicas, indented. */
-static void last_lines_write(struct client *client, const json_t *job, struct text *text)
+/* Appends the last lines of a replica, or of all (@replica NULL), indented. */
+static void last_lines_write(struct client *client, const json_t *job, const char *replica, struct text *text)
 {
+	struct text filter AUTO_TEXT = { 0 };
 	const char *id = json_text_at(job, "id"), *project = json_text_at(job, "project");
 	struct text lines AUTO_TEXT = { 0 };
 	struct text path AUTO_TEXT = { 0 };
@@ -86,17 +88,21 @@ static void last_lines_write(struct client *client, const json_t *job, struct te
 	job_path_write(&path, id ? id : "", ":log?project=");
 	text_percent(&path, project ? project : "", URL_UNRESERVED);
 	text_printf(&path, "&tail=%d&filter=", LINES_TOLD);
-	text_percent(&path, "NOT resource.labels.task_name=service", URL_UNRESERVED);
+	text_puts(&filter, replica ? "resource.labels.task_name=" : "NOT resource.labels.task_name=service");
+	if (replica)
+		text_json(&filter, replica, strlen(replica));
+	text_percent(&path, filter.data, URL_UNRESERVED);
 	if (client_read(client, path.data, lines_take, &lines, NULL) == STATUS_OK && lines.length)
-		text_puts(text, "The last lines:\n");
+		text_printf(text, "The last lines%s%s:\n", replica ? " of " : "", replica ? replica : "");
 	for (const char *at = lines.data; at && *at;) {
 		const size_t length = strcspn(at, "\n");
 		AUTO(json) json_t *line = json_parse_foreign(at, length, 0, NULL);
-		const char *replica = json_text_at(line, "replica"), *message = json_text_at(line, "message");
+		const char *task = json_text_at(line, "replica"), *message = json_text_at(line, "message");
 		struct text told AUTO_TEXT = { 0 };
 		const unsigned width = terminal_width(stdout);
 
-		text_printf(&told, "%s  %s", replica ? replica : "", message ? message : "");
+		text_printf(&told, "%s%s%s", replica || !task ? "" : task, replica ? "" : "  ",
+			    message ? message : "");
 		text_printf(text, "%*s", INDENT, "");
 		text_one_line(text, told.data, width ? width - INDENT : 0);
 		text_putc(text, '\n');
@@ -106,10 +112,12 @@ static void last_lines_write(struct client *client, const json_t *job, struct te
 
 /* ---- describe ---- */
 
-static void replicas_write(struct text *text, const json_t *report)
+static void replicas_write(struct text *text, const json_t *report, const json_t *timeline)
 {
 	static const struct table_column columns[] = {
 		{ .title = "REPLICA" },
+		{ .title = "END", .optional = true },
+		{ .title = "RESTARTS", .right = true, .optional = true },
 		{ .title = "IMAGE", .least = 16 },
 		{ .title = "MACHINE", .optional = true },
 		{ .title = "VCPUS", .right = true },
@@ -130,8 +138,16 @@ static void replicas_write(struct text *text, const json_t *report)
 		char *memory =
 			memory_printf("%.1f GiB", (double)json_int_at(limits, "memoryBytes", 0) / (1 << 30));
 		AUTO(string) char *gpu_count = gpus ? memory_printf("%zu", gpus) : NULL;
+		const json_t *became = timeline_replica(timeline, json_text_at(replica, "name"));
+		const int64_t restarts = json_int_at(became, "restarts", 0);
+		AUTO(string)
+		char *restart_count = restarts ? memory_printf("%lld", (long long)restarts) : NULL;
+		struct text end AUTO_TEXT = { 0 };
 
+		replica_end_tell(&end, became);
 		table_put(&table, json_text_at(replica, "name"), STYLE_NONE);
+		table_put(&table, end.data, json_true_at(became, "blamed") ? STYLE_BAD : STYLE_NONE);
+		table_put(&table, restart_count, STYLE_NONE);
 		table_put(&table, json_text_at(replica, "image"), STYLE_NONE);
 		table_put(&table, json_text_at(replica, "machineType"), STYLE_NONE);
 		table_put(&table, limits ? vcpus : NULL, STYLE_NONE);
@@ -169,7 +185,8 @@ static void labels_write(struct text *text, const json_t *job)
 	member_write(text, "labels", told.data);
 }
 
-static void job_write(struct text *text, const json_t *job, const json_t *report, int64_t now_us)
+static void job_write(struct text *text, const json_t *job, const json_t *report, const json_t *timeline,
+		      int64_t now_us)
 {
 	const char *state = json_text_at(job, "state");
 	const char *start = json_text_at(job, "startTime"), *end = json_text_at(job, "endTime");
@@ -190,7 +207,10 @@ static void job_write(struct text *text, const json_t *job, const json_t *report
 		member_write(text, "ran", ran.data);
 	}
 	labels_write(text, job);
-	replicas_write(text, report);
+	if (json_array_size(json_object_get(timeline, "events")))
+		text_puts(text, "\nTimeline\n");
+	timeline_write(text, timeline);
+	replicas_write(text, report, timeline);
 	deviations_write(text, report);
 }
 
@@ -200,6 +220,7 @@ int describe_main(struct invocation *invocation)
 	AUTO(client) struct client *client = NULL;
 	AUTO(json) json_t *job = NULL;
 	AUTO(json) json_t *report = NULL;
+	AUTO(json) json_t *timeline = NULL;
 	struct text text AUTO_TEXT = { 0 };
 	int exit_code = ask_open(invocation, &client);
 
@@ -208,15 +229,18 @@ int describe_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	report = report_ask(client, job);
+	timeline = timeline_ask(client, job);
 	if (form && strcmp(form, "name") == 0) {
 		text_printf(&text, "%s\n", json_text_at(job, "name"));
 	} else if (form && strcmp(form, "json") == 0) {
 		if (report)
 			json_object_set(job, "report", report);
+		if (timeline)
+			json_object_set(job, "timeline", timeline);
 		json_write(&text, job);
 		text_putc(&text, '\n');
 	} else {
-		job_write(&text, job, report, ask_now(client));
+		job_write(&text, job, report, timeline, ask_now(client));
 	}
 	return main_output(&text);
 }
@@ -257,6 +281,26 @@ static void advice_write(struct text *text, const char *advice, const char *id)
 	text_putc(text, '\n');
 }
 
+/* Which replica a failed job ended by, and what that has printed last. */
+static void blame_write(struct client *client, const json_t *job, struct text *text)
+{
+	AUTO(json) json_t *timeline = timeline_ask(client, job);
+	struct text told AUTO_TEXT = { 0 };
+	size_t others = 0;
+	const json_t *end = timeline_blamed(timeline, &others);
+	const char *replica = json_text_at(end, "replica");
+
+	if (end) {
+		text_printf(&told, "It ended by this: %s", json_text_at(end, "text"));
+		if (others)
+			text_printf(&told, ", and by %zu more replica%s", others, others == 1 ? "" : "s");
+		text_puts(&told, ".");
+		text_wrap(text, told.data, 0);
+		text_putc(text, '\n');
+	}
+	last_lines_write(client, job, replica, text);
+}
+
 static void why_write(struct client *client, const json_t *job, struct text *text)
 {
 	const char *state = json_text_at(job, "state"), *reason = json_text_at(job, "reason");
@@ -275,8 +319,10 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 		text_printf(&told, " %s", reason);
 	text_wrap(text, told.data, 0);
 	text_putc(text, '\n');
-	if (state && (strcmp(state, "FAILED") == 0 || strcmp(state, "RUNNING") == 0))
-		last_lines_write(client, job, text);
+	if (state && strcmp(state, "FAILED") == 0)
+		blame_write(client, job, text);
+	else if (state && strcmp(state, "RUNNING") == 0)
+		last_lines_write(client, job, NULL, text);
 	if (advice)
 		advice_write(text, advice, id ? id : "");
 }

@@ -229,7 +229,8 @@ const struct verb verbs[] = {
 	  .words = "JOB",
 	  .summary = "tell all about a job",
 	  .detail =
-		  "Its state and why, its times, what its replicas were given, and what the cloud would do otherwise.\n"
+		  "Its state and why, its times, a timeline of all that became of it, how its replicas ended and what\n"
+		  "they were given, and what the cloud would do otherwise.\n"
 		  "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS(PROJECT_OPTION),
 	  .calls = true,
@@ -240,7 +241,7 @@ const struct verb verbs[] = {
 	{ .name = "why",
 	  .words = "JOB",
 	  .summary = "tell why a job waits or failed",
-	  .detail = "Its state, the cause, the last lines of its replicas, and what to do.\n"
+	  .detail = "Its state, the cause, the replica by which it failed with the last lines of that, and what to do.\n"
 		    "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS(PROJECT_OPTION),
 	  .calls = true,
