@@ -126,7 +126,7 @@ static void source_make(const struct writing *writing, const json_t *entry, cons
 	});
 }
 
-static enum status payload_make(const json_t *entry, struct draft *draft, struct error *err)
+static void payload_make(const json_t *entry, struct draft *draft)
 {
 	static const struct {
 		const char *name;
@@ -134,7 +134,6 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 	} kinds[] = { { "textPayload", LOG_TEXT },
 		      { "jsonPayload", LOG_JSON },
 		      { "protoPayload", LOG_PROTO } };
-	unsigned found = 0;
 
 	draft->payload = memory_strdup("");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -142,19 +141,14 @@ static enum status payload_make(const json_t *entry, struct draft *draft, struct
 
 		if (!value)
 			continue;
-		found++;
 		free(draft->payload);
 		draft->payload = json_is_string(value) ? memory_strdup(json_string_value(value))
 						       : json_dump_compact(value);
 		draft->record.kind = kinds[i].kind;
 	}
-	if (found > 1)
-		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
-				 "An entry has one payload: textPayload, jsonPayload or protoPayload.");
 	draft->record.payload = draft->payload;
 	draft->record.payload_length = strlen(draft->payload);
 	draft->bytes += draft->record.payload_length;
-	return STATUS_OK;
 }
 
 /* The members that the store keeps as they are. */
@@ -192,12 +186,10 @@ static enum status draft_make(const struct writing *writing, const json_t *entry
 	rc = log_name_read(context, name ? name : "", &project, &log, err);
 	if (!rc)
 		source_make(writing, entry, project_of(writing, project), log, draft);
-	if (!rc)
-		rc = payload_make(entry, draft, err);
-	if (!rc)
-		extra_make(entry, draft);
 	if (rc)
 		return rc;
+	payload_make(entry, draft);
+	extra_make(entry, draft);
 	if (draft->bytes > ENTRY_BYTES_MAX)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "entries",
 				 "Log entry with size %zu bytes exceeds maximum size of %d bytes.",

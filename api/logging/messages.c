@@ -11,6 +11,12 @@
 	{                                                                                                    \
 		.number = (NUMBER), .name = (NAME), .type = (TYPE), .flags = (FLAGS), .help = (HELP)         \
 	}
+/* A member of the entry's oneof. */
+#define PAYLOAD(NUMBER, NAME, TYPE, FLAGS, HELP)                                                             \
+	{                                                                                                    \
+		.oneof = "payload", .number = (NUMBER), .name = (NAME), .type = (TYPE), .flags = (FLAGS),    \
+		.help = (HELP)                                                                               \
+	}
 #define PLAIN(NUMBER, NAME, TYPE, HELP) ROW(NUMBER, NAME, TYPE, 0, HELP)
 #define LIST(NUMBER, NAME, TYPE, HELP)  ROW(NUMBER, NAME, TYPE, FIELD_REPEATED, HELP)
 #define MAP(NUMBER, NAME, TYPE, HELP)   ROW(NUMBER, NAME, TYPE, FIELD_MAP, HELP)
@@ -94,11 +100,11 @@ static const struct message split = { "google.logging.v2.LogSplit", split_fields
 				      "An entry that was cut into parts because of its size." };
 
 static const struct field entry_fields[] = {
-	ROW(2, "protoPayload", FIELD_STRUCT, FIELD_ANY, "Payload: a protocol buffer as JSON, with @type."),
-	PLAIN(3, "textPayload", FIELD_STRING, "Payload: a text."),
+	PAYLOAD(2, "protoPayload", FIELD_STRUCT, FIELD_ANY, "Payload: a protocol buffer as JSON, with @type."),
+	PAYLOAD(3, "textPayload", FIELD_STRING, 0, "Payload: a text."),
 	PLAIN(4, "insertId", FIELD_STRING,
 	      "Unique among entries of the same log and time; made when absent."),
-	PLAIN(6, "jsonPayload", FIELD_STRUCT, "Payload: a JSON object."),
+	PAYLOAD(6, "jsonPayload", FIELD_STRUCT, 0, "Payload: a JSON object."),
 	OBJECT(7, "httpRequest", 0, &http_request, "The HTTP request that the entry tells of."),
 	OBJECT(8, "resource", 0, &resource, "What the entry is about."),
 	PLAIN(9, "timestamp", FIELD_TIMESTAMP, "When it happened; the present when absent."),

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "daemon/base/memory.h"
+#include "daemon/base/text.h"
 #include "store/filter/filter.h"
 #include "store/filter/filter_search.h"
 #include "store/filter/filter_values.h"
@@ -229,8 +230,15 @@ static bool order_holds(int order, enum filter_operator operator)
 	}
 }
 
-/* @type is json_type()'s word. Numbers compare as numbers when the literal is one, and so do texts
- * that hold one (64-bit integers travel as text); true, false and null by their names. */
+/* False: one of them is no duration. */
+static bool durations_parse(const char *value, const char *literal, int64_t *ret_left_us,
+			    int64_t *ret_right_us)
+{
+	return duration_parse(value, ret_left_us) && duration_parse(literal, ret_right_us);
+}
+
+/* @type is json_type()'s word; "duration": a text that may be one. Numbers compare as numbers when the literal is one, and
+ * so do texts that hold one (64-bit integers travel as text); true, false and null by their names. */
 static bool json_holds(const char *type, sqlite3_value *given, enum filter_operator operator,
 		       const char * literal)
 {
@@ -238,6 +246,7 @@ static bool json_holds(const char *type, sqlite3_value *given, enum filter_opera
 	const double real = is_real ? sqlite3_value_double(given) : 0; /* its text has fewer digits */
 	const char *value = (const char *)sqlite3_value_text(given);
 	double left, right;
+	int64_t left_us, right_us;
 
 	if (strcmp(type, "null") == 0 && strcmp(literal, "NULL_VALUE") == 0)
 		return order_holds(0, operator);
@@ -247,6 +256,8 @@ static bool json_holds(const char *type, sqlite3_value *given, enum filter_opera
 		return false;
 	if (operator== OP_HAS)
 		return text_find_folded(value, strlen(value), literal, strlen(literal));
+	if (strcmp(type, "duration") == 0 && durations_parse(value, literal, &left_us, &right_us))
+		return order_holds((left_us > right_us) - (left_us < right_us), operator);
 	if (number_parse(literal, &right) && number_parse(value, &left)) {
 		left = is_real ? real : left;
 		return order_holds((left > right) - (left < right), operator);

@@ -234,7 +234,10 @@ bool maker_path(const struct filter_field *field, const struct filter_node *node
 static void json_compare_put(struct maker *maker, const struct filter_field *field,
 			     const struct filter_node *node, size_t path)
 {
-	text_printf(&maker->sql->where, "json_test(json_type(%s, :f%zu), %s ->> :f%zu, %d, :f%zu)",
+	text_printf(&maker->sql->where,
+		    field->traits & TRAIT_DURATIONS
+			    ? "json_test(replace(json_type(%s, :f%zu), 'text', 'duration'), %s ->> :f%zu, %d, :f%zu)"
+			    : "json_test(json_type(%s, :f%zu), %s ->> :f%zu, %d, :f%zu)",
 		    field->sql, path, field->sql, path, (int)node->operator, maker_bind(maker, node->value));
 }
 

@@ -32,6 +32,7 @@ enum filter_trait {
 	/* MATCH_EXACT: "field:x" is a pattern of the whole value, whatever the schema says of wildcards; with other
 	 * operators a * is a star. */
 	TRAIT_PATTERN = 1 << 4,
+	TRAIT_DURATIONS = 1 << 5, /* MATCH_JSON: texts that are durations ("1.5s") compare as such */
 };
 
 /* One field. The path is as documented, and snake_case is found as well. A path that ends with ".*"

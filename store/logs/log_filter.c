@@ -81,7 +81,11 @@ static const struct filter_field fields[] = {
 	IN_EXTRA("trace"),
 	IN_EXTRA("spanId"),
 	IN_EXTRA("traceSampled"),
-	IN_EXTRA("httpRequest"),
+	{ .path = "httpRequest.*",
+	  .kind = MATCH_JSON,
+	  .traits = TRAIT_CAMEL | TRAIT_DURATIONS, /* latency */
+	  .sql = "e.extra",
+	  .root = "$.httpRequest" },
 	IN_EXTRA("operation"),
 	IN_EXTRA("sourceLocation"),
 	IN_EXTRA("split"),

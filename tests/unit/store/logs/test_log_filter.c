@@ -43,7 +43,7 @@ static void entries_make(struct bench *bench)
 	json_add(
 		bench, master, START_NS + 3 * SECOND, SEVERITY_ERROR,
 		"{\"message\":\"d say \\\"hi\\\"\",\"step\":12,\"ok\":true,\"loss\":0.5,\"in\":{\"x y\":\"z\"}}",
-		NULL, "{\"trace\":\"t1\",\"labels\":{\"own\":\"yes\"},\"httpRequest\":{\"status\":200}}");
+		NULL, "{\"trace\":\"t1\",\"labels\":{\"own\":\"yes\"},\"httpRequest\":{\"status\":200,\"latency\":\"10.500s\"}}");
 	json_add(bench, other, START_NS + 4 * SECOND, SEVERITY_DEFAULT, "{\"e\":null}", "tie-1", NULL);
 	line_add(bench, other, START_NS + 5 * SECOND, SEVERITY_CRITICAL, "f done");
 	log_source_unref(master);
@@ -123,6 +123,11 @@ static const struct {
 	{ "trace=t1", "d" },
 	{ "httpRequest.status>=200", "d" },
 	{ "http_request.status=404", "" },
+	/* Broken: json_compare_put() without TRAIT_DURATIONS: "10.500s" is less than "9s". */
+	{ "httpRequest.latency>\"9s\"", "d" },
+	{ "httpRequest.latency=10.5s", "d" },
+	{ "httpRequest.latency<\"10.6s\" httpRequest.latency>=\"10.5s\"", "d" },
+	{ "httpRequest.latency>\"11s\"", "" },
 	{ "\"line\"", "abc" },
 	{ "line 3", "c" },
 	{ "\"say \\\"hi\\\"\"", "d" },
