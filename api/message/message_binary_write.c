@@ -261,23 +261,35 @@ static const struct message *any_find(const struct message *const *any, const ch
 	return NULL;
 }
 
-/* google.protobuf.Any: type_url = 1, value = 2. One without a type, which clients may store, says nothing. */
+static const char struct_url[] = "type.googleapis.com/google.protobuf.Struct";
+
+/* google.protobuf.Any: type_url = 1, value = 2. Choice: what has no type, or one that is not known here, is a Struct of all its
+ * members, "@type" among them: an empty message of its type would say that it held nothing. */
 static void any_encode(struct binary *binary, const json_t *object, unsigned number, struct text *bytes)
 {
 	const json_t *type = json_object_get(object, "@type"), *kept = json_object_get(object, "value");
-	const bool typed = json_is_string(type);
-	const struct message *message = typed ? any_find(binary->any, json_string_value(type)) : NULL;
-	struct text part = { 0 }, value = { 0 };
+	const char *url = json_is_string(type) ? json_string_value(type) : "";
+	const struct message *message = any_find(binary->any, url);
+	const bool has_value_alone = *url && kept && json_object_size(object) == 2;
+	struct text part = { 0 }, value = { 0 }, whole = { 0 };
 
-	if (typed)
-		string_write(&part, 1, type);
-	if (message)
+	if (message) {
 		message_encode(binary, message, object, &value);
-	else if (typed && json_is_string(kept) && json_object_size(object) == 2)
-		base64_encode(kept, 2,
-			      &part); /* as message_from_binary() reads it; nothing where it is no base64 */
+	} else if (has_value_alone && json_is_object(kept) && strcmp(url, struct_url) == 0) {
+		struct_encode(kept, &value);
+	} else if (has_value_alone && json_is_string(kept) && base64_encode(kept, 2, &whole)) {
+		/* as message_from_binary() reads it */
+	} else if (json_object_size(object) > (*url != '\0')) {
+		url = struct_url;
+		struct_encode(object, &value);
+	}
+	if (*url)
+		bytes_write(&part, 1, url, strlen(url));
+	if (whole.length)
+		text_append(&part, whole.data, whole.length);
 	if (value.length)
 		part_write(&part, 2, &value);
+	text_deinit(&whole);
 	part_write(bytes, number, &part);
 }
 
