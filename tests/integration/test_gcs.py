@@ -350,6 +350,7 @@ def test_symbolic_links_are_kept_as_gcsfuse_keeps_them(bucket):
     fails(errno.EINVAL, os.readlink, bucket / "dir/file")
     fails(errno.EINVAL, os.symlink, b"\xff", bucket / "bytes")
     os.utime(bucket / "moved", (9, 9), follow_symlinks=False)  # taken and forgotten
+    assert noted(bucket, "moved") == {"gcsfuse_symlink_target": "dir/file"}
     os.unlink(bucket / "moved")
     assert bucket.get("dir/file") == b"written" and "moved" not in bucket.names()
     bucket.put("standard", b"dir/file")  # as Storage Transfer Service and gcloud keep them

@@ -136,6 +136,35 @@ static void much_goes_both_ways_at_once(void **state)
 	expect_end(client);
 }
 
+/* Broken: flow_move() that takes full buffers for a broken connection, or a part for all; connection_wait() that does not wait for
+ * room. */
+static void a_server_that_reads_late_gets_all(void **state)
+{
+	enum { STUCK_MS = 200 }; /* nothing moves for so long: all buffers on the way are full */
+	const struct lab *lab = *state;
+	const int client = client_of(lab, "localhost", lab->port), server = server_of(lab);
+	struct pollfd room = { .fd = client, .events = POLLOUT };
+	size_t sent = 0, got = 0;
+	char bytes[CHUNK];
+	ssize_t more;
+
+	do {
+		for (size_t k = 0; k < CHUNK; k++)
+			bytes[k] = (char)((sent + k) % 251);
+		more = send(client, bytes, CHUNK, 0);
+		sent += more > 0 ? (size_t)more : 0;
+	} while (poll(&room, 1, STUCK_MS) > 0);
+	shutdown(client, SHUT_WR);
+	while ((more = hear(server, bytes, CHUNK)) > 0) {
+		for (ssize_t k = 0; k < more; k++)
+			assert_int_equal(bytes[k], (char)((got + (size_t)k) % 251));
+		got += (size_t)more;
+	}
+	assert_int_equal(got, sent);
+	close(server);
+	expect_end(client);
+}
+
 static void a_client_that_said_all_still_gets_its_answer(void **state)
 {
 	const struct lab *lab = *state;
@@ -203,6 +232,7 @@ static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(much_goes_both_ways_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_reads_late_gets_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_that_said_all_still_gets_its_answer, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_is_not_there_ends_the_connection, setup,

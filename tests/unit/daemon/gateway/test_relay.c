@@ -206,6 +206,67 @@ static void more_than_buffers_hold_arrives_whole(void **state)
 	free(bytes);
 }
 
+/* Broken: pair_watch() without POLLOUT: it stands still once the target's buffers are full. */
+static void much_that_nobody_answers_arrives_whole(void **state)
+{
+	char *bytes = malloc(MUCH_BYTES);
+	struct relay *relay;
+	pthread_t sender;
+	int fd, taken, door;
+
+	(void)state;
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(door));
+	fd = call(relay);
+	wait_for(door, POLLIN);
+	taken = accept(door, NULL, NULL);
+	pthread_create(&sender, NULL, much_send, &fd);
+	read_exactly(taken, bytes, MUCH_BYTES);
+	for (size_t i = 0; i < MUCH_BYTES; i++)
+		assert_int_equal((unsigned char)bytes[i], i % 251);
+	expect_end(taken);
+	pthread_join(sender, NULL);
+	close(fd);
+	relay_close(relay);
+	close(door);
+	free(bytes);
+}
+
+/* Broken: pair_find_room() that takes the one that ended last. */
+static void the_client_that_ended_first_gives_way_first(void **state)
+{
+	enum { CLIENTS = 64 };
+	int fds[CLIENTS], taken[CLIENTS + 1], door, late;
+	struct pollfd second;
+	struct relay *relay;
+	char byte;
+
+	(void)state;
+	assert_int_equal(device_socket_open(NULL, LOOPBACK, 0, &door, NULL), STATUS_OK);
+	relay = relay_to(device_socket_port(door));
+	for (size_t i = 0; i < CLIENTS; i++) {
+		fds[i] = call(relay);
+		wait_for(door, POLLIN);
+		taken[i] = accept(door, NULL, NULL);
+		shutdown(fds[i], SHUT_WR);
+		wait_for(taken[i], POLLIN);
+		assert_int_equal(recv(taken[i], &byte, 1, 0), 0);
+	}
+	late = call(relay);
+	wait_for(door, POLLIN);
+	taken[CLIENTS] = accept(door, NULL, NULL);
+	expect_end(fds[0]);
+	second = (struct pollfd){ .fd = fds[1], .events = POLLIN };
+	assert_int_equal(poll(&second, 1, 0), 0);
+	for (size_t i = 1; i < CLIENTS; i++)
+		close(fds[i]);
+	for (size_t i = 0; i <= CLIENTS; i++)
+		close(taken[i]);
+	close(late);
+	relay_close(relay);
+	close(door);
+}
+
 static void a_target_that_is_not_there_ends_the_connection(void **state)
 {
 	struct relay *relay;
@@ -366,6 +427,8 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(who_is_not_served_finds_a_closed_door),
 		cmocka_unit_test(bytes_go_both_ways_until_both_have_ended),
 		cmocka_unit_test(more_than_buffers_hold_arrives_whole),
+		cmocka_unit_test(much_that_nobody_answers_arrives_whole),
+		cmocka_unit_test(the_client_that_ended_first_gives_way_first),
 		cmocka_unit_test(a_target_that_is_not_there_ends_the_connection),
 		cmocka_unit_test(clients_past_the_limit_have_their_turn),
 		cmocka_unit_test(clients_that_went_away_give_way_to_those_that_come),
