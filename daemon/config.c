@@ -12,6 +12,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 #include "daemon/config_items.h"
+#include "daemon/help_text.h"
 
 /* Where a value was found, for the message about it. */
 struct origin {
@@ -491,24 +492,38 @@ static const char *value_in(const char *const *list, const struct config_item *i
 	return NULL;
 }
 
+/* "--log-level LEVEL" and what that means, with its values and its default. */
+static void item_help_write(struct text *text, const struct config_item *item, const char *otherwise)
+{
+	struct text help AUTO_TEXT = { 0 };
+	char option[64];
+
+	snprintf(option, sizeof(option), "--%s%s%s", item->name, item->placeholder ? " " : "",
+		 item->placeholder ? item->placeholder : "");
+	text_puts(&help, item->help);
+	for (size_t i = 0; item->choices && item->choices[i]; i++)
+		text_printf(&help, "%s%s", i ? ", " : ": ", item->choices[i]);
+	if (otherwise)
+		text_printf(&help, " (default %s)", otherwise);
+	help_entry_write(text, option, help.data);
+}
+
 void config_help_write(struct text *text, enum config_command command, const char *const *first,
 		       const char *const *defaults)
 {
+	const char *group = NULL, *told = NULL;
+
 	for (const struct config_item *item = config_items; item->name; item++) {
 		AUTO(string) char *computed = item->compute ? item->compute() : NULL;
 		const char *own = value_in(first, item) ? value_in(first, item) : value_in(defaults, item);
 		const char *otherwise = own ? own : computed ? computed : item->otherwise;
-		char option[64];
 
+		group = item->group ? item->group : group;
 		if (!(item->commands & command))
 			continue;
-		snprintf(option, sizeof(option), "--%s%s%s", item->name, item->placeholder ? " " : "",
-			 item->placeholder ? item->placeholder : "");
-		text_printf(text, "  %-26s %s", option, item->help);
-		for (size_t i = 0; item->choices && item->choices[i]; i++)
-			text_printf(text, "%s%s", i ? ", " : ": ", item->choices[i]);
-		if (own || (otherwise && item->type != CONFIG_FLAG))
-			text_printf(text, " (default %s)", otherwise);
-		text_putc(text, '\n');
+		if (command == CONFIG_SERVE && group != told)
+			text_printf(text, "%s%s\n", told ? "\n" : "", group);
+		told = group;
+		item_help_write(text, item, own || item->type != CONFIG_FLAG ? otherwise : NULL);
 	}
 }

@@ -188,21 +188,22 @@ static const char *const log_formats[] = { "text", "json", NULL };
 	     .valid = (VALID), .expected = (EXPECTED), ##__VA_ARGS__)
 #define PATH(NAME, VARIABLE, FIELD, COMMANDS, PLACEHOLDER, EXPECTED, HELP, ...)                              \
 	TEXT(NAME, VARIABLE, FIELD, COMMANDS, PLACEHOLDER, path_valid, EXPECTED, HELP, ##__VA_ARGS__)
-#define LIST(NAME, VARIABLE, FIELD, PLACEHOLDER, VALID, EXPECTED, HELP)                                      \
+#define LIST(NAME, VARIABLE, FIELD, PLACEHOLDER, VALID, EXPECTED, HELP, ...)                                 \
 	ITEM(CONFIG_LIST, NAME, VARIABLE, FIELD, CONFIG_SERVE, HELP, .placeholder = (PLACEHOLDER),           \
-	     .valid = (VALID), .expected = (EXPECTED))
-#define NUMBER(NAME, VARIABLE, FIELD, PLACEHOLDER, OTHERWISE, MIN, MAX, HELP)                                \
+	     .valid = (VALID), .expected = (EXPECTED), ##__VA_ARGS__)
+#define NUMBER(NAME, VARIABLE, FIELD, PLACEHOLDER, OTHERWISE, MIN, MAX, HELP, ...)                           \
 	ITEM(CONFIG_NUMBER, NAME, VARIABLE, FIELD, CONFIG_SERVE, HELP, .placeholder = (PLACEHOLDER),         \
-	     .otherwise = (OTHERWISE), .min = (MIN), .max = (MAX))
-#define CHOICE(NAME, VARIABLE, FIELD, PLACEHOLDER, OTHERWISE, CHOICES, HELP)                                 \
+	     .otherwise = (OTHERWISE), .min = (MIN), .max = (MAX), ##__VA_ARGS__)
+#define CHOICE(NAME, VARIABLE, FIELD, PLACEHOLDER, OTHERWISE, CHOICES, HELP, ...)                            \
 	ITEM(CONFIG_CHOICE, NAME, VARIABLE, FIELD, CONFIG_SERVE, HELP, .placeholder = (PLACEHOLDER),         \
-	     .otherwise = (OTHERWISE), .choices = (CHOICES))
+	     .otherwise = (OTHERWISE), .choices = (CHOICES), ##__VA_ARGS__)
 #define FLAG(NAME, VARIABLE, FIELD, HELP)                                                                    \
 	ITEM(CONFIG_FLAG, NAME, VARIABLE, FIELD, CONFIG_SERVE, HELP, .otherwise = "false")
 
 const struct config_item config_items[] = {
 	PATH("config", "TRAINYARD_CONFIG", file, ALL, "FILE", "a path",
-	     "read options from FILE: lines of \"name = value\", # starts a comment"),
+	     "read options from FILE: lines of \"name = value\", # starts a comment",
+	     .group = "Where it serves"),
 	TEXT("listen", "TRAINYARD_LISTEN", listen, BOTH, "ADDR:PORT|unix:/PATH", listen_or_path_valid,
 	     "ADDR:PORT, such as 127.0.0.1:8090 or [::1]:0, or unix:/PATH of at most 107 bytes",
 	     "where to serve; port 0 takes any free one; other addresses than loopback want --token-file",
@@ -211,25 +212,18 @@ const struct config_item config_items[] = {
 	     "ADDR:PORT, such as 127.0.0.1:8091", "where to serve clients that speak gRPC"),
 	PATH("token-file", "TRAINYARD_TOKEN_FILE", token_file, BOTH, "FILE", "a path",
 	     "the token that every request must carry"),
+	LIST("host-name", "TRAINYARD_HOST_NAME", host_names, "NAME", host_name_valid,
+	     "a name such as trainyard.example", "a host name that requests may come by; may be repeated"),
 	PATH("state-dir", "TRAINYARD_STATE_DIR", state_dir, ALL, "DIR", "a directory",
-	     "where all state is kept", .compute = compute_state_dir),
+	     "where all state is kept", .compute = compute_state_dir, .group = "State and engine"),
 	TEXT("engine", "TRAINYARD_ENGINE", engine, CONFIG_SERVE | CONFIG_CLEAN, "unix:///PATH", engine_valid,
 	     "unix:///PATH of at most 107 bytes", "the container engine's socket", .compute = compute_engine,
 	     .compute_from = "DOCKER_HOST",
 	     .advice =
 		     "the engine is reached by a unix socket only: give --engine, such as unix:///var/run/docker.sock, "
 		     "or bring another machine's here: ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST"),
-	TEXT("project", "TRAINYARD_PROJECT", project, BOTH, "ID", project_valid,
-	     "a project id, such as local-project", "the project that clients are pointed to",
-	     .otherwise = "local-project"),
-	NUMBER("project-number", "TRAINYARD_PROJECT_NUMBER", project_number, "N", "123456789012", 1,
-	       INT64_MAX, "the same project's number"),
-	TEXT("tenant-project", "TRAINYARD_TENANT_PROJECT", tenant_project, CONFIG_SERVE, "ID", project_valid,
-	     "a project id, such as t1234567890-tp",
-	     "the project that programs of Vertex AI's jobs find at the metadata server"),
-	TEXT("region", "TRAINYARD_REGION", region, BOTH, "REGION", region_valid,
-	     "a region, such as us-central1", "the region that clients are pointed to",
-	     .otherwise = "us-central1"),
+	PATH("docker-config", "TRAINYARD_DOCKER_CONFIG", docker_config, CONFIG_SERVE, "DIR", "a directory",
+	     "where the registries' credentials are (config.json)", .compute = compute_docker_config),
 	TEXT("networks", "TRAINYARD_NETWORKS", networks, CONFIG_SERVE, "CIDR", networks_valid,
 	     "an IPv4 network of 8 to 24 bits, such as 10.213.0.0/16",
 	     "the addresses that the jobs' networks are cut from", .otherwise = "10.213.0.0/16"),
@@ -238,8 +232,19 @@ const struct config_item config_items[] = {
 	     "stop running jobs at the end, rather than leave them running"),
 	NUMBER("stop-grace", "TRAINYARD_STOP_GRACE", stop_grace_s, "SECONDS", "30", 0, 86400,
 	       "how long a replica has between SIGTERM and SIGKILL"),
+	TEXT("project", "TRAINYARD_PROJECT", project, BOTH, "ID", project_valid,
+	     "a project id, such as local-project", "the project that clients are pointed to",
+	     .otherwise = "local-project", .group = "Project"),
+	NUMBER("project-number", "TRAINYARD_PROJECT_NUMBER", project_number, "N", "123456789012", 1,
+	       INT64_MAX, "the same project's number"),
+	TEXT("tenant-project", "TRAINYARD_TENANT_PROJECT", tenant_project, CONFIG_SERVE, "ID", project_valid,
+	     "a project id, such as t1234567890-tp",
+	     "the project that programs of Vertex AI's jobs find at the metadata server"),
+	TEXT("region", "TRAINYARD_REGION", region, BOTH, "REGION", region_valid,
+	     "a region, such as us-central1", "the region that clients are pointed to",
+	     .otherwise = "us-central1"),
 	NUMBER("max-active-jobs", "TRAINYARD_MAX_ACTIVE_JOBS", max_active_jobs, "N", "64", 1, 10000,
-	       "how many jobs may run at once; more are queued"),
+	       "how many jobs may run at once; more are queued", .group = "How much runs"),
 	NUMBER("max-containers", "TRAINYARD_MAX_CONTAINERS", max_containers, "N", "128", 1, 10000,
 	       "how many replicas all jobs may have at once; a job with more is refused"),
 	NUMBER("max-vcpus", "TRAINYARD_MAX_VCPUS", max_vcpus, "N", "0", 0, 1000000,
@@ -257,23 +262,30 @@ const struct config_item config_items[] = {
 	     .otherwise = "auto"),
 	CHOICE("accelerators", "TRAINYARD_ACCELERATORS", accelerators, "POLICY", "pretend",
 	       accelerator_policies, "what to do with a job that asks for more GPUs than there are"),
-	CHOICE("validation", "TRAINYARD_VALIDATION", validation, "HOW", "strict", validations,
-	       "whether unknown regions, machine types and runtime versions, retired accelerators and "
-	       "persistent resources are refused"),
-	CHOICE("single-replica-name", "TRAINYARD_SINGLE_REPLICA_NAME", single_replica_name, "NAME", "chief",
-	       single_replica_names, "what CLUSTER_SPEC calls the only replica of a Vertex AI job"),
 	TEXT("quota", "TRAINYARD_QUOTA", quota, CONFIG_SERVE, "LIST", quota_valid,
 	     "a list such as create=60,read=300,vcpus=20,K80=2,V100=0",
 	     "the quotas of each project: calls a minute, concurrent vCPUs, accelerators of a job"),
-	LIST("host-name", "TRAINYARD_HOST_NAME", host_names, "NAME", host_name_valid,
-	     "a name such as trainyard.example", "a host name that requests may come by; may be repeated"),
+	CHOICE("validation", "TRAINYARD_VALIDATION", validation, "HOW", "strict", validations,
+	       "whether unknown regions, machine types and runtime versions, retired accelerators and "
+	       "persistent resources are refused",
+	       .group = "What jobs are given"),
+	CHOICE("single-replica-name", "TRAINYARD_SINGLE_REPLICA_NAME", single_replica_name, "NAME", "chief",
+	       single_replica_names, "what CLUSTER_SPEC calls the only replica of a Vertex AI job"),
 	LIST("image-map", "TRAINYARD_IMAGE_MAP", image_map, "FROM=TO", image_rule_valid,
 	     "FROM=TO, such as gcr.io/p/train=train:dev or gcr.io/p/*=localhost:5000/*",
 	     "run the image TO where a job names FROM; a * at FROM's end goes into TO's; may be repeated"),
+	LIST("runtime", "TRAINYARD_RUNTIME", runtimes, "RUNTIME=IMAGE", runtime_rule_valid,
+	     "VERSION[/PYTHON][/cpu|/gpu]=IMAGE, such as 2.11=trainyard-runtime or */3.7/gpu=mine:gpu",
+	     "the image that Python packages of a runtime version run in; may be repeated"),
+	PATH("wheels", "TRAINYARD_WHEELS", wheels, CONFIG_SERVE, "DIR", "a directory",
+	     "where pip finds the packages that jobs depend on; nothing is then asked of the network"),
 	TEXT("tpu-config", "TRAINYARD_TPU_CONFIG", tpu_config, CONFIG_SERVE, "JSON", tpu_config_valid,
 	     "a JSON object", "the TPU_CONFIG that masters of jobs with a Cloud TPU are given"),
+	PATH("adc", "TRAINYARD_ADC", adc, CONFIG_SERVE, "FILE", "a path",
+	     "real credentials (application_default_credentials.json) that every replica may read"),
 	CHOICE("buckets", "TRAINYARD_BUCKETS", buckets, "HOW", "auto", buckets,
-	       "whether a bucket is made when it is first written to, or must be there"),
+	       "whether a bucket is made when it is first written to, or must be there",
+	       .group = "Storage and network"),
 	TEXT("storage-endpoint", "TRAINYARD_STORAGE_ENDPOINT", storage_endpoint, BOTH, "URL",
 	     storage_endpoint_valid, "http://HOST:PORT",
 	     "another emulator of Cloud Storage to use in the place of the built-in one"),
@@ -283,15 +295,8 @@ const struct config_item config_items[] = {
 	     "NAME=URL: a host below googleapis.com or *-REST for those of all regions, such as "
 	     "bigquery.googleapis.com or *-aiplatform.googleapis.com, and http://HOST:PORT, https://HOST:PORT or self",
 	     "lead jobs that call the Google host NAME to URL, or to this daemon (self); may be repeated"),
-	PATH("adc", "TRAINYARD_ADC", adc, CONFIG_SERVE, "FILE", "a path",
-	     "real credentials (application_default_credentials.json) that every replica may read"),
-	LIST("runtime", "TRAINYARD_RUNTIME", runtimes, "RUNTIME=IMAGE", runtime_rule_valid,
-	     "VERSION[/PYTHON][/cpu|/gpu]=IMAGE, such as 2.11=trainyard-runtime or */3.7/gpu=mine:gpu",
-	     "the image that Python packages of a runtime version run in; may be repeated"),
-	PATH("wheels", "TRAINYARD_WHEELS", wheels, CONFIG_SERVE, "DIR", "a directory",
-	     "where pip finds the packages that jobs depend on; nothing is then asked of the network"),
 	PATH("faults", "TRAINYARD_FAULTS", faults, CONFIG_SERVE, "FILE", "a file",
-	     "rules of faults that come over jobs and calls, as a list in JSON"),
+	     "rules of faults that come over jobs and calls, as a list in JSON", .group = "Faults and time"),
 	NUMBER("seed", "TRAINYARD_SEED", seed, "N", "0", 0, INT64_MAX,
 	       "what probabilities of faults, and unless 0 ids, are drawn with: the same number, the same draws"),
 	TEXT("clock", "TRAINYARD_CLOCK", clock, CONFIG_SERVE, "WHICH", emulator_clock_choice_valid,
@@ -299,10 +304,8 @@ const struct config_item config_items[] = {
 	     "real, or steppable[@TIME]: one that users can put forward, and that begins at TIME",
 	     .otherwise = "real"),
 	CHOICE("log-level", "TRAINYARD_LOG_LEVEL", log_level, "LEVEL", "info", log_levels,
-	       "the least that the daemon's own log shows"),
+	       "the least that the daemon's own log shows", .group = "Its own log"),
 	CHOICE("log-format", "TRAINYARD_LOG_FORMAT", log_format, "FORMAT", "text", log_formats,
 	       "how it is written, on stderr"),
-	PATH("docker-config", "TRAINYARD_DOCKER_CONFIG", docker_config, CONFIG_SERVE, "DIR", "a directory",
-	     "where the registries' credentials are (config.json)", .compute = compute_docker_config),
 	{ .name = NULL },
 };

@@ -28,6 +28,7 @@ struct config_item {
 	int64_t min, max;           /* of a number */
 	const char *const *choices; /* in the order of the enum, ending with NULL */
 	const char *help;
+	const char *group; /* the title above it in a help: of it and the rows that follow; NULL: as the row before */
 };
 
 extern const struct config_item config_items[]; /* ends with a NULL name */

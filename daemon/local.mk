@@ -146,6 +146,8 @@ libtrainyard_a_SOURCES += \
 	daemon/base/device_socket.h \
 	daemon/gateway/forward.c \
 	daemon/gateway/forward.h \
+	daemon/help_text.c \
+	daemon/help_text.h \
 	daemon/grpc_door.c \
 	daemon/grpc_door.h \
 	daemon/gateway/host_routes.c \

@@ -250,16 +250,19 @@ void text_json(struct text *text, const char *string, size_t length)
 				      ? 0
 				      : utf8_step(s + i, length - i);
 
-		if (step) {
+		/* U+0080 to U+009F drive terminals as those below U+0020 do. */
+		const bool is_c1 = step == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0;
+
+		if (step && !is_c1) {
 			i += step;
 			continue;
 		}
 		text_append(text, s + plain, i - plain);
-		if (s[i] < 0x80)
-			text_json_special(text, s[i]);
+		if (s[i] < 0x80 || is_c1)
+			text_json_special(text, is_c1 ? s[i + 1] : s[i]);
 		else
 			text_puts(text, "\xef\xbf\xbd");
-		plain = ++i;
+		plain = i += is_c1 ? 2 : 1;
 	}
 	text_append(text, s + plain, length - plain);
 	text_putc(text, '"');

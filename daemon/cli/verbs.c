@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+#include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/help_text.h"
 #include "daemon/main.h"
 
 /* ---- help ---- */
@@ -19,16 +22,19 @@ static void options_write(struct text *text, const struct verb_option *options)
 		text_printf(&left, "--%s", options->name);
 		if (options->hint)
 			text_printf(&left, " %s", options->hint);
-		text_printf(text, "  %-26s %s\n", left.data, options->help);
+		help_entry_write(text, left.data, options->help);
 	}
 }
 
 void verb_help_write(struct text *text, const struct verb *verb)
 {
-	text_printf(text, "usage: trainyard %s [OPTION]...%s%s\n\n", verb->name, *verb->words ? " " : "",
-		    verb->words);
+	AUTO(string)
+	char *usage = memory_printf("usage: trainyard %s [OPTION]...%s%s\n\n", verb->name,
+				    *verb->words ? " " : "", verb->words);
+
+	help_paragraphs_write(text, usage);
 	if (verb->detail)
-		text_puts(text, verb->detail);
+		help_paragraphs_write(text, verb->detail);
 	else
 		text_printf(text, "trainyard %s: %s.\n", verb->name, verb->summary);
 	text_putc(text, '\n');

@@ -233,6 +233,18 @@ def test_other_shells_take_the_completions(user, shell, code):
 
 def test_help_tells_the_defaults_that_hold(user):
     """Broken: config_help_write() without the lists: exec told of port 8090."""
-    told = user("exec", "--help")
+    told = " ".join(user("exec", "--help").split())
     assert "(default 127.0.0.1:0)" in told and "8090" not in told and "debug (default warning)" in told
-    assert "(default 127.0.0.1:8090)" in user("serve", "--help")
+    assert "(default 127.0.0.1:8090)" in " ".join(user("serve", "--help").split())
+
+
+def test_help_fits_80_columns_and_has_groups(user):
+    """Broken: help_entry_write() that writes the whole help in one line: lines had 180 characters."""
+    for line in user("--help").splitlines():
+        if line.startswith("  "):
+            told = user(line.split()[0], "--help")
+            assert told.startswith("usage: trainyard ") and not [row for row in told.splitlines() if len(row) > 80], told
+    told = user("serve", "--help")
+    heads = [row for row in told.splitlines()[6:] if row and row[0].isupper()]
+    assert heads[:3] == ["Where it serves", "State and engine", "Project"] and "\n\n\n" not in told
+    assert "Where it serves" not in user("stop", "--help")

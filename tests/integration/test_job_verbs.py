@@ -112,6 +112,7 @@ def test_a_name_drives_no_terminal(narrow_yard, crowd):
     name = last_part(Vertex(narrow_yard).create(custom_job("exit 0", name="\033]0;owned\007\u009b31m\nrow"))["name"])
     said, _ = on_terminal(narrow_yard, "jobs", columns=120)
     assert "\033]" not in said and "\x07" not in said and "\u009b" not in said and "0;owned" in said
+    assert "\u009b" not in verb(narrow_yard, "jobs", "-o", "json")
     assert "\x1b" not in verb(narrow_yard, "cancel", name)
 
 
