@@ -256,7 +256,7 @@ const struct config_item config_items[] = {
 	       "what limits a machine type sets: the cloud's size up to what the host has, the cloud's, or "
 	       "none"),
 	TEXT("gpus", "TRAINYARD_GPUS", gpus, CONFIG_SERVE, "WHICH", gpus_valid,
-	     "auto, none, a number, or ids joined by commas",
+	     "auto, none, a number, or ids joined by commas, each of them once",
 	     "the GPUs to give to replicas: those the engine tells of (auto), none, the first N, or ids "
 	     "joined by commas",
 	     .otherwise = "auto"),

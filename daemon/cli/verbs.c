@@ -88,7 +88,7 @@ static int verb_run(const struct verb *verb, const char *const *arguments)
 
 static void unknown_refuse(const char *word, struct error *err)
 {
-	struct nearest nearest = { .wanted = word };
+	struct nearest nearest = { .wanted = word }, options = { 0 };
 	struct text names AUTO_TEXT = { 0 };
 	char hint[NEAREST_HINT_SIZE];
 
@@ -98,7 +98,15 @@ static void unknown_refuse(const char *word, struct error *err)
 		nearest_look(&nearest, verb->name);
 		text_printf(&names, "%s%s", names.length ? ", " : "", verb->name);
 	}
-	if (*word == '-')
+	if (strncmp(word, "--", 2) == 0) {
+		options.wanted = word + 2;
+		nearest_look(&options, "help");
+		nearest_look(&options, "version");
+	}
+	if (options.found)
+		error_set(err, STATUS_INVALID_ARGUMENT, NULL, "unknown option \"%s\"%s", word,
+			  nearest_hint(&options, "--", hint));
+	else if (*word == '-')
 		error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 			  "\"%s\" stands where a command is expected: trainyard serve %s", word, word);
 	else

@@ -485,6 +485,7 @@ enum status gateways_new(const struct gateways_options *options, struct gateways
 	name_list_make(options, &gateways->list);
 	if (options->storage_endpoint &&
 	    relay_target_resolve(options->storage_endpoint, &gateways->relay, err)) {
+		error_wrap(err, "--storage-endpoint");
 		name_list_deinit(&gateways->list);
 		free(gateways);
 		return STATUS_UNAVAILABLE;

@@ -49,6 +49,8 @@ def open_place():
 @pytest.mark.parametrize("words,told", [
     (["serv"], r'unknown command "serv"; there are exec, start, [a-z, ]+, version; did you mean serve\?'),
     (["frobnicate"], r'unknown command "frobnicate"; there are exec, start, [a-z, ]+, version'),
+    (["--versoin"], r'unknown option "--versoin"; did you mean --version\?'),
+    (["serve", "--gpus", "0,0"], r'--gpus: "0,0" is not auto, none, a number, or ids joined by commas, each of them once'),
     (["--listen", "127.0.0.1:0"], r'"--listen" stands where a command is expected: trainyard serve --listen'),
     (["clean", "--forse"], r'unknown option "--forse"; did you mean --force\?'),
     (["env", "--shel", "sh"], r'unknown option "--shel"; did you mean --shell\?'),

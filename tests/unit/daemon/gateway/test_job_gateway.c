@@ -323,6 +323,19 @@ static void storage_elsewhere_is_at_the_next_port(void **state)
 	assert_int_equal(open_at(lab, 7, place.port).storage_port, place.port + 1);
 }
 
+static void an_endpoint_that_is_not_known_is_told_with_its_option(void **state)
+{
+	struct gateways *gateways = NULL;
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state;
+	assert_int_equal(gateways_new(&(struct gateways_options){ .storage_endpoint =
+									  "http://no.such.host.invalid:1" },
+				      &gateways, &err),
+			 STATUS_UNAVAILABLE);
+	assert_ptr_equal(strstr(err.text, "--storage-endpoint: http://no.such.host.invalid:1: "), err.text);
+}
+
 #define LAB_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 static int TEST_MAIN(void)
@@ -337,6 +350,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(a_place_that_is_taken_or_not_there_is_unavailable),
 		LAB_TEST(who_takes_over_a_network_waits_until_its_address_is_free),
 		LAB_TEST(storage_elsewhere_is_at_the_next_port),
+		cmocka_unit_test(an_endpoint_that_is_not_known_is_told_with_its_option),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
