@@ -27,6 +27,12 @@ static const struct field query_fields[] = {
 	  .type = FIELD_INT32,
 	  .flags = FIELD_PRESENCE,
 	  .help = "At most so many of the lines that are there." },
+	FIELD("cursors", BOOL,
+	      "Between the lines objects with a cursor come: of all lines that follow one, a later request with that cursor gives "
+	      "the same again. The last object has end."),
+	FIELD("cursor", STRING,
+	      "Goes on behind that cursor of an earlier answer to the same request; tail does not count."),
+	FIELD("skip", INT32, "So many lines behind the cursor are left out."),
 	{ .name = NULL },
 };
 const struct message job_log_query = { "trainyard.LogRequest", query_fields, "Which lines of the log.",
@@ -39,6 +45,9 @@ static const struct field line_fields[] = {
 	FIELD("trial", STRING, "The trial's number; absent in jobs without trials."),
 	FIELD("message", STRING, "The text; of a structured line its message, if it has one."),
 	FIELD("fields", STRUCT, "A structured line as it is; absent of others."),
+	FIELD("cursor", STRING, "In the place of a line: where the lines that follow begin."),
+	FIELD("skip", INT32, "With a cursor: so many lines behind it were left out; absent of 0."),
+	FIELD("end", BOOL, "In the place of a line: the job has ended, and no line follows."),
 	{ .name = NULL },
 };
 const struct message job_log_line = { "trainyard.LogLine", line_fields, "A line of a job's log.",
@@ -49,7 +58,9 @@ struct log_stream {
 	struct store *store;
 	int64_t job;
 	struct log_tail *tail;
-	bool follows, ended; /* ended: the job has, and all of its lines are stored */
+	bool follows, ended;        /* ended: the job has, and all of its lines are stored */
+	bool cursors, marked, over; /* marked: the cursor of this read is written; over: the end is */
+	int64_t skip, skipped;      /* lines to leave out; those that this read has left out */
 	struct text pending;
 	size_t sent;
 };
@@ -71,11 +82,46 @@ static void structured_render(const struct tail_line *line, struct writer *answe
 	member_json(answer, "fields", line->payload);
 }
 
+static void cursor_render(struct log_stream *stream)
+{
+	struct writer answer = message_open(&stream->pending, &job_log_line);
+	struct text cursor AUTO_TEXT = { 0 };
+
+	log_tail_cursor(stream->tail, &cursor);
+	member_text(&answer, "cursor", cursor.data);
+	if (stream->skipped)
+		member_int(&answer, "skip", stream->skipped);
+	message_close(&answer);
+	text_putc(&stream->pending, '\n');
+	stream->marked = true;
+}
+
+static void end_render(struct log_stream *stream)
+{
+	struct writer answer = message_open(&stream->pending, &job_log_line);
+
+	member_bool(&answer, "end", true);
+	message_close(&answer);
+	text_putc(&stream->pending, '\n');
+	stream->over = true;
+}
+
 static void line_render(void *arg, const struct tail_line *line)
 {
-	struct text *text = arg;
-	struct writer answer = message_open(text, &job_log_line);
-	struct text *time = member_begin(&answer, "time");
+	struct log_stream *stream = arg;
+	struct text *text = &stream->pending;
+	struct writer answer;
+	struct text *time;
+
+	if (stream->skip) {
+		stream->skip--;
+		stream->skipped++;
+		return;
+	}
+	if (stream->cursors && !stream->marked)
+		cursor_render(stream);
+	answer = message_open(text, &job_log_line);
+	time = member_begin(&answer, "time");
 
 	text_putc(time, '"');
 	text_time_nanos(time, line->time_ns);
@@ -119,12 +165,18 @@ static enum status more_read(struct log_stream *stream, ssize_t *ret_over, struc
 
 	text_renew(&stream->pending, 1 << 20);
 	stream->sent = 0;
+	stream->marked = false;
+	stream->skipped = 0;
 	*ret_over = 1;
-	rc = log_tail_read(stream->tail, stream->ended, line_render, &stream->pending, &count, err);
+	rc = log_tail_read(stream->tail, stream->ended, line_render, stream, &count, err);
 	if (!rc && stream->pending.failed)
 		return error_no_memory(err);
 	if (rc || count)
 		return rc;
+	if (stream->ended && stream->cursors && !stream->over) {
+		end_render(stream);
+		return STATUS_OK;
+	}
 	if (!stream->follows || stream->ended || call_closing(stream->call)) {
 		*ret_over = STREAM_END;
 		return STATUS_OK;
@@ -165,7 +217,8 @@ enum status job_log_stream(struct call *call, struct error *err)
 	struct log_tail_spec spec = { .filter = call_query(call, "filter"),
 				      .since_ns = INT64_MIN,
 				      .last = json_int_at(call->query, "tail", -1),
-				      .follows = json_true_at(call->query, "follow") };
+				      .follows = json_true_at(call->query, "follow"),
+				      .cursor = call_query(call, "cursor") };
 	AUTO(log_tail) struct log_tail *tail = NULL;
 	struct log_stream *stream;
 	enum status rc = jobs_find(call, &list, err);
@@ -174,6 +227,10 @@ enum status job_log_stream(struct call *call, struct error *err)
 		return rc;
 	if (spec.last < -1)
 		return error_set(err, STATUS_INVALID_ARGUMENT, "tail", "The value must not be negative.");
+	if (spec.cursor && !*spec.cursor)
+		spec.cursor = NULL;
+	if (json_int_at(call->query, "skip", 0) < 0)
+		return error_set(err, STATUS_INVALID_ARGUMENT, "skip", "The value must not be negative.");
 	if (since && !time_parse(since, &spec.since_ns))
 		return error_set(err, STATUS_INVALID_ARGUMENT, "sinceTime", "A time is expected.");
 	spec.job = list.jobs[0].id;
@@ -186,6 +243,8 @@ enum status job_log_stream(struct call *call, struct error *err)
 				       .job = spec.job,
 				       .tail = TAKE(tail),
 				       .pending.may_fail = true,
+				       .cursors = json_true_at(call->query, "cursors"),
+				       .skip = json_int_at(call->query, "skip", 0),
 				       .follows = spec.follows };
 	call->content_type = "application/x-ndjson";
 	call->stream = (struct answer_stream){ stream_read, stream_close, stream, -1 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/job_log.h"
 
+#include <poll.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +22,10 @@ enum {
 	TAB = 8,
 	INTERRUPTED = 130,
 	TIME_TOLD = 32,
-	PREFIX_LEAST = 13
+	PREFIX_LEAST = 13,
+	LOOK_MS = 200,
+	AWAY_US = 60000000,
+	BREAKS_MAX = 100
 };
 
 const char *const log_severities[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",    "WARNING",
@@ -35,6 +39,11 @@ struct log_printing {
 	size_t replica_count;
 	int prefix_width;
 	bool broken; /* what comes is no line */
+	/* Of a log that is followed: where it goes on once the connection broke. */
+	char *cursor;  /* NULL: none came */
+	int64_t total; /* lines in all */
+	int64_t taken; /* lines since */
+	bool ended;    /* the job has, and its last line was printed */
 };
 
 /* ---- one line ---- */
@@ -130,6 +139,24 @@ static void line_print(struct log_printing *printing, const json_t *line)
 
 /* ---- the stream ---- */
 
+/* A line, or in its place where the log goes on, or that it is over. */
+static void line_take(struct log_printing *printing, const json_t *line)
+{
+	const char *cursor = json_text_at(line, "cursor");
+
+	if (cursor) {
+		free(printing->cursor);
+		printing->cursor = memory_strdup(cursor);
+		printing->taken = json_int_at(line, "skip", 0);
+	} else if (json_true_at(line, "end")) {
+		printing->ended = true;
+	} else {
+		printing->taken++;
+		printing->total++;
+		line_print(printing, line);
+	}
+}
+
 static bool lines_take(void *arg, const char *data, size_t length)
 {
 	struct log_printing *printing = arg;
@@ -148,10 +175,11 @@ static bool lines_take(void *arg, const char *data, size_t length)
 
 			printing->broken = !line;
 			if (line)
-				line_print(printing, line);
+				line_take(printing, line);
 			text_clear(&printing->line);
 		}
-		if (printing->broken || printing->line.length > LINE_BYTES_MAX)
+		printing->broken = printing->broken || printing->line.length > LINE_BYTES_MAX;
+		if (printing->broken)
 			return false;
 	}
 	return fflush(stdout) == 0;
@@ -257,7 +285,8 @@ static enum status path_write(struct client *client, const json_t *job, const st
 
 	if (rc)
 		return rc;
-	job_path_write(path, id ? id : "", wish->follow ? ":log?follow=true&project=" : ":log?project=");
+	job_path_write(path, id ? id : "",
+		       wish->follow ? ":log?follow=true&cursors=true&project=" : ":log?project=");
 	text_percent(path, project ? project : "", URL_UNRESERVED);
 	if (last >= 0)
 		text_printf(path, "&tail=%lld", (long long)last);
@@ -291,6 +320,64 @@ static bool asks_service(const struct invocation *invocation)
 	return replica && strcmp(replica, "service") == 0;
 }
 
+/* Waits for the daemon, and says so. False: it has not come in time. */
+static bool daemon_await(struct client *client)
+{
+	const int64_t end_us = clock_mono_us(&system_clock) + AWAY_US;
+	bool is_there = false;
+
+	while (!is_there && clock_mono_us(&system_clock) < end_us) {
+		AUTO(json) json_t *health = NULL;
+
+		progress_show("the daemon is away: waiting for it");
+		poll(NULL, 0, LOOK_MS);
+		is_there = client_call(client, "GET", "/healthz", NULL, &health, NULL) == STATUS_OK;
+	}
+	progress_clear();
+	return is_there;
+}
+
+/* Reads the log once; goes on behind the cursor where there is one. */
+static enum status stream_read(struct client *client, const char *path, struct log_printing *printing,
+			       struct error *err)
+{
+	struct text onward AUTO_TEXT = { 0 };
+
+	text_puts(&onward, path);
+	if (printing->cursor) {
+		text_puts(&onward, "&cursor=");
+		text_percent(&onward, printing->cursor, URL_UNRESERVED);
+		text_printf(&onward, "&skip=%lld", (long long)printing->taken);
+	}
+	text_clear(&printing->line); /* half of a line comes once more */
+	return client_read(client, onward.data, lines_take, printing, err);
+}
+
+/* Until the job has ended, over as many starts of the daemon as there are meanwhile. */
+static int log_follow(struct client *client, const char *path, struct log_printing *printing)
+{
+	for (unsigned breaks = 0; breaks < BREAKS_MAX; breaks++) {
+		struct error err AUTO_ERROR = { 0 };
+		const int64_t before = printing->total;
+		const enum status rc = stream_read(client, path, printing, &err);
+
+		if (printing->total > before)
+			breaks = 0;
+		if (printing->ended || printing->broken)
+			return EXIT_GOOD;
+		if ((rc && rc != STATUS_UNAVAILABLE) || ferror(stdout))
+			return rc ? ask_failure(client, &err) : EXIT_FAILED;
+		if (!daemon_await(client)) {
+			error_set(&err, STATUS_UNAVAILABLE, NULL, "%s has not answered for a minute",
+				  client_endpoint(client));
+			ask_failure(client, &err);
+			return EXIT_UNREACHED;
+		}
+	}
+	fputs("trainyard: the connection breaks again and again, and no line comes\n", stderr);
+	return EXIT_FAILED;
+}
+
 int log_print(struct client *client, const json_t *job, const struct log_wish *wish)
 {
 	const char *family = json_text_at(job, "family");
@@ -313,7 +400,9 @@ int log_print(struct client *client, const json_t *job, const struct log_wish *w
 	} else {
 		if (wish->follow)
 			interrupt_expect(job);
-		if (client_read(client, path.data, lines_take, &printing, &err))
+		if (wish->follow)
+			exit_code = log_follow(client, path.data, &printing);
+		else if (client_read(client, path.data, lines_take, &printing, &err))
 			exit_code = ask_failure(client, &err);
 	}
 	if (printing.broken)
@@ -321,6 +410,7 @@ int log_print(struct client *client, const json_t *job, const struct log_wish *w
 	if (printing.pattern)
 		regfree(printing.pattern);
 	text_deinit(&printing.line);
+	free(printing.cursor);
 	while (printing.replica_count)
 		free(printing.replicas[--printing.replica_count]);
 	return exit_code;

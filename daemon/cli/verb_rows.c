@@ -241,8 +241,9 @@ const struct verb verbs[] = {
 	{ .name = "why",
 	  .words = "JOB",
 	  .summary = "tell why a job waits or failed",
-	  .detail = "Its state, the cause, the replica by which it failed with the last lines of that, and what to do.\n"
-		    "\n" JOB_WORDS_DETAIL,
+	  .detail =
+		  "Its state, the cause, the replica by which it failed with the last lines of that, and what to do.\n"
+		  "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS(PROJECT_OPTION),
 	  .calls = true,
 	  .least = 1,
@@ -253,7 +254,8 @@ const struct verb verbs[] = {
 	  .summary = "print a job's log, or follow it",
 	  .detail =
 		  "Lines of replicas go to stdout, with the replica's name where a job has several; lines of the\n"
-		  "service go to stderr. With -f new lines follow until the job has ended; Ctrl-C leaves it running.\n"
+		  "service go to stderr. With -f new lines follow until the job has ended, also over a restart of the\n"
+		  "daemon; Ctrl-C leaves the job running.\n"
 		  "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS(
 		  { .name = "follow", .letter = 'f', .help = "go on with new lines until the job ends" },

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/logs/log_tail.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +20,25 @@ struct place {
 	int64_t id_number;
 };
 
+/* How far a reading has come. */
+struct progress {
+	bool begun, caught_up; /* caught_up: all that was received by floor was given */
+	bool placed;           /* entries up to place, in the order of time, were given */
+	struct place place;
+	int64_t floor;
+};
+
 struct log_tail {
 	struct store *store;
 	int64_t job, since_ns, last;
 	char *filter_text;
 	struct log_filter filter;
 	struct filter_sql sql;
-	bool follows, begun, caught_up; /* caught_up: all that was received by floor was given */
-	bool placed;                    /* entries up to place, in the order of time, were given */
-	struct place place;
-	int64_t floor;
-	int64_t search_at_us; /* no search for received entries before */
-	uint64_t stored;      /* of the writer's commits, before the last read */
+	bool follows;
+	struct progress now;
+	struct progress before; /* when the last read began */
+	int64_t search_at_us;   /* no search for received entries before */
+	uint64_t stored;        /* of the writer's commits, before the last read */
 };
 
 void log_tail_close(struct log_tail *tail)
@@ -39,8 +48,51 @@ void log_tail_close(struct log_tail *tail)
 	log_filter_deinit(&tail->filter);
 	filter_sql_deinit(&tail->sql);
 	free(tail->filter_text);
-	free(tail->place.id);
+	free(tail->now.place.id);
+	free(tail->before.place.id);
 	free(tail);
+}
+
+/* ---- cursors ---- */
+
+/* "1.FLOOR.1.TIME.SOURCE.nNUMBER", or "…tID": caught up, the floor, placed, and the place. */
+void log_tail_cursor(const struct log_tail *tail, struct text *text)
+{
+	const struct progress *at = &tail->before;
+
+	text_printf(text, "%d.%" PRId64 ".%d.%" PRId64 ".%" PRId64 ".", at->caught_up, at->floor, at->placed,
+		    at->place.ts, at->place.source);
+	if (at->place.id)
+		text_printf(text, "t%s", at->place.id);
+	else
+		text_printf(text, "n%" PRId64, at->place.id_number);
+}
+
+static enum status cursor_read(const char *cursor, struct progress *ret_progress, struct error *err)
+{
+	struct progress at = { .begun = true };
+	int caught_up, placed, end = 0;
+	char rest;
+
+	if (sscanf(cursor, "%1d.%19" SCNd64 ".%1d.%20" SCNd64 ".%19" SCNd64 ".%n", &caught_up, &at.floor,
+		   &placed, &at.place.ts, &at.place.source, &end) != 5 ||
+	    !end ||
+	    (cursor[end] != 't' && sscanf(cursor + end, "n%19" SCNd64 "%c", &at.place.id_number, &rest) != 1))
+		return error_set(err, STATUS_INVALID_ARGUMENT, "cursor", "This is no cursor of a log.");
+	at.caught_up = caught_up;
+	at.placed = placed;
+	if (cursor[end] == 't')
+		at.place.id = memory_strdup(cursor + end + 1);
+	*ret_progress = at;
+	return STATUS_OK;
+}
+
+/* The next read begins where the last one ended. */
+static void progress_keep(struct log_tail *tail)
+{
+	free(tail->before.place.id);
+	tail->before = tail->now;
+	tail->before.place.id = memory_strdup(tail->now.place.id);
 }
 
 enum status log_tail_open(struct store *store, const struct log_tail_spec *spec, struct log_tail **ret_tail,
@@ -58,6 +110,8 @@ enum status log_tail_open(struct store *store, const struct log_tail_spec *spec,
 	rc = log_filter_init(&tail->filter, tail->filter_text, 0, 0, err);
 	if (!rc)
 		rc = log_filter_sql(&tail->filter, true, &tail->sql, err);
+	if (!rc && spec->cursor)
+		rc = cursor_read(spec->cursor, &tail->now, err);
 	if (!rc)
 		*ret_tail = TAKE(tail);
 	return rc;
@@ -89,7 +143,7 @@ static enum status look_prepare(const struct log_tail *tail, struct connection *
 		  " s.resource_labels ->> '$.task_name', s.labels ->> '$.\"ml.googleapis.com/trial_id\"'"
 		  " FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
 		  " WHERE e.job = :job0 AND e.ts >= :since");
-	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->placed)
+	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->now.placed)
 		text_puts(&sql, " AND (e.ts, e.insert_id, e.source) > (:ts, :id, :source)");
 	if (tail->sql.where.length)
 		text_printf(&sql, " AND %s", tail->sql.where.data);
@@ -109,26 +163,26 @@ static void look_bind(const struct log_tail *tail, sqlite3_stmt *rows)
 	bind_int(rows, ":job0", tail->job);
 	bind_int(rows, ":since", tail->since_ns);
 	int_bind(rows, ":last", tail->last);
-	int_bind(rows, ":floor", tail->floor);
+	int_bind(rows, ":floor", tail->now.floor);
 	int_bind(rows, ":count", PAGE_COUNT);
-	int_bind(rows, ":ts", tail->place.ts);
-	int_bind(rows, ":source", tail->place.source);
-	if (tail->place.id && sqlite3_bind_parameter_index(rows, ":id"))
-		bind_text(rows, ":id", tail->place.id);
+	int_bind(rows, ":ts", tail->now.place.ts);
+	int_bind(rows, ":source", tail->now.place.source);
+	if (tail->now.place.id && sqlite3_bind_parameter_index(rows, ":id"))
+		bind_text(rows, ":id", tail->now.place.id);
 	else
-		int_bind(rows, ":id", tail->place.id_number);
+		int_bind(rows, ":id", tail->now.place.id_number);
 }
 
 static void place_set(struct log_tail *tail, sqlite3_stmt *row)
 {
 	const bool is_text = sqlite3_column_type(row, 1) == SQLITE_TEXT;
 
-	free(tail->place.id);
-	tail->place = (struct place){ .ts = sqlite3_column_int64(row, 0),
-				      .source = sqlite3_column_int64(row, 2),
-				      .id = is_text ? column_copy(row, 1) : NULL,
-				      .id_number = is_text ? 0 : sqlite3_column_int64(row, 1) };
-	tail->placed = true;
+	free(tail->now.place.id);
+	tail->now.place = (struct place){ .ts = sqlite3_column_int64(row, 0),
+					  .source = sqlite3_column_int64(row, 2),
+					  .id = is_text ? column_copy(row, 1) : NULL,
+					  .id_number = is_text ? 0 : sqlite3_column_int64(row, 1) };
+	tail->now.placed = true;
 }
 
 struct page {
@@ -173,7 +227,7 @@ static enum status look_run(struct log_tail *tail, struct connection *connection
 		if (look != LOOK_RECEIVED)
 			place_set(tail, rows);
 		if (look == LOOK_NEW || look == LOOK_RECEIVED)
-			tail->floor = sqlite3_column_int64(rows, 6);
+			tail->now.floor = sqlite3_column_int64(rows, 6);
 		if (look != LOOK_LAST)
 			line_give(rows, page);
 	}
@@ -210,7 +264,7 @@ static enum status new_give(struct log_tail *tail, struct connection *connection
 	if (dated)
 		tail->search_at_us = end_us + SEARCH_SHARE * (end_us - begin_us);
 	if (!rc && !page_is_full(page))
-		tail->floor = received;
+		tail->now.floor = received;
 	return rc;
 }
 
@@ -223,17 +277,18 @@ static enum status view_give(struct log_tail *tail, struct connection *connectio
 
 	if (rc)
 		return rc;
-	if (!tail->begun) {
-		tail->floor = received;
+	if (!tail->now.begun) {
+		tail->now.floor = received;
 		rc = tail->last >= 0 ? look_run(tail, connection, LOOK_LAST, page, err) : STATUS_OK;
-		tail->begun = !rc;
+		tail->now.begun = !rc;
 	}
-	if (!rc && !tail->caught_up) {
+	progress_keep(tail);
+	if (!rc && !tail->now.caught_up) {
 		rc = look_run(tail, connection, LOOK_STORED, page, err);
-		tail->caught_up = !rc && !page_is_full(page);
+		tail->now.caught_up = !rc && !page_is_full(page);
 		return rc;
 	}
-	if (rc || !tail->follows || tail->floor == received ||
+	if (rc || !tail->follows || tail->now.floor == received ||
 	    (dated && !last_read && clock_mono_us(&system_clock) < tail->search_at_us))
 		return rc;
 	return new_give(tail, connection, dated, received, page, err);

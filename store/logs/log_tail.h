@@ -10,6 +10,7 @@
 #include "store/logs/logs.h"
 
 struct log_tail;
+struct text;
 
 struct log_tail_spec {
 	int64_t job;
@@ -17,9 +18,12 @@ struct log_tail_spec {
 	int64_t since_ns;   /* entries of that time or later; INT64_MIN: all */
 	int64_t last;       /* at most so many of those that are there; -1: all */
 	bool follows;       /* goes on with new ones */
+	/* Where an earlier reading of the same job and filter was, of log_tail_cursor(): goes on there, and last does not
+	 * count. NULL: it begins anew. */
+	const char *cursor;
 };
 
-/* INVALID_ARGUMENT: the filter is none. */
+/* INVALID_ARGUMENT: the filter is none, or field cursor is. */
 enum status log_tail_open(struct store *store, const struct log_tail_spec *spec, struct log_tail **ret_tail,
 			  struct error *err);
 void log_tail_close(struct log_tail *tail);
@@ -41,5 +45,8 @@ struct tail_line {
 enum status log_tail_read(struct log_tail *tail, bool last_read,
 			  void (*take)(void *arg, const struct tail_line *line), void *arg,
 			  unsigned *ret_count, struct error *err);
+/* Appends the place at which the last read began: whoever begins there is given the same lines in the same order, and what was
+ * stored meanwhile behind them. */
+void log_tail_cursor(const struct log_tail *tail, struct text *text);
 /* Until entries were stored since the last read began, at most so long. False: there were none. */
 bool log_tail_wait(struct log_tail *tail, int64_t at_most_us);

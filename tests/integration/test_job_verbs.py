@@ -176,6 +176,50 @@ def test_a_followed_log_lacks_nothing_and_doubles_nothing(yard):
     assert "is not one of DEFAULT" in verb(yard, "logs", job, "--severity", "LOUD", code=2)
 
 
+SLOW_COUNTS = "i=0; while [ $i -lt 400 ]; do echo line $i; i=$((i+1)); sleep 0.02; done"
+SLOW_DATED = ("i=0; while [ $i -lt 400 ]; do echo '{\"time\":\"2026-01-0'$((i % 9 + 1))'T00:00:00Z\",\"message\":\"line '$i'\"}';"
+              " i=$((i+1)); sleep 0.02; done")
+
+
+@pytest.mark.parametrize("program_text", [SLOW_COUNTS, SLOW_DATED], ids=["plain", "dated"])
+def test_a_followed_log_goes_on_after_the_daemon_was_restarted(new_daemon, program_text):
+    """Broken: stream_read() without the cursor: all lines came again after each start.
+    Broken: stream_read() without skip: lines behind the cursor came twice.
+    Broken: log_follow() that takes the end of a stream for the end of the job: lines after a clean stop were missing."""
+    daemon = new_daemon("--offline").start()
+    daemon.listen = f"127.0.0.1:{daemon.port}"
+    job = daemon.create(script(program_text))
+    with started(daemon, "logs", "-f", job) as follower, started(daemon, "logs", "-f", job, "--tail", "1") as late:
+        for end in (daemon.kill9, daemon.stop, daemon.kill9):
+            seen = len(daemon.lines(job))
+            wait_until(lambda seen=seen: len(daemon.lines(job)) > seen + 40, 30, "more lines")
+            end()
+            daemon.start()
+        said, service = follower.communicate(timeout=60)
+        tail, _ = late.communicate(timeout=60)
+        assert follower.returncode == 0, service
+    assert said.splitlines() == [f"line {i}" for i in range(400)]
+    rows = tail.splitlines()
+    assert len(set(rows)) == len(rows) and (rows == said.splitlines()[-len(rows):] or program_text is SLOW_DATED)
+    assert service.count("Job completed successfully.") == 1
+    daemon.stop()
+
+
+def test_a_cursor_goes_on_where_it_was_given(new_daemon):
+    """Broken: cursor_read() that takes any text: the answer was 200."""
+    daemon = new_daemon("--offline").start()
+    job = daemon.create(script("echo one; sleep 0.2"))
+    daemon.until(job, "SUCCEEDED")
+    for cursor in ("x", "1.2.3", "1.2.1.3.4.", "1.2.1.3.4.x", "1.2.1.3.4.n5x"):
+        assert daemon.get(f"{JOBS}/{job}:log", cursor=cursor).status == 400, cursor
+    assert daemon.get(f"{JOBS}/{job}:log", skip=-1).status == 400
+    lines = [json.loads(row) for row in daemon.get(f"{JOBS}/{job}:log", cursors="true", follow="true").data.splitlines()]
+    assert "cursor" in lines[0] and lines[-1] == {"end": True}
+    again = daemon.get(f"{JOBS}/{job}:log", cursor=lines[0]["cursor"], skip=1).data.splitlines()
+    assert [json.loads(row) for row in again] == [line for line in lines if "time" in line][1:]
+    daemon.stop()
+
+
 def test_lines_that_a_program_dates_come_as_they_are_written(yard):
     """Broken: view_give() that takes LOOK_NEW of a dated job: a line of yesterday never came."""
     dated = '{"time":"2026-01-0%dT00:00:00Z","message":"dated %d"}'
