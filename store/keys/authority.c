@@ -2,6 +2,7 @@
 /* Source: RFC 5280 (certificates; 4.2.1.10: name constraints), https://www.gnutls.org/manual (read 2026-11-22) */
 #include "store/keys/authority.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -225,14 +226,27 @@ static enum status authority_take(struct authority *authority, int64_t now_s, gn
 
 /* ---- what it signs ---- */
 
+static int name_add(gnutls_x509_crt_t leaf, const char *name)
+{
+	unsigned char address[sizeof(struct in6_addr)];
+
+	if (inet_pton(AF_INET, name, address) == 1)
+		return gnutls_x509_crt_set_subject_alt_name(leaf, GNUTLS_SAN_IPADDRESS, address,
+							    sizeof(struct in_addr), GNUTLS_FSAN_APPEND);
+	if (inet_pton(AF_INET6, name, address) == 1)
+		return gnutls_x509_crt_set_subject_alt_name(leaf, GNUTLS_SAN_IPADDRESS, address,
+							    sizeof(struct in6_addr), GNUTLS_FSAN_APPEND);
+	return gnutls_x509_crt_set_subject_alt_name(leaf, GNUTLS_SAN_DNSNAME, name, (unsigned)strlen(name),
+						    GNUTLS_FSAN_APPEND);
+}
+
 static int leaf_describe(gnutls_x509_crt_t leaf, gnutls_x509_privkey_t key, const char *const *names,
 			 size_t count, int64_t now_s)
 {
 	int code = certificate_begin(leaf, key, names[0], now_s, LEAF_YEARS);
 
 	for (size_t i = 0; code >= 0 && i < count; i++)
-		code = gnutls_x509_crt_set_subject_alt_name(leaf, GNUTLS_SAN_DNSNAME, names[i],
-							    (unsigned)strlen(names[i]), GNUTLS_FSAN_APPEND);
+		code = name_add(leaf, names[i]);
 	if (code >= 0)
 		code = gnutls_x509_crt_set_basic_constraints(leaf, 0, -1);
 	if (code >= 0)

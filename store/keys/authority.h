@@ -20,7 +20,7 @@ struct authority *authority_new(const char *state_dir, const char *name, const c
 void authority_free(struct authority *authority);
 DEFINE_AUTO(authority, struct authority *, authority_free)
 
-/* A new key (ECDSA on P-256, a millisecond) and a certificate of it for @names, good from a day before @now_s (of 1970)
+/* A new key (ECDSA on P-256, a millisecond) and a certificate of it for @names, hosts and IP addresses, good from a day before @now_s (of 1970)
  * for two years: both PEM, appended. A certificate of the authority that ends within a year is made anew first.
  * FAILED_PRECONDITION: the files cannot be made or read, or hold something else. */
 enum status authority_issue(struct authority *authority, const char *const *names, size_t count,
