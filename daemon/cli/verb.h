@@ -12,6 +12,13 @@
 /* Beside EXIT_GOOD, EXIT_FAILED and EXIT_USAGE of daemon/main.h. 124 and 125 are those of timeout(1) and docker run. */
 enum verb_exit { EXIT_UNREACHED = 3, EXIT_CANCELLED = 4, EXIT_TIMED_OUT = 124, EXIT_NOT_STARTED = 125 };
 
+/* What each exit code means, for all commands but what `exec` and `shell` pass on. */
+struct exit_row {
+	int code;
+	const char *meaning; /* NULL ends the rows */
+};
+extern const struct exit_row exit_rows[];
+
 enum { VERB_WORDS_MAX = 1000 };
 
 struct verb_option {

@@ -10,6 +10,17 @@
 #include "daemon/help_text.h"
 #include "daemon/main.h"
 
+const struct exit_row exit_rows[] = {
+	{ EXIT_GOOD, "all is done; of a job: it succeeded" },
+	{ EXIT_FAILED, "failed or refused; of a job: it failed" },
+	{ EXIT_USAGE, "wrong usage or configuration" },
+	{ EXIT_UNREACHED, "no daemon answers" },
+	{ EXIT_CANCELLED, "the job was cancelled" },
+	{ EXIT_TIMED_OUT, "the time was up" },
+	{ EXIT_NOT_STARTED, "the daemon, the job or the command did not start" },
+	{ .meaning = NULL },
+};
+
 /* ---- help ---- */
 
 static void options_write(struct text *text, const struct verb_option *options)
@@ -55,7 +66,9 @@ static int help_main(void)
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		if (verb->summary)
 			text_printf(&text, "  %-10s %s\n", verb->name, verb->summary);
-	text_puts(&text, "\nEach command has its own --help.\n");
+	text_puts(&text, "\nEach command has its own --help.\n\nExit codes\n");
+	for (const struct exit_row *row = exit_rows; row->meaning; row++)
+		text_printf(&text, "  %-10d %s\n", row->code, row->meaning);
 	return main_output(&text);
 }
 

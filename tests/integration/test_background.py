@@ -238,9 +238,16 @@ def test_help_tells_the_defaults_that_hold(user):
     assert "(default 127.0.0.1:8090)" in " ".join(user("serve", "--help").split())
 
 
+def test_exit_codes_are_one_table(user):
+    told = dict(re.findall(r"^  (\d+) +(.+)$", user("--help").split("Exit codes\n")[1], re.MULTILINE))
+    manual = (pathlib.Path(__file__).parents[2] / "deploy/man/trainyard.1").read_text()
+    rows = dict(re.findall(r"^\.It (\d+)\n(.+)$", manual.split(".Sh EXIT STATUS")[1].split(".El")[0], re.MULTILINE))
+    assert told == rows and list(told) == ["0", "1", "2", "3", "4", "124", "125"]
+
+
 def test_help_fits_80_columns_and_has_groups(user):
     """Broken: help_entry_write() that writes the whole help in one line: lines had 180 characters."""
-    for line in user("--help").splitlines():
+    for line in user("--help").split("Exit codes")[0].splitlines():
         if line.startswith("  "):
             told = user(line.split()[0], "--help")
             assert told.startswith("usage: trainyard ") and not [row for row in told.splitlines() if len(row) > 80], told
