@@ -207,6 +207,10 @@ static enum status open_fail(sqlite3 *db, const char *path, enum status status, 
 		problem = medium_problem(path);
 	if (!problem && access(path, R_OK | W_OK) != 0 && errno != ENOENT)
 		problem = errno;
+	if (!problem && stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+		problem = S_ISDIR(about.st_mode) ? EISDIR : EEXIST;
+		text_printf(&text, "a database is expected there: move what is there out of the directory");
+	}
 	if (!problem)
 		return error_wrap(err, "%s", path);
 	if (problem == EACCES && stat(path, &about) == 0)

@@ -156,6 +156,22 @@ static void files_of_others_are_refused(void **state)
 	assert_non_null(strstr(err.text, "no database of trainyard"));
 }
 
+/* Broken: open_fail() that does not look what is there: "unable to open database file (SQLite 14)". */
+static void a_directory_in_the_place_of_a_file_is_told(void **state)
+{
+	struct error err AUTO_ERROR = { 0 };
+	char path[128];
+
+	BENCH(state);
+	store_close(bench->store);
+	bench->store = NULL;
+	snprintf(path, sizeof(path), "%s/logs.db", bench->dir);
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_not_equal(store_open(bench->dir, &bench->clock, &bench->store, &err), STATUS_OK);
+	assert_non_null(strstr(err.text, "logs.db: Is a directory: a database is expected there"));
+}
+
 /* No file may grow past what it has: a full disk, as far as SQLite can tell. */
 static void a_full_disk_refuses_changes_and_no_more(void **state)
 {
@@ -334,6 +350,7 @@ static int TEST_MAIN(void)
 		WITH_BENCH(the_instance_stays),
 		cmocka_unit_test(a_directory_that_cannot_be_made_is_told),
 		WITH_BENCH(files_of_others_are_refused),
+		WITH_BENCH(a_directory_in_the_place_of_a_file_is_told),
 		WITH_BENCH(a_full_disk_refuses_changes_and_no_more),
 		WITH_BENCH(logs_of_another_state_are_set_aside),
 		WITH_BENCH(each_statement_uses_its_index),
