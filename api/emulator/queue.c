@@ -157,6 +157,8 @@ static bool is_waiting(const struct job *job)
 
 	if (job->state != JOB_QUEUED || job->verdict != JOB_STATE_UNSPECIFIED)
 		return false;
+	if (!strstr(job->plan, "\"search\"")) /* most plans need no reading */
+		return true;
 	return job->parent || plan_search_from_text(job->plan, &search, NULL) || !search;
 }
 
@@ -171,14 +173,14 @@ static size_t waiting_sort(const struct job_list *list, const struct job **jobs)
 	return count;
 }
 
-static void estimate_write(const struct jobs_context *context, const struct job *job, const struct plan *plan,
-			   struct writer *answer)
+static void estimate_write(const struct jobs_context *context, const struct job_list *list,
+			   const struct job *job, const struct plan *plan, struct writer *answer)
 {
 	struct start_estimate estimate AUTO_OUTLOOK = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
 	AUTO(json) json_t *told = NULL;
 
-	if (start_estimate_make(context->training, plan, job, &estimate, &cause)) {
+	if (start_estimate_among(context->training, plan, job, list, &estimate, &cause)) {
 		member_text(answer, "reason", cause.text);
 		return;
 	}
@@ -190,8 +192,8 @@ static void estimate_write(const struct jobs_context *context, const struct job 
 	member_text(answer, "reason", estimate.text);
 }
 
-static void waiting_write(const struct jobs_context *context, const struct job *job, size_t place,
-			  struct writer *answer)
+static void waiting_write(const struct jobs_context *context, const struct job_list *list,
+			  const struct job *job, size_t place, struct writer *answer)
 {
 	AUTO(plan) struct plan *plan = NULL;
 
@@ -210,7 +212,7 @@ static void waiting_write(const struct jobs_context *context, const struct job *
 	if (plan_vcpus(plan))
 		member_int(answer, "vcpuCount", plan_vcpus(plan));
 	if (place <= ESTIMATES_MAX)
-		estimate_write(context, job, plan, answer);
+		estimate_write(context, list, job, plan, answer);
 }
 
 static void room_write(const struct room *room, struct writer *answer)
@@ -272,7 +274,7 @@ enum status queue_answer(struct call *call, struct error *err)
 	for (size_t i = 0; i < count && i < WAITING_MAX; i++) {
 		struct writer one = element_message(&waiting);
 
-		waiting_write(context, jobs[i], i + 1, &one);
+		waiting_write(context, &list, jobs[i], i + 1, &one);
 		message_close(&one);
 	}
 	message_close(&waiting);

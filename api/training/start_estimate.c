@@ -60,8 +60,9 @@ static enum status room_take(struct room *room, const struct plan *plan, const s
 /* One look at a job that waits before ours. */
 struct sighting {
 	const struct training_context *context;
-	const struct plan *plan; /* ours */
-	const struct job *job;   /* likewise; NULL: it is not there yet */
+	const struct plan *plan;           /* ours */
+	const struct job *job;             /* likewise; NULL: it is not there yet */
+	const struct job_list *unfinished; /* NULL: to be read */
 	struct room *room;
 	struct start_estimate *start_estimate;
 };
@@ -157,10 +158,10 @@ static enum status queue_look(const struct sighting *sighting, struct error *err
 	struct job_list list AUTO_JOB_LIST = { 0 };
 	const struct job **jobs = NULL;
 	size_t count = 0;
-	enum status rc = job_list_unfinished(context->store, &list, err);
+	enum status rc = sighting->unfinished ? STATUS_OK : job_list_unfinished(context->store, &list, err);
 
 	if (!rc)
-		queue_before(sighting, &list, &jobs, &count);
+		queue_before(sighting, sighting->unfinished ? sighting->unfinished : &list, &jobs, &count);
 	if (!rc && count > WAITING_MAX)
 		waits_behind(context, sighting->start_estimate, jobs[count - 1], SHORTAGE_ROOM,
 			     "Many jobs wait before it.");
@@ -207,10 +208,11 @@ static enum status place(const struct plan *plan, const struct room *room,
 }
 
 static enum status start_estimate_in(const struct training_context *context, const struct plan *plan,
-				     const struct job *job, struct room *room,
-				     struct start_estimate *start_estimate, struct error *err)
+				     const struct job *job, const struct job_list *unfinished,
+				     struct room *room, struct start_estimate *start_estimate,
+				     struct error *err)
 {
-	struct sighting sighting = { context, plan, job, room, start_estimate };
+	struct sighting sighting = { context, plan, job, unfinished, room, start_estimate };
 	enum status rc = queue_look(&sighting, err);
 
 	if (!rc && !start_estimate->text)
@@ -224,6 +226,13 @@ static enum status start_estimate_in(const struct training_context *context, con
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
 				const struct job *job, struct start_estimate *ret_outlook, struct error *err)
 {
+	return start_estimate_among(context, plan, job, NULL, ret_outlook, err);
+}
+
+enum status start_estimate_among(const struct training_context *context, const struct plan *plan,
+				 const struct job *job, const struct job_list *unfinished,
+				 struct start_estimate *ret_outlook, struct error *err)
+{
 	struct start_estimate start_estimate AUTO_OUTLOOK = { 0 };
 	struct error cause AUTO_ERROR = { 0 };
 	struct room room AUTO_ROOM = { 0 };
@@ -232,7 +241,7 @@ enum status start_estimate_make(const struct training_context *context, const st
 	if (context->room)
 		rc = context->room(context->room_arg, plan->project, &room, &cause);
 	if (!rc)
-		rc = start_estimate_in(context, plan, job, &room, &start_estimate, &cause);
+		rc = start_estimate_in(context, plan, job, unfinished, &room, &start_estimate, &cause);
 	if (rc == STATUS_UNAVAILABLE) {
 		start_estimate_deinit(&start_estimate); /* what was made of a part of it */
 		waits(&start_estimate, context->room ? SHORTAGE_ENGINE : SHORTAGE_NONE,

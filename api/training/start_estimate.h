@@ -10,6 +10,7 @@
 #include "scheduler/plan/placement.h"
 
 struct job;
+struct job_list;
 struct training_context;
 
 struct start_estimate {
@@ -31,5 +32,9 @@ void start_estimate_deinit(struct start_estimate *start_estimate);
  * FAILED_PRECONDITION: this machine can never run the job, in words for the client. */
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
 				const struct job *job, struct start_estimate *ret_outlook, struct error *err);
+/* The same where the caller has just read all unfinished jobs, to estimate several; NULL: they are read. */
+enum status start_estimate_among(const struct training_context *context, const struct plan *plan,
+				 const struct job *job, const struct job_list *unfinished,
+				 struct start_estimate *ret_outlook, struct error *err);
 /* {"now", "shortage", "behind", "text"}, of which those that have nothing to say are not there. */
 json_t *start_estimate_json(const struct start_estimate *start_estimate);
