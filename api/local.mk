@@ -69,10 +69,14 @@ libtrainyard_a_SOURCES += \
 	api/emulator/jobs.c \
 	api/emulator/jobs.h \
 	api/emulator/jobs_find.c \
+	api/emulator/line_stream.c \
+	api/emulator/line_stream.h \
 	api/emulator/metrics.c \
 	api/emulator/metrics.h \
 	api/emulator/queue.c \
 	api/emulator/queue.h \
+	api/emulator/requests.c \
+	api/emulator/requests.h \
 	api/emulator/shell_session.c \
 	api/emulator/shell_session.h \
 	api/emulator/shell_terminal.h \

@@ -101,10 +101,14 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/pack.h \
 	daemon/cli/package.c \
 	daemon/cli/package.h \
+	daemon/cli/json_lines.c \
+	daemon/cli/json_lines.h \
 	daemon/cli/plot.c \
 	daemon/cli/plot.h \
 	daemon/cli/queue.c \
 	daemon/cli/queue.h \
+	daemon/cli/requests.c \
+	daemon/cli/requests.h \
 	daemon/cli/shell.c \
 	daemon/cli/shell.h \
 	daemon/cli/study.c \

@@ -7,6 +7,7 @@
 #include "api/emulator/job_shell.h"
 #include "api/emulator/job_timeline.h"
 #include "api/emulator/queue.h"
+#include "api/emulator/requests.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -236,5 +237,12 @@ const struct route jobs_routes[] = {
 	  .handler = gpu_list_answer,
 	  .doc = METHOD_DOC_NAMED("gpus.list", NULL, gpu_list_message,
 				  "Tells which GPUs there are, and which replicas hold them.") },
+	{ .method = "GET",
+	  .path = "/_trainyard/v1/requests",
+	  .handler = requests_stream,
+	  .query = &requests_query,
+	  .doc = METHOD_DOC_NAMED("requests.list", NULL, request_line,
+				  "Reads the last 1000 requests of clients, one JSON object a line, the oldest "
+				  "first, and goes on with new ones.") },
 	{ .method = NULL },
 };

@@ -13,6 +13,7 @@
 
 struct discovery_api;
 struct job;
+struct ledger;
 struct store;
 struct summary_list;
 struct training_context;
@@ -24,6 +25,7 @@ struct jobs_context {
 	struct store *store;
 	const struct training_context *training; /* spells names of jobs */
 	const struct web_shell_context *shells;  /* opens shells in replicas */
+	struct ledger *ledger;                   /* of clients' requests */
 };
 
 /* Its context is a struct jobs_context. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/ledger.h"
 
-#include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "api/http/error_body.h"
 #include "api/http/exchange.h"
 #include "daemon/base/memory.h"
 
@@ -22,15 +24,31 @@ enum { CODE_COUNT = sizeof(codes) / sizeof(codes[0]), CODE_OTHER = CODE_COUNT, C
 
 struct ledger {
 	atomic_uint_fast64_t counts[METHOD_COUNT][CODE_SLOTS];
+	pthread_mutex_t lock;
+	pthread_cond_t added; /* on the monotonic clock */
+	uint64_t last;        /* the newest entry's number; 0: none */
+	struct ledger_entry entries[LEDGER_ENTRIES]; /* number N is at N % LEDGER_ENTRIES */
 };
 
 struct ledger *ledger_new(void)
 {
-	return memory_calloc(1, sizeof(struct ledger));
+	struct ledger *ledger = memory_calloc(1, sizeof(struct ledger));
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&ledger->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&ledger->added, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return ledger;
 }
 
 void ledger_free(struct ledger *ledger)
 {
+	if (!ledger)
+		return;
+	pthread_cond_destroy(&ledger->added);
+	pthread_mutex_destroy(&ledger->lock);
 	free(ledger);
 }
 
@@ -52,13 +70,106 @@ static size_t code_slot(const struct exchange *exchange)
 	return CODE_OTHER;
 }
 
+static const char *method_of(const struct exchange *exchange)
+{
+	return exchange->method ? exchange->method : "GET";
+}
+
+/* Copies as much as there is room for, as one line that drives no terminal. */
+static void text_keep(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+	text_make_harmless(to);
+}
+
+/* Shells are reached by paths that are their keys, also by a method that no row has. */
+static void path_keep(struct ledger_entry *entry, const struct exchange *exchange)
+{
+	static const char shells[] = "_trainyard/shell/";
+	const char *path = exchange->target.path ? exchange->target.path : "";
+	char whole[LEDGER_PATH_BYTES];
+
+	if (entry->route && entry->route->open)
+		path = entry->route->path + 1;
+	else if (strncmp(path, shells, strlen(shells)) == 0)
+		path = shells;
+	snprintf(whole, sizeof(whole), "/%s", path);
+	text_keep(entry->path, sizeof(entry->path), whole);
+}
+
+static void entry_fill(struct ledger_entry *entry, const struct exchange *exchange)
+{
+	const struct error *error = &exchange->error;
+
+	entry->time_us = clock_wall_us(exchange->rules->clock);
+	entry->duration_us = clock_mono_us(exchange->rules->clock) - exchange->begun_us;
+	entry->method = methods[method_slot(method_of(exchange))];
+	entry->route = exchange->match.kind == MATCH_ROUTE ? exchange->match.route : NULL;
+	entry->http_status = exchange->http_status;
+	entry->cut = exchange->cut;
+	entry->peer = exchange->peer;
+	path_keep(entry, exchange);
+	text_keep(entry->agent, sizeof(entry->agent), exchange->head.values[HEADER_USER_AGENT]);
+	text_keep(entry->reason, sizeof(entry->reason),
+		  !exchange->failed                   ? NULL
+		  : error_is_internal(error->status) ? error_message(error)
+						      : error->text);
+}
+
+static void entry_add(struct ledger *ledger, const struct exchange *exchange)
+{
+	struct ledger_entry entry;
+
+	entry_fill(&entry, exchange);
+	pthread_mutex_lock(&ledger->lock);
+	entry.number = ++ledger->last;
+	ledger->entries[entry.number % LEDGER_ENTRIES] = entry;
+	pthread_cond_broadcast(&ledger->added);
+	pthread_mutex_unlock(&ledger->lock);
+}
+
 void ledger_add(struct ledger *ledger, const struct exchange *exchange)
 {
 	if (!ledger)
 		return;
-	atomic_fetch_add_explicit(
-		&ledger->counts[method_slot(exchange->method ? exchange->method : "GET")][code_slot(exchange)],
-		1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ledger->counts[method_slot(method_of(exchange))][code_slot(exchange)], 1,
+				  memory_order_relaxed);
+	entry_add(ledger, exchange);
+}
+
+static const struct ledger_entry *entry_after(const struct ledger *ledger, uint64_t after)
+{
+	uint64_t number = after + 1;
+
+	if (ledger->last >= LEDGER_ENTRIES && number <= ledger->last - LEDGER_ENTRIES)
+		number = ledger->last - LEDGER_ENTRIES + 1;
+	return number <= ledger->last ? &ledger->entries[number % LEDGER_ENTRIES] : NULL;
+}
+
+bool ledger_next(struct ledger *ledger, uint64_t after, struct ledger_entry *ret_entry)
+{
+	const struct ledger_entry *entry;
+
+	pthread_mutex_lock(&ledger->lock);
+	entry = entry_after(ledger, after);
+	if (entry)
+		*ret_entry = *entry;
+	pthread_mutex_unlock(&ledger->lock);
+	return entry != NULL;
+}
+
+bool ledger_await(struct ledger *ledger, uint64_t after, int64_t wait_us)
+{
+	const int64_t until_us = clock_mono_us(&system_clock) + wait_us;
+	const struct timespec until = { .tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000 };
+	bool there;
+
+	pthread_mutex_lock(&ledger->lock);
+	while (ledger->last <= after && pthread_cond_timedwait(&ledger->added, &ledger->lock, &until) == 0)
+		;
+	there = ledger->last > after;
+	pthread_mutex_unlock(&ledger->lock);
+	return there;
 }
 
 static const char *code_name(size_t slot, char name[8])

@@ -1,12 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/ledger.h: the requests that listeners and doors have answered, counted by method and HTTP status.
+/* api/http/ledger.h: the requests that listeners and doors have answered: counted by method and HTTP status, and the last
+ * LEDGER_ENTRIES of them one by one.
  *
- * Thread: any. */
+ * An entry has nothing of bodies and queries, and no path that is a secret by itself. Its texts are cut at the sizes below, so
+ * that the whole ledger never takes more than 450 KiB. Thread: any. */
+#include <stdbool.h>
 #include <stdint.h>
 
 struct exchange;
 struct ledger;
+struct route;
+
+enum {
+	LEDGER_ENTRIES = 1000,
+	LEDGER_PATH_BYTES = 160,
+	LEDGER_AGENT_BYTES = 96,
+	LEDGER_REASON_BYTES = 128,
+};
+
+struct ledger_entry {
+	uint64_t number; /* from 1, in the order of the answers */
+	int64_t time_us; /* wall clock, of the answer */
+	int64_t duration_us;
+	const char *method;        /* static */
+	const struct route *route; /* static; NULL: no row has the path */
+	unsigned http_status;
+	bool cut;      /* the connection was closed without an answer */
+	uint32_t peer; /* as call->peer */
+	char path[LEDGER_PATH_BYTES]; /* decoded; of an open row the row's own, since a path may be what proves who asks */
+	char agent[LEDGER_AGENT_BYTES];   /* User-Agent; "": none */
+	char reason[LEDGER_REASON_BYTES]; /* why it was refused; "": it was not */
+};
 
 struct ledger *ledger_new(void);
 /* NULL is harmless. */
@@ -19,3 +44,8 @@ void ledger_add(struct ledger *ledger, const struct exchange *exchange);
 void ledger_counts_each(const struct ledger *ledger,
 			void (*told)(void *arg, const char *method, const char *code, uint64_t count),
 			void *arg);
+
+/* The first entry that is kept and has a number above @after. False: there is none. */
+bool ledger_next(struct ledger *ledger, uint64_t after, struct ledger_entry *ret_entry);
+/* Waits until there is one, at most @wait_us. */
+bool ledger_await(struct ledger *ledger, uint64_t after, int64_t wait_us);

@@ -309,6 +309,7 @@ static enum status exchange(struct exchange_state *state, const char *method, co
 	curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
 	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, "trainyard/" PACKAGE_VERSION);
 	curl_easy_setopt(client->curl, CURLOPT_NOPROXY, "*"); /* a proxy knows no daemon of this machine */
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, answer_take);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, state);

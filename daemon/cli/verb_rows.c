@@ -20,6 +20,7 @@
 #include "daemon/cli/job_run.h"
 #include "daemon/cli/job_wait.h"
 #include "daemon/cli/queue.h"
+#include "daemon/cli/requests.h"
 #include "daemon/cli/shell.h"
 #include "daemon/cli/study.h"
 #include "daemon/cli/verb.h"
@@ -392,6 +393,24 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = gpus_main },
+	{ .name = "requests",
+	  .words = "",
+	  .summary = "show the last requests of clients",
+	  .detail =
+		  "The last 1000 requests that the daemon answered, the oldest first: when, the HTTP status, how long it\n"
+		  "took, the path without its query, the client's name, and why it was refused. Bodies and tokens are\n"
+		  "not kept. Requests from inside jobs are not shown.\n"
+		  "\n"
+		  "    trainyard requests -f --failed\n",
+	  .options = OPTIONS({ .name = "follow", .letter = 'f', .help = "go on with new requests" },
+			     { .name = "failed", .help = "only those that were refused or failed" },
+			     { .name = "tail",
+			       .letter = 'n',
+			       .hint = "N",
+			       .help = "only the last N of those that are there" }),
+	  .calls = true,
+	  .lists = true,
+	  .run = requests_main },
 	{ .name = "cp",
 	  .words = "SOURCE... TARGET",
 	  .summary = "copy files and objects of Cloud Storage",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a daemon tells those that run it: whether it is ready, its metrics."""
+"""What a daemon tells those that run it: whether it is ready, its metrics, the last requests."""
+import json
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from support.daemon import script
 from support.engine import PrivateEngine
 from support.storage import Storage
+from support.verbs import started, verb
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
 
@@ -120,3 +122,42 @@ def test_probes_need_no_token_and_metrics_do(guarded):
     assert guarded.get("/readyz").json == {"status": "ready"}
     guarded.token = "sixteen-letters-and-more"
     assert metrics(guarded)["trainyard_http_requests_total", 'method="GET",code="401"'] == 1
+
+
+REQUESTS = "/_trainyard/v1/requests"
+
+
+def requests(daemon, **query):
+    answer = daemon.get(REQUESTS, **query)
+    assert answer.status == 200 and answer.headers["Content-Type"] == "application/x-ndjson"
+    return [json.loads(line) for line in answer.data.decode().splitlines()]
+
+
+def test_the_last_requests_are_told(yard):
+    """Broken: a path that is kept with its query; a refusal without its reason; an address that is turned round."""
+    yard.request("GET", "/v1/projects/p/jobs/nothing", headers={"User-Agent": "a-test/1 \x9b"}, access_token="secret-of-mine")
+    yard.post("/v1/projects/p/jobs", {"jobId": "secret body", "nonsense": 1})
+    missing, refused = requests(yard, tail=2)
+    assert missing["status"] == 404 and missing["path"] == "/v1/projects/p/jobs/nothing" and missing["method"] == "GET"
+    assert missing["api"] == "projects.jobs.get" and missing["client"] == "127.0.0.1" and missing["userAgent"].startswith("a-test/1")
+    assert "nothing" in missing["reason"] and re.fullmatch(r"0\.[0-9]{6}s", missing["duration"])
+    assert refused["api"] == "projects.jobs.create" and refused["status"] == 400 and "nonsense" in refused["reason"]
+    told = yard.get(REQUESTS).data.decode()
+    assert "secret" not in told
+    assert requests(yard, failed="true", tail=1)[0]["status"] == 400
+    assert yard.get(REQUESTS, tail=-1).status == 400
+    document = yard.get("/discovery/v1/apis/trainyard/v1/rest").json
+    assert "list" in document["resources"]["requests"]["methods"]
+
+
+def test_requests_prints_them(yard):
+    yard.get("/v1/projects/p/jobs/nothing")
+    said = verb(yard, "requests", "--failed", "-n", "1").splitlines()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3}  404 +\d+ ms  GET     /v1/projects/p/jobs/nothing.*", said[0]), said
+    assert said[1].startswith("     ") and "nothing" in said[1] and len(said) == 2
+    assert json.loads(verb(yard, "requests", "--failed", "-n", "1", "-o", "json"))["status"] == 404
+    assert verb(yard, "requests", "--failed", "-n", "1", "-o", "name") == "projects.jobs.get\n"
+    with started(yard, "requests", "-f", "-n", "0") as process:
+        assert REQUESTS in process.stdout.readline()  # its own
+        yard.get("/v1/projects/p/jobs/later")
+        assert "/v1/projects/p/jobs/later" in process.stdout.readline()
