@@ -45,11 +45,13 @@ struct job_gateway {
 	unsigned device_index; /* a device that is made anew has another one, and the old sockets are deaf */
 	struct gateway_place place;
 	struct listener *listener;
-	struct listener *by_address; /* the same at CLOUD_ADDRESS; NULL: not here */
+	struct listener *by_address; /* metadata alone, at CLOUD_ADDRESS; NULL: not here */
 	struct called_names *names;  /* NULL: calls of the cloud's hosts do not come here */
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* the latter: the last of them */
+	/* AWS's libraries PUT a token to CLOUD_ADDRESS, to learn whether they run there: no upload of Cloud Storage. */
+	struct family metadata_alone[2];
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
 	struct logging_context logging;
@@ -152,6 +154,7 @@ static void families_fill(struct job_gateway *gateway)
 				   .context = &gateway->metadata,
 				   .lenient_query = true,
 				   .error_render = metadata_error_render };
+	gateway->metadata_alone[0] = gateway->families[0];
 	for (size_t i = 0; storage && storage[i].name && i < STORAGE_FAMILIES_MAX; i++) {
 		gateway->storage[i] = *(const struct storage_context *)storage[i].context;
 		gateway->storage[i].job = gateway->job;
@@ -244,7 +247,7 @@ static enum status listener_start(struct job_gateway *gateway, const char *addre
 			.address = address ? address : gateway->address_text,
 			.borrowed = address != NULL,
 			.port = port,
-			.families = gateway->families,
+			.families = address ? gateway->metadata_alone : gateway->families,
 			.clock = &system_clock,
 			.gate = gateway->owner->options.gate,
 			.connection_limit = GATEWAY_CONNECTIONS_MAX,
