@@ -398,7 +398,8 @@ fuzz_targets = \
 	tests/fuzz/fuzz_session \
 	tests/fuzz/fuzz_storage_body \
 	tests/fuzz/fuzz_token \
-	tests/fuzz/fuzz_upload_headers
+	tests/fuzz/fuzz_upload_headers \
+	tests/fuzz/fuzz_yaml
 check_PROGRAMS += $(fuzz_targets)
 
 # Where threads meet: `deploy/check threads` runs these under ThreadSanitizer.
