@@ -124,16 +124,18 @@ static enum ready ready_wait(const struct start *start, struct ready_line *line)
 	return ready;
 }
 
-/* The daemon that another `start` or `serve` has begun meanwhile. *ret_address: its address once it serves. False: there is
- * none, or it does not serve in time. */
+/* The daemon that another `start` or `serve` has begun meanwhile. *ret_address: its address once it serves, which daemons of
+ * before 0.2 wrote down without their process. False: there is none, or it does not serve in time. */
 static bool other_wait(const char *state_dir, const struct start *start, struct address *ret_address)
 {
 	pid_t holder = 0;
 
 	while (!state_dir_holder(state_dir, &holder, NULL) && holder) {
 		address_file_read(state_dir, ret_address);
-		if (ret_address->url && ret_address->pid == holder)
+		if (ret_address->url && (ret_address->pid == holder || !ret_address->pid)) {
+			ret_address->pid = holder;
 			return true;
+		}
 		address_deinit(ret_address);
 		*ret_address = (struct address){ 0 };
 		if (!left_ms(start->end_us))

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
@@ -30,7 +31,7 @@
 #include "store/small_file.h"
 
 /* What shells add to the number of a signal. */
-enum { SIGNALLED = 128, NOTE_MS = 20, SILENT_MS = 1000 };
+enum { SIGNALLED = 128, NOTE_MS = 20, SILENT_MS = 1000, START_US = 120000000 };
 
 struct exec {
 	struct config *config;
@@ -46,7 +47,8 @@ struct exec {
 	sigset_t before;            /* the signals that were blocked when the program began */
 	void (*output_before)(int); /* what SIGTTOU did then */
 	struct text key; /* of the state directory, made while the daemon starts; empty: it has one */
-	int exit_code;   /* -1: not decided */
+	int64_t start_us; /* how long the daemon may take until it serves */
+	int exit_code;    /* -1: not decided */
 };
 
 const char *const exec_config[] = {
@@ -321,16 +323,42 @@ static void signals_take(struct exec *exec)
 			signal_take(exec, (int)signal.ssi_signo);
 }
 
+/* How long to wait for the next event: without end once the daemon serves, or has ended. 0: it took too long to start. */
+static int wait_ms(const struct exec *exec, int64_t end_us)
+{
+	const int64_t left_us = end_us - clock_mono_us(&system_clock);
+
+	if (exec->serves || !exec->daemon_pid)
+		return -1;
+	return left_us > 0 ? (int)(left_us / 1000 + 1) : 0;
+}
+
+/* It has no job yet, and may hang in a call that no signal ends. rest_clean() removes what it has made. */
+static void daemon_give_up(struct exec *exec)
+{
+	fprintf(stderr,
+		"trainyard: the daemon did not serve within %lld s, and was killed: a disk, a file that an option "
+		"names or a name server may not answer; --start-timeout gives it longer\n",
+		(long long)(exec->start_us / 1000000));
+	kill(exec->daemon_pid, SIGKILL);
+	exec->exit_code = EXIT_NOT_STARTED;
+}
+
 static void command_run(struct exec *exec)
 {
+	const int64_t end_us = clock_mono_us(&system_clock) + exec->start_us;
 	struct ready_line line = { 0 };
 
 	while (exec->exit_code < 0) {
 		struct pollfd polled[] = { { .fd = exec->signal_fd, .events = POLLIN },
 					   { .fd = exec->ready_fd, .events = POLLIN } };
 
-		poll(polled, 2, -1);
+		poll(polled, 2, wait_ms(exec, end_us));
 		signals_take(exec);
+		if (exec->exit_code < 0 && wait_ms(exec, end_us) == 0) {
+			daemon_give_up(exec);
+			continue;
+		}
 		if (!polled[1].revents || exec->exit_code >= 0)
 			continue;
 		switch (ready_line_read(&line, exec->ready_fd)) {
@@ -404,6 +432,7 @@ int exec_main(struct invocation *invocation)
 			     .command = invocation->command,
 			     .ready_fd = -1,
 			     .note_fd = -1,
+			     .start_us = START_US,
 			     .exit_code = -1 };
 	struct error err AUTO_ERROR = { 0 };
 
@@ -412,6 +441,8 @@ int exec_main(struct invocation *invocation)
 			  "the command is missing: trainyard exec -- COMMAND");
 		return main_usage_error("exec ", &err);
 	}
+	if (invocation_duration(invocation, "start-timeout", &exec.start_us, &err))
+		return main_usage_error("exec ", &err);
 	signals_block(&exec);
 	if (state_dir_name(&exec, &err) || daemon_start(&exec, &err)) {
 		main_failure(&err);

@@ -90,6 +90,9 @@ const struct verb verbs[] = {
 		  "A --state-dir that is named stays, with its jobs, logs and objects. --listen, --grpc and --state-dir\n"
 		  "count on the command line alone: in the environment and the configuration file they are for the\n"
 		  "user's own daemon. By default the log has warnings only.\n",
+	  .options = OPTIONS({ .name = "start-timeout",
+			       .hint = "TIME",
+			       .help = "how long the daemon may take to serve: 30s, 5m (default 2m)" }),
 	  .command = true,
 	  .config = CONFIG_SERVE,
 	  .config_first = exec_config,

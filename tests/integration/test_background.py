@@ -255,3 +255,12 @@ def test_help_fits_80_columns_and_has_groups(user):
     heads = [row for row in told.splitlines()[6:] if row and row[0].isupper()]
     assert heads[:3] == ["Where it serves", "State and engine", "Project"] and "\n\n\n" not in told
     assert "Where it serves" not in user("stop", "--help")
+
+
+def test_a_daemon_that_wrote_no_process_down_runs_already(user):
+    """Broken: other_wait() that wants the process in the file: it waited for two minutes, and said that the directory is taken."""
+    user("start", "--listen", "127.0.0.1:0")
+    address = user.state / "address"
+    url = address.read_text().splitlines()[0]
+    address.write_text(url + "\n")
+    assert f"already runs at {url} (process " in user("start")

@@ -286,3 +286,13 @@ def test_other_commands_inside_mean_the_same_daemon(engine, place, tmp_path, mon
     assert " info " in done.stderr
     done = executed(engine, place, "sh", "-c", "echo ${CLOUDSDK_AUTH_ACCESS_TOKEN_FILE-none} $TRAINYARD_TOKEN_FILE")
     assert done.stdout == "none\n"
+
+
+def test_a_daemon_that_does_not_start_in_time_is_given_up(engine, place, tmp_path):
+    """Broken: wait_ms() that is -1: it waited for ever for what a pipe would say."""
+    pipe = tmp_path / "faults"
+    os.mkfifo(pipe)
+    done = executed(engine, place, "true", options=["--start-timeout", "1s", "--faults", str(pipe)], code=125)
+    assert "the daemon did not serve within 1 s" in done.stderr and "--start-timeout" in done.stderr
+    assert nothing_is_left(engine, place)
+    assert "--start-timeout" in executed(engine, place, "true", options=["--start-timeout", "soon"], code=2).stderr
