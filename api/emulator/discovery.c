@@ -135,21 +135,80 @@ static enum status directory_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
+/* ---- what masks of fields may name ---- */
+
+#define TEXT_FIELD(NAME) { .name = (NAME), .type = FIELD_STRING }
+#define OPEN_FIELD(NAME) { .name = (NAME), .type = FIELD_STRUCT }
+#define OF_BOTH                                                                                              \
+	TEXT_FIELD("kind"), TEXT_FIELD("id"), TEXT_FIELD("name"), TEXT_FIELD("version"),                     \
+		TEXT_FIELD("title"), TEXT_FIELD("description"), OPEN_FIELD("icons"),                         \
+		TEXT_FIELD("documentationLink"),                                                             \
+		{ .name = "labels", .type = FIELD_STRING, .flags = FIELD_REPEATED }
+
+/* Source: https://developers.google.com/discovery/v1/reference/apis (read 2026-11-26) */
+static const struct field item_fields[] = {
+	OF_BOTH,
+	TEXT_FIELD("discoveryRestUrl"),
+	TEXT_FIELD("discoveryLink"),
+	{ .name = "preferred", .type = FIELD_BOOL },
+	{ .name = NULL },
+};
+static const struct message item = { .full_name = "discovery#directoryItem", .fields = item_fields };
+static const struct field directory_fields[] = {
+	TEXT_FIELD("kind"),
+	TEXT_FIELD("discoveryVersion"),
+	{ .name = "items", .type = FIELD_MESSAGE, .flags = FIELD_REPEATED, .message = &item },
+	{ .name = NULL },
+};
+static const struct message directory_answer = { .full_name = "discovery#directoryList",
+						 .fields = directory_fields };
+static const struct field document_fields[] = {
+	OF_BOTH,
+	TEXT_FIELD("discoveryVersion"),
+	TEXT_FIELD("etag"),
+	TEXT_FIELD("revision"),
+	TEXT_FIELD("canonicalName"),
+	TEXT_FIELD("ownerDomain"),
+	TEXT_FIELD("ownerName"),
+	TEXT_FIELD("packagePath"),
+	TEXT_FIELD("protocol"),
+	TEXT_FIELD("baseUrl"),
+	TEXT_FIELD("basePath"),
+	TEXT_FIELD("rootUrl"),
+	TEXT_FIELD("mtlsRootUrl"),
+	TEXT_FIELD("servicePath"),
+	TEXT_FIELD("batchPath"),
+	{ .name = "fullyEncodeReservedExpansion", .type = FIELD_BOOL },
+	{ .name = "version_module", .type = FIELD_BOOL },
+	OPEN_FIELD("endpoints"),
+	OPEN_FIELD("parameters"),
+	OPEN_FIELD("auth"),
+	OPEN_FIELD("schemas"),
+	OPEN_FIELD("methods"),
+	OPEN_FIELD("resources"),
+	{ .name = NULL },
+};
+static const struct message document_answer = { .full_name = "discovery#restDescription",
+						.fields = document_fields };
+
 /* Open: as the cloud's, which clients read before they know who they are. */
 const struct route discovery_routes[] = {
 	{ .method = "GET",
 	  .path = "/$discovery/rest",
 	  .handler = own_document_get,
 	  .query = &rest_query,
+	  .response = &document_answer,
 	  .open = true },
 	{ .method = "GET",
 	  .path = "/discovery/v1/apis",
 	  .handler = directory_get,
 	  .query = &list_query,
+	  .response = &directory_answer,
 	  .open = true },
 	{ .method = "GET",
 	  .path = "/discovery/v1/apis/{api}/{version}/rest",
 	  .handler = document_get,
+	  .response = &document_answer,
 	  .open = true },
 	{ .method = NULL },
 };
