@@ -131,8 +131,10 @@ static enum status replica_program(const struct plan *plan, enum role role, cons
 
 	if (rc)
 		return rc;
-	if (pool_is_launched(&plan->pools[role]))
-		return launcher_command(plan, role, args, ret_command, ret_args, err);
+	if (pool_is_launched(&plan->pools[role])) {
+		launcher_command(plan, role, args, ret_command, ret_args);
+		return STATUS_OK;
+	}
 	*ret_command = TAKE(command);
 	*ret_args = TAKE(args);
 	return STATUS_OK;

@@ -380,8 +380,8 @@ enum status scheduler_new(const struct scheduler_options *options, struct schedu
 	pthread_cond_init(&scheduler->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&scheduler->mutex, NULL);
-	complete = complete && !suggester_new(options->suggest ? options->suggest : study_suggest,
-					      on_suggested, scheduler, &scheduler->suggester, err);
+	suggester_new(options->suggest ? options->suggest : study_suggest, on_suggested, scheduler,
+		      &scheduler->suggester);
 	if (!scheduler->reconciler.pump || !complete || !room_init(scheduler, options)) {
 		scheduler_free(scheduler);
 		return error_no_memory(err);

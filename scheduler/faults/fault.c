@@ -10,6 +10,7 @@
 
 #include "daemon/base/embedded_file.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 /* The program that slows networks; none where it could not be made for this machine. */
@@ -139,7 +140,7 @@ static bool text_read(const json_t *canonical, const char *name, const char *pat
 		refuse(err, path, "The value must not be empty: without the field any will do.");
 	if (strlen(value) > most)
 		error_add(err, STATUS_INVALID_ARGUMENT, path, "The value is longer than %zu bytes.", most);
-	*ret_text = strdup(value);
+	*ret_text = memory_strdup(value);
 	return *ret_text != NULL;
 }
 
@@ -276,17 +277,14 @@ static void what_read(const json_t *canonical, struct fault_rule *rule, struct e
 
 enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rule, struct error *err)
 {
-	AUTO(fault_rule) struct fault_rule *rule = calloc(1, sizeof(*rule));
+	AUTO(fault_rule) struct fault_rule *rule = memory_calloc(1, sizeof(*rule));
 	struct error found AUTO_ERROR = { 0 };
 
-	if (!rule)
-		return error_no_memory(err);
 	kind_read(canonical, rule, &found);
-	if (!text_read(canonical, "project", "project", GLOB_BYTES_MAX, &rule->project, &found) ||
-	    !text_read(canonical, "job", "job", GLOB_BYTES_MAX, &rule->job, &found) ||
-	    !text_read(canonical, "method", "method", GLOB_BYTES_MAX, &rule->method, &found) ||
-	    !text_read(canonical, "logPattern", "log_pattern", PATTERN_BYTES_MAX, &rule->log_pattern, &found))
-		return error_no_memory(err);
+	text_read(canonical, "project", "project", GLOB_BYTES_MAX, &rule->project, &found);
+	text_read(canonical, "job", "job", GLOB_BYTES_MAX, &rule->job, &found);
+	text_read(canonical, "method", "method", GLOB_BYTES_MAX, &rule->method, &found);
+	text_read(canonical, "logPattern", "log_pattern", PATTERN_BYTES_MAX, &rule->log_pattern, &found);
 	who_read(canonical, rule, &found);
 	when_read(canonical, rule, &found);
 	what_read(canonical, rule, &found);

@@ -6,19 +6,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "daemon/base/json.h"
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/engine/engine.h"
 #include "store/jobs/faults.h"
 
 /* MATCH_STEPS_MAX: of a pattern on one line, so that none holds up the logs. MARKS_MAX: containers that one rule
  * remembers. */
 enum { MATCH_STEPS_MAX = 1000000, MARKS_MAX = 10000, HOOKS_MAX = 2 };
-
-/* A line comes once: where there is no memory to look at it, some is waited for, though not for ever. */
-enum { MEMORY_TRIES = 500, MEMORY_PAUSE_US = 10000 };
 
 struct page {
 	struct fault_rule *rule;
@@ -88,17 +85,11 @@ static enum status page_add(struct fault_book *book, struct fault_rule *rule, ui
 			    struct error *err)
 {
 	pcre2_code *pattern = rule->log_pattern ? pattern_compile(rule->log_pattern) : NULL;
-	struct page *grown;
 
-	if (rule->log_pattern && !pattern)
-		return error_no_memory(err);
-	grown = realloc(book->pages, (book->count + 1) * sizeof(*grown));
-	if (!grown) {
-		pcre2_code_free(pattern);
-		return error_no_memory(err);
-	}
-	book->pages = grown;
-	grown[book->count++] =
+	if (rule->log_pattern && !pattern) /* it compiled when the rule was read */
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "PCRE2 has no memory for a log_pattern now.");
+	book->pages = memory_resize(book->pages, book->count + 1, sizeof(*book->pages));
+	book->pages[book->count++] =
 		(struct page){ .rule = rule, .pattern = pattern, .hits = hits, .draws = draws };
 	counts_update(book);
 	return STATUS_OK;
@@ -137,39 +128,37 @@ static struct page *page_find(struct fault_book *book, int64_t id)
 	return NULL;
 }
 
-static bool mark_append(struct page *page, const struct replica_key *key)
+static void mark_append(struct page *page, const struct replica_key *key)
 {
-	struct replica_key *grown = realloc(page->marks, (page->mark_count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return false;
-	page->marks = grown;
-	grown[page->mark_count++] = *key;
-	return true;
+	page->marks = memory_resize(page->marks, page->mark_count + 1, sizeof(*page->marks));
+	page->marks[page->mark_count++] = *key;
 }
 
 static enum status mark_take(void *arg, const struct fault_mark *mark, struct error *err)
 {
 	struct page *page = page_find(arg, mark->fault);
 
-	return !page || mark_append(page, &mark->key) ? STATUS_OK : error_no_memory(err);
+	(void)err;
+	if (page)
+		mark_append(page, &mark->key);
+	return STATUS_OK;
 }
 
 enum status fault_book_open(struct store *store, uint64_t seed, struct fault_book **ret_book,
 			    struct error *err)
 {
 	struct fault_list list AUTO_FAULT_LIST = { 0 };
-	struct fault_book *book = calloc(1, sizeof(*book));
+	struct fault_book *book = memory_calloc(1, sizeof(*book));
 	enum status rc;
 
-	if (!book)
-		return error_no_memory(err);
 	book->store = store;
 	book->seed = seed;
 	pthread_mutex_init(&book->mutex, NULL);
 	book->match = pcre2_match_data_create(1, NULL);
 	book->context = pcre2_match_context_create(NULL);
-	rc = book->match && book->context ? fault_list_read(store, &list, err) : error_no_memory(err);
+	rc = book->match && book->context
+		     ? fault_list_read(store, &list, err)
+		     : error_set(err, STATUS_UNAVAILABLE, NULL, "PCRE2 has no memory to match with");
 	if (!rc)
 		pcre2_set_match_limit(book->context, MATCH_STEPS_MAX);
 	for (size_t i = 0; !rc && i < list.count; i++)
@@ -226,7 +215,7 @@ enum status fault_book_add(struct fault_book *book, const json_t *canonical, boo
 {
 	AUTO(fault_rule) struct fault_rule *rule = NULL;
 	AUTO(string) char *text = json_dump_compact(canonical);
-	enum status rc = text ? fault_rule_read(canonical, &rule, err) : error_no_memory(err);
+	enum status rc = fault_rule_read(canonical, &rule, err);
 
 	if (rc)
 		return rc;
@@ -377,18 +366,12 @@ enum status fault_book_count(struct fault_book *book, int64_t rule, struct error
 static bool line_fits(const struct fault_book *book, const struct page *page, const struct replica_line *line)
 {
 	size_t length = line->length;
-	int rc = PCRE2_ERROR_NOMEMORY;
 
 	/* As in its log entry. */
 	while (length && (line->data[length - 1] == '\n' || line->data[length - 1] == '\r'))
 		length--;
-	for (int tries = 0; rc == PCRE2_ERROR_NOMEMORY && tries < MEMORY_TRIES; tries++) {
-		if (tries)
-			usleep(MEMORY_PAUSE_US);
-		rc = pcre2_match(page->pattern, (PCRE2_SPTR)line->data, length, 0, 0, book->match,
-				 book->context);
-	}
-	return rc >= 0;
+	return pcre2_match(page->pattern, (PCRE2_SPTR)line->data, length, 0, 0, book->match, book->context) >=
+	       0;
 }
 
 /* One that cannot be stored is remembered until the next start alone. */
@@ -404,19 +387,12 @@ static void mark_store(struct fault_book *book, const struct page *page, const s
 
 static bool page_mark(struct fault_book *book, struct page *page, const struct replica_line *line)
 {
-	bool is_kept;
-
 	if (!page->pattern || is_used_up(page) || page->mark_count >= MARKS_MAX ||
 	    is_marked(page, &line->key) || !line_fits(book, page, line))
 		return false;
-	is_kept = mark_append(page, &line->key);
-	for (int tries = 1; !is_kept && tries < MEMORY_TRIES; tries++) {
-		usleep(MEMORY_PAUSE_US);
-		is_kept = mark_append(page, &line->key);
-	}
-	if (is_kept)
-		mark_store(book, page, &line->key);
-	return is_kept;
+	mark_append(page, &line->key);
+	mark_store(book, page, &line->key);
+	return true;
 }
 
 bool fault_book_line(struct fault_book *book, const struct replica_line *line)

@@ -136,12 +136,7 @@ static void replica_strike(struct scheduler *scheduler, struct replica_run *repl
 /* Choice: ml's jobs get Vertex AI's words, too; none of ml's own are known. */
 static char *stockout_text(const struct job_run *run)
 {
-	char *text = NULL;
-
-	if (asprintf(&text, STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "") >= 0)
-		return text;
-	memory_note_failure();
-	return NULL;
+	return memory_printf(STOCKOUT_SENTENCE, run->plan->region ? run->plan->region : "");
 }
 
 /* Choice: one that does not pass fails the job at once. The service tries it up to three times more before, and says
@@ -159,17 +154,12 @@ static void queued_strike(struct job_run *run, const struct fault_hit *hit)
 static void image_strike(struct job_run *run)
 {
 	struct replica_run *replica = run->replica_count ? &run->replicas[0] : NULL;
-	char *text;
 
 	if (!replica || replica->end != END_NONE || run->row->state != JOB_PREPARING)
 		return;
-	if (asprintf(&text, "the image %s cannot be pulled: manifest unknown",
-		     run->plan->pools[replica->key.role].image) < 0) {
-		memory_note_failure();
-		return;
-	}
 	free(replica->refusal);
-	replica->refusal = text;
+	replica->refusal = memory_printf("the image %s cannot be pulled: manifest unknown",
+					 run->plan->pools[replica->key.role].image);
 	replica->end = END_REFUSED;
 }
 
@@ -237,18 +227,15 @@ enum { THROTTLE_TRIES = 3 };
 
 static const char not_done[] = "fault-not-done";
 
-/* "The network of the replica master 0 is not slowed as was ordered". NULL: memory ran out. */
+/* "The network of the replica master 0 is not slowed as was ordered" */
 static char *throttle_sentence(const struct job_run *run, const struct replica_run *replica, bool slowed)
 {
 	char name[REPLICA_NAME_MAX];
-	char *text = NULL;
 
 	replica_sentence_name(run->plan, replica->key.role, replica->key.index, name);
-	return asprintf(&text, "The network of the replica %s %s", name,
-			slowed ? "is not slowed as was ordered"
-			       : "stays slow beyond the time that was ordered") < 0
-		       ? NULL
-		       : text;
+	return memory_printf("The network of the replica %s %s", name,
+			     slowed ? "is not slowed as was ordered"
+				    : "stays slow beyond the time that was ordered");
 }
 
 static bool was_told(const struct job_run *run, const char *sentence)
@@ -263,10 +250,8 @@ static void throttle_give_up(struct job_run *run, const struct replica_run *repl
 	AUTO(string) char *never_slowed = throttle_sentence(run, replica, true);
 	AUTO(string) char *sentence = throttle_sentence(run, replica, slowed);
 
-	if (!never_slowed || !sentence)
-		memory_note_failure();
 	/* What was never slowed need not be made fast. */
-	else if (!was_told(run, never_slowed) && !was_told(run, sentence))
+	if (!was_told(run, never_slowed) && !was_told(run, sentence))
 		job_run_differ(run, not_done, "", "%s: %s.", sentence, reason);
 }
 
@@ -338,23 +323,14 @@ static char *line_make(const struct job_run *run, const struct fault_scene *scen
 	return text_take(&line);
 }
 
-static bool hit_append(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene,
+static void hit_append(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene,
 		       const struct fault_order *order)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
 	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
-	struct fault_hit *grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
-	char *line;
 
-	if (!grown) {
-		memory_note_failure();
-		return false;
-	}
-	run->hits = grown;
-	line = line_make(run, scene, order);
-	if (!line)
-		return false;
-	grown[run->hit_count++] = (struct fault_hit){
+	run->hits = memory_resize(run->hits, run->hit_count + 1, sizeof(*run->hits));
+	run->hits[run->hit_count++] = (struct fault_hit){
 		.key = scene->key,
 		.stage = (int)scene->stage,
 		.fault = order->rule,
@@ -362,10 +338,9 @@ static bool hit_append(struct scheduler *scheduler, struct job_run *run, const s
 		.exit_code = order->exit_code,
 		.until_us = order->seconds_us ? clock_wall_us(clock) + order->seconds_us : 0,
 		.ends_us = mono_us + order->seconds_us,
-		.line = line,
+		.line = line_make(run, scene, order),
 		.bytes_per_s = order->bytes_per_s,
 	};
-	return true;
 }
 
 static void scene_look(struct scheduler *scheduler, struct job_run *run, const struct fault_scene *scene)
@@ -376,8 +351,8 @@ static void scene_look(struct scheduler *scheduler, struct job_run *run, const s
 
 	if (!fault_book_take(book, scene, &order, &wait_us))
 		look_again(scheduler, run, wait_us);
-	else if (!hit_append(scheduler, run, scene, &order))
-		fault_book_return(book, order.rule);
+	else
+		hit_append(scheduler, run, scene, &order);
 }
 
 /* How the tuning job is called that a trial is of. Both are under way, or neither is. */
@@ -509,23 +484,17 @@ void faults_settle(struct scheduler *scheduler, struct job_run *run, bool stored
 }
 
 /* Takes the line of @hit. A kind of a later release is left out. */
-static enum status hit_resume(const struct clock *clock, struct job_run *run, struct fault_hit *hit,
-			      struct error *err)
+static void hit_resume(const struct clock *clock, struct job_run *run, struct fault_hit *hit)
 {
 	const int64_t mono_us = clock_mono_us(clock); /* first, as in step_clock_move() */
-	struct fault_hit *grown;
 
 	if (hit->kind <= FAULT_UNSPECIFIED || hit->kind >= FAULT_KIND_COUNT)
-		return STATUS_OK;
-	grown = realloc(run->hits, (run->hit_count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_no_memory(err);
-	run->hits = grown;
+		return;
+	run->hits = memory_resize(run->hits, run->hit_count + 1, sizeof(*run->hits));
 	hit->ends_us = mono_us + hit->until_us - clock_wall_us(clock);
-	grown[run->hit_count++] = *hit;
+	run->hits[run->hit_count++] = *hit;
 	hit->line = NULL;
 	run->hits_stored = run->hit_count;
-	return STATUS_OK;
 }
 
 enum status faults_resume(struct scheduler *scheduler, struct error *err)
@@ -537,7 +506,7 @@ enum status faults_resume(struct scheduler *scheduler, struct error *err)
 		struct job_run *run = scheduler_find(scheduler, list.hits[i].key.job);
 
 		if (run)
-			rc = hit_resume(scheduler->reconciler.clock, run, &list.hits[i], err);
+			hit_resume(scheduler->reconciler.clock, run, &list.hits[i]);
 	}
 	return rc;
 }

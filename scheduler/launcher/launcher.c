@@ -15,29 +15,24 @@ static json_t *arguments_make(const struct plan *plan, enum role role, const jso
 	const json_t *uri;
 	size_t i;
 
-	if (json_array_append_new(args, json_sprintf("--python=%s", pool->python)) ||
-	    json_array_append_new(args, json_sprintf("--module=%s", pool->python_module)) ||
-	    json_array_append_new(args, json_sprintf("--wheels=%s", LAUNCHER_WHEELS)))
-		return NULL;
+	json_array_append_new(args, json_sprintf("--python=%s", pool->python));
+	json_array_append_new(args, json_sprintf("--module=%s", pool->python_module));
+	json_array_append_new(args, json_sprintf("--wheels=%s", LAUNCHER_WHEELS));
 	json_array_foreach(pool->package_uris, i, uri)
-		if (json_array_append_new(args, json_sprintf("--package=%s", json_string_value(uri))))
-			return NULL;
+		json_array_append_new(args, json_sprintf("--package=%s", json_string_value(uri)));
 	if (json_array_append_new(args, json_string("--")) ||
 	    (module_args && json_array_extend(args, (json_t *)module_args)))
 		return NULL;
 	return TAKE(args);
 }
 
-enum status launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
-			     json_t **ret_command, json_t **ret_args, struct error *err)
+void launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
+		      json_t **ret_command, json_t **ret_args)
 {
 	AUTO(json)
 	json_t *command = json_pack("[s, s, s]", plan->pools[role].python, "-c", launcher_files[0].data);
 	AUTO(json) json_t *args = arguments_make(plan, role, module_args);
 
-	if (!command || !args)
-		return error_no_memory(err);
 	*ret_command = TAKE(command);
 	*ret_args = TAKE(args);
-	return STATUS_OK;
 }

@@ -14,5 +14,5 @@
 
 /* The command (array of strings) and the arguments of the containers of a pool that is launched: new references.
  * @module_args: what the module itself is given; NULL: nothing. */
-enum status launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
-			     json_t **ret_command, json_t **ret_args, struct error *err);
+void launcher_command(const struct plan *plan, enum role role, const json_t *module_args,
+		      json_t **ret_command, json_t **ret_args);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/plan.h"
 #include "scheduler/plan/trial_plan.h"
 #include "store/jobs/jobs.h"
@@ -86,21 +87,13 @@ bool study_values_carry(const struct study *from, const double *values, const st
 
 /* ---- trials ---- */
 
-static enum status trials_grow(struct earlier_trials *earlier, size_t more, const struct study *study,
-			       struct error *err)
+static void trials_grow(struct earlier_trials *earlier, size_t more, const struct study *study)
 {
 	const size_t count = earlier->count + more + 1;
-	struct trial *trials = realloc(earlier->trials, count * sizeof(*trials));
-	double *values;
 
-	if (!trials)
-		return error_no_memory(err);
-	earlier->trials = trials;
-	values = realloc(earlier->values, count * study->parameter_count * sizeof(*values));
-	if (!values)
-		return error_no_memory(err);
-	earlier->values = values;
-	return STATUS_OK;
+	earlier->trials = memory_resize(earlier->trials, count, sizeof(*earlier->trials));
+	earlier->values =
+		memory_resize(earlier->values, count * study->parameter_count, sizeof(*earlier->values));
 }
 
 enum status trial_from_stored(const struct study *study, const struct stored_trial *stored, double *values,
@@ -148,9 +141,10 @@ static enum status trial_add(struct earlier_trials *earlier, const struct stored
 static enum status trials_add(struct earlier_trials *earlier, const struct trial_list *list,
 			      const struct study *from, const struct study *study, struct error *err)
 {
-	double *room = calloc(from->parameter_count, sizeof(*room));
-	enum status rc = room ? trials_grow(earlier, list->count, study, err) : error_no_memory(err);
+	double *room = memory_calloc(from->parameter_count, sizeof(*room));
+	enum status rc = STATUS_OK;
 
+	trials_grow(earlier, list->count, study);
 	for (size_t i = 0; !rc && i < list->count; i++)
 		rc = trial_add(earlier, &list->trials[i], from, study, room, err);
 	free(room);
@@ -162,7 +156,7 @@ static enum status unreadable(const char *job_id, const struct error *cause, str
 {
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 			 "The trials of the job '%s', which this one resumes, cannot be read: %s", job_id,
-			 cause->text ? cause->text : "out of memory");
+			 cause->text);
 }
 
 static enum status job_read(struct store *store, const char *project, const char *job_id,

@@ -42,9 +42,8 @@ static void absence_tell(struct look *look, const struct stored_trial *stored,
 	struct text text AUTO_TEXT = { 0 };
 
 	trial_metrics_absence(metrics, &text);
-	if (!text.failed)
-		job_run_say(look->run, SEVERITY_WARNING, "Trial %u has no value of its metric: %s",
-			    stored->number, text.data);
+	job_run_say(look->run, SEVERITY_WARNING, "Trial %u has no value of its metric: %s", stored->number,
+		    text.data);
 }
 
 /* The cloud's guide tells custom containers to report with its library; of event files it speaks for its own runtimes.
@@ -67,15 +66,12 @@ static void events_tell(struct look *look, const struct stored_trial *stored,
 }
 
 /* What it measured into @ending, whose texts are the caller's. */
-static enum status measured_fill(struct look *look, const struct stored_trial *stored,
-				 struct trial_ending *ending, struct error *err)
+static void measured_fill(struct look *look, const struct stored_trial *stored, struct trial_ending *ending)
 {
 	struct trial_metrics *metrics = curve_of(look, stored);
 	const struct measurements *reported;
 	struct measurement final;
 
-	if (!metrics)
-		return error_no_memory(err);
 	trial_metrics_read(metrics);
 	reported = trial_metrics_all(metrics);
 	if (trial_final(
@@ -83,14 +79,11 @@ static enum status measured_fill(struct look *look, const struct stored_trial *s
 		    &(struct trial){ .measurements = reported->all, .measurement_count = reported->count },
 		    &final)) {
 		ending->final = final_text(look->study, &final);
-		if (!ending->final)
-			return error_no_memory(err);
 		events_tell(look, stored, metrics);
 	} else if (ending->outcome == OUTCOME_COMPLETED) {
 		absence_tell(look, stored, metrics);
 	}
 	ending->curve = reported->count ? trial_metrics_text(metrics) : NULL;
-	return reported->count && !ending->curve ? error_no_memory(err) : STATUS_OK;
 }
 
 /* What is to be said of the end goes with it: it is said once, or not while the end is not stored. */
@@ -102,8 +95,7 @@ static enum status end_store(struct look *look, struct trial_ending *ending, siz
 
 	ending->lines = lines;
 	ending->line_count = look->run->note_count - note_mark;
-	rc = lines || !ending->line_count ? trial_end(look->reconciler->store, ending, err)
-					  : error_no_memory(err);
+	rc = trial_end(look->reconciler->store, ending, err);
 	free(lines);
 	return rc;
 }
@@ -115,10 +107,11 @@ static enum status ended_store(struct look *look, const struct stored_trial *sto
 				       .number = stored->number,
 				       .run = stored->run,
 				       .outcome = outcome_of(stored) };
-	enum status rc = look->study ? measured_fill(look, stored, &ending, err) : STATUS_OK;
+	enum status rc;
 
-	if (!rc)
-		rc = end_store(look, &ending, note_mark, err);
+	if (look->study)
+		measured_fill(look, stored, &ending);
+	rc = end_store(look, &ending, note_mark, err);
 	job_run_notes_cut(look->run, note_mark);
 	if (!rc && look->study)
 		curve_settle(look, stored);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/scheduler_state.h"
 
@@ -51,10 +52,9 @@ enum status look_fill(struct look *look, struct error *err)
 	if (look->all)
 		return STATUS_OK;
 	look->all_count = earlier->count + look->list.count;
-	look->all = calloc(look->all_count + 1, sizeof(*look->all));
-	look->values = calloc((look->list.count + 1) * look->study->parameter_count, sizeof(*look->values));
-	if (!look->all || !look->values)
-		return error_no_memory(err);
+	look->all = memory_calloc(look->all_count + 1, sizeof(*look->all));
+	look->values =
+		memory_calloc((look->list.count + 1) * look->study->parameter_count, sizeof(*look->values));
 	if (earlier->count)
 		memcpy(look->all, earlier->trials, earlier->count * sizeof(*look->all));
 	look->trials = look->all + earlier->count;

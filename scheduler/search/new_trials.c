@@ -29,8 +29,6 @@ static enum status suggestion_ask(struct look *look, size_t wanted, struct error
 	if (rc)
 		return rc;
 	suggestion = suggestion_new(look->run->row->id, study, look->all, look->all_count, wanted);
-	if (!suggestion)
-		return error_no_memory(err);
 	suggestion->first = (unsigned)look->list.count + 1;
 	suggestion->known = (unsigned)look->list.count - look->open;
 	suggester_ask(look->scheduler->suggester, suggestion);
@@ -65,14 +63,11 @@ static void batch_deinit(struct batch *batch)
 	free(batch->runs);
 }
 
-static enum status batch_init(struct batch *batch, size_t count, struct error *err)
+static void batch_init(struct batch *batch, size_t count)
 {
-	batch->starts = calloc(count + 1, sizeof(*batch->starts));
-	batch->runs = calloc(count + 1, sizeof(*batch->runs));
-	if (!batch->starts || !batch->runs)
-		return error_no_memory(err);
+	batch->starts = memory_calloc(count + 1, sizeof(*batch->starts));
+	batch->runs = memory_calloc(count + 1, sizeof(*batch->runs));
 	batch->count = count;
-	return STATUS_OK;
 }
 
 static enum status batch_fill(const struct look *look, const struct suggestion *suggestion,
@@ -86,13 +81,10 @@ static enum status batch_fill(const struct look *look, const struct suggestion *
 
 		rc = trial_run_make(look->run->row, look->run->plan, look->study, number,
 				    suggestion->values[i], &batch->runs[i], err);
-		batch->starts[i] =
-			(struct trial_start){ .number = number,
-					      .known = suggestion->known,
-					      .parameters = values ? json_dump_compact(values) : NULL,
-					      .run = &batch->runs[i] };
-		if (!rc && !batch->starts[i].parameters)
-			rc = error_no_memory(err);
+		batch->starts[i] = (struct trial_start){ .number = number,
+							 .known = suggestion->known,
+							 .parameters = json_dump_compact(values),
+							 .run = &batch->runs[i] };
 	}
 	return rc;
 }
@@ -109,10 +101,10 @@ static void arrivals_add(struct scheduler *scheduler, const struct batch *batch)
 static enum status trials_store(struct look *look, const struct suggestion *suggestion, struct error *err)
 {
 	struct batch batch = { 0 };
-	enum status rc = batch_init(&batch, suggestion->count, err);
+	enum status rc;
 
-	if (!rc)
-		rc = batch_fill(look, suggestion, &batch, err);
+	batch_init(&batch, suggestion->count);
+	rc = batch_fill(look, suggestion, &batch, err);
 	if (!rc && batch.count)
 		rc = trials_start(look->reconciler->store, look->run->row->id, batch.starts, batch.count,
 				  err);

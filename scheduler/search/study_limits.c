@@ -25,15 +25,14 @@ static int64_t *rule_of(const struct study_limits *limits, size_t index)
 
 json_t *study_limits_to_json(const struct study_limits *limits)
 {
-	AUTO(json) json_t *object = json_object();
+	json_t *object = json_object();
 
-	for (size_t i = 0; object && i < RULE_COUNT; i++)
-		if (*rule_of(limits, i) &&
-		    json_object_set_new(object, rules[i].name, json_integer(*rule_of(limits, i))))
-			return NULL;
-	if (object && limits->interrupts && json_object_set_new(object, "interrupts", json_true()))
-		return NULL;
-	return TAKE(object);
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		if (*rule_of(limits, i))
+			json_object_set_new(object, rules[i].name, json_integer(*rule_of(limits, i)));
+	if (limits->interrupts)
+		json_object_set_new(object, "interrupts", json_true());
+	return object;
 }
 
 struct study_limits study_limits_from_json(const json_t *value)

@@ -32,7 +32,7 @@ struct study_progress {
 	int64_t best_us; /* when the best trial ended, or the search was begun */
 };
 
-/* NULL when memory ran out. Members that are not there, or not ours, are no rules. */
+/* Members that are not there, or not ours, are no rules. */
 json_t *study_limits_to_json(const struct study_limits *limits);
 struct study_limits study_limits_from_json(const json_t *value);
 bool study_limits_any(const struct study_limits *limits);

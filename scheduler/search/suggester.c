@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 struct suggester {
 	suggest_function suggest;
 	void (*told)(void *arg, int64_t job);
@@ -21,25 +23,19 @@ struct suggester {
 
 /* ---- one suggestion ---- */
 
-static bool values_make(struct suggestion *suggestion)
+static void values_make(struct suggestion *suggestion)
 {
-	suggestion->values = calloc(suggestion->wanted + 1, sizeof(*suggestion->values));
-	for (size_t i = 0; suggestion->values && i < suggestion->wanted; i++) {
-		suggestion->values[i] = calloc(suggestion->study->parameter_count + 1, sizeof(double));
-		if (!suggestion->values[i])
-			return false;
-	}
-	return suggestion->values;
+	suggestion->values = memory_calloc(suggestion->wanted + 1, sizeof(*suggestion->values));
+	for (size_t i = 0; i < suggestion->wanted; i++)
+		suggestion->values[i] = memory_calloc(suggestion->study->parameter_count + 1, sizeof(double));
 }
 
-static bool trials_copy(struct suggestion *suggestion, const struct trial *trials)
+static void trials_copy(struct suggestion *suggestion, const struct trial *trials)
 {
 	const size_t width = suggestion->study->parameter_count, count = suggestion->trial_count;
 
-	suggestion->trials = calloc(count + 1, sizeof(*suggestion->trials));
-	suggestion->trial_values = calloc(count * width + 1, sizeof(*suggestion->trial_values));
-	if (!suggestion->trials || !suggestion->trial_values)
-		return false;
+	suggestion->trials = memory_calloc(count + 1, sizeof(*suggestion->trials));
+	suggestion->trial_values = memory_calloc(count * width + 1, sizeof(*suggestion->trial_values));
 	for (size_t i = 0; i < count; i++) {
 		struct trial *copy = &suggestion->trials[i];
 
@@ -49,33 +45,27 @@ static bool trials_copy(struct suggestion *suggestion, const struct trial *trial
 		copy->measurements = NULL;
 		copy->measurement_count = 0;
 	}
-	return true;
 }
 
 struct suggestion *suggestion_new(int64_t job, struct study *study, const struct trial *trials,
 				  size_t trial_count, size_t wanted)
 {
-	struct suggestion *suggestion = calloc(1, sizeof(*suggestion));
+	struct suggestion *suggestion = memory_calloc(1, sizeof(*suggestion));
 
-	if (!suggestion) {
-		study_free(study);
-		return NULL;
-	}
 	suggestion->job = job;
 	suggestion->study = study;
 	suggestion->trial_count = trial_count;
 	suggestion->wanted = wanted;
-	if (trials_copy(suggestion, trials) && values_make(suggestion))
-		return suggestion;
-	suggestion_free(suggestion);
-	return NULL;
+	trials_copy(suggestion, trials);
+	values_make(suggestion);
+	return suggestion;
 }
 
 void suggestion_free(struct suggestion *suggestion)
 {
 	if (!suggestion)
 		return;
-	for (size_t i = 0; suggestion->values && i < suggestion->wanted; i++)
+	for (size_t i = 0; i < suggestion->wanted; i++)
 		free(suggestion->values[i]);
 	free(suggestion->values);
 	free(suggestion->trials);
@@ -172,20 +162,17 @@ static void *suggester_main(void *arg)
 
 /* ---- for who asks ---- */
 
-enum status suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
-			  struct suggester **ret_suggester, struct error *err)
+void suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
+		   struct suggester **ret_suggester)
 {
-	struct suggester *suggester = calloc(1, sizeof(*suggester));
+	struct suggester *suggester = memory_calloc(1, sizeof(*suggester));
 
-	if (!suggester)
-		return error_no_memory(err);
 	suggester->suggest = suggest;
 	suggester->told = told;
 	suggester->arg = arg;
 	pthread_mutex_init(&suggester->mutex, NULL);
 	pthread_cond_init(&suggester->changed, NULL);
 	*ret_suggester = suggester;
-	return STATUS_OK;
 }
 
 enum status suggester_start(struct suggester *suggester, struct error *err)

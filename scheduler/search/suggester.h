@@ -38,7 +38,7 @@ struct suggestion {
 	struct suggestion *next;
 };
 
-/* Takes @study; copies the trials. NULL when memory ran out: @study is freed too. */
+/* Takes @study; copies the trials. */
 struct suggestion *suggestion_new(int64_t job, struct study *study, const struct trial *trials,
 				  size_t trial_count, size_t wanted);
 void suggestion_free(struct suggestion *suggestion);
@@ -47,8 +47,8 @@ DEFINE_AUTO(suggestion, struct suggestion *, suggestion_free)
 struct suggester;
 
 /* @told: that suggester_take() has an answer for @job; called on the suggester's thread. */
-enum status suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
-			  struct suggester **ret_suggester, struct error *err);
+void suggester_new(suggest_function suggest, void (*told)(void *arg, int64_t job), void *arg,
+		   struct suggester **ret_suggester);
 enum status suggester_start(struct suggester *suggester, struct error *err);
 /* Takes @suggestion; never waits. Thread of this and of the next two: any. */
 void suggester_ask(struct suggester *suggester, struct suggestion *suggestion);

@@ -6,22 +6,21 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/reconciler.h"
 #include "scheduler/search/look.h"
 #include "scheduler/search/trial_directory.h"
 #include "scheduler/tuning/measurements.h"
 
-/* Where trial @number's are kept; NULL when memory ran out. */
+/* Where trial @number's are kept. */
 static struct trial_metrics **slot_make(struct tuner *tuner, unsigned number)
 {
 	struct trial_metrics **grown;
 
 	if (number <= tuner->metric_size)
 		return &tuner->metrics[number - 1];
-	grown = reallocarray(tuner->metrics, number, sizeof(struct trial_metrics *));
-	if (!grown)
-		return NULL;
+	grown = memory_resize(tuner->metrics, number, sizeof(struct trial_metrics *));
 	memset(grown + tuner->metric_size, 0, (number - tuner->metric_size) * sizeof(struct trial_metrics *));
 	tuner->metrics = grown;
 	tuner->metric_size = number;
@@ -46,9 +45,8 @@ static struct trial_metrics *metrics_make(const struct owner *owner, unsigned nu
 					   .number = number,
 					   .since = owner->run->plan->objects_since };
 
-	if (!slot || *slot || !directory)
-		return slot ? *slot : NULL;
-	*slot = trial_metrics_new(owner->tuner->study, &place, (double)running_us / 1e6);
+	if (!*slot)
+		*slot = trial_metrics_new(owner->tuner->study, &place, (double)running_us / 1e6);
 	return *slot;
 }
 
@@ -59,8 +57,7 @@ static enum status curve_load(void *arg, const struct trial_curve *curve, struct
 	struct error problem AUTO_ERROR = { 0 };
 	struct trial_metrics *metrics = metrics_make(owner, curve->number, curve->run, curve->running_us);
 
-	if (!metrics)
-		return error_no_memory(err);
+	(void)err;
 	if (trial_metrics_resume(metrics, curve->points, &problem)) {
 		log_event(LOG_ERROR, "curve-unread", "run=%" PRId64 " error=\"%s\"", curve->run,
 			  problem.text ? problem.text : "");
@@ -102,33 +99,29 @@ void curve_settle(struct look *look, const struct stored_trial *stored)
 
 /* ---- of those under way ---- */
 
-static enum status curve_read(struct look *look, size_t index, struct trial_curve *curves, size_t *count,
-			      struct error *err)
+static void curve_read(struct look *look, size_t index, struct trial_curve *curves, size_t *count)
 {
 	const struct stored_trial *stored = &look->list.trials[index];
 	struct trial_metrics *metrics = curve_of(look, stored);
 
-	if (!metrics)
-		return error_no_memory(err);
 	trial_metrics_read(metrics);
 	if (!trial_metrics_changed(metrics))
-		return STATUS_OK;
-	curves[*count] = (struct trial_curve){ .number = stored->number,
-					       .run = stored->run,
-					       .points = trial_metrics_text(metrics) };
-	return curves[(*count)++].points ? STATUS_OK : error_no_memory(err);
+		return;
+	curves[(*count)++] = (struct trial_curve){ .number = stored->number,
+						   .run = stored->run,
+						   .points = trial_metrics_text(metrics) };
 }
 
 enum status curves_read(struct look *look, struct error *err)
 {
-	struct trial_curve *curves = calloc(look->open + 1, sizeof(*curves));
+	struct trial_curve *curves = memory_calloc(look->open + 1, sizeof(*curves));
 	size_t count = 0;
-	enum status rc = curves ? STATUS_OK : error_no_memory(err);
+	enum status rc = STATUS_OK;
 
-	for (size_t i = 0; !rc && i < look->list.count; i++)
+	for (size_t i = 0; i < look->list.count; i++)
 		if (look->list.trials[i].outcome == OUTCOME_OPEN && look->list.trials[i].state == JOB_RUNNING)
-			rc = curve_read(look, i, curves, &count, err);
-	if (!rc && count)
+			curve_read(look, i, curves, &count);
+	if (count)
 		rc = trial_curves_put(look->reconciler->store, curves, count, err);
 	for (size_t i = 0; i < count; i++) {
 		if (!rc)

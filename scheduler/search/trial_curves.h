@@ -12,7 +12,7 @@ struct tuner;
 /* What stored curves say, for a tuner that looks for the first time. */
 enum status curves_load(struct tuner *tuner, const struct reconciler *reconciler, const struct job_run *run,
 			struct error *err);
-/* The trial's own; NULL when memory ran out. */
+/* The trial's own. */
 struct trial_metrics *curve_of(struct look *look, const struct stored_trial *stored);
 /* The trial has ended and its curve is stored: only what others may be compared with stays. */
 void curve_settle(struct look *look, const struct stored_trial *stored);

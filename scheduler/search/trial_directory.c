@@ -26,12 +26,7 @@ enum {
 
 char *trial_directory_path(const struct reconciler *reconciler, int64_t run)
 {
-	char *path = NULL;
-
-	if (asprintf(&path, "%s/%" PRId64, reconciler->trials_dir, run) >= 0)
-		return path;
-	memory_note_failure();
-	return NULL;
+	return memory_printf("%s/%" PRId64, reconciler->trials_dir, run);
 }
 
 static bool directory_present(const char *path, mode_t mode)
@@ -65,12 +60,12 @@ char *trial_directory_make(const struct reconciler *reconciler, const struct job
 {
 	char *path = trial_directory_path(reconciler, run->row->id);
 
-	if (path && directory_present(reconciler->trials_dir, 0700) && directory_present(path, 0777)) {
+	if (directory_present(reconciler->trials_dir, 0700) && directory_present(path, 0777)) {
 		directory_open_below(path);
 		return path;
 	}
 	error_set(err, STATUS_INTERNAL, NULL, "The directory for the trial's metrics cannot be made: %s",
-		  path ? strerror(errno) : "out of memory");
+		  strerror(errno));
 	free(path);
 	return NULL;
 }

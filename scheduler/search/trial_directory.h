@@ -11,7 +11,7 @@ struct job_run;
 struct reconciler;
 struct scheduler;
 
-/* The caller frees; NULL when memory ran out. */
+/* The caller frees. */
 char *trial_directory_path(const struct reconciler *reconciler, int64_t run);
 /* The same, made, for any program to write to. NULL with *err. */
 char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err);

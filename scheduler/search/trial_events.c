@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/tuning/event_file.h"
 #include "scheduler/tuning/metric_report.h"
 #include "store/objects/objects.h"
@@ -55,20 +56,17 @@ static void files_free(struct trial_events *events)
 
 struct trial_events *trial_events_new(struct objects *objects, const char *directory, int64_t since)
 {
-	AUTO(trial_events) struct trial_events *events = calloc(1, sizeof(*events));
+	AUTO(trial_events) struct trial_events *events = memory_calloc(1, sizeof(*events));
 	const size_t skipped = strncmp(directory, scheme, strlen(scheme)) == 0 ? strlen(scheme) : 0;
 	const char *bucket = directory + skipped, *path = strchrnul(bucket, '/');
 
-	if (!events)
-		return NULL;
 	events->objects = objects;
 	events->since = since;
 	events->left_bytes = EVENT_READ_BYTES_MAX;
-	events->directory = strdup(directory);
-	events->bucket = strndup(bucket, (size_t)(path - bucket));
-	if (asprintf(&events->prefix, "%s/", *path ? path + 1 : "") < 0)
-		events->prefix = NULL;
-	return events->directory && events->bucket && events->prefix ? TAKE(events) : NULL;
+	events->directory = memory_strdup(directory);
+	events->bucket = memory_strndup(bucket, (size_t)(path - bucket));
+	events->prefix = memory_printf("%s/", *path ? path + 1 : "");
+	return TAKE(events);
 }
 
 void trial_events_free(struct trial_events *events)
@@ -130,14 +128,11 @@ static void tail_keep(struct followed *file, const char *piece, size_t length)
 	file->tail_bytes = kept;
 }
 
-static enum status found_take(struct followed *file, struct metric_report *report, struct error *err)
+static void found_take(struct followed *file, struct metric_report *report)
 {
-	bool is_well = true;
-
-	for (size_t i = 0; is_well && i < report->measurement_count; i++)
-		is_well = measurement_list_append(&file->found, &report->measurements[i]);
+	for (size_t i = 0; i < report->measurement_count; i++)
+		measurement_list_append(&file->found, &report->measurements[i]);
 	metric_report_clear(report);
-	return is_well ? STATUS_OK : error_no_memory(err);
 }
 
 /* A file that breaks off is as good as ended: the reader remembers it. */
@@ -147,12 +142,9 @@ static enum status piece_take(struct followed *file, struct metric_report *repor
 	const int64_t before = file->reader.offset;
 	struct error broken AUTO_ERROR = { 0 };
 	enum status rc = event_file_feed(&file->reader, report, before, piece, length, &broken);
-	enum status taken;
 
 	tail_keep(file, piece, (size_t)(file->reader.offset - before));
-	taken = found_take(file, report, err);
-	if (taken)
-		return taken;
+	found_take(file, report);
 	return rc == STATUS_DATA_LOSS ? STATUS_OK : rc ? error_move(err, &broken) : STATUS_OK;
 }
 
@@ -160,8 +152,8 @@ static enum status object_follow(struct trial_events *events, struct followed *f
 				 struct object_reader *object, struct metric_report *report,
 				 struct error *err)
 {
-	AUTO(string) char *piece = malloc(PIECE_BYTES);
-	enum status rc = piece ? STATUS_OK : error_no_memory(err);
+	AUTO(string) char *piece = memory_alloc(PIECE_BYTES);
+	enum status rc = STATUS_OK;
 
 	if (!is_continued(file, object))
 		followed_begin(file);
@@ -212,13 +204,8 @@ static struct followed *followed_find(struct trial_events *events, const char *n
 		events->has_more_files = true;
 		return NULL;
 	}
-	file = calloc(1, sizeof(*file));
-	if (file)
-		file->name = strdup(name);
-	if (!file || !file->name) {
-		free(file);
-		return NULL;
-	}
+	file = memory_calloc(1, sizeof(*file));
+	file->name = memory_strdup(name);
 	event_file_init(&file->reader, 0);
 	return events->files[events->file_count++] = file;
 }
@@ -264,14 +251,13 @@ static void objects_look(struct trial_events *events, struct metric_report *repo
 	events->has_more_files = true;
 }
 
-static bool all_merge(struct trial_events *events, size_t metric_count, struct error *err)
+static void all_merge(struct trial_events *events, size_t metric_count)
 {
 	const struct measurement_list *lists[EVENT_FILES_MAX];
 
 	for (size_t i = 0; i < events->file_count; i++)
 		lists[i] = &events->files[i]->found;
-	return measurement_lists_merge(lists, events->file_count, metric_count, &events->all) ||
-	       !error_no_memory(err);
+	measurement_lists_merge(lists, events->file_count, metric_count, &events->all);
 }
 
 bool trial_events_read(struct trial_events *events, struct metric_report *report)
@@ -284,8 +270,10 @@ bool trial_events_read(struct trial_events *events, struct metric_report *report
 	if (events->was_read && events->change_count == change_count)
 		return false;
 	objects_look(events, report, &err);
-	is_new = events->is_new && all_merge(events, report->metric_count, &err);
-	events->is_new = events->is_new && !is_new;
+	is_new = events->is_new;
+	if (is_new)
+		all_merge(events, report->metric_count);
+	events->is_new = false;
 	report->is_broken = was_broken; /* it is about another file */
 	events->was_read = !err.status;
 	events->change_count = change_count;
@@ -322,7 +310,7 @@ void trial_events_remark(const struct trial_events *events, struct text *text)
 
 	if (events->cause.status)
 		text_printf(text, " Event files below %s could not be read: %s.", events->directory,
-			    events->cause.text ? events->cause.text : "out of memory");
+			    events->cause.text);
 	else if (broken)
 		text_printf(text, " In the event file %s%s/%s the record at byte %lld %s.", scheme,
 			    events->bucket, broken->name, (long long)broken->reader.whole_bytes,

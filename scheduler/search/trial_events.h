@@ -31,7 +31,7 @@ enum {
 #define EVENT_READ_BYTES_MAX (INT64_C(1) << 30)
 
 /* @objects is borrowed. @directory: gs://BUCKET/…, the trial's own; copied. Objects of a generation
- * before @since are none of the trial's. NULL: memory ran out. */
+ * before @since are none of the trial's. */
 struct trial_events *trial_events_new(struct objects *objects, const char *directory, int64_t since);
 void trial_events_free(struct trial_events *events);
 DEFINE_AUTO(trial_events, struct trial_events *, trial_events_free)

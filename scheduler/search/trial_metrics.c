@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/trial_plan.h"
 #include "scheduler/search/trial_events.h"
 #include "scheduler/tuning/measurements.h"
@@ -34,36 +35,32 @@ struct trial_metrics {
 
 DEFINE_AUTO(trial_metrics, struct trial_metrics *, trial_metrics_free)
 
-static bool events_open(struct trial_metrics *metrics, const struct trial_place *place)
+static void events_open(struct trial_metrics *metrics, const struct trial_place *place)
 {
 	struct text directory AUTO_TEXT = { 0 };
 
 	if (!place->job_dir)
-		return true;
+		return;
 	trial_job_dir_write(&directory, place->job_dir, place->number);
-	if (directory.failed)
-		return false;
-	if (!place->objects)
-		return (metrics->unread_dir = text_take(&directory));
-	metrics->events = trial_events_new(place->objects, directory.data, place->since);
-	return metrics->events;
+	if (place->objects)
+		metrics->events = trial_events_new(place->objects, directory.data, place->since);
+	else
+		metrics->unread_dir = text_take(&directory);
 }
 
 struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_place *place,
 					double started_s)
 {
-	AUTO(trial_metrics) struct trial_metrics *metrics = calloc(1, sizeof(*metrics));
+	struct trial_metrics *metrics = memory_calloc(1, sizeof(*metrics));
 
-	if (!metrics)
-		return NULL;
 	metrics->study = study;
 	metric_report_init(&metrics->report, study->metrics, study->metric_count, started_s);
 	measurements_init(&metrics->of_file, study);
 	measurements_init(&metrics->of_events, study);
-	metrics->file = calloc(1, sizeof(*metrics->file));
-	if (asprintf(&metrics->path, "%s/output.metrics", place->directory) < 0)
-		metrics->path = NULL;
-	return metrics->file && metrics->path && events_open(metrics, place) ? TAKE(metrics) : NULL;
+	metrics->file = memory_calloc(1, sizeof(*metrics->file));
+	metrics->path = memory_printf("%s/output.metrics", place->directory);
+	events_open(metrics, place);
+	return metrics;
 }
 
 void trial_metrics_free(struct trial_metrics *metrics)
@@ -109,29 +106,23 @@ static void unreadable(struct trial_metrics *metrics, const char *cause)
 	snprintf(metrics->cause, sizeof(metrics->cause), "%s", cause);
 }
 
-/* Without memory for one the rest of this reading is lost. */
 static void measurements_take(struct trial_metrics *metrics)
 {
 	struct metric_report *report = &metrics->report;
-	size_t taken = 0;
 
-	while (taken < report->measurement_count &&
-	       measurements_add(&metrics->of_file, &report->measurements[taken]))
-		taken++;
-	metrics->changed = metrics->changed || taken;
+	for (size_t i = 0; i < report->measurement_count; i++)
+		measurements_add(&metrics->of_file, &report->measurements[i]);
+	metrics->changed = metrics->changed || report->measurement_count;
 	metric_report_clear(report);
 }
 
 /* With one read(2): what is put together from several could join halves of two reports. */
 static void text_read(struct trial_metrics *metrics, int fd)
 {
-	char *text = malloc(METRIC_FILE_BYTES_MAX);
+	char *text = memory_alloc(METRIC_FILE_BYTES_MAX);
 	struct stat status;
 	ssize_t length;
-	struct error err AUTO_ERROR = { 0 };
 
-	if (!text)
-		return;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
 		unreadable(metrics, "it is no plain file");
 	} else if ((length = pread(fd, text, METRIC_FILE_BYTES_MAX,
@@ -143,8 +134,7 @@ static void text_read(struct trial_metrics *metrics, int fd)
 		metrics->source = metrics->of_file.count ? METRIC_SOURCE_READ : METRIC_SOURCE_EMPTY;
 	} else {
 		metrics->source = METRIC_SOURCE_READ;
-		if (metric_file_read(metrics->file, &metrics->report, text, (size_t)length, &err))
-			unreadable(metrics, err.text ? err.text : "out of memory");
+		metric_file_read(metrics->file, &metrics->report, text, (size_t)length);
 		measurements_take(metrics);
 	}
 	free(text);
@@ -169,19 +159,15 @@ static void file_read(struct trial_metrics *metrics)
 
 /* ---- event files ---- */
 
-/* Without memory for them those before stay. */
 static void events_take(struct trial_metrics *metrics, const struct measurement_list *list)
 {
 	struct measurements taken;
-	bool is_well = list->count;
 
-	measurements_init(&taken, metrics->study);
-	for (size_t i = 0; is_well && i < list->count; i++)
-		is_well = measurements_add(&taken, &list->all[i]);
-	if (!is_well) {
-		measurements_deinit(&taken);
+	if (!list->count)
 		return;
-	}
+	measurements_init(&taken, metrics->study);
+	for (size_t i = 0; i < list->count; i++)
+		measurements_add(&taken, &list->all[i]);
 	measurements_deinit(&metrics->of_events);
 	metrics->of_events = taken;
 	metrics->changed = true;

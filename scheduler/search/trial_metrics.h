@@ -39,7 +39,7 @@ void trial_metrics_read(struct trial_metrics *metrics);
 const struct measurements *trial_metrics_all(const struct trial_metrics *metrics);
 /* Whether these are of event files. */
 bool trial_metrics_from_events(const struct trial_metrics *metrics);
-/* All of them for the store; NULL when memory ran out. The caller frees. */
+/* All of them for the store. The caller frees. */
 char *trial_metrics_text(const struct trial_metrics *metrics);
 /* That text is stored. */
 void trial_metrics_stored(struct trial_metrics *metrics);

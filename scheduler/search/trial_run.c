@@ -5,42 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/plan/plan.h"
 #include "scheduler/plan/trial_plan.h"
 #include "store/jobs/jobs.h"
 #include "store/jobs/resources.h"
 
 /* Programs are told their own job's id; their log goes by the tuning job's too. */
-static bool resource_fill(const struct job *owner, unsigned number, struct plan *plan, struct job *run)
+static void resource_fill(const struct job *owner, unsigned number, struct plan *plan, struct job *run)
 {
 	char id[RESOURCE_ID_SIZE];
 
 	resource_id_draw(CHANCE_TRIAL, id);
 	free(plan->tuning_job_id);
 	plan->tuning_job_id = plan->job_id;
-	plan->job_id = strdup(id);
+	plan->job_id = memory_strdup(id);
 	run->kind = KIND_CUSTOM;
-	run->location = strdup(owner->location);
-	run->job_id = strdup(id);
+	run->location = memory_strdup(owner->location);
+	run->job_id = memory_strdup(id);
 	/* Choice: how the service calls them is not known. */
-	if (asprintf(&run->display_name, "%s-trial-%u", owner->display_name, number) < 0)
-		run->display_name = NULL;
-	return plan->job_id && run->location && run->job_id && run->display_name;
-}
-
-static bool hidden_fill(const struct job *owner, unsigned number, struct job *run)
-{
-	if (asprintf(&run->job_id, "%s.%u", owner->job_id, number) < 0)
-		run->job_id = NULL;
-	return run->job_id;
-}
-
-static bool texts_fill(const struct job *owner, const struct plan *plan, struct job *run)
-{
-	run->project = strdup(owner->project);
-	run->input = strdup("{}");
-	run->plan = plan_to_text(plan);
-	return run->project && run->input && run->plan;
+	run->display_name = memory_printf("%s-trial-%u", owner->display_name, number);
 }
 
 enum status trial_run_make(const struct job *owner, const struct plan *plan, const struct study *study,
@@ -56,12 +40,13 @@ enum status trial_run_make(const struct job *owner, const struct plan *plan, con
 
 	if (rc)
 		return rc;
-	if ((owner->kind == KIND_TUNING ? !resource_fill(owner, number, own, &run)
-					: !hidden_fill(owner, number, &run)) ||
-	    !texts_fill(owner, own, &run)) {
-		job_deinit(&run);
-		return error_no_memory(err);
-	}
+	if (owner->kind == KIND_TUNING)
+		resource_fill(owner, number, own, &run);
+	else
+		run.job_id = memory_printf("%s.%u", owner->job_id, number);
+	run.project = memory_strdup(owner->project);
+	run.input = memory_strdup("{}");
+	run.plan = plan_to_text(own);
 	*ret_run = run;
 	return STATUS_OK;
 }

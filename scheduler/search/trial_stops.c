@@ -18,16 +18,15 @@ static void trial_end_early(struct look *look, const struct stored_trial *stored
 	enum status rc;
 
 	text_printf(&text, "Trial %u is stopped early: %s.", stored->number, why);
-	rc = text.failed ? error_no_memory(&err)
-			 : trial_stop(look->reconciler->store,
-				      &(struct trial_stopping){
-					      .job = look->run->row->id,
-					      .number = stored->number,
-					      .run = stored->run,
-					      .message = "The trial was stopped early.",
-					      .line = &(struct service_line){ SEVERITY_INFO, text.data },
-				      },
-				      &err);
+	rc = trial_stop(look->reconciler->store,
+			&(struct trial_stopping){
+				.job = look->run->row->id,
+				.number = stored->number,
+				.run = stored->run,
+				.message = "The trial was stopped early.",
+				.line = &(struct service_line){ SEVERITY_INFO, text.data },
+			},
+			&err);
 	if (rc)
 		look_postpone(look, "trial-unstopped", &err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
+#include "daemon/base/memory.h"
 #include "scheduler/job_run.h"
 #include "scheduler/job_table.h"
 #include "scheduler/scheduler_state.h"
@@ -31,11 +32,9 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 static struct tuner *tuner_open(const struct reconciler *reconciler, struct job_run *run, struct error *err)
 {
 	const bool ends = run->row->verdict != JOB_STATE_UNSPECIFIED;
-	struct tuner *tuner = calloc(1, sizeof(*tuner));
-	enum status rc = tuner ? STATUS_OK : error_no_memory(err);
+	struct tuner *tuner = memory_calloc(1, sizeof(*tuner));
+	enum status rc = study_from_json(run->plan->search, &tuner->study, err);
 
-	if (!rc)
-		rc = study_from_json(run->plan->search, &tuner->study, err);
 	if (!rc && !ends)
 		rc = earlier_trials_read(reconciler->store, run->plan, tuner->study, &tuner->earlier, err);
 	if (!rc && tuner->study->stopping != STOPPING_NONE)
@@ -48,7 +47,7 @@ static struct tuner *tuner_open(const struct reconciler *reconciler, struct job_
 	return NULL;
 }
 
-/* False: memory ran out, or the store did not answer, and it is tried again. A study that cannot be read leaves none. */
+/* False: the store did not answer, and it is tried again. A study that cannot be read leaves none. */
 static bool study_open(struct look *look, struct error *err)
 {
 	struct job_run *run = look->run;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 enum { MIXTURES = 256 }; /* weightings of several metrics */
 
 /* Source: https://arxiv.org/abs/2408.11527 */
@@ -245,16 +247,14 @@ static void mixture_draw(struct draw *draw, double *weights, size_t metrics)
 		weights[m] /= sqrt(norm);
 }
 
-static enum status mixtures_make(struct acquisition *acquisition, struct draw *draw, struct error *err)
+static void mixtures_make(struct acquisition *acquisition, struct draw *draw)
 {
 	const struct evidence *evidence = &acquisition->bandit->evidence;
 	const size_t metrics = evidence->metric_count;
 
 	if (metrics < 2)
-		return STATUS_OK;
-	acquisition->mixtures = calloc(MIXTURES * (metrics + 1), sizeof(double));
-	if (!acquisition->mixtures)
-		return error_no_memory(err);
+		return;
+	acquisition->mixtures = memory_calloc(MIXTURES * (metrics + 1), sizeof(double));
 	acquisition->mixture_best = acquisition->mixtures + MIXTURES * metrics;
 	for (size_t m = 0; m < metrics; m++)
 		reference_find(acquisition, m);
@@ -273,7 +273,6 @@ static enum status mixtures_make(struct acquisition *acquisition, struct draw *d
 				     mixture_value(acquisition, weights, values, &bound));
 		}
 	}
-	return STATUS_OK;
 }
 
 /* Whether to learn rather than to win. */
@@ -301,11 +300,10 @@ enum status acquisition_init(struct acquisition *acquisition, const struct bandi
 			err);
 	if (rc)
 		return rc;
-	acquisition->room = calloc(model_room(&acquisition->model), sizeof(double));
-	if (!acquisition->room)
-		return error_no_memory(err);
+	acquisition->room = memory_calloc(model_room(&acquisition->model), sizeof(double));
 	threshold_find(acquisition);
-	return mixtures_make(acquisition, draw, err);
+	mixtures_make(acquisition, draw);
+	return STATUS_OK;
 }
 
 void acquisition_deinit(struct acquisition *acquisition)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/tuning/acquisition.h"
 #include "scheduler/tuning/optimizer.h"
 
@@ -195,7 +196,7 @@ static void box_fill(const struct hunt *hunt, const double *point, double *low, 
 }
 
 /* Moves the continuous features uphill. */
-static enum status ascend(struct hunt *hunt, struct candidate *climber, struct error *err)
+static void ascend(struct hunt *hunt, struct candidate *climber)
 {
 	double moved[PARAMETERS_MAX], low[PARAMETERS_MAX], high[PARAMETERS_MAX], values[PARAMETERS_MAX];
 	double best, score;
@@ -207,10 +208,8 @@ static enum status ascend(struct hunt *hunt, struct candidate *climber, struct e
 		    !hunt->space->features[f].is_fixed && !isnan(values[f]))
 			hunt->moving[hunt->moving_count++] = f;
 	if (!hunt->moving_count)
-		return STATUS_OK;
+		return;
 	AUTO(optimizer) nlopt_opt optimizer = nlopt_create(NLOPT_LD_LBFGS, (unsigned)hunt->moving_count);
-	if (!optimizer)
-		return error_no_memory(err);
 	memcpy(hunt->point, climber->point, hunt->dims * sizeof(double));
 	for (size_t i = 0; i < hunt->moving_count; i++)
 		moved[i] = climber->point[hunt->moving[i]];
@@ -228,7 +227,6 @@ static enum status ascend(struct hunt *hunt, struct candidate *climber, struct e
 		climber->score = score;
 		memcpy(climber->point, hunt->point, hunt->dims * sizeof(double));
 	}
-	return STATUS_OK;
 }
 
 static bool neighbour_try(struct hunt *hunt, struct candidate *climber, size_t feature, double value)
@@ -312,20 +310,18 @@ static size_t climbers_choose(const struct hunt *hunt, struct candidate *candida
 	return count;
 }
 
-static enum status climb(struct hunt *hunt, struct candidate *candidates, struct error *err)
+static void climb(struct hunt *hunt, struct candidate *candidates)
 {
 	const size_t count = climbers_choose(hunt, candidates);
-	enum status rc = STATUS_OK;
 
-	for (size_t c = 0; !rc && c < count; c++) {
+	for (size_t c = 0; c < count; c++) {
 		bool better = true;
 
-		for (unsigned round = 0; !rc && better && round < CLIMB_ROUNDS; round++) {
-			rc = ascend(hunt, &candidates[c], err);
-			better = !rc && neighbours_try(hunt, &candidates[c]);
+		for (unsigned round = 0; better && round < CLIMB_ROUNDS; round++) {
+			ascend(hunt, &candidates[c]);
+			better = neighbours_try(hunt, &candidates[c]);
 		}
 	}
-	return rc;
 }
 
 static bool best_take(const struct hunt *hunt, const struct candidate *candidates, const struct tried *tried,
@@ -340,27 +336,21 @@ static bool best_take(const struct hunt *hunt, const struct candidate *candidate
 	return false;
 }
 
-static enum status hunt_run(struct hunt *hunt, struct draw *draw, const struct tried *tried,
-			    double *ret_features, bool *ret_found, struct error *err)
+static void hunt_run(struct hunt *hunt, struct draw *draw, const struct tried *tried, double *ret_features,
+		     bool *ret_found)
 {
 	struct candidate *candidates =
-		calloc(1, CANDIDATES * (sizeof(*candidates) + hunt->dims * sizeof(double)));
-	enum status rc;
+		memory_calloc(1, CANDIDATES * (sizeof(*candidates) + hunt->dims * sizeof(double)));
 
-	if (!candidates)
-		return error_no_memory(err);
 	for (size_t i = 0; i < CANDIDATES; i++)
 		candidates[i].point = (double *)(void *)(candidates + CANDIDATES) + i * hunt->dims;
 	candidates_make(hunt, draw, candidates);
 	candidates_score(hunt, candidates);
 	qsort(candidates, CANDIDATES, sizeof(*candidates), compare_candidates);
-	rc = climb(hunt, candidates, err);
-	if (!rc) {
-		qsort(candidates, CANDIDATES, sizeof(*candidates), compare_candidates);
-		*ret_found = best_take(hunt, candidates, tried, ret_features);
-	}
+	climb(hunt, candidates);
+	qsort(candidates, CANDIDATES, sizeof(*candidates), compare_candidates);
+	*ret_found = best_take(hunt, candidates, tried, ret_features);
 	free(candidates);
-	return rc;
 }
 
 enum status bandit_suggest(const struct bandit *bandit, struct draw *draw, const struct tried *tried,
@@ -374,7 +364,7 @@ enum status bandit_suggest(const struct bandit *bandit, struct draw *draw, const
 	enum status rc = acquisition_init(&hunt.acquisition, bandit, draw, err);
 
 	if (!rc)
-		rc = hunt_run(&hunt, draw, tried, ret_features, ret_found, err);
+		hunt_run(&hunt, draw, tried, ret_features, ret_found);
 	acquisition_deinit(&hunt.acquisition);
 	return rc;
 }

@@ -284,7 +284,7 @@ enum event_kind event_kind(const uint8_t *data, size_t length)
 	return wire.is_broken ? EVENT_MALFORMED : kind;
 }
 
-enum status event_take(struct metric_report *report, const uint8_t *data, size_t length, struct error *err)
+void event_take(struct metric_report *report, const uint8_t *data, size_t length)
 {
 	struct wire wire = { .at = data, .end = data + length };
 	const struct wire whole = wire;
@@ -295,13 +295,13 @@ enum status event_take(struct metric_report *report, const uint8_t *data, size_t
 
 	if (!moment_read(whole, &time_s, &step)) {
 		report->is_broken = true;
-		return STATUS_OK;
+		return;
 	}
 	measurement = metric_report_start(report, step, time_s);
 	while (wire_next(&wire, &field))
 		if (is_bytes(&field, EVENT_SUMMARY) && !summary_take(report, &measurement, field.bytes)) {
 			report->is_broken = true;
-			return STATUS_OK;
+			return;
 		}
-	return metric_report_add(report, &measurement, err);
+	metric_report_add(report, &measurement);
 }

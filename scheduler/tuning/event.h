@@ -21,6 +21,5 @@ enum event_kind {
 
 enum event_kind event_kind(const uint8_t *data, size_t length);
 
-/* Adds the scalars of the wanted tags to @report, as one measurement; nothing of a malformed event.
- * INTERNAL: memory ran out. */
-enum status event_take(struct metric_report *report, const uint8_t *data, size_t length, struct error *err);
+/* Adds the scalars of the wanted tags to @report, as one measurement; nothing of a malformed event. */
+void event_take(struct metric_report *report, const uint8_t *data, size_t length);

@@ -85,20 +85,14 @@ static bool names_version(const struct event_file *file)
 	       event_kind((const uint8_t *)file->data.data, file->data.length) == EVENT_VERSION;
 }
 
-static enum status record_end(struct event_file *file, struct metric_report *report, struct error *err)
+static enum status record_end(struct event_file *file, struct metric_report *report)
 {
-	enum status rc = STATUS_OK;
-
 	if (number_at(file->edge, EVENT_FOOTER_BYTES) != crc_mask(file->crc))
 		return file_break(file, "has data with a wrong checksum");
-	if (file->data.failed)
-		return error_no_memory(err);
 	if (file->whole_bytes == 0 && !names_version(file))
 		return file_break(file, "does not name the version of an event file");
 	if (file->data.length)
-		rc = event_take(report, (const uint8_t *)file->data.data, file->data.length, err);
-	if (rc)
-		return rc;
+		event_take(report, (const uint8_t *)file->data.data, file->data.length);
 	if (file->data.size > BUFFER_KEPT_BYTES)
 		text_deinit(&file->data);
 	file->whole_bytes = file->offset;
@@ -106,7 +100,7 @@ static enum status record_end(struct event_file *file, struct metric_report *rep
 	return STATUS_OK;
 }
 
-static enum status part_end(struct event_file *file, struct metric_report *report, struct error *err)
+static enum status part_end(struct event_file *file, struct metric_report *report)
 {
 	switch (file->part) {
 	case EVENT_FILE_HEADER:
@@ -115,7 +109,7 @@ static enum status part_end(struct event_file *file, struct metric_report *repor
 		part_begin(file, EVENT_FILE_FOOTER);
 		return STATUS_OK;
 	case EVENT_FILE_FOOTER:
-		return record_end(file, report, err);
+		return record_end(file, report);
 	}
 	return STATUS_OK;
 }
@@ -154,7 +148,7 @@ enum status event_file_feed(struct event_file *file, struct metric_report *repor
 		at += piece;
 		length -= piece;
 		if (file->part_bytes == part_size(file))
-			rc = part_end(file, report, err);
+			rc = part_end(file, report);
 	}
 	if (!file->breakage)
 		return rc;

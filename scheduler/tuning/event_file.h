@@ -50,7 +50,6 @@ void event_file_deinit(struct event_file *file);
  *
  * Outcomes: OUT_OF_RANGE: @offset is not file->offset (the file was replaced, or a piece left out): nothing taken;
  *           DATA_LOSS: a record is broken, or the file is none of TensorBoard's: what came before it was taken, and
- *           nothing more ever will be; the text says where and why;
- *           INTERNAL: memory ran out; begin again at file->whole_bytes. */
+ *           nothing more ever will be; the text says where and why. */
 enum status event_file_feed(struct event_file *file, struct metric_report *report, int64_t offset,
 			    const void *bytes, size_t length, struct error *err);

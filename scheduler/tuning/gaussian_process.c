@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/tuning/linear.h"
 #include "scheduler/tuning/optimizer.h"
 
@@ -85,7 +86,7 @@ static size_t stride_of(size_t count)
 	return (count + 3) / 4 * 4;
 }
 
-static enum status fit_init(struct fit *fit, const struct evidence *evidence, struct error *err)
+static void fit_init(struct fit *fit, const struct evidence *evidence)
 {
 	const size_t n = evidence->completed_count;
 	size_t square, total;
@@ -99,9 +100,7 @@ static enum status fit_init(struct fit *fit, const struct evidence *evidence, st
 	/* Four rows more: dot4() looks at rows by fours. */
 	square = (fit->stride + 4) * fit->stride;
 	total = (fit->feature_count + 4) * fit->pair_count + 3 * square + METRICS_MAX * fit->stride;
-	fit->memory = at = calloc(total + 1, sizeof(double));
-	if (!at)
-		return error_no_memory(err);
+	fit->memory = at = memory_calloc(total + 1, sizeof(double));
 	fit->points_apart = at;
 	fit->distance = at += fit->feature_count * fit->pair_count;
 	fit->likeness = at += fit->pair_count;
@@ -113,7 +112,6 @@ static enum status fit_init(struct fit *fit, const struct evidence *evidence, st
 	fit->weights = at + square;
 	memcpy(fit->labels, evidence->labels, sizeof(fit->labels));
 	distances_fill(fit);
-	return STATUS_OK;
 }
 
 static void add_scaled(double *to, const double *from, double scale, size_t count)
@@ -258,8 +256,7 @@ double kernel_loss(const struct evidence *evidence, const struct kernel *kernel,
 	double logs[THETAS_MAX], gradient[THETAS_MAX], loss;
 	struct fit fit;
 
-	if (fit_init(&fit, evidence, NULL))
-		return INFINITY;
+	fit_init(&fit, evidence);
 	logs[0] = log(kernel->signal);
 	logs[1] = log(kernel->noise);
 	for (size_t f = 0; f < fit.feature_count; f++)
@@ -299,14 +296,12 @@ static double objective(unsigned count, const double *logs, double *gradient, vo
 }
 
 /* The best that was seen counts, however the search ended. */
-static enum status descend(struct fit *fit, double *logs, struct error *err)
+static void descend(struct fit *fit, double *logs)
 {
 	const unsigned count = (unsigned)fit->feature_count + 2;
 	double low[THETAS_MAX], high[THETAS_MAX], loss;
 	AUTO(optimizer) nlopt_opt optimizer = nlopt_create(NLOPT_LD_LBFGS, count);
 
-	if (!optimizer)
-		return error_no_memory(err);
 	for (unsigned i = 0; i < count; i++) {
 		low[i] = log(theta_of(i)->low);
 		high[i] = log(theta_of(i)->high);
@@ -317,7 +312,6 @@ static enum status descend(struct fit *fit, double *logs, struct error *err)
 	nlopt_set_maxeval(optimizer, FIT_STEPS);
 	nlopt_set_ftol_rel(optimizer, 1e-5);
 	nlopt_optimize(optimizer, logs, &loss);
-	return STATUS_OK;
 }
 
 static void start_fixed(const struct fit *fit, double *logs)
@@ -342,32 +336,27 @@ static void kernel_take(const struct fit *fit, const double *logs, struct kernel
 		kernel->inverse[fit->features[f]] = exp(-logs[2 + f]);
 }
 
-enum status kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel,
-		       struct error *err)
+void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel)
 {
 	/* With few trials the prior says all. */
 	const unsigned starts = evidence->completed_count <= 3 ? 1 : 2;
 	struct evidence known = *evidence;
 	double logs[THETAS_MAX];
 	struct fit fit;
-	enum status rc = STATUS_OK;
 
 	if (known.completed_count > FIT_TRIALS_MAX)
 		known.completed_count = FIT_TRIALS_MAX;
-	rc = fit_init(&fit, &known, err);
-	if (rc)
-		return rc;
+	fit_init(&fit, &known);
 	start_fixed(&fit, fit.best);
-	for (unsigned i = 0; !rc && i < starts && known.completed_count; i++) {
+	for (unsigned i = 0; i < starts && known.completed_count; i++) {
 		if (i)
 			start_random(&fit, draw, logs);
 		else
 			start_fixed(&fit, logs);
-		rc = descend(&fit, logs, err);
+		descend(&fit, logs);
 	}
 	kernel_take(&fit, fit.best, ret_kernel);
 	free(fit.memory);
-	return rc;
 }
 
 /* ---- the model ---- */
@@ -461,9 +450,7 @@ enum status model_init(struct model *model, const struct evidence *evidence, con
 
 	*model = (struct model){ .evidence = evidence, .kernel = *kernel, .stride = stride };
 	model->exploring_noise = shares ? kernel->noise : exploring_noise;
-	model->memory = at = calloc((shares ? 2 : 3) * square + METRICS_MAX * stride, sizeof(double));
-	if (!at)
-		return error_no_memory(err);
+	model->memory = at = memory_calloc((shares ? 2 : 3) * square + METRICS_MAX * stride, sizeof(double));
 	model->all = at + square;
 	model->completed = shares ? model->all : at + 2 * square;
 	at += (shares ? 2 : 3) * square;

@@ -26,9 +26,8 @@ struct kernel {
 	double inverse[PARAMETERS_MAX]; /* of squared length scales; 0 for a feature that never changes */
 };
 
-/* The likeliest kernel. INTERNAL: memory ran out; whatever the numbers, there is one. */
-enum status kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel,
-		       struct error *err);
+/* The likeliest kernel; whatever the numbers, there is one. */
+void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel);
 /* The loss that is minimised, and its derivatives by the logarithms of signal, noise and squared length scales
  * (space->count + 2 of them); for tests. INFINITY where it cannot be computed. */
 double kernel_loss(const struct evidence *evidence, const struct kernel *kernel, double *ret_gradient);
@@ -54,8 +53,8 @@ struct prediction {
 	double all_deviation; /* by the pending ones as well */
 };
 
-/* @exploring_noise < 0: the kernel's. @evidence must live as long. INTERNAL: memory ran out; FAILED_PRECONDITION: the
- * numbers are past help. There is nothing to be freed then. */
+/* @exploring_noise < 0: the kernel's. @evidence must live as long. FAILED_PRECONDITION: the numbers are past help. There
+ * is nothing to be freed then. */
 enum status model_init(struct model *model, const struct evidence *evidence, const struct kernel *kernel,
 		       double exploring_noise, struct error *err);
 void model_deinit(struct model *model);

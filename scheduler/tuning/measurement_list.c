@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 enum { ROOM_FIRST = 64 };
 
 void measurement_list_deinit(struct measurement_list *list)
@@ -26,7 +28,7 @@ static void thin_out(struct measurement_list *list)
 	list->stride = 2 * stride_of(list);
 }
 
-bool measurement_list_append(struct measurement_list *list, const struct measurement *measurement)
+void measurement_list_append(struct measurement_list *list, const struct measurement *measurement)
 {
 	/* The one before was there as the last, no more. */
 	const bool replaces = list->count && (list->seen_count - 1) % stride_of(list);
@@ -34,22 +36,16 @@ bool measurement_list_append(struct measurement_list *list, const struct measure
 	if (replaces) {
 		list->all[list->count - 1] = *measurement;
 		list->seen_count++;
-		return true;
+		return;
 	}
 	if (list->count == MEASUREMENTS_KEPT_MAX)
 		thin_out(list);
 	if (list->count == list->size) {
-		const size_t size = list->size ? list->size * 2 : ROOM_FIRST;
-		struct measurement *grown = reallocarray(list->all, size, sizeof(*grown));
-
-		if (!grown)
-			return false;
-		list->all = grown;
-		list->size = size;
+		list->size = list->size ? list->size * 2 : ROOM_FIRST;
+		list->all = memory_resize(list->all, list->size, sizeof(*list->all));
 	}
 	list->all[list->count++] = *measurement;
 	list->seen_count++;
-	return true;
 }
 
 /* By step, then time, then place: all are of one array. */
@@ -74,7 +70,7 @@ static void measurement_cover(struct measurement *into, const struct measurement
 	into->elapsed_s = from->elapsed_s;
 }
 
-static bool sorted_join(const struct measurement *const *sorted, size_t count, size_t metric_count,
+static void sorted_join(const struct measurement *const *sorted, size_t count, size_t metric_count,
 			struct measurement_list *into)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -82,10 +78,9 @@ static bool sorted_join(const struct measurement *const *sorted, size_t count, s
 
 		if (last && last->step == sorted[i]->step)
 			measurement_cover(last, sorted[i], metric_count);
-		else if (!measurement_list_append(into, sorted[i]))
-			return false;
+		else
+			measurement_list_append(into, sorted[i]);
 	}
-	return true;
 }
 
 /* All of @lists in one block, and where each is in it. */
@@ -101,31 +96,23 @@ static void lists_copy(const struct measurement_list *const *lists, size_t count
 		}
 }
 
-bool measurement_lists_merge(const struct measurement_list *const *lists, size_t count, size_t metric_count,
+void measurement_lists_merge(const struct measurement_list *const *lists, size_t count, size_t metric_count,
 			     struct measurement_list *into)
 {
 	struct measurement_list merged = { 0 };
 	const struct measurement **sorted;
 	struct measurement *block;
 	size_t total = 0;
-	bool is_well = false;
 
 	for (size_t l = 0; l < count; l++)
 		total += lists[l]->count;
-	block = calloc(total + 1, sizeof(*block));
-	sorted = calloc(total + 1, sizeof(struct measurement *));
-	if (block && sorted) {
-		lists_copy(lists, count, block, sorted);
-		qsort(sorted, total, sizeof(struct measurement *), measurement_compare);
-		is_well = sorted_join(sorted, total, metric_count, &merged);
-	}
+	block = memory_calloc(total + 1, sizeof(*block));
+	sorted = memory_calloc(total + 1, sizeof(struct measurement *));
+	lists_copy(lists, count, block, sorted);
+	qsort(sorted, total, sizeof(struct measurement *), measurement_compare);
+	sorted_join(sorted, total, metric_count, &merged);
 	free(block);
 	free(sorted);
-	if (!is_well) {
-		measurement_list_deinit(&merged);
-		return false;
-	}
 	measurement_list_deinit(into);
 	*into = merged;
-	return true;
 }

@@ -19,10 +19,9 @@ struct measurement_list {
 };
 
 void measurement_list_deinit(struct measurement_list *list);
-/* False: memory ran out, and the list is as it was. */
-bool measurement_list_append(struct measurement_list *list, const struct measurement *measurement);
+void measurement_list_append(struct measurement_list *list, const struct measurement *measurement);
 
 /* Puts @count lists that grew beside each other into one, by step. Of one step the values that were measured last
- * stay; where that does not tell, those of the later list. False: memory ran out, and @into is as it was. */
-bool measurement_lists_merge(const struct measurement_list *const *lists, size_t count, size_t metric_count,
+ * stay; where that does not tell, those of the later list. */
+void measurement_lists_merge(const struct measurement_list *const *lists, size_t count, size_t metric_count,
 			     struct measurement_list *into);

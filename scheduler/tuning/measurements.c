@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/tuning/metric_report.h"
 
 enum { POINT_NUMBERS = 3 }; /* ordinal, step and time come before the values */
@@ -79,22 +80,15 @@ static void thin_out(struct measurements *measurements)
 
 /* ---- one more ---- */
 
-static bool room_make(struct measurements *measurements)
+static void room_make(struct measurements *measurements)
 {
 	const size_t size = measurements->size ? measurements->size * 2 : 16;
-	struct measurement *all;
-	uint64_t *ordinals;
 
 	if (measurements->count < measurements->size)
-		return true;
-	all = reallocarray(measurements->all, size, sizeof(*all));
-	measurements->all = all ? all : measurements->all;
-	ordinals = reallocarray(measurements->ordinals, size, sizeof(*ordinals));
-	measurements->ordinals = ordinals ? ordinals : measurements->ordinals;
-	if (!all || !ordinals)
-		return false;
+		return;
+	measurements->all = memory_resize(measurements->all, size, sizeof(*measurements->all));
+	measurements->ordinals = memory_resize(measurements->ordinals, size, sizeof(*measurements->ordinals));
 	measurements->size = size;
-	return true;
 }
 
 /* The one before the new one was kept as the last. */
@@ -110,19 +104,18 @@ static void former_last_drop(struct measurements *measurements)
 	measurements->count--;
 }
 
-bool measurements_add(struct measurements *measurements, const struct measurement *next)
+void measurements_add(struct measurements *measurements, const struct measurement *next)
 {
 	const size_t count = measurements->count;
 	struct measurement *last = count ? &measurements->all[count - 1] : NULL;
 
 	if (last && next->step < last->step)
-		return true;
+		return;
 	if (last && measurement_join(last, next, measurements->metric_count)) {
 		marks_update(measurements);
-		return true;
+		return;
 	}
-	if (!room_make(measurements))
-		return false;
+	room_make(measurements);
 	measurements->all[count] = *next;
 	measurements->ordinals[count] = measurements->reported++;
 	measurements->count++;
@@ -130,7 +123,6 @@ bool measurements_add(struct measurements *measurements, const struct measuremen
 	former_last_drop(measurements);
 	if (measurements->count > MEASUREMENTS_MAX)
 		thin_out(measurements);
-	return true;
 }
 
 /* ---- as JSON ---- */
@@ -138,28 +130,24 @@ bool measurements_add(struct measurements *measurements, const struct measuremen
 static json_t *point_to_json(const struct measurements *measurements, size_t index)
 {
 	const struct measurement *measurement = &measurements->all[index];
-	AUTO(json)
 	json_t *point = json_pack("[I, I, f]", (json_int_t)measurements->ordinals[index],
 				  (json_int_t)measurement->step, measurement->elapsed_s);
 
-	for (size_t m = 0; point && m < measurements->metric_count; m++)
-		if (json_array_append_new(point, isfinite(measurement->values[m])
-							 ? json_real(measurement->values[m])
-							 : json_null()))
-			return NULL;
-	return TAKE(point);
+	for (size_t m = 0; m < measurements->metric_count; m++)
+		json_array_append_new(point, isfinite(measurement->values[m])
+						     ? json_real(measurement->values[m])
+						     : json_null());
+	return point;
 }
 
 json_t *measurements_to_json(const struct measurements *measurements)
 {
-	AUTO(json) json_t *points = json_array();
+	json_t *points = json_array();
 
-	for (size_t i = 0; points && i < measurements->count; i++)
-		if (json_array_append_new(points, point_to_json(measurements, i)))
-			return NULL;
-	return points ? json_pack("{s:I, s:I, s:O}", "reported", (json_int_t)measurements->reported, "stride",
-				  (json_int_t)measurements->stride, "points", points)
-		      : NULL;
+	for (size_t i = 0; i < measurements->count; i++)
+		json_array_append_new(points, point_to_json(measurements, i));
+	return json_pack("{s:I, s:I, s:o}", "reported", (json_int_t)measurements->reported, "stride",
+			 (json_int_t)measurements->stride, "points", points);
 }
 
 static bool point_from_json(const json_t *point, const struct measurements *measurements,
@@ -189,8 +177,7 @@ static enum status points_read(const json_t *points, struct measurements *measur
 	size_t index;
 
 	json_array_foreach(points, index, point) {
-		if (!room_make(measurements))
-			return error_no_memory(err);
+		room_make(measurements);
 		if (!point_from_json(point, measurements, &measurements->ordinals[index],
 				     &measurements->all[index]))
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,

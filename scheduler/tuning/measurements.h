@@ -29,9 +29,9 @@ void measurements_init(struct measurements *measurements, const struct study *st
 void measurements_deinit(struct measurements *measurements);
 #define AUTO_MEASUREMENTS __attribute__((cleanup(measurements_deinit)))
 
-/* What is of the last one's step completes it where it can. One of an earlier step is dropped. False: memory ran out. */
-bool measurements_add(struct measurements *measurements, const struct measurement *next);
+/* What is of the last one's step completes it where it can. One of an earlier step is dropped. */
+void measurements_add(struct measurements *measurements, const struct measurement *next);
 
-/* JSON for the store, NULL when memory ran out; and back, into initialized ones. INVALID_ARGUMENT: not ours. */
+/* JSON for the store, and back, into initialized ones. INVALID_ARGUMENT: not ours. */
 json_t *measurements_to_json(const struct measurements *measurements);
 enum status measurements_from_json(const json_t *value, struct measurements *measurements, struct error *err);

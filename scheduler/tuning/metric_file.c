@@ -167,7 +167,7 @@ static json_t *line_parse(const char *line, size_t length)
 		struct text text AUTO_TEXT = { 0 };
 
 		words_replace(&text, line, length);
-		if (!text.failed && text.length)
+		if (text.length)
 			value = json_parse_foreign(text.data, text.length, 0, NULL);
 	}
 	return json_is_object(value) ? TAKE(value) : NULL;
@@ -191,8 +191,7 @@ static void metrics_drop(const struct metric_report *report, struct measurement 
 			measurement->values[i] = NAN;
 }
 
-static enum status object_take(struct metric_file *file, struct metric_report *report, json_t *object,
-			       struct error *err)
+static void object_take(struct metric_file *file, struct metric_report *report, json_t *object)
 {
 	const double time_s = number_of(json_object_get(object, "timestamp"));
 	struct metric_known key = {
@@ -202,7 +201,6 @@ static enum status object_take(struct metric_file *file, struct metric_report *r
 	struct measurement measurement = metric_report_start(report, key.step, time_s);
 	const char *tag;
 	json_t *value;
-	enum status rc;
 
 	json_object_foreach(object, tag, value)
 		if (is_tag(tag, value) || metric_report_wants(report, tag, strlen(tag)))
@@ -210,11 +208,9 @@ static enum status object_take(struct metric_file *file, struct metric_report *r
 	metrics_drop(report, &measurement, known_metrics(file, &key));
 	key.metrics = metrics_of(report, &measurement);
 	if (!key.metrics)
-		return STATUS_OK;
-	rc = metric_report_add(report, &measurement, err);
-	if (!rc)
-		known_add(file, &key);
-	return rc;
+		return;
+	metric_report_add(report, &measurement);
+	known_add(file, &key);
 }
 
 static bool is_blank(const char *line, size_t length)
@@ -225,20 +221,21 @@ static bool is_blank(const char *line, size_t length)
 }
 
 /* @is_last: nothing ends the line, so that there may be more of it to come. */
-static enum status line_take(struct metric_file *file, struct metric_report *report, const char *line,
-			     size_t length, bool is_last, struct error *err)
+static void line_take(struct metric_file *file, struct metric_report *report, const char *line, size_t length,
+		      bool is_last)
 {
 	AUTO(json) json_t *object = NULL;
 
 	if (is_blank(line, length))
-		return STATUS_OK;
+		return;
 	if (length <= METRIC_LINE_BYTES_MAX)
 		object = line_parse(line, length);
-	if (object)
-		return object_take(file, report, object, err);
+	if (object) {
+		object_take(file, report, object);
+		return;
+	}
 	if (!is_last)
 		report->is_broken = true;
-	return STATUS_OK;
 }
 
 /* ---- the file ---- */
@@ -260,17 +257,13 @@ static size_t window_start(const char *text, size_t length)
 	return start;
 }
 
-enum status metric_file_read(struct metric_file *file, struct metric_report *report, const char *text,
-			     size_t length, struct error *err)
+void metric_file_read(struct metric_file *file, struct metric_report *report, const char *text, size_t length)
 {
-	enum status rc = STATUS_OK;
-
-	for (size_t at = window_start(text, length); at < length && !rc;) {
+	for (size_t at = window_start(text, length); at < length;) {
 		const char *newline = memchr(text + at, '\n', length - at);
 		const size_t line = newline ? (size_t)(newline - text) - at : length - at;
 
-		rc = line_take(file, report, text + at, line, !newline, err);
+		line_take(file, report, text + at, line, !newline);
 		at += line + 1;
 	}
-	return rc;
 }

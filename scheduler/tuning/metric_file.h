@@ -41,7 +41,6 @@ struct metric_file {
 };
 
 /* Adds to @report the reports in @text, the whole file as it is now, that no earlier reading had: known by their
- * timestamp, step and tag. A last line that is cut is left for the next reading.
- * INTERNAL: memory ran out; the next reading gives what is missing. */
-enum status metric_file_read(struct metric_file *file, struct metric_report *report, const char *text,
-			     size_t length, struct error *err);
+ * timestamp, step and tag. A last line that is cut is left for the next reading. */
+void metric_file_read(struct metric_file *file, struct metric_report *report, const char *text,
+		      size_t length);

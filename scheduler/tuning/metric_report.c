@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
 void metric_report_init(struct metric_report *report, const struct metric *metrics, size_t metric_count,
@@ -94,7 +95,7 @@ static void tag_note(struct metric_report *report, const char *tag, size_t tag_l
 	for (size_t i = 0; i < report->tag_count; i++)
 		if (strlen(report->tags[i]) == kept && memcmp(report->tags[i], tag, kept) == 0)
 			return;
-	copy = report->tag_count < METRIC_TAGS_SEEN_MAX ? strndup(tag, kept) : NULL;
+	copy = report->tag_count < METRIC_TAGS_SEEN_MAX ? memory_strndup(tag, kept) : NULL;
 	if (copy)
 		report->tags[report->tag_count++] = copy;
 	else
@@ -129,35 +130,28 @@ static bool was_taken_before(const struct metric_report *report, const struct me
 	       (measurement->step == report->known_step && measurement->elapsed_s <= report->known_elapsed_s);
 }
 
-static enum status measurement_append(struct metric_report *report, const struct measurement *measurement,
-				      struct error *err)
+static void measurement_append(struct metric_report *report, const struct measurement *measurement)
 {
 	if (report->measurement_count == report->measurement_size) {
 		const size_t size = report->measurement_size ? 2 * report->measurement_size : 16;
-		struct measurement *grown = reallocarray(report->measurements, size, sizeof(*grown));
+		struct measurement *grown = memory_resize(report->measurements, size, sizeof(*grown));
 
-		if (!grown)
-			return error_no_memory(err);
 		report->measurements = grown;
 		report->measurement_size = size;
 	}
 	report->measurements[report->measurement_count++] = *measurement;
-	return STATUS_OK;
 }
 
-enum status metric_report_add(struct metric_report *report, const struct measurement *measurement,
-			      struct error *err)
+void metric_report_add(struct metric_report *report, const struct measurement *measurement)
 {
 	const size_t count = report->measurement_count;
-	enum status rc = STATUS_OK;
 
 	if (!has_values(report, measurement) || was_taken_before(report, measurement))
-		return STATUS_OK;
+		return;
 	if (!count || !measurement_join(&report->measurements[count - 1], measurement, report->metric_count))
-		rc = measurement_append(report, measurement, err);
-	for (size_t i = 0; !rc && i < report->metric_count; i++)
+		measurement_append(report, measurement);
+	for (size_t i = 0; i < report->metric_count; i++)
 		report->has_arrived[i] |= !isnan(measurement->values[i]);
-	return rc;
 }
 
 /* ---- why there is nothing ---- */

@@ -65,10 +65,8 @@ void metric_report_value(struct metric_report *report, struct measurement *measu
 			 size_t tag_length, double value);
 /* Whether somebody asks for this tag. */
 bool metric_report_wants(const struct metric_report *report, const char *tag, size_t tag_length);
-/* Takes what has a value and is new; the values of one step become one measurement where nothing lies between.
- * INTERNAL: memory ran out. */
-enum status metric_report_add(struct metric_report *report, const struct measurement *measurement,
-			      struct error *err);
+/* Takes what has a value and is new; the values of one step become one measurement where nothing lies between. */
+void metric_report_add(struct metric_report *report, const struct measurement *measurement);
 
 /* ---- why there is nothing ---- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/tuning/bandit.h"
 #include "scheduler/tuning/draw.h"
 #include "scheduler/tuning/space.h"
@@ -28,22 +29,15 @@ struct search {
 	struct kernel kernel;
 };
 
-static enum status search_init(struct search *search, const struct study *study, const struct trial *trials,
-			       size_t trial_count, size_t count, struct error *err)
+static void search_init(struct search *search, const struct study *study, const struct trial *trials,
+			size_t trial_count, size_t count)
 {
-	enum status rc;
-
 	*search = (struct search){ .study = study, .trials = trials, .trial_count = trial_count };
-	rc = space_init(&search->space, study, err);
-	if (rc)
-		return rc;
-	search->points = calloc((trial_count + count) * search->space.count + 1, sizeof(double));
-	if (!search->points)
-		return error_no_memory(err);
+	space_init(&search->space, study);
+	search->points = memory_calloc((trial_count + count) * search->space.count + 1, sizeof(double));
 	for (size_t i = 0; i < trial_count; i++)
 		space_encode(&search->space, trials[i].values, search->points + i * search->space.count);
 	search->point_count = trial_count;
-	return STATUS_OK;
 }
 
 static void search_deinit(struct search *search)
@@ -89,11 +83,10 @@ static bool first_untried(struct search *search, double *ret_features, double *r
 }
 
 /* Random search does not look at what was tried before. */
-static bool suggest_random(struct search *search, struct draw *draw, double *ret_features, double *ret_values)
+static void suggest_random(struct search *search, struct draw *draw, double *ret_features, double *ret_values)
 {
 	space_random(&search->space, draw, ret_features);
 	space_decode(&search->space, ret_features, ret_values);
-	return true;
 }
 
 /* Whether all that was tried are the grid's first points, in its order. */
@@ -184,17 +177,15 @@ static size_t ended_choose(const struct search *search, struct ranked *room, boo
 	return count;
 }
 
-static bool labels_fill(const struct search *search, struct lesson *lesson, const size_t *chosen)
+static void labels_fill(const struct search *search, struct lesson *lesson, const size_t *chosen)
 {
 	for (size_t i = 0; i < lesson->completed_count; i++)
 		lesson->outcomes[i] = outcome_of(search->study, &search->trials[chosen[i]], 0);
 	for (size_t m = 0; m < search->study->metric_count; m++) {
 		for (size_t i = 0; i < lesson->completed_count; i++)
 			lesson->labels[m][i] = outcome_of(search->study, &search->trials[chosen[i]], m);
-		if (!labels_warp(lesson->labels[m], lesson->completed_count))
-			return false;
+		labels_warp(lesson->labels[m], lesson->completed_count);
 	}
-	return true;
 }
 
 static void pending_add(const struct search *search, struct lesson *lesson)
@@ -209,31 +200,26 @@ static void pending_add(const struct search *search, struct lesson *lesson)
 	}
 }
 
-static enum status lesson_make(const struct search *search, struct lesson *lesson, struct error *err)
+static void lesson_make(const struct search *search, struct lesson *lesson)
 {
 	const size_t dims = search->space.count, total = search->point_count;
-	struct ranked *room = calloc(total + 1, sizeof(*room));
-	size_t *chosen = calloc(total + 1, sizeof(*chosen));
-	bool *taken = calloc(total + 1, sizeof(*taken));
-	bool made = false;
+	struct ranked *room = memory_calloc(total + 1, sizeof(*room));
+	size_t *chosen = memory_calloc(total + 1, sizeof(*chosen));
+	bool *taken = memory_calloc(total + 1, sizeof(*taken));
 
-	lesson->memory = calloc(total * (dims + search->study->metric_count + 1) + 1, sizeof(double));
-	if (room && chosen && taken && lesson->memory) {
-		lesson->points = lesson->memory;
-		for (size_t m = 0; m < search->study->metric_count; m++)
-			lesson->labels[m] = lesson->memory + total * (dims + m);
-		lesson->outcomes = lesson->memory + total * (dims + search->study->metric_count);
-		lesson->completed_count = lesson->count = ended_choose(search, room, taken, chosen);
-		for (size_t i = 0; i < lesson->count; i++)
-			memcpy(lesson->points + i * dims, search->points + chosen[i] * dims,
-			       dims * sizeof(double));
-		made = labels_fill(search, lesson, chosen);
-		pending_add(search, lesson);
-	}
+	lesson->memory = memory_calloc(total * (dims + search->study->metric_count + 1) + 1, sizeof(double));
+	lesson->points = lesson->memory;
+	for (size_t m = 0; m < search->study->metric_count; m++)
+		lesson->labels[m] = lesson->memory + total * (dims + m);
+	lesson->outcomes = lesson->memory + total * (dims + search->study->metric_count);
+	lesson->completed_count = lesson->count = ended_choose(search, room, taken, chosen);
+	for (size_t i = 0; i < lesson->count; i++)
+		memcpy(lesson->points + i * dims, search->points + chosen[i] * dims, dims * sizeof(double));
+	labels_fill(search, lesson, chosen);
+	pending_add(search, lesson);
 	free(room);
 	free(chosen);
 	free(taken);
-	return made ? STATUS_OK : error_no_memory(err);
 }
 
 static bool has_news(const struct search *search)
@@ -271,18 +257,17 @@ static enum status bandit_run(struct search *search, struct lesson *lesson, stru
 			      .metric_count = search->study->metric_count },
 		.has_news = has_news(search),
 	};
-	enum status rc = STATUS_OK;
 
 	memcpy(bandit.evidence.labels, lesson->labels, sizeof(lesson->labels));
 	if (!search->fitted) {
 		struct draw starts;
 
 		draw_init(&starts, search->study->seed, search->trial_count, "fit");
-		rc = kernel_fit(&bandit.evidence, &starts, &search->kernel, err);
-		search->fitted = !rc;
+		kernel_fit(&bandit.evidence, &starts, &search->kernel);
+		search->fitted = true;
 	}
 	bandit.kernel = search->kernel;
-	return rc ? rc : bandit_suggest(&bandit, draw, &tried, ret_features, ret_found, err);
+	return bandit_suggest(&bandit, draw, &tried, ret_features, ret_found, err);
 }
 
 static bool suggest_first(const struct search *search, double *ret_features)
@@ -302,10 +287,10 @@ static enum status suggest_learned(struct search *search, struct draw *draw, dou
 {
 	struct lesson lesson = { 0 };
 	struct error problem AUTO_ERROR = { 0 };
-	enum status rc = lesson_make(search, &lesson, &problem);
+	enum status rc;
 
-	if (!rc)
-		rc = bandit_run(search, &lesson, draw, ret_features, ret_found, &problem);
+	lesson_make(search, &lesson);
+	rc = bandit_run(search, &lesson, draw, ret_features, ret_found, &problem);
 	free(lesson.memory);
 	return rc && rc != STATUS_FAILED_PRECONDITION ? error_move(err, &problem) : STATUS_OK;
 }
@@ -339,7 +324,8 @@ static enum status suggest_one(struct search *search, double *ret_values, bool *
 	draw_init(&draw, search->study->seed, search->point_count, "suggestion");
 	switch (search->study->algorithm) {
 	case ALGORITHM_RANDOM:
-		*ret_found = suggest_random(search, &draw, features, ret_values);
+		suggest_random(search, &draw, features, ret_values);
+		*ret_found = true;
 		break;
 	case ALGORITHM_GRID:
 		*ret_found = suggest_grid(search, features, ret_values);
@@ -359,8 +345,9 @@ enum status study_suggest(const struct study *study, const struct trial *trials,
 {
 	struct search search;
 	bool found = true;
-	enum status rc = search_init(&search, study, trials, trial_count, count, err);
+	enum status rc = STATUS_OK;
 
+	search_init(&search, study, trials, trial_count, count);
 	*ret_count = 0;
 	while (!rc && found && *ret_count < count && !(ended && atomic_load(ended))) {
 		found = false;
@@ -442,26 +429,23 @@ static enum status lesson_believe(const struct search *search, const struct less
 				     .count = lesson->count,
 				     .completed_count = lesson->completed_count,
 				     .metric_count = search->study->metric_count };
-	struct pair *pairs = calloc(lesson->completed_count + 1, sizeof(*pairs));
-	const size_t pair_count = pairs ? pairs_make(lesson, pairs) : 0;
+	struct pair *pairs = memory_calloc(lesson->completed_count + 1, sizeof(*pairs));
+	const size_t pair_count = pairs_make(lesson, pairs);
 	struct model model = { 0 };
 	struct kernel kernel;
 	struct draw starts;
 	double *room = NULL;
-	enum status rc = pairs ? STATUS_OK : error_no_memory(err);
+	enum status rc = STATUS_OK;
 
 	memcpy(evidence.labels, lesson->labels, sizeof(lesson->labels));
 	draw_init(&starts, search->study->seed, search->trial_count, "fit");
-	if (!rc && pair_count > 1)
-		rc = kernel_fit(&evidence, &starts, &kernel, err);
-	if (!rc && pair_count > 1)
+	if (pair_count > 1) {
+		kernel_fit(&evidence, &starts, &kernel);
 		rc = model_init(&model, &evidence, &kernel, -1, err);
+	}
 	if (!rc && pair_count > 1) {
-		room = calloc(model_room(&model) + MODEL_BLOCK * search->space.count, sizeof(*room));
-		if (room)
-			beliefs_make(search, &model, pairs, pair_count, room, ret_beliefs);
-		else
-			rc = error_no_memory(err);
+		room = memory_calloc(model_room(&model) + MODEL_BLOCK * search->space.count, sizeof(*room));
+		beliefs_make(search, &model, pairs, pair_count, room, ret_beliefs);
 		model_deinit(&model);
 	}
 	free(room);
@@ -474,17 +458,15 @@ enum status study_believe(const struct study *study, const struct trial *trials,
 {
 	struct search search = { 0 };
 	struct lesson lesson = { 0 };
-	enum status rc = STATUS_OK;
+	enum status rc;
 
 	for (size_t i = 0; i < trial_count; i++)
 		ret_beliefs[i] = (struct belief){ NAN, NAN };
 	if (study->algorithm != ALGORITHM_BANDIT || !trial_count)
 		return STATUS_OK;
-	rc = search_init(&search, study, trials, trial_count, 0, err);
-	if (!rc)
-		rc = lesson_make(&search, &lesson, err);
-	if (!rc)
-		rc = lesson_believe(&search, &lesson, ret_beliefs, err);
+	search_init(&search, study, trials, trial_count, 0);
+	lesson_make(&search, &lesson);
+	rc = lesson_believe(&search, &lesson, ret_beliefs, err);
 	free(lesson.memory);
 	search_deinit(&search);
 	return rc;

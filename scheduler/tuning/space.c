@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
+
 enum {
 	CHOICES_MAX = 1000,   /* of more steps a number is as good as continuous */
 	HALTON_SKIPPED = 1000 /* the first points of a Halton sequence lie on lines */
@@ -164,12 +166,10 @@ static void feature_init(const struct study *study, size_t index, struct feature
 			     largest_gap(parameter, feature->choice_count) <= local_gap_max);
 }
 
-enum status space_init(struct space *space, const struct study *study, struct error *err)
+void space_init(struct space *space, const struct study *study)
 {
 	*space = (struct space){ .study = study, .count = study->parameter_count, .point_count = 1 };
-	space->features = calloc(space->count + 1, sizeof(*space->features));
-	if (!space->features)
-		return error_no_memory(err);
+	space->features = memory_calloc(space->count + 1, sizeof(*space->features));
 	for (size_t i = 0; i < space->count; i++) {
 		struct feature *feature = &space->features[i];
 
@@ -180,7 +180,6 @@ enum status space_init(struct space *space, const struct study *study, struct er
 	}
 	if (space->point_count > points_max)
 		space->point_count = INFINITY;
-	return STATUS_OK;
 }
 
 void space_deinit(struct space *space)

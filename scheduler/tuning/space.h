@@ -33,7 +33,7 @@ struct space {
 	double point_count; /* INFINITY: more than can be tried */
 };
 
-enum status space_init(struct space *space, const struct study *study, struct error *err);
+void space_init(struct space *space, const struct study *study);
 void space_deinit(struct space *space);
 
 /* @values (NaN: inactive) as features. Numbers outside of the range, as an earlier study may have had them, become

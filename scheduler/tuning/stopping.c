@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/memory.h"
 #include "scheduler/tuning/linear.h"
 #include "scheduler/tuning/study.h"
 
@@ -92,11 +93,11 @@ static bool median_stops(const struct study *study, const struct trial *trials, 
 {
 	const double place = place_of(study, &trial->measurements[trial->measurement_count - 1]);
 	const struct curve_part own = curve_until(study, trial, place);
-	double *means = calloc(trial_count, sizeof(*means));
+	double *means = memory_calloc(trial_count, sizeof(*means));
 	size_t count = 0;
 	bool stops;
 
-	for (size_t i = 0; means && i < trial_count; i++) {
+	for (size_t i = 0; i < trial_count; i++) {
 		struct curve_part part;
 
 		if (trials[i].state != TRIAL_COMPLETED)
@@ -321,9 +322,9 @@ static bool decay_stops(const struct study *study, const struct trial *trials, s
 {
 	double places[2];
 	size_t reports = 0;
-	struct curve *curves = calloc(CURVES_MAX, sizeof(*curves));
-	double *room = calloc(CURVES_MAX, (CURVES_MAX + 2) * sizeof(*room));
-	bool stops = curves && room;
+	struct curve *curves = memory_calloc(CURVES_MAX, sizeof(*curves));
+	double *room = memory_calloc(CURVES_MAX, (CURVES_MAX + 2) * sizeof(*room));
+	bool stops;
 
 	for (size_t i = 0; i < trial->measurement_count; i++) {
 		if (!isfinite(trial->measurements[i].values[0]))
@@ -332,7 +333,7 @@ static bool decay_stops(const struct study *study, const struct trial *trials, s
 		places[1] = place_of(study, &trial->measurements[i]);
 		reports++;
 	}
-	stops = stops && reports > REPORTS_MIN;
+	stops = reports > REPORTS_MIN;
 	for (size_t i = 0; stops && i < 2; i++)
 		stops = chance_at(study, trials, trial_count, trial, places[i], curves, room) <
 			stopping_chance;

@@ -62,57 +62,55 @@ bool parameter_is_active(const struct study *study, size_t index, const double *
 
 static json_t *numbers_to_json(const double *numbers, size_t count)
 {
-	AUTO(json) json_t *list = json_array();
+	json_t *list = json_array();
 
-	for (size_t i = 0; list && i < count; i++)
-		if (json_array_append_new(list, json_real(numbers[i])))
-			return NULL;
-	return TAKE(list);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_real(numbers[i]));
+	return list;
 }
 
 static json_t *categories_to_json(const struct parameter *parameter)
 {
-	AUTO(json) json_t *list = json_array();
+	json_t *list = json_array();
 
-	for (size_t i = 0; list && i < parameter->value_count; i++)
-		if (json_array_append_new(list, json_string(parameter->categories[i])))
-			return NULL;
-	return TAKE(list);
+	for (size_t i = 0; i < parameter->value_count; i++)
+		json_array_append_new(list, json_string(parameter->categories[i]));
+	return list;
 }
 
-static bool parent_write(json_t *object, const struct parameter *parameter)
+static void parent_write(json_t *object, const struct parameter *parameter)
 {
 	if (parameter->parent < 0)
-		return true;
-	return !json_object_set_new(object, "parent", json_integer(parameter->parent)) &&
-	       !json_object_set_new(object, "parent_values",
-				    numbers_to_json(parameter->parent_values, parameter->parent_value_count));
+		return;
+	json_object_set_new(object, "parent", json_integer(parameter->parent));
+	json_object_set_new(object, "parent_values",
+			    numbers_to_json(parameter->parent_values, parameter->parent_value_count));
 }
 
 static json_t *parameter_to_json(const struct parameter *parameter)
 {
-	AUTO(json)
 	json_t *object = json_pack("{s:s, s:s, s:s}", "name", parameter->name, "type",
 				   type_names[parameter->type], "scale", scale_names[parameter->scale]);
-	bool good = object && parent_write(object, parameter);
 
-	if (good && parameter->type == PARAMETER_CATEGORICAL)
-		good = !json_object_set_new(object, "categories", categories_to_json(parameter));
-	else if (good && parameter->type == PARAMETER_DISCRETE)
-		good = !json_object_set_new(object, "values",
-					    numbers_to_json(parameter->values, parameter->value_count));
-	else if (good)
-		good = !json_object_set_new(object, "minimum", json_real(parameter->minimum)) &&
-		       !json_object_set_new(object, "maximum", json_real(parameter->maximum));
-	return good ? TAKE(object) : NULL;
+	parent_write(object, parameter);
+	if (parameter->type == PARAMETER_CATEGORICAL) {
+		json_object_set_new(object, "categories", categories_to_json(parameter));
+	} else if (parameter->type == PARAMETER_DISCRETE) {
+		json_object_set_new(object, "values",
+				    numbers_to_json(parameter->values, parameter->value_count));
+	} else {
+		json_object_set_new(object, "minimum", json_real(parameter->minimum));
+		json_object_set_new(object, "maximum", json_real(parameter->maximum));
+	}
+	return object;
 }
 
-static bool convex_write(json_t *object, const struct study *study)
+static void convex_write(json_t *object, const struct study *study)
 {
 	const struct convex_rule *convex = &study->convex;
 
-	return study->stopping != STOPPING_CONVEX ||
-	       !json_object_set_new(object, "convex",
+	if (study->stopping == STOPPING_CONVEX)
+		json_object_set_new(object, "convex",
 				    json_pack("{s:f, s:f, s:i}", "most", convex->most, "least", convex->least,
 					      "reports", (int)convex->reports));
 }
@@ -124,18 +122,17 @@ json_t *study_to_json(const struct study *study)
 	AUTO(json) json_t *metrics = json_array();
 
 	for (size_t i = 0; i < study->parameter_count; i++)
-		if (json_array_append_new(parameters, parameter_to_json(&study->parameters[i])))
-			return NULL;
+		json_array_append_new(parameters, parameter_to_json(&study->parameters[i]));
 	for (size_t i = 0; i < study->metric_count; i++)
-		if (json_array_append_new(metrics, json_pack("{s:s, s:b}", "name", study->metrics[i].name,
-							     "minimized", study->metrics[i].minimized)))
-			return NULL;
+		json_array_append_new(metrics, json_pack("{s:s, s:b}", "name", study->metrics[i].name,
+							 "minimized", study->metrics[i].minimized));
 	object = json_pack("{s:I, s:s, s:s, s:b, s:b, s:b, s:O, s:O}", "seed", (json_int_t)study->seed,
 			   "algorithm", algorithm_names[study->algorithm], "stopping",
 			   stopping_names[study->stopping], "stops_by_elapsed", study->stops_by_elapsed,
 			   "best_counts", study->best_counts, "repeats_allowed", study->repeats_allowed,
 			   "parameters", parameters, "metrics", metrics);
-	return object && convex_write(object, study) ? TAKE(object) : NULL;
+	convex_write(object, study);
+	return TAKE(object);
 }
 
 static enum status fault(const char *what, struct error *err)
@@ -170,8 +167,6 @@ static enum status numbers_read(const json_t *list, double **ret_numbers, size_t
 	if (!count || count > PARAMETER_VALUES_MAX)
 		return parameter_fault(err);
 	numbers = memory_calloc(count, sizeof(*numbers));
-	if (!numbers)
-		return error_no_memory(err);
 	*ret_numbers = numbers;
 	*ret_count = count;
 	for (size_t i = 0; i < count; i++) {
@@ -191,8 +186,6 @@ static enum status categories_read(const json_t *list, struct parameter *paramet
 	if (!count || count > PARAMETER_VALUES_MAX)
 		return parameter_fault(err);
 	parameter->categories = memory_calloc(count, sizeof(*parameter->categories));
-	if (!parameter->categories)
-		return error_no_memory(err);
 	parameter->value_count = count;
 	for (size_t i = 0; i < count; i++) {
 		const char *text = json_string_value(json_array_get(list, i));
@@ -200,8 +193,6 @@ static enum status categories_read(const json_t *list, struct parameter *paramet
 		if (!text)
 			return parameter_fault(err);
 		parameter->categories[i] = memory_strdup(text);
-		if (!parameter->categories[i])
-			return error_no_memory(err);
 	}
 	return STATUS_OK;
 }
@@ -277,8 +268,6 @@ static enum status parameter_read(const json_t *object, const struct study *stud
 	parameter->name = memory_strdup(name);
 	parameter->type = (enum parameter_type)type;
 	parameter->scale = (enum parameter_scale)scale;
-	if (!parameter->name)
-		return error_no_memory(err);
 	rc = parent_read(object, study, index, parameter, err);
 	if (!rc)
 		rc = values_read(object, parameter, err);
@@ -298,8 +287,6 @@ static enum status parameters_read(const json_t *list, struct study *study, stru
 	if (!count || count > PARAMETERS_MAX)
 		return fault("it has no parameters, or too many", err);
 	study->parameters = memory_calloc(count, sizeof(*study->parameters));
-	if (!study->parameters)
-		return error_no_memory(err);
 	for (size_t i = 0; !rc && i < count; i++) {
 		study->parameter_count = i + 1;
 		rc = parameter_read(json_array_get(list, i), study, i, &study->parameters[i], err);
@@ -314,8 +301,6 @@ static enum status metrics_read(const json_t *list, struct study *study, struct 
 	if (!count || count > METRICS_MAX)
 		return fault("it has no metrics, or too many", err);
 	study->metrics = memory_calloc(count, sizeof(*study->metrics));
-	if (!study->metrics)
-		return error_no_memory(err);
 	study->metric_count = count;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *object = json_array_get(list, i);
@@ -325,8 +310,6 @@ static enum status metrics_read(const json_t *list, struct study *study, struct 
 			return fault("a metric", err);
 		study->metrics[i].minimized = json_true_at(object, "minimized");
 		study->metrics[i].name = memory_strdup(name);
-		if (!study->metrics[i].name)
-			return error_no_memory(err);
 	}
 	return STATUS_OK;
 }
@@ -350,8 +333,6 @@ enum status study_from_json(const json_t *value, struct study **ret_study, struc
 	int algorithm, stopping;
 	enum status rc;
 
-	if (!study)
-		return error_no_memory(err);
 	if (!name_read(value, "algorithm", algorithm_names, &algorithm) ||
 	    !name_read(value, "stopping", stopping_names, &stopping))
 		return fault("its algorithm, or its rule of stopping", err);

@@ -69,7 +69,7 @@ struct study {
 void study_free(struct study *study);
 DEFINE_AUTO(study, struct study *, study_free)
 
-/* JSON for the store, and back. INVALID_ARGUMENT: not one of ours, or against what is said above. INTERNAL: memory ran out. */
+/* JSON for the store, and back. INVALID_ARGUMENT: not one of ours, or against what is said above. */
 json_t *study_to_json(const struct study *study);
 enum status study_from_json(const json_t *value, struct study **ret_study, struct error *err);
 
@@ -108,7 +108,7 @@ struct trial {
  * and trials give the same answer. Trials are in the order of their ids and have ids up to @trial_count.
  * @ended (NULL: never): looked at before each one that is suggested; those made until it is true are given, as if no
  * more had been asked for.
- * INTERNAL: memory ran out. Numbers never make it fail. */
+ * Numbers never make it fail. */
 enum status study_suggest(const struct study *study, const struct trial *trials, size_t trial_count,
 			  size_t count, const atomic_bool *ended, double *const *ret_values,
 			  size_t *ret_count, struct error *err);
@@ -127,6 +127,6 @@ struct belief {
 	double mean, deviation; /* of the first metric, in its own units, roughly: the warp is undone */
 };
 /* What the bandit's model believes at each trial's own point, into @ret_beliefs, one for each. NaN throughout: there is
- * no model, as the algorithm has none or too little has ended. INTERNAL: memory ran out. */
+ * no model, as the algorithm has none or too little has ended. */
 enum status study_believe(const struct study *study, const struct trial *trials, size_t trial_count,
 			  struct belief *ret_beliefs, struct error *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/base/cleanup.h"
+#include "daemon/base/memory.h"
 
 /* How far below the worst success a failure lies, in shares of the successes' range (of 1, where they have none). */
 static const double failure_depth = 0.1;
@@ -166,15 +167,13 @@ static void shrink(double *values, size_t count)
 
 DEFINE_AUTO(doubles, double *, free)
 
-bool labels_warp(double *values, size_t count)
+void labels_warp(double *values, size_t count)
 {
-	AUTO(doubles) double *memory = malloc((count + 1) * sizeof(*memory));
+	AUTO(doubles) double *memory = memory_alloc((count + 1) * sizeof(*memory));
 	struct order order;
 	size_t finite = 0;
 	double low, high;
 
-	if (!memory)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (isinf(values[i]))
 			values[i] = NAN;
@@ -185,7 +184,7 @@ bool labels_warp(double *values, size_t count)
 	if (!finite || (finite == count && low == high)) {
 		for (size_t i = 0; i < count; i++)
 			values[i] = finite ? 0 : -1;
-		return true;
+		return;
 	}
 	if (finite > 1 && high > low) {
 		order_make(values, count, memory, &order);
@@ -193,5 +192,4 @@ bool labels_warp(double *values, size_t count)
 	}
 	log_warp(values, count);
 	failures_fill(values, count, finite);
-	return true;
 }

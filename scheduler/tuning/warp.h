@@ -9,5 +9,5 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* @values: larger is better; NaN: failed. In place. False: memory ran out. */
-bool labels_warp(double *values, size_t count);
+/* @values: larger is better; NaN: failed. In place. */
+void labels_warp(double *values, size_t count);

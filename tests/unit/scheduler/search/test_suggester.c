@@ -39,7 +39,7 @@ static int setup(void **state)
 
 	pthread_mutex_init(&bench->mutex, NULL);
 	pthread_cond_init(&bench->told, NULL);
-	assert_int_equal(suggester_new(gate_suggest, on_told, bench, &bench->suggester, NULL), STATUS_OK);
+	suggester_new(gate_suggest, on_told, bench, &bench->suggester);
 	assert_int_equal(suggester_start(bench->suggester, NULL), STATUS_OK);
 	gate_set(true);
 	*state = bench;
@@ -176,7 +176,7 @@ static void one_that_was_never_started_can_be_freed(void **state)
 	struct bench *bench = *state;
 	struct suggester *idle = NULL;
 
-	assert_int_equal(suggester_new(gate_suggest, on_told, bench, &idle, NULL), STATUS_OK);
+	suggester_new(gate_suggest, on_told, bench, &idle);
 	suggester_ask(idle, suggestion_new(1, study_of("bandit", X), NULL, 0, 1));
 	suggester_free(idle);
 	suggester_free(NULL);
