@@ -273,6 +273,8 @@ static enum status scheduling_open(struct wiring *wiring, struct error *err)
 				     .instance = store_instance(wiring->store),
 				     .networks = config->networks,
 				     .registry_config = config->docker_config,
+				     .state_dir = wiring->state_dir,
+				     .reports_dir = wiring->trials_dir,
 				     .offline = config->offline,
 				     .internal = config->egress == EGRESS_NONE,
 			     },
@@ -471,18 +473,11 @@ static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 				  &wiring->presence, err);
 }
 
-/* Jobs are given files of the state directory. */
-static enum status place_check(struct wiring *wiring, struct error *err)
-{
-	return engine_kind_of(wiring->config->engine)
-		->check_place(wiring->config->engine, wiring->state_dir, err);
-}
-
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check,    given_files_find, token_read,  keys_find,      settings_open,   clock_open,
-	instance_lock_open, place_check,      faults_open, objects_open,   trials_dir_name, families_open,
-	faults_file_open,   scheduling_open,  grpc_open,   listening_open,
+	addresses_check, given_files_find,   token_read,      keys_find,    settings_open,
+	clock_open,      instance_lock_open, faults_open,     objects_open, trials_dir_name,
+	families_open,   faults_file_open,   scheduling_open, grpc_open,    listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

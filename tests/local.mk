@@ -198,6 +198,7 @@ unit_scheduler_engine = \
 	tests/unit/scheduler/engine/test_docker_credentials.c \
 	tests/unit/scheduler/engine/test_docker_exits.c \
 	tests/unit/scheduler/engine/test_docker_frames.c \
+	tests/unit/scheduler/engine/test_docker_given.c \
 	tests/unit/scheduler/engine/test_docker_history.c \
 	tests/unit/scheduler/engine/test_docker_host.c \
 	tests/unit/scheduler/engine/test_docker_http.c \

@@ -18,6 +18,7 @@
 #include "scheduler/engine/docker_archive.h"
 #include "scheduler/engine/docker_attachment.h"
 #include "scheduler/engine/docker_core.h"
+#include "scheduler/engine/docker_create.h"
 #include "scheduler/engine/docker_image.h"
 #include "scheduler/engine/docker_inspection.h"
 #include "scheduler/engine/docker_link.h"
@@ -26,6 +27,7 @@
 #include "scheduler/engine/docker_network.h"
 #include "scheduler/engine/docker_reach.h"
 #include "scheduler/engine/docker_replica.h"
+#include "scheduler/engine/docker_reports.h"
 #include "scheduler/engine/docker_terminal.h"
 #include "scheduler/engine/docker_throttle.h"
 
@@ -280,6 +282,7 @@ static void op_list(struct engine *engine)
 
 static void docker_free(struct docker *docker)
 {
+	reports_close(docker);
 	http_free(docker->http);
 	pthread_mutex_destroy(&docker->lock);
 	text_deinit(&docker->link.line);
@@ -288,6 +291,8 @@ static void docker_free(struct docker *docker)
 	free(docker->instance);
 	free(docker->docker_config);
 	free(docker->socket_path);
+	free(docker->state_dir);
+	free(docker->reports_dir);
 	free(docker);
 }
 
@@ -385,6 +390,8 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->instance = memory_strdup(options->instance);
 	docker->docker_config = memory_strdup(options->registry_config);
 	docker->socket_path = memory_strdup(docker_socket_path(options->url));
+	docker->state_dir = memory_strdup(options->state_dir);
+	docker->reports_dir = memory_strdup(options->reports_dir);
 	rc = http_new(docker->socket_path, &docker->http, err);
 	if (rc)
 		return rc;

@@ -4,40 +4,69 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 
-enum { BLOCK_BYTES = ARCHIVE_BLOCK_BYTES, NAME_BYTES = 100, TIMEOUT_S = 60, QUERY_SIZE = 4096 };
+enum {
+	BLOCK_BYTES = ARCHIVE_BLOCK_BYTES,
+	NAME_BYTES = 100,
+	PREFIX_BYTES = 155,
+	TIMEOUT_S = 60,
+	QUERY_SIZE = 4096,
+};
 
 static const char too_much[] = "more than may be taken";
 
 /* ---- writing ---- */
 
-void archive_write(struct text *archive, const struct engine_file *files, size_t count)
+/* A name that is too long for its field goes into two, parted at a slash. */
+static void name_write(char head[BLOCK_BYTES], const char *name)
+{
+	const size_t length = strlen(name);
+	const char *rest = length > NAME_BYTES ? strchr(name + length - NAME_BYTES - 1, '/') : NULL;
+
+	if (rest)
+		memcpy(head + 345, name, strnlen(name, (size_t)(rest - name)));
+	memcpy(head, rest ? rest + 1 : name, strnlen(rest ? rest + 1 : name, NAME_BYTES));
+}
+
+bool archive_has_room_for(const char *name)
+{
+	const size_t length = strlen(name);
+	const char *rest = length > NAME_BYTES ? strchr(name + length - NAME_BYTES - 1, '/') : name;
+
+	return rest && rest - name <= PREFIX_BYTES;
+}
+
+void archive_add(struct text *archive, const struct engine_file *file)
+{
+	static const char zeros[BLOCK_BYTES];
+	char head[BLOCK_BYTES] = { 0 };
+	unsigned sum = 0;
+
+	name_write(head, file->path + 1);
+	snprintf(head + 100, 8, "%07o", file->mode & 07777);
+	memcpy(head + 108, "0000000", 8);
+	memcpy(head + 116, "0000000", 8);
+	snprintf(head + 124, 12, "%011zo", file->size);
+	memcpy(head + 136, "00000000000", 12);
+	memset(head + 148, ' ', 8);
+	head[156] = S_ISDIR(file->mode) ? '5' : '0';
+	memcpy(head + 257, "ustar\00000", 8);
+	for (size_t i = 0; i < BLOCK_BYTES; i++)
+		sum += (unsigned char)head[i];
+	snprintf(head + 148, 8, "%06o", sum & 0777777);
+	text_append(archive, head, BLOCK_BYTES);
+	text_append(archive, file->data, file->size);
+	text_append(archive, zeros, -file->size % BLOCK_BYTES);
+}
+
+void archive_finish(struct text *archive)
 {
 	static const char zeros[2 * BLOCK_BYTES];
 
-	for (const struct engine_file *file = files; file < files + count; file++) {
-		char head[BLOCK_BYTES] = { 0 };
-		unsigned sum = 0;
-
-		memcpy(head, file->path + 1, strnlen(file->path + 1, NAME_BYTES));
-		snprintf(head + 100, 8, "%07o", file->mode & 07777);
-		memcpy(head + 108, "0000000", 8);
-		memcpy(head + 116, "0000000", 8);
-		snprintf(head + 124, 12, "%011zo", file->size);
-		memcpy(head + 136, "00000000000", 12);
-		memset(head + 148, ' ', 8);
-		head[156] = '0';
-		memcpy(head + 257, "ustar\00000", 8);
-		for (size_t i = 0; i < BLOCK_BYTES; i++)
-			sum += (unsigned char)head[i];
-		snprintf(head + 148, 8, "%06o", sum & 0777777);
-		text_append(archive, head, BLOCK_BYTES);
-		text_append(archive, file->data, file->size);
-		text_append(archive, zeros, -file->size % BLOCK_BYTES);
-	}
 	text_append(archive, zeros, sizeof(zeros));
 }
 
@@ -260,8 +289,9 @@ enum status docker_put_files(const struct archive_place *place, const struct eng
 			return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
 					 "the files have more than %d bytes", ENGINE_FILES_MAX);
 		bytes += files[i].size;
+		archive_add(&archive, &files[i]);
 	}
-	archive_write(&archive, files, count);
+	archive_finish(&archive);
 	return call_run(place, "/",
 			(struct http_request){ .method = "PUT",
 					       .body = archive.data,

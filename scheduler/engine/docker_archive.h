@@ -9,8 +9,13 @@
 #include "daemon/base/text.h"
 #include "scheduler/engine/engine.h"
 
-/* Appends an archive of @files. Each path has at most 100 bytes after its first slash. */
-void archive_write(struct text *archive, const struct engine_file *files, size_t count);
+/* Appends a file, or with S_IFDIR in its mode an empty directory, to an archive that is written. It has room for the name:
+ * archive_has_room_for(). */
+void archive_add(struct text *archive, const struct engine_file *file);
+/* Whether a header has room for @name, the path without its first slash: 100 bytes, or up to 256 where a slash parts them. */
+bool archive_has_room_for(const char *name);
+/* Appends the end of the archive. */
+void archive_finish(struct text *archive);
 
 enum { ARCHIVE_BLOCK_BYTES = 512, ARCHIVE_ATTRIBUTES_MAX = 8192, ARCHIVE_NAME_SIZE = 4096 };
 

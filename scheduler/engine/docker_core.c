@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
@@ -122,10 +123,20 @@ static void exchange_drop(struct http_exchange *exchange)
 		http_cancel(exchange);
 }
 
+void link_probe_end(struct docker *docker)
+{
+	if (docker->link.probe)
+		unlink(docker->link.probe);
+	free(docker->link.probe);
+	docker->link.probe = NULL;
+}
+
 void link_end(struct docker *docker)
 {
 	exchange_drop(docker->link.ping);
 	exchange_drop(docker->link.info);
+	exchange_drop(docker->link.look);
+	link_probe_end(docker);
 	exchange_drop(docker->link.events);
 	docker->link.state = LINK_DOWN;
 }

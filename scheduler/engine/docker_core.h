@@ -62,7 +62,10 @@ struct link {
 	int64_t up_us;    /* UP: since then */
 	int64_t told_ns;  /* when it last told, by its own clock; 0: it did not say */
 	struct host host; /* of the engine, as it last told */
-	struct http_exchange *ping, *info, *events;
+	/* The engine does not have the files of this machine: containers are given copies, not mounts (docker_given.h). */
+	bool is_apart;
+	char *probe; /* the file that the engine is asked for; NULL: it is not being asked */
+	struct http_exchange *ping, *info, *look, *events;
 	struct text line; /* of the events stream, in the making */
 	bool skipping;
 	struct timer again;           /* DOWN: the next ping */
@@ -91,12 +94,14 @@ struct replica_task;
 struct follower;
 struct attachment;
 struct throttle;
+struct report;
 
 struct docker {
 	struct engine engine; /* first */
 	struct engine_sink sink;
 	char *instance, *docker_config;
 	char *socket_path;
+	char *state_dir, *reports_dir; /* as engine_options has them */
 	struct subnet pool;
 	bool offline, internal;
 	struct http *http;
@@ -124,6 +129,7 @@ struct docker {
 	struct follower *followers;
 	struct attachment *attachments;
 	struct throttle *throttles;
+	struct report *reports; /* of containers that report to files of their own */
 };
 
 /* Queues a copy of @command; its strings become the queue's. Thread: any. */
@@ -155,5 +161,7 @@ void link_lose(struct docker *docker, const char *reason);
 /* Each answer passes here: one that shows the engine gone ends the link. */
 void link_watch(struct docker *docker, const struct http_answer *answer);
 void link_end(struct docker *docker);
+/* The engine is not asked for link.probe any more. */
+void link_probe_end(struct docker *docker);
 /* outcome_read(), and link_watch(). */
 void docker_outcome(struct docker *docker, const struct http_answer *answer, struct outcome *ret_outcome);

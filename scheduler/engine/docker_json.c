@@ -83,6 +83,8 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	json_object_set_new(labels, LABEL("restart"), json_sprintf("%u", key->restart));
 	json_object_set_new(labels, LABEL("gateway"), json_sprintf("%u", spec->gateway_port));
 	json_object_set_new(labels, LABEL("made"), json_sprintf("%" PRId64, spec->made_us));
+	json_object_set_new(labels, DOCKER_LABEL_FILES, json_string(DOCKER_FILES_MOUNTED));
+	json_object_set_new(labels, DOCKER_LABEL_REPORTS, json_string(""));
 	return labels;
 }
 
@@ -457,9 +459,11 @@ bool docker_container_is_of(const json_t *container, const json_t *body)
 	const char *label;
 	json_t *value;
 
-	/* It may have been asked for before, at another time. */
+	/* It may have been asked for before, at another time, or when the engine had other files. */
 	json_object_foreach(json_object_get(body, "Labels"), label, value)
-		if (strcmp(label, LABEL("made")) != 0 && !json_equal(json_object_get(labels, label), value))
+		if (strcmp(label, LABEL("made")) != 0 && strcmp(label, DOCKER_LABEL_FILES) != 0 &&
+		    strcmp(label, DOCKER_LABEL_REPORTS) != 0 &&
+		    !json_equal(json_object_get(labels, label), value))
 			return false;
 	return true;
 }

@@ -13,6 +13,12 @@
 
 enum { DOCKER_NAME_SIZE = 128, DOCKER_PATH_SIZE = 1024, DOCKER_TEXT_SIZE = 1024, DOCKER_DEVICE_SIZE = 16 };
 
+/* How a container was given files of this machine, and where in it files are that are wanted here ("": nowhere). */
+#define DOCKER_LABEL_FILES   "trainyard.files"
+#define DOCKER_LABEL_REPORTS "trainyard.reports"
+#define DOCKER_FILES_MOUNTED "mounted"
+#define DOCKER_FILES_PUT     "put"
+
 /* "ty-INSTANCE-JOB-ROLE-INDEX-aATTEMPT" and "ty-INSTANCE-JOB". Choice: made of the key alone, so that
  * each operation knows the name without asking; the job's own id is in the labels. */
 void docker_container_name(const char *instance, const struct replica_key *key, char name[DOCKER_NAME_SIZE]);

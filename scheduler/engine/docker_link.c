@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/base/clock.h"
 #include "daemon/base/json.h"
@@ -16,11 +17,12 @@
 #include "scheduler/engine/docker_host.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
+#include "scheduler/engine/docker_place.h"
 #include "scheduler/engine/docker_replica.h"
 #include "scheduler/engine/nvidia_gpus.h"
 
 /*        ┌── backoff ──────────────┐
- *      DOWN ── ping ─> PINGING ── version, info, events asked ─> OPENING ── events answer ─> UP
+ *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files? events ─────────────> UP
  *        ^                │                                         │                         │
  *        └────────────────┴──────────── no answer, stream broke ────┴─────────────────────────┘
  * The events stream is open before the first listing is asked for, so that no exit falls between. dockerd answers with
@@ -210,6 +212,56 @@ static void events_open(struct docker *docker)
 							 .slot = &docker->link.events });
 }
 
+static void looked_for(void *arg, const struct http_answer *answer)
+{
+	struct docker *docker = arg;
+	struct outcome outcome;
+
+	link_probe_end(docker);
+	outcome_read(answer, &outcome);
+	if (answer->status) {
+		link_lose(docker, outcome.text);
+		return;
+	}
+	docker->link.is_apart = docker_place_is_missing(outcome.text);
+	if (docker->link.is_apart)
+		log_event(LOG_INFO, "engine-apart", "state_dir=%s hint=\"%s\"", docker->state_dir,
+			  "the engine does not have this directory: containers are given copies of files");
+	events_open(docker);
+}
+
+/* The engine may have another directory of that name, so it is asked for a file that was just made. Without a command it
+ * makes no container, whatever else is right. */
+static void files_look_for(struct docker *docker)
+{
+	struct link *link = &docker->link;
+	int file = -1;
+
+	link->is_apart = false;
+	if (docker->state_dir) {
+		link->probe = memory_printf("%s/seen-XXXXXX", docker->state_dir);
+		file = mkstemp(link->probe);
+	}
+	if (file < 0) {
+		free(TAKE(link->probe));
+		events_open(docker);
+		return;
+	}
+	close(file);
+	AUTO(json)
+	json_t *body = json_pack("{ss s{s[{ss ss ss}]}}", "Image", "", "HostConfig", "Mounts", "Type", "bind",
+				 "Source", link->probe, "Target", "/seen");
+	AUTO(string) char *text = json_dump_compact(body);
+
+	http_start(docker->http, &(struct http_request){ .method = "POST",
+							 .path = "/containers/create",
+							 .body = text,
+							 .timeout_s = CALL_TIMEOUT_S,
+							 .done = looked_for,
+							 .arg = docker,
+							 .slot = &link->look });
+}
+
 /* Podman's service speaks as an engine does, and less well: its log lines have whole seconds and end before the log does
  * (4.3 and 5.8), and a network's bridge is not there before its first container. */
 static void info_done(void *arg, const struct http_answer *answer)
@@ -245,7 +297,7 @@ static void info_done(void *arg, const struct http_answer *answer)
 		return;
 	}
 	docker->link.state = LINK_OPENING;
-	events_open(docker);
+	files_look_for(docker);
 }
 
 /* Speaks the older of its newest version and ours. */

@@ -12,6 +12,7 @@
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_orphans.h"
+#include "scheduler/engine/docker_reports.h"
 #include "scheduler/engine/docker_throttle.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
@@ -245,6 +246,21 @@ static void inspection_fail(struct inspection *inspection, const struct http_ans
 	replica_add(listing, listed);
 }
 
+/* Its reports are here. */
+static void exited_add(void *arg, bool is_lost)
+{
+	struct inspection *inspection = arg;
+	struct listing *listing = inspection->listing;
+
+	if (is_lost)
+		listing_fail(listing, STATUS_UNAVAILABLE,
+			     "the engine does not hand a container's files over");
+	else
+		replica_add(listing, &inspection->listed);
+	free(inspection);
+	listing_step(listing);
+}
+
 static void inspected(void *arg, const struct http_answer *answer)
 {
 	struct inspection *inspection = arg;
@@ -255,9 +271,14 @@ static void inspected(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(listing->docker, answer, &outcome);
-	if (!outcome.status && docker_container_inspected(container, &status))
+	if (!outcome.status && docker_container_inspected(container, &status)) {
+		inspection->listed = status;
+		if (status.sight == REPLICA_EXITED) {
+			reports_finish(listing->docker, &status.key, exited_add, inspection);
+			return;
+		}
 		replica_add(listing, &status);
-	else if (!went)
+	} else if (!went)
 		inspection_fail(inspection, answer, &outcome);
 	free(inspection);
 	listing_step(listing);
@@ -366,6 +387,16 @@ static void ask_networks(struct listing *listing)
 								  .arg = listing });
 }
 
+static void replica_take(struct listing *listing, const struct replica_status *status, const json_t *labels,
+			 bool needs_inspection)
+{
+	reports_follow(listing->docker, labels, &status->key);
+	if (needs_inspection)
+		inspect(listing, status);
+	else
+		replica_add(listing, status);
+}
+
 static void container_take(struct listing *listing, const json_t *container)
 {
 	struct replica_status status;
@@ -377,10 +408,8 @@ static void container_take(struct listing *listing, const json_t *container)
 		rename_back(listing, &status, container);
 	else if (!has_its_name(listing, &status.key, container))
 		return; /* of other people, by an image that was made of a container of ours */
-	else if (needs_inspection)
-		inspect(listing, &status);
 	else
-		replica_add(listing, &status);
+		replica_take(listing, &status, json_object_get(container, "Labels"), needs_inspection);
 }
 
 static void containers_listed(void *arg, const struct http_answer *answer)

@@ -9,27 +9,26 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
+#include "scheduler/engine/docker_given.h"
 #include "scheduler/engine/docker_listing.h"
 #include "scheduler/engine/docker_logs.h"
-#include "scheduler/engine/docker_place.h"
+#include "scheduler/engine/docker_reports.h"
 
 enum {
 	RETRY_US = 300 * MILLISECOND_US,
-	CREATE_TRIES = 10,
 	START_TRIES = 2,
 	REMOVE_TRIES = 30,
 	EXIT_TRIES = 10,
 	STOP_MARGIN_S = 30,
 };
 
-enum task_kind { TASK_CREATE, TASK_START, TASK_STOP, TASK_REMOVE, TASK_EXIT };
+enum task_kind { TASK_START, TASK_STOP, TASK_REMOVE, TASK_EXIT };
 
 struct replica_task {
 	struct replica_task *next;
 	struct docker *docker;
 	enum task_kind kind;
 	struct replica_key key;
-	json_t *body; /* CREATE */
 	unsigned tries;
 	struct timer again;
 	struct http_exchange *call; /* START: queued or under way */
@@ -70,7 +69,6 @@ static void task_end(struct replica_task *task)
 	while (*at != task)
 		at = &(*at)->next;
 	*at = task->next;
-	json_decref(task->body);
 	free(task);
 }
 
@@ -98,12 +96,17 @@ static enum status refusal_status(const struct outcome *outcome)
 	return outcome->status;
 }
 
+void replica_refused(struct docker *docker, const struct replica_key *key, const struct outcome *outcome)
+{
+	emit_replica_failed(docker, ENGINE_REPLICA_FAILED, key, refusal_status(outcome), outcome->text);
+}
+
 static void task_fail(struct replica_task *task, const struct outcome *outcome)
 {
-	bool repeats = task->kind == TASK_STOP || task->kind == TASK_REMOVE;
-
-	emit_replica_failed(task->docker, repeats ? ENGINE_FAILED : ENGINE_REPLICA_FAILED, &task->key,
-			    repeats ? outcome->status : refusal_status(outcome), outcome->text);
+	if (task->kind == TASK_STOP || task->kind == TASK_REMOVE)
+		emit_replica_failed(task->docker, ENGINE_FAILED, &task->key, outcome->status, outcome->text);
+	else
+		replica_refused(task->docker, &task->key, outcome);
 	task_end(task);
 }
 
@@ -147,97 +150,31 @@ static bool inspection_read(struct replica_task *task, const struct http_answer 
 	return !ret_outcome->status;
 }
 
-/* ---- create ---- */
-
-static void create_send(void *arg);
-
-static void create_adopt(void *arg, const struct http_answer *answer)
-{
-	struct replica_task *task = arg;
-	struct outcome outcome;
-
-	docker_outcome(task->docker, answer, &outcome);
-	/* The name is taken and nobody has it: its owner is on the way out. */
-	if (answer->code == 404 && ++task->tries < CREATE_TRIES) {
-		docker_after(task->docker, &task->again, RETRY_US, create_send, task);
-		return;
-	}
-	if (outcome.status) {
-		task_fail(task, &outcome);
-		return;
-	}
-	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-
-	if (!docker_container_is_of(container, task->body)) {
-		outcome.status = STATUS_ALREADY_EXISTS;
-		snprintf(outcome.text, sizeof(outcome.text),
-			 "the container %.200s exists and is not of this job",
-			 json_text_at(container, "Name") ? json_text_at(container, "Name") : "");
-		task_fail(task, &outcome);
-		return;
-	}
-	emit_key(task->docker, ENGINE_REPLICA_CREATED, &task->key);
-	task_end(task);
-}
-
-static void create_done(void *arg, const struct http_answer *answer)
-{
-	struct replica_task *task = arg;
-	struct outcome outcome;
-
-	docker_outcome(task->docker, answer, &outcome);
-	/* Podman says 500. */
-	if (answer->code == 409 || (answer->code == 500 && strstr(outcome.text, "already in use"))) {
-		task_inspect(task, create_adopt);
-		return;
-	}
-	if (outcome.status) {
-		docker_place_explain(outcome.text, sizeof(outcome.text));
-		task_fail(task, &outcome);
-		return;
-	}
-	emit_key(task->docker, ENGINE_REPLICA_CREATED, &task->key);
-	task_end(task);
-}
-
-static void create_send(void *arg)
-{
-	struct replica_task *task = arg;
-	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
-	AUTO(string) char *body = json_dump_compact(task->body);
-
-	docker_container_name(task->docker->instance, &task->key, name);
-	snprintf(path, sizeof(path), "/containers/create?name=%s", name);
-	http_start(task->docker->http, &(struct http_request){ .method = "POST",
-							       .path = path,
-							       .body = body,
-							       .timeout_s = START_TIMEOUT_S,
-							       .done = create_done,
-							       .arg = task });
-}
-
-void replica_create_run(struct docker *docker, struct command *command)
-{
-	struct replica_task *task = task_begin(docker, TASK_CREATE, command);
-
-	if (!task)
-		return;
-	if (!command->body) {
-		task_fail(task, &(struct outcome){ STATUS_INVALID_ARGUMENT,
-						   "the container's description cannot be written as JSON" });
-		return;
-	}
-	task->body = TAKE(command->body);
-	docker_container_clamp(task->body, docker->link.host.cpus);
-	create_send(task);
-}
-
 /* ---- start ---- */
+
+/* An exit that is told once the container's reports are here. */
+struct telling {
+	struct docker *docker;
+	struct replica_status status;
+};
+
+static void exit_reported(void *arg, bool is_lost)
+{
+	struct telling *telling = arg;
+
+	if (!is_lost) { /* else the listing after the engine's return tells it */
+		follower_note_exit(telling->docker, &telling->status.key);
+		emit_replica(telling->docker, ENGINE_REPLICA_EXITED, &telling->status);
+	}
+	free(telling);
+}
 
 static void exit_tell(struct docker *docker, const struct replica_status *status)
 {
-	follower_note_exit(docker, &status->key);
-	emit_replica(docker, ENGINE_REPLICA_EXITED, status);
+	struct telling *telling = memory_alloc(sizeof(*telling));
+
+	*telling = (struct telling){ docker, *status };
+	reports_finish(docker, &status->key, exit_reported, telling);
 }
 
 static void exit_inspect(void *arg);
@@ -334,6 +271,47 @@ bool replica_is_starting(const struct docker *docker, const struct replica_key *
 	return task_find(docker, TASK_START, key) != NULL;
 }
 
+static void start_unmade(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	docker_outcome(task->docker, answer, &outcome);
+	if (outcome.status && answer->code != 404)
+		task_fail(task, &outcome);
+	else
+		start_lost(task);
+}
+
+/* A daemon that was killed between the create and the copies has left it without them: it is made again. */
+static void start_mark_looked(void *arg, const struct http_answer *answer)
+{
+	struct replica_task *task = arg;
+	struct outcome outcome;
+
+	docker_outcome(task->docker, answer, &outcome);
+	if (answer->code == 404)
+		task_call(task, "?v=1&force=1",
+			  (struct http_request){
+				  .method = "DELETE", .timeout_s = START_TIMEOUT_S, .done = start_unmade });
+	else if (outcome.status)
+		task_fail(task, &outcome);
+	else
+		start_send(task);
+}
+
+static void start_created(struct replica_task *task, const struct http_answer *answer)
+{
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+
+	if (given_is_put(container))
+		task_call(task, "/archive?path=" GIVEN_MARK,
+			  (struct http_request){
+				  .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = start_mark_looked });
+	else
+		start_send(task);
+}
+
 /* A second start would run an exited container again, so it is looked at first. */
 static void start_looked(void *arg, const struct http_answer *answer)
 {
@@ -347,7 +325,7 @@ static void start_looked(void *arg, const struct http_answer *answer)
 		else
 			task_fail(task, &outcome);
 	} else if (status.sight == REPLICA_CREATED) {
-		start_send(task);
+		start_created(task, answer);
 	} else if (status.sight == REPLICA_RUNNING) {
 		start_succeed(task);
 	} else {

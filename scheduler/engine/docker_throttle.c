@@ -201,10 +201,9 @@ static void fill(struct throttle *throttle)
 {
 	struct text archive AUTO_TEXT = { 0 };
 
-	archive_write(&archive,
-		      &(struct engine_file){ "/" PROGRAM, (const char *)throttle_files[0].data,
-					     throttle_files[0].bytes, 0555 },
-		      1);
+	archive_add(&archive, &(struct engine_file){ "/" PROGRAM, (const char *)throttle_files[0].data,
+						     throttle_files[0].bytes, 0555 });
+	archive_finish(&archive);
 	step_send(throttle, "/archive?path=/",
 		  (struct http_request){ .method = "PUT",
 					 .body = archive.data,

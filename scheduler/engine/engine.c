@@ -3,11 +3,10 @@
 
 #include "scheduler/engine/docker.h"
 #include "scheduler/engine/docker_clean.h"
-#include "scheduler/engine/docker_place.h"
 #include "scheduler/engine/docker_reach.h"
 
 static const struct engine_kind kinds[] = {
-	{ docker_url_valid, docker_open, docker_reach, docker_place_check, docker_list, docker_sweep },
+	{ docker_url_valid, docker_open, docker_reach, docker_list, docker_sweep },
 };
 
 const struct engine_kind *engine_kind_of(const char *url)

@@ -36,8 +36,11 @@ struct replica_spec {
 	const json_t *args;           /* array of strings, or NULL for the image's CMD */
 	const json_t *env;            /* array of "NAME=value"; each below 131072 bytes or the create fails */
 	const json_t *hosts;          /* array of "name:address" for /etc/hosts */
-	const json_t *mounts; /* array of "/of/the/host:/in/the/container:ro", or NULL; the create fails where
-				       * the engine's machine has not got one of them */
+	/* Array of "/of/this/machine:/in/the/container:ro", or NULL. Where the engine's machine does not have them, the container
+	 * gets copies: of a file, and of the files right in a directory. Without ":ro" it is a directory below
+	 * engine_options.reports_dir, which then gets the files that the container writes right in its own; of any other the
+	 * create fails there. */
+	const json_t *mounts;
 	const char *scratch;  /* where an empty directory in memory is that any user may write to, or NULL */
 	const char *empty;    /* where an empty directory is that nothing can be written to, or NULL */
 	uint16_t
@@ -256,7 +259,7 @@ struct engine_ops {
 				     struct terminal **ret_terminal, struct error *err);
 	/* Puts files into a container, which may run or not; missing directories are made. So that no path of this machine
 	 * is in a container's description. Blocks, on a connection of its own; so does get_files(). Thread: any.
-	 * Choice: what a replica gets is mounted where the engine is on this machine: with Docker this costs 110 to 220 ms
+	 * Choice: what a replica gets is mounted where the engine has this machine's files: with Docker this costs 110 to 220 ms
 	 * beside the 480 to 800 ms of a start (measured 2026-11-25, 20.10 on a busy machine).
 	 * Outcomes: NOT_FOUND: no such replica; RESOURCE_EXHAUSTED: more than ENGINE_FILES_MAX. */
 	enum status (*put_files)(struct engine *engine, const struct replica_key *key,
@@ -291,6 +294,8 @@ struct engine_options {
 	const char *networks; /* pool for job networks, "10.213.0.0/16" */
 	const char
 		*registry_config; /* directory with config.json for registry credentials, or NULL for none */
+	const char *state_dir;   /* by which it is found out whether the engine has this machine's files; NULL: it has */
+	const char *reports_dir; /* of directories that containers write to, each named by its job; NULL: there are none */
 	bool offline;             /* never pull */
 	bool internal; /* job networks are cut off from the outside; replicas reach each other and the network's gateway */
 };
@@ -313,10 +318,6 @@ struct engine_kind {
 	/* Connects, and waits for nothing else: whether an engine answers there shows later.
 	 * UNAVAILABLE: not there, not running, or this user may not use it; the text says which, and what helps. */
 	enum status (*reach)(const char *url, struct error *err);
-	/* For a daemon in a container of that engine: whether the engine has @directory, an absolute path, as the daemon
-	 * has it. Makes no container, and needs no image. Takes two seconds at most, and no time elsewhere.
-	 * FAILED_PRECONDITION: it does not. An engine that cannot be asked is taken to have it. */
-	enum status (*check_place)(const char *url, const char *directory, struct error *err);
 	/* What @instance has in the engine, or with NULL any instance. The list is sorted. UNAVAILABLE: no answer. */
 	enum status (*list)(const char *url, const char *instance, struct orphans *ret_list,
 			    struct error *err);

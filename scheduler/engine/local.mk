@@ -10,12 +10,16 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_clean.h \
 	scheduler/engine/docker_core.c \
 	scheduler/engine/docker_core.h \
+	scheduler/engine/docker_create.c \
+	scheduler/engine/docker_create.h \
 	scheduler/engine/docker_credentials.c \
 	scheduler/engine/docker_credentials.h \
 	scheduler/engine/docker_emit.c \
 	scheduler/engine/docker_emit.h \
 	scheduler/engine/docker_frames.c \
 	scheduler/engine/docker_frames.h \
+	scheduler/engine/docker_given.c \
+	scheduler/engine/docker_given.h \
 	scheduler/engine/docker_helper.c \
 	scheduler/engine/docker_helper.h \
 	scheduler/engine/docker_hijack.c \
@@ -52,6 +56,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_reading.h \
 	scheduler/engine/docker_replica.c \
 	scheduler/engine/docker_replica.h \
+	scheduler/engine/docker_reports.c \
+	scheduler/engine/docker_reports.h \
 	scheduler/engine/docker_subnet.c \
 	scheduler/engine/docker_subnet.h \
 	scheduler/engine/docker_terminal.c \

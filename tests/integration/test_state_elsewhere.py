@@ -1,74 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
 """A state directory that the engine does not have: as in a container with a volume of its own."""
 import os
-import re
+import pathlib
 import shutil
-import subprocess
 
 import pytest
 
-from support.daemon import program
-from support.engine import IMAGE, Engine
+from support.daemon import UNTIL_RELEASED, script
 from support.tuning import tuning_input
+from support.wait import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="mounts of its own take root and unshare")
 
-# What runs after these has a file system of its own at $STATE; and is in the container $ID, by the file that engines mount.
-OWN_STATE = 'mount -t tmpfs none "$STATE" && '
-IN_CONTAINER = ('mkdir "$STATE.engine/$ID" && echo name >"$STATE.engine/$ID/hostname" && '
-                'mount --bind "$STATE.engine/$ID/hostname" /etc/hostname && ')
+# Says a score, and a better one when it is let go on.
+SCORES = ("say() { echo '{\"score\": \"'$1'\", \"global_step\": \"'$2'\", \"timestamp\": 1.5, \"trial\": \"1\"}' "
+          ">>$CLOUD_ML_HP_METRIC_FILE; }; say 3 1; echo said; " + UNTIL_RELEASED + "; say 7 2")
 
 
-def apart(script, *command):
-    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script + 'exec "$@"', "sh", *map(str, command)]
-
-
-def surroundings(state, container=""):
-    for path in (state, f"{state}.engine"):
-        os.mkdir(path)
-    return dict(os.environ, STATE=str(state), ID=container)
-
-
-def test_a_trial_whose_metrics_would_be_lost_fails_and_says_why(new_daemon, engine, tmp_path, monkeypatch):
-    """The engine comes after the start, which cannot tell then.
-    Broken: docker_container_body() with Binds: the engine makes the directory, and the trial succeeds without metrics."""
-    late = tmp_path / "late.sock"
-    daemon = new_daemon("--offline", engine=Engine(str(late)))
-    for name, value in surroundings(daemon.state_dir).items():
-        monkeypatch.setenv(name, value)
+def apart(daemon, place):
+    """Its state directory is in a file system of its own, which the test sees at the returned path."""
+    own = f"{place}/own"
+    for path in (daemon.state_dir, own):
+        os.makedirs(path, exist_ok=True)
     command = daemon.command
-    daemon.command = lambda: apart(OWN_STATE, *command())
-    daemon.start()
-    late.symlink_to(engine.path)
-    job = daemon.create(tuning_input(maxTrials=1))
-    message = daemon.until(job, "FAILED", "SUCCEEDED").get("errorMessage", "")
-    assert re.search(rf"the engine does not have {daemon.state_dir}/(ca/bundle\.crt|trials/\d+), which this daemon has: .*"
-                     r"docker run -v DIR:DIR", message), daemon.service_lines(job)
-    assert os.listdir(daemon.state_dir) == []  # on the engine's side
+    script = f'mount --bind "{own}" "{daemon.state_dir}" && exec "$@"'
+    daemon.command = lambda: ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *map(str, command())]
+    return own
 
 
 @pytest.fixture
-def container(engine):
-    made = engine.call("POST", "/containers/create", {"Image": IMAGE, "Cmd": ["true"]})["Id"]
-    yield made
-    engine.remove(made)
+def there(new_daemon, tmp_path):
+    """A daemon, and where its state is in truth."""
+    daemon = new_daemon("--offline")
+    return daemon, apart(daemon, tmp_path)
 
 
-@pytest.mark.parametrize("own,is_the_engines,words", [
-    (OWN_STATE, True, "the engine does not have the state directory {} of this daemon, which runs in a container"),
-    ("", True, ""), (OWN_STATE, False, "")], ids=["elsewhere", "here", "container-of-another-engine"])
-def test_a_start_in_a_container_finds_out(engine, container, tmp_path, own, is_the_engines, words):
-    """Broken: wiring.c without place_check(); docker_place_check() that asks for the directory alone, as the engine has one; and
-    one that does not ask whether the engine has the container."""
-    state = tmp_path / "state"
-    environment = surroundings(state, container if is_the_engines else container[::-1])
-    started = apart(own + IN_CONTAINER, program(), "serve", "--state-dir", state, "--listen", "127.0.0.1:0", "--log-level", "error",
-                    "--engine", engine.host)
-    with subprocess.Popen(started, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as daemon:
-        line = daemon.stdout.readline()
-        daemon.terminate()
-        said = daemon.stderr.read()
-        code = daemon.wait(60)
-    assert (code, bool(line)) == ((1, False) if words else (0, True)), (line, said)
-    assert words.format(state) in said and len(said.splitlines()) == bool(words), said
-    assert not list(state.glob("seen-*"))
+def test_a_container_gets_copies_where_the_engine_lacks_the_files(there, tmp_path):
+    """Broken: create_give() that puts nothing: the container has no certificates, and no credentials."""
+    daemon, own = there
+    daemon.start()
+    job = daemon.run(script("head -c 27 $SSL_CERT_FILE"))
+    assert daemon.lines(job["jobId"]) == ["-----BEGIN CERTIFICATE-----"] and "engine-apart" in daemon.log()
+    daemon.stop()
+    (tmp_path / "adc.json").write_text('{"type": "authorized_user"}')
+    daemon.options += ("--adc", str(tmp_path / "adc.json"))
+    daemon.start()
+    job = daemon.run(script('echo "has $(cat $GOOGLE_APPLICATION_CREDENTIALS)"'))
+    assert daemon.lines(job["jobId"]) == ['has {"type": "authorized_user"}']
+    assert os.listdir(daemon.state_dir) == [] and not [name for name in os.listdir(own) if name.startswith("seen-")]
+
+
+def metrics_at(own):
+    for directory, _, names in os.walk(f"{own}/trials"):
+        if "output.metrics" in names:
+            return pathlib.Path(directory, "output.metrics").read_text()
+    return ""
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["", "killed"])
+def test_metrics_are_fetched_while_a_trial_runs_and_at_its_end(there, engine, killed):
+    """Also by a daemon that takes the trial over.
+    Broken: fetched() that sets no timer; exit_tell(), or for the other one exited_add(), without reports_finish()."""
+    daemon, own = there
+    daemon.start()
+    job = daemon.create(tuning_input(SCORES, maxTrials=1))
+    wait_until(lambda: '"3"' in metrics_at(own), what="the first score")
+    container, = daemon.containers()
+    if killed:
+        daemon.kill9()
+    engine.put_file(container["Id"], "/released")
+    if killed:
+        wait_until(lambda: not engine.inspect(container["Id"])["State"]["Running"], what="the trial's end")
+        daemon.start()
+    done = daemon.until(job, "SUCCEEDED", "FAILED")
+    assert done["trainingOutput"]["trials"][0]["finalMetric"]["objectiveValue"] == 7, done

@@ -37,7 +37,7 @@ struct rule {
 	"{\"trainyard.instance\":\"t\",\"trainyard.job\":\"1\",\"trainyard.job_id\":\"j\","                  \
 	"\"trainyard.project\":\"p\",\"trainyard.pool\":\"master\",\"trainyard.replica\":\"master-0\","      \
 	"\"trainyard.attempt\":\"1\",\"trainyard.restart\":\"0\",\"trainyard.gateway\":\"0\","               \
-	"\"trainyard.made\":\"0\"}"
+	"\"trainyard.made\":\"0\",\"trainyard.files\":\"mounted\",\"trainyard.reports\":\"\"}"
 #define STATE_MASTER(state) "{\"Name\":\"/ty\",\"Config\":{\"Labels\":" LABELS "},\"State\":{" state "}}"
 #define EXITED_MASTER                                                                                        \
 	STATE_MASTER("\"Running\":false,\"ExitCode\":3,\"StartedAt\":\"2026-11-20T21:29:51Z\","              \

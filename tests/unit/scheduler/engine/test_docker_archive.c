@@ -67,7 +67,8 @@ static void an_archive_that_ends_early_is_no_whole_one(void **state)
 	struct text bytes AUTO_TEXT = { 0 }, given AUTO_TEXT = { 0 };
 
 	(void)state;
-	archive_write(&bytes, &(struct engine_file){ "/a", "text", 4, 0444 }, 1);
+	archive_add(&bytes, &(struct engine_file){ "/a", "text", 4, 0444 });
+	archive_finish(&bytes);
 	assert_int_equal(archive_read(&bytes, &given), STATUS_OK);
 	assert_string_equal(given.data, "[a 4]text");
 	for (size_t left = 1; left < 2 * ARCHIVE_BLOCK_BYTES; left += 101) {

@@ -172,8 +172,8 @@ static void an_end_before_the_start_is_moved_to_it(void **state)
 
 static void an_image_says_nothing_of_a_replica(void **state)
 {
-	static const char *const labels[] = { "instance", "project", "job_id",  "pool",    "job",
-					      "replica",  "attempt", "restart", "gateway", "made" };
+	static const char *const labels[] = { "instance", "project", "job_id",  "pool", "job",   "replica",
+					      "attempt",  "restart", "gateway", "made", "files", "reports" };
 	struct replica_spec spec = spec_of();
 	AUTO(json) json_t *body = docker_container_body("i1", &spec);
 	AUTO(json) json_t *image = json_object();

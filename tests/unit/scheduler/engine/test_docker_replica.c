@@ -78,12 +78,6 @@ static void a_refused_create_is_told_with_the_engines_words(void **state)
 		{ { "/create", 500, "no space left on device\n" },
 		  STATUS_INTERNAL,
 		  "no space left on device" },
-		{ { "/create", 400,
-		    "{\"message\":\"invalid mount config for type \\\"bind\\\": bind source path does not exist: /s/x\"}" },
-		  STATUS_INVALID_ARGUMENT,
-		  "the engine does not have /s/x, which this daemon has: it runs in a container, or the engine "
-		  "does. Give it its state directory, and what --adc and --wheels name, at the same paths as "
-		  "on the engine's machine (docker run -v DIR:DIR ... serve --state-dir DIR)" },
 		{ { "/create", 201, "{\"Id\":", .cut = true }, STATUS_UNAVAILABLE },
 	};
 	struct lab *lab = *state;
