@@ -79,6 +79,8 @@ static enum status refusal_status(const struct outcome *outcome)
 	static const char *const lasting[] = {
 		"unable to find user",
 		"unable to find group",
+		"uids and gids must be in range",
+		"error reopening /dev/null inside container",
 		"could not select device driver",
 		"unknown device",
 		"unresolvable CDI devices",

@@ -201,6 +201,8 @@ def test_lines_after_the_masters_end_still_belong_to_the_job(yard):
 
 # Broken: refusal_status() that takes each 500 for the engine's own fault: tried four times, in half a minute.
 @pytest.mark.parametrize("change,words", [("USER nosuch", "unable to find user nosuch"),
+                                          ("USER 99999999999", "uids and gids must be in range"),
+                                          ("VOLUME /dev/null", "error reopening /dev/null"),
                                           ("VOLUME /bin/busybox", "cannot mount volume over existing file"),
                                           ("WORKDIR /etc/passwd", "/etc/passwd is not a directory")])
 def test_what_the_engine_refuses_for_good_is_asked_for_once(yard, change, words):
