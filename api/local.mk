@@ -47,6 +47,9 @@ libtrainyard_a_SOURCES += \
 	api/aiplatform/to_study.h \
 	api/aiplatform/version_routes.inc \
 	api/aiplatform/tuning_trials_render.c \
+	api/console/console.c \
+	api/console/console.h \
+	api/console/console_files.h \
 	api/emulator/clock.c \
 	api/emulator/clock.h \
 	api/emulator/discovery.c \

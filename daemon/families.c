@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "api/console/console.h"
 #include "api/message/refusal.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/memory.h"
@@ -269,6 +270,7 @@ void families_fill(struct families *families, const struct families_parts *parts
 {
 	const struct family others[] = {
 		{ "logging", logging_routes, &families->logging, logging_absent },
+		{ "console", console_routes, NULL, NULL },
 		{ "emulator", health_routes, &families->health, NULL },
 		{ "metrics", metrics_routes, &families->metrics, NULL },
 		{ "jobs", jobs_routes, &families->jobs, NULL },

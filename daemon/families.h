@@ -23,7 +23,7 @@ struct engine;
 struct front;
 struct scheduler;
 
-enum { FAMILIES_MAX = 18, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
+enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
 
 /* What is there only once it is opened, behind the families: handlers are called later still. */
 struct machinery {

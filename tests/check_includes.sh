@@ -25,6 +25,7 @@ rules="
 ^api/message/         ^api/message/ ^daemon/base/
 ^api/http/            ^api/http/ ^api/message/ ^daemon/base/
 ^api/grpc/            ^api/grpc/ ^api/http/ ^api/message/ ^daemon/base/
+^api/console/         ^api/console/ ^api/http/ ^daemon/base/
 ^api/training/        ^api/training/ $search $family
 ^api/ml/              ^api/ml/ ^api/training/ $search $family
 ^api/aiplatform/      ^api/aiplatform/ ^api/training/ ^api/grpc/rpc[.]h$ $search $family

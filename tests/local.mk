@@ -507,6 +507,7 @@ EXTRA_DIST += \
 	tests/check_calls \
 	tests/check_includes.sh \
 	tests/clients \
+	tests/console \
 	tests/conftest.py \
 	tests/coverage.md \
 	tests/cppcheck.cfg \

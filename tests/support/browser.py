@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Chromium without a window, asked over a pipe in its own protocol (Chrome DevTools Protocol)."""
+import base64
 import json
 import os
 import select
@@ -89,6 +90,31 @@ class Browser:
             special = {"\n": ("Enter", "\r"), "\t": ("Tab", "\t")}.get(character, (character, character))
             self.call("Input.dispatchKeyEvent", type="keyDown", key=special[0], text=special[1])
             self.call("Input.dispatchKeyEvent", type="keyUp", key=special[0])
+
+    def press(self, key):
+        """A key that has a name, such as Escape or ArrowDown."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
+
+    def click(self, words, tag="*"):
+        """Clicks what says exactly these words."""
+        self.until("(() => { const found = [...document.querySelectorAll(%s)].find((each) => each.textContent.trim() === %s && !each.querySelector(%s)); "
+                   "found?.click(); return Boolean(found); })()" % tuple(json.dumps(each) for each in (tag, words, tag)))
+
+    def texts(self, selector):
+        return self.value(f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.innerText.trim())")
+
+    def until_says(self, words, selector="main"):
+        self.until(f"(document.querySelector({json.dumps(selector)})?.innerText ?? '').includes({json.dumps(words)})")
+
+    def look(self, width, height, dark=False):
+        """The size of the window, and the colours that the system asks for."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def picture(self, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
     def complaints(self):
         """What the page was refused or failed at: texts."""

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* api/console/console.h: the page in the browser. Its files are part of the program; all that it shows comes from the public
+ * APIs. */
+#include "api/http/http.h"
+
+/* "/", which leads browsers to the page, and all below /_trainyard/console/. No context. */
+extern const struct route console_routes[];

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a terminal would show of a line: colours become classes, all other control sequences go. Pure.
+
+// [{text, classes}] of a line. Of "10%\r20%" the last part is what is to be seen.
+export function parts(line) {
+	const end = line.replace(/\r+$/, ""), seen = end.slice(end.lastIndexOf("\r") + 1);
+	const made = [];
+	let classes = [], rest = seen;
+
+	while (rest) {
+		const found = /\x1b(?:\[([0-9;?]*)([ -/]*[@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[^[\]]?)/.exec(rest);
+		const text = found ? rest.slice(0, found.index) : rest;
+
+		if (text)
+			made.push({text: text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "").replace(/\t/g, "    "), classes});
+		if (!found)
+			break;
+		if (found[2] === "m")
+			classes = styled(classes, found[1]);
+		rest = rest.slice(found.index + found[0].length);
+	}
+	return made;
+}
+
+function styled(classes, codes) {
+	for (const code of (codes || "0").split(";").map(Number)) {
+		if (code === 0)
+			classes = [];
+		else if ([1, 3, 4].includes(code))
+			classes = [...classes, `a${code}`];
+		else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97))
+			classes = [...classes.filter((each) => each[0] !== "f"), `f${code % 10}`];
+		else if (code === 39)
+			classes = classes.filter((each) => each[0] !== "f");
+		else if (code === 38 || code === 48)
+			break; // colours of 256 and more are left out, with their numbers
+	}
+	return classes;
+}
+
+export const plain = (line) => parts(line).map((part) => part.text).join("");

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of all pages: which page an address is, the header, and the keys.
+import {every, get} from "./api.js";
+import {el, note} from "./dom.js";
+import {jobPage} from "./job.js";
+import {jobsPage} from "./jobs.js";
+import {logPage} from "./log.js";
+
+const TOP = "/_trainyard/console/";
+// The first row that fits is the page; `name`: it is in the header.
+const PAGES = [
+	{at: /^$/, page: jobsPage, name: "Jobs", link: ""},
+	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage},
+	{at: /^jobs\/([^/]+)\/([^/]+)\/log$/, page: logPage},
+];
+const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "all jobs"], ["f", "follow the log"], ["e", "first error of the log"], ["?", "these keys"]];
+
+const main = document.getElementById("main");
+let current = null;
+
+function show() {
+	const path = decodeURI(location.pathname.slice(TOP.length));
+	const found = PAGES.find((each) => each.at.test(path));
+
+	current?.close();
+	document.getElementById("nav").replaceChildren(...PAGES.filter((each) => each.name).map((each) =>
+		el("a", {href: TOP + each.link, "aria-current": each === found ? "page" : null}, each.name)));
+	if (!found) {
+		main.replaceChildren(el("div", {class: "card empty"}, el("h1", {}, "There is no such page"), el("a", {href: TOP}, "All jobs")));
+		current = {close: () => {}, keys: {}};
+		return;
+	}
+	current = found.page(main, {go, title, words: path.match(found.at).slice(1).map(decodeURIComponent)});
+}
+
+function title(text) {
+	document.title = `${text} · trainyard`;
+}
+
+function go(path) {
+	history.pushState(null, "", TOP + path);
+	show();
+	main.focus();
+}
+
+function help() {
+	const dialog = el("dialog", {"aria-label": "Keys", on: {close: () => dialog.remove(), click: () => dialog.close()}}, el("h2", {}, "Keys"),
+		el("dl", {class: "facts"}, KEYS.map(([key, does]) => [el("dt", {}, key.split(" ").map((each) => el("kbd", {}, each))), el("dd", {}, does)])));
+
+	document.body.append(dialog);
+	dialog.showModal();
+}
+
+addEventListener("popstate", show);
+addEventListener("click", (event) => {
+	const link = event.target.closest("a[href]");
+
+	if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.origin !== location.origin || !link.pathname.startsWith(TOP) || link.hash)
+		return;
+	event.preventDefault();
+	go(link.pathname.slice(TOP.length) + link.search);
+});
+addEventListener("keydown", (event) => {
+	if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
+		return;
+	if (event.target.closest("input, textarea, select")) {
+		if (event.key === "Escape")
+			event.target.blur();
+		return;
+	}
+	const does = current.keys[event.key] ?? {"?": help, g: () => go("")}[event.key];
+	if (does && !(event.key === "Enter" && event.target.closest("a, button"))) {
+		event.preventDefault();
+		does();
+	}
+});
+
+let told = "";
+every(5000, async () => {
+	const health = await get("/healthz").catch((problem) => ({problem: problem.message}));
+	const text = health.problem ? "The daemon does not answer" : health.status === "ok" ? "" : health.reason ?? "The engine does not answer";
+
+	document.getElementById("engine").replaceChildren(
+		el("span", {class: `state ${text ? "FAILED" : "SUCCEEDED"}`, title: text || health.engine?.detail || ""}, text ? "Engine" : "Engine"),
+		el("span", {class: "words"}, health.version ? `trainyard ${health.version}` : ""));
+	if (text && text !== told)
+		note(text, true);
+	told = text;
+});
+show();

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes elements. All that comes from a job becomes text, never markup.
+
+// el("a", {class: "x", href: "y", on: {click}}, "text", child…); what is null or false is left out.
+export function el(tag, attributes = {}, ...children) {
+	return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+	return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name === "on")
+			for (const [event, handler] of Object.entries(value))
+				node.addEventListener(event, handler);
+		else if (value !== null && value !== undefined && value !== false)
+			node.setAttribute(name, value === true ? "" : value);
+	}
+	node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+	return node;
+}
+
+// A note in the corner for some seconds.
+export function note(text, bad = false) {
+	const shown = el("div", {class: bad ? "note bad" : "note"}, text);
+
+	document.getElementById("notes").append(shown);
+	setTimeout(() => shown.remove(), bad ? 12000 : 4000);
+}
+
+// Asks before something that cannot be taken back. Resolves to whether it is to be done.
+export function confirmed(question, action) {
+	return new Promise((resolve) => {
+		const dialog = el("dialog", {"aria-label": question, on: {close: () => { resolve(dialog.returnValue === "yes"); dialog.remove(); }}},
+			el("p", {}, question),
+			el("div", {class: "row"},
+				el("button", {on: {click: () => dialog.close("no")}}, "Leave it"),
+				el("button", {class: "danger", on: {click: () => dialog.close("yes")}}, action)));
+
+		document.body.append(dialog);
+		dialog.showModal();
+	});
+}
+
+export function stateMark(state) {
+	return el("span", {class: `state ${state}`}, state[0] + state.slice(1).toLowerCase());
+}
+
+// "7s", "3m 12s", "2h 05m", "3d 4h"
+export function duration(ms) {
+	const s = Math.max(0, Math.round(ms / 1000)), m = Math.floor(s / 60), h = Math.floor(m / 60), d = Math.floor(h / 24);
+
+	if (s < 60)
+		return `${s}s`;
+	if (m < 60)
+		return `${m}m ${String(s % 60).padStart(2, "0")}s`;
+	return h < 24 ? `${h}h ${String(m % 60).padStart(2, "0")}m` : `${d}d ${h % 24}h`;
+}
+
+export function ago(time, now) {
+	return time ? `${duration(now - Date.parse(time))} ago` : "";
+}
+
+export function localTime(time) {
+	return time ? new Date(time).toLocaleString() : "";
+}
+
+export function bytes(count) {
+	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+	let unit = 0;
+
+	for (count = Number(count); count >= 1024 && unit < units.length - 1; count /= 1024)
+		unit++;
+	return `${unit && count < 10 ? count.toFixed(1) : Math.round(count)} ${units[unit]}`;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of one job: why it is as it is, what happened when, what it runs, and its log.
+import {call, every, get} from "./api.js";
+import {ago, confirmed, duration, el, localTime, note, stateMark} from "./dom.js";
+import {FAMILIES} from "./jobs.js";
+import {LogView} from "./log.js";
+import {Timeline} from "./timeline.js";
+
+const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
+const LOOK_MS = 1500;
+
+export const jobPath = (job, verb = "") => `/_trainyard/v1/jobs/${encodeURIComponent(job.short ?? job.id)}${verb}?project=${encodeURIComponent(job.project)}`;
+
+function named(name) {
+	const now = new Date(), two = (number) => String(number).padStart(2, "0");
+
+	return `${name.slice(0, 80)}_${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}_${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
+}
+
+// The same job once more; what the service added to it is left out by the service itself.
+async function rerun(job) {
+	const body = await get(`/v1/${job.name}`), ml = job.family === "jobs";
+	const member = ml ? "jobId" : "displayName";
+
+	delete body.etag;
+	body[member] = named(body[member] ?? "job");
+	const made = await call("POST", `/v1/${job.name.slice(0, job.name.lastIndexOf("/"))}`, body);
+	return ml ? made.jobId : made.name.split("/").pop();
+}
+
+function replicaEnd(replica) {
+	if (!replica.ended)
+		return "";
+	if (replica.outOfMemory)
+		return "out of memory";
+	return replica.end === "EXIT" ? `exit code ${replica.exitCode}` : {LOST: "lost", REFUSED: "refused by the engine", BROKEN: "could not start"}[replica.end] ?? replica.end;
+}
+
+function facts(pairs) {
+	return el("dl", {class: "facts"}, pairs.filter(([, value]) => value !== undefined && value !== "" && value !== null)
+		.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+export function jobPage(main, {go, title, words: [project, id]}) {
+	const key = {id, project};
+	const head = el("div", {class: "card"}), why = el("div", {class: "card why", hidden: true});
+	const times = el("div", {class: "card"}, el("h2", {}, "What happened")), replicas = el("div", {class: "card", hidden: true});
+	const about = el("div", {class: "card"}), runs = el("div", {class: "card", hidden: true}), unlike = el("div", {class: "card", hidden: true});
+	const sent = el("details", {class: "card"}, el("summary", {}, "As JSON"));
+	const timeline = new Timeline();
+	const log = new LogView(key, {follow: true});
+	let job = null, shown = "", asked = false;
+
+	times.append(timeline.node);
+	log.node.style.flex = "none";
+	log.node.style.height = "360px";
+	title(id);
+	main.replaceChildren(head, why, times, el("div", {class: "cards"}, replicas, about, runs, unlike),
+		el("div", {class: "row"}, el("h2", {}, "Log"), el("span", {class: "grow"}), el("a", {href: `/_trainyard/console/jobs/${project}/${id}/log`}, "Whole page")), log.node, sent);
+
+	async function act(what, done) {
+		try {
+			await what();
+			note(done);
+			await look();
+		} catch (problem) {
+			note(problem.message, true);
+		}
+	}
+
+	function actions() {
+		const name = job.displayName ?? job.id;
+
+		return el("div", {class: "row actions"},
+			el("button", {on: {click: () => act(async () => go(`jobs/${project}/${await rerun(job)}`), `${name} is submitted again`)}}, "Run again"),
+			ENDED.includes(job.state) || job.state === "CANCELLING" ? null
+				: el("button", {class: "danger", on: {click: () => act(() => call("POST", `/v1/${job.name}:cancel`, {}), `${name} is cancelled`)}}, "Cancel"),
+			job.family !== "jobs" && ENDED.includes(job.state) ? el("button", {class: "danger", on: {click: async () => {
+				if (await confirmed(`Delete ${name} and its log?`, "Delete"))
+					act(async () => { await call("DELETE", `/v1/${job.name}`); go(""); }, `${name} is deleted`);
+			}}}, "Delete") : null);
+	}
+
+	function draw(told) {
+		const end = Date.parse(job.endTime ?? "") || Date.now(), begun = Date.parse(job.startTime ?? "");
+
+		head.replaceChildren(el("div", {class: "row"}, el("h1", {}, job.displayName ?? job.id), stateMark(job.state), el("span", {class: "grow"}), actions()),
+			el("div", {class: "soft"}, [FAMILIES[job.family], job.location, job.project, job.id].filter(Boolean).join(" · ")));
+		why.hidden = !job.reason;
+		why.classList.toggle("waits", !ENDED.includes(job.state));
+		why.replaceChildren(el("h2", {}, ENDED.includes(job.state) ? "Why it ended so" : "What it waits for"), job.reason ?? "");
+		about.replaceChildren(el("h2", {}, "The job"), facts([["Created", `${localTime(job.createTime)} (${ago(job.createTime, Date.now())})`],
+			["Started", localTime(job.startTime)], ["Ended", localTime(job.endTime)], ["Ran for", begun ? duration(end - begun) : ""],
+			["Attempt", told?.attempt > 1 ? String(told.attempt) : ""], ["GPUs", job.gpuCount ? String(job.gpuCount) : ""],
+			["Labels", Object.entries(job.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(", ")]]));
+		if (!told)
+			return;
+		timeline.set(job, told);
+		replicas.hidden = !told.replicas?.length;
+		replicas.replaceChildren(el("h2", {}, "Replicas"), el("table", {class: "plain"},
+			el("tr", {}, ["Replica", "How it ended", "Restarts"].map((name) => el("th", {scope: "col"}, name))),
+			(told.replicas ?? []).map((replica) => el("tr", {}, el("td", {class: "mono"}, replica.replica),
+				el("td", {}, replicaEnd(replica) || (ENDED.includes(job.state) ? "stopped with the job" : "has not ended"), replica.blamed ? el("strong", {}, " (to blame)") : null),
+				el("td", {}, String(replica.restarts ?? 0))))));
+	}
+
+	// What does not change while the job runs, asked for again when its state has changed.
+	async function details() {
+		const place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
+		const [report, whole] = await Promise.all([get(`/_trainyard/v1/${place}/report`).catch(() => null), get(`/v1/${job.name}`).catch(() => null)]);
+
+		runs.hidden = !Object.keys(report?.commandLines ?? {}).length;
+		runs.replaceChildren(el("h2", {}, "What it runs"), ...Object.entries(report?.commandLines ?? {}).flatMap(([pool, line]) => [el("div", {class: "soft small"}, pool), el("pre", {}, line)]));
+		unlike.hidden = !report?.differences?.length;
+		unlike.replaceChildren(el("h2", {}, "Unlike in the cloud"), el("ul", {class: "plainlist"}, (report?.differences ?? []).map((each) => el("li", {}, each.text))));
+		sent.replaceChildren(el("summary", {}, "As JSON"), el("pre", {}, JSON.stringify(whole, null, 2) ?? ""));
+	}
+
+	async function look() {
+		const found = await get(jobPath(key));
+
+		if (found.id !== id)
+			throw new Error(`There is no job ${id}.`);
+		const told = await get(jobPath(key, ":timeline")).catch(() => null);
+		const changed = JSON.stringify([found, told]);
+
+		if (job?.state !== found.state)
+			asked = false;
+		job = found;
+		title(job.displayName ?? job.id);
+		if (changed !== shown || !ENDED.includes(job.state))
+			draw(told);
+		shown = changed;
+		if (!asked) {
+			asked = true;
+			await details();
+		}
+	}
+	const stop = every(LOOK_MS, () => look().catch((problem) => {
+		if (!job)
+			main.replaceChildren(el("div", {class: "card empty"}, el("h1", {}, problem.message), el("a", {href: "/_trainyard/console/"}, "All jobs")));
+	}));
+
+	return {close: () => { stop(); timeline.close(); log.close(); }, keys: {f: () => log.follow(), e: () => log.firstError()}};
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of all jobs.
+import {every, get} from "./api.js";
+import {ago, duration, el, note, stateMark} from "./dom.js";
+import {jobPath} from "./job.js";
+import {Table} from "./table.js";
+
+const STATES = ["QUEUED", "PREPARING", "RUNNING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"];
+const OPEN = STATES.slice(0, 4);
+const LOOK_MS = 1500, PAGE = 1000, NEWEST = 100;
+export const FAMILIES = {jobs: "AI Platform", customJobs: "Custom job", hyperparameterTuningJobs: "Tuning job", trainingPipelines: "Pipeline"};
+
+const listed = (words) => get(`/_trainyard/v1/jobs?${new URLSearchParams(words)}`);
+
+// All jobs by name. What has not ended, and the newest, are looked at again and again.
+class Jobs {
+	constructor(changed) {
+		this.byName = new Map();
+		this.changed = changed;
+		this.whole = false;
+	}
+
+	take(jobs) {
+		let news = false;
+
+		for (const job of jobs) {
+			const text = JSON.stringify(job);
+
+			if (this.byName.get(job.name)?.text === text)
+				continue;
+			this.byName.set(job.name, Object.assign(job, {id: job.name, short: job.id, text, words:
+				[job.displayName, job.id, job.project, job.location, job.reason, ...Object.entries(job.labels ?? {}).flat()].join(" ").toLowerCase()}));
+			news = true;
+		}
+		return news;
+	}
+
+	async look() {
+		let news = false, pageToken = "";
+
+		if (!this.whole) {
+			do {
+				const page = await listed({pageSize: PAGE, pageToken});
+
+				this.take(page.jobs ?? []);
+				pageToken = page.nextPageToken ?? "";
+				this.changed();
+			} while (pageToken);
+			this.whole = true;
+			return;
+		}
+		news = this.take((await listed({pageSize: NEWEST})).jobs ?? []);
+		const open = [...this.byName.values()].filter((job) => OPEN.includes(job.state));
+		if (open.length) {
+			const now = (await listed({pageSize: PAGE, filter: OPEN.map((state) => `state=${state}`).join(" OR ")})).jobs ?? [];
+			const names = new Set(now.map((job) => job.name));
+
+			news = this.take(now) || news;
+			// Those that are open no more, as far as they are not among the newest: each is asked for by itself.
+			for (const job of open.filter((each) => !names.has(each.name) && OPEN.includes(this.byName.get(each.name).state)).slice(0, 50))
+				news = this.take([await get(jobPath(job))].filter((each) => each.name === job.name)) || news;
+		}
+		if (news)
+			this.changed();
+	}
+}
+
+const started = (job) => Date.parse(job.startTime ?? "") || 0;
+const lasted = (job) => (started(job) ? (Date.parse(job.endTime ?? "") || Date.now()) - started(job) : -1);
+const firstLine = (text) => (text ?? "").split("\n").find((line) => line.trim()) ?? "";
+
+const COLUMNS = [
+	{title: "State", key: "state", width: "108px", cell: (job) => stateMark(job.state), sort: (job) => STATES.indexOf(job.state)},
+	{title: "Job", key: "name", width: "minmax(80px, 2fr)", sort: (job) => (job.displayName ?? job.short).toLowerCase(), cell: (job) => [
+		el("a", {href: `/_trainyard/console/jobs/${job.project}/${job.short}`}, job.displayName ?? job.short),
+		el("span", {class: "under"}, [FAMILIES[job.family], job.location, job.project].filter(Boolean).join(" · "))]},
+	{title: "Reason", key: "reason", width: "minmax(120px, 3fr)", class: "wide soft", cell: (job) => firstLine(job.reason), sort: (job) => job.reason ?? ""},
+	{title: "Created", key: "age", width: "88px", number: true, cell: (job) => ago(job.createTime, Date.now()), sort: (job) => Date.parse(job.createTime)},
+	{title: "Ran for", key: "duration", width: "80px", class: "middle", number: true, cell: (job) => (lasted(job) < 0 ? "" : duration(lasted(job))), sort: lasted},
+	{title: "Replicas", key: "replicas", width: "64px", class: "wide", number: true, cell: (job) => String(job.replicaCount ?? ""), sort: (job) => job.replicaCount ?? 0},
+	{title: "GPUs", key: "gpus", width: "48px", class: "wide", number: true, cell: (job) => String(job.gpuCount ?? ""), sort: (job) => job.gpuCount ?? 0},
+];
+
+const FIRST = `trainyard run my-image:1 -- --epochs=3
+eval "$(trainyard env)"
+gcloud ai custom-jobs create --region us-central1 --display-name first \\
+    --worker-pool-spec=machine-type=n1-standard-4,replica-count=1,container-image-uri=my-image:1`;
+
+export function jobsPage(main, {go, title}) {
+	const address = new URLSearchParams(location.search);
+	const wanted = {text: address.get("q") ?? "", family: address.get("family") ?? "", states: new Set((address.get("state") ?? "").split(",").filter(Boolean))};
+	const chips = el("div", {class: "chips", role: "group", "aria-label": "States"});
+	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search jobs", value: wanted.text,
+		on: {input: () => { wanted.text = search.value; show(); }}});
+	const family = el("select", {"aria-label": "Kind", on: {change: () => { wanted.family = family.value; show(); }}},
+		el("option", {value: ""}, "All kinds"), Object.entries(FAMILIES).map(([value, name]) => el("option", {value, selected: value === wanted.family}, name)));
+	const count = el("span", {class: "soft small", role: "status"});
+	const table = new Table(COLUMNS, {label: "Jobs", sorted: {key: "age", down: true}, open: (job) => go(`jobs/${job.project}/${job.short}`)});
+	const empty = el("div", {class: "card empty", hidden: true}, el("h1", {}, "No jobs yet"),
+		el("p", {class: "soft"}, "Run an image, or lead gcloud and Google's libraries here:"), el("pre", {}, FIRST), el("p", {},
+			el("button", {on: {click: () => navigator.clipboard.writeText(FIRST).then(() => note("Copied"))}}, "Copy")));
+	let frame = 0;
+
+	function show() {
+		const every = [...jobs.byName.values()], words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
+		const fit = every.filter((job) => (!wanted.family || job.family === wanted.family) && words.every((word) => job.words.includes(word)));
+		const seen = fit.filter((job) => !wanted.states.size || wanted.states.has(job.state));
+		const query = new URLSearchParams(Object.entries({q: wanted.text, family: wanted.family, state: [...wanted.states].join(",")}).filter(([, value]) => value));
+
+		history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
+		chips.replaceChildren(...STATES.map((state) => [state, fit.filter((job) => job.state === state).length])
+			.filter(([state, number]) => number || wanted.states.has(state)).map(([state, number]) => el("button", {"aria-pressed": String(wanted.states.has(state)), on: {click: () => {
+				wanted.states.has(state) ? wanted.states.delete(state) : wanted.states.add(state);
+				show();
+			}}}, `${state[0]}${state.slice(1).toLowerCase()} ${number}`)));
+		count.textContent = seen.length === every.length ? `${every.length} jobs` : `${seen.length} of ${every.length} jobs`;
+		empty.hidden = !jobs.whole || every.length > 0;
+		table.node.hidden = !empty.hidden;
+		table.set(seen);
+	}
+	const jobs = new Jobs(() => { cancelAnimationFrame(frame); frame = requestAnimationFrame(show); });
+
+	title("Jobs");
+	main.replaceChildren(el("div", {class: "row"}, search, family, chips, el("span", {class: "grow"}), count), empty, table.node);
+	const stop = every(LOOK_MS, () => jobs.look().then(() => show(), (problem) => note(problem.message, true)));
+	const clock = setInterval(() => table.refresh(), 1000);
+
+	return {
+		close: () => { stop(); clearInterval(clock); cancelAnimationFrame(frame); table.close(); },
+		keys: {"/": () => search.focus(), j: () => table.move(1), k: () => table.move(-1), Enter: () => table.choose()},
+	};
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log of a job: any number of lines, of which only those that are seen are in the document.
+import {parts, plain} from "./ansi.js";
+import {get, lines} from "./api.js";
+import {el, note} from "./dom.js";
+import {jobPath} from "./job.js";
+
+const LINE = 18, BESIDE = 20, SLICE = 20000; // pixels; lines beside the view; lines looked through at a time
+const BAD = ["ERROR", "CRITICAL", "ALERT", "EMERGENCY"], WARNS = [...BAD, "WARNING"];
+const RETRY_MS = 2000;
+
+export class LogView {
+	constructor(job, {follow = true, changed = () => {}} = {}) {
+		this.job = job;
+		this.lines = [];
+		this.seen = []; // numbers of the lines that fit
+		this.looked = 0; // how many lines have been asked whether they fit
+		this.at = null;
+		this.wanted = null;
+		this.changed = changed;
+		this.replicas = new Set();
+		this.fits = () => true;
+		this.mark = null;
+		this.following = follow;
+		this.top = 0; // where the view was when it was scrolled last
+		this.frame = 0;
+		this.ended = new AbortController();
+		this.space = el("div");
+		this.node = el("div", {class: "lines", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off", on: {scroll: () => this.#scrolled()}}, this.space);
+		this.resized = new ResizeObserver(() => this.#later());
+		this.resized.observe(this.node);
+		this.#read();
+	}
+
+	close() {
+		this.ended.abort();
+		this.resized.disconnect();
+		cancelAnimationFrame(this.frame);
+	}
+
+	async #read() {
+		try {
+			for await (const batch of lines(`${jobPath(this.job, ":log")}&follow=true`, this.ended.signal))
+				this.#take(batch);
+			this.whole = true;
+			this.changed();
+		} catch (problem) {
+			if (this.ended.signal.aborted)
+				return;
+			note(`The log broke off: ${problem.message}`, true);
+			setTimeout(() => this.ended.signal.aborted || this.#again(), RETRY_MS);
+		}
+	}
+
+	#again() {
+		this.lines = [];
+		this.filter(this.fits, this.mark);
+		this.#read();
+	}
+
+	#take(batch) {
+		for (const entry of batch) {
+			this.replicas.add(entry.replica);
+			// A message of several lines is several rows, of which the first has the time.
+			(entry.message ?? "").split("\n").forEach((text, i) => {
+				if (i === 0 || text)
+					this.lines.push({time: i ? "" : entry.time, severity: entry.severity, replica: entry.replica, trial: entry.trial, text});
+			});
+		}
+		this.#later();
+	}
+
+	// Shows the lines that fit; @mark: a regular expression whose matches are marked.
+	filter(fits, mark = null) {
+		this.fits = fits;
+		this.mark = mark;
+		this.seen = [];
+		this.looked = 0;
+		this.#later();
+	}
+
+	#later() {
+		this.frame ||= requestAnimationFrame(() => {
+			this.frame = 0;
+			const end = Math.min(this.lines.length, this.looked + SLICE);
+
+			for (; this.looked < end; this.looked++)
+				if (this.fits(this.lines[this.looked]))
+					this.seen.push(this.looked);
+			this.space.style.height = `${this.seen.length * LINE}px`;
+			if (this.node.scrollTop > this.seen.length * LINE - this.node.clientHeight)
+				this.space.replaceChildren(); // rows that are left hold the view where no line is any more
+			if (this.wanted !== null && this.seen.includes(this.wanted)) {
+				this.#show(this.wanted);
+				this.wanted = null;
+			} else if (this.following) {
+				this.node.scrollTop = this.node.scrollHeight;
+			}
+			this.#draw();
+			this.changed();
+			if (this.looked < this.lines.length)
+				this.#later();
+		});
+	}
+
+	// Only who scrolls up wants to stay there: lines that come move the end, not the view.
+	#scrolled() {
+		const atEnd = this.node.scrollTop + this.node.clientHeight >= this.node.scrollHeight - 2 * LINE;
+		const following = atEnd || (this.following && this.node.scrollTop >= this.top);
+
+		this.top = this.node.scrollTop;
+		if (this.following !== following) {
+			this.following = following;
+			this.changed();
+		}
+		this.#draw();
+	}
+
+	#draw() {
+		const first = Math.max(0, Math.floor(this.node.scrollTop / LINE) - BESIDE);
+		const end = Math.min(this.seen.length, Math.ceil((this.node.scrollTop + this.node.clientHeight) / LINE) + BESIDE);
+
+		this.space.replaceChildren(...this.seen.slice(first, end).map((number, i) => this.#row(number, (first + i) * LINE)));
+	}
+
+	#row(number, top) {
+		const line = this.lines[number];
+		const row = el("div", {class: `line ${line.severity} ${line.replica === "service" ? "service" : ""} ${number === this.at ? "at" : ""}`, "data-line": number,
+			on: {click: () => { this.at = number; history.replaceState(null, "", `#L${number + 1}`); this.#draw(); }}},
+			el("time", {}, line.time ? new Date(line.time).toLocaleTimeString(undefined, {hour12: false}) + line.time.slice(19, 23) : " ".repeat(12)),
+			el("span", {class: "who"}, line.trial ? `${line.trial}/${line.replica}` : line.replica),
+			el("span", {}, parts(line.text).map((part) => el("span", {class: part.classes.join(" ") || null}, this.#marked(part.text)))));
+
+		row.style.top = `${top}px`;
+		return row;
+	}
+
+	#marked(text) {
+		const made = [];
+		let at = 0;
+
+		for (const found of this.mark ? text.matchAll(this.mark) : []) {
+			if (!found[0])
+				break;
+			made.push(text.slice(at, found.index), el("mark", {}, found[0]));
+			at = found.index + found[0].length;
+		}
+		return [...made, text.slice(at)];
+	}
+
+	#show(number) {
+		const place = this.seen.indexOf(number);
+
+		this.at = number;
+		this.following = false;
+		this.node.scrollTop = Math.max(0, place * LINE - this.node.clientHeight / 3);
+	}
+
+	goTo(number) {
+		this.wanted = number;
+		this.following = false;
+		this.#later();
+	}
+
+	follow(on = true) {
+		this.following = on;
+		this.#later();
+	}
+
+	firstError() {
+		const found = this.seen.find((number) => BAD.includes(this.lines[number].severity));
+
+		if (found === undefined)
+			note("There is no error in these lines");
+		else
+			this.goTo(found);
+	}
+
+	text() {
+		return this.seen.map((number) => this.lines[number]).map((line) => `${line.time || " ".repeat(30)} ${line.severity} ${line.replica} ${plain(line.text)}\n`);
+	}
+}
+
+function pattern(text, regular) {
+	return text ? new RegExp(regular ? text : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi") : null;
+}
+
+export function logPage(main, {title, words: [project, id]}) {
+	const count = el("span", {class: "soft small", role: "status"});
+	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search the log", on: {input: () => refilter()}});
+	const regular = el("button", {"aria-pressed": "false", title: "As a regular expression", on: {click: () => { regular.setAttribute("aria-pressed", regular.getAttribute("aria-pressed") === "false"); refilter(); }}}, ".*");
+	const replica = el("select", {"aria-label": "Replica", on: {change: () => refilter()}}, el("option", {value: ""}, "All replicas"));
+	const severity = el("select", {"aria-label": "Severity", on: {change: () => refilter()}},
+		[["", "All severities"], ["warn", "Warnings and errors"], ["bad", "Errors"]].map(([value, name]) => el("option", {value}, name)));
+	const follow = el("button", {"aria-pressed": "true", on: {click: () => view.follow(!view.following)}}, "Follow");
+	const view = new LogView({id, project}, {changed});
+	const line = /^#L(\d+)$/.exec(location.hash);
+
+	function changed() {
+		follow.setAttribute("aria-pressed", String(view.following));
+		count.textContent = view.seen.length === view.lines.length ? `${view.lines.length} lines` : `${view.seen.length} of ${view.lines.length} lines`;
+		for (const name of view.replicas)
+			if (![...replica.options].some((option) => option.value === name))
+				replica.append(el("option", {value: name}, name));
+	}
+
+	function refilter() {
+		const levels = {warn: WARNS, bad: BAD}[severity.value];
+		let mark;
+
+		try {
+			mark = pattern(search.value, regular.getAttribute("aria-pressed") === "true");
+			search.setCustomValidity("");
+		} catch (problem) {
+			search.setCustomValidity(problem.message);
+			search.reportValidity();
+			return;
+		}
+		view.filter((each) => (!replica.value || each.replica === replica.value) && (!levels || levels.includes(each.severity)) &&
+			(!mark || plain(each.text).search(mark) >= 0), mark);
+	}
+
+	function download() {
+		const link = el("a", {href: URL.createObjectURL(new Blob(view.text(), {type: "text/plain"})), download: `${id}.log`});
+
+		link.click();
+		setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+	}
+
+	view.node.classList.add("fills");
+	if (line)
+		view.goTo(Number(line[1]) - 1);
+	title(`Log of ${id}`);
+	const name = el("a", {href: `/_trainyard/console/jobs/${project}/${id}`}, id);
+
+	get(jobPath({id, project})).then((job) => {
+		name.textContent = job.displayName ?? id;
+		title(`Log of ${name.textContent}`);
+	}, (problem) => note(problem.message, true));
+	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log")),
+		el("div", {class: "row"}, search, regular, replica, severity, el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
+			el("button", {on: {click: download}}, "Download"), el("span", {class: "grow"}), count), view.node);
+	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError()}};
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of any number of rows, of which only those that are seen are in the document.
+import {el} from "./dom.js";
+
+const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
+
+// columns: [{title, key, width, class, number, cell(row), sort(row)}]. open(row): Enter, or a click. Rows have an id.
+export class Table {
+	constructor(columns, {label, open, sorted}) {
+		this.columns = columns;
+		this.open = open;
+		this.rows = [];
+		this.all = [];
+		this.at = null;
+		this.sorted = sorted;
+		this.shown = new Map();
+		this.heads = columns.map((column) => this.#head(column));
+		this.space = el("div", {class: "tspace", role: "rowgroup"});
+		this.body = el("div", {class: "tbody", tabindex: 0, "aria-label": label, on: {
+			scroll: () => this.#draw(), keydown: (event) => this.#key(event)}}, this.space);
+		this.node = el("div", {class: "table fills", role: "table", "aria-label": label},
+			el("div", {class: "thead", role: "row"}, this.heads), this.body);
+		this.resized = new ResizeObserver(() => this.#layout());
+		this.resized.observe(this.body);
+	}
+
+	close() {
+		this.resized.disconnect();
+	}
+
+	#head(column) {
+		const turn = () => {
+			this.sorted = {key: column.key, down: this.sorted.key === column.key ? !this.sorted.down : Boolean(column.number)};
+			this.set(this.all);
+		};
+
+		return el("div", {class: `${column.class ?? ""} ${column.number ? "number" : ""}`, role: "columnheader"},
+			el("button", {on: {click: turn}}, column.title));
+	}
+
+	// Columns that the width has no room for are taken away by the style sheet.
+	#layout() {
+		const seen = this.columns.filter((_, i) => getComputedStyle(this.heads[i]).display !== "none");
+
+		this.node.style.setProperty("--columns", seen.map((column) => column.width).join(" "));
+		this.#draw();
+	}
+
+	// Shows these rows; those that are the same objects as before are not made anew.
+	set(rows) {
+		const {key, down} = this.sorted, column = this.columns.find((each) => each.key === key), sign = down ? -1 : 1;
+
+		this.all = rows;
+		this.rows = rows.map((row) => [column.sort(row), row]).sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, row]) => row);
+		this.columns.forEach((each, i) => this.heads[i].setAttribute("aria-sort", each.key !== key ? "none" : down ? "descending" : "ascending"));
+		this.node.setAttribute("aria-rowcount", this.rows.length + 1);
+		this.space.style.height = `${this.rows.length * ROW}px`;
+		this.#draw();
+	}
+
+	#draw() {
+		const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - BESIDE);
+		const end = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW) + BESIDE);
+		const kept = new Map();
+
+		for (let i = first; i < end; i++) {
+			const row = this.rows[i], old = this.shown.get(row.id);
+			const node = old?.row === row ? old.node : this.#row(row);
+
+			if (old && old.node !== node)
+				old.node.replaceWith(node);
+			else if (!old)
+				this.space.append(node);
+			node.style.top = `${i * ROW}px`;
+			node.setAttribute("aria-rowindex", i + 2);
+			node.classList.toggle("at", row.id === this.at);
+			kept.set(row.id, {row, node});
+		}
+		for (const [id, {node}] of this.shown)
+			if (!kept.has(id))
+				node.remove();
+		this.shown = kept;
+	}
+
+	#row(row) {
+		return el("div", {class: "trow", role: "row", "data-id": row.id, on: {click: (event) => event.target.closest("a, button") || this.open(row)}},
+			this.columns.map((column) => el("div", {class: `cell ${column.class ?? ""} ${column.number ? "number" : ""}`, role: "cell"}, column.cell(row))));
+	}
+
+	// Makes the cells of all rows that are seen anew: what they tell of the time goes on.
+	refresh() {
+		for (const [id, {row, node}] of this.shown) {
+			const fresh = this.#row(row);
+
+			fresh.style.top = node.style.top;
+			fresh.setAttribute("aria-rowindex", node.getAttribute("aria-rowindex"));
+			fresh.className = node.className;
+			node.replaceWith(fresh);
+			this.shown.set(id, {row, node: fresh});
+		}
+	}
+
+	move(step) {
+		const from = this.rows.findIndex((row) => row.id === this.at);
+		const to = Math.min(this.rows.length - 1, Math.max(0, from < 0 ? 0 : from + step));
+
+		if (!this.rows.length)
+			return;
+		this.at = this.rows[to].id;
+		this.body.scrollTop = Math.min(to * ROW, Math.max(this.body.scrollTop, (to + 1) * ROW - this.body.clientHeight));
+		this.#draw();
+	}
+
+	#key(event) {
+		const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity};
+
+		if (event.key in steps)
+			this.move(steps[event.key]);
+		else if (event.key === "Enter")
+			this.choose();
+		else
+			return;
+		event.preventDefault();
+	}
+
+	choose() {
+		const row = this.rows.find((each) => each.id === this.at);
+
+		if (row)
+			this.open(row);
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of a job and its replicas, as bars over time.
+import {duration, el, svg} from "./dom.js";
+
+const LANE = 24, BAR = 12, LEFT = 140, RIGHT = 16, TOP = 24, LANES_MOST = 40;
+const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
+
+// Spans {from, to, what, text} of the job and of each replica; to: NULL: it goes on.
+function spansOf(job, told) {
+	const lanes = [{name: "job", spans: [], marks: []}], byName = new Map();
+	const at = (event) => Date.parse(event.time);
+
+	for (const {replica} of (told.replicas ?? []).slice(0, LANES_MOST)) {
+		const lane = {name: replica, spans: [], marks: []};
+
+		lanes.push(lane);
+		byName.set(replica, lane);
+	}
+	const last = (lane) => lane.spans.at(-1);
+	const begin = (lane, time, what, text) => lane.spans.push({from: time, to: null, what, text});
+	const end = (lane, time) => { if (last(lane) && last(lane).to === null) last(lane).to = time; };
+
+	for (const event of told.events ?? []) {
+		const lane = byName.get(event.replica);
+
+		if (event.kind === "STATE") {
+			end(lanes[0], at(event));
+			if (!["SUCCEEDED", "FAILED", "CANCELLED"].includes(event.state))
+				begin(lanes[0], at(event), event.state, event.text);
+			for (const each of byName.values()) {
+				if (event.state === "RUNNING" && !each.ended && (!last(each) || last(each).to !== null))
+					begin(each, at(event), "RUNNING", `${each.name} runs`);
+				else if (event.state !== "RUNNING")
+					end(each, at(event));
+			}
+		} else if (event.kind === "REPLICA_ENDED" && lane) {
+			if (!last(lane) || last(lane).to !== null) // it has ended before all ran
+				begin(lane, last(lanes[0])?.from ?? at(event), "RUNNING", event.text);
+			end(lane, at(event));
+			Object.assign(last(lane), {what: event.end === "EXIT" && !event.exitCode ? "SUCCEEDED" : "FAILED", text: event.text});
+			lane.ended = true;
+			lane.marks.push({at: at(event), good: event.end === "EXIT" && !event.exitCode, text: event.text});
+		} else if (event.kind === "REPLICA_RESTARTED" && lane) {
+			lane.ended = false;
+			begin(lane, at(event), "RUNNING", event.text);
+		} else if (event.kind === "RETRIED") {
+			for (const each of byName.values())
+				each.ended = false;
+		}
+	}
+	return lanes;
+}
+
+export class Timeline {
+	constructor() {
+		this.node = svg("svg", {class: "plot", role: "img", "aria-label": "What happened when"});
+		this.resized = new ResizeObserver(() => this.#draw());
+		this.resized.observe(this.node);
+	}
+
+	close() {
+		this.resized.disconnect();
+	}
+
+	set(job, told) {
+		this.job = job;
+		this.told = told;
+		this.#draw();
+	}
+
+	#draw() {
+		const width = this.node.clientWidth || this.node.parentNode?.clientWidth || 600;
+
+		if (!this.told)
+			return;
+		const lanes = spansOf(this.job, this.told), left = width < 480 ? 96 : LEFT;
+		const from = Date.parse(this.job.createTime), to = Math.max(from + 1000, Date.parse(this.job.endTime ?? "") || Date.now());
+		const x = (time) => left + ((Math.min(to, Math.max(from, time)) - from) / (to - from)) * (width - left - RIGHT);
+		const height = TOP + lanes.length * LANE + 4;
+		const step = STEPS_S.find((each) => (to - from) / 1000 / each <= Math.max(2, (width - left) / 110)) ?? 604800;
+		const ticks = [];
+
+		for (let time = 0; time <= to - from; time += step * 1000)
+			ticks.push(svg("line", {class: "grid", x1: x(from + time), x2: x(from + time), y1: TOP - 4, y2: height}),
+				svg("text", {x: x(from + time), y: 12, "text-anchor": time ? "middle" : "start"}, time ? `+${duration(time)}` : new Date(from).toLocaleTimeString(undefined, {hour12: false})));
+		this.node.setAttribute("height", height);
+		this.node.setAttribute("viewBox", `0 0 ${width} ${height}`);
+		this.node.replaceChildren(...ticks, ...lanes.flatMap((lane, i) => {
+			const y = TOP + i * LANE, short = lane.name.length * 7 > left - 8 ? `…${lane.name.slice(-Math.floor((left - 16) / 7))}` : lane.name;
+
+			return [svg("text", {class: "name", x: 0, y: y + 12}, short),
+				...lane.spans.map((span) => svg("rect", {class: `span ${span.what}`, x: x(span.from), y: y + 2, height: BAR, rx: 2,
+					width: Math.max(2, x(span.to ?? to) - x(span.from))}, svg("title", {}, `${span.text}, ${duration((span.to ?? to) - span.from)}`))),
+				...lane.marks.map((mark) => svg("circle", {class: mark.good ? "mark good" : "mark", cx: x(mark.at), cy: y + 8, r: 4}, svg("title", {}, mark.text)))];
+		}));
+		if ((this.told.replicas ?? []).length > LANES_MOST)
+			this.node.after(el("div", {class: "soft small"}, `and ${this.told.replicas.length - LANES_MOST} more replicas`));
+	}
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page in the browser: a real Chromium on a real daemon with real jobs. Screenshots stay as artefacts."""
+import json
+import os
+import pathlib
+
+import pytest
+
+from support.browser import Browser, chromium
+from support.daemon import distributed, program, script
+from support.engine import IMAGE
+from support.verbs import verb
+from support.vertex import Vertex, custom_job
+
+TOP = "/_trainyard/console/"
+PICTURES = pathlib.Path(os.environ.get("TRAINYARD_PICTURES") or pathlib.Path(program()).parent / "tests/console/pictures")
+SIZES = [(360, 740, False), (1280, 800, False), (2560, 1300, True)]
+HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
+needs_browser = pytest.mark.skipif(not chromium(), reason="there is no chromium")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("browser")) as found:
+        found.look(1280, 800)
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_complained_of(request):
+    """No script fails, and nothing is loaded from elsewhere or refused by the page's own policy."""
+    if "browser" not in request.fixturenames:
+        yield
+        return
+    found = request.getfixturevalue("browser")
+    found.open("about:blank")
+    found.events = []
+    yield
+    # A page goes on asking while its daemon ends.
+    expected = ("404", "ERR_CONNECTION_REFUSED")
+    assert [each for each in found.complaints() if not any(words in json.dumps(each) for words in expected)] == []
+
+
+def opened(browser, yard, path=""):
+    browser.open(yard.base + TOP + path)
+    browser.until("document.readyState === 'complete' && document.querySelector('main > :not(noscript)') !== null")
+
+
+def pictures(browser, name):
+    for width, height, dark in SIZES:
+        browser.look(width, height, dark)
+        assert browser.value("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than {width} pixels"
+        browser.picture(PICTURES / f"{name}-{width}.png")
+    browser.look(1280, 800)
+
+
+# ---- how it is served ----
+
+def test_only_browsers_are_led_to_the_page(yard):
+    assert yard.get("/").status == 404 and yard.get("/").error["message"] == "Method not found: GET /."
+    led = yard.request("GET", "/", headers={"Accept": "text/html,application/xhtml+xml"})
+    assert (led.status, led.headers["Location"]) == (303, TOP)
+    assert yard.get(TOP[:-1]).status == 308
+
+
+@pytest.mark.parametrize("path", ["", "app.js", "style.css", "jobs/some-project/1"])
+def test_the_files_come_with_a_policy_and_are_not_sent_twice(yard, path):
+    answer = yard.get(TOP + path)
+    assert answer.status == 200
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert yard.request("GET", TOP + path, headers={"If-None-Match": answer.headers["ETag"]}).status == 304
+    assert yard.get(TOP + "nosuch.js").status == 404
+
+
+# ---- the pages ----
+
+@needs_browser
+def test_without_jobs_it_says_how_to_begin(browser, new_daemon):
+    daemon = new_daemon("--offline").start()
+    opened(browser, daemon)
+    browser.until_says("No jobs yet")
+    assert "trainyard run my-image:1" in browser.texts("pre")[0]
+    pictures(browser, "empty")
+
+
+@needs_browser
+def test_jobs_are_found_sorted_and_opened(browser, narrow_yard):
+    vertex = Vertex(narrow_yard)
+    runs = narrow_yard.create(script("echo up; while :; do sleep 0.1; done"))
+    narrow_yard.until(runs, "RUNNING")
+    for i in range(120):
+        vertex.create({**custom_job("exit 0"), "displayName": f"waits-{i:03}"})
+    opened(browser, narrow_yard)
+    browser.until_says("121 jobs", "[role=status].soft")
+    # Broken: #draw() that draws all rows.
+    assert browser.value("document.querySelectorAll('.trow').length") < 40
+    assert browser.texts(".trow .cell:nth-child(2) a")[0] == "waits-119"
+    browser.click("Job", "button")
+    browser.until(f"document.querySelector('.trow[aria-rowindex=\"2\"] a').textContent === {json.dumps(runs)}")
+    browser.type("/")
+    browser.type("waits-007")
+    browser.until("document.querySelector('[role=status].soft').innerText === '1 of 121 jobs'")
+    assert "?q=waits-007" in browser.value("location.href")
+    pictures(browser, "jobs")
+    browser.press("Escape")
+    browser.type("j\n")
+    browser.until("document.querySelector('h1')?.textContent === 'waits-007'")
+    browser.until_says("What it waits for")
+    browser.until_says("before it")
+    browser.click("Cancel", "button")
+    browser.until("document.querySelector('.state.CANCELLED') !== null")
+    browser.value("history.back()")
+    browser.until("document.querySelector('input[type=search]')?.value === 'waits-007'")
+    browser.until("document.querySelector('.trow .state.CANCELLED') !== null")
+    browser.click("Cancelled 1", "button")
+    browser.until_says("1 of 121 jobs", "[role=status].soft")
+    vertex.cancel_all()
+    narrow_yard.cancel(runs)
+    narrow_yard.until(runs, "CANCELLED")
+
+
+@needs_browser
+def test_a_failed_job_is_understood(browser, yard):
+    """Who failed, why, and the line of its log."""
+    cluster = distributed("echo master; while :; do sleep 0.1; done", "echo one; sleep 0.5; echo 'ValueError: bad shape' >&2; exit 3", workers=2)
+    failed = yard.create(cluster)
+    yard.until(failed, "FAILED")
+    opened(browser, yard, f"jobs/{yard.project}/{failed}")
+    browser.until_says("exited with a non-zero status of 3", ".why")
+    browser.until_says("(to blame)")
+    browser.until_says("docker run")
+    # Each bar is what the timeline tells, to the pixel.
+    told = yard.get(f"/_trainyard/v1/jobs/{failed}:timeline", project=yard.project).json
+    job = yard.get(f"/_trainyard/v1/jobs/{failed}", project=yard.project).json
+    bars = browser.value("[...document.querySelectorAll('rect.span')].map((each) => [each.classList[1], each.x.baseVal.value, each.width.baseVal.value])")
+    states = [event for event in told["events"] if event["kind"] == "STATE"]
+    assert [what for what, _, _ in bars[:len(states) - 1]] == [event["state"] for event in states[:-1]]
+    begun, ended = (browser.value(f"Date.parse({json.dumps(job[name])})") for name in ("createTime", "endTime"))
+    left, right = bars[0][1], bars[len(states) - 2][1] + bars[len(states) - 2][2]
+    for (_, at, width), event, following in zip(bars, states, states[1:]):
+        begins, ends = (browser.value(f"Date.parse({json.dumps(each['time'])})") for each in (event, following))
+        scale = (right - left) / (ended - begun)
+        ends = min(ends, ended)
+        assert abs(at - (left + (begins - begun) * scale)) <= 1.5 and abs(width - max(2, (ends - begins) * scale)) <= 2.5
+    browser.type("e")
+    browser.until_says("ValueError: bad shape", ".line.at")
+    pictures(browser, "failed")
+    browser.click("Run again", "button")
+    browser.until(f"document.querySelector('h1')?.textContent.startsWith({json.dumps(failed + '_')})")
+    verb(yard, "wait", "@last", code=1)
+
+
+@needs_browser
+def test_a_log_is_followed_searched_and_linked_to(browser, yard):
+    job_id = yard.create(script(
+        "i=0; while [ $i -lt 5000 ]; do echo line $i; i=$((i+1)); done; printf 'ten\\rtwenty\\n\\033[31mred\\033[0m plain\\n'; "
+        "until [ -e /released ]; do sleep 0.05; done; echo last; echo bad >&2"))
+    opened(browser, yard, f"jobs/{yard.project}/{job_id}/log")
+    browser.until_says("red plain", ".lines")
+    assert browser.value("document.querySelectorAll('.line').length") < 120
+    assert browser.value("[...document.querySelectorAll('.line')].map((each) => each.lastChild.textContent).includes('twenty')")
+    assert browser.value("document.querySelector('.f1').textContent") == "red"
+    yard.release(job_id)
+    browser.until_says("last", ".lines")  # it follows
+    browser.type("/")
+    browser.type("line 42")
+    shown = "document.querySelector('[role=status].soft').innerText"
+    browser.until(f"{shown}.startsWith('111 of ')")  # 42, 420 to 429, 4200 to 4299
+    assert set(browser.texts("mark")) == {"line 42"}
+    pictures(browser, "log")
+    browser.click(".*", "button")
+    browser.value("(() => { const search = document.querySelector('input'); search.value = '^line 4$'; search.dispatchEvent(new Event('input')); })()")
+    browser.until(f"{shown}.startsWith('1 of ')")
+    browser.value("document.querySelector('.line').click()")
+    address = browser.value("location.href")
+    assert "#L" in address
+    browser.open("about:blank")
+    browser.open(address)
+    browser.until_says("line 4", ".line.at")
+    yard.until(job_id, "SUCCEEDED")
+
+
+# Broken: el() that sets innerHTML.
+@needs_browser
+def test_nothing_of_a_job_is_markup(browser, yard):
+    body = custom_job(f"echo \"{HOSTILE}\"; printf '\\033]0;hit\\007'; echo \"{HOSTILE}\" >&2; exit 3")
+    job = Vertex(yard).create({**body, "displayName": HOSTILE, "labels": {"a": "b"}})
+    job_id = job["name"].rpartition("/")[2]
+    verb(yard, "wait", job_id, code=1)
+    for path in ("", f"jobs/{yard.project}/{job_id}", f"jobs/{yard.project}/{job_id}/log"):
+        opened(browser, yard, path)
+        browser.until_says("<img src=x")
+        assert browser.value("document.querySelectorAll('main img, main script').length") == 0
+        assert browser.value("document.title") != "hit"
+
+
+@needs_browser
+def test_a_token_comes_by_the_link_and_leaves_the_address(browser, new_daemon, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("a-token-of-some-length-1234567890\n")
+    token.chmod(0o600)
+    daemon = new_daemon("--offline", "--token-file", str(token))
+    daemon.start()
+    browser.open(f"{daemon.base}{TOP}#token=a-token-of-some-length-1234567890")
+    browser.until_says("No jobs yet")
+    assert "token" not in browser.value("location.href")
+
+
+# What screen readers are told: everything that can be used has a name, and text is told apart from what is behind it.
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_names_and_contrast(browser, yard, dark):
+    job_id = yard.create(script("echo error >&2; exit 3"))
+    yard.until(job_id, "FAILED")
+    browser.look(1280, 800, dark)
+    for path, words in (("", job_id), (f"jobs/{yard.project}/{job_id}", "non-zero"), (f"jobs/{yard.project}/{job_id}/log", "error")):
+        opened(browser, yard, path)
+        browser.until_says(words)
+        assert browser.value(NAMELESS) == []
+        assert browser.value(FAINT) == []
+    browser.look(1280, 800)
+
+
+NAMELESS = """[...document.querySelectorAll('a, button, input, select, [tabindex="0"], svg[role=img]')].filter((each) =>
+    !(each.getAttribute('aria-label') || each.textContent.trim() || each.labels?.length)).map((each) => each.outerHTML)"""
+# WCAG 2.1, 1.4.3: 4.5 to 1. Source: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio
+FAINT = """(() => {
+    const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+    const behind = (each) => { for (; each; each = each.parentElement) { const c = numbers(getComputedStyle(each).backgroundColor); if (c.length < 4 || c[3] === 1) return c; } return [255, 255, 255]; };
+    return [...document.querySelectorAll('body *')].filter((each) => each.getClientRects().length && !each.closest('svg, noscript, select') &&
+        [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim())).map((each) => {
+            const [a, b] = [light(numbers(getComputedStyle(each).color)), light(behind(each))];
+            return [(Math.max(a, b) + .05) / (Math.min(a, b) + .05), each.className, each.textContent.slice(0, 40)];
+        }).filter(([ratio]) => ratio < 4.5);
+})()"""
