@@ -379,8 +379,10 @@ def test_a_failing_job_is_understood_with_one_command(yard):
 
 def test_the_replica_to_blame_is_named_with_its_lines(yard):
     """Broken: timeline_blamed() that takes any end: the replicas that were stopped were blamed."""
-    failing = yard.create(distributed(UNTIL_RELEASED, "case $TF_CONFIG in *'\"index\": 1'*|*'\"index\":1'*) echo I am it >&2; exit 5;; esac; "
-                                      + "echo not me; " + UNTIL_RELEASED, workers=2))
+    failing = yard.create(distributed(UNTIL_RELEASED, "case $TF_CONFIG in *'\"index\": 1'*|*'\"index\":1'*) " + UNTIL_RELEASED
+                                      + "; echo I am it >&2; exit 5;; esac; echo not me", workers=2))
+    yard.container(failing, "worker-0", "exited")
+    yard.release(failing, "worker-1")
     verb(yard, "wait", failing, code=1)
     told = yard.get(f"{JOBS}/{failing}:timeline").json
     states = [e["state"] for e in told["events"] if e["kind"] == "STATE"]

@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import threading
+import time
 import types
 
 import pytest
@@ -223,8 +224,11 @@ def test_an_upload_goes_on_after_the_daemon_was_restarted(tmp_path):
         process.stdin.write(data[:10 * MIB])
         process.stdin.flush()
         daemon.kill9()
+        process.stdin.write(data[10 * MIB:16 * MIB])  # with which the second piece is whole
+        process.stdin.flush()
+        time.sleep(0.5)  # it may as well be sent only now
         daemon.start()
-        process.stdin.write(data[10 * MIB:])
+        process.stdin.write(data[16 * MIB:])
         process.stdin.close()
         assert process.wait(60) == 0
         assert Storage(daemon, "bkt").get("large").json["md5Hash"] == md5_of(data)
