@@ -259,8 +259,7 @@ static void fuse_check(const struct doctor *doctor, struct finding *finding)
 static bool engine_gives_gpus(const json_t *engine)
 {
 	return json_object_get(json_object_get(engine, "Runtimes"), "nvidia") ||
-	       json_array_size(json_object_get(engine, "DiscoveredDevices")) ||
-	       json_array_size(json_object_get(engine, "CDISpecDirs"));
+	       json_array_size(json_object_get(engine, "DiscoveredDevices"));
 }
 
 static void gpus_check(const struct doctor *doctor, struct finding *finding)
