@@ -20,6 +20,7 @@
 #include "scheduler/engine/engine.h"
 
 enum { CALL_TIMEOUT_S = 60, START_TIMEOUT_S = 120, SECOND_US = 1000 * 1000, MILLISECOND_US = 1000 };
+enum { DOCKER_SELF_SIZE = 65 };
 /* Between tries to connect: each wait is twice as long as the one before. */
 enum { BACKOFF_FIRST_US = 200 * MILLISECOND_US, BACKOFF_MOST_US = 5 * SECOND_US };
 
@@ -65,6 +66,9 @@ struct link {
 	/* The engine does not have the files of this machine: containers are given copies, not mounts (docker_given.h). */
 	bool is_apart;
 	char *probe; /* the file that the engine is asked for; NULL: it is not being asked */
+	char self
+		[DOCKER_SELF_SIZE]; /* the daemon's own container, which joins job networks; "": none (docker_self.h) */
+	void (*then)(struct docker *docker); /* once that is known */
 	struct http_exchange *ping, *info, *look, *events;
 	struct text line; /* of the events stream, in the making */
 	bool skipping;

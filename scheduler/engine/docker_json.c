@@ -14,6 +14,8 @@
 
 #define LABEL(name)   "trainyard." name
 #define OPTION_BRIDGE "com.docker.network.bridge.name"
+#define REACH_JOINED  "container"
+#define REACH_BRIDGE  "bridge"
 
 enum { MEMORY_LEAST_BYTES = 6 * 1024 * 1024, NETWORK_ID_LENGTH = 64 };
 
@@ -250,7 +252,7 @@ void docker_network_device(const char *instance, int64_t job, bool second, char 
 }
 
 char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
-			  bool internal)
+			  bool internal, bool joined)
 {
 	char name[DOCKER_NAME_SIZE], block[SUBNET_TEXT_SIZE], gateway[SUBNET_TEXT_SIZE];
 
@@ -258,11 +260,11 @@ char *docker_network_body(const char *instance, int64_t job, const char *bridge,
 	subnet_print(subnet, block);
 	subnet_print_address(subnet.address + 1, gateway);
 	AUTO(json)
-	json_t *body =
-		json_pack("{ss sb ss sb s{ss so} s{ss} s{s[{ss ss}]}}", "Name", name, "CheckDuplicate", 1,
-			  "Driver", "bridge", "Internal", internal, "Labels", LABEL("instance"), instance,
-			  LABEL("job"), json_sprintf("%" PRId64, job), "Options", OPTION_BRIDGE, bridge,
-			  "IPAM", "Config", "Subnet", block, "Gateway", gateway);
+	json_t *body = json_pack(
+		"{ss sb ss sb s{ss so ss} s{ss} s{s[{ss ss}]}}", "Name", name, "CheckDuplicate", 1, "Driver",
+		"bridge", "Internal", internal, "Labels", LABEL("instance"), instance, LABEL("job"),
+		json_sprintf("%" PRId64, job), LABEL("reach"), joined ? REACH_JOINED : REACH_BRIDGE,
+		"Options", OPTION_BRIDGE, bridge, "IPAM", "Config", "Subnet", block, "Gateway", gateway);
 
 	return json_dump_compact(body);
 }
@@ -486,6 +488,13 @@ static void device_read(const json_t *network, const char *id, char device[DOCKE
 		snprintf(device, DOCKER_DEVICE_SIZE, "br-%.12s", id);
 }
 
+bool docker_network_is_joined(const json_t *network)
+{
+	const char *reach = json_text_at(json_object_get(network, "Labels"), LABEL("reach"));
+
+	return reach && strcmp(reach, REACH_JOINED) == 0;
+}
+
 bool docker_network_read(const json_t *network, struct network_status *ret_status)
 {
 	const char *id = json_text_at(network, "Id");
@@ -500,7 +509,10 @@ bool docker_network_read(const json_t *network, struct network_status *ret_statu
 	if (!label_number(json_object_get(network, "Labels"), LABEL("job"), INT64_MAX, &status.job))
 		return false;
 	snprintf(status.id, sizeof(status.id), "%s", id);
-	device_read(network, id, status.reach.device);
+	if (docker_network_is_joined(network))
+		status.reach.address++;
+	else
+		device_read(network, id, status.reach.device);
 	status.first = status.reach.address + 1;
 	status.capacity = subnet_capacity(subnet, status.reach.address);
 	*ret_status = status;

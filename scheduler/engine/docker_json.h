@@ -40,9 +40,10 @@ json_t *docker_container_body(const char *instance, const struct replica_spec *s
 /* Limits the body's NanoCpus to what the engine's host has. */
 void docker_container_clamp(json_t *body, unsigned cpu_count);
 /* Body of POST /networks/create, as text. The gateway is the first address.
+ * @joined: the daemon's own container is to be in it, at the address after that (docker_self.h).
  * @internal: without a way to the outside. The gateway's address is the host's all the same, and answers. */
 char *docker_network_body(const char *instance, int64_t job, const char *bridge, struct subnet subnet,
-			  bool internal);
+			  bool internal, bool joined);
 
 /* The engine's message in the body of a failed call: {"message":…}, or plain text. */
 void docker_message(const char *body, size_t length, char text[DOCKER_TEXT_SIZE]);
@@ -69,6 +70,9 @@ bool docker_container_is_of(const json_t *container, const json_t *body);
 
 /* A network of GET /networks, or of an inspection. */
 bool docker_network_read(const json_t *network, struct network_status *ret_status);
+/* Whether it was made for the daemon's own container to be in it: then reach.address is the container's, and reach.device is
+ * not known. */
+bool docker_network_is_joined(const json_t *network);
 /* True when its labels are those of @instance and @job. */
 bool docker_network_is_of(const json_t *network, const char *instance, int64_t job);
 /* Adds the IPv4 blocks of every network in @networks. */

@@ -19,10 +19,11 @@
 #include "scheduler/engine/docker_logs.h"
 #include "scheduler/engine/docker_place.h"
 #include "scheduler/engine/docker_replica.h"
+#include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/nvidia_gpus.h"
 
 /*        ┌── backoff ──────────────┐
- *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files? events ─────────────> UP
+ *      DOWN ── ping ─> PINGING ── version, info ─> OPENING ── our files, our container? ── events > UP
  *        ^                │                                         │                         │
  *        └────────────────┴──────────── no answer, stream broke ────┴─────────────────────────┘
  * The events stream is open before the first listing is asked for, so that no exit falls between. dockerd answers with
@@ -227,7 +228,7 @@ static void looked_for(void *arg, const struct http_answer *answer)
 	if (docker->link.is_apart)
 		log_event(LOG_INFO, "engine-apart", "state_dir=%s hint=\"%s\"", docker->state_dir,
 			  "the engine does not have this directory: containers are given copies of files");
-	events_open(docker);
+	self_look(docker, events_open);
 }
 
 /* The engine may have another directory of that name, so it is asked for a file that was just made. Without a command it
@@ -244,7 +245,7 @@ static void files_look_for(struct docker *docker)
 	}
 	if (file < 0) {
 		free(TAKE(link->probe));
-		events_open(docker);
+		self_look(docker, events_open);
 		return;
 	}
 	close(file);

@@ -13,6 +13,7 @@
 #include "scheduler/engine/docker_history.h"
 #include "scheduler/engine/docker_orphans.h"
 #include "scheduler/engine/docker_reports.h"
+#include "scheduler/engine/docker_self.h"
 #include "scheduler/engine/docker_throttle.h"
 
 /* A listing takes several answers, and events go out between them. What an event says is newer than
@@ -284,20 +285,56 @@ static void inspected(void *arg, const struct http_answer *answer)
 	listing_step(listing);
 }
 
+/* A network that the daemon's own container is to be in, and is not yet: one that was made anew since. */
+struct membership_step {
+	struct listing *listing;
+	struct network_status network;
+};
+
+static void network_joined(void *arg, const struct outcome *outcome)
+{
+	struct membership_step *step = arg;
+	struct listing *listing = step->listing;
+
+	if (outcome->status)
+		log_event(LOG_WARNING, "network-not-joined", "job=%lld error=\"%s\"",
+			  (long long)step->network.job, outcome->text);
+	network_add(listing, &step->network);
+	free(step);
+	listing_step(listing);
+}
+
+static void network_take(struct listing *listing, const json_t *json)
+{
+	struct network_status network;
+	struct membership_step *step;
+
+	if (!docker_network_read(json, &network))
+		return;
+	if (docker_network_is_joined(json))
+		self_device(network.reach.address, network.reach.device);
+	if (!docker_network_is_joined(json) || network.reach.device[0] || !listing->docker->link.self[0]) {
+		network_add(listing, &network);
+		return;
+	}
+	step = memory_alloc(sizeof(*step));
+	*step = (struct membership_step){ listing, network };
+	listing->waiting++;
+	self_join(listing->docker, &step->network, network_joined, step);
+}
+
 static void networks_listed(void *arg, const struct http_answer *answer)
 {
 	struct listing *listing = arg;
 
 	if (answer_is_good(listing, answer)) {
 		AUTO(json) json_t *networks = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-		struct network_status network;
 
 		if (!networks)
 			listing_fail(listing, STATUS_INTERNAL,
 				     "the engine's list of networks cannot be understood");
 		for (size_t i = 0; i < json_array_size(networks); i++)
-			if (docker_network_read(json_array_get(networks, i), &network))
-				network_add(listing, &network);
+			network_take(listing, json_array_get(networks, i));
 	}
 	listing_step(listing);
 }

@@ -14,6 +14,7 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
+#include "scheduler/engine/docker_self.h"
 
 enum {
 	CREATE_TRIES = 64,
@@ -36,6 +37,9 @@ struct network_task {
 	bool second_device;
 	struct subnet choice;       /* reserved while the engine makes it */
 	struct subnet_list refused; /* blocks that the engine would not have */
+	struct network_status made; /* while the daemon's own container joins it */
+	char id[sizeof(
+		((struct network_status *)0)->id)]; /* a removal: of the network that the container leaves */
 };
 
 static struct network_task *task_begin(struct docker *docker, enum engine_event_kind failed,
@@ -192,6 +196,26 @@ static void ready(struct network_task *task, const struct network_status *networ
 	task_end(task);
 }
 
+static void joined(void *arg, const struct outcome *outcome)
+{
+	struct network_task *task = arg;
+
+	if (outcome->status)
+		task_fail(task, outcome->status, outcome->text);
+	else
+		ready(task, &task->made);
+}
+
+/* It is there: the daemon's own container joins it first, where it is made for that. */
+static void present(struct network_task *task, const struct network_status *network, bool is_joined)
+{
+	task->made = *network;
+	if (is_joined && task->docker->link.self[0])
+		self_join(task->docker, &task->made, joined, task);
+	else
+		ready(task, &task->made);
+}
+
 static void adopt(struct network_task *task, const json_t *network)
 {
 	struct network_status status;
@@ -205,7 +229,7 @@ static void adopt(struct network_task *task, const json_t *network)
 			 status.capacity, task->address_count);
 		task_fail(task, STATUS_FAILED_PRECONDITION, text);
 	} else {
-		ready(task, &status);
+		present(task, &status, docker_network_is_joined(network));
 	}
 }
 
@@ -226,18 +250,19 @@ static void create_done(void *arg, const struct http_answer *answer)
 	struct network_task *task = arg;
 	AUTO(json) json_t *made = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const char *id = json_text_at(made, "Id");
-	struct network_status status = { .job = task->job,
-					 .reach.address = task->choice.address + 1,
-					 .first = task->choice.address + 2 };
+	const bool is_joined = task->docker->link.self[0];
+	const uint32_t reach = task->choice.address + (is_joined ? 2 : 1);
+	struct network_status status = { .job = task->job, .reach.address = reach, .first = reach + 1 };
 	struct outcome outcome;
 
 	docker_outcome(task->docker, answer, &outcome);
 	if (!outcome.status && id && strlen(id) < sizeof(status.id)) {
 		snprintf(status.id, sizeof(status.id), "%s", id);
-		docker_network_device(task->docker->instance, task->job, task->second_device,
-				      status.reach.device);
+		if (!is_joined)
+			docker_network_device(task->docker->instance, task->job, task->second_device,
+					      status.reach.device);
 		status.capacity = subnet_capacity(task->choice, status.reach.address);
-		ready(task, &status);
+		present(task, &status, is_joined);
 		return;
 	}
 	task->chosen = false;
@@ -268,7 +293,7 @@ static void create_send(struct network_task *task)
 	docker_network_device(task->docker->instance, task->job, task->second_device, device);
 	AUTO(string)
 	char *body = docker_network_body(task->docker->instance, task->job, device, task->choice,
-					 task->docker->internal);
+					 task->docker->internal, task->docker->link.self[0]);
 
 	task->chosen = true;
 	http_start(task->docker->http, &(struct http_request){ .method = "POST",
@@ -294,6 +319,12 @@ static void no_room(struct network_task *task, unsigned bits, size_t taken_count
 		  text);
 }
 
+/* The daemon's own container is one more. */
+static unsigned addresses_wanted(const struct network_task *task)
+{
+	return task->address_count + (task->docker->link.self[0] ? 1 : 0);
+}
+
 /* Blocks that no new network can have. */
 static void taken_gather(struct network_task *task, const json_t *networks, struct subnet_list *taken)
 {
@@ -317,7 +348,7 @@ static void create_looked(void *arg, const struct http_answer *answer)
 		return;
 	}
 	taken_gather(task, networks, &taken);
-	bits = subnet_bits_for(task->address_count);
+	bits = subnet_bits_for(addresses_wanted(task));
 	if (bits && subnet_choose(task->docker->pool, bits, &taken, &task->choice))
 		create_send(task);
 	else
@@ -353,7 +384,7 @@ static void free_looked(void *arg, const struct http_answer *answer)
 	if (!networks)
 		return;
 	taken_gather(task, networks, &taken);
-	bits = subnet_bits_for(task->address_count);
+	bits = subnet_bits_for(addresses_wanted(task));
 	for (; bits && count < FREE_BLOCKS_MAX &&
 	       subnet_choose(task->docker->pool, bits, &taken, &task->choice);
 	     count++)
@@ -394,12 +425,25 @@ static void remove_done(void *arg, const struct http_answer *answer)
 		task_fail(task, outcome.status, outcome.text);
 }
 
+static void remove_send(void *arg)
+{
+	struct network_task *task = arg;
+	char path[DOCKER_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/networks/%.128s", task->id);
+	http_start(task->docker->http, &(struct http_request){ .method = "DELETE",
+							       .path = path,
+							       .timeout_s = CALL_TIMEOUT_S,
+							       .done = remove_done,
+							       .arg = task });
+}
+
 static void remove_looked(void *arg, const struct http_answer *answer)
 {
 	struct network_task *task = arg;
 	AUTO(json) json_t *networks = networks_of(task, answer);
-	const char *id = networks ? json_text_at(own_find(task, networks), "Id") : NULL;
-	char path[DOCKER_PATH_SIZE];
+	const json_t *own = networks ? own_find(task, networks) : NULL;
+	const char *id = json_text_at(own, "Id");
 
 	if (!networks)
 		return;
@@ -408,12 +452,11 @@ static void remove_looked(void *arg, const struct http_answer *answer)
 		task_end(task);
 		return;
 	}
-	snprintf(path, sizeof(path), "/networks/%.128s", id);
-	http_start(task->docker->http, &(struct http_request){ .method = "DELETE",
-							       .path = path,
-							       .timeout_s = CALL_TIMEOUT_S,
-							       .done = remove_done,
-							       .arg = task });
+	snprintf(task->id, sizeof(task->id), "%s", id);
+	if (docker_network_is_joined(own) && task->docker->link.self[0])
+		self_leave(task->docker, task->id, remove_send, task);
+	else
+		remove_send(task);
 }
 
 static void remove_look(void *arg)

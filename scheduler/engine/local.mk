@@ -58,6 +58,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_replica.h \
 	scheduler/engine/docker_reports.c \
 	scheduler/engine/docker_reports.h \
+	scheduler/engine/docker_self.c \
+	scheduler/engine/docker_self.h \
 	scheduler/engine/docker_subnet.c \
 	scheduler/engine/docker_subnet.h \
 	scheduler/engine/docker_terminal.c \

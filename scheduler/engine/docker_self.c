@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/engine/docker_self.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/json.h"
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+
+enum { LINE_SIZE = 4096 };
+
+/* ---- which it is ---- */
+
+/* The first name of @path that an engine gives to a container: 64 hexadecimal digits. */
+static bool id_find(const char *path, char id[DOCKER_SELF_SIZE])
+{
+	for (; *path; path += strcspn(path, "/"), path += *path == '/') {
+		const size_t length = strspn(path, "0123456789abcdef");
+
+		if (length != DOCKER_SELF_SIZE - 1 || (path[length] && path[length] != '/'))
+			continue;
+		snprintf(id, DOCKER_SELF_SIZE, "%.*s", DOCKER_SELF_SIZE - 1, path);
+		return true;
+	}
+	return false;
+}
+
+/* The container that this process is in; false: none. Its /etc/hostname is a file of the engine's, in a directory of the
+ * container's name.
+ * Source: /proc/self/mountinfo in containers of Docker 20.10 and Podman 4.3; its form is that of
+ * https://docs.kernel.org/filesystems/proc.html (3.5) */
+static bool own_container(char id[DOCKER_SELF_SIZE])
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[LINE_SIZE], root[LINE_SIZE], place[LINE_SIZE];
+	bool found = false;
+
+	while (mounts && fgets(line, sizeof(line), mounts))
+		if (sscanf(line, "%*d %*d %*s %4095s %4095s", root, place) == 2 &&
+		    strcmp(place, "/etc/hostname") == 0)
+			found = id_find(root, id); /* the last one hides those before it */
+	if (mounts)
+		fclose(mounts);
+	return found;
+}
+
+/* One that shares the host's network has the bridges itself, and one that shares another container's cannot join any. */
+static bool has_own_network(const json_t *container)
+{
+	const char *mode = json_text_at(json_object_get(container, "HostConfig"), "NetworkMode");
+
+	return mode && strcmp(mode, "host") != 0 && strcmp(mode, "none") != 0 &&
+	       strncmp(mode, "container:", strlen("container:")) != 0;
+}
+
+static void looked(void *arg, const struct http_answer *answer)
+{
+	struct docker *docker = arg;
+	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+	struct outcome outcome;
+
+	outcome_read(answer, &outcome);
+	if (answer->status) {
+		link_lose(docker, outcome.text);
+		return;
+	}
+	if (outcome.status || !has_own_network(container))
+		docker->link.self[0] = '\0';
+	else
+		log_event(LOG_INFO, "engine-has-us", "container=%.12s hint=\"%s\"", docker->link.self,
+			  "this container joins the network of each job");
+	docker->link.then(docker);
+}
+
+void self_look(struct docker *docker, void (*then)(struct docker *docker))
+{
+	char path[DOCKER_PATH_SIZE];
+
+	docker->link.self[0] = '\0';
+	docker->link.then = then;
+	if (!own_container(docker->link.self)) {
+		then(docker);
+		return;
+	}
+	snprintf(path, sizeof(path), "/containers/%s/json", docker->link.self);
+	http_start(docker->http, &(struct http_request){ .method = "GET",
+							 .path = path,
+							 .timeout_s = CALL_TIMEOUT_S,
+							 .done = looked,
+							 .arg = docker,
+							 .slot = &docker->link.look });
+}
+
+void self_device(uint32_t address, char device[DOCKER_DEVICE_SIZE])
+{
+	struct ifaddrs *all = NULL;
+
+	device[0] = '\0';
+	if (getifaddrs(&all) != 0)
+		return;
+	for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
+		const struct sockaddr_in *own = (const struct sockaddr_in *)(const void *)one->ifa_addr;
+
+		if (own && own->sin_family == AF_INET && ntohl(own->sin_addr.s_addr) == address)
+			snprintf(device, DOCKER_DEVICE_SIZE, "%s", one->ifa_name);
+	}
+	freeifaddrs(all);
+}
+
+/* ---- networks ---- */
+
+struct membership {
+	struct docker *docker;
+	struct network_status *network;
+	void (*joined)(void *arg, const struct outcome *outcome);
+	void (*left)(void *arg);
+	void *arg;
+};
+
+static void call_send(struct membership *membership, const char *network_id, const char *verb, json_t *body,
+		      void (*done)(void *arg, const struct http_answer *answer))
+{
+	AUTO(string) char *text = json_dump_compact(body);
+	char path[DOCKER_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/networks/%.128s/%s", network_id, verb);
+	http_start(membership->docker->http, &(struct http_request){ .method = "POST",
+								     .path = path,
+								     .body = text,
+								     .timeout_s = CALL_TIMEOUT_S,
+								     .done = done,
+								     .arg = membership });
+}
+
+static void joined(void *arg, const struct http_answer *answer)
+{
+	struct membership *membership = arg;
+	const struct membership done = *membership;
+	struct outcome outcome;
+
+	free(membership);
+	docker_outcome(done.docker, answer, &outcome);
+	self_device(done.network->reach.address, done.network->reach.device);
+	if (outcome.status && done.network->reach.device[0])
+		outcome.status = STATUS_OK; /* it was in it before */
+	done.joined(done.arg, &outcome);
+}
+
+void self_join(struct docker *docker, struct network_status *network,
+	       void (*then)(void *arg, const struct outcome *outcome), void *arg)
+{
+	struct membership *membership = memory_calloc(1, sizeof(*membership));
+	char address[SUBNET_TEXT_SIZE];
+
+	*membership = (struct membership){ .docker = docker, .network = network, .joined = then, .arg = arg };
+	subnet_print_address(network->reach.address, address);
+	/* Its way to everywhere else stays as it is.
+	 * Source: https://docs.docker.com/reference/api/engine/version/v1.48/ (GwPriority); older ones leave it unread */
+	AUTO(json)
+	json_t *body = json_pack("{ss s{s{ss} si}}", "Container", docker->link.self, "EndpointConfig",
+				 "IPAMConfig", "IPv4Address", address, "GwPriority", -1);
+
+	call_send(membership, network->id, "connect", body, joined);
+}
+
+static void left(void *arg, const struct http_answer *answer)
+{
+	struct membership *membership = arg;
+	const struct membership done = *membership;
+
+	free(membership);
+	link_watch(done.docker, answer);
+	done.left(done.arg);
+}
+
+void self_leave(struct docker *docker, const char *network_id, void (*then)(void *arg), void *arg)
+{
+	struct membership *membership = memory_calloc(1, sizeof(*membership));
+	AUTO(json)
+	json_t *body = json_pack("{ss sb}", "Container", docker->link.self, "Force", 1);
+
+	*membership = (struct membership){ .docker = docker, .left = then, .arg = arg };
+	call_send(membership, network_id, "disconnect", body, left);
+}

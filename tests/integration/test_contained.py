@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A daemon in a container with a network of its own: jobs reach storage and metadata, and neighbours reach it."""
+import pytest
+
+from support.contained import SERVICES, Contained
+from support.daemon import UNTIL_RELEASED, distributed, script
+from support.engine import IMAGE
+from support.tuning import tuning_input
+from support.vertex import Vertex, custom_job
+from support.wait import wait_until
+
+SAYS = ("wget -q -O - --header 'Metadata-Flavor: Google' http://metadata.google.internal/computeMetadata/v1/project/project-id; echo; "
+        "wget -q -O /dev/null --header 'Content-Type: text/plain' --post-data hello "
+        "\"$STORAGE_EMULATOR_HOST/upload/storage/v1/b/contained/o?uploadType=media&name=$HOSTNAME\" && echo stored; "
+        "head -c 27 $SSL_CERT_FILE; echo")
+
+
+@pytest.fixture
+def contained(engine, tmp_path):
+    daemon = Contained(tmp_path, engine, "--offline")
+    try:
+        yield daemon.start()
+        daemon.cancel_all()
+        wait_until(lambda: not daemon.containers(), what="no container is left")
+        wait_until(lambda: not daemon.joined(), what="the container is in no job's network")
+    finally:
+        for container in daemon.containers():
+            engine.remove(container["Id"])
+        joined = daemon.joined()
+        daemon.delete()
+        for network in joined:
+            engine.call("DELETE", f"/networks/{network}", ok=(204, 404))
+
+
+def test_jobs_reach_storage_and_metadata(contained):
+    """Broken: create_done() whose reach is the bridge; present() that does not join; remove_looked() that does not leave."""
+    job = contained.run(distributed(SAYS, SAYS, workers=1))
+    for task in ("master-replica-0", "worker-replica-0"):
+        assert contained.lines(job["jobId"], task) == [contained.project, "stored", "-----BEGIN CERTIFICATE-----"], contained.log()
+
+
+def test_a_neighbour_reaches_it_by_name(contained, engine):
+    """The test container of the compose file. Broken: its service without --host-name."""
+    shell, option, text = SERVICES["test"]["command"]
+    text = text.replace("$$", "$").replace("demo-project", contained.project)
+    neighbour = engine.call("POST", "/containers/create", {
+        "Image": IMAGE, "Cmd": [shell, option, text],
+        "HostConfig": {"NetworkMode": contained.name, "Binds": [f"{contained.directory}/token:/run/secrets/token:ro"]}})["Id"]
+    try:
+        engine.call("POST", f"/containers/{neighbour}/start")
+        assert engine.call("POST", f"/containers/{neighbour}/wait")["StatusCode"] == 0
+    finally:
+        engine.remove(neighbour)
+
+
+def test_metrics_of_trials_arrive(contained):
+    job = contained.create(tuning_input(maxTrials=1))
+    done = contained.until(job, "SUCCEEDED", "FAILED")
+    assert "objectiveValue" in done["trainingOutput"]["trials"][0]["finalMetric"], done
+
+
+def test_a_container_that_is_made_anew_takes_its_jobs_over(contained):
+    """Broken: network_take() that does not join."""
+    job = contained.create(script(f"echo begun; {UNTIL_RELEASED}; {SAYS}"))
+    contained.wait_lines(job)
+    contained.kill9()
+    contained.remove()
+    contained.start()
+    contained.release(job)
+    assert contained.until(job, "SUCCEEDED", "FAILED")["state"] == "SUCCEEDED"
+    assert contained.lines(job)[1:] == [contained.project, "stored", "-----BEGIN CERTIFICATE-----"], contained.log()
+
+
+def test_a_job_is_told_that_it_has_no_files_of_storage(contained):
+    """Broken: gcs_place() without gcs_sight_check()."""
+    vertex = Vertex(contained)
+    name = vertex.create(custom_job("touch /gcs/contained || echo refused"))["name"]
+    vertex.until(name, "JOB_STATE_SUCCEEDED")
+    lines = [text for _, text in contained.service_lines(name.rsplit("/", 1)[1])]
+    assert any("Cloud Storage is not there as files at /gcs" in line for line in lines), (lines, contained.log())
