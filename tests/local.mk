@@ -385,6 +385,7 @@ fuzz_targets = \
 	tests/fuzz/fuzz_hijack \
 	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_inner \
+	tests/fuzz/fuzz_log_cursor \
 	tests/fuzz/fuzz_log_line \
 	tests/fuzz/fuzz_log_name \
 	tests/fuzz/fuzz_message \

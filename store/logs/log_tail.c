@@ -113,6 +113,8 @@ enum status log_tail_open(struct store *store, const struct log_tail_spec *spec,
 	if (!rc && spec->cursor)
 		rc = cursor_read(spec->cursor, &tail->now, err);
 	if (!rc)
+		progress_keep(tail);
+	if (!rc)
 		*ret_tail = TAKE(tail);
 	return rc;
 }

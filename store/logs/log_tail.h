@@ -45,7 +45,7 @@ struct tail_line {
 enum status log_tail_read(struct log_tail *tail, bool last_read,
 			  void (*take)(void *arg, const struct tail_line *line), void *arg,
 			  unsigned *ret_count, struct error *err);
-/* Appends the place at which the last read began: whoever begins there is given the same lines in the same order, and what was
+/* Appends the place at which the last read began, or the first will: whoever begins there is given the same lines in the same order, and what was
  * stored meanwhile behind them. */
 void log_tail_cursor(const struct log_tail *tail, struct text *text);
 /* Until entries were stored since the last read began, at most so long. False: there were none. */
