@@ -221,8 +221,14 @@ static bool target_is_directory(const struct copying *copying)
 
 	if (length ? target[length - 1] == '/' : copying->to.bucket != NULL)
 		return true;
-	if (copying->to.bucket)
-		return copying->recursive && cloud_is_directory(copying->client, &copying->to);
+	if (copying->to.bucket) {
+		AUTO(json) json_t *object = NULL;
+
+		/* Of one file the object with this very name is the target, even where others are below it. */
+		return cloud_is_directory(copying->client, &copying->to) &&
+		       (copying->recursive || cloud_stat(copying->client, copying->to.bucket,
+							 copying->to.object, &object, NULL) != STATUS_OK);
+	}
 	return stat(target, &status) == 0 && S_ISDIR(status.st_mode);
 }
 

@@ -84,6 +84,12 @@ def test_trees_go_both_ways(shelf, bucket, tmp_path):
     assert verb(shelf, "ls", "-r", f"{gs}/copy").splitlines() == [f"{gs}/copy/dot/{name}" for name in expected]
     verb(shelf, "cp", "-r", gs, str(tmp_path / "whole"))
     assert len(tree_of(tmp_path / "whole")) == 4 * len(expected)
+    verb(shelf, "cp", str(top / "a.txt"), f"{gs}/copy")
+    assert f"{gs}/copy/a.txt" in verb(shelf, "ls", f"{gs}/copy").split()
+    bucket.put("copy", b"an object of the same name")
+    verb(shelf, "cp", str(top / "b.json"), f"{gs}/copy")
+    assert bucket.read("copy").data == b"b.json"
+    bucket.delete("copy")
     assert "is a directory: -r" in verb(shelf, "cp", f"{gs}/dot", str(tmp_path / "x"), code=1)
     assert "cannot all be" in verb(shelf, "cp", f"{gs}/dot/*", str(tmp_path / "x"), code=2)
 
