@@ -11,6 +11,7 @@
 #include "api/training/image_map.h"
 #include "api/training/quota.h"
 #include "api/training/runtime_map.h"
+#include "daemon/base/amount.h"
 #include "daemon/base/json.h"
 #include "daemon/base/memory.h"
 #include "daemon/config_listen.h"
@@ -43,6 +44,20 @@ static bool host_name_valid(const char *value)
 
 	return length && length <= NAME_BYTES_MAX && isalnum((unsigned char)value[0]) &&
 	       strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == length;
+}
+
+static bool keep_valid(const char *value)
+{
+	int64_t us = 0;
+
+	return duration_read(value, &us) && us > 0;
+}
+
+static bool size_valid(const char *value)
+{
+	int64_t bytes;
+
+	return size_read(value, &bytes);
 }
 
 static bool path_valid(const char *value)
@@ -303,6 +318,12 @@ const struct config_item config_items[] = {
 	     "real, steppable, or steppable@TIME of the years 2000 to 2199, such as steppable@2026-01-31T12:00:00Z",
 	     "real, or steppable[@TIME]: one that users can put forward, and that begins at TIME",
 	     .otherwise = "real"),
+	TEXT("keep", "TRAINYARD_KEEP", keep, CONFIG_SERVE, "TIME", keep_valid, "a time such as 30d or 12h",
+	     "remove jobs that ended longer ago, with their logs; their objects stay (default: none is removed)",
+	     .group = "What is kept"),
+	TEXT("max-state", "TRAINYARD_MAX_STATE", max_state, CONFIG_SERVE, "SIZE", size_valid,
+	     "a size such as 20G or 500M",
+	     "remove the jobs that ended first while jobs and logs take more (default: no limit)"),
 	CHOICE("log-level", "TRAINYARD_LOG_LEVEL", log_level, "LEVEL", "info", log_levels,
 	       "the least that the daemon's own log shows", .group = "Its own log"),
 	CHOICE("log-format", "TRAINYARD_LOG_FORMAT", log_format, "FORMAT", "text", log_formats,

@@ -9,6 +9,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/config.h"
 #include "daemon/grpc_door.h"
+#include "daemon/retention.h"
 #include "daemon/terminal_door.h"
 #include "scheduler/scheduler.h"
 #include "store/objects/objects.h"
@@ -48,6 +49,8 @@ static void health_details(void *arg, json_t *answer, char **ret_reason)
 	if (!reachable)
 		*ret_reason =
 			memory_printf("The container engine does not answer, and jobs wait: %s", detail);
+	if (machinery->retention)
+		json_object_set_new(answer, "retention", retention_tell(machinery->retention));
 	if (machinery->grpc)
 		json_object_set_new(answer, "grpc", json_pack("{s:i}", "port", front_port(machinery->grpc)));
 }

@@ -21,6 +21,7 @@
 struct config;
 struct engine;
 struct front;
+struct retention;
 struct scheduler;
 
 enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_VERTEX + 1 };
@@ -29,7 +30,8 @@ enum { FAMILIES_MAX = 19, FAMILIES_OF_VERTEX = 3, FAMILIES_BY_RPC = FAMILIES_OF_
 struct machinery {
 	struct scheduler *scheduler;
 	struct engine *engine;
-	struct front *grpc; /* NULL: it is not served */
+	struct front *grpc;          /* NULL: it is not served */
+	struct retention *retention; /* NULL: all jobs are kept */
 };
 
 /* Of whoever fills them; all of it outlives them. */

@@ -2,6 +2,8 @@
 libtrainyard_a_SOURCES += \
 	daemon/address_file.c \
 	daemon/address_file.h \
+	daemon/base/amount.c \
+	daemon/base/amount.h \
 	daemon/base/base64.c \
 	daemon/base/base64.h \
 	daemon/base/chance.c \
@@ -214,6 +216,8 @@ libtrainyard_a_SOURCES += \
 	daemon/listen_help.c \
 	daemon/listen_help.h \
 	daemon/main.h \
+	daemon/retention.c \
+	daemon/retention.h \
 	daemon/serve.c \
 	daemon/serve.h \
 	daemon/token.c \

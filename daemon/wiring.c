@@ -23,6 +23,7 @@
 #include "daemon/given_file.h"
 #include "daemon/grpc_door.h"
 #include "daemon/listen_help.h"
+#include "daemon/retention.h"
 #include "daemon/token.h"
 #include "scheduler/engine/engine.h"
 #include "scheduler/faults/fault_book.h"
@@ -369,6 +370,15 @@ static enum status faults_file_open(struct wiring *wiring, struct error *err)
 	return faults_file_take(&wiring->faults, wiring->config->faults, err);
 }
 
+static enum status retention_start(struct wiring *wiring, struct error *err)
+{
+	return retention_open(&(struct retention_options){ .store = wiring->store,
+							   .clock = wiring->clock,
+							   .keep = wiring->config->keep,
+							   .max_state = wiring->config->max_state },
+			      &wiring->machinery.retention, err);
+}
+
 /* The store with it: what is kept of the clock is kept under the store's lock. */
 static enum status clock_open(struct wiring *wiring, struct error *err)
 {
@@ -397,6 +407,7 @@ static void parts_close(struct wiring *wiring)
 		listener_close(wiring->listener, REQUESTS_END_MS);
 	front_close(wiring->machinery.grpc);
 	listener_close(wiring->grpc_rest, REQUESTS_END_MS);
+	retention_close(wiring->machinery.retention);
 	if (wiring->machinery.scheduler)
 		scheduler_stop(wiring->machinery.scheduler);
 	gateways_free(wiring->gateways); /* their requests read the store */
@@ -477,7 +488,7 @@ static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
 	addresses_check, given_files_find,   token_read,      keys_find,    settings_open,
 	clock_open,      instance_lock_open, faults_open,     objects_open, trials_dir_name,
-	families_open,   faults_file_open,   scheduling_open, grpc_open,    listening_open,
+	families_open,   faults_file_open,   scheduling_open, retention_start, grpc_open, listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)

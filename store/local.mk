@@ -36,6 +36,8 @@ libtrainyard_a_SOURCES += \
 	store/jobs/job_filter.h \
 	store/jobs/job_page.c \
 	store/jobs/job_page.h \
+	store/jobs/job_purge.c \
+	store/jobs/job_purge.h \
 	store/jobs/job_rows.c \
 	store/jobs/job_rows.h \
 	store/jobs/job_state.c \

@@ -146,6 +146,25 @@ const struct statement statements[STATEMENT_COUNT] = {
 			 "SELECT CASE WHEN pipeline.id IS NULL THEN kind ELSE 3 END, state FROM job"
 			 " LEFT JOIN pipeline ON pipeline.job = job.id AND pipeline.deleted = 0"
 			 " WHERE job.parent IS NULL AND (job.deleted = 0 OR pipeline.id IS NOT NULL)" },
+	[JOB_OLDEST_ENDED] = { ON(STATE_READER),
+			       "SELECT id FROM job WHERE parent IS NULL AND state IN (4, 5, 7) AND torn_down = 1"
+			       " AND ended_us < :before AND NOT EXISTS (SELECT 1 FROM pipeline"
+			       "  CROSS JOIN model ON model.pipeline = pipeline.id WHERE pipeline.job = job.id"
+			       "  AND model.deleted = 0 AND model.version > 0)"
+			       " ORDER BY ended_us, id LIMIT 1" },
+	[JOB_ENDED] = { ON_STATE, "SELECT state IN (4, 5, 7) AND torn_down = 1 FROM job WHERE id = :id AND parent IS NULL" },
+	[JOB_TRIAL_IDS] = { ON_STATE, "SELECT id FROM job WHERE parent = :id" },
+	[JOB_PURGE] = { ON(STATE_WRITER), "DELETE FROM job WHERE id = :id" },
+	[LEASE_PURGE] = { ON(STATE_WRITER), "DELETE FROM lease WHERE job = :id" },
+	[POLICY_PURGE] = { ON(STATE_WRITER), "DELETE FROM policy WHERE job = :id" },
+	[JOURNAL_PURGE] = { ON(STATE_WRITER), "DELETE FROM journal WHERE job = :id" },
+	[FAULT_HIT_PURGE] = { ON(STATE_WRITER), "DELETE FROM fault_hit WHERE job = :id" },
+	[FAULT_MARK_PURGE] = { ON(STATE_WRITER), "DELETE FROM fault_mark WHERE job = :id" },
+	[CURVE_PURGE] = { ON(STATE_WRITER), "DELETE FROM curve WHERE run = :id" },
+	[TRIAL_PURGE] = { ON(STATE_WRITER), "DELETE FROM trial WHERE run = :id" },
+	[MODEL_PURGE] = { ON(STATE_WRITER),
+			  "DELETE FROM model WHERE pipeline = (SELECT id FROM pipeline WHERE job = :id)" },
+	[PIPELINE_PURGE] = { ON(STATE_WRITER), "DELETE FROM pipeline WHERE job = :id" },
 	[JOB_QUEUED_COUNT] = { ON(STATE_READER), "SELECT count(*), coalesce(min(created_us), 0) FROM job"
 						 " WHERE state = 1 AND parent IS NULL" },
 	[JOB_REFERRED] = { ON(STATE_READER),
@@ -324,6 +343,13 @@ const struct statement statements[STATEMENT_COUNT] = {
 			   "SELECT DISTINCT log_name FROM source WHERE project = :project AND log_name > :after"
 			   " ORDER BY log_name LIMIT :count" },
 	/* The same entry sent twice by a client is one. */
+	/* A slice: the log of one job may have millions of entries. */
+	[ENTRY_PURGE] = { ON(LOGS_WRITER),
+			  "DELETE FROM entry WHERE (job, ts, insert_id, source) IN (SELECT job, ts, insert_id, source"
+			  " FROM entry WHERE job = :job ORDER BY ts, insert_id LIMIT :count)" },
+	[REPLICA_POSITION_PURGE] = { ON(LOGS_WRITER), "DELETE FROM replica_position WHERE job = :job" },
+	[DATED_JOB_PURGE] = { ON(LOGS_WRITER), "DELETE FROM dated_job WHERE job = :job" },
+	[SOURCE_PURGE] = { ON(LOGS_WRITER), "DELETE FROM source WHERE job = :job" },
 	[ENTRY_INSERT] = { ON(LOGS_WRITER),
 			   "INSERT INTO entry (job, ts, insert_id, source, severity, kind, stream, received_ns, extra, payload)"
 			   " VALUES (:job, :ts, :insert_id, :source, :severity, :kind, :stream, :received, :extra, :payload)"

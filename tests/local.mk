@@ -165,6 +165,7 @@ unit_daemon = \
 	tests/unit/daemon/gcs/test_gcs_sight.c \
 	tests/unit/daemon/gcs/test_gcs_turns.c \
 	tests/unit/daemon/test_address_file.c \
+	tests/unit/daemon/test_amount.c \
 	tests/unit/daemon/test_base64.c \
 	tests/unit/daemon/test_chance.c \
 	tests/unit/daemon/test_client_hello.c \

@@ -22,6 +22,7 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/daemon_child.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 #include "daemon/serve.h"
 #include "store/state_dir.h"
@@ -263,6 +264,28 @@ static void line_print(const char *name, const char *format, ...)
 	printf("%-9s%s\n", name, line.data);
 }
 
+/* "jobs for 30d after their end, at most 20.0 GiB (1.2 GiB now, 3 jobs removed)" */
+static void retention_print(const json_t *retention)
+{
+	const char *keep = json_text_at(retention, "keep");
+	const int64_t most = json_int_at(retention, "maxStateBytes", 0);
+	struct text text AUTO_TEXT = { 0 };
+
+	if (!retention)
+		return;
+	text_puts(&text, "jobs");
+	if (keep)
+		text_printf(&text, " for %s after their end", keep);
+	if (most) {
+		text_puts(&text, keep ? ", at most " : " in at most ");
+		size_tell(&text, most);
+	}
+	text_puts(&text, " (");
+	size_tell(&text, json_int_at(retention, "usedBytes", 0));
+	text_printf(&text, " now, %" PRId64 " removed)", json_int_at(retention, "removedJobs", 0));
+	line_print("keeps", "%s", text.data);
+}
+
 static void status_print(const char *endpoint, const json_t *health, const json_t *clock)
 {
 	const json_t *engine = json_object_get(health, "engine");
@@ -278,6 +301,7 @@ static void status_print(const char *endpoint, const json_t *health, const json_
 	if (engine)
 		line_print("engine", "%s%s",
 			   json_true_at(engine, "reachable") ? "" : "not reached: ", detail ? detail : "");
+	retention_print(json_object_get(health, "retention"));
 	if (now)
 		line_print("clock", "%s%s", now, json_true_at(clock, "steppable") ? " (steppable)" : "");
 	if (reason)

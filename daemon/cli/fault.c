@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/base/amount.h"
 #include "daemon/cli/fault.h"
 
 #include <inttypes.h>

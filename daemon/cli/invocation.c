@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/amount.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/nearest.h"
 
@@ -256,23 +257,6 @@ enum status invocation_number(const struct invocation *invocation, const char *n
 				 (long long)least);
 	*ret_number = number;
 	return STATUS_OK;
-}
-
-bool duration_read(const char *text, int64_t *ret_us)
-{
-	static const struct {
-		const char *unit;
-		int64_t seconds;
-	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
-	char *end;
-	const double number = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && end != text && number >= 0; i++)
-		if (strcmp(end, units[i].unit) == 0 && number * (double)units[i].seconds < 1e12) {
-			*ret_us = (int64_t)(number * (double)units[i].seconds * 1e6);
-			return true;
-		}
-	return false;
 }
 
 enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,

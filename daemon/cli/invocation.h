@@ -43,9 +43,7 @@ const char *invocation_next(const struct invocation *invocation, const char *nam
 /* A whole number of at least @least; *ret_number stays where the option was not given. */
 enum status invocation_number(const struct invocation *invocation, const char *name, int64_t least,
 			      int64_t *ret_number, struct error *err);
-/* "90", "90s", "15m", "2h", "7d" in microseconds. False: it is none. */
-bool duration_read(const char *text, int64_t *ret_us);
-/* The same of an option's value; *ret_us stays where the option was not given. */
+/* What duration_read() (daemon/base/amount.h) makes of an option's value; *ret_us stays where the option was not given. */
 enum status invocation_duration(const struct invocation *invocation, const char *name, int64_t *ret_us,
 				struct error *err);
 

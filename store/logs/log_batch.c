@@ -9,6 +9,9 @@
 #include "daemon/base/memory.h"
 #include "store/logs/log_source.h"
 
+/* Choice: about a tenth of a second of the writer's time on a slow disk. */
+enum { PURGE_COUNT = 5000 };
+
 static enum status meta_get(struct connection *connection, const char *name, int64_t *ret_value,
 			    struct error *err)
 {
@@ -366,5 +369,50 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 	batch->sequence = sequence;
 	batch->reached = reached;
 	standing_read(batch, NULL);
+	return rc;
+}
+
+/* What the file has of the job beside its entries. The numbers of its sources are used no more, nor its last time. */
+static enum status job_forget(struct log_batch *batch, int64_t job, struct error *err)
+{
+	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE, SOURCE_PURGE };
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < sizeof(deletions) / sizeof(deletions[0]); i++) {
+		AUTO(statement)
+		sqlite3_stmt *statement = connection_statement(batch->connection, deletions[i]);
+
+		bind_int(statement, ":job", job);
+		rc = statement_run(statement, err);
+	}
+	batch->numbering++;
+	for (size_t i = 0; i < JOB_CLOCKS; i++)
+		if (batch->clocks[i].job == job)
+			batch->clocks[i] = (struct job_clock){ 0 };
+	return rc;
+}
+
+static enum status slice_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
+{
+	AUTO(statement) sqlite3_stmt *statement = connection_statement(batch->connection, ENTRY_PURGE);
+	enum status rc;
+
+	bind_int(statement, ":job", job);
+	bind_int(statement, ":count", PURGE_COUNT);
+	rc = statement_run(statement, err);
+	*ret_more = !rc && sqlite3_changes(batch->connection->db) == PURGE_COUNT;
+	return rc || *ret_more ? rc : job_forget(batch, job, err);
+}
+
+enum status log_batch_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err)
+{
+	enum status rc = transaction_begin(batch->connection, err);
+
+	if (!rc)
+		rc = slice_purge(batch, job, ret_more, err);
+	if (!rc)
+		rc = transaction_commit(batch->connection, err);
+	if (rc)
+		transaction_rollback(batch->connection, NULL);
 	return rc;
 }

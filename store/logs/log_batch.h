@@ -45,3 +45,6 @@ enum status log_batch_init(struct log_batch *batch, struct connection *connectio
 /* All of @queue or nothing. @received_ns: the present, which is that of the first entry if the last one's was before. */
 enum status log_batch_write(struct log_batch *batch, const struct log_queue *queue, int64_t received_ns,
 			    struct error *err);
+/* Removes a part of a job's entries, and with the last of them all that the file has of the job. *ret_more: it is not done.
+ * Not within a batch. */
+enum status log_batch_purge(struct log_batch *batch, int64_t job, bool *ret_more, struct error *err);

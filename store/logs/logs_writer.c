@@ -80,6 +80,58 @@ void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barr
 	item_push(writer, barrier, true);
 }
 
+/* A slice that is waited for, on the caller's stack. */
+struct purge {
+	struct logs_writer *writer;
+	int64_t job;
+	bool more, done;
+	enum status status;
+	struct error err;
+	pthread_mutex_t lock;
+	pthread_cond_t settled;
+};
+
+/* On the writer's thread, once the batch that the barrier came with is stored. */
+static void purge_settle(void *arg, enum status status)
+{
+	struct purge *purge = arg;
+	bool more = false;
+	struct error err = { 0 };
+
+	if (status)
+		error_set(&err, status, NULL, "log entries cannot be stored now");
+	else
+		status = log_batch_purge(&purge->writer->batch, purge->job, &more, &err);
+	pthread_mutex_lock(&purge->lock);
+	purge->status = status;
+	purge->err = err;
+	purge->more = more;
+	purge->done = true;
+	pthread_cond_signal(&purge->settled);
+	pthread_mutex_unlock(&purge->lock);
+}
+
+enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret_more, struct error *err)
+{
+	struct purge purge = { .writer = writer, .job = job };
+
+	pthread_mutex_init(&purge.lock, NULL);
+	pthread_cond_init(&purge.settled, NULL);
+	logs_writer_barrier(writer,
+			    &(struct log_item){ .kind = ITEM_BARRIER, .settle = purge_settle, .arg = &purge });
+	pthread_mutex_lock(&purge.lock);
+	while (!purge.done)
+		pthread_cond_wait(&purge.settled, &purge.lock);
+	pthread_mutex_unlock(&purge.lock);
+	pthread_cond_destroy(&purge.settled);
+	pthread_mutex_destroy(&purge.lock);
+	*ret_more = purge.more;
+	if (purge.status)
+		error_set(err, purge.status, NULL, "%s", purge.err.text ? purge.err.text : "");
+	error_deinit(&purge.err);
+	return purge.status;
+}
+
 void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg)
 {
 	pthread_mutex_lock(&writer->lock);

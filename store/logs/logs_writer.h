@@ -29,6 +29,9 @@ void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), vo
 /* The last outbox row that logs.db holds durably. Thread: any. */
 int64_t logs_writer_reached(struct logs_writer *writer);
 
+/* Removes a slice of a job's entries between two batches, and waits for it; log_batch_purge(). Thread: any but the writer's. */
+enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret_more, struct error *err);
+
 /* How many batches were stored. Thread: any. */
 uint64_t logs_writer_stored(struct logs_writer *writer);
 /* Until more than @stored were, at most so long, on the system's own clock. False: none was. Thread: any. */
