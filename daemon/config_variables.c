@@ -11,8 +11,8 @@
 #include "daemon/base/text.h"
 #include "daemon/config_items.h"
 
-/* Set by `env` and `exec` for what runs beside the daemon. */
-static const char *const of_clients[] = { "TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT" };
+/* Of clients, and for the last one of the daemon, that no option names. */
+static const char *const of_clients[] = { "TRAINYARD_ENDPOINT", "TRAINYARD_GRPC_ENDPOINT", "TRAINYARD_TOKEN" };
 
 /* Set by the tests, scripts and benches of the source tree, which start the daemon as well. */
 static const char *const of_source_tree[] = { "TRAINYARD_PLAIN",       "TRAINYARD_CLIENTS",

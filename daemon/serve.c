@@ -94,7 +94,7 @@ static void ready_tell(const struct config *config, const struct wiring *wiring)
 		config_url_write(&url, address, wiring_port(wiring));
 	else
 		text_puts(&url, config->listen); /* "unix:/path" */
-	address_file_write(wiring_state_dir(wiring), url.data, config->token_file);
+	address_file_write(wiring_state_dir(wiring), url.data, wiring_token_file(wiring));
 	if (engine_kind_of(config->engine)->reach(config->engine, &err))
 		silence_tell(config, main_words(&err));
 	printf("trainyard: listening on %s\n", url.data);

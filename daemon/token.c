@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,27 +70,63 @@ static enum status line_read(const char *path, char line[LENGTH_MAX + 2], struct
 	return STATUS_OK;
 }
 
+/* @source: what holds it, for a refusal. */
+static enum status token_make(const char *text, const char *source, struct token **ret_token,
+			      struct error *err)
+{
+	struct token *token;
+
+	if (!is_token(text) || access_token_is_ours(text))
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
+				 "%s holds no token: %d to %d letters, digits and -._~+/=, such as "
+				 "`openssl rand -hex 32` prints",
+				 source, LENGTH_MIN, LENGTH_MAX);
+	token = memory_calloc(1, sizeof(*token));
+	randombytes_buf(token->key, sizeof(token->key));
+	hash_make(token, text, token->hash);
+	*ret_token = token;
+	return STATUS_OK;
+}
+
 enum status token_open(const char *path, struct token **ret_token, struct error *err)
 {
 	char line[LENGTH_MAX + 2];
-	struct token *token;
+	AUTO(string) char *source = memory_printf("--token-file: %s", path);
 	enum status rc = line_read(path, line, err);
 
-	if (rc)
-		return rc;
-	if (!is_token(line) || access_token_is_ours(line)) {
-		sodium_memzero(line, sizeof(line));
-		return error_set(
-			err, STATUS_INVALID_ARGUMENT, NULL,
-			"--token-file: %s holds no token: %d to %d letters, digits and -._~+/=, such as "
-			"`openssl rand -hex 32` prints",
-			path, LENGTH_MIN, LENGTH_MAX);
-	}
-	token = memory_calloc(1, sizeof(*token));
-	randombytes_buf(token->key, sizeof(token->key));
-	hash_make(token, line, token->hash);
+	if (!rc)
+		rc = token_make(line, source, ret_token, err);
 	sodium_memzero(line, sizeof(line));
-	*ret_token = token;
+	return rc;
+}
+
+const char *token_given(void)
+{
+	const char *text = getenv(TOKEN_VARIABLE);
+
+	return text && *text ? text : NULL;
+}
+
+enum status token_take(const char *text, struct token **ret_token, struct error *err)
+{
+	return token_make(text, TOKEN_VARIABLE, ret_token, err);
+}
+
+enum status token_keep(const char *state_dir, const char *text, char **ret_path, struct error *err)
+{
+	AUTO(string) char *path = memory_printf("%s/token", state_dir);
+	int fd;
+	bool is_kept;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	is_kept = fd >= 0 && dprintf(fd, "%s\n", text) > 0;
+	if (fd >= 0)
+		close(fd);
+	if (!is_kept)
+		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
+				 "the token cannot be written to %s: %s", path, strerror(errno));
+	*ret_path = TAKE(path);
 	return STATUS_OK;
 }
 

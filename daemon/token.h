@@ -18,6 +18,13 @@ struct token;
 /* Reads the one line of @path. INVALID_ARGUMENT: it cannot be read, or is no token of 16 to 1024 letters, digits and
  * "-._~+/=". Warns in the log when others than the owner may read it. The line itself is not kept. */
 enum status token_open(const char *path, struct token **ret_token, struct error *err);
+/* The token in the environment, borrowed; NULL: there is none. Containers are given it where a file is hard to bring. */
+#define TOKEN_VARIABLE "TRAINYARD_TOKEN"
+const char *token_given(void);
+/* Of @text itself. INVALID_ARGUMENT likewise. */
+enum status token_take(const char *text, struct token **ret_token, struct error *err);
+/* Writes it into the state directory, readable for its owner, for commands that ask for a file. The caller frees *ret_path. */
+enum status token_keep(const char *state_dir, const char *text, char **ret_path, struct error *err);
 void token_free(struct token *token);
 /* Good for as long as all live. @token NULL: everybody may ask. */
 struct caller_rule token_rule(struct token *token, const struct store *store, struct signing_key *key,

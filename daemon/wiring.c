@@ -54,6 +54,7 @@ struct wiring {
 	struct gcs_host *gcs;
 	char *state_dir;     /* absolute, without links: what was looked at is what is opened */
 	struct token *token; /* NULL: everybody may ask */
+	char *token_file; /* the environment's, for commands; NULL: it has none, or an option named a file */
 	char *trials_dir;
 	const char **host_names; /* the configuration's; ends with NULL */
 	char *adc, *wheels;      /* where they really are */
@@ -430,6 +431,7 @@ static void parts_close(struct wiring *wiring)
 	authority_free(wiring->local_authority);
 	quota_counter_free(wiring->counter);
 	token_free(wiring->token);
+	free(wiring->token_file);
 	host_routes_deinit(&wiring->routes);
 	free(wiring->host_names);
 	free(wiring->trials_dir);
@@ -454,7 +456,7 @@ static enum status addresses_check(struct wiring *wiring, struct error *err)
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
 		if (!addresses[i].listen || config_listen_is_local(addresses[i].listen))
 			continue;
-		if (!config->token_file)
+		if (!config->token_file && !token_given())
 			return error_set(err, STATUS_INVALID_ARGUMENT, NULL,
 					 "--%s: %s can be reached from other machines: give --token-file too",
 					 addresses[i].option, addresses[i].listen);
@@ -468,7 +470,16 @@ static enum status token_read(struct wiring *wiring, struct error *err)
 {
 	const char *path = wiring->config->token_file;
 
-	return path ? token_open(path, &wiring->token, err) : STATUS_OK;
+	if (path)
+		return token_open(path, &wiring->token, err);
+	return token_given() ? token_take(token_given(), &wiring->token, err) : STATUS_OK;
+}
+
+static enum status token_put(struct wiring *wiring, struct error *err)
+{
+	return wiring->token && !wiring->config->token_file
+		       ? token_keep(wiring->state_dir, token_given(), &wiring->token_file, err)
+		       : STATUS_OK;
 }
 
 /* The keys that open what a token shuts are in there. Choice: without one every user may call anyway, and is told. */
@@ -486,9 +497,9 @@ static enum status instance_lock_open(struct wiring *wiring, struct error *err)
 
 /* In this order: each needs what those before it have opened. */
 static enum status (*const openings[])(struct wiring *wiring, struct error *err) = {
-	addresses_check, given_files_find,   token_read,      keys_find,    settings_open,
-	clock_open,      instance_lock_open, faults_open,     objects_open, trials_dir_name,
-	families_open,   faults_file_open,   scheduling_open, retention_start, grpc_open, listening_open,
+	addresses_check,    given_files_find, token_read,   keys_find,       settings_open,  clock_open,
+	instance_lock_open, faults_open,      objects_open, trials_dir_name, families_open,  faults_file_open,
+	scheduling_open,    retention_start,  grpc_open,    token_put,       listening_open,
 };
 
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err)
@@ -507,6 +518,11 @@ enum status wiring_open(const struct config *config, struct wiring **ret_wiring,
 	}
 	*ret_wiring = wiring;
 	return STATUS_OK;
+}
+
+const char *wiring_token_file(const struct wiring *wiring)
+{
+	return wiring->token_file ? wiring->token_file : wiring->config->token_file;
 }
 
 const char *wiring_state_dir(const struct wiring *wiring)

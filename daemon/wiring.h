@@ -16,6 +16,8 @@ struct wiring;
 enum status wiring_open(const struct config *config, struct wiring **ret_wiring, struct error *err);
 /* The state directory as it was found: absolute, without links. */
 const char *wiring_state_dir(const struct wiring *wiring);
+/* Where the token is that callers must know, borrowed; NULL: none is asked for. */
+const char *wiring_token_file(const struct wiring *wiring);
 uint16_t wiring_port(const struct wiring *wiring);
 /* @stop_jobs: cancels what runs and waits for its end, at most its grace and 15 s more. */
 void wiring_close(struct wiring *wiring, bool stop_jobs);

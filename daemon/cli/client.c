@@ -81,6 +81,16 @@ static bool endpoints_are_same(const char *one, const char *other)
 	return strncmp(one, other, length) == 0 && strcmp(one + length + (one[length] == '/'), "") == 0;
 }
 
+/* NULL: none. */
+static void token_add(struct client *client, const char *token)
+{
+	if (!token)
+		return;
+	client->authorization = memory_printf("Authorization: Bearer %s", token);
+	client->headers = curl_slist_append(client->headers, client->authorization);
+	client->has_token = true;
+}
+
 enum status client_of(const struct invocation *invocation, struct client **ret_client, struct error *err)
 {
 	const char *endpoint = invocation_value(invocation, "endpoint");
@@ -100,9 +110,13 @@ enum status client_of(const struct invocation *invocation, struct client **ret_c
 		own = address.url ? address.url : "http://127.0.0.1:8090";
 	if (!own_token && address_is_live(&address, state_dir))
 		own_token = address.token_file;
-	if (!token_file && (!endpoint || endpoints_are_same(endpoint, own)))
-		token_file = own_token;
-	return client_open(endpoint ? endpoint : own, token_file, ret_client, err);
+	if (token_file || (endpoint && !endpoints_are_same(endpoint, own)))
+		return client_open(endpoint ? endpoint : own, token_file, ret_client, err);
+	enum status rc = client_open(endpoint ? endpoint : own, own_token, ret_client, err);
+
+	if (!rc && !own_token && !named_dir)
+		token_add(*ret_client, variable("TRAINYARD_TOKEN"));
+	return rc;
 }
 
 static enum status token_read(const char *path, char **ret_authorization, struct error *err)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon in a container with a network of its own: jobs reach storage and metadata, and neighbours reach it."""
+import os
+import pathlib
+import subprocess
+
 import pytest
 
 from support.contained import SERVICES, Contained
@@ -51,6 +55,29 @@ def test_a_neighbour_reaches_it_by_name(contained, engine):
         assert engine.call("POST", f"/containers/{neighbour}/wait")["StatusCode"] == 0
     finally:
         engine.remove(neighbour)
+
+
+def test_its_token_may_be_a_variable(contained, engine):
+    """As for a service container of CI, which is given no files.
+    Broken: addresses_check() that wants a file; client_of() that adds no token; token_put() left out."""
+    contained.stop()
+    contained.remove()
+    at = contained.words.index("--token-file")
+    contained.words = contained.words[:at] + contained.words[at + 2:]
+    contained.variables = [f"TRAINYARD_TOKEN={contained.token}"]
+    contained.start()
+    assert contained.get(contained.jobs_path).status == 200
+    own = [contained.binary, "jobs", "--project", contained.project]
+    variables = {"PATH": os.environ["PATH"], "TRAINYARD_ENDPOINT": contained.base}
+    assert subprocess.run(own, env=variables, capture_output=True, timeout=30).returncode == 1
+    subprocess.run(own, env=variables | {"TRAINYARD_TOKEN": contained.token}, check=True, timeout=30)
+    assert "/var/lib/trainyard/token" in engine_exec(engine, contained, "env", "--state-dir", "/var/lib/trainyard")
+
+
+def engine_exec(engine, daemon, *words):
+    program = f"/program/{pathlib.Path(daemon.binary).resolve().name}"
+    made = engine.call("POST", f"/containers/{daemon.id}/exec", {"AttachStdout": True, "AttachStderr": True, "Cmd": [program, *words]})
+    return engine.call("POST", f"/exec/{made['Id']}/start", {"Detach": False}).decode(errors="replace")
 
 
 def test_metrics_of_trials_arrive(contained):

@@ -25,16 +25,16 @@ class Contained(Daemon):
         self.name = f"trainyard-contained-{secrets.token_hex(4)}"
         self.network = engine.call("POST", "/networks/create", {"Name": self.name, "Driver": "bridge"})["Id"]
         engine.call("POST", "/volumes/create", {"Name": self.name})
-        self.id = None
+        self.id, self.variables, self.words = None, [], SERVICES[NAME]["command"]
 
     def make(self):
         binary = pathlib.Path(self.binary).resolve()
         mounts = ["/usr:/usr:ro", "/usr/lib:/lib:ro", "/usr/lib64:/lib64:ro", "/etc/ssl:/etc/ssl:ro", f"{binary.parent}:/program:ro",
                   f"{self.engine.path}:/var/run/docker.sock", f"{self.directory}/token:/run/secrets/token:ro",
                   f"{self.name}:/var/lib/trainyard"]
-        command = [f"/program/{binary.name}", *SERVICES[NAME]["command"], "--project", self.project, *self.options]
+        command = [f"/program/{binary.name}", *self.words, "--project", self.project, *self.options]
         self.id = self.engine.call("POST", "/containers/create", {
-            "Image": IMAGE, "Cmd": command, "Env": ["ASAN_OPTIONS=detect_leaks=0"], "ExposedPorts": {"8090/tcp": {}},
+            "Image": IMAGE, "Cmd": command, "Env": ["ASAN_OPTIONS=detect_leaks=0", *self.variables], "ExposedPorts": {"8090/tcp": {}},
             "HostConfig": {"Binds": mounts, "NetworkMode": self.name,
                            "PortBindings": {"8090/tcp": [{"HostIp": "127.0.0.1", "HostPort": ""}]}},
             "NetworkingConfig": {"EndpointsConfig": {self.name: {"Aliases": [NAME]}}}})["Id"]

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
@@ -148,6 +149,41 @@ static int teardown(void **state)
 	return system(command);
 }
 
+/* Broken: token_take() that takes what is no token; token_keep() that lets others read. */
+static void a_token_of_the_environment_is_kept_for_commands(void **state)
+{
+	char kept_in[] = "/tmp/ty-test-token-XXXXXX", line[64] = "";
+	AUTO(string) char *kept = NULL;
+	struct token *token = NULL;
+	struct stat about;
+	struct error err AUTO_ERROR = { 0 };
+
+	(void)state;
+	setenv(TOKEN_VARIABLE, "", 1);
+	assert_null(token_given());
+	assert_int_equal(token_take("short", &token, &err), STATUS_INVALID_ARGUMENT);
+	assert_non_null(strstr(err.text, "TRAINYARD_TOKEN holds no token"));
+	setenv(TOKEN_VARIABLE, "0123456789abcdef", 1);
+	assert_int_equal(token_take(token_given(), &token, NULL), STATUS_OK);
+	token_free(token);
+	assert_non_null(mkdtemp(kept_in));
+	for (int i = 0; i < 2; i++) {
+		free(kept);
+		assert_int_equal(token_keep(kept_in, token_given(), &kept, NULL), STATUS_OK);
+	}
+	assert_int_equal(stat(kept, &about), 0);
+	assert_int_equal(about.st_mode & 0777, 0600);
+	FILE *file = fopen(kept, "r");
+
+	assert_non_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	assert_string_equal(line, "0123456789abcdef\n");
+	unlink(kept);
+	assert_int_equal(token_keep("/none", "x", &kept, NULL), STATUS_FAILED_PRECONDITION);
+	rmdir(kept_in);
+	unsetenv(TOKEN_VARIABLE);
+}
+
 static int TEST_MAIN(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -155,6 +191,7 @@ static int TEST_MAIN(void)
 		cmocka_unit_test(only_the_whole_token_lets_in),
 		cmocka_unit_test(own_access_tokens_let_in_unless_they_are_a_jobs_or_old),
 		cmocka_unit_test(without_a_token_there_is_no_rule),
+		cmocka_unit_test(a_token_of_the_environment_is_kept_for_commands),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
