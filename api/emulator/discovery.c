@@ -137,13 +137,21 @@ static enum status directory_get(struct call *call, struct error *err)
 
 /* ---- what masks of fields may name ---- */
 
-#define TEXT_FIELD(NAME) { .name = (NAME), .type = FIELD_STRING }
-#define OPEN_FIELD(NAME) { .name = (NAME), .type = FIELD_STRUCT }
+#define TEXT_FIELD(NAME)                                                                                     \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_STRING                                                         \
+	}
+#define OPEN_FIELD(NAME)                                                                                     \
+	{                                                                                                    \
+		.name = (NAME), .type = FIELD_STRUCT                                                         \
+	}
 #define OF_BOTH                                                                                              \
 	TEXT_FIELD("kind"), TEXT_FIELD("id"), TEXT_FIELD("name"), TEXT_FIELD("version"),                     \
 		TEXT_FIELD("title"), TEXT_FIELD("description"), OPEN_FIELD("icons"),                         \
 		TEXT_FIELD("documentationLink"),                                                             \
-		{ .name = "labels", .type = FIELD_STRING, .flags = FIELD_REPEATED }
+	{                                                                                                    \
+		.name = "labels", .type = FIELD_STRING, .flags = FIELD_REPEATED                              \
+	}
 
 /* Source: https://developers.google.com/discovery/v1/reference/apis (read 2026-11-26) */
 static const struct field item_fields[] = {

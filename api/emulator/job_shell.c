@@ -41,14 +41,14 @@ const struct message job_shell_message = { "trainyard.ShellRequest", shell_field
 
 static const struct field output_fields[] = { { .name = NULL } };
 const struct message job_shell_output = { "trainyard.ShellFrames", output_fields,
-					  "What the program prints, in frames of bytes.", .is_own = true };
+					  "The program's output, in frames of bytes.", .is_own = true };
 
 static const struct field input_fields[] = {
-	FIELD("end", BOOL, 0, "Nothing follows what is typed with this request."),
+	FIELD("end", BOOL, 0, "No input follows this request's."),
 	{ .name = NULL },
 };
-const struct message shell_input_query = { "trainyard.ShellInputRequest", input_fields,
-					   "What is typed into a session.", .is_own = true };
+const struct message shell_input_query = { "trainyard.ShellInputRequest", input_fields, "Input of a session.",
+					   .is_own = true };
 
 static const struct field resize_fields[] = {
 	FIELD("columns", INT32, FIELD_REQUIRED, "How many characters a line of the terminal holds."),
@@ -121,7 +121,7 @@ static enum status place_find(const struct call *call, struct replica_key *ret_r
 	return replica_find(plan, json_text_at(call->body, "replica"), ret_replica, err);
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 struct output {
 	const struct call *call;
@@ -130,7 +130,7 @@ struct output {
 	struct shell_session *session;
 	enum shell_kind kind;
 	int64_t looked_us;
-	struct text pending; /* a frame of ours; goes out before what is read */
+	struct text pending; /* a frame of ours; goes out before the program's output */
 	size_t sent;
 	bool over;
 };
@@ -301,7 +301,7 @@ enum status job_shell_open(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- what is typed ---- */
+/* ---- input ---- */
 
 static enum status session_find(const struct call *call, struct shell_session **ret_session,
 				struct error *err)

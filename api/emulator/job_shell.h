@@ -2,8 +2,8 @@
 #pragma once
 /* api/emulator/job_shell.h: a program beside a replica's own, for `trainyard shell`.
  *
- *   POST /_trainyard/v1/jobs/{job}:shell          runs a program; the answer is what it prints, until it ends
- *   POST /_trainyard/v1/shells/{session}:input    what is typed, as it is; ?end=true: nothing follows
+ *   POST /_trainyard/v1/jobs/{job}:shell          runs a program; the answer is its output, until it ends
+ *   POST /_trainyard/v1/shells/{session}:input    its input, as it is; ?end=true: no input follows
  *   POST /_trainyard/v1/shells/{session}:resize   ?columns=&rows=
  *
  * For every job that runs, whether or not it has enableWebAccess: the routes ask for the token as all others do.

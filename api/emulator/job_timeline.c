@@ -42,7 +42,7 @@ static const struct field event_fields[] = {
 	  .flags = FIELD_PRESENCE,
 	  .help = "Of EXIT; 128 and more: a signal." },
 	FIELD("outOfMemory", BOOL, 0, "It had used up its memory."),
-	FIELD("blamed", BOOL, 0, "Its end is a reason for what was decided of the job."),
+	FIELD("blamed", BOOL, 0, "Its end is a reason for the job's outcome."),
 	FIELD("ordered", BOOL, 0, "A rule of faults ended it."),
 	FIELD("text", STRING, 0, "The same in words."),
 	{ .name = NULL },
@@ -57,7 +57,7 @@ static const struct field replica_fields[] = {
 	{ .name = "exitCode", .type = FIELD_INT32, .flags = FIELD_PRESENCE, .help = "Of EXIT." },
 	FIELD("restarts", INT32, 0, "How often it was started anew in the last attempt; absent of 0."),
 	FIELD("outOfMemory", BOOL, 0, "It had used up its memory."),
-	FIELD("blamed", BOOL, 0, "Its end is a reason for what was decided of the job."),
+	FIELD("blamed", BOOL, 0, "Its end is a reason for the job's outcome."),
 	{ .name = NULL },
 };
 static const struct message replica_message = { "trainyard.TimelineReplica", replica_fields,
@@ -154,7 +154,7 @@ static const char *kind_name(enum journal_kind kind)
 	return names[kind];
 }
 
-/* What event and replica tell alike of an end. */
+/* The members of an end, of an event or a replica. */
 static void end_write(const struct journal_row *row, struct writer *answer)
 {
 	member_text(answer, "end", end_name(row->cause));

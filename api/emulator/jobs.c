@@ -241,8 +241,9 @@ const struct route jobs_routes[] = {
 	  .path = "/_trainyard/v1/requests",
 	  .handler = requests_stream,
 	  .query = &requests_query,
-	  .doc = METHOD_DOC_NAMED("requests.list", NULL, request_line,
-				  "Reads the last 1000 requests of clients, one JSON object a line, the oldest "
-				  "first, and goes on with new ones.") },
+	  .doc = METHOD_DOC_NAMED(
+		  "requests.list", NULL, request_line,
+		  "Reads the last 1000 requests of clients, one JSON object a line, the oldest "
+		  "first, and goes on with new ones.") },
 	{ .method = NULL },
 };

@@ -36,7 +36,7 @@ static const struct field waiting_fields[] = {
 	FIELD("vcpuCount", INT32, 0, "How many vCPUs they ask for together, in the cloud's sizes."),
 	FIELD("startsNow", BOOL, 0, "Whether there is room for it now: its turn comes at once."),
 	FIELD("shortage", STRING, 0,
-	      "What is short for it, or for the job that it waits behind: ROOM (jobs, containers, CPUs or memory), DEVICES "
+	      "The resource that is short for it, or for the job that it waits behind: ROOM (jobs, containers, CPUs or memory), DEVICES "
 	      "(GPUs that others hold), PROJECT (the project's vCPUs), HOST (GPUs that this machine does not have), ENGINE or "
 	      "NETWORK. Told of the first 20."),
 	FIELD("behind", STRING, 0, "The name of the job that has to start before it."),
@@ -61,7 +61,7 @@ static const struct field room_fields[] = {
 	{ .name = NULL },
 };
 static const struct message room_message = { "trainyard.Room", room_fields,
-					     "What is used, and how much there is.", .is_own = true };
+					     "Resources in use, and their limits.", .is_own = true };
 
 static const struct field queue_fields[] = {
 	{ .name = "room", .type = FIELD_MESSAGE, .message = &room_message, .help = "Absent: not known now." },
@@ -73,7 +73,7 @@ static const struct field queue_fields[] = {
 	FIELD("waitingCount", INT32, 0, "How many wait."),
 	{ .name = NULL },
 };
-const struct message queue_answer_message = { "trainyard.Queue", queue_fields, "What waits, and for what.",
+const struct message queue_answer_message = { "trainyard.Queue", queue_fields, "The jobs that wait.",
 					      .is_own = true };
 
 static const struct field holder_fields[] = {
@@ -108,14 +108,14 @@ static const struct field gpu_list_fields[] = {
 	  .message = &gpu_message,
 	  .help = "In the order in which they are given away." },
 	FIELD("policy", STRING, 0,
-	      "What becomes of jobs that ask for more GPUs than there are: PRETEND (they run without), REQUIRE (they are "
+	      "What happens to jobs that ask for more GPUs than there are: PRETEND (they run without), REQUIRE (they are "
 	      "refused), WAIT or SHARE. Absent: not known now."),
 	{ .name = NULL },
 };
 const struct message gpu_list_message = { "trainyard.GpuList", gpu_list_fields, "The GPUs of this machine.",
 					  .is_own = true };
 
-/* ---- what both tell of jobs ---- */
+/* ---- jobs ---- */
 
 static void job_write(const struct jobs_context *context, const struct job *job, struct writer *answer)
 {

@@ -34,8 +34,10 @@ const struct message requests_query = { "trainyard.RequestsRequest", query_field
 static const struct field line_fields[] = {
 	FIELD("time", TIMESTAMP, "When it was answered, by the system's clock."),
 	FIELD("method", STRING, "The HTTP method; POST of a call by gRPC."),
-	FIELD("path", STRING, "The path without its query; where the path is a secret, the pattern that it fits."),
-	FIELD("api", STRING, "The method's name, such as projects.jobs.create; absent where no method has the path."),
+	FIELD("path", STRING,
+	      "The path without its query; where the path is a secret, the pattern that it fits."),
+	FIELD("api", STRING,
+	      "The method's name, such as projects.jobs.create; absent where no method has the path."),
 	FIELD("status", INT32, "The HTTP status; absent: the connection was closed without an answer."),
 	FIELD("duration", DURATION, "How long it took; of a stream, until it began."),
 	FIELD("client", STRING, "The client's IPv4 address; absent of another family of addresses."),

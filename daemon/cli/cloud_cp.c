@@ -25,7 +25,7 @@ struct item {
 	const char *bucket;       /* of an object; borrowed */
 	struct cloud_found found; /* of an object; borrowed */
 	char *below;              /* its name below the target where that is a directory */
-	char *inside;             /* its name below what its word names; "": what the word names itself */
+	char *inside; /* its name below the object or directory that the word names; "": that itself */
 };
 
 struct copying {
@@ -82,7 +82,7 @@ static bool item_fail(struct copying *copying, const char *name, const struct er
 	return outcome != EXIT_UNREACHED;
 }
 
-/* ---- what is copied ---- */
+/* ---- sources ---- */
 
 static struct item *item_add(struct copying *copying, int64_t size_bytes)
 {
@@ -164,7 +164,7 @@ static void path_add(struct copying *copying, const char *path, size_t base, siz
 	if (lstat(path, &link) != 0 || stat(path, &status) != 0)
 		path_fail(copying, path, strerror(errno));
 	else if (S_ISDIR(status.st_mode) && !copying->recursive)
-		path_fail(copying, path, "it is a directory: -r takes all that is in it");
+		path_fail(copying, path, "it is a directory: -r copies its contents");
 	else if (S_ISDIR(status.st_mode) && (is_word || !S_ISLNK(link.st_mode)))
 		directory_add(copying, path, base, end);
 	else if (S_ISDIR(status.st_mode))
@@ -175,7 +175,7 @@ static void path_add(struct copying *copying, const char *path, size_t base, siz
 		file_add(copying, path, base, end, S_ISREG(status.st_mode) ? status.st_size : -1);
 }
 
-/* "a/b/" names b; "." and "/" name what is in them. */
+/* "a/b/" names b; "." and "/" name their contents. */
 static void path_word_add(struct copying *copying, const char *word)
 {
 	size_t end = strlen(word), base;
@@ -210,7 +210,7 @@ static enum status word_add(struct copying *copying, size_t number, struct error
 	return rc;
 }
 
-/* ---- where it goes ---- */
+/* ---- targets ---- */
 
 /* Whether names are taken below the target; else the target is the name of the one file, or of what a directory becomes. */
 static bool target_is_directory(const struct copying *copying)

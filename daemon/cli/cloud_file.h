@@ -11,7 +11,7 @@ struct cloud_file {
 
 /* From now on SIGINT and SIGTERM remove the file that is being written before they end the process. */
 void cloud_file_guard(void);
-/* Makes the directories of @path and a file in the last of them. What is at @path stays until cloud_file_keep(). */
+/* Makes the directories of @path and a file in the last of them. A file at @path stays as it is until cloud_file_keep(). */
 enum status cloud_file_open(struct cloud_file *file, const char *path, struct error *err);
 /* Gives it its name, and the permissions of the file that had it. */
 enum status cloud_file_keep(struct cloud_file *file, struct error *err);

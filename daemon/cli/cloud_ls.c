@@ -20,7 +20,7 @@ struct listing {
 	const struct cloud_url *url;
 	bool is_long, names_only;
 	json_t *items, *prefixes; /* of -o json; NULL: lines are printed */
-	size_t depth; /* of a pattern: what is deeper is shown as the directory it is in; 0: all is shown */
+	size_t depth; /* of a pattern: a deeper object is shown as its directory; 0: all objects are shown */
 	char *directory; /* the last that was shown */
 	size_t count, object_count;
 	int64_t total_bytes;
@@ -93,7 +93,7 @@ static void directory_show(struct listing *listing, const char *name)
 		row_print(listing, "", "", listing->url->bucket, name);
 }
 
-/* ---- what is listed ---- */
+/* ---- lists ---- */
 
 static void found_show(struct listing *listing, const json_t *object)
 {
@@ -317,7 +317,7 @@ static int word_remove(struct client *client, const char *word, bool recursive)
 
 	if (!rc && !recursive && strspn(url.object, "*/") == strlen(url.object) && strstr(url.object, "**"))
 		rc = error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
-			       "%s is all of a bucket: -r takes all that is in it", word);
+			       "%s is all of a bucket: -r takes its contents", word);
 	if (!rc)
 		rc = cloud_select(client, &url, recursive, &selection, &err);
 	if (!rc)

@@ -59,7 +59,7 @@ enum status cloud_stat(struct client *client, const char *bucket, const char *ob
 	return client_call(client, "GET", path.data, NULL, ret_object, err);
 }
 
-/* ---- what a word means ---- */
+/* ---- selections ---- */
 
 void cloud_selection_deinit(struct cloud_selection *selection)
 {
@@ -162,7 +162,7 @@ static enum status pattern_select(struct selecting *selecting, struct client *cl
 			  page_add, selecting, err);
 }
 
-/* The object of this very name, and what is below it. NOT_FOUND of the bucket alone. */
+/* The object of this very name, and the objects below it. NOT_FOUND: there is no such bucket. */
 static enum status name_select(struct selecting *selecting, struct client *client, bool recursive,
 			       struct error *err)
 {
@@ -214,7 +214,7 @@ static enum status nothing_refuse(struct client *client, const struct cloud_url 
 
 	if (!recursive && cloud_is_directory(client, url))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "%s is a directory: -r takes all that is in it", told);
+				 "%s is a directory: -r takes its contents", told);
 	return error_set(err, STATUS_NOT_FOUND, NULL, "there is no object %s", told);
 }
 
@@ -226,7 +226,7 @@ enum status cloud_select(struct client *client, const struct cloud_url *url, boo
 
 	if (!*url->object && !recursive)
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-				 "gs://%s is a whole bucket: -r takes all that is in it", url->bucket);
+				 "gs://%s is a whole bucket: -r takes its contents", url->bucket);
 	if (cloud_name_is_pattern(url->object))
 		rc = pattern_select(&selecting, client, recursive, err);
 	if (!rc && !selecting.selection.count)

@@ -130,7 +130,7 @@ struct upload {
 	size_t piece_bytes;
 	int64_t sent_bytes; /* that the daemon has kept of the pieces before */
 	char *session;      /* the path of the resumable upload; NULL: there is none */
-	json_t *object;     /* what it became */
+	json_t *object;     /* the resource that the upload made */
 };
 
 /* Reads one piece; less than PIECE_BYTES is the end. */
@@ -290,7 +290,7 @@ static enum status piece_send(struct upload *upload, bool last, struct error *er
 					 kept, begin, end);
 		if (kept == at && !broken && !upload->object && end > at)
 			return error_set(err, STATUS_INTERNAL, NULL,
-					 "the daemon keeps nothing of what is sent");
+					 "the daemon keeps none of the bytes that are sent");
 		progress_add(upload->progress, kept - at);
 		upload->sent_bytes = kept;
 		if (kept == end && !last)

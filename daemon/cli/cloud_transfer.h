@@ -13,7 +13,7 @@ struct client;
 struct cloud_found;
 struct cloud_url;
 
-/* What a person sees of a command that moves many objects. */
+/* The progress of a command that moves many objects. */
 struct cloud_progress {
 	size_t file_count, files_done;
 	int64_t total_bytes, done_bytes; /* total_bytes < 0: it is not known */
@@ -26,7 +26,7 @@ void cloud_progress_end(const struct cloud_progress *progress);
 /* Stores what @fd has up to its end. ABORTED: @fd cannot be read. Of DATA_LOSS the object is removed. */
 enum status cloud_upload(struct client *client, int fd, const struct cloud_url *to,
 			 struct cloud_progress *progress, struct error *err);
-/* Writes an object's bytes to @fd; what is stored as gzip is unpacked. ABORTED: @fd cannot be written. */
+/* Writes an object's bytes to @fd; an object that is stored as gzip is decompressed. ABORTED: @fd cannot be written. */
 enum status cloud_download(struct client *client, const char *bucket, const struct cloud_found *from, int fd,
 			   struct cloud_progress *progress, struct error *err);
 /* Copies within the daemon. Of DATA_LOSS the copy is removed. */

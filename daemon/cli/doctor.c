@@ -18,7 +18,7 @@ static const char *const verdict_names[] = {
 	[VERDICT_GOOD] = "good", [VERDICT_NOTE] = "note", [VERDICT_BAD] = "bad"
 };
 
-/* ---- what the checks look at ---- */
+/* ---- facts ---- */
 
 static void engine_ask(struct doctor *doctor)
 {
@@ -51,7 +51,7 @@ static void doctor_deinit(struct doctor *doctor)
 	address_deinit(&doctor->address);
 }
 
-/* ---- how they are printed ---- */
+/* ---- output ---- */
 
 static void finding_write(struct text *text, const char *name, const struct finding *finding)
 {
@@ -84,7 +84,7 @@ static void end_write(struct text *text, unsigned bad, unsigned notes)
 		text_printf(text, "\n%u thing%s to mend.\n", bad, bad == 1 ? "" : "s");
 	else
 		text_printf(text, "\n%s\n",
-			    notes ? "Jobs can run; the notes say what is missing." : "All is good.");
+			    notes ? "Jobs can run; the notes name the gaps." : "All is good.");
 }
 
 int doctor_main(struct invocation *invocation)

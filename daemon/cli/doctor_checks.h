@@ -10,7 +10,7 @@ struct config;
 
 enum verdict { VERDICT_GOOD, VERDICT_NOTE, VERDICT_BAD };
 
-/* What all checks look at. */
+/* The facts that checks share. */
 struct doctor {
 	const struct config *config;
 	struct address address; /* of the state directory's daemon */
@@ -19,7 +19,7 @@ struct doctor {
 	char *engine_fault; /* why not */
 };
 
-/* What came of a check: a sentence, and what to do where not all is good. */
+/* The result of a check: a sentence, and advice where not all is good. */
 struct finding {
 	enum verdict verdict;
 	struct text told, advice;

@@ -46,7 +46,7 @@ struct exec {
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
 	void (*output_before)(int); /* what SIGTTOU did then */
-	struct text key; /* of the state directory, made while the daemon starts; empty: it has one */
+	struct text key;  /* of the state directory, made while the daemon starts; empty: it has one */
 	int64_t start_us; /* how long the daemon may take until it serves */
 	int exit_code;    /* -1: not decided */
 };

@@ -38,7 +38,7 @@ struct log_printing {
 	char *replicas[REPLICAS_COLOURED];
 	size_t replica_count;
 	int prefix_width;
-	bool broken; /* what comes is no line */
+	bool broken; /* the answer is not made of lines */
 	/* Of a log that is followed: where it goes on once the connection broke. */
 	char *cursor;  /* NULL: none came */
 	int64_t total; /* lines in all */

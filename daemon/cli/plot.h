@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/cli/plot.h: a search drawn with characters: each trial's measured value, what the model believes of it, and the best so
- * far. Pure, but for the styles of the terminal that stdout is. */
+/* daemon/cli/plot.h: a search drawn with characters: each trial's measured value, the model's belief of it, and the best so far. Pure, but for the styles of the terminal that stdout is. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -37,7 +37,7 @@ static bool wants(const struct invocation *invocation, const char *form)
 	return given && strcmp(given, form) == 0;
 }
 
-/* EXIT_GOOD and what is at @path, which is printed already where JSON is wanted; or as ask_failure(). */
+/* EXIT_GOOD and the daemon's answer at @path, or as ask_failure(). */
 static int answer_ask(const struct invocation *invocation, const char *path, struct client **ret_client,
 		      json_t **ret_answer)
 {
@@ -220,7 +220,7 @@ static void gpu_put(struct table *table, const json_t *gpu, int64_t now_us)
 	}
 }
 
-/* What becomes of jobs that ask for more than there are. */
+/* What happens to jobs that ask for more GPUs than there are. */
 static const char *policy_told(const char *policy)
 {
 	static const char *const told[][2] = {

@@ -39,7 +39,8 @@ static void duration_write(struct text *text, const char *duration)
 
 static void status_write(struct text *text, int64_t status)
 {
-	const char *style = terminal_style(stdout, !status || status >= HTTP_REFUSED ? STYLE_BAD : STYLE_GOOD);
+	const char *style =
+		terminal_style(stdout, !status || status >= HTTP_REFUSED ? STYLE_BAD : STYLE_GOOD);
 
 	text_puts(text, style);
 	if (status)

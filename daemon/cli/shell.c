@@ -32,7 +32,7 @@ struct shell {
 	size_t header_length, left;
 	char exit_digits[EXIT_DIGITS];
 	size_t exit_length;
-	bool broken; /* what comes is no frame, or cannot be printed */
+	bool broken; /* the answer is not made of frames, or cannot be printed */
 	pthread_t thread;
 	bool has_thread;
 	int wake[2]; /* a byte: the window has another size; the end of it: the program is over */
@@ -66,7 +66,7 @@ static void on_resize(int number)
 	errno = before;
 }
 
-/* All that is typed goes to the program, Ctrl-C too. */
+/* The program gets every key, Ctrl-C too. */
 static void terminal_take(void)
 {
 	struct sigaction end = { .sa_handler = on_end };
@@ -87,7 +87,7 @@ static bool size_read(struct winsize *ret_size)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, ret_size) == 0 && ret_size->ws_col && ret_size->ws_row;
 }
 
-/* ---- what is typed ---- */
+/* ---- input ---- */
 
 static bool typed_send(struct shell *shell, const char *data, size_t length)
 {
@@ -170,7 +170,7 @@ static void typing_end(struct shell *shell)
 	close(shell->wake[0]);
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 static bool all_write(int fd, const char *data, size_t length)
 {

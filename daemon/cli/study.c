@@ -174,7 +174,7 @@ static void study_plot(struct text *text, const json_t *study)
 	text_putc(text, '\n');
 	text_one_line(text, metric ? metric : "", width);
 	text_printf(text, "\n%s%s● measured  ★ best  ─ best so far%s%s\n", drawn.data,
-		    terminal_style(stdout, STYLE_DIM), believes ? "  ○┊ what the model believes" : "",
+		    terminal_style(stdout, STYLE_DIM), believes ? "  ○┊ the model's belief" : "",
 		    terminal_style(stdout, STYLE_NONE));
 }
 

@@ -70,7 +70,7 @@ static int completion_run(struct invocation *invocation)
 
 #define RECURSIVE_OPTION                                                                                     \
 	{                                                                                                    \
-		.name = "recursive", .letter = 'r', .help = "with all that is in directories"                \
+		.name = "recursive", .letter = 'r', .help = "with the contents of directories"               \
 	}
 
 const struct verb verbs[] = {
@@ -365,9 +365,9 @@ const struct verb verbs[] = {
 	  .run = shell_main },
 	{ .name = "study",
 	  .words = "JOB",
-	  .summary = "tell what a tuning job has found",
+	  .summary = "show the search of a tuning job",
 	  .detail =
-		  "Its goal, the best trial so far, what was measured and what the model believes as a plot, and the\n"
+		  "Its goal, the best trial so far, a plot of measured values and of the model's beliefs, and the\n"
 		  "trials with their parameters. With --watch it is drawn anew until the job ends, and the exit code\n"
 		  "is that of `trainyard wait`.\n"
 		  "\n" JOB_WORDS_DETAIL,
@@ -383,16 +383,16 @@ const struct verb verbs[] = {
 	  .run = study_main },
 	{ .name = "queue",
 	  .words = "",
-	  .summary = "tell which jobs wait, and for what",
+	  .summary = "show the jobs that wait, and their reasons",
 	  .detail =
-		  "The jobs that wait, in the order of their turns, with what each asks for, why it does not start\n"
+		  "The jobs that wait, in the order of their turns: the resources each asks for, why it does not start\n"
 		  "now, and behind which job; before them, how much of this machine is in use.\n",
 	  .calls = true,
 	  .lists = true,
 	  .run = queue_main },
 	{ .name = "gpus",
 	  .words = "",
-	  .summary = "tell which replicas hold the GPUs",
+	  .summary = "show which replicas hold the GPUs",
 	  .calls = true,
 	  .lists = true,
 	  .run = gpus_main },
@@ -426,7 +426,7 @@ const struct verb verbs[] = {
 		  "    trainyard cp 'gs://my-bucket/jobs/1/*.json' results/\n"
 		  "    trainyard cp gs://my-bucket/model.bin - | sha256sum\n"
 		  "\n"
-		  "Checksums of all that is copied are compared: what differs is not kept, and fails.\n",
+		  "Checksums are compared: a copy that differs is not kept, and the command fails.\n",
 	  .options = OPTIONS(RECURSIVE_OPTION),
 	  .calls = true,
 	  .least = 2,
@@ -461,8 +461,7 @@ const struct verb verbs[] = {
 	{ .name = "rm",
 	  .words = "gs://BUCKET/OBJECT...",
 	  .summary = "delete objects and buckets",
-	  .detail =
-		  "Asks nothing. A directory, a bucket with all that is in it, and gs://BUCKET/** need -r.\n",
+	  .detail = "Asks nothing. A directory, a bucket and gs://BUCKET/** need -r.\n",
 	  .options = OPTIONS(RECURSIVE_OPTION),
 	  .calls = true,
 	  .least = 1,
@@ -496,7 +495,7 @@ const struct verb verbs[] = {
 	  .run = clock_main },
 	{ .name = "doctor",
 	  .words = "",
-	  .summary = "look what jobs lack on this machine",
+	  .summary = "check this machine for all that jobs need",
 	  .detail =
 		  "Looks at the engine, the port, memory, disk, GPUs, /gcs, and the variables of clients, and says what to\n"
 		  "do where something is missing. It changes nothing.\n"

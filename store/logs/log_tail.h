@@ -45,8 +45,8 @@ struct tail_line {
 enum status log_tail_read(struct log_tail *tail, bool last_read,
 			  void (*take)(void *arg, const struct tail_line *line), void *arg,
 			  unsigned *ret_count, struct error *err);
-/* Appends the place at which the last read began, or the first will: whoever begins there is given the same lines in the same order, and what was
- * stored meanwhile behind them. */
+/* Appends the place at which the last read began, or the first will: a reading that begins there gets the same lines in the same order, and behind
+ * them the lines that were stored meanwhile. */
 void log_tail_cursor(const struct log_tail *tail, struct text *text);
 /* Until entries were stored since the last read began, at most so long. False: there were none. */
 bool log_tail_wait(struct log_tail *tail, int64_t at_most_us);

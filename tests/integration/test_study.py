@@ -157,7 +157,7 @@ def test_the_command_draws_what_was_found(yard, tuned):
     drawn, code = on_terminal(yard, "study", tuned["jobId"], env={"NO_COLOR": "1"})
     assert code == 0 and all(len(row) <= 80 for row in drawn.splitlines()), drawn
     best = study["best"]
-    for said in ("maximize score (bandit)", "4 of 4, 4 completed", f"by trial {best['trialId']}: ", "●", "┤", "what the model believes"):
+    for said in ("maximize score (bandit)", "4 of 4, 4 completed", f"by trial {best['trialId']}: ", "●", "┤", "the model's belief"):
         assert said in drawn, drawn
     assert sum("★" in row for row in drawn.splitlines() if "│" in row or "┤" in row) == 1, drawn
     rows = [row.split() for row in drawn.splitlines() if "SUCCEEDED" in row and "COMPLETED" in row]
