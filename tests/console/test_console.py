@@ -181,6 +181,71 @@ def test_a_log_is_followed_searched_and_linked_to(browser, yard):
     yard.until(job_id, "SUCCEEDED")
 
 
+@needs_browser
+def test_a_search_is_drawn_as_it_went(browser, yard):
+    report = ('for word in "$@"; do case $word in --x=*) x=${word#--x=};; esac; done; for step in 1 2 3; do '
+              'printf \'{"global_step": "%s", "timestamp": 1, "accuracy": "%s", "trial": "1"}\\n\' $step $((x * 10 + step)) >> $CLOUD_ML_HP_METRIC_FILE; done')
+    name = "search_of_the_console"
+    yard.post(yard.jobs_path, {"jobId": name, "trainingInput": {
+        "region": "us-central1", "masterConfig": {"imageUri": IMAGE}, "scaleTier": "CUSTOM", "masterType": "n1-standard-4",
+        "args": ["sh", "-c", report, "trainer"], "hyperparameters": {
+            "goal": "MAXIMIZE", "hyperparameterMetricTag": "accuracy", "maxTrials": 5, "maxParallelTrials": 5,
+            "params": [{"parameterName": "x", "type": "INTEGER", "minValue": 1, "maxValue": 9}]}}})
+    yard.until(name, "SUCCEEDED")
+    study = yard.get(f"/_trainyard{yard.jobs_path}/{name}/study").json
+    values = {trial["trialId"]: trial["objectiveValue"] for trial in study["trials"]}
+    opened(browser, yard, f"jobs/{yard.project}/{name}")
+    browser.until("document.querySelectorAll('circle.dot').length === 5")
+    dots = sorted(browser.value("[...document.querySelectorAll('circle.dot')].map((each) => [Number(each.textContent.match(/\\d+/)[0]), each.cx.baseVal.value, each.cy.baseVal.value])"))
+    assert [trial for trial, _, _ in dots] == sorted(values)
+    (low, y_low), (high, y_high) = ((values[trial], y) for trial, _, y in (max(dots, key=lambda dot: dot[2]), min(dots, key=lambda dot: dot[2])))
+    for (_, x, _), (_, after, _) in zip(dots, dots[1:]):
+        assert abs((after - x) - (dots[-1][1] - dots[0][1]) / 4) < 0.1
+    for trial, _, y in dots:
+        assert abs(y - (y_low + (values[trial] - low) / (high - low) * (y_high - y_low))) < 0.1
+    assert browser.texts("strong")[0] == f"{study['best']['trialId']} (best)"
+    # The line of a trial goes through each of its reports.
+    curves = browser.value("[...document.querySelectorAll('svg[aria-label=\"Learning curves\"] path')].map((each) => each.getAttribute('d').split('L').length)")
+    assert curves == [3] * 5
+    # Dragging along an axis chooses trials.
+    best = max(values.values())
+    browser.value("(() => { const axis = [...document.querySelectorAll('.handle')].at(-1), box = axis.getBoundingClientRect(); "
+                  "axis.dispatchEvent(new PointerEvent('pointerdown', {clientY: box.top, bubbles: true, cancelable: true})); "
+                  "for (const type of ['pointermove', 'pointerup']) dispatchEvent(new PointerEvent(type, {clientY: box.top + 6})); })()")
+    browser.until_says(f"{sum(value == best for value in values.values())} of 5 trials")
+    pictures(browser, "search")
+
+
+@needs_browser
+def test_queue_faults_and_requests(browser, narrow_yard):
+    first = narrow_yard.create(script("echo up; while :; do sleep 0.1; done"))
+    narrow_yard.until(first, "RUNNING")
+    second = narrow_yard.create(script("exit 0"))
+    opened(browser, narrow_yard, "queue")
+    browser.until_says("1 jobs wait")
+    browser.until_says(second)
+    pictures(browser, "queue")
+    opened(browser, narrow_yard, "faults")
+    browser.until_says("None. A rule says")
+    browser.value("(() => { const field = document.querySelector('input'); field.value = 'job=nobody* role=worker replica=1'; })()")
+    browser.click("Order", "button")
+    browser.until_says("job=nobody*")
+    [rule] = narrow_yard.get("/_trainyard/v1/faults").json["faults"]
+    assert (rule["fault"], rule["role"]) == ("preempt", "worker")
+    pictures(browser, "faults")
+    browser.click("Take back", "button")
+    browser.until_says("None. A rule says")
+    assert narrow_yard.get("/v1/projects/p/jobs/nosuch").status == 404
+    opened(browser, narrow_yard, "requests")
+    browser.until_says("projects.jobs.get")
+    browser.click("Refused only", "button")
+    browser.until("[...document.querySelectorAll('.trow .state')].every((each) => each.textContent === '404')")
+    pictures(browser, "requests")
+    for job in (second, first):
+        narrow_yard.cancel(job)
+    narrow_yard.until(first, "CANCELLED")
+
+
 # Broken: el() that sets innerHTML.
 @needs_browser
 def test_nothing_of_a_job_is_markup(browser, yard):
@@ -214,7 +279,8 @@ def test_names_and_contrast(browser, yard, dark):
     job_id = yard.create(script("echo error >&2; exit 3"))
     yard.until(job_id, "FAILED")
     browser.look(1280, 800, dark)
-    for path, words in (("", job_id), (f"jobs/{yard.project}/{job_id}", "non-zero"), (f"jobs/{yard.project}/{job_id}/log", "error")):
+    for path, words in (("", job_id), (f"jobs/{yard.project}/{job_id}", "non-zero"), (f"jobs/{yard.project}/{job_id}/log", "error"),
+                        ("queue", "This machine"), ("faults", "The clock"), ("requests", "requests")):
         opened(browser, yard, path)
         browser.until_says(words)
         assert browser.value(NAMELESS) == []

@@ -2,9 +2,12 @@
 // The frame of all pages: which page an address is, the header, and the keys.
 import {every, get} from "./api.js";
 import {el, note} from "./dom.js";
+import {faultsPage} from "./faults.js";
 import {jobPage} from "./job.js";
 import {jobsPage} from "./jobs.js";
 import {logPage} from "./log.js";
+import {queuePage} from "./queue.js";
+import {requestsPage} from "./requests.js";
 
 const TOP = "/_trainyard/console/";
 // The first row that fits is the page; `name`: it is in the header.
@@ -12,6 +15,9 @@ const PAGES = [
 	{at: /^$/, page: jobsPage, name: "Jobs", link: ""},
 	{at: /^jobs\/([^/]+)\/([^/]+)$/, page: jobPage},
 	{at: /^jobs\/([^/]+)\/([^/]+)\/log$/, page: logPage},
+	{at: /^queue$/, page: queuePage, name: "Queue", link: "queue"},
+	{at: /^faults$/, page: faultsPage, name: "Faults", link: "faults"},
+	{at: /^requests$/, page: requestsPage, name: "Requests", link: "requests"},
 ];
 const KEYS = [["/", "search"], ["j k", "down, up"], ["Enter", "open"], ["g", "all jobs"], ["f", "follow the log"], ["e", "first error of the log"], ["?", "these keys"]];
 

@@ -4,12 +4,14 @@ import {call, every, get} from "./api.js";
 import {ago, confirmed, duration, el, localTime, note, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
 import {LogView} from "./log.js";
+import {StudyView} from "./study.js";
 import {Timeline} from "./timeline.js";
 
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
 const LOOK_MS = 1500;
 
-export const jobPath = (job, verb = "") => `/_trainyard/v1/jobs/${encodeURIComponent(job.short ?? job.id)}${verb}?project=${encodeURIComponent(job.project)}`;
+// The project "-": whichever it is of.
+export const jobPath = (job, verb = "") => `/_trainyard/v1/jobs/${encodeURIComponent(job.short ?? job.id)}${verb}?${job.project === "-" ? "" : `project=${encodeURIComponent(job.project)}`}`;
 
 function named(name) {
 	const now = new Date(), two = (number) => String(number).padStart(2, "0");
@@ -49,7 +51,7 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 	const sent = el("details", {class: "card"}, el("summary", {}, "As JSON"));
 	const timeline = new Timeline();
 	const log = new LogView(key, {follow: true});
-	let job = null, shown = "", asked = false;
+	let job = null, shown = "", asked = false, study = null;
 
 	times.append(timeline.node);
 	log.node.style.flex = "none";
@@ -113,6 +115,11 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		runs.replaceChildren(el("h2", {}, "What it runs"), ...Object.entries(report?.commandLines ?? {}).flatMap(([pool, line]) => [el("div", {class: "soft small"}, pool), el("pre", {}, line)]));
 		unlike.hidden = !report?.differences?.length;
 		unlike.replaceChildren(el("h2", {}, "Unlike in the cloud"), el("ul", {class: "plainlist"}, (report?.differences ?? []).map((each) => el("li", {}, each.text))));
+		if (!study && (whole?.studySpec || whole?.trainingInput?.hyperparameters)) {
+			study = new StudyView(job);
+			times.after(study.node);
+			await study.look().catch(() => null);
+		}
 		sent.replaceChildren(el("summary", {}, "As JSON"), el("pre", {}, JSON.stringify(whole, null, 2) ?? ""));
 	}
 
@@ -131,6 +138,8 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		if (changed !== shown || !ENDED.includes(job.state))
 			draw(told);
 		shown = changed;
+		if (study)
+			await study.look().catch(() => null);
 		if (!asked) {
 			asked = true;
 			await details();
@@ -141,5 +150,5 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 			main.replaceChildren(el("div", {class: "card empty"}, el("h1", {}, problem.message), el("a", {href: "/_trainyard/console/"}, "All jobs")));
 	}));
 
-	return {close: () => { stop(); timeline.close(); log.close(); }, keys: {f: () => log.follow(), e: () => log.firstError()}};
+	return {close: () => { stop(); timeline.close(); log.close(); study?.close(); }, keys: {f: () => log.follow(), e: () => log.firstError()}};
 }

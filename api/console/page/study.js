@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search for hyperparameters has found: plots that share which trials are chosen, and the table of trials.
+import {get} from "./api.js";
+import {el, svg} from "./dom.js";
+import {axes, extent, path, scale, short} from "./plots.js";
+
+const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40};
+
+const better = (study) => (study.metrics[0].minimized ? (a, b) => a < b : (a, b) => a > b);
+const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValue === "number");
+
+// A plot is drawn anew when its card has another width.
+function plot(name, draw) {
+	const node = svg("svg", {class: "plot", role: "img", "aria-label": name, height: HEIGHT});
+	const card = el("div", {class: "card"}, el("h2", {}, name), node);
+	const redraw = () => {
+		const width = node.clientWidth;
+
+		if (!width)
+			return;
+		node.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+		node.replaceChildren(...draw({...BOX, right: width - 16}, node).flat(Infinity).filter(Boolean));
+	};
+	const resized = new ResizeObserver(redraw);
+
+	resized.observe(node);
+	return {card, redraw, close: () => resized.disconnect()};
+}
+
+const hint = (trial, study) => svg("title", {}, [`Trial ${trial.trialId}: ${trial.objectiveValue === undefined ? trial.state : short(trial.objectiveValue)}`,
+	...study.parameters.map(({name}) => (name in trial.parameters ? `${name} ${short(trial.parameters[name])}` : ""))].filter(Boolean).join("\n"));
+
+export class StudyView {
+	constructor(job) {
+		this.place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
+		this.node = el("div", {class: "cards"});
+		this.ranges = new Map(); // of the parallel coordinates: what of an axis is chosen
+		this.plots = [plot("Best so far", (box) => this.#best(box)), plot("Learning curves", (box) => this.#curves(box)),
+			plot("Parameters", (box, node) => this.#parallel(box, node))];
+		this.table = el("div", {class: "card"});
+		this.node.append(...this.plots.map((each) => each.card), this.table);
+		this.text = "";
+	}
+
+	close() {
+		this.plots.forEach((each) => each.close());
+	}
+
+	async look() {
+		const told = await get(`/_trainyard/v1/${this.place}/study`), text = JSON.stringify(told);
+
+		if (text === this.text)
+			return;
+		this.text = text;
+		this.told = told;
+		this.#draw();
+	}
+
+	#draw() {
+		this.plots.forEach((each) => each.redraw());
+		this.#rows();
+	}
+
+	#chosen(trial) {
+		return [...this.ranges].every(([name, [from, to]]) => {
+			const at = this.places?.get(name)?.(trial);
+
+			return at !== undefined && at >= from - 1 && at <= to + 1; // pixels
+		});
+	}
+
+	#best({left, top, right, bottom}) {
+		const {study, trials} = this.told ?? {study: null, trials: []}, done = measured(trials);
+
+		if (!done.length)
+			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
+		const wins = better(study), believed = trials.filter((trial) => trial.belief);
+		const x = scale([1, Math.max(2, ...trials.map((trial) => trial.trialId))], [left + 8, right]);
+		const y = scale(extent([...done.map((trial) => trial.objectiveValue), ...believed.flatMap(({belief: {mean, deviation}}) => [mean - deviation, mean + deviation])]), [bottom, top]);
+		const steps = [];
+		let best = null;
+
+		for (const trial of [...done].sort((a, b) => a.trialId - b.trialId)) {
+			if (best !== null)
+				steps.push([x(trial.trialId), y(best)]);
+			best = best === null || wins(trial.objectiveValue, best) ? trial.objectiveValue : best;
+			steps.push([x(trial.trialId), y(best)]);
+		}
+		return [axes(x, y, {left, top, right, bottom}, {x: "trial", y: study.metrics[0].name}),
+			believed.map(({trialId, belief: {mean, deviation}}) => svg("line", {class: "band", x1: x(trialId), x2: x(trialId), y1: y(mean - deviation), y2: y(mean + deviation)})),
+			svg("path", {class: "best", d: path(steps)}),
+			done.map((trial) => svg("circle", {class: this.#chosen(trial) ? "dot" : "dot faint", cx: x(trial.trialId), cy: y(trial.objectiveValue), r: 4}, hint(trial, study))),
+			trials.filter((trial) => trial.outcome === "INFEASIBLE").map((trial) => svg("text", {class: "cross", x: x(trial.trialId), y: bottom, "text-anchor": "middle"}, "×", hint(trial, study)))];
+	}
+
+	#curves({left, top, right, bottom}) {
+		const {study, trials} = this.told ?? {trials: []}, curved = trials.filter((trial) => trial.measurements?.some((each) => typeof each.objectiveValue === "number"));
+
+		if (!curved.length)
+			return [svg("text", {x: left, y: top}, "No trial has reported yet")];
+		const points = curved.map((trial) => trial.measurements.filter((each) => typeof each.objectiveValue === "number"));
+		const x = scale(extent(points.flat().map((each) => each.trainingStep ?? 0)), [left + 8, right]), y = scale(extent(points.flat().map((each) => each.objectiveValue)), [bottom, top]);
+
+		return [axes(x, y, {left, top, right, bottom}, {x: "step", y: study.metrics[0].name}),
+			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
+				d: path(points[i].map((each) => [x(each.trainingStep ?? 0), y(each.objectiveValue)]))}, hint(trial, study)))];
+	}
+
+	// An axis for each parameter and for the value; dragging along one chooses trials, a click on it lets all be seen again.
+	#parallel({left, top, right, bottom}, node) {
+		const {study, trials} = this.told ?? {trials: []}, done = measured(trials);
+
+		if (!done.length)
+			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
+		const names = [...study.parameters.map(({name}) => name), study.metrics[0].name];
+		const at = scale([0, names.length - 1], [left, right - 24]);
+		const ys = study.parameters.map((parameter) => parameter.categories
+			? Object.assign((value) => scale([0, Math.max(1, parameter.categories.length - 1)], [bottom, top])(parameter.categories.indexOf(value)), {domain: null, words: parameter.categories})
+			: scale([parameter.minimum ?? Math.min(...(parameter.values ?? [0])), parameter.maximum ?? Math.max(...(parameter.values ?? [1]))], [bottom, top], parameter.scale === "log"));
+
+		ys.push(scale(extent(done.map((trial) => trial.objectiveValue)), [bottom, top]));
+		this.places = new Map(names.map((name, i) => [name, (trial) => {
+			const value = i < study.parameters.length ? trial.parameters[name] : trial.objectiveValue;
+
+			return value === undefined ? undefined : ys[i](value);
+		}]));
+		const brush = (name, i) => (event) => {
+			const point = (each) => Math.min(bottom, Math.max(top, (each.clientY - node.getBoundingClientRect().top) * HEIGHT / node.clientHeight));
+			const from = point(event);
+			const move = (each) => {
+				this.ranges.set(name, [Math.min(from, point(each)), Math.max(from, point(each))]);
+				this.#draw();
+			};
+			const end = (each) => {
+				if (Math.abs(point(each) - from) < 4) {
+					this.ranges.delete(name);
+					this.#draw();
+				}
+				removeEventListener("pointermove", move);
+			};
+
+			event.preventDefault();
+			addEventListener("pointermove", move);
+			addEventListener("pointerup", end, {once: true});
+		};
+
+		return [done.map((trial) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${trial.trialId === this.told.best?.trialId ? "best" : ""}`,
+			d: path(names.flatMap((name, i) => { const y = this.places.get(name)(trial); return y === undefined ? [] : [[at(i), y]]; }))}, hint(trial, study))),
+		names.map((name, i) => [svg("line", {class: "axis", x1: at(i), x2: at(i), y1: top, y2: bottom}),
+			this.ranges.has(name) ? svg("rect", {class: "brush", x: at(i) - 6, width: 12, y: this.ranges.get(name)[0], height: this.ranges.get(name)[1] - this.ranges.get(name)[0]}) : null,
+			svg("rect", {class: "handle", x: at(i) - 12, width: 24, y: top, height: bottom - top, "data-axis": name, on: {pointerdown: brush(name, i)}}, svg("title", {}, `Drag along ${name} to choose trials`)),
+			svg("text", {class: "name", x: at(i), y: bottom + 32, "text-anchor": i ? (i === names.length - 1 ? "end" : "middle") : "start"}, name),
+			(ys[i].words ?? ys[i].domain.map(short)).map((word) => svg("text", {x: at(i) + (i === names.length - 1 ? -10 : 10), y: (ys[i].words ? ys[i](word) : ys[i](Number(word))) + 4, "text-anchor": i === names.length - 1 ? "end" : "start"}, short(word)))].flat().filter(Boolean))];
+	}
+
+	#rows() {
+		const {study, trials, best} = this.told, names = study.parameters.map(({name}) => name), wins = better(study);
+		const seen = trials.filter((trial) => !this.ranges.size || this.#chosen(trial)).sort((a, b) => {
+			if (a.objectiveValue === undefined || b.objectiveValue === undefined)
+				return (a.objectiveValue === undefined) - (b.objectiveValue === undefined) || b.trialId - a.trialId;
+			return a.objectiveValue === b.objectiveValue ? a.trialId - b.trialId : wins(a.objectiveValue, b.objectiveValue) ? -1 : 1;
+		});
+
+		this.table.replaceChildren(el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
+			el("div", {class: "scrolls"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
+				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId)),
+					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, (trial.outcome ?? trial.state).toLowerCase()),
+					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))));
+	}
+}
