@@ -80,6 +80,8 @@ libtrainyard_a_SOURCES += \
 	api/emulator/queue.h \
 	api/emulator/requests.c \
 	api/emulator/requests.h \
+	api/emulator/reset.c \
+	api/emulator/reset.h \
 	api/emulator/shell_session.c \
 	api/emulator/shell_session.h \
 	api/emulator/shell_terminal.h \

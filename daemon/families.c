@@ -201,7 +201,7 @@ static void contexts_fill(struct families *families)
 		.arg = parts->machinery,
 	};
 	families->jobs = (struct jobs_context){ parts->store, &families->ml.training, &families->web_shell,
-						parts->ledger };
+						parts->faults, parts->ledger };
 	families->web_shell = (struct web_shell_context){
 		.store = parts->store,
 		.clock = &system_clock,

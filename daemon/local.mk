@@ -111,6 +111,8 @@ libtrainyard_a_SOURCES += \
 	daemon/cli/queue.h \
 	daemon/cli/requests.c \
 	daemon/cli/requests.h \
+	daemon/cli/reset.c \
+	daemon/cli/reset.h \
 	daemon/cli/shell.c \
 	daemon/cli/shell.h \
 	daemon/cli/study.c \

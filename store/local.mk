@@ -128,6 +128,8 @@ libtrainyard_a_SOURCES += \
 	store/objects/object_rows.c \
 	store/objects/object_rows.h \
 	store/objects/objects.c \
+	store/objects/objects_clear.c \
+	store/objects/objects_clear.h \
 	store/objects/objects.h \
 	store/objects/objects_parts.h \
 	store/objects/post_commit.c \

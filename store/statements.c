@@ -152,6 +152,11 @@ const struct statement statements[STATEMENT_COUNT] = {
 			       "  CROSS JOIN model ON model.pipeline = pipeline.id WHERE pipeline.job = job.id"
 			       "  AND model.deleted = 0 AND model.version > 0)"
 			       " ORDER BY ended_us, id LIMIT 1" },
+	[JOB_FIRST_ENDED] = { ON(STATE_READER),
+			      "SELECT id FROM job WHERE parent IS NULL AND state IN (4, 5, 7) AND torn_down = 1"
+			      " ORDER BY ended_us, id LIMIT 1" },
+	[MODEL_ALIASES_PURGE] = { ON(STATE_WRITER), "DELETE FROM model_alias" },
+	[OPERATIONS_PURGE] = { ON(STATE_WRITER), "DELETE FROM operation" },
 	[JOB_ENDED] = { ON_STATE, "SELECT state IN (4, 5, 7) AND torn_down = 1 FROM job WHERE id = :id AND parent IS NULL" },
 	[JOB_TRIAL_IDS] = { ON_STATE, "SELECT id FROM job WHERE parent = :id" },
 	[JOB_PURGE] = { ON(STATE_WRITER), "DELETE FROM job WHERE id = :id" },
@@ -379,6 +384,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 
 	[GENERATION_NEXT] = { ON(OBJECTS_WRITER), "UPDATE meta SET value = max(:now, value + 1)"
 						  " WHERE name = 'generation' RETURNING value" },
+	[BUCKET_FIRST] = { ON(OBJECTS_READER), "SELECT name FROM bucket ORDER BY project, name LIMIT 1" },
 	[BUCKET_BY_NAME] = { ON_OBJECTS, "SELECT " BUCKET_COLUMNS " FROM bucket WHERE name = :name" },
 	[BUCKETS_FROM] = { ON(OBJECTS_READER),
 			   "SELECT " BUCKET_COLUMNS " FROM bucket WHERE project = :project AND name >= :from"

@@ -8,6 +8,7 @@
 #include "api/emulator/job_timeline.h"
 #include "api/emulator/queue.h"
 #include "api/emulator/requests.h"
+#include "api/emulator/reset.h"
 #include "api/message/discovery.h"
 #include "api/message/message_write.h"
 #include "api/training/context.h"
@@ -237,6 +238,13 @@ const struct route jobs_routes[] = {
 	  .handler = gpu_list_answer,
 	  .doc = METHOD_DOC_NAMED("gpus.list", NULL, gpu_list_message,
 				  "Tells which GPUs there are, and which replicas hold them.") },
+	{ .method = "POST",
+	  .path = "/_trainyard/v1/reset",
+	  .handler = reset_step,
+	  .body = &reset_request_message,
+	  .body_root = "",
+	  .doc = METHOD_DOC_NAMED("state.reset", NULL, reset_answer_message,
+				  "Stops all jobs and removes all state; to be repeated until it is done.") },
 	{ .method = "GET",
 	  .path = "/_trainyard/v1/requests",
 	  .handler = requests_stream,

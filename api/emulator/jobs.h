@@ -13,6 +13,7 @@
 
 struct discovery_api;
 struct job;
+struct faults_context;
 struct ledger;
 struct store;
 struct summary_list;
@@ -25,6 +26,7 @@ struct jobs_context {
 	struct store *store;
 	const struct training_context *training; /* spells names of jobs */
 	const struct web_shell_context *shells;  /* opens shells in replicas */
+	struct faults_context *faults;           /* NULL: none are ordered */
 	struct ledger *ledger;                   /* of clients' requests */
 };
 

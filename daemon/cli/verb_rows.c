@@ -21,6 +21,7 @@
 #include "daemon/cli/job_wait.h"
 #include "daemon/cli/queue.h"
 #include "daemon/cli/requests.h"
+#include "daemon/cli/reset.h"
 #include "daemon/cli/shell.h"
 #include "daemon/cli/study.h"
 #include "daemon/cli/verb.h"
@@ -414,6 +415,19 @@ const struct verb verbs[] = {
 	  .calls = true,
 	  .lists = true,
 	  .run = requests_main },
+	{ .name = "reset",
+	  .words = "",
+	  .summary = "stop all jobs and remove all state",
+	  .detail =
+		  "Cancels the jobs that run, waits for their ends, and removes all jobs, logs, objects, buckets, models\n"
+		  "and faults. The daemon goes on. On a terminal it asks before.\n"
+		  "Exit codes: 0 nothing is left, 1 no was answered, 124 jobs did not stop in time.\n",
+	  .options = OPTIONS({ .name = "yes", .letter = 'y', .help = "do not ask" },
+			     { .name = "timeout",
+			       .hint = "TIME",
+			       .help = "how long jobs may take to stop (default 5m); then exit 124" }),
+	  .calls = true,
+	  .run = reset_main },
 	{ .name = "cp",
 	  .words = "SOURCE... TARGET",
 	  .summary = "copy files and objects of Cloud Storage",

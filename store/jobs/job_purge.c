@@ -4,10 +4,13 @@
 #include <stdlib.h>
 
 #include "daemon/base/memory.h"
+#include "store/jobs/summaries.h"
 #include "store/logs/logs.h"
 #include "store/logs/logs_writer.h"
 #include "store/state_writer.h"
 #include "store/store_parts.h"
+
+enum { NO_JOB = 0 /* whose entries are clients' own */ };
 
 enum status job_purge_next(struct store *store, int64_t before_us, int64_t *ret_job, struct error *err)
 {
@@ -134,6 +137,60 @@ enum status job_purge(struct store *store, int64_t job, struct error *err)
 	if (!rc)
 		rc = logs_purge(store, &family, err);
 	return rc ? rc : state_writer_change(store->state, purge_run, &job, err);
+}
+
+enum status job_purge_any(struct store *store, int64_t *ret_job, struct error *err)
+{
+	int64_t job = 0;
+	bool found = false;
+	enum status rc;
+
+	{
+		struct reader reader AUTO_READER = { 0 };
+
+		rc = reader_borrow(&store->state_readers, &reader, err);
+		if (rc)
+			return rc;
+		AUTO(statement) sqlite3_stmt *row = connection_statement(reader.connection, JOB_FIRST_ENDED);
+		rc = statement_step(row, &found, err);
+		if (!rc && found)
+			job = sqlite3_column_int64(row, 0);
+	}
+	if (!rc && job)
+		rc = job_purge(store, job, err);
+	if (!rc)
+		*ret_job = job;
+	return rc;
+}
+
+static enum status rest_run(struct change_scope *scope, void *arg, struct error *err)
+{
+	static const enum statement_id deletions[] = { MODEL_ALIASES_PURGE, OPERATIONS_PURGE };
+	enum status rc = STATUS_OK;
+
+	(void)arg;
+	for (size_t i = 0; !rc && i < sizeof(deletions) / sizeof(deletions[0]); i++) {
+		AUTO(statement)
+		sqlite3_stmt *statement = connection_statement(scope->connection, deletions[i]);
+
+		rc = statement_run(statement, err);
+	}
+	return rc;
+}
+
+enum status job_purge_rest(struct store *store, bool *ret_more, struct error *err)
+{
+	struct job_counts counts = { 0 };
+	enum status rc = summary_count(store, &counts, err);
+
+	*ret_more = false;
+	for (unsigned family = 0; family < SUMMARY_FAMILIES; family++)
+		for (unsigned state = 0; state < JOB_STATE_COUNT; state++)
+			*ret_more = *ret_more || counts.jobs[family][state];
+	if (rc || *ret_more)
+		return rc;
+	rc = state_writer_change(store->state, rest_run, NULL, err);
+	return rc ? rc : logs_writer_purge(store->logs, NO_JOB, ret_more, err);
 }
 
 static enum status used_read(struct reader_pool *pool, int64_t *bytes, struct error *err)

@@ -3,6 +3,7 @@
 /* store/jobs/job_purge.h: jobs that have ended are removed for good, with their trials and logs.
  *
  * Objects of Cloud Storage are never touched. Thread: any. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/base/error.h"
@@ -16,5 +17,10 @@ enum status job_purge_next(struct store *store, int64_t before_us, int64_t *ret_
  * trials follow in one transaction. A crash leaves the job, to be removed once more.
  * FAILED_PRECONDITION: it has not ended. NOT_FOUND. */
 enum status job_purge(struct store *store, int64_t job, struct error *err);
+/* Removes any job that has ended, with its model. *ret_job: which; 0: there is none. */
+enum status job_purge_any(struct store *store, int64_t *ret_job, struct error *err);
+/* Removes what belongs to no job, once there is none: aliases of models, operations, log entries of clients, a slice a call.
+ * *ret_more: some are left, or a job is. */
+enum status job_purge_rest(struct store *store, bool *ret_more, struct error *err);
 /* The bytes in use of the databases of jobs and logs, without the room in the files that a removal has left for later rows. */
 enum status store_used_bytes(struct store *store, int64_t *ret_bytes, struct error *err);

@@ -9,7 +9,7 @@ import pytest
 from support.daemon import program, script
 from support.engine import PrivateEngine
 from support.storage import Storage
-from support.verbs import started, verb
+from support.verbs import on_terminal, started, verb
 from support.vertex import Vertex, custom_job, pipeline, tuning_job
 from support.wait import wait_until
 
@@ -228,3 +228,36 @@ def test_limits_that_are_none_are_refused(tmp_path):
     for option, value in (("--keep", "soon"), ("--keep", "0"), ("--max-state", "20"), ("--max-state", "20Q"), ("--max-state", "-1G")):
         done = subprocess.run([program(), "serve", option, value, "--state-dir", str(tmp_path)], capture_output=True, text=True, timeout=20)
         assert done.returncode == 2 and option[2:] in done.stderr, done
+
+
+def test_reset_leaves_nothing(new_daemon):
+    """Broken: a reset_step() without jobs_stop(); job_purge_any() that leaves jobs with models; objects_clear() that keeps buckets."""
+    daemon = new_daemon("--offline", "--stop-grace", "1").start()
+    done = daemon.create(script("echo a line"))
+    daemon.until(done, "SUCCEEDED")
+    lines = Vertex(daemon, collection="trainingPipelines")
+    lines.until(lines.create(pipeline("exit 0", "with-model", OUTPUT, modelToUpload={"displayName": "m"}))["name"], "PIPELINE_STATE_SUCCEEDED")
+    runs = daemon.create(script("sleep 600"))
+    daemon.until(runs, "RUNNING")
+    storage = Storage(daemon, bucket="to-be-cleared")
+    for number in range(3):
+        storage.put(f"o{number}", b"bytes")
+    daemon.post("/_trainyard/v1/faults", {"fault": "preempt", "job": "never"})
+    daemon.post("/v2/entries:write", {"entries": [{"logName": f"projects/{daemon.project}/logs/own", "textPayload": "own line",
+                                                   "resource": {"type": "global"}}]})
+    assert "--yes" in verb(daemon, "reset", code=2)
+    said, code = on_terminal(daemon, "reset", until="[y/N]")
+    assert code != 0 and daemon.job(done)["state"] == "SUCCEEDED"
+    assert re.search(r"^[34] jobs and \d+ objects are removed", verb(daemon, "reset", "--yes"))
+    assert daemon.get("/_trainyard/v1/jobs").json.get("jobs", []) == []
+    assert daemon.get(f"/storage/v1/b?project={daemon.project}").json.get("items", []) == []
+    assert daemon.get("/_trainyard/v1/faults").json.get("faults", []) == []
+    assert Vertex(daemon, collection="models").list() in ([], {}) or not Vertex(daemon, collection="models").names()
+    entries = daemon.post("/v2/entries:list", {"resourceNames": [f"projects/{daemon.project}"]}).json
+    assert not entries.get("entries"), entries
+    assert not daemon.engine.containers(f"trainyard.instance={daemon.read_instance()}")
+    again = daemon.create(script("echo anew"), job_id=done)
+    daemon.until(again, "SUCCEEDED")
+    assert daemon.lines(done) == ["anew"]
+    daemon.restart()
+    assert daemon.job(done)["state"] == "SUCCEEDED"

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/cli/reset.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/cli/ask.h"
+#include "daemon/cli/invocation.h"
+#include "daemon/cli/terminal.h"
+#include "daemon/main.h"
+
+enum { PAUSE_MS = 100, WAIT_US = 300000000 };
+
+/* False: the user says no. */
+static bool agreed(const struct client *client)
+{
+	char answer[8] = "";
+
+	printf("Stop all jobs of %s and remove all jobs, logs, objects and faults? [y/N] ",
+	       client_endpoint(client));
+	fflush(stdout);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* Step after step, until nothing is left or nothing more happens. */
+static int steps_take(struct client *client, int64_t limit_us)
+{
+	AUTO(json) json_t *body = json_object();
+	int64_t jobs = 0, objects = 0, end_us = clock_mono_us(&system_clock) + limit_us;
+
+	for (;;) {
+		struct error err AUTO_ERROR = { 0 };
+		AUTO(json) json_t *told = NULL;
+		int64_t stopping;
+
+		if (client_call(client, "POST", "/_trainyard/v1/reset", body, &told, &err)) {
+			progress_clear();
+			return ask_failure(client, &err);
+		}
+		jobs += json_int_at(told, "removedJobs", 0);
+		objects += json_int_at(told, "removedObjects", 0);
+		stopping = json_int_at(told, "stoppingCount", 0);
+		if (json_true_at(told, "done"))
+			break;
+		progress_show("%lld jobs are being stopped, %lld jobs and %lld objects are removed",
+			      (long long)stopping, (long long)jobs, (long long)objects);
+		if (stopping && clock_mono_us(&system_clock) > end_us) {
+			progress_clear();
+			fprintf(stderr, "trainyard: %lld jobs have not stopped in time; trainyard jobs tells which\n",
+				(long long)stopping);
+			return EXIT_TIMED_OUT;
+		}
+		if (stopping)
+			poll(NULL, 0, PAUSE_MS);
+	}
+	progress_clear();
+	printf("%lld jobs and %lld objects are removed\n", (long long)jobs, (long long)objects);
+	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+}
+
+int reset_main(struct invocation *invocation)
+{
+	AUTO(client) struct client *client = NULL;
+	struct error err AUTO_ERROR = { 0 };
+	int64_t limit_us = WAIT_US;
+	int exit_code;
+
+	if (invocation_duration(invocation, "timeout", &limit_us, &err))
+		return main_usage_error("reset ", &err);
+	exit_code = ask_open(invocation, &client);
+	if (exit_code)
+		return exit_code;
+	if (!invocation_flag(invocation, "yes")) {
+		if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+			error_set(&err, STATUS_INVALID_ARGUMENT, NULL,
+				  "it removes all jobs, logs and objects: --yes says that this is meant");
+			return main_usage_error("reset ", &err);
+		}
+		if (!agreed(client))
+			return EXIT_FAILED;
+	}
+	return steps_take(client, limit_us);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+/* store/objects/objects_clear.h: all objects and buckets of all projects are removed, a part of them a call. Thread: any. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/error.h"
+
+struct objects;
+
+/* Removes @most objects at most, and buckets that have none. Adds their number to *removed. *ret_more: some are left. */
+enum status objects_clear(struct objects *objects, unsigned most, uint64_t *removed, bool *ret_more,
+			  struct error *err);
