@@ -13,6 +13,7 @@
 #include "scheduler/engine/docker_json.h"
 #include "scheduler/engine/docker_orphans.h"
 #include "scheduler/engine/docker_reach.h"
+#include "scheduler/engine/docker_self.h"
 
 /* What is busy is so for a moment: rounds without any success end it. */
 enum {
@@ -152,6 +153,70 @@ enum status docker_list(const char *url, const char *instance, struct orphans *r
 	return rc ? rc : list_read(&cleaning, instance, ret_list, err);
 }
 
+/* ---- a daemon in a container ---- */
+
+static void network_told(void *arg, const struct http_answer *answer)
+{
+	struct cleaning *cleaning = arg;
+
+	cleaning->waiting--;
+	if (answer->status)
+		answer_fail(cleaning, STATUS_UNAVAILABLE, answer->problem);
+	else if (answer->code < 300) /* else it is gone since it was listed, or its removal will tell */
+		cleaning->answer = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
+}
+
+/* A daemon that is in a container is in the networks of its jobs for as long as it runs, at an address of its own. */
+static enum status members_check(const struct orphan *item, const json_t *network, struct error *err)
+{
+	char self[DOCKER_SELF_SIZE] = "", reach[SUBNET_TEXT_SIZE] = "";
+	struct network_status status;
+	const char *id;
+	json_t *member;
+
+	self_container(self);
+	if (docker_network_read(network, &status))
+		subnet_print_address(status.reach.address, reach);
+	json_object_foreach(json_object_get(network, "Containers"), id, member) {
+		const char *name = json_text_at(member, "Name"),
+			   *address = json_text_at(member, "IPv4Address");
+
+		if (address && strncmp(address, reach, strlen(reach)) == 0 && address[strlen(reach)] == '/' &&
+		    strcmp(id, self) != 0)
+			return error_set(
+				err, STATUS_FAILED_PRECONDITION, NULL,
+				"the daemon of instance %s runs in the container %s: stop that first",
+				item->instance, name ? name : id);
+	}
+	return STATUS_OK;
+}
+
+static enum status daemon_look(struct cleaning *cleaning, const struct orphans *list, struct error *err)
+{
+	enum status rc = STATUS_OK;
+
+	for (size_t i = 0; !rc && i < list->count; i++) {
+		char path[DOCKER_PATH_SIZE];
+
+		if (!list->items[i].is_joined)
+			continue;
+		snprintf(path, sizeof(path), "/networks/%s", list->items[i].id);
+		cleaning->waiting++;
+		http_start(cleaning->http, &(struct http_request){ .method = "GET",
+								   .path = path,
+								   .without_version = true,
+								   .timeout_s = LIST_TIMEOUT_S,
+								   .done = network_told,
+								   .arg = cleaning });
+		exchanges_await(cleaning);
+		AUTO(json) json_t *network = TAKE(cleaning->answer);
+
+		rc = cleaning->status ? error_set(err, cleaning->status, NULL, "%s", cleaning->text)
+				      : members_check(&list->items[i], network, err);
+	}
+	return rc;
+}
+
 /* ---- removing ---- */
 
 static void removed(void *arg, const struct http_answer *answer)
@@ -224,6 +289,8 @@ static enum status rounds_step(struct cleaning *cleaning, const char *instance,
 	struct orphans list AUTO_ORPHANS = { 0 };
 	enum status rc = list_read(cleaning, instance, &list, err);
 
+	if (!rc)
+		rc = daemon_look(cleaning, &list, err);
 	*ret_more = !rc && list.count > 0;
 	if (!*ret_more)
 		return rc;

@@ -80,8 +80,15 @@ void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answ
 		return;
 	grown = memory_resize(list->items, list->count + count, sizeof(*grown));
 	list->items = grown;
-	for (size_t i = 0; i < count; i++)
-		list->count += item_read(kind, json_array_get(answer, i), &list->items[list->count]);
+	for (size_t i = 0; i < count; i++) {
+		struct orphan *item = &list->items[list->count];
+
+		if (!item_read(kind, json_array_get(answer, i), item))
+			continue;
+		item->is_joined =
+			kind == ORPHAN_NETWORK && docker_network_is_joined(json_array_get(answer, i));
+		list->count++;
+	}
 }
 
 /* ---- looking ---- */

@@ -29,11 +29,10 @@ static bool id_find(const char *path, char id[DOCKER_SELF_SIZE])
 	return false;
 }
 
-/* The container that this process is in; false: none. Its /etc/hostname is a file of the engine's, in a directory of the
- * container's name.
+/* Its /etc/hostname is a file of the engine's, in a directory of the container's name.
  * Source: /proc/self/mountinfo in containers of Docker 20.10 and Podman 4.3; its form is that of
  * https://docs.kernel.org/filesystems/proc.html (3.5) */
-static bool own_container(char id[DOCKER_SELF_SIZE])
+bool self_container(char id[DOCKER_SELF_SIZE])
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char line[LINE_SIZE], root[LINE_SIZE], place[LINE_SIZE];
@@ -82,7 +81,7 @@ void self_look(struct docker *docker, void (*then)(struct docker *docker))
 
 	docker->link.self[0] = '\0';
 	docker->link.then = then;
-	if (!own_container(docker->link.self)) {
+	if (!self_container(docker->link.self)) {
 		then(docker);
 		return;
 	}

@@ -9,6 +9,9 @@
 
 #include "scheduler/engine/docker_core.h"
 
+/* The container that this process is in; false: it is in none that an engine has named. Thread: any. */
+bool self_container(char id[DOCKER_SELF_SIZE]);
+
 /* Asks whether the engine has the container that this process is in: link.self is its id then, else "". Calls @then after
  * that, at once where the process is in none; the link is lost where the engine does not answer. */
 void self_look(struct docker *docker, void (*then)(struct docker *docker));

@@ -323,7 +323,8 @@ struct engine_kind {
 			    struct error *err);
 	/* Removes the containers (killed when they run), their anonymous volumes, and the networks of @instance, until the
 	 * engine has none. Nobody else's are touched: a network that a container of somebody else is in stays.
-	 * FAILED_PRECONDITION: some are left; each was told. */
+	 * FAILED_PRECONDITION: some are left; each was told. Or the daemon of @instance runs in a container of the engine:
+	 * nothing was removed. */
 	enum status (*sweep)(const char *url, const char *instance, const struct sweep_report *report,
 			     struct error *err);
 };

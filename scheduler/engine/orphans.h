@@ -16,6 +16,7 @@ enum { ORPHAN_NAME_SIZE = 128 };
 struct orphan {
 	enum orphan_kind kind;
 	bool runs;
+	bool is_joined;    /* a network: of a daemon in a container, which is in it while it runs */
 	int64_t created_s; /* wall clock; 0: not known */
 	char instance[INSTANCE_MAX + 1];
 	char id[80];                   /* hexadecimal digits */
