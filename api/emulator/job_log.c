@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/emulator/jobs.h"
+#include "api/emulator/line_stream.h"
 #include "api/message/message_write.h"
-#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "store/jobs/summaries.h"
 #include "store/logs/log_tail.h"
@@ -61,8 +61,7 @@ struct log_stream {
 	bool follows, ended;        /* ended: the job has, and all of its lines are stored */
 	bool cursors, marked, over; /* marked: the cursor of this read is written; over: the end is */
 	int64_t skip, skipped;      /* lines to leave out; those that this read has left out */
-	struct text pending;
-	size_t sent;
+	struct text *lines;         /* of this read */
 };
 
 static void stream_close(void *arg)
@@ -70,7 +69,6 @@ static void stream_close(void *arg)
 	struct log_stream *stream = arg;
 
 	log_tail_close(stream->tail);
-	text_deinit(&stream->pending);
 	free(stream);
 }
 
@@ -84,7 +82,7 @@ static void structured_render(const struct tail_line *line, struct writer *answe
 
 static void cursor_render(struct log_stream *stream)
 {
-	struct writer answer = message_open(&stream->pending, &job_log_line);
+	struct writer answer = message_open(stream->lines, &job_log_line);
 	struct text cursor AUTO_TEXT = { 0 };
 
 	log_tail_cursor(stream->tail, &cursor);
@@ -92,24 +90,24 @@ static void cursor_render(struct log_stream *stream)
 	if (stream->skipped)
 		member_int(&answer, "skip", stream->skipped);
 	message_close(&answer);
-	text_putc(&stream->pending, '\n');
+	text_putc(stream->lines, '\n');
 	stream->marked = true;
 }
 
 static void end_render(struct log_stream *stream)
 {
-	struct writer answer = message_open(&stream->pending, &job_log_line);
+	struct writer answer = message_open(stream->lines, &job_log_line);
 
 	member_bool(&answer, "end", true);
 	message_close(&answer);
-	text_putc(&stream->pending, '\n');
+	text_putc(stream->lines, '\n');
 	stream->over = true;
 }
 
 static void line_render(void *arg, const struct tail_line *line)
 {
 	struct log_stream *stream = arg;
-	struct text *text = &stream->pending;
+	struct text *text = stream->lines;
 	struct writer answer;
 	struct text *time;
 
@@ -150,27 +148,16 @@ static enum status end_look(struct log_stream *stream, struct error *err)
 	return rc;
 }
 
-static ssize_t stream_fail(const struct log_stream *stream, const struct error *err)
+static enum status more_read(void *arg, struct text *text, ssize_t *ret_over, struct error *err)
 {
-	log_event(LOG_WARNING, "log-stream-failed", "job=%lld error=\"%s\"", (long long)stream->job,
-		  err->text ? err->text : "");
-	return STREAM_CUT;
-}
-
-/* *ret_over: there is nothing now; how the stream goes on then. */
-static enum status more_read(struct log_stream *stream, ssize_t *ret_over, struct error *err)
-{
+	struct log_stream *stream = arg;
 	unsigned count = 0;
 	enum status rc;
 
-	text_renew(&stream->pending, 1 << 20);
-	stream->sent = 0;
+	stream->lines = text;
 	stream->marked = false;
 	stream->skipped = 0;
-	*ret_over = 1;
 	rc = log_tail_read(stream->tail, stream->ended, line_render, stream, &count, err);
-	if (!rc && stream->pending.failed)
-		return error_no_memory(err);
 	if (rc || count)
 		return rc;
 	if (stream->ended && stream->cursors && !stream->over) {
@@ -185,28 +172,6 @@ static enum status more_read(struct log_stream *stream, ssize_t *ret_over, struc
 	if (!rc && !stream->ended && !log_tail_wait(stream->tail, LOOK_US))
 		*ret_over = STREAM_QUIET;
 	return rc;
-}
-
-static ssize_t stream_read(void *arg, char *buffer, size_t size)
-{
-	struct log_stream *stream = arg;
-	struct error err AUTO_ERROR = { 0 };
-	size_t piece;
-
-	while (stream->sent == stream->pending.length) {
-		ssize_t over;
-
-		if (more_read(stream, &over, &err))
-			return stream_fail(stream, &err);
-		if (over <= 0)
-			return over;
-	}
-	piece = stream->pending.length - stream->sent;
-	if (piece > size)
-		piece = size;
-	memcpy(buffer, stream->pending.data + stream->sent, piece);
-	stream->sent += piece;
-	return (ssize_t)piece;
 }
 
 enum status job_log_stream(struct call *call, struct error *err)
@@ -242,11 +207,9 @@ enum status job_log_stream(struct call *call, struct error *err)
 				       .store = context->store,
 				       .job = spec.job,
 				       .tail = TAKE(tail),
-				       .pending.may_fail = true,
 				       .cursors = json_true_at(call->query, "cursors"),
 				       .skip = json_int_at(call->query, "skip", 0),
 				       .follows = spec.follows };
-	call->content_type = "application/x-ndjson";
-	call->stream = (struct answer_stream){ stream_read, stream_close, stream, -1 };
+	line_stream_begin(call, &(struct line_source){ more_read, stream_close, stream });
 	return STATUS_OK;
 }

@@ -13,12 +13,12 @@
 #include "daemon/base/memory.h"
 #include "daemon/cli/ask.h"
 #include "daemon/cli/invocation.h"
+#include "daemon/cli/json_lines.h"
 #include "daemon/cli/terminal.h"
 #include "daemon/main.h"
 
 enum {
 	REPLICAS_COLOURED = 64,
-	LINE_BYTES_MAX = 16 << 20,
 	TAB = 8,
 	INTERRUPTED = 130,
 	TIME_TOLD = 32,
@@ -32,13 +32,12 @@ const char *const log_severities[] = { "DEFAULT", "DEBUG",    "INFO",  "NOTICE",
 				       "ERROR",   "CRITICAL", "ALERT", "EMERGENCY", NULL };
 
 struct log_printing {
-	struct text line; /* of the stream, while its end is not there */
+	struct json_lines lines; /* of the stream */
 	bool timestamps, prefix, terminal, own_stdout;
 	regex_t *pattern; /* NULL: all lines */
 	char *replicas[REPLICAS_COLOURED];
 	size_t replica_count;
 	int prefix_width;
-	bool broken; /* the answer is not made of lines */
 	/* Of a log that is followed: where it goes on once the connection broke. */
 	char *cursor;  /* NULL: none came */
 	int64_t total; /* lines in all */
@@ -140,8 +139,9 @@ static void line_print(struct log_printing *printing, const json_t *line)
 /* ---- the stream ---- */
 
 /* A line, or in its place where the log goes on, or that it is over. */
-static void line_take(struct log_printing *printing, const json_t *line)
+static bool line_take(void *arg, const json_t *line)
 {
+	struct log_printing *printing = arg;
 	const char *cursor = json_text_at(line, "cursor");
 
 	if (cursor) {
@@ -155,34 +155,14 @@ static void line_take(struct log_printing *printing, const json_t *line)
 		printing->total++;
 		line_print(printing, line);
 	}
+	return true;
 }
 
 static bool lines_take(void *arg, const char *data, size_t length)
 {
 	struct log_printing *printing = arg;
 
-	while (length) {
-		const char *end = memchr(data, '\n', length);
-		const size_t piece = end ? (size_t)(end - data) : length;
-
-		text_append(&printing->line, data, piece);
-		data += piece + (end != NULL);
-		length -= piece + (end != NULL);
-		if (end) {
-			AUTO(json)
-			json_t *line =
-				json_parse_foreign(printing->line.data, printing->line.length, 0, NULL);
-
-			printing->broken = !line;
-			if (line)
-				line_take(printing, line);
-			text_clear(&printing->line);
-		}
-		printing->broken = printing->broken || printing->line.length > LINE_BYTES_MAX;
-		if (printing->broken)
-			return false;
-	}
-	return fflush(stdout) == 0;
+	return json_lines_take(&printing->lines, data, length) && fflush(stdout) == 0;
 }
 
 static char farewell[512];
@@ -349,7 +329,7 @@ static enum status stream_read(struct client *client, const char *path, struct l
 		text_percent(&onward, printing->cursor, URL_UNRESERVED);
 		text_printf(&onward, "&skip=%lld", (long long)printing->taken);
 	}
-	text_clear(&printing->line); /* half of a line comes once more */
+	text_clear(&printing->lines.line); /* half of a line comes once more */
 	return client_read(client, onward.data, lines_take, printing, err);
 }
 
@@ -363,7 +343,7 @@ static int log_follow(struct client *client, const char *path, struct log_printi
 
 		if (printing->total > before)
 			breaks = 0;
-		if (printing->ended || printing->broken)
+		if (printing->ended || printing->lines.broken)
 			return EXIT_GOOD;
 		if ((rc && rc != STATUS_UNAVAILABLE) || ferror(stdout))
 			return rc ? ask_failure(client, &err) : EXIT_FAILED;
@@ -388,6 +368,7 @@ int log_print(struct client *client, const json_t *job, const struct log_wish *w
 		.terminal = terminal_width(stdout) > 0,
 		.own_stdout = asks_service(wish->invocation),
 		.prefix_width = PREFIX_LEAST,
+		.lines = { .take = line_take, .arg = &printing },
 	};
 	struct error err AUTO_ERROR = { 0 };
 	struct text path AUTO_TEXT = { 0 };
@@ -405,11 +386,11 @@ int log_print(struct client *client, const json_t *job, const struct log_wish *w
 		else if (client_read(client, path.data, lines_take, &printing, &err))
 			exit_code = ask_failure(client, &err);
 	}
-	if (printing.broken)
+	if (printing.lines.broken)
 		exit_code = EXIT_FAILED;
 	if (printing.pattern)
 		regfree(printing.pattern);
-	text_deinit(&printing.line);
+	json_lines_deinit(&printing.lines);
 	free(printing.cursor);
 	while (printing.replica_count)
 		free(printing.replicas[--printing.replica_count]);
