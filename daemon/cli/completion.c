@@ -127,10 +127,31 @@ static void fish_quote(struct text *text, const char *words)
 	text_putc(text, '\'');
 }
 
+/* A verb's completions hold where it is the first word, and not behind "--": there another program's command line stands,
+ * which fish completes as if it stood alone. */
+static const char fish_conditions[] =
+	"function __trainyard_first\n"
+	"    set -l words (commandline -opc)\n"
+	"    test (count $words) -eq 1\n"
+	"end\n"
+	"function __trainyard_verb\n"
+	"    set -l words (commandline -opc)\n"
+	"    contains -- -- $words; and return 1\n"
+	"    test (count $words) -gt 1 -a \"$words[2]\" = \"$argv[1]\"\n"
+	"end\n"
+	"function __trainyard_behind\n"
+	"    contains -- -- (commandline -opc)\n"
+	"end\n"
+	"function __trainyard_command\n"
+	"    set -l words (commandline -opc)\n"
+	"    set -e words[1..(contains -i -- -- $words)]\n"
+	"    complete -C (string join -- ' ' (string escape -- $words) (commandline -ct))\n"
+	"end\n"
+	"complete -c trainyard -n __trainyard_behind -x -a '(__trainyard_command)'\n";
+
 static void fish_word(struct text *text, const char *verb, const struct word *word)
 {
-	text_printf(text, "complete -c trainyard -n '__fish_seen_subcommand_from %s' -l %s", verb,
-		    word->name);
+	text_printf(text, "complete -c trainyard -n '__trainyard_verb %s' -l %s", verb, word->name);
 	if (word->letter)
 		text_printf(text, " -s %c", word->letter);
 	if (word->values) {
@@ -147,14 +168,15 @@ static void fish_word(struct text *text, const char *verb, const struct word *wo
 
 static void fish_write(struct text *text)
 {
+	text_puts(text, fish_conditions);
 	for (const struct verb *verb = verbs; verb->name; verb++) {
 		if (!verb->summary)
 			continue;
-		text_printf(text, "complete -c trainyard -n __fish_use_subcommand -f -a %s -d ", verb->name);
+		text_printf(text, "complete -c trainyard -n __trainyard_first -f -a %s -d ", verb->name);
 		fish_quote(text, verb->summary);
 		text_putc(text, '\n');
 		if (verb->word_values) {
-			text_printf(text, "complete -c trainyard -n '__fish_seen_subcommand_from %s' -f -a '",
+			text_printf(text, "complete -c trainyard -n '__trainyard_verb %s' -f -a '",
 				    verb->name);
 			values_write(text, verb->word_values);
 			text_puts(text, "'\n");

@@ -231,6 +231,28 @@ def test_other_shells_take_the_completions(user, shell, code):
     assert sorted(done.stdout.split()) == ["fish", "github", "sh"] and not done.stderr, done
 
 
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not there")
+def test_fish_completes_another_command_behind_two_dashes(user, tmp_path):
+    """Broken: __trainyard_behind left out: no command was offered. __trainyard_verb that takes any word, or does not look for --: words of
+    completion were offered to the other program."""
+    (tmp_path / "a-file").touch()
+    path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
+
+    def words(typed):
+        done = subprocess.run(["fish", "--no-config", "-c", f"trainyard completion fish | source; complete -C \"{typed}\" | cut -f1"],
+                              capture_output=True, text=True, timeout=60, env={**user.environment, "PATH": path}, cwd=tmp_path)
+        assert not done.stderr, done
+        return done.stdout.split()
+
+    assert {"status", "serve"} <= set(words("trainyard s")) and "--endpoint" in words("trainyard status --end")
+    assert words("trainyard completion ") == ["bash", "fish", "zsh"]
+    assert "cat" in words("trainyard exec -- ca") and "cat" in words("trainyard exec --grpc 127.0.0.1:0 -- ca")
+    assert words("trainyard exec -- cat 'a b' a-") == ["a-file"]
+    assert words("trainyard exec -- trainyard completion ") == ["bash", "fish", "zsh"]
+    assert words("trainyard completion -- cat a") == words("trainyard exec completion a-") == ["a-file"]
+    assert "zsh" not in words("trainyard completion -- cat ") + words("trainyard exec -- cat completion ")
+
+
 def test_help_tells_the_defaults_that_hold(user):
     """Broken: config_help_write() without the lists: exec told of port 8090."""
     told = " ".join(user("exec", "--help").split())
