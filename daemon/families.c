@@ -19,21 +19,21 @@ enum { FAMILIES_OF_STORAGE = 3 };
 
 /* What has a discovery document; where two have the same version, the former goes first. */
 static const struct discovery_entry published[] = {
-	{ &ml_api, ml_routes },
-	{ &logging_api, logging_routes },
-	{ &aiplatform_api, aiplatform_routes },
-	{ &aiplatform_beta_api, aiplatform_beta_routes },
-	{ &emulator_api, jobs_routes },
-	{ NULL, NULL },
+	{ &ml_api, ml_routes, NULL },
+	{ &logging_api, logging_routes, NULL },
+	{ &aiplatform_api, aiplatform_routes, NULL },
+	{ &aiplatform_beta_api, aiplatform_beta_routes, NULL },
+	{ &emulator_api, jobs_routes, fault_routes },
+	{ NULL, NULL, NULL },
 };
 static const struct discovery_entry published_with_storage[] = {
-	{ &ml_api, ml_routes },
-	{ &logging_api, logging_routes },
-	{ &aiplatform_api, aiplatform_routes },
-	{ &aiplatform_beta_api, aiplatform_beta_routes },
-	{ &storage_api, storage_routes },
-	{ &emulator_api, jobs_routes },
-	{ NULL, NULL },
+	{ &ml_api, ml_routes, NULL },
+	{ &logging_api, logging_routes, NULL },
+	{ &aiplatform_api, aiplatform_routes, NULL },
+	{ &aiplatform_beta_api, aiplatform_beta_routes, NULL },
+	{ &storage_api, storage_routes, NULL },
+	{ &emulator_api, jobs_routes, fault_routes },
+	{ NULL, NULL, NULL },
 };
 
 /* ---- what contexts call ---- */

@@ -53,6 +53,13 @@ static void route_publish(json_t *document, const struct discovery_api *api, con
 		      });
 }
 
+static void routes_publish(json_t *document, const struct discovery_api *api, const struct route *routes)
+{
+	for (const struct route *route = routes; route->method; route++)
+		if (route->doc)
+			route_publish(document, api, route);
+}
+
 static enum status document_write(struct call *call, const struct discovery_entry *entry, struct error *err)
 {
 	struct text root_url AUTO_TEXT = { 0 };
@@ -62,9 +69,9 @@ static enum status document_write(struct call *call, const struct discovery_entr
 	if (rc)
 		return rc;
 	document = discovery_begin(entry->api, root_url.data);
-	for (const struct route *route = entry->routes; route->method; route++)
-		if (route->doc)
-			route_publish(document, entry->api, route);
+	routes_publish(document, entry->api, entry->routes);
+	if (entry->more)
+		routes_publish(document, entry->api, entry->more);
 	json_write(&call->answer, document);
 	return STATUS_OK;
 }

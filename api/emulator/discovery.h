@@ -14,6 +14,7 @@ struct discovery_api;
 struct discovery_entry {
 	const struct discovery_api *api;
 	const struct route *routes; /* a family's; those without a doc are left out */
+	const struct route *more;   /* those of another family that belong to the same API; NULL: there are none */
 };
 
 struct discovery {

@@ -124,6 +124,17 @@ static enum status fault_remove_all(struct call *call, struct error *err)
 	return fault_book_clear(context->book, err);
 }
 
+static const struct field fault_list_fields[] = {
+	{ .name = "faults",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &fault_message,
+	  .help = "By their numbers." },
+	{ .name = NULL },
+};
+static const struct message fault_list_message = { "trainyard.FaultList", fault_list_fields,
+						   "The faults that are ordered.", .is_own = true };
+
 #define FAULTS "/_trainyard/v1/faults"
 
 const struct route fault_routes[] = {
@@ -131,8 +142,13 @@ const struct route fault_routes[] = {
 	  .path = FAULTS,
 	  .handler = fault_create,
 	  .body = &fault_message,
-	  .body_root = "" },
-	{ .method = "GET", .path = FAULTS, .handler = fault_list },
+	  .body_root = "",
+	  .doc = METHOD_DOC_NAMED("faults.create", NULL, fault_message, "Orders a fault.") },
+	{ .method = "GET",
+	  .path = FAULTS,
+	  .handler = fault_list,
+	  .doc = METHOD_DOC_NAMED("faults.list", NULL, fault_list_message,
+				  "Lists the faults that are ordered, with how often each hit.") },
 	{ .method = "DELETE", .path = FAULTS, .handler = fault_remove_all },
 	{ .method = "GET", .path = FAULTS "/{fault}", .handler = fault_get },
 	{ .method = "DELETE", .path = FAULTS "/{fault}", .handler = fault_remove },

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Prints a C file that holds the text files given, as daemon/base/embedded_file.h says, in an array of that name:
 #
+# A question mark is escaped, since two of them begin a trigraph.
+#
 #     embed-files.sh web_shell_files api/emulator/web_shell/* > web_shell_data.c
 set -eu
 export LC_ALL=C
@@ -12,7 +14,7 @@ shift
 printf '\nconst struct embedded_file %s[] = {\n' "$array"
 for file in "$@"; do
 	printf '\t{ "%s",\n' "$(basename "$file")"
-	sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' "$file"
+	sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' "$file"
 	printf '\t  , %s },\n' "$(wc -c <"$file")"
 done
 printf '\t{ NULL, NULL, 0 },\n};\n'

@@ -23,7 +23,9 @@ async function send(method, path, body, signal) {
 		headers.Authorization = `Bearer ${token}`;
 	if (body !== undefined)
 		headers["Content-Type"] = "application/json";
-	const answer = await fetch(path, {method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body)});
+	const ask = () => fetch(path, {method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body)});
+	// Browsers break off all requests when a network comes or goes, as it does with each job. What changes nothing is asked again.
+	const answer = await ask().catch((problem) => (method === "GET" && !signal?.aborted ? ask() : Promise.reject(problem)));
 
 	if (!answer.ok) {
 		const told = await answer.json().catch(() => ({}));

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of faults that are ordered, and of the clock.
+// The page of faults that are ordered, and of the clock. The form is made of what the discovery document tells of a fault.
 import {call, every, get} from "./api.js";
-import {ago, confirmed, el, localTime, note} from "./dom.js";
+import {ago, el, localTime, note} from "./dom.js";
 
 const LOOK_MS = 2000;
-const KINDS = ["preempt", "stop", "exit", "oom", "crash", "cutNetwork", "slowNetwork", "stockout", "imagePull", "quota", "httpStatus", "timeout"];
-const FIELDS = ["job", "role", "replica", "trial", "logPattern", "afterSeconds", "count", "probability", "exitCode", "seconds", "bytesPerSecond", "method", "status"];
-const NUMBERS = new Set(["replica", "trial", "afterSeconds", "count", "probability", "exitCode", "seconds", "bytesPerSecond", "status"]);
-const OWN = new Set(["id", "fault", "hits", "createTime", "lastHitTime", "hitTimes"]);
+const NUMBERS = {integer: true, number: true};
+const API = "/_trainyard/v1/faults";
+const RULE = ["id", "fault", "hits", "createTime", "lastHitTime"]; // what a rule is told with beside what it fits
 
-// "worker 1 of my_*, when it prints /saved/"
-const told = (rule) => Object.entries(rule).filter(([name]) => !OWN.has(name)).map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`).join("  ");
+// "604800s" of "7d", "90m", "3600" and the like; null: none of these.
+export function seconds(text) {
+	const found = /^(\d+(?:\.\d+)?)\s*([smhd]?)$/.exec(text.trim());
+
+	return found ? `${Number(found[1]) * {"": 1, s: 1, m: 60, h: 3600, d: 86400}[found[2]]}s` : null;
+}
 
 export function faultsPage(main, {title}) {
-	const rules = el("div", {class: "card"}), clock = el("div", {class: "card"});
-	const kind = el("select", {"aria-label": "Kind"}, KINDS.map((name) => el("option", {value: name}, name)));
-	const field = el("input", {type: "search", "aria-label": "Whom and when", placeholder: "job=my_* role=worker replica=1", list: "fault-fields"});
+	const rules = el("div", {class: "card"}), form = el("form", {class: "card form", hidden: true}), clock = el("form", {class: "card form"});
+	const by = el("input", {type: "text", "aria-label": "By how much the clock is put forward", placeholder: "7d, 90m, 30s", size: 12});
 	let shown = "";
 
 	async function act(what, done) {
@@ -28,40 +30,65 @@ export function faultsPage(main, {title}) {
 		}
 	}
 
-	function add() {
-		const rule = {fault: kind.value};
-
-		for (const word of field.value.match(/\w+=("[^"]*"|\S*)/g) ?? []) {
-			const name = word.slice(0, word.indexOf("=")), value = word.slice(word.indexOf("=") + 1).replace(/^"(.*)"$/, "$1");
-
-			rule[name] = NUMBERS.has(name) && value !== "" && !Number.isNaN(Number(value)) ? Number(value) : value;
-		}
-		return call("POST", "/_trainyard/v1/faults", rule).then(() => { field.value = ""; });
+	function rule(each) {
+		return el("tr", {}, el("td", {}, String(each.id)), el("td", {class: "mono"}, each.fault),
+			el("td", {class: "mono"}, Object.entries(each).filter(([name]) => !RULE.includes(name)).map(([name, value]) => `${name}=${value}`).join(" ")),
+			el("td", {}, Number(each.hits) ? `${each.hits}, ${ago(each.lastHitTime, Date.now())}` : "none yet"),
+			el("td", {}, el("button", {"aria-label": `Take back rule ${each.id}`, on: {click: () => act(() => call("DELETE", `${API}/${each.id}`), `Rule ${each.id} is taken back`)}}, "Take back")));
 	}
 
 	async function look() {
-		const [list, time] = await Promise.all([get("/_trainyard/v1/faults"), get("/_trainyard/v1/clock")]);
-		const now = JSON.stringify([list, time.offset, time.steppable]);
+		const [{faults}, time] = await Promise.all([get(API), get("/_trainyard/v1/clock")]);
+		const text = JSON.stringify(faults);
 
-		if (now === shown)
-			return;
-		shown = now;
-		rules.replaceChildren(el("h2", {}, "Faults that are ordered"), list.faults?.length ? el("table", {class: "plain"},
-			el("tr", {}, ["No.", "Fault", "Whom and when", "Hits", "Ordered", ""].map((name, i) => el("th", {scope: "col", class: i === 4 ? "wide" : null}, name))),
-			list.faults.map((rule) => el("tr", {}, el("td", {}, rule.id), el("td", {}, rule.fault), el("td", {class: "mono"}, told(rule)), el("td", {}, String(rule.hits ?? 0)),
-				el("td", {class: "wide soft"}, ago(rule.createTime, Date.parse(time.now))),
-				el("td", {}, el("button", {on: {click: () => act(() => call("DELETE", `/_trainyard/v1/faults/${rule.id}`), `Fault ${rule.id} is taken back`)}}, "Take back")))))
-			: el("p", {class: "soft"}, "None. A rule says what happens, to which job, and when."));
-		clock.replaceChildren(el("h2", {}, "The clock"), el("dl", {class: "facts"}, el("dt", {}, "Now"), el("dd", {}, localTime(time.now)), el("dt", {}, "Ahead"), el("dd", {}, time.offset)),
-			time.steppable ? el("div", {class: "row"}, [["1 minute", 60], ["1 hour", 3600], ["1 day", 86400], ["7 days", 604800]].map(([name, seconds]) =>
-				el("button", {on: {click: async () => {
-					if (await confirmed(`Put the clock forward by ${name}? It never goes back.`, "Put it forward"))
-						act(() => call("POST", "/_trainyard/v1/clock", {advance: `${seconds}s`}), `The clock is ${name} further`);
-				}}}, `+ ${name}`))) : el("p", {class: "soft"}, "It is the machine's own. ", el("code", {}, "serve --clock steppable"), " lets it be put forward."));
+		if (text !== shown)
+			rules.replaceChildren(el("h2", {}, "Rules"), faults.length ? el("div", {class: "scroll"}, el("table", {class: "plain"}, el("tr", {}, ["Rule", "Fault", "What it fits", "Hits", ""].map((name) => el("th", {scope: "col"}, name))), faults.map(rule)))
+				: el("p", {class: "soft"}, "No fault is ordered: jobs and calls are left alone."));
+		shown = text;
+		now.textContent = `${localTime(time.now)}${time.offset === "0s" ? "" : `, ${time.offset} ahead`}`;
+		real.hidden = time.steppable;
+		step.hidden = !time.steppable;
 	}
 
-	title("Faults");
-	main.replaceChildren(rules, el("form", {class: "card row", on: {submit: (event) => { event.preventDefault(); act(add, "The fault is ordered"); }}},
-		el("h2", {}, "Order one"), kind, field, el("datalist", {id: "fault-fields"}, FIELDS.map((name) => el("option", {value: `${name}=`}))), el("button", {}, "Order")), clock);
-	return {close: every(LOOK_MS, () => look().catch((problem) => note(problem.message, true))), keys: {"/": () => field.focus()}};
+	const now = el("strong", {}), real = el("p", {class: "soft"}, "It is the real one. With serve --clock steppable it can be put forward."), step = el("div", {class: "row", hidden: true}, by, el("button", {}, "Put forward"));
+	clock.append(el("h2", {}, "The daemon's clock"), now, real, step);
+	clock.addEventListener("submit", (event) => {
+		const advance = seconds(by.value);
+
+		event.preventDefault();
+		if (advance)
+			act(() => call("POST", "/_trainyard/v1/clock", {advance}), `The clock is put forward by ${by.value}`);
+		else
+			note("A time is a number with s, m, h or d", true);
+	});
+
+	async function formMake() {
+		const properties = Object.entries((await get("/discovery/v1/apis/trainyard/v1/rest")).schemas.Fault.properties).filter(([, each]) => !each.readOnly);
+		const fields = properties.map(([name, each]) => {
+			const input = each.enum ? el("select", {name}, each.enum.map((value, i) => (value.endsWith("_UNSPECIFIED") ? null : el("option", {value, title: each.enumDescriptions?.[i] ?? ""}, value))))
+				: el("input", {name, type: "text", inputmode: NUMBERS[each.type] || each.format === "int64" ? "decimal" : null, autocomplete: "off"});
+
+			return el("label", {}, el("span", {class: "mono"}, name), input, el("span", {class: "soft small"}, each.description));
+		});
+
+		form.append(el("h2", {}, "Order a fault"), el("div", {class: "fields"}, fields), el("div", {class: "row"}, el("button", {}, "Add the rule")));
+		form.hidden = false;
+		form.addEventListener("submit", (event) => {
+			const body = {};
+
+			event.preventDefault();
+			for (const [name, each] of properties) {
+				const value = form.elements[name].value.trim();
+
+				if (value)
+					body[name] = NUMBERS[each.type] && Number.isFinite(Number(value)) ? Number(value) : value;
+			}
+			act(async () => { await call("POST", API, body); form.reset(); }, "The rule holds");
+		});
+	}
+
+	title("Faults and clock");
+	main.replaceChildren(el("div", {class: "cards"}, rules, clock), form);
+	formMake().catch((problem) => note(problem.message, true));
+	return {close: every(LOOK_MS, () => look().catch((problem) => note(problem.message, true))), keys: {}};
 }

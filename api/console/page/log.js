@@ -19,6 +19,7 @@ export class LogView {
 		this.wanted = null;
 		this.changed = changed;
 		this.replicas = new Set();
+		this.trials = new Set();
 		this.fits = () => true;
 		this.mark = null;
 		this.following = follow;
@@ -61,6 +62,8 @@ export class LogView {
 	#take(batch) {
 		for (const entry of batch) {
 			this.replicas.add(entry.replica);
+			if (entry.trial)
+				this.trials.add(entry.trial);
 			// A message of several lines is several rows, of which the first has the time.
 			(entry.message ?? "").split("\n").forEach((text, i) => {
 				if (i === 0 || text)
@@ -189,6 +192,7 @@ export function logPage(main, {title, words: [project, id]}) {
 	const count = el("span", {class: "soft small", role: "status"});
 	const search = el("input", {type: "search", placeholder: "Search   /", "aria-label": "Search the log", on: {input: () => refilter()}});
 	const regular = el("button", {"aria-pressed": "false", title: "As a regular expression", on: {click: () => { regular.setAttribute("aria-pressed", regular.getAttribute("aria-pressed") === "false"); refilter(); }}}, ".*");
+	const trial = el("select", {"aria-label": "Trial", hidden: true, on: {change: () => refilter()}}, el("option", {value: ""}, "All trials"));
 	const replica = el("select", {"aria-label": "Replica", on: {change: () => refilter()}}, el("option", {value: ""}, "All replicas"));
 	const severity = el("select", {"aria-label": "Severity", on: {change: () => refilter()}},
 		[["", "All severities"], ["warn", "Warnings and errors"], ["bad", "Errors"]].map(([value, name]) => el("option", {value}, name)));
@@ -199,6 +203,10 @@ export function logPage(main, {title, words: [project, id]}) {
 	function changed() {
 		follow.setAttribute("aria-pressed", String(view.following));
 		count.textContent = view.seen.length === view.lines.length ? `${view.lines.length} lines` : `${view.seen.length} of ${view.lines.length} lines`;
+		trial.hidden = trial.options.length < 2 && !view.trials.size;
+		for (const number of view.trials)
+			if (![...trial.options].some((option) => option.value === number))
+				trial.append(el("option", {value: number}, `Trial ${number}`));
 		for (const name of view.replicas)
 			if (![...replica.options].some((option) => option.value === name))
 				replica.append(el("option", {value: name}, name));
@@ -216,7 +224,7 @@ export function logPage(main, {title, words: [project, id]}) {
 			search.reportValidity();
 			return;
 		}
-		view.filter((each) => (!replica.value || each.replica === replica.value) && (!levels || levels.includes(each.severity)) &&
+		view.filter((each) => (!trial.value || each.trial === trial.value) && (!replica.value || each.replica === replica.value) && (!levels || levels.includes(each.severity)) &&
 			(!mark || plain(each.text).search(mark) >= 0), mark);
 	}
 
@@ -228,6 +236,11 @@ export function logPage(main, {title, words: [project, id]}) {
 	}
 
 	view.node.classList.add("fills");
+	const wanted = new URLSearchParams(location.search).get("trial");
+	if (wanted) {
+		trial.append(el("option", {value: wanted, selected: true}, `Trial ${wanted}`));
+		refilter();
+	}
 	if (line)
 		view.goTo(Number(line[1]) - 1);
 	title(`Log of ${id}`);
@@ -238,7 +251,7 @@ export function logPage(main, {title, words: [project, id]}) {
 		title(`Log of ${name.textContent}`);
 	}, (problem) => note(problem.message, true));
 	main.replaceChildren(el("div", {class: "row"}, el("h1", {}, name), el("span", {class: "soft"}, "log")),
-		el("div", {class: "row"}, search, regular, replica, severity, el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
+		el("div", {class: "row"}, search, regular, trial, replica, severity, el("button", {on: {click: () => view.firstError()}}, "First error"), follow,
 			el("button", {on: {click: download}}, "Download"), el("span", {class: "grow"}), count), view.node);
 	return {close: () => view.close(), keys: {"/": () => search.focus(), f: () => view.follow(!view.following), e: () => view.firstError()}};
 }

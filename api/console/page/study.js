@@ -2,6 +2,7 @@
 // What a search for hyperparameters has found: plots that share which trials are chosen, and the table of trials.
 import {get} from "./api.js";
 import {el, svg} from "./dom.js";
+import {mattersCard} from "./matters.js";
 import {axes, extent, path, scale, short} from "./plots.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40};
@@ -37,8 +38,10 @@ export class StudyView {
 		this.ranges = new Map(); // of the parallel coordinates: what of an axis is chosen
 		this.plots = [plot("Best so far", (box) => this.#best(box)), plot("Learning curves", (box) => this.#curves(box)),
 			plot("Parameters", (box, node) => this.#parallel(box, node))];
+		this.log = `/_trainyard/console/jobs/${job.project}/${job.id}/log?trial=`;
+		this.matters = el("div", {class: "card"});
 		this.table = el("div", {class: "card"});
-		this.node.append(...this.plots.map((each) => each.card), this.table);
+		this.node.append(...this.plots.map((each) => each.card), this.matters, this.table);
 		this.text = "";
 	}
 
@@ -53,6 +56,7 @@ export class StudyView {
 			return;
 		this.text = text;
 		this.told = told;
+		this.matters.replaceChildren(...mattersCard(told));
 		this.#draw();
 	}
 
@@ -163,7 +167,7 @@ export class StudyView {
 
 		this.table.replaceChildren(el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
 			el("div", {class: "scrolls"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
-				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId)),
+				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.log}${trial.trialId}`, title: "Its log"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
 					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, (trial.outcome ?? trial.state).toLowerCase()),
 					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))));
 	}

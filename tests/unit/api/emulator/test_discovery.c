@@ -12,10 +12,10 @@
 #include "tests/unit/api/message/json_testing.h"
 
 static const struct discovery_entry entries[] = {
-	{ &ml_api, ml_routes },
-	{ &logging_api, logging_routes },
-	{ &storage_api, storage_routes },
-	{ NULL, NULL },
+	{ &ml_api, ml_routes, NULL },
+	{ &logging_api, logging_routes, NULL },
+	{ &storage_api, storage_routes, NULL },
+	{ NULL, NULL, NULL },
 };
 static struct discovery discovery = { entries };
 static const struct family families[] = {
