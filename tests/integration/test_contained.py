@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon in a container with a network of its own: jobs reach storage and metadata, and neighbours reach it."""
+import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
+import yaml
 
 from support.contained import SERVICES, Contained
 from support.daemon import UNTIL_RELEASED, distributed, script
-from support.engine import IMAGE
+from support.engine import IMAGE, ROOT
 from support.tuning import tuning_input
 from support.vertex import Vertex, custom_job
 from support.wait import wait_until
@@ -58,13 +61,16 @@ def test_a_neighbour_reaches_it_by_name(contained, engine):
 
 
 def test_its_token_may_be_a_variable(contained, engine):
-    """As for a service container of CI, which is given no files.
+    """As for a service container of CI, which is given no files: the image's own command, and the variables of docs/ci.md.
     Broken: addresses_check() that wants a file; client_of() that adds no token; token_put() left out."""
     contained.stop()
     contained.remove()
-    at = contained.words.index("--token-file")
-    contained.words = contained.words[:at] + contained.words[at + 2:]
-    contained.variables = [f"TRAINYARD_TOKEN={contained.token}"]
+    block, = re.findall(r"```yaml\n(services:.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    service = yaml.safe_load(block)["services"]["trainyard"]
+    contained.token = service["env"]["TRAINYARD_TOKEN"]
+    contained.variables = [f"{name}={value}" for name, value in service["env"].items()]
+    contained.words = json.loads(re.search(r"^CMD (.*)$", (ROOT / "deploy/Dockerfile").read_text(), re.MULTILINE).group(1))
+    assert "/var/run/docker.sock:/var/run/docker.sock" in service["volumes"]
     contained.start()
     assert contained.get(contained.jobs_path).status == 200
     own = [contained.binary, "jobs", "--project", contained.project]
