@@ -64,8 +64,8 @@ struct config {
 	struct config_list runtimes; /* rules of api/training/runtime_map.h */
 	char *wheels;                /* a directory of wheels that pip installs from; NULL: none */
 	char *faults;                /* a file of rules of faults that come over jobs and calls; NULL: none */
-	int64_t seed; /* of what is drawn for these, and of ids; 0: those are not to be foretold */
-	char *clock;  /* emulator_clock_open() of daemon/emulator_clock.h */
+	int64_t seed;    /* of what is drawn for these, and of ids; 0: those are not to be foretold */
+	char *clock;     /* emulator_clock_open() of daemon/emulator_clock.h */
 	char *keep;      /* duration_read() of daemon/base/amount.h; NULL: jobs stay for good */
 	char *max_state; /* size_read() of the same; NULL: no limit */
 	enum log_level log_level;

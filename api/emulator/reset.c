@@ -15,7 +15,8 @@ enum { JOBS_AT_ONCE = 20, OBJECTS_AT_ONCE = 200 };
 
 static const struct field no_fields[] = { { .name = NULL } };
 const struct message reset_request_message = { "trainyard.ResetRequest", no_fields,
-					       "All jobs, logs, objects and faults are to go.", .is_own = true };
+					       "All jobs, logs, objects and faults are to go.",
+					       .is_own = true };
 
 #define FIELD(NAME, TYPE, HELP)                                                                              \
 	{                                                                                                    \
@@ -71,8 +72,8 @@ static enum status rest_remove(struct reset *reset, struct error *err)
 {
 	struct objects *objects = reset->context->training->objects;
 	bool more = false;
-	enum status rc = objects ? objects_clear(objects, OBJECTS_AT_ONCE, &reset->objects, &more, err)
-				 : STATUS_OK;
+	enum status rc =
+		objects ? objects_clear(objects, OBJECTS_AT_ONCE, &reset->objects, &more, err) : STATUS_OK;
 
 	if (rc || more)
 		return rc;

@@ -39,8 +39,8 @@ struct exchange_rules {
 	const atomic_bool *cutting; /* its wait is over: streams are cut */
 	struct caller_rule caller;
 	unsigned idle_timeout_s;
-	bool secure;   /* clients come by TLS */
-	int64_t owner; /* of the work on requests (daemon/base/work.h) */
+	bool secure;           /* clients come by TLS */
+	int64_t owner;         /* of the work on requests (daemon/base/work.h) */
 	struct ledger *ledger; /* NULL: none */
 };
 

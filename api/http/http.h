@@ -338,7 +338,7 @@ struct listener_options {
 	const char *refused_network;
 	struct caller_rule caller; /* asked of each request but those of open rows */
 	int64_t owner;             /* of the work on its requests (daemon/base/work.h) */
-	struct ledger *ledger; /* where requests are counted (ledger.h); NULL: nowhere */
+	struct ledger *ledger;     /* where requests are counted (ledger.h); NULL: nowhere */
 	/* A server's key and certificate, PEM. Such a listener speaks TLS and listens nowhere: connections are brought to
 	 * it (listener_adopt). Copies are kept. NULL: a plain one. */
 	const char *tls_key, *tls_certificate;

@@ -17,16 +17,16 @@ static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "D
 enum { METHOD_COUNT = sizeof(methods) / sizeof(methods[0]) };
 
 /* Ordered faults may answer with any status: the table bounds the number of counters. */
-static const unsigned codes[] = { 200, 201, 204, 206, 207, 304, 308, 400, 401, 403, 404, 405, 408, 409,
-				  410, 411, 412, 413, 414, 415, 416, 417, 428, 429, 431, 499, 500, 501,
-				  502, 503, 504, 505, 507 };
+static const unsigned codes[] = { 200, 201, 204, 206, 207, 304, 308, 400, 401, 403, 404,
+				  405, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417,
+				  428, 429, 431, 499, 500, 501, 502, 503, 504, 505, 507 };
 enum { CODE_COUNT = sizeof(codes) / sizeof(codes[0]), CODE_OTHER = CODE_COUNT, CODE_CUT, CODE_SLOTS };
 
 struct ledger {
 	atomic_uint_fast64_t counts[METHOD_COUNT][CODE_SLOTS];
 	pthread_mutex_t lock;
-	pthread_cond_t added; /* on the monotonic clock */
-	uint64_t last;        /* the newest entry's number; 0: none */
+	pthread_cond_t added;                        /* on the monotonic clock */
+	uint64_t last;                               /* the newest entry's number; 0: none */
 	struct ledger_entry entries[LEDGER_ENTRIES]; /* number N is at N % LEDGER_ENTRIES */
 };
 
@@ -111,9 +111,9 @@ static void entry_fill(struct ledger_entry *entry, const struct exchange *exchan
 	path_keep(entry, exchange);
 	text_keep(entry->agent, sizeof(entry->agent), exchange->head.values[HEADER_USER_AGENT]);
 	text_keep(entry->reason, sizeof(entry->reason),
-		  !exchange->failed                   ? NULL
+		  !exchange->failed                  ? NULL
 		  : error_is_internal(error->status) ? error_message(error)
-						      : error->text);
+						     : error->text);
 }
 
 static void entry_add(struct ledger *ledger, const struct exchange *exchange)
@@ -190,8 +190,8 @@ void ledger_counts_each(const struct ledger *ledger,
 
 	for (size_t method = 0; method < METHOD_COUNT; method++)
 		for (size_t slot = 0; slot < CODE_SLOTS; slot++) {
-			const uint64_t count = atomic_load_explicit(&ledger->counts[method][slot],
-								    memory_order_relaxed);
+			const uint64_t count =
+				atomic_load_explicit(&ledger->counts[method][slot], memory_order_relaxed);
 
 			if (count)
 				told(arg, methods[method], code_name(slot, name), count);

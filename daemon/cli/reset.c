@@ -48,7 +48,8 @@ static int steps_take(struct client *client, int64_t limit_us)
 			      (long long)stopping, (long long)jobs, (long long)objects);
 		if (stopping && clock_mono_us(&system_clock) > end_us) {
 			progress_clear();
-			fprintf(stderr, "trainyard: %lld jobs have not stopped in time; trainyard jobs tells which\n",
+			fprintf(stderr,
+				"trainyard: %lld jobs have not stopped in time; trainyard jobs tells which\n",
 				(long long)stopping);
 			return EXIT_TIMED_OUT;
 		}

@@ -375,7 +375,8 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 /* What the file has of the job beside its entries. The numbers of its sources are used no more, nor its last time. */
 static enum status job_forget(struct log_batch *batch, int64_t job, struct error *err)
 {
-	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE, SOURCE_PURGE };
+	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE,
+						       SOURCE_PURGE };
 	enum status rc = STATUS_OK;
 
 	for (size_t i = 0; !rc && i < sizeof(deletions) / sizeof(deletions[0]); i++) {

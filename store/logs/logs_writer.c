@@ -117,8 +117,8 @@ enum status logs_writer_purge(struct logs_writer *writer, int64_t job, bool *ret
 
 	pthread_mutex_init(&purge.lock, NULL);
 	pthread_cond_init(&purge.settled, NULL);
-	logs_writer_barrier(writer,
-			    &(struct log_item){ .kind = ITEM_BARRIER, .settle = purge_settle, .arg = &purge });
+	logs_writer_barrier(
+		writer, &(struct log_item){ .kind = ITEM_BARRIER, .settle = purge_settle, .arg = &purge });
 	pthread_mutex_lock(&purge.lock);
 	while (!purge.done)
 		pthread_cond_wait(&purge.settled, &purge.lock);

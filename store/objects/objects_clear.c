@@ -32,8 +32,8 @@ static enum status bucket_empty(struct objects *objects, const char *bucket, uns
 				bool *ret_emptied, struct error *err)
 {
 	struct object_page page AUTO_OBJECT_PAGE = { 0 };
-	enum status rc = object_list(objects, &(struct object_query){ .bucket = bucket, .most = most }, &page,
-				     err);
+	enum status rc =
+		object_list(objects, &(struct object_query){ .bucket = bucket, .most = most }, &page, err);
 
 	for (size_t i = 0; !rc && i < page.count; i++) {
 		rc = gone_is_good(object_delete(objects, bucket, page.objects[i].name, 0, &none, err));

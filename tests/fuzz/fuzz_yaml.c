@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	AUTO(json) json_t *value = NULL, *again = NULL;
 
 	if (yaml_read((const char *)data, size, &value, &err)) {
-		expect(err.status == STATUS_INVALID_ARGUMENT && err.text && *err.text && !strchr(err.text, '\n'));
+		expect(err.status == STATUS_INVALID_ARGUMENT && err.text && *err.text &&
+		       !strchr(err.text, '\n'));
 		return 0;
 	}
 	expect(value && values_count(value, 1) <= YAML_VALUES_MAX);

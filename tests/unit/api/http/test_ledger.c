@@ -64,7 +64,9 @@ static void the_last_thousand_are_kept(void **state)
 /* Broken: the path of a shell that is kept as it came; a line end in a header that is kept. */
 static void no_secret_and_no_line_end_is_kept(void **state)
 {
-	static const struct route shell = { .method = "GET", .path = "/_trainyard/shell/{token}", .open = true };
+	static const struct route shell = { .method = "GET",
+					    .path = "/_trainyard/shell/{token}",
+					    .open = true };
 	struct exchange exchange = { .rules = &rules, .method = "GET", .http_status = 200 };
 	struct ledger *ledger = ledger_new();
 	struct ledger_entry entry;
